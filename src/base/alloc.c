@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The allocator hook, and malloc where there is none.
+#include "base/alloc.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_LINE_BYTES = 64 };
+
+static void *from_malloc(size_t bytes)
+{
+    if (bytes > SIZE_MAX - CACHE_LINE_BYTES)
+        return NULL;
+    // aligned_alloc asks for a multiple of the alignment; at least one line, so that 0 bytes have an address
+    size_t lines = bytes / CACHE_LINE_BYTES + 1;
+    return aligned_alloc(CACHE_LINE_BYTES, lines * CACHE_LINE_BYTES);
+}
+
+void *slri_alloc(const slr_allocator *hook, size_t bytes)
+{
+    void *memory = hook ? hook->allocate(hook->user, bytes, CACHE_LINE_BYTES) : from_malloc(bytes);
+    return memory ? memset(memory, 0, bytes) : NULL;
+}
+
+void slri_free(const slr_allocator *hook, void *memory, size_t bytes)
+{
+    if (!memory)
+        return;
+    if (hook)
+        hook->release(hook->user, memory, bytes);
+    else
+        free(memory);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Memory through the application's hook, or malloc where there is none.
+#ifndef SLRI_BASE_ALLOC_H
+#define SLRI_BASE_ALLOC_H
+
+#include <slipring/allocator.h>
+
+/// `bytes` zeroed bytes, 64-byte aligned (a cache line), or NULL. `hook` NULL means malloc. 0 bytes give a valid
+/// pointer.
+void *slri_alloc(const slr_allocator *hook, size_t bytes);
+
+/// Gives back what slri_alloc gave, by the same hook and with the same size. NULL is fine.
+void slri_free(const slr_allocator *hook, void *memory, size_t bytes);
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which CPU this is, from /proc/cpuinfo's first record.
+#include "base/cpu.h"
+
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// The lines that name a model, and those that say what it can execute: x86's, then ARM's.
+static const char *const model_names[] = {"model name", "Model", "CPU part"};
+static const char *const feature_names[] = {"flags", "Features", "CPU implementer", "CPU part", "CPU variant"};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+// The value of the line "name<blanks>: value", or NULL.
+static const char *value_of(const char *line, const char *name)
+{
+    size_t length = strlen(name);
+    if (strncmp(line, name, length) != 0)
+        return NULL;
+    line += length;
+    line += strspn(line, " \t");
+    return *line == ':' ? line + 1 + strspn(line + 1, " \t") : NULL;
+}
+
+static const char *first_value_of(const char *line, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *value = value_of(line, names[i]);
+        if (value)
+            return value;
+    }
+    return NULL;
+}
+
+void slri_cpu_identity(char identity[SLRI_CPU_IDENTITY_BYTES])
+{
+    char line[8192] = ""; // a recent Xeon's flags are about 2,000 characters
+    char model[SLRI_CPU_IDENTITY_BYTES - SLRI_HASH_HEX_BYTES - 2] = "unknown";
+    char hex[SLRI_HASH_HEX_BYTES];
+    slri_hash features;
+    slri_hash_init(&features);
+
+    FILE *cpuinfo = fopen("/proc/cpuinfo", "re");
+    while (cpuinfo && fgets(line, sizeof line, cpuinfo) && line[0] != '\n') { // an empty line ends a core's record
+        line[strcspn(line, "\n")] = '\0';
+        const char *value = first_value_of(line, feature_names, COUNT(feature_names));
+        if (value)
+            slri_hash_field(&features, value, strlen(value));
+        value = first_value_of(line, model_names, COUNT(model_names));
+        if (value)
+            snprintf(model, sizeof model, "%s", value);
+    }
+    if (cpuinfo)
+        fclose(cpuinfo);
+    slri_hash_hex(&features, hex);
+    snprintf(identity, SLRI_CPU_IDENTITY_BYTES, "%s #%s", model, hex);
+}
+
+uint64_t slri_cpu_memory_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which CPU this is: what is compiled for one may not run on another.
+#ifndef SLRI_BASE_CPU_H
+#define SLRI_BASE_CPU_H
+
+#include <stdint.h>
+
+#define SLRI_CPU_IDENTITY_BYTES 128
+
+/// Writes "MODEL NAME #HASH", the hash over the instruction set flags. Cannot fail: where the system says nothing, the
+/// model is "unknown".
+void slri_cpu_identity(char identity[SLRI_CPU_IDENTITY_BYTES]);
+
+/// The machine's memory.
+uint64_t slri_cpu_memory_bytes(void);
+
+#endif

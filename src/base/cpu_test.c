@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU's identity.
+#include "base/cpu.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+static void identity_is_a_model_and_a_hash_and_does_not_change(void **state)
+{
+    (void)state;
+    char one[SLRI_CPU_IDENTITY_BYTES], other[SLRI_CPU_IDENTITY_BYTES];
+    slri_cpu_identity(one);
+    slri_cpu_identity(other);
+    assert_string_equal(one, other);
+    const char *hash = strrchr(one, '#');
+    assert_non_null(hash);
+    assert_int_equal(strspn(hash + 1, "0123456789abcdef"), 32);
+    assert_int_equal(strlen(hash + 1), 32);
+    // The hash of nothing would mean that no line of flags was read.
+    assert_string_not_equal(hash + 1, "a3817f04ba25a8e66df67214c7550293");
+    assert_true(hash - one > 1 && hash[-1] == ' ');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(identity_is_a_model_and_a_hash_and_does_not_change),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Shared libraries: compiled kernels, and vendors' drivers that may or may not be installed.
+#ifndef SLRI_BASE_DL_H
+#define SLRI_BASE_DL_H
+
+#include <slipring/status.h>
+
+typedef struct slri_dl slri_dl;
+/// Any function; cast it to its own type. (ISO C converts between function pointers, not from void *.)
+typedef void (*slri_function)(void);
+
+/// Opens with all symbols bound now and visible to this library only. `path` without a slash is looked up by the
+/// loader. Errors: NOT_FOUND (the loader's reason is in the message).
+slr_status slri_dl_open(const char *path, slri_dl **out);
+
+/// Errors: NOT_FOUND (names the symbol).
+slr_status slri_dl_function(slri_dl *library, const char *name, slri_function *out);
+
+/// NULL is fine. Nothing of the library may be running or be called afterwards.
+void slri_dl_close(slri_dl *library);
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared libraries: the C library's maths is one that is always there.
+#include "base/dl.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+static void symbol_found_can_be_called(void **state)
+{
+    (void)state;
+    slri_dl *library;
+    slri_function function;
+    assert_int_equal(slri_dl_open("libm.so.6", &library), SLR_OK);
+    assert_int_equal(slri_dl_function(library, "fabs", &function), SLR_OK);
+    assert_true(((double (*)(double))function)(-2.5) == 2.5);
+    slri_dl_close(library);
+}
+
+static void missing_symbol_is_named(void **state)
+{
+    (void)state;
+    slri_dl *library;
+    slri_function function = NULL;
+    assert_int_equal(slri_dl_open("libm.so.6", &library), SLR_OK);
+    assert_int_equal(slri_dl_function(library, "no_such_entry", &function), SLR_NOT_FOUND);
+    assert_non_null(strstr(slr_error_message(), "no_such_entry"));
+    assert_null(function); // set only on success
+    slri_dl_close(library);
+}
+
+static void missing_library_is_named(void **state)
+{
+    (void)state;
+    slri_dl *library = NULL;
+    assert_int_equal(slri_dl_open("libnosuch.so.9", &library), SLR_NOT_FOUND);
+    assert_non_null(strstr(slr_error_message(), "libnosuch.so.9"));
+    assert_null(library);
+    slri_dl_close(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(symbol_found_can_be_called),
+        cmocka_unit_test(missing_symbol_is_named),
+        cmocka_unit_test(missing_library_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files and folders. Writers may be many processes at once: whatever another may read appears by a rename.
+#define _GNU_SOURCE
+#include "base/file.h"
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static slr_status refused(const char *what, const char *path)
+{
+    return slri_fail(errno == ENOENT ? SLR_NOT_FOUND : SLR_SYSTEM, "cannot %s %s: %s", what, path, strerror(errno));
+}
+
+static slr_status taken(slri_text *text, char **out)
+{
+    char *string = slri_text_take(text);
+    if (!string)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a path");
+    *out = string;
+    return SLR_OK;
+}
+
+// Pipes and /proc do not say their size: so read to the end, whatever it is.
+static slr_status read_all(int fd, const char *path, size_t limit_bytes, slri_text *content)
+{
+    char chunk[16384];
+    for (;;) {
+        ssize_t got = read(fd, chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return refused("read", path);
+        if ((size_t)got > limit_bytes - content->length)
+            return SLRI_FAIL(INVALID, "%s is longer than the %zu bytes allowed", path, limit_bytes);
+        slri_text_append(content, chunk, (size_t)got);
+        if (content->out_of_memory)
+            return SLRI_FAIL(NO_MEMORY, "no memory for the %zu bytes of %s and more", content->length, path);
+        if (got == 0)
+            return SLR_OK;
+    }
+}
+
+slr_status slri_file_read(const char *path, size_t limit_bytes, char **content, size_t *bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return refused("read", path);
+    slri_text text = SLRI_TEXT_INIT;
+    struct stat about;
+    slr_status status = SLR_OK;
+    if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode))
+        status = SLRI_FAIL(INVALID, "%s is a folder, not a file", path);
+    else
+        status = read_all(fd, path, limit_bytes, &text);
+    close(fd);
+    if (status != SLR_OK) {
+        slri_text_free(&text);
+        return status;
+    }
+    if (bytes)
+        *bytes = text.length;
+    return taken(&text, content);
+}
+
+static int write_all(int fd, const char *content, size_t bytes)
+{
+    while (bytes) {
+        ssize_t put = write(fd, content, bytes);
+        if (put < 0 && errno != EINTR)
+            return -1;
+        if (put > 0) {
+            content += put;
+            bytes -= (size_t)put;
+        }
+    }
+    return 0;
+}
+
+static slr_status write_new(const char *path, const void *content, size_t bytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return refused("create", path);
+    int failed = write_all(fd, content, bytes);
+    int why = errno;
+    if (close(fd) != 0 && !failed) { // a full quota on a network drive shows only here
+        failed = 1;
+        why = errno;
+    }
+    if (!failed)
+        return SLR_OK;
+    unlink(path);
+    errno = why;
+    return refused("write", path);
+}
+
+static slr_status folder_of(const char *path, char **folder)
+{
+    slri_text text = SLRI_TEXT_INIT;
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        slri_text_puts(&text, ".");
+    else
+        slri_text_append(&text, path, slash == path ? 1 : (size_t)(slash - path));
+    return taken(&text, folder);
+}
+
+slr_status slri_file_write_atomic(const char *path, const void *content, size_t bytes)
+{
+    char *folder, *temporary;
+    SLRI_TRY(folder_of(path, &folder));
+    slr_status status = slri_file_temporary_name(folder, "", &temporary);
+    free(folder);
+    SLRI_TRY(status);
+    status = write_new(temporary, content, bytes);
+    if (status == SLR_OK) {
+        status = slri_file_rename(temporary, path);
+        if (status != SLR_OK)
+            unlink(temporary);
+    }
+    free(temporary);
+    return status;
+}
+
+slr_status slri_file_temporary_name(const char *folder, const char *suffix, char **path)
+{
+    static _Atomic uint32_t names_given;
+    // Process and count make it unique on this machine; the random part among machines that share the folder.
+    uint64_t random;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
+        random = slri_now_ns();
+    slri_text text = SLRI_TEXT_INIT;
+    slri_text_printf(&text, "%s/.tmp-%ld-%" PRIu32 "-%016" PRIx64 "%s", folder, (long)getpid(),
+                     atomic_fetch_add_explicit(&names_given, 1, memory_order_relaxed), random, suffix);
+    return taken(&text, path);
+}
+
+slr_status slri_file_rename(const char *from, const char *to)
+{
+    if (rename(from, to) != 0)
+        return SLRI_FAIL(SYSTEM, "cannot rename %s to %s: %s", from, to, strerror(errno));
+    return SLR_OK;
+}
+
+slr_status slri_file_remove(const char *path)
+{
+    return unlink(path) == 0 || errno == ENOENT ? SLR_OK : refused("remove", path);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+slr_status slri_folder_make(const char *path)
+{
+    char *partial = strdup(path);
+    if (!partial)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a path");
+    slr_status status = SLR_OK;
+    for (char *end = partial; status == SLR_OK && *end;) {
+        end += strspn(end, "/");
+        end += strcspn(end, "/");
+        char separator = *end;
+        *end = '\0';
+        if (mkdir(partial, 0700) != 0 && !is_folder(partial)) // another process may have made it meanwhile
+            status = SLRI_FAIL(SYSTEM, "cannot make the folder %s: %s", partial, strerror(errno));
+        *end = separator;
+    }
+    free(partial);
+    return status;
+}
+
+slr_status slri_path_canonical(const char *path, char **out)
+{
+    char *canonical = realpath(path, NULL);
+    if (!canonical)
+        return errno == ENOMEM ? SLRI_FAIL(NO_MEMORY, "no memory for a path") : refused("find", path);
+    *out = canonical;
+    return SLR_OK;
+}
+
+bool slri_file_identify(const char *path, slri_file_identity *out)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return false;
+    if (out)
+        *out = (slri_file_identity){.bytes = (uint64_t)about.st_size,
+                                    .mtime_ns = (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec,
+                                    .inode = (uint64_t)about.st_ino};
+    return true;
+}
+
+slr_status slri_cache_folder(char **path)
+{
+    static const struct {
+        const char *variable, *below;
+        bool may_be_relative; // the XDG specification: a relative path is to be ignored
+    } places[] = {
+        {"SLIPRING_CACHE_DIR", "", true},
+        {"XDG_CACHE_HOME", "/slipring", false},
+        {"HOME", "/.cache/slipring", false},
+    };
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        // secure_: a set-user-id program must not load code from where its caller says
+        const char *base = secure_getenv(places[i].variable);
+        if (!base || !*base || (*base != '/' && !places[i].may_be_relative))
+            continue;
+        slri_text text = SLRI_TEXT_INIT;
+        slri_text_printf(&text, "%s%s", base, places[i].below);
+        return taken(&text, path);
+    }
+    return SLRI_FAIL(NOT_FOUND, "no cache folder: set SLIPRING_CACHE_DIR");
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Files and folders. Everything returned through a `char **` is the caller's to free().
+#ifndef SLRI_BASE_FILE_H
+#define SLRI_BASE_FILE_H
+
+#include <slipring/status.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// Changes whenever a file is replaced or rewritten.
+typedef struct slri_file_identity {
+    uint64_t bytes;
+    int64_t mtime_ns;
+    uint64_t inode;
+} slri_file_identity;
+
+/// The whole file, NUL-terminated; `*bytes` (may be NULL) is its length without that NUL.
+/// Errors: NOT_FOUND (no such file), INVALID (a folder, or over `limit_bytes`), SYSTEM, NO_MEMORY.
+slr_status slri_file_read(const char *path, size_t limit_bytes, char **content, size_t *bytes);
+
+/// Readers see the old file or the whole new one, never part: a temporary file in the same folder, then a rename. Not
+/// flushed to the disk, so that after a power failure it may be empty: check what you read back. Errors: SYSTEM,
+/// NO_MEMORY.
+slr_status slri_file_write_atomic(const char *path, const void *content, size_t bytes);
+
+/// A name in `folder`, ending in `suffix`, that no other process or thread gets. Nothing is created.
+slr_status slri_file_temporary_name(const char *folder, const char *suffix, char **path);
+
+/// Replaces `to` if it is there. Errors: SYSTEM.
+slr_status slri_file_rename(const char *from, const char *to);
+
+/// A file that is not there counts as removed. Errors: SYSTEM.
+slr_status slri_file_remove(const char *path);
+
+/// Makes the folder and those above it that are missing, for this user only (0700). Errors: SYSTEM (also: it is a
+/// file).
+slr_status slri_folder_make(const char *path);
+
+/// Absolute, without links, `.` and `..`. Errors: NOT_FOUND, SYSTEM, NO_MEMORY.
+slr_status slri_path_canonical(const char *path, char **out);
+
+/// False where `path` names no regular file. `out` may be NULL: does it exist?
+bool slri_file_identify(const char *path, slri_file_identity *out);
+
+/// This user's cache folder: SLIPRING_CACHE_DIR, else XDG_CACHE_HOME/slipring, else HOME/.cache/slipring. It need not
+/// exist. Errors: NOT_FOUND (none of the three is set), NO_MEMORY.
+slr_status slri_cache_folder(char **path);
+
+#endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Running a program (the C compiler) without a shell, with its output captured and its time bounded.
+#ifndef SLRI_BASE_PROCESS_H
+#define SLRI_BASE_PROCESS_H
+
+#include <slipring/status.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct slri_process_result {
+    int exit_code;       // or 128 + the signal that ended it, as a shell says it
+    char *output;        // stdout and stderr in the order written, NUL-terminated; the caller's to free()
+    size_t output_bytes; // without the NUL
+    bool truncated;      // there was more than the limit
+} slri_process_result;
+
+/// Runs `argv` (NULL-terminated; argv[0] is a path, or a name looked up on PATH) with our environment and an empty
+/// stdin. Reads all output and keeps the first `limit_bytes`. A program past the deadline is killed with its children
+/// and reaped. OK means that it ran to its end, whatever its exit code. Errors: NOT_FOUND (no such program), TIMEOUT,
+/// SYSTEM, NO_MEMORY.
+slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, size_t limit_bytes,
+                            slri_process_result *out);
+
+/// Where `name` is: itself if it holds a slash and can be executed, else the first such file on PATH. The caller's to
+/// free(). Errors: NOT_FOUND, NO_MEMORY.
+slr_status slri_process_find(const char *name, char **path);
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running programs; all through /bin/sh.
+#define _GNU_SOURCE
+#include "base/process.h"
+
+#include "base/clock.h"
+#include "base/thread.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static slr_status shell(const char *script, uint64_t timeout_ns, size_t limit, slri_process_result *out)
+{
+    const char *const argv[] = {"sh", "-c", script, "zero", "an argument; with $HOME", NULL};
+    return slri_process_run(argv, slri_deadline_after(timeout_ns), limit, out);
+}
+
+#define TEN_SECONDS_NS 10000000000u
+
+static void output_of_both_streams_and_the_exit_code_come_back(void **state)
+{
+    (void)state;
+    slri_process_result result;
+    assert_int_equal(shell("echo out; echo err >&2; echo \"$1\"; exit 3", TEN_SECONDS_NS, 4096, &result), SLR_OK);
+    assert_int_equal(result.exit_code, 3);
+    assert_string_equal(result.output, "out\nerr\nan argument; with $HOME\n");
+    assert_int_equal(result.output_bytes, strlen(result.output));
+    assert_false(result.truncated);
+    free(result.output);
+}
+
+static void stdin_is_empty(void **state)
+{
+    (void)state;
+    slri_process_result result;
+    assert_int_equal(shell("cat; echo read", TEN_SECONDS_NS, 4096, &result), SLR_OK);
+    assert_string_equal(result.output, "read\n");
+    free(result.output);
+}
+
+static void program_inherits_no_descriptor_of_ours(void **state)
+{
+    (void)state;
+    const char *const count = "ls /proc/self/fd | wc -l";
+    char expected[16] = ""; // not 4 where whoever started us left descriptors open
+    FILE *counting = popen(count, "r");
+    assert_non_null(fgets(expected, sizeof expected, counting));
+    pclose(counting);
+    slri_process_result result;
+    assert_int_equal(shell(count, TEN_SECONDS_NS, 4096, &result), SLR_OK);
+    assert_string_equal(result.output, expected);
+    free(result.output);
+}
+
+static void long_output_is_cut_and_the_program_still_ends(void **state)
+{
+    (void)state;
+    slri_process_result result;
+    assert_int_equal(shell("yes 0123456789 | head -n 100000; exit 5", TEN_SECONDS_NS, 100, &result), SLR_OK);
+    assert_int_equal(result.exit_code, 5);
+    assert_int_equal(result.output_bytes, 100);
+    assert_memory_equal(result.output, "0123456789\n0123456789\n", 22);
+    assert_true(result.truncated);
+    free(result.output);
+}
+
+static void signal_shows_as_a_shell_shows_it(void **state)
+{
+    (void)state;
+    slri_process_result result;
+    assert_int_equal(shell("kill -TERM $$", TEN_SECONDS_NS, 100, &result), SLR_OK);
+    assert_int_equal(result.exit_code, 128 + SIGTERM);
+    free(result.output);
+}
+
+// Runs `script`, which does not end by itself, past its deadline.
+static void assert_killed(const char *script)
+{
+    slri_process_result result = {0};
+    uint64_t before = slri_now_ns();
+    assert_int_equal(shell(script, 200000000, 4096, &result), SLR_TIMEOUT);
+    assert_true(slri_now_ns() - before >= 200000000);
+    assert_non_null(strstr(slr_error_message(), "sh"));
+    assert_null(result.output); // set only on success
+}
+
+// Gone, or a zombie that waits for an init to reap it.
+static bool has_ended(int process)
+{
+    char path[64], process_state = 'Z';
+    snprintf(path, sizeof path, "/proc/%d/stat", process);
+    FILE *stat = fopen(path, "r");
+    if (!stat)
+        return true;
+    if (fscanf(stat, "%*d %*s %c", &process_state) != 1)
+        process_state = 'Z';
+    fclose(stat);
+    return process_state == 'Z';
+}
+
+static void program_past_its_deadline_is_killed_with_its_children(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/slipring-process-test-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    char script[200];
+    snprintf(script, sizeof script, "sleep 600 & echo $! > %s; wait", path);
+    assert_killed(script);
+
+    FILE *file = fdopen(fd, "r");
+    int child = 0;
+    assert_int_equal(fscanf(file, "%d", &child), 1);
+    fclose(file);
+    remove(path);
+    uint64_t deadline = slri_deadline_after(TEN_SECONDS_NS);
+    while (!has_ended(child) && !slri_passed(deadline))
+        slri_sleep_ns(1000000);
+    assert_true(has_ended(child));
+}
+
+static void program_that_writes_for_ever_or_closes_its_output_is_killed_too(void **state)
+{
+    (void)state;
+    assert_killed("yes");
+    assert_killed("exec >&- 2>&-; sleep 600");
+}
+
+static void missing_program_is_named(void **state)
+{
+    (void)state;
+    slri_process_result result;
+    const char *const argv[] = {"no-such-compiler", "-c", NULL};
+    assert_int_equal(slri_process_run(argv, SLRI_FOREVER, 100, &result), SLR_NOT_FOUND);
+    assert_non_null(strstr(slr_error_message(), "no-such-compiler"));
+}
+
+static void programs_are_found_on_path_or_by_their_own(void **state)
+{
+    (void)state;
+    char *path = NULL;
+    assert_int_equal(slri_process_find("sh", &path), SLR_OK);
+    assert_int_equal(path[0], '/');
+    assert_string_equal(path + strlen(path) - 3, "/sh");
+    free(path);
+    assert_int_equal(slri_process_find("/bin/sh", &path), SLR_OK);
+    assert_string_equal(path, "/bin/sh");
+    free(path);
+    path = NULL;
+    assert_int_equal(slri_process_find("/etc/passwd", &path), SLR_NOT_FOUND); // cannot be executed
+    assert_int_equal(slri_process_find("/bin", &path), SLR_NOT_FOUND);        // a folder
+    assert_int_equal(slri_process_find("", &path), SLR_NOT_FOUND);
+    assert_null(path);
+}
+
+static void path_is_searched_in_its_order(void **state)
+{
+    (void)state;
+    char *before = strdup(getenv("PATH")), *path = NULL;
+    setenv("PATH", "/no-such-folder:/bin:/usr/bin", 1);
+    assert_int_equal(slri_process_find("sh", &path), SLR_OK);
+    assert_string_equal(path, "/bin/sh");
+    free(path);
+    setenv("PATH", "/no-such-folder", 1);
+    assert_int_equal(slri_process_find("sh", &path), SLR_NOT_FOUND);
+    setenv("PATH", before, 1);
+    free(before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(output_of_both_streams_and_the_exit_code_come_back),
+        cmocka_unit_test(stdin_is_empty),
+        cmocka_unit_test(program_inherits_no_descriptor_of_ours),
+        cmocka_unit_test(long_output_is_cut_and_the_program_still_ends),
+        cmocka_unit_test(signal_shows_as_a_shell_shows_it),
+        cmocka_unit_test(program_past_its_deadline_is_killed_with_its_children),
+        cmocka_unit_test(program_that_writes_for_ever_or_closes_its_output_is_killed_too),
+        cmocka_unit_test(missing_program_is_named),
+        cmocka_unit_test(programs_are_found_on_path_or_by_their_own),
+        cmocka_unit_test(path_is_searched_in_its_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

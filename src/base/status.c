@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calling thread's error message, and the texts of the status codes.
+#include "base/status.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BRIEF_BYTES = 4096 };
+
+// Nearly every message fits `brief`; a compile's diagnostics may not, and then live in `lengthy`.
+static _Thread_local struct {
+    char brief[BRIEF_BYTES];
+    char *lengthy;
+} message;
+
+static pthread_key_t lengthy_key; // frees `lengthy` when its thread ends
+static pthread_once_t lengthy_key_once = PTHREAD_ONCE_INIT;
+static int lengthy_key_made;
+
+static void forget_lengthy(void *lengthy)
+{
+    message.lengthy = NULL; // a later destructor of the application's may still ask for the message
+    free(lengthy);
+}
+
+static void make_lengthy_key(void)
+{
+    lengthy_key_made = pthread_key_create(&lengthy_key, forget_lengthy) == 0;
+}
+
+// Takes `lengthy` over. Without a key to free it at the thread's end it is not kept.
+static void keep_lengthy(char *lengthy)
+{
+    pthread_once(&lengthy_key_once, make_lengthy_key);
+    if (!lengthy_key_made || pthread_setspecific(lengthy_key, lengthy) != 0) {
+        free(lengthy);
+        return;
+    }
+    free(message.lengthy);
+    message.lengthy = lengthy;
+}
+
+static void drop_lengthy(void)
+{
+    if (!message.lengthy)
+        return;
+    pthread_setspecific(lengthy_key, NULL);
+    free(message.lengthy);
+    message.lengthy = NULL;
+}
+
+slr_status slri_fail(slr_status code, const char *format, ...)
+{
+    char brief[BRIEF_BYTES] = ""; // not `message.brief`: the arguments may point into it
+    char *lengthy = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(brief, sizeof brief, format, arguments);
+    va_end(arguments);
+    if (length >= BRIEF_BYTES && (lengthy = malloc((size_t)length + 1)) != NULL) {
+        va_start(arguments, format);
+        vsnprintf(lengthy, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+    }
+    drop_lengthy();
+    memcpy(message.brief, brief, strlen(brief) + 1);
+    if (lengthy)
+        keep_lengthy(lengthy);
+    return code;
+}
+
+const char *slr_error_message(void)
+{
+    return message.lengthy ? message.lengthy : message.brief;
+}
+
+const char *slr_status_name(slr_status status)
+{
+    switch (status) {
+#define NAME_CASE(name, integer, meaning)                                                                              \
+    case integer:                                                                                                      \
+        return "SLR_" #name;
+        SLR_STATUS_LIST(NAME_CASE)
+#undef NAME_CASE
+    }
+    return "SLR_?";
+}
+
+const char *slr_status_meaning(slr_status status)
+{
+    switch (status) {
+#define MEANING_CASE(name, integer, meaning)                                                                           \
+    case integer:                                                                                                      \
+        return meaning;
+        SLR_STATUS_LIST(MEANING_CASE)
+#undef MEANING_CASE
+    }
+    return "no status code of slipring";
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Threads, mutexes, and the ways to wait a moment.
+#ifndef SLRI_BASE_THREAD_H
+#define SLRI_BASE_THREAD_H
+
+#include <slipring/status.h>
+
+#include <pthread.h>
+#include <stdint.h>
+
+/// In the caller's memory; it must not move between start and join.
+typedef struct slri_thread {
+    pthread_t handle;
+    void (*body)(void *arg);
+    void *arg;
+    char name[16]; // what Linux keeps of a thread's name, with the NUL
+} slri_thread;
+
+/// Runs `body(arg)` on a new thread, which receives no signals (they are the application's). Longer names are cut to 15
+/// characters. Errors: SYSTEM (no thread to be had).
+slr_status slri_thread_start(slri_thread *thread, const char *name, void (*body)(void *arg), void *arg);
+
+/// Waits until the body has returned. Once for each started thread.
+void slri_thread_join(slri_thread *thread);
+
+/// Short critical sections off the message path. Not recursive.
+typedef struct slri_mutex {
+    pthread_mutex_t native;
+} slri_mutex;
+
+#define SLRI_MUTEX_INIT                                                                                                \
+    {                                                                                                                  \
+        PTHREAD_MUTEX_INITIALIZER                                                                                      \
+    } // for objects with static storage
+
+void slri_mutex_init(slri_mutex *mutex);
+void slri_mutex_destroy(slri_mutex *mutex);
+void slri_mutex_lock(slri_mutex *mutex);
+void slri_mutex_unlock(slri_mutex *mutex);
+
+/// Cores this process may run on (its affinity mask), at least 1.
+unsigned slri_core_count(void);
+
+/// Tells the core that this is a spin loop.
+static inline void slri_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("isb"); // `yield` is a no-op on most cores; isb waits about as long as x86's pause
+#endif
+}
+
+/// Lets another thread that is ready run on this core.
+void slri_yield(void);
+
+/// Sleeps at least this long, interrupted or not.
+void slri_sleep_ns(uint64_t duration_ns);
+
+#endif
