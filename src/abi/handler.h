@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a handler is called on the CPU: one message, one call. The same for a compiled handler, an interpreted one and a
+// host function. Plain layout: emitted C repeats it word for word (kernel/emit_c embeds this file).
+#ifndef SLRI_ABI_HANDLER_H
+#define SLRI_ABI_HANDLER_H
+
+#include <stdint.h>
+
+// Why a handler stopped early. X(name, integer, what to say)
+#define SLRI_FAULT_LIST(X)                                                                                             \
+    X(NONE, 0, "none")                                                                                                 \
+    X(DIVIDE, 1, "integer division by zero")                                                                           \
+    X(INDEX, 2, "index outside its array")                                                                             \
+    X(ACCESS, 3, "access outside a bound buffer")                                                                      \
+    X(FUEL, 4, "out of fuel: too many loop iterations for one message")                                                \
+    X(REPLIES, 5, "more replies than the ring kernel's max_replies")                                                   \
+    X(STATUS, 6, "the host function returned an error")
+
+enum slri_fault {
+#define SLRI_FAULT_ENUM(name, integer, text) SLRI_FAULT_##name = integer,
+    SLRI_FAULT_LIST(SLRI_FAULT_ENUM)
+#undef SLRI_FAULT_ENUM
+};
+
+struct slri_bound {
+    void *data;     // the buffer, or where the scalar lies
+    uint64_t bytes; // of the buffer, or of the scalar
+};
+
+struct slri_call {
+    void *state;         // the instance's, or NULL
+    const void *message; // aligned to 8
+    const struct slri_bound *bound;
+    // Replies go into slots of a power-of-two ring: reply n of this call is the `reply_bytes` bytes at
+    // reply_base + ((reply_at + n) & reply_mask) * reply_stride. `replies` counts those written; at most max_replies.
+    unsigned char *reply_base;
+    uint32_t reply_at, reply_mask, reply_stride, reply_bytes;
+    uint32_t max_replies, replies;
+    uint32_t instance;
+    uint32_t fault_file, fault_line; // where, when the result is not SLRI_FAULT_NONE (0: unknown)
+    uint64_t fuel;                   // loop back edges that this message may take
+};
+
+typedef uint32_t slri_handler(void *self, struct slri_call *call); // an enum slri_fault
+
+#endif

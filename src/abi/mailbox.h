@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mailbox: its layout and its protocol, once, in the kernel subset, for the host's C compiler, the interpreter and
+// every emitter.
+//
+// A mailbox is one arena S of u32 words that both sides map. Each of its shards has one owner (a CPU worker, a device
+// block), which works in words P of its own. A port is one sender: it has a lane into every shard and a reply lane back.
+// All counts and positions are modulo 2^32 (credits: modulo 2^31); only differences are compared, and all lags are below
+// the modulus: capacity <= 2^20 bounds them.
+//
+// Order, as tests/model shows to be needed. Sender: claim a credit, write the slot, release its sequence. Owner: acquire
+// the sequence, reserve reply room, handle, release the replies' sequences, release the credit. So a credit that is seen
+// implies that its reply is seen, and that the owner has finished with the slot.
+//
+// Why a credit implies a free slot. A lane has at least `capacity` slots. Let a sender hold a credit and be about to
+// overwrite the slot of its message m, `slots` messages back in that lane. Had the owner not taken m before the release of
+// the retired count that the sender acquired, then neither would it have retired m or any of the slots - 1 messages behind
+// it (a lane is taken in order): with the new one that is more than `capacity` unretired, which the claim forbids.
+#ifndef SLRI_ABI_MAILBOX_H
+#define SLRI_ABI_MAILBOX_H
+
+#ifndef __SLIPRING__
+#include "abi/subset.h"
+#endif
+
+typedef unsigned mb_word;
+
+#define MB_LINE 32u // words between things with different writers: two 64-byte lines, because they are fetched in pairs
+#define MB_BATCH 32u
+#define MB_MAX_PORTS 256u
+
+// ---- a slot: header, payload, and behind it the time stamp where the ring kernel stamps -------------------------------
+#define MB_SEQUENCE 0u // position + 1: full in this lap. The consumer never writes it back
+#define MB_HEAD 1u     // priority | flags << 8
+#define MB_INSTANCE 2u
+#define MB_CORRELATION 3u
+#define MB_PAYLOAD 4u
+#define MB_FLAG_FAULT 0x100u // of a reply: its message faulted; no payload
+
+// ---- S, first line: the ring kernel's control, written by the host ----------------------------------------------------
+#define MB_CONTROL 0u   // number << 2 | command
+#define MB_FINAL 1u     // messages accepted in all, modulo 2^31; valid once the command is MB_CLOSE
+#define MB_PORT_EPOCH 2u // raised after every change of the port sets
+#define MB_PORT_SET(word) (4u + (word)) // a bit a port that has lanes
+#define MB_PORT_GONE(word) (12u + (word)) // a bit a port whose owner has closed it
+
+#define MB_RUN 0u
+#define MB_PAUSE 1u
+#define MB_CLOSE 2u
+#define MB_STOP 3u
+
+// ---- S, second line: credits, written by every sender ----------------------------------------------------------------
+#define MB_ACCEPTED 32u     // messages accepted, modulo 2^31, and the closed bit: one word, so that they change together
+#define MB_RETIRED_SEEN 33u // a recent sum of the shards' retired counts; never runs backwards
+#define MB_CLOSED 0x80000000u
+#define MB_COUNT 0x7fffffffu
+
+// ---- S, third line: sizes, written before the launch, constant after --------------------------------------------------
+#define MB_CAPACITY 64u
+#define MB_SHARDS 65u
+#define MB_PORT_WORDS 66u    // words of the port sets that are in use
+#define MB_SLOT_WORDS 67u
+#define MB_LANE_MASK 68u     // slots of a lane - 1
+#define MB_REPLY_SLOT_WORDS 69u
+#define MB_REPLY_MASK 70u
+#define MB_MAX_REPLIES 71u   // of a message; 0: the handler never replies
+#define MB_LANES_AT 72u      // the host's region: lanes, shard by shard, port by port
+#define MB_LANE_STRIDE 73u
+#define MB_LANES_STRIDE 74u  // a shard's
+#define MB_OWNERS_AT 75u     // the owners' region: a shard's words, its reply lanes, its pending pool
+#define MB_OWNER_STRIDE 76u
+#define MB_REPLY_STRIDE 77u
+#define MB_POOL_AT 78u       // from a shard's first word
+#define MB_STAMPED 79u
+#define MB_HEADER_WORDS 96u
+
+// a lane: two lines of words written by the port, then slots
+#define MB_REPLY_READ 0u // replies that the port has finished with
+#define MB_MIXED 32u     // 0: nothing sent; priority + 1: all of one priority; more than 256: mixed
+#define MB_LANE_SLOTS 64u
+#define MB_MIXED_MARK 512u
+
+// a shard's first line, written by its owner; reply lanes follow
+#define MB_ANSWER 0u // number << 3 | state
+#define MB_RETIRED 1u
+#define MB_HANDLED 2u
+#define MB_FAULTED 3u
+#define MB_REPLIED 4u
+#define MB_FAULT_KIND 5u // the last fault: kind, file, line, instance
+#define MB_FAULT_FILE 6u
+#define MB_FAULT_LINE 7u
+#define MB_FAULT_INSTANCE 8u
+#define MB_REPLIES_AT 32u
+// a reply lane: a line, then slots
+#define MB_GONE_AT 0u    // of a closed port: replies published, when nothing of it is left in the shard
+#define MB_GONE_EPOCH 1u // the port epoch at which that was found
+#define MB_REPLY_SLOTS 32u
+
+#define MB_RUNNING 1u // states in MB_ANSWER
+#define MB_PAUSED 2u
+#define MB_ENDED 3u
+#define MB_STOPPED 4u
+
+// ---- P, the owner's own words. All zero is the initial state ----------------------------------------------------------
+#define MBP_SHARD 0u // set by mb_open, with the next three
+#define MBP_LANES 1u
+#define MBP_OWNER 2u
+#define MBP_POOL 3u
+#define MBP_STATE 4u
+#define MBP_CONTROL 5u // 1 + the control word last seen
+#define MBP_EPOCH 6u
+#define MBP_FREE 7u // pool: free list, nodes ever used
+#define MBP_USED 8u
+#define MBP_WAITING 9u // messages in the pending set
+#define MBP_TURN 10u
+#define MBP_BATCH_COUNT 11u
+#define MBP_GONE_OPEN 12u // closed ports of which something may be left
+#define MBP_HANDLED 13u
+#define MBP_FAULTED 14u
+#define MBP_REPLIED 15u
+#define MBP_SET(word) (16u + (word)) // copies of the port sets
+#define MBP_GONE(word) (24u + (word))
+#define MBP_BATCH(k) (32u + (k) * 4u) // port, slot or node's offset in S, node number or 0
+#define MBP_PORT(port) (160u + (port) * 544u)
+#define MBQ_NEXT_IN 0u // of a port's words: the lane's next position
+#define MBQ_REPLIES 1u // replies written, published, and room seen
+#define MBQ_PUBLISHED 2u
+#define MBQ_READ_SEEN 3u
+#define MBQ_RESERVED 4u // replies that the batch may still write
+#define MBQ_WAITING 5u  // of its messages, in the pending set
+#define MBQ_SUMMARY 6u  // a bit a word of the bitmap
+#define MBQ_BITS(word) (8u + (word)) // a bit a priority
+#define MBQ_FIRST(priority) (16u + (priority))
+#define MBQ_LAST(priority) (272u + (priority))
+#define MBP_WORDS(ports) (MBP_PORT(ports))
+
+#define MB_LOAD(at) __nv_atomic_load_n(&S[at], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
+#define MB_ACQUIRE(at) __nv_atomic_load_n(&S[at], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
+#define MB_STORE(at, value) __nv_atomic_store_n(&S[at], (value), __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
+#define MB_RELEASE(at, value) __nv_atomic_store_n(&S[at], (value), __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
+
+// ---- places ------------------------------------------------------------------------------------------------------------
+
+__device__ mb_word mb_lane(const mb_word *S, mb_word shard, mb_word port)
+{
+    return S[MB_LANES_AT] + shard * S[MB_LANES_STRIDE] + port * S[MB_LANE_STRIDE];
+}
+
+__device__ mb_word mb_lane_slot(const mb_word *S, mb_word lane, mb_word position)
+{
+    return lane + MB_LANE_SLOTS + (position & S[MB_LANE_MASK]) * S[MB_SLOT_WORDS];
+}
+
+__device__ mb_word mb_owner(const mb_word *S, mb_word shard)
+{
+    return S[MB_OWNERS_AT] + shard * S[MB_OWNER_STRIDE];
+}
+
+__device__ mb_word mb_reply_lane(const mb_word *S, mb_word owner, mb_word port)
+{
+    return owner + MB_REPLIES_AT + port * S[MB_REPLY_STRIDE];
+}
+
+__device__ mb_word mb_reply_slot(const mb_word *S, mb_word reply_lane, mb_word position)
+{
+    return reply_lane + MB_REPLY_SLOTS + (position & S[MB_REPLY_MASK]) * S[MB_REPLY_SLOT_WORDS];
+}
+
+// ---- a sender's side ---------------------------------------------------------------------------------------------------
+
+// The shards' retired counts. Acquire: the owner has finished with those messages' slots, and their replies are there.
+__device__ mb_word mb_retired(const mb_word *S)
+{
+    mb_word sum = 0u;
+    for (mb_word shard = 0u; shard < S[MB_SHARDS]; ++shard) {
+        sum += MB_ACQUIRE(mb_owner(S, shard) + MB_RETIRED);
+    }
+    return sum & MB_COUNT;
+}
+
+// Moves MB_RETIRED_SEEN forward. It is compared with MB_ACCEPTED, which is never more than 2^20 ahead of a true count; an
+// older value that arrives late would be behind by less than 2^30, and is dropped.
+// Release: who takes this value as its credit must see what the acquires in mb_retired saw.
+__device__ void mb_note_retired(mb_word *S, mb_word retired)
+{
+    mb_word seen = MB_LOAD(MB_RETIRED_SEEN);
+    while (((retired - seen) & MB_COUNT) != 0u && ((retired - seen) & MB_COUNT) < 0x40000000u &&
+           !__nv_atomic_compare_exchange_n(&S[MB_RETIRED_SEEN], &seen, retired, 0, __NV_ATOMIC_RELEASE,
+                                           __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)) {
+    }
+}
+
+// Claims up to `want` credits; gives how many. 0: full or closed, which MB_CLOSED in MB_ACCEPTED tells apart.
+// The count and the closed bit are one word, so that no claim slips in behind a close. Relaxed: a claim publishes
+// nothing; the acquire is on the retired count.
+__device__ mb_word mb_claim(mb_word *S, mb_word want)
+{
+    mb_word capacity = S[MB_CAPACITY];
+    mb_word accepted = MB_LOAD(MB_ACCEPTED);
+    mb_word granted = 0u;
+    mb_word done = 0u;
+    while (done == 0u && (accepted & MB_CLOSED) == 0u) {
+        mb_word used = (accepted - MB_ACQUIRE(MB_RETIRED_SEEN)) & MB_COUNT;
+        if (used + want > capacity) {
+            mb_word retired = mb_retired(S);
+            mb_note_retired(S, retired);
+            used = (accepted - retired) & MB_COUNT;
+        }
+        // `used` above the capacity: `accepted` is older than the retired count. Then it is read again.
+        granted = used < capacity ? capacity - used : 0u;
+        granted = granted < want ? granted : want;
+        if (granted != 0u) {
+            done = __nv_atomic_compare_exchange_n(&S[MB_ACCEPTED], &accepted, (accepted + granted) & MB_COUNT, 1,
+                                                  __NV_ATOMIC_RELAXED, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM);
+        } else {
+            mb_word now = MB_LOAD(MB_ACCEPTED);
+            done = now == accepted;
+            accepted = now;
+        }
+    }
+    return done != 0u ? granted : 0u;
+}
+
+// Refuses all later claims; gives the final count. Any number of times.
+__device__ mb_word mb_close(mb_word *S)
+{
+    mb_word accepted = MB_LOAD(MB_ACCEPTED);
+    while (!__nv_atomic_compare_exchange_n(&S[MB_ACCEPTED], &accepted, accepted | MB_CLOSED, 1, __NV_ATOMIC_RELAXED,
+                                           __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)) {
+    }
+    return accepted & MB_COUNT;
+}
+
+// Fills the header of the slot at a lane's `position`; the caller has filled the payload, then publishes.
+__device__ void mb_write_header(mb_word *S, mb_word slot, mb_word priority, mb_word instance, mb_word correlation)
+{
+    S[slot + MB_HEAD] = priority;
+    S[slot + MB_INSTANCE] = instance;
+    S[slot + MB_CORRELATION] = correlation;
+}
+
+// Notes which priorities a lane has carried, before the message that changes it is published: the owner reads the mark
+// after its acquire of the sequence, so it never takes a mixed lane for one of a single priority. `seen` is the sender's
+// copy of the mark; the new one is returned.
+__device__ mb_word mb_mark_priority(mb_word *S, mb_word lane, mb_word seen, mb_word priority)
+{
+    if (seen == priority + 1u || seen == MB_MIXED_MARK) { return seen; }
+    mb_word mark = seen == 0u ? priority + 1u : MB_MIXED_MARK;
+    MB_STORE(lane + MB_MIXED, mark);
+    return mark;
+}
+
+// Release: the slot's payload, its header and the lane's mark.
+__device__ void mb_publish(mb_word *S, mb_word slot, mb_word position) { MB_RELEASE(slot + MB_SEQUENCE, position + 1u); }
+
+// Whether the reply at `position` is there. Acquire: its payload, and all that its handler wrote.
+__device__ mb_word mb_has_reply(const mb_word *S, mb_word slot, mb_word position)
+{
+    return MB_ACQUIRE(slot + MB_SEQUENCE) == position + 1u ? 1u : 0u;
+}
+
+// Release: the port has read the replies before `position`; the owner may overwrite them.
+__device__ void mb_return_replies(mb_word *S, mb_word lane, mb_word position)
+{
+    MB_RELEASE(lane + MB_REPLY_READ, position);
+}
+
+// ---- the owner's side: the pending set -----------------------------------------------------------------------------------
+
+__device__ mb_word mb_node(const mb_word *S, const mb_word *P, mb_word node)
+{
+    return P[MBP_POOL] + node * S[MB_SLOT_WORDS]; // nodes count from 1; there is room for `capacity`
+}
+
+// Copies a message out of its lane into the list of its port and priority.
+__device__ void mb_pend(mb_word *S, mb_word *P, mb_word port, mb_word slot)
+{
+    mb_word node = P[MBP_FREE];
+    if (node != 0u) {
+        P[MBP_FREE] = S[mb_node(S, P, node)];
+    } else {
+        node = P[MBP_USED] + 1u;
+        P[MBP_USED] = node;
+    }
+    mb_word at = mb_node(S, P, node);
+    S[at] = 0u; // the sequence word becomes the link
+    for (mb_word k = 1u; k < S[MB_SLOT_WORDS]; ++k) { S[at + k] = S[slot + k]; }
+    mb_word priority = S[at + MB_HEAD] & 255u;
+    mb_word word = priority >> 5u;
+    mb_word bit = 1u << (priority & 31u);
+    mb_word q = MBP_PORT(port);
+    if ((P[q + MBQ_BITS(word)] & bit) != 0u) {
+        S[mb_node(S, P, P[q + MBQ_LAST(priority)])] = node;
+    } else {
+        P[q + MBQ_FIRST(priority)] = node;
+        P[q + MBQ_BITS(word)] |= bit;
+        P[q + MBQ_SUMMARY] |= 1u << word;
+    }
+    P[q + MBQ_LAST(priority)] = node;
+    P[q + MBQ_WAITING] += 1u;
+    P[MBP_WAITING] += 1u;
+}
+
+// The highest priority pending of a port, whose summary is not zero.
+__device__ mb_word mb_top(const mb_word *P, mb_word q)
+{
+    mb_word word = 31u - (mb_word)__clz((int)P[q + MBQ_SUMMARY]);
+    return word * 32u + 31u - (mb_word)__clz((int)P[q + MBQ_BITS(word)]);
+}
+
+// Whether the replies of one more message fit. A closed port takes no replies, so it always has room.
+__device__ mb_word mb_has_room(mb_word *S, mb_word *P, mb_word port)
+{
+    mb_word q = MBP_PORT(port);
+    mb_word need = S[MB_MAX_REPLIES];
+    if (need == 0u || (P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u) { return 1u; }
+    mb_word end = P[q + MBQ_REPLIES] + P[q + MBQ_RESERVED] + need;
+    if (end - P[q + MBQ_READ_SEEN] <= S[MB_REPLY_MASK] + 1u) { return 1u; }
+    // Acquire: the port has finished with the slots that are about to be overwritten.
+    P[q + MBQ_READ_SEEN] = MB_ACQUIRE(P[MBP_LANES] + port * S[MB_LANE_STRIDE] + MB_REPLY_READ);
+    return end - P[q + MBQ_READ_SEEN] <= S[MB_REPLY_MASK] + 1u ? 1u : 0u;
+}
+
+__device__ void mb_add_to_batch(mb_word *S, mb_word *P, mb_word port, mb_word at, mb_word node)
+{
+    mb_word k = MBP_BATCH(P[MBP_BATCH_COUNT]);
+    P[k] = port;
+    P[k + 1u] = at;
+    P[k + 2u] = node;
+    P[MBP_BATCH_COUNT] += 1u;
+    P[MBP_PORT(port) + MBQ_RESERVED] += S[MB_MAX_REPLIES];
+}
+
+// ---- the owner's side: taking ---------------------------------------------------------------------------------------------
+
+// How many messages, at most a batch, a lane shows. Acquire each: the payload, the header and the lane's mark.
+__device__ mb_word mb_full_run(const mb_word *S, mb_word lane, mb_word position)
+{
+    mb_word n = 0u;
+    while (n < MB_BATCH &&
+           MB_ACQUIRE(mb_lane_slot(S, lane, position + n) + MB_SEQUENCE) == position + n + 1u) {
+        n += 1u;
+    }
+    return n;
+}
+
+// The next port of the set at or after `port`, or MB_MAX_PORTS.
+__device__ mb_word mb_next_port(const mb_word *S, const mb_word *P, mb_word port)
+{
+    mb_word word = port >> 5u;
+    mb_word bits = word < S[MB_PORT_WORDS] ? P[MBP_SET(word)] & (0xffffffffu << (port & 31u)) : 0u;
+    while (bits == 0u) {
+        word += 1u;
+        if (word >= S[MB_PORT_WORDS]) { return MB_MAX_PORTS; }
+        bits = P[MBP_SET(word)];
+    }
+    return word * 32u + 31u - (mb_word)__clz((int)(bits & (0u - bits)));
+}
+
+// Moves all that the lanes show into the pending set. The credits bound it.
+__device__ void mb_take_all(mb_word *S, mb_word *P)
+{
+    for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
+        mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
+        mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
+        mb_word run = mb_full_run(S, lane, position);
+        while (run != 0u) {
+            for (mb_word k = 0u; k < run; ++k) { mb_pend(S, P, port, mb_lane_slot(S, lane, position + k)); }
+            position += run;
+            run = mb_full_run(S, lane, position);
+        }
+        P[MBP_PORT(port) + MBQ_NEXT_IN] = position;
+    }
+}
+
+// Whether all lanes that show something carry one and the same priority: then the order of the lanes is the order of
+// service, and the pending set (10 of 18 ns a message) can be passed by. 0: nothing to take; 1: straight; 2: mixed.
+__device__ mb_word mb_look(mb_word *S, mb_word *P)
+{
+    mb_word common = 0u;
+    for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
+        mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
+        mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
+        if (MB_ACQUIRE(mb_lane_slot(S, lane, position) + MB_SEQUENCE) == position + 1u) {
+            mb_word mark = MB_LOAD(lane + MB_MIXED); // behind the acquire: at least as new as the message
+            if (mark > 256u || (common != 0u && mark != common)) { return 2u; }
+            common = mark;
+        }
+    }
+    return common != 0u ? 1u : 0u;
+}
+
+// Takes a batch straight from the lanes, a run a port, beginning with the port whose turn it is.
+// The mark is read again behind the acquire of the whole run: a run may hold a message sent after mb_look looked.
+__device__ void mb_claim_straight(mb_word *S, mb_word *P)
+{
+    mb_word first = mb_next_port(S, P, P[MBP_TURN]);
+    if (first == MB_MAX_PORTS) { first = mb_next_port(S, P, 0u); }
+    mb_word port = first;
+    do {
+        mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
+        mb_word q = MBP_PORT(port);
+        mb_word run = mb_full_run(S, lane, P[q + MBQ_NEXT_IN]);
+        if (MB_LOAD(lane + MB_MIXED) > 256u) { run = 0u; } // it has just become mixed: the next pass takes it
+        while (run != 0u && P[MBP_BATCH_COUNT] < MB_BATCH && mb_has_room(S, P, port) != 0u) {
+            mb_add_to_batch(S, P, port, mb_lane_slot(S, lane, P[q + MBQ_NEXT_IN]), 0u);
+            P[q + MBQ_NEXT_IN] += 1u;
+            run -= 1u;
+        }
+        port = mb_next_port(S, P, port + 1u);
+        if (port == MB_MAX_PORTS) { port = mb_next_port(S, P, 0u); }
+    } while (port != first && P[MBP_BATCH_COUNT] < MB_BATCH);
+    P[MBP_TURN] = first + 1u;
+}
+
+// Takes from one port's list of one priority until it, the room or the batch is at its end.
+__device__ void mb_claim_run(mb_word *S, mb_word *P, mb_word port, mb_word priority)
+{
+    mb_word q = MBP_PORT(port);
+    mb_word node = P[q + MBQ_FIRST(priority)];
+    while (node != 0u && P[MBP_BATCH_COUNT] < MB_BATCH && mb_has_room(S, P, port) != 0u) {
+        mb_word at = mb_node(S, P, node);
+        mb_add_to_batch(S, P, port, at, node);
+        node = S[at];
+        P[q + MBQ_WAITING] -= 1u;
+        P[MBP_WAITING] -= 1u;
+    }
+    P[q + MBQ_FIRST(priority)] = node;
+    if (node == 0u) {
+        mb_word word = priority >> 5u;
+        P[q + MBQ_BITS(word)] &= ~(1u << (priority & 31u));
+        if (P[q + MBQ_BITS(word)] == 0u) { P[q + MBQ_SUMMARY] &= ~(1u << word); }
+    }
+}
+
+// Takes a batch from the pending set: the highest priority first, ports of equal priority in turn. A port whose reply lane
+// is full is passed over: it blocks only itself.
+__device__ void mb_claim_pending(mb_word *S, mb_word *P)
+{
+    mb_word turn = P[MBP_TURN];
+    mb_word best = 1u;
+    while (best != 0u && P[MBP_BATCH_COUNT] < MB_BATCH) {
+        mb_word from = 0u;
+        best = 0u; // priority + 1
+        for (mb_word half = 0u; half < 2u; ++half) { // the ports from the turn on, then those before it
+            mb_word port = mb_next_port(S, P, half == 0u ? turn : 0u);
+            while (port < MB_MAX_PORTS && (half == 0u || port < turn)) {
+                mb_word q = MBP_PORT(port);
+                if (P[q + MBQ_SUMMARY] != 0u && mb_top(P, q) + 1u > best && mb_has_room(S, P, port) != 0u) {
+                    best = mb_top(P, q) + 1u;
+                    from = port;
+                }
+                port = mb_next_port(S, P, port + 1u);
+            }
+        }
+        if (best != 0u) {
+            mb_claim_run(S, P, from, best - 1u);
+            turn = from + 1u;
+        }
+    }
+    P[MBP_TURN] = turn;
+}
+
+// ---- the owner's side: control ----------------------------------------------------------------------------------------------
+
+__device__ void mb_answer(mb_word *S, mb_word *P, mb_word state)
+{
+    P[MBP_STATE] = state;
+    MB_RELEASE(P[MBP_OWNER] + MB_ANSWER, ((P[MBP_CONTROL] - 1u) >> 2u) << 3u | state);
+}
+
+__device__ void mb_open(mb_word *S, mb_word *P, mb_word shard)
+{
+    P[MBP_SHARD] = shard;
+    P[MBP_LANES] = mb_lane(S, shard, 0u);
+    P[MBP_OWNER] = mb_owner(S, shard);
+    P[MBP_POOL] = P[MBP_OWNER] + S[MB_POOL_AT];
+}
+
+// A closed port of which nothing is left in this shard is acknowledged, so that its lanes can go to another. The epoch
+// says which closing was meant.
+__device__ void mb_acknowledge_gone(mb_word *S, mb_word *P)
+{
+    mb_word open = 0u;
+    for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
+        mb_word q = MBP_PORT(port);
+        mb_word reply = mb_reply_lane(S, P[MBP_OWNER], port);
+        if ((P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u && MB_LOAD(reply + MB_GONE_EPOCH) != P[MBP_EPOCH]) {
+            if (P[q + MBQ_WAITING] == 0u &&
+                mb_full_run(S, P[MBP_LANES] + port * S[MB_LANE_STRIDE], P[q + MBQ_NEXT_IN]) == 0u) {
+                MB_STORE(reply + MB_GONE_AT, P[q + MBQ_PUBLISHED]);
+                MB_RELEASE(reply + MB_GONE_EPOCH, P[MBP_EPOCH]); // the position above
+            } else {
+                open = 1u;
+            }
+        }
+    }
+    P[MBP_GONE_OPEN] = open;
+}
+
+// Rereads the port sets after a change. A port that has come back takes its lanes over where they stood.
+__device__ void mb_reread_ports(mb_word *S, mb_word *P, mb_word epoch)
+{
+    P[MBP_EPOCH] = epoch;
+    for (mb_word word = 0u; word < S[MB_PORT_WORDS]; ++word) {
+        P[MBP_SET(word)] = MB_LOAD(MB_PORT_SET(word));
+        P[MBP_GONE(word)] = MB_LOAD(MB_PORT_GONE(word));
+    }
+    P[MBP_GONE_OPEN] = 1u;
+}
+
+// Obeys a new control word. What was asked for is answered with its number, so that an old answer is never taken for a
+// new one. Close overrides pause.
+__device__ void mb_obey(mb_word *S, mb_word *P, mb_word control)
+{
+    P[MBP_CONTROL] = control + 1u;
+    mb_word command = control & 3u;
+    mb_answer(S, P, command == MB_PAUSE ? MB_PAUSED : command == MB_STOP ? MB_STOPPED : MB_RUNNING);
+}
+
+// ---- the owner's side: a pass ------------------------------------------------------------------------------------------------
+
+// Claims the next batch; gives its size. 0: nothing to do, or the state (P[MBP_STATE]) does not let it.
+// The control word is read before the lanes: what was accepted before a close is then seen before the end.
+__device__ mb_word mb_begin(mb_word *S, mb_word *P)
+{
+    mb_word control = MB_ACQUIRE(MB_CONTROL);
+    if (control + 1u != P[MBP_CONTROL]) { mb_obey(S, P, control); }
+    mb_word epoch = MB_ACQUIRE(MB_PORT_EPOCH);
+    if (epoch != P[MBP_EPOCH]) { mb_reread_ports(S, P, epoch); }
+    if (P[MBP_STATE] != MB_RUNNING) { return 0u; }
+    if (P[MBP_WAITING] == 0u) {
+        mb_word look = mb_look(S, P);
+        if (look == 1u) { mb_claim_straight(S, P); }
+        if (look == 2u) { mb_take_all(S, P); }
+    } else {
+        mb_take_all(S, P);
+    }
+    if (P[MBP_WAITING] != 0u && P[MBP_BATCH_COUNT] == 0u) { mb_claim_pending(S, P); }
+    if (P[MBP_BATCH_COUNT] == 0u) {
+        if (P[MBP_GONE_OPEN] != 0u) { mb_acknowledge_gone(S, P); }
+        // All shards have retired all that was ever accepted: nothing is under way in a lane either.
+        if ((control & 3u) == MB_CLOSE && mb_retired(S) == S[MB_FINAL]) { mb_answer(S, P, MB_ENDED); }
+    }
+    return P[MBP_BATCH_COUNT];
+}
+
+// Whether the owner may sleep: nothing has changed since its last pass, and the lanes it serves are empty.
+__device__ mb_word mb_idle(mb_word *S, mb_word *P)
+{
+    if (MB_ACQUIRE(MB_CONTROL) + 1u != P[MBP_CONTROL] || MB_ACQUIRE(MB_PORT_EPOCH) != P[MBP_EPOCH]) { return 0u; }
+    if (P[MBP_STATE] != MB_RUNNING) { return 1u; }
+    if (P[MBP_WAITING] != 0u || ((P[MBP_CONTROL] - 1u) & 3u) == MB_CLOSE) { return 0u; }
+    return mb_look(S, P) == 0u ? 1u : 0u;
+}
+
+// The handler of a batch's message k wrote `replies` replies into the port's next reply slots; their headers follow.
+// `flags` is 0 or MB_FLAG_FAULT.
+__device__ void mb_handled(mb_word *S, mb_word *P, mb_word k, mb_word replies, mb_word flags)
+{
+    mb_word port = P[MBP_BATCH(k)];
+    mb_word at = P[MBP_BATCH(k) + 1u];
+    mb_word q = MBP_PORT(port);
+    if (flags == 0u) { P[MBP_HANDLED] += 1u; } else { P[MBP_FAULTED] += 1u; }
+    if (replies == 0u || (P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u) { return; }
+    mb_word lane = mb_reply_lane(S, P[MBP_OWNER], port);
+    for (mb_word n = 0u; n < replies; ++n) {
+        mb_word slot = mb_reply_slot(S, lane, P[q + MBQ_REPLIES] + n);
+        S[slot + MB_HEAD] = (S[at + MB_HEAD] & 255u) | flags;
+        S[slot + MB_INSTANCE] = S[at + MB_INSTANCE];
+        S[slot + MB_CORRELATION] = S[at + MB_CORRELATION];
+        if (S[MB_STAMPED] != 0u) { // the stamp is the slot's last two words
+            S[slot + S[MB_REPLY_SLOT_WORDS] - 2u] = S[at + S[MB_SLOT_WORDS] - 2u];
+            S[slot + S[MB_REPLY_SLOT_WORDS] - 1u] = S[at + S[MB_SLOT_WORDS] - 1u];
+        }
+    }
+    P[q + MBQ_REPLIES] += replies;
+    P[MBP_REPLIED] += replies;
+}
+
+// Publishes the batch: its replies, then its credits.
+__device__ void mb_finish(mb_word *S, mb_word *P)
+{
+    for (mb_word k = 0u; k < P[MBP_BATCH_COUNT]; ++k) {
+        mb_word q = MBP_PORT(P[MBP_BATCH(k)]);
+        mb_word lane = mb_reply_lane(S, P[MBP_OWNER], P[MBP_BATCH(k)]);
+        while (P[q + MBQ_PUBLISHED] != P[q + MBQ_REPLIES]) {
+            mb_word position = P[q + MBQ_PUBLISHED];
+            MB_RELEASE(mb_reply_slot(S, lane, position) + MB_SEQUENCE, position + 1u); // its payload and header
+            P[q + MBQ_PUBLISHED] = position + 1u;
+        }
+        P[q + MBQ_RESERVED] = 0u;
+        if (P[MBP_BATCH(k) + 2u] != 0u) { // back to the free list
+            S[P[MBP_BATCH(k) + 1u]] = P[MBP_FREE];
+            P[MBP_FREE] = P[MBP_BATCH(k) + 2u];
+        }
+    }
+    P[MBP_BATCH_COUNT] = 0u;
+    mb_word owner = P[MBP_OWNER];
+    MB_STORE(owner + MB_HANDLED, P[MBP_HANDLED]);
+    MB_STORE(owner + MB_FAULTED, P[MBP_FAULTED]);
+    MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]);
+    // Release: the owner has finished with the slots, and the replies above are visible before the credit.
+    MB_RELEASE(owner + MB_RETIRED, P[MBP_HANDLED] + P[MBP_FAULTED]);
+}
+
+#endif
