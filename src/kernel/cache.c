@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/cache.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ENTRY_LIMIT_BYTES ((size_t)256 << 20)
+
+struct trailer {
+    char magic[16]; // the layout's version
+    uint64_t bytes; // of the content before it
+    char digest[SLRI_HASH_HEX_BYTES - 1];
+    char zero[8];
+};
+static const char magic[16] = "slipring entry 1";
+
+// ---- the folder ----------------------------------------------------------------------------------------------------
+
+// What keeps us from running what lies in the folder, or NULL. `detail` is the operating system's word on it.
+static const char *problem_of(const char *folder, const char **detail)
+{
+    struct stat about;
+    *detail = "";
+    if (slri_folder_make(folder) != SLR_OK || stat(folder, &about) != 0) {
+        *detail = slr_error_message();
+        return "cannot be made: ";
+    }
+    if (about.st_uid != geteuid())
+        return "belongs to another user";
+    if (about.st_mode & S_IWOTH)
+        return "can be written by everybody";
+    return access(folder, W_OK | X_OK) == 0 ? NULL : "cannot be written";
+}
+
+static slr_status make_private(slri_cache *cache, const char *why)
+{
+    const char *parent = getenv("TMPDIR");
+    cache->why_private = malloc(strlen(why) + 1);
+    if (!cache->why_private)
+        return SLRI_FAIL(NO_MEMORY, "no memory for the cache");
+    strcpy(cache->why_private, why);
+    SLRI_TRY(slri_file_temporary_name(parent && *parent ? parent : "/tmp", "", &cache->folder));
+    // Not slri_folder_make: a folder that is there already is not ours alone.
+    if (mkdir(cache->folder, 0700) == 0)
+        return SLR_OK;
+    slr_status status = SLRI_FAIL(SYSTEM, "%s; and no private folder %s can be made", why, cache->folder);
+    free(cache->folder);
+    cache->folder = NULL;
+    return status;
+}
+
+slr_status slri_cache_open(slri_cache *cache)
+{
+    *cache = (slri_cache){0};
+    char *folder = NULL;
+    const char *detail = "", *problem = "is unknown: ";
+    if (slri_cache_folder(&folder) == SLR_OK)
+        problem = problem_of(folder, &detail);
+    else
+        detail = slr_error_message();
+    if (!problem) {
+        cache->folder = folder;
+        return SLR_OK;
+    }
+    slri_text why = SLRI_TEXT_INIT;
+    slri_text_printf(&why, "the cache folder %s%s%s%s", folder ? folder : "", folder ? " " : "", problem, detail);
+    slr_status status = make_private(cache, slri_text_view(&why));
+    slri_text_free(&why);
+    free(folder);
+    if (status != SLR_OK)
+        slri_cache_close(cache);
+    return status;
+}
+
+void slri_cache_close(slri_cache *cache)
+{
+    if (cache->why_private && cache->published)
+        slri_file_remove(cache->published);
+    if (cache->why_private && cache->folder)
+        rmdir(cache->folder);
+    free(cache->folder);
+    free(cache->why_private);
+    free(cache->published);
+    *cache = (slri_cache){0};
+}
+
+// ---- entries -------------------------------------------------------------------------------------------------------
+
+static slr_status entry_path(const slri_cache *cache, const char *key, const char *suffix, char **path)
+{
+    slri_text text = SLRI_TEXT_INIT;
+    if (strspn(key, "0123456789abcdef") != SLRI_HASH_HEX_BYTES - 1 || strlen(key) != SLRI_HASH_HEX_BYTES - 1)
+        return SLRI_FAIL(INTERNAL, "\"%s\" is no key of the cache", key);
+    slri_text_printf(&text, "%s/%s%s", cache->folder, key, suffix);
+    *path = slri_text_take(&text);
+    return *path ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a path in the cache");
+}
+
+static struct trailer trailer_of(const char *key, const void *content, size_t bytes)
+{
+    struct trailer trailer = {.bytes = bytes};
+    char hex[SLRI_HASH_HEX_BYTES];
+    slri_hash hash;
+    slri_hash_init(&hash);
+    slri_hash_field(&hash, key, strlen(key));
+    slri_hash_field(&hash, content, bytes);
+    slri_hash_hex(&hash, hex);
+    memcpy(trailer.magic, magic, sizeof magic);
+    memcpy(trailer.digest, hex, sizeof trailer.digest);
+    return trailer;
+}
+
+static bool is_whole(const char *key, const char *file, size_t bytes)
+{
+    struct trailer found;
+    if (bytes < sizeof found)
+        return false;
+    bytes -= sizeof found;
+    memcpy(&found, file + bytes, sizeof found);
+    struct trailer expected = trailer_of(key, file, bytes);
+    return memcmp(&found, &expected, sizeof found) == 0;
+}
+
+slr_status slri_cache_find(const slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
+                           char **path)
+{
+    char *entry, *content;
+    size_t bytes;
+    SLRI_TRY(entry_path(cache, key, suffix, &entry));
+    bool whole = slri_file_read(entry, ENTRY_LIMIT_BYTES, &content, &bytes) == SLR_OK;
+    if (whole) {
+        whole = is_whole(key, content, bytes);
+        free(content);
+    }
+    if (!whole) {
+        free(entry);
+        return SLRI_FAIL(NOT_FOUND, "no whole entry %s%s in %s", key, suffix, cache->folder);
+    }
+    *path = entry;
+    return SLR_OK;
+}
+
+static slr_status write_entry(const char *key, const char *entry, const char *content, size_t bytes)
+{
+    struct trailer trailer = trailer_of(key, content, bytes);
+    slri_text text = SLRI_TEXT_INIT;
+    slri_text_append(&text, content, bytes);
+    slri_text_append(&text, (const char *)&trailer, sizeof trailer);
+    slr_status status = text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to write %s", entry)
+                                           : slri_file_write_atomic(entry, text.data, text.length);
+    slri_text_free(&text);
+    return status;
+}
+
+slr_status slri_cache_publish(slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
+                              const char *content)
+{
+    char *entry, *bytes;
+    size_t length;
+    SLRI_TRY(entry_path(cache, key, suffix, &entry));
+    slr_status status = slri_file_read(content, ENTRY_LIMIT_BYTES, &bytes, &length);
+    if (status == SLR_OK) {
+        status = write_entry(key, entry, bytes, length);
+        free(bytes);
+    }
+    if (status != SLR_OK) {
+        free(entry);
+        return status;
+    }
+    free(cache->published);
+    cache->published = entry;
+    return SLR_OK;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a __ring__ handler must look like: the state if it has one, the message, then bindings.
+#include "kernel/check.h"
+
+static bool is_struct_pointer(const struct slri_type *type, bool to_const)
+{
+    return type->kind == SLRI_POINTER && type->of->kind == SLRI_STRUCT && slri_type_is_complete(type->of) &&
+           type->is_const == to_const;
+}
+
+bool slri_handler_has_state(const struct slri_func *func)
+{
+    return func->params > 0 && is_struct_pointer(func->param[0]->type, false);
+}
+
+static void check_binding(struct slri_unit *unit, const struct slri_symbol *param)
+{
+    const struct slri_type *type = param->type;
+    const struct slri_type *element = type->kind == SLRI_POINTER ? type->of : type;
+    bool is_struct = element->kind == SLRI_STRUCT && type->kind == SLRI_POINTER && slri_type_is_complete(element);
+    if (!slri_type_is_scalar(element) && !is_struct)
+        SLRI_ERROR(unit, param->where, BAD_BINDING_PARAMETER, "'%s' has the type %s", param->name ? param->name : "it",
+                   slri_unit_spell(unit, type));
+}
+
+void slri_check_handler(struct slri_unit *unit, const struct slri_func *func)
+{
+    uint32_t message = slri_handler_has_state(func) ? 1 : 0;
+    if (func->result->kind != SLRI_VOID)
+        SLRI_ERROR(unit, func->where, HANDLER_RETURNS, "the handler '%s' returns %s", func->name,
+                   slri_unit_spell(unit, func->result));
+    if (message >= func->params) {
+        SLRI_ERROR(unit, func->where, BAD_MESSAGE_PARAMETER, "the handler '%s' has no message", func->name);
+        return;
+    }
+    const struct slri_symbol *param = func->param[message];
+    bool is_message = is_struct_pointer(param->type, true);
+    if (!is_message && message == 0 && param->type->kind == SLRI_POINTER && !param->type->is_const)
+        SLRI_ERROR(unit, param->where, BAD_STATE_PARAMETER, "the first parameter of '%s' is a %s", func->name,
+                   slri_unit_spell(unit, param->type));
+    else if (!is_message)
+        SLRI_ERROR(unit, param->where, BAD_MESSAGE_PARAMETER, "parameter %u of '%s' is a %s", message + 1, func->name,
+                   slri_unit_spell(unit, param->type));
+    for (uint32_t i = message + 1; i < func->params; i++)
+        check_binding(unit, func->param[i]);
+}

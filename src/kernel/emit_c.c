@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file around the functions: prelude, const tables, entries.
+#include "kernel/emit_c.h"
+#include "base/status.h"
+#include "kernel/emit_c_internal.h"
+
+const struct slri_c_function *slri_c_traits(const struct slri_c_emitter *e, const struct slri_function *function)
+{
+    for (uint32_t i = 0; i < e->module->functions; i++)
+        if (e->module->function[i] == function)
+            return &e->functions[i];
+    return NULL; // not in a verified module
+}
+
+// Bytes: C's initialisers would spell floats and padding anew, and compilers fold a load from constant bytes all the
+// same.
+static void put_constant(struct slri_text *out, uint32_t index, const struct slri_const *constant)
+{
+    slri_text_printf(out, "// %s\nstatic const _Alignas(%u) unsigned char slrc_%u[%llu] = {", constant->name,
+                     constant->type->align, index, (unsigned long long)constant->type->bytes);
+    for (uint64_t i = 0; i < constant->type->bytes; i++)
+        slri_text_printf(out, "%s%u,", i % 32 == 0 ? "\n    " : "", constant->data[i]);
+    slri_text_puts(out, "\n};\n\n");
+}
+
+static void put_entry(struct slri_c_emitter *e, const struct slri_entry *entry)
+{
+    const char *function = entry->function->name;
+    slri_text_printf(e->out,
+                     "__attribute__((visibility(\"default\"))) uint32_t " SLRI_ENTRY_SYMBOL_PREFIX
+                     "%s(void *self, struct slri_call *call)\n{\n    (void)self;\n",
+                     entry->name);
+    if (slri_c_traits(e, entry->function)->can_fault)
+        slri_text_printf(e->out, "    return slrf_%s(call, call->state, call->message);\n}\n\n", function);
+    else
+        slri_text_printf(e->out, "    slrf_%s(call, call->state, call->message);\n    return SLRI_FAULT_NONE;\n}\n\n",
+                         function);
+}
+
+slr_status slri_emit_c(const struct slri_module *module, struct slri_text *out)
+{
+    struct slri_region *scratch = slri_region_create();
+    struct slri_c_emitter e = {.module = module, .out = out, .scratch = scratch};
+    if (scratch)
+        e.functions = slri_region_take(scratch, (module->functions + 1) * sizeof *e.functions);
+    out->out_of_memory |= !e.functions;
+    if (e.functions) {
+        slri_c_prelude(out);
+        for (uint32_t i = 0; i < module->constants; i++)
+            put_constant(out, i, &module->constant[i]);
+        for (uint32_t i = 0; i < module->functions; i++)
+            slri_c_function(&e, i);
+        // Not the user's text any more.
+        slri_text_puts(out, "#line 1 \"slipring: entries\"\n");
+        for (uint32_t i = 0; i < module->entries; i++)
+            put_entry(&e, &module->entry[i]);
+    }
+    slri_region_destroy(scratch);
+    return out->out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", module->name) : SLR_OK;
+}

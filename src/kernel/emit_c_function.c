@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function: what its callers must know, its signature, its registers and locals.
+#include "kernel/emit_c_internal.h"
+#include "kernel/ir_names.h"
+
+// ---- looking at its instructions -----------------------------------------------------------------------------------
+
+bool slri_c_any(const struct slri_c_emitter *e, const struct slri_block *block, slri_c_visit *visit, void *user)
+{
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        if (visit(e, in, user))
+            return true;
+        for (int part = 0; part < 3; part++)
+            if (slri_c_any(e, in->body[part], visit, user))
+                return true;
+        for (uint32_t c = 0; c < in->cases; c++)
+            if (slri_c_any(e, in->match[c].body, visit, user))
+                return true;
+    }
+    return false;
+}
+
+// ---- functions -----------------------------------------------------------------------------------------------------
+
+static void put_signature(struct slri_c_emitter *e)
+{
+    const struct slri_function *function = e->function;
+    bool can_fault = e->traits->can_fault;
+    slri_text_printf(e->out,
+                     "static inline %s slrf_%s(struct slri_call *const call, unsigned char *const restrict state, "
+                     "const unsigned char *const restrict message",
+                     can_fault ? "uint32_t" : slri_kind_spelling(function->result), function->name);
+    if (can_fault && function->result != SLRI_VOID)
+        slri_text_printf(e->out, ", %s *const result", slri_kind_spelling(function->result));
+    for (uint32_t i = 0; i < function->params; i++) {
+        const struct slri_param *param = &function->param[i];
+        if (param->is_memory) {
+            slri_c_put(e, ", unsigned char *const ");
+            slri_c_root(e, (struct slri_root){SLRI_ROOT_PARAM, i});
+        }
+        slri_text_printf(e->out, ", %s ", slri_kind_spelling(function->reg_kind[param->reg]));
+        slri_c_register(e, param->reg);
+    }
+    slri_c_put(e, ")\n{\n");
+}
+
+static const struct slri_entry *entry_of(const struct slri_c_emitter *e)
+{
+    for (uint32_t i = 0; i < e->module->entries; i++)
+        if (e->module->entry[i].function == e->function)
+            return &e->module->entry[i];
+    return NULL;
+}
+
+static bool is_param(const struct slri_function *function, slri_reg reg)
+{
+    for (uint32_t i = 0; i < function->params; i++)
+        if (function->param[i].reg == reg)
+            return true;
+    return false;
+}
+
+// Registers start at 0, as in the interpreter: what reads one before it is assigned gives the same everywhere.
+static void put_registers(struct slri_c_emitter *e)
+{
+    for (slri_reg reg = 0; reg < e->function->regs; reg++) {
+        if (e->reg[reg].literal || is_param(e->function, reg) || !e->reg[reg].assignments)
+            continue;
+        slri_text_printf(e->out, "    %s ", slri_kind_spelling(e->function->reg_kind[reg]));
+        slri_c_register(e, reg);
+        slri_c_put(e, " = 0;\n");
+    }
+}
+
+// Zeroed for the same reason, and so that a reply's padding never shows what another message left on the stack.
+static void put_locals(struct slri_c_emitter *e)
+{
+    for (uint32_t i = 0; i < e->function->locals; i++) {
+        const struct slri_type *type = e->function->local[i].type;
+        slri_text_printf(e->out, "    _Alignas(%u) unsigned char ", type->align);
+        slri_c_root(e, (struct slri_root){SLRI_ROOT_LOCAL, i});
+        slri_text_printf(e->out, "[%llu] = {0};\n", (unsigned long long)type->bytes);
+    }
+}
+
+static bool marks_bindings(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    uint32_t *bindings = user; // one more than the highest in use
+    (void)e;
+    if (in->root.kind == SLRI_ROOT_BINDING && in->root.index >= *bindings)
+        *bindings = in->root.index + 1;
+    if (in->root2.kind == SLRI_ROOT_BINDING && in->root2.index >= *bindings)
+        *bindings = in->root2.index + 1;
+    return false;
+}
+
+static void put_bindings(struct slri_c_emitter *e)
+{
+    const struct slri_entry *entry = entry_of(e);
+    uint32_t buffers = 0;
+    slri_c_any(e, e->function->body, marks_bindings, &buffers);
+    for (uint32_t i = 0; i < buffers; i++)
+        slri_text_printf(e->out,
+                         "    unsigned char *const bound%u = call->bound[%u].data;\n"
+                         "    const uint64_t bound%u_bytes = call->bound[%u].bytes;\n",
+                         i, i, i, i);
+    for (uint32_t i = 0; entry && i < entry->bindings; i++) {
+        const struct slri_binding_info *binding = &entry->binding[i];
+        if (binding->is_buffer)
+            continue;
+        slri_c_put(e, "    ");
+        slri_c_register(e, binding->reg);
+        slri_text_printf(e->out, " = slri_load_%s(call->bound[%u].data);\n", slri_kind_name(binding->type->kind), i);
+    }
+}
+
+static bool counts_assignments(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    (void)user;
+    if (in->dst == SLRI_NO_REG)
+        return false;
+    struct slri_c_register *reg = &e->reg[in->dst];
+    bool is_temporary = !e->function->reg_name[in->dst];
+    reg->literal = ++reg->assignments == 1 && is_temporary && in->op == SLRI_OP_CONST ? in : NULL;
+    return false;
+}
+
+static void count_registers(struct slri_c_emitter *e)
+{
+    const struct slri_function *function = e->function;
+    const struct slri_entry *entry = entry_of(e);
+    for (uint32_t i = 0; i < function->params; i++)
+        e->reg[function->param[i].reg].assignments++;
+    for (uint32_t i = 0; entry && i < entry->bindings; i++)
+        e->reg[entry->binding[i].reg].assignments++;
+    slri_c_any(e, function->body, counts_assignments, NULL);
+}
+
+static bool faults(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    (void)user;
+    return in->op == SLRI_OP_LOOP || slri_c_may_fault(e, in);
+}
+
+static bool takes_fuel(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    (void)user;
+    return in->op == SLRI_OP_LOOP || (in->op == SLRI_OP_CALL && slri_c_traits(e, in->callee)->uses_fuel);
+}
+
+void slri_c_function(struct slri_c_emitter *e, uint32_t index)
+{
+    e->function = e->module->function[index];
+    e->traits = &e->functions[index];
+    e->reg = slri_region_take(e->scratch, (e->function->regs + 1) * sizeof *e->reg);
+    e->out->out_of_memory |= !e->reg;
+    if (!e->reg)
+        return;
+    count_registers(e);
+    e->functions[index].can_fault = slri_c_any(e, e->function->body, faults, NULL);
+    e->functions[index].uses_fuel = slri_c_any(e, e->function->body, takes_fuel, NULL);
+    e->labels = 0;
+    put_signature(e);
+    slri_c_put(e, e->traits->can_fault ? "    uint32_t fault;\n" : "");
+    slri_c_put(e, e->traits->uses_fuel ? "    uint64_t fuel = call->fuel;\n" : "");
+    put_registers(e);
+    put_locals(e);
+    put_bindings(e);
+    e->line = 0;
+    e->fresh = true;
+    e->depth = 1;
+    slri_c_block(e, e->function->body);
+    slri_c_begin(e, (struct slri_where){0});
+    slri_c_return(e, SLRI_NO_REG);
+    slri_c_close(e);
+    slri_c_put(e, "\n\n");
+}

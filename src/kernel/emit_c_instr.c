@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions and blocks. An instruction's spelling is a row of a table.
+#include "kernel/emit_c_internal.h"
+#include "kernel/ir_names.h"
+#include "kernel/math/functions.h"
+
+#include <string.h>
+
+// ---- spellings -----------------------------------------------------------------------------------------------------
+
+// In a row: $d $a $b $c registers; $p the address (root, a), $q (root2, b); $K the kind's name, $T the C type of its
+// registers; $n imm; $w the mask of a shift count; $l "file, line"; $o $f the memory order, and that of a failed
+// exchange; $r imm as an atomic operation; $B the size of a reply; $F a fault follows: `return slri_fault(call,
+// SLRI_FAULT_`.
+static const char *const spelling[] = {
+    [SLRI_OP_MOVE] = "$d = $a;",
+    [SLRI_OP_NEG] = "$d = -$a;",
+    [SLRI_OP_NOT] = "$d = ~$a;",
+    [SLRI_OP_ADD] = "$d = $a + $b;",
+    [SLRI_OP_SUB] = "$d = $a - $b;",
+    [SLRI_OP_MUL] = "$d = $a * $b;",
+    [SLRI_OP_DIV] = "$d = slri_div_$K($a, $b);",
+    [SLRI_OP_REM] = "$d = slri_rem_$K($a, $b);",
+    [SLRI_OP_SHL] = "$d = $a << ($b & $w);",
+    [SLRI_OP_SHR] = "$d = $a >> ($b & $w);",
+    [SLRI_OP_AND] = "$d = $a & $b;",
+    [SLRI_OP_OR] = "$d = $a | $b;",
+    [SLRI_OP_XOR] = "$d = $a ^ $b;",
+    [SLRI_OP_EQ] = "$d = $a == $b;",
+    [SLRI_OP_NE] = "$d = $a != $b;",
+    [SLRI_OP_LT] = "$d = $a < $b;",
+    [SLRI_OP_LE] = "$d = $a <= $b;",
+    [SLRI_OP_GT] = "$d = $a > $b;",
+    [SLRI_OP_GE] = "$d = $a >= $b;",
+    [SLRI_OP_LOAD] = "$d = slri_load_$K($p);",
+    [SLRI_OP_STORE] = "slri_store_$K($p, $b);",
+    [SLRI_OP_COPY] = "__builtin_memmove($p, $q, $n);", // the two may be the same, which memcpy does not allow
+    [SLRI_OP_ZERO] = "__builtin_memset($p, 0, $n);",
+    [SLRI_OP_INDEX] = "if ((uint64_t)$a >= $n) $FINDEX, $l);",
+    [SLRI_OP_ATOMIC_LOAD] = "$d = slri_atomic_load_$K($p, $o);",
+    [SLRI_OP_ATOMIC_STORE] = "slri_atomic_store_$K($p, $b, $o);",
+    [SLRI_OP_ATOMIC_RMW] = "$d = slri_atomic_$r_$K($p, $b, $o);",
+    [SLRI_OP_ATOMIC_CAS] = "$d = slri_atomic_cas_$K($p, $b, $c, $o, $f);",
+    [SLRI_OP_FENCE] = "__atomic_thread_fence($o);",
+    [SLRI_OP_REPLY] = "if (!slri_reply(call, $p, $B)) $FREPLIES, $l);",
+    [SLRI_OP_INSTANCE] = "$d = call->instance;",
+    [SLRI_OP_BREAK] = "break;",
+};
+#define SPELLINGS (sizeof spelling / sizeof *spelling)
+
+static const char *const orders[] = {"__ATOMIC_RELAXED", "__ATOMIC_ACQUIRE", "__ATOMIC_RELEASE", "__ATOMIC_ACQ_REL",
+                                     "__ATOMIC_SEQ_CST"};
+
+static unsigned order_of_failure(unsigned order)
+{
+    return order == SLRI_RELEASE ? SLRI_RELAXED : order == SLRI_ACQ_REL ? SLRI_ACQUIRE : order;
+}
+
+// A number where all entries that reply agree on it, so that the copy is a few instructions.
+static void put_reply_bytes(struct slri_c_emitter *e)
+{
+    const struct slri_type *reply = NULL;
+    bool agree = true;
+    for (uint32_t i = 0; i < e->module->entries; i++) {
+        const struct slri_type *other = e->module->entry[i].reply;
+        agree &= !reply || !other || reply->bytes == other->bytes;
+        reply = other ? other : reply;
+    }
+    if (agree && reply)
+        slri_text_printf(e->out, "%lluu", (unsigned long long)reply->bytes);
+    else
+        slri_c_put(e, "call->reply_bytes");
+}
+
+static void put_hole(struct slri_c_emitter *e, const struct slri_instr *in, char hole)
+{
+    switch (hole) {
+    case 'd':
+        slri_c_register(e, in->dst);
+        break;
+    case 'a':
+        slri_c_register(e, in->a);
+        break;
+    case 'b':
+        slri_c_register(e, in->b);
+        break;
+    case 'c':
+        slri_c_register(e, in->c);
+        break;
+    case 'p':
+        slri_c_address(e, in->root, in->a);
+        break;
+    case 'q':
+        slri_c_address(e, in->root2, in->b);
+        break;
+    case 'K':
+        slri_c_put(e, slri_kind_name(in->kind));
+        break;
+    case 'n':
+        slri_text_printf(e->out, "%lluu", (unsigned long long)in->imm);
+        break;
+    case 'w':
+        slri_c_put(e, slri_kind_bytes(in->kind) == 8 ? "63" : "31");
+        break;
+    case 'l':
+        slri_text_printf(e->out, "%u, %u", in->where.file, in->where.line);
+        break;
+    case 'o':
+        slri_c_put(e, orders[in->order]);
+        break;
+    case 'f':
+        slri_c_put(e, orders[order_of_failure(in->order)]);
+        break;
+    case 'r':
+        slri_c_put(e, slri_rmw_name(in->imm));
+        break;
+    case 'B':
+        put_reply_bytes(e);
+        break;
+    default:
+        slri_c_put(e, "return slri_fault(call, SLRI_FAULT_");
+        break;
+    }
+}
+
+static void put_spelling(struct slri_c_emitter *e, const struct slri_instr *in, const char *text)
+{
+    while (*text) {
+        size_t plain = strcspn(text, "$");
+        slri_text_append(e->out, text, plain);
+        text += plain;
+        if (*text) {
+            put_hole(e, in, text[1]);
+            text += 2;
+        }
+    }
+}
+
+// ---- instructions that depend on more than a row -------------------------------------------------------------------
+
+static void put_convert(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    static const char *const saturating[] = {
+        [SLRI_I8] = "i8",   [SLRI_U8] = "u8",   [SLRI_I16] = "i16", [SLRI_U16] = "u16",
+        [SLRI_I32] = "i32", [SLRI_U32] = "u32", [SLRI_I64] = "i64", [SLRI_U64] = "u64",
+    };
+    enum slri_kind from = e->function->reg_kind[in->a];
+    slri_c_register(e, in->dst);
+    if (in->kind == SLRI_BOOL)
+        put_spelling(e, in, " = $a != 0;");
+    else if (slri_kind_is_float(from) && !slri_kind_is_float(in->kind)) {
+        slri_text_printf(e->out, " = slri_f%u_to_%s", 8 * slri_kind_bytes(from), saturating[in->kind]);
+        put_spelling(e, in, "($a);");
+    } else {
+        slri_text_printf(e->out, " = (%s)", slri_kind_spelling(in->kind));
+        put_spelling(e, in, "$a;");
+    }
+}
+
+static void put_math(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    slri_c_register(e, in->dst);
+    slri_text_printf(e->out, " = %s(", slri_math_functions[in->imm].c_function);
+    for (uint32_t i = 0; i < in->args; i++) {
+        slri_c_put(e, i ? ", " : "");
+        slri_c_register(e, in->arg[i].reg);
+    }
+    slri_c_put(e, ");");
+}
+
+static void put_arguments(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    slri_c_put(e, "(call, state, message");
+    if (slri_c_traits(e, in->callee)->can_fault && in->callee->result != SLRI_VOID) {
+        slri_c_put(e, ", &");
+        if (in->dst == SLRI_NO_REG)
+            slri_text_printf(e->out, "(%s){0}", slri_kind_spelling(in->callee->result));
+        else
+            slri_c_register(e, in->dst);
+    }
+    for (uint32_t i = 0; i < in->args; i++) {
+        slri_c_put(e, ", ");
+        if (in->callee->param[i].is_memory) {
+            slri_c_root(e, in->arg[i].root);
+            slri_c_put(e, ", ");
+        }
+        slri_c_register(e, in->arg[i].reg);
+    }
+    slri_c_put(e, ")");
+}
+
+static void put_call(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    const struct slri_c_function *callee = slri_c_traits(e, in->callee);
+    if (!callee->can_fault) {
+        if (in->dst != SLRI_NO_REG)
+            put_spelling(e, in, "$d = ");
+        slri_text_printf(e->out, "slrf_%s", in->callee->name);
+        put_arguments(e, in);
+        slri_c_put(e, ";");
+        return;
+    }
+    slri_c_put(e, callee->uses_fuel ? "call->fuel = fuel; " : "");
+    slri_text_printf(e->out, "fault = slrf_%s", in->callee->name);
+    put_arguments(e, in);
+    slri_c_put(e, "; if (fault) return fault;");
+    slri_c_put(e, callee->uses_fuel ? " fuel = call->fuel;" : "");
+}
+
+void slri_c_return(struct slri_c_emitter *e, slri_reg value)
+{
+    bool has_result = e->function->result != SLRI_VOID, can_fault = e->traits->can_fault;
+    slri_c_put(e, e->traits->uses_fuel ? "call->fuel = fuel; " : "");
+    slri_c_put(e, !has_result ? "" : can_fault ? "*result = " : "return ");
+    if (has_result && value == SLRI_NO_REG)
+        slri_c_put(e, "0");
+    else if (has_result)
+        slri_c_register(e, value);
+    slri_c_put(e, has_result ? "; " : "");
+    slri_c_put(e, can_fault ? "return SLRI_FAULT_NONE;" : has_result ? "" : "return;");
+}
+
+static void put_if(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    put_spelling(e, in, "if ($a) {");
+    e->depth++;
+    slri_c_block(e, in->body[0]);
+    if (in->body[1] && in->body[1]->count) {
+        slri_c_close(e);
+        slri_c_put(e, " else {");
+        e->depth++;
+        slri_c_block(e, in->body[1]);
+    }
+    slri_c_close(e);
+}
+
+static void put_switch(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    put_spelling(e, in, "switch ($a) {");
+    e->depth++;
+    for (uint32_t i = 0; i < in->cases; i++) {
+        const struct slri_case *match = &in->match[i];
+        slri_c_put(e, match->is_default ? " default" : " case ");
+        if (!match->is_default)
+            slri_c_literal(e, e->function->reg_kind[in->a], match->value);
+        slri_c_put(e, ":;");
+        slri_c_block(e, match->body);
+    }
+    slri_c_close(e);
+}
+
+// ---- faults --------------------------------------------------------------------------------------------------------
+
+// Only a binding's size is unknown to the front end, which guards every other access with INDEX.
+static void put_access_check(struct slri_c_emitter *e, const struct slri_instr *in, struct slri_root root,
+                             slri_reg offset, uint64_t bytes)
+{
+    if (root.kind != SLRI_ROOT_BINDING)
+        return;
+    slri_c_put(e, "if (slri_outside(");
+    slri_c_register(e, offset);
+    slri_text_printf(e->out, ", %lluu, bound%u_bytes)) ", (unsigned long long)bytes, root.index);
+    put_spelling(e, in, "$FACCESS, $l); ");
+}
+
+static void put_access_checks(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    if (in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO)
+        put_access_check(e, in, in->root, in->a, in->imm);
+    else if (in->op == SLRI_OP_REPLY && in->root.kind == SLRI_ROOT_BINDING) {
+        put_spelling(e, in, "if (slri_outside($a, $B, ");
+        slri_text_printf(e->out, "bound%u_bytes)) ", in->root.index);
+        put_spelling(e, in, "$FACCESS, $l); ");
+    } else
+        put_access_check(e, in, in->root, in->a, slri_kind_bytes(in->kind));
+    if (in->op == SLRI_OP_COPY)
+        put_access_check(e, in, in->root2, in->b, in->imm);
+}
+
+static bool is_division(const struct slri_instr *in)
+{
+    return (in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM) && !slri_kind_is_float(in->kind);
+}
+
+static bool always_inside(const struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    uint64_t index;
+    return slri_c_is_literal(e, in->a, &index) && index < in->imm;
+}
+
+bool slri_c_may_fault(const struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    uint64_t divisor;
+    if (is_division(in))
+        return !slri_c_is_literal(e, in->b, &divisor) || divisor == 0;
+    if (in->op == SLRI_OP_INDEX)
+        return !always_inside(e, in);
+    if (in->op == SLRI_OP_CALL)
+        return slri_c_traits(e, in->callee)->can_fault;
+    return in->op == SLRI_OP_REPLY || in->root.kind == SLRI_ROOT_BINDING || in->root2.kind == SLRI_ROOT_BINDING;
+}
+
+// ---- blocks --------------------------------------------------------------------------------------------------------
+
+static void put_plain(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    put_access_checks(e, in);
+    if (is_division(in) && slri_c_may_fault(e, in))
+        put_spelling(e, in, "if ($b == 0) $FDIVIDE, $l); ");
+    if (in->op == SLRI_OP_DIV && slri_kind_is_float(in->kind))
+        put_spelling(e, in, "$d = $a / $b;");
+    else
+        put_spelling(e, in, spelling[in->op]);
+}
+
+static bool is_spelled(const struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    if (in->op == SLRI_OP_CONST)
+        return !e->reg[in->dst].literal;
+    return in->op != SLRI_OP_INDEX || !always_inside(e, in);
+}
+
+static void put_instr(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    if (!is_spelled(e, in))
+        return;
+    slri_c_begin(e, in->where);
+    switch (in->op) {
+    case SLRI_OP_CONST:
+        put_spelling(e, in, "$d = ");
+        slri_c_literal(e, in->kind, in->imm);
+        slri_c_put(e, ";");
+        break;
+    case SLRI_OP_CONVERT:
+        put_convert(e, in);
+        break;
+    case SLRI_OP_MATH:
+        put_math(e, in);
+        break;
+    case SLRI_OP_CALL:
+        put_call(e, in);
+        break;
+    case SLRI_OP_RETURN:
+        slri_c_return(e, in->a);
+        break;
+    case SLRI_OP_IF:
+        put_if(e, in);
+        break;
+    case SLRI_OP_LOOP:
+        slri_c_loop(e, in);
+        break;
+    case SLRI_OP_SWITCH:
+        put_switch(e, in);
+        break;
+    case SLRI_OP_CONTINUE:
+        slri_text_printf(e->out, "goto continue_%u;", e->continue_label);
+        break;
+    default:
+        put_plain(e, in);
+        break;
+    }
+}
+
+void slri_c_block(struct slri_c_emitter *e, const struct slri_block *block)
+{
+    for (uint32_t i = 0; block && i < block->count; i++)
+        put_instr(e, &block->instr[i]);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front end from end to end: preprocess, parse and check, lower.
+#include "kernel/lower.h"
+
+#include "base/status.h"
+
+#include <string.h>
+
+// Parses and lowers; returns when done, or when there are too many errors or no memory. The setjmp stands in a function
+// of its own, all of whose variables are in `unit` and `module`.
+static slr_status translate(struct slri_unit *unit, struct slri_module *module)
+{
+    if (setjmp(unit->give_up))
+        return unit->why;
+    slri_parse_unit(unit);
+    if (slri_report_errors(unit->front) == 0) // roots in a tree with holes would only repeat what is said already
+        slri_lower_unit(unit, module);
+    return SLR_OK;
+}
+
+static slr_status no_memory(void)
+{
+    return SLRI_FAIL(NO_MEMORY, "out of memory while compiling a kernel");
+}
+
+static slr_status compile(struct slri_front *front, struct slri_module *module)
+{
+    SLRI_TRY(slri_preprocess(front));
+    struct slri_unit *unit = slri_region_take(front->region, sizeof *unit);
+    struct slri_types *types = slri_types_create(front->region);
+    if (!unit || !types)
+        return no_memory();
+    unit->front = front;
+    unit->region = front->region;
+    unit->types = types;
+    if (translate(unit, module) != SLR_OK)
+        return no_memory();
+    return slri_report_errors(front) ? slri_report_fail(front) : SLR_OK;
+}
+
+static slr_status check_module(const struct slri_module *module)
+{
+    const char *broken = slri_module_verify(module);
+    return broken ? SLRI_FAIL(INTERNAL, "the front end made bad IR of '%s': %s", module->name, broken) : SLR_OK;
+}
+
+static void finish(const struct slri_front *front, struct slri_module *module)
+{
+    module->region = front->region;
+    module->file = front->file;
+    module->files = front->files;
+    module->name = front->files ? front->file[0] : "";
+    memcpy(module->source_hash, front->source_hash, sizeof module->source_hash);
+}
+
+slr_status slri_kernel_compile(const struct slri_source *source, struct slri_module **out)
+{
+    struct slri_front front = {.source = source, .region = slri_region_create()};
+    if (!front.region)
+        return no_memory();
+    front.report = slri_report_create(front.region);
+    struct slri_module *module = slri_region_take(front.region, sizeof *module);
+    slr_status status = front.report && module ? compile(&front, module) : no_memory();
+    if (status == SLR_OK) {
+        finish(&front, module);
+        status = check_module(module);
+    }
+    if (status != SLR_OK) {
+        slri_region_destroy(front.region);
+        return status;
+    }
+    *out = module;
+    return SLR_OK;
+}
+
+void slri_module_destroy(struct slri_module *module)
+{
+    if (module)
+        slri_region_destroy(module->region);
+}
+
+const struct slri_entry *slri_module_entry(const struct slri_module *module, const char *name)
+{
+    if (!name)
+        return module->entries == 1 ? &module->entry[0] : NULL;
+    for (uint32_t i = 0; i < module->entries; i++)
+        if (strcmp(module->entry[i].name, name) == 0)
+            return &module->entry[i];
+    return NULL;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a thread of the interpreter is made of, and the steps that interpreter_run.c leaves to others.
+#ifndef SLRI_KERNEL_INTERPRETER_THREAD_H
+#define SLRI_KERNEL_INTERPRETER_THREAD_H
+
+#include "kernel/flatten.h"
+#include "kernel/interpreter.h"
+
+struct slri_interp {
+    struct slri_flat flat;
+};
+
+struct slri_interp_thread {
+    const struct slri_flat *flat;
+    const struct slri_entry *entry;
+    uint32_t function; // the entry's
+    enum slri_progress progress;
+    uint32_t fault;
+    struct slri_call *call;
+    const struct slri_code *next; // the next instruction
+    struct slri_frame *frame;     // the innermost
+    struct slri_span *span;       // the call's table
+    unsigned char *stack;
+    size_t bytes; // of the thread itself, span and stack included
+};
+
+// Opens a frame for `function` at `base`, all zero but for the spans of its locals.
+struct slri_frame *slri_frame_open(const struct slri_flat_function *function, unsigned char *base);
+
+// The `bytes` bytes at `offset` of a span, or NULL if they do not all lie in it.
+static inline unsigned char *slri_span_place(const struct slri_span *span, int64_t offset, uint64_t bytes)
+{
+    uint64_t at = (uint64_t)offset; // a negative one is beyond any span
+    return at <= span->bytes && bytes <= span->bytes - at ? span->base + at : NULL;
+}
+
+// Performs one of the ATOMIC codes on the memory at `at`, which is aligned to its kind.
+void slri_interp_atomic(const struct slri_code *in, union slri_scalar *reg, void *at);
+void slri_interp_fence(enum slri_order order);
+
+#endif

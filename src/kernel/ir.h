@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// The typed, structured, three-address form between the checker and everything that runs or prints a kernel.
+//
+// Registers hold scalars of six kinds (I32 U32 I64 U64 F32 F64); memory holds all kinds. A register may be assigned
+// more than once: this is not SSA, because every target is a structured language whose compiler makes its own.
+// Every memory access is (root, byte offset, kind): a pointer in the source is an I64 offset register plus a root that
+// is known at compile time, so that rules about pointers are checked once, in the front end, for every target.
+// Control flow is a tree; a loop has one back edge, where fuel, coverage and a device's iteration limit hang.
+//
+// Arithmetic has defined results everywhere, the same on every target: integers wrap; a shift count is taken modulo the
+// width; float to integer truncates, saturates, and NaN gives 0; a float operation is rounded once, to its own kind.
+// Integer DIV and REM by zero, an index outside its extent, an access outside a root, and running out of fuel are
+// faults. INT_MIN / -1 is INT_MIN and INT_MIN % -1 is 0: wrapping, no fault.
+#ifndef SLRI_KERNEL_IR_H
+#define SLRI_KERNEL_IR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// ---- types ---------------------------------------------------------------------------------------------------------
+
+// X(name, bytes, C spelling). BOOL is one byte holding 0 or 1.
+#define SLRI_KIND_LIST(X)                                                                                              \
+    X(BOOL, 1, "_Bool")                                                                                                \
+    X(I8, 1, "int8_t")                                                                                                 \
+    X(U8, 1, "uint8_t")                                                                                                \
+    X(I16, 2, "int16_t")                                                                                               \
+    X(U16, 2, "uint16_t")                                                                                              \
+    X(I32, 4, "int32_t")                                                                                               \
+    X(U32, 4, "uint32_t")                                                                                              \
+    X(I64, 8, "int64_t")                                                                                               \
+    X(U64, 8, "uint64_t")                                                                                              \
+    X(F32, 4, "float")                                                                                                 \
+    X(F64, 8, "double")
+
+enum slri_kind {
+    SLRI_VOID,
+#define SLRI_KIND_ENUM(name, bytes, spelling) SLRI_##name,
+    SLRI_KIND_LIST(SLRI_KIND_ENUM)
+#undef SLRI_KIND_ENUM
+    SLRI_STRUCT,  // the following are types of memory only, never of a register
+    SLRI_ARRAY,
+    SLRI_POINTER, // a type of the front end; no memory holds one
+};
+
+// A type as the host's C compiler lays it out (LP64: long is 64 bits, char is signed). Types are interned a module:
+// two types are the same when their pointers are.
+struct slri_type {
+    enum slri_kind kind;
+    uint64_t bytes;
+    uint32_t align;
+    bool is_const;                  // of what a pointer points to
+    const struct slri_type *of;     // element of an array, target of a pointer
+    uint64_t count;                 // of an array
+    const char *name;               // of a struct: its tag or typedef name ("" when it has none)
+    const struct slri_field *field; // of a struct
+    uint32_t fields;
+};
+
+struct slri_field {
+    const char *name;
+    const struct slri_type *type;
+    uint64_t offset;
+};
+
+// ---- roots, registers, places --------------------------------------------------------------------------------------
+
+enum slri_root_kind {
+    SLRI_ROOT_NONE,
+    SLRI_ROOT_STATE,   // the instance's state
+    SLRI_ROOT_MESSAGE, // the message (read only)
+    SLRI_ROOT_BINDING, // index: which binding of the entry; its size is known at launch and every access is checked
+    SLRI_ROOT_CONST,   // index: which of the module's const tables
+    SLRI_ROOT_LOCAL,   // index: which of the function's locals
+    SLRI_ROOT_PARAM,   // index: which of the function's parameters: memory of the caller, passed by reference
+};
+
+struct slri_root {
+    enum slri_root_kind kind;
+    uint32_t index;
+};
+
+typedef uint32_t slri_reg; // index into slri_function.reg_kind
+#define SLRI_NO_REG UINT32_MAX
+
+struct slri_where { // a place in the source: file indexes slri_module.file; line and column count from 1
+    uint32_t file, line, column;
+};
+
+// ---- instructions --------------------------------------------------------------------------------------------------
+
+// X(name): what it does; `kind` is the kind that it works in. For comparisons `kind` is the operands', dst is I32 0/1.
+#define SLRI_OP_LIST(X)                                                                                                \
+    X(CONST)        /* dst = imm (the bits of `kind`, zero-extended) */                                                \
+    X(MOVE)         /* dst = a */                                                                                      \
+    X(NEG)          /* dst = -a */                                                                                     \
+    X(NOT)          /* dst = ~a */                                                                                     \
+    X(ADD)          /* dst = a + b, and so on */                                                                       \
+    X(SUB)                                                                                                             \
+    X(MUL)                                                                                                             \
+    X(DIV)          /* integer: faults on zero */                                                                      \
+    X(REM)          /* integers only: faults on zero */                                                                \
+    X(SHL)          /* b has the kind of a; its count is taken modulo the width */                                     \
+    X(SHR)          /* arithmetic for I32 and I64, logical for U32 and U64 */                                          \
+    X(AND)                                                                                                             \
+    X(OR)                                                                                                              \
+    X(XOR)                                                                                                             \
+    X(EQ)                                                                                                              \
+    X(NE)                                                                                                              \
+    X(LT)                                                                                                              \
+    X(LE)                                                                                                              \
+    X(GT)                                                                                                              \
+    X(GE)                                                                                                              \
+    X(CONVERT)      /* dst = a, from the kind of a's register to `kind`; for BOOL..U16 dst is I32 holding the narrowed value */ \
+    X(LOAD)         /* dst = `kind` at (root, a); BOOL..U16 are widened to I32 */                                      \
+    X(STORE)        /* `kind` at (root, a) = b, narrowed */                                                            \
+    X(COPY)         /* imm bytes at (root, a) = those at (root2, b); the two do not overlap, or are the same */        \
+    X(ZERO)         /* imm bytes at (root, a) = 0 */                                                                   \
+    X(INDEX)        /* fault unless 0 <= a < imm; a is I64 */                                                          \
+    X(MATH)         /* dst = function imm (kernel/math/functions.h) of arg[0..args) */                                 \
+    X(ATOMIC_LOAD)  /* dst = `kind` at (root, a); order, scope */                                                      \
+    X(ATOMIC_STORE) /* `kind` at (root, a) = b */                                                                      \
+    X(ATOMIC_RMW)   /* dst = old; `kind` at (root, a) = old (imm: enum slri_rmw) b */                                  \
+    X(ATOMIC_CAS)   /* dst = old; `kind` at (root, a) = c if old == b */                                               \
+    X(FENCE)        /* order, scope */                                                                                 \
+    X(REPLY)        /* ring_reply: a reply with the entry's reply type's bytes at (root, a); faults past max_replies */ \
+    X(INSTANCE)     /* dst = U32 number of the instance */                                                             \
+    X(CALL)         /* dst (or SLRI_NO_REG) = callee(arg[0..args)) */                                                  \
+    X(IF)           /* a (I32): body[0] if not zero, else body[1] (may be NULL) */                                     \
+    X(LOOP)         /* see below */                                                                                    \
+    X(SWITCH)       /* see below */                                                                                    \
+    X(BREAK)        /* of the innermost LOOP or SWITCH */                                                              \
+    X(CONTINUE)     /* of the innermost LOOP */                                                                        \
+    X(RETURN)       /* a, or SLRI_NO_REG */
+
+enum slri_op {
+#define SLRI_OP_ENUM(name) SLRI_OP_##name,
+    SLRI_OP_LIST(SLRI_OP_ENUM)
+#undef SLRI_OP_ENUM
+};
+
+enum slri_rmw { SLRI_RMW_ADD, SLRI_RMW_SUB, SLRI_RMW_AND, SLRI_RMW_OR, SLRI_RMW_XOR, SLRI_RMW_MIN, SLRI_RMW_MAX, SLRI_RMW_EXCHANGE };
+enum slri_order { SLRI_RELAXED, SLRI_ACQUIRE, SLRI_RELEASE, SLRI_ACQ_REL, SLRI_SEQ_CST };
+enum slri_scope { SLRI_SCOPE_BLOCK, SLRI_SCOPE_DEVICE, SLRI_SCOPE_SYSTEM };
+
+// LOOP: while (test) { body; step } with `test` run first, or body first when `do_while`:
+//     if (do_while) goto body;
+//     test:  body[0]; if (a != NO_REG && a == 0) leave;        a: I32, computed by body[0]
+//     body:  body[1]; (CONTINUE comes here)
+//     step:  body[2] (may be NULL); back edge: fuel -= 1, fault at 0; goto test
+// SWITCH: a (I32 U32 I64 or U64); run the cases from the one whose value matches (values are of a's kind), else from
+//     `is_default`, else none; a case that ends without BREAK falls through into the next, as in C.
+struct slri_case {
+    bool is_default;
+    uint64_t value;
+    struct slri_block *body; // never NULL; may be empty
+};
+
+struct slri_arg {
+    slri_reg reg;          // the scalar, or a pointer's byte offset (I64)
+    struct slri_root root; // of a pointer whose parameter is SLRI_ROOT_PARAM in the callee; else SLRI_ROOT_NONE
+};
+
+struct slri_instr {
+    enum slri_op op;
+    enum slri_kind kind;
+    struct slri_where where;
+    slri_reg dst, a, b, c;
+    struct slri_root root, root2;
+    uint64_t imm;
+    uint8_t order, scope; // of atomics and fences; a CAS that fails uses `order` without its release
+    bool do_while;
+    uint32_t args;
+    struct slri_arg *arg;
+    struct slri_block *body[3];
+    uint32_t cases;
+    struct slri_case *match;
+    const struct slri_function *callee;
+};
+
+struct slri_block {
+    struct slri_instr *instr; // in order
+    uint32_t count, room;
+};
+
+// ---- functions, entries, modules -----------------------------------------------------------------------------------
+
+// A parameter arrives in a register: the scalar, or a pointer's byte offset. `is_memory`: the function also refers to it
+// as (SLRI_ROOT_PARAM, its index): memory of the caller of `bytes` bytes, whole local or parameter of it.
+struct slri_param {
+    const char *name;
+    slri_reg reg;
+    bool is_memory;
+    uint64_t bytes;
+};
+
+struct slri_local { // memory a call: arrays, structs, and scalars whose address is taken; not initialised
+    const char *name;
+    const struct slri_type *type;
+};
+
+// A function is specialised by the roots of its pointer arguments: the module holds one for each combination in use.
+// There is no recursion. `name` is unique within the module and a C identifier.
+struct slri_function {
+    const char *name;
+    struct slri_where where;
+    enum slri_kind result; // of a register, or SLRI_VOID
+    struct slri_param *param;
+    uint32_t params;
+    struct slri_local *local;
+    uint32_t locals;
+    enum slri_kind *reg_kind;
+    const char **reg_name; // the variable's name in the source, or NULL for a temporary
+    uint32_t regs, reg_room;
+    struct slri_block *body;
+};
+
+struct slri_binding_info { // a buffer (a pointer parameter), or a scalar given at launch
+    const char *name;
+    bool is_buffer, is_const;     // is_const: of a buffer that the handler does not write
+    const struct slri_type *type; // the scalar's, or the element's
+    slri_reg reg;                 // of a scalar: where the entry finds it. Of a buffer: its offset register, 0 on entry
+};
+
+// A `__ring__` handler. The entry function has no parameters: state, message and bindings are roots and registers.
+struct slri_entry {
+    const char *name;
+    struct slri_function *function;
+    const struct slri_type *state;   // a struct, or NULL
+    const struct slri_type *message; // a struct
+    const struct slri_type *reply;   // a struct or scalar, or NULL: the handler never replies
+    struct slri_binding_info *binding;
+    uint32_t bindings;
+};
+
+struct slri_const { // a table of the module: `__constant__` or `static const` at file scope, or a const local array
+    const char *name;
+    const struct slri_type *type;
+    const unsigned char *data; // type->bytes of them
+};
+
+struct slri_module {
+    const char *name;
+    const char **file; // the files read, by slri_where.file; 0 is the source itself
+    uint32_t files;
+    struct slri_function **function; // callees before their callers
+    uint32_t functions;
+    struct slri_entry *entry; // in source order
+    uint32_t entries;
+    struct slri_const *constant;
+    uint32_t constants;
+    unsigned char source_hash[16]; // of the text and of all it included
+    struct slri_region *region;    // owns every byte of the module
+};
+
+// A region: memory that is freed all at once. NULL from slri_region_take only when the machine has no memory left.
+struct slri_region *slri_region_create(void);
+void *slri_region_take(struct slri_region *region, size_t bytes); // zeroed, aligned to 16
+const char *slri_region_text(struct slri_region *region, const char *text, size_t length); // a copy, terminated
+void slri_region_destroy(struct slri_region *region);
+
+#define SLRI_KIND_COUNT (SLRI_F64 + 1)
+uint32_t slri_kind_bytes(enum slri_kind kind);       // 0 for VOID and types of memory
+const char *slri_kind_spelling(enum slri_kind kind); // the C spelling
+enum slri_kind slri_kind_in_register(enum slri_kind kind); // BOOL..U16 -> I32; others unchanged
+static inline bool slri_kind_is_float(enum slri_kind kind) { return kind == SLRI_F32 || kind == SLRI_F64; }
+static inline bool slri_kind_is_signed(enum slri_kind kind)
+{
+    return kind == SLRI_I8 || kind == SLRI_I16 || kind == SLRI_I32 || kind == SLRI_I64;
+}
+
+// Building. Each returns NULL or SLRI_NO_REG only when memory has run out.
+struct slri_block *slri_block_create(struct slri_region *region);
+struct slri_instr *slri_block_append(struct slri_region *region, struct slri_block *block, enum slri_op op,
+                                     enum slri_kind kind, struct slri_where where); // registers preset to SLRI_NO_REG
+slri_reg slri_function_add_reg(struct slri_region *region, struct slri_function *function, enum slri_kind kind,
+                               const char *name);
+
+// Reads a whole module and says what breaks the rules above: kinds of operands, roots and indices in range, structure.
+// NULL when all is well, else a text in the module's region. Run on every module in debug builds and in tests.
+const char *slri_module_verify(const struct slri_module *module);
+
+#endif

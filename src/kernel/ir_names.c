@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/ir_names.h"
+
+#define NAME_AT(table, index) ((index) < sizeof(table) / sizeof *(table) && (table)[index] ? (table)[index] : "?")
+
+const char *slri_op_name(enum slri_op op)
+{
+#define OP_NAME(name) #name,
+    static const char *const names[] = {SLRI_OP_LIST(OP_NAME)};
+#undef OP_NAME
+    return NAME_AT(names, (unsigned)op);
+}
+
+const char *slri_kind_name(enum slri_kind kind)
+{
+#define KIND_NAME(name, bytes, spelling) #name,
+    static const char *const names[] = {"VOID", SLRI_KIND_LIST(KIND_NAME) "STRUCT", "ARRAY", "POINTER"};
+#undef KIND_NAME
+    return NAME_AT(names, (unsigned)kind);
+}
+
+const char *slri_root_name(enum slri_root_kind kind)
+{
+    static const char *const names[] = {"none", "state", "message", "binding", "const", "local", "param"};
+    return NAME_AT(names, (unsigned)kind);
+}
+
+const char *slri_rmw_name(uint64_t rmw)
+{
+    static const char *const names[] = {"add", "sub", "and", "or", "xor", "min", "max", "exchange"};
+    return NAME_AT(names, rmw);
+}
+
+const char *slri_order_name(unsigned order)
+{
+    static const char *const names[] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
+    return NAME_AT(names, order);
+}
+
+const char *slri_scope_name(unsigned scope)
+{
+    static const char *const names[] = {"block", "device", "system"};
+    return NAME_AT(names, scope);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front end's one door: source text in, a module of checked IR out, or diagnostics.
+#ifndef SLRI_KERNEL_KERNEL_H
+#define SLRI_KERNEL_KERNEL_H
+
+#include "kernel/ir.h"
+
+#include <slipring/status.h>
+
+struct slri_source {
+    const char *path;           // read from here when `text` is NULL; in diagnostics and for #include "..." beside it
+    const char *text;           // or NULL
+    const char *const *define;  // "NAME" or "NAME=VALUE"
+    uint32_t defines;
+    const char *const *include; // folders searched after the source's own
+    uint32_t includes;
+};
+
+// Preprocesses, parses, checks and lowers. On SLR_COMPILE the thread's error message holds every diagnostic
+// ("ward.cu:12:9: error SLR-K012: ..." with the source line, a caret and advice) and closes with their number.
+// `#include <slipring/device.h>` is built in. The module is the caller's: slri_module_destroy.
+slr_status slri_kernel_compile(const struct slri_source *source, struct slri_module **out);
+void slri_module_destroy(struct slri_module *module); // NULL is fine
+
+// The entry of that name, or NULL. `name` NULL: the only one, or NULL if there are several.
+const struct slri_entry *slri_module_entry(const struct slri_module *module, const char *name);
+
+#endif

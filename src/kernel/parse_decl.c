@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declarations: of variables, tables, typedefs and functions.
+#include "kernel/check.h"
+
+#include <string.h>
+
+// ---- tables --------------------------------------------------------------------------------------------------------
+
+static const unsigned char *table_bytes(struct slri_unit *unit, const struct slri_init *init)
+{
+    unsigned char *data = slri_unit_take(unit, init->type->bytes);
+    for (const struct slri_init_item *item = init->first; item; item = item->next)
+        memcpy(data + item->offset, &item->value->bits, item->value->type->bytes); // little-endian, as all hosts here
+    return data;
+}
+
+static struct slri_const *next_table(struct slri_unit *unit)
+{
+    if (unit->constants == unit->constant_room) {
+        uint32_t room = unit->constant_room ? 2 * unit->constant_room : 8;
+        struct slri_const *larger = slri_unit_take(unit, room * sizeof *larger);
+        if (unit->constants)
+            memcpy(larger, unit->constant, unit->constants * sizeof *larger);
+        unit->constant = larger;
+        unit->constant_room = room;
+    }
+    return &unit->constant[unit->constants++];
+}
+
+static void add_table(struct slri_unit *unit, struct slri_symbol *symbol, const struct slri_init *init)
+{
+    const char *name = unit->function ? slri_unit_format(unit, "%s__%u", symbol->name, unit->constants) : symbol->name;
+    symbol->kind = SLRI_SYMBOL_TABLE;
+    symbol->type = init->type;
+    if (init->type->bytes > SLRI_TABLE_MAX_BYTES) {
+        SLRI_ERROR(unit, symbol->where, TYPE_TOO_LARGE, "the table '%s' has %llu bytes, at most %llu are possible",
+                   symbol->name, (unsigned long long)init->type->bytes, (unsigned long long)SLRI_TABLE_MAX_BYTES);
+        return;
+    }
+    symbol->index = unit->constants;
+    *next_table(unit) = (struct slri_const){.name = name, .type = init->type, .data = table_bytes(unit, init)};
+}
+
+static void learn_value(struct slri_symbol *symbol, const struct slri_init *init)
+{
+    if (!symbol->is_const || !slri_type_is_scalar(symbol->type) || !init->is_constant || !init->first)
+        return;
+    symbol->is_known = true;
+    symbol->bits = init->first->value->bits;
+}
+
+// ---- typedefs ------------------------------------------------------------------------------------------------------
+
+static void declare_typedef(struct slri_unit *unit, struct slri_specifiers *base, const struct slri_declarator *made)
+{
+    const struct slri_symbol *before = slri_lookup(unit, made->name->text, SLRI_SPACE_NAMES);
+    if (made->is_function) {
+        SLRI_ERROR(unit, made->name->where, FUNCTION_POINTER, "'%s' names the type of a function", made->name->text);
+        return;
+    }
+    if (before && before->kind == SLRI_SYMBOL_TYPEDEF && before->depth == unit->depth && before->type == made->type)
+        return; // C allows the same one again
+    if (base->unnamed && base->unnamed == made->type) {
+        base->unnamed->name = made->name->text;
+        base->unnamed = NULL;
+    }
+    struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_TYPEDEF, made->name->text, made->name->where);
+    symbol->type = made->type;
+    symbol->is_const = made->is_const;
+}
+
+// ---- variables -----------------------------------------------------------------------------------------------------
+
+// What stands wrong in any object's declaration; the type is then int, so that uses of the name say nothing more.
+static void check_object(struct slri_unit *unit, struct slri_declarator *made, bool has_init)
+{
+    bool is_open = made->type->kind == SLRI_ARRAY && made->type->count == 0;
+    if (made->is_function)
+        SLRI_ERROR(unit, made->name->where, BAD_DECLARATION, "the function '%s' is declared here", made->name->text);
+    else if (is_open && !has_init)
+        SLRI_ERROR(unit, made->name->where, EXTENT_NOT_CONSTANT, "'%s' has neither an extent nor values",
+                   made->name->text);
+    else if (!is_open && !slri_type_is_complete(made->type))
+        SLRI_ERROR(unit, made->name->where, INCOMPLETE_TYPE, "'%s' has the type %s", made->name->text,
+                   slri_unit_spell(unit, made->type));
+    else
+        return;
+    made->type = slri_type_of(unit->types, SLRI_I32);
+    unit->panic = made->is_function || unit->panic;
+}
+
+static void check_local_bytes(struct slri_unit *unit, const struct slri_symbol *symbol)
+{
+    uint64_t before = unit->local_bytes;
+    if (symbol->type->kind == SLRI_STRUCT || symbol->type->kind == SLRI_ARRAY)
+        unit->local_bytes += symbol->type->bytes;
+    if (unit->local_bytes > SLRI_LOCALS_MAX_BYTES && before <= SLRI_LOCALS_MAX_BYTES)
+        SLRI_ERROR(unit, symbol->where, TYPE_TOO_LARGE, "with '%s' the function's locals have %llu bytes, at most %llu",
+                   symbol->name, (unsigned long long)unit->local_bytes, (unsigned long long)SLRI_LOCALS_MAX_BYTES);
+}
+
+static struct slri_stmt *add_declaration(struct slri_unit *unit, struct slri_stmt ***last, struct slri_symbol *symbol)
+{
+    struct slri_stmt *stmt = slri_unit_take(unit, sizeof *stmt);
+    *stmt = (struct slri_stmt){.kind = SLRI_STMT_DECLARE, .where = symbol->where, .symbol = symbol};
+    **last = stmt;
+    *last = &stmt->next;
+    return stmt;
+}
+
+static void place_local(struct slri_unit *unit, struct slri_symbol *symbol, struct slri_init *init, bool is_static,
+                        struct slri_stmt ***last)
+{
+    bool is_memory = symbol->type->kind == SLRI_STRUCT || symbol->type->kind == SLRI_ARRAY;
+    if (is_static && (!init || !init->is_constant))
+        SLRI_ERROR(unit, symbol->where, NOT_CONSTANT, "the static table '%s' needs constant values", symbol->name);
+    if (init && init->is_constant && symbol->is_const && (is_static || is_memory)) {
+        add_table(unit, symbol, init);
+        learn_value(symbol, init);
+        return;
+    }
+    check_local_bytes(unit, symbol);
+    struct slri_stmt *stmt = add_declaration(unit, last, symbol);
+    if (is_memory)
+        stmt->init = init;
+    else if (init)
+        stmt->value = init->first ? init->first->value : slri_make_error(unit, symbol->where);
+    if (init)
+        learn_value(symbol, init);
+}
+
+static void parse_local_object(struct slri_unit *unit, const struct slri_specifiers *base, struct slri_declarator *made,
+                               struct slri_stmt ***last)
+{
+    bool has_init = slri_is(unit, "="), is_static = base->words & (SLRI_WORD_STATIC | SLRI_WORD_CONSTANT);
+    check_object(unit, made, has_init);
+    struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_VARIABLE, made->name->text, made->name->where);
+    symbol->type = made->type;
+    symbol->is_const = made->is_const;
+    symbol->index = unit->function->variables++;
+    if (is_static && !made->is_const) {
+        SLRI_ERROR(unit, symbol->where, STATIC_LOCAL, "'%s' would keep its value from message to message", symbol->name);
+        is_static = false;
+    }
+    struct slri_init *init = NULL;
+    if (!unit->panic && slri_accept(unit, "=")) {
+        init = slri_parse_init(unit, symbol->type);
+        symbol->type = init->type;
+    }
+    if (!unit->panic)
+        place_local(unit, symbol, init, is_static, last);
+}
+
+// A declarator that must have a name.
+static bool parse_declared(struct slri_unit *unit, struct slri_specifiers *base, struct slri_declarator *made)
+{
+    if (!slri_parse_declarator(unit, base, made))
+        return false;
+    if (!made->name) {
+        slri_unexpected(unit, "a name");
+        return false;
+    }
+    return true;
+}
+
+void slri_parse_local(struct slri_unit *unit, struct slri_stmt ***last)
+{
+    struct slri_specifiers base;
+    struct slri_declarator made;
+    const uint32_t of_files = SLRI_WORD_EXTERN | SLRI_WORD_DEVICE | SLRI_WORD_HOST | SLRI_WORD_RING | SLRI_WORD_INLINE;
+    if (!slri_parse_specifiers(unit, &base) || slri_accept(unit, ";"))
+        return;
+    if (base.words & of_files)
+        SLRI_ERROR(unit, base.where, BAD_DECLARATION, "a word that belongs to functions, inside a function");
+    do {
+        if (!parse_declared(unit, &base, &made))
+            return;
+        if (base.words & SLRI_WORD_TYPEDEF)
+            declare_typedef(unit, &base, &made);
+        else
+            parse_local_object(unit, &base, &made, last);
+    } while (!unit->panic && slri_accept(unit, ","));
+    slri_expect(unit, ";", "after the declaration");
+}
+
+static void parse_global(struct slri_unit *unit, struct slri_declarator *made)
+{
+    bool has_init = slri_is(unit, "=");
+    struct slri_where where = made->name->where;
+    const char *name = made->name->text;
+    bool is_pointer = made->type->kind == SLRI_POINTER;
+    if (is_pointer)
+        SLRI_ERROR(unit, where, POINTER_IN_MEMORY, "'%s' is a pointer at file scope", name);
+    else if (!made->is_const)
+        SLRI_ERROR(unit, where, GLOBAL_VARIABLE, "'%s' is a variable outside the state", name);
+    else if (!has_init)
+        SLRI_ERROR(unit, where, BAD_INITIALIZER, "the table '%s' has no values", name);
+    else
+        check_object(unit, made, has_init);
+    struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_TABLE, name, where);
+    symbol->type = is_pointer ? slri_type_of(unit->types, SLRI_I32) : made->type;
+    symbol->is_const = made->is_const;
+    if (!slri_accept(unit, "="))
+        return;
+    struct slri_init *init = slri_parse_init(unit, symbol->type);
+    symbol->type = init->type;
+    if (unit->panic || is_pointer)
+        return;
+    if (!init->is_constant)
+        SLRI_ERROR(unit, where, NOT_CONSTANT, "the values of the table '%s' are not all constants", name);
+    else
+        add_table(unit, symbol, init);
+    learn_value(symbol, init);
+}
+
+// ---- functions -----------------------------------------------------------------------------------------------------
+
+static bool same_signature(const struct slri_func *func, const struct slri_declarator *made)
+{
+    if (func->result != made->type || func->params != made->params)
+        return false;
+    for (uint32_t i = 0; i < made->params; i++)
+        if (func->param[i]->type != made->param[i]->type)
+            return false;
+    return true;
+}
+
+static struct slri_func *find_function(struct slri_unit *unit, const struct slri_declarator *made)
+{
+    struct slri_symbol *symbol = slri_lookup(unit, made->name->text, SLRI_SPACE_NAMES);
+    if (symbol && symbol->kind == SLRI_SYMBOL_FUNCTION && same_signature(symbol->func, made))
+        return symbol->func;
+    struct slri_func *func = slri_unit_take(unit, sizeof *func);
+    symbol = slri_declare(unit, SLRI_SYMBOL_FUNCTION, made->name->text, made->name->where);
+    *func = (struct slri_func){.name = symbol->name, .where = symbol->where, .result = made->type, .params = made->params};
+    func->param = made->param;
+    symbol->func = func;
+    *unit->last_function = func;
+    unit->last_function = &func->next;
+    return func;
+}
+
+static void check_function_words(struct slri_unit *unit, const struct slri_specifiers *base,
+                                 const struct slri_declarator *made)
+{
+    const uint32_t of_device = SLRI_WORD_DEVICE | SLRI_WORD_RING;
+    bool is_host = base->words & SLRI_WORD_HOST ? !(base->words & of_device)
+                                                : !(base->words & (of_device | SLRI_WORD_STATIC | SLRI_WORD_INLINE));
+    if (is_host)
+        SLRI_ERROR(unit, made->name->where, HOST_CODE, "'%s' is a function of the host: it is neither __device__ nor static",
+                   made->name->text);
+    if (made->type->kind == SLRI_ARRAY || (made->type->kind == SLRI_STRUCT && !slri_type_is_complete(made->type)))
+        SLRI_ERROR(unit, made->name->where, INCOMPLETE_TYPE, "'%s' returns %s", made->name->text,
+                   slri_unit_spell(unit, made->type));
+}
+
+static void declare_parameters(struct slri_unit *unit, struct slri_func *func)
+{
+    for (uint32_t i = 0; i < func->params; i++) {
+        struct slri_symbol *param = func->param[i];
+        if (!param->name) {
+            SLRI_ERROR(unit, param->where, BAD_DECLARATION, "parameter %u of '%s' has no name", i + 1, func->name);
+            continue;
+        }
+        struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_VARIABLE, param->name, param->where);
+        symbol->type = param->type;
+        symbol->is_const = param->is_const;
+        func->param[i] = symbol;
+        symbol->index = func->variables++;
+    }
+}
+
+static void parse_function_body(struct slri_unit *unit, struct slri_func *func)
+{
+    unit->function = func;
+    unit->local_bytes = 0;
+    slri_open_scope(unit);
+    declare_parameters(unit, func);
+    func->body = slri_parse_block(unit);
+    slri_close_scope(unit);
+    const struct slri_token *end = &unit->front->token[unit->at ? unit->at - 1 : 0];
+    if (!unit->panic && func->result->kind != SLRI_VOID && slri_falls_through(func->body))
+        SLRI_ERROR(unit, end->where, MISSING_RETURN, "'%s' returns %s, and this end is reached without a return",
+                   func->name, slri_unit_spell(unit, func->result));
+    unit->function = NULL;
+    unit->loop = unit->breakable = NULL;
+}
+
+static void parse_function(struct slri_unit *unit, const struct slri_specifiers *base, struct slri_declarator *made)
+{
+    check_function_words(unit, base, made);
+    struct slri_func *func = find_function(unit, made);
+    func->is_ring |= (base->words & SLRI_WORD_RING) != 0;
+    if (!slri_is(unit, "{"))
+        return;
+    if (func->is_defined)
+        SLRI_ERROR(unit, made->name->where, REDEFINITION, "'%s' is already defined in line %u", func->name,
+                   func->where.line);
+    func->is_defined = true;
+    func->where = made->name->where;
+    func->param = made->param;
+    func->variables = 0;
+    if (func->is_ring)
+        slri_check_handler(unit, func);
+    parse_function_body(unit, func);
+}
+
+// ---- the file ------------------------------------------------------------------------------------------------------
+
+static void parse_file_declaration(struct slri_unit *unit)
+{
+    struct slri_specifiers base;
+    struct slri_declarator made;
+    if (!slri_parse_specifiers(unit, &base) || slri_accept(unit, ";"))
+        return;
+    do {
+        if (!parse_declared(unit, &base, &made))
+            return;
+        if (base.words & SLRI_WORD_TYPEDEF) {
+            declare_typedef(unit, &base, &made);
+        } else if (made.is_function) {
+            parse_function(unit, &base, &made);
+            if (unit->at && slri_token_is(&unit->front->token[unit->at - 1], "}"))
+                return;
+        } else {
+            parse_global(unit, &made);
+        }
+    } while (!unit->panic && slri_accept(unit, ","));
+    slri_expect(unit, ";", "after the declaration");
+}
+
+// extern "C", with or without braces. Returns true if it was next; what it holds is read as if it stood alone.
+static bool accept_linkage(struct slri_unit *unit, uint32_t *open)
+{
+    if (!slri_is(unit, "extern") || slri_peek_at(unit, 1)->kind != SLRI_TOKEN_STRING)
+        return false;
+    slri_advance(unit);
+    slri_advance(unit);
+    *open += slri_accept(unit, "{");
+    return true;
+}
+
+void slri_parse_unit(struct slri_unit *unit)
+{
+    uint32_t open = 0; // braces of extern "C"
+    unit->last_function = &unit->functions;
+    while (slri_peek(unit)->kind != SLRI_TOKEN_END) {
+        if (accept_linkage(unit, &open) || slri_accept(unit, ";"))
+            continue;
+        if (slri_is(unit, "}")) {
+            if (open == 0)
+                slri_unexpected(unit, "a declaration");
+            open -= open > 0;
+            slri_advance(unit);
+            unit->panic = false;
+        } else if (!slri_parse_assertion(unit)) {
+            parse_file_declaration(unit);
+        }
+        if (unit->panic)
+            slri_recover(unit);
+    }
+}

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: Apache-2.0
+// Specifiers, declarators, structs and enums.
+#include "kernel/check.h"
+
+#include <string.h>
+
+static const struct {
+    const char *text;
+    uint32_t word;
+} words[] = {
+    {"void", SLRI_WORD_VOID},         {"_Bool", SLRI_WORD_BOOL},          {"bool", SLRI_WORD_BOOL},
+    {"char", SLRI_WORD_CHAR},         {"short", SLRI_WORD_SHORT},         {"int", SLRI_WORD_INT},
+    {"long", SLRI_WORD_LONG},         {"float", SLRI_WORD_FLOAT},         {"double", SLRI_WORD_DOUBLE},
+    {"signed", SLRI_WORD_SIGNED},     {"unsigned", SLRI_WORD_UNSIGNED},   {"const", SLRI_WORD_CONST},
+    {"typedef", SLRI_WORD_TYPEDEF},   {"static", SLRI_WORD_STATIC},       {"extern", SLRI_WORD_EXTERN},
+    {"inline", SLRI_WORD_INLINE},     {"__inline__", SLRI_WORD_INLINE},   {"__forceinline__", SLRI_WORD_INLINE},
+    {"__noinline__", SLRI_WORD_INLINE}, {"__device__", SLRI_WORD_DEVICE}, {"__host__", SLRI_WORD_HOST},
+    {"__ring__", SLRI_WORD_RING},     {"__constant__", SLRI_WORD_CONSTANT}, {"restrict", SLRI_WORD_RESTRICT},
+    {"__restrict__", SLRI_WORD_RESTRICT}, {"__restrict", SLRI_WORD_RESTRICT},
+};
+
+static const struct {
+    const char *name;
+    enum slri_kind kind;
+} known_types[] = {
+    {"int8_t", SLRI_I8},    {"uint8_t", SLRI_U8},   {"int16_t", SLRI_I16},  {"uint16_t", SLRI_U16},
+    {"int32_t", SLRI_I32},  {"uint32_t", SLRI_U32}, {"int64_t", SLRI_I64},  {"uint64_t", SLRI_U64},
+    {"size_t", SLRI_U64},   {"ptrdiff_t", SLRI_I64}, {"intptr_t", SLRI_I64}, {"uintptr_t", SLRI_U64},
+};
+
+// Words that newcomers from CUDA and C++ write, and that are not in the subset.
+static const struct {
+    const char *text;
+    unsigned code;
+    const char *what;
+} foreign[] = {
+    {"__global__", SLRI_K_UNSUPPORTED_FEATURE, "__global__ kernels are not handlers"},
+    {"__ring_block__", SLRI_K_UNSUPPORTED_FEATURE, "__ring_block__ handlers are not there yet"},
+    {"__shared__", SLRI_K_UNSUPPORTED_FEATURE, "__shared__ memory belongs to a block, and a handler is one thread"},
+    {"__managed__", SLRI_K_GLOBAL_VARIABLE, "__managed__ memory is outside the subset"},
+    {"__launch_bounds__", SLRI_K_ATTRIBUTE, "__launch_bounds__ is for __global__ kernels"},
+    {"__attribute__", SLRI_K_ATTRIBUTE, "an attribute"},
+    {"__align__", SLRI_K_ATTRIBUTE, "an attribute"},
+    {"_Alignas", SLRI_K_ATTRIBUTE, "an alignment"},
+    {"alignas", SLRI_K_ATTRIBUTE, "an alignment"},
+    {"asm", SLRI_K_INLINE_ASSEMBLY, "inline assembly"},
+    {"__asm__", SLRI_K_INLINE_ASSEMBLY, "inline assembly"},
+    {"volatile", SLRI_K_UNSUPPORTED_FEATURE, "volatile: use __nv_atomic_load_n and __nv_atomic_store_n"},
+    {"_Atomic", SLRI_K_UNSUPPORTED_FEATURE, "_Atomic: use __nv_atomic_load_n and __nv_atomic_store_n"},
+    {"_Complex", SLRI_K_UNSUPPORTED_TYPE, "complex numbers"},
+    {"__int128", SLRI_K_UNSUPPORTED_TYPE, "__int128"},
+    {"__half", SLRI_K_UNSUPPORTED_TYPE, "__half"},
+    {"half", SLRI_K_UNSUPPORTED_TYPE, "half"},
+    {"texture", SLRI_K_UNSUPPORTED_TYPE, "textures"},
+    {"cudaTextureObject_t", SLRI_K_UNSUPPORTED_TYPE, "textures"},
+    {"union", SLRI_K_UNSUPPORTED_TYPE, "unions; to see a float's bits use __float_as_uint"},
+    {"goto", SLRI_K_GOTO, "goto"},
+    {"va_list", SLRI_K_VARARGS, "variable arguments"},
+    {"template", SLRI_K_CPLUSPLUS, "templates"},
+    {"class", SLRI_K_CPLUSPLUS, "classes"},
+    {"namespace", SLRI_K_CPLUSPLUS, "namespaces"},
+    {"using", SLRI_K_CPLUSPLUS, "using"},
+    {"auto", SLRI_K_CPLUSPLUS, "auto"},
+    {"constexpr", SLRI_K_CPLUSPLUS, "constexpr; write static const"},
+    {"nullptr", SLRI_K_CPLUSPLUS, "nullptr"},
+    {"new", SLRI_K_DYNAMIC_ALLOCATION, "new"},
+    {"delete", SLRI_K_DYNAMIC_ALLOCATION, "delete"},
+    {"try", SLRI_K_CPLUSPLUS, "exceptions"},
+    {"throw", SLRI_K_CPLUSPLUS, "exceptions"},
+    {"static_cast", SLRI_K_CPLUSPLUS, "static_cast; write (type)value"},
+    {"reinterpret_cast", SLRI_K_CPLUSPLUS, "reinterpret_cast"},
+    {"operator", SLRI_K_CPLUSPLUS, "operators of one's own"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+bool slri_report_foreign(struct slri_unit *unit)
+{
+    const struct slri_token *token = slri_peek(unit);
+    for (size_t i = 0; i < COUNT(foreign); i++) {
+        if (unit->panic || !slri_token_is(token, foreign[i].text) || slri_lookup(unit, token->text, SLRI_SPACE_NAMES))
+            continue;
+        slri_report_error(unit->front, token->where, foreign[i].code, "not in the subset: %s", foreign[i].what);
+        unit->panic = true;
+        slri_unit_after_error(unit);
+        return true;
+    }
+    return false;
+}
+
+static uint32_t word_of(const struct slri_token *token)
+{
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (slri_token_is(token, words[i].text))
+            return words[i].word;
+    return 0;
+}
+
+static const struct slri_type *named_type(const struct slri_unit *unit, const struct slri_token *token, bool *is_const)
+{
+    if (token->kind != SLRI_TOKEN_NAME)
+        return NULL;
+    const struct slri_symbol *symbol = slri_lookup(unit, token->text, SLRI_SPACE_NAMES);
+    if (symbol) {
+        *is_const |= symbol->kind == SLRI_SYMBOL_TYPEDEF && symbol->is_const;
+        return symbol->kind == SLRI_SYMBOL_TYPEDEF ? symbol->type : NULL;
+    }
+    for (size_t i = 0; i < COUNT(known_types); i++)
+        if (strcmp(token->text, known_types[i].name) == 0)
+            return slri_type_of(unit->types, known_types[i].kind);
+    return NULL;
+}
+
+bool slri_starts_type(const struct slri_unit *unit)
+{
+    bool is_const = false;
+    const struct slri_token *token = slri_peek(unit);
+    return word_of(token) || slri_token_is(token, "struct") || slri_token_is(token, "enum") ||
+           named_type(unit, token, &is_const);
+}
+
+bool slri_is_name(const struct slri_unit *unit)
+{
+    static const char *const keywords[] = {"if",     "else",    "for",      "while",    "do",     "switch", "case",  "default",
+                                           "break",  "return",  "continue", "sizeof",   "struct", "enum",   "union", "goto",
+                                           "typedef"};
+    const struct slri_token *token = slri_peek(unit);
+    if (token->kind != SLRI_TOKEN_NAME || word_of(token))
+        return false;
+    for (size_t i = 0; i < COUNT(keywords); i++)
+        if (strcmp(token->text, keywords[i]) == 0)
+            return false;
+    return true;
+}
+
+// ---- structs and enums ---------------------------------------------------------------------------------------------
+
+struct field_list {
+    struct slri_field *field;
+    uint32_t count, room;
+};
+
+static void add_field(struct slri_unit *unit, struct field_list *list, const struct slri_declarator *made)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->field[i].name == made->name->text)
+            SLRI_ERROR(unit, made->name->where, REDEFINITION, "the struct has a member '%s' already", made->name->text);
+    if (list->count == list->room) {
+        list->room = list->room ? 2 * list->room : 8;
+        struct slri_field *larger = slri_unit_take(unit, list->room * sizeof *larger);
+        if (list->count)
+            memcpy(larger, list->field, list->count * sizeof *larger);
+        list->field = larger;
+    }
+    list->field[list->count++] = (struct slri_field){.name = made->name->text, .type = made->type};
+}
+
+static bool check_field(struct slri_unit *unit, const struct slri_declarator *made)
+{
+    struct slri_where where = made->name->where;
+    const char *name = made->name->text;
+    if (made->type->kind == SLRI_POINTER)
+        SLRI_ERROR(unit, where, POINTER_IN_MEMORY, "the member '%s' is a pointer (%s)", name,
+                   slri_unit_spell(unit, made->type));
+    else if (made->is_function)
+        SLRI_ERROR(unit, where, CPLUSPLUS, "the member '%s' is a function", name);
+    else if (!slri_type_is_complete(made->type))
+        SLRI_ERROR(unit, where, INCOMPLETE_TYPE, "the member '%s' has the type %s, whose size is not known", name,
+                   slri_unit_spell(unit, made->type));
+    else
+        return true;
+    return false;
+}
+
+static void parse_fields(struct slri_unit *unit, struct field_list *list)
+{
+    struct slri_specifiers base;
+    if (!slri_parse_specifiers(unit, &base))
+        return;
+    do {
+        struct slri_declarator made;
+        if (!slri_parse_declarator(unit, &base, &made))
+            return;
+        if (!made.name) {
+            slri_unexpected(unit, "the member's name");
+            return;
+        }
+        if (slri_is(unit, ":")) {
+            SLRI_ERROR(unit, slri_peek(unit)->where, UNSUPPORTED_FEATURE, "'%s' is a bit-field", made.name->text);
+            unit->panic = true;
+            return;
+        }
+        if (check_field(unit, &made))
+            add_field(unit, list, &made);
+    } while (slri_accept(unit, ","));
+    slri_expect(unit, ";", "after the member");
+}
+
+static struct slri_symbol *tag_symbol(struct slri_unit *unit, const struct slri_token *tag, bool defines)
+{
+    struct slri_symbol *symbol = slri_lookup(unit, tag->text, SLRI_SPACE_TAGS);
+    if (symbol && (!defines || (symbol->depth == unit->depth && symbol->incomplete)))
+        return symbol;
+    symbol = slri_declare(unit, SLRI_SYMBOL_TAG, tag->text, tag->where);
+    symbol->incomplete = slri_type_struct(unit->types, tag->text);
+    if (!symbol->incomplete)
+        slri_unit_give_up(unit, SLR_NO_MEMORY);
+    symbol->type = symbol->incomplete;
+    return symbol;
+}
+
+static void parse_struct_body(struct slri_unit *unit, struct slri_type *type, struct slri_where where)
+{
+    struct field_list list = {0};
+    uint64_t total = 0;
+    while (!slri_is(unit, "}") && slri_peek(unit)->kind != SLRI_TOKEN_END) {
+        parse_fields(unit, &list);
+        if (unit->panic)
+            slri_recover(unit);
+    }
+    slri_expect(unit, "}", "at the end of the struct");
+    for (uint32_t i = 0; i < list.count; i++)
+        total += list.field[i].type->bytes; // each at most a GiB, and fewer than 2^32 of them
+    if (total > SLRI_TYPE_MAX_BYTES) {
+        SLRI_ERROR(unit, where, TYPE_TOO_LARGE, "this struct has %llu bytes", (unsigned long long)total);
+        list.count = list.count ? 1 : 0;
+    }
+    if (list.count == 0)
+        SLRI_ERROR(unit, where, EMPTY_STRUCT, "this struct has no members");
+    slri_type_complete(type, list.field, list.count);
+}
+
+static const struct slri_type *parse_struct(struct slri_unit *unit, struct slri_specifiers *out)
+{
+    struct slri_where where = slri_advance(unit)->where;
+    const struct slri_token *tag = slri_is_name(unit) ? slri_advance(unit) : NULL;
+    bool defines = slri_is(unit, "{");
+    if (!tag && !defines) {
+        slri_unexpected(unit, "the struct's name or its members in {}");
+        return NULL;
+    }
+    struct slri_symbol *symbol = tag ? tag_symbol(unit, tag, defines) : NULL;
+    struct slri_type *made = symbol ? symbol->incomplete : slri_type_struct(unit->types, "");
+    if (!symbol && !made)
+        slri_unit_give_up(unit, SLR_NO_MEMORY);
+    if (symbol && symbol->type->kind != SLRI_STRUCT)
+        SLRI_ERROR(unit, tag->where, WRONG_TYPE, "'%s' is the name of an enum", tag->text);
+    if (defines && symbol)
+        symbol->incomplete = NULL; // a second body, also one inside this one, is a redefinition
+    if (defines && made) {
+        if (slri_enter(unit)) {
+            slri_advance(unit);
+            parse_struct_body(unit, made, where);
+        }
+        slri_leave(unit);
+    }
+    out->unnamed = symbol ? NULL : made;
+    return symbol ? symbol->type : made;
+}
+
+static void parse_enumerator(struct slri_unit *unit, int64_t *next)
+{
+    if (!slri_is_name(unit)) {
+        slri_unexpected(unit, "the name of a constant");
+        return;
+    }
+    const struct slri_token *name = slri_advance(unit);
+    if (slri_accept(unit, "="))
+        slri_parse_constant(unit, "an enum constant", next);
+    if (*next < INT32_MIN || *next > INT32_MAX) {
+        SLRI_ERROR(unit, name->where, VALUE_OUT_OF_RANGE, "'%s' is %lld, which does not fit int", name->text,
+                   (long long)*next);
+        *next = 0;
+    }
+    struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_CONSTANT, name->text, name->where);
+    symbol->is_known = true;
+    symbol->bits = slri_value_of_int(SLRI_I32, (*next)++);
+}
+
+static const struct slri_type *parse_enum(struct slri_unit *unit)
+{
+    slri_advance(unit);
+    const struct slri_type *type = slri_type_of(unit->types, SLRI_I32);
+    if (slri_is(unit, "class"))
+        slri_report_foreign(unit);
+    const struct slri_token *tag = slri_is_name(unit) ? slri_advance(unit) : NULL;
+    if (tag && !slri_is(unit, "{")) {
+        if (!slri_lookup(unit, tag->text, SLRI_SPACE_TAGS))
+            SLRI_ERROR(unit, tag->where, UNKNOWN_NAME, "there is no enum %s", tag->text);
+        return type;
+    }
+    if (tag)
+        slri_declare(unit, SLRI_SYMBOL_TAG, tag->text, tag->where);
+    if (!slri_expect(unit, "{", "after enum"))
+        return NULL;
+    int64_t next = 0;
+    do
+        parse_enumerator(unit, &next);
+    while (!unit->panic && slri_accept(unit, ",") && !slri_is(unit, "}"));
+    slri_expect(unit, "}", "at the end of the enum");
+    return unit->panic ? NULL : type;
+}
+
+// ---- specifiers ----------------------------------------------------------------------------------------------------
+
+static enum slri_kind integer_kind(uint32_t set)
+{
+    bool is_unsigned = set & SLRI_WORD_UNSIGNED;
+    if (set & SLRI_WORD_CHAR)
+        return is_unsigned ? SLRI_U8 : SLRI_I8;
+    if (set & SLRI_WORD_SHORT)
+        return is_unsigned ? SLRI_U16 : SLRI_I16;
+    if (set & SLRI_WORD_LONG)
+        return is_unsigned ? SLRI_U64 : SLRI_I64;
+    return is_unsigned ? SLRI_U32 : SLRI_I32;
+}
+
+// The kind that the words of a type make together; VOID where they make none (and the words are not `void`).
+static enum slri_kind kind_of_words(uint32_t set, uint32_t longs)
+{
+    static const struct {
+        uint32_t set;
+        enum slri_kind kind;
+    } alone[] = {{SLRI_WORD_BOOL, SLRI_BOOL}, {SLRI_WORD_FLOAT, SLRI_F32}, {SLRI_WORD_DOUBLE, SLRI_F64}};
+    for (size_t i = 0; i < COUNT(alone); i++)
+        if (set & alone[i].set)
+            return set == alone[i].set ? alone[i].kind : SLRI_VOID;
+    uint32_t sizes = set & (SLRI_WORD_CHAR | SLRI_WORD_SHORT | SLRI_WORD_LONG);
+    bool two_sizes = sizes & (sizes - 1), two_signs = (set & SLRI_WORD_SIGNED) && (set & SLRI_WORD_UNSIGNED);
+    bool bad_char = (set & SLRI_WORD_CHAR) && (set & SLRI_WORD_INT);
+    return two_sizes || two_signs || bad_char || longs > 2 || (set & SLRI_WORD_VOID) ? SLRI_VOID : integer_kind(set);
+}
+
+static const struct slri_type *type_of_words(struct slri_unit *unit, uint32_t set, uint32_t longs,
+                                             struct slri_where where)
+{
+    enum slri_kind kind = kind_of_words(set, longs);
+    if (kind == SLRI_VOID && set == (SLRI_WORD_LONG | SLRI_WORD_DOUBLE))
+        SLRI_ERROR(unit, where, UNSUPPORTED_TYPE, "long double");
+    else if (kind == SLRI_VOID && set != SLRI_WORD_VOID)
+        SLRI_ERROR(unit, where, BAD_TYPE, "these words make no type");
+    return slri_type_of(unit->types, kind == SLRI_VOID && set != SLRI_WORD_VOID ? SLRI_I32 : kind);
+}
+
+bool slri_parse_specifiers(struct slri_unit *unit, struct slri_specifiers *out)
+{
+    const struct slri_token *first = slri_peek(unit);
+    *out = (struct slri_specifiers){.where = first->where};
+    uint32_t longs = 0;
+    for (;;) {
+        const struct slri_token *token = slri_peek(unit);
+        uint32_t word = word_of(token);
+        bool has_type = out->type || (out->words & SLRI_WORDS_OF_TYPES);
+        if (slri_report_foreign(unit))
+            return false;
+        if (word) {
+            longs += word == SLRI_WORD_LONG;
+            out->words |= word;
+            slri_advance(unit);
+        } else if (!has_type && slri_token_is(token, "struct")) {
+            out->type = parse_struct(unit, out);
+        } else if (!has_type && slri_token_is(token, "enum")) {
+            out->type = parse_enum(unit);
+        } else if (!has_type && named_type(unit, token, &out->is_const)) {
+            out->type = named_type(unit, slri_advance(unit), &out->is_const);
+        } else {
+            break;
+        }
+        if (unit->panic)
+            return false;
+    }
+    out->is_const |= (out->words & (SLRI_WORD_CONST | SLRI_WORD_CONSTANT)) != 0;
+    uint32_t set = out->words & SLRI_WORDS_OF_TYPES;
+    if (out->type && set)
+        SLRI_ERROR(unit, first->where, BAD_TYPE, "two types in one declaration");
+    if (!out->type && set)
+        out->type = type_of_words(unit, set, longs, first->where);
+    if (!out->type && slri_peek(unit)->kind == SLRI_TOKEN_NAME && slri_is_name(unit)) {
+        SLRI_ERROR(unit, slri_peek(unit)->where, UNKNOWN_NAME, "'%s' is not the name of a type", slri_peek(unit)->text);
+        unit->panic = true;
+    } else if (!out->type) {
+        slri_unexpected(unit, "a type");
+    }
+    return out->type != NULL;
+}
+
+// ---- declarators ---------------------------------------------------------------------------------------------------
+
+static const struct slri_type *make_array(struct slri_unit *unit, const struct slri_type *of, uint64_t count,
+                                          struct slri_where where)
+{
+    if (of->kind == SLRI_POINTER)
+        SLRI_ERROR(unit, where, POINTER_IN_MEMORY, "an array of %s", slri_unit_spell(unit, of));
+    else if (!slri_type_is_complete(of))
+        SLRI_ERROR(unit, where, INCOMPLETE_TYPE, "an array of %s, whose size is not known", slri_unit_spell(unit, of));
+    else if (count > SLRI_TYPE_MAX_BYTES / of->bytes)
+        SLRI_ERROR(unit, where, TYPE_TOO_LARGE, "an array of %llu %s", (unsigned long long)count,
+                   slri_unit_spell(unit, of));
+    else {
+        const struct slri_type *type = slri_type_array(unit->types, of, count);
+        if (!type)
+            slri_unit_give_up(unit, SLR_NO_MEMORY);
+        return type;
+    }
+    return slri_type_array(unit->types, slri_type_of(unit->types, SLRI_I32), 1);
+}
+
+static const struct slri_type *parse_extents(struct slri_unit *unit, const struct slri_type *type)
+{
+    if (!slri_is(unit, "["))
+        return type;
+    struct slri_where where = slri_advance(unit)->where;
+    int64_t count = 0;
+    bool is_open = slri_is(unit, "]");
+    if (!is_open) {
+        where = slri_peek(unit)->where;
+        if (!slri_parse_constant(unit, "an array's extent", &count))
+            count = 1;
+        else if (count <= 0)
+            SLRI_ERROR(unit, where, EXTENT_NOT_CONSTANT, "an array of %lld elements", (long long)count);
+        count = count <= 0 ? 1 : count;
+    }
+    slri_expect(unit, "]", "after the array's extent");
+    const struct slri_type *of = type;
+    if (slri_enter(unit) && !unit->panic)
+        of = parse_extents(unit, type);
+    slri_leave(unit);
+    return make_array(unit, of, (uint64_t)count, where);
+}
+
+static const struct slri_type *make_pointer(struct slri_unit *unit, const struct slri_type *of, bool to_const)
+{
+    const struct slri_type *type = slri_type_pointer(unit->types, of, to_const);
+    if (!type)
+        slri_unit_give_up(unit, SLR_NO_MEMORY);
+    return type;
+}
+
+static void parse_stars(struct slri_unit *unit, struct slri_declarator *out)
+{
+    while (slri_is(unit, "*")) {
+        struct slri_where where = slri_advance(unit)->where;
+        if (out->type->kind == SLRI_POINTER)
+            SLRI_ERROR(unit, where, POINTER_IN_MEMORY, "a pointer to a pointer");
+        else
+            out->type = make_pointer(unit, out->type, out->is_const);
+        out->is_const = false;
+        for (uint32_t word; (word = word_of(slri_peek(unit)) & (SLRI_WORD_CONST | SLRI_WORD_RESTRICT)) != 0;) {
+            out->is_const |= word == SLRI_WORD_CONST;
+            slri_advance(unit);
+        }
+    }
+}
+
+static struct slri_symbol *parse_parameter(struct slri_unit *unit)
+{
+    struct slri_specifiers base;
+    struct slri_declarator made;
+    if (!slri_parse_specifiers(unit, &base) || !slri_parse_declarator(unit, &base, &made))
+        return NULL;
+    struct slri_symbol *symbol = slri_unit_take(unit, sizeof *symbol);
+    *symbol = (struct slri_symbol){.kind = SLRI_SYMBOL_VARIABLE, .type = made.type, .is_const = made.is_const};
+    symbol->name = made.name ? made.name->text : NULL;
+    symbol->where = made.name ? made.name->where : base.where;
+    if (made.is_function)
+        SLRI_ERROR(unit, symbol->where, FUNCTION_POINTER, "a parameter that is a function");
+    if (made.type->kind == SLRI_ARRAY) { // as C has it: a pointer to the first element
+        symbol->type = make_pointer(unit, made.type->of, made.is_const);
+        symbol->is_const = false;
+    } else if (made.type->kind == SLRI_VOID || !slri_type_is_complete(made.type)) {
+        SLRI_ERROR(unit, symbol->where, INCOMPLETE_TYPE, "a parameter of the type %s",
+                   slri_unit_spell(unit, made.type));
+        symbol->type = slri_type_of(unit->types, SLRI_I32);
+    }
+    return symbol;
+}
+
+#define PARAMETERS_LIMIT 127 // C promises that many
+
+static void parse_parameters(struct slri_unit *unit, struct slri_declarator *out)
+{
+    struct slri_symbol *param[PARAMETERS_LIMIT];
+    slri_advance(unit);
+    bool is_empty = slri_is(unit, ")") ||
+                    (slri_is(unit, "void") && slri_token_is(slri_peek_at(unit, 1), ")") && slri_advance(unit));
+    while (!is_empty && !unit->panic) {
+        if (slri_is(unit, "...")) {
+            SLRI_ERROR(unit, slri_peek(unit)->where, VARARGS, "a function with variable arguments");
+            unit->panic = true;
+        } else if (out->params == PARAMETERS_LIMIT) {
+            SLRI_ERROR(unit, slri_peek(unit)->where, BAD_DECLARATION, "more than %d parameters", PARAMETERS_LIMIT);
+            unit->panic = true;
+        } else if ((param[out->params] = parse_parameter(unit)) != NULL) {
+            out->params++;
+        }
+        if (unit->panic || !slri_accept(unit, ","))
+            break;
+    }
+    slri_expect(unit, ")", "after the parameters");
+    out->is_function = true;
+    out->param = slri_unit_take(unit, (out->params + 1) * sizeof *param);
+    if (out->params)
+        memcpy(out->param, param, out->params * sizeof *param);
+}
+
+static void parse_suffix(struct slri_unit *unit, struct slri_declarator *out)
+{
+    if (slri_is(unit, "(") && slri_token_is(slri_peek_at(unit, 1), "*")) {
+        SLRI_ERROR(unit, slri_peek(unit)->where, FUNCTION_POINTER, "a pointer to a function or to an array");
+        unit->panic = true;
+    } else if (slri_is(unit, "(") && out->name) {
+        parse_parameters(unit, out);
+    } else {
+        out->type = parse_extents(unit, out->type);
+    }
+}
+
+bool slri_parse_declarator(struct slri_unit *unit, const struct slri_specifiers *base, struct slri_declarator *out)
+{
+    *out = (struct slri_declarator){.type = base->type, .is_const = base->is_const};
+    if (slri_enter(unit)) {
+        parse_stars(unit, out);
+        if (slri_is(unit, "&") || slri_is(unit, "&&")) {
+            SLRI_ERROR(unit, slri_peek(unit)->where, CPLUSPLUS, "a reference");
+            unit->panic = true;
+        }
+        out->name = slri_is_name(unit) && !unit->panic ? slri_advance(unit) : NULL;
+        parse_suffix(unit, out);
+        if (slri_is(unit, "__attribute__") || slri_is(unit, "asm"))
+            slri_report_foreign(unit);
+    }
+    slri_leave(unit);
+    return !unit->panic;
+}
+
+const struct slri_type *slri_parse_type_name(struct slri_unit *unit)
+{
+    struct slri_specifiers base;
+    struct slri_declarator made;
+    if (!slri_parse_specifiers(unit, &base) || !slri_parse_declarator(unit, &base, &made))
+        return NULL;
+    if (made.name) {
+        SLRI_ERROR(unit, made.name->where, UNEXPECTED_TOKEN, "expected a type alone, found the name '%s' after it",
+                   made.name->text);
+        unit->panic = true;
+        return NULL;
+    }
+    return made.type;
+}

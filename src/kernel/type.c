@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interned types and their layout.
+#include "kernel/type.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+struct derived { // an array or a pointer that somebody has asked for
+    struct slri_type type;
+    struct derived *next;
+};
+
+#define BUCKETS 256 // a translation unit has tens of derived types; chains stay short for thousands
+
+struct slri_types {
+    struct slri_region *region;
+    struct slri_type scalar[SLRI_KIND_COUNT];
+    struct derived *bucket[BUCKETS];
+};
+
+struct slri_types *slri_types_create(struct slri_region *region)
+{
+    struct slri_types *types = slri_region_take(region, sizeof *types);
+    if (!types)
+        return NULL;
+    types->region = region;
+    for (int kind = SLRI_VOID; kind < SLRI_KIND_COUNT; kind++) {
+        uint32_t bytes = slri_kind_bytes((enum slri_kind)kind);
+        types->scalar[kind] = (struct slri_type){.kind = (enum slri_kind)kind, .bytes = bytes, .align = bytes};
+    }
+    return types;
+}
+
+const struct slri_type *slri_type_of(struct slri_types *types, enum slri_kind kind)
+{
+    return &types->scalar[kind];
+}
+
+static const struct slri_type *intern(struct slri_types *types, const struct slri_type *like)
+{
+    uintptr_t mix = (uintptr_t)like->of / 16 + (uintptr_t)like->count * 31 + (uintptr_t)like->is_const + like->kind;
+    struct derived **chain = &types->bucket[mix % BUCKETS];
+    for (struct derived *at = *chain; at; at = at->next)
+        if (at->type.kind == like->kind && at->type.of == like->of && at->type.count == like->count &&
+            at->type.is_const == like->is_const)
+            return &at->type;
+    struct derived *made = slri_region_take(types->region, sizeof *made);
+    if (!made)
+        return NULL;
+    made->type = *like;
+    made->next = *chain;
+    *chain = made;
+    return &made->type;
+}
+
+const struct slri_type *slri_type_array(struct slri_types *types, const struct slri_type *of, uint64_t count)
+{
+    struct slri_type like = {.kind = SLRI_ARRAY, .of = of, .count = count, .bytes = of->bytes * count};
+    like.align = of->align;
+    return intern(types, &like);
+}
+
+const struct slri_type *slri_type_pointer(struct slri_types *types, const struct slri_type *of, bool to_const)
+{
+    struct slri_type like = {.kind = SLRI_POINTER, .of = of, .is_const = to_const, .bytes = 8, .align = 8};
+    return intern(types, &like);
+}
+
+struct slri_type *slri_type_struct(struct slri_types *types, const char *name)
+{
+    struct slri_type *type = slri_region_take(types->region, sizeof *type);
+    if (type)
+        *type = (struct slri_type){.kind = SLRI_STRUCT, .name = name, .align = 1};
+    return type;
+}
+
+static uint64_t round_up(uint64_t offset, uint32_t align)
+{
+    return (offset + align - 1) / align * align;
+}
+
+void slri_type_complete(struct slri_type *type, struct slri_field *field, uint32_t fields)
+{
+    uint64_t end = 0;
+    uint32_t align = 1;
+    for (uint32_t i = 0; i < fields; i++) {
+        field[i].offset = round_up(end, field[i].type->align);
+        end = field[i].offset + field[i].type->bytes;
+        if (field[i].type->align > align)
+            align = field[i].type->align;
+    }
+    type->field = field;
+    type->fields = fields;
+    type->align = align;
+    type->bytes = round_up(end, align);
+}
+
+// ---- spelling ------------------------------------------------------------------------------------------------------
+
+static const char *scalar_name(enum slri_kind kind)
+{
+    static const char *const name[SLRI_KIND_COUNT] = {
+        [SLRI_VOID] = "void", [SLRI_BOOL] = "bool",          [SLRI_I8] = "char",  [SLRI_U8] = "unsigned char",
+        [SLRI_I16] = "short", [SLRI_U16] = "unsigned short", [SLRI_I32] = "int",  [SLRI_U32] = "unsigned int",
+        [SLRI_I64] = "long",  [SLRI_U64] = "unsigned long",  [SLRI_F32] = "float", [SLRI_F64] = "double",
+    };
+    return name[kind];
+}
+
+static void spell(slri_text *text, const struct slri_type *type)
+{
+    const struct slri_type *base = type;
+    while (base->kind == SLRI_ARRAY)
+        base = base->of;
+    if (base->kind == SLRI_POINTER) {
+        slri_text_puts(text, base->is_const ? "const " : "");
+        spell(text, base->of);
+        slri_text_puts(text, " *");
+    } else if (base->kind == SLRI_STRUCT) {
+        slri_text_printf(text, "struct %s", base->name[0] ? base->name : "(unnamed)");
+    } else {
+        slri_text_puts(text, scalar_name(base->kind));
+    }
+    for (; type->kind == SLRI_ARRAY; type = type->of)
+        slri_text_printf(text, type->count ? "[%llu]" : "[]", (unsigned long long)type->count);
+}
+
+const char *slri_type_spell(struct slri_types *types, const struct slri_type *type)
+{
+    slri_text text = SLRI_TEXT_INIT;
+    spell(&text, type);
+    const char *spelled = slri_region_text(types->region, slri_text_view(&text), text.length);
+    slri_text_free(&text);
+    return spelled ? spelled : "?";
+}
+
+enum slri_kind slri_kind_common(enum slri_kind a, enum slri_kind b)
+{
+    // The kinds of registers stand in enum slri_kind in C's order of conversion rank, unsigned above signed.
+    enum slri_kind left = slri_kind_in_register(a), right = slri_kind_in_register(b);
+    return left > right ? left : right;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types of one translation unit, interned: two types are the same when their pointers are. Sizes and offsets are
+// those of the host's C compiler (LP64), so that host and kernel may share a header of structs.
+#ifndef SLRI_KERNEL_TYPE_H
+#define SLRI_KERNEL_TYPE_H
+
+#include "kernel/ir.h"
+
+#define SLRI_TYPE_MAX_BYTES (UINT64_C(1) << 30) // of one type: offsets then fit every target's 32-bit arithmetic
+
+struct slri_types;
+
+struct slri_types *slri_types_create(struct slri_region *region); // NULL when memory has run out
+
+// The type of a scalar kind, or of VOID.
+const struct slri_type *slri_type_of(struct slri_types *types, enum slri_kind kind);
+
+// `count` 0: an array whose length its initialiser will give. NULL when memory has run out.
+const struct slri_type *slri_type_array(struct slri_types *types, const struct slri_type *of, uint64_t count);
+const struct slri_type *slri_type_pointer(struct slri_types *types, const struct slri_type *of, bool to_const);
+
+// A new struct without fields. slri_type_complete lays the fields out (it fills in their offsets).
+struct slri_type *slri_type_struct(struct slri_types *types, const char *name);
+void slri_type_complete(struct slri_type *type, struct slri_field *field, uint32_t fields);
+
+// "unsigned int", "struct beat", "const float *", "float[4][2]": as a C programmer writes it.
+const char *slri_type_spell(struct slri_types *types, const struct slri_type *type);
+
+static inline bool slri_kind_is_scalar(enum slri_kind kind) { return kind > SLRI_VOID && kind < SLRI_STRUCT; }
+static inline bool slri_type_is_scalar(const struct slri_type *type) { return slri_kind_is_scalar(type->kind); }
+static inline bool slri_type_is_integer(const struct slri_type *type)
+{
+    return slri_type_is_scalar(type) && !slri_kind_is_float(type->kind);
+}
+static inline bool slri_type_is_complete(const struct slri_type *type) { return type->bytes != 0; }
+
+// The kind in which an operation on two scalars is done: C's integer promotions and usual arithmetic conversions.
+// They never widen float to double.
+enum slri_kind slri_kind_common(enum slri_kind a, enum slri_kind b);
+
+#endif
