@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Devices: opening one by name, and saying what it is. Contract: docs/contract/devices.md.
+///
+/// A device is named by one string, the same in C, on the command line and in SLIPRING_DEVICE:
+///   "cpu"                     this machine's cores; compiled handlers where a C compiler is found, else interpreted
+///   "cpu?engine=compiled"     refuses where there is no compiler; "cpu?engine=interpreted" never uses one
+///   "cpu?threads=1"           this many worker threads (1-256; default: the cores this process may use, at most 64)
+///   "null"                    checks and counts everything, stores and runs nothing: for measuring the front half
+///   "cuda,cpu"                a list: the first that opens. The info says which and why
+///   "auto"                    the best that opens here
+/// Asking for one device never gives another.
+#ifndef SLIPRING_DEVICES_H
+#define SLIPRING_DEVICES_H
+
+#include <slipring/allocator.h>
+#include <slipring/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slr_device slr_device;
+
+/// What can be chosen at open. Zero means the default; fields are only appended.
+typedef struct slr_device_desc {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const slr_allocator *allocator; ///< NULL: malloc. Copied; what it points to must work until the device is closed.
+} slr_device_desc;
+#ifdef __cplusplus
+static inline slr_device_desc slr_device_desc_init(void)
+{
+    slr_device_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_DEVICE_DESC_INIT slr_device_desc_init()
+#else
+#define SLR_DEVICE_DESC_INIT {.struct_size = (uint32_t)sizeof(slr_device_desc)}
+#endif
+
+/// What a device says of itself. All text is terminated.
+typedef struct slr_device_info {
+    char name[64];         ///< as it can be opened again: "cpu?engine=interpreted"
+    char backend[16];      ///< "cpu", "null"
+    char description[160]; ///< model and cores
+    char engine[160];      ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
+    char chosen[256];      ///< why this device, when a list or "auto" was asked; else ""
+    char cache[256];       ///< the folder of compiled handlers and its state, or why there is none
+    uint32_t workers;      ///< threads that run handlers; 0: runs none
+    uint32_t ring_kernels; ///< 1: runs ring kernels, kept going without a launch a message
+    uint64_t memory_bytes; ///< memory it can use
+} slr_device_info;
+
+/// A backend that this library was built with, and whether it can run here.
+typedef struct slr_backend_info {
+    char name[16];
+    slr_status status; ///< SLR_OK: it opens here
+    char reason[256];  ///< when not: what is missing and what to do
+    uint32_t devices;  ///< how many devices it has here
+} slr_backend_info;
+
+/// Opens a device. `spec`: see above; NULL takes SLIPRING_DEVICE, or "auto" when that is unset. `desc` may be NULL.
+///
+/// Threads: any.  Blocks: while a backend starts (the cpu starts its workers with the first ring kernel).
+/// Owns: the caller gets the device: slr_device_close.
+/// Errors: INVALID (malformed spec, unknown option or value), NO_DEVICE (no such backend, or it cannot run here; the
+/// message says why), NO_MEMORY.
+SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
+
+/// Closes a device: terminates at once the ring kernels still on it (their pending messages are undelivered), then frees
+/// it. Programs, buffers, ports and ring kernels of the device must not be used afterwards, except to destroy them.
+/// NULL is fine.
+/// Threads: any, once.  Blocks: until handlers in progress have returned.
+SLR_API void slr_device_close(slr_device *device);
+
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
+SLR_API slr_status slr_device_get_info(const slr_device *device, slr_device_info *out);
+
+/// The backends of this library, in the order that "auto" tries them; `index` counts from 0.
+/// Threads: any.  Blocks: while the backend is probed.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Ring kernels: message handlers that stay, with their mailbox and their state.
+/// Contracts: docs/contract/lifecycle.md, docs/contract/delivery.md.
+///
+///     created --launch--> launched --activate--> active <--deactivate/reactivate--> paused
+///     active or paused --close_input--> draining --(nothing pending)--> terminated
+///     any but terminated --terminate--> terminated        anything --> failed
+#ifndef SLIPRING_RING_H
+#define SLIPRING_RING_H
+
+#include <slipring/buffer.h>
+#include <slipring/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slr_ring slr_ring;
+
+/// Where messages go: a ring kernel and one of its instances. Valid on host and device; a stale one gives RING_DEAD.
+typedef struct slr_address {
+    uint32_t place, slot, generation, instance;
+} slr_address;
+
+typedef enum slr_ring_state {
+    SLR_RING_CREATED = 1,
+    SLR_RING_LAUNCHED = 2,
+    SLR_RING_ACTIVE = 4,
+    SLR_RING_PAUSED = 8,
+    SLR_RING_DRAINING = 16,
+    SLR_RING_TERMINATED = 32,
+    SLR_RING_IN_FAILURE = 64
+} slr_ring_state;
+
+/// What happens to a message that finds the mailbox full.
+typedef enum slr_overflow {
+    SLR_OVERFLOW_BLOCK = 1, ///< the sender waits until its deadline (the default)
+    SLR_OVERFLOW_REJECT = 2 ///< SLR_FULL at once
+} slr_overflow;
+
+/// A priority, 0 (lowest) to 255, in a field whose zero means "default".
+#define SLR_PRIORITY(priority) ((uint32_t)(priority) + 1u)
+#define SLR_DEFAULT_PRIORITY 128u
+
+/// What a host handler is given: one message, its instance's state, and a way to reply.
+typedef struct slr_delivery {
+    const void *message; ///< borrowed until the handler returns; aligned to 8
+    void *state;         ///< the instance's, NULL when state_bytes is 0
+    uint32_t bytes;      ///< of the message
+    uint32_t instance;
+    void *reply_context; ///< for slr_reply_to
+} slr_delivery;
+
+/// A host handler: a C function on the device's worker threads, one message at a time an instance.
+/// Anything but SLR_OK faults the message: its instance is reset, its replies are dropped, the fault is counted.
+typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
+
+/// A value for one of the handler's parameters after its message.
+typedef struct slr_binding {
+    const char *name;    ///< the parameter's
+    slr_buffer *buffer;  ///< for a buffer
+    const void *scalar;  ///< for a scalar: `bytes` bytes of exactly its type, copied
+    uint64_t bytes;
+} slr_binding;
+
+/// An offset that host and kernel must agree on: SLR_SAME(struct beat, rr_s).
+typedef struct slr_same {
+    const char *type, *field;
+    uint64_t offset, bytes;
+} slr_same;
+#define SLR_SAME(type, field) {#type, #field, offsetof(type, field), sizeof(((type *)0)->field)}
+
+typedef struct slr_ring_desc {
+    uint32_t struct_size;
+    uint32_t queue_size;      ///< messages accepted and not yet retired, exactly; 1 to 1,048,576; default 4,096
+    const char *name;         ///< unique a device; default: the handler's name
+    // A kernel handler:
+    slr_program *program;     ///< and
+    const char *handler;      ///< its name in the program; default: the only one
+    const slr_binding *bindings;
+    uint32_t binding_count;
+    // Or a host handler:
+    uint32_t reserved0;
+    slr_on_message *on_message;
+    void *user;
+    // Sizes, in bytes. Of a kernel handler: 0, or what the host believes, refused at launch (LAYOUT) when it differs.
+    // Of a host handler: its message (at least 1), its state (0: none) and its replies (0: it never replies).
+    uint32_t message_bytes, state_bytes, reply_bytes;
+    uint32_t same_count;
+    const slr_same *same;     ///< offsets to check as well
+    uint32_t instances;       ///< 1 to 16,777,216; default 1
+    uint32_t priority;        ///< SLR_PRIORITY(0..255) of messages that name none; default 128
+    uint32_t overflow;        ///< an slr_overflow; default SLR_OVERFLOW_BLOCK
+    uint32_t max_replies;     ///< a message may cause, 1 to 64; default 1. Room for them is reserved before it is taken
+    uint32_t max_ports;       ///< ports that may send to it, 1 to 256; default 64
+    uint32_t time_stamps;     ///< 1: messages carry the time sent and replies return it (costs a clock read a message)
+    const void *initial_state;///< state_bytes bytes that each instance starts and restarts from; default all zero. Copied
+    uint64_t fuel;            ///< loop iterations a message may take in a kernel handler; default 2^32
+} slr_ring_desc;
+#ifdef __cplusplus
+static inline slr_ring_desc slr_ring_desc_init(void)
+{
+    slr_ring_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_RING_DESC_INIT slr_ring_desc_init()
+#else
+#define SLR_RING_DESC_INIT {.struct_size = (uint32_t)sizeof(slr_ring_desc)}
+#endif
+
+/// Counts of messages since launch. At any time
+/// accepted = handled + faulted + dropped + undelivered + in_doubt + pending.
+typedef struct slr_ring_stats {
+    uint64_t accepted;    ///< by the mailbox
+    uint64_t handled;     ///< the handler ran to its end
+    uint64_t faulted;     ///< the handler stopped early, or a host handler returned an error
+    uint64_t dropped;     ///< evicted by an overflow policy (0: the policies of this version evict nothing)
+    uint64_t undelivered; ///< handed back by terminate
+    uint64_t in_doubt;    ///< what a lost device may or may not have finished (0 on a cpu)
+    uint64_t pending;     ///< waiting, or being handled
+    uint64_t refused;     ///< sends that were not accepted: FULL or past their deadline. Not part of the sum
+    uint64_t replied;     ///< replies written, fault notices included
+    slr_ring_state state;
+    uint32_t reserved;
+    char last_fault[192]; ///< what and where, "" before the first
+} slr_ring_stats;
+
+/// A message that was accepted and will not be handled. Borrowed for the length of the call.
+typedef struct slr_undelivered {
+    const void *message;
+    uint32_t bytes, instance, correlation, priority;
+    const char *reason;
+} slr_undelivered;
+typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
+
+/// Makes a ring kernel in state `created`: checks the description, reserves the name. Nothing runs yet.
+///
+/// Threads: any.  Blocks: no.  Owns: the caller gets the ring kernel: slr_ring_destroy. Everything in `desc` is copied but
+/// the program and the buffers, which are held.
+/// Errors: INVALID (a field out of range: names it, its value and the range; name taken), NOT_FOUND (no such handler),
+/// LAYOUT (sizes or offsets differ: names both), UNSUPPORTED (the device runs no ring kernels), NO_MEMORY.
+SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
+
+/// Phase 1: takes memory, binds, sets every instance to its initial state. From here on messages are accepted.
+/// Threads: any.  Blocks: no.  Errors: WRONG_STATE (names ring kernel, state and call), NO_MEMORY, SYSTEM.
+SLR_API slr_status slr_ring_launch(slr_ring *ring);
+
+/// Phase 2: starts handling. From `launched`.  Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
+SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
+
+/// Pauses: on OK no handler runs and none will until reactivate; messages are still accepted. From `active`.
+/// Threads: any.  Blocks: until handlers in progress have returned.  Errors: WRONG_STATE, TIMEOUT (still taking effect).
+SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
+
+/// Handles again, in order. From `paused`.  Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
+SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
+
+/// Refuses further messages (CLOSED); what is pending is handled, then every port that has used this ring kernel receives
+/// END and the state becomes `terminated`. From `active` or `paused` (it ends the pause).
+/// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
+SLR_API slr_status slr_ring_close_input(slr_ring *ring);
+
+/// Closes the input, lets what is pending finish until the deadline, then stops: each message that was accepted and not
+/// handled is given to `on_undelivered` (may be NULL), once, on this thread. Blocked senders and receivers are released.
+/// `stats` (may be NULL) gets the final counts. A ring kernel that has terminated already, or is being terminated by
+/// another thread, gives OK and the final counts. From any state.
+///
+/// Threads: any, several at once; not from a handler of the same device.
+/// Blocks: until `timeout_ns` plus the time of handlers in progress.  Errors: INVALID (NULL).
+SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
+                                      void *user, slr_ring_stats *stats);
+
+/// Terminates at once if that has not been done, and gives up the handle. Its addresses become stale. NULL is fine.
+/// Threads: any, once; not from a handler of the same device.  Blocks: until handlers in progress have returned.
+SLR_API void slr_ring_destroy(slr_ring *ring);
+
+/// Waits until the state is one of `states` (slr_ring_state values or'ed together).
+/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT (names the state it is in), INVALID.
+SLR_API slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns);
+
+/// Threads: any.  Blocks: no.
+SLR_API slr_ring_state slr_ring_get_state(const slr_ring *ring);
+
+/// The name of a state: "active".  Threads: any.  Blocks: no.
+SLR_API const char *slr_ring_state_name(slr_ring_state state);
+
+/// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
+SLR_API slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out);
+
+/// The address of an instance. Valid from launch on.
+/// Threads: any.  Blocks: no.  Errors: INVALID (instance out of range: names the range), WRONG_STATE (not launched).
+SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
+
+/// The address of instance 0 of the ring kernel of that name.
+/// Threads: any.  Blocks: no.  Errors: NOT_FOUND.
+SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out);
+
+/// Sends a reply from a host handler; at most max_replies a message. `reply` is `reply_bytes` bytes and is copied.
+/// Threads: the handler's own, before it returns.  Blocks: no.  Errors: INVALID (past max_replies, or the ring kernel
+/// declared no reply).
+SLR_API slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// All of slipring's host API. Kernel sources include <slipring/device.h> instead.
+#ifndef SLIPRING_SLIPRING_H
+#define SLIPRING_SLIPRING_H
+
+#include <slipring/api.h>
+#include <slipring/buffer.h>
+#include <slipring/devices.h>
+#include <slipring/port.h>
+#include <slipring/program.h>
+#include <slipring/ring.h>
+#include <slipring/status.h>
+
+#endif

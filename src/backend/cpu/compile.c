@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/compile.h"
+#include "backend/cpu/compiler.h"
+#include "base/cpu.h"
+#include "base/dl.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "kernel/cache.h"
+#include "kernel/emit_c.h"
+
+#include <slipring/api.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LIBRARY_SUFFIX ".so"
+
+struct slri_cpu_library {
+    slri_dl *code;
+    bool was_cached;
+};
+
+// What one compilation works on.
+struct job {
+    const struct slri_module *module;
+    struct slri_cpu_compiler compiler;
+    slri_text text;
+    slri_cache cache;
+    char key[SLRI_HASH_HEX_BYTES];
+};
+
+static void put_field(slri_hash *hash, const char *text)
+{
+    slri_hash_field(hash, text, strlen(text));
+}
+
+// Everything that the machine code depends on.
+static void make_key(struct job *job)
+{
+    char cpu[SLRI_CPU_IDENTITY_BYTES];
+    slri_hash hash;
+    slri_cpu_identity(cpu);
+    slri_hash_init(&hash);
+    put_field(&hash, "slipring " SLR_VERSION);
+    put_field(&hash, cpu);
+    put_field(&hash, job->compiler.identity);
+    for (const char *const *flag = slri_cpu_flags; *flag; flag++)
+        put_field(&hash, *flag);
+    slri_hash_field(&hash, job->module->source_hash, sizeof job->module->source_hash);
+    slri_hash_field(&hash, job->text.data, job->text.length);
+    slri_hash_hex(&hash, job->key);
+}
+
+static slr_status load(const char *path, bool was_cached, struct slri_cpu_library **out)
+{
+    struct slri_cpu_library *library = calloc(1, sizeof *library);
+    if (!library)
+        return SLRI_FAIL(NO_MEMORY, "no memory to load %s", path);
+    library->was_cached = was_cached;
+    slr_status status = slri_dl_open(path, &library->code);
+    if (status == SLR_OK)
+        *out = library;
+    else
+        free(library);
+    return status;
+}
+
+// What was loaded is good: only then may others have it. Failing to keep it costs the next process a compilation.
+static slr_status load_and_keep(struct job *job, const char *made, struct slri_cpu_library **out)
+{
+    if (load(made, false, out) != SLR_OK)
+        return SLRI_FAIL(SYSTEM, "%s left what cannot be loaded: %s", job->compiler.path, slr_error_message());
+    slri_cache_publish(&job->cache, job->key, LIBRARY_SUFFIX, made);
+    return SLR_OK;
+}
+
+static slr_status compile_files(struct job *job, const char *source, const char *made, struct slri_cpu_library **out)
+{
+    slr_status status = slri_file_write_atomic(source, job->text.data, job->text.length);
+    if (status == SLR_OK)
+        status = slri_cpu_run_compiler(&job->compiler, source, made);
+    if (status == SLR_OK)
+        status = load_and_keep(job, made, out);
+    slri_file_remove(source);
+    slri_file_remove(made);
+    return status;
+}
+
+static slr_status compile_anew(struct job *job, struct slri_cpu_library **out)
+{
+    char *source = NULL, *made = NULL;
+    slr_status status = slri_file_temporary_name(job->cache.folder, ".c", &source);
+    if (status == SLR_OK)
+        status = slri_file_temporary_name(job->cache.folder, LIBRARY_SUFFIX, &made);
+    if (status == SLR_OK)
+        status = compile_files(job, source, made, out);
+    free(source);
+    free(made);
+    return status;
+}
+
+static slr_status find_or_compile(struct job *job, struct slri_cpu_library **out)
+{
+    char *entry;
+    if (slri_cache_find(&job->cache, job->key, LIBRARY_SUFFIX, &entry) == SLR_OK) {
+        slr_status status = load(entry, true, out);
+        free(entry);
+        if (status == SLR_OK)
+            return SLR_OK; // else it was whole, but the loader will not have it: its replacement may fare better
+    }
+    return compile_anew(job, out);
+}
+
+slr_status slri_cpu_compile(const struct slri_module *module, struct slri_cpu_library **out)
+{
+    struct job job = {.module = module};
+    SLRI_TRY(slri_cpu_find_compiler(&job.compiler));
+    slr_status status = slri_emit_c(module, &job.text);
+    if (status == SLR_OK)
+        status = slri_cache_open(&job.cache);
+    if (status == SLR_OK) {
+        make_key(&job);
+        status = find_or_compile(&job, out);
+        slri_cache_close(&job.cache);
+    }
+    slri_text_free(&job.text);
+    return status;
+}
+
+slr_status slri_cpu_library_symbol(const struct slri_cpu_library *library, const char *entry, slri_handler **out)
+{
+    slri_text symbol = SLRI_TEXT_INIT;
+    slri_function found = NULL;
+    slri_text_printf(&symbol, "%s%s", SLRI_ENTRY_SYMBOL_PREFIX, entry);
+    slr_status status = symbol.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to look up %s", entry)
+                                             : slri_dl_function(library->code, slri_text_view(&symbol), &found);
+    slri_text_free(&symbol);
+    if (status == SLR_OK)
+        *out = (slri_handler *)found;
+    return status;
+}
+
+bool slri_cpu_library_was_cached(const struct slri_cpu_library *library)
+{
+    return library->was_cached;
+}
+
+void slri_cpu_library_close(struct slri_cpu_library *library)
+{
+    if (!library)
+        return;
+    slri_dl_close(library->code);
+    free(library);
+}
+
+slr_status slri_cpu_compiler(const char **path, const char **version)
+{
+    struct slri_cpu_compiler compiler;
+    SLRI_TRY(slri_cpu_find_compiler(&compiler));
+    *path = compiler.path;
+    *version = compiler.version;
+    return SLR_OK;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C compiler on this machine: which one, its identity, and running it.
+#ifndef SLRI_BACKEND_CPU_COMPILER_H
+#define SLRI_BACKEND_CPU_COMPILER_H
+
+#include <slipring/status.h>
+
+struct slri_cpu_compiler {
+    const char *path;     // all three live as long as the process
+    const char *version;  // the first line of what --version prints
+    const char *identity; // path, version, size and time of change: a new compiler is a new identity
+};
+
+// SLIPRING_CC, which then must be there; else the first of cc, gcc, clang on PATH. Errors: NOT_FOUND (none; the message
+// says what was looked for), UNSUPPORTED (it does not answer to --version as a compiler does), NO_MEMORY.
+slr_status slri_cpu_find_compiler(struct slri_cpu_compiler *out);
+
+// Compiles the file `source` to the shared library `output`. Errors: COMPILE (the message holds what the compiler
+// said), TIMEOUT (it was killed after 60 s), SYSTEM (it crashed, or left no output).
+slr_status slri_cpu_run_compiler(const struct slri_cpu_compiler *compiler, const char *source, const char *output);
+
+extern const char *const slri_cpu_flags[]; // what it is called with, up to NULL
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cpu device: options, description, buffers.
+#include "backend/cpu/cpu.h"
+
+#include "backend/cpu/compile.h"
+#include "base/alloc.h"
+#include "base/cpu.h"
+#include "base/memory_map.h"
+#include "base/status.h"
+#include "device/spec.h"
+#include "kernel/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static slr_status cpu_probe(char *reason, size_t reason_bytes, uint32_t *devices)
+{
+    (void)reason, (void)reason_bytes;
+    *devices = 1;
+    return SLR_OK;
+}
+
+// ---- options --------------------------------------------------------------------------------------------------------------
+
+static slr_status choose_engine(struct slri_cpu *cpu, const struct slri_spec *spec)
+{
+    const char *asked = slri_spec_option(spec, "engine"), *path, *version;
+    cpu->engine_was_asked = asked != NULL;
+    if (!asked) {
+        cpu->interpreted = slri_cpu_compiler(&path, &version) != SLR_OK;
+        return SLR_OK;
+    }
+    cpu->interpreted = strcmp(asked, "interpreted") == 0;
+    if (cpu->interpreted)
+        return SLR_OK;
+    if (strcmp(asked, "compiled") != 0)
+        return SLRI_FAIL(INVALID, "device 'cpu': engine '%s'; 'compiled' or 'interpreted' is possible", asked);
+    if (slri_cpu_compiler(&path, &version) == SLR_OK)
+        return SLR_OK;
+    char why[512];
+    snprintf(why, sizeof why, "%s", slr_error_message());
+    return SLRI_FAIL(NO_DEVICE, "device 'cpu?engine=compiled' cannot run here: %s", why);
+}
+
+static slr_status choose_threads(struct slri_cpu *cpu, const struct slri_spec *spec)
+{
+    const char *asked = slri_spec_option(spec, "threads");
+    cpu->threads_were_asked = asked != NULL;
+    cpu->workers = slri_core_count();
+    if (cpu->workers > SLRI_CPU_DEFAULT_MOST_WORKERS)
+        cpu->workers = SLRI_CPU_DEFAULT_MOST_WORKERS;
+    if (!asked)
+        return SLR_OK;
+    char *end;
+    unsigned long threads = strtoul(asked, &end, 10);
+    if (*end != '\0' || asked[0] < '0' || asked[0] > '9' || threads < 1 || threads > SLRI_CPU_MOST_WORKERS)
+        return SLRI_FAIL(INVALID, "device 'cpu': threads '%s'; 1 to %d are possible", asked, SLRI_CPU_MOST_WORKERS);
+    cpu->workers = (uint32_t)threads;
+    return SLR_OK;
+}
+
+static slr_status choose(struct slri_cpu *cpu, const struct slri_spec *spec)
+{
+    static const char *const known[] = {"engine", "threads", NULL};
+    SLRI_TRY(slri_spec_check_options(spec, known));
+    if (spec->index != 0)
+        return SLRI_FAIL(NO_DEVICE, "there is one cpu, cpu:0");
+    SLRI_TRY(choose_threads(cpu, spec));
+    return choose_engine(cpu, spec);
+}
+
+// ---- life -----------------------------------------------------------------------------------------------------------------
+
+static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
+{
+    struct slri_cpu *cpu = slri_alloc(allocator, sizeof *cpu);
+    if (!cpu)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a cpu device");
+    slr_status status = choose(cpu, spec);
+    if (status != SLR_OK) {
+        slri_free(allocator, cpu, sizeof *cpu);
+        return status;
+    }
+    if (allocator) {
+        cpu->allocator_copy = *allocator;
+        cpu->allocator = &cpu->allocator_copy;
+    }
+    slri_mutex_init(&cpu->lock);
+    *device = cpu;
+    return SLR_OK;
+}
+
+static void cpu_close(void *device)
+{
+    struct slri_cpu *cpu = device;
+    slri_cpu_workers_stop(cpu);
+    slri_mutex_destroy(&cpu->lock);
+    slr_allocator copy = cpu->allocator_copy;
+    slri_free(cpu->allocator ? &copy : NULL, cpu, sizeof *cpu);
+}
+
+static void describe_engine(const struct slri_cpu *cpu, char *out, size_t room)
+{
+    const char *path, *version;
+    bool compiler = slri_cpu_compiler(&path, &version) == SLR_OK;
+    if (!cpu->interpreted && compiler)
+        snprintf(out, room, "compiled by %s (%s)", path, version);
+    else
+        snprintf(out, room, "interpreted%s", cpu->engine_was_asked ? "" : ": no C compiler was found");
+}
+
+static void describe_cache(const struct slri_cpu *cpu, char *out, size_t room)
+{
+    slri_cache cache;
+    if (cpu->interpreted)
+        snprintf(out, room, "none: handlers are interpreted");
+    else if (slri_cache_open(&cache) != SLR_OK)
+        snprintf(out, room, "none: %s", slr_error_message());
+    else {
+        snprintf(out, room, "%s", cache.why_private ? cache.why_private : cache.folder);
+        slri_cache_close(&cache);
+    }
+}
+
+static void cpu_describe(const void *device, slr_device_info *out)
+{
+    const struct slri_cpu *cpu = device;
+    char identity[SLRI_CPU_IDENTITY_BYTES], threads[24] = "";
+    slri_cpu_identity(identity);
+    if (cpu->threads_were_asked)
+        snprintf(threads, sizeof threads, "%sthreads=%u", cpu->engine_was_asked ? "&" : "?", cpu->workers);
+    snprintf(out->name, sizeof out->name, "cpu%s%s",
+             !cpu->engine_was_asked ? "" : cpu->interpreted ? "?engine=interpreted" : "?engine=compiled", threads);
+    snprintf(out->description, sizeof out->description, "%s, %u cores", identity, slri_core_count());
+    describe_engine(cpu, out->engine, sizeof out->engine);
+    describe_cache(cpu, out->cache, sizeof out->cache);
+    out->workers = cpu->workers;
+    out->memory_bytes = slri_cpu_memory_bytes();
+}
+
+// ---- buffers ----------------------------------------------------------------------------------------------------------------
+
+static slr_status cpu_buffer_create(void *device, uint64_t bytes, void **memory)
+{
+    (void)device;
+    *memory = slri_map_reserve(bytes);
+    if (*memory)
+        return SLR_OK;
+    return SLRI_FAIL(NO_MEMORY, "device 'cpu' has no memory for a buffer of %llu B", (unsigned long long)bytes);
+}
+
+static void cpu_buffer_destroy(void *device, void *memory, uint64_t bytes)
+{
+    (void)device;
+    slri_map_release(memory, bytes);
+}
+
+static slr_status cpu_submit(void *device, const struct slri_command *command, uint32_t commands)
+{
+    (void)device;
+    for (uint32_t i = 0; i < commands; ++i) {
+        if (command[i].bytes == 0)
+            continue;
+        if (command[i].op == SLRI_COPY_IN)
+            memcpy(command[i].device, command[i].host, command[i].bytes);
+        else
+            memcpy(command[i].host, command[i].device, command[i].bytes);
+    }
+    return SLR_OK;
+}
+
+const struct slri_backend slri_backend_cpu = {
+    .name = "cpu",
+    .probe = cpu_probe,
+    .open = cpu_open,
+    .close = cpu_close,
+    .describe = cpu_describe,
+    .buffer_create = cpu_buffer_create,
+    .buffer_destroy = cpu_buffer_destroy,
+    .submit = cpu_submit,
+    .program_create = slri_cpu_program_create,
+    .program_destroy = slri_cpu_program_destroy,
+    .handler_create = slri_cpu_handler_create,
+    .handler_destroy = slri_cpu_handler_destroy,
+    .shard_count = slri_cpu_shard_count,
+    .shard_start = slri_cpu_shard_start,
+    .shard_wake = slri_cpu_shard_wake,
+};

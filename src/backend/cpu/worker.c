@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker threads. Each polls the shards that are awake; a shard without work falls asleep by itself, and a worker
+// without a shard that is awake sleeps on a futex: an idle ring kernel costs nothing.
+//
+// Falling asleep: leave the list, announce in `asleep`, full fence, look again, and go back into the list if there is
+// something. The waker stores, full fence, looks at `asleep`, and whoever exchanges it back to 0 pushes the shard on the
+// worker's stack: so a shard is in the list or in the stack, never in both, never in neither, and its one link serves both.
+#include "backend/cpu/cpu.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/status.h"
+
+#include <stdio.h>
+
+// Waking from a futex costs 26-64 us across cores, so a worker polls that long before it sleeps; behind the first 20 us it
+// gives the core to whoever needs it more at each round.
+#define SPIN_NS 20000
+#define SLEEP_NS 100000
+#define WAITING_NS 100000   // between looks at a draining shard that can do nothing yet
+#define ROUNDS_A_LOOK 16    // idle rounds between looks at the clock: a look costs as much as a round
+
+static void push(struct slri_cpu_worker *worker, struct slri_shard *shard)
+{
+    struct slri_shard *head = __atomic_load_n(&worker->woken, __ATOMIC_RELAXED);
+    do
+        shard->next = head;
+    while (!__atomic_compare_exchange_n(&worker->woken, &head, shard, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+static void unpark(struct slri_cpu_worker *worker)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // the push, before the look
+    if (__atomic_load_n(&worker->parked, __ATOMIC_RELAXED) && __atomic_exchange_n(&worker->parked, 0, __ATOMIC_RELAXED))
+        slri_futex_wake(&worker->parked, 1);
+}
+
+void slri_cpu_shard_wake(struct slri_shard *shard)
+{
+    struct slri_cpu_worker *worker = shard->worker;
+    if (!worker)
+        return; // launched and not started yet
+    push(worker, shard);
+    unpark(worker);
+}
+
+// ---- the thread -------------------------------------------------------------------------------------------------------------
+
+static void activate(struct slri_cpu_worker *worker, struct slri_shard *shard)
+{
+    shard->next = worker->active;
+    worker->active = shard;
+}
+
+// Takes over what others have woken.
+static void adopt(struct slri_cpu_worker *worker)
+{
+    if (!__atomic_load_n(&worker->woken, __ATOMIC_RELAXED))
+        return;
+    struct slri_shard *shard = __atomic_exchange_n(&worker->woken, NULL, __ATOMIC_ACQUIRE);
+    while (shard) {
+        struct slri_shard *next = shard->next;
+        shard->idle_since_ns = 0;
+        activate(worker, shard);
+        shard = next;
+    }
+}
+
+// Lets a shard fall asleep that has left the list; puts it back if there is something for it to do after all.
+static void lull(struct slri_cpu_worker *worker, struct slri_shard *shard)
+{
+    // Release: the link and the owner's words, for the waker's exchange.
+    __atomic_store_n(&shard->asleep, slri_shard_sleep_kind(shard), __ATOMIC_RELEASE);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (slri_shard_may_sleep(shard))
+        return;
+    if (__atomic_exchange_n(&shard->asleep, 0, __ATOMIC_ACQ_REL) != 0)
+        activate(worker, shard); // else who took it back has pushed it
+}
+
+struct round {
+    bool worked;
+    bool waits; // a draining shard needs another look soon
+    bool spins; // some shard has been idle for less than SPIN_NS
+};
+
+// One pass over each shard that is awake. `now_ns` is 0 in rounds that do not look at the clock.
+static struct round run_round(struct slri_cpu_worker *worker, uint64_t now_ns)
+{
+    struct round round = {0};
+    struct slri_shard **at = &worker->active;
+    while (*at) {
+        struct slri_shard *shard = *at, *next = shard->next;
+        enum slri_pass pass = slri_shard_pass(shard);
+        if (pass == SLRI_PASS_OVER) { // not ours any more; `next` was read before
+            *at = next;
+            continue;
+        }
+        if (pass == SLRI_PASS_WORKED) {
+            shard->idle_since_ns = 0;
+            round.worked = true;
+        } else if (shard->idle_since_ns == 0) {
+            shard->idle_since_ns = now_ns;
+        }
+        uint64_t idle_ns = shard->idle_since_ns && now_ns ? now_ns - shard->idle_since_ns : 0;
+        round.waits = round.waits || pass == SLRI_PASS_WAITS;
+        round.spins = round.spins || idle_ns < SPIN_NS;
+        if (pass == SLRI_PASS_IDLE && idle_ns >= SLEEP_NS) {
+            *at = next;
+            lull(worker, shard);
+        } else {
+            at = &shard->next;
+        }
+    }
+    return round;
+}
+
+static void park(struct slri_cpu_worker *worker, uint64_t deadline_ns)
+{
+    __atomic_store_n(&worker->parked, 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // announced, before the last look
+    if (!__atomic_load_n(&worker->woken, __ATOMIC_RELAXED) && !__atomic_load_n(&worker->stop, __ATOMIC_RELAXED))
+        slri_futex_wait(&worker->parked, 1, deadline_ns);
+    __atomic_store_n(&worker->parked, 0, __ATOMIC_RELAXED);
+}
+
+static void work(void *arg)
+{
+    struct slri_cpu_worker *worker = arg;
+    uint32_t idle_rounds = 0;
+    while (!__atomic_load_n(&worker->stop, __ATOMIC_RELAXED)) {
+        adopt(worker);
+        if (!worker->active) {
+            park(worker, SLRI_FOREVER);
+            idle_rounds = 0;
+            continue;
+        }
+        bool look = idle_rounds % ROUNDS_A_LOOK == ROUNDS_A_LOOK - 1;
+        struct round round = run_round(worker, look ? slri_now_ns() : 0);
+        idle_rounds = round.worked ? 0 : idle_rounds + 1;
+        if (!look || round.worked || round.spins)
+            continue;
+        if (round.waits && idle_rounds > 64 * ROUNDS_A_LOOK)
+            park(worker, slri_deadline_after(WAITING_NS));
+        else
+            slri_yield();
+    }
+}
+
+// ---- starting and stopping ----------------------------------------------------------------------------------------------------
+
+uint32_t slri_cpu_shard_count(const void *device, uint32_t instances)
+{
+    const struct slri_cpu *cpu = device;
+    return instances < cpu->workers ? instances : cpu->workers;
+}
+
+static slr_status start_workers(struct slri_cpu *cpu)
+{
+    if (!cpu->worker)
+        cpu->worker = slri_alloc(cpu->allocator, cpu->workers * sizeof *cpu->worker);
+    if (!cpu->worker)
+        return SLRI_FAIL(NO_MEMORY, "no memory for %u workers", cpu->workers);
+    while (cpu->started < cpu->workers) {
+        struct slri_cpu_worker *worker = &cpu->worker[cpu->started];
+        char name[32];
+        snprintf(name, sizeof name, "slr-worker-%u", cpu->started);
+        SLRI_TRY(slri_thread_start(&worker->thread, name, work, worker));
+        ++cpu->started;
+    }
+    return SLR_OK;
+}
+
+slr_status slri_cpu_shard_start(void *device, struct slri_shard *shard)
+{
+    struct slri_cpu *cpu = device;
+    slri_mutex_lock(&cpu->lock);
+    slr_status status = cpu->started < cpu->workers ? start_workers(cpu) : SLR_OK;
+    if (status == SLR_OK)
+        shard->worker = &cpu->worker[cpu->next_worker++ % cpu->workers];
+    slri_mutex_unlock(&cpu->lock);
+    if (status == SLR_OK)
+        slri_cpu_shard_wake(shard);
+    return status;
+}
+
+void slri_cpu_workers_stop(struct slri_cpu *cpu)
+{
+    for (uint32_t i = 0; i < cpu->started; ++i) {
+        __atomic_store_n(&cpu->worker[i].stop, 1, __ATOMIC_RELAXED);
+        unpark(&cpu->worker[i]);
+    }
+    for (uint32_t i = 0; i < cpu->started; ++i)
+        slri_thread_join(&cpu->worker[i].thread);
+    slri_free(cpu->allocator, cpu->worker, cpu->workers * sizeof *cpu->worker);
+}

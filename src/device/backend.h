@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a backend is: one table of functions. The front half (device/, ring/) validates everything; a backend validates
+// nothing and keeps no public object. Slots that a backend leaves NULL are things it cannot do, which the front half says.
+#ifndef SLRI_DEVICE_BACKEND_H
+#define SLRI_DEVICE_BACKEND_H
+
+#include "abi/handler.h"
+#include "abi/mailbox.h"
+#include "kernel/ir.h"
+
+#include <slipring/devices.h>
+
+#include <stdbool.h>
+
+// One option of a device's spec: "cpu?engine=interpreted&threads=1" has two.
+struct slri_option {
+    char name[24], value[40];
+};
+
+struct slri_spec {
+    char backend[16];
+    uint32_t index; // of "cuda:1"; 0 when it is not said
+    struct slri_option option[8];
+    uint32_t options;
+};
+
+struct slri_command {
+    enum { SLRI_COPY_IN, SLRI_COPY_OUT } op; // host to device, device to host
+    void *device;                            // the device's address
+    void *host;
+    uint64_t bytes;
+};
+
+// One shard of a ring kernel, as a backend runs it. The ring layer owns it and everything it points to, and keeps it until
+// `over` has been told; the backend owns the words named so.
+struct slri_shard {
+    uint32_t *shared, *own; // S and P of abi/mailbox.h, after mb_open
+    uint32_t number, shards;
+    slri_handler *handler;
+    void *handler_self;
+    const struct slri_bound *bound;
+    unsigned char *states; // of instances number, number + shards, ...: `state_stride` bytes each; NULL without state
+    uint64_t state_stride, state_bytes;
+    const void *initial_state; // NULL: zero
+    uint32_t reply_bytes;
+    uint64_t fuel;
+    void *ring; // the ring layer's, for the two calls below
+
+    // Called by the owner after it has published: wakes receivers, and senders out of credit.
+    // `batch`: how many entries of MBP_BATCH it was about.
+    void (*published)(struct slri_shard *shard, uint32_t batch);
+    // Called by the owner when its answer to a control word has changed. When it has ended or stopped, this is its last
+    // touch of the shard.
+    void (*answered)(struct slri_shard *shard);
+
+    // The backend's. `asleep`: 0 awake; else what wakes it: 1 messages and control; 2 control alone, for it is paused;
+    // 3 those and replies received, for there is no room for its replies.
+    uint32_t asleep;
+    struct slri_shard *next; // in its worker's list of woken shards
+    struct slri_cpu_worker *worker;
+    uint64_t idle_since_ns;
+    uint32_t told_control, told_state; // what `answered` was last called for
+};
+
+#define SLRI_ASLEEP 1u
+#define SLRI_ASLEEP_PAUSED 2u
+#define SLRI_ASLEEP_BLOCKED 3u
+
+struct slri_backend {
+    const char *name;
+    // Required.
+    slr_status (*probe)(char *reason, size_t reason_bytes, uint32_t *devices); // can it run here; quick
+    slr_status (*open)(const struct slri_spec *spec, const slr_allocator *allocator, void **device);
+    void (*close)(void *device);
+    void (*describe)(const void *device, slr_device_info *out);
+    slr_status (*buffer_create)(void *device, uint64_t bytes, void **memory); // zeroed; NULL is no error on a device that
+    void (*buffer_destroy)(void *device, void *memory, uint64_t bytes);       // stores nothing
+    slr_status (*submit)(void *device, const struct slri_command *command, uint32_t commands);
+    // Optional, all or none: kernels and ring kernels.
+    slr_status (*program_create)(void *device, const struct slri_module *module, void **program);
+    void (*program_destroy)(void *device, void *program);
+    // A handler for one owner at a time; `self` goes with it.
+    slr_status (*handler_create)(void *device, void *program, const struct slri_entry *entry, slri_handler **handler,
+                                 void **self);
+    void (*handler_destroy)(void *device, void *program, void *self);
+    uint32_t (*shard_count)(const void *device, uint32_t instances); // how many owners a ring kernel of so many has
+    slr_status (*shard_start)(void *device, struct slri_shard *shard);
+    void (*shard_wake)(struct slri_shard *shard); // after `asleep` was taken back to 0 by the caller
+};
+
+extern const struct slri_backend slri_backend_cpu, slri_backend_null;
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening and closing devices. What a backend can do is its own business; here a spec finds its backend.
+#include "device/device.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/spec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACES 64
+
+static slri_mutex places_lock = SLRI_MUTEX_INIT;
+static slr_device *places[PLACES];
+
+void (*slri_ring_device_close)(slr_device *device);
+
+static slr_status take_place(slr_device *device)
+{
+    slr_status status = SLRI_FAIL(INVALID, "%d devices are open already", PLACES);
+    slri_mutex_lock(&places_lock);
+    for (uint32_t i = 0; i < PLACES && status != SLR_OK; ++i) {
+        if (places[i])
+            continue;
+        places[i] = device;
+        device->place = i;
+        status = SLR_OK;
+    }
+    slri_mutex_unlock(&places_lock);
+    return status;
+}
+
+static void leave_place(slr_device *device)
+{
+    slri_mutex_lock(&places_lock);
+    places[device->place] = NULL;
+    slri_mutex_unlock(&places_lock);
+}
+
+slr_device *slri_device_at(uint32_t place)
+{
+    if (place >= PLACES)
+        return NULL;
+    slri_mutex_lock(&places_lock);
+    slr_device *device = places[place];
+    slri_mutex_unlock(&places_lock);
+    return device;
+}
+
+static const struct slri_backend *find_backend(const char *name)
+{
+    for (const struct slri_backend *const *b = slri_backends(); *b; ++b)
+        if (strcmp((*b)->name, name) == 0)
+            return *b;
+    return NULL;
+}
+
+static slr_status no_backend(const char *name)
+{
+    char known[128] = "";
+    for (const struct slri_backend *const *b = slri_backends(); *b; ++b)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", (*b)->name);
+    return SLRI_FAIL(NO_DEVICE, "this slipring has no backend '%s'; it has: %s", name, known);
+}
+
+static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *desc, slr_device **out)
+{
+    const struct slri_backend *backend = find_backend(spec->backend);
+    if (!backend)
+        return no_backend(spec->backend);
+    const slr_allocator *allocator = desc ? desc->allocator : NULL;
+    slr_device *device = slri_alloc(allocator, sizeof *device);
+    if (!device)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a device");
+    device->backend = backend;
+    device->holds = 1;
+    if (allocator) {
+        device->allocator_copy = *allocator;
+        device->allocator = &device->allocator_copy;
+    }
+    slri_mutex_init(&device->ring_lock);
+    slr_status status = backend->open(spec, device->allocator, &device->self);
+    if (status == SLR_OK) {
+        status = take_place(device);
+        if (status != SLR_OK)
+            backend->close(device->self);
+    }
+    if (status != SLR_OK) {
+        slri_mutex_destroy(&device->ring_lock);
+        slri_free(allocator, device, sizeof *device);
+        return status;
+    }
+    *out = device;
+    return SLR_OK;
+}
+
+// Notes why this device, when several were in question.
+static void note_choice(slr_device *device, const char *asked, const char *refused)
+{
+    snprintf(device->chosen, sizeof device->chosen, "'%s' asked; %s opened%s%s", asked, device->backend->name,
+             *refused ? "; before it " : " first", refused);
+}
+
+// Opens the first of a comma-separated list that can be opened. A malformed entry ends the search: it is a mistake, not
+// a device that is missing.
+static slr_status open_list(const char *list, const char *asked, const slr_device_desc *desc, slr_device **out)
+{
+    char refused[200] = "";
+    for (const char *at = list;; ++at) {
+        size_t bytes = strcspn(at, ",");
+        struct slri_spec spec;
+        SLRI_TRY(slri_spec_parse(at, bytes, &spec));
+        slr_status status = open_one(&spec, desc, out);
+        if (status == SLR_OK) {
+            if (asked)
+                note_choice(*out, asked, refused);
+            return SLR_OK;
+        }
+        if (status != SLR_NO_DEVICE)
+            return status;
+        snprintf(refused + strlen(refused), sizeof refused - strlen(refused), "%s%.*s: %s", *refused ? "; " : "",
+                 (int)bytes, at, slr_error_message());
+        at += bytes;
+        if (*at == '\0')
+            return asked ? SLRI_FAIL(NO_DEVICE, "none of '%s' can be opened: %s", asked, refused) : status;
+    }
+}
+
+slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out)
+{
+    if (!out)
+        return SLRI_FAIL(INVALID, "slr_device_open: out is NULL");
+    if (desc && desc->struct_size != sizeof *desc)
+        return SLRI_FAIL(INVALID, "slr_device_desc.struct_size is %u, not %zu: begin with SLR_DEVICE_DESC_INIT",
+                         desc->struct_size, sizeof *desc);
+    if (!spec)
+        spec = getenv("SLIPRING_DEVICE");
+    if (!spec || *spec == '\0')
+        spec = "auto";
+    if (strcmp(spec, "auto") == 0)
+        return open_list("cpu", "auto", desc, out);
+    return open_list(spec, strchr(spec, ',') ? spec : NULL, desc, out);
+}
+
+void slri_device_hold(slr_device *device) { slri_hold(&device->holds); }
+
+void slri_device_release(slr_device *device)
+{
+    if (!slri_let_go(&device->holds))
+        return;
+    device->backend->close(device->self);
+    slri_mutex_destroy(&device->ring_lock);
+    slr_allocator copy = device->allocator_copy;
+    slri_free(device->allocator ? &copy : NULL, device, sizeof *device);
+}
+
+void slr_device_close(slr_device *device)
+{
+    if (!device)
+        return;
+    leave_place(device);
+    void (*close_rings)(slr_device *) = __atomic_load_n(&slri_ring_device_close, __ATOMIC_ACQUIRE);
+    if (close_rings)
+        close_rings(device);
+    slri_device_release(device);
+}
+
+slr_status slr_device_get_info(const slr_device *device, slr_device_info *out)
+{
+    if (!device || !out)
+        return SLRI_FAIL(INVALID, "slr_device_get_info: %s is NULL", device ? "out" : "device");
+    *out = (slr_device_info){0};
+    snprintf(out->backend, sizeof out->backend, "%s", device->backend->name);
+    snprintf(out->chosen, sizeof out->chosen, "%s", device->chosen);
+    out->ring_kernels = device->backend->shard_start != NULL;
+    device->backend->describe(device->self, out);
+    return SLR_OK;
+}

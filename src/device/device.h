@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front half's objects, for the layers above.
+#ifndef SLRI_DEVICE_DEVICE_H
+#define SLRI_DEVICE_DEVICE_H
+
+#include "base/thread.h"
+#include "device/backend.h"
+
+#include <slipring/buffer.h>
+#include <slipring/program.h>
+
+struct slr_device {
+    const struct slri_backend *backend;
+    void *self; // the backend's
+    slr_allocator allocator_copy;
+    const slr_allocator *allocator; // the copy, or NULL: malloc
+    char chosen[256];
+    uint32_t place; // its index in the table of open devices
+    uint32_t holds; // the user's, and one an object on it; atomic
+    bool closed;
+    // The ring layer's part, made with the device's first port or ring kernel and released by slri_ring_device_close.
+    slri_mutex ring_lock;
+    struct slri_ring_device *ring;
+};
+
+struct slr_buffer {
+    slr_device *device;
+    uint64_t bytes;
+    void *memory;
+    uint32_t holds;
+};
+
+struct slri_program_entry { // one handler, as the user is told
+    const struct slri_entry *entry;
+    slr_handler_info info;
+};
+
+struct slr_program {
+    slr_device *device;
+    struct slri_module *module;
+    void *self; // the backend's
+    struct slri_program_entry *entry;
+    uint32_t entries;
+    uint32_t holds;
+    struct slri_region *region; // of the infos
+};
+
+void slri_device_hold(slr_device *device);
+void slri_device_release(slr_device *device);
+void slri_buffer_hold(slr_buffer *buffer);
+void slri_buffer_release(slr_buffer *buffer);
+void slri_program_hold(slr_program *program);
+void slri_program_release(slr_program *program);
+
+// The open device of that place, or NULL. For addresses; the device may close at once after.
+slr_device *slri_device_at(uint32_t place);
+
+// The ring layer's clean-up at close, set when it first touches a device: device/ may not include ring/.
+extern void (*slri_ring_device_close)(slr_device *device);
+
+const struct slri_backend *const *slri_backends(void); // NULL-terminated, in the order that "auto" tries them
+
+static inline void slri_hold(uint32_t *holds) { __atomic_fetch_add(holds, 1, __ATOMIC_RELAXED); }
+// True when that was the last. Release and acquire: what other holders did comes before the freeing.
+static inline bool slri_let_go(uint32_t *holds) { return __atomic_fetch_sub(holds, 1, __ATOMIC_ACQ_REL) == 1; }
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs: compiled by the front end and the backend, described to the user.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "device/device.h"
+#include "kernel/kernel.h"
+
+#include <string.h>
+
+// ---- describing a handler ---------------------------------------------------------------------------------------------
+
+_Static_assert(SLR_BOOL == (int)SLRI_BOOL && SLR_F64 == (int)SLRI_F64, "slr_scalar repeats slri_kind");
+
+// Collects the fields of a struct, flattened, in a growing array of the region.
+struct fields {
+    struct slri_region *region;
+    slr_field *field;
+    uint32_t count, room;
+    bool out_of_memory;
+};
+
+static void add_field(struct fields *fields, const char *name, enum slri_kind kind, uint64_t count, uint64_t offset,
+                      bool is_array)
+{
+    if (fields->count == fields->room) {
+        uint32_t room = fields->room ? fields->room * 2 : 16;
+        slr_field *grown = slri_region_take(fields->region, room * sizeof *grown);
+        if (!grown) {
+            fields->out_of_memory = true;
+            return;
+        }
+        if (fields->count)
+            memcpy(grown, fields->field, fields->count * sizeof *grown);
+        fields->field = grown;
+        fields->room = room;
+    }
+    fields->field[fields->count++] = (slr_field){.name = slri_region_text(fields->region, name, strlen(name)),
+                                                 .scalar = (slr_scalar)kind,
+                                                 .count = (uint32_t)count,
+                                                 .offset = offset,
+                                                 .is_array = is_array};
+}
+
+static void flatten(struct fields *fields, const char *name, const struct slri_type *type, uint64_t offset);
+
+static void flatten_struct(struct fields *fields, const char *name, const struct slri_type *type, uint64_t offset)
+{
+    for (uint32_t i = 0; i < type->fields; ++i) {
+        struct slri_text path = SLRI_TEXT_INIT;
+        slri_text_printf(&path, "%s%s%s", name, *name ? "." : "", type->field[i].name);
+        flatten(fields, slri_text_view(&path), type->field[i].type, offset + type->field[i].offset);
+        slri_text_free(&path);
+    }
+}
+
+static void flatten_array(struct fields *fields, const char *name, const struct slri_type *type, uint64_t offset)
+{
+    uint64_t count = type->count;
+    const struct slri_type *element = type->of;
+    while (element->kind == SLRI_ARRAY) { // of arrays: one row of scalars
+        count *= element->count;
+        element = element->of;
+    }
+    if (element->kind != SLRI_STRUCT) {
+        add_field(fields, name, element->kind, count, offset, true);
+        return;
+    }
+    for (uint64_t i = 0; i < count && !fields->out_of_memory; ++i) {
+        struct slri_text path = SLRI_TEXT_INIT;
+        slri_text_printf(&path, "%s[%llu]", name, (unsigned long long)i);
+        flatten(fields, slri_text_view(&path), element, offset + i * element->bytes);
+        slri_text_free(&path);
+    }
+}
+
+// As deep as the type, which the front end bounds.
+static void flatten(struct fields *fields, const char *name, const struct slri_type *type, uint64_t offset)
+{
+    if (type->kind == SLRI_STRUCT)
+        flatten_struct(fields, name, type, offset);
+    else if (type->kind == SLRI_ARRAY)
+        flatten_array(fields, name, type, offset);
+    else
+        add_field(fields, *name ? name : "value", type->kind, 1, offset, false);
+}
+
+static slr_status describe_layout(struct slri_region *region, const struct slri_type *type, slr_layout *out)
+{
+    *out = (slr_layout){.name = ""};
+    if (!type)
+        return SLR_OK;
+    struct fields fields = {.region = region};
+    flatten(&fields, "", type, 0);
+    if (fields.out_of_memory)
+        return SLRI_FAIL(NO_MEMORY, "no memory to describe struct %s", type->name ? type->name : "");
+    *out = (slr_layout){.name = type->name ? type->name : "",
+                        .bytes = type->bytes,
+                        .fields = fields.field,
+                        .field_count = fields.count};
+    return SLR_OK;
+}
+
+static slr_status describe_parameters(struct slri_region *region, const struct slri_entry *entry, slr_handler_info *out)
+{
+    slr_parameter *parameter = slri_region_take(region, (entry->bindings + 1) * sizeof *parameter);
+    if (!parameter)
+        return SLRI_FAIL(NO_MEMORY, "no memory to describe handler %s", entry->name);
+    for (uint32_t i = 0; i < entry->bindings; ++i) {
+        const struct slri_binding_info *binding = &entry->binding[i];
+        bool scalar = binding->type->kind <= SLRI_F64;
+        parameter[i] = (slr_parameter){.name = binding->name,
+                                       .is_buffer = binding->is_buffer,
+                                       .is_const = binding->is_const,
+                                       .scalar = scalar ? (slr_scalar)binding->type->kind : (slr_scalar)0,
+                                       .element_bytes = binding->type->bytes};
+    }
+    out->parameters = parameter;
+    out->parameter_count = entry->bindings;
+    return SLR_OK;
+}
+
+static slr_status describe(slr_program *program)
+{
+    const struct slri_module *module = program->module;
+    program->entry = slri_region_take(program->region, (module->entries + 1) * sizeof *program->entry);
+    if (!program->entry)
+        return SLRI_FAIL(NO_MEMORY, "no memory to describe a program");
+    for (uint32_t i = 0; i < module->entries; ++i) {
+        const struct slri_entry *entry = &module->entry[i];
+        slr_handler_info *info = &program->entry[i].info;
+        program->entry[i].entry = entry;
+        info->name = entry->name;
+        SLRI_TRY(describe_layout(program->region, entry->state, &info->state));
+        SLRI_TRY(describe_layout(program->region, entry->message, &info->message));
+        SLRI_TRY(describe_layout(program->region, entry->reply, &info->reply));
+        SLRI_TRY(describe_parameters(program->region, entry, info));
+    }
+    program->entries = module->entries;
+    return SLR_OK;
+}
+
+// ---- life ---------------------------------------------------------------------------------------------------------------
+
+// Frees whatever of the program is there; it may be half made.
+static void dispose(slr_program *program)
+{
+    slr_device *device = program->device;
+    if (program->self)
+        device->backend->program_destroy(device->self, program->self);
+    slri_module_destroy(program->module);
+    slri_region_destroy(program->region);
+    slri_free(device->allocator, program, sizeof *program);
+    slri_device_release(device);
+}
+
+static slr_status build(slr_program *program, const struct slri_source *source)
+{
+    const slr_device *device = program->device;
+    SLRI_TRY(slri_kernel_compile(source, &program->module));
+    program->region = slri_region_create();
+    if (!program->region)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a program");
+    SLRI_TRY(describe(program));
+    return device->backend->program_create(device->self, program->module, &program->self);
+}
+
+static slr_status create(slr_device *device, const struct slri_source *source, slr_program **out)
+{
+    slr_program *program = slri_alloc(device->allocator, sizeof *program);
+    if (!program)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a program");
+    slri_device_hold(device);
+    program->device = device;
+    program->holds = 1;
+    slr_status status = build(program, source);
+    if (status != SLR_OK) {
+        dispose(program);
+        return status;
+    }
+    *out = program;
+    return SLR_OK;
+}
+
+static slr_status make(slr_device *device, const char *path, const char *text, const slr_program_desc *desc,
+                       slr_program **out)
+{
+    if (!device->backend->program_create)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no kernels", device->backend->name);
+    slr_program_desc none = SLR_PROGRAM_DESC_INIT;
+    if (!desc)
+        desc = &none;
+    if (desc->struct_size != sizeof *desc)
+        return SLRI_FAIL(INVALID, "slr_program_desc.struct_size is %u, not %zu: begin with SLR_PROGRAM_DESC_INIT",
+                         desc->struct_size, sizeof *desc);
+    if ((desc->define_count && !desc->defines) || (desc->include_path_count && !desc->include_paths))
+        return SLRI_FAIL(INVALID, "slr_program_desc: a count is not 0 but its array is NULL");
+    struct slri_source source = {.path = path,
+                                 .text = text,
+                                 .define = desc->defines,
+                                 .defines = desc->define_count,
+                                 .include = desc->include_paths,
+                                 .includes = desc->include_path_count};
+    return create(device, &source, out);
+}
+
+slr_status slr_program_load(slr_device *device, const char *path, const slr_program_desc *desc, slr_program **out)
+{
+    if (!device || !path || !out)
+        return SLRI_FAIL(INVALID, "slr_program_load: %s is NULL", !device ? "device" : !path ? "path" : "out");
+    return make(device, path, NULL, desc, out);
+}
+
+slr_status slr_program_from_text(slr_device *device, const char *name, const char *text, const slr_program_desc *desc,
+                                 slr_program **out)
+{
+    if (!device || !name || !text || !out)
+        return SLRI_FAIL(INVALID, "slr_program_from_text: %s is NULL",
+                         !device ? "device" : !name ? "name" : !text ? "text" : "out");
+    return make(device, name, text, desc, out);
+}
+
+void slri_program_hold(slr_program *program) { slri_hold(&program->holds); }
+
+void slri_program_release(slr_program *program)
+{
+    if (slri_let_go(&program->holds))
+        dispose(program);
+}
+
+void slr_program_destroy(slr_program *program)
+{
+    if (program)
+        slri_program_release(program);
+}
+
+slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out)
+{
+    if (!program || !out)
+        return SLRI_FAIL(INVALID, "slr_program_get_handler: %s is NULL", program ? "out" : "program");
+    if (index >= program->entries)
+        return SLRI_FAIL(NOT_FOUND, "the program has %u handlers, number %u was asked for", program->entries, index);
+    *out = program->entry[index].info;
+    return SLR_OK;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lays out a mailbox's arena and maps it. Pages are zero and become real when they are first touched, so that lanes which
+// no port uses cost address space alone.
+#include "base/alloc.h"
+#include "base/memory_map.h"
+#include "base/status.h"
+#include "ring/ring.h"
+
+#include <string.h>
+
+struct layout { // in words, before it is known that they fit u32
+    uint64_t slot, lane_slots, reply_slot, reply_slots, lane, lanes, reply_lane, pool_at, owner, total;
+};
+
+static uint64_t power_of_two(uint64_t least)
+{
+    uint64_t power = 1;
+    while (power < least)
+        power *= 2;
+    return power;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+// A multiple of 16 bytes, so that a payload is aligned to 16.
+static uint64_t slot_words(uint64_t bytes, uint32_t stamped)
+{
+    return round_up(MB_PAYLOAD + (bytes + 3) / 4 + (stamped ? 2 : 0), 4);
+}
+
+static struct layout lay_out(const slr_ring *ring)
+{
+    struct layout l = {0};
+    uint64_t replies = ring->queue_size > ring->max_replies ? ring->queue_size : ring->max_replies;
+    l.slot = slot_words(ring->message_bytes, ring->stamped);
+    l.reply_slot = slot_words(ring->reply_bytes, ring->stamped);
+    l.lane_slots = power_of_two(ring->queue_size);
+    l.reply_slots = ring->max_replies ? power_of_two(replies < 64 ? 64 : replies) : 1;
+    l.lane = round_up(MB_LANE_SLOTS + l.lane_slots * l.slot, MB_LINE);
+    l.lanes = l.lane * ring->max_ports;
+    l.reply_lane = round_up(MB_REPLY_SLOTS + l.reply_slots * l.reply_slot, MB_LINE);
+    l.pool_at = MB_REPLIES_AT + l.reply_lane * ring->max_ports;
+    l.owner = round_up(l.pool_at + ((uint64_t)ring->queue_size + 1) * l.slot, MB_LINE);
+    l.total = MB_HEADER_WORDS + (l.lanes + l.owner) * ring->shards;
+    return l;
+}
+
+slr_status slri_arena_check(const slr_ring *ring)
+{
+    struct layout l = lay_out(ring);
+    if (l.total <= UINT32_MAX)
+        return SLR_OK;
+    return SLRI_FAIL(INVALID,
+                     "ring kernel '%s': a mailbox of %u messages of %u B and replies of %u B for %u ports needs %llu MiB "
+                     "of addresses, 16,384 are possible; lower queue_size or max_ports",
+                     ring->name, ring->queue_size, ring->message_bytes, ring->reply_bytes, ring->max_ports,
+                     (unsigned long long)(l.total >> 18));
+}
+
+static void write_header(const slr_ring *ring, const struct layout *l)
+{
+    uint32_t *S = ring->S;
+    S[MB_CAPACITY] = ring->queue_size;
+    S[MB_SHARDS] = ring->shards;
+    S[MB_PORT_WORDS] = (ring->max_ports + 31) / 32;
+    S[MB_SLOT_WORDS] = (uint32_t)l->slot;
+    S[MB_LANE_MASK] = (uint32_t)l->lane_slots - 1;
+    S[MB_REPLY_SLOT_WORDS] = (uint32_t)l->reply_slot;
+    S[MB_REPLY_MASK] = (uint32_t)l->reply_slots - 1;
+    S[MB_MAX_REPLIES] = ring->max_replies;
+    S[MB_LANES_AT] = MB_HEADER_WORDS;
+    S[MB_LANE_STRIDE] = (uint32_t)l->lane;
+    S[MB_LANES_STRIDE] = (uint32_t)l->lanes;
+    S[MB_OWNERS_AT] = (uint32_t)(MB_HEADER_WORDS + l->lanes * ring->shards);
+    S[MB_OWNER_STRIDE] = (uint32_t)l->owner;
+    S[MB_REPLY_STRIDE] = (uint32_t)l->reply_lane;
+    S[MB_POOL_AT] = (uint32_t)l->pool_at;
+    S[MB_STAMPED] = ring->stamped;
+}
+
+static uint32_t instances_of(const slr_ring *ring, uint32_t shard)
+{
+    return (ring->instances - shard + ring->shards - 1) / ring->shards;
+}
+
+static uint64_t state_stride(const slr_ring *ring) { return round_up(ring->state_bytes, 16); }
+
+// The states of a shard's instances, on lines of their own, so that two workers never share one.
+static slr_status create_states(slr_ring *ring, struct slri_shard *shard, uint64_t bytes)
+{
+    shard->states = slri_map_reserve(bytes);
+    if (!shard->states)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u instances of %u B", ring->name, ring->instances,
+                         ring->state_bytes);
+    if (ring->initial_state)
+        for (uint32_t i = 0; i < instances_of(ring, shard->number); ++i)
+            memcpy(shard->states + i * state_stride(ring), ring->initial_state, ring->state_bytes);
+    return SLR_OK;
+}
+
+static slr_status create_shard(slr_ring *ring, uint32_t number)
+{
+    struct slri_shard *shard = &ring->shard[number];
+    *shard = (struct slri_shard){.shared = ring->S,
+                                 .number = number,
+                                 .shards = ring->shards,
+                                 .bound = ring->bound,
+                                 .state_stride = state_stride(ring),
+                                 .state_bytes = ring->state_bytes,
+                                 .initial_state = ring->initial_state,
+                                 .reply_bytes = ring->reply_bytes,
+                                 .fuel = ring->fuel,
+                                 .ring = ring,
+                                 .published = slri_ring_published,
+                                 .answered = slri_ring_answered};
+    shard->own = slri_map_reserve(ring->own_bytes);
+    if (!shard->own)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox", ring->name);
+    mb_open(ring->S, shard->own, number);
+    if (ring->state_bytes)
+        SLRI_TRY(create_states(ring, shard, ring->states_bytes));
+    if (ring->on_message) {
+        shard->handler = slri_ring_host_handler;
+        shard->handler_self = ring;
+        return SLR_OK;
+    }
+    slr_device *device = ring->device;
+    return device->backend->handler_create(device->self, ring->program->self, ring->entry, &shard->handler,
+                                           &shard->handler_self);
+}
+
+static slr_status create_lanes(slr_ring *ring)
+{
+    const slr_allocator *allocator = ring->device->allocator;
+    ring->lane = slri_alloc(allocator, ring->max_ports * sizeof *ring->lane);
+    if (!ring->lane)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u ports", ring->name, ring->max_ports);
+    return SLR_OK;
+}
+
+slr_status slri_arena_create(slr_ring *ring)
+{
+    const slr_allocator *allocator = ring->device->allocator;
+    struct layout l = lay_out(ring);
+    ring->arena_bytes = l.total * 4;
+    ring->own_bytes = (uint64_t)MBP_WORDS(ring->max_ports) * 4;
+    ring->states_bytes = instances_of(ring, 0) * state_stride(ring);
+    ring->S = slri_map_reserve(ring->arena_bytes);
+    if (!ring->S)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox of %zu B", ring->name, ring->arena_bytes);
+    write_header(ring, &l);
+    ring->shard = slri_alloc(allocator, ring->shards * sizeof *ring->shard);
+    ring->seen = slri_alloc(allocator, ring->shards * sizeof *ring->seen);
+    if (!ring->shard || !ring->seen)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u shards", ring->name, ring->shards);
+    for (uint32_t i = 0; i < ring->shards; ++i)
+        SLRI_TRY(create_shard(ring, i));
+    return create_lanes(ring);
+}
+
+static void destroy_shard(slr_ring *ring, struct slri_shard *shard)
+{
+    const slr_device *device = ring->device;
+    if (shard->own)
+        slri_map_release(shard->own, ring->own_bytes);
+    if (shard->states)
+        slri_map_release(shard->states, ring->states_bytes);
+    if (shard->handler && !ring->on_message)
+        device->backend->handler_destroy(device->self, ring->program->self, shard->handler_self);
+}
+
+void slri_arena_destroy(slr_ring *ring)
+{
+    const slr_allocator *allocator = ring->device->allocator;
+    for (uint32_t i = 0; ring->shard && i < ring->shards; ++i)
+        destroy_shard(ring, &ring->shard[i]);
+    for (uint32_t i = 0; ring->lane && i < ring->max_ports; ++i) {
+        slri_waker_release(ring->lane[i].waker);
+        slri_free(allocator, ring->lane[i].cursor, ring->shards * sizeof *ring->lane[i].cursor);
+    }
+    slri_free(allocator, ring->lane, ring->max_ports * sizeof *ring->lane);
+    slri_free(allocator, ring->seen, ring->shards * sizeof *ring->seen);
+    slri_free(allocator, ring->shard, ring->shards * sizeof *ring->shard);
+    if (ring->S)
+        slri_map_release(ring->S, ring->arena_bytes);
+    ring->S = NULL;
+    ring->shard = NULL;
+    ring->lane = NULL;
+    ring->seen = NULL;
+}

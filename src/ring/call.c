@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Send and wait for the reply, on a port of one's own or on the device's shared one. On the shared port whoever holds its
+// lock hands each reply to the caller that waits for its correlation.
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/status.h"
+#include "ring/ring.h"
+
+#include <string.h>
+
+struct waiter { // one caller on the shared port, on its stack
+    struct waiter *next;
+    uint32_t correlation, slot;
+    void *reply;
+    size_t bytes;
+    slr_status status; // SLR_TIMEOUT until it is decided
+};
+
+struct slri_shared_port {
+    slri_mutex lock;
+    slr_port *port;
+    struct waiter *waiters;
+};
+
+// ---- what both sorts of call share ----------------------------------------------------------------------------------------
+
+static slr_status fault(const char *name)
+{
+    return SLRI_FAIL(HANDLER_FAULT, "ring kernel '%s': the handler faulted on this message; slr_ring_stats says why", name);
+}
+
+// Copies a found reply out for its caller.
+static slr_status answer(const struct slri_found *found, void *reply, size_t bytes)
+{
+    const slr_ring *ring = found->connection->ring;
+    if (ring->S[found->slot + MB_HEAD] & MB_FLAG_FAULT)
+        return SLR_HANDLER_FAULT;
+    memcpy(reply, slri_reply_payload(found), bytes);
+    return SLR_OK;
+}
+
+static slr_status check_reply(const slr_ring *ring, const void *reply, size_t bytes)
+{
+    if (ring->reply_bytes == 0)
+        return SLRI_FAIL(INVALID, "ring kernel '%s' never replies; use slr_send", ring->name);
+    if (bytes != ring->reply_bytes || !reply)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': its replies have %u B, room for %zu B was given", ring->name,
+                         ring->reply_bytes, reply ? bytes : 0);
+    return SLR_OK;
+}
+
+static slr_status check_target(slr_address to, const void *reply, size_t bytes)
+{
+    slr_ring *ring;
+    SLRI_TRY(slri_table_find(to, &ring));
+    slr_status status = check_reply(ring, reply, bytes);
+    slri_ring_release(ring);
+    return status;
+}
+
+// ---- on a port of one's own -------------------------------------------------------------------------------------------------
+
+// Keeps a reply that was meant for slr_receive.
+static slr_status keep(slr_port *port, const struct slri_found *found)
+{
+    slr_reply reply;
+    slri_describe_reply(found, &reply);
+    size_t bytes = sizeof(struct slri_kept_reply) + reply.bytes;
+    struct slri_kept_reply *kept = slri_alloc(port->device->allocator, bytes);
+    if (!kept)
+        return SLRI_FAIL(NO_MEMORY, "no memory to keep a reply of %u B", reply.bytes);
+    kept->reply = reply;
+    kept->allocated = bytes;
+    if (reply.bytes)
+        memcpy(kept->payload, slri_reply_payload(found), reply.bytes);
+    slri_consume_reply(found);
+    if (port->kept_last)
+        port->kept_last->next = kept;
+    else
+        port->kept_first = kept;
+    port->kept_last = kept;
+    return SLR_OK;
+}
+
+// Looks through what has come. SLR_TIMEOUT: not there yet.
+static slr_status look(slr_port *port, uint32_t correlation, slr_address to, void *reply, size_t bytes)
+{
+    struct slri_found found;
+    slr_ring *ended;
+    while (slri_find_reply(port, &found, &ended)) {
+        uint32_t of = found.connection->ring->S[found.slot + MB_CORRELATION];
+        if (of == correlation) {
+            slr_status status = answer(&found, reply, bytes);
+            const char *name = found.connection->ring->name;
+            slri_consume_reply(&found);
+            return status == SLR_OK ? SLR_OK : fault(name);
+        }
+        if (of & SLRI_CALL_BIT)
+            slri_consume_reply(&found); // to a call that has given up
+        else
+            SLRI_TRY(keep(port, &found));
+    }
+    const struct slri_connection *c = slri_connection_of(port, to);
+    if (ended && c && ended == c->ring)
+        return SLRI_FAIL(END, "ring kernel '%s' ended before it replied", ended->name);
+    return SLR_TIMEOUT;
+}
+
+static slr_status call_on(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
+                          size_t reply_bytes, uint64_t timeout_ns)
+{
+    const struct slri_connection *c = slri_connection_of(port, to);
+    SLRI_TRY(c ? check_reply(c->ring, reply, reply_bytes) : check_target(to, reply, reply_bytes));
+    struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(timeout_ns)};
+    uint32_t correlation = ++port->call_correlation | SLRI_CALL_BIT;
+    SLRI_TRY(slri_send(port, to, message, bytes, 0, correlation, timeout_ns ? backoff.deadline_ns : 0));
+    for (;;) {
+        slr_status status = look(port, correlation, to, reply, reply_bytes);
+        if (status != SLR_TIMEOUT)
+            return status;
+        enum slri_wait wait = slri_backoff_step(&backoff);
+        if (wait == SLRI_PARK)
+            slri_port_park(port, backoff.deadline_ns);
+        if (wait == SLRI_TOO_LATE)
+            return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
+    }
+}
+
+// ---- on the shared port -------------------------------------------------------------------------------------------------------
+
+static slr_status shared_port(slr_address to, struct slri_shared_port **out)
+{
+    slr_device *device = slri_device_at(to.place);
+    if (!device)
+        return SLRI_FAIL(RING_DEAD, "no open device has place %u", to.place);
+    struct slri_ring_device *table;
+    SLRI_TRY(slri_ring_device_get(device, &table));
+    slri_mutex_lock(&device->ring_lock);
+    struct slri_shared_port *shared = table->shared;
+    slri_mutex_unlock(&device->ring_lock);
+    if (shared) {
+        *out = shared;
+        return SLR_OK;
+    }
+    shared = slri_alloc(device->allocator, sizeof *shared);
+    if (!shared)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a shared port");
+    slr_status status = slr_port_open(device, &shared->port);
+    if (status != SLR_OK) {
+        slri_free(device->allocator, shared, sizeof *shared);
+        return status;
+    }
+    slri_mutex_init(&shared->lock);
+    slri_mutex_lock(&device->ring_lock);
+    struct slri_shared_port *other = table->shared;
+    if (!other)
+        table->shared = shared;
+    slri_mutex_unlock(&device->ring_lock);
+    if (other) { // another thread was first
+        slr_port_close(shared->port);
+        slri_mutex_destroy(&shared->lock);
+        slri_free(device->allocator, shared, sizeof *shared);
+    }
+    *out = other ? other : shared;
+    return SLR_OK;
+}
+
+void slri_shared_port_close(slr_device *device)
+{
+    struct slri_shared_port *shared = device->ring->shared;
+    if (!shared)
+        return;
+    slr_port_close(shared->port);
+    slri_mutex_destroy(&shared->lock);
+    slri_free(device->allocator, shared, sizeof *shared);
+    device->ring->shared = NULL;
+}
+
+// Hands every reply that has come to its caller; discards those that nobody waits for. Under the lock. Callers that are
+// not this one are woken by the futex that all of them sleep on.
+static void deliver(struct slri_shared_port *shared)
+{
+    struct slri_found found;
+    slr_ring *ended;
+    bool others = false;
+    while (slri_find_reply(shared->port, &found, &ended)) {
+        uint32_t correlation = found.connection->ring->S[found.slot + MB_CORRELATION];
+        for (struct waiter *w = shared->waiters; w; w = w->next) {
+            if (w->correlation != correlation)
+                continue;
+            __atomic_store_n(&w->status, answer(&found, w->reply, w->bytes), __ATOMIC_RELEASE);
+            others = true;
+        }
+        slri_consume_reply(&found);
+    }
+    if (ended) {
+        for (struct waiter *w = shared->waiters; w; w = w->next)
+            if (w->slot == ended->slot && w->status == SLR_TIMEOUT)
+                __atomic_store_n(&w->status, SLR_END, __ATOMIC_RELEASE);
+        slr_reply end;
+        slri_report_end(shared->port, ended, &end);
+        others = true;
+    }
+    if (others) {
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        slri_waker_wake(shared->port->waker);
+    }
+}
+
+static void remove_waiter(struct slri_shared_port *shared, const struct waiter *waiter)
+{
+    for (struct waiter **at = &shared->waiters; *at; at = &(*at)->next) {
+        if (*at != waiter)
+            continue;
+        *at = waiter->next;
+        return;
+    }
+}
+
+// Sleeps on the shared port's waker. Announce, fence, look again, sleep: the last look is a delivery.
+static void park_shared(struct slri_shared_port *shared, const struct waiter *waiter, uint64_t deadline_ns)
+{
+    struct slri_waker *waker = shared->port->waker;
+    __atomic_store_n(&waker->asleep, 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    slri_mutex_lock(&shared->lock);
+    slri_unblock_shards(shared->port);
+    deliver(shared);
+    slri_mutex_unlock(&shared->lock);
+    if (__atomic_load_n(&waiter->status, __ATOMIC_ACQUIRE) == SLR_TIMEOUT)
+        slri_futex_wait(&waker->asleep, 1, deadline_ns);
+}
+
+static slr_status wait_shared(struct slri_shared_port *shared, struct waiter *waiter, uint64_t deadline_ns)
+{
+    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    for (;;) {
+        slri_mutex_lock(&shared->lock);
+        deliver(shared);
+        slri_mutex_unlock(&shared->lock);
+        slr_status status = __atomic_load_n(&waiter->status, __ATOMIC_ACQUIRE);
+        if (status != SLR_TIMEOUT)
+            return status;
+        enum slri_wait wait = slri_backoff_step(&backoff);
+        if (wait == SLRI_TOO_LATE)
+            return SLR_TIMEOUT;
+        if (wait == SLRI_PARK)
+            park_shared(shared, waiter, deadline_ns);
+    }
+}
+
+// Sends under the lock without waiting there: other callers' replies must go on being delivered.
+static slr_status send_shared(struct slri_shared_port *shared, slr_address to, const void *message, size_t bytes,
+                              uint32_t priority, uint32_t correlation, uint64_t deadline_ns, struct waiter *waiter)
+{
+    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    for (;;) {
+        slri_mutex_lock(&shared->lock);
+        deliver(shared);
+        if (waiter)
+            correlation = ++shared->port->call_correlation | SLRI_CALL_BIT;
+        else if (correlation == 0)
+            correlation = ++shared->port->correlation & ~SLRI_CALL_BIT;
+        slr_status status = slri_send(shared->port, to, message, bytes, priority, correlation, 0);
+        if (status == SLR_OK && waiter) {
+            waiter->correlation = correlation;
+            waiter->next = shared->waiters;
+            shared->waiters = waiter;
+        }
+        bool may_wait = status == SLR_FULL && deadline_ns != 0 &&
+                        slri_connection_of(shared->port, to)->ring->overflow == SLR_OVERFLOW_BLOCK;
+        slri_mutex_unlock(&shared->lock);
+        if (!may_wait)
+            return status;
+        enum slri_wait wait = slri_backoff_step(&backoff);
+        if (wait == SLRI_TOO_LATE)
+            return SLRI_FAIL(TIMEOUT, "the ring kernel stayed full until the deadline");
+        if (wait == SLRI_PARK)
+            slri_sleep_ns(50000); // a full mailbox behind a lock: nobody is in a hurry here
+    }
+}
+
+slr_status slri_shared_send(slr_address to, const void *message, size_t bytes, const slr_send_options *options,
+                            uint64_t timeout_ns)
+{
+    struct slri_shared_port *shared;
+    SLRI_TRY(shared_port(to, &shared));
+    return send_shared(shared, to, message, bytes, options->priority, options->correlation,
+                       timeout_ns ? slri_deadline_after(timeout_ns) : 0, NULL);
+}
+
+static slr_status call_shared(slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
+                              uint64_t timeout_ns)
+{
+    struct slri_shared_port *shared;
+    SLRI_TRY(check_target(to, reply, reply_bytes));
+    SLRI_TRY(shared_port(to, &shared));
+    uint64_t deadline = slri_deadline_after(timeout_ns);
+    struct waiter waiter = {.slot = to.slot, .reply = reply, .bytes = reply_bytes, .status = SLR_TIMEOUT};
+    SLRI_TRY(send_shared(shared, to, message, bytes, 0, 0, timeout_ns ? deadline : 0, &waiter));
+    wait_shared(shared, &waiter, deadline);
+    slri_mutex_lock(&shared->lock);
+    remove_waiter(shared, &waiter);
+    slri_mutex_unlock(&shared->lock);
+    slr_status status = waiter.status; // nobody else knows the waiter any more
+    if (status == SLR_TIMEOUT)
+        return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
+    if (status == SLR_END)
+        return SLRI_FAIL(END, "the ring kernel ended before it replied");
+    return status == SLR_OK ? SLR_OK : fault("of this call");
+}
+
+slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
+                    uint64_t timeout_ns)
+{
+    return port ? call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns)
+                : call_shared(to, message, bytes, reply, reply_bytes, timeout_ns);
+}

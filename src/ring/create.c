@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a ring kernel: every field of its description is checked here, and nothing later checks it again.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "ring/ring.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---- numbers ------------------------------------------------------------------------------------------------------------
+
+struct number { // a field with a default and a range
+    const char *field;
+    uint32_t given, fallback, least, most;
+    uint32_t *to;
+};
+
+static slr_status set_number(const slr_ring *ring, const struct number *n)
+{
+    *n->to = n->given ? n->given : n->fallback;
+    if (*n->to >= n->least && *n->to <= n->most)
+        return SLR_OK;
+    return SLRI_FAIL(INVALID, "ring kernel '%s': %s is %u; %u to %u are possible", ring->name, n->field, *n->to,
+                     n->least, n->most);
+}
+
+static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
+{
+    const struct number numbers[] = {
+        {"queue_size", desc->queue_size, 4096, 1, 1u << 20, &ring->queue_size},
+        {"instances", desc->instances, 1, 1, 1u << 24, &ring->instances},
+        {"max_replies", desc->max_replies, 1, 1, 64, &ring->max_replies},
+        {"max_ports", desc->max_ports, 64, 1, MB_MAX_PORTS, &ring->max_ports},
+        {"overflow (an slr_overflow)", desc->overflow, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_REJECT,
+         &ring->overflow},
+        {"priority (as SLR_PRIORITY(0..255) gives)", desc->priority, SLR_PRIORITY(SLR_DEFAULT_PRIORITY), 1, 256,
+         &ring->priority},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
+        SLRI_TRY(set_number(ring, &numbers[i]));
+    ring->priority -= 1;
+    if (desc->time_stamps > 1)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': time_stamps is %u; 0 or 1 is possible", ring->name,
+                         desc->time_stamps);
+    ring->stamped = desc->time_stamps;
+    ring->fuel = desc->fuel ? desc->fuel : (uint64_t)1 << 32;
+    return SLR_OK;
+}
+
+// ---- layouts ------------------------------------------------------------------------------------------------------------
+
+static slr_status check_size(const slr_ring *ring, const char *what, const slr_layout *layout, uint32_t believed)
+{
+    if (believed == 0 || believed == layout->bytes)
+        return SLR_OK;
+    return SLRI_FAIL(LAYOUT, "ring kernel '%s': the host's %s has %u B, the kernel's (struct %s) has %llu B", ring->name,
+                     what, believed, layout->name, (unsigned long long)layout->bytes);
+}
+
+static const slr_field *find_field(const slr_layout *layout, const char *name)
+{
+    for (uint32_t i = 0; i < layout->field_count; ++i)
+        if (strcmp(layout->fields[i].name, name) == 0)
+            return &layout->fields[i];
+    return NULL;
+}
+
+static uint64_t scalar_bytes(slr_scalar scalar) { return slri_kind_bytes((enum slri_kind)scalar); }
+
+// "struct beat" or "beat".
+static bool names_type(const char *said, const char *name)
+{
+    return strcmp(said, name) == 0 || (strncmp(said, "struct ", 7) == 0 && strcmp(said + 7, name) == 0);
+}
+
+static slr_status check_same(const slr_ring *ring, const slr_handler_info *info, const slr_same *same)
+{
+    const slr_layout *layouts[] = {&info->state, &info->message, &info->reply};
+    for (size_t i = 0; i < 3; ++i) {
+        if (!names_type(same->type, layouts[i]->name))
+            continue;
+        const slr_field *field = find_field(layouts[i], same->field);
+        if (!field)
+            return SLRI_FAIL(LAYOUT, "ring kernel '%s': the kernel's struct %s has no field '%s'", ring->name,
+                             layouts[i]->name, same->field);
+        uint64_t bytes = field->count * scalar_bytes(field->scalar);
+        if (field->offset == same->offset && bytes == same->bytes)
+            return SLR_OK;
+        return SLRI_FAIL(LAYOUT,
+                         "ring kernel '%s': %s.%s is at byte %llu with %llu B on the host, at byte %llu with %llu B in "
+                         "the kernel",
+                         ring->name, layouts[i]->name, same->field, (unsigned long long)same->offset,
+                         (unsigned long long)same->bytes, (unsigned long long)field->offset, (unsigned long long)bytes);
+    }
+    return SLRI_FAIL(LAYOUT, "ring kernel '%s': neither state, message nor reply of the kernel is a '%s'", ring->name,
+                     same->type);
+}
+
+static slr_status check_layouts(slr_ring *ring, const slr_ring_desc *desc, const slr_handler_info *info)
+{
+    SLRI_TRY(check_size(ring, "message", &info->message, desc->message_bytes));
+    SLRI_TRY(check_size(ring, "state", &info->state, desc->state_bytes));
+    SLRI_TRY(check_size(ring, "reply", &info->reply, desc->reply_bytes));
+    if (desc->same_count && !desc->same)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': same_count is %u but same is NULL", ring->name, desc->same_count);
+    for (uint32_t i = 0; i < desc->same_count; ++i)
+        SLRI_TRY(check_same(ring, info, &desc->same[i]));
+    ring->message_bytes = (uint32_t)info->message.bytes;
+    ring->state_bytes = (uint32_t)info->state.bytes;
+    ring->reply_bytes = (uint32_t)info->reply.bytes;
+    return SLR_OK;
+}
+
+// ---- bindings -----------------------------------------------------------------------------------------------------------
+
+static const slr_binding *find_binding(const slr_ring_desc *desc, const char *name)
+{
+    for (uint32_t i = 0; i < desc->binding_count; ++i)
+        if (desc->bindings[i].name && strcmp(desc->bindings[i].name, name) == 0)
+            return &desc->bindings[i];
+    return NULL;
+}
+
+static slr_status bind_buffer(slr_ring *ring, uint32_t i, const slr_parameter *parameter, const slr_binding *binding)
+{
+    slr_buffer *buffer = binding->buffer;
+    if (!buffer || binding->scalar)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' is a buffer; set slr_binding.buffer alone", ring->name,
+                         parameter->name);
+    if (buffer->device != ring->device)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': the buffer for '%s' belongs to another device", ring->name,
+                         parameter->name);
+    slri_buffer_hold(buffer);
+    ring->buffer[i] = buffer;
+    ring->bound[i] = (struct slri_bound){.data = buffer->memory, .bytes = buffer->bytes};
+    return SLR_OK;
+}
+
+static slr_status bind_scalar(slr_ring *ring, uint32_t i, const slr_parameter *parameter, const slr_binding *binding)
+{
+    if (!binding->scalar || binding->buffer)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' is a scalar; set slr_binding.scalar alone", ring->name,
+                         parameter->name);
+    if (binding->bytes != parameter->element_bytes)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' has %llu B, %llu B were given", ring->name,
+                         parameter->name, (unsigned long long)parameter->element_bytes,
+                         (unsigned long long)binding->bytes);
+    void *to = (char *)ring->scalars + (size_t)i * 8;
+    memcpy(to, binding->scalar, binding->bytes);
+    ring->bound[i] = (struct slri_bound){.data = to, .bytes = binding->bytes};
+    return SLR_OK;
+}
+
+static slr_status refuse_unknown_bindings(const slr_ring *ring, const slr_ring_desc *desc, const slr_handler_info *info)
+{
+    for (uint32_t i = 0; i < desc->binding_count; ++i) {
+        const char *name = desc->bindings[i].name;
+        bool known = false;
+        for (uint32_t k = 0; name && k < info->parameter_count; ++k)
+            known = known || strcmp(name, info->parameters[k].name) == 0;
+        if (!known)
+            return SLRI_FAIL(NOT_FOUND, "ring kernel '%s': handler '%s' has no parameter '%s'", ring->name, info->name,
+                             name ? name : "(NULL)");
+    }
+    return SLR_OK;
+}
+
+static slr_status bind_all(slr_ring *ring, const slr_ring_desc *desc, const slr_handler_info *info)
+{
+    if (desc->binding_count && !desc->bindings)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': binding_count is %u but bindings is NULL", ring->name,
+                         desc->binding_count);
+    SLRI_TRY(refuse_unknown_bindings(ring, desc, info));
+    const slr_allocator *allocator = ring->device->allocator;
+    ring->bindings = info->parameter_count;
+    ring->bound = slri_alloc(allocator, (ring->bindings + 1) * sizeof *ring->bound);
+    ring->buffer = slri_alloc(allocator, (ring->bindings + 1) * sizeof(slr_buffer *));
+    ring->scalars = slri_alloc(allocator, ((size_t)ring->bindings + 1) * 8);
+    if (!ring->bound || !ring->buffer || !ring->scalars)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its bindings", ring->name);
+    for (uint32_t i = 0; i < ring->bindings; ++i) {
+        const slr_parameter *parameter = &info->parameters[i];
+        const slr_binding *binding = find_binding(desc, parameter->name);
+        if (!binding)
+            return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' of handler '%s' is not bound", ring->name,
+                             parameter->name, info->name);
+        SLRI_TRY(parameter->is_buffer ? bind_buffer(ring, i, parameter, binding)
+                                      : bind_scalar(ring, i, parameter, binding));
+    }
+    return SLR_OK;
+}
+
+// ---- the two sorts of handler ---------------------------------------------------------------------------------------------
+
+static slr_status find_handler(const slr_ring_desc *desc, const struct slri_program_entry **out)
+{
+    const slr_program *program = desc->program;
+    for (uint32_t i = 0; i < program->entries; ++i) {
+        if (desc->handler && strcmp(desc->handler, program->entry[i].info.name) != 0)
+            continue;
+        *out = &program->entry[i];
+        if (desc->handler || program->entries == 1)
+            return SLR_OK;
+    }
+    if (!desc->handler)
+        return SLRI_FAIL(INVALID, "the program has %u handlers; say which in slr_ring_desc.handler", program->entries);
+    return SLRI_FAIL(NOT_FOUND, "the program has no handler '%s'", desc->handler);
+}
+
+static slr_status set_kernel_handler(slr_ring *ring, const slr_ring_desc *desc)
+{
+    if (desc->program->device != ring->device)
+        return SLRI_FAIL(INVALID, "the program was made for another device");
+    const struct slri_program_entry *entry;
+    SLRI_TRY(find_handler(desc, &entry));
+    if (!desc->name)
+        snprintf(ring->name, sizeof ring->name, "%s", entry->info.name);
+    slri_program_hold(desc->program);
+    ring->program = desc->program;
+    ring->entry = entry->entry;
+    SLRI_TRY(check_layouts(ring, desc, &entry->info));
+    return bind_all(ring, desc, &entry->info);
+}
+
+static slr_status set_host_handler(slr_ring *ring, const slr_ring_desc *desc)
+{
+    if (!desc->name)
+        return SLRI_FAIL(INVALID, "a host ring kernel needs a name: slr_ring_desc.name");
+    if (desc->message_bytes == 0)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': message_bytes is 0; a host handler's message has at least 1 B",
+                         ring->name);
+    if (desc->handler || desc->binding_count || desc->same_count)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': handler, bindings and same are of kernel handlers", ring->name);
+    ring->on_message = desc->on_message;
+    ring->user = desc->user;
+    ring->message_bytes = desc->message_bytes;
+    ring->state_bytes = desc->state_bytes;
+    ring->reply_bytes = desc->reply_bytes;
+    return SLR_OK;
+}
+
+static slr_status set_handler(slr_ring *ring, const slr_ring_desc *desc)
+{
+    if (!desc->program == !desc->on_message)
+        return SLRI_FAIL(INVALID, "slr_ring_desc: set either program or on_message, not %s",
+                         desc->program ? "both" : "neither");
+    SLRI_TRY(desc->program ? set_kernel_handler(ring, desc) : set_host_handler(ring, desc));
+    if (ring->reply_bytes == 0)
+        ring->max_replies = 0; // then no room is reserved, and no notice of a fault is sent
+    return SLR_OK;
+}
+
+static slr_status copy_initial_state(slr_ring *ring, const slr_ring_desc *desc)
+{
+    if (!desc->initial_state)
+        return SLR_OK;
+    if (ring->state_bytes == 0)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': initial_state is set, but its handler has no state", ring->name);
+    ring->initial_state = slri_alloc(ring->device->allocator, ring->state_bytes);
+    if (!ring->initial_state)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for an initial state", ring->name);
+    memcpy(ring->initial_state, desc->initial_state, ring->state_bytes);
+    return SLR_OK;
+}
+
+static slr_status describe(slr_ring *ring, const slr_ring_desc *desc)
+{
+    if (desc->name && (*desc->name == '\0' || strlen(desc->name) >= sizeof ring->name))
+        return SLRI_FAIL(INVALID, "a ring kernel's name has 1 to %zu characters, not %zu", sizeof ring->name - 1,
+                         strlen(desc->name));
+    snprintf(ring->name, sizeof ring->name, "%s", desc->name ? desc->name : "");
+    SLRI_TRY(set_numbers(ring, desc));
+    SLRI_TRY(set_handler(ring, desc));
+    SLRI_TRY(copy_initial_state(ring, desc));
+    ring->shards = ring->device->backend->shard_count(ring->device->self, ring->instances);
+    SLRI_TRY(slri_arena_check(ring));
+    return slri_table_enter(ring);
+}
+
+slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out)
+{
+    if (!device || !desc || !out)
+        return SLRI_FAIL(INVALID, "slr_ring_create: %s is NULL", !device ? "device" : !desc ? "desc" : "out");
+    if (desc->struct_size != sizeof *desc)
+        return SLRI_FAIL(INVALID, "slr_ring_desc.struct_size is %u, not %zu: begin with SLR_RING_DESC_INIT",
+                         desc->struct_size, sizeof *desc);
+    if (!device->backend->shard_start)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no ring kernels", device->backend->name);
+    struct slri_ring_device *table;
+    SLRI_TRY(slri_ring_device_get(device, &table));
+    slr_ring *ring = slri_alloc(device->allocator, sizeof *ring);
+    if (!ring)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a ring kernel");
+    slri_device_hold(device);
+    ring->device = device;
+    ring->holds = 1;
+    ring->state = SLR_RING_CREATED;
+    slri_mutex_init(&ring->lock);
+    slri_mutex_init(&ring->count_lock);
+    slr_status status = describe(ring, desc);
+    if (status != SLR_OK) {
+        slri_ring_dispose(ring);
+        return status;
+    }
+    *out = ring;
+    return SLR_OK;
+}
+
+void slri_ring_dispose(slr_ring *ring)
+{
+    slr_device *device = ring->device;
+    const slr_allocator *allocator = device->allocator;
+    slri_arena_destroy(ring);
+    for (uint32_t i = 0; ring->buffer && i < ring->bindings; ++i)
+        if (ring->buffer[i])
+            slri_buffer_release(ring->buffer[i]);
+    slri_free(allocator, ring->bound, (ring->bindings + 1) * sizeof *ring->bound);
+    slri_free(allocator, ring->buffer, (ring->bindings + 1) * sizeof(slr_buffer *));
+    slri_free(allocator, ring->scalars, ((size_t)ring->bindings + 1) * 8);
+    slri_free(allocator, ring->initial_state, ring->state_bytes);
+    if (ring->program)
+        slri_program_release(ring->program);
+    slri_mutex_destroy(&ring->lock);
+    slri_mutex_destroy(&ring->count_lock);
+    slri_free(allocator, ring, sizeof *ring);
+    slri_device_release(device);
+}

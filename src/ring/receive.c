@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receiving: a port looks through its reply lanes in turn. That a ring kernel has ended is read before its lanes are, so
+// that an end is never told before the last reply.
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/status.h"
+#include "ring/ring.h"
+
+#include <string.h>
+
+// ---- finding ----------------------------------------------------------------------------------------------------------------
+
+static bool find_in(struct slri_connection *c, struct slri_found *found)
+{
+    const slr_ring *ring = c->ring;
+    const uint32_t *S = ring->S;
+    for (uint32_t k = 0; k < ring->shards; ++k) {
+        uint32_t shard = c->next_shard + k < ring->shards ? c->next_shard + k : c->next_shard + k - ring->shards;
+        uint32_t at = c->lane->cursor[shard].received;
+        uint32_t slot = mb_reply_slot(S, mb_reply_lane(S, mb_owner(S, shard), c->port), at);
+        if (!mb_has_reply(S, slot, at))
+            continue;
+        *found = (struct slri_found){.connection = c, .shard = shard, .slot = slot};
+        return true;
+    }
+    return false;
+}
+
+bool slri_find_reply(slr_port *port, struct slri_found *found, slr_ring **ended)
+{
+    *ended = NULL;
+    for (uint32_t k = 0; k < port->connections; ++k) {
+        uint32_t i = (port->next_connection + k) % port->connections;
+        struct slri_connection *c = port->connection[i];
+        uint32_t over = __atomic_load_n(&c->ring->over, __ATOMIC_ACQUIRE); // before its lanes
+        if (find_in(c, found)) {
+            port->next_connection = i + 1;
+            return true;
+        }
+        if (over)
+            *ended = c->ring;
+    }
+    return false;
+}
+
+void slri_describe_reply(const struct slri_found *found, slr_reply *out)
+{
+    const slr_ring *ring = found->connection->ring;
+    const uint32_t *S = ring->S, *slot = &S[found->slot];
+    bool fault = slot[MB_HEAD] & MB_FLAG_FAULT;
+    *out = (slr_reply){.from = {ring->place, ring->slot, ring->generation, slot[MB_INSTANCE]},
+                       .status = fault ? SLR_HANDLER_FAULT : SLR_OK,
+                       .correlation = slot[MB_CORRELATION],
+                       .priority = slot[MB_HEAD] & 255u,
+                       .bytes = fault ? 0 : ring->reply_bytes};
+    if (ring->stamped)
+        memcpy(&out->sent_ns, &slot[S[MB_REPLY_SLOT_WORDS] - 2], sizeof out->sent_ns);
+}
+
+const void *slri_reply_payload(const struct slri_found *found)
+{
+    return &found->connection->ring->S[found->slot + MB_PAYLOAD];
+}
+
+// A shard that sleeps because this port had no room for its replies.
+static void unblock(slr_ring *ring, uint32_t shard)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // the replies given back, before the look at who sleeps
+    if (__atomic_load_n(&ring->shard[shard].asleep, __ATOMIC_RELAXED) == SLRI_ASLEEP_BLOCKED)
+        slri_ring_wake_shard(&ring->shard[shard]);
+}
+
+void slri_consume_reply(const struct slri_found *found)
+{
+    struct slri_connection *c = found->connection;
+    slr_ring *ring = c->ring;
+    uint32_t *S = ring->S;
+    uint32_t received = ++c->lane->cursor[found->shard].received;
+    mb_return_replies(S, mb_lane(S, found->shard, c->port), received);
+    c->next_shard = found->shard + 1 < ring->shards ? found->shard + 1 : 0;
+    // Not at every reply: a look costs a fence. A lane has at least 64 slots, so a blocked shard is seen before its
+    // lane is empty, or by slri_unblock_shards.
+    if (received % 32 == 0 && !__atomic_load_n(&ring->over, __ATOMIC_ACQUIRE))
+        unblock(ring, found->shard);
+}
+
+void slri_unblock_shards(slr_port *port)
+{
+    for (uint32_t i = 0; i < port->connections; ++i) {
+        slr_ring *ring = port->connection[i]->ring;
+        for (uint32_t s = 0; s < ring->shards && !__atomic_load_n(&ring->over, __ATOMIC_ACQUIRE); ++s)
+            unblock(ring, s);
+    }
+}
+
+void slri_report_end(slr_port *port, slr_ring *ended, slr_reply *out)
+{
+    *out = (slr_reply){.from = {ended->place, ended->slot, ended->generation, 0}, .status = SLR_END};
+    slri_disconnect(port, port->by_slot[ended->slot]);
+}
+
+// ---- waiting ----------------------------------------------------------------------------------------------------------------
+
+// Whether a look at the lanes would find a reply or an end.
+static bool has_news(slr_port *port)
+{
+    struct slri_found found;
+    slr_ring *ended;
+    return slri_find_reply(port, &found, &ended) || ended;
+}
+
+void slri_port_park(slr_port *port, uint64_t deadline_ns)
+{
+    struct slri_waker *waker = port->waker;
+    slri_unblock_shards(port);
+    __atomic_store_n(&waker->asleep, 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // announced, before the last look (wait.c)
+    if (!has_news(port))
+        slri_futex_wait(&waker->asleep, 1, deadline_ns);
+    __atomic_store_n(&waker->asleep, 0, __ATOMIC_RELAXED);
+}
+
+// Before a receive gives TIMEOUT: arms the descriptor, if there is one. False: something has come meanwhile.
+static bool may_give_up(slr_port *port)
+{
+    struct slri_waker *waker = port->waker;
+    slri_unblock_shards(port);
+    if (!waker->has_event)
+        return true;
+    slri_event_clear(&waker->event);
+    __atomic_store_n(&waker->polled, 1, __ATOMIC_RELEASE); // the event itself, for the worker that signals it
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return !has_news(port);
+}
+
+// ---- the calls ----------------------------------------------------------------------------------------------------------------
+
+static slr_status too_small(const slr_reply *reply, size_t capacity)
+{
+    return SLRI_FAIL(INVALID, "the reply has %u B, there is room for %zu B", reply->bytes, capacity);
+}
+
+// Takes a reply that slr_call had passed over.
+static slr_status receive_kept(slr_port *port, slr_reply *reply, void *payload, size_t capacity)
+{
+    struct slri_kept_reply *kept = port->kept_first;
+    *reply = kept->reply;
+    if (reply->bytes > capacity)
+        return too_small(reply, capacity);
+    if (reply->bytes)
+        memcpy(payload, kept->payload, reply->bytes);
+    port->kept_first = kept->next;
+    if (!kept->next)
+        port->kept_last = NULL;
+    slri_free(port->device->allocator, kept, kept->allocated);
+    return SLR_OK;
+}
+
+static slr_status receive_found(const struct slri_found *found, slr_reply *reply, void *payload, size_t capacity)
+{
+    slri_describe_reply(found, reply);
+    if (reply->bytes > capacity)
+        return too_small(reply, capacity);
+    if (reply->bytes)
+        memcpy(payload, slri_reply_payload(found), reply->bytes);
+    slri_consume_reply(found);
+    return SLR_OK;
+}
+
+// A late answer to an slr_call that has given up.
+static bool is_late_call(const struct slri_found *found)
+{
+    return found->connection->ring->S[found->slot + MB_CORRELATION] & SLRI_CALL_BIT;
+}
+
+// One look: a reply, an end, or SLR_TIMEOUT without a message.
+static slr_status try_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity)
+{
+    if (port->kept_first)
+        return receive_kept(port, reply, payload, capacity);
+    struct slri_found found;
+    slr_ring *ended;
+    while (slri_find_reply(port, &found, &ended)) {
+        if (!is_late_call(&found))
+            return receive_found(&found, reply, payload, capacity);
+        slri_consume_reply(&found);
+    }
+    if (ended) {
+        char name[sizeof ended->name];
+        memcpy(name, ended->name, sizeof name);
+        slri_report_end(port, ended, reply);
+        return SLRI_FAIL(END, "ring kernel '%s' has ended", name);
+    }
+    if (port->was_connected && port->connections == 0) {
+        *reply = (slr_reply){.status = SLR_END};
+        return SLRI_FAIL(END, "every ring kernel that this port has used has ended");
+    }
+    return SLR_TIMEOUT;
+}
+
+slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity, uint64_t timeout_ns)
+{
+    if (!port || !reply || (!payload && capacity))
+        return SLRI_FAIL(INVALID, "slr_receive: %s is NULL", !port ? "port" : !reply ? "reply" : "payload");
+    struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(timeout_ns)};
+    for (;;) {
+        slr_status status = try_receive(port, reply, payload, capacity);
+        if (status != SLR_TIMEOUT)
+            return status;
+        enum slri_wait wait = timeout_ns ? slri_backoff_step(&backoff) : SLRI_TOO_LATE;
+        if (wait == SLRI_PARK)
+            slri_port_park(port, backoff.deadline_ns);
+        if (wait == SLRI_TOO_LATE && may_give_up(port))
+            return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
+    }
+}
+
+slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, size_t stride, uint32_t most,
+                            uint64_t timeout_ns, uint32_t *received)
+{
+    if (!replies || !received || most == 0)
+        return SLRI_FAIL(INVALID, "slr_receive_many: %s", most == 0 ? "most is 0" : "replies or received is NULL");
+    SLRI_TRY(slr_receive(port, replies, payloads, stride, timeout_ns));
+    *received = 1;
+    struct slri_found found;
+    slr_ring *ended;
+    while (*received < most && !port->kept_first && slri_find_reply(port, &found, &ended)) {
+        if (is_late_call(&found)) {
+            slri_consume_reply(&found);
+            continue;
+        }
+        if (receive_found(&found, &replies[*received], (char *)payloads + *received * stride, stride) != SLR_OK)
+            return SLR_OK; // too large for the stride: the next call says so
+        ++*received;
+    }
+    return SLR_OK;
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a ring kernel: its states, the calls that change them, its counts.
+#include "ring/ring.h"
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COMMAND_NS 100000ull // how long a control answer is waited for at a time
+
+// ---- states -------------------------------------------------------------------------------------------------------------
+
+const char *slr_ring_state_name(slr_ring_state state)
+{
+    switch (state) {
+    case SLR_RING_CREATED: return "created";
+    case SLR_RING_LAUNCHED: return "launched";
+    case SLR_RING_ACTIVE: return "active";
+    case SLR_RING_PAUSED: return "paused";
+    case SLR_RING_DRAINING: return "draining";
+    case SLR_RING_TERMINATED: return "terminated";
+    case SLR_RING_IN_FAILURE: return "failed";
+    }
+    return "?";
+}
+
+slr_ring_state slr_ring_get_state(const slr_ring *ring)
+{
+    return ring ? (slr_ring_state)__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) : (slr_ring_state)0;
+}
+
+static void raise_state_event(slr_ring *ring)
+{
+    // Release: whoever wakes by it sees what was changed.
+    __atomic_fetch_add(&ring->state_event, 1, __ATOMIC_RELEASE);
+    slri_futex_wake(&ring->state_event, UINT32_MAX);
+}
+
+void slri_ring_set_state(slr_ring *ring, slr_ring_state state)
+{
+    __atomic_store_n(&ring->state, (uint32_t)state, __ATOMIC_RELEASE);
+    raise_state_event(ring);
+}
+
+static slr_status wrong_state(const slr_ring *ring, const char *call, const char *needs)
+{
+    return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is %s; %s needs it %s", ring->name,
+                     slr_ring_state_name(slr_ring_get_state(ring)), call, needs);
+}
+
+slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns)
+{
+    if (!ring || states == 0)
+        return SLRI_FAIL(INVALID, "slr_ring_wait: %s", ring ? "no state was named" : "ring is NULL");
+    uint64_t deadline = slri_deadline_after(timeout_ns);
+    for (;;) {
+        uint32_t event = __atomic_load_n(&ring->state_event, __ATOMIC_ACQUIRE);
+        slr_ring_state state = slr_ring_get_state(ring);
+        if (state & states)
+            return SLR_OK;
+        if (slri_passed(deadline))
+            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' is still %s", ring->name, slr_ring_state_name(state));
+        slri_futex_wait(&ring->state_event, event, deadline);
+    }
+}
+
+// ---- commands to the shards ---------------------------------------------------------------------------------------------
+
+void slri_ring_wake_shard(struct slri_shard *shard)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // the store that it is woken for, before the look at `asleep`
+    if (__atomic_load_n(&shard->asleep, __ATOMIC_RELAXED) && __atomic_exchange_n(&shard->asleep, 0, __ATOMIC_ACQ_REL)) {
+        const slr_ring *ring = shard->ring;
+        ring->device->backend->shard_wake(shard);
+    }
+}
+
+uint32_t slri_ring_command(slr_ring *ring, uint32_t command)
+{
+    uint32_t number = ++ring->control_number & (UINT32_MAX >> 3); // an answer has three bits beside the number
+    uint32_t *S = ring->S;
+    MB_RELEASE(MB_CONTROL, number << 2 | command); // MB_FINAL, and all that was set up before
+    for (uint32_t i = 0; i < ring->shards; ++i)
+        slri_ring_wake_shard(&ring->shard[i]);
+    return number;
+}
+
+// Whether every shard has answered command `number` or a later one, or needs none because it has ended.
+static bool answered(const slr_ring *ring, uint32_t number)
+{
+    uint32_t *S = ring->S;
+    for (uint32_t i = 0; i < ring->shards; ++i) {
+        uint32_t answer = MB_ACQUIRE(mb_owner(S, i) + MB_ANSWER);
+        bool ended = (answer & 7) == MB_ENDED || (answer & 7) == MB_STOPPED;
+        if (!ended && (((answer >> 3) - number) & (UINT32_MAX >> 3)) > UINT32_MAX >> 4)
+            return false;
+    }
+    return true;
+}
+
+slr_status slri_ring_await(slr_ring *ring, uint32_t number, uint64_t deadline_ns, const char *call)
+{
+    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    for (;;) {
+        uint32_t event = __atomic_load_n(&ring->state_event, __ATOMIC_ACQUIRE);
+        if (answered(ring, number))
+            return SLR_OK;
+        enum slri_wait wait = slri_backoff_step(&backoff);
+        if (wait == SLRI_TOO_LATE)
+            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' has not answered %s yet: a handler is still running", ring->name,
+                             call);
+        // Woken by slri_ring_answered; the short deadline is for answers given without a change of state.
+        uint64_t soon = slri_deadline_after(COMMAND_NS);
+        if (wait == SLRI_PARK)
+            slri_futex_wait(&ring->state_event, event, soon < deadline_ns ? soon : deadline_ns);
+    }
+}
+
+void slri_ring_wait_event(slr_ring *ring, uint64_t deadline_ns)
+{
+    uint32_t event = __atomic_load_n(&ring->state_event, __ATOMIC_ACQUIRE);
+    if (!__atomic_load_n(&ring->over, __ATOMIC_ACQUIRE))
+        slri_futex_wait(&ring->state_event, event, deadline_ns);
+}
+
+void slri_ring_wake_all(slr_ring *ring)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&ring->credit_event, 1, __ATOMIC_RELEASE);
+    slri_futex_wake(&ring->credit_event, UINT32_MAX);
+    slri_mutex_lock(&ring->lock);
+    for (uint32_t i = 0; ring->lane && i < ring->max_ports; ++i)
+        if (ring->lane[i].waker)
+            slri_waker_wake(ring->lane[i].waker);
+    slri_mutex_unlock(&ring->lock);
+}
+
+// ---- called by the owners of the shards -------------------------------------------------------------------------------------
+
+void slri_ring_published(struct slri_shard *shard, uint32_t batch)
+{
+    slr_ring *ring = shard->ring;
+    const uint32_t *P = shard->own;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // what was published, before the looks at who sleeps
+    uint32_t last = UINT32_MAX;
+    for (uint32_t k = 0; k < batch && ring->max_replies; ++k) {
+        uint32_t port = P[MBP_BATCH(k)];
+        if (port == last)
+            continue;
+        last = port;
+        // Acquire: the waker was made before its lane's first message.
+        struct slri_waker *waker = __atomic_load_n(&ring->lane[port].waker, __ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&waker->asleep, __ATOMIC_RELAXED) | __atomic_load_n(&waker->polled, __ATOMIC_RELAXED))
+            slri_waker_wake(waker);
+    }
+    if (__atomic_load_n(&ring->credit_waiters, __ATOMIC_RELAXED)) {
+        __atomic_fetch_add(&ring->credit_event, 1, __ATOMIC_RELEASE);
+        slri_futex_wake(&ring->credit_event, UINT32_MAX);
+    }
+}
+
+void slri_ring_answered(struct slri_shard *shard)
+{
+    slr_ring *ring = shard->ring;
+    uint32_t state = shard->own[MBP_STATE];
+    if (state != MB_ENDED && state != MB_STOPPED) {
+        raise_state_event(ring);
+        return;
+    }
+    if (__atomic_add_fetch(&ring->over_count, 1, __ATOMIC_ACQ_REL) == ring->shards) {
+        __atomic_store_n(&ring->over, 1, __ATOMIC_RELEASE); // the last replies of all shards
+        // Drained by close_input alone: nobody else will say so. Terminate has its own last steps.
+        slri_mutex_lock(&ring->lock);
+        bool alone = !ring->terminating && slr_ring_get_state(ring) == SLR_RING_DRAINING;
+        if (alone)
+            slri_ring_set_state(ring, SLR_RING_TERMINATED);
+        slri_mutex_unlock(&ring->lock);
+        raise_state_event(ring);
+        slri_ring_wake_all(ring);
+    }
+    __atomic_fetch_sub(&ring->leaving, 1, __ATOMIC_RELEASE); // from here on destroy may free it
+}
+
+slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t bytes)
+{
+    if (!delivery || !reply)
+        return SLRI_FAIL(INVALID, "slr_reply_to: %s is NULL", delivery ? "reply" : "delivery");
+    struct slri_call *call = delivery->reply_context;
+    if (bytes != call->reply_bytes || bytes == 0)
+        return SLRI_FAIL(INVALID, "slr_reply_to: a reply of %zu B, the ring kernel declared %u", bytes, call->reply_bytes);
+    if (call->replies == call->max_replies)
+        return SLRI_FAIL(INVALID, "slr_reply_to: more than max_replies (%u) replies to one message", call->max_replies);
+    uint32_t at = (call->reply_at + call->replies) & call->reply_mask;
+    memcpy(call->reply_base + (size_t)at * call->reply_stride, reply, bytes);
+    ++call->replies;
+    return SLR_OK;
+}
+
+uint32_t slri_ring_host_handler(void *self, struct slri_call *call)
+{
+    const slr_ring *ring = self;
+    slr_delivery delivery = {.message = call->message,
+                             .state = call->state,
+                             .bytes = ring->message_bytes,
+                             .instance = call->instance,
+                             .reply_context = call};
+    slr_status status = ring->on_message(ring->user, &delivery);
+    call->fault_line = (uint32_t)status;
+    return status == SLR_OK ? SLRI_FAULT_NONE : SLRI_FAULT_STATUS;
+}
+
+// ---- the calls ------------------------------------------------------------------------------------------------------------
+
+slr_status slr_ring_launch(slr_ring *ring)
+{
+    if (!ring)
+        return SLRI_FAIL(INVALID, "slr_ring_launch: ring is NULL");
+    slri_mutex_lock(&ring->lock);
+    slr_status status;
+    if (slr_ring_get_state(ring) != SLR_RING_CREATED) {
+        status = wrong_state(ring, "slr_ring_launch", "created");
+    } else {
+        status = slri_arena_create(ring);
+        if (status == SLR_OK)
+            slri_ring_set_state(ring, SLR_RING_LAUNCHED);
+        else
+            slri_arena_destroy(ring);
+    }
+    slri_mutex_unlock(&ring->lock);
+    return status;
+}
+
+// Starts the shards; under lock. The first that does not start ends the others.
+static slr_status start_shards(slr_ring *ring)
+{
+    for (uint32_t i = 0; i < ring->shards; ++i) {
+        __atomic_fetch_add(&ring->leaving, 1, __ATOMIC_RELAXED);
+        slr_status status = ring->device->backend->shard_start(ring->device->self, &ring->shard[i]);
+        if (status == SLR_OK)
+            continue;
+        // The rest never ran: they count as over.
+        __atomic_fetch_sub(&ring->leaving, 1, __ATOMIC_RELAXED);
+        if (__atomic_add_fetch(&ring->over_count, ring->shards - i, __ATOMIC_ACQ_REL) == ring->shards)
+            __atomic_store_n(&ring->over, 1, __ATOMIC_RELEASE);
+        mb_close(ring->S);
+        slri_ring_command(ring, MB_STOP);
+        slri_ring_set_state(ring, SLR_RING_IN_FAILURE);
+        return status;
+    }
+    return SLR_OK;
+}
+
+// The three calls that change between running and paused. Setting the state first and waiting outside the lock lets a
+// terminate overtake.
+static slr_status change(slr_ring *ring, const char *call, slr_ring_state from, slr_ring_state to, uint32_t command,
+                         uint64_t timeout_ns)
+{
+    if (!ring)
+        return SLRI_FAIL(INVALID, "%s: ring is NULL", call);
+    uint64_t deadline = slri_deadline_after(timeout_ns);
+    slri_mutex_lock(&ring->lock);
+    slr_status status = SLR_OK;
+    uint32_t number = 0;
+    if (slr_ring_get_state(ring) != from) {
+        status = wrong_state(ring, call, slr_ring_state_name(from));
+    } else {
+        number = slri_ring_command(ring, command);
+        if (from == SLR_RING_LAUNCHED)
+            status = start_shards(ring);
+        if (status == SLR_OK)
+            slri_ring_set_state(ring, to);
+    }
+    slri_mutex_unlock(&ring->lock);
+    return status == SLR_OK ? slri_ring_await(ring, number, deadline, call) : status;
+}
+
+slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns)
+{
+    return change(ring, "slr_ring_activate", SLR_RING_LAUNCHED, SLR_RING_ACTIVE, MB_RUN, timeout_ns);
+}
+
+slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns)
+{
+    return change(ring, "slr_ring_deactivate", SLR_RING_ACTIVE, SLR_RING_PAUSED, MB_PAUSE, timeout_ns);
+}
+
+slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns)
+{
+    return change(ring, "slr_ring_reactivate", SLR_RING_PAUSED, SLR_RING_ACTIVE, MB_RUN, timeout_ns);
+}
+
+slr_status slr_ring_close_input(slr_ring *ring)
+{
+    if (!ring)
+        return SLRI_FAIL(INVALID, "slr_ring_close_input: ring is NULL");
+    slri_mutex_lock(&ring->lock);
+    slr_status status = SLR_OK;
+    if (slr_ring_get_state(ring) & (SLR_RING_ACTIVE | SLR_RING_PAUSED)) {
+        ring->S[MB_FINAL] = mb_close(ring->S); // released by the command
+        slri_ring_set_state(ring, SLR_RING_DRAINING);
+        slri_ring_command(ring, MB_CLOSE);
+    } else {
+        status = wrong_state(ring, "slr_ring_close_input", "active or paused");
+    }
+    slri_mutex_unlock(&ring->lock);
+    if (status == SLR_OK)
+        slri_ring_wake_all(ring); // senders that wait for credit now get CLOSED
+    return status;
+}
+
+slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out)
+{
+    if (!ring || !out)
+        return SLRI_FAIL(INVALID, "slr_ring_get_address: %s is NULL", ring ? "out" : "ring");
+    if (slr_ring_get_state(ring) == SLR_RING_CREATED)
+        return wrong_state(ring, "slr_ring_get_address", "launched");
+    if (instance >= ring->instances)
+        return SLRI_FAIL(INVALID, "ring kernel '%s' has instances 0 to %u; %u was asked for", ring->name,
+                         ring->instances - 1, instance);
+    *out = (slr_address){ring->place, ring->slot, ring->generation, instance};
+    return SLR_OK;
+}
+
+// ---- counts ---------------------------------------------------------------------------------------------------------------
+
+void slri_ring_extend(slr_ring *ring)
+{
+    slri_mutex_lock(&ring->count_lock);
+    uint32_t *S = ring->S;
+    for (uint32_t i = 0; i < ring->shards; ++i) {
+        uint32_t owner = mb_owner(S, i);
+        struct slri_seen now = {MB_LOAD(owner + MB_HANDLED), MB_LOAD(owner + MB_FAULTED), MB_LOAD(owner + MB_REPLIED)};
+        ring->handled += now.handled - ring->seen[i].handled;
+        ring->faulted += now.faulted - ring->seen[i].faulted;
+        ring->replied += now.replied - ring->seen[i].replied;
+        ring->seen[i] = now;
+    }
+    slri_mutex_unlock(&ring->count_lock);
+}
+
+static const char *fault_text(uint32_t kind)
+{
+    static const char *const texts[] = {
+#define SLRI_FAULT_TEXT(name, integer, text) [integer] = text,
+        SLRI_FAULT_LIST(SLRI_FAULT_TEXT)
+#undef SLRI_FAULT_TEXT
+    };
+    return kind < sizeof texts / sizeof texts[0] ? texts[kind] : "unknown";
+}
+
+static void describe_fault(const slr_ring *ring, char *out, size_t room)
+{
+    uint32_t *S = ring->S;
+    for (uint32_t i = 0; i < ring->shards; ++i) {
+        uint32_t owner = mb_owner(S, i);
+        uint32_t kind = MB_LOAD(owner + MB_FAULT_KIND);
+        uint32_t file = MB_LOAD(owner + MB_FAULT_FILE), line = MB_LOAD(owner + MB_FAULT_LINE);
+        uint32_t instance = MB_LOAD(owner + MB_FAULT_INSTANCE);
+        if (kind == SLRI_FAULT_NONE)
+            continue;
+        if (kind == SLRI_FAULT_STATUS)
+            snprintf(out, room, "instance %u: %s: %s", instance, fault_text(kind), slr_status_name((slr_status)line));
+        else
+            snprintf(out, room, "%s:%u: instance %u: %s",
+                     file < ring->program->module->files ? ring->program->module->file[file] : "?", line, instance,
+                     fault_text(kind));
+    }
+}
+
+// What was accepted comes last, so that nothing retired is missing from it.
+static void count(slr_ring *ring, slr_ring_stats *out)
+{
+    slri_ring_extend(ring);
+    slri_mutex_lock(&ring->count_lock);
+    uint32_t *S = ring->S;
+    uint32_t retired = 0;
+    for (uint32_t i = 0; i < ring->shards; ++i)
+        retired += ring->seen[i].handled + ring->seen[i].faulted;
+    // Acquire in the credits' order: a count above was released before the credit that let a later message in.
+    uint32_t open = (MB_ACQUIRE(MB_ACCEPTED) - retired) & MB_COUNT;
+    out->handled = ring->handled;
+    out->faulted = ring->faulted;
+    out->replied = ring->replied;
+    out->undelivered = ring->undelivered;
+    slri_mutex_unlock(&ring->count_lock);
+    out->accepted = out->handled + out->faulted + open;
+    out->pending = open - (uint32_t)out->undelivered;
+    out->refused = __atomic_load_n(&ring->refused, __ATOMIC_RELAXED);
+    describe_fault(ring, out->last_fault, sizeof out->last_fault);
+}
+
+slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out)
+{
+    if (!ring || !out)
+        return SLRI_FAIL(INVALID, "slr_ring_get_stats: %s is NULL", ring ? "out" : "ring");
+    *out = (slr_ring_stats){.state = slr_ring_get_state(ring)};
+    if (out->state == SLR_RING_CREATED || !ring->S)
+        return SLR_OK;
+    count(ring, out);
+    return SLR_OK;
+}
+
+// ---- holds ------------------------------------------------------------------------------------------------------------------
+
+void slri_ring_hold(slr_ring *ring) { slri_hold(&ring->holds); }
+
+void slri_ring_release(slr_ring *ring)
+{
+    if (slri_let_go(&ring->holds))
+        slri_ring_dispose(ring);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring kernel, a port, and what the files of this folder share.
+#ifndef SLRI_RING_RING_H
+#define SLRI_RING_RING_H
+
+#include "device/device.h"
+
+#include <slipring/port.h>
+#include <slipring/ring.h>
+
+#include "base/event.h"
+
+// ---- waiting ------------------------------------------------------------------------------------------------------------
+
+// Where the owner of a port sleeps. Reference counted: its port holds it, and every lane that the port has had, because a
+// worker may look at it until the lane is taken over or the ring kernel is gone.
+struct slri_waker {
+    uint32_t asleep; // 1: about to sleep, or asleep; the futex word
+    uint32_t polled; // 1: somebody waits on the descriptor; it is signalled once
+    uint32_t holds;
+    bool has_event;
+    struct slri_event event;
+    const slr_allocator *allocator;
+};
+
+slr_status slri_waker_create(const slr_allocator *allocator, struct slri_waker **out);
+void slri_waker_release(struct slri_waker *waker); // NULL is fine
+void slri_waker_wake(struct slri_waker *waker);    // after a full fence behind what it should see
+
+// One wait with a deadline: spin, then yield, then it is time to park.
+struct slri_backoff {
+    uint64_t deadline_ns;
+    uint32_t polls;
+};
+enum slri_wait { SLRI_POLL_AGAIN, SLRI_PARK, SLRI_TOO_LATE };
+enum slri_wait slri_backoff_step(struct slri_backoff *backoff);
+
+// ---- a ring kernel ------------------------------------------------------------------------------------------------------
+
+// A port's place in a ring kernel. `sent`, `received` and `mark` are a shard's each and belong to the port while it is
+// connected; the next port goes on where they stand.
+struct slri_lane {
+    struct slri_waker *waker; // atomic
+    bool used, gone;
+    uint32_t gone_epoch;
+    struct slri_lane_cursor {
+        uint32_t sent, received, mark;
+    } *cursor;
+};
+
+struct slr_ring {
+    // Constant after launch.
+    slr_device *device;
+    uint32_t *S;
+    uint32_t shards, instances, message_bytes, reply_bytes, state_bytes, max_ports, stamped;
+    uint32_t priority, overflow;
+    struct slri_shard *shard;
+    struct slri_lane *lane;
+    uint32_t place, slot, generation;
+    char name[64];
+
+    // Written now and then, read on the way of a message.
+    uint32_t over __attribute__((aligned(128))); // all shards have ended or stopped, or never ran
+    uint32_t credit_waiters;
+    uint32_t credit_event; // futex: raised when credits may have come back
+
+    uint32_t state __attribute__((aligned(128))); // slr_ring_state; changed under `lock`, or by the last shard
+    uint32_t state_event;                         // futex: raised at every change of state or answer
+    uint32_t over_count;                          // shards that have ended or stopped
+    uint32_t leaving;                             // shards whose owner has not let go of them yet
+    uint32_t holds;
+    uint32_t control_number, port_epoch; // under `lock`
+    bool terminating;
+    slri_mutex lock;
+    uint64_t refused; // atomic
+    uint64_t undelivered;
+    // 64-bit counts of the shards' u32 words, brought forward by slri_ring_extend under count_lock.
+    slri_mutex count_lock;
+    uint64_t handled, faulted, replied;
+    struct slri_seen {
+        uint32_t handled, faulted, replied;
+    } *seen;
+    uint32_t extended_at; // retired count, atomic
+
+    // As described.
+    slr_program *program;
+    const struct slri_entry *entry;
+    slr_on_message *on_message;
+    void *user;
+    struct slri_bound *bound;
+    void *scalars;
+    slr_buffer **buffer; // by binding; NULL for a scalar
+    uint32_t bindings;
+    void *initial_state;
+    uint64_t fuel;
+    uint32_t queue_size, max_replies;
+    size_t arena_bytes, own_bytes, states_bytes;
+};
+
+// arena.c
+slr_status slri_arena_check(const slr_ring *ring); // INVALID where a mailbox of these sizes cannot be
+slr_status slri_arena_create(slr_ring *ring);
+void slri_arena_destroy(slr_ring *ring);
+
+// ring.c
+void slri_ring_hold(slr_ring *ring);
+void slri_ring_release(slr_ring *ring);
+void slri_ring_set_state(slr_ring *ring, slr_ring_state state); // and wakes who waits for it
+void slri_ring_extend(slr_ring *ring);                          // brings the 64-bit counts forward
+void slri_ring_wake_shard(struct slri_shard *shard);            // for control: whatever it sleeps for
+uint32_t slri_ring_command(slr_ring *ring, uint32_t command);   // under lock; gives the command's number
+slr_status slri_ring_await(slr_ring *ring, uint32_t number, uint64_t deadline_ns, const char *call);
+void slri_ring_wait_event(slr_ring *ring, uint64_t deadline_ns); // sleeps until `over`, or the deadline; may wake early
+void slri_ring_wake_all(slr_ring *ring);                        // blocked senders and receivers, to look again
+void slri_ring_published(struct slri_shard *shard, uint32_t batch);
+void slri_ring_answered(struct slri_shard *shard);
+uint32_t slri_ring_host_handler(void *self, struct slri_call *call);
+
+// create.c
+void slri_ring_dispose(slr_ring *ring); // frees a ring kernel that nobody holds
+
+// ---- the table ------------------------------------------------------------------------------------------------------------
+
+struct slri_ring_device {
+    struct slri_table_slot {
+        slr_ring *ring; // not held: leaves the table before it goes
+        uint32_t generation;
+    } *slot;
+    uint32_t slots;
+    struct slri_shared_port *shared;
+};
+
+slr_status slri_ring_device_get(slr_device *device, struct slri_ring_device **out);
+slr_status slri_table_enter(slr_ring *ring); // takes a slot; INVALID when the name is taken
+void slri_table_leave(slr_ring *ring);
+slr_status slri_table_find(slr_address address, slr_ring **out); // held; RING_DEAD
+
+// ---- a port ---------------------------------------------------------------------------------------------------------------
+
+struct slri_connection {
+    slr_ring *ring; // held
+    uint32_t port;  // which of the ring kernel's lanes
+    struct slri_lane *lane;
+    uint32_t next_shard; // to look at first for replies
+};
+
+struct slri_kept_reply { // one that slr_call passed over
+    struct slri_kept_reply *next;
+    slr_reply reply;
+    size_t allocated;
+    unsigned char payload[];
+};
+
+struct slr_port {
+    slr_device *device;
+    struct slri_waker *waker;
+    struct slri_connection **by_slot; // by the address's slot; NULL: not connected
+    uint32_t slots;
+    struct slri_connection **connection;
+    uint32_t connections, connection_room, next_connection;
+    bool was_connected;
+    uint32_t correlation, call_correlation;
+    struct slri_kept_reply *kept_first, *kept_last;
+};
+
+// Correlations of slr_call have the top bit, those of sends have not, so that a late reply to a call that has given up is
+// known as one, and is discarded.
+#define SLRI_CALL_BIT 0x80000000u
+
+// connect.c
+slr_status slri_connect(slr_port *port, slr_address to, struct slri_connection **out);
+void slri_disconnect(slr_port *port, struct slri_connection *connection);
+
+static inline struct slri_connection *slri_connection_of(const slr_port *port, slr_address to)
+{
+    struct slri_connection *c = to.slot < port->slots ? port->by_slot[to.slot] : NULL;
+    return c && c->ring->generation == to.generation && c->ring->place == to.place ? c : NULL;
+}
+
+// send.c: how slr_call sends, with a correlation of its own.
+slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint32_t priority,
+                     uint32_t correlation, uint64_t deadline_ns);
+
+// receive.c: the next reply, where it lies.
+struct slri_found {
+    struct slri_connection *connection;
+    uint32_t shard, slot;
+};
+bool slri_find_reply(slr_port *port, struct slri_found *found, slr_ring **ended);
+void slri_describe_reply(const struct slri_found *found, slr_reply *out);
+const void *slri_reply_payload(const struct slri_found *found);
+void slri_consume_reply(const struct slri_found *found);
+void slri_report_end(slr_port *port, slr_ring *ended, slr_reply *out); // and forgets the connection
+void slri_unblock_shards(slr_port *port); // before sleeping: lets shards that waited for reply room go on
+// Sleeps until something may have come, or the deadline.
+void slri_port_park(slr_port *port, uint64_t deadline_ns);
+
+// call.c
+void slri_shared_port_close(slr_device *device);
+slr_status slri_shared_send(slr_address to, const void *message, size_t bytes, const slr_send_options *options,
+                            uint64_t timeout_ns);
+
+#endif

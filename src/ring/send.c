@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sending: claim a credit, fill a slot, publish it, wake the owner if it sleeps.
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/status.h"
+#include "ring/ring.h"
+
+#include <string.h>
+
+#define EXTEND_EVERY (1u << 24) // well below 2^32 / 64 replies a message: no count is missed
+
+// ---- credits --------------------------------------------------------------------------------------------------------------
+
+// Why no credit was given, with the input closed. The closed bit comes a moment before the state.
+static slr_status closed(const slr_ring *ring)
+{
+    slr_ring_state state = slr_ring_get_state(ring);
+    if (state == SLR_RING_TERMINATED)
+        return SLRI_FAIL(RING_DEAD, "ring kernel '%s' has terminated", ring->name);
+    if (state == SLR_RING_IN_FAILURE)
+        return SLRI_FAIL(RING_FAILED, "ring kernel '%s' has failed", ring->name);
+    return SLRI_FAIL(CLOSED, "ring kernel '%s': its input is closed", ring->name);
+}
+
+static slr_status refuse(slr_ring *ring, bool late)
+{
+    __atomic_fetch_add(&ring->refused, 1, __ATOMIC_RELAXED);
+    if (late)
+        return SLRI_FAIL(TIMEOUT, "ring kernel '%s': its %u messages stayed full until the deadline", ring->name,
+                         ring->queue_size);
+    return SLRI_FAIL(FULL, "ring kernel '%s': its %u messages are full", ring->name, ring->queue_size);
+}
+
+// Sleeps until a credit may have come back. Announce, fence, look again, sleep.
+static void sleep_for_credit(slr_ring *ring, uint64_t deadline_ns)
+{
+    uint32_t event = __atomic_load_n(&ring->credit_event, __ATOMIC_ACQUIRE);
+    __atomic_fetch_add(&ring->credit_waiters, 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    uint32_t *S = ring->S;
+    uint32_t accepted = MB_LOAD(MB_ACCEPTED);
+    bool full = ((accepted - mb_retired(S)) & MB_COUNT) >= ring->queue_size;
+    if (full && !(accepted & MB_CLOSED))
+        slri_futex_wait(&ring->credit_event, event, deadline_ns);
+    __atomic_fetch_sub(&ring->credit_waiters, 1, __ATOMIC_RELAXED);
+}
+
+static slr_status wait_for_credit(slr_ring *ring, uint32_t want, uint64_t deadline_ns, uint32_t *granted)
+{
+    uint32_t *S = ring->S;
+    bool reject = ring->overflow == SLR_OVERFLOW_REJECT || deadline_ns == 0;
+    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    while ((*granted = mb_claim(S, want)) == 0) {
+        if (MB_LOAD(MB_ACCEPTED) & MB_CLOSED)
+            return closed(ring);
+        if (reject)
+            return refuse(ring, false);
+        enum slri_wait wait = slri_backoff_step(&backoff);
+        if (wait == SLRI_TOO_LATE)
+            return refuse(ring, true);
+        if (wait == SLRI_PARK)
+            sleep_for_credit(ring, deadline_ns);
+    }
+    return SLR_OK;
+}
+
+// Claims up to `want` credits, at least one.
+static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_ns, uint32_t *granted)
+{
+    uint32_t *S = ring->S;
+    *granted = mb_claim(S, want);
+    if (*granted == 0)
+        SLRI_TRY(wait_for_credit(ring, want, deadline_ns, granted));
+    uint32_t accepted = MB_LOAD(MB_ACCEPTED) & MB_COUNT;
+    if (((accepted - __atomic_load_n(&ring->extended_at, __ATOMIC_RELAXED)) & MB_COUNT) > EXTEND_EVERY) {
+        __atomic_store_n(&ring->extended_at, accepted, __ATOMIC_RELAXED);
+        slri_ring_extend(ring);
+    }
+    return SLR_OK;
+}
+
+// ---- one message ------------------------------------------------------------------------------------------------------------
+
+// Fills the lane's next slot and publishes it. A credit is held.
+static inline void post(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
+                        uint32_t priority, uint32_t correlation)
+{
+    slr_ring *ring = c->ring;
+    uint32_t *S = ring->S;
+    struct slri_lane_cursor *cursor = &c->lane->cursor[shard];
+    uint32_t lane = mb_lane(S, shard, c->port);
+    uint32_t slot = mb_lane_slot(S, lane, cursor->sent);
+    memcpy(&S[slot + MB_PAYLOAD], message, ring->message_bytes);
+    mb_write_header(S, slot, priority, instance, correlation);
+    if (ring->stamped) {
+        uint64_t now = slri_now_ns();
+        memcpy(&S[slot + S[MB_SLOT_WORDS] - 2], &now, sizeof now);
+    }
+    cursor->mark = mb_mark_priority(S, lane, cursor->mark, priority);
+    mb_publish(S, slot, cursor->sent);
+    ++cursor->sent;
+}
+
+// The owner of the shard, if it sleeps for messages. The caller has published, and fenced.
+static inline void rouse(slr_ring *ring, uint32_t shard)
+{
+    uint32_t asleep = __atomic_load_n(&ring->shard[shard].asleep, __ATOMIC_RELAXED);
+    if (asleep != 0 && asleep != SLRI_ASLEEP_PAUSED)
+        slri_ring_wake_shard(&ring->shard[shard]);
+}
+
+static inline slr_status check(const slr_ring *ring, size_t bytes, uint32_t instance)
+{
+    if (bytes != ring->message_bytes)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': its messages have %u B, %zu B were sent", ring->name,
+                         ring->message_bytes, bytes);
+    if (instance >= ring->instances)
+        return SLRI_FAIL(INVALID, "ring kernel '%s' has instances 0 to %u; a message was sent to %u", ring->name,
+                         ring->instances - 1, instance);
+    return SLR_OK;
+}
+
+static inline slr_status connection(slr_port *port, slr_address to, const void *message, struct slri_connection **out)
+{
+    if (!message)
+        return SLRI_FAIL(INVALID, "a send without a message: it is NULL");
+    *out = slri_connection_of(port, to);
+    return *out ? SLR_OK : slri_connect(port, to, out);
+}
+
+slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint32_t priority,
+                     uint32_t correlation, uint64_t deadline_ns)
+{
+    struct slri_connection *c;
+    uint32_t granted;
+    SLRI_TRY(connection(port, to, message, &c));
+    slr_ring *ring = c->ring;
+    SLRI_TRY(check(ring, bytes, to.instance));
+    SLRI_TRY(claim(ring, 1, deadline_ns, &granted));
+    uint32_t shard = ring->shards == 1 ? 0 : to.instance % ring->shards;
+    post(c, shard, to.instance, message, priority ? priority - 1 : ring->priority, correlation);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // the message, before the look at who sleeps (wait.c)
+    rouse(ring, shard);
+    return SLR_OK;
+}
+
+slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint64_t timeout_ns)
+{
+    return slr_send_with(port, to, message, bytes, NULL, timeout_ns);
+}
+
+slr_status slr_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
+                         const slr_send_options *options, uint64_t timeout_ns)
+{
+    slr_send_options defaults = {0};
+    if (!options)
+        options = &defaults;
+    if (options->priority > 256)
+        return SLRI_FAIL(INVALID, "priority %u; 0 to 255 are possible, as SLR_PRIORITY(0..255)", options->priority - 1);
+    if (options->correlation & SLRI_CALL_BIT)
+        return SLRI_FAIL(INVALID, "correlation %u; 1 to 2147483647 are possible", options->correlation);
+    if (!port)
+        return slri_shared_send(to, message, bytes, options, timeout_ns);
+    uint32_t correlation = options->correlation ? options->correlation : ++port->correlation & ~SLRI_CALL_BIT;
+    return slri_send(port, to, message, bytes, options->priority, correlation,
+                     timeout_ns ? slri_deadline_after(timeout_ns) : 0);
+}
+
+// ---- many -------------------------------------------------------------------------------------------------------------------
+
+static slr_status check_many(const slr_ring *ring, slr_address to, const uint32_t *instances, size_t bytes,
+                             uint32_t count)
+{
+    if (!instances)
+        return check(ring, bytes, to.instance);
+    for (uint32_t k = 0; k < count; ++k)
+        SLRI_TRY(check(ring, bytes, instances[k]));
+    return SLR_OK;
+}
+
+slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instances, const void *messages, size_t bytes,
+                         uint32_t count, uint64_t timeout_ns, uint32_t *accepted)
+{
+    uint32_t none, *done = accepted ? accepted : &none;
+    *done = 0;
+    if (!port)
+        return SLRI_FAIL(INVALID, "slr_send_many: port is NULL");
+    if (count == 0)
+        return SLR_OK;
+    struct slri_connection *c;
+    SLRI_TRY(connection(port, to, messages, &c));
+    slr_ring *ring = c->ring;
+    SLRI_TRY(check_many(ring, to, instances, bytes, count));
+    uint64_t deadline = timeout_ns ? slri_deadline_after(timeout_ns) : 0;
+    while (*done < count) {
+        uint32_t granted;
+        SLRI_TRY(claim(ring, count - *done, deadline, &granted));
+        for (uint32_t end = *done + granted; *done < end; ++*done) {
+            uint32_t instance = instances ? instances[*done] : to.instance;
+            post(c, ring->shards == 1 ? 0 : instance % ring->shards, instance, (const char *)messages + *done * bytes,
+                 ring->priority, ++port->correlation & ~SLRI_CALL_BIT);
+        }
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        for (uint32_t shard = 0; shard < ring->shards; ++shard)
+            rouse(ring, shard);
+    }
+    return SLR_OK;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ending a ring kernel: close, drain until the deadline, stop, and hand back each message that was accepted and not
+// handled.
+#include "base/clock.h"
+#include "base/status.h"
+#include "ring/ring.h"
+
+// How long a stop waits for handlers in progress, and a hand-back for senders between claim and publish.
+#define GRACE_NS 10000000000ull
+
+struct hand_back {
+    slr_ring *ring;
+    slr_on_undelivered *call;
+    void *user;
+    const char *reason;
+    uint32_t count;
+};
+
+static void give(struct hand_back *back, uint32_t at)
+{
+    const uint32_t *S = back->ring->S;
+    back->count++;
+    if (!back->call)
+        return;
+    slr_undelivered undelivered = {.message = &S[at + MB_PAYLOAD],
+                                   .bytes = back->ring->message_bytes,
+                                   .instance = S[at + MB_INSTANCE],
+                                   .correlation = S[at + MB_CORRELATION],
+                                   .priority = S[at + MB_HEAD] & 255u,
+                                   .reason = back->reason};
+    back->call(back->user, &undelivered);
+}
+
+// A port's pending messages in one shard, highest priority first.
+static void give_pending(struct hand_back *back, const struct slri_shard *shard, uint32_t port)
+{
+    const uint32_t *S = shard->shared;
+    const uint32_t *P = shard->own;
+    uint32_t q = MBP_PORT(port);
+    for (uint32_t priority = 256; priority-- > 0 && P[q + MBQ_SUMMARY];) {
+        if (!(P[q + MBQ_BITS(priority >> 5)] & (1u << (priority & 31))))
+            continue;
+        for (uint32_t node = P[q + MBQ_FIRST(priority)]; node != 0; node = S[mb_node(S, P, node)])
+            give(back, mb_node(S, P, node));
+    }
+}
+
+// What a lane shows and the owner has not taken. Moves the owner's cursor: it will not run again.
+static void give_lane(struct hand_back *back, const struct slri_shard *shard, uint32_t port)
+{
+    const uint32_t *S = shard->shared;
+    uint32_t *next = &shard->own[MBP_PORT(port) + MBQ_NEXT_IN];
+    uint32_t lane = mb_lane(S, shard->number, port);
+    while (MB_ACQUIRE(mb_lane_slot(S, lane, *next) + MB_SEQUENCE) == *next + 1) {
+        give(back, mb_lane_slot(S, lane, *next));
+        ++*next;
+    }
+}
+
+// Under no lock: the shards are over, the input is closed, and only this thread is here.
+static void give_all(struct hand_back *back)
+{
+    slr_ring *ring = back->ring;
+    uint32_t open = (mb_close(ring->S) - mb_retired(ring->S)) & MB_COUNT;
+    for (uint32_t s = 0; s < ring->shards; ++s)
+        for (uint32_t port = 0; port < ring->max_ports; ++port)
+            give_pending(back, &ring->shard[s], port);
+    // A sender that has claimed but not published yet is a few stores away.
+    struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(GRACE_NS)};
+    do {
+        for (uint32_t s = 0; s < ring->shards; ++s)
+            for (uint32_t port = 0; port < ring->max_ports; ++port)
+                give_lane(back, &ring->shard[s], port);
+    } while (back->count < open && slri_backoff_step(&backoff) != SLRI_TOO_LATE);
+}
+
+static void finish(slr_ring *ring, struct hand_back *back)
+{
+    give_all(back);
+    slri_mutex_lock(&ring->count_lock);
+    ring->undelivered = back->count;
+    slri_mutex_unlock(&ring->count_lock);
+    slri_mutex_lock(&ring->lock);
+    __atomic_store_n(&ring->over, 1, __ATOMIC_RELEASE);
+    slri_ring_set_state(ring, SLR_RING_TERMINATED);
+    slri_mutex_unlock(&ring->lock);
+    slri_ring_wake_all(ring);
+}
+
+static bool wait_over(slr_ring *ring, uint64_t deadline_ns)
+{
+    // slri_ring_answered raises the state's event when the last shard is over; the state itself is terminate's to set.
+    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    while (!__atomic_load_n(&ring->over, __ATOMIC_ACQUIRE)) {
+        enum slri_wait wait = slri_backoff_step(&backoff);
+        if (wait == SLRI_TOO_LATE)
+            return false;
+        if (wait == SLRI_PARK)
+            slri_ring_wait_event(ring, deadline_ns);
+    }
+    return true;
+}
+
+// Begins the end, under lock. Gives the state that it found.
+static slr_ring_state begin(slr_ring *ring)
+{
+    slr_ring_state state = slr_ring_get_state(ring);
+    switch (state) {
+    case SLR_RING_CREATED:
+        slri_ring_set_state(ring, SLR_RING_TERMINATED);
+        break;
+    case SLR_RING_LAUNCHED: // no shard runs
+        mb_close(ring->S);
+        __atomic_store_n(&ring->over, 1, __ATOMIC_RELEASE);
+        break;
+    case SLR_RING_ACTIVE:
+    case SLR_RING_PAUSED:
+        ring->S[MB_FINAL] = mb_close(ring->S);
+        slri_ring_command(ring, MB_CLOSE);
+        break;
+    case SLR_RING_DRAINING:
+    case SLR_RING_TERMINATED:
+    case SLR_RING_IN_FAILURE:
+        break;
+    }
+    if (state & (SLR_RING_LAUNCHED | SLR_RING_ACTIVE | SLR_RING_PAUSED))
+        slri_ring_set_state(ring, SLR_RING_DRAINING);
+    return state;
+}
+
+static slr_status end(slr_ring *ring, uint64_t deadline_ns, struct hand_back *back)
+{
+    slri_ring_wake_all(ring); // blocked senders learn that the input is closed
+    if (!wait_over(ring, deadline_ns)) {
+        slri_mutex_lock(&ring->lock);
+        slri_ring_command(ring, MB_STOP);
+        slri_mutex_unlock(&ring->lock);
+        if (!wait_over(ring, slri_deadline_after(GRACE_NS))) {
+            slri_mutex_lock(&ring->lock);
+            ring->terminating = false; // it can be tried again
+            slri_mutex_unlock(&ring->lock);
+            return SLRI_FAIL(TIMEOUT, "ring kernel '%s': a handler has not returned within 10 s of the deadline",
+                             ring->name);
+        }
+    }
+    finish(ring, back);
+    return SLR_OK;
+}
+
+slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered, void *user,
+                              slr_ring_stats *stats)
+{
+    if (!ring)
+        return SLRI_FAIL(INVALID, "slr_ring_terminate: ring is NULL");
+    uint64_t deadline = slri_deadline_after(timeout_ns);
+    slri_mutex_lock(&ring->lock);
+    bool first = !ring->terminating;
+    slr_ring_state found = first ? begin(ring) : slr_ring_get_state(ring);
+    bool mine = first && !(found & (SLR_RING_CREATED | SLR_RING_TERMINATED));
+    ring->terminating = ring->terminating || mine;
+    slri_mutex_unlock(&ring->lock);
+    struct hand_back back = {.ring = ring,
+                             .call = on_undelivered,
+                             .user = user,
+                             .reason = found == SLR_RING_LAUNCHED ? "it was never activated"
+                                                                  : "terminated before it was handled"};
+    slr_status status = SLR_OK;
+    if (mine)
+        status = end(ring, deadline, &back);
+    else if (!first) // another thread is at it, with a deadline of its own
+        status = slr_ring_wait(ring, SLR_RING_TERMINATED, timeout_ns < UINT64_MAX / 2 ? timeout_ns + 2 * GRACE_NS : timeout_ns);
+    if (status == SLR_OK && stats)
+        status = slr_ring_get_stats(ring, stats);
+    return status;
+}
+
+// The owners' last words in slri_ring_answered are a few steps behind `over`.
+static void wait_left(const slr_ring *ring)
+{
+    struct slri_backoff backoff = {.deadline_ns = SLRI_FOREVER};
+    while (__atomic_load_n(&ring->leaving, __ATOMIC_ACQUIRE) != 0)
+        if (slri_backoff_step(&backoff) == SLRI_PARK)
+            slri_yield();
+}
+
+void slr_ring_destroy(slr_ring *ring)
+{
+    if (!ring)
+        return;
+    bool ended = slr_ring_terminate(ring, 0, NULL, NULL, NULL) == SLR_OK;
+    slri_table_leave(ring);
+    if (!ended)
+        return; // a handler still runs on its memory: it stays allocated
+    wait_left(ring);
+    slri_ring_release(ring);
+}
