@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front to CMake's presets: `make help` lists the targets.
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+DESTDIR ?=
+MAKEFLAGS += --no-print-directory
+BUILD = cmake --preset $(1) $(2) && cmake --build --preset $(1) --parallel $(JOBS)
+
+.PHONY: all help demo test bench install asan tsan clang format check-format clean
+
+all: ## the library, and the command line where jansson is installed (build/release)
+	@scripts/deps.sh build
+	@$(call BUILD,release)
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+demo: ## a heart monitor: 1,000 patients on this machine's cores
+	@scripts/deps.sh demo
+	@$(call BUILD,release)
+	build/release/bin/slipring demo ward
+
+test: ## builds build/dev and runs every test
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	@ctest --preset dev
+
+bench: ## round trips and throughput, beside other libraries where they are installed
+	@scripts/deps.sh bench
+	@$(call BUILD,release,-DSLIPRING_BUILD_BENCH=ON)
+	build/release/bin/slipring bench latency
+	build/release/bin/slipring bench throughput
+
+install: all ## into $(DESTDIR)$(PREFIX)
+	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+
+asan tsan clang: ## tests with address and undefined behaviour, or thread, sanitizer; or compiled by clang
+	@scripts/deps.sh $(if $(filter clang,$@),ci,test)
+	@$(call BUILD,$@)
+	@ctest --preset $@
+
+format: ## rewrites our C and C++ as .clang-format says
+	@scripts/format.sh
+
+check-format: ## fails if `make format` would change a file
+	@scripts/format.sh --check
+
+clean: ## removes build/
+	rm -rf build

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `find_package(slipring)` and `pkg-config slipring` find. Both work wherever the prefix is moved to.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS slipring EXPORT slipring)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/slipring DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET slipring_tool)
+    install(TARGETS slipring_tool)
+endif()
+
+set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/slipring)
+install(EXPORT slipring FILE slipringConfig.cmake NAMESPACE slipring:: DESTINATION ${config_folder})
+write_basic_package_version_file(slipringConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/slipringConfigVersion.cmake DESTINATION ${config_folder})
+
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
+    BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig OUTPUT_VARIABLE prefix_from_pc)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/slipring.pc.in slipring.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/slipring.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

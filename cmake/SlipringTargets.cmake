@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# What every target of ours is compiled with.
+
+# slipring_glob(OUT PATTERN...): files below the source folder, without tests; looked for again at each build.
+function(slipring_glob out)
+    list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${ARGN})
+    list(FILTER found EXCLUDE REGEX "_test\\.[a-z]+$")
+    set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# slipring_settings(TARGET): language, warnings, visibility, sanitizers.
+function(slipring_settings target)
+    set_target_properties(${target} PROPERTIES C_STANDARD 17 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+        CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
+        C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${SLIPRING_WERROR}>:-Werror>)
+    if(SLIPRING_SANITIZE)
+        target_compile_options(${target} PRIVATE -fsanitize=${SLIPRING_SANITIZE} -fno-sanitize-recover=all
+                                                 -fno-omit-frame-pointer)
+        target_link_options(${target} PRIVATE -fsanitize=${SLIPRING_SANITIZE})
+        if(SLIPRING_SANITIZE MATCHES thread AND CMAKE_C_COMPILER_ID STREQUAL GNU)
+            # gcc says that fences are not modelled: a race they alone order would be a false report, none is hidden.
+            target_compile_options(${target} PRIVATE -Wno-tsan)
+        endif()
+    endif()
+endfunction()
+
+# slipring_program_settings(TARGET): the same for programs, which may use POSIX (the library only does in src/base).
+function(slipring_program_settings target)
+    slipring_settings(${target})
+    target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
+endfunction()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every NAME_test.c is one program and one test, linked with the library's insides; every tests/*/NAME_test.sh one test.
+enable_language(CXX) # public headers are C++17 too
+find_path(CMOCKA_INCLUDE_DIR cmocka.h REQUIRED)
+find_library(CMOCKA_LIBRARY cmocka REQUIRED)
+
+set(test_environment
+    SLIPRING_CACHE_DIR=${PROJECT_BINARY_DIR}/cache # never the user's
+    SLIPRING_SOURCE_DIR=${PROJECT_SOURCE_DIR}
+    SLIPRING_BINARY_DIR=${PROJECT_BINARY_DIR}
+    SLIPRING_CMAKE=${CMAKE_COMMAND}
+    SLIPRING_TOOL=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/slipring
+    CC=${CMAKE_C_COMPILER}
+    CXX=${CMAKE_CXX_COMPILER})
+
+# "src/base/text_test.c" is the test "base/text" and the program "base_text_test".
+function(slipring_test_name file out)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    string(REGEX REPLACE "^src/" "" file ${file})
+    string(REGEX REPLACE "_test\\.[a-z]+$" "" file ${file})
+    set(${out} ${file} PARENT_SCOPE)
+endfunction()
+
+function(slipring_register name)
+    add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120 ENVIRONMENT "${test_environment}")
+endfunction()
+
+function(slipring_add_test file)
+    slipring_test_name(${file} name)
+    string(REPLACE / _ target ${name}_test)
+    add_executable(${target} ${file})
+    slipring_program_settings(${target})
+    target_compile_definitions(${target} PRIVATE SLIPRING_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_include_directories(${target} PRIVATE ${CMOCKA_INCLUDE_DIR} ${PROJECT_SOURCE_DIR})
+    if(name MATCHES "^tools/" AND TARGET slipring_tool_objects)
+        target_link_libraries(${target} PRIVATE slipring_tool_objects)
+    elseif(name MATCHES "^examples/ward/")
+        target_link_libraries(${target} PRIVATE slipring_ward)
+        target_compile_definitions(${target} PRIVATE WARD_DIR="${PROJECT_SOURCE_DIR}/examples/ward")
+    endif()
+    target_link_libraries(${target} PRIVATE slipring_internal ${CMOCKA_LIBRARY})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    slipring_register(${name} ${target})
+endfunction()
+
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/src/*_test.c ${PROJECT_SOURCE_DIR}/examples/*_test.c ${PROJECT_SOURCE_DIR}/tests/*_test.c)
+if(TARGET slipring_tool_objects)
+    file(GLOB tool_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/slipring/*_test.c)
+endif()
+foreach(file IN LISTS test_sources tool_tests)
+    slipring_add_test(${file})
+endforeach()
+
+# The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its
+# runtime in each program that they build.
+if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
+    file(GLOB test_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*/*_test.sh)
+    foreach(file IN LISTS test_scripts)
+        slipring_test_name(${file} name)
+        slipring_register(${name} ${file})
+    endforeach()
+endif()

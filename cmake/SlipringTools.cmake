@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# The command line `slipring`. Its objects without main.c are what its tests link.
+find_path(JANSSON_INCLUDE_DIR jansson.h)
+find_library(JANSSON_LIBRARY jansson)
+if(NOT JANSSON_INCLUDE_DIR OR NOT JANSSON_LIBRARY)
+    message(STATUS "The command line is left out: jansson was not found (Debian: libjansson-dev)")
+    return()
+endif()
+slipring_glob(tool_sources tools/slipring/*.c)
+if(NOT tool_sources)
+    return()
+endif()
+
+set(tool_main ${PROJECT_SOURCE_DIR}/tools/slipring/main.c)
+list(REMOVE_ITEM tool_sources ${tool_main})
+add_library(slipring_tool_objects OBJECT ${tool_sources})
+slipring_program_settings(slipring_tool_objects)
+target_include_directories(slipring_tool_objects PUBLIC tools/slipring include ${JANSSON_INCLUDE_DIR})
+target_link_libraries(slipring_tool_objects PUBLIC ${JANSSON_LIBRARY} m pthread)
+if(TARGET slipring_ward)
+    target_link_libraries(slipring_tool_objects PUBLIC slipring_ward)
+endif()
+
+add_executable(slipring_tool ${tool_main})
+slipring_program_settings(slipring_tool)
+target_link_libraries(slipring_tool PRIVATE slipring_tool_objects slipring)
+set_target_properties(slipring_tool PROPERTIES OUTPUT_NAME slipring
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# deps.sh TARGET: installs what `make TARGET` needs and is missing. Prints nothing where all is there.
+# deps.sh --list: the table, with what is here.
+#
+# On a terminal it asks first. It installs by apt-get, as root or by sudo; where it cannot, it prints the one line to run
+# and exits with 1.
+set -euo pipefail
+
+# target | what shows that it is here | Debian package
+# "command X": X is on PATH. "header H": the C compiler finds H. "c++": a C++ compiler that links.
+readonly table='
+build | command cc | gcc
+build | command cmake | cmake
+build | command make | make
+build | header stdio.h | libc6-dev
+demo  | header jansson.h | libjansson-dev
+test  | header jansson.h | libjansson-dev
+test  | header cmocka.h | libcmocka-dev
+test  | command c++ | g++
+test  | command pkg-config | pkg-config
+bench | header jansson.h | libjansson-dev
+bench | command c++ | g++
+bench | header caf/all.hpp | libcaf-dev
+ci    | command clang | clang
+ci    | command clang-format | clang-format
+ci    | command shellcheck | shellcheck
+'
+
+# The targets that each target stands on.
+targets_of() {
+    case $1 in
+        build) echo build ;;
+        demo | test | bench) echo build "$1" ;;
+        ci) echo build test ci ;;
+        *) return 1 ;;
+    esac
+}
+
+header_is_here() {
+    local include
+    # Not by compiling: a C++ header is looked for too, and there may be no compiler yet.
+    for include in /usr/include "/usr/include/$(uname -m)-linux-gnu" /usr/local/include ${CPATH:+${CPATH//:/ }}; do
+        [[ -e $include/$1 ]] && return 0
+    done
+    return 1
+}
+
+is_here() { # KIND NAME
+    case $1 in
+        command) command -v "$2" > /dev/null ;;
+        header) header_is_here "$2" ;;
+    esac
+}
+
+# Calls `$1 target kind name package` for each row.
+each_row() {
+    local target kind name package
+    while IFS='| ' read -r target kind name package; do
+        if [[ -n $target ]]; then "$1" "$target" "$kind" "$name" "$package"; fi
+    done <<< "$table"
+}
+
+print_row() {
+    local here='missing'
+    if is_here "$2" "$3"; then here='here'; fi
+    printf '%-6s %-8s %-16s %-16s %s\n' "$1" "$2" "$3" "$4" "$here"
+}
+
+missing=()
+note_missing() {
+    if [[ " $wanted " == *" $1 "* && " ${missing[*]-} " != *" $4 "* ]] && ! is_here "$2" "$3"; then
+        missing+=("$4")
+    fi
+}
+
+confirm() {
+    local answer
+    [[ -t 0 && -t 1 ]] || return 0
+    read -r -p "$1 needs ${missing[*]}: install by apt-get? [Y/n] " answer
+    [[ -z $answer || $answer == [Yy]* ]]
+}
+
+lists_are_fresh() { # a list of packages that is younger than a week
+    [[ -n $(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mtime -7 -print -quit 2> /dev/null) ]]
+}
+
+install_missing() {
+    local -a become=()
+    if ((EUID != 0)); then
+        become=(sudo -n)
+        if [[ -t 0 && -t 1 ]]; then become=(sudo); fi
+        command -v sudo > /dev/null || return 1
+    fi
+    become+=(env DEBIAN_FRONTEND=noninteractive)
+    command -v apt-get > /dev/null || return 1
+    lists_are_fresh || "${become[@]}" apt-get update -qq || return 1
+    "${become[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
+}
+
+main() {
+    if [[ ${1-} == --list ]]; then
+        each_row print_row
+        return
+    fi
+    if [[ $# -ne 1 ]] || ! wanted=$(targets_of "$1"); then
+        echo "usage: deps.sh build|demo|test|bench|ci, or deps.sh --list" >&2
+        return 2
+    fi
+    each_row note_missing
+    ((${#missing[@]})) || return 0
+    if confirm "$1" && install_missing; then return 0; fi
+    echo "$1 needs packages that are missing; as root: apt-get install ${missing[*]}" >&2
+    return 1
+}
+main "$@"

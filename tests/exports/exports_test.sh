@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The shared library exports slr_* and nothing else, and every function that a public header marks SLR_API is there.
+set -euo pipefail
+library=${SLIPRING_BINARY_DIR:?run by ctest}/lib/libslipring.so
+source_dir=${SLIPRING_SOURCE_DIR:?run by ctest}
+
+exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort -u)
+if foreign=$(grep -v '^slr_' <<< "$exported"); then
+    echo "exported, and not slr_*: $foreign"
+    exit 1
+fi
+
+declared=$(sed -nE 's/^SLR_API .*[ *](slr_[a-z0-9_]+)\(.*/\1/p' "$source_dir"/include/slipring/*.h | sort -u)
+[[ -n $declared ]] || { echo "no SLR_API function found in the headers"; exit 1; }
+if absent=$(grep -vxF "$exported" <<< "$declared"); then
+    echo "declared in a public header, not in the library:" "$absent"
+    exit 1
+fi
