@@ -307,12 +307,17 @@ __device__ mb_word mb_top(const mb_word *P, mb_word q)
     return word * 32u + 31u - (mb_word)__clz((int)P[q + MBQ_BITS(word)]);
 }
 
-// Whether the replies of one more message fit. A closed port takes no replies, so it always has room.
+// Whether the replies of one more message fit. A closed port takes no replies, so it always has room; but the message may
+// be of the next port in its lanes, which came after the sets were last read: then a change shows behind the acquire of
+// the message, and the next pass knows.
 __device__ mb_word mb_has_room(mb_word *S, mb_word *P, mb_word port)
 {
     mb_word q = MBP_PORT(port);
     mb_word need = S[MB_MAX_REPLIES];
-    if (need == 0u || (P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u) { return 1u; }
+    if (need == 0u) { return 1u; }
+    if ((P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u) {
+        return MB_LOAD(MB_PORT_EPOCH) == P[MBP_EPOCH] ? 1u : 0u;
+    }
     mb_word end = P[q + MBQ_REPLIES] + P[q + MBQ_RESERVED] + need;
     if (end - P[q + MBQ_READ_SEEN] <= S[MB_REPLY_MASK] + 1u) { return 1u; }
     // Acquire: the port has finished with the slots that are about to be overwritten.
@@ -527,6 +532,8 @@ __device__ mb_word mb_begin(mb_word *S, mb_word *P)
     if (control + 1u != P[MBP_CONTROL]) { mb_obey(S, P, control); }
     mb_word epoch = MB_ACQUIRE(MB_PORT_EPOCH);
     if (epoch != P[MBP_EPOCH]) { mb_reread_ports(S, P, epoch); }
+    // Before a batch is taken, and while paused too: ports come and go however busy the others are.
+    if (P[MBP_GONE_OPEN] != 0u && P[MBP_BATCH_COUNT] == 0u) { mb_acknowledge_gone(S, P); }
     if (P[MBP_STATE] != MB_RUNNING) { return 0u; }
     if (P[MBP_WAITING] == 0u) {
         mb_word look = mb_look(S, P);
@@ -536,10 +543,9 @@ __device__ mb_word mb_begin(mb_word *S, mb_word *P)
         mb_take_all(S, P);
     }
     if (P[MBP_WAITING] != 0u && P[MBP_BATCH_COUNT] == 0u) { mb_claim_pending(S, P); }
-    if (P[MBP_BATCH_COUNT] == 0u) {
-        if (P[MBP_GONE_OPEN] != 0u) { mb_acknowledge_gone(S, P); }
-        // All shards have retired all that was ever accepted: nothing is under way in a lane either.
-        if ((control & 3u) == MB_CLOSE && mb_retired(S) == S[MB_FINAL]) { mb_answer(S, P, MB_ENDED); }
+    // All shards have retired all that was ever accepted: nothing is under way in a lane either.
+    if (P[MBP_BATCH_COUNT] == 0u && (control & 3u) == MB_CLOSE && mb_retired(S) == S[MB_FINAL]) {
+        mb_answer(S, P, MB_ENDED);
     }
     return P[MBP_BATCH_COUNT];
 }
@@ -583,11 +589,12 @@ __device__ void mb_finish(mb_word *S, mb_word *P)
     for (mb_word k = 0u; k < P[MBP_BATCH_COUNT]; ++k) {
         mb_word q = MBP_PORT(P[MBP_BATCH(k)]);
         mb_word lane = mb_reply_lane(S, P[MBP_OWNER], P[MBP_BATCH(k)]);
-        while (P[q + MBQ_PUBLISHED] != P[q + MBQ_REPLIES]) {
-            mb_word position = P[q + MBQ_PUBLISHED];
+        mb_word position = P[q + MBQ_REPLIES];
+        while (position != P[q + MBQ_PUBLISHED]) { // the first last: the port polls it, and finds them all at once
+            position -= 1u;
             MB_RELEASE(mb_reply_slot(S, lane, position) + MB_SEQUENCE, position + 1u); // its payload and header
-            P[q + MBQ_PUBLISHED] = position + 1u;
         }
+        P[q + MBQ_PUBLISHED] = P[q + MBQ_REPLIES];
         P[q + MBQ_RESERVED] = 0u;
         if (P[MBP_BATCH(k) + 2u] != 0u) { // back to the free list
             S[P[MBP_BATCH(k) + 1u]] = P[MBP_FREE];
@@ -596,8 +603,9 @@ __device__ void mb_finish(mb_word *S, mb_word *P)
     }
     P[MBP_BATCH_COUNT] = 0u;
     mb_word owner = P[MBP_OWNER];
-    MB_STORE(owner + MB_HANDLED, P[MBP_HANDLED]);
-    MB_STORE(owner + MB_FAULTED, P[MBP_FAULTED]);
+    // Release: who counts what was accepted behind these finds no less than they say.
+    MB_RELEASE(owner + MB_HANDLED, P[MBP_HANDLED]);
+    MB_RELEASE(owner + MB_FAULTED, P[MBP_FAULTED]);
     MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]);
     // Release: the owner has finished with the slots, and the replies above are visible before the credit.
     MB_RELEASE(owner + MB_RETIRED, P[MBP_HANDLED] + P[MBP_FAULTED]);

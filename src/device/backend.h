@@ -53,10 +53,12 @@ struct slri_shard {
     // touch of the shard.
     void (*answered)(struct slri_shard *shard);
 
-    // The backend's. `asleep`: 0 awake; else what wakes it: 1 messages and control; 2 control alone, for it is paused;
-    // 3 those and replies received, for there is no room for its replies.
-    uint32_t asleep;
-    struct slri_shard *next; // in its worker's list of woken shards
+    // `asleep`: 0 awake; else what wakes it: 1 messages and control; 2 control alone, for it is paused; 3 those and replies
+    // received, for there is no room for its replies. On a line of its own: senders read it at every message.
+    uint32_t asleep __attribute__((aligned(128)));
+
+    // The backend's.
+    struct slri_shard *next __attribute__((aligned(128))); // in its worker's list of shards that are awake, or woken
     struct slri_cpu_worker *worker;
     uint64_t idle_since_ns;
     uint32_t told_control, told_state; // what `answered` was last called for

@@ -39,7 +39,7 @@ static slr_status parse_index(const char *from, const char *end, const char *spe
 
 static slr_status parse_options(const char *at, const char *end, const char *spec, struct slri_spec *out)
 {
-    while (at < end) {
+    for (;;) {
         if (out->options == sizeof out->option / sizeof out->option[0])
             return SLRI_FAIL(INVALID, "device '%s': more than %u options", spec, out->options);
         struct slri_option *option = &out->option[out->options++];
@@ -49,9 +49,10 @@ static slr_status parse_options(const char *at, const char *end, const char *spe
             return SLRI_FAIL(INVALID, "device '%s': an option reads name=value", spec);
         SLRI_TRY(take(at, equals, option->name, sizeof option->name, "an option's name", spec));
         SLRI_TRY(take(equals + 1, stop, option->value, sizeof option->value, "an option's value", spec));
-        at = stop < end ? stop + 1 : end;
+        if (stop == end)
+            return SLR_OK;
+        at = stop + 1;
     }
-    return SLR_OK;
 }
 
 slr_status slri_spec_parse(const char *text, size_t bytes, struct slri_spec *out)

@@ -48,7 +48,7 @@ static struct layout lay_out(const slr_ring *ring)
 slr_status slri_arena_check(const slr_ring *ring)
 {
     struct layout l = lay_out(ring);
-    if (l.total <= UINT32_MAX)
+    if (l.lanes + l.owner <= UINT32_MAX && l.total <= UINT32_MAX) // a shard's first: the sum of 256 may not fit u64
         return SLR_OK;
     return SLRI_FAIL(INVALID,
                      "ring kernel '%s': a mailbox of %u messages of %u B and replies of %u B for %u ports needs %llu MiB "

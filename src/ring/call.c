@@ -21,6 +21,7 @@ struct slri_shared_port {
     slri_mutex lock;
     slr_port *port;
     struct waiter *waiters;
+    uint32_t announcements;
 };
 
 // ---- what both sorts of call share ----------------------------------------------------------------------------------------
@@ -84,10 +85,11 @@ static slr_status keep(slr_port *port, const struct slri_found *found)
 }
 
 // Looks through what has come. SLR_TIMEOUT: not there yet.
-static slr_status look(slr_port *port, uint32_t correlation, slr_address to, void *reply, size_t bytes)
+static slr_status look(slr_port *port, const slr_ring *ring, uint32_t correlation, void *reply, size_t bytes)
 {
     struct slri_found found;
-    slr_ring *ended;
+    slr_ring *ended;                                                 // for slr_receive to tell
+    uint32_t over = __atomic_load_n(&ring->over, __ATOMIC_ACQUIRE); // before its lanes
     while (slri_find_reply(port, &found, &ended)) {
         uint32_t of = found.connection->ring->S[found.slot + MB_CORRELATION];
         if (of == correlation) {
@@ -101,10 +103,7 @@ static slr_status look(slr_port *port, uint32_t correlation, slr_address to, voi
         else
             SLRI_TRY(keep(port, &found));
     }
-    const struct slri_connection *c = slri_connection_of(port, to);
-    if (ended && c && ended == c->ring)
-        return SLRI_FAIL(END, "ring kernel '%s' ended before it replied", ended->name);
-    return SLR_TIMEOUT;
+    return over ? SLRI_FAIL(END, "ring kernel '%s' ended before it replied", ring->name) : SLR_TIMEOUT;
 }
 
 static slr_status call_on(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
@@ -115,13 +114,14 @@ static slr_status call_on(slr_port *port, slr_address to, const void *message, s
     struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(timeout_ns)};
     uint32_t correlation = ++port->call_correlation | SLRI_CALL_BIT;
     SLRI_TRY(slri_send(port, to, message, bytes, 0, correlation, timeout_ns ? backoff.deadline_ns : 0));
+    const slr_ring *ring = slri_connection_of(port, to)->ring;
     for (;;) {
-        slr_status status = look(port, correlation, to, reply, reply_bytes);
+        slr_status status = look(port, ring, correlation, reply, reply_bytes);
         if (status != SLR_TIMEOUT)
             return status;
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_PARK)
-            slri_port_park(port, backoff.deadline_ns);
+            slri_port_park(port, ring, backoff.deadline_ns);
         if (wait == SLRI_TOO_LATE)
             return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
     }
@@ -177,14 +177,13 @@ void slri_shared_port_close(slr_device *device)
     device->ring->shared = NULL;
 }
 
-// Hands every reply that has come to its caller; discards those that nobody waits for. Under the lock. Callers that are
-// not this one are woken by the futex that all of them sleep on.
-static void deliver(struct slri_shared_port *shared)
+// Hands every reply that has come to its caller, discards those that nobody waits for, and tells one end (the last
+// argument, else NULL). True: some caller has something.
+static bool deliver_some(struct slri_shared_port *shared, slr_ring **ended)
 {
     struct slri_found found;
-    slr_ring *ended;
     bool others = false;
-    while (slri_find_reply(shared->port, &found, &ended)) {
+    while (slri_find_reply(shared->port, &found, ended)) {
         uint32_t correlation = found.connection->ring->S[found.slot + MB_CORRELATION];
         for (struct waiter *w = shared->waiters; w; w = w->next) {
             if (w->correlation != correlation)
@@ -194,14 +193,24 @@ static void deliver(struct slri_shared_port *shared)
         }
         slri_consume_reply(&found);
     }
-    if (ended) {
-        for (struct waiter *w = shared->waiters; w; w = w->next)
-            if (w->slot == ended->slot && w->status == SLR_TIMEOUT)
-                __atomic_store_n(&w->status, SLR_END, __ATOMIC_RELEASE);
-        slr_reply end;
-        slri_report_end(shared->port, ended, &end);
-        others = true;
-    }
+    if (!*ended)
+        return others;
+    for (struct waiter *w = shared->waiters; w; w = w->next)
+        if (w->slot == (*ended)->slot && w->status == SLR_TIMEOUT)
+            __atomic_store_n(&w->status, SLR_END, __ATOMIC_RELEASE);
+    slr_reply end;
+    slri_report_end(shared->port, *ended, &end);
+    return true;
+}
+
+// All that has come, under the lock. Callers that are not this one are woken by the futex that all of them sleep on.
+static void deliver(struct slri_shared_port *shared)
+{
+    slr_ring *ended;
+    bool others = false;
+    do
+        others = deliver_some(shared, &ended) || others;
+    while (ended); // only compared: it may be gone
     if (others) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
         slri_waker_wake(shared->port->waker);
@@ -218,18 +227,24 @@ static void remove_waiter(struct slri_shared_port *shared, const struct waiter *
     }
 }
 
-// Sleeps on the shared port's waker. Announce, fence, look again, sleep: the last look is a delivery.
+// Sleeps on the shared port's waker. Announce, fence, look again, sleep: the last look is a delivery. Each announcement
+// behind a wake has another number, so that a caller which was served between its look and its sleep does not sleep on
+// somebody else's announcement.
 static void park_shared(struct slri_shared_port *shared, const struct waiter *waiter, uint64_t deadline_ns)
 {
     struct slri_waker *waker = shared->port->waker;
-    __atomic_store_n(&waker->asleep, 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     slri_mutex_lock(&shared->lock);
     slri_unblock_shards(shared->port);
+    uint32_t announced = __atomic_load_n(&waker->asleep, __ATOMIC_RELAXED);
+    if (announced == 0) {
+        announced = ++shared->announcements | 1u << 31; // never 0
+        __atomic_store_n(&waker->asleep, announced, __ATOMIC_RELAXED);
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     deliver(shared);
     slri_mutex_unlock(&shared->lock);
     if (__atomic_load_n(&waiter->status, __ATOMIC_ACQUIRE) == SLR_TIMEOUT)
-        slri_futex_wait(&waker->asleep, 1, deadline_ns);
+        slri_futex_wait(&waker->asleep, announced, deadline_ns);
 }
 
 static slr_status wait_shared(struct slri_shared_port *shared, struct waiter *waiter, uint64_t deadline_ns)
@@ -268,15 +283,19 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
             waiter->next = shared->waiters;
             shared->waiters = waiter;
         }
-        bool may_wait = status == SLR_FULL && deadline_ns != 0 &&
-                        slri_connection_of(shared->port, to)->ring->overflow == SLR_OVERFLOW_BLOCK;
+        slr_ring *ring = status == SLR_FULL ? slri_connection_of(shared->port, to)->ring : NULL;
+        bool may_wait = ring && deadline_ns != 0 && ring->overflow == SLR_OVERFLOW_BLOCK;
+        bool late = slri_passed(deadline_ns);
+        if (may_wait && !late) {
+            __atomic_fetch_sub(&ring->refused, 1, __ATOMIC_RELAXED); // it goes on trying: not refused yet
+            slri_unblock_shards(shared->port);
+        }
         slri_mutex_unlock(&shared->lock);
         if (!may_wait)
             return status;
-        enum slri_wait wait = slri_backoff_step(&backoff);
-        if (wait == SLRI_TOO_LATE)
+        if (late)
             return SLRI_FAIL(TIMEOUT, "the ring kernel stayed full until the deadline");
-        if (wait == SLRI_PARK)
+        if (slri_backoff_step(&backoff) == SLRI_PARK)
             slri_sleep_ns(50000); // a full mailbox behind a lock: nobody is in a hurry here
     }
 }

@@ -249,16 +249,3 @@ void slr_port_close(slr_port *port)
     slri_free(device->allocator, port, sizeof *port);
     slri_device_release(device);
 }
-
-slr_status slr_port_get_fd(slr_port *port, int *out)
-{
-    if (!port || !out)
-        return SLRI_FAIL(INVALID, "slr_port_get_fd: %s is NULL", port ? "out" : "port");
-    struct slri_waker *waker = port->waker;
-    if (!waker->has_event) {
-        SLRI_TRY(slri_event_create(&waker->event));
-        waker->has_event = true;
-    }
-    *out = waker->event.fd;
-    return SLR_OK;
-}

@@ -31,13 +31,12 @@ bool slri_find_reply(slr_port *port, struct slri_found *found, slr_ring **ended)
 {
     *ended = NULL;
     for (uint32_t k = 0; k < port->connections; ++k) {
-        uint32_t i = (port->next_connection + k) % port->connections;
+        uint32_t i = port->next_connection < port->connections ? port->next_connection : 0;
+        port->next_connection = i + 1;
         struct slri_connection *c = port->connection[i];
         uint32_t over = __atomic_load_n(&c->ring->over, __ATOMIC_ACQUIRE); // before its lanes
-        if (find_in(c, found)) {
-            port->next_connection = i + 1;
+        if (find_in(c, found))
             return true;
-        }
         if (over)
             *ended = c->ring;
     }
@@ -102,21 +101,23 @@ void slri_report_end(slr_port *port, slr_ring *ended, slr_reply *out)
 
 // ---- waiting ----------------------------------------------------------------------------------------------------------------
 
-// Whether a look at the lanes would find a reply or an end.
-static bool has_news(slr_port *port)
+// Whether a look at the lanes would find a reply or an end: any, or only that of the ring kernel that a call waits for.
+static bool has_news(slr_port *port, const slr_ring *only)
 {
     struct slri_found found;
     slr_ring *ended;
-    return slri_find_reply(port, &found, &ended) || ended;
+    if (slri_find_reply(port, &found, &ended))
+        return true;
+    return only ? __atomic_load_n(&only->over, __ATOMIC_ACQUIRE) : ended != NULL;
 }
 
-void slri_port_park(slr_port *port, uint64_t deadline_ns)
+void slri_port_park(slr_port *port, const slr_ring *only, uint64_t deadline_ns)
 {
     struct slri_waker *waker = port->waker;
     slri_unblock_shards(port);
     __atomic_store_n(&waker->asleep, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // announced, before the last look (wait.c)
-    if (!has_news(port))
+    if (!has_news(port, only))
         slri_futex_wait(&waker->asleep, 1, deadline_ns);
     __atomic_store_n(&waker->asleep, 0, __ATOMIC_RELAXED);
 }
@@ -131,7 +132,7 @@ static bool may_give_up(slr_port *port)
     slri_event_clear(&waker->event);
     __atomic_store_n(&waker->polled, 1, __ATOMIC_RELEASE); // the event itself, for the worker that signals it
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return !has_news(port);
+    return !has_news(port, NULL);
 }
 
 // ---- the calls ----------------------------------------------------------------------------------------------------------------
@@ -210,7 +211,7 @@ slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t c
             return status;
         enum slri_wait wait = timeout_ns ? slri_backoff_step(&backoff) : SLRI_TOO_LATE;
         if (wait == SLRI_PARK)
-            slri_port_park(port, backoff.deadline_ns);
+            slri_port_park(port, NULL, backoff.deadline_ns);
         if (wait == SLRI_TOO_LATE && may_give_up(port))
             return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
     }
@@ -234,5 +235,21 @@ slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, 
             return SLR_OK; // too large for the stride: the next call says so
         ++*received;
     }
+    return SLR_OK;
+}
+
+slr_status slr_port_get_fd(slr_port *port, int *out)
+{
+    if (!port || !out)
+        return SLRI_FAIL(INVALID, "slr_port_get_fd: %s is NULL", port ? "out" : "port");
+    struct slri_waker *waker = port->waker;
+    if (!waker->has_event) {
+        SLRI_TRY(slri_event_create(&waker->event));
+        waker->has_event = true;
+        // Armed from the first: what has come before makes it readable.
+        if (!may_give_up(port) || port->kept_first)
+            slri_event_signal(&waker->event);
+    }
+    *out = waker->event.fd;
     return SLR_OK;
 }

@@ -274,7 +274,11 @@ static slr_status change(slr_ring *ring, const char *call, slr_ring_state from, 
             slri_ring_set_state(ring, to);
     }
     slri_mutex_unlock(&ring->lock);
-    return status == SLR_OK ? slri_ring_await(ring, number, deadline, call) : status;
+    if (status == SLR_OK)
+        return slri_ring_await(ring, number, deadline, call);
+    if (slr_ring_get_state(ring) == SLR_RING_IN_FAILURE)
+        slri_ring_wake_all(ring); // who waits for credit learns it
+    return status;
 }
 
 slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns)
@@ -332,7 +336,10 @@ void slri_ring_extend(slr_ring *ring)
     uint32_t *S = ring->S;
     for (uint32_t i = 0; i < ring->shards; ++i) {
         uint32_t owner = mb_owner(S, i);
-        struct slri_seen now = {MB_LOAD(owner + MB_HANDLED), MB_LOAD(owner + MB_FAULTED), MB_LOAD(owner + MB_REPLIED)};
+        // Acquire: that those messages were accepted.
+        struct slri_seen now = {.handled = MB_ACQUIRE(owner + MB_HANDLED),
+                                .faulted = MB_ACQUIRE(owner + MB_FAULTED),
+                                .replied = MB_LOAD(owner + MB_REPLIED)};
         ring->handled += now.handled - ring->seen[i].handled;
         ring->faulted += now.faulted - ring->seen[i].faulted;
         ring->replied += now.replied - ring->seen[i].replied;
@@ -379,8 +386,7 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     uint32_t retired = 0;
     for (uint32_t i = 0; i < ring->shards; ++i)
         retired += ring->seen[i].handled + ring->seen[i].faulted;
-    // Acquire in the credits' order: a count above was released before the credit that let a later message in.
-    uint32_t open = (MB_ACQUIRE(MB_ACCEPTED) - retired) & MB_COUNT;
+    uint32_t open = (MB_LOAD(MB_ACCEPTED) - retired) & MB_COUNT; // behind the acquires in slri_ring_extend
     out->handled = ring->handled;
     out->faulted = ring->faulted;
     out->replied = ring->replied;

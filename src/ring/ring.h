@@ -15,7 +15,7 @@
 // Where the owner of a port sleeps. Reference counted: its port holds it, and every lane that the port has had, because a
 // worker may look at it until the lane is taken over or the ring kernel is gone.
 struct slri_waker {
-    uint32_t asleep; // 1: about to sleep, or asleep; the futex word
+    uint32_t asleep; // not 0: about to sleep, or asleep; the futex word
     uint32_t polled; // 1: somebody waits on the descriptor; it is signalled once
     uint32_t holds;
     bool has_event;
@@ -37,7 +37,7 @@ enum slri_wait slri_backoff_step(struct slri_backoff *backoff);
 
 // ---- a ring kernel ------------------------------------------------------------------------------------------------------
 
-// A port's place in a ring kernel. `sent`, `received` and `mark` are a shard's each and belong to the port while it is
+// A port's place in a ring kernel. The cursors are a shard's each and belong to the port while it is
 // connected; the next port goes on where they stand.
 struct slri_lane {
     struct slri_waker *waker; // atomic
@@ -45,6 +45,7 @@ struct slri_lane {
     uint32_t gone_epoch;
     struct slri_lane_cursor {
         uint32_t sent, received, mark;
+        uint32_t filled; // slots behind `sent` that are written and not published yet
     } *cursor;
 };
 
@@ -192,8 +193,8 @@ const void *slri_reply_payload(const struct slri_found *found);
 void slri_consume_reply(const struct slri_found *found);
 void slri_report_end(slr_port *port, slr_ring *ended, slr_reply *out); // and forgets the connection
 void slri_unblock_shards(slr_port *port); // before sleeping: lets shards that waited for reply room go on
-// Sleeps until something may have come, or the deadline.
-void slri_port_park(slr_port *port, uint64_t deadline_ns);
+// Sleeps until a reply or an end may have come (`only` not NULL: of ends only that one's), or the deadline.
+void slri_port_park(slr_port *port, const slr_ring *only, uint64_t deadline_ns);
 
 // call.c
 void slri_shared_port_close(slr_device *device);

@@ -31,6 +31,14 @@ static slr_status refuse(slr_ring *ring, bool late)
     return SLRI_FAIL(FULL, "ring kernel '%s': its %u messages are full", ring->name, ring->queue_size);
 }
 
+// The owner of the shard, if it sleeps for messages. The caller has published, and fenced.
+static inline void rouse(slr_ring *ring, uint32_t shard)
+{
+    uint32_t asleep = __atomic_load_n(&ring->shard[shard].asleep, __ATOMIC_RELAXED);
+    if (asleep != 0 && asleep != SLRI_ASLEEP_PAUSED)
+        slri_ring_wake_shard(&ring->shard[shard]);
+}
+
 // Sleeps until a credit may have come back. Announce, fence, look again, sleep.
 static void sleep_for_credit(slr_ring *ring, uint64_t deadline_ns)
 {
@@ -40,6 +48,9 @@ static void sleep_for_credit(slr_ring *ring, uint64_t deadline_ns)
     uint32_t *S = ring->S;
     uint32_t accepted = MB_LOAD(MB_ACCEPTED);
     bool full = ((accepted - mb_retired(S)) & MB_COUNT) >= ring->queue_size;
+    // A shard that sleeps for reply room which this port has made since: nobody else would tell it.
+    for (uint32_t shard = 0; shard < ring->shards; ++shard)
+        rouse(ring, shard);
     if (full && !(accepted & MB_CLOSED))
         slri_futex_wait(&ring->credit_event, event, deadline_ns);
     __atomic_fetch_sub(&ring->credit_waiters, 1, __ATOMIC_RELAXED);
@@ -81,15 +92,15 @@ static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_
 
 // ---- one message ------------------------------------------------------------------------------------------------------------
 
-// Fills the lane's next slot and publishes it. A credit is held.
-static inline void post(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
+// Fills the lane's next slot. A credit is held.
+static inline void fill(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
                         uint32_t priority, uint32_t correlation)
 {
-    slr_ring *ring = c->ring;
+    const slr_ring *ring = c->ring;
     uint32_t *S = ring->S;
     struct slri_lane_cursor *cursor = &c->lane->cursor[shard];
     uint32_t lane = mb_lane(S, shard, c->port);
-    uint32_t slot = mb_lane_slot(S, lane, cursor->sent);
+    uint32_t slot = mb_lane_slot(S, lane, cursor->sent + cursor->filled);
     memcpy(&S[slot + MB_PAYLOAD], message, ring->message_bytes);
     mb_write_header(S, slot, priority, instance, correlation);
     if (ring->stamped) {
@@ -97,16 +108,20 @@ static inline void post(const struct slri_connection *c, uint32_t shard, uint32_
         memcpy(&S[slot + S[MB_SLOT_WORDS] - 2], &now, sizeof now);
     }
     cursor->mark = mb_mark_priority(S, lane, cursor->mark, priority);
-    mb_publish(S, slot, cursor->sent);
-    ++cursor->sent;
+    ++cursor->filled;
 }
 
-// The owner of the shard, if it sleeps for messages. The caller has published, and fenced.
-static inline void rouse(slr_ring *ring, uint32_t shard)
+// Publishes what is filled, the first slot last: the owner polls that one, and finds all of them at once. In order it
+// would chase the sender from slot to slot and take each line away while the next message is written to it.
+static inline void publish(const struct slri_connection *c, uint32_t shard)
 {
-    uint32_t asleep = __atomic_load_n(&ring->shard[shard].asleep, __ATOMIC_RELAXED);
-    if (asleep != 0 && asleep != SLRI_ASLEEP_PAUSED)
-        slri_ring_wake_shard(&ring->shard[shard]);
+    uint32_t *S = c->ring->S;
+    struct slri_lane_cursor *cursor = &c->lane->cursor[shard];
+    uint32_t lane = mb_lane(S, shard, c->port);
+    for (uint32_t k = cursor->filled; k-- > 0;)
+        mb_publish(S, mb_lane_slot(S, lane, cursor->sent + k), cursor->sent + k);
+    cursor->sent += cursor->filled;
+    cursor->filled = 0;
 }
 
 static inline slr_status check(const slr_ring *ring, size_t bytes, uint32_t instance)
@@ -138,7 +153,8 @@ slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t
     SLRI_TRY(check(ring, bytes, to.instance));
     SLRI_TRY(claim(ring, 1, deadline_ns, &granted));
     uint32_t shard = ring->shards == 1 ? 0 : to.instance % ring->shards;
-    post(c, shard, to.instance, message, priority ? priority - 1 : ring->priority, correlation);
+    fill(c, shard, to.instance, message, priority ? priority - 1 : ring->priority, correlation);
+    publish(c, shard);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // the message, before the look at who sleeps (wait.c)
     rouse(ring, shard);
     return SLR_OK;
@@ -197,9 +213,11 @@ slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instanc
         SLRI_TRY(claim(ring, count - *done, deadline, &granted));
         for (uint32_t end = *done + granted; *done < end; ++*done) {
             uint32_t instance = instances ? instances[*done] : to.instance;
-            post(c, ring->shards == 1 ? 0 : instance % ring->shards, instance, (const char *)messages + *done * bytes,
+            fill(c, ring->shards == 1 ? 0 : instance % ring->shards, instance, (const char *)messages + *done * bytes,
                  ring->priority, ++port->correlation & ~SLRI_CALL_BIT);
         }
+        for (uint32_t shard = 0; shard < ring->shards; ++shard)
+            publish(c, shard);
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
         for (uint32_t shard = 0; shard < ring->shards; ++shard)
             rouse(ring, shard);

@@ -51,10 +51,12 @@ static slr_status enter(slr_ring *ring)
     }
     if (free_slot == table->slots)
         SLRI_TRY(grow(ring->device));
-    table->slot[free_slot].ring = ring;
+    // One count for all devices: a place, too, is used again, and a closed device's addresses must stay stale.
+    static uint32_t generations;
+    ring->generation = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED);
+    table->slot[free_slot] = (struct slri_table_slot){ring, ring->generation};
     ring->place = ring->device->place;
     ring->slot = free_slot;
-    ring->generation = ++table->slot[free_slot].generation;
     return SLR_OK;
 }
 

@@ -31,6 +31,13 @@ static void give(struct hand_back *back, uint32_t at)
     back->call(back->user, &undelivered);
 }
 
+// What a look before sleeping had claimed when the stop came: in no list and in no lane.
+static void give_claimed(struct hand_back *back, const struct slri_shard *shard)
+{
+    for (uint32_t k = 0; k < shard->own[MBP_BATCH_COUNT]; ++k)
+        give(back, shard->own[MBP_BATCH(k) + 1]);
+}
+
 // A port's pending messages in one shard, highest priority first.
 static void give_pending(struct hand_back *back, const struct slri_shard *shard, uint32_t port)
 {
@@ -62,9 +69,11 @@ static void give_all(struct hand_back *back)
 {
     slr_ring *ring = back->ring;
     uint32_t open = (mb_close(ring->S) - mb_retired(ring->S)) & MB_COUNT;
-    for (uint32_t s = 0; s < ring->shards; ++s)
+    for (uint32_t s = 0; s < ring->shards; ++s) {
+        give_claimed(back, &ring->shard[s]);
         for (uint32_t port = 0; port < ring->max_ports; ++port)
             give_pending(back, &ring->shard[s], port);
+    }
     // A sender that has claimed but not published yet is a few stores away.
     struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(GRACE_NS)};
     do {
