@@ -61,15 +61,26 @@ static bool is_param(const struct slri_function *function, slri_reg reg)
     return false;
 }
 
+static bool is_declared(const struct slri_c_emitter *e, slri_reg reg)
+{
+    return !e->reg[reg].literal && e->reg[reg].assignments && !is_param(e->function, reg);
+}
+
 // Registers start at 0, as in the interpreter: what reads one before it is assigned gives the same everywhere.
 static void put_registers(struct slri_c_emitter *e)
 {
-    for (slri_reg reg = 0; reg < e->function->regs; reg++) {
-        if (e->reg[reg].literal || is_param(e->function, reg) || !e->reg[reg].assignments)
-            continue;
-        slri_text_printf(e->out, "    %s ", slri_kind_spelling(e->function->reg_kind[reg]));
-        slri_c_register(e, reg);
-        slri_c_put(e, " = 0;\n");
+    for (int kind = SLRI_I32; kind <= SLRI_F64; kind++) {
+        uint32_t count = 0;
+        for (slri_reg reg = 0; reg < e->function->regs; reg++) {
+            if ((int)e->function->reg_kind[reg] != kind || !is_declared(e, reg))
+                continue;
+            if (count % 8 == 0)
+                slri_text_printf(e->out, "%s    %s ", count ? ";\n" : "", slri_kind_spelling(kind));
+            slri_c_put(e, count++ % 8 ? ", " : "");
+            slri_c_register(e, reg);
+            slri_c_put(e, " = 0");
+        }
+        slri_c_put(e, count ? ";\n" : "");
     }
 }
 
@@ -149,6 +160,11 @@ static bool takes_fuel(const struct slri_c_emitter *e, const struct slri_instr *
     return in->op == SLRI_OP_LOOP || (in->op == SLRI_OP_CALL && slri_c_traits(e, in->callee)->uses_fuel);
 }
 
+static bool ends_with_return(const struct slri_block *body)
+{
+    return body->count && body->instr[body->count - 1].op == SLRI_OP_RETURN;
+}
+
 void slri_c_function(struct slri_c_emitter *e, uint32_t index)
 {
     e->function = e->module->function[index];
@@ -171,8 +187,10 @@ void slri_c_function(struct slri_c_emitter *e, uint32_t index)
     e->fresh = true;
     e->depth = 1;
     slri_c_block(e, e->function->body);
-    slri_c_begin(e, (struct slri_where){0});
-    slri_c_return(e, SLRI_NO_REG);
+    if (!ends_with_return(e->function->body)) {
+        slri_c_begin(e, (struct slri_where){0});
+        slri_c_return(e, SLRI_NO_REG);
+    }
     slri_c_close(e);
     slri_c_put(e, "\n\n");
 }

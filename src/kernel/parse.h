@@ -11,7 +11,7 @@
 
 #include <setjmp.h>
 
-#define SLRI_NESTING_LIMIT 200       // of brackets, blocks and declarators: the parser recurses
+#define SLRI_NESTING_LIMIT 400       // of the parser's recursion: 200 brackets, or 400 blocks
 #define SLRI_HEIGHT_LIMIT 1000       // of an expression's tree: a chain of a + b + c is one deep for each operator
 #define SLRI_TABLE_MAX_BYTES (UINT64_C(16) << 20)
 #define SLRI_LOCALS_MAX_BYTES (UINT64_C(256) << 10) // of one function: they lie on the executor's stack
@@ -62,6 +62,7 @@ bool slri_accept(struct slri_unit *unit, const char *text);
 bool slri_expect(struct slri_unit *unit, const char *text, const char *after); // reports, panics
 void slri_unexpected(struct slri_unit *unit, const char *wanted);             // reports, panics
 void slri_recover(struct slri_unit *unit); // past the next ; or before the } that closes this block; ends the panic
+void slri_skip_braces(struct slri_unit *unit); // in a panic inside { }: past the }, or before a ; (it was forgotten)
 bool slri_enter(struct slri_unit *unit);   // one deeper; false (reported) past the limit. slri_leave in either case
 void slri_leave(struct slri_unit *unit);
 

@@ -168,7 +168,8 @@ static uint64_t fill_braced(struct filler *filler, const struct slri_type *type,
         if (unit->panic || !slri_accept(unit, ","))
             break;
     }
-    slri_expect(unit, "}", "at the end of the initialiser");
+    if (!slri_expect(unit, "}", "at the end of the initialiser"))
+        slri_skip_braces(unit);
     return most;
 }
 

@@ -213,6 +213,7 @@ static void parse_struct_body(struct slri_unit *unit, struct slri_type *type, st
 {
     struct field_list list = {0};
     uint64_t total = 0;
+    uint32_t errors = slri_report_errors(unit->front);
     while (!slri_is(unit, "}") && slri_peek(unit)->kind != SLRI_TOKEN_END) {
         parse_fields(unit, &list);
         if (unit->panic)
@@ -225,7 +226,7 @@ static void parse_struct_body(struct slri_unit *unit, struct slri_type *type, st
         SLRI_ERROR(unit, where, TYPE_TOO_LARGE, "this struct has %llu bytes", (unsigned long long)total);
         list.count = list.count ? 1 : 0;
     }
-    if (list.count == 0)
+    if (list.count == 0 && slri_report_errors(unit->front) == errors)
         SLRI_ERROR(unit, where, EMPTY_STRUCT, "this struct has no members");
     slri_type_complete(type, list.field, list.count);
 }
@@ -297,7 +298,8 @@ static const struct slri_type *parse_enum(struct slri_unit *unit)
     do
         parse_enumerator(unit, &next);
     while (!unit->panic && slri_accept(unit, ",") && !slri_is(unit, "}"));
-    slri_expect(unit, "}", "at the end of the enum");
+    if (!slri_expect(unit, "}", "at the end of the enum"))
+        slri_skip_braces(unit);
     return unit->panic ? NULL : type;
 }
 
@@ -413,11 +415,11 @@ static const struct slri_type *parse_extents(struct slri_unit *unit, const struc
     int64_t count = 0;
     bool is_open = slri_is(unit, "]");
     if (!is_open) {
-        where = slri_peek(unit)->where;
+        struct slri_where at = slri_peek(unit)->where;
         if (!slri_parse_constant(unit, "an array's extent", &count))
             count = 1;
         else if (count <= 0)
-            SLRI_ERROR(unit, where, EXTENT_NOT_CONSTANT, "an array of %lld elements", (long long)count);
+            SLRI_ERROR(unit, at, EXTENT_NOT_CONSTANT, "an array of %lld elements", (long long)count);
         count = count <= 0 ? 1 : count;
     }
     slri_expect(unit, "]", "after the array's extent");

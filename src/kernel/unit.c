@@ -121,12 +121,23 @@ void slri_recover(struct slri_unit *unit)
     }
 }
 
+void slri_skip_braces(struct slri_unit *unit)
+{
+    for (uint32_t open = 1; open && slri_peek(unit)->kind != SLRI_TOKEN_END;) {
+        if (open == 1 && slri_is(unit, ";"))
+            return;
+        const struct slri_token *token = slri_advance(unit);
+        open += slri_token_is(token, "{");
+        open -= slri_token_is(token, "}");
+    }
+}
+
 bool slri_enter(struct slri_unit *unit)
 {
     if (unit->nesting++ < SLRI_NESTING_LIMIT)
         return true;
     if (!unit->panic)
-        SLRI_ERROR(unit, slri_peek(unit)->where, NESTING_TOO_DEEP, "more than %d levels of nesting", SLRI_NESTING_LIMIT);
+        SLRI_ERROR(unit, slri_peek(unit)->where, NESTING_TOO_DEEP, "brackets or blocks are nested too deeply here");
     unit->panic = true;
     return false;
 }

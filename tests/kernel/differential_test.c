@@ -29,6 +29,9 @@ static void slr_host_reply(const void *reply, size_t bytes)
 // A kernel may be written as its author likes.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wdangling-else"
+#pragma GCC diagnostic ignored "-Wbool-operation"
+#pragma GCC diagnostic ignored "-Wint-in-bool-context"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -43,7 +46,8 @@ typedef void host_handler(struct state *, const struct in *, int *, const float 
 
 #define PORTABLE(X)                                                                                                    \
     X(promotions) X(compound_assignment) X(logic) X(floats) X(integers_to_floats) X(structs) X(pointers) X(switches)   \
-    X(loops) X(macros_and_typedefs) X(exact_math)
+    X(loops) X(macros_and_typedefs) X(exact_math) X(evaluation) X(functions_convert_what_they_take_and_give)           \
+    X(arrays_of_structs)
 
 static const struct {
     const char *name;

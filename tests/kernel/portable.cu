@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handlers whose every step is defined by C itself, for any message: the same file is compiled as plain C, and all
-// three (compiled kernel, interpreter, plain C) must agree. Integers are brought into a range in which nothing overflows.
+// three (compiled kernel, interpreter, plain C) must agree. Integers are brought into a range in which nothing
+// overflows.
 #include <slipring/device.h>
 #include "shapes.h"
 
@@ -96,7 +97,7 @@ HANDLER(logic)
     o.i[7] = in->flag == (a > 0);
     o.u[0] = (a & b) | (a ^ b);
     o.u[1] = a & b == 0;
-    o.u[2] = a + b << 2 & 0xff;
+    o.u[2] = in->u + in->v << 2 & 0xff;
     o.u[3] = -(unsigned)a;
     o.l[0] = (a < b) - (a > b);
     o.l[1] = in->l > in->m;
@@ -459,5 +460,151 @@ HANDLER(exact_math)
     o.d[3] = ceil(in->e);
     o.i[0] = isnan(in->f) != 0;
     o.i[1] = isinf(in->d) != 0;
+    ring_reply(&o);
+}
+
+HANDLER(evaluation)
+{
+    struct out o = {0};
+    int at = in->k & 3, list[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    list[at++] += 10; // its index is taken once
+    list[at++] <<= 2;
+    o.i[0] = at;
+    o.i[1] = list[0] + list[1] * 3 + list[2] * 5 + list[3] * 7 + list[4] * 11;
+    unsigned char narrow;
+    short wider;
+    o.i[2] = wider = narrow = in->t; // narrowed on its way
+    o.i[3] = sizeof(at++) + at;
+    o.i[4] = (at > 2 ? list : list + 4)[1];
+    o.i[5] = +in->c - -in->c;
+    o.i[6] = at-- > 0 ? at-- : at++;
+    o.i[7] = at;
+    _Bool any = in->f * 0.25f;
+    o.u[0] = any;
+    any += 2;
+    o.u[1] = any;
+    any = in->k & 2;
+    o.u[2] = any--;
+    o.u[3] = any ^ 1;
+    do
+        o.u[4]++;
+    while (o.u[4] < at && o.u[4] < 5u);
+    if (in->flag)
+        if (in->k > 100)
+            o.u[5] = 1;
+        else
+            o.u[5] = 2;
+    for (int i = 0, n = 3; n-- > 0; i += 2, o.u[6] += i)
+        ;
+    if (in->k > 250) {
+        ring_reply(&o);
+        return;
+    }
+    o.u[7] = 1;
+    ring_reply(&o);
+}
+
+__device__ signed char to_char(int x)
+{
+    return x;
+}
+
+__device__ unsigned short to_ushort(float x)
+{
+    return x;
+}
+
+__device__ _Bool is_large(short x)
+{
+    return x & 0x7f00;
+}
+
+__device__ float halved(float x)
+{
+    return x / 2;
+}
+
+__device__ long long widened(int x)
+{
+    return x;
+}
+
+__device__ int clamped(int x, int low, int high)
+{
+    if (x < low)
+        return low;
+    for (int i = 0; i < 4; i++)
+        if (x > high + i * 1000)
+            continue;
+        else
+            return x > high ? high + i : x;
+    return high;
+}
+
+HANDLER(functions_convert_what_they_take_and_give)
+{
+    struct out o = {0};
+    o.i[0] = to_char(in->a);
+    o.i[1] = to_ushort(in->k * 1.75f) + to_char(in->u >> 3);
+    o.i[2] = is_large(in->a) + is_large(in->t) * 2;
+    o.i[3] = clamped(SMALL(in->a) * 10, -100, 100);
+    o.i[4] = clamped(clamped(SMALL(in->b), 0, 9), to_char(in->k), 50);
+    o.l[0] = widened(in->u); // into an int and out again
+    o.l[1] = widened(to_char(in->l)) * 8 & 0xff;
+    o.d[0] = halved(in->d * 1e-30); // by way of float
+    o.f[0] = halved(halved(in->c));
+    ring_reply(&o);
+}
+
+struct cell {
+    unsigned char level;
+    short slope[3];
+    struct {
+        float gain;
+        _Bool on[2];
+    } out[2];
+};
+
+static const struct cell cells[2] = {
+    {7, {1, -2, 3}, {{0.5f, {1}}, {.on = {0, 1}}}},
+    {.level = 255, .out[1] = {2.5f, {1, 1}}, .slope[1] = -9},
+};
+
+__device__ float weigh(const struct cell *c, int i)
+{
+    return c->out[i].gain * c->slope[i + 1] + c->out[!i].on[i];
+}
+
+__device__ void lift(struct cell *c, unsigned char by)
+{
+    c->level += by;
+    c->out[by & 1].on[by >> 1 & 1] = by;
+}
+
+HANDLER(arrays_of_structs)
+{
+    struct out o = {0};
+    struct cell grid[2][2] = {{cells[0]}, {cells[1], {.level = 1}}};
+    int row = in->k & 1, column = in->k >> 1 & 1;
+    struct cell *at = &grid[row][column];
+    lift(at, in->t);
+    lift(&grid[1 - row][0], 3);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            o.i[2 * i + j] = grid[i][j].level + grid[i][j].out[1].on[1];
+            o.f[2 * i + j] = weigh(grid[i] + j, i ^ j);
+        }
+    at->slope[2] = in->s;
+    at->out[column].gain *= in->c;
+    grid[column][row] = *at;
+    o.f[4] = weigh(&grid[column][row], 1) + weigh(&cells[row], 0);
+    o.i[4] = at - &grid[0][0];
+    o.i[5] = sizeof grid;
+    struct point corner[2] = {{in->s, in->c}, origin};
+    corner[0] = corner[row];
+    o.i[6] = corner[0].x + corner[0].y;
+    self->last.i[2 + row] = o.i[6];
+    int *kept = self->last.i + 2;
+    o.i[7] = kept[0] - kept[1];
     ring_reply(&o);
 }

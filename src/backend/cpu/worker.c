@@ -70,10 +70,13 @@ static void adopt(struct slri_cpu_worker *worker)
 // Lets a shard fall asleep that has left the list; puts it back if there is something for it to do after all.
 static void lull(struct slri_cpu_worker *worker, struct slri_shard *shard)
 {
+    uint32_t kind = slri_shard_sleep_kind(shard);
     // Release: the link and the owner's words, for the waker's exchange.
-    __atomic_store_n(&shard->asleep, slri_shard_sleep_kind(shard), __ATOMIC_RELEASE);
+    __atomic_store_n(&shard->asleep, kind, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (slri_shard_may_sleep(shard))
+    // A message without reply room may have come since: its sender saw the shard awake, and its receiver must find
+    // another announcement.
+    if (slri_shard_may_sleep(shard) && slri_shard_sleep_kind(shard) == kind)
         return;
     if (__atomic_exchange_n(&shard->asleep, 0, __ATOMIC_ACQ_REL) != 0)
         activate(worker, shard); // else who took it back has pushed it

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring run` as its users see it: the built program, in a shell, with kernels of this file. SLIPRING_TOOL names the
+// program.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char total_cu[] = "#include <slipring/device.h>\n"
+                               "struct row { int a; double b; };\n"
+                               "struct sum { long long total; double b; };\n"
+                               "struct state { long long total; };\n"
+                               "__ring__ void add(struct state *self, const struct row *in)\n"
+                               "{\n"
+                               "    self->total += in->a + 0 / (in->a - 13);\n"
+                               "    struct sum sum = { self->total, in->b };\n"
+                               "    if (in->a != 0) ring_reply(&sum);\n"
+                               "}\n";
+
+static const char means_cu[] = "#include <slipring/device.h>\n"
+                               "struct four { short v[4]; int id; };\n"
+                               "struct means { int id; float mean[2]; };\n"
+                               "__ring__ void means(const struct four *in)\n"
+                               "{\n"
+                               "    struct means m;\n"
+                               "    m.id = in->id * in->id / in->id;\n"
+                               "    m.mean[0] = (float)(in->v[0] + in->v[1]) / 2.0f;\n"
+                               "    m.mean[1] = (float)(in->v[2] + in->v[3]) / 2.0f;\n"
+                               "    ring_reply(&m);\n"
+                               "}\n";
+
+static const char weigh_cu[] = "#include <slipring/device.h>\n"
+                               "struct sample { float x; };\n"
+                               "struct weighed { float y; };\n"
+                               "__ring__ void weigh(const struct sample *in, const float *table, int n)\n"
+                               "{\n"
+                               "    struct weighed w = { 0.0f };\n"
+                               "    for (int i = 0; i < n; i++) w.y += table[i] * in->x;\n"
+                               "    ring_reply(&w);\n"
+                               "}\n"
+                               "__ring__ void pass(const struct sample *in)\n"
+                               "{\n"
+                               "    struct weighed w = { in->x };\n"
+                               "    ring_reply(&w);\n"
+                               "}\n";
+
+static const char repeat_cu[] = "#include <slipring/device.h>\n"
+                                "#include \"amount.h\"\n"
+                                "struct sample { int x; };\n"
+                                "__ring__ void repeat(const struct sample *in)\n"
+                                "{\n"
+                                "    for (int i = 0; i < TIMES; i++) { int r = in->x * AMOUNT + i; ring_reply(&r); }\n"
+                                "}\n";
+
+static char folder[] = "/tmp/slipring-cli-XXXXXX";
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (getenv("SLIPRING_TOOL") == NULL || mkdtemp(folder) == NULL || chdir(folder) != 0)
+        return -1;
+    setenv("SLIPRING_DEVICE", "cpu?threads=2", 1);
+    write_file("total.cu", total_cu);
+    write_file("means.cu", means_cu);
+    write_file("weigh.cu", weigh_cu);
+    write_file("repeat.cu", repeat_cu);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+// Runs a shell command in which $S is the program; what it prints on standard output, and its exit code.
+static const char *shell(const char *command, int *code)
+{
+    static char out[1 << 16];
+    char line[4096];
+    snprintf(line, sizeof line, "S=\"$SLIPRING_TOOL\"; %s", command);
+    fflush(NULL);
+    FILE *pipe = popen(line, "r");
+    assert_non_null(pipe);
+    out[fread(out, 1, sizeof out - 1, pipe)] = '\0';
+    int status = pclose(pipe);
+    *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return out;
+}
+
+// The command ends with that code and prints exactly that.
+static void gives(const char *command, int code, const char *out)
+{
+    int got;
+    const char *text = shell(command, &got);
+    if (got != code || strcmp(text, out) != 0)
+        fail_msg("%s\nexit code %d, wanted %d; printed:\n%s\nwanted:\n%s", command, got, code, text, out);
+}
+
+// The command ends with that code, and what it prints holds that.
+static void says(const char *command, int code, const char *part)
+{
+    int got;
+    const char *text = shell(command, &got);
+    if (got != code || strstr(text, part) == NULL)
+        fail_msg("%s\nexit code %d, wanted %d; printed:\n%s\nwanted in it:\n%s", command, got, code, text, part);
+}
+
+static void records_stream_through_a_handler(void **state)
+{
+    (void)state;
+    gives("printf 'a,b\\n1,2.5\\n2,0.1\\n0,9\\n-5,1e300\\n' | \"$S\" run total.cu 2>&1", 0,
+          "total,b\n1,2.5\n3,0.1\n-2,1e+300\n");
+    gives("printf 'a,b\\n' | \"$S\" run total.cu", 0, "total,b\n");
+    gives("printf 'a,b\\n1,2\\n' >in.csv; \"$S\" run total.cu --input in.csv --output out.csv; cat out.csv", 0,
+          "total,b\n1,2\n");
+}
+
+static void quotes_line_ends_blank_lines_and_a_byte_order_mark_are_understood(void **state)
+{
+    (void)state;
+    gives("printf '\\357\\273\\277\"a\",b\\r\\n\"1\",2.5\\r\\n\\r\\n2,3' | \"$S\" run total.cu", 0,
+          "total,b\n1,2.5\n3,3\n");
+}
+
+static void each_key_has_a_state_and_stands_first_as_it_was_written(void **state)
+{
+    (void)state;
+    gives("printf 'k,a,b\\nx,1,0\\n\"y,z\",10,0\\nx,2,0\\n07,5,0\\n7,6,0\\n\"y,z\",1,0\\n' | \"$S\" run total.cu --key "
+          "k --ordered",
+          0, "k,total,b\nx,1,0\n\"y,z\",10,0\nx,3,0\n07,5,0\n7,6,0\n\"y,z\",11,0\n");
+}
+
+static void a_key_beyond_the_instances_is_a_bad_row(void **state)
+{
+    (void)state;
+    const char *input =
+        "printf 'k,a,b\\nx,1,0\\ny,2,0\\nz,3,0\\nx,4,0\\n' | \"$S\" run total.cu --key k --instances 2 --ordered";
+    char command[512];
+    snprintf(command, sizeof command, "%s 2>&1 >/dev/null", input);
+    says(command, 1, "line 4: key 'z' is one more than the 2 of --instances");
+    snprintf(command, sizeof command, "%s --on-error skip 2>/dev/null", input);
+    gives(command, 0, "k,total,b\nx,1,0\ny,2,0\nx,5,0\n");
+}
+
+static void replies_keep_the_order_of_the_input_over_all_keys(void **state)
+{
+    (void)state;
+    shell("awk 'BEGIN { print \"k,a,b\"; for (i = 1; i <= 50000; i++) print (i * 7919) % 1000 \",\" i % 12 \",\" i }' "
+          ">keys.csv",
+          &(int){0});
+    gives("\"$S\" run total.cu --key k --ordered --input keys.csv --output ordered.csv;"
+          "awk -F, 'NR == 1 { print \"k,total,b\"; next } { t[$1] += $2 } $2 != 0 { print $1 \",\" t[$1] \",\" $3 }' "
+          "keys.csv |"
+          "cmp - ordered.csv && echo same",
+          0, "same\n");
+    gives(
+        "\"$S\" run total.cu --key k --input keys.csv --output any.csv; sort any.csv >a; sort ordered.csv | cmp - a && "
+        "grep '^7,' any.csv >a; grep '^7,' ordered.csv | cmp - a && echo same",
+        0, "same\n");
+}
+
+static void an_array_takes_consecutive_rows_of_its_key(void **state)
+{
+    (void)state;
+    const char *input = "printf 'k,v,id\\na,1,7\\nb,2,8\\na,3,0\\na,4,0\\na,6,0\\nb,9,1\\na,5,2\\n' |"
+                        "\"$S\" run means.cu --key k --ordered";
+    char command[512];
+    gives("printf 'v,id\\n1,7\\n2,8\\n3,9\\n4,9\\n' | \"$S\" run means.cu", 0, "id,mean[0],mean[1]\n7,1.5,3.5\n");
+    snprintf(command, sizeof command, "%s 2>/dev/null", input);
+    gives(command, 0, "k,id,mean[0],mean[1]\na,7,2,5\n");
+    snprintf(command, sizeof command, "%s 2>&1 >/dev/null", input);
+    says(command, 0, "rows at the end dropped: 3 (a message takes 4; incomplete messages: 2)");
+    snprintf(command, sizeof command, "%s --partial zero", input);
+    gives(command, 0, "k,id,mean[0],mean[1]\na,7,2,5\na,2,2.5,0\nb,8,5.5,0\n");
+    says("printf 'v,id\\n1,1\\n2,1\\n3,1\\n4,1\\n\\n1,0\\n2,1\\n3,1\\n4,1\\n' | \"$S\" run means.cu 2>&1", 1,
+         "line 7: the handler faulted: ");
+}
+
+static void a_bad_row_stops_or_is_skipped_and_its_line_is_named(void **state)
+{
+    (void)state;
+    const char *input = "printf 'a,b\\n1,2\\n\\nx,1\\n2,3\\n3\\n4,5\\n' | \"$S\" run total.cu";
+    char command[512];
+    snprintf(command, sizeof command, "%s 2>/dev/null", input);
+    gives(command, 1, "total,b\n1,2\n");
+    snprintf(command, sizeof command, "%s 2>&1 >/dev/null", input);
+    gives(command, 1, "slipring run: line 4: column a: 'x' is not a whole number from -2147483648 to 2147483647\n");
+    snprintf(command, sizeof command, "%s --on-error skip 2>/dev/null", input);
+    gives(command, 0, "total,b\n1,2\n3,3\n7,5\n");
+    snprintf(command, sizeof command, "%s --on-error skip 2>&1 >/dev/null", input);
+    says(command, 0, "line 6: 1 columns where the header has 2\nslipring run: bad rows skipped: 2\n");
+}
+
+static void columns_are_checked_against_the_message(void **state)
+{
+    (void)state;
+    says("printf 'a,c\\n1,2\\n' | \"$S\" run total.cu 2>&1", 1,
+         "no column 'b', which field b of struct row needs; the columns are: a, c");
+    says("printf 'a,b,note,more\\n1,2,3,4\\n' | \"$S\" run total.cu 2>&1 >/dev/null", 0,
+         "columns that nothing uses: note, more\n");
+    says("printf 'a,b\\n1,2\\n' | \"$S\" run total.cu --key who 2>&1", 1, "no column 'who', which --key needs");
+    says("\"$S\" run total.cu </dev/null 2>&1", 1, "the input is empty");
+}
+
+static void a_fault_is_reported_with_the_line_of_its_message(void **state)
+{
+    (void)state;
+    const char *input = "printf 'a,b\\n1,2\\n13,0\\n2,3\\n' | \"$S\" run total.cu";
+    char command[512];
+    snprintf(command, sizeof command, "%s 2>&1 >/dev/null", input);
+    says(command, 1, "line 3: the handler faulted: ");
+    snprintf(command, sizeof command, "%s --on-error skip 2>/dev/null", input);
+    gives(command, 0, "total,b\n1,2\n2,3\n"); // the instance starts anew
+    snprintf(command, sizeof command, "%s --on-error skip 2>&1 >/dev/null", input);
+    says(command, 0, "messages that faulted: 1\n");
+}
+
+static void parameters_are_bound_to_values_files_and_zeros(void **state)
+{
+    (void)state;
+    const char *input = "printf 'x\\n1\\n0.5\\n' | \"$S\" run weigh.cu --ring weigh";
+    char command[512];
+    write_file("table.txt", "1, 2\n4.5\n");
+    snprintf(command, sizeof command, "%s --bind table=table.txt --bind n=3", input);
+    gives(command, 0, "y\n7.5\n3.75\n");
+    snprintf(command, sizeof command, "printf '\\0\\0\\200?' >t.bin; %s --bind table=t.bin --bind n=1", input);
+    gives(command, 0, "y\n1\n0.5\n");
+    snprintf(command, sizeof command, "%s --bind table=zeros:8 --bind n=8", input);
+    gives(command, 0, "y\n0\n0\n");
+    snprintf(command, sizeof command, "%s --bind n=3 2>&1", input);
+    says(command, 2, "handler weigh needs --bind table=FILE");
+    snprintf(command, sizeof command, "%s --bind table=zeros:8 --bind n=many 2>&1", input);
+    says(command, 2, "n: 'many' is not a whole number");
+    snprintf(command, sizeof command, "%s --bind tables=zeros:8 2>&1", input);
+    says(command, 2, "handler weigh has no parameter of that name");
+}
+
+static void the_preprocessor_gets_definitions_and_folders_and_a_message_its_replies(void **state)
+{
+    (void)state;
+    const char *input = "mkdir -p sub; echo '#define AMOUNT 10' >sub/amount.h; printf 'x\\n1\\n2\\n' | "
+                        "\"$S\" run repeat.cu -I sub -D TIMES=2";
+    char command[512];
+    snprintf(command, sizeof command, "%s --replies 2", input);
+    gives(command, 0, "value\n10\n11\n20\n21\n");
+    snprintf(command, sizeof command, "%s 2>&1", input);
+    says(command, 1, "line 2: the handler faulted: ");
+}
+
+static void the_handler_is_chosen_by_name_where_there_are_several(void **state)
+{
+    (void)state;
+    gives("printf 'x\\n2\\n' | \"$S\" run weigh.cu --ring pass", 0, "y\n2\n");
+    says("printf 'x\\n2\\n' | \"$S\" run weigh.cu 2>&1", 2, "several handlers");
+    says("printf 'x\\n2\\n' | \"$S\" run weigh.cu --ring none 2>&1", 2, "  --ring weigh\n  --ring pass\n");
+}
+
+static void the_interpreter_prints_the_same_bytes(void **state)
+{
+    (void)state;
+    shell("awk 'BEGIN { print \"v,id\"; for (i = 1; i <= 2000; i++) print (i * 7919) % 30011 \",\" i }' >v.csv",
+          &(int){0});
+    gives("\"$S\" run means.cu --input v.csv --output compiled.csv && "
+          "\"$S\" run means.cu --input v.csv --device 'cpu?engine=interpreted' | cmp - compiled.csv && wc -l "
+          "<compiled.csv",
+          0, "501\n");
+}
+
+static void the_summary_is_one_object_with_counts_that_add_up(void **state)
+{
+    (void)state;
+    const char *input = "printf 'a,b\\n1,2\\n13,0\\nx,1\\n2,3\\n' | \"$S\" run total.cu --json --on-error skip";
+    char command[512];
+    snprintf(command, sizeof command, "%s --output o.csv 2>/dev/null", input);
+    says(command, 0, "\"rows\": 4,\n  \"bad_rows\": 1,");
+    says(command, 0, "\"messages\": 3,\n  \"replies\": 2,\n  \"faults\": 1,\n  \"handled\": 2,\n  \"faulted\": 1,");
+    snprintf(command, sizeof command, "%s 2>/dev/null", input);
+    gives(command, 0, "total,b\n1,2\n2,3\n");
+    snprintf(command, sizeof command, "%s 2>&1 >/dev/null", input);
+    says(command, 0, "\"ended\": \"end of input\"");
+}
+
+static void a_signal_ends_the_input_and_what_was_read_is_handled(void **state)
+{
+    (void)state;
+    const char *input = "mkfifo pipe; { \"$S\" run total.cu --input pipe --output o.csv 2>err & } ; exec 3>pipe;"
+                        "printf 'a,b\\n1,1\\n2,2\\n' >&3;"
+                        "for i in $(seq 1000); do grep -q ^3,2 o.csv 2>/dev/null && break; sleep 0.01; done; kill -%s "
+                        "$!; wait $!; echo $?; cat o.csv; cat err; rm pipe";
+    static const char *const signals[] = {"INT", "TERM"};
+    for (int i = 0; i < 2; i++) {
+        char command[512];
+        snprintf(command, sizeof command, input, signals[i]);
+        gives(command, 0,
+              "130\ntotal,b\n1,1\n3,2\nslipring run: interrupted: 2 rows read, 2 messages handled, 2 replies; "
+              "left: 0 messages not sent, 0 undelivered\n");
+    }
+}
+
+static void rows_are_answered_while_the_input_stays_open(void **state)
+{
+    (void)state;
+    gives("mkfifo live; { \"$S\" run total.cu --input live --output l.csv & } ; exec 3>live; printf 'a,b\\n5,1\\n' >&3;"
+          "for i in $(seq 1000); do grep -q ^5,1 l.csv 2>/dev/null && break; sleep 0.01; done; "
+          "grep -q ^5,1 l.csv && printf '6,2\\n' >&3; "
+          "exec 3>&-; wait $!; cat l.csv",
+          0, "total,b\n5,1\n11,2\n");
+}
+
+static void a_reader_that_goes_away_is_no_failure(void **state)
+{
+    (void)state;
+    shell("awk 'BEGIN { print \"a,b\"; for (i = 1; i <= 200000; i++) print \"1,\" i }' >many.csv", &(int){0});
+    gives("{ \"$S\" run total.cu --input many.csv 2>err; echo $? >code; } | head -n 2; cat code err", 0,
+          "total,b\n1,1\n0\n");
+    says("\"$S\" run total.cu --input many.csv --output /dev/full 2>&1", 1, "cannot write the output: ");
+}
+
+static void what_is_wrong_with_the_command_line_is_said(void **state)
+{
+    (void)state;
+    says("\"$S\" run 2>&1", 2, "FILE.cu is missing");
+    says("\"$S\" run total.cu other.cu 2>&1", 2, "not also 'other.cu'");
+    says("\"$S\" run total.cu --on-error ignore 2>&1", 2, "'ignore' is neither stop nor skip");
+    says("\"$S\" run total.cu --instances 4 2>&1", 2, "only --key tells rows apart");
+    says("\"$S\" run total.cu --key k --instances 0 2>&1", 2, "'0' is not a number from 1 to 16777216");
+    says("\"$S\" run total.cu --device gpu9 2>&1 </dev/null", 3, "gpu9");
+    says("\"$S\" run total.cu --device 'cpu?colour=red' 2>&1 </dev/null", 2, "colour");
+    says("\"$S\" run none.cu 2>&1 </dev/null", 1, "none.cu");
+    says("echo '__ring__ void f(int x) { y; }' >bad.cu; \"$S\" run bad.cu 2>&1 </dev/null", 1, "bad.cu:1:");
+    says("\"$S\" run --help", 0, "Usage: slipring run FILE.cu");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_stream_through_a_handler),
+        cmocka_unit_test(quotes_line_ends_blank_lines_and_a_byte_order_mark_are_understood),
+        cmocka_unit_test(each_key_has_a_state_and_stands_first_as_it_was_written),
+        cmocka_unit_test(a_key_beyond_the_instances_is_a_bad_row),
+        cmocka_unit_test(replies_keep_the_order_of_the_input_over_all_keys),
+        cmocka_unit_test(an_array_takes_consecutive_rows_of_its_key),
+        cmocka_unit_test(a_bad_row_stops_or_is_skipped_and_its_line_is_named),
+        cmocka_unit_test(columns_are_checked_against_the_message),
+        cmocka_unit_test(a_fault_is_reported_with_the_line_of_its_message),
+        cmocka_unit_test(parameters_are_bound_to_values_files_and_zeros),
+        cmocka_unit_test(the_preprocessor_gets_definitions_and_folders_and_a_message_its_replies),
+        cmocka_unit_test(the_handler_is_chosen_by_name_where_there_are_several),
+        cmocka_unit_test(the_interpreter_prints_the_same_bytes),
+        cmocka_unit_test(the_summary_is_one_object_with_counts_that_add_up),
+        cmocka_unit_test(a_signal_ends_the_input_and_what_was_read_is_handled),
+        cmocka_unit_test(rows_are_answered_while_the_input_stays_open),
+        cmocka_unit_test(a_reader_that_goes_away_is_no_failure),
+        cmocka_unit_test(what_is_wrong_with_the_command_line_is_said),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The parts of `slipring bench`: what a benchmark holds, and the rows that it makes.
+#ifndef BENCH_H
+#define BENCH_H
+
+#include "measure.h"
+#include "partner.h"
+
+#include <slipring/devices.h>
+
+enum {
+    BENCH_ROWS = 32,
+    BENCH_METHOD_BYTES = 640
+};
+#define BENCH_TIMEOUT_NS 5000000000ull // of every wait: a benchmark fails, it does not hang
+
+typedef struct bench_row {
+    const char *name, *stat, *unit;
+    double value, floor, ratio;
+    char method[BENCH_METHOD_BYTES];
+} bench_row;
+
+typedef struct bench {
+    const char *name, *filter;
+    slr_device *device;
+    slr_device_info info;
+    partner *partner;
+    double clock_ns;
+    bench_row rows[BENCH_ROWS];
+    unsigned row_count;
+} bench;
+
+/// One thing to measure: a row for each of its figures.
+typedef struct bench_case {
+    const char *name, *unit;
+    const char *stats[MEASURE_FIGURES]; // as many as the pair has figures
+    const char *method;                 // what value and floor are; how they were taken is added
+    measure_pair pair;
+} bench_case;
+
+/// Whether --filter lets this row through.
+bool bench_wants(const bench *bench, const char *name);
+
+/// Measures, where it is wanted, and adds the rows. False: a slice failed, and has said why.
+bool bench_measure(bench *bench, const bench_case *what);
+
+/// Memory for what two cores share: zeroed, on a multiple of 128 bytes, to free(). Or the program ends.
+void *bench_lines(size_t bytes);
+
+/// The benchmarks. False: failed, and that has been said.
+bool bench_latency(bench *bench);
+bool bench_one_way(bench *bench);
+bool bench_reqrep(bench *bench);
+bool bench_run(bench *bench);
+
+#endif

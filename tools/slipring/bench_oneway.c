@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring bench throughput`, one way: as many messages as a receiver that reads them takes.
+#include "bench.h"
+
+#include "bench_batch.h"
+#include "bench_queue.h"
+#include "bench_ring.h"
+#include "clock.h"
+#include "memory.h"
+#include "say.h"
+
+#include <stdlib.h>
+
+enum {
+    WARM_UP = 2048,
+    MESSAGES = 131072 // of a slice: 2 to 20 ms
+};
+
+typedef struct one_way {
+    bench *bench;
+    bench_ring ring;
+    slr_buffer *total;
+    uint32_t number;   // of the next message to the ring kernel
+    uint32_t expected; // sum of what it was sent
+    batch_queue *queue;
+    uint32_t at; // the queue's position between slices
+    uint32_t queue_sum, queue_expected;
+} one_way;
+
+// ---- the ring kernel ---------------------------------------------------------------------------------------------------
+
+static bool await_handled(one_way *one_way)
+{
+    uint64_t start = clock_ns();
+    slr_ring_stats stats = {0};
+    while (clock_ns() - start < BENCH_TIMEOUT_NS) {
+        slr_status status = slr_ring_get_stats(one_way->ring.ring, &stats);
+        if (status != SLR_OK)
+            return bench_failed(status, "slr_ring_get_stats");
+        if ((uint32_t)stats.handled == one_way->number)
+            return true;
+        spin_pause();
+    }
+    say("one way: after 5 s %u messages are not handled", one_way->number - (uint32_t)stats.handled);
+    return false;
+}
+
+static bool send_all(one_way *one_way, uint32_t messages)
+{
+    for (uint32_t end = one_way->number + messages; one_way->number != end; one_way->number += BENCH_BATCH) {
+        if (!bench_send_batch(&one_way->ring, one_way->number))
+            return false;
+        for (uint32_t i = 0; i < BENCH_BATCH; i++)
+            one_way->expected += bench_sum_of(one_way->number + i);
+    }
+    return await_handled(one_way);
+}
+
+static bool ring_slice(void *context, double *figures)
+{
+    one_way *one_way = context;
+    bool fine = send_all(one_way, WARM_UP);
+    uint64_t start = clock_ns();
+    fine = fine && send_all(one_way, MESSAGES);
+    figures[0] = bench_per_second(MESSAGES, start);
+    return fine;
+}
+
+// What the handler summed, once nothing runs any more.
+static bool check_total(one_way *one_way)
+{
+    uint32_t total = 0;
+    slr_status status = slr_ring_deactivate(one_way->ring.ring, BENCH_TIMEOUT_NS);
+    if (status == SLR_OK)
+        status = slr_buffer_read(one_way->total, 0, &total, sizeof total);
+    return (status == SLR_OK && total == one_way->expected) || bench_failed(status, "one way");
+}
+
+// ---- the floor: a bare queue --------------------------------------------------------------------------------------------
+
+static void read_all(void *context)
+{
+    one_way *one_way = context;
+    batch_queue *queue = one_way->queue;
+    uint32_t at = one_way->at, end = at + WARM_UP + MESSAGES, sum = one_way->queue_sum;
+    while (at != end) {
+        uint32_t written = batch_look(&queue->written);
+        for (; at != written; at++) {
+            sum += bench_sum(batch_at(queue, at));
+            if ((at + 1) % BENCH_BATCH == 0)
+                batch_publish(&queue->read, at + 1);
+        }
+    }
+    one_way->queue_sum = sum;
+}
+
+static void write_all(one_way *one_way, uint32_t at, uint32_t messages)
+{
+    batch_queue *queue = one_way->queue;
+    uint32_t read = batch_look(&queue->read);
+    for (uint32_t end = at + messages; at != end; at += BENCH_BATCH) {
+        while (at + BENCH_BATCH - read > BATCH_SLOTS)
+            read = batch_look(&queue->read);
+        for (uint32_t i = 0; i < BENCH_BATCH; i++) {
+            bench_fill(batch_at(queue, at + i), at + i);
+            one_way->queue_expected += bench_sum_of(at + i);
+        }
+        batch_publish(&queue->written, at + BENCH_BATCH);
+    }
+}
+
+static bool bare_slice(void *context, double *figures)
+{
+    one_way *one_way = context;
+    uint32_t at = one_way->at;
+    partner_run(one_way->bench->partner, read_all, one_way);
+    write_all(one_way, at, WARM_UP);
+    while (batch_look(&one_way->queue->read) != at + WARM_UP)
+        ;
+    uint64_t start = clock_ns();
+    write_all(one_way, at + WARM_UP, MESSAGES);
+    partner_join(one_way->bench->partner);
+    figures[0] = bench_per_second(MESSAGES, start);
+    one_way->at = at + WARM_UP + MESSAGES;
+    return one_way->queue_sum == one_way->queue_expected || bench_failed(SLR_OK, "bare queue");
+}
+
+// ---- the row ---------------------------------------------------------------------------------------------------------------
+
+static bool open_ring(one_way *one_way)
+{
+    slr_status status = slr_buffer_create(one_way->bench->device, sizeof(uint32_t), &one_way->total);
+    if (status != SLR_OK)
+        return bench_failed(status, "slr_buffer_create");
+    return bench_ring_open(one_way->bench, "add", one_way->total, &one_way->ring);
+}
+
+bool bench_one_way(bench *bench)
+{
+    one_way *one_way = memory_take(1, sizeof *one_way);
+    one_way->bench = bench;
+    one_way->queue = bench_lines(sizeof(batch_queue));
+    bool fine = open_ring(one_way) &&
+                bench_measure(bench, &(bench_case){
+                                         .name = "oneway_64B_x32",
+                                         .unit = "msg/s",
+                                         .stats = {"median"},
+                                         .method = "slr_send_many, 32 messages a call; the handler reads every word and "
+                                                   "keeps a sum; until all are handled. Floor: bare SPSC queue, same "
+                                                   "payload, published 32 at once.",
+                                         .pair = {.value = ring_slice,
+                                                  .floor = bare_slice,
+                                                  .value_context = one_way,
+                                                  .floor_context = one_way,
+                                                  .figures = 1},
+                                     });
+    fine = fine && check_total(one_way);
+    bench_ring_close(&one_way->ring);
+    slr_buffer_destroy(one_way->total);
+    free(one_way->queue);
+    free(one_way);
+    return fine;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handlers do what bench_message.h does in their floors.
+#include "bench_ring.h"
+
+#include "bench_message.h"
+#include "say.h"
+#include <stdlib.h>
+
+static const char source[] =
+    "struct message { unsigned word[16]; };\n"
+    "struct total { unsigned sum; };\n"
+    "\n"
+    "__ring__ void echo(const struct message *in)\n"
+    "{\n"
+    "    struct message answer;\n"
+    "    for (int i = 0; i < 16; i++)\n"
+    "        answer.word[i] = in->word[i] + 1u;\n"
+    "    ring_reply(&answer);\n"
+    "}\n"
+    "\n"
+    "__ring__ void add(struct total *self, const struct message *in, unsigned *total)\n"
+    "{\n"
+    "    unsigned sum = 0;\n"
+    "    for (int i = 0; i < 16; i++)\n"
+    "        sum += in->word[i];\n"
+    "    self->sum += sum;\n"
+    "    total[0] = self->sum;\n"
+    "}\n";
+
+static slr_status open_ring(bench *bench, const char *handler, slr_buffer *total, bench_ring *out)
+{
+    slr_status status = slr_program_from_text(bench->device, "bench.cu", source, NULL, &out->program);
+    if (status != SLR_OK)
+        return status;
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.program = out->program;
+    desc.handler = handler;
+    desc.message_bytes = sizeof(bench_message);
+    if (getenv("QS")) desc.queue_size = (unsigned)atoi(getenv("QS"));
+    slr_binding binding = {.name = "total", .buffer = total};
+    desc.bindings = &binding;
+    desc.binding_count = total != NULL;
+    // Workers that are started now inherit this core.
+    partner_move_caller(bench->partner, true);
+    if ((status = slr_ring_create(bench->device, &desc, &out->ring)) == SLR_OK &&
+        (status = slr_ring_launch(out->ring)) == SLR_OK)
+        status = slr_ring_activate(out->ring, BENCH_TIMEOUT_NS);
+    partner_move_caller(bench->partner, false);
+    if (status != SLR_OK)
+        return status;
+    status = slr_port_open(bench->device, &out->port);
+    return status == SLR_OK ? slr_ring_get_address(out->ring, 0, &out->to) : status;
+}
+
+bool bench_ring_open(bench *bench, const char *handler, slr_buffer *total, bench_ring *out)
+{
+    *out = (bench_ring){0};
+    slr_status status = open_ring(bench, handler, total, out);
+    if (status != SLR_OK)
+        say_failure(status, handler);
+    return status == SLR_OK;
+}
+
+void bench_ring_close(bench_ring *ring)
+{
+    slr_port_close(ring->port);
+    slr_ring_destroy(ring->ring);
+    slr_program_destroy(ring->program);
+}

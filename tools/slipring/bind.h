@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Values for a handler's parameters, from NAME=VALUE, NAME=FILE and NAME=zeros:COUNT.
+#ifndef BIND_H
+#define BIND_H
+
+#include "run_options.h"
+
+#include <slipring/ring.h>
+
+typedef struct bindings {
+    slr_binding *items; // one a parameter, for slr_ring_desc
+    uint64_t *scalars;  // what those of them that are scalars point to
+    uint32_t count;
+} bindings;
+
+/// Makes a binding for each parameter of the handler. Returns an exit code; what is not EXIT_DONE has been said. In
+/// either case to bindings_free.
+int bindings_make(bindings *bindings, slr_device *device, const slr_handler_info *handler, const run_list *given);
+
+void bindings_free(bindings *bindings);
+
+#endif

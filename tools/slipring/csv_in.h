@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Splits CSV (RFC 4180) into rows, without reading anything itself: the caller puts bytes in when it asks for more.
+/// Fields may be quoted, and hold line feeds then; lines end in LF or CR LF; blank lines and a UTF-8 byte order mark
+/// are skipped. A row that is wrong is reported with its line and skipped: the next one is read as if it had not been
+/// there.
+#ifndef CSV_IN_H
+#define CSV_IN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CSV_ROW_MAX = 1 << 26 }; // bytes; a longer row is a quote that was never closed, or no CSV
+
+typedef struct csv_field {
+    char *text; // unquoted, NUL-terminated
+    size_t bytes;
+} csv_field;
+
+typedef struct csv_row {
+    const csv_field *fields; // valid until the next call
+    uint32_t count;
+    uint64_t line; // that it begins on, from 1
+} csv_row;
+
+typedef enum csv_result {
+    CSV_ROW,
+    CSV_BAD,  // `bad` says why; row.line where
+    CSV_MORE, // put bytes in, or say that there are no more
+    CSV_END
+} csv_result;
+
+typedef struct csv_in {
+    char *buffer;
+    size_t capacity, begin, end; // what was put in and not taken lies between
+    uint64_t line;               // of the byte at `begin`
+    bool finished;
+    csv_field *fields;
+    uint32_t field_capacity;
+    const char *bad;
+} csv_in;
+
+void csv_in_open(csv_in *csv);
+void csv_in_close(csv_in *csv);
+
+/// The next row.
+csv_result csv_in_next(csv_in *csv, csv_row *row);
+
+/// Where bytes can be put: `*bytes` of them. NULL where a row is longer than CSV_ROW_MAX.
+char *csv_in_space(csv_in *csv, size_t *bytes);
+
+/// So many have been put there; 0: there are no more.
+void csv_in_put(csv_in *csv, size_t bytes);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring demo ward`: its command line, and its parts one after the other.
+#include "demo.h"
+
+#include "interrupt.h"
+#include "memory.h"
+#include "number.h"
+#include "say.h"
+#include "verbs.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: slipring demo ward [OPTION]...\n"
+    "A heart monitor: one ring kernel, an instance for each patient, fed a recorded electrocardiogram that each patient\n"
+    "begins at another place. First the whole recording of 100 of them as fast as it goes, then all at the real pace;\n"
+    "beside it the same detector called as a plain C function, and handed to a thread. It is no medical device.\n"
+    "\n"
+    "  --patients N    1-100000, default 1000\n"
+    "  --seconds S     at the real pace, 1-300, default 10\n"
+    "  --device D      default: SLIPRING_DEVICE, then auto\n"
+    "  --beats FILE    writes the beats of patient 0 in the first part, as 'slipring run examples/ward/ward.cu' does\n"
+    "  --json          one object\n"
+    "\n"
+    "SIGINT and SIGTERM end it early: what was sent is handled, then what there is gets printed, and the exit code is 130.\n";
+
+static bool take_number(uint32_t *to, const char *option, uint32_t most, int *end)
+{
+    if (number_parse(SLR_U32, optarg, to) && *to >= 1 && *to <= most)
+        return true;
+    *end = say_usage("%s: '%s' is not a number from 1 to %u", option, optarg, most);
+    return false;
+}
+
+// -1: go on; else the exit code.
+static int parse(int argc, char **argv, demo_options *out)
+{
+    static const struct option long_options[] = {
+        {"patients", required_argument, NULL, 'p'}, {"seconds", required_argument, NULL, 's'},
+        {"device", required_argument, NULL, 'd'},   {"beats", required_argument, NULL, 'b'},
+        {"json", no_argument, NULL, 'j'},           {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0}};
+    *out = (demo_options){.patients = 1000, .seconds = 10};
+    int option, end = -1;
+    while (end == -1 && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'p': take_number(&out->patients, "--patients", DEMO_MOST_PATIENTS, &end); break;
+        case 's': take_number(&out->seconds, "--seconds", 300, &end); break;
+        case 'd': out->device = optarg; break;
+        case 'b': out->beats = optarg; break;
+        case 'j': out->json = true; break;
+        case 'h': fputs(help, stdout); return EXIT_DONE;
+        case ':': return say_usage("'%s' needs a value", argv[optind - 1]);
+        default: return say_usage("no option '%s'", argv[optind - 1]);
+        }
+    }
+    if (end != -1)
+        return end;
+    if (argc == optind)
+        return say_usage("a demo is missing: there is 'ward'");
+    if (argc - optind > 1 || strcmp(argv[optind], "ward") != 0)
+        return say_usage("no demo '%s': there is 'ward'", argv[argc - 1]);
+    return -1;
+}
+
+static int open_demo(demo *demo)
+{
+    slr_status status = slr_device_open(demo->options.device, NULL, &demo->device);
+    if (status == SLR_OK)
+        status = slr_device_get_info(demo->device, &demo->info);
+    if (status != SLR_OK)
+        return say_failure(status, "--device");
+    char *source = demo_source_make();
+    status = slr_program_from_text(demo->device, "ward.cu", source, NULL, &demo->program);
+    free(source);
+    return status == SLR_OK ? -1 : say_failure(status, "ward.cu");
+}
+
+static int run(demo *demo)
+{
+    int end = open_demo(demo);
+    if (end != -1)
+        return end;
+    if (!demo->options.json)
+        demo_report_head(demo);
+    if (!demo_fast(demo))
+        return EXIT_FAILED;
+    if (!demo->options.json)
+        demo_report_fast(demo);
+    if (!interrupted() && !demo_live(demo))
+        return EXIT_FAILED;
+    if (demo->options.json)
+        demo_report_json(demo);
+    else if (demo->live.messages > 0)
+        demo_report_live(demo);
+    return interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
+}
+
+int verb_demo(int argc, char **argv)
+{
+    demo *demo = memory_take(1, sizeof *demo);
+    int end = parse(argc, argv, &demo->options);
+    if (end == -1) {
+        interrupt_note();
+        interrupt_deliver();
+        demo->record = demo_record_make();
+        end = run(demo);
+        demo_hearts_close(&demo->fast.hearts);
+        demo_hearts_close(&demo->live.hearts);
+        slr_program_destroy(demo->program);
+        slr_device_close(demo->device);
+        free(demo->record);
+    }
+    free(demo);
+    return end;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the demo prints.
+#include "demo.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+#define NOT_MEDICAL "It is no medical device, and nothing here has been tested as one."
+
+static const double messages_per_patient_s = 10.0;
+
+// 1234567.8 as "1,234,568", in one of some buffers.
+static const char *grouped(double value)
+{
+    static char buffers[6][32];
+    static unsigned next;
+    char digits[24], *to = buffers[next++ % 6];
+    int count = snprintf(digits, sizeof digits, "%.0f", value), used = 0;
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && (count - i) % 3 == 0)
+            to[used++] = ',';
+        to[used++] = digits[i];
+    }
+    to[used] = '\0';
+    return to;
+}
+
+void demo_report_head(const demo *demo)
+{
+    printf("A heart monitor: a QRS detector for %s patients, one ring kernel on %s.\n" NOT_MEDICAL "\n\n",
+           grouped(demo->options.patients), demo->info.name);
+    printf("  device     %s: %s\n  handlers   %s\n  recording  MIT-BIH Arrhythmia Database, record 208, 5 minutes at %d Hz; "
+           "each patient begins elsewhere in it\n",
+           demo->info.name, demo->info.description, demo->info.engine, WARD_RATE_HZ);
+    fflush(stdout);
+}
+
+static void report_hearts(const demo_hearts *hearts)
+{
+    printf("  %s beats, heart rate %.0f to %.0f a minute (means of %d beats), %s missed-beat alarms\n",
+           grouped((double)hearts->beats), (double)hearts->slowest, (double)hearts->fastest, DEMO_RATE_BEATS,
+           grouped((double)hearts->alarms));
+}
+
+void demo_report_fast(const demo *demo)
+{
+    double samples = (double)demo->fast.messages * WARD_SAMPLES;
+    printf("\nThe whole recording of %u patients, as fast as it goes\n", demo->fast.patients);
+    printf("  %s messages, %s samples in %.2f s: %s messages/s, %s samples/s\n", grouped((double)demo->fast.messages),
+           grouped(samples), demo->fast.seconds, grouped(demo->ring.messages_per_s),
+           grouped(demo->ring.messages_per_s * WARD_SAMPLES));
+    report_hearts(&demo->fast.hearts);
+    printf("  against the reference beats, within 75 ms: f1 %.3f for patient 0, %.3f over all; %s\n",
+           demo->fast.first.f1, demo->fast.all.f1,
+           demo->fast.same ? "the plain call finds the same beats" : "the plain call finds OTHER beats");
+    fflush(stdout);
+}
+
+static void report_way(const char *name, const demo_way *way)
+{
+    printf("  %-34s %8.1f us %8.1f us %8.1f us %14s %9s\n", name, way->p50_ns / 1e3, way->p99_ns / 1e3,
+           way->p999_ns / 1e3, grouped(way->messages_per_s), grouped((double)way->dropped));
+}
+
+// When a plain call is better, from the figures of this run.
+static void advise(const demo *demo)
+{
+    double need = demo->options.patients * messages_per_patient_s;
+    double most = demo->plain.messages_per_s / messages_per_patient_s;
+    double load = need / demo->plain.messages_per_s * 100.0;
+    if (load < 100.0)
+        printf("\nThe plain call is the better choice for these %s patients: it answers in %.1f us instead of %.1f, and they "
+               "take %.1f %% of one core. Up to about %s patients one core can call it; ",
+               grouped(demo->options.patients), demo->plain.p50_ns / 1e3, demo->ring.p50_ns / 1e3, load, grouped(most));
+    else
+        printf("\nThe plain call is no choice for these %s patients: they would take %.0f %% of one core, which is enough for "
+               "about %s patients. Below that it is the better one (%.1f us instead of %.1f); ",
+               grouped(demo->options.patients), load, grouped(most), demo->plain.p50_ns / 1e3,
+               demo->ring.p50_ns / 1e3);
+    printf("a ring kernel is for more than that, or for a caller that must not stand still: a message cost it %.2f us to "
+           "send, %.2f us to handle.\n",
+           demo->live.send_ns / 1e3, 1e6 / demo->plain.messages_per_s);
+}
+
+void demo_report_live(const demo *demo)
+{
+    printf("\n%s patients at the real pace, a message each 100 ms, for %.1f s\n", grouped(demo->options.patients),
+           demo->live.seconds);
+    printf("  %s messages, %s late (not handled 100 ms after they were due), %s dropped\n",
+           grouped((double)demo->live.messages), grouped((double)demo->live.late),
+           grouped((double)demo->ring.dropped));
+    report_hearts(&demo->live.hearts);
+    printf("\n  %-34s %11s %11s %11s %14s %9s\n", "", "p50", "p99", "p99.9", "messages/s", "dropped");
+    report_way("plain C call", &demo->plain);
+    report_way("hand-off to a thread, each message", &demo->handoff);
+    report_way("ring kernel", &demo->ring);
+    printf("  Latency: %s messages of the second part that held a beat, each sent all three ways in the same\n"
+           "  millisecond, until the answer is back; messages/s: the first part. Sent at a pace of %s a second, threads\n"
+           "  sleep in between: to wake one is most of a hand-off, and of a ring kernel's round trip.\n",
+           grouped((double)demo->live.timed), grouped(demo->options.patients * messages_per_patient_s));
+    advise(demo);
+}
+
+// ---- JSON --------------------------------------------------------------------------------------------------------------
+
+static json_t *way_json(const char *name, const demo_way *way)
+{
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:I}", "way", name, "p50_ns", way->p50_ns, "p99_ns", way->p99_ns,
+                     "p999_ns", way->p999_ns, "messages_per_s", way->messages_per_s, "dropped",
+                     (json_int_t)way->dropped);
+}
+
+static json_t *fast_json(const demo *demo)
+{
+    return json_pack("{s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:f, s:f, s:b}", "patients", (int)demo->fast.patients,
+                     "messages", (json_int_t)demo->fast.messages, "seconds", demo->fast.seconds, "beats",
+                     (json_int_t)demo->fast.hearts.beats, "alarms", (json_int_t)demo->fast.hearts.alarms,
+                     "heart_rate_min", (double)demo->fast.hearts.slowest, "heart_rate_max",
+                     (double)demo->fast.hearts.fastest, "f1", demo->fast.all.f1, "f1_patient0", demo->fast.first.f1,
+                     "same_as_plain", demo->fast.same);
+}
+
+static json_t *live_json(const demo *demo)
+{
+    return json_pack("{s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:I, s:I, s:f}", "patients", (int)demo->options.patients,
+                     "messages", (json_int_t)demo->live.messages, "seconds", demo->live.seconds, "beats",
+                     (json_int_t)demo->live.hearts.beats, "alarms", (json_int_t)demo->live.hearts.alarms,
+                     "heart_rate_min", (double)demo->live.hearts.slowest, "heart_rate_max",
+                     (double)demo->live.hearts.fastest, "late", (json_int_t)demo->live.late, "timed",
+                     (json_int_t)demo->live.timed, "send_ns", demo->live.send_ns);
+}
+
+void demo_report_json(const demo *demo)
+{
+    json_t *ways = json_array();
+    json_array_append_new(ways, way_json("plain_call", &demo->plain));
+    json_array_append_new(ways, way_json("handoff", &demo->handoff));
+    json_array_append_new(ways, way_json("ring_kernel", &demo->ring));
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "demo", "ward",
+        "version", SLR_VERSION, "device", demo->info.name, "engine", demo->info.engine, "beats",
+        (json_int_t)demo->fast.hearts.beats, "f1", demo->fast.all.f1, "alarms", (json_int_t)demo->fast.hearts.alarms,
+        "dropped", (json_int_t)demo->ring.dropped, "late", (json_int_t)demo->live.late, "p50_ns", demo->ring.p50_ns,
+        "p99_ns", demo->ring.p99_ns, "p999_ns", demo->ring.p999_ns, "messages_per_s", demo->ring.messages_per_s,
+        "samples_per_s", demo->ring.messages_per_s * WARD_SAMPLES, "fast", fast_json(demo), "live", live_json(demo),
+        "ways", ways);
+    json_object_set_new(object, "note", json_string(NOT_MEDICAL));
+    json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    putchar('\n');
+    json_decref(object);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Messages to a ring kernel and replies from it, on one port and one thread, in bounded memory: messages go in
+/// batches, and whenever the mailbox is full replies are taken before sending is tried again, so that neither side
+/// waits for the other.
+#ifndef FEED_H
+#define FEED_H
+
+#include <slipring/port.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/// What has come back. `number` counts messages from 0 in the order sent; `line` is what feed_commit was told for that
+/// message, 0 where it is too long ago. A fault notice has reply->status SLR_HANDLER_FAULT and no payload.
+typedef void feed_on_reply(void *user, const slr_reply *reply, const unsigned char *payload, uint64_t number,
+                           uint64_t line);
+
+typedef struct feed {
+    slr_ring *ring;
+    slr_port *port;
+    slr_address to;
+    size_t message_bytes, reply_stride;
+    unsigned char *messages; // the batch
+    uint32_t *instances;
+    uint32_t batched;
+    uint64_t *lines; // of the last messages, by number
+    uint64_t accepted;
+    slr_reply *replies; // taken together
+    unsigned char *payloads;
+    feed_on_reply *on_reply;
+    void *user;
+    bool (*give_up)(void); // asked while the mailbox is full
+    bool ended;            // END was received
+} feed;
+
+/// Creates the ring kernel, launches and activates it, opens the port. In either case to feed_close.
+slr_status feed_open(feed *feed, slr_device *device, const slr_ring_desc *desc, const slr_handler_info *handler);
+void feed_close(feed *feed);
+
+/// Where the next message is to be written: message bytes, and what was there before stays until it is written over.
+unsigned char *feed_slot(feed *feed);
+
+/// The message is complete. Sends when a batch is full.
+slr_status feed_commit(feed *feed, uint32_t instance, uint64_t line);
+
+/// Sends what is batched. TIMEOUT: there was no room for all, and give_up said so; the rest stays batched.
+slr_status feed_flush(feed *feed);
+
+/// Hands over what has come, waiting for the first until `timeout_ns`. OK also where nothing came.
+slr_status feed_take(feed *feed, uint64_t timeout_ns);
+
+/// Waits until all that was accepted has been handled, and hands over every reply.
+slr_status feed_settle(feed *feed);
+
+/// Ends the input, hands over what still comes until `timeout_ns`, terminates. `stats` gets the final counts.
+slr_status feed_finish(feed *feed, uint64_t timeout_ns, slr_ring_stats *stats);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals: the handler sets a flag and makes a pipe readable, so that a poll() that begins just after it still returns.
+#include "interrupt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t signalled;
+static int wake[2] = {-1, -1};
+
+static void on_signal(int number)
+{
+    (void)number;
+    int kept = errno;
+    signalled = 1;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    if (write(wake[1], "", 1) < 0) // the pipe is full of wake-ups, or was never opened: the flag is enough
+        signalled = 1;
+    errno = kept;
+}
+
+static sigset_t ending_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    return set;
+}
+
+void interrupt_note(void)
+{
+    if (pipe(wake) == 0) {
+        fcntl(wake[0], F_SETFD, FD_CLOEXEC);
+        fcntl(wake[1], F_SETFD, FD_CLOEXEC);
+    }
+    sigset_t set = ending_signals();
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    // Without SA_RESTART: a read() or write() that waits shall come back.
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+void interrupt_deliver(void)
+{
+    sigset_t set = ending_signals();
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+bool interrupted(void)
+{
+    return signalled != 0;
+}
+
+int interrupt_descriptor(void)
+{
+    return wake[0];
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Keys to instances: the first key that appears gets instance 0, the next one 1, up to a limit. A key is its text: 7
+/// and 07 are two keys.
+#ifndef KEYS_H
+#define KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct keys {
+    uint32_t *slots; // instance + 1, 0: empty; a power of two of them, at most half full
+    uint32_t slot_count;
+    struct key *entries; // by instance
+    uint32_t count, capacity, limit;
+    char *text; // all keys, one behind the other
+    size_t text_bytes, text_capacity;
+} keys;
+
+void keys_open(keys *keys, uint32_t limit);
+void keys_close(keys *keys);
+
+/// The instance of a key, given to it now where it is new. False where it is new and the limit is reached.
+bool keys_find_or_add(keys *keys, const char *text, size_t bytes, uint32_t *instance);
+
+/// The key of an instance, as it was first written; valid until the next key is added. Not NUL-terminated.
+const char *keys_text(const keys *keys, uint32_t instance, size_t *bytes);
+
+#endif

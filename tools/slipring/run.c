@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring run`: opens what it needs, in the order in which the user's mistakes are cheapest to find, and closes it.
+#include "run.h"
+
+#include "interrupt.h"
+#include "say.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int open_device(run *run)
+{
+    slr_status status = slr_device_open(run->options.device, NULL, &run->device);
+    if (status == SLR_INVALID) {
+        say("--device: %s", slr_error_message());
+        return EXIT_USAGE;
+    }
+    if (status == SLR_OK)
+        status = slr_device_get_info(run->device, &run->device_info);
+    return status == SLR_OK ? EXIT_DONE : say_failure(status, "--device");
+}
+
+static int load_program(run *run)
+{
+    slr_program_desc desc = SLR_PROGRAM_DESC_INIT;
+    desc.defines = run->options.defines.items;
+    desc.define_count = run->options.defines.count;
+    desc.include_paths = run->options.includes.items;
+    desc.include_path_count = run->options.includes.count;
+    slr_status status = slr_program_load(run->device, run->options.file, &desc, &run->program);
+    if (status == SLR_COMPILE) {
+        fprintf(stderr, "%s\n", slr_error_message());
+        return EXIT_FAILED;
+    }
+    return status == SLR_OK ? EXIT_DONE : say_failure(status, run->options.file);
+}
+
+static int choose_handler(run *run)
+{
+    const char *wanted = run->options.ring;
+    uint32_t count = 0;
+    for (slr_handler_info info; slr_program_get_handler(run->program, count, &info) == SLR_OK; count++) {
+        bool chosen = wanted == NULL ? count == 0 : strcmp(info.name, wanted) == 0;
+        if (chosen)
+            run->handler = info;
+    }
+    if (wanted != NULL && run->handler.name == NULL)
+        say("--ring: %s has no handler '%s'", run->options.file, wanted);
+    else if (count == 0)
+        say("%s has no __ring__ handler", run->options.file);
+    else if (wanted == NULL && count > 1)
+        say("%s has several handlers: choose one with --ring", run->options.file);
+    else
+        return EXIT_DONE;
+    slr_handler_info info;
+    for (uint32_t i = 0; slr_program_get_handler(run->program, i, &info) == SLR_OK; i++)
+        fprintf(stderr, "  --ring %s\n", info.name);
+    return EXIT_USAGE;
+}
+
+static int open_file(const char *path, int flags, int standard, int *out)
+{
+    *out = path == NULL ? standard : open(path, flags | O_CLOEXEC, 0666);
+    if (*out >= 0)
+        return EXIT_DONE;
+    say("cannot open '%s': %s", path, strerror(errno));
+    return EXIT_FAILED;
+}
+
+static int open_files(run *run)
+{
+    int end = open_file(run->options.input, O_RDONLY, STDIN_FILENO, &run->input);
+    if (end == EXIT_DONE)
+        end = open_file(run->options.output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO, &run->output);
+    run->out.descriptor = run->output;
+    run->progress = isatty(STDERR_FILENO) && !isatty(run->output); // not between the rows
+    return end;
+}
+
+static int read_header(run *run)
+{
+    groups_open(&run->groups, run->handler.message.bytes);
+    window_open(&run->window, run->handler.reply.bytes);
+    if (!columns_group(&run->columns, &run->handler.message)) {
+        say("%s", run->columns.problem);
+        return EXIT_FAILED;
+    }
+    return run_read_header(run);
+}
+
+static int launch(run *run)
+{
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.program = run->program;
+    desc.handler = run->handler.name;
+    desc.bindings = run->bindings.items;
+    desc.binding_count = run->bindings.count;
+    desc.instances = run->options.instances;
+    desc.max_replies = run->options.replies;
+    desc.max_ports = 1;
+    interrupt_note();
+    slr_status status = feed_open(&run->feed, run->device, &desc, &run->handler);
+    interrupt_deliver();
+    if (status == SLR_OK)
+        status = slr_port_get_fd(run->feed.port, &run->port);
+    return status == SLR_OK ? EXIT_DONE : say_failure(status, run->handler.name);
+}
+
+static int stream(run *run)
+{
+    static const int codes[] = {
+        [RUN_INPUT_ENDED] = EXIT_DONE,
+        [RUN_INTERRUPTED] = EXIT_INTERRUPTED,
+        [RUN_READER_GONE] = EXIT_DONE,
+        [RUN_STOPPED] = EXIT_FAILED,
+    };
+    run_stream(run);
+    run_report_end(run);
+    return run->end == RUN_BROKEN ? run->exit_code : codes[run->end];
+}
+
+static int bind_parameters(run *run)
+{
+    return bindings_make(&run->bindings, run->device, &run->handler, &run->options.bindings);
+}
+
+static void begin(run *run)
+{
+    run->input = run->output = run->port = -1;
+    csv_in_open(&run->in);
+    csv_out_open(&run->out, -1);
+    keys_open(&run->keys, run->options.instances);
+}
+
+static int go(run *run)
+{
+    static int (*const steps[])(struct run *) = {open_device, load_program, choose_handler, bind_parameters,
+                                                 open_files,  read_header,  launch,         stream};
+    int end = EXIT_DONE;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && end == EXIT_DONE; i++)
+        end = steps[i](run);
+    return end;
+}
+
+static void close_file(int descriptor)
+{
+    if (descriptor > STDERR_FILENO)
+        close(descriptor);
+}
+
+static void finish(run *run)
+{
+    feed_close(&run->feed);
+    bindings_free(&run->bindings);
+    slr_program_destroy(run->program);
+    slr_device_close(run->device);
+    window_close(&run->window);
+    groups_close(&run->groups);
+    keys_close(&run->keys);
+    columns_close(&run->columns);
+    csv_out_close(&run->out);
+    csv_in_close(&run->in);
+    close_file(run->input);
+    close_file(run->output);
+    run_options_free(&run->options);
+}
+
+int verb_run(int argc, char **argv)
+{
+    run run = {0};
+    int end = run_options_parse(argc, argv, &run.options);
+    if (end != -1) {
+        run_options_free(&run.options);
+        return end;
+    }
+    begin(&run);
+    end = go(&run);
+    finish(&run);
+    return end;
+}

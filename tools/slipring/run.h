@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The parts of `slipring run`: what it holds, its stream from rows to replies, and what it reports.
+#ifndef RUN_H
+#define RUN_H
+
+#include "bind.h"
+#include "columns.h"
+#include "csv_in.h"
+#include "csv_out.h"
+#include "feed.h"
+#include "groups.h"
+#include "keys.h"
+#include "run_options.h"
+#include "window.h"
+
+/// Why the input was read no further.
+typedef enum run_end {
+    RUN_GOING,
+    RUN_INPUT_ENDED,
+    RUN_INTERRUPTED,
+    RUN_READER_GONE, // nobody reads the output
+    RUN_STOPPED,     // by a bad row or a fault
+    RUN_BROKEN       // a call failed; `exit_code` says what it makes
+} run_end;
+
+typedef struct run_counts {
+    uint64_t rows, bad_rows; // the bad ones are counted in both
+    uint64_t replies, faults;
+    uint64_t partial_rows, partial_messages; // at the end, not enough for a message
+    uint64_t padded;                         // messages
+    uint64_t unsent;                         // messages that were complete, but not sent
+    uint64_t start_ns, end_ns;
+    slr_ring_stats ring;
+} run_counts;
+
+typedef struct run {
+    run_options options;
+    slr_device *device;
+    slr_device_info device_info;
+    slr_program *program;
+    slr_handler_info handler;
+    bindings bindings;
+    int input, output, port; // descriptors
+    csv_in in;
+    csv_out out;
+    columns columns;
+    keys keys;
+    groups groups;
+    feed feed;
+    window window;
+    uint64_t window_from; // the number of its first message
+    run_end end;
+    int exit_code; // of RUN_BROKEN
+    run_counts counts;
+    uint64_t progress_ns; // when it was last shown
+    bool progress;        // is shown at all
+    uint32_t complaints;  // rows and messages that were said to be bad
+} run;
+
+/// Reads the first row and maps its columns. An exit code.
+int run_read_header(run *run);
+
+/// Streams until the input ends or the run is stopped, then lets what was accepted finish. Says what went wrong.
+void run_stream(run *run);
+
+/// Ends the run where it is still going.
+void run_stop(run *run, run_end end);
+
+/// Ends the run where a call of the library failed, and says why.
+void run_check(run *run, slr_status status);
+
+/// Says what is wrong with the row or message that began on that line; ends the run unless errors are skipped.
+void run_complain(run *run, uint64_t line, const char *what);
+
+/// The feed's feed_on_reply and the window's window_write; `user` is the run.
+void run_on_reply(void *user, const slr_reply *reply, const unsigned char *payload, uint64_t number, uint64_t line);
+void run_write_reply(void *user, uint32_t instance, const unsigned char *payload);
+
+/// Ends the run where the output could not be written.
+void run_check_output(run *run);
+
+/// For --ordered: waits until everything so far is handled and puts its replies out in order. Where that is cut short,
+/// they stay.
+void run_close_window(run *run);
+
+/// Before waiting for input: sends what is batched, writes what has come.
+void run_catch_up(run *run);
+
+/// Shows how far it is, a few times a second.
+void run_report_progress(run *run);
+
+/// What --stats and --json ask for, and what was left where the run did not reach the end of its input.
+void run_report_end(run *run);
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of `slipring run`: its help and its parser.
+#include "run_options.h"
+
+#include "memory.h"
+#include "number.h"
+#include "say.h"
+#include "verbs.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: slipring run FILE.cu [OPTION]...\n"
+    "Streams CSV records through a message handler, like a Unix filter.\n"
+    "\n"
+    "  --ring NAME          the handler in FILE.cu; needed where there are several\n"
+    "  --device D           cpu, cpu?engine=interpreted, ... or a list; default: SLIPRING_DEVICE, then auto\n"
+    "  --key COLUMN         one instance, with a state of its own, for each key in this column\n"
+    "  --instances N        so many keys at most (1-16777216, default 65536)\n"
+    "  --bind NAME=VALUE    a scalar parameter of the handler\n"
+    "  --bind NAME=FILE     a buffer: numbers in text, between blanks or commas; raw, in the machine's\n"
+    "                       byte order, where FILE ends in .bin\n"
+    "  --bind NAME=zeros:N  a buffer of N elements, all zero\n"
+    "  --input FILE         default: standard input ('-')\n"
+    "  --output FILE        default: standard output ('-')\n"
+    "  --ordered            replies in the order of the input over all keys, not only for each key\n"
+    "  --partial drop|zero  what becomes of rows at the end that do not fill an array (default: drop)\n"
+    "  --on-error stop|skip what a bad row or a message that faults does (default: stop)\n"
+    "  --replies N          replies that one message may cause (1-64, default 1)\n"
+    "  --stats              counts and rates at the end, on standard error\n"
+    "  --json               the same as one object: on standard output where --output names a file,\n"
+    "                       else on standard error\n"
+    "  -D NAME[=VALUE], -I DIR   for the preprocessor\n"
+    "\n"
+    "The first row names the columns. Each field of the message takes the column of its name; columns\n"
+    "that nothing uses are named once on standard error. An array field of N elements takes N rows, one\n"
+    "behind the other (of one key, where there is a key), and all arrays of a message have one length;\n"
+    "its other fields are taken from the first of those rows. Numbers must be in their field's range.\n"
+    "Quoted fields, CR LF, blank lines and a byte order mark are understood.\n"
+    "\n"
+    "The fields of the reply are the columns of the output, NAME[0], NAME[1]... for an array; with --key,\n"
+    "the key stands first, as it was first written. A key is text: 7 and 07 are two. The first key to\n"
+    "appear gets instance 0, the next one 1, and so on; a row with a key beyond --instances is a bad row.\n"
+    "Replies keep the order of the input for each key.\n"
+    "\n"
+    "A bad row is reported with its line. With --on-error skip it is as if it were not there; with stop,\n"
+    "what was read before it is still handled, and the exit code is 1. A message that faults is reported\n"
+    "with the line of its first row; its instance starts anew. SIGINT and SIGTERM end the input: what had\n"
+    "been sent is handled (for 10 s at most), then counts are printed, and the exit code is 130; a second\n"
+    "signal ends the program at once. Where the reader of the output has gone, run stops with exit code\n"
+    "0. 'slipring --help' lists the other exit codes.\n";
+
+enum { RING = 256, DEVICE, INSTANCES, KEY, BIND, INPUT, OUTPUT, ORDERED, PARTIAL, ON_ERROR, REPLIES, STATS, JSON };
+
+static const struct option long_options[] = {
+    {"ring", required_argument, NULL, RING},
+    {"device", required_argument, NULL, DEVICE},
+    {"instances", required_argument, NULL, INSTANCES},
+    {"key", required_argument, NULL, KEY},
+    {"bind", required_argument, NULL, BIND},
+    {"input", required_argument, NULL, INPUT},
+    {"output", required_argument, NULL, OUTPUT},
+    {"ordered", no_argument, NULL, ORDERED},
+    {"partial", required_argument, NULL, PARTIAL},
+    {"on-error", required_argument, NULL, ON_ERROR},
+    {"replies", required_argument, NULL, REPLIES},
+    {"stats", no_argument, NULL, STATS},
+    {"json", no_argument, NULL, JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int add(run_list *list, const char *item)
+{
+    list->items = memory_grow(list->items, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = item;
+    return -1;
+}
+
+static int take_text(const char **to, const char *text)
+{
+    *to = text;
+    return -1;
+}
+
+// A file; "-" is what is taken without the option.
+static int take_file(const char **to, const char *text)
+{
+    return take_text(to, strcmp(text, "-") == 0 ? NULL : text);
+}
+
+static int take_flag(bool *to)
+{
+    *to = true;
+    return -1;
+}
+
+static int take_number(uint32_t *to, const char *option, const char *text, uint32_t most)
+{
+    if (number_parse(SLR_U32, text, to) && *to >= 1 && *to <= most)
+        return -1;
+    return say_usage("%s: '%s' is not a number from 1 to %u", option, text, most);
+}
+
+static int take_choice(bool *to, const char *option, const char *text, const char *no, const char *yes)
+{
+    *to = strcmp(text, yes) == 0;
+    if (*to || strcmp(text, no) == 0)
+        return -1;
+    return say_usage("%s: '%s' is neither %s nor %s", option, text, no, yes);
+}
+
+static int take_option(int option, run_options *out)
+{
+    switch (option) {
+    case RING:
+        return take_text(&out->ring, optarg);
+    case DEVICE:
+        return take_text(&out->device, optarg);
+    case INSTANCES:
+        return take_number(&out->instances, "--instances", optarg, 16777216);
+    case KEY:
+        return take_text(&out->key, optarg);
+    case BIND:
+        return add(&out->bindings, optarg);
+    case INPUT:
+        return take_file(&out->input, optarg);
+    case OUTPUT:
+        return take_file(&out->output, optarg);
+    case ORDERED:
+        return take_flag(&out->ordered);
+    case PARTIAL:
+        return take_choice(&out->pad_partial, "--partial", optarg, "drop", "zero");
+    case ON_ERROR:
+        return take_choice(&out->skip_errors, "--on-error", optarg, "stop", "skip");
+    case REPLIES:
+        return take_number(&out->replies, "--replies", optarg, 64);
+    case STATS:
+        return take_flag(&out->stats);
+    case JSON:
+        return take_flag(&out->json);
+    case 'D':
+        return add(&out->defines, optarg);
+    case 'I':
+        return add(&out->includes, optarg);
+    case 'h':
+        fputs(help, stdout);
+        return EXIT_DONE;
+    default:
+        return EXIT_USAGE;
+    }
+}
+
+// getopt has no names for what it refuses that are the same for long and short options; argv has.
+static int refuse(int option, char **argv)
+{
+    const char *given = argv[optind - 1];
+    return option == ':' ? say_usage("'%s' needs a value", given) : say_usage("no option '%s'", given);
+}
+
+int run_options_parse(int argc, char **argv, run_options *out)
+{
+    *out = (run_options){.replies = 1};
+    int option;
+    while ((option = getopt_long(argc, argv, ":D:I:h", long_options, NULL)) != -1) {
+        int end = option == ':' || option == '?' ? refuse(option, argv) : take_option(option, out);
+        if (end != -1)
+            return end;
+    }
+    if (argc - optind != 1)
+        return argc == optind ? say_usage("FILE.cu is missing")
+                              : say_usage("one FILE.cu, not also '%s'", argv[optind + 1]);
+    out->file = argv[optind];
+    if (out->key == NULL && out->instances > 1)
+        return say_usage("--instances %u: only --key tells rows apart", out->instances);
+    if (out->instances == 0)
+        out->instances = out->key != NULL ? RUN_INSTANCES : 1;
+    return -1;
+}
+
+void run_options_free(run_options *options)
+{
+    free(options->bindings.items);
+    free(options->defines.items);
+    free(options->includes.items);
+}

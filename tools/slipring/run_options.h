@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The command line of `slipring run`.
+#ifndef RUN_OPTIONS_H
+#define RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RUN_INSTANCES = 65536 }; // with --key, where --instances says nothing
+
+/// Arguments of an option that may be given several times. Points into argv.
+typedef struct run_list {
+    const char **items;
+    uint32_t count;
+} run_list;
+
+typedef struct run_options {
+    const char *file;
+    const char *ring, *device, *key; // NULL where not given
+    const char *input, *output;      // NULL: standard input, standard output
+    run_list bindings, defines, includes;
+    uint32_t instances, replies;
+    bool ordered, pad_partial, skip_errors, stats, json;
+} run_options;
+
+/// Fills `out`. Returns -1 where the verb shall go on, else the exit code to end with: help was printed, or the command
+/// line is wrong and that has been said.
+int run_options_parse(int argc, char **argv, run_options *out);
+
+void run_options_free(run_options *options);
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way back of `slipring run`: replies and fault notices to rows and messages, and how a run comes to end.
+#include "interrupt.h"
+#include "run.h"
+#include "say.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COMPLAINTS = 20 }; // rows that are reported one by one
+
+void run_stop(run *run, run_end end)
+{
+    if (run->end == RUN_GOING)
+        run->end = end;
+}
+
+void run_check(run *run, slr_status status)
+{
+    if (status == SLR_OK || run->end == RUN_BROKEN)
+        return;
+    if (status == SLR_TIMEOUT && interrupted()) {
+        run_stop(run, RUN_INTERRUPTED);
+        return;
+    }
+    run->end = RUN_BROKEN;
+    run->exit_code = say_failure(status, run->handler.name);
+}
+
+void run_complain(run *run, uint64_t line, const char *what)
+{
+    if (run->complaints < COMPLAINTS)
+        say("line %" PRIu64 ": %s", line, what);
+    if (++run->complaints == COMPLAINTS)
+        say("from here on such lines are only counted");
+    // A fault may be heard of when the input has already ended: the run has stopped by it all the same.
+    if (!run->options.skip_errors && (run->end == RUN_GOING || run->end == RUN_INPUT_ENDED))
+        run->end = RUN_STOPPED;
+}
+
+void run_write_reply(void *user, uint32_t instance, const unsigned char *payload)
+{
+    run *run = user;
+    size_t key_bytes = 0;
+    const char *key = run->options.key != NULL ? keys_text(&run->keys, instance, &key_bytes) : NULL;
+    csv_out_row(&run->out, key, key_bytes, &run->handler.reply, payload);
+}
+
+static void report_fault(run *run, uint64_t line)
+{
+    slr_ring_stats stats;
+    char text[sizeof stats.last_fault + 64] = "the handler faulted on the message that begins here";
+    if (slr_ring_get_stats(run->feed.ring, &stats) == SLR_OK && stats.last_fault[0] != '\0')
+        snprintf(text, sizeof text, "the handler faulted: %s", stats.last_fault);
+    run->counts.faults++;
+    run_complain(run, line, text);
+}
+
+void run_on_reply(void *user, const slr_reply *reply, const unsigned char *payload, uint64_t number, uint64_t line)
+{
+    run *run = user;
+    if (reply->status != SLR_OK) {
+        report_fault(run, line);
+        return;
+    }
+    run->counts.replies++;
+    if (run->options.ordered)
+        window_add(&run->window, number, reply->from.instance, payload);
+    else
+        run_write_reply(run, reply->from.instance, payload);
+}
+
+void run_check_output(run *run)
+{
+    if (run->out.error == EPIPE) {
+        run->end = RUN_READER_GONE;
+    } else if (run->out.error != 0 && run->end != RUN_BROKEN) {
+        say("cannot write the output: %s", strerror(run->out.error));
+        run->end = RUN_BROKEN;
+        run->exit_code = EXIT_FAILED;
+    }
+}
+
+void run_close_window(run *run)
+{
+    slr_status status = feed_settle(&run->feed);
+    run_check(run, status);
+    if (status != SLR_OK)
+        return;
+    window_empty(&run->window, run_write_reply, run);
+    run->window_from = run->feed.accepted;
+}
+
+void run_catch_up(run *run)
+{
+    if (run->feed.port == NULL)
+        return;
+    if (run->options.ordered) {
+        run_close_window(run);
+    } else {
+        run_check(run, feed_flush(&run->feed));
+        run_check(run, feed_take(&run->feed, 0));
+    }
+    csv_out_flush(&run->out);
+    run_check_output(run);
+    run_report_progress(run);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `slipring run` says of itself: progress while it runs, counts at the end.
+#include "clock.h"
+#include "run.h"
+#include "say.h"
+
+#include <jansson.h>
+#include <slipring/api.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const char *const ends[] = {
+    [RUN_GOING] = "before it began",       [RUN_INPUT_ENDED] = "end of input",
+    [RUN_INTERRUPTED] = "interrupted",     [RUN_READER_GONE] = "output closed by its reader",
+    [RUN_STOPPED] = "stopped by an error", [RUN_BROKEN] = "failed",
+};
+
+static double seconds_of(const run *run)
+{
+    return (double)(run->counts.end_ns - run->counts.start_ns) / (double)SECOND_NS;
+}
+
+static double per_second(uint64_t count, double seconds)
+{
+    return seconds > 0 ? (double)count / seconds : 0;
+}
+
+void run_report_progress(run *run)
+{
+    if (!run->progress)
+        return;
+    uint64_t now = clock_ns();
+    uint64_t since = now - run->counts.start_ns;
+    if (since < SECOND_NS || now - run->progress_ns < SECOND_NS / 4)
+        return;
+    run->progress_ns = now;
+    char line[128];
+    snprintf(line, sizeof line, "%" PRIu64 " rows, %.0f rows/s, %" PRIu64 " replies", run->counts.rows,
+             per_second(run->counts.rows, (double)since / (double)SECOND_NS), run->counts.replies);
+    say_progress(line);
+}
+
+// Every count once: its name, in JSON with underscores, and its value.
+#define COUNTS(X)                                                                                                      \
+    X(rows, run->counts.rows)                                                                                          \
+    X(bad_rows, run->counts.bad_rows)                                                                                  \
+    X(partial_rows, run->counts.partial_rows)                                                                          \
+    X(partial_messages, run->counts.partial_messages)                                                                  \
+    X(padded, run->counts.padded)                                                                                      \
+    X(unsent, run->counts.unsent)                                                                                      \
+    X(messages, run->counts.ring.accepted)                                                                             \
+    X(replies, run->counts.replies)                                                                                    \
+    X(faults, run->counts.faults)                                                                                      \
+    X(handled, run->counts.ring.handled)                                                                               \
+    X(faulted, run->counts.ring.faulted)                                                                               \
+    X(dropped, run->counts.ring.dropped)                                                                               \
+    X(undelivered, run->counts.ring.undelivered)                                                                       \
+    X(in_doubt, run->counts.ring.in_doubt)                                                                             \
+    X(pending, run->counts.ring.pending)
+
+static void print_json(const run *run)
+{
+    double seconds = seconds_of(run);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f}", "version", SLR_VERSION, "device",
+                               run->device_info.name, "engine", run->device_info.engine, "chosen",
+                               run->device_info.chosen, "handler", run->handler.name, "ended", ends[run->end],
+                               "seconds", seconds, "rows_per_s", per_second(run->counts.rows, seconds),
+                               "messages_per_s", per_second(run->counts.ring.accepted, seconds));
+#define ADD(name, value) json_object_set_new(object, #name, json_integer((json_int_t)(value)));
+    COUNTS(ADD)
+#undef ADD
+    FILE *to = run->options.output != NULL ? stdout : stderr;
+    json_dumpf(object, to, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    fputc('\n', to);
+    json_decref(object);
+}
+
+static void print_stats(const run *run)
+{
+    double seconds = seconds_of(run);
+    fprintf(stderr, "%-17s %s, %s\n", "device", run->device_info.name, run->device_info.engine);
+    if (run->device_info.chosen[0] != '\0')
+        fprintf(stderr, "%-17s %s\n", "chosen", run->device_info.chosen);
+    fprintf(stderr, "%-17s %s\n", "ended", ends[run->end]);
+#define PRINT(name, value) fprintf(stderr, "%-17s %" PRIu64 "\n", #name, (uint64_t)(value));
+    COUNTS(PRINT)
+#undef PRINT
+    fprintf(stderr, "%-17s %.3f\n%-17s %.0f\n%-17s %.0f\n", "seconds", seconds, "rows_per_s",
+            per_second(run->counts.rows, seconds), "messages_per_s", per_second(run->counts.ring.accepted, seconds));
+}
+
+static void say_what_was_left(const run *run)
+{
+    const run_counts *counts = &run->counts;
+    if (counts->bad_rows > 0 && run->options.skip_errors)
+        say("bad rows skipped: %" PRIu64, counts->bad_rows);
+    if (counts->faults > 0 && run->options.skip_errors)
+        say("messages that faulted: %" PRIu64, counts->faults);
+    if (counts->partial_messages > 0)
+        say("rows at the end dropped: %" PRIu64 " (a message takes %u; incomplete messages: %" PRIu64 ")",
+            counts->partial_rows, run->columns.rows_per_message, counts->partial_messages);
+    if (run->end == RUN_INTERRUPTED)
+        say("interrupted: %" PRIu64 " rows read, %" PRIu64 " messages handled, %" PRIu64 " replies; left: %" PRIu64
+            " messages not sent, %" PRIu64 " undelivered",
+            counts->rows, counts->ring.handled, counts->replies, counts->unsent, counts->ring.undelivered);
+    else if (counts->unsent + counts->ring.undelivered > 0 && run->end != RUN_READER_GONE)
+        say("left: %" PRIu64 " messages not sent, %" PRIu64 " undelivered", counts->unsent, counts->ring.undelivered);
+}
+
+void run_report_end(run *run)
+{
+    say_progress("");
+    say_what_was_left(run);
+    if (run->options.stats)
+        print_stats(run);
+    if (run->options.json)
+        print_json(run);
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stream of `slipring run`: rows become messages, replies become rows. One thread; what waits, waits in poll() or
+// in feed.c.
+#include "clock.h"
+#include "interrupt.h"
+#include "run.h"
+#include "say.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    WINDOW = 16384, // messages whose replies --ordered holds back together
+    PROGRESS_MS = 250,
+    DRAIN_S = 10 // for what was sent when a signal comes
+};
+
+static void bad_row(run *run, uint64_t line, const char *what)
+{
+    run->counts.bad_rows++;
+    run_complain(run, line, what);
+}
+
+// False where the run is to end instead. Regular files are always ready.
+static bool wait_for_input(run *run)
+{
+    struct pollfd ready[] = {{.fd = run->input, .events = POLLIN},
+                             {.fd = interrupt_descriptor(), .events = POLLIN},
+                             {.fd = run->port, .events = POLLIN}};
+    int patience_ms = 0;
+    for (;;) {
+        int count = poll(ready, patience_ms == 0 ? 2 : 3, patience_ms);
+        if (interrupted())
+            run_stop(run, RUN_INTERRUPTED);
+        if (run->end != RUN_GOING)
+            return false;
+        if (count > 0 && ready[0].revents != 0)
+            return true;
+        run_catch_up(run);
+        patience_ms = run->progress ? PROGRESS_MS : -1;
+    }
+}
+
+static void fill(run *run)
+{
+    size_t space;
+    char *to = csv_in_space(&run->in, &space);
+    if (to == NULL) {
+        bad_row(run, run->in.line, "a row of more than 64 MiB: is a quote never closed?");
+        run_stop(run, RUN_STOPPED);
+    } else if (wait_for_input(run)) {
+        ssize_t got = read(run->input, to, space);
+        if (got >= 0) {
+            csv_in_put(&run->in, (size_t)got);
+        } else if (errno != EINTR) {
+            say("cannot read the input: %s", strerror(errno));
+            run->end = RUN_BROKEN;
+            run->exit_code = EXIT_FAILED;
+        }
+    }
+}
+
+static void commit(run *run, uint32_t instance, uint64_t line)
+{
+    run_check(run, feed_commit(&run->feed, instance, line));
+    if (run->feed.batched > 0)
+        return;
+    run_check_output(run);
+    run_report_progress(run);
+    if (run->options.ordered && run->feed.accepted - run->window_from >= WINDOW)
+        run_close_window(run);
+}
+
+// A row of a message that takes several.
+static bool collect(run *run, const csv_row *row, uint32_t instance)
+{
+    unsigned char *message;
+    group *group = groups_get(&run->groups, instance, &message);
+    if (!columns_store(&run->columns, row, group->rows, message))
+        return false;
+    if (group->rows++ == 0)
+        group->line = row->line;
+    if (group->rows == run->columns.rows_per_message) {
+        memcpy(feed_slot(&run->feed), message, run->feed.message_bytes);
+        group->rows = 0;
+        commit(run, instance, group->line);
+    }
+    return true;
+}
+
+static bool find_instance(run *run, const csv_row *row, uint32_t *instance)
+{
+    *instance = 0;
+    if (run->columns.key == COLUMN_NONE)
+        return true;
+    const csv_field *key = &row->fields[run->columns.key];
+    if (keys_find_or_add(&run->keys, key->text, key->bytes, instance))
+        return true;
+    snprintf(run->columns.problem, sizeof run->columns.problem, "key '%.64s' is one more than the %u of --instances",
+             key->text, run->options.instances);
+    return false;
+}
+
+static bool take_row(run *run, const csv_row *row)
+{
+    uint32_t instance;
+    if (!columns_fit(&run->columns, row) || !find_instance(run, row, &instance))
+        return false;
+    if (run->columns.rows_per_message > 1)
+        return collect(run, row, instance);
+    if (!columns_store(&run->columns, row, 0, feed_slot(&run->feed)))
+        return false;
+    commit(run, instance, row->line);
+    return true;
+}
+
+static void read_rows(run *run)
+{
+    while (run->end == RUN_GOING) {
+        csv_row row;
+        csv_result result = csv_in_next(&run->in, &row);
+        if (result == CSV_MORE) {
+            fill(run);
+        } else if (result == CSV_END) {
+            run_stop(run, RUN_INPUT_ENDED);
+        } else {
+            run->counts.rows++;
+            if (result == CSV_BAD)
+                bad_row(run, row.line, run->in.bad);
+            else if (!take_row(run, &row))
+                bad_row(run, row.line, run->columns.problem);
+        }
+    }
+}
+
+int run_read_header(run *run)
+{
+    csv_row row;
+    csv_result result;
+    while ((result = csv_in_next(&run->in, &row)) == CSV_MORE && run->end == RUN_GOING)
+        fill(run);
+    if (run->end == RUN_BROKEN)
+        return run->exit_code;
+    if (result != CSV_ROW) {
+        say("%s", result == CSV_BAD ? run->in.bad : "the input is empty: its first row must name the columns");
+        return EXIT_FAILED;
+    }
+    if (!columns_map(&run->columns, &row, &run->handler.message, run->options.key)) {
+        say("%s", run->columns.problem);
+        return EXIT_FAILED;
+    }
+    char unused[512];
+    columns_unused(&run->columns, unused, sizeof unused);
+    if (*unused != '\0')
+        say("columns that nothing uses: %s", unused);
+    return EXIT_DONE;
+}
+
+// Messages that the end of the input left incomplete.
+static void end_groups(run *run)
+{
+    bool pad = run->options.pad_partial && run->end == RUN_INPUT_ENDED;
+    for (uint32_t instance = 0; instance < run->groups.count; instance++) {
+        unsigned char *message;
+        group *group = groups_get(&run->groups, instance, &message);
+        if (group->rows == 0)
+            continue;
+        if (pad) {
+            columns_pad(&run->columns, group->rows, message);
+            memcpy(feed_slot(&run->feed), message, run->feed.message_bytes);
+            run->counts.padded++;
+            commit(run, instance, group->line);
+        } else {
+            run->counts.partial_messages++;
+            run->counts.partial_rows += group->rows;
+        }
+    }
+}
+
+// How long what was accepted may still take.
+static uint64_t drain_ns(const run *run)
+{
+    switch (run->end) {
+    case RUN_READER_GONE:
+    case RUN_BROKEN:
+        return 0;
+    case RUN_INTERRUPTED:
+        return DRAIN_S * SECOND_NS;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+static void finish(run *run)
+{
+    end_groups(run);
+    if (run->end != RUN_READER_GONE && run->end != RUN_BROKEN)
+        run_check(run, feed_flush(&run->feed));
+    run->counts.unsent = run->feed.batched;
+    slr_status status = feed_finish(&run->feed, drain_ns(run), &run->counts.ring);
+    if (run->end != RUN_READER_GONE)
+        run_check(run, status);
+    window_empty(&run->window, run_write_reply, run);
+    csv_out_flush(&run->out);
+    run_check_output(run);
+    run->counts.end_ns = clock_ns();
+}
+
+void run_stream(run *run)
+{
+    run->counts.start_ns = clock_ns();
+    run->feed.on_reply = run_on_reply;
+    run->feed.user = run;
+    run->feed.give_up = interrupted;
+    if (run->handler.reply.bytes > 0)
+        csv_out_header(&run->out, run->options.key, &run->handler.reply);
+    read_rows(run);
+    finish(run);
+}

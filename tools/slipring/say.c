@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tools say to people: everything on standard error goes through here, so that messages and progress do not
+// mix.
+#include "say.h"
+
+#include "verbs.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static const char *speaker = "";
+static bool progress_shown;
+
+void say_as(const char *verb)
+{
+    speaker = verb;
+}
+
+static void say_list(const char *format, va_list arguments)
+{
+    say_progress("");
+    fprintf(stderr, "slipring%s%s: ", *speaker ? " " : "", speaker);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+void say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_list(format, arguments);
+    va_end(arguments);
+}
+
+void say_progress(const char *line)
+{
+    if (*line == '\0' && !progress_shown)
+        return;
+    fprintf(stderr, "\r%s\033[K", line); // ECMA-48: erase to the end of the line
+    progress_shown = *line != '\0';
+}
+
+int say_failure(slr_status status, const char *what)
+{
+    const char *why = slr_error_message();
+    say("%s: %s", what, *why ? why : slr_status_meaning(status));
+    return status == SLR_NO_DEVICE || status == SLR_UNSUPPORTED ? EXIT_NO_DEVICE : EXIT_FAILED;
+}
+
+int say_usage(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_list(format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "Try 'slipring%s%s --help'.\n", *speaker ? " " : "", speaker);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the tools say to people, on standard error, and how a status becomes an exit code.
+#ifndef SAY_H
+#define SAY_H
+
+#include <slipring/status.h>
+
+/// Prints "slipring VERB: MESSAGE" and a line feed to standard error; above the line of progress, where there is one.
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/// The verb that the messages begin with; "" before one is known.
+void say_as(const char *verb);
+
+/// A line on a terminal that is written over and over. "" takes it away.
+void say_progress(const char *line);
+
+/// Says what a library call that gave `status` was for and why it failed; the exit code that this makes.
+int say_failure(slr_status status, const char *what);
+
+/// Says that the command line is wrong and where help is; EXIT_USAGE.
+int say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The verbs of the command line, and how each one may end. A verb gets its own argc and argv; argv[0] is its name.
+#ifndef VERBS_H
+#define VERBS_H
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,       // the work failed: a source that does not compile, a bad row, a device that was lost
+    EXIT_USAGE = 2,        // the command line asks for something that does not exist
+    EXIT_NO_DEVICE = 3,    // the device cannot run that here
+    EXIT_INTERRUPTED = 130 // by SIGINT or SIGTERM, after what had been accepted was handled
+};
+
+int verb_bench(int argc, char **argv);
+int verb_demo(int argc, char **argv);
+int verb_devices(int argc, char **argv);
+int verb_doctor(int argc, char **argv);
+int verb_run(int argc, char **argv);
+
+#endif
