@@ -62,7 +62,7 @@ check_src_include() {
     if [[ $3 == '<' ]]; then
         if [[ $name == slipring/* ]]; then
             [[ $allowed == *' public '* ]] || violation "$1:$2: $own may not include public headers (<$name>)"
-        elif [[ $own != base && $file != *_test.c ]]; then
+        elif [[ $own != base && $file != *_test.[ch] ]]; then
             is_iso_c "$name" || violation "$1:$2: <$name> is not ISO C: only base knows the operating system"
         fi
         return

@@ -22,7 +22,8 @@ SLR_API void slr_port_close(slr_port *port);
 /// How a message is sent; zero is the default in every field.
 typedef struct slr_send_options {
     uint32_t priority;    ///< SLR_PRIORITY(0..255); default: the ring kernel's
-    uint32_t correlation; ///< returned in every reply to the message; default: the port's running number
+    uint32_t correlation; ///< returned in every reply to the message; default: the port's running number, which begins
+                          ///< with 1 and counts the messages accepted that took it (behind 2^31 - 1 comes 0)
 } slr_send_options;
 
 /// Sends one message to an instance of a ring kernel.

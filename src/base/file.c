@@ -184,6 +184,33 @@ slr_status slri_folder_make(const char *path)
     return status;
 }
 
+slr_status slri_folder_trusted(const char *path)
+{
+    struct stat about;
+    SLRI_TRY(slri_folder_make(path));
+    if (stat(path, &about) != 0)
+        return SLRI_FAIL(SYSTEM, "the folder %s cannot be read: %s", path, strerror(errno));
+    if (about.st_uid != geteuid())
+        return SLRI_FAIL(SYSTEM, "the folder %s belongs to another user", path);
+    if (about.st_mode & S_IWOTH)
+        return SLRI_FAIL(SYSTEM, "the folder %s can be written by everybody", path);
+    return access(path, W_OK | X_OK) == 0 ? SLR_OK : SLRI_FAIL(SYSTEM, "the folder %s cannot be written", path);
+}
+
+slr_status slri_folder_make_private(char **path)
+{
+    const char *parent = getenv("TMPDIR");
+    SLRI_TRY(slri_file_temporary_name(parent && *parent ? parent : "/tmp", "", path));
+    if (mkdir(*path, 0700) == 0) // not slri_folder_make: a folder that is there already is not ours alone
+        return SLR_OK;
+    slr_status status = SLRI_FAIL(SYSTEM, "cannot make the private folder %s: %s", *path, strerror(errno));
+    free(*path);
+    *path = NULL;
+    return status;
+}
+
+void slri_folder_remove(const char *path) { (void)rmdir(path); }
+
 slr_status slri_path_canonical(const char *path, char **out)
 {
     char *canonical = realpath(path, NULL);

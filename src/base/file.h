@@ -38,6 +38,17 @@ slr_status slri_file_remove(const char *path);
 /// file).
 slr_status slri_folder_make(const char *path);
 
+/// Whether what lies in the folder may be trusted to be run: it is (or can be made) a folder of this user's that not
+/// everybody may write to. Errors: SYSTEM (the message says what is wrong with it).
+slr_status slri_folder_trusted(const char *path);
+
+/// Makes a new folder that only this user may use, in TMPDIR or /tmp. `path` is the caller's to free().
+/// Errors: SYSTEM, NO_MEMORY.
+slr_status slri_folder_make_private(char **path);
+
+/// Removes a folder that is empty. Best effort.
+void slri_folder_remove(const char *path);
+
 /// Absolute, without links, `.` and `..`. Errors: NOT_FOUND, SYSTEM, NO_MEMORY.
 slr_status slri_path_canonical(const char *path, char **out);
 

@@ -39,7 +39,8 @@ struct slri_symbol {
     uint32_t depth;
 };
 
-// A flattened initialiser: what stands at which offset; all that is not named is zero. Later items overwrite earlier ones.
+// A flattened initialiser: what stands at which offset; all that is not named is zero. Later items overwrite earlier
+// ones.
 struct slri_init_item {
     uint64_t offset;
     struct slri_expr *value; // a scalar already of the item's type, or a struct
@@ -49,7 +50,7 @@ struct slri_init_item {
 struct slri_init {
     const struct slri_type *type; // with the length that the initialiser gave an open array
     struct slri_init_item *first, **last;
-    bool is_constant;             // every item is
+    bool is_constant; // every item is
 };
 
 enum slri_expr_op {
@@ -78,7 +79,7 @@ enum slri_expr_op {
     SLRI_EXPR_ATOMIC,          // instr of arg: pointer, then values; order, scope, index: enum slri_rmw
     SLRI_EXPR_EXCHANGE,        // __nv_atomic_compare_exchange_n: arg is pointer, expected, desired
     SLRI_EXPR_FENCE,
-    SLRI_EXPR_REPLY,    // left: a pointer to the reply
+    SLRI_EXPR_REPLY, // left: a pointer to the reply
     SLRI_EXPR_INSTANCE,
     SLRI_EXPR_LITERAL, // a compound literal: init
 };
@@ -104,12 +105,12 @@ struct slri_expr {
 };
 
 enum slri_stmt_kind {
-    SLRI_STMT_EXPR, // value
+    SLRI_STMT_EXPR,    // value
     SLRI_STMT_DECLARE, // symbol, init or value (of a scalar or pointer), or neither: it starts as zero
-    SLRI_STMT_BLOCK, // body
-    SLRI_STMT_IF,    // value, body, other
-    SLRI_STMT_LOOP,  // init; value (may be NULL); step; body; do_while
-    SLRI_STMT_SWITCH, // value, first case
+    SLRI_STMT_BLOCK,   // body
+    SLRI_STMT_IF,      // value, body, other
+    SLRI_STMT_LOOP,    // init; value (may be NULL); step; body; do_while
+    SLRI_STMT_SWITCH,  // value, first case
     SLRI_STMT_BREAK,
     SLRI_STMT_CONTINUE,
     SLRI_STMT_RETURN, // value or NULL
@@ -148,9 +149,9 @@ struct slri_func {
     struct slri_stmt *body; // NULL: only declared
     bool is_ring;
     bool is_defined;
-    bool is_lowering;            // on the way down: a call to it now is recursion
+    bool is_lowering;             // on the way down: a call to it now is recursion
     struct slri_special *special; // the lowering's: one for each combination of roots
-    struct slri_func *next;      // in source order
+    struct slri_func *next;       // in source order
 };
 
 #endif

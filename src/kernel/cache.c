@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define ENTRY_LIMIT_BYTES ((size_t)256 << 20)
 
@@ -21,36 +19,18 @@ static const char magic[16] = "slipring entry 1";
 
 // ---- the folder ----------------------------------------------------------------------------------------------------
 
-// What keeps us from running what lies in the folder, or NULL. `detail` is the operating system's word on it.
-static const char *problem_of(const char *folder, const char **detail)
+static slr_status use_private(slri_cache *cache, const char *why)
 {
-    struct stat about;
-    *detail = "";
-    if (slri_folder_make(folder) != SLR_OK || stat(folder, &about) != 0) {
-        *detail = slr_error_message();
-        return "cannot be made: ";
-    }
-    if (about.st_uid != geteuid())
-        return "belongs to another user";
-    if (about.st_mode & S_IWOTH)
-        return "can be written by everybody";
-    return access(folder, W_OK | X_OK) == 0 ? NULL : "cannot be written";
-}
-
-static slr_status make_private(slri_cache *cache, const char *why)
-{
-    const char *parent = getenv("TMPDIR");
-    cache->why_private = malloc(strlen(why) + 1);
+    slri_text text = SLRI_TEXT_INIT;
+    slri_text_printf(&text, "the user's cache folder is not used: %s", why);
+    cache->why_private = slri_text_take(&text);
     if (!cache->why_private)
         return SLRI_FAIL(NO_MEMORY, "no memory for the cache");
-    strcpy(cache->why_private, why);
-    SLRI_TRY(slri_file_temporary_name(parent && *parent ? parent : "/tmp", "", &cache->folder));
-    // Not slri_folder_make: a folder that is there already is not ours alone.
-    if (mkdir(cache->folder, 0700) == 0)
+    if (slri_folder_make_private(&cache->folder) == SLR_OK)
         return SLR_OK;
-    slr_status status = SLRI_FAIL(SYSTEM, "%s; and no private folder %s can be made", why, cache->folder);
-    free(cache->folder);
-    cache->folder = NULL;
+    slri_text_printf(&text, "%s; %s", cache->why_private, slr_error_message());
+    slr_status status = SLRI_FAIL(SYSTEM, "%s", slri_text_view(&text));
+    slri_text_free(&text);
     return status;
 }
 
@@ -58,20 +38,12 @@ slr_status slri_cache_open(slri_cache *cache)
 {
     *cache = (slri_cache){0};
     char *folder = NULL;
-    const char *detail = "", *problem = "is unknown: ";
-    if (slri_cache_folder(&folder) == SLR_OK)
-        problem = problem_of(folder, &detail);
-    else
-        detail = slr_error_message();
-    if (!problem) {
+    if (slri_cache_folder(&folder) == SLR_OK && slri_folder_trusted(folder) == SLR_OK) {
         cache->folder = folder;
         return SLR_OK;
     }
-    slri_text why = SLRI_TEXT_INIT;
-    slri_text_printf(&why, "the cache folder %s%s%s%s", folder ? folder : "", folder ? " " : "", problem, detail);
-    slr_status status = make_private(cache, slri_text_view(&why));
-    slri_text_free(&why);
     free(folder);
+    slr_status status = use_private(cache, slr_error_message());
     if (status != SLR_OK)
         slri_cache_close(cache);
     return status;
@@ -82,7 +54,7 @@ void slri_cache_close(slri_cache *cache)
     if (cache->why_private && cache->published)
         slri_file_remove(cache->published);
     if (cache->why_private && cache->folder)
-        rmdir(cache->folder);
+        slri_folder_remove(cache->folder);
     free(cache->folder);
     free(cache->why_private);
     free(cache->published);

@@ -192,7 +192,7 @@ static void a_folder_that_cannot_be_made_is_replaced(void **state)
 {
     (void)state;
     write_file(folder, "a file");
-    expect_private("cannot be made");
+    expect_private("cannot make the folder");
 }
 
 static void without_any_folder_the_reason_names_both(void **state)

@@ -18,9 +18,9 @@ struct slri_expr *slri_make_symbol(struct slri_unit *unit, struct slri_symbol *s
 struct slri_expr *slri_rvalue(struct slri_unit *unit, struct slri_expr *expr);
 // How a message names an expression: "'x'", "the member 'at'", "this".
 const char *slri_expr_name(struct slri_unit *unit, const struct slri_expr *expr);
-struct slri_expr *slri_truth(struct slri_unit *unit, struct slri_expr *expr);      // an I32 that is 0 or not
+struct slri_expr *slri_truth(struct slri_unit *unit, struct slri_expr *expr); // an I32 that is 0 or not
 struct slri_expr *slri_to_kind(struct slri_unit *unit, struct slri_expr *expr, enum slri_kind kind);
-struct slri_expr *slri_to_index(struct slri_unit *unit, struct slri_expr *expr);   // an I64
+struct slri_expr *slri_to_index(struct slri_unit *unit, struct slri_expr *expr); // an I64
 
 // As if by assignment. `what` completes "cannot use X as ..." ("the value of 'x'").
 struct slri_expr *slri_convert(struct slri_unit *unit, struct slri_expr *expr, const struct slri_type *type,
@@ -74,7 +74,6 @@ bool slri_handler_has_state(const struct slri_func *func); // of one that was ch
 
 // Values are the bits of a register kind, zero-extended to 64.
 uint64_t slri_value_of_double(enum slri_kind kind, double value);
-double slri_value_to_double(enum slri_kind kind, uint64_t bits);
 uint64_t slri_value_of_int(enum slri_kind kind, int64_t value);
 int64_t slri_value_to_int(enum slri_kind kind, uint64_t bits); // of an integer kind: sign- or zero-extended
 bool slri_value_is_zero(enum slri_kind kind, uint64_t bits);   // also of -0.0

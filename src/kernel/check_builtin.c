@@ -105,7 +105,7 @@ enum form { LOAD, STORE, RMW, EXCHANGE, CLASSIC_RMW, CLASSIC_CAS };
 
 static const struct {
     enum form form;
-    uint32_t args;   // of which the first `values` are pointer and values
+    uint32_t args; // of which the first `values` are pointer and values
     uint32_t values;
     enum slri_op instr;
     bool writes;

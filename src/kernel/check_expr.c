@@ -23,15 +23,14 @@ struct slri_expr *slri_make(struct slri_unit *unit, enum slri_expr_op op, const 
         return slri_make_error(unit, where);
     }
     struct slri_expr *expr = slri_unit_take(unit, sizeof *expr);
-    *expr = (struct slri_expr){
-        .op = op, .type = type, .where = where, .left = left, .right = right, .height = below + 1};
+    *expr =
+        (struct slri_expr){.op = op, .type = type, .where = where, .left = left, .right = right, .height = below + 1};
     return expr;
 }
 
 struct slri_expr *slri_make_const(struct slri_unit *unit, enum slri_kind kind, uint64_t bits, struct slri_where where)
 {
-    struct slri_expr *expr =
-        slri_make(unit, SLRI_EXPR_CONST, slri_type_of(unit->types, kind), where, NULL, NULL);
+    struct slri_expr *expr = slri_make(unit, SLRI_EXPR_CONST, slri_type_of(unit->types, kind), where, NULL, NULL);
     expr->bits = bits;
     return expr;
 }
@@ -97,8 +96,8 @@ struct slri_expr *slri_truth(struct slri_unit *unit, struct slri_expr *expr)
         return slri_make_error(unit, expr->where);
     }
     if (!slri_type_is_scalar(expr->type)) {
-        SLRI_ERROR(unit, expr->where, WRONG_TYPE, "%s has the type %s, a number is needed",
-                   slri_expr_name(unit, expr), slri_unit_spell(unit, expr->type));
+        SLRI_ERROR(unit, expr->where, WRONG_TYPE, "%s has the type %s, a number is needed", slri_expr_name(unit, expr),
+                   slri_unit_spell(unit, expr->type));
         return slri_make_error(unit, expr->where);
     }
     enum slri_kind kind = expr->type->kind;
@@ -129,8 +128,8 @@ static struct slri_expr *pointer_as(struct slri_unit *unit, struct slri_expr *ex
                                     struct slri_where where)
 {
     if (expr->type->is_const && !type->is_const) {
-        SLRI_ERROR(unit, where, CONST_VIOLATED, "%s is a %s, and cannot lose its const",
-                   slri_expr_name(unit, expr), slri_unit_spell(unit, expr->type));
+        SLRI_ERROR(unit, where, CONST_VIOLATED, "%s is a %s, and cannot lose its const", slri_expr_name(unit, expr),
+                   slri_unit_spell(unit, expr->type));
         return slri_make_error(unit, where);
     }
     return slri_make(unit, SLRI_EXPR_CAST, type, where, expr, NULL);

@@ -52,7 +52,8 @@ const struct slri_field *slri_find_field(struct slri_unit *unit, const struct sl
                                          const struct slri_token *name)
 {
     if (type->kind != SLRI_STRUCT) {
-        SLRI_ERROR(unit, name->where, UNKNOWN_MEMBER, "no member '%s' in a %s", name->text, slri_unit_spell(unit, type));
+        SLRI_ERROR(unit, name->where, UNKNOWN_MEMBER, "no member '%s' in a %s", name->text,
+                   slri_unit_spell(unit, type));
         return NULL;
     }
     for (uint32_t i = 0; i < type->fields; i++)

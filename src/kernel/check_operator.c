@@ -83,8 +83,8 @@ static struct slri_expr *make_scaled(struct slri_unit *unit, const struct slri_t
 {
     index = slri_to_index(unit, index);
     if (negative)
-        index = slri_make_unary(unit, &(struct slri_token){.kind = SLRI_TOKEN_PUNCT, .text = "-", .where = index->where},
-                                index);
+        index = slri_make_unary(
+            unit, &(struct slri_token){.kind = SLRI_TOKEN_PUNCT, .text = "-", .where = index->where}, index);
     if (either_failed(pointer, index))
         return slri_make_error(unit, token->where);
     return slri_make(unit, SLRI_EXPR_POINTER_ADD, pointer->type, token->where, pointer, index);
@@ -99,8 +99,8 @@ static struct slri_expr *of_pointers(struct slri_unit *unit, enum slri_op instr,
         return slri_make(unit, SLRI_EXPR_POINTER_DIFF, slri_type_of(unit->types, SLRI_I64), token->where, left, right);
     if (!is_comparison(instr))
         return bad_operands(unit, token, left, right);
-    struct slri_expr *made = slri_make(unit, SLRI_EXPR_POINTER_COMPARE, slri_type_of(unit->types, SLRI_I32),
-                                       token->where, left, right);
+    struct slri_expr *made =
+        slri_make(unit, SLRI_EXPR_POINTER_COMPARE, slri_type_of(unit->types, SLRI_I32), token->where, left, right);
     made->instr = instr;
     return made;
 }
@@ -125,8 +125,8 @@ static struct slri_expr *with_pointer(struct slri_unit *unit, enum slri_op instr
 }
 
 // Both operands in the kind that the operation works in; a shift's count in its left operand's.
-static bool balance(struct slri_unit *unit, enum slri_op instr, const struct slri_token *token,
-                    struct slri_expr **left, struct slri_expr **right, enum slri_kind *kind)
+static bool balance(struct slri_unit *unit, enum slri_op instr, const struct slri_token *token, struct slri_expr **left,
+                    struct slri_expr **right, enum slri_kind *kind)
 {
     if (!slri_type_is_scalar((*left)->type) || !slri_type_is_scalar((*right)->type)) {
         bad_operands(unit, token, *left, *right);

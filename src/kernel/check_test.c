@@ -25,7 +25,8 @@ static void grammar_that_is_wrong_is_refused(void **unused)
 {
     (void)unused;
     static const struct refused list[] = {
-        {IN "__ring__ void h(const struct in *m) { int x = 1 ^^}", SLRI_K_UNEXPECTED_TOKEN, "expected ';' after the declaration, found '}'"},
+        {IN "__ring__ void h(const struct in *m) { int x = 1 ^^}", SLRI_K_UNEXPECTED_TOKEN,
+         "expected ';' after the declaration, found '}'"},
         {H("int x = (1 + ^^; int y;"), SLRI_K_UNEXPECTED_TOKEN, "expected an expression, found ';'"},
         {H("if ^^m->a { }"), SLRI_K_UNEXPECTED_TOKEN, "expected '(' after if"},
         {H("int t[4] = ^^7;"), SLRI_K_UNEXPECTED_TOKEN, "the array's values in {}"},
@@ -94,12 +95,15 @@ static void what_is_outside_the_subset_is_refused(void **unused)
         {IN "^^__global__ void k(float *x) { x[threadIdx.x] = 1; }\n__ring__ void h(const struct in *m) {}",
          SLRI_K_UNSUPPORTED_FEATURE, "__global__"},
         {H("^^__shared__ float s[32];"), SLRI_K_UNSUPPORTED_FEATURE, "__shared__"},
-        {"^^union u { int a; float b; };" IN "__ring__ void h(const struct in *m) {}", SLRI_K_UNSUPPORTED_TYPE, "union"},
-        {"struct s { int a ^^: 3; };" IN "__ring__ void h(const struct in *m) {}", SLRI_K_UNSUPPORTED_FEATURE, "bit-field"},
+        {"^^union u { int a; float b; };" IN "__ring__ void h(const struct in *m) {}", SLRI_K_UNSUPPORTED_TYPE,
+         "union"},
+        {"struct s { int a ^^: 3; };" IN "__ring__ void h(const struct in *m) {}", SLRI_K_UNSUPPORTED_FEATURE,
+         "bit-field"},
         {"struct s { int *^^p; };" IN "__ring__ void h(const struct in *m) {}", SLRI_K_POINTER_IN_MEMORY, "'p'"},
         {"^^template <class T> T f(T x) { return x; }\n" IN "__ring__ void h(const struct in *m) {}", SLRI_K_CPLUSPLUS,
          "templates"},
-        {IN "static int f(int x, ^^...) { return x; }\n__ring__ void h(const struct in *m) {}", SLRI_K_VARARGS, "variable"},
+        {IN "static int f(int x, ^^...) { return x; }\n__ring__ void h(const struct in *m) {}", SLRI_K_VARARGS,
+         "variable"},
         {IN "static void f(void ^^(*g)(int)) { }\n__ring__ void h(const struct in *m) {}", SLRI_K_FUNCTION_POINTER,
          "pointer to a function"},
         {IN "static int f(int x) { return x; }\n__ring__ void h(const struct in *m) { int v = ^^f; }",
@@ -143,7 +147,8 @@ static void rules_on_pointers_are_kept(void **unused)
          "never defined"},
     };
     REFUSE(list);
-    assert_rejected(IN "static int f(int n) { return n ? f(n - 1) : 0; }\n__ring__ void h(const struct in *m) { f(3); }",
+    assert_rejected(IN
+                    "static int f(int n) { return n ? f(n - 1) : 0; }\n__ring__ void h(const struct in *m) { f(3); }",
                     SLRI_K_RECURSION, 2, 34, 1);
     assert_rejected(IN "__device__ int f(int n); static int g(int n) { return f(n); }\n"
                        "__device__ int f(int n) { return g(n); }\n__ring__ void h(const struct in *m) { g(1); }",
@@ -162,10 +167,12 @@ static void handlers_have_their_shape(void **unused)
         {IN "__ring__ int ^^h(const struct in *m) { return 1; }", SLRI_K_HANDLER_RETURNS, "returns int"},
         {IN "__ring__ void g(const struct in *m) {}\n__ring__ void h(const struct in *m) { ^^g(m); }",
          SLRI_K_HANDLER_CALLED, "'g'"},
-        {H("long x = 1; int y = 2; ring_reply(&x); ^^ring_reply(&y);"), SLRI_K_REPLY_TYPE_DIFFERS, "int, and before it one of long"},
+        {H("long x = 1; int y = 2; ring_reply(&x); ^^ring_reply(&y);"), SLRI_K_REPLY_TYPE_DIFFERS,
+         "int, and before it one of long"},
         {H("ring_reply(^^3);"), SLRI_K_BAD_REPLY, "not by int"},
         {"^^static int f(void) { return 1; }", SLRI_K_NO_HANDLER, "no __ring__ handler"},
-        {IN "static void f(int x) { ring_reply(&x); }\n__ring__ void h(const struct in *m) { long y = 1; ring_reply(&y); ^^f(1); }",
+        {IN "static void f(int x) { ring_reply(&x); }\n__ring__ void h(const struct in *m) { long y = 1; "
+            "ring_reply(&y); ^^f(1); }",
          SLRI_K_REPLY_TYPE_DIFFERS, "int"},
     };
     REFUSE(list);
@@ -243,9 +250,10 @@ static void calls_that_multiply_are_bounded(void **unused)
     char text[8192];
     size_t length = (size_t)snprintf(text, sizeof text, IN "static int f0(int *p, int *q) { return *p + *q; }\n");
     for (int i = 1; i < 25; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length,
-                                   "static int f%d(int *p, int *q) { int a[%d], b[%d]; return f%d(a, q) + f%d(p, b); }\n",
-                                   i, i, i + 30, i - 1, i - 1);
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length,
+                             "static int f%d(int *p, int *q) { int a[%d], b[%d]; return f%d(a, q) + f%d(p, b); }\n", i,
+                             i, i + 30, i - 1, i - 1);
     snprintf(text + length, sizeof text - length, "__ring__ void h(const struct in *m) { int x, y; f24(&x, &y); }");
     struct slri_module *module;
     slr_status status = compile_quietly(text, &module);

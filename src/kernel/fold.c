@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on constants, with the results that ir.h defines: what is folded here must equal what an executor computes.
+// Arithmetic on constants, with the results that ir.h defines: what is folded here must equal what an executor
+// computes.
 #include "kernel/check.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ uint64_t slri_value_of_double(enum slri_kind kind, double value)
     return kind == SLRI_F32 ? of_float((float)value) : of_double(value);
 }
 
-double slri_value_to_double(enum slri_kind kind, uint64_t bits)
+static double to_double(enum slri_kind kind, uint64_t bits)
 {
     return kind == SLRI_F32 ? (double)as_float(bits) : as_double(bits);
 }
@@ -63,7 +64,7 @@ int64_t slri_value_to_int(enum slri_kind kind, uint64_t bits)
 
 bool slri_value_is_zero(enum slri_kind kind, uint64_t bits)
 {
-    return slri_kind_is_float(kind) ? slri_value_to_double(kind, bits) == 0 : bits == 0;
+    return slri_kind_is_float(kind) ? to_double(kind, bits) == 0 : bits == 0;
 }
 
 // ---- integers ------------------------------------------------------------------------------------------------------
@@ -161,7 +162,7 @@ static uint64_t fold_floats(enum slri_op op, enum slri_kind kind, uint64_t a, ui
 {
     bool narrow = kind == SLRI_F32;
     float x = as_float(a), y = as_float(b);
-    double left = slri_value_to_double(kind, a), right = slri_value_to_double(kind, b);
+    double left = to_double(kind, a), right = to_double(kind, b);
     switch (op) {
     case SLRI_OP_ADD:
         return narrow ? of_float(x + y) : of_double(left + right);
@@ -172,7 +173,7 @@ static uint64_t fold_floats(enum slri_op op, enum slri_kind kind, uint64_t a, ui
     case SLRI_OP_DIV:
         return narrow ? of_float(x / y) : of_double(left / right);
     default:
-        return compare(op, left < right, left == right, left > right);
+        return compare(op, left<right, left == right, left> right);
     }
 }
 
@@ -242,9 +243,9 @@ uint64_t slri_fold_convert(enum slri_kind from, enum slri_kind to, uint64_t bits
     if (to == SLRI_BOOL)
         return !slri_value_is_zero(from, bits);
     if (slri_kind_is_float(from) && slri_kind_is_float(to))
-        return slri_value_of_double(to, slri_value_to_double(from, bits));
+        return slri_value_of_double(to, to_double(from, bits));
     if (slri_kind_is_float(from))
-        return saturate(to, slri_value_to_double(from, bits));
+        return saturate(to, to_double(from, bits));
     if (slri_kind_is_float(to))
         return float_of_integer(from, to, bits);
     return narrow_integer(to, (uint64_t)slri_value_to_int(from, bits));

@@ -237,16 +237,15 @@ static void lower_entry(struct slri_lowering *all, struct slri_func *func, struc
 
 // ---- the module ----------------------------------------------------------------------------------------------------
 
-// A function that no handler calls is lowered all the same, with pointers into memory of which nothing is known, so that
-// what is wrong in it is said; then it is left out.
+// A function that no handler calls is lowered all the same, with pointers into memory of which nothing is known, so
+// that what is wrong in it is said; then it is left out.
 static void try_uncalled(struct slri_lowering *all, struct slri_func *func)
 {
     uint32_t functions = all->module->functions;
     struct slri_key *key = slri_unit_take(all->unit, (func->params + 1) * sizeof *key);
     for (uint32_t i = 0; i < func->params; i++)
         if (!slri_type_is_scalar(func->param[i]->type))
-            key[i] = (struct slri_key){
-                .root = {SLRI_ROOT_PARAM, 0}, .bytes = SLRI_UNBOUNDED, .same_as = UINT32_MAX};
+            key[i] = (struct slri_key){.root = {SLRI_ROOT_PARAM, 0}, .bytes = SLRI_UNBOUNDED, .same_as = UINT32_MAX};
     slri_specialise(all, func, key);
     all->module->functions = functions;
 }

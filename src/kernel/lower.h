@@ -10,7 +10,7 @@
 #define SLRI_LOWER_DEPTH_LIMIT 3000 // of nested calls, blocks and expressions together: the lowering recurses
 #define SLRI_UNBOUNDED UINT64_MAX   // bytes of a root whose accesses the executors check
 
-struct slri_ref { // an object that pointers point into
+struct slri_ref {          // an object that pointers point into
     struct slri_root root; // NONE: something was reported
     uint64_t bytes;        // or SLRI_UNBOUNDED
     const char *name;      // for messages: "the state", "the table 'band'"
@@ -41,7 +41,7 @@ struct slri_key { // what a specialisation knows of one pointer parameter
 struct slri_special {
     struct slri_key *key; // one for each parameter of the source; all zero for what is no pointer
     struct slri_function *ir;
-    bool returns_pointer;         // result: into what, as the callee sees it
+    bool returns_pointer; // result: into what, as the callee sees it
     struct slri_ref result;
     const struct slri_type *reply; // of the ring_reply in it and in what it calls
     struct slri_special *next;
@@ -89,9 +89,10 @@ bool slri_lower_is_news(struct slri_lowering *all, struct slri_where where, unsi
     (slri_lower_is_news((body)->all, where, SLRI_K_##CODE) ? SLRI_ERROR((body)->unit, where, CODE, __VA_ARGS__)        \
                                                            : (void)0)
 
-bool slri_lower_enter(struct slri_body *body, struct slri_where where); // slri_lower_leave in either case
+void slri_lower_enter(struct slri_body *body, struct slri_where where); // gives up past the limit
 void slri_lower_leave(struct slri_body *body);
-struct slri_instr *slri_emit_instr(struct slri_body *body, enum slri_op op, enum slri_kind kind, struct slri_where where);
+struct slri_instr *slri_emit_instr(struct slri_body *body, enum slri_op op, enum slri_kind kind,
+                                   struct slri_where where);
 struct slri_block *slri_emit_block(struct slri_body *body); // a new one, not yet where instructions go
 slri_reg slri_emit_reg(struct slri_body *body, enum slri_kind kind, const char *name);
 slri_reg slri_emit_const(struct slri_body *body, enum slri_kind kind, uint64_t bits, struct slri_where where);

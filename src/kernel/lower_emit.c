@@ -15,10 +15,10 @@ bool slri_lower_is_news(struct slri_lowering *all, struct slri_where where, unsi
     return true;
 }
 
-bool slri_lower_enter(struct slri_body *body, struct slri_where where)
+void slri_lower_enter(struct slri_body *body, struct slri_where where)
 {
     if (body->all->depth++ < SLRI_LOWER_DEPTH_LIMIT)
-        return true;
+        return;
     SLRI_ERROR(body->unit, where, NESTING_TOO_DEEP, "calls and expressions are nested more than %d deep",
                SLRI_LOWER_DEPTH_LIMIT);
     slri_unit_give_up(body->unit, SLR_OK);
@@ -29,7 +29,8 @@ void slri_lower_leave(struct slri_body *body)
     body->all->depth--;
 }
 
-struct slri_instr *slri_emit_instr(struct slri_body *body, enum slri_op op, enum slri_kind kind, struct slri_where where)
+struct slri_instr *slri_emit_instr(struct slri_body *body, enum slri_op op, enum slri_kind kind,
+                                   struct slri_where where)
 {
     if (++body->all->instructions > SLRI_MODULE_MAX_INSTRUCTIONS) {
         SLRI_ERROR(body->unit, where, KERNEL_TOO_LARGE, "more than %u instructions", SLRI_MODULE_MAX_INSTRUCTIONS);

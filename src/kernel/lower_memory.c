@@ -135,8 +135,8 @@ static struct slri_address advanced(struct slri_body *body, struct slri_address 
         return at;
     }
     slri_reg step = scaled(body, slri_lower_scalar(body, index), bytes, index->where);
-    at.base = at.base == SLRI_NO_REG ? step
-                                     : slri_emit_binary(body, SLRI_OP_ADD, SLRI_I64, at.base, step, index->where);
+    at.base =
+        at.base == SLRI_NO_REG ? step : slri_emit_binary(body, SLRI_OP_ADD, SLRI_I64, at.base, step, index->where);
     at.valid = 0;
     return at;
 }
@@ -168,8 +168,8 @@ static struct slri_address element(struct slri_body *body, const struct slri_exp
         slri_reg reg = slri_lower_scalar(body, index);
         check_index(body, reg, index, extent);
         slri_reg step = scaled(body, reg, of->bytes, index->where);
-        at.base = at.base == SLRI_NO_REG ? step
-                                         : slri_emit_binary(body, SLRI_OP_ADD, SLRI_I64, at.base, step, index->where);
+        at.base =
+            at.base == SLRI_NO_REG ? step : slri_emit_binary(body, SLRI_OP_ADD, SLRI_I64, at.base, step, index->where);
         at.valid = past ? 0 : of->bytes;
     }
     at.valid = is_inside || at.ref.bytes == SLRI_UNBOUNDED ? at.valid : 0;

@@ -30,8 +30,8 @@ static void lower_declare(struct slri_body *body, const struct slri_stmt *stmt)
         else
             slri_emit_move(body, variable->reg, slri_emit_const(body, SLRI_I64, 0, stmt->where), stmt->where);
     } else if (slri_type_is_scalar(type)) {
-        slri_reg value = stmt->value ? slri_lower_scalar(body, stmt->value)
-                                     : slri_emit_const(body, type->kind, 0, stmt->where);
+        slri_reg value =
+            stmt->value ? slri_lower_scalar(body, stmt->value) : slri_emit_const(body, type->kind, 0, stmt->where);
         if (slri_in_register(symbol))
             slri_lower_assign_variable(body, symbol, value, stmt->where);
         else

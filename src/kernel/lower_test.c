@@ -34,15 +34,21 @@ static struct run run_entry(const struct slri_module *module, void *state, const
 
 // ---- the same text for both ----------------------------------------------------------------------------------------
 
-struct point { short x; int y; };
-struct deep { char tag; struct point at[3]; double weight; };
+struct point {
+    short x;
+    int y;
+};
+struct deep {
+    char tag;
+    struct point at[3];
+    double weight;
+};
 
 #define SHARED_TYPES "struct point { short x; int y; }; struct deep { char tag; struct point at[3]; double weight; };"
 
 // CASE(name, { body of a function of `long a, long b` that returns long }): compiled by the host here and kept as text.
 #define CASE(name, ...)                                                                                                \
-    static int64_t host_##name(int64_t a, int64_t b) __VA_ARGS__                                                       \
-    static const char text_##name[] = #__VA_ARGS__;
+    static int64_t host_##name(int64_t a, int64_t b) __VA_ARGS__ static const char text_##name[] = #__VA_ARGS__;
 
 // The bodies are on purpose what compilers warn of: every conversion, elided braces, falling through.
 #pragma GCC diagnostic push
@@ -90,13 +96,16 @@ CASE(shifts, {
 CASE(division, {
     long d = b ? b : 3;
     unsigned e = (unsigned)b | 1;
-    if (d == -1) d = -2;
+    if (d == -1)
+        d = -2;
     return a / d + a % d + (long)((unsigned)a / e) + (long)((unsigned)a % e) + (int)(short)a / 7 + (int)(short)a % 7;
 })
 CASE(short_circuits, {
     int n = 0;
-    if (a > 0 && (n += 1) && b > 0) n += 10;
-    if (a > 0 || (n += 100)) n += 1000;
+    if (a > 0 && (n += 1) && b > 0)
+        n += 10;
+    if (a > 0 || (n += 100))
+        n += 1000;
     int k = a && b;
     int m = a || b;
     int before = n;
@@ -106,48 +115,84 @@ CASE(short_circuits, {
 CASE(loops, {
     long sum = 0;
     for (int i = 0; i < 20; i++) {
-        if (i == (b & 15)) continue;
-        if (i == 17) break;
+        if (i == (b & 15))
+            continue;
+        if (i == 17)
+            break;
         sum = sum * 3 + i;
     }
     int k = 5;
-    while (k-- > 0) sum += k * a;
-    do { sum ^= k; if (++k > 3) continue; sum++; } while (k < 6);
-    for (;;) { if (sum++ & 1) break; }
+    while (k-- > 0)
+        sum += k * a;
+    do {
+        sum ^= k;
+        if (++k > 3)
+            continue;
+        sum++;
+    } while (k < 6);
+    for (;;) {
+        if (sum++ & 1)
+            break;
+    }
     return sum;
 })
 CASE(switches, {
     long r = 0;
     for (int i = -1; i < 6; i++) {
         switch (i + (int)(a & 1)) {
-        case -1: r += 1; break;
-        case 0: r += 10;
-        case 1: r += 100; if (b > 0) break; r += 1000; break;
-        default: r += 10000;
-        case 4: r += 3; continue;
+        case -1:
+            r += 1;
+            break;
+        case 0:
+            r += 10;
+        case 1:
+            r += 100;
+            if (b > 0)
+                break;
+            r += 1000;
+            break;
+        default:
+            r += 10000;
+        case 4:
+            r += 3;
+            continue;
         }
         r *= 2;
     }
-    switch ((unsigned)b) { case 0xffffffffu: r += 7; break; case 3: return r; }
+    switch ((unsigned)b) {
+    case 0xffffffffu:
+        r += 7;
+        break;
+    case 3:
+        return r;
+    }
     return r;
 })
 CASE(arrays, {
     int m[4][5];
     long sum = 0;
     for (int i = 0; i < 4; i++)
-        for (int j = 4; j >= 0; j--) m[i][j] = i * 10 + j + (int)b;
+        for (int j = 4; j >= 0; j--)
+            m[i][j] = i * 10 + j + (int)b;
     int *row = m[2];
     int *end = &m[3][5];
     sum += row[1] + *(row + 2) + row[-3] + (end - row) + (end > row) + sizeof m / sizeof m[0];
-    for (int *p = &m[0][0]; p < end; ++p) sum = sum * 3 + *p;
+    for (int *p = &m[0][0]; p < end; ++p)
+        sum = sum * 3 + *p;
     m[a & 3][b & 3] += 5;
     m[1][2]++;
-    return sum + m[a & 3][b & 3] * 7 + m[1][2] + 2[m[1]];
+    return sum + m[a & 3][b & 3] * 7 + m[1][2] + 2 [m[1]];
 })
 CASE(structs, {
-    struct deep d = { .tag = 3, .at = { { 1, 2 }, [2].y = 5, }, .weight = 0.5 };
+    struct deep d = {.tag = 3,
+                     .at =
+                         {
+                             {1, 2},
+                             [2].y = 5,
+                         },
+                     .weight = 0.5};
     struct deep e = d;
-    struct point p = { (short)a };
+    struct point p = {(short)a};
     e.at[1] = p;
     e.at[a & 1].y += (int)b;
     struct point *q = &e.at[1];
@@ -155,20 +200,20 @@ CASE(structs, {
     struct deep f = a > b ? d : e;
     f.weight *= 3;
     long weight = (long)(f.weight * 100);
-    return e.at[0].x + e.at[1].x * 3 + e.at[0].y * 5 + e.at[1].y * 7 + d.at[2].y + d.at[1].x + weight +
-           e.tag + (f = e, f.at[2].y) + (int)sizeof(struct deep);
+    return e.at[0].x + e.at[1].x * 3 + e.at[0].y * 5 + e.at[1].y * 7 + d.at[2].y + d.at[1].x + weight + e.tag +
+           (f = e, f.at[2].y) + (int)sizeof(struct deep);
 })
 CASE(elided_braces, {
-    int m[3][2] = { 1, 2, { 3 }, 4 };
-    struct point p[2] = { 1, 2, 3 };
+    int m[3][2] = {1, 2, {3}, 4};
+    struct point p[2] = {1, 2, 3};
     char s[] = "ab\n";
-    int t[] = { [3] = 4, 5, [1] = (int)a };
-    struct deep d = { 1, .at[1].y = 2, 7, .weight = 3 };
+    int t[] = {[3] = 4, 5, [1] = (int)a};
+    struct deep d = {1, .at[1].y = 2, 7, .weight = 3};
     return m[0][1] + m[1][0] * 3 + m[1][1] + m[2][0] * 5 + p[1].x * 7 + p[1].y + s[2] + (long)sizeof s + t[4] + t[1] +
            (long)sizeof t + d.at[2].x * 11 + d.at[1].y;
 })
 CASE(pointers_into_locals, {
-    int values[6] = { 5, 4, 3, 2, 1, 0 };
+    int values[6] = {5, 4, 3, 2, 1, 0};
     int *p = values;
     long r = *p++ * 100;
     r += *p * 10;
@@ -196,13 +241,21 @@ CASE(floats, {
 })
 CASE(comma_and_scope, {
     int x = 1;
-    { int x = 2; { int x = 3; a += x; } a += x; }
-    for (int x = 0, y = 10; x < y; x++, y--) a += x * y;
+    {
+        int x = 2;
+        {
+            int x = 3;
+            a += x;
+        }
+        a += x;
+    }
+    for (int x = 0, y = 10; x < y; x++, y--)
+        a += x * y;
     enum { A = 3, B, C = B * 2 };
     typedef int whole;
     whole z = (x = 5, x + 1);
     const int k = C;
-    static const int table[3] = { A, B, 7 + sizeof(int) };
+    static const int table[3] = {A, B, 7 + sizeof(int)};
     int last[k];
     last[k - 1] = z;
     return a + x + z + C + table[(unsigned)b % 3] + last[k - 1] + (long)sizeof last;
@@ -215,12 +268,27 @@ struct both {
     int64_t (*host)(int64_t, int64_t);
 };
 
-#define BOTH(name) {#name, text_##name, host_##name}
+#define BOTH(name)                                                                                                     \
+    {                                                                                                                  \
+#name, text_##name, host_##name                                                                                \
+    }
 
 static const struct both boths[] = {
-    BOTH(promotions),    BOTH(mixed_signs), BOTH(small_assignments), BOTH(bool_values),          BOTH(shifts),
-    BOTH(division),      BOTH(short_circuits), BOTH(loops),          BOTH(switches),             BOTH(arrays),
-    BOTH(structs),       BOTH(elided_braces), BOTH(floats),          BOTH(pointers_into_locals), BOTH(comma_and_scope),
+    BOTH(promotions),
+    BOTH(mixed_signs),
+    BOTH(small_assignments),
+    BOTH(bool_values),
+    BOTH(shifts),
+    BOTH(division),
+    BOTH(short_circuits),
+    BOTH(loops),
+    BOTH(switches),
+    BOTH(arrays),
+    BOTH(structs),
+    BOTH(elided_braces),
+    BOTH(floats),
+    BOTH(pointers_into_locals),
+    BOTH(comma_and_scope),
 };
 
 static void interpreted_c_equals_the_hosts(void **unused)
@@ -280,8 +348,9 @@ static void functions_take_and_return_structs_by_value(void **unused)
     assert_int_equal(value_of(IN "struct p { int x, y; };"
                                  "static struct p turn(struct p v) { int t = v.x; v.x = -v.y; v.y = t; return v; }"
                                  "__ring__ void h(const struct in *m) { struct p v = { 3, 4 };"
-                                 " struct p w = turn(turn(v)); struct p z = v; z = turn(z);"
-                                 REPLY("v.x * 1000 + w.x * 100 + turn(v).y * 10 + z.x") "}", 0, 0),
+                                 " struct p w = turn(turn(v)); struct p z = v; z = turn(z);" REPLY(
+                                     "v.x * 1000 + w.x * 100 + turn(v).y * 10 + z.x") "}",
+                              0, 0),
                      3000 - 300 + 30 - 4);
 }
 
@@ -290,8 +359,9 @@ static void pointer_results_keep_their_root(void **unused)
     (void)unused;
     assert_int_equal(value_of(IN "static const int *skip(const int *p, int n) { return p + n; }"
                                  "static const int table[4] = { 1, 2, 3, 4 };"
-                                 "__ring__ void h(const struct in *m) { int own[4] = { 5, 6, 7, 8 };"
-                                 REPLY("*skip(table, 2) * 10 + *skip(own, 1)") "}", 0, 0),
+                                 "__ring__ void h(const struct in *m) { int own[4] = { 5, 6, 7, 8 };" REPLY(
+                                     "*skip(table, 2) * 10 + *skip(own, 1)") "}",
+                              0, 0),
                      36);
 }
 
@@ -299,32 +369,34 @@ static void two_pointers_into_one_local_stay_so(void **unused)
 {
     (void)unused;
     assert_int_equal(value_of(IN "static long apart(const int *p, int *q) { *q = 9; return (q - p) * 10 + p[2]; }"
-                                 "__ring__ void h(const struct in *m) { int own[4] = { 5, 6, 7, 8 };"
-                                 REPLY("apart(own, &own[2])") "}", 0, 0),
+                                 "__ring__ void h(const struct in *m) { int own[4] = { 5, 6, 7, 8 };" REPLY(
+                                     "apart(own, &own[2])") "}",
+                              0, 0),
                      29);
 }
 
 static void state_bindings_and_instance_are_there(void **unused)
 {
     (void)unused;
-    const char *text = IN "struct s { long seen[2]; int last; };"
-                          "__ring__ void h(struct s *self, const struct in *m, long *buffer, int given) {"
-                          " self->seen[1] += given; self->last = (int)ring_instance(); buffer[2] = self->seen[1];"
-                          REPLY("buffer[2] * 1000 + buffer[m->a] * 10 + self->last") "}";
+    const char *text =
+        IN "struct s { long seen[2]; int last; };"
+           "__ring__ void h(struct s *self, const struct in *m, long *buffer, int given) {"
+           " self->seen[1] += given; self->last = (int)ring_instance(); buffer[2] = self->seen[1];" REPLY(
+               "buffer[2] * 1000 + buffer[m->a] * 10 + self->last") "}";
     assert_int_equal(value_of(text, 3, 0), 5000 + 130 + 7);
 }
 
 static void exchange_and_add_are_atomic_calls(void **unused)
 {
     (void)unused;
-    const char *text =
-        IN "__ring__ void h(const struct in *m, unsigned long long *w, int given) { unsigned long long seen = 3;"
-           " long r = __nv_atomic_compare_exchange_n(w, &seen, 99, false, __NV_ATOMIC_ACQ_REL, __NV_ATOMIC_ACQUIRE,"
-           " __NV_THREAD_SCOPE_SYSTEM); r = r * 100 + (long)seen;"
-           " r = r * 100 + __nv_atomic_compare_exchange_n(w, &seen, 20, false, __NV_ATOMIC_ACQ_REL,"
-           " __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);"
-           " r = r * 100 + (long)atomicAdd(w, 5); r = r * 100 + (long)atomicMax(&w[1], 4);"
-           " r = r * 100 + (long)__nv_atomic_load_n(w, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM); ring_reply(&r); }";
+    const char *text = IN
+        "__ring__ void h(const struct in *m, unsigned long long *w, int given) { unsigned long long seen = 3;"
+        " long r = __nv_atomic_compare_exchange_n(w, &seen, 99, false, __NV_ATOMIC_ACQ_REL, __NV_ATOMIC_ACQUIRE,"
+        " __NV_THREAD_SCOPE_SYSTEM); r = r * 100 + (long)seen;"
+        " r = r * 100 + __nv_atomic_compare_exchange_n(w, &seen, 20, false, __NV_ATOMIC_ACQ_REL,"
+        " __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);"
+        " r = r * 100 + (long)atomicAdd(w, 5); r = r * 100 + (long)atomicMax(&w[1], 4);"
+        " r = r * 100 + (long)__nv_atomic_load_n(w, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM); ring_reply(&r); }";
     assert_int_equal(value_of(text, 0, 0), 1001201125);
 }
 
@@ -500,7 +572,8 @@ static void functions_that_nothing_calls_are_checked_and_left_out(void **unused)
     assert_int_equal(module->functions, 1);
     slri_module_destroy(module);
     assert_rejected(IN "static int *unused(int *p, int *q, int n) { if (n) return p; return q; }\n"
-                       "__ring__ void h(const struct in *m) {}", SLRI_K_POINTER_ROOTS_DIFFER, 2, 69, 1);
+                       "__ring__ void h(const struct in *m) {}",
+                    SLRI_K_POINTER_ROOTS_DIFFER, 2, 69, 1);
 }
 
 int main(void)

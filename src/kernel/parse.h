@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parser's files share: the translation unit being read. Parsing and checking are one pass, because in C a name
-// must be known to be a type before what follows it can be read; the grammar is in parse_*.c, the rules on types in
-// check_*.c. Memory that runs out, and too many errors, leave by longjmp: everything lies in the module's region.
+// What the parser's files share: the translation unit being read. Parsing and checking are one pass, because in C a
+// name must be known to be a type before what follows it can be read; the grammar is in parse_*.c, the rules on types
+// in check_*.c. Memory that runs out, and too many errors, leave by longjmp: everything lies in the module's region.
 #ifndef SLRI_KERNEL_PARSE_H
 #define SLRI_KERNEL_PARSE_H
 
@@ -11,8 +11,8 @@
 
 #include <setjmp.h>
 
-#define SLRI_NESTING_LIMIT 400       // of the parser's recursion: 200 brackets, or 400 blocks
-#define SLRI_HEIGHT_LIMIT 1000       // of an expression's tree: a chain of a + b + c is one deep for each operator
+#define SLRI_NESTING_LIMIT 400 // of the parser's recursion: 200 brackets, or 400 blocks
+#define SLRI_HEIGHT_LIMIT 1000 // of an expression's tree: a chain of a + b + c is one deep for each operator
 #define SLRI_TABLE_MAX_BYTES (UINT64_C(16) << 20)
 #define SLRI_LOCALS_MAX_BYTES (UINT64_C(256) << 10) // of one function: they lie on the executor's stack
 #define SLRI_SCOPE_BUCKETS 1024
@@ -60,10 +60,10 @@ bool slri_is(const struct slri_unit *unit, const char *text);  // a name or punc
 bool slri_token_is(const struct slri_token *token, const char *text);
 bool slri_accept(struct slri_unit *unit, const char *text);
 bool slri_expect(struct slri_unit *unit, const char *text, const char *after); // reports, panics
-void slri_unexpected(struct slri_unit *unit, const char *wanted);             // reports, panics
-void slri_recover(struct slri_unit *unit); // past the next ; or before the } that closes this block; ends the panic
+void slri_unexpected(struct slri_unit *unit, const char *wanted);              // reports, panics
+void slri_recover(struct slri_unit *unit);     // past the next ; or before the } that closes this block; ends the panic
 void slri_skip_braces(struct slri_unit *unit); // in a panic inside { }: past the }, or before a ; (it was forgotten)
-bool slri_enter(struct slri_unit *unit);   // one deeper; false (reported) past the limit. slri_leave in either case
+bool slri_enter(struct slri_unit *unit);       // one deeper; false (reported) past the limit. slri_leave in either case
 void slri_leave(struct slri_unit *unit);
 
 enum slri_space { SLRI_SPACE_NAMES, SLRI_SPACE_TAGS };
@@ -134,8 +134,8 @@ void slri_parse_local(struct slri_unit *unit, struct slri_stmt ***last);
 struct slri_init *slri_parse_init(struct slri_unit *unit, const struct slri_type *type); // from = or {
 
 struct slri_stmt *slri_parse_block(struct slri_unit *unit); // from {, in a scope of its own
-bool slri_parse_assertion(struct slri_unit *unit);         // _Static_assert, if that is next
-bool slri_falls_through(const struct slri_stmt *list);     // may control reach the end of the list?
+bool slri_parse_assertion(struct slri_unit *unit);          // _Static_assert, if that is next
+bool slri_falls_through(const struct slri_stmt *list);      // may control reach the end of the list?
 
 struct slri_expr *slri_parse_expression(struct slri_unit *unit);
 struct slri_expr *slri_parse_assignment(struct slri_unit *unit);

@@ -139,7 +139,8 @@ static void parse_local_object(struct slri_unit *unit, const struct slri_specifi
     symbol->is_const = made->is_const;
     symbol->index = unit->function->variables++;
     if (is_static && !made->is_const) {
-        SLRI_ERROR(unit, symbol->where, STATIC_LOCAL, "'%s' would keep its value from message to message", symbol->name);
+        SLRI_ERROR(unit, symbol->where, STATIC_LOCAL, "'%s' would keep its value from message to message",
+                   symbol->name);
         is_static = false;
     }
     struct slri_init *init = NULL;
@@ -232,7 +233,8 @@ static struct slri_func *find_function(struct slri_unit *unit, const struct slri
         return symbol->func;
     struct slri_func *func = slri_unit_take(unit, sizeof *func);
     symbol = slri_declare(unit, SLRI_SYMBOL_FUNCTION, made->name->text, made->name->where);
-    *func = (struct slri_func){.name = symbol->name, .where = symbol->where, .result = made->type, .params = made->params};
+    *func =
+        (struct slri_func){.name = symbol->name, .where = symbol->where, .result = made->type, .params = made->params};
     func->param = made->param;
     symbol->func = func;
     *unit->last_function = func;
@@ -247,8 +249,8 @@ static void check_function_words(struct slri_unit *unit, const struct slri_speci
     bool is_host = base->words & SLRI_WORD_HOST ? !(base->words & of_device)
                                                 : !(base->words & (of_device | SLRI_WORD_STATIC | SLRI_WORD_INLINE));
     if (is_host)
-        SLRI_ERROR(unit, made->name->where, HOST_CODE, "'%s' is a function of the host: it is neither __device__ nor static",
-                   made->name->text);
+        SLRI_ERROR(unit, made->name->where, HOST_CODE,
+                   "'%s' is a function of the host: it is neither __device__ nor static", made->name->text);
     if (made->type->kind == SLRI_ARRAY || (made->type->kind == SLRI_STRUCT && !slri_type_is_complete(made->type)))
         SLRI_ERROR(unit, made->name->where, INCOMPLETE_TYPE, "'%s' returns %s", made->name->text,
                    slri_unit_spell(unit, made->type));

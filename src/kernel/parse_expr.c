@@ -38,7 +38,8 @@ static struct slri_expr *parse_literal(struct slri_unit *unit)
         enum slri_kind kind = token->is_float ? SLRI_F32 : SLRI_F64;
         return slri_make_const(unit, kind, slri_value_of_double(kind, token->value.f64), token->where);
     }
-    SLRI_ERROR(unit, token->where, UNSUPPORTED_FEATURE, "a string stands here; it can only initialise an array of char");
+    SLRI_ERROR(unit, token->where, UNSUPPORTED_FEATURE,
+               "a string stands here; it can only initialise an array of char");
     return slri_make_error(unit, token->where);
 }
 
@@ -211,45 +212,55 @@ static struct slri_expr *parse_sizeof(struct slri_unit *unit)
     return slri_make_const(unit, SLRI_U64, type->bytes, where);
 }
 
+struct within { // where a designator of offsetof has got to
+    const struct slri_type *type;
+    uint64_t offset;
+};
+
+static bool step_to_member(struct slri_unit *unit, struct within *at)
+{
+    if (!slri_is_name(unit)) {
+        slri_unexpected(unit, "a member's name");
+        return false;
+    }
+    const struct slri_field *field = slri_find_field(unit, at->type, slri_advance(unit));
+    unit->panic |= !field;
+    if (field)
+        *at = (struct within){field->type, at->offset + field->offset};
+    return field != NULL;
+}
+
+static bool step_to_element(struct slri_unit *unit, struct within *at)
+{
+    struct slri_where where = slri_advance(unit)->where;
+    int64_t index = 0;
+    bool is_known = slri_parse_constant(unit, "an index in offsetof", &index);
+    bool fits = at->type->kind == SLRI_ARRAY && index >= 0 && (uint64_t)index < at->type->count;
+    slri_expect(unit, "]", "after the index");
+    if (is_known && !fits)
+        SLRI_ERROR(unit, where, INDEX_OUTSIDE_EXTENT, "no element %lld in %s", (long long)index,
+                   slri_unit_spell(unit, at->type));
+    unit->panic |= !is_known || !fits;
+    if (is_known && fits)
+        *at = (struct within){at->type->of, at->offset + (uint64_t)index * at->type->of->bytes};
+    return is_known && fits;
+}
+
 // offsetof(type, member.member[3])
 static struct slri_expr *parse_offsetof(struct slri_unit *unit)
 {
     struct slri_where where = slri_advance(unit)->where;
     slri_expect(unit, "(", "after offsetof");
-    const struct slri_type *type = unit->panic ? NULL : slri_parse_type_name(unit);
-    slri_expect(unit, ",", "after the type");
-    uint64_t offset = 0;
-    bool first = true;
-    while (!unit->panic && (first || slri_is(unit, ".") || slri_is(unit, "["))) {
-        if (!first && slri_accept(unit, "[")) {
-            int64_t index = 0;
-            bool fits = slri_parse_constant(unit, "an index in offsetof", &index) && type->kind == SLRI_ARRAY &&
-                        index >= 0 && (uint64_t)index < type->count;
-            slri_expect(unit, "]", "after the index");
-            if (!fits) {
-                SLRI_ERROR(unit, where, INDEX_OUTSIDE_EXTENT, "no element %lld in %s", (long long)index,
-                           slri_unit_spell(unit, type));
-                return slri_make_error(unit, where);
-            }
-            type = type->of;
-            offset += (uint64_t)index * type->bytes;
-            continue;
-        }
-        if (!first)
-            slri_advance(unit);
-        first = false;
-        const struct slri_field *field = slri_is_name(unit) ? slri_find_field(unit, type, slri_advance(unit)) : NULL;
-        if (!field) {
-            if (slri_peek(unit)->kind != SLRI_TOKEN_NAME && !slri_is(unit, ")"))
-                slri_unexpected(unit, "a member's name");
-            unit->panic = true;
-            return failed(unit);
-        }
-        type = field->type;
-        offset += field->offset;
+    struct within at = {unit->panic ? NULL : slri_parse_type_name(unit), 0};
+    bool goes_on = slri_expect(unit, ",", "after the type") && step_to_member(unit, &at);
+    while (goes_on && (slri_is(unit, ".") || slri_is(unit, "["))) {
+        if (slri_accept(unit, "."))
+            goes_on = step_to_member(unit, &at);
+        else
+            goes_on = step_to_element(unit, &at);
     }
     slri_expect(unit, ")", "to close offsetof");
-    return unit->panic ? failed(unit) : slri_make_const(unit, SLRI_U64, offset, where);
+    return unit->panic ? failed(unit) : slri_make_const(unit, SLRI_U64, at.offset, where);
 }
 
 static struct slri_expr *parse_prefix(struct slri_unit *unit)
@@ -266,7 +277,8 @@ static struct slri_expr *parse_prefix(struct slri_unit *unit)
             return slri_make_address(unit, token->where, expr);
         return slri_make_deref(unit, token->where, expr);
     }
-    if (slri_token_is(token, "+") || slri_token_is(token, "-") || slri_token_is(token, "~") || slri_token_is(token, "!")) {
+    if (slri_token_is(token, "+") || slri_token_is(token, "-") || slri_token_is(token, "~") ||
+        slri_token_is(token, "!")) {
         slri_advance(unit);
         return slri_make_unary(unit, token, parse_cast(unit));
     }
@@ -360,7 +372,7 @@ static const struct {
     const char *text;
     enum slri_op instr;
 } updates[] = {
-    {"+=", SLRI_OP_ADD}, {"-=", SLRI_OP_SUB}, {"*=", SLRI_OP_MUL},  {"/=", SLRI_OP_DIV},  {"%=", SLRI_OP_REM},
+    {"+=", SLRI_OP_ADD}, {"-=", SLRI_OP_SUB}, {"*=", SLRI_OP_MUL}, {"/=", SLRI_OP_DIV},  {"%=", SLRI_OP_REM},
     {"&=", SLRI_OP_AND}, {"|=", SLRI_OP_OR},  {"^=", SLRI_OP_XOR}, {"<<=", SLRI_OP_SHL}, {">>=", SLRI_OP_SHR},
 };
 

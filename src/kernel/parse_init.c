@@ -141,9 +141,8 @@ static void fill_designated(struct filler *filler, const struct slri_type *type,
     if (slri_enter(unit))
         fill_designated(filler, inner, inner_offset, &at);
     slri_leave(unit);
-    while (!unit->panic && ++at < members(inner) && slri_is(unit, ",") &&
-           !slri_token_is(slri_peek_at(unit, 1), "}") && !slri_token_is(slri_peek_at(unit, 1), ".") &&
-           !slri_token_is(slri_peek_at(unit, 1), "[")) {
+    while (!unit->panic && ++at < members(inner) && slri_is(unit, ",") && !slri_token_is(slri_peek_at(unit, 1), "}") &&
+           !slri_token_is(slri_peek_at(unit, 1), ".") && !slri_token_is(slri_peek_at(unit, 1), "[")) {
         slri_advance(unit);
         fill_member(filler, inner, inner_offset, at);
     }
@@ -178,9 +177,9 @@ static void fill_elided(struct filler *filler, const struct slri_type *type, uin
 {
     struct slri_unit *unit = filler->unit;
     for (uint64_t index = 0; index < members(type) && !unit->panic; index++) {
-        bool more = index == 0 || (slri_is(unit, ",") && !slri_token_is(slri_peek_at(unit, 1), "}") &&
-                                   !slri_token_is(slri_peek_at(unit, 1), ".") &&
-                                   !slri_token_is(slri_peek_at(unit, 1), "["));
+        bool more =
+            index == 0 || (slri_is(unit, ",") && !slri_token_is(slri_peek_at(unit, 1), "}") &&
+                           !slri_token_is(slri_peek_at(unit, 1), ".") && !slri_token_is(slri_peek_at(unit, 1), "["));
         if (!more)
             return;
         if (index)

@@ -161,7 +161,8 @@ static void parse_cases(struct slri_unit *unit, struct slri_stmt *stmt)
             last = &made->body;
         } else if (is_label || !last) {
             SLRI_ERROR(unit, slri_peek(unit)->where, BAD_CASE,
-                       is_label ? "more than %d cases" : "a statement before the first of at most %d cases", CASES_LIMIT);
+                       is_label ? "more than %d cases" : "a statement before the first of at most %d cases",
+                       CASES_LIMIT);
             unit->panic = true;
         } else {
             parse_statement(unit, &last);
@@ -210,7 +211,8 @@ static void parse_jump(struct slri_unit *unit, struct slri_stmt ***last)
     bool is_break = slri_token_is(token, "break");
     struct slri_stmt *target = is_break ? unit->breakable : unit->loop;
     if (!target)
-        SLRI_ERROR(unit, token->where, BREAK_OUTSIDE, "'%s' outside a loop%s", token->text, is_break ? " or switch" : "");
+        SLRI_ERROR(unit, token->where, BREAK_OUTSIDE, "'%s' outside a loop%s", token->text,
+                   is_break ? " or switch" : "");
     else {
         target->has_break |= is_break;
         add(unit, last, is_break ? SLRI_STMT_BREAK : SLRI_STMT_CONTINUE, token->where);
@@ -228,7 +230,8 @@ static void parse_return(struct slri_unit *unit, struct slri_stmt ***last)
         if (is_void && value->op != SLRI_EXPR_ERROR)
             SLRI_ERROR(unit, value->where, RETURN_TYPE, "'%s' is void and returns a value", unit->function->name);
         else if (!is_void)
-            stmt->value = slri_convert(unit, value, result, slri_unit_format(unit, "the result of '%s'", unit->function->name));
+            stmt->value =
+                slri_convert(unit, value, result, slri_unit_format(unit, "the result of '%s'", unit->function->name));
     } else if (!is_void) {
         SLRI_ERROR(unit, stmt->where, RETURN_TYPE, "'%s' returns %s, here it returns nothing", unit->function->name,
                    slri_unit_spell(unit, result));
@@ -286,8 +289,8 @@ static void parse_some_statement(struct slri_unit *unit, struct slri_stmt ***las
     static const struct {
         const char *word;
         void (*parse)(struct slri_unit *, struct slri_stmt ***);
-    } words[] = {{"if", parse_if},         {"for", parse_for},     {"while", parse_while}, {"do", parse_do},
-                 {"switch", parse_switch}, {"break", parse_jump},  {"continue", parse_jump}, {"return", parse_return}};
+    } words[] = {{"if", parse_if},         {"for", parse_for},    {"while", parse_while},   {"do", parse_do},
+                 {"switch", parse_switch}, {"break", parse_jump}, {"continue", parse_jump}, {"return", parse_return}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (slri_is(unit, words[i].word)) {
             words[i].parse(unit, last);
@@ -297,7 +300,8 @@ static void parse_some_statement(struct slri_unit *unit, struct slri_stmt ***las
         struct slri_stmt *stmt = add(unit, last, SLRI_STMT_BLOCK, slri_peek(unit)->where);
         stmt->body = slri_parse_block(unit);
     } else if (slri_is(unit, "case") || slri_is(unit, "default")) {
-        SLRI_ERROR(unit, slri_peek(unit)->where, BAD_CASE, "'%s' is not directly inside a switch", slri_peek(unit)->text);
+        SLRI_ERROR(unit, slri_peek(unit)->where, BAD_CASE, "'%s' is not directly inside a switch",
+                   slri_peek(unit)->text);
         unit->panic = true;
     } else if (slri_starts_type(unit)) {
         slri_parse_local(unit, last);

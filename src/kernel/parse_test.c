@@ -13,11 +13,37 @@
     static const char layout_text[] = #__VA_ARGS__;
 
 LAYOUTS(
-    struct small { char a; short b; char c; };
-    struct wide { char a; double b; char c; long d; unsigned char e[3]; };
-    struct nested { struct small s[3]; char tail; struct { float x, y; unsigned short z; } inner; struct wide w; };
-    struct sized { int8_t a; uint16_t b; int32_t c; uint64_t d; size_t e; _Bool f; long long g; unsigned h; };
-)
+    struct small {
+        char a;
+        short b;
+        char c;
+    };
+    struct wide {
+        char a;
+        double b;
+        char c;
+        long d;
+        unsigned char e[3];
+    };
+    struct nested {
+        struct small s[3];
+        char tail;
+        struct {
+            float x, y;
+            unsigned short z;
+        } inner;
+        struct wide w;
+    };
+    struct sized {
+        int8_t a;
+        uint16_t b;
+        int32_t c;
+        uint64_t d;
+        size_t e;
+        _Bool f;
+        long long g;
+        unsigned h;
+    };)
 
 static const struct slri_type *state_of(struct slri_module **module, const char *tag)
 {
@@ -78,13 +104,19 @@ static void every_form_of_declaration_is_taken(void **unused)
         IN "static void f(void) { return; } static int g() { for (;;) ; }" EMPTY,
         IN "static int f(int n) { switch (n) { case 1: return 2; default: return 3; } }" EMPTY,
         IN "static int f(int n) { if (n) return 1; else { return 2; } }" EMPTY,
-        IN "_Static_assert(sizeof(struct in) == 8, \"size\"); __ring__ void h(const struct in *m) { static_assert(1); }",
+        IN
+        "_Static_assert(sizeof(struct in) == 8, \"size\"); __ring__ void h(const struct in *m) { static_assert(1); }",
         IN "__ring__ void h(const struct in *m) { ;;{ } if (1) ; else ; while (0) ; do ; while (0); }",
         IN "struct p { int x, y[2]; }; __ring__ void h(const struct in *m) { int a = offsetof(struct p, y[1]);"
-           " struct p v = { 1, { 2, 3 } }, w = v, t[2] = { v, { 4 } }; w = (struct p){ .y[1] = a }; (void)t; ring_reply(&w); }",
-        IN "__ring__ void h(const struct in *m) { const float *p = (const float *)(const int *)&(int){ 3 }; (void)*p; }",
+           " struct p v = { 1, { 2, 3 } }, w = v, t[2] = { v, { 4 } }; w = (struct p){ .y[1] = a }; (void)t; "
+           "ring_reply(&w); }",
+        IN
+        "__ring__ void h(const struct in *m) { const float *p = (const float *)(const int *)&(int){ 3 }; (void)*p; }",
+        IN "struct s { int new, class; }; __ring__ void h(const struct in *m) { for (int half = 0; half < 2; half++) ;"
+           " struct s try = { .new = 1 }; try.class = try.new; }",
         IN "__ring__ void h(const struct in *m) { int v[2][2] = { 0 }; int *flat = (int *)v; flat[3] = 1; }",
-        IN "__ring__ void h(const struct in *m) { unsigned long n = sizeof(int[3]) + sizeof m->a + sizeof(m); (void)n; }",
+        IN
+        "__ring__ void h(const struct in *m) { unsigned long n = sizeof(int[3]) + sizeof m->a + sizeof(m); (void)n; }",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_accepted(texts[i]);
@@ -97,7 +129,10 @@ static void tables_hold_the_bytes_of_their_values(void **unused)
         compile_text("struct p { char c; int x[2]; };" IN
                      "static const struct p t[] = { { 'a', { 1, -2 } }, [2] = { .x[1] = 1 << 10 } };"
                      "static const float f[3] = { 1, [2] = 0.5 };" EMPTY);
-    struct p { char c; int x[2]; };
+    struct p {
+        char c;
+        int x[2];
+    };
     static const struct p t[] = {{'a', {1, -2}}, [2] = {.x[1] = 1 << 10}};
     static const float f[3] = {1, [2] = 0.5f};
     assert_int_equal(module->constants, 2);
@@ -114,8 +149,9 @@ static void tables_hold_the_bytes_of_their_values(void **unused)
 static void names_hide_those_outside(void **unused)
 {
     (void)unused;
-    assert_accepted("typedef int t; enum { x = 1 };" IN
-                    "__ring__ void h(const struct in *m) { t y = x; { float t = 1; int x = t * y; (void)x; } t z = x; (void)z; }");
+    assert_accepted(
+        "typedef int t; enum { x = 1 };" IN
+        "__ring__ void h(const struct in *m) { t y = x; { float t = 1; int x = t * y; (void)x; } t z = x; (void)z; }");
     assert_rejected(IN "__ring__ void h(const struct in *m) { { int x = 1; (void)x; } int y = x; }",
                     SLRI_K_UNKNOWN_NAME, 2, 71, 1);
 }

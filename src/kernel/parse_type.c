@@ -8,84 +8,111 @@ static const struct {
     const char *text;
     uint32_t word;
 } words[] = {
-    {"void", SLRI_WORD_VOID},         {"_Bool", SLRI_WORD_BOOL},          {"bool", SLRI_WORD_BOOL},
-    {"char", SLRI_WORD_CHAR},         {"short", SLRI_WORD_SHORT},         {"int", SLRI_WORD_INT},
-    {"long", SLRI_WORD_LONG},         {"float", SLRI_WORD_FLOAT},         {"double", SLRI_WORD_DOUBLE},
-    {"signed", SLRI_WORD_SIGNED},     {"unsigned", SLRI_WORD_UNSIGNED},   {"const", SLRI_WORD_CONST},
-    {"typedef", SLRI_WORD_TYPEDEF},   {"static", SLRI_WORD_STATIC},       {"extern", SLRI_WORD_EXTERN},
-    {"inline", SLRI_WORD_INLINE},     {"__inline__", SLRI_WORD_INLINE},   {"__forceinline__", SLRI_WORD_INLINE},
-    {"__noinline__", SLRI_WORD_INLINE}, {"__device__", SLRI_WORD_DEVICE}, {"__host__", SLRI_WORD_HOST},
-    {"__ring__", SLRI_WORD_RING},     {"__constant__", SLRI_WORD_CONSTANT}, {"restrict", SLRI_WORD_RESTRICT},
-    {"__restrict__", SLRI_WORD_RESTRICT}, {"__restrict", SLRI_WORD_RESTRICT},
+    {"void", SLRI_WORD_VOID},
+    {"_Bool", SLRI_WORD_BOOL},
+    {"bool", SLRI_WORD_BOOL},
+    {"char", SLRI_WORD_CHAR},
+    {"short", SLRI_WORD_SHORT},
+    {"int", SLRI_WORD_INT},
+    {"long", SLRI_WORD_LONG},
+    {"float", SLRI_WORD_FLOAT},
+    {"double", SLRI_WORD_DOUBLE},
+    {"signed", SLRI_WORD_SIGNED},
+    {"unsigned", SLRI_WORD_UNSIGNED},
+    {"const", SLRI_WORD_CONST},
+    {"typedef", SLRI_WORD_TYPEDEF},
+    {"static", SLRI_WORD_STATIC},
+    {"extern", SLRI_WORD_EXTERN},
+    {"inline", SLRI_WORD_INLINE},
+    {"__inline__", SLRI_WORD_INLINE},
+    {"__forceinline__", SLRI_WORD_INLINE},
+    {"__noinline__", SLRI_WORD_INLINE},
+    {"__device__", SLRI_WORD_DEVICE},
+    {"__host__", SLRI_WORD_HOST},
+    {"__ring__", SLRI_WORD_RING},
+    {"__constant__", SLRI_WORD_CONSTANT},
+    {"restrict", SLRI_WORD_RESTRICT},
+    {"__restrict__", SLRI_WORD_RESTRICT},
+    {"__restrict", SLRI_WORD_RESTRICT},
 };
 
 static const struct {
     const char *name;
     enum slri_kind kind;
 } known_types[] = {
-    {"int8_t", SLRI_I8},    {"uint8_t", SLRI_U8},   {"int16_t", SLRI_I16},  {"uint16_t", SLRI_U16},
-    {"int32_t", SLRI_I32},  {"uint32_t", SLRI_U32}, {"int64_t", SLRI_I64},  {"uint64_t", SLRI_U64},
-    {"size_t", SLRI_U64},   {"ptrdiff_t", SLRI_I64}, {"intptr_t", SLRI_I64}, {"uintptr_t", SLRI_U64},
+    {"int8_t", SLRI_I8},   {"uint8_t", SLRI_U8},    {"int16_t", SLRI_I16},  {"uint16_t", SLRI_U16},
+    {"int32_t", SLRI_I32}, {"uint32_t", SLRI_U32},  {"int64_t", SLRI_I64},  {"uint64_t", SLRI_U64},
+    {"size_t", SLRI_U64},  {"ptrdiff_t", SLRI_I64}, {"intptr_t", SLRI_I64}, {"uintptr_t", SLRI_U64},
 };
 
-// Words that newcomers from CUDA and C++ write, and that are not in the subset.
+// Words that newcomers from CUDA and C++ write, and that are not in the subset. Those that C does not reserve are
+// ordinary names once they are declared.
 static const struct {
     const char *text;
     unsigned code;
     const char *what;
+    bool is_free; // not reserved in C
 } foreign[] = {
-    {"__global__", SLRI_K_UNSUPPORTED_FEATURE, "__global__ kernels are not handlers"},
-    {"__ring_block__", SLRI_K_UNSUPPORTED_FEATURE, "__ring_block__ handlers are not there yet"},
-    {"__shared__", SLRI_K_UNSUPPORTED_FEATURE, "__shared__ memory belongs to a block, and a handler is one thread"},
-    {"__managed__", SLRI_K_GLOBAL_VARIABLE, "__managed__ memory is outside the subset"},
-    {"__launch_bounds__", SLRI_K_ATTRIBUTE, "__launch_bounds__ is for __global__ kernels"},
-    {"__attribute__", SLRI_K_ATTRIBUTE, "an attribute"},
-    {"__align__", SLRI_K_ATTRIBUTE, "an attribute"},
-    {"_Alignas", SLRI_K_ATTRIBUTE, "an alignment"},
-    {"alignas", SLRI_K_ATTRIBUTE, "an alignment"},
-    {"asm", SLRI_K_INLINE_ASSEMBLY, "inline assembly"},
-    {"__asm__", SLRI_K_INLINE_ASSEMBLY, "inline assembly"},
-    {"volatile", SLRI_K_UNSUPPORTED_FEATURE, "volatile: use __nv_atomic_load_n and __nv_atomic_store_n"},
-    {"_Atomic", SLRI_K_UNSUPPORTED_FEATURE, "_Atomic: use __nv_atomic_load_n and __nv_atomic_store_n"},
-    {"_Complex", SLRI_K_UNSUPPORTED_TYPE, "complex numbers"},
-    {"__int128", SLRI_K_UNSUPPORTED_TYPE, "__int128"},
-    {"__half", SLRI_K_UNSUPPORTED_TYPE, "__half"},
-    {"half", SLRI_K_UNSUPPORTED_TYPE, "half"},
-    {"texture", SLRI_K_UNSUPPORTED_TYPE, "textures"},
-    {"cudaTextureObject_t", SLRI_K_UNSUPPORTED_TYPE, "textures"},
-    {"union", SLRI_K_UNSUPPORTED_TYPE, "unions; to see a float's bits use __float_as_uint"},
-    {"goto", SLRI_K_GOTO, "goto"},
-    {"va_list", SLRI_K_VARARGS, "variable arguments"},
-    {"template", SLRI_K_CPLUSPLUS, "templates"},
-    {"class", SLRI_K_CPLUSPLUS, "classes"},
-    {"namespace", SLRI_K_CPLUSPLUS, "namespaces"},
-    {"using", SLRI_K_CPLUSPLUS, "using"},
-    {"auto", SLRI_K_CPLUSPLUS, "auto"},
-    {"constexpr", SLRI_K_CPLUSPLUS, "constexpr; write static const"},
-    {"nullptr", SLRI_K_CPLUSPLUS, "nullptr"},
-    {"new", SLRI_K_DYNAMIC_ALLOCATION, "new"},
-    {"delete", SLRI_K_DYNAMIC_ALLOCATION, "delete"},
-    {"try", SLRI_K_CPLUSPLUS, "exceptions"},
-    {"throw", SLRI_K_CPLUSPLUS, "exceptions"},
-    {"static_cast", SLRI_K_CPLUSPLUS, "static_cast; write (type)value"},
-    {"reinterpret_cast", SLRI_K_CPLUSPLUS, "reinterpret_cast"},
-    {"operator", SLRI_K_CPLUSPLUS, "operators of one's own"},
+    {"__global__", SLRI_K_UNSUPPORTED_FEATURE, "__global__ kernels are not handlers", false},
+    {"__ring_block__", SLRI_K_UNSUPPORTED_FEATURE, "__ring_block__ handlers are not there yet", false},
+    {"__shared__", SLRI_K_UNSUPPORTED_FEATURE, "__shared__ memory belongs to a block, and a handler is one thread",
+     false},
+    {"__managed__", SLRI_K_GLOBAL_VARIABLE, "__managed__ memory is outside the subset", false},
+    {"__launch_bounds__", SLRI_K_ATTRIBUTE, "__launch_bounds__ is for __global__ kernels", false},
+    {"__attribute__", SLRI_K_ATTRIBUTE, "an attribute", false},
+    {"__align__", SLRI_K_ATTRIBUTE, "an attribute", false},
+    {"_Alignas", SLRI_K_ATTRIBUTE, "an alignment", false},
+    {"alignas", SLRI_K_ATTRIBUTE, "an alignment", true},
+    {"asm", SLRI_K_INLINE_ASSEMBLY, "inline assembly", true},
+    {"__asm__", SLRI_K_INLINE_ASSEMBLY, "inline assembly", false},
+    {"volatile", SLRI_K_UNSUPPORTED_FEATURE, "volatile: use __nv_atomic_load_n and __nv_atomic_store_n", false},
+    {"_Atomic", SLRI_K_UNSUPPORTED_FEATURE, "_Atomic: use __nv_atomic_load_n and __nv_atomic_store_n", false},
+    {"_Complex", SLRI_K_UNSUPPORTED_TYPE, "complex numbers", false},
+    {"__int128", SLRI_K_UNSUPPORTED_TYPE, "__int128", false},
+    {"__half", SLRI_K_UNSUPPORTED_TYPE, "__half", false},
+    {"half", SLRI_K_UNSUPPORTED_TYPE, "half", true},
+    {"texture", SLRI_K_UNSUPPORTED_TYPE, "textures", true},
+    {"cudaTextureObject_t", SLRI_K_UNSUPPORTED_TYPE, "textures", true},
+    {"union", SLRI_K_UNSUPPORTED_TYPE, "unions; to see a float's bits use __float_as_uint", false},
+    {"goto", SLRI_K_GOTO, "goto", false},
+    {"va_list", SLRI_K_VARARGS, "variable arguments", true},
+    {"template", SLRI_K_CPLUSPLUS, "templates", true},
+    {"class", SLRI_K_CPLUSPLUS, "classes", true},
+    {"namespace", SLRI_K_CPLUSPLUS, "namespaces", true},
+    {"using", SLRI_K_CPLUSPLUS, "using", true},
+    {"auto", SLRI_K_CPLUSPLUS, "auto", false},
+    {"constexpr", SLRI_K_CPLUSPLUS, "constexpr; write static const", true},
+    {"nullptr", SLRI_K_CPLUSPLUS, "nullptr", true},
+    {"new", SLRI_K_DYNAMIC_ALLOCATION, "new", true},
+    {"delete", SLRI_K_DYNAMIC_ALLOCATION, "delete", true},
+    {"try", SLRI_K_CPLUSPLUS, "exceptions", true},
+    {"throw", SLRI_K_CPLUSPLUS, "exceptions", true},
+    {"static_cast", SLRI_K_CPLUSPLUS, "static_cast; write (type)value", true},
+    {"reinterpret_cast", SLRI_K_CPLUSPLUS, "reinterpret_cast", true},
+    {"operator", SLRI_K_CPLUSPLUS, "operators of one's own", true},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-bool slri_report_foreign(struct slri_unit *unit)
+static bool report_foreign(struct slri_unit *unit, bool may_be_name)
 {
     const struct slri_token *token = slri_peek(unit);
     for (size_t i = 0; i < COUNT(foreign); i++) {
-        if (unit->panic || !slri_token_is(token, foreign[i].text) || slri_lookup(unit, token->text, SLRI_SPACE_NAMES))
+        if (unit->panic || !slri_token_is(token, foreign[i].text))
             continue;
+        if (foreign[i].is_free && (may_be_name || slri_lookup(unit, token->text, SLRI_SPACE_NAMES)))
+            return false;
         slri_report_error(unit->front, token->where, foreign[i].code, "not in the subset: %s", foreign[i].what);
         unit->panic = true;
         slri_unit_after_error(unit);
         return true;
     }
     return false;
+}
+
+bool slri_report_foreign(struct slri_unit *unit)
+{
+    return report_foreign(unit, false);
 }
 
 static uint32_t word_of(const struct slri_token *token)
@@ -121,9 +148,9 @@ bool slri_starts_type(const struct slri_unit *unit)
 
 bool slri_is_name(const struct slri_unit *unit)
 {
-    static const char *const keywords[] = {"if",     "else",    "for",      "while",    "do",     "switch", "case",  "default",
-                                           "break",  "return",  "continue", "sizeof",   "struct", "enum",   "union", "goto",
-                                           "typedef"};
+    static const char *const keywords[] = {"if",     "else",    "for",   "while",  "do",       "switch",
+                                           "case",   "default", "break", "return", "continue", "sizeof",
+                                           "struct", "enum",    "union", "goto",   "typedef"};
     const struct slri_token *token = slri_peek(unit);
     if (token->kind != SLRI_TOKEN_NAME || word_of(token))
         return false;
@@ -344,45 +371,59 @@ static const struct slri_type *type_of_words(struct slri_unit *unit, uint32_t se
     return slri_type_of(unit->types, kind == SLRI_VOID && set != SLRI_WORD_VOID ? SLRI_I32 : kind);
 }
 
+// Takes one word, or a whole struct or enum; false where the specifiers end, or in a panic.
+static bool take_specifier(struct slri_unit *unit, struct slri_specifiers *out, uint32_t *longs)
+{
+    const struct slri_token *token = slri_peek(unit);
+    uint32_t word = word_of(token);
+    bool has_type = out->type || (out->words & SLRI_WORDS_OF_TYPES);
+    if (report_foreign(unit, has_type))
+        return false;
+    if (word) {
+        *longs += word == SLRI_WORD_LONG;
+        out->words |= word;
+        slri_advance(unit);
+    } else if (!has_type && slri_token_is(token, "struct")) {
+        out->type = parse_struct(unit, out);
+    } else if (!has_type && slri_token_is(token, "enum")) {
+        out->type = parse_enum(unit);
+    } else if (!has_type && named_type(unit, token, &out->is_const)) {
+        out->type = named_type(unit, slri_advance(unit), &out->is_const);
+    } else {
+        return false;
+    }
+    return !unit->panic;
+}
+
+static void report_missing_type(struct slri_unit *unit)
+{
+    if (unit->panic)
+        return;
+    const struct slri_token *token = slri_peek(unit);
+    if (slri_is_name(unit)) {
+        SLRI_ERROR(unit, token->where, UNKNOWN_NAME, "'%s' is not the name of a type", token->text);
+        unit->panic = true;
+    } else {
+        slri_unexpected(unit, "a type");
+    }
+}
+
 bool slri_parse_specifiers(struct slri_unit *unit, struct slri_specifiers *out)
 {
-    const struct slri_token *first = slri_peek(unit);
-    *out = (struct slri_specifiers){.where = first->where};
+    *out = (struct slri_specifiers){.where = slri_peek(unit)->where};
     uint32_t longs = 0;
-    for (;;) {
-        const struct slri_token *token = slri_peek(unit);
-        uint32_t word = word_of(token);
-        bool has_type = out->type || (out->words & SLRI_WORDS_OF_TYPES);
-        if (slri_report_foreign(unit))
-            return false;
-        if (word) {
-            longs += word == SLRI_WORD_LONG;
-            out->words |= word;
-            slri_advance(unit);
-        } else if (!has_type && slri_token_is(token, "struct")) {
-            out->type = parse_struct(unit, out);
-        } else if (!has_type && slri_token_is(token, "enum")) {
-            out->type = parse_enum(unit);
-        } else if (!has_type && named_type(unit, token, &out->is_const)) {
-            out->type = named_type(unit, slri_advance(unit), &out->is_const);
-        } else {
-            break;
-        }
-        if (unit->panic)
-            return false;
-    }
+    while (take_specifier(unit, out, &longs))
+        continue;
+    if (unit->panic)
+        return false;
     out->is_const |= (out->words & (SLRI_WORD_CONST | SLRI_WORD_CONSTANT)) != 0;
     uint32_t set = out->words & SLRI_WORDS_OF_TYPES;
     if (out->type && set)
-        SLRI_ERROR(unit, first->where, BAD_TYPE, "two types in one declaration");
-    if (!out->type && set)
-        out->type = type_of_words(unit, set, longs, first->where);
-    if (!out->type && slri_peek(unit)->kind == SLRI_TOKEN_NAME && slri_is_name(unit)) {
-        SLRI_ERROR(unit, slri_peek(unit)->where, UNKNOWN_NAME, "'%s' is not the name of a type", slri_peek(unit)->text);
-        unit->panic = true;
-    } else if (!out->type) {
-        slri_unexpected(unit, "a type");
-    }
+        SLRI_ERROR(unit, out->where, BAD_TYPE, "two types in one declaration");
+    else if (set)
+        out->type = type_of_words(unit, set, longs, out->where);
+    if (!out->type)
+        report_missing_type(unit);
     return out->type != NULL;
 }
 

@@ -185,7 +185,8 @@ static bool start_of(struct slri_body *body, const struct slri_stmt *loop, struc
 static int64_t stride_of(const struct slri_expr *step)
 {
     bool is_counting = step->op == SLRI_EXPR_UPDATE && step->right->op == SLRI_EXPR_CONST &&
-                       (step->instr == SLRI_OP_ADD || step->instr == SLRI_OP_SUB) && step->work == step->left->type->kind;
+                       (step->instr == SLRI_OP_ADD || step->instr == SLRI_OP_SUB) &&
+                       step->work == step->left->type->kind;
     if (!is_counting || slri_kind_is_float(step->work))
         return 0;
     int64_t by = slri_value_to_int(step->work, step->right->bits);

@@ -101,8 +101,8 @@ void slri_type_complete(struct slri_type *type, struct slri_field *field, uint32
 static const char *scalar_name(enum slri_kind kind)
 {
     static const char *const name[SLRI_KIND_COUNT] = {
-        [SLRI_VOID] = "void", [SLRI_BOOL] = "bool",          [SLRI_I8] = "char",  [SLRI_U8] = "unsigned char",
-        [SLRI_I16] = "short", [SLRI_U16] = "unsigned short", [SLRI_I32] = "int",  [SLRI_U32] = "unsigned int",
+        [SLRI_VOID] = "void", [SLRI_BOOL] = "bool",          [SLRI_I8] = "char",   [SLRI_U8] = "unsigned char",
+        [SLRI_I16] = "short", [SLRI_U16] = "unsigned short", [SLRI_I32] = "int",   [SLRI_U32] = "unsigned int",
         [SLRI_I64] = "long",  [SLRI_U64] = "unsigned long",  [SLRI_F32] = "float", [SLRI_F64] = "double",
     };
     return name[kind];

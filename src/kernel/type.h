@@ -26,13 +26,22 @@ void slri_type_complete(struct slri_type *type, struct slri_field *field, uint32
 // "unsigned int", "struct beat", "const float *", "float[4][2]": as a C programmer writes it.
 const char *slri_type_spell(struct slri_types *types, const struct slri_type *type);
 
-static inline bool slri_kind_is_scalar(enum slri_kind kind) { return kind > SLRI_VOID && kind < SLRI_STRUCT; }
-static inline bool slri_type_is_scalar(const struct slri_type *type) { return slri_kind_is_scalar(type->kind); }
+static inline bool slri_kind_is_scalar(enum slri_kind kind)
+{
+    return kind > SLRI_VOID && kind < SLRI_STRUCT;
+}
+static inline bool slri_type_is_scalar(const struct slri_type *type)
+{
+    return slri_kind_is_scalar(type->kind);
+}
 static inline bool slri_type_is_integer(const struct slri_type *type)
 {
     return slri_type_is_scalar(type) && !slri_kind_is_float(type->kind);
 }
-static inline bool slri_type_is_complete(const struct slri_type *type) { return type->bytes != 0; }
+static inline bool slri_type_is_complete(const struct slri_type *type)
+{
+    return type->bytes != 0;
+}
 
 // The kind in which an operation on two scalars is done: C's integer promotions and usual arithmetic conversions.
 // They never widen float to double.

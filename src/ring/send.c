@@ -177,9 +177,12 @@ slr_status slr_send_with(slr_port *port, slr_address to, const void *message, si
         return SLRI_FAIL(INVALID, "correlation %u; 1 to 2147483647 are possible", options->correlation);
     if (!port)
         return slri_shared_send(to, message, bytes, options, timeout_ns);
-    uint32_t correlation = options->correlation ? options->correlation : ++port->correlation & ~SLRI_CALL_BIT;
-    return slri_send(port, to, message, bytes, options->priority, correlation,
-                     timeout_ns ? slri_deadline_after(timeout_ns) : 0);
+    uint32_t next = port->correlation + 1;
+    SLRI_TRY(slri_send(port, to, message, bytes, options->priority,
+                       options->correlation ? options->correlation : next & ~SLRI_CALL_BIT,
+                       timeout_ns ? slri_deadline_after(timeout_ns) : 0));
+    port->correlation = options->correlation ? port->correlation : next;
+    return SLR_OK;
 }
 
 // ---- many -------------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 
 #include "bench_message.h"
 #include "say.h"
-#include <stdlib.h>
 
 static const char source[] =
     "struct message { unsigned word[16]; };\n"
@@ -36,7 +35,6 @@ static slr_status open_ring(bench *bench, const char *handler, slr_buffer *total
     desc.program = out->program;
     desc.handler = handler;
     desc.message_bytes = sizeof(bench_message);
-    if (getenv("QS")) desc.queue_size = (unsigned)atoi(getenv("QS"));
     slr_binding binding = {.name = "total", .buffer = total};
     desc.bindings = &binding;
     desc.binding_count = total != NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits CSV where it lies. libcsv was tried: it calls back for each field, 57 ns a row of two columns, knows no line
-// numbers and cannot go on after a bad row; this takes a third of that, because most rows have no quote and memchr is
-// fast.
+// Splits CSV where it lies. libcsv was tried: it knows no line numbers and cannot go on after a bad row. It also takes
+// over twice as long (125 to 222 ns a row of two columns, here 46 to 62, in three interleaved pairs on a busy machine):
+// it calls back for each field, while most rows have no quote and memchr finds the commas.
 #include "csv_in.h"
 
 #include "memory.h"

@@ -37,9 +37,11 @@ void demo_report_head(const demo *demo)
 
 static void report_hearts(const demo_hearts *hearts)
 {
-    printf("  %s beats, heart rate %.0f to %.0f a minute (means of %d beats), %s missed-beat alarms\n",
-           grouped((double)hearts->beats), (double)hearts->slowest, (double)hearts->fastest, DEMO_RATE_BEATS,
-           grouped((double)hearts->alarms));
+    printf("  %s beats, ", grouped((double)hearts->beats));
+    if (hearts->slowest > 0.0f)
+        printf("heart rate %.0f to %.0f a minute (means of %d beats), ", (double)hearts->slowest,
+               (double)hearts->fastest, DEMO_RATE_BEATS);
+    printf("%s missed-beat alarms\n", grouped((double)hearts->alarms));
 }
 
 void demo_report_fast(const demo *demo)
