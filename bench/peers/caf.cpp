@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// CAF, the C++ Actor Framework: request and reply between two event-based actors, 64 B a message, pipelined. For each line
-// on standard input it measures once and prints one line of JSON; so `echo | slipring_peer_caf` measures once.
+// CAF, the C++ Actor Framework: request and reply between two event-based actors, 64 B a message, pipelined. For each
+// line on standard input it measures once and prints one line of JSON; so `echo | slipring_peer_caf` measures once.
 //
-// The fastest of the ways that were tried with CAF 0.17: plain messages that carry the payload, without request(), which keeps
-// a pending response each, and an answer sent by send(), not returned, which goes through a response promise. Both actors write
-// and read each word.
+// The fastest of the ways that were tried with CAF 0.17: plain messages that carry the payload, without request(),
+// which keeps a pending response each, and an answer sent by send(), not returned, which goes through a response
+// promise. Both actors write and read each word.
 #include <caf/all.hpp>
 
 #include <array>

@@ -63,6 +63,7 @@ static void expressions_that_are_wrong_are_refused(void **unused)
         {H("long x = m->a ^^/ 0;"), SLRI_K_DIVISION_BY_ZERO, "'/'"},
         {H("int x = 1 ^^<< 32;"), SLRI_K_SHIFT_OUT_OF_RANGE, "a shift of int by 32"},
         {H("static const int t[2] = { 1, 2 }; int n[t[^^0]];"), SLRI_K_NOT_CONSTANT, "an array's extent"},
+        {H("static const int ^^t[2] = { 1, (int)m->a };"), SLRI_K_NOT_CONSTANT, "the static table 't'"},
         {H("int n[^^-3];"), SLRI_K_EXTENT_NOT_CONSTANT, "-3 elements"},
         {H("int x = m->t[^^4];"), SLRI_K_INDEX_OUTSIDE_EXTENT, "element 4 of int[4]"},
         {H("int x = m->t[^^-1];"), SLRI_K_INDEX_OUTSIDE_EXTENT, "element -1"},

@@ -256,9 +256,10 @@ CASE(comma_and_scope, {
     whole z = (x = 5, x + 1);
     const int k = C;
     static const int table[3] = {A, B, 7 + sizeof(int)};
+    const int mine[2] = {(int)b, 3};
     int last[k];
     last[k - 1] = z;
-    return a + x + z + C + table[(unsigned)b % 3] + last[k - 1] + (long)sizeof last;
+    return a + x + z + C + table[(unsigned)b % 3] + mine[0] * 5 + last[k - 1] + (long)sizeof last;
 })
 
 #pragma GCC diagnostic pop
@@ -512,6 +513,7 @@ static void indices_that_may_leave_are_checked(void **unused)
     assert_index_checks("for (unsigned i = 9; i >= 0; i--) { s += t[i]; if (s) break; }", 1);
     assert_index_checks("for (int i = 0; i < 10; i++) ; for (int i = m->a; i < 10; i++) s += t[i];", 1);
     assert_index_checks("for (int i = 0; i < (i = -5, 10); i++) s += t[i];", 1);
+    assert_index_checks("for (int i = 0; i < (i = -5, 10); i++) s += t[i % 10];", 1);
     assert_index_checks("for (unsigned i = m->u; (int)i < 10; i++) s += t[i];", 1);
     assert_index_checks("for (int i = 0; i < 10; i++) { int *p = &i; *p = m->a; s += t[i]; }", 1);
     assert_index_checks("s = t[m->a % 10] + t[m->u & 15];", 2);

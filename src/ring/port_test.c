@@ -153,8 +153,11 @@ static void descriptor_is_readable_when_a_reply_has_come(void **state)
     }
     assert_int_equal(poll_for(fd, 0), 0);
     must(slr_ring_close_input(ring)); // an end is news too
-    assert_int_equal(poll_for(fd, 20000), 1);
-    gives(receive_value(port, &value, 0), END);
+    slr_status status;
+    do // a wake may come a moment before the end that it is about
+        assert_int_equal(poll_for(fd, 20000), 1);
+    while ((status = receive_value(port, &value, 0)) == SLR_TIMEOUT);
+    assert_int_equal(status, SLR_END);
     slr_port_close(port);
     slr_ring_destroy(ring);
     slr_device_close(device);
@@ -226,11 +229,10 @@ static void lanes_of_closed_ports_are_used_again(void **state)
             must(send_at(port, to, 1000000, k));
         must(send_value(port, to, round, LONG));
         ++sent;
+        for (value = 1000000; round % 3 && value == 1000000;)
+            must(receive_value(port, &value, LONG));
         if (round % 3)
-            do // its own replies alone
-                must(receive_value(port, &value, LONG));
-            while (value == 1000000);
-        assert_true(round % 3 == 0 || value == round);
+            assert_int_equal(value, round); // its own replies alone
         slr_port_close(port);
     }
     must(slr_ring_close_input(ring));

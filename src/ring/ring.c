@@ -387,6 +387,9 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     for (uint32_t i = 0; i < ring->shards; ++i)
         retired += ring->seen[i].handled + ring->seen[i].faulted;
     uint32_t open = (MB_LOAD(MB_ACCEPTED) - retired) & MB_COUNT; // behind the acquires in slri_ring_extend
+    // Others may have been retired and accepted in between; of those accepted by now, so many were at one moment.
+    if (open > ring->queue_size)
+        open = ring->queue_size;
     out->handled = ring->handled;
     out->faulted = ring->faulted;
     out->replied = ring->replied;

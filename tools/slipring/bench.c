@@ -26,8 +26,10 @@ static const char help[] =
     "  --filter TEXT   only the rows whose name has TEXT in it\n"
     "  --json          one object\n"
     "\n"
-    "Value and floor are taken in turn, in short slices. The distance of the two cores is probed before and after each such\n"
-    "pair; a pair that saw it change by more than half is discarded. Value, floor and ratio are medians over the pairs kept, at\n"
+    "Value and floor are taken in turn, in short slices. The distance of the two cores is probed before and after each "
+    "such\n"
+    "pair; a pair that saw it change by more than half is discarded. Value, floor and ratio are medians over the pairs "
+    "kept, at\n"
     "least 15 of them. Two cores are needed.\n";
 
 static const struct benchmark {
@@ -55,7 +57,8 @@ void *bench_lines(size_t bytes)
     return memset(memory, 0, bytes);
 }
 
-// ---- the rows ----------------------------------------------------------------------------------------------------------
+// ---- the rows
+// ----------------------------------------------------------------------------------------------------------
 
 bool bench_wants(const bench *bench, const char *name)
 {
@@ -135,7 +138,8 @@ static void print_table(const bench *bench)
     }
 }
 
-// ---- the command line --------------------------------------------------------------------------------------------------
+// ---- the command line
+// --------------------------------------------------------------------------------------------------
 
 static int choose(const char *name, options *out)
 {
@@ -158,21 +162,32 @@ static int parse(int argc, char **argv, options *out)
     int option;
     while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
         switch (option) {
-        case 'd': out->device = optarg; break;
-        case 'f': out->filter = optarg; break;
-        case 'j': out->json = true; break;
-        case 'h': fputs(help, stdout); return EXIT_DONE;
-        case ':': return say_usage("'%s' needs a value", argv[optind - 1]);
-        default: return say_usage("no option '%s'", argv[optind - 1]);
+        case 'd':
+            out->device = optarg;
+            break;
+        case 'f':
+            out->filter = optarg;
+            break;
+        case 'j':
+            out->json = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_DONE;
+        case ':':
+            return say_usage("'%s' needs a value", argv[optind - 1]);
+        default:
+            return say_usage("no option '%s'", argv[optind - 1]);
         }
     }
     if (argc - optind != 1)
-        return argc == optind ? say_usage("a benchmark is missing") : say_usage("one benchmark, not also '%s'", argv[optind + 1]);
+        return argc == optind ? say_usage("a benchmark is missing")
+                              : say_usage("one benchmark, not also '%s'", argv[optind + 1]);
     return choose(argv[optind], out);
 }
 
-// slipring asks once, at its first wait, on how many cores the calling thread may run, and never spins where it is one. Here
-// a thread is pinned to one core although there are more: so the first wait comes before that.
+// slipring asks once, at its first wait, on how many cores the calling thread may run, and never spins where it is one.
+// Here a thread is pinned to one core although there are more: so the first wait comes before that.
 static slr_status wait_once(slr_device *device)
 {
     slr_port *port;

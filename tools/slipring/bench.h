@@ -8,10 +8,7 @@
 
 #include <slipring/devices.h>
 
-enum {
-    BENCH_ROWS = 32,
-    BENCH_METHOD_BYTES = 640
-};
+enum { BENCH_ROWS = 32, BENCH_METHOD_BYTES = 640 };
 #define BENCH_TIMEOUT_NS 5000000000ull // of every wait: a benchmark fails, it does not hang
 
 typedef struct bench_row {

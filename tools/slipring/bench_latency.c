@@ -22,10 +22,10 @@ typedef struct latency {
     bench *bench;
     bench_ring ring;
     handoff *handoff;
-    latency_slot *in, *out; // LATENCY_SLOTS each
-    uint32_t number;        // of the next message
+    latency_slot *in, *out;        // LATENCY_SLOTS each
+    uint32_t number;               // of the next message
     uint32_t echo_begin, echo_end; // of a floor's slice
-    uint32_t wrong;         // answers to it
+    uint32_t wrong;                // answers to it
     double times[ROUNDS];
 } latency;
 
@@ -65,7 +65,8 @@ static bool wrong_answer(void)
     return false;
 }
 
-// ---- the ring kernel -------------------------------------------------------------------------------------------------
+// ---- the ring kernel
+// -------------------------------------------------------------------------------------------------
 
 static bool ring_round(latency *latency, uint32_t number)
 {
@@ -87,7 +88,8 @@ static bool ring_slice(void *context, double *figures)
     return time_rounds(context, ring_round, ROUNDS, figures);
 }
 
-// ---- the floor: a bare echo --------------------------------------------------------------------------------------------
+// ---- the floor: a bare echo
+// --------------------------------------------------------------------------------------------
 
 static void echo(void *context)
 {
@@ -121,7 +123,8 @@ static bool echo_slice(void *context, double *figures)
     return fine && (latency->wrong == 0 || wrong_answer());
 }
 
-// ---- what else could be done --------------------------------------------------------------------------------------------
+// ---- what else could be done
+// --------------------------------------------------------------------------------------------
 
 typedef struct handed {
     bench_message message, answer;
@@ -148,7 +151,7 @@ static bool handoff_slice(void *context, double *figures)
 }
 
 // Through a pointer that the compiler cannot follow: a call, not a loop that it merges with its neighbours.
-static void (*volatile plain)(bench_message *answer, const bench_message *message) = bench_answer;
+static void (*volatile plain)(bench_message *restrict answer, const bench_message *restrict message) = bench_answer;
 
 static bool plain_slice(void *context, double *figures)
 {
@@ -176,18 +179,30 @@ static bool probe_slice(void *context, double *figures)
     return true;
 }
 
-// ---- the rows ------------------------------------------------------------------------------------------------------------
+// ---- the rows
+// ------------------------------------------------------------------------------------------------------------
 
-#define QUANTILES {"p50", "p99", "p99.9"}
+#define QUANTILES                                                                                                      \
+    {                                                                                                                  \
+        "p50", "p99", "p99.9"                                                                                          \
+    }
 #define FLOOR "floor: bare echo, two SPSC queues, same payload. "
 
 static const bench_case cases[] = {
-    {"rtt_64B", "ns", QUANTILES,
+    {"rtt_64B",
+     "ns",
+     QUANTILES,
      "slr_send, then slr_receive; each word of message and answer is written and read. " FLOOR,
      {.value = ring_slice, .figures = 3}},
-    {"handoff_64B", "ns", QUANTILES, "a mutex and two condition variables, same work. " FLOOR,
+    {"handoff_64B",
+     "ns",
+     QUANTILES,
+     "a mutex and two condition variables, same work. " FLOOR,
      {.value = handoff_slice, .figures = 3}},
-    {"plain_64B", "ns", {"p50"}, "a C function called, same work; calls timed 64 at once. " FLOOR,
+    {"plain_64B",
+     "ns",
+     {"p50"},
+     "a C function called, same work; calls timed 64 at once. " FLOOR,
      {.value = plain_slice, .figures = 1}},
     {"ping_pong", "ns", {"p50"}, "a cache line there and back. " FLOOR, {.value = probe_slice, .figures = 1}},
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The message of the benchmarks, 64 bytes, and the work on it: every word of it is written, read and summed, in the ring
-/// kernel and in its floor alike, so that no compiler can leave any of it out.
+/// The message of the benchmarks, 64 bytes, and the work on it: every word of it is written, read and summed, in the
+/// ring kernel and in its floor alike, so that no compiler can leave any of it out.
 #ifndef BENCH_MESSAGE_H
 #define BENCH_MESSAGE_H
 
@@ -33,7 +33,7 @@ static inline uint32_t bench_sum_of(uint32_t number)
     return BENCH_WORDS * number + BENCH_WORDS * (BENCH_WORDS - 1) / 2;
 }
 
-static inline void bench_answer(bench_message *answer, const bench_message *message)
+static inline void bench_answer(bench_message *restrict answer, const bench_message *restrict message)
 {
     for (uint32_t i = 0; i < BENCH_WORDS; i++)
         answer->word[i] = message->word[i] + 1;

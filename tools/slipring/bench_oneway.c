@@ -27,7 +27,8 @@ typedef struct one_way {
     uint32_t queue_sum, queue_expected;
 } one_way;
 
-// ---- the ring kernel ---------------------------------------------------------------------------------------------------
+// ---- the ring kernel
+// ---------------------------------------------------------------------------------------------------
 
 static bool await_handled(one_way *one_way)
 {
@@ -76,7 +77,8 @@ static bool check_total(one_way *one_way)
     return (status == SLR_OK && total == one_way->expected) || bench_failed(status, "one way");
 }
 
-// ---- the floor: a bare queue --------------------------------------------------------------------------------------------
+// ---- the floor: a bare queue
+// --------------------------------------------------------------------------------------------
 
 static void read_all(void *context)
 {
@@ -125,7 +127,8 @@ static bool bare_slice(void *context, double *figures)
     return one_way->queue_sum == one_way->queue_expected || bench_failed(SLR_OK, "bare queue");
 }
 
-// ---- the row ---------------------------------------------------------------------------------------------------------------
+// ---- the row
+// ---------------------------------------------------------------------------------------------------------------
 
 static bool open_ring(one_way *one_way)
 {
@@ -140,20 +143,21 @@ bool bench_one_way(bench *bench)
     one_way *one_way = memory_take(1, sizeof *one_way);
     one_way->bench = bench;
     one_way->queue = bench_lines(sizeof(batch_queue));
-    bool fine = open_ring(one_way) &&
-                bench_measure(bench, &(bench_case){
-                                         .name = "oneway_64B_x32",
-                                         .unit = "msg/s",
-                                         .stats = {"median"},
-                                         .method = "slr_send_many, 32 messages a call; the handler reads every word and "
-                                                   "keeps a sum; until all are handled. Floor: bare SPSC queue, same "
-                                                   "payload, published 32 at once.",
-                                         .pair = {.value = ring_slice,
-                                                  .floor = bare_slice,
-                                                  .value_context = one_way,
-                                                  .floor_context = one_way,
-                                                  .figures = 1},
-                                     });
+    bool fine =
+        open_ring(one_way) &&
+        bench_measure(bench, &(bench_case){
+                                 .name = "oneway_64B_x32",
+                                 .unit = "msg/s",
+                                 .stats = {"median"},
+                                 .method = "slr_send_many, 32 messages a call; the handler reads every word and "
+                                           "keeps a sum; until all are handled. Floor: bare SPSC queue, same "
+                                           "payload, published 32 at once.",
+                                 .pair = {.value = ring_slice,
+                                          .floor = bare_slice,
+                                          .value_context = one_way,
+                                          .floor_context = one_way,
+                                          .figures = 1},
+                             });
     fine = fine && check_total(one_way);
     bench_ring_close(&one_way->ring);
     slr_buffer_destroy(one_way->total);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Programs built on other libraries (bench/peers), run as processes beside this one. Such a program measures once for each
-/// line on its standard input, and prints {"msg_per_s": X} on a line.
+/// Programs built on other libraries (bench/peers), run as processes beside this one. Such a program measures once for
+/// each line on its standard input, and prints {"msg_per_s": X} on a line.
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 

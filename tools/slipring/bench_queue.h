@@ -7,15 +7,11 @@
 #include "bench_message.h"
 #include "spin.h"
 
-enum {
-    LATENCY_SLOTS = 256,
-    BATCH_SLOTS = 1024,
-    BENCH_BATCH = 32
-};
+enum { LATENCY_SLOTS = 256, BATCH_SLOTS = 1024, BENCH_BATCH = 32 };
 
-/// For round trips: the sequence stands in front of its message, and slots lie close, so that the line on which the receiver
-/// waits brings most of the message with it. (Of strides of 68, 80, 96 and 128 bytes and both places of the sequence this was
-/// the fastest.)
+/// For round trips: the sequence stands in front of its message, and slots lie close, so that the line on which the
+/// receiver waits brings most of the message with it. (Of strides of 68, 80, 96 and 128 bytes and both places of the
+/// sequence this was the fastest.)
 typedef struct latency_slot {
     uint32_t sequence; // position + 1: full
     uint32_t unused[3];

@@ -27,7 +27,8 @@ typedef struct exchange {
     bench_peer *peer;
 } exchange;
 
-// ---- the ring kernel ---------------------------------------------------------------------------------------------------
+// ---- the ring kernel
+// ---------------------------------------------------------------------------------------------------
 
 static bool receive_some(const bench_ring *ring, uint32_t *answered, bool wait)
 {
@@ -73,7 +74,8 @@ static bool ring_slice(void *context, double *figures)
     return fine;
 }
 
-// ---- the floor: a bare echo ----------------------------------------------------------------------------------------------
+// ---- the floor: a bare echo
+// ----------------------------------------------------------------------------------------------
 
 // Answers are published a batch at once, or as far as there is something to answer.
 static void answer_all(void *context)
@@ -123,7 +125,8 @@ static bool bare_slice(void *context, double *figures)
     return right || bench_failed(SLR_OK, "bare echo");
 }
 
-// ---- the rows --------------------------------------------------------------------------------------------------------------
+// ---- the rows
+// --------------------------------------------------------------------------------------------------------------
 
 static bool peer_slice(void *context, double *figures)
 {
@@ -134,15 +137,22 @@ static bool peer_slice(void *context, double *figures)
 #define BARE "Floor: bare echo, two SPSC queues, same payload and window, published 32 at once."
 #define CAF "CAF, two event-based actors on two workers, 64 B a message, same window; one process beside this one. "
 
-static const bench_case ring_row = {
-    "reqrep_64B", "msg/s", {"median"},
-    "slr_send_many and slr_receive_many, 32 a call, 512 under way; each word of message and answer is written and read. "
-    BARE,
-    {.value = ring_slice, .floor = bare_slice, .figures = 1}};
+static const bench_case ring_row = {"reqrep_64B",
+                                    "msg/s",
+                                    {"median"},
+                                    "slr_send_many and slr_receive_many, 32 a call, 512 under way; each word of "
+                                    "message and answer is written and read. " BARE,
+                                    {.value = ring_slice, .floor = bare_slice, .figures = 1}};
 static const bench_case peer_rows[] = {
-    {"caf_reqrep_64B", "msg/s", {"median"}, CAF BARE,
+    {"caf_reqrep_64B",
+     "msg/s",
+     {"median"},
+     CAF BARE,
      {.value = peer_slice, .floor = bare_slice, .figures = 1, .enough = MEASURE_KEPT}},
-    {"reqrep_64B_caf", "msg/s", {"median"}, "As reqrep_64B. Floor: CAF, as caf_reqrep_64B.",
+    {"reqrep_64B_caf",
+     "msg/s",
+     {"median"},
+     "As reqrep_64B. Floor: CAF, as caf_reqrep_64B.",
      {.value = ring_slice, .floor = peer_slice, .figures = 1, .enough = MEASURE_KEPT}},
 };
 

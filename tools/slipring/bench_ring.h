@@ -15,8 +15,8 @@ typedef struct bench_ring {
 } bench_ring;
 
 /// Launches and activates `handler` of bench_ring.c's source, with its worker on the partner's core. `total`: what the
-/// handler's parameter of that name is bound to; NULL where it has none. False: failed, and that has been said; close it
-/// all the same.
+/// handler's parameter of that name is bound to; NULL where it has none. False: failed, and that has been said; close
+/// it all the same.
 bool bench_ring_open(bench *bench, const char *handler, slr_buffer *total, bench_ring *out);
 
 void bench_ring_close(bench_ring *ring);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipring bench run`: the command `slipring run` as a process, beside a filter in plain C that reads and writes the same
-// text with the same code and calls a function in between.
+// `slipring bench run`: the command `slipring run` as a process, beside a filter in plain C that reads and writes the
+// same text with the same code and calls a function in between.
 #include "bench.h"
 
 #include "bench_batch.h"
@@ -23,10 +23,7 @@
 
 extern char **environ;
 
-enum {
-    ROWS = 1000000,
-    PATH_BYTES = 256
-};
+enum { ROWS = 1000000, PATH_BYTES = 256 };
 
 struct row {
     float value;
@@ -63,12 +60,13 @@ typedef struct filter {
     char folder[PATH_BYTES], kernel[PATH_BYTES], input[PATH_BYTES], output[PATH_BYTES], plain_output[PATH_BYTES];
 } filter;
 
-// ---- slipring run ------------------------------------------------------------------------------------------------------
+// ---- slipring run
+// ------------------------------------------------------------------------------------------------------
 
 static bool run_process(filter *filter)
 {
-    char *arguments[] = {"slipring", "run",           filter->kernel, "--device", filter->bench->info.name, "--input",
-                         filter->input, "--output", filter->output, NULL};
+    char *arguments[] = {"slipring", "run",         filter->kernel, "--device",     filter->bench->info.name,
+                         "--input",  filter->input, "--output",     filter->output, NULL};
     pid_t process;
     int ended = 0;
     partner_free_caller(filter->bench->partner); // it may use all cores
@@ -88,7 +86,8 @@ static bool run_slice(void *context, double *figures)
     return fine;
 }
 
-// ---- the floor ---------------------------------------------------------------------------------------------------------
+// ---- the floor
+// ---------------------------------------------------------------------------------------------------------
 
 static const slr_field row_fields[] = {
     {.name = "value", .scalar = SLR_F32, .count = 1, .offset = offsetof(struct row, value)},
@@ -154,7 +153,8 @@ static bool plain_slice(void *context, double *figures)
     return false;
 }
 
-// ---- the files -----------------------------------------------------------------------------------------------------------
+// ---- the files
+// -----------------------------------------------------------------------------------------------------------
 
 static bool write_rows(FILE *file)
 {
@@ -229,13 +229,16 @@ static bool same_files(const filter *filter)
     return same;
 }
 
-// ---- the row -------------------------------------------------------------------------------------------------------------
+// ---- the row
+// -------------------------------------------------------------------------------------------------------------
 
-static const bench_case row = {
-    "run_csv", "row/s", {"median"},
-    "'slipring run' as a process, from its start to its end, 1,000,000 rows of two columns from a file to a file, a reply a "
-    "row. Floor: a plain C filter on one core, same reader, writer and work.",
-    {.value = run_slice, .floor = plain_slice, .figures = 1, .enough = MEASURE_KEPT}};
+static const bench_case row = {"run_csv",
+                               "row/s",
+                               {"median"},
+                               "'slipring run' as a process, from its start to its end, 1,000,000 rows of two columns "
+                               "from a file to a file, a reply a "
+                               "row. Floor: a plain C filter on one core, same reader, writer and work.",
+                               {.value = run_slice, .floor = plain_slice, .figures = 1, .enough = MEASURE_KEPT}};
 
 bool bench_run(bench *bench)
 {

@@ -15,7 +15,8 @@
 
 static const char help[] =
     "Usage: slipring demo ward [OPTION]...\n"
-    "A heart monitor: one ring kernel, an instance for each patient, fed a recorded electrocardiogram that each patient\n"
+    "A heart monitor: one ring kernel, an instance for each patient, fed a recorded electrocardiogram that each "
+    "patient\n"
     "begins at another place. First the whole recording of 100 of them as fast as it goes, then all at the real pace;\n"
     "beside it the same detector called as a plain C function, and handed to a thread. It is no medical device.\n"
     "\n"
@@ -25,7 +26,8 @@ static const char help[] =
     "  --beats FILE    writes the beats of patient 0 in the first part, as 'slipring run examples/ward/ward.cu' does\n"
     "  --json          one object\n"
     "\n"
-    "SIGINT and SIGTERM end it early: what was sent is handled, then what there is gets printed, and the exit code is 130.\n";
+    "SIGINT and SIGTERM end it early: what was sent is handled, then what there is gets printed, and the exit code is "
+    "130.\n";
 
 static bool take_number(uint32_t *to, const char *option, uint32_t most, int *end)
 {
@@ -38,23 +40,39 @@ static bool take_number(uint32_t *to, const char *option, uint32_t most, int *en
 // -1: go on; else the exit code.
 static int parse(int argc, char **argv, demo_options *out)
 {
-    static const struct option long_options[] = {
-        {"patients", required_argument, NULL, 'p'}, {"seconds", required_argument, NULL, 's'},
-        {"device", required_argument, NULL, 'd'},   {"beats", required_argument, NULL, 'b'},
-        {"json", no_argument, NULL, 'j'},           {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {{"patients", required_argument, NULL, 'p'},
+                                                 {"seconds", required_argument, NULL, 's'},
+                                                 {"device", required_argument, NULL, 'd'},
+                                                 {"beats", required_argument, NULL, 'b'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
     *out = (demo_options){.patients = 1000, .seconds = 10};
     int option, end = -1;
     while (end == -1 && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
         switch (option) {
-        case 'p': take_number(&out->patients, "--patients", DEMO_MOST_PATIENTS, &end); break;
-        case 's': take_number(&out->seconds, "--seconds", 300, &end); break;
-        case 'd': out->device = optarg; break;
-        case 'b': out->beats = optarg; break;
-        case 'j': out->json = true; break;
-        case 'h': fputs(help, stdout); return EXIT_DONE;
-        case ':': return say_usage("'%s' needs a value", argv[optind - 1]);
-        default: return say_usage("no option '%s'", argv[optind - 1]);
+        case 'p':
+            take_number(&out->patients, "--patients", DEMO_MOST_PATIENTS, &end);
+            break;
+        case 's':
+            take_number(&out->seconds, "--seconds", 300, &end);
+            break;
+        case 'd':
+            out->device = optarg;
+            break;
+        case 'b':
+            out->beats = optarg;
+            break;
+        case 'j':
+            out->json = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_DONE;
+        case ':':
+            return say_usage("'%s' needs a value", argv[optind - 1]);
+        default:
+            return say_usage("no option '%s'", argv[optind - 1]);
         }
     }
     if (end != -1)

@@ -52,7 +52,7 @@ typedef struct demo_hearts {
 
 /// One way to have the messages handled.
 typedef struct demo_way {
-    double messages_per_s;         // part one, as fast as it goes
+    double messages_per_s;          // part one, as fast as it goes
     double p50_ns, p99_ns, p999_ns; // part two, of the messages that gave a beat
     uint64_t dropped;
 } demo_way;
@@ -74,6 +74,7 @@ typedef struct demo {
     } fast;
     struct {
         uint64_t messages, late, timed;
+        uint32_t compared;       // patients
         double seconds, send_ns; // that it took to send one message
         demo_hearts hearts;
     } live;

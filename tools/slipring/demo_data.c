@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is inside the program, so that the demo runs wherever the program lies: the detector's source, the recording and its
-// reference beats.
+// What is inside the program, so that the demo runs wherever the program lies: the detector's source, the recording and
+// its reference beats.
 #include "demo.h"
 
 #include "memory.h"

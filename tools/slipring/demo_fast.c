@@ -22,7 +22,7 @@
 typedef struct fast {
     demo *demo;
     uint32_t patients;
-    unsigned char *states; // for the ways without a ring kernel
+    unsigned char *states;    // for the ways without a ring kernel
     demo_beats *plain, *ring; // a patient each
     demo_ring detect;
     uint64_t sent, shown_ns;
@@ -49,7 +49,8 @@ static void forget(fast *fast)
     memset(fast->states, 0, fast->patients * ward_plain_state_bytes());
 }
 
-// ---- the plain call ----------------------------------------------------------------------------------------------------
+// ---- the plain call
+// ----------------------------------------------------------------------------------------------------
 
 static void run_plain(fast *fast)
 {
@@ -65,7 +66,8 @@ static void run_plain(fast *fast)
     fast->demo->plain.messages_per_s = (double)DEMO_MESSAGES * fast->patients / seconds_since(start);
 }
 
-// ---- the hand-off to a thread ----------------------------------------------------------------------------------------
+// ---- the hand-off to a thread
+// ----------------------------------------------------------------------------------------
 
 typedef struct item {
     struct patient *state;
@@ -98,7 +100,8 @@ static bool run_handoff(fast *fast)
     return true;
 }
 
-// ---- the ring kernel ---------------------------------------------------------------------------------------------------
+// ---- the ring kernel
+// ---------------------------------------------------------------------------------------------------
 
 // Takes what replies there are. SLR_TIMEOUT: none now; SLR_END: no more will come.
 static slr_status receive(fast *fast, uint64_t timeout_ns)
@@ -106,8 +109,8 @@ static slr_status receive(fast *fast, uint64_t timeout_ns)
     static slr_reply replies[DEMO_BATCH];
     static struct beat beats[DEMO_BATCH];
     uint32_t received = 0;
-    slr_status status = slr_receive_many(fast->detect.port, replies, beats, sizeof *beats, DEMO_BATCH, timeout_ns,
-                                         &received);
+    slr_status status =
+        slr_receive_many(fast->detect.port, replies, beats, sizeof *beats, DEMO_BATCH, timeout_ns, &received);
     for (uint32_t i = 0; status == SLR_OK && i < received; i++) {
         if (replies[i].status != SLR_OK)
             continue; // a fault; the counts at the end say so
@@ -188,7 +191,8 @@ static bool run_ring(fast *fast)
     return status == SLR_OK && ended == SLR_OK;
 }
 
-// ---- what came of it -----------------------------------------------------------------------------------------------------
+// ---- what came of it
+// -----------------------------------------------------------------------------------------------------
 
 static void judge(fast *fast)
 {
@@ -219,16 +223,21 @@ static bool write_beats(const demo *demo, const demo_beats *beats)
         say_failure(status, "ward.cu");
         return false;
     }
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) {
+        say("cannot open '%s': %s", path, strerror(errno));
+        return false;
+    }
     csv_out out;
-    csv_out_open(&out, open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    csv_out_open(&out, file);
     csv_out_header(&out, NULL, &info.reply);
     for (size_t i = 0; i < beats->count; i++)
         csv_out_row(&out, NULL, 0, &info.reply, (const unsigned char *)&beats->all[i]);
     csv_out_flush(&out);
-    int error = out.error;
-    if (close(out.descriptor) != 0 || error != 0)
-        say("cannot write '%s': %s", path, strerror(error != 0 ? error : errno));
     csv_out_close(&out);
+    int error = close(file) != 0 && out.error == 0 ? errno : out.error;
+    if (error != 0)
+        say("cannot write '%s': %s", path, strerror(error));
     return error == 0;
 }
 

@@ -29,7 +29,8 @@ void demo_report_head(const demo *demo)
 {
     printf("A heart monitor: a QRS detector for %s patients, one ring kernel on %s.\n" NOT_MEDICAL "\n\n",
            grouped(demo->options.patients), demo->info.name);
-    printf("  device     %s: %s\n  handlers   %s\n  recording  MIT-BIH Arrhythmia Database, record 208, 5 minutes at %d Hz; "
+    printf("  device     %s: %s\n  handlers   %s\n  recording  MIT-BIH Arrhythmia Database, record 208, 5 minutes at "
+           "%d Hz; "
            "each patient begins elsewhere in it\n",
            demo->info.name, demo->info.description, demo->info.engine, WARD_RATE_HZ);
     fflush(stdout);
@@ -67,21 +68,19 @@ static void report_way(const char *name, const demo_way *way)
 // When a plain call is better, from the figures of this run.
 static void advise(const demo *demo)
 {
-    double need = demo->options.patients * messages_per_patient_s;
-    double most = demo->plain.messages_per_s / messages_per_patient_s;
-    double load = need / demo->plain.messages_per_s * 100.0;
-    if (load < 100.0)
-        printf("\nThe plain call is the better choice for these %s patients: it answers in %.1f us instead of %.1f, and they "
-               "take %.1f %% of one core. Up to about %s patients one core can call it; ",
-               grouped(demo->options.patients), demo->plain.p50_ns / 1e3, demo->ring.p50_ns / 1e3, load, grouped(most));
-    else
-        printf("\nThe plain call is no choice for these %s patients: they would take %.0f %% of one core, which is enough for "
-               "about %s patients. Below that it is the better one (%.1f us instead of %.1f); ",
-               grouped(demo->options.patients), load, grouped(most), demo->plain.p50_ns / 1e3,
-               demo->ring.p50_ns / 1e3);
-    printf("a ring kernel is for more than that, or for a caller that must not stand still: a message cost it %.2f us to "
-           "send, %.2f us to handle.\n",
-           demo->live.send_ns / 1e3, 1e6 / demo->plain.messages_per_s);
+    const demo_way *plain = &demo->plain, *ring = &demo->ring;
+    double most = plain->messages_per_s / messages_per_patient_s;
+    double load = demo->options.patients / most * 100.0;
+    printf("\nThe plain call is %s for these %s patients: they take %.1f %% of one core, and it answers in %.1f us,\n"
+           "the ring kernel in %.1f us. ",
+           load < 100.0 ? "the better choice" : "no choice", grouped(demo->options.patients), load, plain->p50_ns / 1e3,
+           ring->p50_ns / 1e3);
+    printf("One core is enough for about %s of them; the ring kernel handled %.1f times as many messages\n"
+           "a second as one core's plain calls. ",
+           grouped(most), ring->messages_per_s / plain->messages_per_s);
+    printf("To send one cost the caller %.1f us at this pace, to handle it %.1f us: a caller gains time only\n"
+           "where handling takes longer than sending.\n",
+           demo->live.send_ns / 1e3, 1e6 / plain->messages_per_s);
 }
 
 void demo_report_live(const demo *demo)
@@ -89,21 +88,23 @@ void demo_report_live(const demo *demo)
     printf("\n%s patients at the real pace, a message each 100 ms, for %.1f s\n", grouped(demo->options.patients),
            demo->live.seconds);
     printf("  %s messages, %s late (not handled 100 ms after they were due), %s dropped\n",
-           grouped((double)demo->live.messages), grouped((double)demo->live.late),
-           grouped((double)demo->ring.dropped));
+           grouped((double)demo->live.messages), grouped((double)demo->live.late), grouped((double)demo->ring.dropped));
     report_hearts(&demo->live.hearts);
     printf("\n  %-34s %11s %11s %11s %14s %9s\n", "", "p50", "p99", "p99.9", "messages/s", "dropped");
     report_way("plain C call", &demo->plain);
     report_way("hand-off to a thread, each message", &demo->handoff);
     report_way("ring kernel", &demo->ring);
-    printf("  Latency: %s messages of the second part that held a beat, each sent all three ways in the same\n"
-           "  millisecond, until the answer is back; messages/s: the first part. Sent at a pace of %s a second, threads\n"
-           "  sleep in between: to wake one is most of a hand-off, and of a ring kernel's round trip.\n",
-           grouped((double)demo->live.timed), grouped(demo->options.patients * messages_per_patient_s));
+    printf(
+        "  Latency: %s messages of the second part that held a beat, of %s patients, each handled all three ways at\n"
+        "  once, from handing it over until the answer is back. Messages/s: the first part. Between two messages "
+        "threads\n"
+        "  may fall asleep: to wake one takes longer than all else here.\n",
+        grouped((double)demo->live.timed), grouped(demo->live.compared));
     advise(demo);
 }
 
-// ---- JSON --------------------------------------------------------------------------------------------------------------
+// ---- JSON
+// --------------------------------------------------------------------------------------------------------------
 
 static json_t *way_json(const char *name, const demo_way *way)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Measuring beside a floor: pairs of short slices, taken in turn in one process.
 ///
-/// Virtual cores are sometimes near (a cache line goes there and back in 80-130 ns) and sometimes far (500 ns and more), and
-/// change within seconds. So the distance is probed before and after each pair, a pair that saw it change is discarded, and
-/// what is reported are medians over pairs.
+/// Virtual cores are sometimes near (a cache line goes there and back in 80-130 ns) and sometimes far (500 ns and
+/// more), and change within seconds. So the distance is probed before and after each pair, a pair that saw it change is
+/// discarded, and what is reported are medians over pairs.
 #ifndef MEASURE_H
 #define MEASURE_H
 
@@ -14,12 +14,12 @@
 #include <stdint.h>
 
 enum {
-    MEASURE_FIGURES = 3,      // that a slice may give
-    MEASURE_KEPT = 15,        // pairs at least
-    MEASURE_TRIED = 150,      // pairs at most
-    MEASURE_ENOUGH = 31,      // pairs kept, after which it stops
-    MEASURE_SOFT_S = 5,       // after which MEASURE_KEPT pairs are enough
-    MEASURE_HARD_S = 30       // after which it stops with what it has
+    MEASURE_FIGURES = 3, // that a slice may give
+    MEASURE_KEPT = 15,   // pairs at least
+    MEASURE_TRIED = 150, // pairs at most
+    MEASURE_ENOUGH = 31, // pairs kept, after which it stops
+    MEASURE_SOFT_S = 5,  // after which MEASURE_KEPT pairs are enough
+    MEASURE_HARD_S = 30  // after which it stops with what it has
 };
 
 /// Sorts in place.

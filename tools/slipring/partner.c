@@ -23,8 +23,8 @@ struct partner {
     void (*job)(void *context); // under the mutex; NULL: none
     void *context;
     bool end;
-    uint32_t given;                   // jobs
-    _Alignas(128) uint32_t finished;  // jobs
+    uint32_t given;                  // jobs
+    _Alignas(128) uint32_t finished; // jobs
     _Alignas(128) uint32_t ping;
     _Alignas(128) uint32_t pong;
 };
