@@ -36,7 +36,10 @@ static inline slr_device_desc slr_device_desc_init(void)
 }
 #define SLR_DEVICE_DESC_INIT slr_device_desc_init()
 #else
-#define SLR_DEVICE_DESC_INIT {.struct_size = (uint32_t)sizeof(slr_device_desc)}
+#define SLR_DEVICE_DESC_INIT                                                                                           \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_device_desc)                                                               \
+    }
 #endif
 
 /// What a device says of itself. All text is terminated.
@@ -68,10 +71,9 @@ typedef struct slr_backend_info {
 /// message says why), NO_MEMORY.
 SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
 
-/// Closes a device: terminates at once the ring kernels still on it (their pending messages are undelivered), then frees
-/// it. Programs, buffers, ports and ring kernels of the device must not be used afterwards, except to destroy them.
-/// NULL is fine.
-/// Threads: any, once.  Blocks: until handlers in progress have returned.
+/// Closes a device: terminates at once the ring kernels still on it (their pending messages are undelivered), then
+/// frees it. Programs, buffers, ports and ring kernels of the device must not be used afterwards, except to destroy
+/// them. NULL is fine. Threads: any, once.  Blocks: until handlers in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).

@@ -30,7 +30,10 @@ static inline slr_program_desc slr_program_desc_init(void)
 }
 #define SLR_PROGRAM_DESC_INIT slr_program_desc_init()
 #else
-#define SLR_PROGRAM_DESC_INIT {.struct_size = (uint32_t)sizeof(slr_program_desc)}
+#define SLR_PROGRAM_DESC_INIT                                                                                          \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_program_desc)                                                              \
+    }
 #endif
 
 /// Kinds of scalars in messages, replies, states and bindings.

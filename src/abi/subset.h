@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host C's spelling of the few CUDA words that code written in the kernel subset uses. slipring's front end and nvcc know
-// these words themselves and never read this file.
+// Host C's spelling of the few CUDA words that code written in the kernel subset uses. slipring's front end and nvcc
+// know these words themselves and never read this file.
 #ifndef SLRI_ABI_SUBSET_H
 #define SLRI_ABI_SUBSET_H
 

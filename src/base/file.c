@@ -209,7 +209,10 @@ slr_status slri_folder_make_private(char **path)
     return status;
 }
 
-void slri_folder_remove(const char *path) { (void)rmdir(path); }
+void slri_folder_remove(const char *path)
+{
+    (void)rmdir(path);
+}
 
 slr_status slri_path_canonical(const char *path, char **out)
 {

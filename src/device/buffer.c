@@ -11,7 +11,8 @@ slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **ou
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_buffer_create: %s is NULL", device ? "out" : "device");
     if (bytes == 0 || bytes > LARGEST)
-        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for; 1 to 2^40 are possible", (unsigned long long)bytes);
+        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for; 1 to 2^40 are possible",
+                         (unsigned long long)bytes);
     slr_buffer *buffer = slri_alloc(device->allocator, sizeof *buffer);
     if (!buffer)
         return SLRI_FAIL(NO_MEMORY, "no memory for a buffer");
@@ -28,7 +29,10 @@ slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **ou
     return SLR_OK;
 }
 
-void slri_buffer_hold(slr_buffer *buffer) { slri_hold(&buffer->holds); }
+void slri_buffer_hold(slr_buffer *buffer)
+{
+    slri_hold(&buffer->holds);
+}
 
 void slri_buffer_release(slr_buffer *buffer)
 {
@@ -79,4 +83,7 @@ slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64
     return copy(buffer, offset, to, bytes, false);
 }
 
-uint64_t slr_buffer_size(const slr_buffer *buffer) { return buffer ? buffer->bytes : 0; }
+uint64_t slr_buffer_size(const slr_buffer *buffer)
+{
+    return buffer ? buffer->bytes : 0;
+}

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-// ---- describing a handler ---------------------------------------------------------------------------------------------
+// ---- describing a handler
+// ---------------------------------------------------------------------------------------------
 
 _Static_assert(SLR_BOOL == (int)SLRI_BOOL && SLR_F64 == (int)SLRI_F64, "slr_scalar repeats slri_kind");
 
@@ -140,7 +141,8 @@ static slr_status describe(slr_program *program)
     return SLR_OK;
 }
 
-// ---- life ---------------------------------------------------------------------------------------------------------------
+// ---- life
+// ---------------------------------------------------------------------------------------------------------------
 
 // Frees whatever of the program is there; it may be half made.
 static void dispose(slr_program *program)
@@ -216,11 +218,17 @@ slr_status slr_program_from_text(slr_device *device, const char *name, const cha
 {
     if (!device || !name || !text || !out)
         return SLRI_FAIL(INVALID, "slr_program_from_text: %s is NULL",
-                         !device ? "device" : !name ? "name" : !text ? "text" : "out");
+                         !device ? "device"
+                         : !name ? "name"
+                         : !text ? "text"
+                                 : "out");
     return make(device, name, text, desc, out);
 }
 
-void slri_program_hold(slr_program *program) { slri_hold(&program->holds); }
+void slri_program_hold(slr_program *program)
+{
+    slri_hold(&program->holds);
+}
 
 void slri_program_release(slr_program *program)
 {

@@ -7,7 +7,10 @@
 
 static const struct slri_backend *const backends[] = {&slri_backend_cpu, &slri_backend_null, NULL};
 
-const struct slri_backend *const *slri_backends(void) { return backends; }
+const struct slri_backend *const *slri_backends(void)
+{
+    return backends;
+}
 
 slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out)
 {

@@ -60,7 +60,8 @@ slr_status slri_spec_parse(const char *text, size_t bytes, struct slri_spec *out
     char spec[256];
     memset(out, 0, sizeof *out);
     if (bytes >= sizeof spec)
-        return SLRI_FAIL(INVALID, "a device's name has at most %zu characters, this one has %zu", sizeof spec - 1, bytes);
+        return SLRI_FAIL(INVALID, "a device's name has at most %zu characters, this one has %zu", sizeof spec - 1,
+                         bytes);
     memcpy(spec, text, bytes);
     spec[bytes] = '\0';
     const char *end = spec + bytes;

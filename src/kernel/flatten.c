@@ -14,11 +14,11 @@ struct flattener {
     struct slri_flat *flat;
     const struct slri_function *source;
     struct slri_flat_function *function;
-    uint32_t index;     // of the function
-    uint64_t callees;   // the most stack that one of its calls needs
-    uint32_t *breaks;   // the innermost loop's or switch's chain of jumps to its end
+    uint32_t index;   // of the function
+    uint64_t callees; // the most stack that one of its calls needs
+    uint32_t *breaks; // the innermost loop's or switch's chain of jumps to its end
     uint32_t *continues;
-    slr_status status;  // of the first failure; what follows it is not looked at
+    slr_status status; // of the first failure; what follows it is not looked at
 };
 
 static void fail(struct flattener *f, slr_status status)
@@ -187,11 +187,20 @@ static struct slri_span_name span_name(const struct flattener *f, struct slri_ro
     struct slri_span_name name = {SLRI_SPANS_OF_CALL, SLRI_SPAN_STATE};
     switch (root.kind) {
     case SLRI_ROOT_NONE:
-    case SLRI_ROOT_STATE: break;
-    case SLRI_ROOT_MESSAGE: name.index = SLRI_SPAN_MESSAGE; break;
-    case SLRI_ROOT_CONST: name.index = SLRI_SPAN_CONST + root.index; break;
-    case SLRI_ROOT_BINDING: name.index = SLRI_SPAN_CONST + f->flat->module->constants + root.index; break;
-    case SLRI_ROOT_PARAM: name = (struct slri_span_name){SLRI_SPANS_OF_FRAME, root.index}; break;
+    case SLRI_ROOT_STATE:
+        break;
+    case SLRI_ROOT_MESSAGE:
+        name.index = SLRI_SPAN_MESSAGE;
+        break;
+    case SLRI_ROOT_CONST:
+        name.index = SLRI_SPAN_CONST + root.index;
+        break;
+    case SLRI_ROOT_BINDING:
+        name.index = SLRI_SPAN_CONST + f->flat->module->constants + root.index;
+        break;
+    case SLRI_ROOT_PARAM:
+        name = (struct slri_span_name){SLRI_SPANS_OF_FRAME, root.index};
+        break;
     case SLRI_ROOT_LOCAL:
         name = (struct slri_span_name){SLRI_SPANS_OF_FRAME, f->function->params + root.index};
         break;
@@ -241,8 +250,8 @@ static void flatten_call(struct flattener *f, const struct slri_instr *in)
     while (callee < f->index && f->flat->module->function[callee] != in->callee)
         callee++;
     if (callee == f->index) {
-        fail(f, SLRI_FAIL(INTERNAL, "'%s' calls '%s', which does not stand before it", f->source->name,
-                          in->callee->name));
+        fail(f,
+             SLRI_FAIL(INTERNAL, "'%s' calls '%s', which does not stand before it", f->source->name, in->callee->name));
         return;
     }
     uint64_t stack = f->flat->function[callee].stack_bytes;
@@ -266,23 +275,38 @@ static enum slri_code_op code_of(const struct flattener *f, const struct slri_in
     if (in->op >= SLRI_OP_NEG && in->op <= SLRI_OP_GE)
         return SLRI_CODE_NEG_I32 + 6 * (in->op - SLRI_OP_NEG) + (in->kind - SLRI_I32);
     switch (in->op) {
-    case SLRI_OP_LOAD: return SLRI_CODE_LOAD_BOOL + (in->kind - SLRI_BOOL);
-    case SLRI_OP_STORE: return SLRI_CODE_STORE_BOOL + (in->kind - SLRI_BOOL);
+    case SLRI_OP_LOAD:
+        return SLRI_CODE_LOAD_BOOL + (in->kind - SLRI_BOOL);
+    case SLRI_OP_STORE:
+        return SLRI_CODE_STORE_BOOL + (in->kind - SLRI_BOOL);
     case SLRI_OP_CONVERT:
         return SLRI_CODE_FROM_I32_BOOL + 11 * (f->source->reg_kind[in->a] - SLRI_I32) + (in->kind - SLRI_BOOL);
-    case SLRI_OP_CONST: return slri_kind_bytes(in->kind) == 8 ? SLRI_CODE_CONST64 : SLRI_CODE_CONST32;
-    case SLRI_OP_MOVE: return SLRI_CODE_MOVE;
-    case SLRI_OP_COPY: return SLRI_CODE_COPY;
-    case SLRI_OP_ZERO: return SLRI_CODE_ZERO;
-    case SLRI_OP_INDEX: return SLRI_CODE_INDEX;
-    case SLRI_OP_ATOMIC_LOAD: return SLRI_CODE_ATOMIC_LOAD;
-    case SLRI_OP_ATOMIC_STORE: return SLRI_CODE_ATOMIC_STORE;
-    case SLRI_OP_ATOMIC_RMW: return SLRI_CODE_ATOMIC_RMW;
-    case SLRI_OP_ATOMIC_CAS: return SLRI_CODE_ATOMIC_CAS;
-    case SLRI_OP_FENCE: return SLRI_CODE_FENCE;
-    case SLRI_OP_REPLY: return SLRI_CODE_REPLY;
-    case SLRI_OP_INSTANCE: return SLRI_CODE_INSTANCE;
-    default: return SLRI_CODE_RETURN;
+    case SLRI_OP_CONST:
+        return slri_kind_bytes(in->kind) == 8 ? SLRI_CODE_CONST64 : SLRI_CODE_CONST32;
+    case SLRI_OP_MOVE:
+        return SLRI_CODE_MOVE;
+    case SLRI_OP_COPY:
+        return SLRI_CODE_COPY;
+    case SLRI_OP_ZERO:
+        return SLRI_CODE_ZERO;
+    case SLRI_OP_INDEX:
+        return SLRI_CODE_INDEX;
+    case SLRI_OP_ATOMIC_LOAD:
+        return SLRI_CODE_ATOMIC_LOAD;
+    case SLRI_OP_ATOMIC_STORE:
+        return SLRI_CODE_ATOMIC_STORE;
+    case SLRI_OP_ATOMIC_RMW:
+        return SLRI_CODE_ATOMIC_RMW;
+    case SLRI_OP_ATOMIC_CAS:
+        return SLRI_CODE_ATOMIC_CAS;
+    case SLRI_OP_FENCE:
+        return SLRI_CODE_FENCE;
+    case SLRI_OP_REPLY:
+        return SLRI_CODE_REPLY;
+    case SLRI_OP_INSTANCE:
+        return SLRI_CODE_INSTANCE;
+    default:
+        return SLRI_CODE_RETURN;
     }
 }
 
@@ -313,14 +337,30 @@ static void flatten_plain(struct flattener *f, const struct slri_instr *in)
 static void flatten_instr(struct flattener *f, const struct slri_instr *in)
 {
     switch (in->op) {
-    case SLRI_OP_IF: flatten_if(f, in); break;
-    case SLRI_OP_LOOP: flatten_loop(f, in); break;
-    case SLRI_OP_SWITCH: flatten_switch(f, in); break;
-    case SLRI_OP_BREAK: append_jump(f, SLRI_CODE_JUMP, SLRI_NO_REG, f->breaks, in->where); break;
-    case SLRI_OP_CONTINUE: append_jump(f, SLRI_CODE_JUMP, SLRI_NO_REG, f->continues, in->where); break;
-    case SLRI_OP_MATH: flatten_math(f, in); break;
-    case SLRI_OP_CALL: flatten_call(f, in); break;
-    default: flatten_plain(f, in); break;
+    case SLRI_OP_IF:
+        flatten_if(f, in);
+        break;
+    case SLRI_OP_LOOP:
+        flatten_loop(f, in);
+        break;
+    case SLRI_OP_SWITCH:
+        flatten_switch(f, in);
+        break;
+    case SLRI_OP_BREAK:
+        append_jump(f, SLRI_CODE_JUMP, SLRI_NO_REG, f->breaks, in->where);
+        break;
+    case SLRI_OP_CONTINUE:
+        append_jump(f, SLRI_CODE_JUMP, SLRI_NO_REG, f->continues, in->where);
+        break;
+    case SLRI_OP_MATH:
+        flatten_math(f, in);
+        break;
+    case SLRI_OP_CALL:
+        flatten_call(f, in);
+        break;
+    default:
+        flatten_plain(f, in);
+        break;
     }
 }
 
@@ -339,9 +379,10 @@ static uint64_t round_up(uint64_t bytes, uint64_t to)
 
 static slr_status refuse_stack(const struct slri_function *source)
 {
-    return SLRI_FAIL(UNSUPPORTED, "function '%s' needs more than the %u bytes of stack that the interpreter has; "
-                     "make its arrays smaller, or keep them in the state or in a binding", source->name,
-                     SLRI_INTERP_STACK_BYTES);
+    return SLRI_FAIL(UNSUPPORTED,
+                     "function '%s' needs more than the %u bytes of stack that the interpreter has; "
+                     "make its arrays smaller, or keep them in the state or in a binding",
+                     source->name, SLRI_INTERP_STACK_BYTES);
 }
 
 static slr_status lay_out_frame(struct flattener *f)
@@ -371,8 +412,11 @@ static slr_status lay_out_frame(struct flattener *f)
 
 static slr_status flatten_function(struct slri_flat *flat, uint32_t index)
 {
-    struct flattener f = {.flat = flat, .source = flat->module->function[index], .function = &flat->function[index],
-                          .index = index, .status = SLR_OK};
+    struct flattener f = {.flat = flat,
+                          .source = flat->module->function[index],
+                          .function = &flat->function[index],
+                          .index = index,
+                          .status = SLR_OK};
     SLRI_TRY(lay_out_frame(&f));
     f.function->start = flat->count;
     flatten_block(&f, f.source->body);

@@ -17,8 +17,8 @@
 // The ops that are done in a register's kind, NEG to GE: one code for each pair, some of which (NOT of floats) no
 // verified module holds. Then the codes by kind of memory, then the plain ones.
 #define SLRI_ARITHMETIC_OPS(X)                                                                                         \
-    X(NEG) X(NOT) X(ADD) X(SUB) X(MUL) X(DIV) X(REM) X(SHL) X(SHR)                                                     \
-    X(AND) X(OR) X(XOR) X(EQ) X(NE) X(LT) X(LE) X(GT) X(GE)
+    X(NEG)                                                                                                             \
+    X(NOT) X(ADD) X(SUB) X(MUL) X(DIV) X(REM) X(SHL) X(SHR) X(AND) X(OR) X(XOR) X(EQ) X(NE) X(LT) X(LE) X(GT) X(GE)
 
 // X(name): what it does with `struct slri_code`.
 #define SLRI_PLAIN_CODES(X)                                                                                            \
@@ -48,16 +48,12 @@ enum slri_code_op {
 #define SLRI_CODE_KINDED(kind, op) SLRI_CODE_##op##_##kind,
 #define SLRI_CODE_ARITHMETIC(op) SLRI_REGISTER_KINDS(SLRI_CODE_KINDED, op)
 #define SLRI_CODE_PLAIN(op) SLRI_CODE_##op,
-    SLRI_ARITHMETIC_OPS(SLRI_CODE_ARITHMETIC)
-    SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, LOAD)
-    SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, STORE)
-    SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_I32) // CONVERT, from a register's kind to that
-    SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_U32)
-    SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_I64)
-    SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_U64)
-    SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_F32)
-    SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_F64)
-    SLRI_PLAIN_CODES(SLRI_CODE_PLAIN)
+    SLRI_ARITHMETIC_OPS(SLRI_CODE_ARITHMETIC) SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, LOAD)
+        SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, STORE)
+            SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_I32) // CONVERT, from a register's kind to that
+    SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_U32) SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_I64)
+        SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_U64) SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_F32)
+            SLRI_MEMORY_KINDS(SLRI_CODE_KINDED, FROM_F64) SLRI_PLAIN_CODES(SLRI_CODE_PLAIN)
 #undef SLRI_CODE_KINDED
 #undef SLRI_CODE_ARITHMETIC
 #undef SLRI_CODE_PLAIN
@@ -72,7 +68,7 @@ struct slri_span_name {
     uint32_t table, index;
 };
 
-struct slri_code { // 32 bytes, two a cache line
+struct slri_code {     // 32 bytes, two a cache line
     unsigned op : 16;  // enum slri_code_op
     unsigned kind : 8; // of atomics
     unsigned order : 6;
@@ -88,7 +84,7 @@ struct slri_code { // 32 bytes, two a cache line
 };
 
 struct slri_code_arg {
-    uint32_t from, to;          // registers: the caller's, the callee's
+    uint32_t from, to; // registers: the caller's, the callee's
     bool is_memory;
     struct slri_span_name span; // the caller's name for a memory parameter
     uint32_t to_span;           // in the callee's frame
@@ -123,7 +119,7 @@ struct slri_flat {
     struct slri_code_match *match;
     uint32_t matches, match_room;
     struct slri_flat_function *function; // in the module's order
-    uint32_t spans; // of the call's table: the highest binding named anywhere fits
+    uint32_t spans;                      // of the call's table: the highest binding named anywhere fits
     struct slri_region *region;
 };
 

@@ -7,11 +7,21 @@
 // hence DO(order, order of a failing compare-and-swap) for each.
 #define WITH_ORDER(order, DO)                                                                                          \
     switch (order) {                                                                                                   \
-    case SLRI_RELAXED: DO(__ATOMIC_RELAXED, __ATOMIC_RELAXED); break;                                                  \
-    case SLRI_ACQUIRE: DO(__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE); break;                                                  \
-    case SLRI_RELEASE: DO(__ATOMIC_RELEASE, __ATOMIC_RELAXED); break;                                                  \
-    case SLRI_ACQ_REL: DO(__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); break;                                                  \
-    default: DO(__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); break;                                                            \
+    case SLRI_RELAXED:                                                                                                 \
+        DO(__ATOMIC_RELAXED, __ATOMIC_RELAXED);                                                                        \
+        break;                                                                                                         \
+    case SLRI_ACQUIRE:                                                                                                 \
+        DO(__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);                                                                        \
+        break;                                                                                                         \
+    case SLRI_RELEASE:                                                                                                 \
+        DO(__ATOMIC_RELEASE, __ATOMIC_RELAXED);                                                                        \
+        break;                                                                                                         \
+    case SLRI_ACQ_REL:                                                                                                 \
+        DO(__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);                                                                        \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        DO(__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                                                        \
+        break;                                                                                                         \
     }
 
 static union slri_scalar scalar32(uint32_t bits)
@@ -38,18 +48,27 @@ static union slri_scalar scalar64(uint64_t bits)
     static uint##width##_t load##width(const uint##width##_t *at, unsigned order)                                      \
     {                                                                                                                  \
         switch (order) {                                                                                               \
-        case SLRI_RELAXED: return __atomic_load_n(at, __ATOMIC_RELAXED);                                               \
-        case SLRI_ACQUIRE: return __atomic_load_n(at, __ATOMIC_ACQUIRE);                                               \
-        default: return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                         \
+        case SLRI_RELAXED:                                                                                             \
+            return __atomic_load_n(at, __ATOMIC_RELAXED);                                                              \
+        case SLRI_ACQUIRE:                                                                                             \
+            return __atomic_load_n(at, __ATOMIC_ACQUIRE);                                                              \
+        default:                                                                                                       \
+            return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                              \
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
     static void store##width(uint##width##_t *at, uint##width##_t value, unsigned order)                               \
     {                                                                                                                  \
         switch (order) {                                                                                               \
-        case SLRI_RELAXED: __atomic_store_n(at, value, __ATOMIC_RELAXED); break;                                       \
-        case SLRI_RELEASE: __atomic_store_n(at, value, __ATOMIC_RELEASE); break;                                       \
-        default: __atomic_store_n(at, value, __ATOMIC_SEQ_CST); break;                                                 \
+        case SLRI_RELAXED:                                                                                             \
+            __atomic_store_n(at, value, __ATOMIC_RELAXED);                                                             \
+            break;                                                                                                     \
+        case SLRI_RELEASE:                                                                                             \
+            __atomic_store_n(at, value, __ATOMIC_RELEASE);                                                             \
+            break;                                                                                                     \
+        default:                                                                                                       \
+            __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                                             \
+            break;                                                                                                     \
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
@@ -74,12 +93,18 @@ static union slri_scalar scalar64(uint64_t bits)
 static bool less(enum slri_kind kind, union slri_scalar a, union slri_scalar b)
 {
     switch (kind) {
-    case SLRI_I32: return a.i32 < b.i32;
-    case SLRI_U32: return a.u32 < b.u32;
-    case SLRI_I64: return a.i64 < b.i64;
-    case SLRI_U64: return a.u64 < b.u64;
-    case SLRI_F32: return a.f32 < b.f32;
-    default: return a.f64 < b.f64;
+    case SLRI_I32:
+        return a.i32 < b.i32;
+    case SLRI_U32:
+        return a.u32 < b.u32;
+    case SLRI_I64:
+        return a.i64 < b.i64;
+    case SLRI_U64:
+        return a.u64 < b.u64;
+    case SLRI_F32:
+        return a.f32 < b.f32;
+    default:
+        return a.f64 < b.f64;
     }
 }
 
@@ -87,11 +112,19 @@ static bool less(enum slri_kind kind, union slri_scalar a, union slri_scalar b)
 static union slri_scalar sum(enum slri_kind kind, union slri_scalar a, union slri_scalar b, bool subtract)
 {
     switch (kind) {
-    case SLRI_F32: a.f32 = subtract ? a.f32 - b.f32 : a.f32 + b.f32; break;
-    case SLRI_F64: a.f64 = subtract ? a.f64 - b.f64 : a.f64 + b.f64; break;
+    case SLRI_F32:
+        a.f32 = subtract ? a.f32 - b.f32 : a.f32 + b.f32;
+        break;
+    case SLRI_F64:
+        a.f64 = subtract ? a.f64 - b.f64 : a.f64 + b.f64;
+        break;
     case SLRI_I32:
-    case SLRI_U32: a.u32 = subtract ? a.u32 - b.u32 : a.u32 + b.u32; break;
-    default: a.u64 = subtract ? a.u64 - b.u64 : a.u64 + b.u64; break;
+    case SLRI_U32:
+        a.u32 = subtract ? a.u32 - b.u32 : a.u32 + b.u32;
+        break;
+    default:
+        a.u64 = subtract ? a.u64 - b.u64 : a.u64 + b.u64;
+        break;
     }
     return a;
 }
@@ -101,14 +134,22 @@ static union slri_scalar combine(const struct slri_code *in, union slri_scalar o
 {
     enum slri_kind kind = in->kind;
     switch ((enum slri_rmw)in->imm) {
-    case SLRI_RMW_ADD: return sum(kind, old, b, false);
-    case SLRI_RMW_SUB: return sum(kind, old, b, true);
-    case SLRI_RMW_AND: return scalar64(old.u64 & b.u64);
-    case SLRI_RMW_OR: return scalar64(old.u64 | b.u64);
-    case SLRI_RMW_XOR: return scalar64(old.u64 ^ b.u64);
-    case SLRI_RMW_MIN: return less(kind, b, old) ? b : old;
-    case SLRI_RMW_MAX: return less(kind, old, b) ? b : old;
-    case SLRI_RMW_EXCHANGE: break;
+    case SLRI_RMW_ADD:
+        return sum(kind, old, b, false);
+    case SLRI_RMW_SUB:
+        return sum(kind, old, b, true);
+    case SLRI_RMW_AND:
+        return scalar64(old.u64 & b.u64);
+    case SLRI_RMW_OR:
+        return scalar64(old.u64 | b.u64);
+    case SLRI_RMW_XOR:
+        return scalar64(old.u64 ^ b.u64);
+    case SLRI_RMW_MIN:
+        return less(kind, b, old) ? b : old;
+    case SLRI_RMW_MAX:
+        return less(kind, old, b) ? b : old;
+    case SLRI_RMW_EXCHANGE:
+        break;
     }
     return b;
 }

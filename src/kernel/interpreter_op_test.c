@@ -12,16 +12,83 @@
 static const enum slri_kind integer_kinds[] = {SLRI_I32, SLRI_U32, SLRI_I64, SLRI_U64};
 
 static const uint64_t integers[] = {
-    0, 1, 2, 3, 5, 7, 31, 32, 33, 63, 64, 100, 127, 128, 255, 256, 32767, 32768, 65535, 65536,
-    0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff, 0x100000000, 0x123456789abcdef0,
-    0x7fffffffffffffff, 0x8000000000000000, 0x8000000000000001, 0xfffffffffffffffe, 0xffffffffffffffff,
+    0,
+    1,
+    2,
+    3,
+    5,
+    7,
+    31,
+    32,
+    33,
+    63,
+    64,
+    100,
+    127,
+    128,
+    255,
+    256,
+    32767,
+    32768,
+    65535,
+    65536,
+    0x7fffffff,
+    0x80000000,
+    0x80000001,
+    0xfffffffe,
+    0xffffffff,
+    0x100000000,
+    0x123456789abcdef0,
+    0x7fffffffffffffff,
+    0x8000000000000000,
+    0x8000000000000001,
+    0xfffffffffffffffe,
+    0xffffffffffffffff,
 };
 
 static const double reals[] = {
-    0.0, -0.0, 0.5, -0.5, 0.99999999, 1.0, -1.0, 1.5, 2.5, 3.1415926535, -127.5, -128.0, -129.0, 127.0, 128.0, 255.9,
-    256.0, 32767.5, -32769.0, 65535.0, 65536.0, 2147483647.0, 2147483648.0, -2147483648.0, -2147483649.0, 4294967295.0,
-    4294967296.0, 9.2233720368547748e18, 9.2233720368547758e18, -9.2233720368547758e18, -1e19, 1.8446744073709550e19,
-    1.8446744073709552e19, 1e30, -1e30, 1e-40, 1e-310, 3.4028234663852886e38, 1e300, INFINITY, -INFINITY, NAN,
+    0.0,
+    -0.0,
+    0.5,
+    -0.5,
+    0.99999999,
+    1.0,
+    -1.0,
+    1.5,
+    2.5,
+    3.1415926535,
+    -127.5,
+    -128.0,
+    -129.0,
+    127.0,
+    128.0,
+    255.9,
+    256.0,
+    32767.5,
+    -32769.0,
+    65535.0,
+    65536.0,
+    2147483647.0,
+    2147483648.0,
+    -2147483648.0,
+    -2147483649.0,
+    4294967295.0,
+    4294967296.0,
+    9.2233720368547748e18,
+    9.2233720368547758e18,
+    -9.2233720368547758e18,
+    -1e19,
+    1.8446744073709550e19,
+    1.8446744073709552e19,
+    1e30,
+    -1e30,
+    1e-40,
+    1e-310,
+    3.4028234663852886e38,
+    1e300,
+    INFINITY,
+    -INFINITY,
+    NAN,
 };
 
 // A handler that does state[0] = message[0] op message[8].
@@ -87,25 +154,44 @@ static uint64_t expected_integer(enum slri_op op, enum slri_kind kind, uint64_t 
     uint64_t mask = mask_of(kind), shift = b % (8 * slri_kind_bytes(kind));
     bool fill = slri_kind_is_signed(kind) && a > mask / 2;
     switch (op) {
-    case SLRI_OP_MOVE: return a;
-    case SLRI_OP_NEG: return (0 - a) & mask;
-    case SLRI_OP_NOT: return a ^ mask;
-    case SLRI_OP_ADD: return (a + b) & mask;
-    case SLRI_OP_SUB: return (a - b) & mask;
-    case SLRI_OP_MUL: return (a * b) & mask;
-    case SLRI_OP_DIV: return divide(kind, a, b, false);
-    case SLRI_OP_REM: return divide(kind, a, b, true);
-    case SLRI_OP_SHL: return (a << shift) & mask;
-    case SLRI_OP_SHR: return fill ? (a >> shift | ~(mask >> shift)) & mask : a >> shift;
-    case SLRI_OP_AND: return a & b;
-    case SLRI_OP_OR: return a | b;
-    case SLRI_OP_XOR: return a ^ b;
-    case SLRI_OP_EQ: return a == b;
-    case SLRI_OP_NE: return a != b;
-    case SLRI_OP_LT: return rank(kind, a) < rank(kind, b);
-    case SLRI_OP_LE: return rank(kind, a) <= rank(kind, b);
-    case SLRI_OP_GT: return rank(kind, a) > rank(kind, b);
-    default: return rank(kind, a) >= rank(kind, b);
+    case SLRI_OP_MOVE:
+        return a;
+    case SLRI_OP_NEG:
+        return (0 - a) & mask;
+    case SLRI_OP_NOT:
+        return a ^ mask;
+    case SLRI_OP_ADD:
+        return (a + b) & mask;
+    case SLRI_OP_SUB:
+        return (a - b) & mask;
+    case SLRI_OP_MUL:
+        return (a * b) & mask;
+    case SLRI_OP_DIV:
+        return divide(kind, a, b, false);
+    case SLRI_OP_REM:
+        return divide(kind, a, b, true);
+    case SLRI_OP_SHL:
+        return (a << shift) & mask;
+    case SLRI_OP_SHR:
+        return fill ? (a >> shift | ~(mask >> shift)) & mask : a >> shift;
+    case SLRI_OP_AND:
+        return a & b;
+    case SLRI_OP_OR:
+        return a | b;
+    case SLRI_OP_XOR:
+        return a ^ b;
+    case SLRI_OP_EQ:
+        return a == b;
+    case SLRI_OP_NE:
+        return a != b;
+    case SLRI_OP_LT:
+        return rank(kind, a) < rank(kind, b);
+    case SLRI_OP_LE:
+        return rank(kind, a) <= rank(kind, b);
+    case SLRI_OP_GT:
+        return rank(kind, a) > rank(kind, b);
+    default:
+        return rank(kind, a) >= rank(kind, b);
     }
 }
 
@@ -158,18 +244,30 @@ static void assert_same_f64(double got, double wanted)
     static type expected_##type(enum slri_op op, volatile type a, volatile type b)                                     \
     {                                                                                                                  \
         switch (op) {                                                                                                  \
-        case SLRI_OP_MOVE: return a;                                                                                   \
-        case SLRI_OP_NEG: return copysign(1.0, a) < 0 ? (type)fabs(a) : (type)-fabs(a);                                \
-        case SLRI_OP_ADD: return a + b;                                                                                \
-        case SLRI_OP_SUB: return a - b;                                                                                \
-        case SLRI_OP_MUL: return a * b;                                                                                \
-        case SLRI_OP_DIV: return a / b;                                                                                \
-        case SLRI_OP_EQ: return a == b;                                                                                \
-        case SLRI_OP_NE: return a != b;                                                                                \
-        case SLRI_OP_LT: return a < b;                                                                                 \
-        case SLRI_OP_LE: return a <= b;                                                                                \
-        case SLRI_OP_GT: return a > b;                                                                                 \
-        default: return a >= b;                                                                                        \
+        case SLRI_OP_MOVE:                                                                                             \
+            return a;                                                                                                  \
+        case SLRI_OP_NEG:                                                                                              \
+            return copysign(1.0, a) < 0 ? (type)fabs(a) : (type)-fabs(a);                                              \
+        case SLRI_OP_ADD:                                                                                              \
+            return a + b;                                                                                              \
+        case SLRI_OP_SUB:                                                                                              \
+            return a - b;                                                                                              \
+        case SLRI_OP_MUL:                                                                                              \
+            return a * b;                                                                                              \
+        case SLRI_OP_DIV:                                                                                              \
+            return a / b;                                                                                              \
+        case SLRI_OP_EQ:                                                                                               \
+            return a == b;                                                                                             \
+        case SLRI_OP_NE:                                                                                               \
+            return a != b;                                                                                             \
+        case SLRI_OP_LT:                                                                                               \
+            return a < b;                                                                                              \
+        case SLRI_OP_LE:                                                                                               \
+            return a <= b;                                                                                             \
+        case SLRI_OP_GT:                                                                                               \
+            return a > b;                                                                                              \
+        default:                                                                                                       \
+            return a >= b;                                                                                             \
         }                                                                                                              \
     }
 EXPECTED_FLOAT(float)
@@ -200,7 +298,7 @@ static void check_float_op(enum slri_op op)
 static void floats_round_once_to_their_kind(void **state)
 {
     static const enum slri_op ops[] = {SLRI_OP_MOVE, SLRI_OP_NEG, SLRI_OP_ADD, SLRI_OP_SUB, SLRI_OP_MUL, SLRI_OP_DIV,
-                                       SLRI_OP_EQ, SLRI_OP_NE, SLRI_OP_LT, SLRI_OP_LE, SLRI_OP_GT, SLRI_OP_GE};
+                                       SLRI_OP_EQ,   SLRI_OP_NE,  SLRI_OP_LT,  SLRI_OP_LE,  SLRI_OP_GT,  SLRI_OP_GE};
     (void)state;
     for (size_t i = 0; i < COUNT(ops); i++)
         check_float_op(ops[i]);
@@ -226,12 +324,18 @@ static void a_product_and_a_sum_are_not_fused(void **state)
 static long double value_of(enum slri_kind kind, union slri_scalar a)
 {
     switch (kind) {
-    case SLRI_I32: return a.i32;
-    case SLRI_U32: return a.u32;
-    case SLRI_I64: return a.i64;
-    case SLRI_U64: return a.u64;
-    case SLRI_F32: return a.f32;
-    default: return a.f64;
+    case SLRI_I32:
+        return a.i32;
+    case SLRI_U32:
+        return a.u32;
+    case SLRI_I64:
+        return a.i64;
+    case SLRI_U64:
+        return a.u64;
+    case SLRI_F32:
+        return a.f32;
+    default:
+        return a.f64;
     }
 }
 

@@ -123,7 +123,7 @@ typedef double reg_f64;
 #define PLACE(at, table_of, root_of, offset, bytes)                                                                    \
     unsigned char *at = slri_span_place(&span[table_of][root_of], reg[offset].i64, bytes);                             \
     if (at == NULL)                                                                                                    \
-        FAULT(SLRI_FAULT_ACCESS)
+    FAULT(SLRI_FAULT_ACCESS)
 
 #define UNARY_CASE(code, from, to, expression)                                                                         \
     case SLRI_CODE_##code: {                                                                                           \
@@ -178,9 +178,15 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
             SLRI_CONVERT_TABLE(UNARY_CASE)
             SLRI_ACCESS_TABLE(LOAD_CASE)
             SLRI_ACCESS_TABLE(STORE_CASE)
-        case SLRI_CODE_CONST32: reg[in->dst].u32 = (uint32_t)in->imm; break;
-        case SLRI_CODE_CONST64: reg[in->dst].u64 = in->imm; break;
-        case SLRI_CODE_MOVE: reg[in->dst] = reg[in->a]; break;
+        case SLRI_CODE_CONST32:
+            reg[in->dst].u32 = (uint32_t)in->imm;
+            break;
+        case SLRI_CODE_CONST64:
+            reg[in->dst].u64 = in->imm;
+            break;
+        case SLRI_CODE_MOVE:
+            reg[in->dst] = reg[in->a];
+            break;
         case SLRI_CODE_COPY: {
             PLACE(to, in->table, in->root, in->a, in->imm);
             PLACE(from, in->table2, in->u.root2, in->b, in->imm);
@@ -196,7 +202,9 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
             if (reg[in->a].u64 >= in->imm)
                 FAULT(SLRI_FAULT_INDEX);
             break;
-        case SLRI_CODE_MATH: evaluate_math(flat, in, reg); break;
+        case SLRI_CODE_MATH:
+            evaluate_math(flat, in, reg);
+            break;
         case SLRI_CODE_ATOMIC_LOAD:
         case SLRI_CODE_ATOMIC_STORE:
         case SLRI_CODE_ATOMIC_RMW:
@@ -207,14 +215,18 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
             slri_interp_atomic(in, reg, at);
             break;
         }
-        case SLRI_CODE_FENCE: slri_interp_fence(in->order); break;
+        case SLRI_CODE_FENCE:
+            slri_interp_fence(in->order);
+            break;
         case SLRI_CODE_REPLY: {
             uint32_t fault = reply(thread, &span[in->table][in->root], reg[in->a].i64);
             if (fault != SLRI_FAULT_NONE)
                 FAULT(fault);
             break;
         }
-        case SLRI_CODE_INSTANCE: reg[in->dst].u32 = thread->call->instance; break;
+        case SLRI_CODE_INSTANCE:
+            reg[in->dst].u32 = thread->call->instance;
+            break;
         case SLRI_CODE_RETURN:
             if (!leave(thread, in)) {
                 thread->progress = SLRI_DONE;
@@ -234,14 +246,21 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
                 FAULT(SLRI_FAULT_FUEL);
             in = code + in->u.target - 1;
             break;
-        case SLRI_CODE_JUMP: in = code + in->u.target - 1; break;
+        case SLRI_CODE_JUMP:
+            in = code + in->u.target - 1;
+            break;
         case SLRI_CODE_JUMP_IF_ZERO:
             if (reg[in->a].i32 == 0)
                 in = code + in->u.target - 1;
             break;
-        case SLRI_CODE_SWITCH32: in = code + find_case(flat, in, reg[in->a].u32) - 1; break;
-        case SLRI_CODE_SWITCH64: in = code + find_case(flat, in, reg[in->a].u64) - 1; break;
-        default: break; // a pair of op and kind that no verified module holds
+        case SLRI_CODE_SWITCH32:
+            in = code + find_case(flat, in, reg[in->a].u32) - 1;
+            break;
+        case SLRI_CODE_SWITCH64:
+            in = code + find_case(flat, in, reg[in->a].u64) - 1;
+            break;
+        default:
+            break; // a pair of op and kind that no verified module holds
         }
     }
 stopped:

@@ -371,8 +371,14 @@ static void expect_fault(struct kit *kit, uint32_t fault, uint32_t line)
     uint64_t message[MESSAGE_BYTES / 8] = {0}, replies[2] = {0};
     uint32_t words[4] = {0};
     struct slri_bound bound = {(unsigned char *)words, 15};
-    struct slri_call call = {.state = state, .message = message, .bound = &bound, .fuel = 1000, .max_replies = 0,
-                             .reply_base = (unsigned char *)replies, .reply_stride = 8, .reply_bytes = 8};
+    struct slri_call call = {.state = state,
+                             .message = message,
+                             .bound = &bound,
+                             .fuel = 1000,
+                             .max_replies = 0,
+                             .reply_base = (unsigned char *)replies,
+                             .reply_stride = 8,
+                             .reply_bytes = 8};
     assert_int_equal(kit_run(kit, &call), fault);
     assert_int_equal(call.fault_line, line);
     assert_int_equal(call.fault_file, 0);
@@ -421,7 +427,7 @@ static void an_access_outside_its_root_faults(void **unused)
     check_access_fault(MESSAGE, SLRI_OP_LOAD, MESSAGE_BYTES - 4, false);
     check_access_fault(MESSAGE, SLRI_OP_LOAD, MESSAGE_BYTES - 3, true);
     check_access_fault(buffer, SLRI_OP_LOAD, 11, false);
-    check_access_fault(buffer, SLRI_OP_LOAD, 12, true); // 15 bytes are bound
+    check_access_fault(buffer, SLRI_OP_LOAD, 12, true);     // 15 bytes are bound
     check_access_fault(array, SLRI_OP_ATOMIC_RMW, 2, true); // not aligned
 }
 
@@ -499,8 +505,14 @@ static void replies_go_round_their_ring_and_one_too_many_faults(void **unused)
     for (int i = 0; i < 3; i++)
         emit_reply(&kit, 8 * i);
     uint64_t state[STATE_BYTES / 8] = {0}, message[MESSAGE_BYTES / 8] = {101, 102, 103}, ring[8] = {0};
-    struct slri_call call = {.state = state, .message = message, .fuel = 1, .reply_base = (unsigned char *)ring,
-                             .reply_at = UINT32_MAX, .reply_mask = 3, .reply_stride = 16, .reply_bytes = 8,
+    struct slri_call call = {.state = state,
+                             .message = message,
+                             .fuel = 1,
+                             .reply_base = (unsigned char *)ring,
+                             .reply_at = UINT32_MAX,
+                             .reply_mask = 3,
+                             .reply_stride = 16,
+                             .reply_bytes = 8,
                              .max_replies = 3};
     assert_int_equal(kit_run(&kit, &call), SLRI_FAULT_NONE);
     assert_int_equal(call.replies, 3);

@@ -66,8 +66,11 @@ static inline void kit_open(struct kit *kit)
 static inline void kit_handler(struct kit *kit)
 {
     kit->module.entries = 1;
-    kit->entry = (struct slri_entry){.name = "handle", .state = &kit->state, .message = &kit->message,
-                                     .reply = &kit->reply, .binding = kit->binding};
+    kit->entry = (struct slri_entry){.name = "handle",
+                                     .state = &kit->state,
+                                     .message = &kit->message,
+                                     .reply = &kit->reply,
+                                     .binding = kit->binding};
     kit->entry.function = kit_function(kit, "handle", SLRI_VOID);
 }
 

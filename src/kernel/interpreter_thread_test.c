@@ -225,8 +225,8 @@ static void native_threads_pass_items_and_count_exactly(void **unused)
 
 // ---- what each read-modify-write leaves -----------------------------------------------------------------------------
 
-static void check_rmw(enum slri_kind kind, enum slri_rmw rmw, uint8_t order, union slri_scalar old,
-                      union slri_scalar b, union slri_scalar wanted)
+static void check_rmw(enum slri_kind kind, enum slri_rmw rmw, uint8_t order, union slri_scalar old, union slri_scalar b,
+                      union slri_scalar wanted)
 {
     struct kit kit;
     kit_open(&kit);

@@ -39,7 +39,7 @@ enum slri_kind {
 #define SLRI_KIND_ENUM(name, bytes, spelling) SLRI_##name,
     SLRI_KIND_LIST(SLRI_KIND_ENUM)
 #undef SLRI_KIND_ENUM
-    SLRI_STRUCT,  // the following are types of memory only, never of a register
+        SLRI_STRUCT, // the following are types of memory only, never of a register
     SLRI_ARRAY,
     SLRI_POINTER, // a type of the front end; no memory holds one
 };
@@ -92,17 +92,17 @@ struct slri_where { // a place in the source: file indexes slri_module.file; lin
 
 // X(name): what it does; `kind` is the kind that it works in. For comparisons `kind` is the operands', dst is I32 0/1.
 #define SLRI_OP_LIST(X)                                                                                                \
-    X(CONST)        /* dst = imm (the bits of `kind`, zero-extended) */                                                \
-    X(MOVE)         /* dst = a */                                                                                      \
-    X(NEG)          /* dst = -a */                                                                                     \
-    X(NOT)          /* dst = ~a */                                                                                     \
-    X(ADD)          /* dst = a + b, and so on */                                                                       \
+    X(CONST) /* dst = imm (the bits of `kind`, zero-extended) */                                                       \
+    X(MOVE)  /* dst = a */                                                                                             \
+    X(NEG)   /* dst = -a */                                                                                            \
+    X(NOT)   /* dst = ~a */                                                                                            \
+    X(ADD)   /* dst = a + b, and so on */                                                                              \
     X(SUB)                                                                                                             \
     X(MUL)                                                                                                             \
-    X(DIV)          /* integer: faults on zero */                                                                      \
-    X(REM)          /* integers only: faults on zero */                                                                \
-    X(SHL)          /* b has the kind of a; its count is taken modulo the width */                                     \
-    X(SHR)          /* arithmetic for I32 and I64, logical for U32 and U64 */                                          \
+    X(DIV) /* integer: faults on zero */                                                                               \
+    X(REM) /* integers only: faults on zero */                                                                         \
+    X(SHL) /* b has the kind of a; its count is taken modulo the width */                                              \
+    X(SHR) /* arithmetic for I32 and I64, logical for U32 and U64 */                                                   \
     X(AND)                                                                                                             \
     X(OR)                                                                                                              \
     X(XOR)                                                                                                             \
@@ -112,7 +112,8 @@ struct slri_where { // a place in the source: file indexes slri_module.file; lin
     X(LE)                                                                                                              \
     X(GT)                                                                                                              \
     X(GE)                                                                                                              \
-    X(CONVERT)      /* dst = a, from the kind of a's register to `kind`; for BOOL..U16 dst is I32 holding the narrowed value */ \
+    X(CONVERT)      /* dst = a, from the kind of a's register to `kind`; for BOOL..U16 dst is I32 holding the narrowed \
+                       value */                                                                                        \
     X(LOAD)         /* dst = `kind` at (root, a); BOOL..U16 are widened to I32 */                                      \
     X(STORE)        /* `kind` at (root, a) = b, narrowed */                                                            \
     X(COPY)         /* imm bytes at (root, a) = those at (root2, b); the two do not overlap, or are the same */        \
@@ -124,15 +125,15 @@ struct slri_where { // a place in the source: file indexes slri_module.file; lin
     X(ATOMIC_RMW)   /* dst = old; `kind` at (root, a) = old (imm: enum slri_rmw) b */                                  \
     X(ATOMIC_CAS)   /* dst = old; `kind` at (root, a) = c if old == b */                                               \
     X(FENCE)        /* order, scope */                                                                                 \
-    X(REPLY)        /* ring_reply: a reply with the entry's reply type's bytes at (root, a); faults past max_replies */ \
-    X(INSTANCE)     /* dst = U32 number of the instance */                                                             \
-    X(CALL)         /* dst (or SLRI_NO_REG) = callee(arg[0..args)) */                                                  \
-    X(IF)           /* a (I32): body[0] if not zero, else body[1] (may be NULL) */                                     \
-    X(LOOP)         /* see below */                                                                                    \
-    X(SWITCH)       /* see below */                                                                                    \
-    X(BREAK)        /* of the innermost LOOP or SWITCH */                                                              \
-    X(CONTINUE)     /* of the innermost LOOP */                                                                        \
-    X(RETURN)       /* a, or SLRI_NO_REG */
+    X(REPLY)    /* ring_reply: a reply with the entry's reply type's bytes at (root, a); faults past max_replies */    \
+    X(INSTANCE) /* dst = U32 number of the instance */                                                                 \
+    X(CALL)     /* dst (or SLRI_NO_REG) = callee(arg[0..args)) */                                                      \
+    X(IF)       /* a (I32): body[0] if not zero, else body[1] (may be NULL) */                                         \
+    X(LOOP)     /* see below */                                                                                        \
+    X(SWITCH)   /* see below */                                                                                        \
+    X(BREAK)    /* of the innermost LOOP or SWITCH */                                                                  \
+    X(CONTINUE) /* of the innermost LOOP */                                                                            \
+    X(RETURN)   /* a, or SLRI_NO_REG */
 
 enum slri_op {
 #define SLRI_OP_ENUM(name) SLRI_OP_##name,
@@ -140,7 +141,16 @@ enum slri_op {
 #undef SLRI_OP_ENUM
 };
 
-enum slri_rmw { SLRI_RMW_ADD, SLRI_RMW_SUB, SLRI_RMW_AND, SLRI_RMW_OR, SLRI_RMW_XOR, SLRI_RMW_MIN, SLRI_RMW_MAX, SLRI_RMW_EXCHANGE };
+enum slri_rmw {
+    SLRI_RMW_ADD,
+    SLRI_RMW_SUB,
+    SLRI_RMW_AND,
+    SLRI_RMW_OR,
+    SLRI_RMW_XOR,
+    SLRI_RMW_MIN,
+    SLRI_RMW_MAX,
+    SLRI_RMW_EXCHANGE
+};
 enum slri_order { SLRI_RELAXED, SLRI_ACQUIRE, SLRI_RELEASE, SLRI_ACQ_REL, SLRI_SEQ_CST };
 enum slri_scope { SLRI_SCOPE_BLOCK, SLRI_SCOPE_DEVICE, SLRI_SCOPE_SYSTEM };
 
@@ -186,8 +196,8 @@ struct slri_block {
 
 // ---- functions, entries, modules -----------------------------------------------------------------------------------
 
-// A parameter arrives in a register: the scalar, or a pointer's byte offset. `is_memory`: the function also refers to it
-// as (SLRI_ROOT_PARAM, its index): memory of the caller of `bytes` bytes, whole local or parameter of it.
+// A parameter arrives in a register: the scalar, or a pointer's byte offset. `is_memory`: the function also refers to
+// it as (SLRI_ROOT_PARAM, its index): memory of the caller of `bytes` bytes, whole local or parameter of it.
 struct slri_param {
     const char *name;
     slri_reg reg;
@@ -256,15 +266,18 @@ struct slri_module {
 
 // A region: memory that is freed all at once. NULL from slri_region_take only when the machine has no memory left.
 struct slri_region *slri_region_create(void);
-void *slri_region_take(struct slri_region *region, size_t bytes); // zeroed, aligned to 16
+void *slri_region_take(struct slri_region *region, size_t bytes);                          // zeroed, aligned to 16
 const char *slri_region_text(struct slri_region *region, const char *text, size_t length); // a copy, terminated
 void slri_region_destroy(struct slri_region *region);
 
 #define SLRI_KIND_COUNT (SLRI_F64 + 1)
-uint32_t slri_kind_bytes(enum slri_kind kind);       // 0 for VOID and types of memory
-const char *slri_kind_spelling(enum slri_kind kind); // the C spelling
+uint32_t slri_kind_bytes(enum slri_kind kind);             // 0 for VOID and types of memory
+const char *slri_kind_spelling(enum slri_kind kind);       // the C spelling
 enum slri_kind slri_kind_in_register(enum slri_kind kind); // BOOL..U16 -> I32; others unchanged
-static inline bool slri_kind_is_float(enum slri_kind kind) { return kind == SLRI_F32 || kind == SLRI_F64; }
+static inline bool slri_kind_is_float(enum slri_kind kind)
+{
+    return kind == SLRI_F32 || kind == SLRI_F64;
+}
 static inline bool slri_kind_is_signed(enum slri_kind kind)
 {
     return kind == SLRI_I8 || kind == SLRI_I16 || kind == SLRI_I32 || kind == SLRI_I64;

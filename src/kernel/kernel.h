@@ -8,9 +8,9 @@
 #include <slipring/status.h>
 
 struct slri_source {
-    const char *path;           // read from here when `text` is NULL; in diagnostics and for #include "..." beside it
-    const char *text;           // or NULL
-    const char *const *define;  // "NAME" or "NAME=VALUE"
+    const char *path;          // read from here when `text` is NULL; in diagnostics and for #include "..." beside it
+    const char *text;          // or NULL
+    const char *const *define; // "NAME" or "NAME=VALUE"
     uint32_t defines;
     const char *const *include; // folders searched after the source's own
     uint32_t includes;

@@ -25,8 +25,8 @@ struct slri_token {
         double f64;
     } value;
     bool is_unsigned, is_long, is_float, is_decimal; // of literals; is_float: an f suffix
-    struct slri_where where;   // where the user wrote it (for a macro's product: where the macro was used)
-    const char *macro;         // the macro that it comes from, for a note in the diagnostic, or NULL
+    struct slri_where where; // where the user wrote it (for a macro's product: where the macro was used)
+    const char *macro;       // the macro that it comes from, for a note in the diagnostic, or NULL
 };
 
 // What one run of the front end shares. Passes append to it; nothing in it outlives slri_kernel_compile but the module.

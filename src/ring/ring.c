@@ -377,7 +377,8 @@ static void describe_fault(const slr_ring *ring, char *out, size_t room)
     }
 }
 
-// What was accepted comes last, so that nothing retired is missing from it.
+// What was accepted is read last, so that nothing retired is missing from it. More may have been retired meanwhile, and
+// accepted in its place: the credits say that no more than the capacity was open when the counts above were read.
 static void count(slr_ring *ring, slr_ring_stats *out)
 {
     slri_ring_extend(ring);
@@ -386,8 +387,7 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     uint32_t retired = 0;
     for (uint32_t i = 0; i < ring->shards; ++i)
         retired += ring->seen[i].handled + ring->seen[i].faulted;
-    uint32_t open = (MB_LOAD(MB_ACCEPTED) - retired) & MB_COUNT; // behind the acquires in slri_ring_extend
-    // Others may have been retired and accepted in between; of those accepted by now, so many were at one moment.
+    uint32_t open = (MB_ACQUIRE(MB_ACCEPTED) - retired) & MB_COUNT;
     if (open > ring->queue_size)
         open = ring->queue_size;
     out->handled = ring->handled;

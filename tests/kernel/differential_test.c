@@ -45,9 +45,10 @@ static void slr_host_reply(const void *reply, size_t bytes)
 typedef void host_handler(struct state *, const struct in *, int *, const float *, int);
 
 #define PORTABLE(X)                                                                                                    \
-    X(promotions) X(compound_assignment) X(logic) X(floats) X(integers_to_floats) X(structs) X(pointers) X(switches)   \
-    X(loops) X(macros_and_typedefs) X(exact_math) X(evaluation) X(functions_convert_what_they_take_and_give)           \
-    X(arrays_of_structs)
+    X(promotions)                                                                                                      \
+    X(compound_assignment) X(logic) X(floats) X(integers_to_floats) X(structs) X(pointers) X(switches) X(loops)        \
+        X(macros_and_typedefs) X(exact_math) X(evaluation) X(functions_convert_what_they_take_and_give)                \
+            X(arrays_of_structs)
 
 static const struct {
     const char *name;
@@ -75,23 +76,30 @@ static uint64_t next_random(uint64_t *seed) // xorshift64, Marsaglia 2003
 // Half of them at the edges, half anywhere.
 static uint64_t pick_integer(uint64_t *seed)
 {
-    static const uint64_t edges[] = {0, 1, 2, UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN, INT32_MAX, 0x80000000,
-                                     UINT32_MAX, 0x7fff, 0x8000, 0x7f, 0x80, 0xff, 31, 32, 33, 63, 64, 3};
+    static const uint64_t edges[] = {0,         1,          2,          UINT64_MAX, INT64_MAX, (uint64_t)INT64_MIN,
+                                     INT32_MAX, 0x80000000, UINT32_MAX, 0x7fff,     0x8000,    0x7f,
+                                     0x80,      0xff,       31,         32,         33,        63,
+                                     64,        3};
     uint64_t random = next_random(seed);
     return random & 1 ? edges[(random >> 8) % COUNT(edges)] : next_random(seed) >> (random >> 8) % 60;
 }
 
 static double pick_real(uint64_t *seed)
 {
-    static const double edges[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.5, NAN, INFINITY, -INFINITY, 1e-40, -1e-310, 3.4e38,
-                                   1e300, 127.5, 128, -129, 2147483647.5, -2147483649.0, 4294967296.0, 1e19, 0.1};
+    static const double edges[] = {0.0,      -0.0,      1.0,          -1.0,          0.5,          2.5,   NAN,
+                                   INFINITY, -INFINITY, 1e-40,        -1e-310,       3.4e38,       1e300, 127.5,
+                                   128,      -129,      2147483647.5, -2147483649.0, 4294967296.0, 1e19,  0.1};
     uint64_t random = next_random(seed);
     double part = (double)(int64_t)next_random(seed) * 0x1p-63;
     switch (random & 3) {
-    case 0: return edges[(random >> 8) % COUNT(edges)];
-    case 1: return part;
-    case 2: return part * 100;
-    default: return ldexp(part, (int)((random >> 8) % 200) - 100);
+    case 0:
+        return edges[(random >> 8) % COUNT(edges)];
+    case 1:
+        return part;
+    case 2:
+        return part * 100;
+    default:
+        return ldexp(part, (int)((random >> 8) % 200) - 100);
     }
 }
 
@@ -210,8 +218,9 @@ static const char *difference(const struct way *a, const struct way *b)
     if (memcmp(a->data, b->data, sizeof a->data) != 0)
         return "buffer";
     if (a->fault != SLRI_FAULT_NONE)
-        return a->call.fault_line != b->call.fault_line ? "line of the fault"
-               : a->call.fault_file != b->call.fault_file ? "file of the fault" : NULL;
+        return a->call.fault_line != b->call.fault_line   ? "line of the fault"
+               : a->call.fault_file != b->call.fault_file ? "file of the fault"
+                                                          : NULL;
     if (a->call.replies != b->call.replies)
         return "number of replies";
     for (uint32_t i = 0; i < a->call.replies; i++)

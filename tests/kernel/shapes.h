@@ -34,7 +34,7 @@ struct state {
     short history[5];
 };
 
-#define HANDLER(name) \
+#define HANDLER(name)                                                                                                  \
     __ring__ void name(struct state *self, const struct in *in, int *data, const float *weights, int count)
 
 #endif

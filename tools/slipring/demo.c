@@ -21,7 +21,7 @@ static const char help[] =
     "beside it the same detector called as a plain C function, and handed to a thread. It is no medical device.\n"
     "\n"
     "  --patients N    1-100000, default 1000\n"
-    "  --seconds S     at the real pace, 1-300, default 10\n"
+    "  --seconds S     at the real pace, 3-300 (a detector learns for 2), default 10\n"
     "  --device D      default: SLIPRING_DEVICE, then auto\n"
     "  --beats FILE    writes the beats of patient 0 in the first part, as 'slipring run examples/ward/ward.cu' does\n"
     "  --json          one object\n"
@@ -29,15 +29,14 @@ static const char help[] =
     "SIGINT and SIGTERM end it early: what was sent is handled, then what there is gets printed, and the exit code is "
     "130.\n";
 
-static bool take_number(uint32_t *to, const char *option, uint32_t most, int *end)
+// -1: go on; else the exit code.
+static int take_number(uint32_t *to, const char *option, uint32_t least, uint32_t most)
 {
-    if (number_parse(SLR_U32, optarg, to) && *to >= 1 && *to <= most)
-        return true;
-    *end = say_usage("%s: '%s' is not a number from 1 to %u", option, optarg, most);
-    return false;
+    if (number_parse(SLR_U32, optarg, to) && *to >= least && *to <= most)
+        return -1;
+    return say_usage("%s: '%s' is not a number from %u to %u", option, optarg, least, most);
 }
 
-// -1: go on; else the exit code.
 static int parse(int argc, char **argv, demo_options *out)
 {
     static const struct option long_options[] = {{"patients", required_argument, NULL, 'p'},
@@ -52,10 +51,10 @@ static int parse(int argc, char **argv, demo_options *out)
     while (end == -1 && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
         switch (option) {
         case 'p':
-            take_number(&out->patients, "--patients", DEMO_MOST_PATIENTS, &end);
+            end = take_number(&out->patients, "--patients", 1, DEMO_MOST_PATIENTS);
             break;
         case 's':
-            take_number(&out->seconds, "--seconds", 300, &end);
+            end = take_number(&out->seconds, "--seconds", 3, 300);
             break;
         case 'd':
             out->device = optarg;

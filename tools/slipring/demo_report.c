@@ -90,6 +90,10 @@ void demo_report_live(const demo *demo)
     printf("  %s messages, %s late (not handled 100 ms after they were due), %s dropped\n",
            grouped((double)demo->live.messages), grouped((double)demo->live.late), grouped((double)demo->ring.dropped));
     report_hearts(&demo->live.hearts);
+    if (demo->live.timed == 0) {
+        printf("  ended before there was a beat to compare the three ways by\n");
+        return;
+    }
     printf("\n  %-34s %11s %11s %11s %14s %9s\n", "", "p50", "p99", "p99.9", "messages/s", "dropped");
     report_way("plain C call", &demo->plain);
     report_way("hand-off to a thread, each message", &demo->handoff);

@@ -16,7 +16,8 @@ static int by_size(const void *a, const void *b)
 
 void measure_sort(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, by_size);
+    if (count > 0)
+        qsort(values, count, sizeof *values, by_size);
 }
 
 double measure_quantile(const double *sorted, size_t count, double part)

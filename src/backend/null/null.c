@@ -63,7 +63,10 @@ static slr_status null_buffer_create(void *device, uint64_t bytes, void **memory
     return SLR_OK;
 }
 
-static void null_buffer_destroy(void *device, void *memory, uint64_t bytes) { (void)device, (void)memory, (void)bytes; }
+static void null_buffer_destroy(void *device, void *memory, uint64_t bytes)
+{
+    (void)device, (void)memory, (void)bytes;
+}
 
 static slr_status null_submit(void *device, const struct slri_command *command, uint32_t commands)
 {
