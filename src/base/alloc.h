@@ -5,7 +5,7 @@
 
 #include <slipring/allocator.h>
 
-/// `bytes` zeroed bytes, 64-byte aligned (a cache line), or NULL. `hook` NULL means malloc. 0 bytes give a valid
+/// `bytes` zeroed bytes, 128-byte aligned (a pair of cache lines), or NULL. `hook` NULL means malloc. 0 bytes give a valid
 /// pointer.
 void *slri_alloc(const slr_allocator *hook, size_t bytes);
 

@@ -42,7 +42,7 @@ static void memory_is_zeroed_and_on_a_cache_line(void **state)
     for (size_t bytes = 0; bytes < 300; bytes += 37) {
         unsigned char *memory = slri_alloc(NULL, bytes);
         assert_non_null(memory);
-        assert_int_equal((uintptr_t)memory % 64, 0);
+        assert_int_equal((uintptr_t)memory % 128, 0);
         for (size_t i = 0; i < bytes; i++)
             assert_int_equal(memory[i], 0);
         memset(memory, 0xff, bytes);
@@ -59,7 +59,7 @@ static void hook_is_asked_for_the_size_and_told_it_again(void **state)
     unsigned char *memory = slri_alloc(&hook, 100);
     assert_non_null(memory);
     assert_int_equal(seen.bytes, 100);
-    assert_int_equal(seen.alignment, 64);
+    assert_int_equal(seen.alignment, 128);
     assert_int_equal(memory[0] | memory[99], 0); // the hook's own 0xff is gone
     slri_free(&hook, memory, 100);
     assert_int_equal(seen.released, 100);
