@@ -65,13 +65,24 @@ void slri_mutex_unlock(slri_mutex *mutex)
     pthread_mutex_unlock(&mutex->native);
 }
 
-unsigned slri_core_count(void)
+static unsigned count_cores(void)
 {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
         return (unsigned)CPU_COUNT(&allowed);
     long online = sysconf(_SC_NPROCESSORS_ONLN); // more cores than cpu_set_t holds
     return online > 0 ? (unsigned)online : 1;
+}
+
+unsigned slri_core_count(void)
+{
+    static unsigned cores; // racing threads store the same
+    unsigned known = __atomic_load_n(&cores, __ATOMIC_RELAXED);
+    if (known == 0) {
+        known = count_cores();
+        __atomic_store_n(&cores, known, __ATOMIC_RELAXED);
+    }
+    return known;
 }
 
 void slri_yield(void)

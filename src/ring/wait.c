@@ -38,28 +38,17 @@ void slri_waker_wake(struct slri_waker *waker)
 }
 
 // Polls without a pause instruction first: it is 140 cycles on recent Intel cores, as long as a message takes. The other
-// side answers within some hundred polls when it is awake; a thread that is not running at all needs the core, hence the
-// yields; and 30-60 us is what waking from a futex costs, so waiting about as long before sleeping costs at most double.
-#define SPINS 2000
-#define YIELDS 40
-
-// On one core what a spinning thread waits for cannot happen meanwhile. Asked once: it is a system call.
-static bool one_core(void)
-{
-    static uint32_t cores; // racing threads store the same
-    uint32_t known = __atomic_load_n(&cores, __ATOMIC_RELAXED);
-    if (known == 0) {
-        known = slri_core_count();
-        __atomic_store_n(&cores, known, __ATOMIC_RELAXED);
-    }
-    return known == 1;
-}
+// side answers within a hundred polls when it is awake. If it is not, it may be waiting for this very core: with more
+// threads than cores a worker woken behind a spinning caller was seen to wait out 20 us of spins. So some 5 us, then yields,
+// each of which lets such a thread run at once; and since waking from a futex costs 30-60 us, about as long of those.
+#define SPINS 400
+#define YIELDS 60
 
 enum slri_wait slri_backoff_step(struct slri_backoff *backoff)
 {
     uint32_t polls = backoff->polls++;
-    if (polls == 0 && one_core())
-        backoff->polls = SPINS;
+    if (polls == 0 && slri_core_count() == 1)
+        backoff->polls = SPINS; // what a spinning thread waits for cannot happen meanwhile
     if (polls < SPINS) {
         // A clock read a poll would cost more than the poll.
         bool look = backoff->deadline_ns != SLRI_FOREVER && polls % 64 == 0;

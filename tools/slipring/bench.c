@@ -70,9 +70,10 @@ static void describe(const bench *bench, const bench_case *what, const measure_r
     const char *few = result->kept < MEASURE_KEPT ? "; TOO FEW: the machine was restless" : "";
     snprintf(row->method, sizeof row->method,
              "%s Medians of %u interleaved pairs of %u%s; caller on core %d, the other side on core %d, %.0f ns apart "
-             "(ping-pong, before and after each pair); clock read %.0f ns, taken off each time.",
+             "(ping-pong, before and after each pair); clock read %.0f ns%s.",
              what->method, result->kept, result->tried, few, partner_caller_core(bench->partner),
-             partner_other_core(bench->partner), result->probe_ns, bench->clock_ns);
+             partner_other_core(bench->partner), result->probe_ns, bench->clock_ns,
+             what->pair.figures == MEASURE_FIGURES ? ", taken off each time" : "");
 }
 
 bool bench_measure(bench *bench, const bench_case *what)
@@ -186,20 +187,6 @@ static int parse(int argc, char **argv, options *out)
     return choose(argv[optind], out);
 }
 
-// slipring asks once, at its first wait, on how many cores the calling thread may run, and never spins where it is one.
-// Here a thread is pinned to one core although there are more: so the first wait comes before that.
-static slr_status wait_once(slr_device *device)
-{
-    slr_port *port;
-    slr_reply reply;
-    slr_status status = slr_port_open(device, &port);
-    if (status != SLR_OK)
-        return status;
-    status = slr_receive(port, &reply, NULL, 0, 1000);
-    slr_port_close(port);
-    return status == SLR_TIMEOUT || status == SLR_END ? SLR_OK : status;
-}
-
 static int open_bench(const options *options, bench *bench)
 {
     bench->name = options->benchmark->name;
@@ -207,8 +194,6 @@ static int open_bench(const options *options, bench *bench)
     slr_status status = slr_device_open(options->device, NULL, &bench->device);
     if (status == SLR_OK)
         status = slr_device_get_info(bench->device, &bench->info);
-    if (status == SLR_OK)
-        status = wait_once(bench->device);
     if (status != SLR_OK)
         return say_failure(status, "--device");
     bench->clock_ns = measure_clock_ns();

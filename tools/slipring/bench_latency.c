@@ -91,11 +91,14 @@ static bool ring_slice(void *context, double *figures)
 // ---- the floor: a bare echo
 // --------------------------------------------------------------------------------------------
 
+// Works on copies: what the caller writes in every round lies on the same line.
 static void echo(void *context)
 {
     latency *latency = context;
-    for (uint32_t i = latency->echo_begin; i != latency->echo_end; i++) {
-        latency_slot *in = &latency->in[i % LATENCY_SLOTS], *out = &latency->out[i % LATENCY_SLOTS];
+    latency_slot *const ins = latency->in, *const outs = latency->out;
+    const uint32_t end = latency->echo_end;
+    for (uint32_t i = latency->echo_begin; i != end; i++) {
+        latency_slot *in = &ins[i % LATENCY_SLOTS], *out = &outs[i % LATENCY_SLOTS];
         latency_await(in, i);
         bench_answer(&out->message, &in->message);
         latency_publish(out, i);

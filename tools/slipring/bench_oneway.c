@@ -13,7 +13,7 @@
 
 enum {
     WARM_UP = 2048,
-    MESSAGES = 131072 // of a slice: 2 to 20 ms
+    MESSAGES = 32768 // of a slice: about 1 ms, to fit between two turns of other processes
 };
 
 typedef struct one_way {

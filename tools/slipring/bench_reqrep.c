@@ -14,8 +14,8 @@
 
 enum {
     WARM_UP = 2048,
-    MESSAGES = 131072, // of a slice: 4 to 40 ms
-    WINDOW = 512       // sent and not yet answered
+    MESSAGES = 32768, // of a slice: 1 to 2 ms, to fit between two turns of other processes
+    WINDOW = 512      // sent and not yet answered
 };
 
 typedef struct exchange {

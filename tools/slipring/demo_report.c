@@ -75,7 +75,7 @@ static void advise(const demo *demo)
            "the ring kernel in %.1f us. ",
            load < 100.0 ? "the better choice" : "no choice", grouped(demo->options.patients), load, plain->p50_ns / 1e3,
            ring->p50_ns / 1e3);
-    printf("One core is enough for about %s of them; the ring kernel handled %.1f times as many messages\n"
+    printf("One core is enough for about %s of them; the ring kernel handled %.2g times as many messages\n"
            "a second as one core's plain calls. ",
            grouped(most), ring->messages_per_s / plain->messages_per_s);
     printf("To send one cost the caller %.1f us at this pace, to handle it %.1f us: a caller gains time only\n"

@@ -17,7 +17,7 @@ enum {
     MEASURE_FIGURES = 3, // that a slice may give
     MEASURE_KEPT = 15,   // pairs at least
     MEASURE_TRIED = 150, // pairs at most
-    MEASURE_ENOUGH = 31, // pairs kept, after which it stops
+    MEASURE_ENOUGH = 61, // pairs kept, after which it stops
     MEASURE_SOFT_S = 5,  // after which MEASURE_KEPT pairs are enough
     MEASURE_HARD_S = 30  // after which it stops with what it has
 };

@@ -14,9 +14,9 @@
 
 #include <stdio.h>
 
-// Waking from a futex costs 26-64 us across cores, so a worker polls that long before it sleeps; behind the first 20 us it
-// gives the core to whoever needs it more at each round.
-#define SPIN_NS 20000
+// Waking from a futex costs 26-64 us across cores, so a worker polls that long before it sleeps; behind the first 5 us it
+// gives the core at each round to whoever needs it more.
+#define SPIN_NS 5000
 #define SLEEP_NS 100000
 #define WAITING_NS 100000   // between looks at a draining shard that can do nothing yet
 #define ROUNDS_A_LOOK 16    // idle rounds between looks at the clock: a look costs as much as a round
