@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t words = 16;
 constexpr std::uint32_t warm_up = 2048;
-constexpr std::uint32_t messages = 131072;
+constexpr std::uint32_t messages = 65536;
 constexpr std::uint32_t window = 512; // sent and not yet answered
 
 struct payload {

@@ -17,7 +17,6 @@ struct slr_device {
     char chosen[256];
     uint32_t place; // its index in the table of open devices
     uint32_t holds; // the user's, and one an object on it; atomic
-    bool closed;
     // The ring layer's part, made with the device's first port or ring kernel and released by slri_ring_device_close.
     slri_mutex ring_lock;
     struct slri_ring_device *ring;

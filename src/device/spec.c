@@ -48,6 +48,8 @@ static slr_status parse_options(const char *at, const char *end, const char *spe
         if (equals == stop)
             return SLRI_FAIL(INVALID, "device '%s': an option reads name=value", spec);
         SLRI_TRY(take(at, equals, option->name, sizeof option->name, "an option's name", spec));
+        if (slri_spec_option(out, option->name) != option->value)
+            return SLRI_FAIL(INVALID, "device '%s': option '%s' is given twice", spec, option->name);
         SLRI_TRY(take(equals + 1, stop, option->value, sizeof option->value, "an option's value", spec));
         if (stop == end)
             return SLR_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every field of a description that can be wrong is refused, with a code and a message that names it. Nothing leaks, and
-// nothing crashes, whichever allocation fails.
+// Every field of a description that can be wrong is refused, with a code and a message that names it. Nothing leaks,
+// and nothing crashes, whichever allocation fails.
 #include "ring/ring_test.h"
 
 static struct handler h;
@@ -17,29 +17,80 @@ static const char source[] = "#include <slipring/device.h>\n"
                              "}\n";
 static const char second[] = "__ring__ void two(const struct in *in) { (void)in->a; }\n";
 
-// ---- fields that any ring kernel has ---------------------------------------------------------------------------------------
+// ---- fields that any ring kernel has ------------------------------------------------------------------------------
 
-static void set_struct_size(slr_ring_desc *d) { d->struct_size = 7; }
-static void set_queue_size(slr_ring_desc *d) { d->queue_size = (1u << 20) + 1; }
-static void set_instances(slr_ring_desc *d) { d->instances = (1u << 24) + 1; }
-static void set_max_replies(slr_ring_desc *d) { d->max_replies = 65; }
-static void set_max_ports(slr_ring_desc *d) { d->max_ports = 257; }
-static void set_overflow(slr_ring_desc *d) { d->overflow = 3; }
-static void set_priority(slr_ring_desc *d) { d->priority = SLR_PRIORITY(256); }
-static void set_time_stamps(slr_ring_desc *d) { d->time_stamps = 2; }
-static void set_no_handler(slr_ring_desc *d) { d->on_message = NULL; }
-static void set_no_name(slr_ring_desc *d) { d->name = NULL; }
-static void set_empty_name(slr_ring_desc *d) { d->name = ""; }
+static void set_struct_size(slr_ring_desc *d)
+{
+    d->struct_size = 7;
+}
+static void set_queue_size(slr_ring_desc *d)
+{
+    d->queue_size = (1u << 20) + 1;
+}
+static void set_instances(slr_ring_desc *d)
+{
+    d->instances = (1u << 24) + 1;
+}
+static void set_max_replies(slr_ring_desc *d)
+{
+    d->max_replies = 65;
+}
+static void set_max_ports(slr_ring_desc *d)
+{
+    d->max_ports = 257;
+}
+static void set_overflow(slr_ring_desc *d)
+{
+    d->overflow = 3;
+}
+static void set_priority(slr_ring_desc *d)
+{
+    d->priority = SLR_PRIORITY(256);
+}
+static void set_time_stamps(slr_ring_desc *d)
+{
+    d->time_stamps = 2;
+}
+static void set_no_handler(slr_ring_desc *d)
+{
+    d->on_message = NULL;
+}
+static void set_no_name(slr_ring_desc *d)
+{
+    d->name = NULL;
+}
+static void set_empty_name(slr_ring_desc *d)
+{
+    d->name = "";
+}
 static void set_long_name(slr_ring_desc *d)
 {
     d->name = "0123456789012345678901234567890123456789012345678901234567890123";
 }
-static void set_no_message(slr_ring_desc *d) { d->message_bytes = 0; }
-static void set_handler_name(slr_ring_desc *d) { d->handler = "f"; }
-static void set_bindings(slr_ring_desc *d) { d->binding_count = 1; }
-static void set_same(slr_ring_desc *d) { d->same_count = 1; }
-static void set_initial_state(slr_ring_desc *d) { d->initial_state = ""; }
-static void set_huge_message(slr_ring_desc *d) { d->message_bytes = 1u << 24; }
+static void set_no_message(slr_ring_desc *d)
+{
+    d->message_bytes = 0;
+}
+static void set_handler_name(slr_ring_desc *d)
+{
+    d->handler = "f";
+}
+static void set_bindings(slr_ring_desc *d)
+{
+    d->binding_count = 1;
+}
+static void set_same(slr_ring_desc *d)
+{
+    d->same_count = 1;
+}
+static void set_initial_state(slr_ring_desc *d)
+{
+    d->initial_state = "";
+}
+static void set_huge_message(slr_ring_desc *d)
+{
+    d->message_bytes = 1u << 24;
+}
 static void set_largest_of_all(slr_ring_desc *d)
 {
     d->message_bytes = d->reply_bytes = UINT32_MAX;
@@ -133,7 +184,7 @@ static void device_without_ring_kernels_says_so(void **state)
     slr_device_close(device);
 }
 
-// ---- kernel handlers -----------------------------------------------------------------------------------------------------------
+// ---- kernel handlers ----------------------------------------------------------------------------------------------
 
 struct in {
     int a;
@@ -153,7 +204,8 @@ static const int scale = 2;
 
 static void open_kernel(struct kernel *k)
 {
-    *k = (struct kernel){.device = open_device("cpu?engine=interpreted"), .other = open_device("cpu?engine=interpreted")};
+    *k = (struct kernel){.device = open_device("cpu?engine=interpreted"),
+                         .other = open_device("cpu?engine=interpreted")};
     char text[2048];
     snprintf(text, sizeof text, "%s%s", source, second);
     must(slr_program_from_text(k->device, "one.cu", source, NULL, &k->program));
@@ -188,25 +240,82 @@ static void close_kernel(struct kernel *k)
     slr_device_close(k->other);
 }
 
-static void miss_both(struct kernel *k) { k->desc.on_message = note_message; }
-static void miss_message(struct kernel *k) { k->desc.message_bytes = 12; }
-static void miss_state(struct kernel *k) { k->desc.state_bytes = 8; }
-static void miss_reply(struct kernel *k) { k->desc.reply_bytes = 4; }
-static void miss_offset(struct kernel *k) { k->same.offset = 8; }
-static void miss_bytes(struct kernel *k) { k->same.bytes = 16; }
-static void miss_field(struct kernel *k) { k->same.field = "c"; }
-static void miss_type(struct kernel *k) { k->same.type = "struct beat"; }
-static void miss_same(struct kernel *k) { k->desc.same = NULL; }
-static void miss_bindings(struct kernel *k) { k->desc.bindings = NULL; }
-static void miss_one(struct kernel *k) { k->desc.binding_count = 1; }
-static void miss_known(struct kernel *k) { k->binding[0].name = "scales"; }
-static void miss_name(struct kernel *k) { k->binding[0].name = NULL; }
-static void miss_scalar(struct kernel *k) { k->binding[0].scalar = NULL; }
-static void miss_scalar_bytes(struct kernel *k) { k->binding[0].bytes = 8; }
-static void miss_buffer(struct kernel *k) { k->binding[1].buffer = NULL; }
-static void miss_device(struct kernel *k) { k->binding[1].buffer = k->foreign; }
-static void miss_handler(struct kernel *k) { k->desc.handler = "three"; }
-static void miss_choice(struct kernel *k) { k->desc.program = k->both; }
+static void miss_both(struct kernel *k)
+{
+    k->desc.on_message = note_message;
+}
+static void miss_message(struct kernel *k)
+{
+    k->desc.message_bytes = 12;
+}
+static void miss_state(struct kernel *k)
+{
+    k->desc.state_bytes = 8;
+}
+static void miss_reply(struct kernel *k)
+{
+    k->desc.reply_bytes = 4;
+}
+static void miss_offset(struct kernel *k)
+{
+    k->same.offset = 8;
+}
+static void miss_bytes(struct kernel *k)
+{
+    k->same.bytes = 16;
+}
+static void miss_field(struct kernel *k)
+{
+    k->same.field = "c";
+}
+static void miss_type(struct kernel *k)
+{
+    k->same.type = "struct beat";
+}
+static void miss_same(struct kernel *k)
+{
+    k->desc.same = NULL;
+}
+static void miss_bindings(struct kernel *k)
+{
+    k->desc.bindings = NULL;
+}
+static void miss_one(struct kernel *k)
+{
+    k->desc.binding_count = 1;
+}
+static void miss_known(struct kernel *k)
+{
+    k->binding[0].name = "scales";
+}
+static void miss_name(struct kernel *k)
+{
+    k->binding[0].name = NULL;
+}
+static void miss_scalar(struct kernel *k)
+{
+    k->binding[0].scalar = NULL;
+}
+static void miss_scalar_bytes(struct kernel *k)
+{
+    k->binding[0].bytes = 8;
+}
+static void miss_buffer(struct kernel *k)
+{
+    k->binding[1].buffer = NULL;
+}
+static void miss_device(struct kernel *k)
+{
+    k->binding[1].buffer = k->foreign;
+}
+static void miss_handler(struct kernel *k)
+{
+    k->desc.handler = "three";
+}
+static void miss_choice(struct kernel *k)
+{
+    k->desc.program = k->both;
+}
 
 static const struct missed {
     void (*miss)(struct kernel *k);
@@ -256,7 +365,7 @@ static void kernel_handlers_description_that_does_not_fit_is_refused(void **stat
     close_kernel(&k);
 }
 
-// ---- memory -----------------------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------------------------
 
 // Gives `left` allocations, then none; counts what is out.
 struct purse {

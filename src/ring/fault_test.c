@@ -2,7 +2,7 @@
 // A handler that faults: that message, and nothing else. Host handlers, and kernel handlers on both engines.
 #include "ring/ring_test.h"
 
-// ---- host handlers -------------------------------------------------------------------------------------------------------------
+// ---- host handlers ------------------------------------------------------------------------------------------------
 
 // Replies with its state and counts it up; a message of 0 replies, then ends with an error.
 static slr_status refuse_zero(void *user, const slr_delivery *delivery)
@@ -90,7 +90,7 @@ static void fault_is_one_notice_even_where_several_replies_were_written(void **s
     slr_device_close(device);
 }
 
-// ---- kernel handlers -------------------------------------------------------------------------------------------------------------
+// ---- kernel handlers ----------------------------------------------------------------------------------------------
 
 static const char source[] = "#include <slipring/device.h>\n"
                              "struct task { int what, by; };\n"
@@ -116,9 +116,12 @@ static const struct fault_case {
     uint32_t line;
     const char *says;
 } cases[] = {
-    {{1, 0}, 8, "integer division by zero"}, {{2, 8}, 9, "index outside its array"},
-    {{2, -1}, 9, "index outside its array"}, {{3, 4}, 10, "access outside a bound buffer"},
-    {{4, 1}, 11, "out of fuel"},             {{5, 0}, 13, "more replies than the ring kernel's max_replies"},
+    {{1, 0}, 8, "integer division by zero"},
+    {{2, 8}, 9, "index outside its array"},
+    {{2, -1}, 9, "index outside its array"},
+    {{3, 4}, 10, "access outside a bound buffer"},
+    {{4, 1}, 11, "out of fuel"},
+    {{5, 0}, 13, "more replies than the ring kernel's max_replies"},
 };
 
 static void check_fault(slr_ring *ring, slr_port *port, const struct fault_case *c)

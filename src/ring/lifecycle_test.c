@@ -25,12 +25,24 @@ static void phases_are_created_launched_active_paused_active(void **state)
     slr_device_close(device);
 }
 
-// ---- wrong states ---------------------------------------------------------------------------------------------------------
+// ---- wrong states -------------------------------------------------------------------------------------------------
 
-static slr_status activate(slr_ring *ring) { return slr_ring_activate(ring, LONG); }
-static slr_status deactivate(slr_ring *ring) { return slr_ring_deactivate(ring, LONG); }
-static slr_status reactivate(slr_ring *ring) { return slr_ring_reactivate(ring, LONG); }
-static slr_status terminate(slr_ring *ring) { return slr_ring_terminate(ring, LONG, NULL, NULL, NULL); }
+static slr_status activate(slr_ring *ring)
+{
+    return slr_ring_activate(ring, LONG);
+}
+static slr_status deactivate(slr_ring *ring)
+{
+    return slr_ring_deactivate(ring, LONG);
+}
+static slr_status reactivate(slr_ring *ring)
+{
+    return slr_ring_reactivate(ring, LONG);
+}
+static slr_status terminate(slr_ring *ring)
+{
+    return slr_ring_terminate(ring, LONG, NULL, NULL, NULL);
+}
 
 static const struct call {
     const char *name;
@@ -104,7 +116,7 @@ static void null_is_refused_by_name_and_destroying_it_is_fine(void **state)
     slr_device_close(NULL);
 }
 
-// ---- pausing ----------------------------------------------------------------------------------------------------------------
+// ---- pausing ------------------------------------------------------------------------------------------------------
 
 static void expect_in_order(const struct handler *h, uint32_t count)
 {
@@ -180,7 +192,7 @@ static void deactivate_gives_OK_only_when_no_handler_runs(void **state)
     slr_device_close(device);
 }
 
-// ---- closing ----------------------------------------------------------------------------------------------------------------
+// ---- closing ------------------------------------------------------------------------------------------------------
 
 static void close_input_handles_what_is_pending_then_gives_END(void **state)
 {
@@ -239,7 +251,7 @@ static void closed_input_refuses_while_it_drains(void **state)
     slr_device_close(device);
 }
 
-// ---- addresses ----------------------------------------------------------------------------------------------------------------
+// ---- addresses ----------------------------------------------------------------------------------------------------
 
 static void stale_addresses_give_RING_DEAD(void **state)
 {

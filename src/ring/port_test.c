@@ -13,7 +13,7 @@ static slr_ring_desc describe(const char *name, uint32_t replies)
     return describe_ring(name, &h);
 }
 
-// ---- receiving --------------------------------------------------------------------------------------------------------------
+// ---- receiving ----------------------------------------------------------------------------------------------------
 
 static void time_out_is_a_status_after_which_everything_works(void **state)
 {
@@ -96,6 +96,8 @@ static void each_end_is_told_once_and_names_its_ring_kernel(void **state)
     gives(slr_receive(port, &reply, &got, 8, 0), TIMEOUT); // it has used none yet
     must(send_value(port, address_of(first, 0), 1, 0));
     must(send_value(port, address_of(second, 0), 2, 0));
+    while (stats_of(second).replied < 1)
+        slri_sleep_ns(100000);
     must(slr_ring_terminate(first, LONG, NULL, NULL, NULL));
     must(slr_receive(port, &reply, &got, 8, LONG)); // replies before ends
     must(slr_receive(port, &reply, &got, 8, LONG));
@@ -120,7 +122,7 @@ static void each_end_is_told_once_and_names_its_ring_kernel(void **state)
     slr_device_close(device);
 }
 
-// ---- poll(2) ------------------------------------------------------------------------------------------------------------------
+// ---- poll(2) ------------------------------------------------------------------------------------------------------
 
 static int poll_for(int fd, int timeout_ms)
 {
@@ -183,7 +185,7 @@ static void descriptor_asked_for_late_shows_what_has_come_before(void **state)
     slr_device_close(device);
 }
 
-// ---- lanes ----------------------------------------------------------------------------------------------------------------
+// ---- lanes --------------------------------------------------------------------------------------------------------
 
 static void port_past_max_ports_is_refused_until_another_closes(void **state)
 {
@@ -199,7 +201,8 @@ static void port_past_max_ports_is_refused_until_another_closes(void **state)
         port[i] = open_port(device);
     for (uint32_t i = 0; i < 3; ++i)
         must(send_value(port[i], to, i, 0));
-    refuses(send_value(port[3], to, 3, LONG), INVALID, "has max_ports = 3 ports already; raise slr_ring_desc.max_ports");
+    refuses(send_value(port[3], to, 3, LONG), INVALID,
+            "has max_ports = 3 ports already; raise slr_ring_desc.max_ports");
     slr_port_close(port[1]);
     must(send_value(port[3], to, 3, LONG));
     must(receive_value(port[3], &value, LONG));
@@ -309,7 +312,7 @@ static void reply_to_a_port_that_took_a_lane_over_is_not_dropped(void **state)
     assert_int_equal(mb_begin(S, P), 0); // sees the closing, and acknowledges it
     must(send_value(second, address_of(ring, 0), 5, LONG));
     assert_int_not_equal(MB_LOAD(MB_PORT_EPOCH), P[MBP_EPOCH]);
-    mb_claim_straight(S, P); // as by a pass that read the epoch a moment before
+    mb_claim_straight(S, P);                 // as by a pass that read the epoch a moment before
     assert_int_equal(P[MBP_BATCH_COUNT], 0); // left for the pass that knows
     assert_int_equal(mb_begin(S, P), 1);
     mb_handled(S, P, 0, 1, 0);

@@ -1,65 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of ring kernels share: statuses checked with their messages, a host handler that notes what it is given
-// and can be held, and ring kernels made in a line.
+// What the tests of ring kernels share: a host handler that notes what it is given and can be held, and ring kernels made
+// in a line.
 #ifndef SLRI_RING_RING_TEST_H
 #define SLRI_RING_RING_TEST_H
 
-#include <slipring/slipring.h>
-
-#include "base/clock.h"
 #include "base/thread.h"
+#include "device/device_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define MS 1000000ull
-#define SECOND 1000000000ull
-#define LONG (20 * SECOND) // a wait that a passing test never uses up
-
-// ---- statuses -----------------------------------------------------------------------------------------------------------
-
-static inline void check_status(slr_status got, slr_status want, const char *call, const char *file, int line)
-{
-    if (got == want)
-        return;
-    fprintf(stderr, "%s gave %s, not %s: %s\n", call, slr_status_name(got), slr_status_name(want), slr_error_message());
-    _fail(file, line);
-}
-
-static inline void check_message(const char *part, const char *call, const char *file, int line)
-{
-    if (strstr(slr_error_message(), part))
-        return;
-    fprintf(stderr, "%s: \"%s\" does not say \"%s\"\n", call, slr_error_message(), part);
-    _fail(file, line);
-}
-
-#define must(call) check_status((call), SLR_OK, #call, __FILE__, __LINE__)
-#define gives(call, CODE) check_status((call), SLR_##CODE, #call, __FILE__, __LINE__)
-// The status and a part of the message.
-#define refuses(call, CODE, part)                                                                                      \
-    do {                                                                                                               \
-        check_status((call), SLR_##CODE, #call, __FILE__, __LINE__);                                                   \
-        check_message((part), #call, __FILE__, __LINE__);                                                              \
-    } while (0)
-
-// An assertion on any thread: cmocka's say nothing on one of the test's own.
-#define holds(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);                              \
-            abort();                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
-// ---- a handler ----------------------------------------------------------------------------------------------------------
+// ---- a handler ----------------------------------------------------------------------------------------------------
 
 enum { NOTES = 8192 };
 
@@ -70,7 +18,7 @@ struct message {
 // What the handler below does and has seen. `held`: it waits, once called, until that is 0 again.
 struct handler {
     uint32_t held, inside;
-    uint32_t count; // messages noted
+    uint32_t begun, count; // messages begun, and noted
     struct message note[NOTES];
     uint32_t instance[NOTES];
     uint32_t replies;   // to each message: the message, again and again
@@ -83,11 +31,12 @@ static inline slr_status note_message(void *user, const slr_delivery *delivery)
     __atomic_fetch_add(&h->inside, 1, __ATOMIC_ACQ_REL);
     while (__atomic_load_n(&h->held, __ATOMIC_ACQUIRE))
         slri_sleep_ns(100000);
-    uint32_t k = __atomic_fetch_add(&h->count, 1, __ATOMIC_ACQ_REL);
+    uint32_t k = __atomic_fetch_add(&h->begun, 1, __ATOMIC_RELAXED);
     if (k < NOTES) {
         memcpy(&h->note[k], delivery->message, sizeof h->note[k]);
         h->instance[k] = delivery->instance;
     }
+    __atomic_fetch_add(&h->count, 1, __ATOMIC_RELEASE); // who reads it may read the notes
     if (delivery->state)
         ++*(uint32_t *)delivery->state;
     slr_status status = SLR_OK;
@@ -117,14 +66,7 @@ static inline void wait_until_is(const uint32_t *word, uint32_t value)
     }
 }
 
-// ---- devices and ring kernels ---------------------------------------------------------------------------------------------
-
-static inline slr_device *open_device(const char *spec)
-{
-    slr_device *device = NULL;
-    must(slr_device_open(spec, NULL, &device));
-    return device;
-}
+// ---- devices and ring kernels -------------------------------------------------------------------------------------
 
 // A description of a ring kernel of the handler above. It replies where h->replies says so.
 static inline slr_ring_desc describe_ring(const char *name, struct handler *h)

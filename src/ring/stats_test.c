@@ -56,14 +56,14 @@ static void send_5000(void *arg)
     for (uint32_t i = 0; i < 5000; ++i) {
         s->to.instance = i % 3;
         uint32_t accepted, value;
-        slr_status status = slr_send_many(port, s->to, NULL, messages, 8, 1 + i % 20, i % 3 ? LONG : 0, &accepted);
+        slr_status status = slr_send_many(port, s->to, NULL, messages, 8, 1 + i % 20, i % 3 * 100000, &accepted);
         s->accepted += accepted;
         count_outcome(s, status);
         while (i % 4 == 0 && receive_value(port, &value, 0) != SLR_TIMEOUT) {
         }
         if (i % 4)
             continue;
-        status = send_value(NULL, s->to, 0, i % 8 * 10000);
+        status = send_value(NULL, s->to, 0, i % 8 * 20000);
         s->accepted += status == SLR_OK;
         count_outcome(s, status);
     }

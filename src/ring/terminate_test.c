@@ -33,7 +33,7 @@ static slr_ring_desc describe(const char *name, uint32_t replies, uint32_t queue
     return desc;
 }
 
-// ---- what becomes of messages -----------------------------------------------------------------------------------------------
+// ---- what becomes of messages -------------------------------------------------------------------------------------
 
 static void terminate_handles_what_is_pending_first(void **state)
 {
@@ -204,7 +204,7 @@ static void created_ring_kernel_terminates_with_empty_counts(void **state)
     slr_device_close(device);
 }
 
-// ---- who waits --------------------------------------------------------------------------------------------------------------
+// ---- who waits ----------------------------------------------------------------------------------------------------
 
 struct blocked {
     slri_thread thread;
@@ -289,6 +289,41 @@ static void receivers_senders_and_callers_that_wait_are_released(void **state)
     slr_device_close(device);
 }
 
+static void terminate_with_time(void *arg)
+{
+    must(slr_ring_terminate(arg, LONG, NULL, NULL, NULL));
+}
+
+// While a handler still runs, and long before the deadline.
+static void blocked_sender_learns_at_once_that_the_input_closes(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu?threads=1");
+    for (int closes = 0; closes < 2; ++closes) {
+        slr_ring_desc desc = describe("at once", 0, 1);
+        slr_ring *ring = start_ring(device, &desc);
+        struct blocked sender = {.device = device, .to = address_of(ring, 0)};
+        hold(&h, 1);
+        start_thread(&sender.thread, block_in_send, &sender);
+        wait_until_is(&h.inside, 1);
+        slri_sleep_ns(20 * MS); // it sleeps by now
+        slri_thread ender;
+        uint64_t before = slri_now_ns();
+        if (closes)
+            must(slr_ring_close_input(ring));
+        else
+            start_thread(&ender, terminate_with_time, ring);
+        check_released(&sender, before, "sender");
+        assert_int_equal(sender.status, SLR_CLOSED);
+        hold(&h, 0);
+        if (!closes)
+            slri_thread_join(&ender);
+        must(slr_ring_wait(ring, SLR_RING_TERMINATED, LONG));
+        slr_ring_destroy(ring);
+    }
+    slr_device_close(device);
+}
+
 static void end_in_20_ms(void *arg)
 {
     slri_sleep_ns(20 * MS);
@@ -353,7 +388,7 @@ static void shared_calls_are_told_the_end(void **state)
     slr_device_close(device);
 }
 
-// ---- at once ------------------------------------------------------------------------------------------------------------------
+// ---- at once ------------------------------------------------------------------------------------------------------
 
 struct ender {
     slri_thread thread;
@@ -430,6 +465,7 @@ int main(void)
         cmocka_unit_test(batch_claimed_and_not_handled_is_handed_back),
         cmocka_unit_test(created_ring_kernel_terminates_with_empty_counts),
         cmocka_unit_test(receivers_senders_and_callers_that_wait_are_released),
+        cmocka_unit_test(blocked_sender_learns_at_once_that_the_input_closes),
         cmocka_unit_test(call_is_told_its_own_ring_kernels_end),
         cmocka_unit_test(shared_calls_are_told_the_end),
         cmocka_unit_test(terminate_by_several_threads_while_full_is_one_end),

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of devices and ring kernels share: statuses checked with their messages, times, opening a device.
+#ifndef SLRI_DEVICE_DEVICE_TEST_H
+#define SLRI_DEVICE_DEVICE_TEST_H
+
+#include <slipring/slipring.h>
+
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS 1000000ull
+#define SECOND 1000000000ull
+#define LONG (20 * SECOND) // a wait that a passing test never uses up
+
+// ---- statuses -----------------------------------------------------------------------------------------------------
+
+static inline void check_status(slr_status got, slr_status want, const char *call, const char *file, int line)
+{
+    if (got == want)
+        return;
+    fprintf(stderr, "%s gave %s, not %s: %s\n", call, slr_status_name(got), slr_status_name(want), slr_error_message());
+    _fail(file, line);
+}
+
+static inline void check_message(const char *part, const char *call, const char *file, int line)
+{
+    if (strstr(slr_error_message(), part))
+        return;
+    fprintf(stderr, "%s: \"%s\" does not say \"%s\"\n", call, slr_error_message(), part);
+    _fail(file, line);
+}
+
+#define must(call) check_status((call), SLR_OK, #call, __FILE__, __LINE__)
+#define gives(call, CODE) check_status((call), SLR_##CODE, #call, __FILE__, __LINE__)
+// The status and a part of the message.
+#define refuses(call, CODE, part)                                                                                      \
+    do {                                                                                                               \
+        check_status((call), SLR_##CODE, #call, __FILE__, __LINE__);                                                   \
+        check_message((part), #call, __FILE__, __LINE__);                                                              \
+    } while (0)
+
+// An assertion on any thread: cmocka's say nothing on one of the test's own.
+#define holds(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);                              \
+            abort();                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
+static inline slr_device *open_device(const char *spec)
+{
+    slr_device *device = NULL;
+    must(slr_device_open(spec, NULL, &device));
+    return device;
+}
+
+#endif
