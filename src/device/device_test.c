@@ -27,6 +27,7 @@ static const struct refused {
     {"cpu?threads=", SLR_INVALID, "an option's value is empty"},
     {"cpu?=1", SLR_INVALID, "an option's name is empty"},
     {"cpu?threads=1&", SLR_INVALID, "an option reads name=value"},
+    {"cpu?threads=1&threads=2", SLR_INVALID, "option 'threads' is given twice"},
     {"cpu?threads=1&&engine=interpreted", SLR_INVALID, "an option reads name=value"},
     {"cpu?abcdefghijklmnopqrstuvwxyz=1", SLR_INVALID, "an option's name is too long"},
     {"cpu?threads=1234567890123456789012345678901234567890", SLR_INVALID, "an option's value is too long"},
