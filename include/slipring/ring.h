@@ -49,11 +49,22 @@ typedef struct slr_delivery {
     uint32_t bytes;      ///< of the message
     uint32_t instance;
     void *reply_context; ///< for slr_reply_to
+    uint32_t correlation, priority; ///< the message's
+    uint64_t ticket;     ///< in a loop: which taking it came from, never 0; else 0
 } slr_delivery;
 
 /// A host handler: a C function on the device's worker threads, one message at a time an instance.
 /// Anything but SLR_OK faults the message: its instance is reset, its replies are dropped, the fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
+
+/// The same for up to max_batch messages a call, in the order of service; several may be of one instance, and then share its
+/// state. Replies may be sent to any of them, in any order. Anything but SLR_OK faults all of them; slr_fail faults one.
+typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
+
+/// A host ring kernel in loop form: runs on a thread of its own from activation on, and takes its messages itself.
+/// What it may do, and what its return means: <slipring/loop.h>.
+typedef struct slr_context slr_context;
+typedef slr_status slr_main(void *user, slr_context *context);
 
 /// A value for one of the handler's parameters after its message.
 typedef struct slr_binding {
@@ -96,6 +107,14 @@ typedef struct slr_ring_desc {
     uint32_t time_stamps;     ///< 1: messages carry the time sent and replies return it (costs a clock read a message)
     const void *initial_state;///< state_bytes bytes that each instance starts and restarts from; default all zero. Copied
     uint64_t fuel;            ///< loop iterations a message may take in a kernel handler; default 2^32
+    // Instead of on_message; `user`, sizes and the rest as there:
+    slr_on_batch *on_batch;   ///< a host handler of many messages a call, or
+    slr_main *main;           ///< a loop
+    // Of handlers, kernel ones too; a loop says both at each take:
+    uint32_t max_batch;       ///< messages claimed, and given to on_batch, at once, 1 to 32; default 32
+    uint32_t reserved1;
+    uint64_t linger_ns;       ///< how long the first message of a batch may wait for others while fewer than max_batch are
+                              ///< there; default 0. While it waits its worker polls
 } slr_ring_desc;
 #ifdef __cplusplus
 static inline slr_ring_desc slr_ring_desc_init(void)
@@ -149,7 +168,8 @@ SLR_API slr_status slr_ring_launch(slr_ring *ring);
 /// Phase 2: starts handling. From `launched`.  Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Pauses: on OK no handler runs and none will until reactivate; messages are still accepted. From `active`.
+/// Pauses: on OK no handler runs and none will until reactivate, and a loop is handed nothing; messages are still accepted.
+/// From `active`.
 /// Threads: any.  Blocks: until handlers in progress have returned.  Errors: WRONG_STATE, TIMEOUT (still taking effect).
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
@@ -196,9 +216,10 @@ SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance,
 /// Threads: any.  Blocks: no.  Errors: NOT_FOUND.
 SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out);
 
-/// Sends a reply from a host handler; at most max_replies a message. `reply` is `reply_bytes` bytes and is copied.
-/// Threads: the handler's own, before it returns.  Blocks: no.  Errors: INVALID (past max_replies, or the ring kernel
-/// declared no reply).
+/// Sends a reply from a host handler or a loop; at most max_replies a message. `reply` is `reply_bytes` bytes and is copied.
+/// It is received when the message is done with: the handler has returned, or slr_done.
+/// Threads: the handler's own, before it returns; main's.  Blocks: no.  Errors: INVALID (past max_replies, the ring kernel
+/// declared no reply, or the loop holds the message no more).
 SLR_API slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t bytes);
 
 #ifdef __cplusplus

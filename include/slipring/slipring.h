@@ -6,6 +6,7 @@
 #include <slipring/api.h>
 #include <slipring/buffer.h>
 #include <slipring/devices.h>
+#include <slipring/loop.h>
 #include <slipring/port.h>
 #include <slipring/program.h>
 #include <slipring/ring.h>

@@ -120,12 +120,14 @@ typedef unsigned mb_word;
 #define MBP_SET(word) (16u + (word)) // copies of the port sets
 #define MBP_GONE(word) (24u + (word))
 #define MBP_BATCH(k) (32u + (k) * 4u) // port, slot or node's offset in S, node number or 0
-#define MBP_PORT(port) (160u + (port) * 544u)
+#define MBP_MOST 160u // messages to claim at once, up to MB_BATCH; 0: none, the owner lets them gather
+#define MBP_HELD 161u // messages taken and not ended (held.h)
+#define MBP_PORT(port) (192u + (port) * 544u)
 #define MBQ_NEXT_IN 0u // of a port's words: the lane's next position
 #define MBQ_REPLIES 1u // replies written, published, and room seen
 #define MBQ_PUBLISHED 2u
 #define MBQ_READ_SEEN 3u
-#define MBQ_RESERVED 4u // replies that the batch may still write
+#define MBQ_RESERVED 4u // replies that the batch, or held messages, may still write
 #define MBQ_WAITING 5u  // of its messages, in the pending set
 #define MBQ_SUMMARY 6u  // a bit a word of the bitmap
 #define MBQ_BITS(word) (8u + (word)) // a bit a priority
@@ -394,6 +396,18 @@ __device__ mb_word mb_look(mb_word *S, mb_word *P)
     return common != 0u ? 1u : 0u;
 }
 
+// How many messages wait, pending or in the lanes: exact up to `most`.
+__device__ mb_word mb_shown(const mb_word *S, const mb_word *P, mb_word most)
+{
+    mb_word n = P[MBP_WAITING];
+    mb_word port = mb_next_port(S, P, 0u);
+    while (port < MB_MAX_PORTS && n < most) {
+        n += mb_full_run(S, P[MBP_LANES] + port * S[MB_LANE_STRIDE], P[MBP_PORT(port) + MBQ_NEXT_IN]);
+        port = mb_next_port(S, P, port + 1u);
+    }
+    return n;
+}
+
 // Takes a batch straight from the lanes, a run a port, beginning with the port whose turn it is.
 // The mark is read again behind the acquire of the whole run: a run may hold a message sent after mb_look looked.
 __device__ void mb_claim_straight(mb_word *S, mb_word *P)
@@ -406,14 +420,14 @@ __device__ void mb_claim_straight(mb_word *S, mb_word *P)
         mb_word q = MBP_PORT(port);
         mb_word run = mb_full_run(S, lane, P[q + MBQ_NEXT_IN]);
         if (MB_LOAD(lane + MB_MIXED) > 256u) { run = 0u; } // it has just become mixed: the next pass takes it
-        while (run != 0u && P[MBP_BATCH_COUNT] < MB_BATCH && mb_has_room(S, P, port) != 0u) {
+        while (run != 0u && P[MBP_BATCH_COUNT] < P[MBP_MOST] && mb_has_room(S, P, port) != 0u) {
             mb_add_to_batch(S, P, port, mb_lane_slot(S, lane, P[q + MBQ_NEXT_IN]), 0u);
             P[q + MBQ_NEXT_IN] += 1u;
             run -= 1u;
         }
         port = mb_next_port(S, P, port + 1u);
         if (port == MB_MAX_PORTS) { port = mb_next_port(S, P, 0u); }
-    } while (port != first && P[MBP_BATCH_COUNT] < MB_BATCH);
+    } while (port != first && P[MBP_BATCH_COUNT] < P[MBP_MOST]);
     P[MBP_TURN] = first + 1u;
 }
 
@@ -422,7 +436,7 @@ __device__ void mb_claim_run(mb_word *S, mb_word *P, mb_word port, mb_word prior
 {
     mb_word q = MBP_PORT(port);
     mb_word node = P[q + MBQ_FIRST(priority)];
-    while (node != 0u && P[MBP_BATCH_COUNT] < MB_BATCH && mb_has_room(S, P, port) != 0u) {
+    while (node != 0u && P[MBP_BATCH_COUNT] < P[MBP_MOST] && mb_has_room(S, P, port) != 0u) {
         mb_word at = mb_node(S, P, node);
         mb_add_to_batch(S, P, port, at, node);
         node = S[at];
@@ -443,7 +457,7 @@ __device__ void mb_claim_pending(mb_word *S, mb_word *P)
 {
     mb_word turn = P[MBP_TURN];
     mb_word best = 1u;
-    while (best != 0u && P[MBP_BATCH_COUNT] < MB_BATCH) {
+    while (best != 0u && P[MBP_BATCH_COUNT] < P[MBP_MOST]) {
         mb_word from = 0u;
         best = 0u; // priority + 1
         for (mb_word half = 0u; half < 2u; ++half) { // the ports from the turn on, then those before it
@@ -479,6 +493,7 @@ __device__ void mb_open(mb_word *S, mb_word *P, mb_word shard)
     P[MBP_LANES] = mb_lane(S, shard, 0u);
     P[MBP_OWNER] = mb_owner(S, shard);
     P[MBP_POOL] = P[MBP_OWNER] + S[MB_POOL_AT];
+    P[MBP_MOST] = MB_BATCH;
 }
 
 // A closed port of which nothing is left in this shard is acknowledged, so that its lanes can go to another. The epoch
@@ -490,7 +505,7 @@ __device__ void mb_acknowledge_gone(mb_word *S, mb_word *P)
         mb_word q = MBP_PORT(port);
         mb_word reply = mb_reply_lane(S, P[MBP_OWNER], port);
         if ((P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u && MB_LOAD(reply + MB_GONE_EPOCH) != P[MBP_EPOCH]) {
-            if (P[q + MBQ_WAITING] == 0u &&
+            if (P[q + MBQ_WAITING] == 0u && P[q + MBQ_RESERVED] == 0u &&
                 mb_full_run(S, P[MBP_LANES] + port * S[MB_LANE_STRIDE], P[q + MBQ_NEXT_IN]) == 0u) {
                 MB_STORE(reply + MB_GONE_AT, P[q + MBQ_PUBLISHED]);
                 MB_RELEASE(reply + MB_GONE_EPOCH, P[MBP_EPOCH]); // the position above
@@ -524,9 +539,8 @@ __device__ void mb_obey(mb_word *S, mb_word *P, mb_word control)
 
 // ---- the owner's side: a pass ------------------------------------------------------------------------------------------------
 
-// Claims the next batch; gives its size. 0: nothing to do, or the state (P[MBP_STATE]) does not let it.
-// The control word is read before the lanes: what was accepted before a close is then seen before the end.
-__device__ mb_word mb_begin(mb_word *S, mb_word *P)
+// Hears what the host has to say: a command, ports that came or went. Gives the control word.
+__device__ mb_word mb_hear(mb_word *S, mb_word *P)
 {
     mb_word control = MB_ACQUIRE(MB_CONTROL);
     if (control + 1u != P[MBP_CONTROL]) { mb_obey(S, P, control); }
@@ -534,6 +548,14 @@ __device__ mb_word mb_begin(mb_word *S, mb_word *P)
     if (epoch != P[MBP_EPOCH]) { mb_reread_ports(S, P, epoch); }
     // Before a batch is taken, and while paused too: ports come and go however busy the others are.
     if (P[MBP_GONE_OPEN] != 0u && P[MBP_BATCH_COUNT] == 0u) { mb_acknowledge_gone(S, P); }
+    return control;
+}
+
+// Claims the next batch; gives its size. 0: nothing to do, or the state (P[MBP_STATE]) does not let it.
+// The control word is read before the lanes: what was accepted before a close is then seen before the end.
+__device__ mb_word mb_begin(mb_word *S, mb_word *P)
+{
+    mb_word control = mb_hear(S, P);
     if (P[MBP_STATE] != MB_RUNNING) { return 0u; }
     if (P[MBP_WAITING] == 0u) {
         mb_word look = mb_look(S, P);

@@ -31,6 +31,9 @@ struct slri_command {
     uint64_t bytes;
 };
 
+// A host function of many messages a call. It says which of them faulted by a status in `fault_line`, else 0.
+typedef void slri_batch_handler(void *self, struct slri_call *calls, uint32_t count);
+
 // One shard of a ring kernel, as a backend runs it. The ring layer owns it and everything it points to, and keeps it until
 // `over` has been told; the backend owns the words named so.
 struct slri_shard {
@@ -44,6 +47,12 @@ struct slri_shard {
     const void *initial_state; // NULL: zero
     uint32_t reply_bytes;
     uint64_t fuel;
+    uint32_t max_batch; // of each pass, up to MB_BATCH
+    uint64_t linger_ns; // how long fewer than that may wait for more
+    // Instead of `handler`, for host functions of many messages a call: `call` has max_batch entries, whose replies lie in
+    // memory of their own until the call has returned.
+    slri_batch_handler *batch_handler;
+    struct slri_call *call;
     void *ring; // the ring layer's, for the two calls below
 
     // Called by the owner after it has published: wakes receivers, and senders out of credit.
@@ -60,7 +69,7 @@ struct slri_shard {
     // The backend's.
     struct slri_shard *next __attribute__((aligned(128))); // in its worker's list of shards that are awake, or woken
     struct slri_cpu_worker *worker;
-    uint64_t idle_since_ns;
+    uint64_t idle_since_ns, linger_until_ns;
     uint32_t told_control, told_state; // what `answered` was last called for
 };
 

@@ -110,6 +110,8 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .initial_state = ring->initial_state,
                                  .reply_bytes = ring->reply_bytes,
                                  .fuel = ring->fuel,
+                                 .max_batch = ring->max_batch,
+                                 .linger_ns = ring->linger_ns,
                                  .ring = ring,
                                  .published = slri_ring_published,
                                  .answered = slri_ring_answered};
@@ -117,8 +119,13 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
     if (!shard->own)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox", ring->name);
     mb_open(ring->S, shard->own, number);
+    shard->own[MBP_MOST] = ring->max_batch;
     if (ring->state_bytes)
         SLRI_TRY(create_states(ring, shard, ring->states_bytes));
+    if (ring->on_batch)
+        return slri_batch_create(ring, shard);
+    if (ring->main)
+        return slri_loop_create(ring);
     if (ring->on_message) {
         shard->handler = slri_ring_host_handler;
         shard->handler_self = ring;
@@ -165,13 +172,16 @@ static void destroy_shard(slr_ring *ring, struct slri_shard *shard)
         slri_map_release(shard->own, ring->own_bytes);
     if (shard->states)
         slri_map_release(shard->states, ring->states_bytes);
-    if (shard->handler && !ring->on_message)
+    if (shard->batch_handler)
+        slri_batch_destroy(shard);
+    if (shard->handler && ring->program)
         device->backend->handler_destroy(device->self, ring->program->self, shard->handler_self);
 }
 
 void slri_arena_destroy(slr_ring *ring)
 {
     const slr_allocator *allocator = ring->device->allocator;
+    slri_loop_destroy(ring);
     for (uint32_t i = 0; ring->shard && i < ring->shards; ++i)
         destroy_shard(ring, &ring->shard[i]);
     for (uint32_t i = 0; ring->lane && i < ring->max_ports; ++i) {

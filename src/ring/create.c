@@ -33,6 +33,7 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         {"max_ports", desc->max_ports, 64, 1, MB_MAX_PORTS, &ring->max_ports},
         {"overflow (an slr_overflow)", desc->overflow, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_REJECT,
          &ring->overflow},
+        {"max_batch", desc->max_batch, MB_BATCH, 1, MB_BATCH, &ring->max_batch},
         {"priority (as SLR_PRIORITY(0..255) gives)", desc->priority, SLR_PRIORITY(SLR_DEFAULT_PRIORITY), 1, 256,
          &ring->priority},
     };
@@ -43,6 +44,7 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         return SLRI_FAIL(INVALID, "ring kernel '%s': time_stamps is %u; 0 or 1 is possible", ring->name,
                          desc->time_stamps);
     ring->stamped = desc->time_stamps;
+    ring->linger_ns = desc->linger_ns;
     ring->fuel = desc->fuel ? desc->fuel : (uint64_t)1 << 32;
     return SLR_OK;
 }
@@ -190,7 +192,7 @@ static slr_status bind_all(slr_ring *ring, const slr_ring_desc *desc, const slr_
     return SLR_OK;
 }
 
-// ---- the two sorts of handler ---------------------------------------------------------------------------------------------
+// ---- the sorts of handler -------------------------------------------------------------------------------------------------
 
 static slr_status find_handler(const slr_ring_desc *desc, const struct slri_program_entry **out)
 {
@@ -231,7 +233,12 @@ static slr_status set_host_handler(slr_ring *ring, const slr_ring_desc *desc)
                          ring->name);
     if (desc->handler || desc->binding_count || desc->same_count)
         return SLRI_FAIL(INVALID, "ring kernel '%s': handler, bindings and same are of kernel handlers", ring->name);
+    if (desc->main && (desc->max_batch || desc->linger_ns))
+        return SLRI_FAIL(INVALID, "ring kernel '%s': max_batch and linger_ns are of handlers; a loop gives them to slr_take",
+                         ring->name);
     ring->on_message = desc->on_message;
+    ring->on_batch = desc->on_batch;
+    ring->main = desc->main;
     ring->user = desc->user;
     ring->message_bytes = desc->message_bytes;
     ring->state_bytes = desc->state_bytes;
@@ -241,9 +248,10 @@ static slr_status set_host_handler(slr_ring *ring, const slr_ring_desc *desc)
 
 static slr_status set_handler(slr_ring *ring, const slr_ring_desc *desc)
 {
-    if (!desc->program == !desc->on_message)
-        return SLRI_FAIL(INVALID, "slr_ring_desc: set either program or on_message, not %s",
-                         desc->program ? "both" : "neither");
+    int sorts = !!desc->program + !!desc->on_message + !!desc->on_batch + !!desc->main;
+    if (sorts != 1)
+        return SLRI_FAIL(INVALID, "slr_ring_desc: set one of program, on_message, on_batch and main, not %s",
+                         sorts ? "several" : "none");
     SLRI_TRY(desc->program ? set_kernel_handler(ring, desc) : set_host_handler(ring, desc));
     if (ring->reply_bytes == 0)
         ring->max_replies = 0; // then no room is reserved, and no notice of a fault is sent
@@ -272,7 +280,7 @@ static slr_status describe(slr_ring *ring, const slr_ring_desc *desc)
     SLRI_TRY(set_numbers(ring, desc));
     SLRI_TRY(set_handler(ring, desc));
     SLRI_TRY(copy_initial_state(ring, desc));
-    ring->shards = ring->device->backend->shard_count(ring->device->self, ring->instances);
+    ring->shards = ring->main ? 1 : ring->device->backend->shard_count(ring->device->self, ring->instances);
     SLRI_TRY(slri_arena_check(ring));
     return slri_table_enter(ring);
 }

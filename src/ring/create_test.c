@@ -111,7 +111,7 @@ static const struct refused {
     {set_overflow, "overflow (an slr_overflow) is 3; 1 to 2 are possible"},
     {set_priority, "priority (as SLR_PRIORITY(0..255) gives) is 257; 1 to 256 are possible"},
     {set_time_stamps, "time_stamps is 2; 0 or 1 is possible"},
-    {set_no_handler, "set either program or on_message, not neither"},
+    {set_no_handler, "set one of program, on_message, on_batch and main, not none"},
     {set_no_name, "a host ring kernel needs a name"},
     {set_empty_name, "name has 1 to 63 characters, not 0"},
     {set_long_name, "name has 1 to 63 characters, not 64"},
@@ -322,7 +322,7 @@ static const struct missed {
     slr_status status;
     const char *says;
 } missed[] = {
-    {miss_both, SLR_INVALID, "set either program or on_message, not both"},
+    {miss_both, SLR_INVALID, "set one of program, on_message, on_batch and main, not several"},
     {miss_message, SLR_LAYOUT, "the host's message has 12 B, the kernel's (struct in) has 16 B"},
     {miss_state, SLR_LAYOUT, "the host's state has 8 B, the kernel's (struct sum) has 4 B"},
     {miss_reply, SLR_LAYOUT, "the host's reply has 4 B, the kernel's (struct out) has 8 B"},

@@ -74,7 +74,10 @@ void slri_ring_wake_shard(struct slri_shard *shard)
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // the store that it is woken for, before the look at `asleep`
     if (__atomic_load_n(&shard->asleep, __ATOMIC_RELAXED) && __atomic_exchange_n(&shard->asleep, 0, __ATOMIC_ACQ_REL)) {
         const slr_ring *ring = shard->ring;
-        ring->device->backend->shard_wake(shard);
+        if (ring->loop)
+            slri_loop_wake(ring->loop);
+        else
+            ring->device->backend->shard_wake(shard);
     }
 }
 
@@ -188,6 +191,8 @@ slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t 
 {
     if (!delivery || !reply)
         return SLRI_FAIL(INVALID, "slr_reply_to: %s is NULL", delivery ? "reply" : "delivery");
+    if (delivery->ticket && !slri_loop_holds(delivery))
+        return SLRI_FAIL(INVALID, "slr_reply_to: this loop holds the message no more");
     struct slri_call *call = delivery->reply_context;
     if (bytes != call->reply_bytes || bytes == 0)
         return SLRI_FAIL(INVALID, "slr_reply_to: a reply of %zu B, the ring kernel declared %u", bytes, call->reply_bytes);
@@ -199,15 +204,26 @@ slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t 
     return SLR_OK;
 }
 
+slr_delivery slri_ring_delivery(const slr_ring *ring, struct slri_call *call)
+{
+    const uint32_t *slot = (const uint32_t *)call->message - MB_PAYLOAD;
+    return (slr_delivery){.message = call->message,
+                          .state = call->state,
+                          .bytes = ring->message_bytes,
+                          .instance = call->instance,
+                          .reply_context = call,
+                          .correlation = slot[MB_CORRELATION],
+                          .priority = slot[MB_HEAD] & 255u};
+}
+
 uint32_t slri_ring_host_handler(void *self, struct slri_call *call)
 {
     const slr_ring *ring = self;
-    slr_delivery delivery = {.message = call->message,
-                             .state = call->state,
-                             .bytes = ring->message_bytes,
-                             .instance = call->instance,
-                             .reply_context = call};
+    slr_delivery delivery = slri_ring_delivery(ring, call);
+    call->fault_line = 0; // slr_fail may set it
     slr_status status = ring->on_message(ring->user, &delivery);
+    if (status == SLR_OK)
+        status = (slr_status)call->fault_line;
     call->fault_line = (uint32_t)status;
     return status == SLR_OK ? SLRI_FAULT_NONE : SLRI_FAULT_STATUS;
 }
@@ -238,7 +254,8 @@ static slr_status start_shards(slr_ring *ring)
 {
     for (uint32_t i = 0; i < ring->shards; ++i) {
         __atomic_fetch_add(&ring->leaving, 1, __ATOMIC_RELAXED);
-        slr_status status = ring->device->backend->shard_start(ring->device->self, &ring->shard[i]);
+        slr_status status = ring->loop ? slri_loop_start(ring)
+                                       : ring->device->backend->shard_start(ring->device->self, &ring->shard[i]);
         if (status == SLR_OK)
             continue;
         // The rest never ran: they count as over.
@@ -375,6 +392,8 @@ static void describe_fault(const slr_ring *ring, char *out, size_t room)
                      file < ring->program->module->files ? ring->program->module->file[file] : "?", line, instance,
                      fault_text(kind));
     }
+    if (ring->loop)
+        slri_loop_describe(ring->loop, out, room);
 }
 
 // What was accepted is read last, so that nothing retired is missing from it. More may have been retired meanwhile, and

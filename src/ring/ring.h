@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 
+#include <slipring/loop.h>
 #include <slipring/port.h>
 #include <slipring/ring.h>
 
@@ -87,7 +88,12 @@ struct slr_ring {
     slr_program *program;
     const struct slri_entry *entry;
     slr_on_message *on_message;
+    slr_on_batch *on_batch;
+    slr_main *main;
     void *user;
+    uint32_t max_batch;
+    uint64_t linger_ns;
+    slr_context *loop; // of a ring kernel in loop form, from launch on
     struct slri_bound *bound;
     void *scalars;
     slr_buffer **buffer; // by binding; NULL for a scalar
@@ -115,7 +121,22 @@ void slri_ring_wait_event(slr_ring *ring, uint64_t deadline_ns); // sleeps until
 void slri_ring_wake_all(slr_ring *ring);                        // blocked senders and receivers, to look again
 void slri_ring_published(struct slri_shard *shard, uint32_t batch);
 void slri_ring_answered(struct slri_shard *shard);
+slr_delivery slri_ring_delivery(const slr_ring *ring, struct slri_call *call); // what a host handler is given
 uint32_t slri_ring_host_handler(void *self, struct slri_call *call);
+
+// batch.c: handlers of many messages a call, a shard's part
+slr_status slri_batch_create(slr_ring *ring, struct slri_shard *shard);
+void slri_batch_destroy(struct slri_shard *shard);
+
+// loop.c: ring kernels with a main; their one shard is that thread's
+slr_status slri_loop_create(slr_ring *ring);
+void slri_loop_destroy(slr_ring *ring); // NULL loop is fine
+slr_status slri_loop_start(slr_ring *ring);
+void slri_loop_wake(slr_context *loop);
+void slri_loop_join(slr_context *loop);                              // main has returned; NULL is fine
+uint32_t slri_loop_held(const slr_context *loop, uint32_t node);     // where that held message lies, 0: it is not held
+bool slri_loop_holds(const slr_delivery *delivery);
+void slri_loop_describe(const slr_context *loop, char *out, size_t room); // why its main failed it, if it did
 
 // create.c
 void slri_ring_dispose(slr_ring *ring); // frees a ring kernel that nobody holds

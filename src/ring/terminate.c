@@ -38,6 +38,15 @@ static void give_claimed(struct hand_back *back, const struct slri_shard *shard)
         give(back, shard->own[MBP_BATCH(k) + 1]);
 }
 
+// What a loop had taken and not ended. Its main has returned.
+static void give_held(struct hand_back *back)
+{
+    const slr_context *loop = back->ring->loop;
+    for (uint32_t node = 1; loop && node <= back->ring->shard[0].own[MBP_USED]; ++node)
+        if (slri_loop_held(loop, node))
+            give(back, slri_loop_held(loop, node));
+}
+
 // A port's pending messages in one shard, highest priority first.
 static void give_pending(struct hand_back *back, const struct slri_shard *shard, uint32_t port)
 {
@@ -69,6 +78,7 @@ static void give_all(struct hand_back *back)
 {
     slr_ring *ring = back->ring;
     uint32_t open = (mb_close(ring->S) - mb_retired(ring->S)) & MB_COUNT;
+    give_held(back);
     for (uint32_t s = 0; s < ring->shards; ++s) {
         give_claimed(back, &ring->shard[s]);
         for (uint32_t port = 0; port < ring->max_ports; ++port)
@@ -201,5 +211,6 @@ void slr_ring_destroy(slr_ring *ring)
     if (!ended)
         return; // a handler still runs on its memory: it stays allocated
     wait_left(ring);
+    slri_loop_join(ring->loop);
     slri_ring_release(ring);
 }

@@ -45,6 +45,7 @@ void slri_cpu_workers_stop(struct slri_cpu *cpu);
 enum slri_pass {
     SLRI_PASS_WORKED, // handled something, or obeyed a command
     SLRI_PASS_IDLE,   // nothing to do
+    SLRI_PASS_LINGERS, // what waits is left to gather: may not sleep
     SLRI_PASS_WAITS,  // draining: waits for other shards or for reply room, and may not sleep
     SLRI_PASS_OVER    // the shard is no longer the worker's
 };

@@ -2,6 +2,9 @@
 // One pass over one shard: take a batch, call the handler for each message, publish. No lock, no system call.
 #include "backend/cpu/cpu.h"
 
+#include "abi/held.h"
+#include "base/clock.h"
+
 #include <string.h>
 
 static void reset_state(const struct slri_shard *shard, void *state)
@@ -39,6 +42,19 @@ static void prefetch_next(const struct slri_shard *shard, uint32_t k, uint32_t b
         __builtin_prefetch(state_of(shard, shard->shared[shard->own[MBP_BATCH(k + 1) + 1] + MB_INSTANCE]), 1);
 }
 
+// Message k of the batch has been handled, or has faulted. Then it is done with, its replies are dropped, its instance begins
+// anew; its sender is told, where the handler replies at all.
+static inline void settle(const struct slri_shard *shard, uint32_t k, const struct slri_call *call, uint32_t fault)
+{
+    if (fault == SLRI_FAULT_NONE) {
+        mb_handled(shard->shared, shard->own, k, call->replies, 0);
+        return;
+    }
+    note_fault(shard, fault, call);
+    reset_state(shard, call->state);
+    mb_handled(shard->shared, shard->own, k, call->max_replies ? 1 : 0, MB_FLAG_FAULT);
+}
+
 static void handle(struct slri_shard *shard, uint32_t batch)
 {
     uint32_t *S = shard->shared, *P = shard->own;
@@ -58,24 +74,61 @@ static void handle(struct slri_shard *shard, uint32_t batch)
         call.replies = 0;
         call.fuel = shard->fuel;
         uint32_t fault = shard->handler(shard->handler_self, &call);
-        if (fault == SLRI_FAULT_NONE) {
-            mb_handled(S, P, k, call.replies, 0);
-            continue;
-        }
-        // The message is done with, its replies are dropped, its instance begins anew; its sender is told, where the
-        // handler replies at all.
-        note_fault(shard, fault, &call);
-        reset_state(shard, call.state);
-        mb_handled(S, P, k, call.max_replies ? 1 : 0, MB_FLAG_FAULT);
+        settle(shard, k, &call, fault);
     }
+}
+
+// The same in one call. The replies to a message lie aside until it is settled: how many come before them is not known while
+// the handler may still reply to any.
+static void handle_together(struct slri_shard *shard, uint32_t batch)
+{
+    uint32_t *S = shard->shared, *P = shard->own;
+    struct slri_call *call = shard->call;
+    for (uint32_t k = 0; k < batch; ++k) {
+        uint32_t at = P[MBP_BATCH(k) + 1];
+        call[k].message = &S[at + MB_PAYLOAD];
+        call[k].instance = S[at + MB_INSTANCE];
+        call[k].state = state_of(shard, call[k].instance);
+        call[k].replies = 0;
+        call[k].fault_line = 0;
+    }
+    shard->batch_handler(shard->handler_self, call, batch);
+    for (uint32_t k = 0; k < batch; ++k) {
+        bool fault = call[k].fault_line != 0;
+        for (uint32_t n = 0; n < call[k].replies && !fault; ++n)
+            mb_copy_reply(S, P, P[MBP_BATCH(k)], n, (const uint32_t *)call[k].reply_base + n * (call[k].reply_stride / 4),
+                          call[k].reply_stride / 4);
+        settle(shard, k, &call[k], fault ? SLRI_FAULT_STATUS : SLRI_FAULT_NONE);
+    }
+}
+
+// Whether what waits, and what comes while this pass goes on, is left to gather: fewer than a batch, and the first has not
+// been here for long.
+static bool gathers(struct slri_shard *shard)
+{
+    const uint32_t *S = shard->shared, *P = shard->own;
+    if (P[MBP_STATE] != MB_RUNNING || ((P[MBP_CONTROL] - 1) & 3) == MB_CLOSE || P[MBP_BATCH_COUNT] != 0)
+        return false;
+    uint32_t shown = mb_shown(S, P, shard->max_batch);
+    if (shown == 0)
+        shard->linger_until_ns = 0;
+    else if (shard->linger_until_ns == 0)
+        shard->linger_until_ns = slri_deadline_after(shard->linger_ns);
+    return shown == 0 || (shown < shard->max_batch && !slri_passed(shard->linger_until_ns));
 }
 
 enum slri_pass slri_shard_pass(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
+    if (shard->linger_ns != 0)
+        P[MBP_MOST] = gathers(shard) ? 0 : shard->max_batch;
     uint32_t batch = mb_begin(S, P);
     if (batch != 0) {
-        handle(shard, batch);
+        shard->linger_until_ns = 0;
+        if (shard->batch_handler)
+            handle_together(shard, batch);
+        else
+            handle(shard, batch);
         mb_finish(S, P);
         shard->published(shard, batch);
     }
@@ -87,7 +140,10 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
         shard->answered(shard); // when over: not a word of the shard is read behind this
         return over ? SLRI_PASS_OVER : SLRI_PASS_WORKED;
     }
-    return batch != 0 ? SLRI_PASS_WORKED : draining ? SLRI_PASS_WAITS : SLRI_PASS_IDLE;
+    if (batch != 0)
+        return SLRI_PASS_WORKED;
+    bool lingers = P[MBP_MOST] == 0 && shard->linger_until_ns != 0;
+    return draining ? SLRI_PASS_WAITS : lingers ? SLRI_PASS_LINGERS : SLRI_PASS_IDLE;
 }
 
 uint32_t slri_shard_sleep_kind(const struct slri_shard *shard)
@@ -102,7 +158,7 @@ uint32_t slri_shard_sleep_kind(const struct slri_shard *shard)
 bool slri_shard_may_sleep(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    if (mb_begin(S, P) != 0)
+    if (mb_begin(S, P) != 0 || (P[MBP_MOST] == 0 && mb_shown(S, P, 1) != 0))
         return false;
     return P[MBP_CONTROL] == shard->told_control && P[MBP_STATE] == shard->told_state;
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handlers that are given many messages a call: what a shard needs for it, made at launch.
+#include "base/memory_map.h"
+#include "base/status.h"
+#include "ring/ring.h"
+
+struct batch { // a shard's
+    const slr_ring *ring;
+    size_t bytes;
+    slr_delivery delivery[MB_BATCH];
+    struct slri_call call[MB_BATCH];
+    uint32_t replies[]; // max_replies of each call, whole words each
+};
+
+static void handle(void *self, struct slri_call *calls, uint32_t count)
+{
+    struct batch *batch = self;
+    const slr_ring *ring = batch->ring;
+    for (uint32_t k = 0; k < count; ++k)
+        batch->delivery[k] = slri_ring_delivery(ring, &calls[k]);
+    slr_status status = ring->on_batch(ring->user, batch->delivery, count);
+    for (uint32_t k = 0; k < count && status != SLR_OK; ++k)
+        calls[k].fault_line = (uint32_t)status;
+}
+
+slr_status slri_batch_create(slr_ring *ring, struct slri_shard *shard)
+{
+    size_t words = ((size_t)ring->reply_bytes + 3) / 4;
+    size_t bytes = sizeof(struct batch) + words * 4 * ring->max_replies * ring->max_batch;
+    struct batch *batch = slri_map_reserve(bytes);
+    if (!batch)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for the replies of a batch of %u", ring->name,
+                         ring->max_batch);
+    batch->ring = ring;
+    batch->bytes = bytes;
+    for (uint32_t k = 0; k < ring->max_batch; ++k)
+        batch->call[k] =
+            (struct slri_call){.reply_base = (unsigned char *)&batch->replies[words * ring->max_replies * k],
+                               .reply_mask = UINT32_MAX,
+                               .reply_stride = (uint32_t)words * 4,
+                               .reply_bytes = ring->reply_bytes,
+                               .max_replies = ring->max_replies};
+    shard->batch_handler = handle;
+    shard->handler_self = batch;
+    shard->call = batch->call;
+    return SLR_OK;
+}
+
+void slri_batch_destroy(struct slri_shard *shard)
+{
+    struct batch *batch = shard->handler_self;
+    slri_map_release(batch, batch->bytes);
+}
