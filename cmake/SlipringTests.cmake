@@ -53,6 +53,18 @@ foreach(file IN LISTS test_sources tool_tests)
     slipring_add_test(${file})
 endforeach()
 
+# Examples that check themselves. They see what a user sees: the public headers and the library.
+file(GLOB example_programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/loop/*.c)
+foreach(file IN LISTS example_programs)
+    cmake_path(GET file STEM stem)
+    add_executable(example_${stem} ${file})
+    slipring_program_settings(example_${stem})
+    target_link_libraries(example_${stem} PRIVATE slipring)
+    set_target_properties(example_${stem} PROPERTIES OUTPUT_NAME ${stem}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+    slipring_register(examples/loop/${stem} example_${stem})
+endforeach()
+
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its
 # runtime in each program that they build.
 if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
