@@ -31,8 +31,9 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         {"instances", desc->instances, 1, 1, 1u << 24, &ring->instances},
         {"max_replies", desc->max_replies, 1, 1, 64, &ring->max_replies},
         {"max_ports", desc->max_ports, 64, 1, MB_MAX_PORTS, &ring->max_ports},
-        {"overflow (an slr_overflow)", desc->overflow, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_REJECT,
+        {"overflow (an slr_overflow)", desc->overflow, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_DROP_LOWEST,
          &ring->overflow},
+        {"dead_letters", desc->dead_letters, 0, 0, 1u << 20, &ring->dead_letters},
         {"priority (as SLR_PRIORITY(0..255) gives)", desc->priority, SLR_PRIORITY(SLR_DEFAULT_PRIORITY), 1, 256,
          &ring->priority},
     };

@@ -74,6 +74,9 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
     uint32_t batch = mb_begin(S, P);
+    bool evicted = P[MBP_EVICTED] != 0;
+    if (evicted) // before the handler runs: who waits for credit need not wait for it
+        shard->published(shard, 0);
     if (batch != 0) {
         handle(shard, batch);
         mb_finish(S, P);
@@ -87,13 +90,13 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
         shard->answered(shard); // when over: not a word of the shard is read behind this
         return over ? SLRI_PASS_OVER : SLRI_PASS_WORKED;
     }
-    return batch != 0 ? SLRI_PASS_WORKED : draining ? SLRI_PASS_WAITS : SLRI_PASS_IDLE;
+    return batch != 0 || evicted ? SLRI_PASS_WORKED : draining ? SLRI_PASS_WAITS : SLRI_PASS_IDLE;
 }
 
 uint32_t slri_shard_sleep_kind(const struct slri_shard *shard)
 {
-    if (shard->own[MBP_STATE] == MB_PAUSED)
-        return SLRI_ASLEEP_PAUSED;
+    if (shard->own[MBP_STATE] == MB_PAUSED) // where it evicts, it does so while paused too
+        return shard->shared[MB_KEEP] ? SLRI_ASLEEP : SLRI_ASLEEP_PAUSED;
     return mb_idle(shard->shared, shard->own) ? SLRI_ASLEEP : SLRI_ASLEEP_BLOCKED;
 }
 
@@ -102,7 +105,7 @@ uint32_t slri_shard_sleep_kind(const struct slri_shard *shard)
 bool slri_shard_may_sleep(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    if (mb_begin(S, P) != 0)
+    if (mb_begin(S, P) != 0 || P[MBP_EVICTED] != 0)
         return false;
     return P[MBP_CONTROL] == shard->told_control && P[MBP_STATE] == shard->told_state;
 }
