@@ -55,7 +55,7 @@ SLR_API slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t 
 /// What comes with a reply.
 typedef struct slr_reply {
     slr_address from;     ///< the ring kernel and instance that replied
-    slr_status status;    ///< SLR_OK; SLR_HANDLER_FAULT: a notice that the message faulted, without a payload
+    slr_status status;    ///< SLR_OK; of a notice, which has no payload: SLR_HANDLER_FAULT, SLR_DROPPED
     uint32_t correlation; ///< of the message that it answers
     uint32_t priority;    ///< likewise
     uint32_t bytes;       ///< of the payload
@@ -64,7 +64,7 @@ typedef struct slr_reply {
 
 /// Receives the next reply to this port. `payload` (capacity bytes) gets the reply's bytes.
 ///
-/// SLR_OK: a reply, or a fault notice (see reply->status). SLR_END: a ring kernel that this port has used has ended;
+/// SLR_OK: a reply, or a notice (see reply->status). SLR_END: a ring kernel that this port has used has ended;
 /// reply->from says which, once each; when none is left, END again at every call.
 /// Threads: the owner.  Blocks: until `timeout_ns`.  Owns: nothing.
 /// Errors: TIMEOUT, INVALID (capacity smaller than the reply; it stays to be received).
@@ -80,7 +80,7 @@ SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *pa
 /// `port` NULL: the device's shared port; any number of threads may call at once.
 ///
 /// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns`, for sending and receiving together.
-/// Errors: as slr_send; TIMEOUT, HANDLER_FAULT, END (terminated before it was handled), INVALID (reply size).
+/// Errors: as slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before it was handled), INVALID (reply size).
 SLR_API slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
                             size_t reply_bytes, uint64_t timeout_ns);
 

@@ -34,8 +34,10 @@ typedef enum slr_ring_state {
 
 /// What happens to a message that finds the mailbox full.
 typedef enum slr_overflow {
-    SLR_OVERFLOW_BLOCK = 1, ///< the sender waits until its deadline (the default)
-    SLR_OVERFLOW_REJECT = 2 ///< SLR_FULL at once
+    SLR_OVERFLOW_BLOCK = 1,       ///< the sender waits until its deadline (the default)
+    SLR_OVERFLOW_REJECT = 2,      ///< SLR_FULL at once
+    SLR_OVERFLOW_DROP_OLDEST = 3, ///< it is accepted, and of those that wait the earliest accepted is dropped
+    SLR_OVERFLOW_DROP_LOWEST = 4  ///< likewise the earliest of the lowest priority, which may be the new one
 } slr_overflow;
 
 /// A priority, 0 (lowest) to 255, in a field whose zero means "default".
@@ -83,7 +85,8 @@ typedef struct slr_same {
 
 typedef struct slr_ring_desc {
     uint32_t struct_size;
-    uint32_t queue_size;      ///< messages accepted and not yet retired, exactly; 1 to 1,048,576; default 4,096
+    uint32_t queue_size;      ///< messages accepted and not yet retired, exactly (where `overflow` drops: that wait);
+                              ///< 1 to 1,048,576; default 4,096
     const char *name;         ///< unique a device; default: the handler's name
     // A kernel handler:
     slr_program *program;     ///< and
@@ -115,6 +118,9 @@ typedef struct slr_ring_desc {
     uint32_t reserved1;
     uint64_t linger_ns;       ///< how long the first message of a batch may wait for others while fewer than max_batch are
                               ///< there; default 0. While it waits its worker polls
+    uint32_t dead_letters;    ///< how many messages that were not handled a shard keeps for slr_ring_take_dead_letters,
+                              ///< to 1,048,576; default: none
+    uint32_t reserved2;
 } slr_ring_desc;
 #ifdef __cplusplus
 static inline slr_ring_desc slr_ring_desc_init(void)
@@ -134,15 +140,17 @@ typedef struct slr_ring_stats {
     uint64_t accepted;    ///< by the mailbox
     uint64_t handled;     ///< the handler ran to its end
     uint64_t faulted;     ///< the handler stopped early, or a host handler returned an error
-    uint64_t dropped;     ///< evicted by an overflow policy (0: the policies of this version evict nothing)
+    uint64_t dropped;     ///< evicted by an overflow policy
     uint64_t undelivered; ///< handed back by terminate
     uint64_t in_doubt;    ///< what a lost device may or may not have finished (0 on a cpu)
     uint64_t pending;     ///< waiting, or being handled
     uint64_t refused;     ///< sends that were not accepted: FULL or past their deadline. Not part of the sum
-    uint64_t replied;     ///< replies written, fault notices included
+    uint64_t replied;     ///< replies written, notices included
     slr_ring_state state;
     uint32_t reserved;
     char last_fault[192]; ///< what and where, "" before the first
+    uint64_t dropped_oldest, dropped_lowest; ///< `dropped` by reason
+    uint64_t dead_letters_lost; ///< messages that found no room among the dead letters; counted above all the same
 } slr_ring_stats;
 
 /// A message that was accepted and will not be handled. Borrowed for the length of the call.

@@ -5,6 +5,7 @@
 
 #include <slipring/api.h>
 #include <slipring/buffer.h>
+#include <slipring/dead_letter.h>
 #include <slipring/devices.h>
 #include <slipring/loop.h>
 #include <slipring/port.h>

@@ -30,7 +30,8 @@ typedef int32_t slr_status;
     X(NO_MEMORY, 15, "out of memory")                                                                                  \
     X(DEVICE_LOST, 16, "the device is gone")                                                                           \
     X(SYSTEM, 17, "the operating system refused; the message holds its reason")                                        \
-    X(INTERNAL, 18, "a defect in slipring: please report the message")
+    X(INTERNAL, 18, "a defect in slipring: please report the message")                                                 \
+    X(DROPPED, 19, "the mailbox was full and its policy dropped this message")
 
 enum {
 #define SLR_STATUS_ENUM(name, integer, meaning) SLR_##name = integer,

@@ -17,7 +17,7 @@
 __device__ mb_word mb_hold(mb_word *S, mb_word *P)
 {
     mb_take_all(S, P);
-    if (P[MBP_WAITING] != 0u) { mb_claim_pending(S, P); }
+    if (P[MBP_WAITING] != 0u) { mb_claim_pending(S, P, P[MBP_MOST]); }
     mb_word held = P[MBP_BATCH_COUNT];
     P[MBP_BATCH_COUNT] = 0u;
     P[MBP_HELD] += held;

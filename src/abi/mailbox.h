@@ -5,7 +5,7 @@
 // A mailbox is one arena S of u32 words that both sides map. Each of its shards has one owner (a CPU worker, a device
 // block), which works in words P of its own. A port is one sender: it has a lane into every shard and a reply lane back.
 // All counts and positions are modulo 2^32 (credits: modulo 2^31); only differences are compared, and all lags are below
-// the modulus: capacity <= 2^20 bounds them.
+// the modulus: the credits, MB_CAPACITY <= 2^21, bound them.
 //
 // Order, as tests/model shows to be needed. Sender: claim a credit, write the slot, release its sequence. Owner: acquire
 // the sequence, reserve reply room, handle, release the replies' sequences, release the credit. So a credit that is seen
@@ -35,6 +35,7 @@ typedef unsigned mb_word;
 #define MB_CORRELATION 3u
 #define MB_PAYLOAD 4u
 #define MB_FLAG_FAULT 0x100u // of a reply: its message faulted; no payload
+#define MB_FLAG_DROPPED 0x200u // likewise: its message was evicted
 
 // ---- S, first line: the ring kernel's control, written by the host ----------------------------------------------------
 #define MB_CONTROL 0u   // number << 2 | command
@@ -55,7 +56,7 @@ typedef unsigned mb_word;
 #define MB_COUNT 0x7fffffffu
 
 // ---- S, third line: sizes, written before the launch, constant after --------------------------------------------------
-#define MB_CAPACITY 64u
+#define MB_CAPACITY 64u      // credits
 #define MB_SHARDS 65u
 #define MB_PORT_WORDS 66u    // words of the port sets that are in use
 #define MB_SLOT_WORDS 67u
@@ -71,7 +72,22 @@ typedef unsigned mb_word;
 #define MB_REPLY_STRIDE 77u
 #define MB_POOL_AT 78u       // from a shard's first word
 #define MB_STAMPED 79u
-#define MB_HEADER_WORDS 96u
+#define MB_KEEP 80u       // how many messages may wait before the owners evict; 0: they do not, the credits are the capacity
+#define MB_EVICT 81u      // whom they evict
+#define MB_TICKET 82u     // where in a slot the sender leaves the message's place in the order of acceptance; 0: nowhere
+#define MB_LETTERS 83u    // dead letters that a shard keeps for the host; 0: none
+#define MB_LETTER_MASK 84u
+#define MB_LETTERS_AT 85u // from a shard's first word
+
+#define MB_EVICT_OLDEST 1u // the earliest accepted
+#define MB_EVICT_LOWEST 2u // the earliest of the lowest priority
+
+// ---- S, fourth line: written by the owners ------------------------------------------------------------------------------
+#define MB_KEPT 96u // messages that wait in the pending sets of all shards, where owners evict
+
+// ---- S, then a line a shard, written by the host -------------------------------------------------------------------------
+#define MB_LETTERS_READ(shard) (128u + (shard) * MB_LINE) // dead letters that the host has taken
+#define MB_HEADER_WORDS(shards) MB_LETTERS_READ(shards)
 
 // a lane: two lines of words written by the port, then slots
 #define MB_REPLY_READ 0u // replies that the port has finished with
@@ -89,11 +105,20 @@ typedef unsigned mb_word;
 #define MB_FAULT_FILE 6u
 #define MB_FAULT_LINE 7u
 #define MB_FAULT_INSTANCE 8u
+#define MB_DROPPED 16u
+#define MB_LETTERS_LOST 17u
 #define MB_REPLIES_AT 32u
 // a reply lane: a line, then slots
 #define MB_GONE_AT 0u    // of a closed port: replies published, when nothing of it is left in the shard
 #define MB_GONE_EPOCH 1u // the port epoch at which that was found
 #define MB_REPLY_SLOTS 32u
+
+// a dead letter: the message's slot, with why it lies here above its priority and flags
+#define MB_LETTER_REASON(head) ((head) >> 16u)
+#define MB_LETTER_FAULTED 1u
+#define MB_LETTER_OLDEST 2u
+#define MB_LETTER_LOWEST 3u
+#define MB_LETTER_UNDELIVERED 4u
 
 #define MB_RUNNING 1u // states in MB_ANSWER
 #define MB_PAUSED 2u
@@ -122,6 +147,14 @@ typedef unsigned mb_word;
 #define MBP_BATCH(k) (32u + (k) * 4u) // port, slot or node's offset in S, node number or 0
 #define MBP_MOST 160u // messages to claim at once, up to MB_BATCH; 0: none, the owner lets them gather
 #define MBP_HELD 161u // messages taken and not ended (held.h)
+#define MBP_DROPPED 162u
+#define MBP_EVICTED 163u // since this was last set to 0, by whoever tells the ports and the senders
+#define MBP_LETTERS 164u // dead letters written, and those for which there was no room
+#define MBP_LETTERS_LOST 165u
+#define MBP_VICTIM_PORT 166u // where the next one to evict stands first, found by mb_find_victim
+#define MBP_VICTIM_PRIORITY 167u
+#define MBP_VICTIM_NODE 168u // 0: none found yet
+#define MBP_NOTICED(word) (176u + (word)) // a bit a port that has been sent a notice since
 #define MBP_PORT(port) (192u + (port) * 544u)
 #define MBQ_NEXT_IN 0u // of a port's words: the lane's next position
 #define MBQ_REPLIES 1u // replies written, published, and room seen
@@ -179,7 +212,7 @@ __device__ mb_word mb_retired(const mb_word *S)
     return sum & MB_COUNT;
 }
 
-// Moves MB_RETIRED_SEEN forward. It is compared with MB_ACCEPTED, which is never more than 2^20 ahead of a true count; an
+// Moves MB_RETIRED_SEEN forward. It is compared with MB_ACCEPTED, which is never more than 2^21 ahead of a true count; an
 // older value that arrives late would be behind by less than 2^30, and is dropped.
 // Release: who takes this value as its credit must see what the acquires in mb_retired saw.
 __device__ void mb_note_retired(mb_word *S, mb_word retired)
@@ -192,9 +225,10 @@ __device__ void mb_note_retired(mb_word *S, mb_word retired)
 }
 
 // Claims up to `want` credits; gives how many. 0: full or closed, which MB_CLOSED in MB_ACCEPTED tells apart.
+// `place` gets the first one's place in the order of acceptance, modulo 2^31.
 // The count and the closed bit are one word, so that no claim slips in behind a close. Relaxed: a claim publishes
 // nothing; the acquire is on the retired count.
-__device__ mb_word mb_claim(mb_word *S, mb_word want)
+__device__ mb_word mb_claim_place(mb_word *S, mb_word want, mb_word *place)
 {
     mb_word capacity = S[MB_CAPACITY];
     mb_word accepted = MB_LOAD(MB_ACCEPTED);
@@ -219,7 +253,14 @@ __device__ mb_word mb_claim(mb_word *S, mb_word want)
             accepted = now;
         }
     }
+    *place = accepted;
     return done != 0u ? granted : 0u;
+}
+
+__device__ mb_word mb_claim(mb_word *S, mb_word want)
+{
+    mb_word place = 0u;
+    return mb_claim_place(S, want, &place);
 }
 
 // Refuses all later claims; gives the final count. Any number of times.
@@ -432,11 +473,11 @@ __device__ void mb_claim_straight(mb_word *S, mb_word *P)
 }
 
 // Takes from one port's list of one priority until it, the room or the batch is at its end.
-__device__ void mb_claim_run(mb_word *S, mb_word *P, mb_word port, mb_word priority)
+__device__ void mb_claim_run(mb_word *S, mb_word *P, mb_word port, mb_word priority, mb_word most)
 {
     mb_word q = MBP_PORT(port);
     mb_word node = P[q + MBQ_FIRST(priority)];
-    while (node != 0u && P[MBP_BATCH_COUNT] < P[MBP_MOST] && mb_has_room(S, P, port) != 0u) {
+    while (node != 0u && P[MBP_BATCH_COUNT] < most && mb_has_room(S, P, port) != 0u) {
         mb_word at = mb_node(S, P, node);
         mb_add_to_batch(S, P, port, at, node);
         node = S[at];
@@ -453,11 +494,11 @@ __device__ void mb_claim_run(mb_word *S, mb_word *P, mb_word port, mb_word prior
 
 // Takes a batch from the pending set: the highest priority first, ports of equal priority in turn. A port whose reply lane
 // is full is passed over: it blocks only itself.
-__device__ void mb_claim_pending(mb_word *S, mb_word *P)
+__device__ void mb_claim_pending(mb_word *S, mb_word *P, mb_word most)
 {
     mb_word turn = P[MBP_TURN];
     mb_word best = 1u;
-    while (best != 0u && P[MBP_BATCH_COUNT] < P[MBP_MOST]) {
+    while (best != 0u && P[MBP_BATCH_COUNT] < most) {
         mb_word from = 0u;
         best = 0u; // priority + 1
         for (mb_word half = 0u; half < 2u; ++half) { // the ports from the turn on, then those before it
@@ -472,7 +513,7 @@ __device__ void mb_claim_pending(mb_word *S, mb_word *P)
             }
         }
         if (best != 0u) {
-            mb_claim_run(S, P, from, best - 1u);
+            mb_claim_run(S, P, from, best - 1u, most);
             turn = from + 1u;
         }
     }
@@ -537,6 +578,69 @@ __device__ void mb_obey(mb_word *S, mb_word *P, mb_word control)
     mb_answer(S, P, command == MB_PAUSE ? MB_PAUSED : command == MB_STOP ? MB_STOPPED : MB_RUNNING);
 }
 
+// ---- the owner's side: replies and letters ----------------------------------------------------------------------------------
+
+__device__ mb_word mb_is_gone(const mb_word *P, mb_word port)
+{
+    return (P[MBP_GONE(port >> 5u)] >> (port & 31u)) & 1u;
+}
+
+// The header of the port's reply `n` behind those written, an answer to the message at `at`.
+__device__ void mb_head_reply(mb_word *S, mb_word *P, mb_word port, mb_word n, mb_word at, mb_word flags)
+{
+    mb_word slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), P[MBP_PORT(port) + MBQ_REPLIES] + n);
+    S[slot + MB_HEAD] = (S[at + MB_HEAD] & 255u) | flags;
+    S[slot + MB_INSTANCE] = S[at + MB_INSTANCE];
+    S[slot + MB_CORRELATION] = S[at + MB_CORRELATION];
+    if (S[MB_STAMPED] != 0u) { // the stamp is the slot's last two words
+        S[slot + S[MB_REPLY_SLOT_WORDS] - 2u] = S[at + S[MB_SLOT_WORDS] - 2u];
+        S[slot + S[MB_REPLY_SLOT_WORDS] - 1u] = S[at + S[MB_SLOT_WORDS] - 1u];
+    }
+}
+
+__device__ void mb_publish_replies(mb_word *S, mb_word *P, mb_word port)
+{
+    mb_word q = MBP_PORT(port);
+    mb_word lane = mb_reply_lane(S, P[MBP_OWNER], port);
+    mb_word position = P[q + MBQ_REPLIES];
+    while (position != P[q + MBQ_PUBLISHED]) { // the first last: the port polls it, and finds them all at once
+        position -= 1u;
+        MB_RELEASE(mb_reply_slot(S, lane, position) + MB_SEQUENCE, position + 1u); // its payload and header
+    }
+    P[q + MBQ_PUBLISHED] = P[q + MBQ_REPLIES];
+}
+
+__device__ mb_word mb_letter_slot(const mb_word *S, mb_word owner, mb_word position)
+{
+    return owner + S[MB_LETTERS_AT] + (position & S[MB_LETTER_MASK]) * S[MB_SLOT_WORDS];
+}
+
+// Copies a message that will not be handled to where the host finds it. Never waits: without room it is only counted.
+__device__ void mb_write_letter(mb_word *S, mb_word *P, mb_word at, mb_word reason)
+{
+    if (S[MB_LETTERS] == 0u) { return; }
+    mb_word position = P[MBP_LETTERS];
+    // Acquire: the host has finished with the slot that is about to be overwritten.
+    if (position - MB_ACQUIRE(MB_LETTERS_READ(P[MBP_SHARD])) >= S[MB_LETTERS]) {
+        P[MBP_LETTERS_LOST] += 1u;
+        MB_STORE(P[MBP_OWNER] + MB_LETTERS_LOST, P[MBP_LETTERS_LOST]);
+        return;
+    }
+    mb_word slot = mb_letter_slot(S, P[MBP_OWNER], position);
+    for (mb_word k = MB_INSTANCE; k < S[MB_SLOT_WORDS]; ++k) { S[slot + k] = S[at + k]; }
+    S[slot + MB_HEAD] = (S[at + MB_HEAD] & 255u) | reason << 16u;
+    P[MBP_LETTERS] = position + 1u;
+    MB_RELEASE(slot + MB_SEQUENCE, position + 1u); // the letter
+}
+
+// Credits go back. Release: the owner has finished with the slots, and the replies are visible before the credit.
+__device__ void mb_retire(mb_word *S, mb_word *P)
+{
+    MB_RELEASE(P[MBP_OWNER] + MB_RETIRED, P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED]);
+}
+
+#include "abi/overflow.h"
+
 // ---- the owner's side: a pass ------------------------------------------------------------------------------------------------
 
 // Hears what the host has to say: a command, ports that came or went. Gives the control word.
@@ -556,15 +660,18 @@ __device__ mb_word mb_hear(mb_word *S, mb_word *P)
 __device__ mb_word mb_begin(mb_word *S, mb_word *P)
 {
     mb_word control = mb_hear(S, P);
+    if (S[MB_KEEP] != 0u && (P[MBP_STATE] == MB_RUNNING || P[MBP_STATE] == MB_PAUSED)) { mb_keep(S, P); }
     if (P[MBP_STATE] != MB_RUNNING) { return 0u; }
-    if (P[MBP_WAITING] == 0u) {
+    if (S[MB_KEEP] != 0u) {
+        if (P[MBP_MOST] != 0u) { mb_claim_one(S, P); }
+    } else if (P[MBP_WAITING] == 0u) {
         mb_word look = mb_look(S, P);
         if (look == 1u) { mb_claim_straight(S, P); }
         if (look == 2u) { mb_take_all(S, P); }
     } else {
         mb_take_all(S, P);
     }
-    if (P[MBP_WAITING] != 0u && P[MBP_BATCH_COUNT] == 0u) { mb_claim_pending(S, P); }
+    if (S[MB_KEEP] == 0u && P[MBP_WAITING] != 0u && P[MBP_BATCH_COUNT] == 0u) { mb_claim_pending(S, P, P[MBP_MOST]); }
     // All shards have retired all that was ever accepted: nothing is under way in a lane either.
     if (P[MBP_BATCH_COUNT] == 0u && (control & 3u) == MB_CLOSE && mb_retired(S) == S[MB_FINAL]) {
         mb_answer(S, P, MB_ENDED);
@@ -588,19 +695,14 @@ __device__ void mb_handled(mb_word *S, mb_word *P, mb_word k, mb_word replies, m
     mb_word port = P[MBP_BATCH(k)];
     mb_word at = P[MBP_BATCH(k) + 1u];
     mb_word q = MBP_PORT(port);
-    if (flags == 0u) { P[MBP_HANDLED] += 1u; } else { P[MBP_FAULTED] += 1u; }
-    if (replies == 0u || (P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u) { return; }
-    mb_word lane = mb_reply_lane(S, P[MBP_OWNER], port);
-    for (mb_word n = 0u; n < replies; ++n) {
-        mb_word slot = mb_reply_slot(S, lane, P[q + MBQ_REPLIES] + n);
-        S[slot + MB_HEAD] = (S[at + MB_HEAD] & 255u) | flags;
-        S[slot + MB_INSTANCE] = S[at + MB_INSTANCE];
-        S[slot + MB_CORRELATION] = S[at + MB_CORRELATION];
-        if (S[MB_STAMPED] != 0u) { // the stamp is the slot's last two words
-            S[slot + S[MB_REPLY_SLOT_WORDS] - 2u] = S[at + S[MB_SLOT_WORDS] - 2u];
-            S[slot + S[MB_REPLY_SLOT_WORDS] - 1u] = S[at + S[MB_SLOT_WORDS] - 1u];
-        }
+    if (flags == 0u) {
+        P[MBP_HANDLED] += 1u;
+    } else {
+        P[MBP_FAULTED] += 1u;
+        mb_write_letter(S, P, at, MB_LETTER_FAULTED);
     }
+    if (replies == 0u || mb_is_gone(P, port) != 0u) { return; }
+    for (mb_word n = 0u; n < replies; ++n) { mb_head_reply(S, P, port, n, at, flags); }
     P[q + MBQ_REPLIES] += replies;
     P[MBP_REPLIED] += replies;
 }
@@ -609,15 +711,8 @@ __device__ void mb_handled(mb_word *S, mb_word *P, mb_word k, mb_word replies, m
 __device__ void mb_finish(mb_word *S, mb_word *P)
 {
     for (mb_word k = 0u; k < P[MBP_BATCH_COUNT]; ++k) {
-        mb_word q = MBP_PORT(P[MBP_BATCH(k)]);
-        mb_word lane = mb_reply_lane(S, P[MBP_OWNER], P[MBP_BATCH(k)]);
-        mb_word position = P[q + MBQ_REPLIES];
-        while (position != P[q + MBQ_PUBLISHED]) { // the first last: the port polls it, and finds them all at once
-            position -= 1u;
-            MB_RELEASE(mb_reply_slot(S, lane, position) + MB_SEQUENCE, position + 1u); // its payload and header
-        }
-        P[q + MBQ_PUBLISHED] = P[q + MBQ_REPLIES];
-        P[q + MBQ_RESERVED] = 0u;
+        mb_publish_replies(S, P, P[MBP_BATCH(k)]);
+        P[MBP_PORT(P[MBP_BATCH(k)]) + MBQ_RESERVED] = 0u;
         if (P[MBP_BATCH(k) + 2u] != 0u) { // back to the free list
             S[P[MBP_BATCH(k) + 1u]] = P[MBP_FREE];
             P[MBP_FREE] = P[MBP_BATCH(k) + 2u];
@@ -629,8 +724,7 @@ __device__ void mb_finish(mb_word *S, mb_word *P)
     MB_RELEASE(owner + MB_HANDLED, P[MBP_HANDLED]);
     MB_RELEASE(owner + MB_FAULTED, P[MBP_FAULTED]);
     MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]);
-    // Release: the owner has finished with the slots, and the replies above are visible before the credit.
-    MB_RELEASE(owner + MB_RETIRED, P[MBP_HANDLED] + P[MBP_FAULTED]);
+    mb_retire(S, P);
 }
 
 #endif

@@ -14,6 +14,8 @@
 #define __nv_atomic_store_n(p, value, order, scope) __atomic_store_n((p), (value), (order))
 #define __nv_atomic_compare_exchange_n(p, expected, desired, weak, success, failure, scope)                            \
     __atomic_compare_exchange_n((p), (expected), (desired), (weak), (success), (failure))
+#define __nv_atomic_fetch_add(p, value, order, scope) __atomic_fetch_add((p), (value), (order))
+#define __nv_atomic_fetch_sub(p, value, order, scope) __atomic_fetch_sub((p), (value), (order))
 #define __clz(x) __builtin_clz((unsigned)(x))
 
 #endif

@@ -9,7 +9,8 @@
 #include <string.h>
 
 struct layout { // in words, before it is known that they fit u32
-    uint64_t slot, lane_slots, reply_slot, reply_slots, lane, lanes, reply_lane, pool_at, owner, total;
+    uint64_t slot, lane_slots, reply_slot, reply_slots, lane, lanes, reply_lane;
+    uint64_t pool_at, letters_at, letter_slots, owner, total;
 };
 
 static uint64_t power_of_two(uint64_t least)
@@ -23,25 +24,35 @@ static uint64_t power_of_two(uint64_t least)
 static uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
 // A multiple of 16 bytes, so that a payload is aligned to 16.
-static uint64_t slot_words(uint64_t bytes, uint32_t stamped)
+static uint64_t slot_words(uint64_t bytes, uint32_t stamped, bool ticketed)
 {
-    return round_up(MB_PAYLOAD + (bytes + 3) / 4 + (stamped ? 2 : 0), 4);
+    return round_up(MB_PAYLOAD + (bytes + 3) / 4 + ticketed + (stamped ? 2 : 0), 4);
+}
+
+// How many messages may be under way. Where owners evict, senders get so many more credits than the capacity that bursts
+// need not wait for the owner to look.
+static uint64_t credits(const slr_ring *ring)
+{
+    uint64_t more = ring->queue_size < 256 ? 256 : ring->queue_size;
+    return slri_ring_drops(ring) ? ring->queue_size + more : ring->queue_size;
 }
 
 static struct layout lay_out(const slr_ring *ring)
 {
     struct layout l = {0};
-    uint64_t replies = ring->queue_size > ring->max_replies ? ring->queue_size : ring->max_replies;
-    l.slot = slot_words(ring->message_bytes, ring->stamped);
-    l.reply_slot = slot_words(ring->reply_bytes, ring->stamped);
-    l.lane_slots = power_of_two(ring->queue_size);
+    uint64_t replies = credits(ring) > ring->max_replies ? credits(ring) : ring->max_replies;
+    l.slot = slot_words(ring->message_bytes, ring->stamped, slri_ring_drops(ring));
+    l.reply_slot = slot_words(ring->reply_bytes, ring->stamped, false);
+    l.lane_slots = power_of_two(credits(ring));
     l.reply_slots = ring->max_replies ? power_of_two(replies < 64 ? 64 : replies) : 1;
     l.lane = round_up(MB_LANE_SLOTS + l.lane_slots * l.slot, MB_LINE);
     l.lanes = l.lane * ring->max_ports;
     l.reply_lane = round_up(MB_REPLY_SLOTS + l.reply_slots * l.reply_slot, MB_LINE);
     l.pool_at = MB_REPLIES_AT + l.reply_lane * ring->max_ports;
-    l.owner = round_up(l.pool_at + ((uint64_t)ring->queue_size + 1) * l.slot, MB_LINE);
-    l.total = MB_HEADER_WORDS + (l.lanes + l.owner) * ring->shards;
+    l.letters_at = round_up(l.pool_at + (credits(ring) + 1) * l.slot, MB_LINE);
+    l.letter_slots = ring->dead_letters ? power_of_two(ring->dead_letters) : 0;
+    l.owner = round_up(l.letters_at + l.letter_slots * l.slot, MB_LINE);
+    l.total = MB_HEADER_WORDS(ring->shards) + (l.lanes + l.owner) * ring->shards;
     return l;
 }
 
@@ -60,7 +71,7 @@ slr_status slri_arena_check(const slr_ring *ring)
 static void write_header(const slr_ring *ring, const struct layout *l)
 {
     uint32_t *S = ring->S;
-    S[MB_CAPACITY] = ring->queue_size;
+    S[MB_CAPACITY] = (uint32_t)credits(ring);
     S[MB_SHARDS] = ring->shards;
     S[MB_PORT_WORDS] = (ring->max_ports + 31) / 32;
     S[MB_SLOT_WORDS] = (uint32_t)l->slot;
@@ -68,14 +79,22 @@ static void write_header(const slr_ring *ring, const struct layout *l)
     S[MB_REPLY_SLOT_WORDS] = (uint32_t)l->reply_slot;
     S[MB_REPLY_MASK] = (uint32_t)l->reply_slots - 1;
     S[MB_MAX_REPLIES] = ring->max_replies;
-    S[MB_LANES_AT] = MB_HEADER_WORDS;
+    S[MB_LANES_AT] = MB_HEADER_WORDS(ring->shards);
     S[MB_LANE_STRIDE] = (uint32_t)l->lane;
     S[MB_LANES_STRIDE] = (uint32_t)l->lanes;
-    S[MB_OWNERS_AT] = (uint32_t)(MB_HEADER_WORDS + l->lanes * ring->shards);
+    S[MB_OWNERS_AT] = (uint32_t)(MB_HEADER_WORDS(ring->shards) + l->lanes * ring->shards);
     S[MB_OWNER_STRIDE] = (uint32_t)l->owner;
     S[MB_REPLY_STRIDE] = (uint32_t)l->reply_lane;
     S[MB_POOL_AT] = (uint32_t)l->pool_at;
     S[MB_STAMPED] = ring->stamped;
+    S[MB_LETTERS] = ring->dead_letters;
+    S[MB_LETTER_MASK] = ring->dead_letters ? (uint32_t)l->letter_slots - 1 : 0;
+    S[MB_LETTERS_AT] = (uint32_t)l->letters_at;
+    if (slri_ring_drops(ring)) {
+        S[MB_KEEP] = ring->queue_size;
+        S[MB_EVICT] = ring->overflow == SLR_OVERFLOW_DROP_OLDEST ? MB_EVICT_OLDEST : MB_EVICT_LOWEST;
+        S[MB_TICKET] = (uint32_t)l->slot - (ring->stamped ? 3 : 1);
+    }
 }
 
 static uint32_t instances_of(const slr_ring *ring, uint32_t shard)

@@ -26,8 +26,10 @@ struct slri_shared_port {
 
 // ---- what both sorts of call share ----------------------------------------------------------------------------------------
 
-static slr_status fault(const char *name)
+static slr_status noticed(const char *name, slr_status notice)
 {
+    if (notice == SLR_DROPPED)
+        return SLRI_FAIL(DROPPED, "ring kernel '%s': it was full and its policy dropped this message", name);
     return SLRI_FAIL(HANDLER_FAULT, "ring kernel '%s': the handler faulted on this message; slr_ring_stats says why", name);
 }
 
@@ -35,10 +37,10 @@ static slr_status fault(const char *name)
 static slr_status answer(const struct slri_found *found, void *reply, size_t bytes)
 {
     const slr_ring *ring = found->connection->ring;
-    if (ring->S[found->slot + MB_HEAD] & MB_FLAG_FAULT)
-        return SLR_HANDLER_FAULT;
-    memcpy(reply, slri_reply_payload(found), bytes);
-    return SLR_OK;
+    slr_status status = slri_reply_status(ring->S[found->slot + MB_HEAD]);
+    if (status == SLR_OK)
+        memcpy(reply, slri_reply_payload(found), bytes);
+    return status;
 }
 
 static slr_status check_reply(const slr_ring *ring, const void *reply, size_t bytes)
@@ -96,7 +98,7 @@ static slr_status look(slr_port *port, const slr_ring *ring, uint32_t correlatio
             slr_status status = answer(&found, reply, bytes);
             const char *name = found.connection->ring->name;
             slri_consume_reply(&found);
-            return status == SLR_OK ? SLR_OK : fault(name);
+            return status == SLR_OK ? SLR_OK : noticed(name, status);
         }
         if (of & SLRI_CALL_BIT)
             slri_consume_reply(&found); // to a call that has given up
@@ -284,7 +286,7 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
             shared->waiters = waiter;
         }
         slr_ring *ring = status == SLR_FULL ? slri_connection_of(shared->port, to)->ring : NULL;
-        bool may_wait = ring && deadline_ns != 0 && ring->overflow == SLR_OVERFLOW_BLOCK;
+        bool may_wait = ring && deadline_ns != 0 && ring->overflow != SLR_OVERFLOW_REJECT;
         bool late = slri_passed(deadline_ns);
         if (may_wait && !late) {
             __atomic_fetch_sub(&ring->refused, 1, __ATOMIC_RELAXED); // it goes on trying: not refused yet
@@ -327,7 +329,7 @@ static slr_status call_shared(slr_address to, const void *message, size_t bytes,
         return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
     if (status == SLR_END)
         return SLRI_FAIL(END, "the ring kernel ended before it replied");
-    return status == SLR_OK ? SLR_OK : fault("of this call");
+    return status == SLR_OK ? SLR_OK : noticed("of this call", status);
 }
 
 slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,

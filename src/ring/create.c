@@ -31,9 +31,10 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         {"instances", desc->instances, 1, 1, 1u << 24, &ring->instances},
         {"max_replies", desc->max_replies, 1, 1, 64, &ring->max_replies},
         {"max_ports", desc->max_ports, 64, 1, MB_MAX_PORTS, &ring->max_ports},
-        {"overflow (an slr_overflow)", desc->overflow, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_REJECT,
+        {"overflow (an slr_overflow)", desc->overflow, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_DROP_LOWEST,
          &ring->overflow},
         {"max_batch", desc->max_batch, MB_BATCH, 1, MB_BATCH, &ring->max_batch},
+        {"dead_letters", desc->dead_letters, 0, 0, 1u << 20, &ring->dead_letters},
         {"priority (as SLR_PRIORITY(0..255) gives)", desc->priority, SLR_PRIORITY(SLR_DEFAULT_PRIORITY), 1, 256,
          &ring->priority},
     };
@@ -233,6 +234,8 @@ static slr_status set_host_handler(slr_ring *ring, const slr_ring_desc *desc)
                          ring->name);
     if (desc->handler || desc->binding_count || desc->same_count)
         return SLRI_FAIL(INVALID, "ring kernel '%s': handler, bindings and same are of kernel handlers", ring->name);
+    if (desc->main && ring->overflow > SLR_OVERFLOW_REJECT)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': a loop blocks or rejects; it cannot drop what waits", ring->name);
     if (desc->main && (desc->max_batch || desc->linger_ns))
         return SLRI_FAIL(INVALID, "ring kernel '%s': max_batch and linger_ns are of handlers; a loop gives them to slr_take",
                          ring->name);

@@ -41,7 +41,7 @@ static void set_max_ports(slr_ring_desc *d)
 }
 static void set_overflow(slr_ring_desc *d)
 {
-    d->overflow = 3;
+    d->overflow = 5;
 }
 static void set_priority(slr_ring_desc *d)
 {
@@ -108,7 +108,7 @@ static const struct refused {
     {set_instances, "instances is 16777217; 1 to 16777216 are possible"},
     {set_max_replies, "max_replies is 65; 1 to 64 are possible"},
     {set_max_ports, "max_ports is 257; 1 to 256 are possible"},
-    {set_overflow, "overflow (an slr_overflow) is 3; 1 to 2 are possible"},
+    {set_overflow, "overflow (an slr_overflow) is 5; 1 to 4 are possible"},
     {set_priority, "priority (as SLR_PRIORITY(0..255) gives) is 257; 1 to 256 are possible"},
     {set_time_stamps, "time_stamps is 2; 0 or 1 is possible"},
     {set_no_handler, "set one of program, on_message, on_batch and main, not none"},

@@ -47,12 +47,12 @@ void slri_describe_reply(const struct slri_found *found, slr_reply *out)
 {
     const slr_ring *ring = found->connection->ring;
     const uint32_t *S = ring->S, *slot = &S[found->slot];
-    bool fault = slot[MB_HEAD] & MB_FLAG_FAULT;
+    slr_status status = slri_reply_status(slot[MB_HEAD]);
     *out = (slr_reply){.from = {ring->place, ring->slot, ring->generation, slot[MB_INSTANCE]},
-                       .status = fault ? SLR_HANDLER_FAULT : SLR_OK,
+                       .status = status,
                        .correlation = slot[MB_CORRELATION],
                        .priority = slot[MB_HEAD] & 255u,
-                       .bytes = fault ? 0 : ring->reply_bytes};
+                       .bytes = status == SLR_OK ? ring->reply_bytes : 0};
     if (ring->stamped)
         memcpy(&out->sent_ns, &slot[S[MB_REPLY_SLOT_WORDS] - 2], sizeof out->sent_ns);
 }

@@ -159,6 +159,8 @@ void slri_ring_published(struct slri_shard *shard, uint32_t batch)
         if (__atomic_load_n(&waker->asleep, __ATOMIC_RELAXED) | __atomic_load_n(&waker->polled, __ATOMIC_RELAXED))
             slri_waker_wake(waker);
     }
+    if (slri_ring_drops(ring))
+        slri_ring_evicted(shard);
     if (__atomic_load_n(&ring->credit_waiters, __ATOMIC_RELAXED)) {
         __atomic_fetch_add(&ring->credit_event, 1, __ATOMIC_RELEASE);
         slri_futex_wake(&ring->credit_event, UINT32_MAX);
@@ -356,10 +358,14 @@ void slri_ring_extend(slr_ring *ring)
         // Acquire: that those messages were accepted.
         struct slri_seen now = {.handled = MB_ACQUIRE(owner + MB_HANDLED),
                                 .faulted = MB_ACQUIRE(owner + MB_FAULTED),
-                                .replied = MB_LOAD(owner + MB_REPLIED)};
+                                .replied = MB_LOAD(owner + MB_REPLIED),
+                                .dropped = MB_ACQUIRE(owner + MB_DROPPED),
+                                .letters_lost = MB_LOAD(owner + MB_LETTERS_LOST)};
         ring->handled += now.handled - ring->seen[i].handled;
         ring->faulted += now.faulted - ring->seen[i].faulted;
         ring->replied += now.replied - ring->seen[i].replied;
+        ring->dropped += now.dropped - ring->seen[i].dropped;
+        ring->letters_lost += now.letters_lost - ring->seen[i].letters_lost;
         ring->seen[i] = now;
     }
     slri_mutex_unlock(&ring->count_lock);
@@ -397,7 +403,7 @@ static void describe_fault(const slr_ring *ring, char *out, size_t room)
 }
 
 // What was accepted is read last, so that nothing retired is missing from it. More may have been retired meanwhile, and
-// accepted in its place: the credits say that no more than the capacity was open when the counts above were read.
+// accepted in its place: no more than there are credits was open when the counts above were read.
 static void count(slr_ring *ring, slr_ring_stats *out)
 {
     slri_ring_extend(ring);
@@ -405,16 +411,20 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     uint32_t *S = ring->S;
     uint32_t retired = 0;
     for (uint32_t i = 0; i < ring->shards; ++i)
-        retired += ring->seen[i].handled + ring->seen[i].faulted;
+        retired += ring->seen[i].handled + ring->seen[i].faulted + ring->seen[i].dropped;
     uint32_t open = (MB_ACQUIRE(MB_ACCEPTED) - retired) & MB_COUNT;
-    if (open > ring->queue_size)
-        open = ring->queue_size;
+    if (open > S[MB_CAPACITY])
+        open = S[MB_CAPACITY];
     out->handled = ring->handled;
     out->faulted = ring->faulted;
     out->replied = ring->replied;
     out->undelivered = ring->undelivered;
+    out->dropped = ring->dropped;
+    out->dropped_oldest = ring->overflow == SLR_OVERFLOW_DROP_OLDEST ? ring->dropped : 0;
+    out->dropped_lowest = ring->overflow == SLR_OVERFLOW_DROP_LOWEST ? ring->dropped : 0;
+    out->dead_letters_lost = ring->letters_lost;
     slri_mutex_unlock(&ring->count_lock);
-    out->accepted = out->handled + out->faulted + open;
+    out->accepted = out->handled + out->faulted + out->dropped + open;
     out->pending = open - (uint32_t)out->undelivered;
     out->refused = __atomic_load_n(&ring->refused, __ATOMIC_RELAXED);
     describe_fault(ring, out->last_fault, sizeof out->last_fault);

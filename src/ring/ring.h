@@ -56,6 +56,7 @@ struct slr_ring {
     uint32_t *S;
     uint32_t shards, instances, message_bytes, reply_bytes, state_bytes, max_ports, stamped;
     uint32_t priority, overflow;
+    uint32_t dead_letters;
     struct slri_shard *shard;
     struct slri_lane *lane;
     uint32_t place, slot, generation;
@@ -71,16 +72,16 @@ struct slr_ring {
     uint32_t over_count;                          // shards that have ended or stopped
     uint32_t leaving;                             // shards whose owner has not let go of them yet
     uint32_t holds;
-    uint32_t control_number, port_epoch; // under `lock`
+    uint32_t control_number, port_epoch, letters_turn; // under `lock`
     bool terminating;
     slri_mutex lock;
     uint64_t refused; // atomic
     uint64_t undelivered;
     // 64-bit counts of the shards' u32 words, brought forward by slri_ring_extend under count_lock.
     slri_mutex count_lock;
-    uint64_t handled, faulted, replied;
+    uint64_t handled, faulted, replied, dropped, letters_lost;
     struct slri_seen {
-        uint32_t handled, faulted, replied;
+        uint32_t handled, faulted, replied, dropped, letters_lost;
     } *seen;
     uint32_t extended_at; // retired count, atomic
 
@@ -103,6 +104,12 @@ struct slr_ring {
     uint32_t queue_size, max_replies;
     size_t arena_bytes, own_bytes, states_bytes;
 };
+
+// Whether owners evict.
+static inline bool slri_ring_drops(const slr_ring *ring)
+{
+    return ring->overflow >= SLR_OVERFLOW_DROP_OLDEST;
+}
 
 // arena.c
 slr_status slri_arena_check(const slr_ring *ring); // INVALID where a mailbox of these sizes cannot be
@@ -137,6 +144,9 @@ void slri_loop_join(slr_context *loop);                              // main has
 uint32_t slri_loop_held(const slr_context *loop, uint32_t node);     // where that held message lies, 0: it is not held
 bool slri_loop_holds(const slr_delivery *delivery);
 void slri_loop_describe(const slr_context *loop, char *out, size_t room); // why its main failed it, if it did
+// overflow.c
+void slri_ring_evict_launched(slr_ring *ring);    // does what owners do, where none has been started yet
+void slri_ring_evicted(struct slri_shard *shard); // by the owner: wakes the ports that have been sent a notice
 
 // create.c
 void slri_ring_dispose(slr_ring *ring); // frees a ring kernel that nobody holds
@@ -209,6 +219,10 @@ struct slri_found {
     uint32_t shard, slot;
 };
 bool slri_find_reply(slr_port *port, struct slri_found *found, slr_ring **ended);
+static inline slr_status slri_reply_status(uint32_t head)
+{
+    return head & MB_FLAG_FAULT ? SLR_HANDLER_FAULT : head & MB_FLAG_DROPPED ? SLR_DROPPED : SLR_OK;
+}
 void slri_describe_reply(const struct slri_found *found, slr_reply *out);
 const void *slri_reply_payload(const struct slri_found *found);
 void slri_consume_reply(const struct slri_found *found);

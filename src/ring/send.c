@@ -47,7 +47,7 @@ static void sleep_for_credit(slr_ring *ring, uint64_t deadline_ns)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     uint32_t *S = ring->S;
     uint32_t accepted = MB_LOAD(MB_ACCEPTED);
-    bool full = ((accepted - mb_retired(S)) & MB_COUNT) >= ring->queue_size;
+    bool full = ((accepted - mb_retired(S)) & MB_COUNT) >= S[MB_CAPACITY];
     // A shard that sleeps for reply room which this port has made since: nobody else would tell it.
     for (uint32_t shard = 0; shard < ring->shards; ++shard)
         rouse(ring, shard);
@@ -56,12 +56,17 @@ static void sleep_for_credit(slr_ring *ring, uint64_t deadline_ns)
     __atomic_fetch_sub(&ring->credit_waiters, 1, __ATOMIC_RELAXED);
 }
 
-static slr_status wait_for_credit(slr_ring *ring, uint32_t want, uint64_t deadline_ns, uint32_t *granted)
+// Credits that were claimed: how many, and the first one's place in the order of acceptance.
+struct granted {
+    uint32_t count, place;
+};
+
+static slr_status wait_for_credit(slr_ring *ring, uint32_t want, uint64_t deadline_ns, struct granted *granted)
 {
     uint32_t *S = ring->S;
     bool reject = ring->overflow == SLR_OVERFLOW_REJECT || deadline_ns == 0;
     struct slri_backoff backoff = {.deadline_ns = deadline_ns};
-    while ((*granted = mb_claim(S, want)) == 0) {
+    while ((granted->count = mb_claim_place(S, want, &granted->place)) == 0) {
         if (MB_LOAD(MB_ACCEPTED) & MB_CLOSED)
             return closed(ring);
         if (reject)
@@ -76,11 +81,11 @@ static slr_status wait_for_credit(slr_ring *ring, uint32_t want, uint64_t deadli
 }
 
 // Claims up to `want` credits, at least one.
-static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_ns, uint32_t *granted)
+static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_ns, struct granted *granted)
 {
     uint32_t *S = ring->S;
-    *granted = mb_claim(S, want);
-    if (*granted == 0)
+    granted->count = mb_claim_place(S, want, &granted->place);
+    if (granted->count == 0)
         SLRI_TRY(wait_for_credit(ring, want, deadline_ns, granted));
     uint32_t accepted = MB_LOAD(MB_ACCEPTED) & MB_COUNT;
     if (((accepted - __atomic_load_n(&ring->extended_at, __ATOMIC_RELAXED)) & MB_COUNT) > EXTEND_EVERY) {
@@ -94,7 +99,7 @@ static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_
 
 // Fills the lane's next slot. A credit is held.
 static inline void fill(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
-                        uint32_t priority, uint32_t correlation)
+                        uint32_t priority, uint32_t correlation, uint32_t place)
 {
     const slr_ring *ring = c->ring;
     uint32_t *S = ring->S;
@@ -107,6 +112,8 @@ static inline void fill(const struct slri_connection *c, uint32_t shard, uint32_
         uint64_t now = slri_now_ns();
         memcpy(&S[slot + S[MB_SLOT_WORDS] - 2], &now, sizeof now);
     }
+    if (slri_ring_drops(ring))
+        S[slot + S[MB_TICKET]] = place & MB_COUNT;
     cursor->mark = mb_mark_priority(S, lane, cursor->mark, priority);
     ++cursor->filled;
 }
@@ -122,6 +129,16 @@ static inline void publish(const struct slri_connection *c, uint32_t shard)
         mb_publish(S, mb_lane_slot(S, lane, cursor->sent + k), cursor->sent + k);
     cursor->sent += cursor->filled;
     cursor->filled = 0;
+}
+
+// Tells the owners of shards `first` up to `end` of what was published.
+static inline void tell(slr_ring *ring, uint32_t first, uint32_t end)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // the messages, before the look at who sleeps (wait.c)
+    for (uint32_t shard = first; shard < end; ++shard)
+        rouse(ring, shard);
+    if (slri_ring_drops(ring) && slr_ring_get_state(ring) == SLR_RING_LAUNCHED)
+        slri_ring_evict_launched(ring);
 }
 
 static inline slr_status check(const slr_ring *ring, size_t bytes, uint32_t instance)
@@ -147,16 +164,15 @@ slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t
                      uint32_t correlation, uint64_t deadline_ns)
 {
     struct slri_connection *c;
-    uint32_t granted;
+    struct granted granted;
     SLRI_TRY(connection(port, to, message, &c));
     slr_ring *ring = c->ring;
     SLRI_TRY(check(ring, bytes, to.instance));
     SLRI_TRY(claim(ring, 1, deadline_ns, &granted));
     uint32_t shard = ring->shards == 1 ? 0 : to.instance % ring->shards;
-    fill(c, shard, to.instance, message, priority ? priority - 1 : ring->priority, correlation);
+    fill(c, shard, to.instance, message, priority ? priority - 1 : ring->priority, correlation, granted.place);
     publish(c, shard);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); // the message, before the look at who sleeps (wait.c)
-    rouse(ring, shard);
+    tell(ring, shard, shard + 1);
     return SLR_OK;
 }
 
@@ -212,18 +228,16 @@ slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instanc
     SLRI_TRY(check_many(ring, to, instances, bytes, count));
     uint64_t deadline = timeout_ns ? slri_deadline_after(timeout_ns) : 0;
     while (*done < count) {
-        uint32_t granted;
+        struct granted granted;
         SLRI_TRY(claim(ring, count - *done, deadline, &granted));
-        for (uint32_t end = *done + granted; *done < end; ++*done) {
+        for (uint32_t end = *done + granted.count; *done < end; ++*done) {
             uint32_t instance = instances ? instances[*done] : to.instance;
             fill(c, ring->shards == 1 ? 0 : instance % ring->shards, instance, (const char *)messages + *done * bytes,
-                 ring->priority, ++port->correlation & ~SLRI_CALL_BIT);
+                 ring->priority, ++port->correlation & ~SLRI_CALL_BIT, granted.place++);
         }
         for (uint32_t shard = 0; shard < ring->shards; ++shard)
             publish(c, shard);
-        __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        for (uint32_t shard = 0; shard < ring->shards; ++shard)
-            rouse(ring, shard);
+        tell(ring, 0, ring->shards);
     }
     return SLR_OK;
 }

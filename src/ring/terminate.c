@@ -16,10 +16,11 @@ struct hand_back {
     uint32_t count;
 };
 
-static void give(struct hand_back *back, uint32_t at)
+static void give(struct hand_back *back, const struct slri_shard *shard, uint32_t at)
 {
-    const uint32_t *S = back->ring->S;
+    uint32_t *S = back->ring->S;
     back->count++;
+    mb_write_letter(S, shard->own, at, MB_LETTER_UNDELIVERED); // its owner is over
     if (!back->call)
         return;
     slr_undelivered undelivered = {.message = &S[at + MB_PAYLOAD],
@@ -35,7 +36,7 @@ static void give(struct hand_back *back, uint32_t at)
 static void give_claimed(struct hand_back *back, const struct slri_shard *shard)
 {
     for (uint32_t k = 0; k < shard->own[MBP_BATCH_COUNT]; ++k)
-        give(back, shard->own[MBP_BATCH(k) + 1]);
+        give(back, shard, shard->own[MBP_BATCH(k) + 1]);
 }
 
 // What a loop had taken and not ended. Its main has returned.
@@ -44,7 +45,7 @@ static void give_held(struct hand_back *back)
     const slr_context *loop = back->ring->loop;
     for (uint32_t node = 1; loop && node <= back->ring->shard[0].own[MBP_USED]; ++node)
         if (slri_loop_held(loop, node))
-            give(back, slri_loop_held(loop, node));
+            give(back, &back->ring->shard[0], slri_loop_held(loop, node));
 }
 
 // A port's pending messages in one shard, highest priority first.
@@ -57,7 +58,7 @@ static void give_pending(struct hand_back *back, const struct slri_shard *shard,
         if (!(P[q + MBQ_BITS(priority >> 5)] & (1u << (priority & 31))))
             continue;
         for (uint32_t node = P[q + MBQ_FIRST(priority)]; node != 0; node = S[mb_node(S, P, node)])
-            give(back, mb_node(S, P, node));
+            give(back, shard, mb_node(S, P, node));
     }
 }
 
@@ -68,7 +69,7 @@ static void give_lane(struct hand_back *back, const struct slri_shard *shard, ui
     uint32_t *next = &shard->own[MBP_PORT(port) + MBQ_NEXT_IN];
     uint32_t lane = mb_lane(S, shard->number, port);
     while (MB_ACQUIRE(mb_lane_slot(S, lane, *next) + MB_SEQUENCE) == *next + 1) {
-        give(back, mb_lane_slot(S, lane, *next));
+        give(back, shard, mb_lane_slot(S, lane, *next));
         ++*next;
     }
 }

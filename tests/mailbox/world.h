@@ -49,7 +49,7 @@ struct owner {
 struct world {
     uint32_t seed;
     uint32_t shards, lanes, capacity, slots, reply_slots, max_replies, first_count;
-    uint32_t S[MB_HEADER_WORDS + 1200000 / 4];
+    uint32_t S[MB_HEADER_WORDS(SHARDS) + 1200000 / 4];
     uint32_t words;
     struct owner owner[SHARDS];
     struct sender sender[PORTS];
@@ -90,10 +90,10 @@ static inline void lay_out(struct world *w)
     S[MB_REPLY_SLOT_WORDS] = reply_slot;
     S[MB_REPLY_MASK] = w->reply_slots - 1;
     S[MB_MAX_REPLIES] = w->max_replies;
-    S[MB_LANES_AT] = MB_HEADER_WORDS;
+    S[MB_LANES_AT] = MB_HEADER_WORDS(w->shards);
     S[MB_LANE_STRIDE] = MB_LANE_SLOTS + w->slots * slot;
     S[MB_LANES_STRIDE] = S[MB_LANE_STRIDE] * w->lanes;
-    S[MB_OWNERS_AT] = MB_HEADER_WORDS + S[MB_LANES_STRIDE] * w->shards;
+    S[MB_OWNERS_AT] = MB_HEADER_WORDS(w->shards) + S[MB_LANES_STRIDE] * w->shards;
     S[MB_REPLY_STRIDE] = MB_REPLY_SLOTS + w->reply_slots * reply_slot;
     S[MB_POOL_AT] = MB_REPLIES_AT + S[MB_REPLY_STRIDE] * w->lanes;
     S[MB_OWNER_STRIDE] = S[MB_POOL_AT] + (w->capacity + 1) * slot;

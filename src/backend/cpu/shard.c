@@ -123,6 +123,9 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
     if (shard->linger_ns != 0)
         P[MBP_MOST] = gathers(shard) ? 0 : shard->max_batch;
     uint32_t batch = mb_begin(S, P);
+    bool evicted = P[MBP_EVICTED] != 0;
+    if (evicted) // before the handler runs: who waits for credit need not wait for it
+        shard->published(shard, 0);
     if (batch != 0) {
         shard->linger_until_ns = 0;
         if (shard->batch_handler)
@@ -140,7 +143,7 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
         shard->answered(shard); // when over: not a word of the shard is read behind this
         return over ? SLRI_PASS_OVER : SLRI_PASS_WORKED;
     }
-    if (batch != 0)
+    if (batch != 0 || evicted)
         return SLRI_PASS_WORKED;
     bool lingers = P[MBP_MOST] == 0 && shard->linger_until_ns != 0;
     return draining ? SLRI_PASS_WAITS : lingers ? SLRI_PASS_LINGERS : SLRI_PASS_IDLE;
@@ -148,8 +151,8 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
 
 uint32_t slri_shard_sleep_kind(const struct slri_shard *shard)
 {
-    if (shard->own[MBP_STATE] == MB_PAUSED)
-        return SLRI_ASLEEP_PAUSED;
+    if (shard->own[MBP_STATE] == MB_PAUSED) // where it evicts, it does so while paused too
+        return shard->shared[MB_KEEP] ? SLRI_ASLEEP : SLRI_ASLEEP_PAUSED;
     return mb_idle(shard->shared, shard->own) ? SLRI_ASLEEP : SLRI_ASLEEP_BLOCKED;
 }
 
@@ -158,7 +161,7 @@ uint32_t slri_shard_sleep_kind(const struct slri_shard *shard)
 bool slri_shard_may_sleep(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    if (mb_begin(S, P) != 0 || (P[MBP_MOST] == 0 && mb_shown(S, P, 1) != 0))
+    if (mb_begin(S, P) != 0 || P[MBP_EVICTED] != 0 || (P[MBP_MOST] == 0 && mb_shown(S, P, 1) != 0))
         return false;
     return P[MBP_CONTROL] == shard->told_control && P[MBP_STATE] == shard->told_state;
 }
