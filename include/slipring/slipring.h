@@ -6,6 +6,8 @@
 #include <slipring/api.h>
 #include <slipring/buffer.h>
 #include <slipring/devices.h>
+#include <slipring/key.h>
+#include <slipring/keys.h>
 #include <slipring/loop.h>
 #include <slipring/port.h>
 #include <slipring/program.h>
