@@ -9,6 +9,7 @@
 #define SLIPRING_RING_H
 
 #include <slipring/buffer.h>
+#include <slipring/key.h>
 #include <slipring/program.h>
 
 #ifdef __cplusplus
@@ -102,7 +103,7 @@ typedef struct slr_ring_desc {
     uint32_t message_bytes, state_bytes, reply_bytes;
     uint32_t same_count;
     const slr_same *same;     ///< offsets to check as well
-    uint32_t instances;       ///< 1 to 16,777,216; default 1
+    uint32_t instances;       ///< 1 to 16,777,216; default 1, with keys 65,536
     uint32_t priority;        ///< SLR_PRIORITY(0..255) of messages that name none; default 128
     uint32_t overflow;        ///< an slr_overflow; default SLR_OVERFLOW_BLOCK
     uint32_t max_replies;     ///< a message may cause, 1 to 64; default 1. Room for them is reserved before it is taken
@@ -121,6 +122,13 @@ typedef struct slr_ring_desc {
     uint32_t dead_letters;    ///< how many messages that were not handled a shard keeps for slr_ring_take_dead_letters,
                               ///< to 1,048,576; default: none
     uint32_t reserved2;
+    // Keys (docs/contract/keys.md): `instances` is then the most that there are at a time.
+    uint32_t keys;            ///< an slr_keys; default 0: instances are addressed by number
+    uint32_t key_limit;       ///< an slr_key_limit; default SLR_KEY_LIMIT_REFUSE
+    uint32_t key_bytes;       ///< of the longest text, 1 to 4,092; default 60
+    uint32_t reserved3;
+    slr_on_evicted *on_evicted; ///< gets each key that is evicted, with its state; NULL: they are dropped
+    void *evicted_user;
 } slr_ring_desc;
 #ifdef __cplusplus
 static inline slr_ring_desc slr_ring_desc_init(void)
@@ -151,6 +159,8 @@ typedef struct slr_ring_stats {
     char last_fault[192]; ///< what and where, "" before the first
     uint64_t dropped_oldest, dropped_lowest; ///< `dropped` by reason
     uint64_t dead_letters_lost; ///< messages that found no room among the dead letters; counted above all the same
+    uint64_t keys;        ///< that have an instance now
+    uint64_t evicted;     ///< keys that have lost theirs to another
 } slr_ring_stats;
 
 /// A message that was accepted and will not be handled. Borrowed for the length of the call.
@@ -219,6 +229,18 @@ SLR_API slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out);
 /// The address of an instance. Valid from launch on.
 /// Threads: any.  Blocks: no.  Errors: INVALID (instance out of range: names the range), WRONG_STATE (not launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
+
+/// Copies an instance's state (`bytes` bytes: all of it), as it is between two messages. Messages that are pending are not
+/// waited for. Works in every state from `launched` on, without a pause; when terminated it is the last state.
+/// Threads: any; not from a handler of the same ring kernel.  Blocks: until `timeout_ns`, for handlers in progress.
+/// Errors: TIMEOUT, INVALID (size; instance out of range), NOT_FOUND (of a keyed one: the instance has no key now),
+/// WRONG_STATE (not launched), UNSUPPORTED (a loop: its main holds messages and states as it likes).
+SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns);
+
+/// Replaces an instance's state, between two messages. `state` NULL (and `bytes` 0): by the initial state.
+/// Threads, Blocks, Errors: as slr_ring_snapshot.
+SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const void *state, size_t bytes,
+                                    uint64_t timeout_ns);
 
 /// The address of instance 0 of the ring kernel of that name.
 /// Threads: any.  Blocks: no.  Errors: NOT_FOUND.

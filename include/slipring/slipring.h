@@ -7,6 +7,8 @@
 #include <slipring/buffer.h>
 #include <slipring/dead_letter.h>
 #include <slipring/devices.h>
+#include <slipring/key.h>
+#include <slipring/keys.h>
 #include <slipring/loop.h>
 #include <slipring/port.h>
 #include <slipring/program.h>

@@ -11,6 +11,7 @@
 #include <slipring/devices.h>
 
 #include <stdbool.h>
+#include <string.h>
 
 // One option of a device's spec: "cpu?engine=interpreted&threads=1" has two.
 struct slri_option {
@@ -62,6 +63,16 @@ struct slri_shard {
     // touch of the shard.
     void (*answered)(struct slri_shard *shard);
 
+    // Of a keyed ring kernel: how many messages of each instance are done with, in any way; as `states`, NULL without keys.
+    // Written by the owner alone (slri_shard_done), read by whoever looks for an instance that is idle.
+    uint32_t *done;
+    // Operations on the shard, between two batches: the owner calls `operate` where `asked` is not 0, and looks at it once
+    // more after it has announced its sleep.
+    uint32_t asked; // atomic
+    void (*operate)(struct slri_shard *shard);
+    bool owned; // the ring layer's, under its lock, with the next: some owner will look at `asked`
+    struct slri_operation *first; // those that wait
+
     // `asleep`: 0 awake; else what wakes it: 1 messages and control; 2 control alone, for it is paused; 3 those and replies
     // received, for there is no room for its replies. On a line of its own: senders read it at every message.
     uint32_t asleep __attribute__((aligned(128)));
@@ -72,6 +83,38 @@ struct slri_shard {
     uint64_t idle_since_ns, linger_until_ns;
     uint32_t told_control, told_state; // what `answered` was last called for
 };
+
+// The state of one of the shard's instances, or NULL.
+static inline void *slri_shard_state(const struct slri_shard *shard, uint32_t instance)
+{
+    if (!shard->states)
+        return NULL;
+    uint32_t mine = shard->shards == 1 ? instance : instance / shard->shards;
+    return shard->states + mine * shard->state_stride;
+}
+
+static inline void slri_shard_reset(const struct slri_shard *shard, void *state)
+{
+    if (!state)
+        return;
+    if (shard->initial_state)
+        memcpy(state, shard->initial_state, shard->state_bytes);
+    else
+        memset(state, 0, shard->state_bytes);
+}
+
+static inline uint32_t *slri_shard_done_word(const struct slri_shard *shard, uint32_t instance)
+{
+    return &shard->done[shard->shards == 1 ? instance : instance / shard->shards];
+}
+
+// Called by the owner when it has done with a message of a keyed ring kernel: handled, faulted or dropped.
+// Release: its last writes to the state, for who finds by this that the instance is idle.
+static inline void slri_shard_done(const struct slri_shard *shard, uint32_t instance)
+{
+    uint32_t *word = slri_shard_done_word(shard, instance);
+    __atomic_store_n(word, *word + 1, __ATOMIC_RELEASE);
+}
 
 #define SLRI_ASLEEP 1u
 #define SLRI_ASLEEP_PAUSED 2u

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/memory_map.h"
 #include "base/status.h"
+#include "ring/keys.h"
 #include "ring/ring.h"
 
 #include <string.h>
@@ -111,7 +112,7 @@ static slr_status create_states(slr_ring *ring, struct slri_shard *shard, uint64
     if (!shard->states)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u instances of %u B", ring->name, ring->instances,
                          ring->state_bytes);
-    if (ring->initial_state)
+    if (ring->initial_state && !ring->key_sort) // with keys: when the key comes
         for (uint32_t i = 0; i < instances_of(ring, shard->number); ++i)
             memcpy(shard->states + i * state_stride(ring), ring->initial_state, ring->state_bytes);
     return SLR_OK;
@@ -133,7 +134,8 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .linger_ns = ring->linger_ns,
                                  .ring = ring,
                                  .published = slri_ring_published,
-                                 .answered = slri_ring_answered};
+                                 .answered = slri_ring_answered,
+                                 .operate = slri_ring_operate_all};
     shard->own = slri_map_reserve(ring->own_bytes);
     if (!shard->own)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox", ring->name);
@@ -181,6 +183,7 @@ slr_status slri_arena_create(slr_ring *ring)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u shards", ring->name, ring->shards);
     for (uint32_t i = 0; i < ring->shards; ++i)
         SLRI_TRY(create_shard(ring, i));
+    SLRI_TRY(slri_keys_create(ring));
     return create_lanes(ring);
 }
 
@@ -201,6 +204,7 @@ void slri_arena_destroy(slr_ring *ring)
 {
     const slr_allocator *allocator = ring->device->allocator;
     slri_loop_destroy(ring);
+    slri_keys_destroy(ring);
     for (uint32_t i = 0; ring->shard && i < ring->shards; ++i)
         destroy_shard(ring, &ring->shard[i]);
     for (uint32_t i = 0; ring->lane && i < ring->max_ports; ++i) {

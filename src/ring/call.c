@@ -109,13 +109,14 @@ static slr_status look(slr_port *port, const slr_ring *ring, uint32_t correlatio
 }
 
 static slr_status call_on(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
-                          size_t reply_bytes, uint64_t timeout_ns)
+                          size_t reply_bytes, uint64_t timeout_ns, uint64_t deadline_ns, bool by_key, bool *sent)
 {
     const struct slri_connection *c = slri_connection_of(port, to);
     SLRI_TRY(c ? check_reply(c->ring, reply, reply_bytes) : check_target(to, reply, reply_bytes));
-    struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(timeout_ns)};
+    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
     uint32_t correlation = ++port->call_correlation | SLRI_CALL_BIT;
-    SLRI_TRY(slri_send(port, to, message, bytes, 0, correlation, timeout_ns ? backoff.deadline_ns : 0));
+    SLRI_TRY(slri_send(port, to, message, bytes, 0, correlation, by_key, deadline_ns));
+    *sent = true;
     const slr_ring *ring = slri_connection_of(port, to)->ring;
     for (;;) {
         slr_status status = look(port, ring, correlation, reply, reply_bytes);
@@ -127,6 +128,12 @@ static slr_status call_on(slr_port *port, slr_address to, const void *message, s
         if (wait == SLRI_TOO_LATE)
             return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
     }
+}
+
+slr_status slri_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
+                     uint64_t timeout_ns, uint64_t deadline_ns, bool *sent)
+{
+    return call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, deadline_ns, true, sent);
 }
 
 // ---- on the shared port -------------------------------------------------------------------------------------------------------
@@ -279,7 +286,7 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
             correlation = ++shared->port->call_correlation | SLRI_CALL_BIT;
         else if (correlation == 0)
             correlation = ++shared->port->correlation & ~SLRI_CALL_BIT;
-        slr_status status = slri_send(shared->port, to, message, bytes, priority, correlation, 0);
+        slr_status status = slri_send(shared->port, to, message, bytes, priority, correlation, false, 0);
         if (status == SLR_OK && waiter) {
             waiter->correlation = correlation;
             waiter->next = shared->waiters;
@@ -303,12 +310,12 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
 }
 
 slr_status slri_shared_send(slr_address to, const void *message, size_t bytes, const slr_send_options *options,
-                            uint64_t timeout_ns)
+                            uint64_t deadline_ns)
 {
     struct slri_shared_port *shared;
     SLRI_TRY(shared_port(to, &shared));
     return send_shared(shared, to, message, bytes, options->priority, options->correlation,
-                       timeout_ns ? slri_deadline_after(timeout_ns) : 0, NULL);
+                       deadline_ns, NULL);
 }
 
 static slr_status call_shared(slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
@@ -335,6 +342,8 @@ static slr_status call_shared(slr_address to, const void *message, size_t bytes,
 slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
                     uint64_t timeout_ns)
 {
-    return port ? call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns)
+    bool sent;
+    return port ? call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, slri_deadline_after(timeout_ns), false,
+                          &sent)
                 : call_shared(to, message, bytes, reply, reply_bytes, timeout_ns);
 }

@@ -2,6 +2,7 @@
 // Making a ring kernel: every field of its description is checked here, and nothing later checks it again.
 #include "base/alloc.h"
 #include "base/status.h"
+#include "ring/keys.h"
 #include "ring/ring.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
 {
     const struct number numbers[] = {
         {"queue_size", desc->queue_size, 4096, 1, 1u << 20, &ring->queue_size},
-        {"instances", desc->instances, 1, 1, 1u << 24, &ring->instances},
+        {"instances", desc->instances, desc->keys ? 65536 : 1, 1, 1u << 24, &ring->instances},
         {"max_replies", desc->max_replies, 1, 1, 64, &ring->max_replies},
         {"max_ports", desc->max_ports, 64, 1, MB_MAX_PORTS, &ring->max_ports},
         {"overflow (an slr_overflow)", desc->overflow, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_DROP_LOWEST,
@@ -281,6 +282,7 @@ static slr_status describe(slr_ring *ring, const slr_ring_desc *desc)
                          strlen(desc->name));
     snprintf(ring->name, sizeof ring->name, "%s", desc->name ? desc->name : "");
     SLRI_TRY(set_numbers(ring, desc));
+    SLRI_TRY(slri_keys_describe(ring, desc));
     SLRI_TRY(set_handler(ring, desc));
     SLRI_TRY(copy_initial_state(ring, desc));
     ring->shards = ring->main ? 1 : ring->device->backend->shard_count(ring->device->self, ring->instances);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/status.h"
+#include "ring/keys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +33,7 @@ slr_ring_state slr_ring_get_state(const slr_ring *ring)
     return ring ? (slr_ring_state)__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) : (slr_ring_state)0;
 }
 
-static void raise_state_event(slr_ring *ring)
+void slri_ring_raise_event(slr_ring *ring)
 {
     // Release: whoever wakes by it sees what was changed.
     __atomic_fetch_add(&ring->state_event, 1, __ATOMIC_RELEASE);
@@ -42,7 +43,7 @@ static void raise_state_event(slr_ring *ring)
 void slri_ring_set_state(slr_ring *ring, slr_ring_state state)
 {
     __atomic_store_n(&ring->state, (uint32_t)state, __ATOMIC_RELEASE);
-    raise_state_event(ring);
+    slri_ring_raise_event(ring);
 }
 
 static slr_status wrong_state(const slr_ring *ring, const char *call, const char *needs)
@@ -172,9 +173,10 @@ void slri_ring_answered(struct slri_shard *shard)
     slr_ring *ring = shard->ring;
     uint32_t state = shard->own[MBP_STATE];
     if (state != MB_ENDED && state != MB_STOPPED) {
-        raise_state_event(ring);
+        slri_ring_raise_event(ring);
         return;
     }
+    slri_ring_operate_last(shard);
     if (__atomic_add_fetch(&ring->over_count, 1, __ATOMIC_ACQ_REL) == ring->shards) {
         __atomic_store_n(&ring->over, 1, __ATOMIC_RELEASE); // the last replies of all shards
         // Drained by close_input alone: nobody else will say so. Terminate has its own last steps.
@@ -183,7 +185,7 @@ void slri_ring_answered(struct slri_shard *shard)
         if (alone)
             slri_ring_set_state(ring, SLR_RING_TERMINATED);
         slri_mutex_unlock(&ring->lock);
-        raise_state_event(ring);
+        slri_ring_raise_event(ring);
         slri_ring_wake_all(ring);
     }
     __atomic_fetch_sub(&ring->leaving, 1, __ATOMIC_RELEASE); // from here on destroy may free it
@@ -256,10 +258,12 @@ static slr_status start_shards(slr_ring *ring)
 {
     for (uint32_t i = 0; i < ring->shards; ++i) {
         __atomic_fetch_add(&ring->leaving, 1, __ATOMIC_RELAXED);
+        ring->shard[i].owned = true;
         slr_status status = ring->loop ? slri_loop_start(ring)
                                        : ring->device->backend->shard_start(ring->device->self, &ring->shard[i]);
         if (status == SLR_OK)
             continue;
+        ring->shard[i].owned = false;
         // The rest never ran: they count as over.
         __atomic_fetch_sub(&ring->leaving, 1, __ATOMIC_RELAXED);
         if (__atomic_add_fetch(&ring->over_count, ring->shards - i, __ATOMIC_ACQ_REL) == ring->shards)
@@ -428,6 +432,7 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     out->pending = open - (uint32_t)out->undelivered;
     out->refused = __atomic_load_n(&ring->refused, __ATOMIC_RELAXED);
     describe_fault(ring, out->last_fault, sizeof out->last_fault);
+    slri_keys_count(ring, out);
 }
 
 slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out)

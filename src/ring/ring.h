@@ -54,6 +54,7 @@ struct slr_ring {
     // Constant after launch.
     slr_device *device;
     uint32_t *S;
+    uint32_t addressable; // instances that may be sent to by number: all, or with keys none
     uint32_t shards, instances, message_bytes, reply_bytes, state_bytes, max_ports, stamped;
     uint32_t priority, overflow;
     uint32_t dead_letters;
@@ -101,6 +102,10 @@ struct slr_ring {
     uint32_t bindings;
     void *initial_state;
     uint64_t fuel;
+    struct slri_keys *keys; // NULL: no keys. Made by launch
+    uint32_t key_sort, key_limit, key_bytes;
+    slr_on_evicted *on_evicted;
+    void *evicted_user;
     uint32_t queue_size, max_replies;
     size_t arena_bytes, own_bytes, states_bytes;
 };
@@ -125,6 +130,7 @@ void slri_ring_wake_shard(struct slri_shard *shard);            // for control: 
 uint32_t slri_ring_command(slr_ring *ring, uint32_t command);   // under lock; gives the command's number
 slr_status slri_ring_await(slr_ring *ring, uint32_t number, uint64_t deadline_ns, const char *call);
 void slri_ring_wait_event(slr_ring *ring, uint64_t deadline_ns); // sleeps until `over`, or the deadline; may wake early
+void slri_ring_raise_event(slr_ring *ring);                     // for who waits in slri_ring_await and the like
 void slri_ring_wake_all(slr_ring *ring);                        // blocked senders and receivers, to look again
 void slri_ring_published(struct slri_shard *shard, uint32_t batch);
 void slri_ring_answered(struct slri_shard *shard);
@@ -147,6 +153,21 @@ void slri_loop_describe(const slr_context *loop, char *out, size_t room); // why
 // overflow.c
 void slri_ring_evict_launched(slr_ring *ring);    // does what owners do, where none has been started yet
 void slri_ring_evicted(struct slri_shard *shard); // by the owner: wakes the ports that have been sent a notice
+
+// operate.c: something that the owner of a shard does between two batches, or the caller where none runs. `run` is called
+// under the ring kernel's lock: short, and nothing of the user's.
+struct slri_operation {
+    void (*run)(struct slri_operation *op, struct slri_shard *shard);
+    uint32_t instance; // whose shard it is about
+    void *to;          // what `run` needs
+    const void *from;
+    // slri_ring_operate's own:
+    struct slri_operation *next;
+    uint32_t ran; // atomic
+};
+slr_status slri_ring_operate(slr_ring *ring, struct slri_operation *op, uint64_t deadline_ns, const char *call);
+void slri_ring_operate_all(struct slri_shard *shard);           // called by the owner
+void slri_ring_operate_last(struct slri_shard *shard);          // by an owner that ends
 
 // create.c
 void slri_ring_dispose(slr_ring *ring); // frees a ring kernel that nobody holds
@@ -209,9 +230,18 @@ static inline struct slri_connection *slri_connection_of(const slr_port *port, s
     return c && c->ring->generation == to.generation && c->ring->place == to.place ? c : NULL;
 }
 
-// send.c: how slr_call sends, with a correlation of its own.
+// send.c: how slr_call sends, with a correlation of its own, and how keys are sent to. `by_key`: the instance was found by
+// its key, so it is there.
 slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint32_t priority,
-                     uint32_t correlation, uint64_t deadline_ns);
+                     uint32_t correlation, bool by_key, uint64_t deadline_ns);
+// Sends to instances that are there; `done`, from 0, counts what was accepted, whatever the status.
+slr_status slri_send_run(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
+                         const void *messages, uint32_t count, uint64_t deadline_ns, uint32_t *done);
+slr_status slri_connection_get(slr_port *port, slr_address to, struct slri_connection **out);
+slr_status slri_check_message(const slr_ring *ring, const void *message, size_t bytes);
+slr_status slri_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
+                          const slr_send_options *options, bool by_key, uint64_t deadline_ns); // slr_send_with
+slr_status slri_refuse_closed(const slr_ring *ring); // why no credit was given, with the input closed
 
 // receive.c: the next reply, where it lies.
 struct slri_found {
@@ -232,8 +262,11 @@ void slri_unblock_shards(slr_port *port); // before sleeping: lets shards that w
 void slri_port_park(slr_port *port, const slr_ring *only, uint64_t deadline_ns);
 
 // call.c
+// slr_call on a port, to an instance found by its key. `sent`: set once the message was accepted.
+slr_status slri_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
+                     uint64_t timeout_ns, uint64_t deadline_ns, bool *sent);
 void slri_shared_port_close(slr_device *device);
 slr_status slri_shared_send(slr_address to, const void *message, size_t bytes, const slr_send_options *options,
-                            uint64_t timeout_ns);
+                            uint64_t deadline_ns);
 
 #endif

@@ -12,7 +12,7 @@
 // ---- credits --------------------------------------------------------------------------------------------------------------
 
 // Why no credit was given, with the input closed. The closed bit comes a moment before the state.
-static slr_status closed(const slr_ring *ring)
+slr_status slri_refuse_closed(const slr_ring *ring)
 {
     slr_ring_state state = slr_ring_get_state(ring);
     if (state == SLR_RING_TERMINATED)
@@ -68,7 +68,7 @@ static slr_status wait_for_credit(slr_ring *ring, uint32_t want, uint64_t deadli
     struct slri_backoff backoff = {.deadline_ns = deadline_ns};
     while ((granted->count = mb_claim_place(S, want, &granted->place)) == 0) {
         if (MB_LOAD(MB_ACCEPTED) & MB_CLOSED)
-            return closed(ring);
+            return slri_refuse_closed(ring);
         if (reject)
             return refuse(ring, false);
         enum slri_wait wait = slri_backoff_step(&backoff);
@@ -141,33 +141,57 @@ static inline void tell(slr_ring *ring, uint32_t first, uint32_t end)
         slri_ring_evict_launched(ring);
 }
 
-static inline slr_status check(const slr_ring *ring, size_t bytes, uint32_t instance)
+static slr_status refuse_instance(const slr_ring *ring, uint32_t instance)
 {
-    if (bytes != ring->message_bytes)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': its messages have %u B, %zu B were sent", ring->name,
-                         ring->message_bytes, bytes);
-    if (instance >= ring->instances)
-        return SLRI_FAIL(INVALID, "ring kernel '%s' has instances 0 to %u; a message was sent to %u", ring->name,
-                         ring->instances - 1, instance);
-    return SLR_OK;
+    if (ring->key_sort)
+        return SLRI_FAIL(INVALID, "ring kernel '%s' is keyed; send to it with slr_send_key and the like", ring->name);
+    return SLRI_FAIL(INVALID, "ring kernel '%s' has instances 0 to %u; a message was sent to %u", ring->name,
+                     ring->instances - 1, instance);
 }
 
-static inline slr_status connection(slr_port *port, slr_address to, const void *message, struct slri_connection **out)
+static inline slr_status check_bytes(const slr_ring *ring, size_t bytes)
 {
-    if (!message)
-        return SLRI_FAIL(INVALID, "a send without a message: it is NULL");
+    if (bytes == ring->message_bytes)
+        return SLR_OK;
+    return SLRI_FAIL(INVALID, "ring kernel '%s': its messages have %u B, %zu B were sent", ring->name,
+                     ring->message_bytes, bytes);
+}
+
+static inline slr_status check_instance(const slr_ring *ring, uint32_t instance)
+{
+    return instance < ring->addressable ? SLR_OK : refuse_instance(ring, instance);
+}
+
+static slr_status refuse_no_message(void) { return SLRI_FAIL(INVALID, "a send without a message: it is NULL"); }
+
+slr_status slri_check_message(const slr_ring *ring, const void *message, size_t bytes)
+{
+    return message ? check_bytes(ring, bytes) : refuse_no_message();
+}
+
+static inline slr_status connection(slr_port *port, slr_address to, struct slri_connection **out)
+{
     *out = slri_connection_of(port, to);
     return *out ? SLR_OK : slri_connect(port, to, out);
 }
 
+slr_status slri_connection_get(slr_port *port, slr_address to, struct slri_connection **out)
+{
+    return connection(port, to, out);
+}
+
 slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint32_t priority,
-                     uint32_t correlation, uint64_t deadline_ns)
+                     uint32_t correlation, bool by_key, uint64_t deadline_ns)
 {
     struct slri_connection *c;
     struct granted granted;
-    SLRI_TRY(connection(port, to, message, &c));
+    if (!message)
+        return refuse_no_message();
+    SLRI_TRY(connection(port, to, &c));
     slr_ring *ring = c->ring;
-    SLRI_TRY(check(ring, bytes, to.instance));
+    SLRI_TRY(check_bytes(ring, bytes));
+    if (!by_key)
+        SLRI_TRY(check_instance(ring, to.instance));
     SLRI_TRY(claim(ring, 1, deadline_ns, &granted));
     uint32_t shard = ring->shards == 1 ? 0 : to.instance % ring->shards;
     fill(c, shard, to.instance, message, priority ? priority - 1 : ring->priority, correlation, granted.place);
@@ -181,35 +205,65 @@ slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t 
     return slr_send_with(port, to, message, bytes, NULL, timeout_ns);
 }
 
-slr_status slr_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
-                         const slr_send_options *options, uint64_t timeout_ns)
+static slr_status check_options(const slr_send_options *options)
 {
-    slr_send_options defaults = {0};
-    if (!options)
-        options = &defaults;
     if (options->priority > 256)
         return SLRI_FAIL(INVALID, "priority %u; 0 to 255 are possible, as SLR_PRIORITY(0..255)", options->priority - 1);
     if (options->correlation & SLRI_CALL_BIT)
         return SLRI_FAIL(INVALID, "correlation %u; 1 to 2147483647 are possible", options->correlation);
+    return SLR_OK;
+}
+
+slr_status slri_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
+                          const slr_send_options *options, bool by_key, uint64_t deadline_ns)
+{
+    slr_send_options defaults = {0};
+    if (!options)
+        options = &defaults;
+    SLRI_TRY(check_options(options));
     if (!port)
-        return slri_shared_send(to, message, bytes, options, timeout_ns);
+        return slri_shared_send(to, message, bytes, options, deadline_ns);
     uint32_t next = port->correlation + 1;
     SLRI_TRY(slri_send(port, to, message, bytes, options->priority,
-                       options->correlation ? options->correlation : next & ~SLRI_CALL_BIT,
-                       timeout_ns ? slri_deadline_after(timeout_ns) : 0));
+                       options->correlation ? options->correlation : next & ~SLRI_CALL_BIT, by_key, deadline_ns));
     port->correlation = options->correlation ? port->correlation : next;
     return SLR_OK;
 }
 
+slr_status slr_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
+                         const slr_send_options *options, uint64_t timeout_ns)
+{
+    return slri_send_with(port, to, message, bytes, options, false, slri_deadline_after(timeout_ns));
+}
+
 // ---- many -------------------------------------------------------------------------------------------------------------------
 
-static slr_status check_many(const slr_ring *ring, slr_address to, const uint32_t *instances, size_t bytes,
-                             uint32_t count)
+static slr_status check_many(const slr_ring *ring, slr_address to, const uint32_t *instances, uint32_t count)
 {
     if (!instances)
-        return check(ring, bytes, to.instance);
+        return check_instance(ring, to.instance);
     for (uint32_t k = 0; k < count; ++k)
-        SLRI_TRY(check(ring, bytes, instances[k]));
+        SLRI_TRY(check_instance(ring, instances[k]));
+    return SLR_OK;
+}
+
+slr_status slri_send_run(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
+                         const void *messages, uint32_t count, uint64_t deadline_ns, uint32_t *done)
+{
+    slr_ring *ring = c->ring;
+    while (*done < count) {
+        struct granted granted;
+        SLRI_TRY(claim(ring, count - *done, deadline_ns, &granted));
+        for (uint32_t end = *done + granted.count; *done < end; ++*done) {
+            uint32_t instance = instances ? instances[*done] : to;
+            fill(c, ring->shards == 1 ? 0 : instance % ring->shards, instance,
+                 (const char *)messages + (size_t)*done * ring->message_bytes, ring->priority,
+                 ++port->correlation & ~SLRI_CALL_BIT, granted.place++);
+        }
+        for (uint32_t shard = 0; shard < ring->shards; ++shard)
+            publish(c, shard);
+        tell(ring, 0, ring->shards);
+    }
     return SLR_OK;
 }
 
@@ -223,21 +277,10 @@ slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instanc
     if (count == 0)
         return SLR_OK;
     struct slri_connection *c;
-    SLRI_TRY(connection(port, to, messages, &c));
-    slr_ring *ring = c->ring;
-    SLRI_TRY(check_many(ring, to, instances, bytes, count));
-    uint64_t deadline = timeout_ns ? slri_deadline_after(timeout_ns) : 0;
-    while (*done < count) {
-        struct granted granted;
-        SLRI_TRY(claim(ring, count - *done, deadline, &granted));
-        for (uint32_t end = *done + granted.count; *done < end; ++*done) {
-            uint32_t instance = instances ? instances[*done] : to.instance;
-            fill(c, ring->shards == 1 ? 0 : instance % ring->shards, instance, (const char *)messages + *done * bytes,
-                 ring->priority, ++port->correlation & ~SLRI_CALL_BIT, granted.place++);
-        }
-        for (uint32_t shard = 0; shard < ring->shards; ++shard)
-            publish(c, shard);
-        tell(ring, 0, ring->shards);
-    }
-    return SLR_OK;
+    if (!messages)
+        return refuse_no_message();
+    SLRI_TRY(connection(port, to, &c));
+    SLRI_TRY(check_bytes(c->ring, bytes));
+    SLRI_TRY(check_many(c->ring, to, instances, count));
+    return slri_send_run(port, c, to.instance, instances, messages, count, slri_deadline_after(timeout_ns), done);
 }

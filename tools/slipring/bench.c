@@ -19,7 +19,7 @@ static const char help[] =
     "Measures ring kernels beside the floor: the barest way to do the same between two cores.\n"
     "\n"
     "  latency      one message there, one answer back: ring kernel, hand-off to a thread, plain call\n"
-    "  throughput   messages a second, one way, and request and reply\n"
+    "  throughput   messages a second: one way, request and reply, to a million keys\n"
     "  run          rows a second of 'slipring run', beside a filter written in plain C\n"
     "\n"
     "  --device D      default: SLIPRING_DEVICE, then auto\n"
@@ -34,10 +34,10 @@ static const char help[] =
 
 static const struct benchmark {
     const char *name;
-    bool (*parts[3])(bench *bench); // until NULL
+    bool (*parts[4])(bench *bench); // until NULL
 } benchmarks[] = {
     {"latency", {bench_latency}},
-    {"throughput", {bench_one_way, bench_reqrep}},
+    {"throughput", {bench_one_way, bench_reqrep, bench_keyed}},
     {"run", {bench_run}},
 };
 

@@ -48,6 +48,7 @@ void *bench_lines(size_t bytes);
 bool bench_latency(bench *bench);
 bool bench_one_way(bench *bench);
 bool bench_reqrep(bench *bench);
+bool bench_keyed(bench *bench);
 bool bench_run(bench *bench);
 
 #endif

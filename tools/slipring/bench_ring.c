@@ -25,37 +25,42 @@ static const char source[] = "struct message { unsigned word[16]; };\n"
                              "    total[0] = self->sum;\n"
                              "}\n";
 
-static slr_status open_ring(bench *bench, const char *handler, slr_buffer *total, bench_ring *out)
+static slr_status open_ring(bench *bench, slr_device *device, slr_ring_desc *desc, bench_ring *out)
 {
-    slr_status status = slr_program_from_text(bench->device, "bench.cu", source, NULL, &out->program);
+    slr_status status = slr_program_from_text(device, "bench.cu", source, NULL, &out->program);
     if (status != SLR_OK)
         return status;
-    slr_ring_desc desc = SLR_RING_DESC_INIT;
-    desc.program = out->program;
-    desc.handler = handler;
-    desc.message_bytes = sizeof(bench_message);
-    slr_binding binding = {.name = "total", .buffer = total};
-    desc.bindings = &binding;
-    desc.binding_count = total != NULL;
+    desc->program = out->program;
+    desc->message_bytes = sizeof(bench_message);
     // Workers that are started now inherit this core.
     partner_move_caller(bench->partner, true);
-    if ((status = slr_ring_create(bench->device, &desc, &out->ring)) == SLR_OK &&
+    if ((status = slr_ring_create(device, desc, &out->ring)) == SLR_OK &&
         (status = slr_ring_launch(out->ring)) == SLR_OK)
         status = slr_ring_activate(out->ring, BENCH_TIMEOUT_NS);
     partner_move_caller(bench->partner, false);
     if (status != SLR_OK)
         return status;
-    status = slr_port_open(bench->device, &out->port);
+    status = slr_port_open(device, &out->port);
     return status == SLR_OK ? slr_ring_get_address(out->ring, 0, &out->to) : status;
+}
+
+bool bench_ring_open_as(bench *bench, slr_device *device, slr_ring_desc desc, slr_buffer *total, bench_ring *out)
+{
+    *out = (bench_ring){0};
+    slr_binding binding = {.name = "total", .buffer = total};
+    desc.bindings = &binding;
+    desc.binding_count = total != NULL;
+    slr_status status = open_ring(bench, device, &desc, out);
+    if (status != SLR_OK)
+        say_failure(status, desc.handler);
+    return status == SLR_OK;
 }
 
 bool bench_ring_open(bench *bench, const char *handler, slr_buffer *total, bench_ring *out)
 {
-    *out = (bench_ring){0};
-    slr_status status = open_ring(bench, handler, total, out);
-    if (status != SLR_OK)
-        say_failure(status, handler);
-    return status == SLR_OK;
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.handler = handler;
+    return bench_ring_open_as(bench, bench->device, desc, total, out);
 }
 
 void bench_ring_close(bench_ring *ring)

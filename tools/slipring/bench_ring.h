@@ -19,6 +19,9 @@ typedef struct bench_ring {
 /// it all the same.
 bool bench_ring_open(bench *bench, const char *handler, slr_buffer *total, bench_ring *out);
 
+/// The same of a description, without its program, message size and binding, on a device.
+bool bench_ring_open_as(bench *bench, slr_device *device, slr_ring_desc desc, slr_buffer *total, bench_ring *out);
+
 void bench_ring_close(bench_ring *ring);
 
 #endif

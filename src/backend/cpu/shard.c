@@ -5,18 +5,6 @@
 #include "abi/held.h"
 #include "base/clock.h"
 
-#include <string.h>
-
-static void reset_state(const struct slri_shard *shard, void *state)
-{
-    if (!state)
-        return;
-    if (shard->initial_state)
-        memcpy(state, shard->initial_state, shard->state_bytes);
-    else
-        memset(state, 0, shard->state_bytes);
-}
-
 static void note_fault(const struct slri_shard *shard, uint32_t fault, const struct slri_call *call)
 {
     uint32_t *S = shard->shared;
@@ -27,19 +15,11 @@ static void note_fault(const struct slri_shard *shard, uint32_t fault, const str
     MB_STORE(owner + MB_FAULT_KIND, fault);
 }
 
-static void *state_of(const struct slri_shard *shard, uint32_t instance)
-{
-    if (!shard->states)
-        return NULL;
-    uint32_t mine = shard->shards == 1 ? instance : instance / shard->shards;
-    return shard->states + mine * shard->state_stride;
-}
-
 // With thousands of instances the next message's state is not in the cache: fetched while this one is handled.
 static void prefetch_next(const struct slri_shard *shard, uint32_t k, uint32_t batch)
 {
     if (k + 1 < batch && shard->states)
-        __builtin_prefetch(state_of(shard, shard->shared[shard->own[MBP_BATCH(k + 1) + 1] + MB_INSTANCE]), 1);
+        __builtin_prefetch(slri_shard_state(shard, shard->shared[shard->own[MBP_BATCH(k + 1) + 1] + MB_INSTANCE]), 1);
 }
 
 // Message k of the batch has been handled, or has faulted. Then it is done with, its replies are dropped, its instance begins
@@ -48,11 +28,13 @@ static inline void settle(const struct slri_shard *shard, uint32_t k, const stru
 {
     if (fault == SLRI_FAULT_NONE) {
         mb_handled(shard->shared, shard->own, k, call->replies, 0);
-        return;
+    } else {
+        note_fault(shard, fault, call);
+        slri_shard_reset(shard, call->state);
+        mb_handled(shard->shared, shard->own, k, call->max_replies ? 1 : 0, MB_FLAG_FAULT);
     }
-    note_fault(shard, fault, call);
-    reset_state(shard, call->state);
-    mb_handled(shard->shared, shard->own, k, call->max_replies ? 1 : 0, MB_FLAG_FAULT);
+    if (shard->done)
+        slri_shard_done(shard, call->instance);
 }
 
 static void handle(struct slri_shard *shard, uint32_t batch)
@@ -68,7 +50,7 @@ static void handle(struct slri_shard *shard, uint32_t batch)
         prefetch_next(shard, k, batch);
         call.message = &S[at + MB_PAYLOAD];
         call.instance = S[at + MB_INSTANCE];
-        call.state = state_of(shard, call.instance);
+        call.state = slri_shard_state(shard, call.instance);
         call.reply_base = (unsigned char *)&S[mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), 0) + MB_PAYLOAD];
         call.reply_at = P[MBP_PORT(port) + MBQ_REPLIES];
         call.replies = 0;
@@ -88,7 +70,7 @@ static void handle_together(struct slri_shard *shard, uint32_t batch)
         uint32_t at = P[MBP_BATCH(k) + 1];
         call[k].message = &S[at + MB_PAYLOAD];
         call[k].instance = S[at + MB_INSTANCE];
-        call[k].state = state_of(shard, call[k].instance);
+        call[k].state = slri_shard_state(shard, call[k].instance);
         call[k].replies = 0;
         call[k].fault_line = 0;
     }
@@ -120,6 +102,9 @@ static bool gathers(struct slri_shard *shard)
 enum slri_pass slri_shard_pass(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
+    bool asked = __atomic_load_n(&shard->asked, __ATOMIC_RELAXED) != 0; // `operate` takes the lock under which it is set
+    if (asked)
+        shard->operate(shard);
     if (shard->linger_ns != 0)
         P[MBP_MOST] = gathers(shard) ? 0 : shard->max_batch;
     uint32_t batch = mb_begin(S, P);
@@ -143,7 +128,7 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
         shard->answered(shard); // when over: not a word of the shard is read behind this
         return over ? SLRI_PASS_OVER : SLRI_PASS_WORKED;
     }
-    if (batch != 0 || evicted)
+    if (batch != 0 || evicted || asked)
         return SLRI_PASS_WORKED;
     bool lingers = P[MBP_MOST] == 0 && shard->linger_until_ns != 0;
     return draining ? SLRI_PASS_WAITS : lingers ? SLRI_PASS_LINGERS : SLRI_PASS_IDLE;
@@ -156,12 +141,13 @@ uint32_t slri_shard_sleep_kind(const struct slri_shard *shard)
     return mb_idle(shard->shared, shard->own) ? SLRI_ASLEEP : SLRI_ASLEEP_BLOCKED;
 }
 
-// A batch that this look claims is handled by the next pass, and so is a command that it obeys: only a pass tells the ring
-// layer of an end, and a shard that is asleep is never over.
+// A batch that this look claims is handled by the next pass, and so are a command that it obeys and an operation: only a
+// pass tells the ring layer of an end, and a shard that is asleep is never over.
 bool slri_shard_may_sleep(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    if (mb_begin(S, P) != 0 || P[MBP_EVICTED] != 0 || (P[MBP_MOST] == 0 && mb_shown(S, P, 1) != 0))
+    if (mb_begin(S, P) != 0 || P[MBP_EVICTED] != 0 || (P[MBP_MOST] == 0 && mb_shown(S, P, 1) != 0) ||
+        __atomic_load_n(&shard->asked, __ATOMIC_RELAXED))
         return false;
     return P[MBP_CONTROL] == shard->told_control && P[MBP_STATE] == shard->told_state;
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The secret of a table's hash.
+#define _GNU_SOURCE
+#include "base/key_hash.h"
+
+#include "base/clock.h"
+
+#include <sys/random.h>
+
+void slri_key_secret_make(struct slri_key_secret *secret)
+{
+    if (getrandom(secret, sizeof *secret, GRND_NONBLOCK) == (ssize_t)sizeof *secret)
+        return;
+    // Before the kernel has gathered randomness, at boot: better guessed at than known.
+    secret->word[0] = slri_now_ns();
+    secret->word[1] = (uint64_t)(uintptr_t)secret * 0x9e3779b97f4a7c15u;
+}

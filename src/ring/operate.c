@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations on a shard that is running: its owner does them between two batches, so that they never meet a handler.
+// They wait in a list of the shard under the ring kernel's lock, which the owner takes only when it is asked to:
+// control has a way that messages cannot fill. Where no owner runs (launched, terminated) the caller does them under
+// the same lock.
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/status.h"
+#include "ring/keys.h"
+#include "ring/ring.h"
+
+#include <string.h>
+
+// ---- the owner's side ---------------------------------------------------------------------------------------
+
+// Under lock. Release: what it did, for its caller, who may be gone behind it.
+static void run_all(struct slri_shard *shard)
+{
+    while (shard->first) {
+        struct slri_operation *op = shard->first;
+        shard->first = op->next;
+        op->run(op, shard);
+        __atomic_store_n(&op->ran, 1, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&shard->asked, 0, __ATOMIC_RELAXED);
+}
+
+void slri_ring_operate_all(struct slri_shard *shard)
+{
+    slr_ring *ring = shard->ring;
+    slri_mutex_lock(&ring->lock);
+    run_all(shard);
+    slri_mutex_unlock(&ring->lock);
+    slri_ring_raise_event(ring);
+}
+
+void slri_ring_operate_last(struct slri_shard *shard)
+{
+    slr_ring *ring = shard->ring;
+    slri_mutex_lock(&ring->lock);
+    shard->owned = false; // from here on callers help themselves
+    run_all(shard);
+    slri_mutex_unlock(&ring->lock);
+    slri_ring_raise_event(ring);
+}
+
+// ---- the caller's side --------------------------------------------------------------------------------------
+
+static void enter(struct slri_shard *shard, struct slri_operation *op)
+{
+    struct slri_operation **at = &shard->first;
+    while (*at)
+        at = &(*at)->next;
+    *at = op;
+    op->next = NULL;
+    __atomic_store_n(&shard->asked, 1, __ATOMIC_RELAXED); // before the fence in slri_ring_wake_shard
+}
+
+// Takes an operation back that has not run. False: it has run after all.
+static bool withdraw(slr_ring *ring, struct slri_shard *shard, const struct slri_operation *op)
+{
+    bool found = false;
+    slri_mutex_lock(&ring->lock);
+    for (struct slri_operation **at = &shard->first; *at && !found; at = found ? at : &(*at)->next) {
+        found = *at == op;
+        if (found)
+            *at = op->next;
+    }
+    slri_mutex_unlock(&ring->lock);
+    return found;
+}
+
+static slr_status await(slr_ring *ring, struct slri_shard *shard, struct slri_operation *op, uint64_t deadline_ns,
+                        const char *call)
+{
+    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    for (;;) {
+        uint32_t event = __atomic_load_n(&ring->state_event, __ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&op->ran, __ATOMIC_ACQUIRE))
+            return SLR_OK;
+        enum slri_wait wait = slri_backoff_step(&backoff);
+        if (wait == SLRI_PARK)
+            slri_futex_wait(&ring->state_event, event, deadline_ns);
+        if (wait == SLRI_TOO_LATE)
+            return withdraw(ring, shard, op)
+                       ? SLRI_FAIL(TIMEOUT, "ring kernel '%s': %s of instance %u: a handler is still running",
+                                   ring->name, call, op->instance)
+                       : SLR_OK;
+    }
+}
+
+slr_status slri_ring_operate(slr_ring *ring, struct slri_operation *op, uint64_t deadline_ns, const char *call)
+{
+    struct slri_shard *shard = &ring->shard[op->instance % ring->shards];
+    op->ran = 0;
+    slri_mutex_lock(&ring->lock);
+    bool owned = shard->owned;
+    if (owned)
+        enter(shard, op);
+    else
+        op->run(op, shard);
+    slri_mutex_unlock(&ring->lock);
+    if (!owned)
+        return SLR_OK;
+    slri_ring_wake_shard(shard);
+    return await(ring, shard, op, deadline_ns, call);
+}
+
+// ---- states -------------------------------------------------------------------------------------------------
+
+static slr_status check_state_call(const slr_ring *ring, uint32_t instance, size_t bytes, const char *call)
+{
+    if (!ring)
+        return SLRI_FAIL(INVALID, "%s: ring is NULL", call);
+    if (ring->main)
+        return SLRI_FAIL(UNSUPPORTED, "ring kernel '%s' is a loop: its main alone knows when its states are whole",
+                         ring->name);
+    if (slr_ring_get_state(ring) == SLR_RING_CREATED || !ring->shard)
+        return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is %s; %s needs it launched", ring->name,
+                         slr_ring_state_name(slr_ring_get_state(ring)), call);
+    if (instance >= ring->instances)
+        return SLRI_FAIL(INVALID, "ring kernel '%s' has instances 0 to %u; %s was asked for %u", ring->name,
+                         ring->instances - 1, call, instance);
+    if (bytes != ring->state_bytes)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': its states have %u B, %s was given %zu B", ring->name,
+                         ring->state_bytes, call, bytes);
+    return SLR_OK;
+}
+
+// A keyed instance is kept from being evicted meanwhile: its state would be another key's.
+static slr_status operate_on_state(slr_ring *ring, struct slri_operation *op, uint64_t timeout_ns, const char *call)
+{
+    if (ring->keys)
+        SLRI_TRY(slri_keys_pin_instance(ring, op->instance));
+    slr_status status = slri_ring_operate(ring, op, slri_deadline_after(timeout_ns), call);
+    if (ring->keys)
+        slri_keys_unpin(ring, op->instance);
+    return status;
+}
+
+static void copy_out(struct slri_operation *op, struct slri_shard *shard)
+{
+    memcpy(op->to, slri_shard_state(shard, op->instance), shard->state_bytes);
+}
+
+static void copy_in(struct slri_operation *op, struct slri_shard *shard)
+{
+    void *state = slri_shard_state(shard, op->instance);
+    if (op->from)
+        memcpy(state, op->from, shard->state_bytes);
+    else
+        slri_shard_reset(shard, state);
+}
+
+slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns)
+{
+    SLRI_TRY(check_state_call(ring, instance, bytes, "slr_ring_snapshot"));
+    if (ring->state_bytes == 0)
+        return SLR_OK;
+    if (!state)
+        return SLRI_FAIL(INVALID, "slr_ring_snapshot: state is NULL");
+    struct slri_operation op = {.run = copy_out, .instance = instance, .to = state};
+    return operate_on_state(ring, &op, timeout_ns, "slr_ring_snapshot");
+}
+
+slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const void *state, size_t bytes, uint64_t timeout_ns)
+{
+    if (ring && !state && bytes == 0)
+        bytes = ring->state_bytes;
+    SLRI_TRY(check_state_call(ring, instance, bytes, "slr_ring_restore"));
+    if (ring->state_bytes == 0)
+        return SLR_OK;
+    struct slri_operation op = {.run = copy_in, .instance = instance, .from = state};
+    return operate_on_state(ring, &op, timeout_ns, "slr_ring_restore");
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls that name instances by key. A key is pinned before its message is sent; the owner's count of messages that
+// are done with is what ends the pin.
+#include "base/clock.h"
+#include "base/status.h"
+#include "ring/keys.h"
+
+#include <slipring/keys.h>
+
+#include <string.h>
+
+// ---- sending ------------------------------------------------------------------------------------------------
+
+// Finds the ring kernel, and pins the key of one message. `to` becomes the instance's address.
+static slr_status pin_one(slr_port *port, slr_address *to, const slr_key *key, uint64_t deadline_ns, const char *call,
+                          slr_ring **out)
+{
+    struct slri_connection *c;
+    if (!port)
+        return SLRI_FAIL(INVALID, "%s: port is NULL", call);
+    SLRI_TRY(slri_connection_get(port, *to, &c));
+    SLRI_TRY(slri_keys_check(c->ring, key, call));
+    slr_status status;
+    slri_keys_pin(c->ring, key, 1, deadline_ns, &to->instance, &status);
+    *out = c->ring;
+    return status;
+}
+
+slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes,
+                        const slr_send_options *options, uint64_t timeout_ns)
+{
+    slr_ring *ring;
+    uint64_t deadline = slri_deadline_after(timeout_ns);
+    SLRI_TRY(pin_one(port, &to, &key, deadline, "slr_send_key", &ring));
+    slr_status status = slri_send_with(port, to, message, bytes, options, true, deadline);
+    if (status != SLR_OK)
+        slri_keys_unpin(ring, to.instance);
+    return status;
+}
+
+slr_status slr_call_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes, void *reply,
+                        size_t reply_bytes, uint64_t timeout_ns)
+{
+    slr_ring *ring;
+    uint64_t deadline = slri_deadline_after(timeout_ns);
+    SLRI_TRY(pin_one(port, &to, &key, deadline, "slr_call_key", &ring));
+    bool sent = false;
+    slr_status status = slri_call(port, to, message, bytes, reply, reply_bytes, timeout_ns, deadline, &sent);
+    if (!sent)
+        slri_keys_unpin(ring, to.instance);
+    return status;
+}
+
+static slr_status check_keys(const slr_ring *ring, const slr_key *keys, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; ++k)
+        SLRI_TRY(slri_keys_check(ring, &keys[k], "slr_send_many_keys"));
+    return SLR_OK;
+}
+
+slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *keys, const void *messages, size_t bytes,
+                              uint32_t count, uint64_t timeout_ns, uint32_t *accepted)
+{
+    uint32_t none, *done = accepted ? accepted : &none;
+    *done = 0;
+    if (!port || !keys)
+        return SLRI_FAIL(INVALID, "slr_send_many_keys: %s is NULL", port ? "keys" : "port");
+    if (count == 0)
+        return SLR_OK;
+    struct slri_connection *c;
+    uint64_t deadline = slri_deadline_after(timeout_ns);
+    SLRI_TRY(slri_connection_get(port, to, &c));
+    SLRI_TRY(slri_check_message(c->ring, messages, bytes));
+    SLRI_TRY(check_keys(c->ring, keys, count));
+    while (*done < count) {
+        uint32_t instances[SLRI_KEYS_AT_ONCE], sent = 0;
+        slr_status status;
+        uint32_t pinned = slri_keys_pin(c->ring, keys + *done, count - *done, deadline, instances, &status);
+        if (pinned != 0)
+            status =
+                slri_send_run(port, c, 0, instances, (const char *)messages + *done * bytes, pinned, deadline, &sent);
+        for (uint32_t k = sent; k < pinned; ++k)
+            slri_keys_unpin(c->ring, instances[k]);
+        *done += sent;
+        SLRI_TRY(status);
+    }
+    return SLR_OK;
+}
+
+// ---- asking -------------------------------------------------------------------------------------------------
+
+static slr_status check_launched(const slr_ring *ring, const char *call)
+{
+    if (!ring)
+        return SLRI_FAIL(INVALID, "%s: ring is NULL", call);
+    if (!ring->key_sort)
+        return SLRI_FAIL(INVALID, "ring kernel '%s' has no keys: slr_ring_desc.keys; %s needs them", ring->name, call);
+    if (slr_ring_get_state(ring) == SLR_RING_CREATED || !ring->keys)
+        return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is %s; %s needs it launched", ring->name,
+                         slr_ring_state_name(slr_ring_get_state(ring)), call);
+    return SLR_OK;
+}
+
+static slr_status check_call(const slr_ring *ring, const slr_key *key, const char *call)
+{
+    SLRI_TRY(check_launched(ring, call));
+    return slri_keys_check(ring, key, call);
+}
+
+static slr_status check_state_size(const slr_ring *ring, const void *state, size_t bytes, const char *call)
+{
+    if (bytes == ring->state_bytes || (!state && bytes == 0))
+        return SLR_OK;
+    return SLRI_FAIL(INVALID, "ring kernel '%s': its states have %u B, %s was given %zu B", ring->name,
+                     ring->state_bytes, call, bytes);
+}
+
+slr_status slr_ring_add_key(slr_ring *ring, slr_key key, const void *state, size_t bytes, uint64_t timeout_ns,
+                            uint32_t *instance)
+{
+    uint32_t found;
+    SLRI_TRY(check_call(ring, &key, "slr_ring_add_key"));
+    SLRI_TRY(check_state_size(ring, state, bytes, "slr_ring_add_key"));
+    SLRI_TRY(slri_keys_add(ring, &key, state, slri_deadline_after(timeout_ns), &found));
+    if (instance)
+        *instance = found;
+    return SLR_OK;
+}
+
+slr_status slr_ring_find_key(slr_ring *ring, slr_key key, uint32_t *instance)
+{
+    uint32_t found;
+    if (!instance)
+        return SLRI_FAIL(INVALID, "slr_ring_find_key: instance is NULL");
+    SLRI_TRY(check_call(ring, &key, "slr_ring_find_key"));
+    if (!slri_keys_pin_known(ring, &key, &found))
+        return SLRI_FAIL(NOT_FOUND, "ring kernel '%s' has no such key", ring->name);
+    slri_keys_unpin(ring, found);
+    *instance = found;
+    return SLR_OK;
+}
+
+static slr_status copy_key(const slr_ring *ring, uint32_t instance, slr_key *out, char *text, size_t capacity)
+{
+    slr_key key;
+    slri_keys_key_of(ring, instance, &key);
+    if (key.text && (key.bytes > capacity || !text))
+        return SLRI_FAIL(INVALID, "ring kernel '%s': the key of instance %u has %zu B, room for %zu B was given",
+                         ring->name, instance, key.bytes, text ? capacity : 0);
+    if (key.text) {
+        memcpy(text, key.text, key.bytes);
+        key.text = text;
+    }
+    *out = key;
+    return SLR_OK;
+}
+
+slr_status slr_ring_get_key(slr_ring *ring, uint32_t instance, slr_key *out, char *text, size_t capacity)
+{
+    if (!out)
+        return SLRI_FAIL(INVALID, "slr_ring_get_key: out is NULL");
+    SLRI_TRY(check_launched(ring, "slr_ring_get_key"));
+    if (instance >= ring->instances)
+        return SLRI_FAIL(INVALID, "ring kernel '%s' has instances 0 to %u; %u was asked for", ring->name,
+                         ring->instances - 1, instance);
+    SLRI_TRY(slri_keys_pin_instance(ring, instance));
+    slr_status status = copy_key(ring, instance, out, text, capacity);
+    slri_keys_unpin(ring, instance);
+    return status;
+}
+
+slr_status slr_ring_forget_key(slr_ring *ring, slr_key key, void *state, size_t bytes, uint64_t timeout_ns)
+{
+    SLRI_TRY(check_call(ring, &key, "slr_ring_forget_key"));
+    SLRI_TRY(check_state_size(ring, state, bytes, "slr_ring_forget_key"));
+    return slri_keys_forget(ring, &key, state, slri_deadline_after(timeout_ns));
+}
