@@ -66,6 +66,8 @@ typedef struct slr_reply {
 ///
 /// SLR_OK: a reply, or a notice (see reply->status). SLR_END: a ring kernel that this port has used has ended;
 /// reply->from says which, once each; when none is left, END again at every call.
+/// SLR_RING_FAILED: a ring kernel that this port uses has failed; reply->from says which, once a failure. It may be
+/// restarted: the port stays connected.
 /// Threads: the owner.  Blocks: until `timeout_ns`.  Owns: nothing.
 /// Errors: TIMEOUT, INVALID (capacity smaller than the reply; it stays to be received).
 SLR_API slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity, uint64_t timeout_ns);
@@ -80,7 +82,8 @@ SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *pa
 /// `port` NULL: the device's shared port; any number of threads may call at once.
 ///
 /// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns`, for sending and receiving together.
-/// Errors: as slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before it was handled), INVALID (reply size).
+/// Errors: as slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before it was handled), RING_FAILED (it failed
+/// meanwhile; the message, if it is pending, stays so, and its late reply is discarded), INVALID (reply size).
 SLR_API slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
                             size_t reply_bytes, uint64_t timeout_ns);
 

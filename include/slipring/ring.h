@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Ring kernels: message handlers that stay, with their mailbox and their state.
-/// Contracts: docs/contract/lifecycle.md, docs/contract/delivery.md.
+/// Contracts: docs/contract/lifecycle.md, docs/contract/delivery.md, docs/contract/failure.md.
 ///
 ///     created --launch--> launched --activate--> active <--deactivate/reactivate--> paused
 ///     active or paused --close_input--> draining --(nothing pending)--> terminated
-///     any but terminated --terminate--> terminated        anything --> failed
+///     any but terminated --terminate--> terminated
+///     active, paused or draining --(faults)--> failed --restart--> what it was
 #ifndef SLIPRING_RING_H
 #define SLIPRING_RING_H
 
@@ -40,6 +41,19 @@ typedef enum slr_overflow {
     SLR_OVERFLOW_DROP_OLDEST = 3, ///< it is accepted, and of those that wait the earliest accepted is dropped
     SLR_OVERFLOW_DROP_LOWEST = 4  ///< likewise the earliest of the lowest priority, which may be the new one
 } slr_overflow;
+
+/// What becomes of a ring kernel when a message faults. An abandoned handler (handler_timeout_ns) always fails it.
+typedef enum slr_fault_policy {
+    SLR_FAULT_GO_ON = 1, ///< nothing: the message has failed, the next is handled (the default)
+    SLR_FAULT_FAIL = 2,  ///< it fails at the first fault
+    SLR_FAULT_LIMIT = 3  ///< it fails at more than fault_limit faults within fault_window_ns
+} slr_fault_policy;
+
+/// What the instances begin with after a restart.
+typedef enum slr_restart_from {
+    SLR_RESTART_INITIAL = 1,   ///< the initial state
+    SLR_RESTART_CHECKPOINT = 2 ///< the state that the last slr_ring_checkpoint kept
+} slr_restart_from;
 
 /// A priority, 0 (lowest) to 255, in a field whose zero means "default".
 #define SLR_PRIORITY(priority) ((uint32_t)(priority) + 1u)
@@ -129,6 +143,12 @@ typedef struct slr_ring_desc {
     uint32_t reserved3;
     slr_on_evicted *on_evicted; ///< gets each key that is evicted, with its state; NULL: they are dropped
     void *evicted_user;
+    uint64_t handler_timeout_ns; ///< a handler that runs longer is abandoned: its message faults, the ring kernel fails. At
+                              ///< least 1,000,000; default none. Costs two clock reads' time and copies of the message
+                              ///< and its replies
+    uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
+    uint32_t fault_limit;     ///< of SLR_FAULT_LIMIT: 1 to 65,536; default 10
+    uint64_t fault_window_ns; ///< likewise; default 1 s
 } slr_ring_desc;
 #ifdef __cplusplus
 static inline slr_ring_desc slr_ring_desc_init(void)
@@ -161,6 +181,9 @@ typedef struct slr_ring_stats {
     uint64_t dead_letters_lost; ///< messages that found no room among the dead letters; counted above all the same
     uint64_t keys;        ///< that have an instance now
     uint64_t evicted;     ///< keys that have lost theirs to another
+    uint64_t failures;    ///< how often it has failed
+    uint64_t restarts;    ///< how often it was restarted
+    char last_failure[192]; ///< why it failed last, "" before the first
 } slr_ring_stats;
 
 /// A message that was accepted and will not be handled. Borrowed for the length of the call.
@@ -202,7 +225,7 @@ SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 /// Closes the input, lets what is pending finish until the deadline, then stops: each message that was accepted and not
 /// handled is given to `on_undelivered` (may be NULL), once, on this thread. Blocked senders and receivers are released.
 /// `stats` (may be NULL) gets the final counts. A ring kernel that has terminated already, or is being terminated by
-/// another thread, gives OK and the final counts. From any state.
+/// another thread, gives OK and the final counts. From any state; a failed one handles nothing more.
 ///
 /// Threads: any, several at once; not from a handler of the same device.
 /// Blocks: until `timeout_ns` plus the time of handlers in progress.  Errors: INVALID (NULL).
@@ -212,6 +235,23 @@ SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_o
 /// Terminates at once if that has not been done, and gives up the handle. Its addresses become stale. NULL is fine.
 /// Threads: any, once; not from a handler of the same device.  Blocks: until handlers in progress have returned.
 SLR_API void slr_ring_destroy(slr_ring *ring);
+
+/// Keeps a copy of every instance's state, for slr_ring_restart; the last one counts. Taken between messages: an active
+/// ring kernel is paused for it and goes on.
+///
+/// Threads: any.  Blocks: until handlers in progress have returned, and for the copy.
+/// Errors: WRONG_STATE (not launched, active, paused or failed; or its state was changed meanwhile; or it has no state; or
+/// a handler was abandoned and it has not been restarted), TIMEOUT (from active: it goes on), NO_MEMORY.
+SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
+
+/// Brings a failed ring kernel back to what it was before it failed: active, paused or draining. Its address, its ports and
+/// what is pending stay, and are handled in order; its counts go on; every instance is set to the initial state or to the
+/// last checkpoint.
+///
+/// Threads: any; not from a handler of the same device.
+/// Blocks: until handlers in progress have returned.  Errors: WRONG_STATE (not failed, being terminated or restarted, no
+/// checkpoint, or it could never be started), TIMEOUT (a handler is still running: it stays failed), NO_MEMORY.
+SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the state is one of `states` (slr_ring_state values or'ed together).
 /// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT (names the state it is in), INVALID.

@@ -14,5 +14,6 @@
 #include <slipring/program.h>
 #include <slipring/ring.h>
 #include <slipring/status.h>
+#include <slipring/supervisor.h>
 
 #endif

@@ -14,7 +14,8 @@
     X(ACCESS, 3, "access outside a bound buffer")                                                                      \
     X(FUEL, 4, "out of fuel: too many loop iterations for one message")                                                \
     X(REPLIES, 5, "more replies than the ring kernel's max_replies")                                                   \
-    X(STATUS, 6, "the host function returned an error")
+    X(STATUS, 6, "the host function returned an error")                                                                \
+    X(OVERRUN, 7, "the handler ran past handler_timeout_ns and was abandoned")
 
 enum slri_fault {
 #define SLRI_FAULT_ENUM(name, integer, text) SLRI_FAULT_##name = integer,

@@ -273,6 +273,15 @@ __device__ mb_word mb_close(mb_word *S)
     return accepted & MB_COUNT;
 }
 
+// Lets claims in again. Relaxed, as the claims are: what the owners need comes with the control word.
+__device__ void mb_reopen(mb_word *S)
+{
+    mb_word accepted = MB_LOAD(MB_ACCEPTED);
+    while (!__nv_atomic_compare_exchange_n(&S[MB_ACCEPTED], &accepted, accepted & MB_COUNT, 1, __NV_ATOMIC_RELAXED,
+                                           __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)) {
+    }
+}
+
 // Fills the header of the slot at a lane's `position`; the caller has filled the payload, then publishes.
 __device__ void mb_write_header(mb_word *S, mb_word slot, mb_word priority, mb_word instance, mb_word correlation)
 {
@@ -725,6 +734,16 @@ __device__ void mb_finish(mb_word *S, mb_word *P)
     MB_RELEASE(owner + MB_FAULTED, P[MBP_FAULTED]);
     MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]);
     mb_retire(S, P);
+}
+
+// After a batch of `batch` was cut to its first `done` (at least 1) and finished: the rest is claimed again, as the next
+// batch's beginning. It stays so while the owner is paused.
+__device__ void mb_keep_rest(mb_word *S, mb_word *P, mb_word done, mb_word batch)
+{
+    for (mb_word k = done; k < batch; ++k) { P[MBP_PORT(P[MBP_BATCH(k)]) + MBQ_RESERVED] = 0u; }
+    for (mb_word k = done; k < batch; ++k) {
+        mb_add_to_batch(S, P, P[MBP_BATCH(k)], P[MBP_BATCH(k) + 1u], P[MBP_BATCH(k) + 2u]);
+    }
 }
 
 #endif

@@ -45,6 +45,11 @@ void slri_thread_join(slri_thread *thread)
     pthread_join(thread->handle, NULL);
 }
 
+void slri_thread_detach_self(void)
+{
+    pthread_detach(pthread_self());
+}
+
 void slri_mutex_init(slri_mutex *mutex)
 {
     pthread_mutex_init(&mutex->native, NULL);

@@ -23,6 +23,9 @@ slr_status slri_thread_start(slri_thread *thread, const char *name, void (*body)
 /// Waits until the body has returned. Once for each started thread.
 void slri_thread_join(slri_thread *thread);
 
+/// For a thread that nobody will join: it leaves nothing behind when it ends.
+void slri_thread_detach_self(void);
+
 /// Short critical sections off the message path. Not recursive.
 typedef struct slri_mutex {
     pthread_mutex_t native;

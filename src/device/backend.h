@@ -35,6 +35,26 @@ struct slri_command {
 // A host function of many messages a call. It says which of them faulted by a status in `fault_line`, else 0.
 typedef void slri_batch_handler(void *self, struct slri_call *calls, uint32_t count);
 
+// What a handler with a deadline works on: copies, which stay its own when it is abandoned. The ring layer makes one a
+// shard. When a handler is abandoned the ring layer puts what else it may still touch in here, and a hold on the ring
+// kernel.
+struct slri_box {
+    unsigned char *message, *replies; // in a copy of a slot; for max_replies replies, `reply_stride` bytes apart
+    uint32_t reply_stride;
+    uint32_t holds; // 2: the handler's and the ring layer's
+    void (*bury)(struct slri_box *box); // frees it, for who counts `holds` down to 0
+    void *ring;
+    unsigned char *states;
+    void *handler_self;
+    size_t bytes;
+};
+
+static inline void slri_box_let_go(struct slri_box *box)
+{
+    if (__atomic_fetch_sub(&box->holds, 1, __ATOMIC_ACQ_REL) == 1) // what the other did with it comes before its end
+        box->bury(box);
+}
+
 // One shard of a ring kernel, as a backend runs it. The ring layer owns it and everything it points to, and keeps it until
 // `over` has been told; the backend owns the words named so.
 struct slri_shard {
@@ -62,6 +82,15 @@ struct slri_shard {
     // Called by the owner when its answer to a control word has changed. When it has ended or stopped, this is its last
     // touch of the shard.
     void (*answered)(struct slri_shard *shard);
+    // NULL, or called by the owner behind each message that faulted, when it is published and before the next is handled:
+    // the ring kernel may be paused then.
+    void (*faulted)(struct slri_shard *shard);
+    // 0, or how long a handler may run; then `box` is set, and a handler that runs longer is abandoned: its message has
+    // faulted, and this is called, by who then owns the shard. Behind it the shard has no handler, states or box until the
+    // ring layer has given it new ones.
+    uint64_t timeout_ns;
+    struct slri_box *box;
+    void (*abandoned)(struct slri_shard *shard);
 
     // Of a keyed ring kernel: how many messages of each instance are done with, in any way; as `states`, NULL without keys.
     // Written by the owner alone (slri_shard_done), read by whoever looks for an instance that is idle.
@@ -82,6 +111,7 @@ struct slri_shard {
     struct slri_cpu_worker *worker;
     uint64_t idle_since_ns, linger_until_ns;
     uint32_t told_control, told_state; // what `answered` was last called for
+    uint32_t handling;                 // the message of the batch that a handler with a deadline works on
 };
 
 // The state of one of the shard's instances, or NULL.

@@ -105,6 +105,12 @@ static uint32_t instances_of(const slr_ring *ring, uint32_t shard)
 
 static uint64_t state_stride(const slr_ring *ring) { return round_up(ring->state_bytes, 16); }
 
+static void set_initial(const slr_ring *ring, struct slri_shard *shard)
+{
+    for (uint32_t i = 0; i < instances_of(ring, shard->number); ++i)
+        memcpy(shard->states + i * state_stride(ring), ring->initial_state, ring->state_bytes);
+}
+
 // The states of a shard's instances, on lines of their own, so that two workers never share one.
 static slr_status create_states(slr_ring *ring, struct slri_shard *shard, uint64_t bytes)
 {
@@ -113,9 +119,78 @@ static slr_status create_states(slr_ring *ring, struct slri_shard *shard, uint64
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u instances of %u B", ring->name, ring->instances,
                          ring->state_bytes);
     if (ring->initial_state && !ring->key_sort) // with keys: when the key comes
-        for (uint32_t i = 0; i < instances_of(ring, shard->number); ++i)
-            memcpy(shard->states + i * state_stride(ring), ring->initial_state, ring->state_bytes);
+        set_initial(ring, shard);
     return SLR_OK;
+}
+
+static size_t box_bytes(const slr_ring *ring, size_t *message_room, size_t *reply_stride)
+{
+    *message_room = slot_words(ring->message_bytes, ring->stamped, slri_ring_drops(ring)) * 4;
+    *reply_stride = round_up(ring->reply_bytes, 16);
+    return round_up(sizeof(struct slri_box), 16) + round_up(*message_room, 16) + ring->max_replies * *reply_stride;
+}
+
+// What an abandoned handler leaves: nobody else looks at it any more.
+static void bury(struct slri_box *box)
+{
+    slr_ring *ring = box->ring;
+    const slr_device *device = ring->device;
+    slri_map_release(box->states, ring->states_bytes);
+    if (ring->program)
+        device->backend->handler_destroy(device->self, ring->program->self, box->handler_self);
+    slri_free(device->allocator, box, box->bytes);
+    slri_ring_release(ring);
+}
+
+static slr_status create_box(slr_ring *ring, struct slri_shard *shard)
+{
+    size_t message_room, reply_stride, bytes = box_bytes(ring, &message_room, &reply_stride);
+    struct slri_box *box = slri_alloc(ring->device->allocator, bytes);
+    if (!box)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a copy of a message", ring->name);
+    *box = (struct slri_box){.reply_stride = (uint32_t)reply_stride, .holds = 2, .bury = bury, .bytes = bytes};
+    unsigned char *slot = (unsigned char *)box + round_up(sizeof *box, 16);
+    box->message = slot + MB_PAYLOAD * 4;
+    box->replies = slot + round_up(message_room, 16);
+    shard->box = box;
+    return SLR_OK;
+}
+
+static slr_status create_handler(slr_ring *ring, struct slri_shard *shard)
+{
+    const slr_device *device = ring->device;
+    if (ring->main)
+        return SLR_OK;
+    if (ring->on_batch)
+        return shard->batch_handler ? SLR_OK : slri_batch_create(ring, shard);
+    if (ring->program)
+        return device->backend->handler_create(device->self, ring->program->self, ring->entry, &shard->handler,
+                                               &shard->handler_self);
+    shard->handler = slri_ring_host_handler;
+    shard->handler_self = ring;
+    return SLR_OK;
+}
+
+slr_status slri_arena_outfit(slr_ring *ring, struct slri_shard *shard)
+{
+    if (ring->state_bytes && !shard->states)
+        SLRI_TRY(create_states(ring, shard, ring->states_bytes));
+    if (!shard->handler)
+        SLRI_TRY(create_handler(ring, shard));
+    return shard->timeout_ns && !shard->box ? create_box(ring, shard) : SLR_OK;
+}
+
+void slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const unsigned char *checkpoint)
+{
+    uint64_t bytes = instances_of(ring, shard->number) * state_stride(ring);
+    if (bytes == 0)
+        return;
+    if (checkpoint)
+        memcpy(shard->states, checkpoint + shard->number * ring->states_bytes, bytes);
+    else if (ring->initial_state)
+        set_initial(ring, shard);
+    else
+        memset(shard->states, 0, bytes);
 }
 
 static slr_status create_shard(slr_ring *ring, uint32_t number)
@@ -135,26 +210,18 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .ring = ring,
                                  .published = slri_ring_published,
                                  .answered = slri_ring_answered,
-                                 .operate = slri_ring_operate_all};
+                                 .operate = slri_ring_operate_all,
+                                 .faulted = ring->fault_policy == SLR_FAULT_GO_ON ? NULL : slri_ring_faulted,
+                                 .timeout_ns = ring->handler_timeout_ns,
+                                 .abandoned = slri_ring_abandoned};
     shard->own = slri_map_reserve(ring->own_bytes);
     if (!shard->own)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox", ring->name);
     mb_open(ring->S, shard->own, number);
     shard->own[MBP_MOST] = ring->max_batch;
-    if (ring->state_bytes)
-        SLRI_TRY(create_states(ring, shard, ring->states_bytes));
-    if (ring->on_batch)
-        return slri_batch_create(ring, shard);
     if (ring->main)
-        return slri_loop_create(ring);
-    if (ring->on_message) {
-        shard->handler = slri_ring_host_handler;
-        shard->handler_self = ring;
-        return SLR_OK;
-    }
-    slr_device *device = ring->device;
-    return device->backend->handler_create(device->self, ring->program->self, ring->entry, &shard->handler,
-                                           &shard->handler_self);
+        SLRI_TRY(slri_loop_create(ring));
+    return slri_arena_outfit(ring, shard);
 }
 
 static slr_status create_lanes(slr_ring *ring)
@@ -198,6 +265,8 @@ static void destroy_shard(slr_ring *ring, struct slri_shard *shard)
         slri_batch_destroy(shard);
     if (shard->handler && ring->program)
         device->backend->handler_destroy(device->self, ring->program->self, shard->handler_self);
+    if (shard->box)
+        slri_free(device->allocator, shard->box, shard->box->bytes);
 }
 
 void slri_arena_destroy(slr_ring *ring)

@@ -33,6 +33,11 @@ static slr_status noticed(const char *name, slr_status notice)
     return SLRI_FAIL(HANDLER_FAULT, "ring kernel '%s': the handler faulted on this message; slr_ring_stats says why", name);
 }
 
+static slr_status failed(const char *name)
+{
+    return SLRI_FAIL(RING_FAILED, "ring kernel '%s' failed before it replied", name);
+}
+
 // Copies a found reply out for its caller.
 static slr_status answer(const struct slri_found *found, void *reply, size_t bytes)
 {
@@ -92,6 +97,7 @@ static slr_status look(slr_port *port, const slr_ring *ring, uint32_t correlatio
     struct slri_found found;
     slr_ring *ended;                                                 // for slr_receive to tell
     uint32_t over = __atomic_load_n(&ring->over, __ATOMIC_ACQUIRE); // before its lanes
+    uint32_t failures = __atomic_load_n(&ring->failures, __ATOMIC_ACQUIRE);
     while (slri_find_reply(port, &found, &ended)) {
         uint32_t of = found.connection->ring->S[found.slot + MB_CORRELATION];
         if (of == correlation) {
@@ -105,7 +111,9 @@ static slr_status look(slr_port *port, const slr_ring *ring, uint32_t correlatio
         else
             SLRI_TRY(keep(port, &found));
     }
-    return over ? SLRI_FAIL(END, "ring kernel '%s' ended before it replied", ring->name) : SLR_TIMEOUT;
+    if (over)
+        return SLRI_FAIL(END, "ring kernel '%s' ended before it replied", ring->name);
+    return failures == port->call_failures ? SLR_TIMEOUT : failed(ring->name);
 }
 
 static slr_status call_on(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
@@ -115,9 +123,14 @@ static slr_status call_on(slr_port *port, slr_address to, const void *message, s
     SLRI_TRY(c ? check_reply(c->ring, reply, reply_bytes) : check_target(to, reply, reply_bytes));
     struct slri_backoff backoff = {.deadline_ns = deadline_ns};
     uint32_t correlation = ++port->call_correlation | SLRI_CALL_BIT;
+    port->call_failures = c ? __atomic_load_n(&c->ring->failures, __ATOMIC_ACQUIRE) : 0; // before it is sent
+    bool fresh = !c;
     SLRI_TRY(slri_send(port, to, message, bytes, 0, correlation, by_key, deadline_ns));
     *sent = true;
-    const slr_ring *ring = slri_connection_of(port, to)->ring;
+    c = slri_connection_of(port, to);
+    const slr_ring *ring = c->ring;
+    if (fresh)
+        port->call_failures = c->lane->failures_told; // as it was when the lane was taken
     for (;;) {
         slr_status status = look(port, ring, correlation, reply, reply_bytes);
         if (status != SLR_TIMEOUT)
@@ -186,12 +199,26 @@ void slri_shared_port_close(slr_device *device)
     device->ring->shared = NULL;
 }
 
+// Tells every caller that waits for this ring kernel that no reply will come. True: there was one.
+static bool settle(struct slri_shared_port *shared, const slr_ring *ring, slr_status status)
+{
+    bool some = false;
+    for (struct waiter *w = shared->waiters; w; w = w->next) {
+        if (w->slot != ring->slot || w->status != SLR_TIMEOUT)
+            continue;
+        __atomic_store_n(&w->status, status, __ATOMIC_RELEASE);
+        some = true;
+    }
+    return some;
+}
+
 // Hands every reply that has come to its caller, discards those that nobody waits for, and tells one end (the last
 // argument, else NULL). True: some caller has something.
 static bool deliver_some(struct slri_shared_port *shared, slr_ring **ended)
 {
     struct slri_found found;
     bool others = false;
+    const struct slri_connection *failure = slri_find_failure(shared->port); // before the lanes: replies go first
     while (slri_find_reply(shared->port, &found, ended)) {
         uint32_t correlation = found.connection->ring->S[found.slot + MB_CORRELATION];
         for (struct waiter *w = shared->waiters; w; w = w->next) {
@@ -202,11 +229,11 @@ static bool deliver_some(struct slri_shared_port *shared, slr_ring **ended)
         }
         slri_consume_reply(&found);
     }
+    if (failure)
+        others = settle(shared, failure->ring, SLR_RING_FAILED) || others;
     if (!*ended)
         return others;
-    for (struct waiter *w = shared->waiters; w; w = w->next)
-        if (w->slot == (*ended)->slot && w->status == SLR_TIMEOUT)
-            __atomic_store_n(&w->status, SLR_END, __ATOMIC_RELEASE);
+    settle(shared, *ended, SLR_END);
     slr_reply end;
     slri_report_end(shared->port, *ended, &end);
     return true;
@@ -219,7 +246,7 @@ static void deliver(struct slri_shared_port *shared)
     bool others = false;
     do
         others = deliver_some(shared, &ended) || others;
-    while (ended); // only compared: it may be gone
+    while (ended || __atomic_load_n(&shared->port->waker->failed, __ATOMIC_RELAXED)); // `ended` may be gone
     if (others) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
         slri_waker_wake(shared->port->waker);
@@ -336,6 +363,8 @@ static slr_status call_shared(slr_address to, const void *message, size_t bytes,
         return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
     if (status == SLR_END)
         return SLRI_FAIL(END, "the ring kernel ended before it replied");
+    if (status == SLR_RING_FAILED)
+        return failed("of this call");
     return status == SLR_OK ? SLR_OK : noticed("of this call", status);
 }
 

@@ -96,6 +96,7 @@ static slr_status take_lane(slr_ring *ring, slr_port *port, uint32_t i)
     __atomic_store_n(&lane->waker, port->waker, __ATOMIC_RELEASE);
     lane->used = true;
     lane->gone = false;
+    lane->failures_told = ring->failures;
     publish_ports(ring, i, true, false);
     return SLR_OK;
 }

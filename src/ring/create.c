@@ -285,6 +285,7 @@ static slr_status describe(slr_ring *ring, const slr_ring_desc *desc)
     SLRI_TRY(slri_keys_describe(ring, desc));
     SLRI_TRY(set_handler(ring, desc));
     SLRI_TRY(copy_initial_state(ring, desc));
+    SLRI_TRY(slri_failure_describe(ring, desc));
     ring->shards = ring->main ? 1 : ring->device->backend->shard_count(ring->device->self, ring->instances);
     SLRI_TRY(slri_arena_check(ring));
     return slri_table_enter(ring);
@@ -324,6 +325,7 @@ void slri_ring_dispose(slr_ring *ring)
     slr_device *device = ring->device;
     const slr_allocator *allocator = device->allocator;
     slri_arena_destroy(ring);
+    slri_failure_dispose(ring);
     for (uint32_t i = 0; ring->buffer && i < ring->bindings; ++i)
         if (ring->buffer[i])
             slri_buffer_release(ring->buffer[i]);

@@ -135,18 +135,25 @@ static slr_status operate_on_state(slr_ring *ring, struct slri_operation *op, ui
     slr_status status = slri_ring_operate(ring, op, slri_deadline_after(timeout_ns), call);
     if (ring->keys)
         slri_keys_unpin(ring, op->instance);
+    if (status == SLR_OK && op->lost)
+        return SLRI_FAIL(WRONG_STATE, "ring kernel '%s': %s: the state is an abandoned handler's; restart it first",
+                         ring->name, call);
     return status;
 }
 
 static void copy_out(struct slri_operation *op, struct slri_shard *shard)
 {
-    memcpy(op->to, slri_shard_state(shard, op->instance), shard->state_bytes);
+    const void *state = slri_shard_state(shard, op->instance);
+    op->lost = !state;
+    if (state)
+        memcpy(op->to, state, shard->state_bytes);
 }
 
 static void copy_in(struct slri_operation *op, struct slri_shard *shard)
 {
     void *state = slri_shard_state(shard, op->instance);
-    if (op->from)
+    op->lost = !state;
+    if (state && op->from)
         memcpy(state, op->from, shard->state_bytes);
     else
         slri_shard_reset(shard, state);

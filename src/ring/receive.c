@@ -43,6 +43,24 @@ bool slri_find_reply(slr_port *port, struct slri_found *found, slr_ring **ended)
     return false;
 }
 
+struct slri_connection *slri_find_failure(slr_port *port)
+{
+    struct slri_waker *waker = port->waker;
+    // Acquire: the counts of failures behind the mark. One mark may stand for several: it is set again for the next look.
+    if (!__atomic_load_n(&waker->failed, __ATOMIC_RELAXED) || !__atomic_exchange_n(&waker->failed, 0, __ATOMIC_ACQUIRE))
+        return NULL;
+    for (uint32_t k = 0; k < port->connections; ++k) {
+        struct slri_connection *c = port->connection[k];
+        uint32_t failures = __atomic_load_n(&c->ring->failures, __ATOMIC_ACQUIRE);
+        if (c->lane->failures_told == failures)
+            continue;
+        c->lane->failures_told = failures;
+        __atomic_store_n(&waker->failed, 1, __ATOMIC_RELAXED);
+        return c;
+    }
+    return NULL;
+}
+
 void slri_describe_reply(const struct slri_found *found, slr_reply *out)
 {
     const slr_ring *ring = found->connection->ring;
@@ -101,14 +119,18 @@ void slri_report_end(slr_port *port, slr_ring *ended, slr_reply *out)
 
 // ---- waiting ----------------------------------------------------------------------------------------------------------------
 
-// Whether a look at the lanes would find a reply or an end: any, or only that of the ring kernel that a call waits for.
+// Whether a look at the lanes would find a reply, an end or a failure: any, or only those of the ring kernel that a call
+// waits for.
 static bool has_news(slr_port *port, const slr_ring *only)
 {
     struct slri_found found;
     slr_ring *ended;
     if (slri_find_reply(port, &found, &ended))
         return true;
-    return only ? __atomic_load_n(&only->over, __ATOMIC_ACQUIRE) : ended != NULL;
+    if (only)
+        return __atomic_load_n(&only->over, __ATOMIC_ACQUIRE) ||
+               __atomic_load_n(&only->failures, __ATOMIC_ACQUIRE) != port->call_failures;
+    return ended || __atomic_load_n(&port->waker->failed, __ATOMIC_RELAXED);
 }
 
 void slri_port_park(slr_port *port, const slr_ring *only, uint64_t deadline_ns)
@@ -182,10 +204,17 @@ static slr_status try_receive(slr_port *port, slr_reply *reply, void *payload, s
         return receive_kept(port, reply, payload, capacity);
     struct slri_found found;
     slr_ring *ended;
+    uint32_t failure = __atomic_load_n(&port->waker->failed, __ATOMIC_ACQUIRE); // before the lanes: replies go first
     while (slri_find_reply(port, &found, &ended)) {
         if (!is_late_call(&found))
             return receive_found(&found, reply, payload, capacity);
         slri_consume_reply(&found);
+    }
+    const struct slri_connection *failed = failure ? slri_find_failure(port) : NULL;
+    if (failed) {
+        const slr_ring *ring = failed->ring;
+        *reply = (slr_reply){.from = {ring->place, ring->slot, ring->generation, 0}, .status = SLR_RING_FAILED};
+        return SLRI_FAIL(RING_FAILED, "ring kernel '%s' has failed; slr_ring_stats says why", ring->name);
     }
     if (ended) {
         char name[sizeof ended->name];

@@ -270,6 +270,8 @@ static slr_status start_shards(slr_ring *ring)
             __atomic_store_n(&ring->over, 1, __ATOMIC_RELEASE);
         mb_close(ring->S);
         slri_ring_command(ring, MB_STOP);
+        ring->failures++;
+        snprintf(ring->failure.why, sizeof ring->failure.why, "it could not be started: %s", slr_error_message());
         slri_ring_set_state(ring, SLR_RING_IN_FAILURE);
         return status;
     }
@@ -395,7 +397,9 @@ static void describe_fault(const slr_ring *ring, char *out, size_t room)
         uint32_t instance = MB_LOAD(owner + MB_FAULT_INSTANCE);
         if (kind == SLRI_FAULT_NONE)
             continue;
-        if (kind == SLRI_FAULT_STATUS)
+        if (kind == SLRI_FAULT_OVERRUN)
+            snprintf(out, room, "instance %u: %s", instance, fault_text(kind));
+        else if (kind == SLRI_FAULT_STATUS)
             snprintf(out, room, "instance %u: %s: %s", instance, fault_text(kind), slr_status_name((slr_status)line));
         else
             snprintf(out, room, "%s:%u: instance %u: %s",
@@ -440,6 +444,11 @@ slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out)
     if (!ring || !out)
         return SLRI_FAIL(INVALID, "slr_ring_get_stats: %s is NULL", ring ? "out" : "ring");
     *out = (slr_ring_stats){.state = slr_ring_get_state(ring)};
+    slri_mutex_lock(&ring->lock);
+    out->failures = ring->failures;
+    out->restarts = ring->failure.restarts;
+    memcpy(out->last_failure, ring->failure.why, sizeof out->last_failure);
+    slri_mutex_unlock(&ring->lock);
     if (out->state == SLR_RING_CREATED || !ring->S)
         return SLR_OK;
     count(ring, out);

@@ -19,6 +19,7 @@ struct slri_waker {
     uint32_t asleep; // not 0: about to sleep, or asleep; the futex word
     uint32_t polled; // 1: somebody waits on the descriptor; it is signalled once
     uint32_t holds;
+    uint32_t failed; // atomic: 1: some ring kernel of its port has failed since its owner last looked
     bool has_event;
     struct slri_event event;
     const slr_allocator *allocator;
@@ -44,6 +45,7 @@ struct slri_lane {
     struct slri_waker *waker; // atomic
     bool used, gone;
     uint32_t gone_epoch;
+    uint32_t failures_told; // of the ring kernel's, the port's owner has been told of so many
     struct slri_lane_cursor {
         uint32_t sent, received, mark;
         uint32_t filled; // slots behind `sent` that are written and not published yet
@@ -65,6 +67,7 @@ struct slr_ring {
 
     // Written now and then, read on the way of a message.
     uint32_t over __attribute__((aligned(128))); // all shards have ended or stopped, or never ran
+    uint32_t failures;                           // how often it has failed
     uint32_t credit_waiters;
     uint32_t credit_event; // futex: raised when credits may have come back
 
@@ -75,6 +78,16 @@ struct slr_ring {
     uint32_t holds;
     uint32_t control_number, port_epoch, letters_turn; // under `lock`
     bool terminating;
+    struct slri_failure { // under `lock`
+        slr_ring_state from; // what it was when it failed
+        bool restarting;
+        uint64_t restarts;
+        char why[192];
+        uint64_t *fault_ns; // of SLR_FAULT_LIMIT: when the last faults were, by number modulo fault_limit
+        uint64_t faults;
+        unsigned char *checkpoint; // the states of all shards, one behind the other; NULL: none
+        struct slri_bell *bell;    // of the supervisor's thread; NULL: none
+    } failure;
     slri_mutex lock;
     uint64_t refused; // atomic
     uint64_t undelivered;
@@ -106,7 +119,8 @@ struct slr_ring {
     uint32_t key_sort, key_limit, key_bytes;
     slr_on_evicted *on_evicted;
     void *evicted_user;
-    uint32_t queue_size, max_replies;
+    uint32_t queue_size, max_replies, fault_policy, fault_limit;
+    uint64_t fault_window_ns, handler_timeout_ns;
     size_t arena_bytes, own_bytes, states_bytes;
 };
 
@@ -120,6 +134,9 @@ static inline bool slri_ring_drops(const slr_ring *ring)
 slr_status slri_arena_check(const slr_ring *ring); // INVALID where a mailbox of these sizes cannot be
 slr_status slri_arena_create(slr_ring *ring);
 void slri_arena_destroy(slr_ring *ring);
+slr_status slri_arena_outfit(slr_ring *ring, struct slri_shard *shard); // gives a shard what it lacks: states, handler, box
+// Sets a shard's states to those of a checkpoint of all shards, or (NULL) to the initial one.
+void slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const unsigned char *checkpoint);
 
 // ring.c
 void slri_ring_hold(slr_ring *ring);
@@ -161,6 +178,7 @@ struct slri_operation {
     uint32_t instance; // whose shard it is about
     void *to;          // what `run` needs
     const void *from;
+    bool lost; // set by `run`: the state is an abandoned handler's
     // slri_ring_operate's own:
     struct slri_operation *next;
     uint32_t ran; // atomic
@@ -168,6 +186,17 @@ struct slri_operation {
 slr_status slri_ring_operate(slr_ring *ring, struct slri_operation *op, uint64_t deadline_ns, const char *call);
 void slri_ring_operate_all(struct slri_shard *shard);           // called by the owner
 void slri_ring_operate_last(struct slri_shard *shard);          // by an owner that ends
+
+// failure.c
+struct slri_bell { // futex: raised when a ring kernel fails that hangs on it
+    uint32_t rings;
+};
+slr_status slri_failure_describe(slr_ring *ring, const slr_ring_desc *desc);
+void slri_failure_dispose(slr_ring *ring);
+bool slri_ring_fail(slr_ring *ring, const char *why); // false: it was not running
+void slri_ring_faulted(struct slri_shard *shard);
+void slri_ring_abandoned(struct slri_shard *shard);
+void slri_bell_ring(struct slri_bell *bell);
 
 // create.c
 void slri_ring_dispose(slr_ring *ring); // frees a ring kernel that nobody holds
@@ -214,6 +243,7 @@ struct slr_port {
     bool was_connected;
     uint32_t correlation, call_correlation;
     struct slri_kept_reply *kept_first, *kept_last;
+    uint32_t call_failures; // of the ring kernel that a call waits for, before it was sent
 };
 
 // Correlations of slr_call have the top bit, those of sends have not, so that a late reply to a call that has given up is
@@ -241,7 +271,7 @@ slr_status slri_connection_get(slr_port *port, slr_address to, struct slri_conne
 slr_status slri_check_message(const slr_ring *ring, const void *message, size_t bytes);
 slr_status slri_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
                           const slr_send_options *options, bool by_key, uint64_t deadline_ns); // slr_send_with
-slr_status slri_refuse_closed(const slr_ring *ring); // why no credit was given, with the input closed
+slr_status slri_refuse_closed(slr_ring *ring); // why no credit was given, with the input closed
 
 // receive.c: the next reply, where it lies.
 struct slri_found {
@@ -257,6 +287,8 @@ void slri_describe_reply(const struct slri_found *found, slr_reply *out);
 const void *slri_reply_payload(const struct slri_found *found);
 void slri_consume_reply(const struct slri_found *found);
 void slri_report_end(slr_port *port, slr_ring *ended, slr_reply *out); // and forgets the connection
+// The first connection whose ring kernel has failed since the last time; NULL: none. It is told only once.
+struct slri_connection *slri_find_failure(slr_port *port);
 void slri_unblock_shards(slr_port *port); // before sleeping: lets shards that waited for reply room go on
 // Sleeps until a reply or an end may have come (`only` not NULL: of ends only that one's), or the deadline.
 void slri_port_park(slr_port *port, const slr_ring *only, uint64_t deadline_ns);

@@ -11,10 +11,12 @@
 
 // ---- credits --------------------------------------------------------------------------------------------------------------
 
-// Why no credit was given, with the input closed. The closed bit comes a moment before the state.
-slr_status slri_refuse_closed(const slr_ring *ring)
+// Why no credit was given, with the input closed. The closed bit comes a moment before the state, under the lock.
+slr_status slri_refuse_closed(slr_ring *ring)
 {
+    slri_mutex_lock(&ring->lock);
     slr_ring_state state = slr_ring_get_state(ring);
+    slri_mutex_unlock(&ring->lock);
     if (state == SLR_RING_TERMINATED)
         return SLRI_FAIL(RING_DEAD, "ring kernel '%s' has terminated", ring->name);
     if (state == SLR_RING_IN_FAILURE)

@@ -138,9 +138,11 @@ static slr_ring_state begin(slr_ring *ring)
         ring->S[MB_FINAL] = mb_close(ring->S);
         slri_ring_command(ring, MB_CLOSE);
         break;
+    case SLR_RING_IN_FAILURE: // it handles nothing any more
+        slri_ring_command(ring, MB_STOP);
+        break;
     case SLR_RING_DRAINING:
     case SLR_RING_TERMINATED:
-    case SLR_RING_IN_FAILURE:
         break;
     }
     if (state & (SLR_RING_LAUNCHED | SLR_RING_ACTIVE | SLR_RING_PAUSED))

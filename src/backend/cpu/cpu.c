@@ -94,6 +94,7 @@ static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *al
 static void cpu_close(void *device)
 {
     struct slri_cpu *cpu = device;
+    slri_cpu_watchdog_stop(cpu); // first: it replaces workers' threads
     slri_cpu_workers_stop(cpu);
     slri_mutex_destroy(&cpu->lock);
     slr_allocator copy = cpu->allocator_copy;

@@ -5,6 +5,8 @@
 #include "abi/held.h"
 #include "base/clock.h"
 
+#include <string.h>
+
 static void note_fault(const struct slri_shard *shard, uint32_t fault, const struct slri_call *call)
 {
     uint32_t *S = shard->shared;
@@ -37,7 +39,9 @@ static inline void settle(const struct slri_shard *shard, uint32_t k, const stru
         slri_shard_done(shard, call->instance);
 }
 
-static void handle(struct slri_shard *shard, uint32_t batch)
+// Handles the batch, or what comes of it up to a fault that the ring kernel's policy is to judge; gives how many messages
+// that was.
+static uint32_t handle(struct slri_shard *shard, uint32_t batch, uint32_t *faults)
 {
     uint32_t *S = shard->shared, *P = shard->own;
     struct slri_call call = {.bound = shard->bound,
@@ -57,12 +61,17 @@ static void handle(struct slri_shard *shard, uint32_t batch)
         call.fuel = shard->fuel;
         uint32_t fault = shard->handler(shard->handler_self, &call);
         settle(shard, k, &call, fault);
+        if (fault != SLRI_FAULT_NONE && shard->faulted) {
+            *faults = 1;
+            return k + 1;
+        }
     }
+    return batch;
 }
 
 // The same in one call. The replies to a message lie aside until it is settled: how many come before them is not known while
 // the handler may still reply to any.
-static void handle_together(struct slri_shard *shard, uint32_t batch)
+static uint32_t handle_together(struct slri_shard *shard, uint32_t batch, uint32_t *faults)
 {
     uint32_t *S = shard->shared, *P = shard->own;
     struct slri_call *call = shard->call;
@@ -80,8 +89,10 @@ static void handle_together(struct slri_shard *shard, uint32_t batch)
         for (uint32_t n = 0; n < call[k].replies && !fault; ++n)
             mb_copy_reply(S, P, P[MBP_BATCH(k)], n, (const uint32_t *)call[k].reply_base + n * (call[k].reply_stride / 4),
                           call[k].reply_stride / 4);
+        *faults += fault && shard->faulted;
         settle(shard, k, &call[k], fault ? SLRI_FAULT_STATUS : SLRI_FAULT_NONE);
     }
+    return batch;
 }
 
 // Whether what waits, and what comes while this pass goes on, is left to gather: fewer than a batch, and the first has not
@@ -99,6 +110,83 @@ static bool gathers(struct slri_shard *shard)
     return shown == 0 || (shown < shard->max_batch && !slri_passed(shard->linger_until_ns));
 }
 
+// ---- handlers with a deadline -----------------------------------------------------------------------------------------------
+
+static void copy_replies(const struct slri_shard *shard, uint32_t port, const struct slri_call *call)
+{
+    uint32_t *S = shard->shared;
+    const uint32_t *P = shard->own;
+    uint32_t lane = mb_reply_lane(S, P[MBP_OWNER], port);
+    for (uint32_t n = 0; n < call->replies; ++n)
+        memcpy(&S[mb_reply_slot(S, lane, P[MBP_PORT(port) + MBQ_REPLIES] + n) + MB_PAYLOAD],
+               call->reply_base + (size_t)n * call->reply_stride, call->reply_bytes);
+}
+
+// The same under the watchdog's eyes. The handler works on copies, so that a message and its reply slots can be given to
+// others while an abandoned handler still looks at them. ABANDONED: neither shard nor worker are this thread's any more.
+#define ABANDONED UINT32_MAX
+static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_t *faults)
+{
+    uint32_t *S = shard->shared, *P = shard->own;
+    struct slri_cpu_runner *runner = shard->worker->runner;
+    struct slri_box *box = shard->box;
+    slri_handler *handler = shard->handler; // read before the runner can lose the shard
+    void *self = shard->handler_self;
+    struct slri_call call = {.bound = shard->bound,
+                             .message = box->message,
+                             .reply_base = box->replies,
+                             .reply_mask = UINT32_MAX,
+                             .reply_stride = box->reply_stride,
+                             .reply_bytes = shard->reply_bytes,
+                             .max_replies = S[MB_MAX_REPLIES]};
+    for (uint32_t k = 0; k < batch; ++k) {
+        uint32_t at = P[MBP_BATCH(k) + 1];
+        memcpy(box->message - MB_PAYLOAD * 4, &S[at], S[MB_SLOT_WORDS] * 4);
+        call.instance = S[at + MB_INSTANCE];
+        call.state = slri_shard_state(shard, call.instance);
+        call.replies = 0;
+        call.fuel = shard->fuel;
+        shard->handling = k;
+        slri_cpu_runner_enter(runner, shard, slri_deadline_after(shard->timeout_ns));
+        uint32_t fault = handler(self, &call);
+        if (!slri_cpu_runner_leave(runner)) {
+            runner->box = box;
+            return ABANDONED;
+        }
+        if (fault == SLRI_FAULT_NONE)
+            copy_replies(shard, P[MBP_BATCH(k)], &call);
+        settle(shard, k, &call, fault);
+        if (fault != SLRI_FAULT_NONE && shard->faulted) {
+            *faults = 1;
+            return k + 1;
+        }
+    }
+    return batch;
+}
+
+// Publishes the first `done` messages of the batch; the rest stays claimed.
+static void finish(struct slri_shard *shard, uint32_t done, uint32_t batch)
+{
+    uint32_t *S = shard->shared, *P = shard->own;
+    P[MBP_BATCH_COUNT] = done;
+    mb_finish(S, P);
+    shard->published(shard, done);
+    if (done < batch)
+        mb_keep_rest(S, P, done, batch);
+}
+
+void slri_shard_abandon(struct slri_shard *shard)
+{
+    const uint32_t *S = shard->shared, *P = shard->own;
+    uint32_t k = shard->handling;
+    struct slri_call call = {.instance = S[P[MBP_BATCH(k) + 1] + MB_INSTANCE], .max_replies = S[MB_MAX_REPLIES]};
+    settle(shard, k, &call, SLRI_FAULT_OVERRUN); // its state is the abandoned handler's
+    finish(shard, k + 1, P[MBP_BATCH_COUNT]);
+    shard->abandoned(shard);
+}
+
+// ---- a pass -----------------------------------------------------------------------------------------------------------------
+
 enum slri_pass slri_shard_pass(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
@@ -113,12 +201,15 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
         shard->published(shard, 0);
     if (batch != 0) {
         shard->linger_until_ns = 0;
-        if (shard->batch_handler)
-            handle_together(shard, batch);
-        else
-            handle(shard, batch);
-        mb_finish(S, P);
-        shard->published(shard, batch);
+        uint32_t faults = 0;
+        uint32_t done = shard->batch_handler ? handle_together(shard, batch, &faults)
+                        : shard->timeout_ns  ? handle_watched(shard, batch, &faults)
+                                             : handle(shard, batch, &faults);
+        if (done == ABANDONED)
+            return SLRI_PASS_ABANDONED;
+        finish(shard, done, batch);
+        for (; faults != 0; --faults)
+            shard->faulted(shard);
     }
     bool draining = ((P[MBP_CONTROL] - 1) & 3) == MB_CLOSE;
     if (P[MBP_CONTROL] != shard->told_control || P[MBP_STATE] != shard->told_state) {

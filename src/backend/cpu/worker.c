@@ -83,6 +83,7 @@ static void lull(struct slri_cpu_worker *worker, struct slri_shard *shard)
 }
 
 struct round {
+    bool abandoned; // the thread: nothing is its own any more
     bool worked;
     bool waits; // a draining shard needs another look soon
     bool spins; // some shard has been idle for less than SPIN_NS
@@ -96,6 +97,10 @@ static struct round run_round(struct slri_cpu_worker *worker, uint64_t now_ns)
     while (*at) {
         struct slri_shard *shard = *at, *next = shard->next;
         enum slri_pass pass = slri_shard_pass(shard);
+        if (pass == SLRI_PASS_ABANDONED) {
+            round.abandoned = true;
+            return round;
+        }
         if (pass == SLRI_PASS_OVER) { // not ours any more; `next` was read before
             *at = next;
             continue;
@@ -126,11 +131,22 @@ static void park(struct slri_cpu_worker *worker, uint64_t deadline_ns)
     if (!__atomic_load_n(&worker->woken, __ATOMIC_RELAXED) && !__atomic_load_n(&worker->stop, __ATOMIC_RELAXED))
         slri_futex_wait(&worker->parked, 1, deadline_ns);
     __atomic_store_n(&worker->parked, 0, __ATOMIC_RELAXED);
+    slri_cpu_watchdog_wake(worker->cpu);
+}
+
+// The end of a thread that was abandoned. What the box holds may be the last of the device: it goes last.
+static void end_abandoned(struct slri_cpu_runner *runner)
+{
+    struct slri_box *box = runner->box;
+    slri_thread_detach_self();
+    slri_free(runner->allocator, runner, sizeof *runner);
+    slri_box_let_go(box);
 }
 
 static void work(void *arg)
 {
-    struct slri_cpu_worker *worker = arg;
+    struct slri_cpu_runner *runner = arg;
+    struct slri_cpu_worker *worker = runner->worker;
     uint32_t idle_rounds = 0;
     while (!__atomic_load_n(&worker->stop, __ATOMIC_RELAXED)) {
         adopt(worker);
@@ -141,6 +157,10 @@ static void work(void *arg)
         }
         bool look = idle_rounds % ROUNDS_A_LOOK == ROUNDS_A_LOOK - 1;
         struct round round = run_round(worker, look ? slri_now_ns() : 0);
+        if (round.abandoned) {
+            end_abandoned(runner);
+            return;
+        }
         idle_rounds = round.worked ? 0 : idle_rounds + 1;
         if (!look || round.worked || round.spins)
             continue;
@@ -159,6 +179,35 @@ uint32_t slri_cpu_shard_count(const void *device, uint32_t instances)
     return instances < cpu->workers ? instances : cpu->workers;
 }
 
+slr_status slri_cpu_runner_create(struct slri_cpu_worker *worker, struct slri_cpu_runner **out)
+{
+    const slr_allocator *allocator = worker->cpu->allocator;
+    struct slri_cpu_runner *runner = slri_alloc(allocator, sizeof *runner);
+    if (!runner)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a worker's thread");
+    runner->worker = worker;
+    runner->allocator = allocator;
+    *out = runner;
+    return SLR_OK;
+}
+
+slr_status slri_cpu_runner_start(struct slri_cpu_runner *runner)
+{
+    char name[32];
+    snprintf(name, sizeof name, "slr-worker-%u", (unsigned)(runner->worker - runner->worker->cpu->worker));
+    SLRI_TRY(slri_thread_start(&runner->thread, name, work, runner));
+    runner->started = true;
+    return SLR_OK;
+}
+
+static slr_status start_worker(struct slri_cpu *cpu, struct slri_cpu_worker *worker)
+{
+    worker->cpu = cpu;
+    if (!worker->runner)
+        SLRI_TRY(slri_cpu_runner_create(worker, &worker->runner));
+    return slri_cpu_runner_start(worker->runner);
+}
+
 static slr_status start_workers(struct slri_cpu *cpu)
 {
     if (!cpu->worker)
@@ -166,10 +215,7 @@ static slr_status start_workers(struct slri_cpu *cpu)
     if (!cpu->worker)
         return SLRI_FAIL(NO_MEMORY, "no memory for %u workers", cpu->workers);
     while (cpu->started < cpu->workers) {
-        struct slri_cpu_worker *worker = &cpu->worker[cpu->started];
-        char name[32];
-        snprintf(name, sizeof name, "slr-worker-%u", cpu->started);
-        SLRI_TRY(slri_thread_start(&worker->thread, name, work, worker));
+        SLRI_TRY(start_worker(cpu, &cpu->worker[cpu->started]));
         ++cpu->started;
     }
     return SLR_OK;
@@ -180,6 +226,8 @@ slr_status slri_cpu_shard_start(void *device, struct slri_shard *shard)
     struct slri_cpu *cpu = device;
     slri_mutex_lock(&cpu->lock);
     slr_status status = cpu->started < cpu->workers ? start_workers(cpu) : SLR_OK;
+    if (status == SLR_OK && shard->timeout_ns)
+        status = slri_cpu_watch(cpu, shard->timeout_ns);
     if (status == SLR_OK)
         shard->worker = &cpu->worker[cpu->next_worker++ % cpu->workers];
     slri_mutex_unlock(&cpu->lock);
@@ -195,6 +243,9 @@ void slri_cpu_workers_stop(struct slri_cpu *cpu)
         unpark(&cpu->worker[i]);
     }
     for (uint32_t i = 0; i < cpu->started; ++i)
-        slri_thread_join(&cpu->worker[i].thread);
+        if (cpu->worker[i].runner->started)
+            slri_thread_join(&cpu->worker[i].runner->thread);
+    for (uint32_t i = 0; cpu->worker && i < cpu->workers; ++i)
+        slri_free(cpu->allocator, cpu->worker[i].runner, sizeof *cpu->worker[i].runner);
     slri_free(cpu->allocator, cpu->worker, cpu->workers * sizeof *cpu->worker);
 }

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Failing, checkpoints and restart.
+//
+// A failed ring kernel is a paused one whose input is closed: its shards stop between two messages, what is pending
+// stays where it is, and a restart has only to set the states and to open it again.
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/memory_map.h"
+#include "base/status.h"
+#include "ring/ring.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---- the description ----------------------------------------------------------------------------------------------
+static slr_status refuse(const slr_ring *ring, const char *field, uint64_t given, const char *possible)
+{
+    return SLRI_FAIL(INVALID, "ring kernel '%s': %s is %llu; %s is possible", ring->name, field,
+                     (unsigned long long)given, possible);
+}
+
+slr_status slri_failure_describe(slr_ring *ring, const slr_ring_desc *desc)
+{
+    ring->fault_policy = desc->fault_policy ? desc->fault_policy : SLR_FAULT_GO_ON;
+    ring->fault_limit = desc->fault_limit ? desc->fault_limit : 10;
+    ring->fault_window_ns = desc->fault_window_ns ? desc->fault_window_ns : 1000000000u;
+    ring->handler_timeout_ns = desc->handler_timeout_ns;
+    if (ring->main && (desc->fault_policy || desc->handler_timeout_ns))
+        return SLRI_FAIL(INVALID,
+                         "ring kernel '%s': fault_policy and handler_timeout_ns are of handlers, not of a main",
+                         ring->name);
+    if (ring->on_batch && desc->handler_timeout_ns)
+        return SLRI_FAIL(INVALID, "ring kernel '%s': handler_timeout_ns is of handlers of one message a call",
+                         ring->name);
+    if (ring->fault_policy > SLR_FAULT_LIMIT)
+        return refuse(ring, "fault_policy", ring->fault_policy, "an slr_fault_policy");
+    if (ring->fault_policy != SLR_FAULT_LIMIT && (desc->fault_limit || desc->fault_window_ns))
+        return SLRI_FAIL(INVALID, "ring kernel '%s': fault_limit and fault_window_ns are of SLR_FAULT_LIMIT",
+                         ring->name);
+    if (ring->fault_limit > 65536)
+        return refuse(ring, "fault_limit", ring->fault_limit, "1 to 65536");
+    // Below half the clock's range, so that a deadline never is one of the watchdog's marks.
+    if (ring->handler_timeout_ns && (ring->handler_timeout_ns < 1000000 || ring->handler_timeout_ns > UINT64_MAX / 4))
+        return refuse(ring, "handler_timeout_ns", ring->handler_timeout_ns, "0 or 1000000 (1 ms) to 2^62");
+    if (ring->fault_policy != SLR_FAULT_LIMIT)
+        return SLR_OK;
+    ring->failure.fault_ns = slri_alloc(ring->device->allocator, ring->fault_limit * sizeof *ring->failure.fault_ns);
+    return ring->failure.fault_ns ? SLR_OK
+                                  : SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u times of faults",
+                                              ring->name, ring->fault_limit);
+}
+
+static size_t checkpoint_bytes(const slr_ring *ring)
+{
+    return ring->states_bytes * ring->shards;
+}
+
+void slri_failure_dispose(slr_ring *ring)
+{
+    slri_free(ring->device->allocator, ring->failure.fault_ns, ring->fault_limit * sizeof *ring->failure.fault_ns);
+    slri_map_release(ring->failure.checkpoint, checkpoint_bytes(ring));
+}
+
+// ---- failing ------------------------------------------------------------------------------------------------------
+void slri_bell_ring(struct slri_bell *bell)
+{
+    __atomic_fetch_add(&bell->rings, 1, __ATOMIC_RELEASE); // the state that it rings for
+    slri_futex_wake(&bell->rings, UINT32_MAX);
+}
+
+// Under lock. The state comes behind the closed bit: who has seen it is refused.
+static void fail(slr_ring *ring, slr_ring_state from, const char *why)
+{
+    ring->failure.from = from;
+    snprintf(ring->failure.why, sizeof ring->failure.why, "%s", why);
+    mb_close(ring->S);
+    slri_ring_command(ring, MB_PAUSE);
+    // Release, as the marks: who finds one finds the other.
+    __atomic_fetch_add(&ring->failures, 1, __ATOMIC_RELEASE);
+    for (uint32_t i = 0; i < ring->max_ports; ++i)
+        if (ring->lane[i].waker)
+            __atomic_store_n(&ring->lane[i].waker->failed, 1, __ATOMIC_RELEASE);
+    slri_ring_set_state(ring, SLR_RING_IN_FAILURE);
+    if (ring->failure.bell)
+        slri_bell_ring(ring->failure.bell);
+}
+
+bool slri_ring_fail(slr_ring *ring, const char *why)
+{
+    slri_mutex_lock(&ring->lock);
+    slr_ring_state state = slr_ring_get_state(ring);
+    bool fails = !ring->terminating && !ring->main && state & (SLR_RING_ACTIVE | SLR_RING_PAUSED | SLR_RING_DRAINING);
+    if (fails)
+        fail(ring, state, why);
+    slri_mutex_unlock(&ring->lock);
+    if (fails)
+        slri_ring_wake_all(ring);
+    return fails;
+}
+
+// Counts a fault; whether there are more than fault_limit in a window: the fault that many before is in it too.
+static bool past_limit(slr_ring *ring)
+{
+    uint64_t now = slri_now_ns();
+    slri_mutex_lock(&ring->lock);
+    struct slri_failure *f = &ring->failure;
+    uint64_t *slot = &f->fault_ns[f->faults++ % ring->fault_limit];
+    bool past = f->faults > ring->fault_limit && now - *slot < ring->fault_window_ns;
+    *slot = now;
+    slri_mutex_unlock(&ring->lock);
+    return past;
+}
+
+void slri_ring_faulted(struct slri_shard *shard)
+{
+    slr_ring *ring = shard->ring;
+    char why[128] = "a message faulted";
+    if (ring->fault_policy == SLR_FAULT_LIMIT) {
+        if (!past_limit(ring))
+            return;
+        snprintf(why, sizeof why, "more than %u messages faulted within %llu ns", ring->fault_limit,
+                 (unsigned long long)ring->fault_window_ns);
+    }
+    slri_ring_fail(ring, why);
+}
+
+void slri_ring_abandoned(struct slri_shard *shard)
+{
+    slr_ring *ring = shard->ring;
+    struct slri_box *box = shard->box;
+    slri_ring_hold(ring);
+    box->ring = ring;
+    box->states = shard->states;
+    box->handler_self = shard->handler_self;
+    shard->states = NULL;
+    shard->handler = NULL;
+    shard->box = NULL;
+    char why[128];
+    snprintf(why, sizeof why, "a handler ran for more than %llu ns and was abandoned",
+             (unsigned long long)ring->handler_timeout_ns);
+    if (!slri_ring_fail(ring, why)) {
+        // Being terminated, or failed already: nothing may be handled here without a handler.
+        slri_mutex_lock(&ring->lock);
+        slri_ring_command(ring, ring->terminating ? MB_STOP : MB_PAUSE);
+        slri_mutex_unlock(&ring->lock);
+    }
+    slri_box_let_go(box);
+}
+
+// ---- quiet points -------------------------------------------------------------------------------------------------
+static uint32_t current_command(const slr_ring *ring)
+{
+    return ring->control_number & (UINT32_MAX >> 3);
+}
+
+static slr_status wrong_state(const slr_ring *ring, const char *call, const char *why)
+{
+    return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is %s; %s %s", ring->name,
+                     slr_ring_state_name(slr_ring_get_state(ring)), call, why);
+}
+
+static bool lacks_states(const slr_ring *ring)
+{
+    for (uint32_t i = 0; i < ring->shards; ++i)
+        if (!ring->shard[i].states)
+            return true;
+    return false;
+}
+
+// Under lock, at a quiet point.
+static slr_status copy_states(slr_ring *ring)
+{
+    if (lacks_states(ring))
+        return wrong_state(ring, "slr_ring_checkpoint",
+                           "cannot copy the state of an abandoned handler: restart it first");
+    unsigned char *to = ring->failure.checkpoint;
+    if (!to)
+        to = slri_map_reserve(checkpoint_bytes(ring));
+    if (!to)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a checkpoint of %zu B", ring->name,
+                         checkpoint_bytes(ring));
+    for (uint32_t i = 0; i < ring->shards; ++i)
+        memcpy(to + i * ring->states_bytes, ring->shard[i].states, ring->states_bytes);
+    ring->failure.checkpoint = to;
+    return SLR_OK;
+}
+
+// Pauses what is active; its state does not say so, because every other call that changes it gives another command.
+// Gives the state.
+static slr_ring_state pause(slr_ring *ring, uint32_t *command)
+{
+    slri_mutex_lock(&ring->lock);
+    slr_ring_state state = slr_ring_get_state(ring);
+    if (state == SLR_RING_ACTIVE)
+        slri_ring_command(ring, MB_PAUSE);
+    *command = current_command(ring);
+    slri_mutex_unlock(&ring->lock);
+    return state;
+}
+
+slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns)
+{
+    if (!ring)
+        return SLRI_FAIL(INVALID, "slr_ring_checkpoint: ring is NULL");
+    const uint32_t allowed = SLR_RING_LAUNCHED | SLR_RING_ACTIVE | SLR_RING_PAUSED | SLR_RING_IN_FAILURE;
+    uint64_t deadline = slri_deadline_after(timeout_ns);
+    if (ring->state_bytes == 0 || ring->main)
+        return wrong_state(ring, "slr_ring_checkpoint", "needs a ring kernel with state that is no main");
+    if (ring->key_sort)
+        return wrong_state(ring, "slr_ring_checkpoint",
+                           "is not of keyed ones: an instance may get another key; slr_ring_snapshot is");
+    uint32_t command;
+    slr_ring_state found = pause(ring, &command);
+    if (!(found & allowed))
+        return wrong_state(ring, "slr_ring_checkpoint", "needs it launched, active, paused or failed");
+    slr_status status =
+        found == SLR_RING_LAUNCHED ? SLR_OK : slri_ring_await(ring, command, deadline, "slr_ring_checkpoint");
+    slri_mutex_lock(&ring->lock);
+    bool overtaken = current_command(ring) != command || ring->terminating;
+    if (status == SLR_OK)
+        status =
+            overtaken ? wrong_state(ring, "slr_ring_checkpoint", "was overtaken by another call") : copy_states(ring);
+    if (found == SLR_RING_ACTIVE && !overtaken)
+        slri_ring_command(ring, MB_RUN);
+    slri_mutex_unlock(&ring->lock);
+    return status;
+}
+
+// ---- restart ------------------------------------------------------------------------------------------------------
+static slr_status may_restart(const slr_ring *ring, slr_restart_from from)
+{
+    const char *call = "slr_ring_restart";
+    if (slr_ring_get_state(ring) != SLR_RING_IN_FAILURE)
+        return wrong_state(ring, call, "needs it failed");
+    if (ring->terminating)
+        return wrong_state(ring, call, "came after slr_ring_terminate");
+    if (ring->failure.from == 0)
+        return wrong_state(ring, call, "cannot help: it could not be started, or is a main; terminate it");
+    if (from == SLR_RESTART_CHECKPOINT && !ring->failure.checkpoint)
+        return wrong_state(ring, call, "needs a checkpoint; there is none");
+    return SLR_OK;
+}
+
+// Under lock, with every shard paused: sets the states, and gives shards whose handler was abandoned what they lack.
+static slr_status renew(slr_ring *ring, slr_restart_from from)
+{
+    for (uint32_t i = 0; i < ring->shards; ++i)
+        SLRI_TRY(slri_arena_outfit(ring, &ring->shard[i]));
+    for (uint32_t i = 0; i < ring->shards; ++i)
+        slri_arena_set_states(ring, &ring->shard[i], from == SLR_RESTART_CHECKPOINT ? ring->failure.checkpoint : NULL);
+    return SLR_OK;
+}
+
+// Under lock. The state comes last: who has seen it is not refused.
+static void reopen(slr_ring *ring)
+{
+    slr_ring_state to = ring->failure.from;
+    ring->failure.faults = 0;
+    ++ring->failure.restarts;
+    if (to != SLR_RING_DRAINING)
+        mb_reopen(ring->S);
+    slri_ring_command(ring, to == SLR_RING_ACTIVE ? MB_RUN : to == SLR_RING_PAUSED ? MB_PAUSE : MB_CLOSE);
+    slri_ring_set_state(ring, to);
+}
+
+slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns)
+{
+    if (!ring || (from != SLR_RESTART_INITIAL && from != SLR_RESTART_CHECKPOINT))
+        return SLRI_FAIL(INVALID, "slr_ring_restart: %s", ring ? "`from` is no slr_restart_from" : "ring is NULL");
+    uint64_t deadline = slri_deadline_after(timeout_ns);
+    slri_mutex_lock(&ring->lock);
+    slr_status status = may_restart(ring, from);
+    if (status == SLR_OK && ring->failure.restarting)
+        status = wrong_state(ring, "slr_ring_restart", "is at work in another thread");
+    bool mine = status == SLR_OK;
+    ring->failure.restarting = ring->failure.restarting || mine;
+    uint32_t number = current_command(ring);
+    slri_mutex_unlock(&ring->lock);
+    if (!mine)
+        return status;
+    status = slri_ring_await(ring, number, deadline, "slr_ring_restart");
+    slri_mutex_lock(&ring->lock);
+    if (status == SLR_OK)
+        status = may_restart(ring, from); // a terminate may have come
+    if (status == SLR_OK)
+        status = renew(ring, from);
+    if (status == SLR_OK)
+        reopen(ring);
+    ring->failure.restarting = false;
+    slri_mutex_unlock(&ring->lock);
+    return status;
+}
