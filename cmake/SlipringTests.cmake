@@ -73,4 +73,5 @@ if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
         slipring_test_name(${file} name)
         slipring_register(${name} ${file})
     endforeach()
+    set_tests_properties(tests/model/model PROPERTIES TIMEOUT 600) # a minute of one core that others may want too
 endif()

@@ -19,6 +19,7 @@ test  | header jansson.h | libjansson-dev
 test  | header cmocka.h | libcmocka-dev
 test  | command c++ | g++
 test  | command pkg-config | pkg-config
+test  | command spin | spin
 bench | header jansson.h | libjansson-dev
 bench | command c++ | g++
 bench | header caf/all.hpp | libcaf-dev

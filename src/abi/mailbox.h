@@ -212,15 +212,15 @@ __device__ mb_word mb_retired(const mb_word *S)
     return sum & MB_COUNT;
 }
 
-// Moves MB_RETIRED_SEEN forward. It is compared with MB_ACCEPTED, which is never more than 2^21 ahead of a true count; an
-// older value that arrives late would be behind by less than 2^30, and is dropped.
+// Moves MB_RETIRED_SEEN forward, from `seen`, which the caller acquired before it summed up `retired`: so `retired` is
+// no older. Who finds another value there leaves it: it is about as good, or this sender was away so long that a
+// comparison modulo 2^31 would take its old sum for a newer one (tests/model/ports.pml).
 // Release: who takes this value as its credit must see what the acquires in mb_retired saw.
-__device__ void mb_note_retired(mb_word *S, mb_word retired)
+__device__ void mb_note_retired(mb_word *S, mb_word seen, mb_word retired)
 {
-    mb_word seen = MB_LOAD(MB_RETIRED_SEEN);
-    while (((retired - seen) & MB_COUNT) != 0u && ((retired - seen) & MB_COUNT) < 0x40000000u &&
-           !__nv_atomic_compare_exchange_n(&S[MB_RETIRED_SEEN], &seen, retired, 0, __NV_ATOMIC_RELEASE,
-                                           __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)) {
+    if (retired != seen) {
+        __nv_atomic_compare_exchange_n(&S[MB_RETIRED_SEEN], &seen, retired, 0, __NV_ATOMIC_RELEASE, __NV_ATOMIC_RELAXED,
+                                       __NV_THREAD_SCOPE_SYSTEM);
     }
 }
 
@@ -235,10 +235,11 @@ __device__ mb_word mb_claim_place(mb_word *S, mb_word want, mb_word *place)
     mb_word granted = 0u;
     mb_word done = 0u;
     while (done == 0u && (accepted & MB_CLOSED) == 0u) {
-        mb_word used = (accepted - MB_ACQUIRE(MB_RETIRED_SEEN)) & MB_COUNT;
+        mb_word seen = MB_ACQUIRE(MB_RETIRED_SEEN);
+        mb_word used = (accepted - seen) & MB_COUNT;
         if (used + want > capacity) {
             mb_word retired = mb_retired(S);
-            mb_note_retired(S, retired);
+            mb_note_retired(S, seen, retired);
             used = (accepted - retired) & MB_COUNT;
         }
         // `used` above the capacity: `accepted` is older than the retired count. Then it is read again.
@@ -430,7 +431,8 @@ __device__ void mb_take_all(mb_word *S, mb_word *P)
 }
 
 // Whether all lanes that show something carry one and the same priority: then the order of the lanes is the order of
-// service, and the pending set (10 of 18 ns a message) can be passed by. 0: nothing to take; 1: straight; 2: mixed.
+// service, and the pending set (10 of 18 ns a message) can be passed by. 0: nothing to take; MB_MIXED_MARK: mixed; else
+// the mark that they have in common.
 __device__ mb_word mb_look(mb_word *S, mb_word *P)
 {
     mb_word common = 0u;
@@ -439,11 +441,11 @@ __device__ mb_word mb_look(mb_word *S, mb_word *P)
         mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
         if (MB_ACQUIRE(mb_lane_slot(S, lane, position) + MB_SEQUENCE) == position + 1u) {
             mb_word mark = MB_LOAD(lane + MB_MIXED); // behind the acquire: at least as new as the message
-            if (mark > 256u || (common != 0u && mark != common)) { return 2u; }
+            if (mark > 256u || (common != 0u && mark != common)) { return MB_MIXED_MARK; }
             common = mark;
         }
     }
-    return common != 0u ? 1u : 0u;
+    return common;
 }
 
 // How many messages wait, pending or in the lanes: exact up to `most`.
@@ -459,8 +461,9 @@ __device__ mb_word mb_shown(const mb_word *S, const mb_word *P, mb_word most)
 }
 
 // Takes a batch straight from the lanes, a run a port, beginning with the port whose turn it is.
-// The mark is read again behind the acquire of the whole run: a run may hold a message sent after mb_look looked.
-__device__ void mb_claim_straight(mb_word *S, mb_word *P)
+// The mark is read again behind the acquire of the whole run: a run may hold messages sent after mb_look looked, in a
+// lane that has become mixed, or that was empty then and is of another priority. Such a run waits for the next pass.
+__device__ void mb_claim_straight(mb_word *S, mb_word *P, mb_word mark)
 {
     mb_word first = mb_next_port(S, P, P[MBP_TURN]);
     if (first == MB_MAX_PORTS) { first = mb_next_port(S, P, 0u); }
@@ -469,7 +472,7 @@ __device__ void mb_claim_straight(mb_word *S, mb_word *P)
         mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
         mb_word q = MBP_PORT(port);
         mb_word run = mb_full_run(S, lane, P[q + MBQ_NEXT_IN]);
-        if (MB_LOAD(lane + MB_MIXED) > 256u) { run = 0u; } // it has just become mixed: the next pass takes it
+        if (MB_LOAD(lane + MB_MIXED) != mark) { run = 0u; }
         while (run != 0u && P[MBP_BATCH_COUNT] < P[MBP_MOST] && mb_has_room(S, P, port) != 0u) {
             mb_add_to_batch(S, P, port, mb_lane_slot(S, lane, P[q + MBQ_NEXT_IN]), 0u);
             P[q + MBQ_NEXT_IN] += 1u;
@@ -675,8 +678,11 @@ __device__ mb_word mb_begin(mb_word *S, mb_word *P)
         if (P[MBP_MOST] != 0u) { mb_claim_one(S, P); }
     } else if (P[MBP_WAITING] == 0u) {
         mb_word look = mb_look(S, P);
-        if (look == 1u) { mb_claim_straight(S, P); }
-        if (look == 2u) { mb_take_all(S, P); }
+        if (look == MB_MIXED_MARK) {
+            mb_take_all(S, P);
+        } else if (look != 0u) {
+            mb_claim_straight(S, P, look);
+        }
     } else {
         mb_take_all(S, P);
     }

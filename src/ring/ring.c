@@ -179,9 +179,10 @@ void slri_ring_answered(struct slri_shard *shard)
     slri_ring_operate_last(shard);
     if (__atomic_add_fetch(&ring->over_count, 1, __ATOMIC_ACQ_REL) == ring->shards) {
         __atomic_store_n(&ring->over, 1, __ATOMIC_RELEASE); // the last replies of all shards
-        // Drained by close_input alone: nobody else will say so. Terminate has its own last steps.
+        // Drained by close_input alone: nobody else will say so. Terminate has its own last steps; so a shard that
+        // stopped leaves the state to it, even where it has given up: tried again, it hands back what is left.
         slri_mutex_lock(&ring->lock);
-        bool alone = !ring->terminating && slr_ring_get_state(ring) == SLR_RING_DRAINING;
+        bool alone = state == MB_ENDED && !ring->terminating && slr_ring_get_state(ring) == SLR_RING_DRAINING;
         if (alone)
             slri_ring_set_state(ring, SLR_RING_TERMINATED);
         slri_mutex_unlock(&ring->lock);

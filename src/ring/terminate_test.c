@@ -455,6 +455,37 @@ static void terminate_by_several_threads_while_full_is_one_end(void **state)
     slr_device_close(device);
 }
 
+// What a terminate leaves that has told the owner to stop and has given up waiting for the handler.
+static void handler_that_outlives_a_terminate_leaves_its_queue_to_the_next_one(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu?threads=1");
+    slr_ring_desc desc = describe("late", 0, 0);
+    desc.max_batch = 1;
+    hold(&h, 1);
+    slr_ring *ring = start_ring(device, &desc);
+    slr_port *port = open_port(device);
+    for (uint32_t i = 0; i < 3; ++i)
+        must(send_value(port, address_of(ring, 0), i, 0));
+    wait_until_is(&h.inside, 1);
+    must(slr_ring_close_input(ring));
+    slri_mutex_lock(&ring->lock);
+    slri_ring_command(ring, MB_STOP);
+    slri_mutex_unlock(&ring->lock);
+    hold(&h, 0);
+    wait_until_is(&ring->leaving, 0);
+    assert_int_equal(slr_ring_get_state(ring), SLR_RING_DRAINING);
+    slr_ring_stats stats;
+    must(slr_ring_terminate(ring, LONG, take_back, &back, &stats));
+    assert_int_equal(stats.handled, 1);
+    assert_int_equal(back.count, 2);
+    assert_int_equal(stats.undelivered, 2);
+    check_sum(&stats);
+    slr_port_close(port);
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,6 +500,7 @@ int main(void)
         cmocka_unit_test(call_is_told_its_own_ring_kernels_end),
         cmocka_unit_test(shared_calls_are_told_the_end),
         cmocka_unit_test(terminate_by_several_threads_while_full_is_one_end),
+        cmocka_unit_test(handler_that_outlives_a_terminate_leaves_its_queue_to_the_next_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
