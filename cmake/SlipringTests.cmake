@@ -54,7 +54,8 @@ foreach(file IN LISTS test_sources tool_tests)
 endforeach()
 
 # Examples that check themselves. They see what a user sees: the public headers and the library.
-file(GLOB example_programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/loop/*.c)
+file(GLOB example_programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/loop/*.c
+    ${PROJECT_SOURCE_DIR}/examples/pipeline/*.c)
 foreach(file IN LISTS example_programs)
     cmake_path(GET file STEM stem)
     add_executable(example_${stem} ${file})
@@ -62,7 +63,10 @@ foreach(file IN LISTS example_programs)
     target_link_libraries(example_${stem} PRIVATE slipring)
     set_target_properties(example_${stem} PROPERTIES OUTPUT_NAME ${stem}
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
-    slipring_register(examples/loop/${stem} example_${stem})
+    cmake_path(GET file PARENT_PATH folder)
+    cmake_path(GET folder STEM folder)
+    file(GLOB handlers ${PROJECT_SOURCE_DIR}/examples/${folder}/*.cu) # its argument, where there is one
+    slipring_register(examples/${folder}/${stem} example_${stem} ${handlers})
 endforeach()
 
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its

@@ -184,6 +184,8 @@ typedef struct slr_ring_stats {
     uint64_t failures;    ///< how often it has failed
     uint64_t restarts;    ///< how often it was restarted
     char last_failure[192]; ///< why it failed last, "" before the first
+    uint64_t routed;      ///< replies that went along routes, one for each route
+    uint64_t unrouted;    ///< that a route could not take: its destination had ended, or has no such instance
 } slr_ring_stats;
 
 /// A message that was accepted and will not be handled. Borrowed for the length of the call.

@@ -13,7 +13,9 @@
 #include <slipring/port.h>
 #include <slipring/program.h>
 #include <slipring/ring.h>
+#include <slipring/route.h>
 #include <slipring/status.h>
 #include <slipring/supervisor.h>
+#include <slipring/topic.h>
 
 #endif

@@ -28,7 +28,7 @@ __device__ mb_word mb_hold(mb_word *S, mb_word *P)
 __device__ mb_word mb_all_taken(const mb_word *S, const mb_word *P, mb_word control)
 {
     if ((control & 3u) != MB_CLOSE) { return 0u; }
-    return ((P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_HELD]) & MB_COUNT) == S[MB_FINAL] ? 1u : 0u;
+    return ((P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_HELD]) & MB_COUNT) == (MB_LOAD(MB_ACCEPTED) & MB_COUNT) ? 1u : 0u;
 }
 
 // Copies a reply's payload of `words` words to where reply n of the message that ends next lies.

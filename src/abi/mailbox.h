@@ -39,7 +39,6 @@ typedef unsigned mb_word;
 
 // ---- S, first line: the ring kernel's control, written by the host ----------------------------------------------------
 #define MB_CONTROL 0u   // number << 2 | command
-#define MB_FINAL 1u     // messages accepted in all, modulo 2^31; valid once the command is MB_CLOSE
 #define MB_PORT_EPOCH 2u // raised after every change of the port sets
 #define MB_PORT_SET(word) (4u + (word)) // a bit a port that has lanes
 #define MB_PORT_GONE(word) (12u + (word)) // a bit a port whose owner has closed it
@@ -155,6 +154,8 @@ typedef unsigned mb_word;
 #define MBP_VICTIM_PRIORITY 167u
 #define MBP_VICTIM_NODE 168u // 0: none found yet
 #define MBP_NOTICED(word) (176u + (word)) // a bit a port that has been sent a notice since
+#define MBP_SILENT 189u // 1: the senders receive no replies, because routes take them
+#define MBP_ROOM 190u // 1 + messages that there is room for where routes lead; 0: no routes, no such limit
 #define MBP_PORT(port) (192u + (port) * 544u)
 #define MBQ_NEXT_IN 0u // of a port's words: the lane's next position
 #define MBQ_REPLIES 1u // replies written, published, and room seen
@@ -264,7 +265,27 @@ __device__ mb_word mb_claim(mb_word *S, mb_word want)
     return mb_claim_place(S, want, &place);
 }
 
-// Refuses all later claims; gives the final count. Any number of times.
+// Gives back credits that were claimed and for which no message was sent: a route claims before it knows how many its
+// handlers will send. Also behind a close. Relaxed: who claims them acquires the retired count itself.
+__device__ void mb_give_back(mb_word *S, mb_word credits)
+{
+    mb_word accepted = MB_LOAD(MB_ACCEPTED);
+    while (!__nv_atomic_compare_exchange_n(&S[MB_ACCEPTED], &accepted,
+                                           ((accepted - credits) & MB_COUNT) | (accepted & MB_CLOSED), 1,
+                                           __NV_ATOMIC_RELAXED, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)) {
+    }
+}
+
+// Whether, of a closed mailbox, all that was accepted is retired. Behind a close the count of accepted messages only falls,
+// by credits given back, and never below the messages sent; what is retired only rises, and never above them. So once the
+// two are equal they stay so.
+__device__ mb_word mb_drained(const mb_word *S)
+{
+    mb_word retired = mb_retired(S);
+    return retired == (MB_LOAD(MB_ACCEPTED) & MB_COUNT) ? 1u : 0u;
+}
+
+// Refuses all later claims; gives the count so far. Any number of times.
 __device__ mb_word mb_close(mb_word *S)
 {
     mb_word accepted = MB_LOAD(MB_ACCEPTED);
@@ -367,7 +388,8 @@ __device__ mb_word mb_has_room(mb_word *S, mb_word *P, mb_word port)
 {
     mb_word q = MBP_PORT(port);
     mb_word need = S[MB_MAX_REPLIES];
-    if (need == 0u) { return 1u; }
+    if (P[MBP_ROOM] != 0u && P[MBP_BATCH_COUNT] + 1u >= P[MBP_ROOM]) { return 0u; }
+    if (need == 0u || P[MBP_SILENT] != 0u) { return 1u; }
     if ((P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u) {
         return MB_LOAD(MB_PORT_EPOCH) == P[MBP_EPOCH] ? 1u : 0u;
     }
@@ -688,7 +710,7 @@ __device__ mb_word mb_begin(mb_word *S, mb_word *P)
     }
     if (S[MB_KEEP] == 0u && P[MBP_WAITING] != 0u && P[MBP_BATCH_COUNT] == 0u) { mb_claim_pending(S, P, P[MBP_MOST]); }
     // All shards have retired all that was ever accepted: nothing is under way in a lane either.
-    if (P[MBP_BATCH_COUNT] == 0u && (control & 3u) == MB_CLOSE && mb_retired(S) == S[MB_FINAL]) {
+    if (P[MBP_BATCH_COUNT] == 0u && (control & 3u) == MB_CLOSE && mb_drained(S) != 0u) {
         mb_answer(S, P, MB_ENDED);
     }
     return P[MBP_BATCH_COUNT];

@@ -73,7 +73,7 @@ __device__ void mb_unlink(mb_word *S, mb_word *P, mb_word port, mb_word priority
 // keep the owner from evicting.
 __device__ void mb_notice(mb_word *S, mb_word *P, mb_word port, mb_word at)
 {
-    if (S[MB_MAX_REPLIES] == 0u || mb_is_gone(P, port) != 0u || mb_has_room(S, P, port) == 0u) { return; }
+    if (S[MB_MAX_REPLIES] == 0u || P[MBP_SILENT] != 0u || mb_is_gone(P, port) != 0u || mb_has_room(S, P, port) == 0u) { return; }
     mb_head_reply(S, P, port, 0u, at, MB_FLAG_DROPPED);
     P[MBP_PORT(port) + MBQ_REPLIES] += 1u;
     P[MBP_REPLIED] += 1u;

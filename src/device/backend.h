@@ -35,6 +35,8 @@ struct slri_command {
 // A host function of many messages a call. It says which of them faulted by a status in `fault_line`, else 0.
 typedef void slri_batch_handler(void *self, struct slri_call *calls, uint32_t count);
 
+struct slri_shard;
+
 // What a handler with a deadline works on: copies, which stay its own when it is abandoned. The ring layer makes one a
 // shard. When a handler is abandoned the ring layer puts what else it may still touch in here, and a hold on the ring
 // kernel.
@@ -54,6 +56,22 @@ static inline void slri_box_let_go(struct slri_box *box)
     if (__atomic_fetch_sub(&box->holds, 1, __ATOMIC_ACQ_REL) == 1) // what the other did with it comes before its end
         box->bury(box);
 }
+
+// How the replies of a ring kernel leave along its routes: the ring layer's calls (ring/relay.c), which a shard's owner makes.
+// With `outlets` NULL a shard has no routes, and only `begin` and `may_sleep` are called.
+struct slri_relay {
+    // Before mb_begin: takes up a change of routes, and reserves room at every destination for what will be taken.
+    void (*begin)(struct slri_shard *shard);
+    // Behind it: gives back what was reserved for more than was claimed; gives how many messages of the batch there is room
+    // for: not all, where some were left of an earlier one.
+    uint32_t (*taken)(struct slri_shard *shard);
+    void (*aim)(struct slri_shard *shard, struct slri_call *call); // before the handler: where its replies go
+    // Behind the handler of the message at `at`: passes its replies on.
+    void (*pass_on)(struct slri_shard *shard, const struct slri_call *call, uint32_t at);
+    void (*flush)(struct slri_shard *shard); // before mb_finish: publishes what was passed on
+    // The last look of a shard that has announced its sleep: false where there is something to do.
+    bool (*may_sleep)(struct slri_shard *shard);
+};
 
 // One shard of a ring kernel, as a backend runs it. The ring layer owns it and everything it points to, and keeps it until
 // `over` has been told; the backend owns the words named so.
@@ -75,6 +93,10 @@ struct slri_shard {
     slri_batch_handler *batch_handler;
     struct slri_call *call;
     void *ring; // the ring layer's, for the two calls below
+    const struct slri_relay *relay;
+    struct slri_outlets *outlets, *next_outlets; // the routes in use, and those to take up; NULL: none. Atomic; the owner
+                                                 // writes the first, the host the second
+    uint32_t busy;   // with routes: messages in hand, until they are retired; atomic
 
     // Called by the owner after it has published: wakes receivers, and senders out of credit.
     // `batch`: how many entries of MBP_BATCH it was about.

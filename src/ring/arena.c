@@ -208,6 +208,7 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .max_batch = ring->max_batch,
                                  .linger_ns = ring->linger_ns,
                                  .ring = ring,
+                                 .relay = &slri_relay,
                                  .published = slri_ring_published,
                                  .answered = slri_ring_answered,
                                  .operate = slri_ring_operate_all,

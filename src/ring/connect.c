@@ -82,7 +82,7 @@ static uint32_t find_lane(slr_ring *ring, bool *closing)
     return fresh;
 }
 
-static slr_status take_lane(slr_ring *ring, slr_port *port, uint32_t i)
+static slr_status take_lane(slr_ring *ring, struct slri_waker *waker, uint32_t i, bool silent)
 {
     struct slri_lane *lane = &ring->lane[i];
     if (lane->gone) {
@@ -92,12 +92,12 @@ static slr_status take_lane(slr_ring *ring, slr_port *port, uint32_t i)
         if (!lane->cursor)
             return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a port", ring->name);
     }
-    slri_hold(&port->waker->holds);
-    __atomic_store_n(&lane->waker, port->waker, __ATOMIC_RELEASE);
+    slri_hold(&waker->holds);
+    __atomic_store_n(&lane->waker, waker, __ATOMIC_RELEASE);
     lane->used = true;
     lane->gone = false;
     lane->failures_told = ring->failures;
-    publish_ports(ring, i, true, false);
+    publish_ports(ring, i, true, silent);
     return SLR_OK;
 }
 
@@ -107,14 +107,14 @@ static void wake_shards(slr_ring *ring)
         slri_ring_wake_shard(&ring->shard[s]);
 }
 
-static slr_status take_some_lane(slr_ring *ring, slr_port *port, uint32_t *out)
+slr_status slri_lane_take(slr_ring *ring, struct slri_waker *waker, bool silent, uint32_t *out)
 {
     struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(ADOPT_NS)};
     for (;;) {
         bool closing = false;
         slri_mutex_lock(&ring->lock);
         uint32_t i = find_lane(ring, &closing);
-        slr_status status = i < ring->max_ports ? take_lane(ring, port, i) : SLR_INVALID;
+        slr_status status = i < ring->max_ports ? take_lane(ring, waker, i, silent) : SLR_INVALID;
         slri_mutex_unlock(&ring->lock);
         *out = i;
         if (i < ring->max_ports)
@@ -189,7 +189,7 @@ static slr_status connect_held(slr_port *port, slr_ring *ring, struct slri_conne
     struct slri_connection *connection = slri_alloc(port->device->allocator, sizeof *connection);
     if (!connection)
         return SLRI_FAIL(NO_MEMORY, "no memory for a connection");
-    slr_status status = take_some_lane(ring, port, &connection->port);
+    slr_status status = slri_lane_take(ring, port->waker, false, &connection->port);
     if (status != SLR_OK) {
         slri_free(port->device->allocator, connection, sizeof *connection);
         return status;
@@ -214,16 +214,21 @@ slr_status slri_connect(slr_port *port, slr_address to, struct slri_connection *
     return status;
 }
 
-void slri_disconnect(slr_port *port, struct slri_connection *connection)
+void slri_lane_leave(slr_ring *ring, uint32_t i)
 {
-    slr_ring *ring = connection->ring;
     slri_mutex_lock(&ring->lock);
-    connection->lane->gone = true;
-    publish_ports(ring, connection->port, true, true);
-    connection->lane->gone_epoch = ring->port_epoch;
+    ring->lane[i].gone = true;
+    publish_ports(ring, i, true, true);
+    ring->lane[i].gone_epoch = ring->port_epoch;
     slri_mutex_unlock(&ring->lock);
     if (!__atomic_load_n(&ring->over, __ATOMIC_ACQUIRE))
         wake_shards(ring);
+}
+
+void slri_disconnect(slr_port *port, struct slri_connection *connection)
+{
+    slr_ring *ring = connection->ring;
+    slri_lane_leave(ring, connection->port);
     port->by_slot[ring->slot] = NULL;
     for (uint32_t i = 0; i < port->connections; ++i)
         if (port->connection[i] == connection)

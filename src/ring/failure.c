@@ -86,7 +86,7 @@ static void fail(slr_ring *ring, slr_ring_state from, const char *why)
         slri_bell_ring(ring->failure.bell);
 }
 
-bool slri_ring_fail(slr_ring *ring, const char *why)
+bool slri_ring_fail_untold(slr_ring *ring, const char *why)
 {
     slri_mutex_lock(&ring->lock);
     slr_ring_state state = slr_ring_get_state(ring);
@@ -94,6 +94,12 @@ bool slri_ring_fail(slr_ring *ring, const char *why)
     if (fails)
         fail(ring, state, why);
     slri_mutex_unlock(&ring->lock);
+    return fails;
+}
+
+bool slri_ring_fail(slr_ring *ring, const char *why)
+{
+    bool fails = slri_ring_fail_untold(ring, why);
     if (fails)
         slri_ring_wake_all(ring);
     return fails;
@@ -289,5 +295,7 @@ slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t time
         reopen(ring);
     ring->failure.restarting = false;
     slri_mutex_unlock(&ring->lock);
+    if (status == SLR_OK)
+        slri_routes_wake(ring); // their messages have waited
     return status;
 }

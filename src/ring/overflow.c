@@ -32,7 +32,8 @@ void slri_ring_evict_launched(slr_ring *ring)
         if (epoch != P[MBP_EPOCH])
             mb_reread_ports(S, P, epoch);
         mb_keep(S, P);
-        slri_ring_published(shard, 0);
+        slri_ring_tell(shard, 0);
     }
     slri_mutex_unlock(&ring->lock);
+    slri_routes_wake(ring);
 }

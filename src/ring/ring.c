@@ -86,7 +86,7 @@ uint32_t slri_ring_command(slr_ring *ring, uint32_t command)
 {
     uint32_t number = ++ring->control_number & (UINT32_MAX >> 3); // an answer has three bits beside the number
     uint32_t *S = ring->S;
-    MB_RELEASE(MB_CONTROL, number << 2 | command); // MB_FINAL, and all that was set up before
+    MB_RELEASE(MB_CONTROL, number << 2 | command); // the close, and all that was set up before
     for (uint32_t i = 0; i < ring->shards; ++i)
         slri_ring_wake_shard(&ring->shard[i]);
     return number;
@@ -132,6 +132,12 @@ void slri_ring_wait_event(slr_ring *ring, uint64_t deadline_ns)
 
 void slri_ring_wake_all(slr_ring *ring)
 {
+    slri_ring_wake_host(ring);
+    slri_routes_wake(ring);
+}
+
+void slri_ring_wake_host(slr_ring *ring)
+{
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     __atomic_fetch_add(&ring->credit_event, 1, __ATOMIC_RELEASE);
     slri_futex_wake(&ring->credit_event, UINT32_MAX);
@@ -144,7 +150,7 @@ void slri_ring_wake_all(slr_ring *ring)
 
 // ---- called by the owners of the shards -------------------------------------------------------------------------------------
 
-void slri_ring_published(struct slri_shard *shard, uint32_t batch)
+void slri_ring_tell(struct slri_shard *shard, uint32_t batch)
 {
     slr_ring *ring = shard->ring;
     const uint32_t *P = shard->own;
@@ -168,6 +174,16 @@ void slri_ring_published(struct slri_shard *shard, uint32_t batch)
     }
 }
 
+void slri_ring_published(struct slri_shard *shard, uint32_t batch)
+{
+    slr_ring *ring = shard->ring;
+    slri_ring_tell(shard, batch);
+    if (__atomic_load_n(&ring->route_waiters, __ATOMIC_RELAXED)) // behind the fence
+        slri_routes_wake(ring);
+    if (shard->outlets)
+        slri_relay_published(shard);
+}
+
 void slri_ring_answered(struct slri_shard *shard)
 {
     slr_ring *ring = shard->ring;
@@ -188,6 +204,7 @@ void slri_ring_answered(struct slri_shard *shard)
         slri_mutex_unlock(&ring->lock);
         slri_ring_raise_event(ring);
         slri_ring_wake_all(ring);
+        slri_routes_source_ended(ring);
     }
     __atomic_fetch_sub(&ring->leaving, 1, __ATOMIC_RELEASE); // from here on destroy may free it
 }
@@ -329,7 +346,7 @@ slr_status slr_ring_close_input(slr_ring *ring)
     slri_mutex_lock(&ring->lock);
     slr_status status = SLR_OK;
     if (slr_ring_get_state(ring) & (SLR_RING_ACTIVE | SLR_RING_PAUSED)) {
-        ring->S[MB_FINAL] = mb_close(ring->S); // released by the command
+        mb_close(ring->S);
         slri_ring_set_state(ring, SLR_RING_DRAINING);
         slri_ring_command(ring, MB_CLOSE);
     } else {
@@ -438,6 +455,7 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     out->refused = __atomic_load_n(&ring->refused, __ATOMIC_RELAXED);
     describe_fault(ring, out->last_fault, sizeof out->last_fault);
     slri_keys_count(ring, out);
+    slri_routes_count(ring, out);
 }
 
 slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out)

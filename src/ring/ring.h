@@ -10,6 +10,7 @@
 #include <slipring/ring.h>
 
 #include "base/event.h"
+#include "ring/route.h"
 
 // ---- waiting ------------------------------------------------------------------------------------------------------------
 
@@ -70,6 +71,7 @@ struct slr_ring {
     uint32_t failures;                           // how often it has failed
     uint32_t credit_waiters;
     uint32_t credit_event; // futex: raised when credits may have come back
+    uint32_t route_waiters; // 1: shards of other ring kernels wait for credits to send along a route
 
     uint32_t state __attribute__((aligned(128))); // slr_ring_state; changed under `lock`, or by the last shard
     uint32_t state_event;                         // futex: raised at every change of state or answer
@@ -122,6 +124,8 @@ struct slr_ring {
     uint32_t queue_size, max_replies, fault_policy, fault_limit;
     uint64_t fault_window_ns, handler_timeout_ns;
     size_t arena_bytes, own_bytes, states_bytes;
+
+    struct slri_routes routes;
 };
 
 // Whether owners evict.
@@ -149,7 +153,9 @@ slr_status slri_ring_await(slr_ring *ring, uint32_t number, uint64_t deadline_ns
 void slri_ring_wait_event(slr_ring *ring, uint64_t deadline_ns); // sleeps until `over`, or the deadline; may wake early
 void slri_ring_raise_event(slr_ring *ring);                     // for who waits in slri_ring_await and the like
 void slri_ring_wake_all(slr_ring *ring);                        // blocked senders and receivers, to look again
+void slri_ring_wake_host(slr_ring *ring); // of those the host's threads alone
 void slri_ring_published(struct slri_shard *shard, uint32_t batch);
+void slri_ring_tell(struct slri_shard *shard, uint32_t batch); // its part that may be called under `lock`: not of routes
 void slri_ring_answered(struct slri_shard *shard);
 slr_delivery slri_ring_delivery(const slr_ring *ring, struct slri_call *call); // what a host handler is given
 uint32_t slri_ring_host_handler(void *self, struct slri_call *call);
@@ -193,6 +199,7 @@ struct slri_bell { // futex: raised when a ring kernel fails that hangs on it
 };
 slr_status slri_failure_describe(slr_ring *ring, const slr_ring_desc *desc);
 void slri_failure_dispose(slr_ring *ring);
+bool slri_ring_fail_untold(slr_ring *ring, const char *why); // without waking who waits
 bool slri_ring_fail(slr_ring *ring, const char *why); // false: it was not running
 void slri_ring_faulted(struct slri_shard *shard);
 void slri_ring_abandoned(struct slri_shard *shard);
@@ -251,6 +258,9 @@ struct slr_port {
 #define SLRI_CALL_BIT 0x80000000u
 
 // connect.c
+// A lane for whoever sleeps on `waker`. Silent: nobody reads replies there, the owners write none.
+slr_status slri_lane_take(slr_ring *ring, struct slri_waker *waker, bool silent, uint32_t *out);
+void slri_lane_leave(slr_ring *ring, uint32_t lane);
 slr_status slri_connect(slr_port *port, slr_address to, struct slri_connection **out);
 void slri_disconnect(slr_port *port, struct slri_connection *connection);
 
@@ -272,6 +282,23 @@ slr_status slri_check_message(const slr_ring *ring, const void *message, size_t 
 slr_status slri_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
                           const slr_send_options *options, bool by_key, uint64_t deadline_ns); // slr_send_with
 slr_status slri_refuse_closed(slr_ring *ring); // why no credit was given, with the input closed
+
+// ---- what routes send with, too ---------------------------------------------------------------------------------------------
+
+// send.c: a connection's next slot in a shard, filled, with a credit held; `sent_ns` 0: now. Then all that is filled, published.
+void slri_lane_fill(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
+                    uint32_t priority, uint32_t correlation, uint32_t place, uint64_t sent_ns);
+void slri_lane_publish(const struct slri_connection *c, uint32_t shard);
+void slri_lanes_tell(slr_ring *ring); // the owners, of what was published
+void slri_count_accepted(slr_ring *ring); // behind a claim: brings the 64-bit counts forward before they wrap
+
+// The owner of the shard, if it sleeps for messages. The caller has published, and fenced.
+static inline void slri_rouse(slr_ring *ring, uint32_t shard)
+{
+    uint32_t asleep = __atomic_load_n(&ring->shard[shard].asleep, __ATOMIC_RELAXED);
+    if (asleep != 0 && asleep != SLRI_ASLEEP_PAUSED)
+        slri_ring_wake_shard(&ring->shard[shard]);
+}
 
 // receive.c: the next reply, where it lies.
 struct slri_found {

@@ -33,14 +33,6 @@ static slr_status refuse(slr_ring *ring, bool late)
     return SLRI_FAIL(FULL, "ring kernel '%s': its %u messages are full", ring->name, ring->queue_size);
 }
 
-// The owner of the shard, if it sleeps for messages. The caller has published, and fenced.
-static inline void rouse(slr_ring *ring, uint32_t shard)
-{
-    uint32_t asleep = __atomic_load_n(&ring->shard[shard].asleep, __ATOMIC_RELAXED);
-    if (asleep != 0 && asleep != SLRI_ASLEEP_PAUSED)
-        slri_ring_wake_shard(&ring->shard[shard]);
-}
-
 // Sleeps until a credit may have come back. Announce, fence, look again, sleep.
 static void sleep_for_credit(slr_ring *ring, uint64_t deadline_ns)
 {
@@ -52,7 +44,7 @@ static void sleep_for_credit(slr_ring *ring, uint64_t deadline_ns)
     bool full = ((accepted - mb_retired(S)) & MB_COUNT) >= S[MB_CAPACITY];
     // A shard that sleeps for reply room which this port has made since: nobody else would tell it.
     for (uint32_t shard = 0; shard < ring->shards; ++shard)
-        rouse(ring, shard);
+        slri_rouse(ring, shard);
     if (full && !(accepted & MB_CLOSED))
         slri_futex_wait(&ring->credit_event, event, deadline_ns);
     __atomic_fetch_sub(&ring->credit_waiters, 1, __ATOMIC_RELAXED);
@@ -82,6 +74,16 @@ static slr_status wait_for_credit(slr_ring *ring, uint32_t want, uint64_t deadli
     return SLR_OK;
 }
 
+void slri_count_accepted(slr_ring *ring)
+{
+    uint32_t *S = ring->S;
+    uint32_t accepted = MB_LOAD(MB_ACCEPTED) & MB_COUNT;
+    if (((accepted - __atomic_load_n(&ring->extended_at, __ATOMIC_RELAXED)) & MB_COUNT) <= EXTEND_EVERY)
+        return;
+    __atomic_store_n(&ring->extended_at, accepted, __ATOMIC_RELAXED);
+    slri_ring_extend(ring);
+}
+
 // Claims up to `want` credits, at least one.
 static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_ns, struct granted *granted)
 {
@@ -89,29 +91,26 @@ static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_
     granted->count = mb_claim_place(S, want, &granted->place);
     if (granted->count == 0)
         SLRI_TRY(wait_for_credit(ring, want, deadline_ns, granted));
-    uint32_t accepted = MB_LOAD(MB_ACCEPTED) & MB_COUNT;
-    if (((accepted - __atomic_load_n(&ring->extended_at, __ATOMIC_RELAXED)) & MB_COUNT) > EXTEND_EVERY) {
-        __atomic_store_n(&ring->extended_at, accepted, __ATOMIC_RELAXED);
-        slri_ring_extend(ring);
-    }
+    slri_count_accepted(ring);
     return SLR_OK;
 }
 
 // ---- one message ------------------------------------------------------------------------------------------------------------
 
-// Fills the lane's next slot. A credit is held.
+// Fills the lane's next slot. A credit is held. `sent_ns` 0: now.
 static inline void fill(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
-                        uint32_t priority, uint32_t correlation, uint32_t place)
+                        uint32_t priority, uint32_t correlation, uint32_t place, uint64_t sent_ns)
 {
     const slr_ring *ring = c->ring;
     uint32_t *S = ring->S;
     struct slri_lane_cursor *cursor = &c->lane->cursor[shard];
     uint32_t lane = mb_lane(S, shard, c->port);
     uint32_t slot = mb_lane_slot(S, lane, cursor->sent + cursor->filled);
-    memcpy(&S[slot + MB_PAYLOAD], message, ring->message_bytes);
+    if (message != &S[slot + MB_PAYLOAD])
+        memcpy(&S[slot + MB_PAYLOAD], message, ring->message_bytes);
     mb_write_header(S, slot, priority, instance, correlation);
     if (ring->stamped) {
-        uint64_t now = slri_now_ns();
+        uint64_t now = sent_ns ? sent_ns : slri_now_ns();
         memcpy(&S[slot + S[MB_SLOT_WORDS] - 2], &now, sizeof now);
     }
     if (slri_ring_drops(ring))
@@ -138,10 +137,20 @@ static inline void tell(slr_ring *ring, uint32_t first, uint32_t end)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // the messages, before the look at who sleeps (wait.c)
     for (uint32_t shard = first; shard < end; ++shard)
-        rouse(ring, shard);
+        slri_rouse(ring, shard);
     if (slri_ring_drops(ring) && slr_ring_get_state(ring) == SLR_RING_LAUNCHED)
         slri_ring_evict_launched(ring);
 }
+
+void slri_lane_fill(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
+                    uint32_t priority, uint32_t correlation, uint32_t place, uint64_t sent_ns)
+{
+    fill(c, shard, instance, message, priority, correlation, place, sent_ns);
+}
+
+void slri_lane_publish(const struct slri_connection *c, uint32_t shard) { publish(c, shard); }
+
+void slri_lanes_tell(slr_ring *ring) { tell(ring, 0, ring->shards); }
 
 static slr_status refuse_instance(const slr_ring *ring, uint32_t instance)
 {
@@ -196,7 +205,7 @@ slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t
         SLRI_TRY(check_instance(ring, to.instance));
     SLRI_TRY(claim(ring, 1, deadline_ns, &granted));
     uint32_t shard = ring->shards == 1 ? 0 : to.instance % ring->shards;
-    fill(c, shard, to.instance, message, priority ? priority - 1 : ring->priority, correlation, granted.place);
+    fill(c, shard, to.instance, message, priority ? priority - 1 : ring->priority, correlation, granted.place, 0);
     publish(c, shard);
     tell(ring, shard, shard + 1);
     return SLR_OK;
@@ -260,7 +269,7 @@ slr_status slri_send_run(slr_port *port, const struct slri_connection *c, uint32
             uint32_t instance = instances ? instances[*done] : to;
             fill(c, ring->shards == 1 ? 0 : instance % ring->shards, instance,
                  (const char *)messages + (size_t)*done * ring->message_bytes, ring->priority,
-                 ++port->correlation & ~SLRI_CALL_BIT, granted.place++);
+                 ++port->correlation & ~SLRI_CALL_BIT, granted.place++, 0);
         }
         for (uint32_t shard = 0; shard < ring->shards; ++shard)
             publish(c, shard);

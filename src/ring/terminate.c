@@ -78,20 +78,22 @@ static void give_lane(struct hand_back *back, const struct slri_shard *shard, ui
 static void give_all(struct hand_back *back)
 {
     slr_ring *ring = back->ring;
-    uint32_t open = (mb_close(ring->S) - mb_retired(ring->S)) & MB_COUNT;
+    const uint32_t *S = ring->S;
+    mb_close(ring->S);
     give_held(back);
     for (uint32_t s = 0; s < ring->shards; ++s) {
         give_claimed(back, &ring->shard[s]);
         for (uint32_t port = 0; port < ring->max_ports; ++port)
             give_pending(back, &ring->shard[s], port);
     }
-    // A sender that has claimed but not published yet is a few stores away.
+    // A sender that has claimed but not published yet is a few stores away, a route's up to a batch of handlers; that one
+    // may give credits back, too, so what is open is looked at again.
     struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(GRACE_NS)};
     do {
         for (uint32_t s = 0; s < ring->shards; ++s)
             for (uint32_t port = 0; port < ring->max_ports; ++port)
                 give_lane(back, &ring->shard[s], port);
-    } while (back->count < open && slri_backoff_step(&backoff) != SLRI_TOO_LATE);
+    } while (back->count < ((MB_LOAD(MB_ACCEPTED) - mb_retired(S)) & MB_COUNT) && slri_backoff_step(&backoff) != SLRI_TOO_LATE);
 }
 
 static void finish(slr_ring *ring, struct hand_back *back)
@@ -105,6 +107,7 @@ static void finish(slr_ring *ring, struct hand_back *back)
     slri_ring_set_state(ring, SLR_RING_TERMINATED);
     slri_mutex_unlock(&ring->lock);
     slri_ring_wake_all(ring);
+    slri_routes_source_ended(ring);
 }
 
 static bool wait_over(slr_ring *ring, uint64_t deadline_ns)
@@ -135,7 +138,7 @@ static slr_ring_state begin(slr_ring *ring)
         break;
     case SLR_RING_ACTIVE:
     case SLR_RING_PAUSED:
-        ring->S[MB_FINAL] = mb_close(ring->S);
+        mb_close(ring->S);
         slri_ring_command(ring, MB_CLOSE);
         break;
     case SLR_RING_IN_FAILURE: // it handles nothing any more
@@ -211,9 +214,11 @@ void slr_ring_destroy(slr_ring *ring)
         return;
     bool ended = slr_ring_terminate(ring, 0, NULL, NULL, NULL) == SLR_OK;
     slri_table_leave(ring);
+    slri_topics_forget(ring);
     if (!ended)
         return; // a handler still runs on its memory: it stays allocated
     wait_left(ring);
     slri_loop_join(ring->loop);
+    slri_routes_drop(ring);
     slri_ring_release(ring);
 }

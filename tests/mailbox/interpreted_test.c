@@ -100,7 +100,7 @@ static void check_seen(void)
 static void close_input(void)
 {
     uint32_t *S = world.S;
-    S[MB_FINAL] = mb_close(S);
+    mb_close(S);
     MB_RELEASE(MB_CONTROL, 1u << 2 | MB_CLOSE);
 }
 

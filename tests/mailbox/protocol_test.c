@@ -308,9 +308,9 @@ static void step(struct world *w)
 
 static void close_input(struct world *w)
 {
-    w->S[MB_FINAL] = mb_close(w->S);
-    check(((w->S[MB_FINAL] - w->first_count) & MB_COUNT) == w->accepted);
-    check(mb_close(w->S) == w->S[MB_FINAL]); // any number of times
+    mb_word final = mb_close(w->S);
+    check(((final - w->first_count) & MB_COUNT) == w->accepted);
+    check(mb_close(w->S) == final); // any number of times
     w->closed = true;
     command(w, MB_CLOSE);
 }

@@ -24,16 +24,21 @@ static void prefetch_next(const struct slri_shard *shard, uint32_t k, uint32_t b
         __builtin_prefetch(slri_shard_state(shard, shard->shared[shard->own[MBP_BATCH(k + 1) + 1] + MB_INSTANCE]), 1);
 }
 
+// Whether senders receive nothing, because routes take the replies.
+static bool is_silent(const struct slri_shard *shard) { return shard->own[MBP_SILENT] != 0; }
+
 // Message k of the batch has been handled, or has faulted. Then it is done with, its replies are dropped, its instance begins
-// anew; its sender is told, where the handler replies at all.
-static inline void settle(const struct slri_shard *shard, uint32_t k, const struct slri_call *call, uint32_t fault)
+// anew; its sender is told, where replies go to senders at all.
+static inline void settle(struct slri_shard *shard, uint32_t k, const struct slri_call *call, uint32_t fault)
 {
     if (fault == SLRI_FAULT_NONE) {
-        mb_handled(shard->shared, shard->own, k, call->replies, 0);
+        if (shard->outlets && call->replies != 0)
+            shard->relay->pass_on(shard, call, shard->own[MBP_BATCH(k) + 1]);
+        mb_handled(shard->shared, shard->own, k, is_silent(shard) ? 0 : call->replies, 0);
     } else {
         note_fault(shard, fault, call);
         slri_shard_reset(shard, call->state);
-        mb_handled(shard->shared, shard->own, k, call->max_replies ? 1 : 0, MB_FLAG_FAULT);
+        mb_handled(shard->shared, shard->own, k, call->max_replies && !is_silent(shard) ? 1 : 0, MB_FLAG_FAULT);
     }
     if (shard->done)
         slri_shard_done(shard, call->instance);
@@ -59,6 +64,8 @@ static uint32_t handle(struct slri_shard *shard, uint32_t batch, uint32_t *fault
         call.reply_at = P[MBP_PORT(port) + MBQ_REPLIES];
         call.replies = 0;
         call.fuel = shard->fuel;
+        if (shard->outlets)
+            shard->relay->aim(shard, &call);
         uint32_t fault = shard->handler(shard->handler_self, &call);
         settle(shard, k, &call, fault);
         if (fault != SLRI_FAULT_NONE && shard->faulted) {
@@ -86,7 +93,7 @@ static uint32_t handle_together(struct slri_shard *shard, uint32_t batch, uint32
     shard->batch_handler(shard->handler_self, call, batch);
     for (uint32_t k = 0; k < batch; ++k) {
         bool fault = call[k].fault_line != 0;
-        for (uint32_t n = 0; n < call[k].replies && !fault; ++n)
+        for (uint32_t n = 0; n < call[k].replies && !fault && !is_silent(shard); ++n)
             mb_copy_reply(S, P, P[MBP_BATCH(k)], n, (const uint32_t *)call[k].reply_base + n * (call[k].reply_stride / 4),
                           call[k].reply_stride / 4);
         *faults += fault && shard->faulted;
@@ -153,7 +160,7 @@ static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_
             runner->box = box;
             return ABANDONED;
         }
-        if (fault == SLRI_FAULT_NONE)
+        if (fault == SLRI_FAULT_NONE && !is_silent(shard))
             copy_replies(shard, P[MBP_BATCH(k)], &call);
         settle(shard, k, &call, fault);
         if (fault != SLRI_FAULT_NONE && shard->faulted) {
@@ -168,6 +175,8 @@ static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_
 static void finish(struct slri_shard *shard, uint32_t done, uint32_t batch)
 {
     uint32_t *S = shard->shared, *P = shard->own;
+    if (shard->outlets)
+        shard->relay->flush(shard);
     P[MBP_BATCH_COUNT] = done;
     mb_finish(S, P);
     shard->published(shard, done);
@@ -195,16 +204,18 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
         shard->operate(shard);
     if (shard->linger_ns != 0)
         P[MBP_MOST] = gathers(shard) ? 0 : shard->max_batch;
+    shard->relay->begin(shard);
     uint32_t batch = mb_begin(S, P);
     bool evicted = P[MBP_EVICTED] != 0;
     if (evicted) // before the handler runs: who waits for credit need not wait for it
         shard->published(shard, 0);
-    if (batch != 0) {
+    uint32_t ready = shard->outlets ? shard->relay->taken(shard) : batch;
+    if (ready != 0) {
         shard->linger_until_ns = 0;
         uint32_t faults = 0;
-        uint32_t done = shard->batch_handler ? handle_together(shard, batch, &faults)
-                        : shard->timeout_ns  ? handle_watched(shard, batch, &faults)
-                                             : handle(shard, batch, &faults);
+        uint32_t done = shard->batch_handler ? handle_together(shard, ready, &faults)
+                        : shard->timeout_ns  ? handle_watched(shard, ready, &faults)
+                                             : handle(shard, ready, &faults);
         if (done == ABANDONED)
             return SLRI_PASS_ABANDONED;
         finish(shard, done, batch);
@@ -219,7 +230,7 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
         shard->answered(shard); // when over: not a word of the shard is read behind this
         return over ? SLRI_PASS_OVER : SLRI_PASS_WORKED;
     }
-    if (batch != 0 || evicted || asked)
+    if (ready != 0 || evicted || asked)
         return SLRI_PASS_WORKED;
     bool lingers = P[MBP_MOST] == 0 && shard->linger_until_ns != 0;
     return draining ? SLRI_PASS_WAITS : lingers ? SLRI_PASS_LINGERS : SLRI_PASS_IDLE;
@@ -229,7 +240,8 @@ uint32_t slri_shard_sleep_kind(const struct slri_shard *shard)
 {
     if (shard->own[MBP_STATE] == MB_PAUSED) // where it evicts, it does so while paused too
         return shard->shared[MB_KEEP] ? SLRI_ASLEEP : SLRI_ASLEEP_PAUSED;
-    return mb_idle(shard->shared, shard->own) ? SLRI_ASLEEP : SLRI_ASLEEP_BLOCKED;
+    bool idle = shard->own[MBP_BATCH_COUNT] == 0 && mb_idle(shard->shared, shard->own);
+    return idle ? SLRI_ASLEEP : SLRI_ASLEEP_BLOCKED;
 }
 
 // A batch that this look claims is handled by the next pass, and so are a command that it obeys and an operation: only a
@@ -237,7 +249,10 @@ uint32_t slri_shard_sleep_kind(const struct slri_shard *shard)
 bool slri_shard_may_sleep(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    if (mb_begin(S, P) != 0 || P[MBP_EVICTED] != 0 || (P[MBP_MOST] == 0 && mb_shown(S, P, 1) != 0) ||
+    if (!shard->relay->may_sleep(shard))
+        return false;
+    bool claimed = mb_begin(S, P) != 0 && !shard->outlets; // with routes it is what was left of a batch, and has no room
+    if (claimed || P[MBP_EVICTED] != 0 || (P[MBP_MOST] == 0 && mb_shown(S, P, 1) != 0) ||
         __atomic_load_n(&shard->asked, __ATOMIC_RELAXED))
         return false;
     return P[MBP_CONTROL] == shard->told_control && P[MBP_STATE] == shard->told_state;

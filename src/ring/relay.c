@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+// The owner's side of routes: reserves room at the destinations, lets handlers write their replies there, publishes
+// them. No lock, no system call, but to wake who sleeps.
+//
+// Before a batch is taken credits are claimed at every destination, for as many messages as show, times max_replies;
+// all or nothing, so a shard that waits for one mailbox keeps nothing of another. What the handlers did not use is
+// given back.
+#include "base/clock.h"
+#include "base/futex.h"
+#include "ring/ring.h"
+
+#include <string.h>
+
+#define LOOK_EVERY 1024u // passes of a blocked shard that does not get to sleep, between looks for a deadlock
+
+static void set(uint32_t *word, uint32_t value)
+{
+    // Relaxed: deadlock.c, the only reader that acts on it, has fences of its own; statistics may be a moment old.
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+static slr_ring *target(const struct slri_outlet *outlet)
+{
+    return outlet->c->ring;
+}
+
+// ---- reserving
+// ----------------------------------------------------------------------------------------------------------
+
+// How many messages, at most a batch, the shard could take but for its routes.
+static uint32_t shown(struct slri_shard *shard)
+{
+    uint32_t *S = shard->shared, *P = shard->own, n = P[MBP_BATCH_COUNT]; // left of a batch, behind a fault
+    if (P[MBP_STATE] != MB_RUNNING || P[MBP_MOST] == 0)
+        return 0;
+    P[MBP_ROOM] = 0; // what the routes allow is not known yet
+    for (uint32_t port = mb_next_port(S, P, 0); port < MB_MAX_PORTS && n < P[MBP_MOST];
+         port = mb_next_port(S, P, port + 1)) {
+        uint32_t q = MBP_PORT(port);
+        uint32_t run = mb_full_run(S, P[MBP_LANES] + port * S[MB_LANE_STRIDE], P[q + MBQ_NEXT_IN]) + P[q + MBQ_WAITING];
+        n += run != 0 && mb_has_room(S, P, port) ? run : 0;
+    }
+    uint32_t most = S[MB_KEEP] != 0 ? 1 : P[MBP_MOST]; // where owners evict they take one at a time
+    return n < most ? n : most;
+}
+
+// Whether the port behind an outlet has been closed. Looked at behind every mb_begin and before the next: its lane does
+// not become another port's in between.
+static bool is_gone(const struct slri_shard *shard, struct slri_outlet *outlet)
+{
+    uint32_t port = outlet->c->port;
+    if (shard->own[MBP_GONE(port >> 5)] >> (port & 31) & 1)
+        __atomic_store_n(&outlet->gone, true, __ATOMIC_RELAXED); // for slr_route_to_port
+    return outlet->gone;
+}
+
+// Room for the replies to up to `want` messages in the lane of a port that collects them.
+static uint32_t reserve_replies(struct slri_shard *shard, struct slri_outlet *outlet, uint32_t want)
+{
+    uint32_t *S = shard->shared, *P = shard->own;
+    uint32_t port = outlet->c->port, q = MBP_PORT(port), each = S[MB_MAX_REPLIES];
+    outlet->open = !is_gone(shard, outlet);
+    if (!outlet->open)
+        return want;
+    uint32_t slots = S[MB_REPLY_MASK] + 1;
+    uint32_t end = P[q + MBQ_REPLIES] + P[q + MBQ_RESERVED];
+    if (end + want * each - P[q + MBQ_READ_SEEN] > slots) // acquire: the port has finished with those slots
+        P[q + MBQ_READ_SEEN] = MB_ACQUIRE(P[MBP_LANES] + port * S[MB_LANE_STRIDE] + MB_REPLY_READ);
+    uint32_t room = (slots - (end - P[q + MBQ_READ_SEEN])) / each;
+    room = room < want ? room : want;
+    P[q + MBQ_RESERVED] += room * each;
+    set(&outlet->held, room * each);
+    return room;
+}
+
+// Keeps `credits` of those that an outlet holds.
+static void trim(struct slri_shard *shard, struct slri_outlet *outlet, uint32_t credits)
+{
+    if (outlet->held <= credits)
+        return;
+    uint32_t excess = outlet->held - credits;
+    if (outlet->to_port) {
+        shard->own[MBP_PORT(outlet->c->port) + MBQ_RESERVED] -= excess;
+    } else {
+        mb_give_back(target(outlet)->S, excess);
+        outlet->freed = 1;
+    }
+    set(&outlet->held, credits);
+}
+
+// Whether a ring kernel takes no more messages, for good: a failed one may be restarted, and is waited for. The closed
+// bit comes a moment before the state.
+static bool has_ended(const slr_ring *ring)
+{
+    const uint32_t *S = ring->S;
+    return MB_LOAD(MB_ACCEPTED) & MB_CLOSED && slr_ring_get_state(ring) & (SLR_RING_DRAINING | SLR_RING_TERMINATED);
+}
+
+// Credits for the replies to up to `want` messages. A destination that takes no more messages does not hold up the
+// others.
+static uint32_t reserve_messages(struct slri_shard *shard, struct slri_outlet *outlet, uint32_t want)
+{
+    uint32_t each = shard->shared[MB_MAX_REPLIES];
+    uint32_t *S = target(outlet)->S;
+    set(&outlet->held, want * each);
+    __atomic_thread_fence(__ATOMIC_RELEASE); // who sees the claim knows that it may not be messages yet (deadlock.c)
+    uint32_t credits = mb_claim_place(S, want * each, &outlet->place);
+    set(&outlet->held, credits);
+    outlet->open = credits != 0 || !has_ended(target(outlet));
+    if (!outlet->open)
+        return want;
+    trim(shard, outlet, credits / each * each);
+    return credits / each;
+}
+
+// Whether an outlet's mailbox has no room for a single message's replies. A look: nothing is claimed, to be given back
+// again.
+static bool is_full(const struct slri_shard *shard, const struct slri_outlet *outlet)
+{
+    const uint32_t *S = target(outlet)->S;
+    uint32_t accepted = MB_LOAD(MB_ACCEPTED), capacity = S[MB_CAPACITY], each = shard->shared[MB_MAX_REPLIES];
+    if (outlet->to_port || accepted & MB_CLOSED)
+        return false;
+    uint32_t used = (accepted - MB_LOAD(MB_RETIRED_SEEN)) & MB_COUNT;
+    if (used + each <= capacity)
+        return false;
+    used = (accepted - mb_retired(S)) & MB_COUNT;
+    return used <= capacity && used + each > capacity; // more: `accepted` is the older of the two
+}
+
+// Who waits for credits that were given back, or for messages. Behind a full fence.
+static void tell_freed(struct slri_outlet *outlet)
+{
+    slr_ring *to = target(outlet);
+    outlet->freed = 0;
+    if (__atomic_load_n(&to->credit_waiters, __ATOMIC_RELAXED)) {
+        __atomic_fetch_add(&to->credit_event, 1, __ATOMIC_RELEASE);
+        slri_futex_wake(&to->credit_event, UINT32_MAX);
+    }
+    if (__atomic_load_n(&to->route_waiters, __ATOMIC_RELAXED))
+        slri_routes_wake(to);
+    const uint32_t *S = to->S;
+    for (uint32_t s = 0; MB_LOAD(MB_ACCEPTED) & MB_CLOSED && s < to->shards; ++s)
+        slri_rouse(to, s); // what it waited for may have been these
+}
+
+// Keeps what `messages` may need, at every destination.
+static void keep_for(struct slri_shard *shard, uint32_t messages)
+{
+    struct slri_outlets *o = shard->outlets;
+    bool freed = false;
+    for (uint32_t i = 0; i < o->count; ++i) {
+        trim(shard, o->outlet[i], messages * shard->shared[MB_MAX_REPLIES]);
+        freed = freed || o->outlet[i]->freed;
+    }
+    if (!freed)
+        return;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // the credits, before the looks at who waits for them
+    for (uint32_t i = 0; i < o->count; ++i)
+        if (o->outlet[i]->freed)
+            tell_freed(o->outlet[i]);
+}
+
+// Reserves for as many messages as possible; gives how many. 0: `full` gets the outlet that had no room, or NULL where
+// no message shows.
+static uint32_t reserve(struct slri_shard *shard, struct slri_outlet **full)
+{
+    struct slri_outlets *o = shard->outlets;
+    uint32_t room = shown(shard);
+    bool several = o->count > 1 || shard->shared[MB_MAX_REPLIES] > 1; // then a claim may be in vain
+    *full = NULL;
+    for (uint32_t i = 0; i < o->count && room != 0 && several; ++i) {
+        if (!is_full(shard, o->outlet[i]))
+            continue;
+        *full = o->outlet[i];
+        return 0;
+    }
+    for (uint32_t i = 0; i < o->count && room != 0; ++i) {
+        struct slri_outlet *outlet = o->outlet[i];
+        room = outlet->to_port ? reserve_replies(shard, outlet, room) : reserve_messages(shard, outlet, room);
+        if (room == 0)
+            *full = outlet;
+    }
+    keep_for(shard, room);
+    return room;
+}
+
+// Takes up a change of routes.
+static void take_up(struct slri_shard *shard)
+{
+    struct slri_outlets *next = __atomic_load_n(&shard->next_outlets, __ATOMIC_ACQUIRE); // the table itself
+    if (next == shard->outlets)
+        return;
+    shard->own[MBP_SILENT] = next && !next->reply_too;
+    shard->own[MBP_ROOM] = 0;
+    __atomic_store_n(&shard->outlets, next, __ATOMIC_RELEASE); // the owner has finished with the table before
+}
+
+static void begin(struct slri_shard *shard)
+{
+    take_up(shard);
+    struct slri_outlets *o = shard->outlets;
+    if (!o)
+        return;
+    struct slri_outlet *full;
+    uint32_t room = reserve(shard, &full);
+    shard->own[MBP_ROOM] = room + 1;
+    o->blocked_passes = full && !full->to_port ? o->blocked_passes + 1 : 0;
+    if (o->blocked_passes % LOOK_EVERY == LOOK_EVERY - 1) // draining, or on a busy worker, it never sleeps
+        slri_deadlock_look(shard->ring);
+}
+
+static uint32_t taken(struct slri_shard *shard)
+{
+    uint32_t batch = shard->own[MBP_STATE] == MB_RUNNING ? shard->own[MBP_BATCH_COUNT] : 0;
+    uint32_t room = shard->own[MBP_ROOM] - 1;
+    batch = batch < room ? batch : room;
+    // Release and, in deadlock.c, acquire: who finds a shard at rest finds its batch retired.
+    __atomic_store_n(&shard->busy, batch, __ATOMIC_RELEASE);
+    keep_for(shard, batch);
+    for (uint32_t i = 0; i < shard->outlets->count; ++i) {
+        struct slri_outlet *outlet = shard->outlets->outlet[i];
+        if (!outlet->to_port || !is_gone(shard, outlet))
+            continue;
+        trim(shard, outlet, 0);
+        outlet->open = false;
+    }
+    return batch;
+}
+
+// Announces at each destination without room that this shard is about to sleep, and looks again behind it; the
+// destination retires, full fence, looks at the announcement (slri_ring_published).
+static bool may_sleep(struct slri_shard *shard)
+{
+    if (__atomic_load_n(&shard->next_outlets, __ATOMIC_ACQUIRE) != shard->outlets)
+        return false;
+    if (!shard->outlets)
+        return true;
+    struct slri_outlet *announced = NULL, *full;
+    for (;;) {
+        uint32_t room = reserve(shard, &full);
+        keep_for(shard, 0);
+        shard->own[MBP_ROOM] = 1; // nothing is taken before the next pass
+        if (room != 0)
+            return false;
+        if (!full || full == announced || full->to_port)
+            break;
+        __atomic_store_n(&target(full)->route_waiters, 1, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        announced = full;
+    }
+    if (full && !full->to_port)
+        slri_deadlock_look(shard->ring);
+    return true;
+}
+
+// ---- passing on
+// -----------------------------------------------------------------------------------------------------------
+
+static uint32_t shard_of(const slr_ring *ring, uint32_t instance)
+{
+    return ring->shards == 1 ? 0 : instance % ring->shards;
+}
+
+// The instance that a reply is for.
+static uint32_t instance_of(const struct slri_outlet *outlet, const struct slri_call *call, const void *reply)
+{
+    uint32_t instance = target(outlet)->instances == 1 ? 0 : call->instance;
+    if (outlet->instance_at)
+        memcpy(&instance, (const char *)reply + outlet->instance_at - 1, sizeof instance);
+    return instance;
+}
+
+static void aim_at(struct slri_call *call, uint32_t *slots, uint32_t at, uint32_t mask, uint32_t slot_words)
+{
+    call->reply_base = (unsigned char *)(slots + MB_PAYLOAD);
+    call->reply_at = at;
+    call->reply_mask = mask;
+    call->reply_stride = slot_words * 4;
+}
+
+// Straight into the slots of the first destination, where it is known before the handler has run; else aside.
+static void aim(struct slri_shard *shard, struct slri_call *call)
+{
+    struct slri_outlets *o = shard->outlets;
+    struct slri_outlet *first = o->outlet[0];
+    if (o->reply_too)
+        return; // into the sender's reply lane, as without routes
+    if (first->open && first->to_port) {
+        uint32_t *S = shard->shared, *P = shard->own;
+        uint32_t lane = mb_reply_lane(S, P[MBP_OWNER], first->c->port);
+        aim_at(call, &S[mb_reply_slot(S, lane, 0)], P[MBP_PORT(first->c->port) + MBQ_REPLIES], S[MB_REPLY_MASK],
+               S[MB_REPLY_SLOT_WORDS]);
+    } else if (first->open && (!first->instance_at || target(first)->shards == 1)) {
+        slr_ring *to = target(first);
+        uint32_t *S = to->S;
+        uint32_t s = first->instance_at ? 0 : shard_of(to, instance_of(first, call, NULL));
+        struct slri_lane_cursor *cursor = &first->c->lane->cursor[s];
+        aim_at(call, &S[mb_lane_slot(S, mb_lane(S, s, first->c->port), 0)], cursor->sent + cursor->filled,
+               S[MB_LANE_MASK], S[MB_SLOT_WORDS]);
+    } else {
+        call->reply_base = o->aside;
+        call->reply_at = 0;
+        call->reply_mask = o->aside_slots - 1;
+        call->reply_stride = o->aside_stride;
+    }
+}
+
+static uint64_t sent_ns(const uint32_t *S, uint32_t at)
+{
+    uint64_t ns = 0;
+    if (S[MB_STAMPED])
+        memcpy(&ns, &S[at + S[MB_SLOT_WORDS] - 2], sizeof ns);
+    return ns;
+}
+
+// One reply to a port that collects them; its header is that of any reply to the message at `at`.
+static void give_reply(struct slri_shard *shard, struct slri_outlet *outlet, const void *reply, uint32_t at)
+{
+    uint32_t *S = shard->shared, *P = shard->own;
+    uint32_t q = MBP_PORT(outlet->c->port);
+    uint32_t slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], outlet->c->port), P[q + MBQ_REPLIES]);
+    if (reply != &S[slot + MB_PAYLOAD])
+        memcpy(&S[slot + MB_PAYLOAD], reply, shard->reply_bytes);
+    mb_write_header(S, slot, S[at + MB_HEAD] & 255u, S[at + MB_INSTANCE], S[at + MB_CORRELATION]);
+    uint64_t ns = sent_ns(S, at);
+    if (S[MB_STAMPED])
+        memcpy(&S[slot + S[MB_REPLY_SLOT_WORDS] - 2], &ns, sizeof ns);
+    P[q + MBQ_REPLIES] += 1;
+    P[q + MBQ_RESERVED] -= 1;
+}
+
+static bool give(struct slri_shard *shard, struct slri_outlet *outlet, const struct slri_call *call, const void *reply,
+                 uint32_t at)
+{
+    const uint32_t *S = shard->shared;
+    if (!outlet->open)
+        return false;
+    if (outlet->to_port) {
+        give_reply(shard, outlet, reply, at);
+    } else {
+        uint32_t instance = instance_of(outlet, call, reply);
+        if (instance >= target(outlet)->instances)
+            return false;
+        slri_lane_fill(outlet->c, shard_of(target(outlet), instance), instance, reply, S[at + MB_HEAD] & 255u,
+                       S[at + MB_CORRELATION], outlet->place++, sent_ns(S, at));
+    }
+    ++outlet->used;
+    return true;
+}
+
+static void add(uint64_t *count, uint64_t n)
+{
+    __atomic_store_n(count, *count + n, __ATOMIC_RELAXED); // one writer; read for statistics
+}
+
+// The destinations in turn, the first last where the replies lie in its slots: an instance that it does not have leaves
+// a gap there, and the replies behind it move up.
+static void pass_on(struct slri_shard *shard, const struct slri_call *call, uint32_t at)
+{
+    struct slri_outlets *o = shard->outlets;
+    for (uint32_t i = o->count; i-- > 0;) {
+        uint32_t given = 0;
+        for (uint32_t n = 0; n < call->replies; ++n)
+            given +=
+                give(shard, o->outlet[i], call,
+                     call->reply_base + (size_t)((call->reply_at + n) & call->reply_mask) * call->reply_stride, at);
+        add(&o->outlet[i]->routed, given);
+        if (given != call->replies)
+            add(&o->outlet[i]->unrouted, call->replies - given);
+    }
+    if (shard->own[MBP_SILENT] != 0)
+        shard->own[MBP_REPLIED] += call->replies;
+}
+
+// ---- publishing
+// -------------------------------------------------------------------------------------------------------------
+
+static void publish_replies(struct slri_shard *shard, uint32_t port)
+{
+    uint32_t *S = shard->shared, *P = shard->own;
+    uint32_t q = MBP_PORT(port), lane = mb_reply_lane(S, P[MBP_OWNER], port);
+    for (uint32_t position = P[q + MBQ_REPLIES]; position != P[q + MBQ_PUBLISHED];) { // the first last, as mb_finish
+        --position;
+        mb_publish(S, mb_reply_slot(S, lane, position), position);
+    }
+    P[q + MBQ_PUBLISHED] = P[q + MBQ_REPLIES];
+}
+
+// What was passed on becomes visible before the batch is retired, so a credit that is seen implies it.
+static void flush(struct slri_shard *shard)
+{
+    struct slri_outlets *o = shard->outlets;
+    for (uint32_t i = 0; i < o->count; ++i) {
+        struct slri_outlet *outlet = o->outlet[i];
+        if (!outlet->open)
+            continue;
+        uint32_t unused = outlet->held - outlet->used;
+        if (outlet->to_port) {
+            publish_replies(shard, outlet->c->port);
+            shard->own[MBP_PORT(outlet->c->port) + MBQ_RESERVED] -= unused;
+        } else {
+            for (uint32_t s = 0; s < target(outlet)->shards; ++s)
+                slri_lane_publish(outlet->c, s);
+            if (unused != 0) {
+                mb_give_back(target(outlet)->S, unused);
+                outlet->freed = 1;
+            }
+        }
+        set(&outlet->held, 0);
+    }
+}
+
+static void tell_port(const struct slri_outlet *outlet)
+{
+    struct slri_waker *waker = outlet->c->lane->waker;
+    if (__atomic_load_n(&waker->asleep, __ATOMIC_RELAXED) | __atomic_load_n(&waker->polled, __ATOMIC_RELAXED))
+        slri_waker_wake(waker);
+}
+
+void slri_relay_published(struct slri_shard *shard)
+{
+    struct slri_outlets *o = shard->outlets;
+    __atomic_store_n(&shard->busy, 0, __ATOMIC_RELEASE); // the batch is retired
+    for (uint32_t i = 0; i < o->count; ++i) {
+        struct slri_outlet *outlet = o->outlet[i];
+        if (outlet->used != 0 && outlet->to_port) {
+            tell_port(outlet);
+        } else if (outlet->used != 0) {
+            slri_lanes_tell(target(outlet));
+            slri_count_accepted(target(outlet));
+        }
+        outlet->used = 0;
+        if (outlet->freed)
+            tell_freed(outlet);
+    }
+}
+
+const struct slri_relay slri_relay = {
+    .begin = begin, .taken = taken, .aim = aim, .pass_on = pass_on, .flush = flush, .may_sleep = may_sleep};

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's side of routes: checks, lanes at the destination, the tables that the owners work with, and what happens
+// to routes when one of their ends does.
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "ring/ring.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TAKE_UP_NS 10000000000ull // how long a change waits for handlers in progress
+
+// One change of routes at a time: held while owners take it up, which never take this lock.
+static slri_mutex routing = SLRI_MUTEX_INIT;
+// The lists of routes. Taken before a ring kernel's own lock.
+static slri_mutex route_lock = SLRI_MUTEX_INIT;
+
+void slri_routes_lock(void)
+{
+    slri_mutex_lock(&route_lock);
+}
+void slri_routes_unlock(void)
+{
+    slri_mutex_unlock(&route_lock);
+}
+
+static const slr_allocator *allocator_of(const slr_ring *ring)
+{
+    return ring->device->allocator;
+}
+
+// ---- checks
+// -------------------------------------------------------------------------------------------------------------
+
+static slr_status check_launched(const slr_ring *ring)
+{
+    slr_ring_state state = slr_ring_get_state(ring);
+    if (state & (SLR_RING_LAUNCHED | SLR_RING_ACTIVE | SLR_RING_PAUSED))
+        return SLR_OK;
+    return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is %s; slr_route needs it launched, active or paused", ring->name,
+                     slr_ring_state_name(state));
+}
+
+static slr_status check_source(const slr_ring *from, const slr_route_desc *desc)
+{
+    SLRI_TRY(check_launched(from));
+    if (desc->struct_size != sizeof *desc)
+        return SLRI_FAIL(INVALID, "slr_route_desc.struct_size is %u, not %zu: begin with SLR_ROUTE_DESC_INIT",
+                         desc->struct_size, sizeof *desc);
+    if (desc->reply_too > 1 || desc->close_with_source > 1)
+        return SLRI_FAIL(INVALID, "route from '%s': %s is 0 or 1", from->name,
+                         desc->reply_too > 1 ? "reply_too" : "close_with_source");
+    if (from->main)
+        return SLRI_FAIL(INVALID, "ring kernel '%s' has a main, which sends for itself: no route leads from it",
+                         from->name);
+    if (from->reply_bytes == 0)
+        return SLRI_FAIL(INVALID, "ring kernel '%s' never replies: nothing would go along a route from it", from->name);
+    return SLR_OK;
+}
+
+static const slr_handler_info *info_of(const slr_ring *ring)
+{
+    for (uint32_t i = 0; ring->program && i < ring->program->entries; ++i)
+        if (ring->program->entry[i].entry == ring->entry)
+            return &ring->program->entry[i].info;
+    return NULL;
+}
+
+// Two kernels' structs agree when each field of the one lies where the other has one of the same type.
+static slr_status check_fields(const slr_ring *from, const slr_ring *to)
+{
+    const slr_handler_info *source = info_of(from), *target = info_of(to);
+    if (!source || !target)
+        return SLR_OK;
+    const slr_layout *reply = &source->reply, *message = &target->message;
+    bool same = reply->field_count == message->field_count;
+    for (uint32_t i = 0; same && i < reply->field_count; ++i) {
+        const slr_field *a = &reply->fields[i], *b = &message->fields[i];
+        same = a->offset == b->offset && a->count == b->count && a->scalar == b->scalar;
+    }
+    if (same)
+        return SLR_OK;
+    return SLRI_FAIL(LAYOUT, "'%s' replies with struct %s, which has not the fields of '%s''s message, struct %s",
+                     from->name, reply->name, to->name, message->name);
+}
+
+static slr_status check_pair(const slr_ring *from, const slr_ring *to, const slr_route_desc *desc)
+{
+    SLRI_TRY(check_launched(to));
+    if (to->key_sort)
+        return SLRI_FAIL(INVALID, "ring kernel '%s' is keyed: no route can name its keys", to->name);
+    if (from->device != to->device)
+        return SLRI_FAIL(INVALID, "ring kernels '%s' and '%s' are on different devices", from->name, to->name);
+    if (from->reply_bytes != to->message_bytes)
+        return SLRI_FAIL(LAYOUT, "a reply of '%s' has %u B, a message of '%s' has %u B", from->name, from->reply_bytes,
+                         to->name, to->message_bytes);
+    SLRI_TRY(check_fields(from, to));
+    if (from->max_replies > to->queue_size)
+        return SLRI_FAIL(INVALID,
+                         "'%s' may reply %u times to a message; '%s' has room for %u messages: raise queue_size",
+                         from->name, from->max_replies, to->name, to->queue_size);
+    if (desc->instance_at && desc->instance_at - 1 + 4 > from->reply_bytes)
+        return SLRI_FAIL(INVALID, "route from '%s' to '%s': instance_at is byte %u; a reply has %u B", from->name,
+                         to->name, desc->instance_at - 1, from->reply_bytes);
+    if (!desc->instance_at && to->instances > 1 && from->instances > to->instances)
+        return SLRI_FAIL(INVALID, "'%s' has %u instances and '%s' only %u: set slr_route_desc.instance_at", from->name,
+                         from->instances, to->name, to->instances);
+    return SLR_OK;
+}
+
+// ---- making and freeing
+// ---------------------------------------------------------------------------------------------------
+
+static void free_route(struct slri_route *route)
+{
+    slr_ring *from = route->from;
+    const slr_allocator *allocator = allocator_of(from);
+    for (uint32_t s = 0; route->connection && s < from->shards && !route->to_port; ++s)
+        if (route->connection[s].ring)
+            slri_lane_leave(route->to, route->connection[s].port);
+    slri_free(allocator, route->outlet, from->shards * sizeof *route->outlet);
+    slri_free(allocator, route->connection, from->shards * sizeof *route->connection);
+    if (!route->to_port) {
+        slri_waker_release(route->waker);
+        slri_ring_release(route->to);
+    }
+    slri_free(allocator, route, sizeof *route);
+}
+
+// Without its lanes.
+static struct slri_route *new_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc, bool to_port)
+{
+    const slr_allocator *allocator = allocator_of(from);
+    struct slri_route *route = slri_alloc(allocator, sizeof *route);
+    if (!route)
+        return NULL;
+    *route = (struct slri_route){.from = from,
+                                 .to = to,
+                                 .to_port = to_port,
+                                 .reply_too = desc->reply_too,
+                                 .close_with_source = desc->close_with_source};
+    if (!to_port)
+        slri_ring_hold(to);
+    route->outlet = slri_alloc(allocator, from->shards * sizeof *route->outlet);
+    route->connection = slri_alloc(allocator, from->shards * sizeof *route->connection);
+    if (!route->outlet || !route->connection || (!to_port && slri_waker_create(allocator, &route->waker) != SLR_OK)) {
+        free_route(route);
+        return NULL;
+    }
+    for (uint32_t s = 0; s < from->shards; ++s)
+        route->outlet[s] =
+            (struct slri_outlet){.c = &route->connection[s], .to_port = to_port, .instance_at = desc->instance_at};
+    return route;
+}
+
+static slr_status take_lanes(struct slri_route *route)
+{
+    slr_ring *to = route->to;
+    for (uint32_t s = 0; s < route->from->shards; ++s) {
+        uint32_t lane;
+        SLRI_TRY(slri_lane_take(to, route->waker, true, &lane));
+        route->connection[s] = (struct slri_connection){.ring = to, .port = lane, .lane = &to->lane[lane]};
+    }
+    for (uint32_t s = 0; s < to->shards; ++s)
+        slri_ring_wake_shard(&to->shard[s]);
+    return SLR_OK;
+}
+
+// ---- the owners' tables
+// ---------------------------------------------------------------------------------------------------
+
+static size_t table_bytes(uint32_t count)
+{
+    return sizeof(struct slri_outlets) + count * sizeof(struct slri_outlet *);
+}
+
+static void free_tables(const slr_ring *ring, struct slri_outlets *table)
+{
+    while (table) {
+        struct slri_outlets *older = table->older;
+        slri_free(allocator_of(ring), table->aside, (size_t)table->aside_slots * table->aside_stride);
+        slri_free(allocator_of(ring), table, table_bytes(table->count));
+        table = older;
+    }
+}
+
+// In the order of the destinations' slots; see slri_outlets.
+static void enter(struct slri_outlets *table, struct slri_outlet *outlet)
+{
+    uint32_t i = table->count++;
+    for (; i > 0 && table->outlet[i - 1]->c->ring->slot > outlet->c->ring->slot; --i)
+        table->outlet[i] = table->outlet[i - 1];
+    table->outlet[i] = outlet;
+}
+
+// The table of one shard, from the ring kernel's list of routes. Where that is empty, so is the table: the replies go
+// to who sent the messages.
+static struct slri_outlets *new_table(const slr_ring *ring, uint32_t shard)
+{
+    uint32_t count = 0;
+    for (const struct slri_route *r = ring->routes.out; r; r = r->next_out)
+        ++count;
+    struct slri_outlets *table = slri_alloc(allocator_of(ring), table_bytes(count));
+    if (!table)
+        return NULL;
+    *table = (struct slri_outlets){
+        .reply_too = count == 0, .aside_slots = 1, .aside_stride = (ring->reply_bytes + 15) / 16 * 16};
+    while (table->aside_slots < ring->max_replies)
+        table->aside_slots *= 2;
+    table->aside = slri_alloc(allocator_of(ring), (size_t)table->aside_slots * table->aside_stride);
+    for (struct slri_route *r = ring->routes.out; r; r = r->next_out) {
+        table->reply_too = table->reply_too || r->reply_too;
+        enter(table, &r->outlet[shard]);
+    }
+    if (table->aside)
+        return table;
+    free_tables(ring, table);
+    return NULL;
+}
+
+// Whether a shard works with its newest table, or will never work again. Acquire: it has finished with those before.
+static bool has_taken_up(const slr_ring *ring, uint32_t shard)
+{
+    const struct slri_shard *s = &ring->shard[shard];
+    return __atomic_load_n(&s->outlets, __ATOMIC_ACQUIRE) == s->next_outlets ||
+           __atomic_load_n(&ring->over, __ATOMIC_ACQUIRE);
+}
+
+// Gives every shard a table of the routes in the list: all or none. Under `routing` and route_lock.
+static slr_status exchange(slr_ring *ring)
+{
+    struct slri_outlets **fresh = slri_alloc(allocator_of(ring), ring->shards * sizeof *fresh);
+    uint32_t made = 0;
+    while (fresh && made < ring->shards && (fresh[made] = new_table(ring, made)))
+        ++made;
+    bool complete = made == ring->shards;
+    for (uint32_t s = 0; s < made; ++s) {
+        if (!complete) {
+            free_tables(ring, fresh[s]);
+            continue;
+        }
+        fresh[s]->older = ring->shard[s].next_outlets;
+        __atomic_store_n(&ring->shard[s].next_outlets, fresh[s], __ATOMIC_RELEASE); // the table
+    }
+    slri_free(allocator_of(ring), fresh, ring->shards * sizeof *fresh);
+    return complete ? SLR_OK : SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a route", ring->name);
+}
+
+// Waits until the owners work with the new tables, and frees those before. Under `routing` alone.
+static slr_status await(slr_ring *ring)
+{
+    struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(TAKE_UP_NS)};
+    if (slr_ring_get_state(ring) == SLR_RING_LAUNCHED)
+        return SLR_OK; // no owner yet: it takes up the newest before its first message
+    for (uint32_t s = 0; s < ring->shards; ++s) {
+        slri_ring_wake_shard(&ring->shard[s]);
+        while (!has_taken_up(ring, s)) {
+            enum slri_wait wait = slri_backoff_step(&backoff);
+            if (wait == SLRI_TOO_LATE)
+                return SLRI_FAIL(TIMEOUT,
+                                 "ring kernel '%s': a handler has not returned within 10 s; its routes change when "
+                                 "it has",
+                                 ring->name);
+            if (wait == SLRI_PARK)
+                slri_sleep_ns(50000);
+        }
+        struct slri_outlets *table = ring->shard[s].next_outlets;
+        if (__atomic_load_n(&ring->shard[s].outlets, __ATOMIC_ACQUIRE) != table)
+            continue; // over: the older ones go with the ring kernel
+        free_tables(ring, table->older);
+        table->older = NULL;
+    }
+    return SLR_OK;
+}
+
+// ---- the lists
+// --------------------------------------------------------------------------------------------------------------
+
+static void link_out(struct slri_route *route)
+{
+    route->next_out = route->from->routes.out;
+    route->from->routes.out = route;
+}
+
+static void unlink_out(struct slri_route *route)
+{
+    for (struct slri_route **at = &route->from->routes.out; *at; at = &(*at)->next_out) {
+        if (*at != route)
+            continue;
+        *at = route->next_out;
+        return;
+    }
+}
+
+static void link_in(struct slri_route *route)
+{
+    if (route->to_port)
+        return;
+    route->next_in = route->to->routes.in;
+    route->to->routes.in = route;
+}
+
+static void unlink_in(struct slri_route *route)
+{
+    for (struct slri_route **at = &route->to->routes.in; !route->to_port && *at; at = &(*at)->next_in) {
+        if (*at != route)
+            continue;
+        *at = route->next_in;
+        return;
+    }
+}
+
+static struct slri_route *find(const slr_ring *from, const slr_ring *to)
+{
+    struct slri_route *r = from->routes.out;
+    while (r && (r->to_port || r->to != to))
+        r = r->next_out;
+    return r;
+}
+
+// Adds a route that is complete, or frees it.
+static slr_status add(struct slri_route *route)
+{
+    slr_ring *from = route->from;
+    slri_mutex_lock(&route_lock);
+    link_out(route);
+    link_in(route);
+    slr_status status = exchange(from);
+    if (status != SLR_OK) {
+        unlink_out(route);
+        unlink_in(route);
+    }
+    slri_mutex_unlock(&route_lock);
+    if (status == SLR_OK)
+        return await(from);
+    free_route(route);
+    return status;
+}
+
+// The counts of a route that goes stay with its source.
+static void retire(struct slri_route *route)
+{
+    struct slri_routes *of = &route->from->routes;
+    for (uint32_t s = 0; s < route->from->shards; ++s) {
+        of->routed += __atomic_load_n(&route->outlet[s].routed, __ATOMIC_RELAXED);
+        of->unrouted += __atomic_load_n(&route->outlet[s].unrouted, __ATOMIC_RELAXED);
+    }
+    unlink_in(route);
+}
+
+// Takes a route out of use; it is freed when no owner knows it any more.
+static slr_status take_away(struct slri_route *route)
+{
+    slr_ring *from = route->from;
+    slri_mutex_lock(&route_lock);
+    unlink_out(route);
+    slr_status status = exchange(from);
+    if (status != SLR_OK)
+        link_out(route);
+    slri_mutex_unlock(&route_lock);
+    SLRI_TRY(status);
+    status = await(from);
+    slri_mutex_lock(&route_lock);
+    if (status == SLR_OK) {
+        retire(route);
+    } else {
+        route->next_out = from->routes.leaving;
+        from->routes.leaving = route;
+    }
+    slri_mutex_unlock(&route_lock);
+    if (status == SLR_OK)
+        free_route(route);
+    return status;
+}
+
+// ---- the calls
+// ----------------------------------------------------------------------------------------------------------------
+
+static slr_status make(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
+{
+    if (find(from, to))
+        return SLRI_FAIL(INVALID, "'%s' has a route to '%s' already", from->name, to->name);
+    struct slri_route *route = new_route(from, to, desc, false);
+    if (!route)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a route from '%s' to '%s'", from->name, to->name);
+    slr_status status = take_lanes(route);
+    if (status == SLR_OK)
+        return add(route);
+    free_route(route);
+    return status;
+}
+
+slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
+{
+    if (!from || !to)
+        return SLRI_FAIL(INVALID, "slr_route: %s is NULL", from ? "to" : "from");
+    slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
+    desc = desc ? desc : &defaults;
+    SLRI_TRY(check_source(from, desc));
+    SLRI_TRY(check_pair(from, to, desc));
+    slri_mutex_lock(&routing);
+    slr_status status = make(from, to, desc);
+    slri_mutex_unlock(&routing);
+    return status;
+}
+
+slr_status slri_route_check(slr_ring *from, slr_ring *to)
+{
+    slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
+    SLRI_TRY(check_source(from, &defaults));
+    return check_pair(from, to, &defaults);
+}
+
+slr_status slri_route_once(slr_ring *from, slr_ring *to)
+{
+    slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
+    slri_mutex_lock(&routing);
+    slr_status status = find(from, to) ? SLR_OK : make(from, to, &defaults);
+    slri_mutex_unlock(&routing);
+    return status;
+}
+
+// Whether the port collects the replies of `from` already. Its lane may have been another's before.
+static bool collects(const slr_ring *from, uint32_t port)
+{
+    for (const struct slri_route *r = from->routes.out; r; r = r->next_out)
+        if (r->to_port && r->connection[0].port == port && !__atomic_load_n(&r->outlet[0].gone, __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
+static slr_status make_to_port(slr_ring *from, const struct slri_connection *c, const slr_route_desc *desc)
+{
+    if (collects(from, c->port))
+        return SLRI_FAIL(INVALID, "'%s' has a route to this port already", from->name);
+    struct slri_route *route = new_route(from, from, desc, true);
+    if (!route)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a route from '%s' to a port", from->name);
+    for (uint32_t s = 0; s < from->shards; ++s)
+        route->connection[s] = *c;
+    return add(route);
+}
+
+slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_desc *desc)
+{
+    if (!from || !port)
+        return SLRI_FAIL(INVALID, "slr_route_to_port: %s is NULL", from ? "port" : "from");
+    slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
+    desc = desc ? desc : &defaults;
+    SLRI_TRY(check_source(from, desc));
+    if (desc->instance_at || desc->close_with_source)
+        return SLRI_FAIL(INVALID,
+                         "route from '%s' to a port: instance_at and close_with_source are of routes to ring "
+                         "kernels",
+                         from->name);
+    slr_address address;
+    SLRI_TRY(slr_ring_get_address(from, 0, &address));
+    struct slri_connection *c = slri_connection_of(port, address);
+    if (!c)
+        SLRI_TRY(slri_connect(port, address, &c));
+    slri_mutex_lock(&routing);
+    slr_status status = make_to_port(from, c, desc);
+    slri_mutex_unlock(&routing);
+    return status;
+}
+
+slr_status slr_unroute(slr_ring *from, slr_ring *to)
+{
+    if (!from || !to)
+        return SLRI_FAIL(INVALID, "slr_unroute: %s is NULL", from ? "to" : "from");
+    slri_mutex_lock(&routing);
+    struct slri_route *route = find(from, to);
+    slr_status status =
+        route ? take_away(route) : SLRI_FAIL(NOT_FOUND, "'%s' has no route to '%s'", from->name, to->name);
+    slri_mutex_unlock(&routing);
+    return status;
+}
+
+// ---- what happens at the ends
+// -----------------------------------------------------------------------------------------------
+
+void slri_routes_wake(slr_ring *ring)
+{
+    // Acquire: who set it has announced its sleep before.
+    if (!__atomic_exchange_n(&ring->route_waiters, 0, __ATOMIC_ACQUIRE))
+        return;
+    slri_mutex_lock(&route_lock);
+    for (const struct slri_route *r = ring->routes.in; r; r = r->next_in)
+        for (uint32_t s = 0; s < r->from->shards; ++s)
+            if (__atomic_load_n(&r->from->shard[s].asleep, __ATOMIC_RELAXED) == SLRI_ASLEEP_BLOCKED)
+                slri_ring_wake_shard(&r->from->shard[s]);
+    slri_mutex_unlock(&route_lock);
+}
+
+// Whether every source that a ring kernel is to be closed with has ended, this one among them.
+static bool is_last(const slr_ring *to)
+{
+    for (const struct slri_route *r = to->routes.in; r; r = r->next_in)
+        if (r->close_with_source && !__atomic_load_n(&r->from->over, __ATOMIC_ACQUIRE))
+            return false;
+    return slr_ring_get_state(to) & (SLR_RING_ACTIVE | SLR_RING_PAUSED);
+}
+
+static slr_ring *next_to_close(const slr_ring *ring)
+{
+    slr_ring *found = NULL;
+    slri_mutex_lock(&route_lock);
+    for (const struct slri_route *r = ring->routes.out; r && !found; r = r->next_out)
+        if (r->close_with_source && is_last(r->to))
+            found = r->to;
+    if (found)
+        slri_ring_hold(found);
+    slri_mutex_unlock(&route_lock);
+    return found;
+}
+
+void slri_routes_source_ended(slr_ring *ring)
+{
+    for (slr_ring *to; (to = next_to_close(ring)) != NULL;) {
+        slr_ring_close_input(to); // refused where another thread was first: then it is no longer active
+        slri_ring_release(to);
+    }
+}
+
+static void drop(struct slri_route *route)
+{
+    while (route) {
+        struct slri_route *next = route->next_out;
+        free_route(route);
+        route = next;
+    }
+}
+
+void slri_routes_drop(slr_ring *ring)
+{
+    slri_mutex_lock(&routing);
+    slri_mutex_lock(&route_lock);
+    struct slri_route *out = ring->routes.out, *leaving = ring->routes.leaving;
+    ring->routes.out = ring->routes.leaving = NULL;
+    for (struct slri_route *r = out; r; r = r->next_out)
+        retire(r);
+    for (struct slri_route *r = leaving; r; r = r->next_out)
+        retire(r);
+    slri_mutex_unlock(&route_lock);
+    drop(out);
+    drop(leaving);
+    for (uint32_t s = 0; ring->shard && s < ring->shards; ++s) {
+        free_tables(ring, ring->shard[s].next_outlets);
+        ring->shard[s].outlets = ring->shard[s].next_outlets = NULL;
+    }
+    slri_mutex_unlock(&routing);
+}
+
+// ---- counts
+// -------------------------------------------------------------------------------------------------------------------
+
+static void count_out(const struct slri_route *route, slr_ring_stats *out)
+{
+    for (; route; route = route->next_out)
+        for (uint32_t s = 0; s < route->from->shards; ++s) {
+            out->routed += __atomic_load_n(&route->outlet[s].routed, __ATOMIC_RELAXED);
+            out->unrouted += __atomic_load_n(&route->outlet[s].unrouted, __ATOMIC_RELAXED);
+        }
+}
+
+// Credits that routes have claimed for replies that handlers have not written yet are no messages.
+static uint64_t reserved(const slr_ring *ring)
+{
+    uint64_t held = 0;
+    for (const struct slri_route *r = ring->routes.in; r; r = r->next_in)
+        for (uint32_t s = 0; s < r->from->shards; ++s)
+            held += __atomic_load_n(&r->outlet[s].held, __ATOMIC_RELAXED);
+    return held;
+}
+
+void slri_routes_count(slr_ring *ring, slr_ring_stats *out)
+{
+    slri_mutex_lock(&route_lock);
+    out->routed = ring->routes.routed;
+    out->unrouted = ring->routes.unrouted;
+    count_out(ring->routes.out, out);
+    count_out(ring->routes.leaving, out);
+    uint64_t held = reserved(ring);
+    slri_mutex_unlock(&route_lock);
+    held = held < out->pending ? held : out->pending;
+    out->pending -= held;
+    out->accepted -= held;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes: what the host's side (route.c, deadlock.c), the owners' side (relay.c) and topics (topic.c) share.
+//
+// A route is a port of its destination for each shard of its source: one writer a lane. What an owner works with is an
+// outlet for each of its routes, listed in a table that the host exchanges as a whole when routes change.
+#ifndef SLRI_RING_ROUTE_H
+#define SLRI_RING_ROUTE_H
+
+#include "base/thread.h"
+#include "device/backend.h"
+
+#include <slipring/ring.h>
+#include <slipring/route.h>
+
+#include <stdbool.h>
+
+struct slri_connection;
+
+// One shard's way along one route. Kept while the route lasts, whatever table lists it.
+struct slri_outlet {
+    struct slri_connection *c; // into the destination; of a route to a port: the port's, in the source itself
+    bool to_port;
+    uint32_t instance_at; // as slr_route_desc.instance_at
+    // The owner's.
+    bool open;      // takes messages in this pass
+    bool gone;      // the port has been closed
+    uint32_t place; // of the next message in the order of acceptance, for a destination that drops
+    uint32_t used;  // messages of this batch that are filled, not yet flushed
+    uint32_t freed; // 1: credits were given back, and nobody has been told yet
+    // Written by the owner alone, read by others; atomic.
+    uint32_t held; // credits claimed and without a message yet
+    uint64_t routed, unrouted;
+};
+
+// The outlets of one shard. The lowest destination slot first: of two shards that need the same two mailboxes, the one
+// that gets the first never finds that the other has the second.
+struct slri_outlets {
+    struct slri_outlets *older; // tables before it, until the owner has taken this one up
+    bool reply_too;
+    uint32_t blocked_passes; // in a row
+    unsigned char *aside;    // where a handler replies when no slot of a destination can be aimed at: `aside_slots`
+    uint32_t aside_slots, aside_stride;
+    uint32_t count;
+    struct slri_outlet *outlet[];
+};
+
+struct slri_route {
+    slr_ring *from, *to; // `to` is held; of a route to a port: `from` itself, and not held
+    bool to_port, reply_too, close_with_source;
+    struct slri_waker *waker;              // of its lanes: nobody ever sleeps on it
+    struct slri_outlet *outlet;            // a shard of `from` each
+    struct slri_connection *connection;    // likewise
+    struct slri_route *next_out, *next_in; // in the lists of `from` and `to`
+};
+
+// Of a ring kernel, in slr_ring.
+struct slri_routes {
+    struct slri_route *out, *in; // under route_lock
+    struct slri_route *leaving;  // taken away, while a handler that does not return may use them
+    uint64_t routed, unrouted;   // along routes that are gone; under route_lock
+    slr_ring *next_reached;      // this and what follows is deadlock.c's, under route_lock
+    bool reached;
+    struct slri_found_route {
+        slr_ring *before, *next;
+        uint32_t accepted, retired;
+        bool seen;
+    } search;
+};
+
+// relay.c
+extern const struct slri_relay slri_relay;
+void slri_relay_published(struct slri_shard *shard); // behind mb_finish and a full fence
+
+// route.c
+void slri_routes_wake(slr_ring *ring);                     // sources that wait for credits of `ring`
+void slri_routes_source_ended(slr_ring *ring);             // closes the inputs that were to be closed with it
+void slri_routes_drop(slr_ring *ring);                     // its outgoing routes; its shards run no more
+slr_status slri_route_check(slr_ring *from, slr_ring *to); // whether a route with defaults is possible
+slr_status slri_route_once(slr_ring *from, slr_ring *to);  // makes one that has been checked, if there is none yet
+void slri_routes_count(slr_ring *ring, slr_ring_stats *out);
+void slri_routes_lock(void); // the lists; taken before a ring kernel's own lock
+void slri_routes_unlock(void);
+
+// topic.c
+void slri_topics_forget(const slr_ring *ring);
+
+// deadlock.c: looks for a cycle of full mailboxes through `ring`; names it and fails its ring kernels.
+void slri_deadlock_look(slr_ring *ring);
+
+#endif

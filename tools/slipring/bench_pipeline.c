@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring bench pipeline`: four ring kernels joined by routes, beside one.
+#include "bench.h"
+
+#include "bench_batch.h"
+#include "bench_ring.h"
+#include "clock.h"
+#include "memory.h"
+#include "say.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    STAGES = 4,
+    WARM_UP = 2048,
+    MESSAGES = 65536, // of a slice
+    WINDOW = 1024,    // sent and not yet out at the end
+    ROUNDS = 2000     // of a latency slice
+};
+
+// Each stage adds 1 to every word. What the last one replies comes to `out`.
+typedef struct chain {
+    bench_ring stage[STAGES]; // the first one's port sends
+    slr_port *out;
+    uint32_t stages, sent, received;
+    double clock_ns;
+    double times[ROUNDS];
+} chain;
+
+static const char source[] = "struct message { unsigned word[16]; };\n"
+                             "__ring__ void stage(const struct message *in)\n"
+                             "{\n"
+                             "    struct message out;\n"
+                             "    for (int i = 0; i < 16; i++)\n"
+                             "        out.word[i] = in->word[i] + 1u;\n"
+                             "    ring_reply(&out);\n"
+                             "}\n";
+
+// ---- making
+// ------------------------------------------------------------------------------------------------------------
+
+static slr_status open_stage(bench *bench, chain *chain, const char *name, uint32_t number, bool stamped)
+{
+    bench_ring *stage = &chain->stage[number];
+    char unique[64];
+    snprintf(unique, sizeof unique, "%s-%u", name, number);
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.program = stage->program;
+    desc.name = unique;
+    desc.message_bytes = sizeof(bench_message);
+    desc.time_stamps = stamped;
+    slr_status status = slr_ring_create(bench->device, &desc, &stage->ring);
+    if (status == SLR_OK)
+        status = slr_ring_launch(stage->ring);
+    if (status == SLR_OK && number > 0)
+        status = slr_route(chain->stage[number - 1].ring, stage->ring, NULL);
+    return status == SLR_OK ? slr_ring_activate(stage->ring, BENCH_TIMEOUT_NS) : status;
+}
+
+static slr_status open_ends(bench *bench, chain *chain)
+{
+    bench_ring *first = &chain->stage[0];
+    slr_status status = slr_port_open(bench->device, &first->port);
+    if (status == SLR_OK)
+        status = slr_port_open(bench->device, &chain->out);
+    if (status == SLR_OK)
+        status = slr_ring_get_address(first->ring, 0, &first->to);
+    return status == SLR_OK ? slr_route_to_port(chain->stage[chain->stages - 1].ring, chain->out, NULL) : status;
+}
+
+static bool open_chain(bench *bench, chain *chain, const char *name, uint32_t stages, bool stamped)
+{
+    chain->stages = stages;
+    chain->clock_ns = bench->clock_ns;
+    slr_status status = SLR_OK;
+    for (uint32_t i = 0; i < stages && status == SLR_OK; i++) {
+        status = slr_program_from_text(bench->device, "pipeline.cu", source, NULL, &chain->stage[i].program);
+        if (status == SLR_OK)
+            status = open_stage(bench, chain, name, i, stamped);
+    }
+    if (status == SLR_OK)
+        status = open_ends(bench, chain);
+    return status == SLR_OK || bench_failed(status, name);
+}
+
+static void close_chain(chain *chain)
+{
+    slr_port_close(chain->out);
+    for (uint32_t i = 0; i < chain->stages; i++)
+        bench_ring_close(&chain->stage[i]);
+}
+
+// ---- the slices
+// --------------------------------------------------------------------------------------------------------
+
+static bool is_out(const chain *chain, const bench_message *message, uint32_t number)
+{
+    return bench_sum(message) == bench_sum_of(number) + chain->stages * BENCH_WORDS;
+}
+
+static bool receive_some(chain *chain, bool wait)
+{
+    slr_reply replies[BENCH_BATCH];
+    bench_message out[BENCH_BATCH];
+    uint32_t received = 0;
+    slr_status status =
+        slr_receive_many(chain->out, replies, out, sizeof *out, BENCH_BATCH, wait ? BENCH_TIMEOUT_NS : 0, &received);
+    if (status == SLR_TIMEOUT && !wait)
+        return true;
+    for (uint32_t i = 0; status == SLR_OK && i < received; i++) {
+        if (!is_out(chain, &out[i], chain->received++))
+            status = SLR_HANDLER_FAULT;
+    }
+    return status == SLR_OK || bench_failed(status, "pipeline");
+}
+
+static bool run(chain *chain, uint32_t messages)
+{
+    uint32_t end = chain->received + messages;
+    while (chain->received != end) {
+        bool may_send = chain->sent != end && chain->sent - chain->received + BENCH_BATCH <= WINDOW;
+        if (may_send && !bench_send_batch(&chain->stage[0], chain->sent))
+            return false;
+        chain->sent += may_send ? BENCH_BATCH : 0;
+        if (!receive_some(chain, !may_send))
+            return false;
+    }
+    return true;
+}
+
+static bool rate_slice(void *context, double *figures)
+{
+    chain *chain = context;
+    bool fine = run(chain, WARM_UP);
+    uint64_t start = clock_ns();
+    fine = fine && run(chain, MESSAGES);
+    figures[0] = bench_per_second(MESSAGES, start);
+    return fine;
+}
+
+// From the stamp of the first send to the look at the clock behind the receive.
+static bool latency_slice(void *context, double *figures)
+{
+    static const double parts[MEASURE_FIGURES] = {0.5, 0.99, 0.999};
+    chain *chain = context;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        bench_message message;
+        slr_reply reply;
+        const bench_ring *first = &chain->stage[0];
+        bench_fill(&message, chain->sent);
+        slr_status status = slr_send(first->port, first->to, &message, sizeof message, BENCH_TIMEOUT_NS);
+        if (status == SLR_OK)
+            status = slr_receive(chain->out, &reply, &message, sizeof message, BENCH_TIMEOUT_NS);
+        chain->times[i] = (double)(clock_ns() - reply.sent_ns);
+        if (status != SLR_OK || !is_out(chain, &message, chain->sent++))
+            return bench_failed(status, "pipeline");
+    }
+    measure_sort(chain->times, ROUNDS);
+    for (unsigned i = 0; i < MEASURE_FIGURES; i++)
+        figures[i] = measure_quantile(chain->times, ROUNDS, parts[i]) - chain->clock_ns;
+    return true;
+}
+
+// ---- the rows
+// ----------------------------------------------------------------------------------------------------------
+
+static bool measure_chains(bench *bench, chain *four, chain *one, bool stamped, const bench_case *what)
+{
+    bench_case measured = *what;
+    measured.pair.value_context = four;
+    measured.pair.floor_context = one;
+    bool fine = open_chain(bench, four, stamped ? "stamped" : "stage", STAGES, stamped) &&
+                open_chain(bench, one, stamped ? "stamped-alone" : "alone", 1, stamped) &&
+                bench_measure(bench, &measured);
+    close_chain(four);
+    close_chain(one);
+    return fine;
+}
+
+static bool measure(bench *bench, bool stamped, const bench_case *what)
+{
+    chain *four = memory_take(1, sizeof *four), *one = memory_take(1, sizeof *one);
+    bool fine = !bench_wants(bench, what->name) || measure_chains(bench, four, one, stamped, what);
+    free(four);
+    free(one);
+    return fine;
+}
+
+bool bench_pipeline(bench *bench)
+{
+    static const bench_case rate = {
+        .name = "pipeline4",
+        .unit = "msg/s",
+        .stats = {"median"},
+        .method =
+            "64 B through 4 ring kernels joined by slr_route, each of which reads and writes every word; sent 32 at "
+            "once, received from a port behind the last; the caller and all workers share the cores. Floor: one such "
+            "ring kernel, sent to and received from in the same way.",
+        .pair = {.value = rate_slice, .floor = rate_slice, .figures = 1}};
+    static const bench_case latency = {
+        .name = "pipeline4_latency",
+        .unit = "ns",
+        .stats = {"p50", "p99", "p99.9"},
+        .method =
+            "one message at a time from end to end, by the time stamp that the routes pass along. Floor: one ring "
+            "kernel.",
+        .pair = {.value = latency_slice, .floor = latency_slice, .figures = 3}};
+    partner_free_caller(bench->partner);
+    return measure(bench, false, &rate) && measure(bench, true, &latency);
+}
