@@ -30,14 +30,13 @@ typedef struct slr_send_options {
 ///
 /// `message` is copied; `bytes` must equal the ring kernel's message size. On OK the message is accepted: it ends as
 /// handled, faulted, dropped, undelivered or in doubt, and is counted there. Messages of one port to one instance with
-/// one priority are handled in the order sent. `port` NULL: the device's shared port, behind a lock; replies that come to
-/// it are only for slr_call, others are discarded.
+/// one priority are handled in the order sent. `port` NULL: the device's shared port, behind a lock; replies that come
+/// to it are only for slr_call, others are discarded.
 ///
-/// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns` (0: never), and not at all where the ring kernel's
-/// policy is to reject.  Owns: nothing.
-/// Errors: FULL (no credit and not to wait), TIMEOUT (no credit by the deadline), RING_DEAD (stale address), CLOSED (input
-/// closed), RING_FAILED, WRONG_STATE (not launched), INVALID (size, instance or priority out of range; more ports than
-/// max_ports).
+/// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns` (0: never), and not at all where the ring
+/// kernel's policy is to reject.  Owns: nothing. Errors: FULL (no credit and not to wait), TIMEOUT (no credit by the
+/// deadline), RING_DEAD (stale address), CLOSED (input closed), RING_FAILED, WRONG_STATE (not launched), INVALID (size,
+/// instance or priority out of range; more ports than max_ports).
 SLR_API slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint64_t timeout_ns);
 
 /// The same with options (NULL: defaults).
@@ -87,9 +86,9 @@ SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *pa
 SLR_API slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
                             size_t reply_bytes, uint64_t timeout_ns);
 
-/// A descriptor for poll(2): readable when a reply has come since the last slr_receive that gave TIMEOUT. Receive with a
-/// timeout of 0 until TIMEOUT, then poll. The port's; do not read or close it.
-/// Threads: the owner.  Blocks: no.  Errors: SYSTEM, INVALID.
+/// A descriptor for poll(2): readable when a reply has come since the last slr_receive that gave TIMEOUT. Receive with
+/// a timeout of 0 until TIMEOUT, then poll. The port's; do not read or close it. Threads: the owner.  Blocks: no.
+/// Errors: SYSTEM, INVALID.
 SLR_API slr_status slr_port_get_fd(slr_port *port, int *out);
 
 #ifdef __cplusplus

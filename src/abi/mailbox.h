@@ -3,18 +3,19 @@
 // every emitter.
 //
 // A mailbox is one arena S of u32 words that both sides map. Each of its shards has one owner (a CPU worker, a device
-// block), which works in words P of its own. A port is one sender: it has a lane into every shard and a reply lane back.
-// All counts and positions are modulo 2^32 (credits: modulo 2^31); only differences are compared, and all lags are below
-// the modulus: the credits, MB_CAPACITY <= 2^21, bound them.
+// block), which works in words P of its own. A port is one sender: it has a lane into every shard and a reply lane
+// back. All counts and positions are modulo 2^32 (credits: modulo 2^31); only differences are compared, and all lags
+// are below the modulus: the credits, MB_CAPACITY <= 2^21, bound them.
 //
-// Order, as tests/model shows to be needed. Sender: claim a credit, write the slot, release its sequence. Owner: acquire
-// the sequence, reserve reply room, handle, release the replies' sequences, release the credit. So a credit that is seen
-// implies that its reply is seen, and that the owner has finished with the slot.
+// Order, as tests/model shows to be needed. Sender: claim a credit, write the slot, release its sequence. Owner:
+// acquire the sequence, reserve reply room, handle, release the replies' sequences, release the credit. So a credit
+// that is seen implies that its reply is seen, and that the owner has finished with the slot.
 //
 // Why a credit implies a free slot. A lane has at least `capacity` slots. Let a sender hold a credit and be about to
-// overwrite the slot of its message m, `slots` messages back in that lane. Had the owner not taken m before the release of
-// the retired count that the sender acquired, then neither would it have retired m or any of the slots - 1 messages behind
-// it (a lane is taken in order): with the new one that is more than `capacity` unretired, which the claim forbids.
+// overwrite the slot of its message m, `slots` messages back in that lane. Had the owner not taken m before the release
+// of the retired count that the sender acquired, then neither would it have retired m or any of the slots - 1 messages
+// behind it (a lane is taken in order): with the new one that is more than `capacity` unretired, which the claim
+// forbids.
 #ifndef SLRI_ABI_MAILBOX_H
 #define SLRI_ABI_MAILBOX_H
 
@@ -28,19 +29,21 @@ typedef unsigned mb_word;
 #define MB_BATCH 32u
 #define MB_MAX_PORTS 256u
 
-// ---- a slot: header, payload, and behind it the time stamp where the ring kernel stamps -------------------------------
+// ---- a slot: header, payload, and behind it the time stamp where the ring kernel stamps
+// -------------------------------
 #define MB_SEQUENCE 0u // position + 1: full in this lap. The consumer never writes it back
 #define MB_HEAD 1u     // priority | flags << 8
 #define MB_INSTANCE 2u
 #define MB_CORRELATION 3u
 #define MB_PAYLOAD 4u
-#define MB_FLAG_FAULT 0x100u // of a reply: its message faulted; no payload
+#define MB_FLAG_FAULT 0x100u   // of a reply: its message faulted; no payload
 #define MB_FLAG_DROPPED 0x200u // likewise: its message was evicted
 
-// ---- S, first line: the ring kernel's control, written by the host ----------------------------------------------------
-#define MB_CONTROL 0u   // number << 2 | command
-#define MB_PORT_EPOCH 2u // raised after every change of the port sets
-#define MB_PORT_SET(word) (4u + (word)) // a bit a port that has lanes
+// ---- S, first line: the ring kernel's control, written by the host
+// ----------------------------------------------------
+#define MB_CONTROL 0u                     // number << 2 | command
+#define MB_PORT_EPOCH 2u                  // raised after every change of the port sets
+#define MB_PORT_SET(word) (4u + (word))   // a bit a port that has lanes
 #define MB_PORT_GONE(word) (12u + (word)) // a bit a port whose owner has closed it
 
 #define MB_RUN 0u
@@ -48,44 +51,48 @@ typedef unsigned mb_word;
 #define MB_CLOSE 2u
 #define MB_STOP 3u
 
-// ---- S, second line: credits, written by every sender ----------------------------------------------------------------
-#define MB_ACCEPTED 32u     // messages accepted, modulo 2^31, and the closed bit: one word, so that they change together
+// ---- S, second line: credits, written by every sender
+// ----------------------------------------------------------------
+#define MB_ACCEPTED 32u // messages accepted, modulo 2^31, and the closed bit: one word, so that they change together
 #define MB_RETIRED_SEEN 33u // a recent sum of the shards' retired counts; never runs backwards
 #define MB_CLOSED 0x80000000u
 #define MB_COUNT 0x7fffffffu
 
-// ---- S, third line: sizes, written before the launch, constant after --------------------------------------------------
-#define MB_CAPACITY 64u      // credits
+// ---- S, third line: sizes, written before the launch, constant after
+// --------------------------------------------------
+#define MB_CAPACITY 64u // credits
 #define MB_SHARDS 65u
-#define MB_PORT_WORDS 66u    // words of the port sets that are in use
+#define MB_PORT_WORDS 66u // words of the port sets that are in use
 #define MB_SLOT_WORDS 67u
-#define MB_LANE_MASK 68u     // slots of a lane - 1
+#define MB_LANE_MASK 68u // slots of a lane - 1
 #define MB_REPLY_SLOT_WORDS 69u
 #define MB_REPLY_MASK 70u
-#define MB_MAX_REPLIES 71u   // of a message; 0: the handler never replies
-#define MB_LANES_AT 72u      // the host's region: lanes, shard by shard, port by port
+#define MB_MAX_REPLIES 71u // of a message; 0: the handler never replies
+#define MB_LANES_AT 72u    // the host's region: lanes, shard by shard, port by port
 #define MB_LANE_STRIDE 73u
-#define MB_LANES_STRIDE 74u  // a shard's
-#define MB_OWNERS_AT 75u     // the owners' region: a shard's words, its reply lanes, its pending pool
+#define MB_LANES_STRIDE 74u // a shard's
+#define MB_OWNERS_AT 75u    // the owners' region: a shard's words, its reply lanes, its pending pool
 #define MB_OWNER_STRIDE 76u
 #define MB_REPLY_STRIDE 77u
-#define MB_POOL_AT 78u       // from a shard's first word
+#define MB_POOL_AT 78u // from a shard's first word
 #define MB_STAMPED 79u
-#define MB_KEEP 80u       // how many messages may wait before the owners evict; 0: they do not, the credits are the capacity
-#define MB_EVICT 81u      // whom they evict
-#define MB_TICKET 82u     // where in a slot the sender leaves the message's place in the order of acceptance; 0: nowhere
-#define MB_LETTERS 83u    // dead letters that a shard keeps for the host; 0: none
+#define MB_KEEP 80u  // how many messages may wait before the owners evict; 0: they do not, the credits are the capacity
+#define MB_EVICT 81u // whom they evict
+#define MB_TICKET 82u  // where in a slot the sender leaves the message's place in the order of acceptance; 0: nowhere
+#define MB_LETTERS 83u // dead letters that a shard keeps for the host; 0: none
 #define MB_LETTER_MASK 84u
 #define MB_LETTERS_AT 85u // from a shard's first word
 
 #define MB_EVICT_OLDEST 1u // the earliest accepted
 #define MB_EVICT_LOWEST 2u // the earliest of the lowest priority
 
-// ---- S, fourth line: written by the owners ------------------------------------------------------------------------------
+// ---- S, fourth line: written by the owners
+// ------------------------------------------------------------------------------
 #define MB_KEPT 96u // messages that wait in the pending sets of all shards, where owners evict
 
-// ---- S, then a line a shard, written by the host -------------------------------------------------------------------------
-#define MB_LETTERS_READ(shard) (128u + (shard) * MB_LINE) // dead letters that the host has taken
+// ---- S, then a line a shard, written by the host
+// -------------------------------------------------------------------------
+#define MB_LETTERS_READ(shard) (128u + (shard)*MB_LINE) // dead letters that the host has taken
 #define MB_HEADER_WORDS(shards) MB_LETTERS_READ(shards)
 
 // a lane: two lines of words written by the port, then slots
@@ -124,7 +131,8 @@ typedef unsigned mb_word;
 #define MB_ENDED 3u
 #define MB_STOPPED 4u
 
-// ---- P, the owner's own words. All zero is the initial state ----------------------------------------------------------
+// ---- P, the owner's own words. All zero is the initial state
+// ----------------------------------------------------------
 #define MBP_SHARD 0u // set by mb_open, with the next three
 #define MBP_LANES 1u
 #define MBP_OWNER 2u
@@ -143,27 +151,27 @@ typedef unsigned mb_word;
 #define MBP_REPLIED 15u
 #define MBP_SET(word) (16u + (word)) // copies of the port sets
 #define MBP_GONE(word) (24u + (word))
-#define MBP_BATCH(k) (32u + (k) * 4u) // port, slot or node's offset in S, node number or 0
-#define MBP_MOST 160u // messages to claim at once, up to MB_BATCH; 0: none, the owner lets them gather
-#define MBP_HELD 161u // messages taken and not ended (held.h)
+#define MBP_BATCH(k) (32u + (k)*4u) // port, slot or node's offset in S, node number or 0
+#define MBP_MOST 160u               // messages to claim at once, up to MB_BATCH; 0: none, the owner lets them gather
+#define MBP_HELD 161u               // messages taken and not ended (held.h)
 #define MBP_DROPPED 162u
 #define MBP_EVICTED 163u // since this was last set to 0, by whoever tells the ports and the senders
 #define MBP_LETTERS 164u // dead letters written, and those for which there was no room
 #define MBP_LETTERS_LOST 165u
 #define MBP_VICTIM_PORT 166u // where the next one to evict stands first, found by mb_find_victim
 #define MBP_VICTIM_PRIORITY 167u
-#define MBP_VICTIM_NODE 168u // 0: none found yet
+#define MBP_VICTIM_NODE 168u              // 0: none found yet
 #define MBP_NOTICED(word) (176u + (word)) // a bit a port that has been sent a notice since
-#define MBP_SILENT 189u // 1: the senders receive no replies, because routes take them
+#define MBP_SILENT 189u                   // 1: the senders receive no replies, because routes take them
 #define MBP_ROOM 190u // 1 + messages that there is room for where routes lead; 0: no routes, no such limit
-#define MBP_PORT(port) (192u + (port) * 544u)
+#define MBP_PORT(port) (192u + (port)*544u)
 #define MBQ_NEXT_IN 0u // of a port's words: the lane's next position
 #define MBQ_REPLIES 1u // replies written, published, and room seen
 #define MBQ_PUBLISHED 2u
 #define MBQ_READ_SEEN 3u
-#define MBQ_RESERVED 4u // replies that the batch, or held messages, may still write
-#define MBQ_WAITING 5u  // of its messages, in the pending set
-#define MBQ_SUMMARY 6u  // a bit a word of the bitmap
+#define MBQ_RESERVED 4u              // replies that the batch, or held messages, may still write
+#define MBQ_WAITING 5u               // of its messages, in the pending set
+#define MBQ_SUMMARY 6u               // a bit a word of the bitmap
 #define MBQ_BITS(word) (8u + (word)) // a bit a priority
 #define MBQ_FIRST(priority) (16u + (priority))
 #define MBQ_LAST(priority) (272u + (priority))
@@ -174,7 +182,8 @@ typedef unsigned mb_word;
 #define MB_STORE(at, value) __nv_atomic_store_n(&S[at], (value), __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
 #define MB_RELEASE(at, value) __nv_atomic_store_n(&S[at], (value), __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 
-// ---- places ------------------------------------------------------------------------------------------------------------
+// ---- places
+// ------------------------------------------------------------------------------------------------------------
 
 __device__ mb_word mb_lane(const mb_word *S, mb_word shard, mb_word port)
 {
@@ -201,7 +210,8 @@ __device__ mb_word mb_reply_slot(const mb_word *S, mb_word reply_lane, mb_word p
     return reply_lane + MB_REPLY_SLOTS + (position & S[MB_REPLY_MASK]) * S[MB_REPLY_SLOT_WORDS];
 }
 
-// ---- a sender's side ---------------------------------------------------------------------------------------------------
+// ---- a sender's side
+// ---------------------------------------------------------------------------------------------------
 
 // The shards' retired counts. Acquire: the owner has finished with those messages' slots, and their replies are there.
 __device__ mb_word mb_retired(const mb_word *S)
@@ -276,9 +286,9 @@ __device__ void mb_give_back(mb_word *S, mb_word credits)
     }
 }
 
-// Whether, of a closed mailbox, all that was accepted is retired. Behind a close the count of accepted messages only falls,
-// by credits given back, and never below the messages sent; what is retired only rises, and never above them. So once the
-// two are equal they stay so.
+// Whether, of a closed mailbox, all that was accepted is retired. Behind a close the count of accepted messages only
+// falls, by credits given back, and never below the messages sent; what is retired only rises, and never above them. So
+// once the two are equal they stay so.
 __device__ mb_word mb_drained(const mb_word *S)
 {
     mb_word retired = mb_retired(S);
@@ -313,18 +323,23 @@ __device__ void mb_write_header(mb_word *S, mb_word slot, mb_word priority, mb_w
 }
 
 // Notes which priorities a lane has carried, before the message that changes it is published: the owner reads the mark
-// after its acquire of the sequence, so it never takes a mixed lane for one of a single priority. `seen` is the sender's
-// copy of the mark; the new one is returned.
+// after its acquire of the sequence, so it never takes a mixed lane for one of a single priority. `seen` is the
+// sender's copy of the mark; the new one is returned.
 __device__ mb_word mb_mark_priority(mb_word *S, mb_word lane, mb_word seen, mb_word priority)
 {
-    if (seen == priority + 1u || seen == MB_MIXED_MARK) { return seen; }
+    if (seen == priority + 1u || seen == MB_MIXED_MARK) {
+        return seen;
+    }
     mb_word mark = seen == 0u ? priority + 1u : MB_MIXED_MARK;
     MB_STORE(lane + MB_MIXED, mark);
     return mark;
 }
 
 // Release: the slot's payload, its header and the lane's mark.
-__device__ void mb_publish(mb_word *S, mb_word slot, mb_word position) { MB_RELEASE(slot + MB_SEQUENCE, position + 1u); }
+__device__ void mb_publish(mb_word *S, mb_word slot, mb_word position)
+{
+    MB_RELEASE(slot + MB_SEQUENCE, position + 1u);
+}
 
 // Whether the reply at `position` is there. Acquire: its payload, and all that its handler wrote.
 __device__ mb_word mb_has_reply(const mb_word *S, mb_word slot, mb_word position)
@@ -338,7 +353,8 @@ __device__ void mb_return_replies(mb_word *S, mb_word lane, mb_word position)
     MB_RELEASE(lane + MB_REPLY_READ, position);
 }
 
-// ---- the owner's side: the pending set -----------------------------------------------------------------------------------
+// ---- the owner's side: the pending set
+// -----------------------------------------------------------------------------------
 
 __device__ mb_word mb_node(const mb_word *S, const mb_word *P, mb_word node)
 {
@@ -357,7 +373,9 @@ __device__ void mb_pend(mb_word *S, mb_word *P, mb_word port, mb_word slot)
     }
     mb_word at = mb_node(S, P, node);
     S[at] = 0u; // the sequence word becomes the link
-    for (mb_word k = 1u; k < S[MB_SLOT_WORDS]; ++k) { S[at + k] = S[slot + k]; }
+    for (mb_word k = 1u; k < S[MB_SLOT_WORDS]; ++k) {
+        S[at + k] = S[slot + k];
+    }
     mb_word priority = S[at + MB_HEAD] & 255u;
     mb_word word = priority >> 5u;
     mb_word bit = 1u << (priority & 31u);
@@ -381,20 +399,26 @@ __device__ mb_word mb_top(const mb_word *P, mb_word q)
     return word * 32u + 31u - (mb_word)__clz((int)P[q + MBQ_BITS(word)]);
 }
 
-// Whether the replies of one more message fit. A closed port takes no replies, so it always has room; but the message may
-// be of the next port in its lanes, which came after the sets were last read: then a change shows behind the acquire of
-// the message, and the next pass knows.
+// Whether the replies of one more message fit. A closed port takes no replies, so it always has room; but the message
+// may be of the next port in its lanes, which came after the sets were last read: then a change shows behind the
+// acquire of the message, and the next pass knows.
 __device__ mb_word mb_has_room(mb_word *S, mb_word *P, mb_word port)
 {
     mb_word q = MBP_PORT(port);
     mb_word need = S[MB_MAX_REPLIES];
-    if (P[MBP_ROOM] != 0u && P[MBP_BATCH_COUNT] + 1u >= P[MBP_ROOM]) { return 0u; }
-    if (need == 0u || P[MBP_SILENT] != 0u) { return 1u; }
+    if (P[MBP_ROOM] != 0u && P[MBP_BATCH_COUNT] + 1u >= P[MBP_ROOM]) {
+        return 0u;
+    }
+    if (need == 0u || P[MBP_SILENT] != 0u) {
+        return 1u;
+    }
     if ((P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u) {
         return MB_LOAD(MB_PORT_EPOCH) == P[MBP_EPOCH] ? 1u : 0u;
     }
     mb_word end = P[q + MBQ_REPLIES] + P[q + MBQ_RESERVED] + need;
-    if (end - P[q + MBQ_READ_SEEN] <= S[MB_REPLY_MASK] + 1u) { return 1u; }
+    if (end - P[q + MBQ_READ_SEEN] <= S[MB_REPLY_MASK] + 1u) {
+        return 1u;
+    }
     // Acquire: the port has finished with the slots that are about to be overwritten.
     P[q + MBQ_READ_SEEN] = MB_ACQUIRE(P[MBP_LANES] + port * S[MB_LANE_STRIDE] + MB_REPLY_READ);
     return end - P[q + MBQ_READ_SEEN] <= S[MB_REPLY_MASK] + 1u ? 1u : 0u;
@@ -410,14 +434,14 @@ __device__ void mb_add_to_batch(mb_word *S, mb_word *P, mb_word port, mb_word at
     P[MBP_PORT(port) + MBQ_RESERVED] += S[MB_MAX_REPLIES];
 }
 
-// ---- the owner's side: taking ---------------------------------------------------------------------------------------------
+// ---- the owner's side: taking
+// ---------------------------------------------------------------------------------------------
 
 // How many messages, at most a batch, a lane shows. Acquire each: the payload, the header and the lane's mark.
 __device__ mb_word mb_full_run(const mb_word *S, mb_word lane, mb_word position)
 {
     mb_word n = 0u;
-    while (n < MB_BATCH &&
-           MB_ACQUIRE(mb_lane_slot(S, lane, position + n) + MB_SEQUENCE) == position + n + 1u) {
+    while (n < MB_BATCH && MB_ACQUIRE(mb_lane_slot(S, lane, position + n) + MB_SEQUENCE) == position + n + 1u) {
         n += 1u;
     }
     return n;
@@ -430,7 +454,9 @@ __device__ mb_word mb_next_port(const mb_word *S, const mb_word *P, mb_word port
     mb_word bits = word < S[MB_PORT_WORDS] ? P[MBP_SET(word)] & (0xffffffffu << (port & 31u)) : 0u;
     while (bits == 0u) {
         word += 1u;
-        if (word >= S[MB_PORT_WORDS]) { return MB_MAX_PORTS; }
+        if (word >= S[MB_PORT_WORDS]) {
+            return MB_MAX_PORTS;
+        }
         bits = P[MBP_SET(word)];
     }
     return word * 32u + 31u - (mb_word)__clz((int)(bits & (0u - bits)));
@@ -444,7 +470,9 @@ __device__ void mb_take_all(mb_word *S, mb_word *P)
         mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
         mb_word run = mb_full_run(S, lane, position);
         while (run != 0u) {
-            for (mb_word k = 0u; k < run; ++k) { mb_pend(S, P, port, mb_lane_slot(S, lane, position + k)); }
+            for (mb_word k = 0u; k < run; ++k) {
+                mb_pend(S, P, port, mb_lane_slot(S, lane, position + k));
+            }
             position += run;
             run = mb_full_run(S, lane, position);
         }
@@ -463,7 +491,9 @@ __device__ mb_word mb_look(mb_word *S, mb_word *P)
         mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
         if (MB_ACQUIRE(mb_lane_slot(S, lane, position) + MB_SEQUENCE) == position + 1u) {
             mb_word mark = MB_LOAD(lane + MB_MIXED); // behind the acquire: at least as new as the message
-            if (mark > 256u || (common != 0u && mark != common)) { return MB_MIXED_MARK; }
+            if (mark > 256u || (common != 0u && mark != common)) {
+                return MB_MIXED_MARK;
+            }
             common = mark;
         }
     }
@@ -488,20 +518,26 @@ __device__ mb_word mb_shown(const mb_word *S, const mb_word *P, mb_word most)
 __device__ void mb_claim_straight(mb_word *S, mb_word *P, mb_word mark)
 {
     mb_word first = mb_next_port(S, P, P[MBP_TURN]);
-    if (first == MB_MAX_PORTS) { first = mb_next_port(S, P, 0u); }
+    if (first == MB_MAX_PORTS) {
+        first = mb_next_port(S, P, 0u);
+    }
     mb_word port = first;
     do {
         mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
         mb_word q = MBP_PORT(port);
         mb_word run = mb_full_run(S, lane, P[q + MBQ_NEXT_IN]);
-        if (MB_LOAD(lane + MB_MIXED) != mark) { run = 0u; }
+        if (MB_LOAD(lane + MB_MIXED) != mark) {
+            run = 0u;
+        }
         while (run != 0u && P[MBP_BATCH_COUNT] < P[MBP_MOST] && mb_has_room(S, P, port) != 0u) {
             mb_add_to_batch(S, P, port, mb_lane_slot(S, lane, P[q + MBQ_NEXT_IN]), 0u);
             P[q + MBQ_NEXT_IN] += 1u;
             run -= 1u;
         }
         port = mb_next_port(S, P, port + 1u);
-        if (port == MB_MAX_PORTS) { port = mb_next_port(S, P, 0u); }
+        if (port == MB_MAX_PORTS) {
+            port = mb_next_port(S, P, 0u);
+        }
     } while (port != first && P[MBP_BATCH_COUNT] < P[MBP_MOST]);
     P[MBP_TURN] = first + 1u;
 }
@@ -522,19 +558,21 @@ __device__ void mb_claim_run(mb_word *S, mb_word *P, mb_word port, mb_word prior
     if (node == 0u) {
         mb_word word = priority >> 5u;
         P[q + MBQ_BITS(word)] &= ~(1u << (priority & 31u));
-        if (P[q + MBQ_BITS(word)] == 0u) { P[q + MBQ_SUMMARY] &= ~(1u << word); }
+        if (P[q + MBQ_BITS(word)] == 0u) {
+            P[q + MBQ_SUMMARY] &= ~(1u << word);
+        }
     }
 }
 
-// Takes a batch from the pending set: the highest priority first, ports of equal priority in turn. A port whose reply lane
-// is full is passed over: it blocks only itself.
+// Takes a batch from the pending set: the highest priority first, ports of equal priority in turn. A port whose reply
+// lane is full is passed over: it blocks only itself.
 __device__ void mb_claim_pending(mb_word *S, mb_word *P, mb_word most)
 {
     mb_word turn = P[MBP_TURN];
     mb_word best = 1u;
     while (best != 0u && P[MBP_BATCH_COUNT] < most) {
         mb_word from = 0u;
-        best = 0u; // priority + 1
+        best = 0u;                                   // priority + 1
         for (mb_word half = 0u; half < 2u; ++half) { // the ports from the turn on, then those before it
             mb_word port = mb_next_port(S, P, half == 0u ? turn : 0u);
             while (port < MB_MAX_PORTS && (half == 0u || port < turn)) {
@@ -554,7 +592,8 @@ __device__ void mb_claim_pending(mb_word *S, mb_word *P, mb_word most)
     P[MBP_TURN] = turn;
 }
 
-// ---- the owner's side: control ----------------------------------------------------------------------------------------------
+// ---- the owner's side: control
+// ----------------------------------------------------------------------------------------------
 
 __device__ void mb_answer(mb_word *S, mb_word *P, mb_word state)
 {
@@ -612,7 +651,8 @@ __device__ void mb_obey(mb_word *S, mb_word *P, mb_word control)
     mb_answer(S, P, command == MB_PAUSE ? MB_PAUSED : command == MB_STOP ? MB_STOPPED : MB_RUNNING);
 }
 
-// ---- the owner's side: replies and letters ----------------------------------------------------------------------------------
+// ---- the owner's side: replies and letters
+// ----------------------------------------------------------------------------------
 
 __device__ mb_word mb_is_gone(const mb_word *P, mb_word port)
 {
@@ -652,7 +692,9 @@ __device__ mb_word mb_letter_slot(const mb_word *S, mb_word owner, mb_word posit
 // Copies a message that will not be handled to where the host finds it. Never waits: without room it is only counted.
 __device__ void mb_write_letter(mb_word *S, mb_word *P, mb_word at, mb_word reason)
 {
-    if (S[MB_LETTERS] == 0u) { return; }
+    if (S[MB_LETTERS] == 0u) {
+        return;
+    }
     mb_word position = P[MBP_LETTERS];
     // Acquire: the host has finished with the slot that is about to be overwritten.
     if (position - MB_ACQUIRE(MB_LETTERS_READ(P[MBP_SHARD])) >= S[MB_LETTERS]) {
@@ -661,7 +703,9 @@ __device__ void mb_write_letter(mb_word *S, mb_word *P, mb_word at, mb_word reas
         return;
     }
     mb_word slot = mb_letter_slot(S, P[MBP_OWNER], position);
-    for (mb_word k = MB_INSTANCE; k < S[MB_SLOT_WORDS]; ++k) { S[slot + k] = S[at + k]; }
+    for (mb_word k = MB_INSTANCE; k < S[MB_SLOT_WORDS]; ++k) {
+        S[slot + k] = S[at + k];
+    }
     S[slot + MB_HEAD] = (S[at + MB_HEAD] & 255u) | reason << 16u;
     P[MBP_LETTERS] = position + 1u;
     MB_RELEASE(slot + MB_SEQUENCE, position + 1u); // the letter
@@ -675,17 +719,24 @@ __device__ void mb_retire(mb_word *S, mb_word *P)
 
 #include "abi/overflow.h"
 
-// ---- the owner's side: a pass ------------------------------------------------------------------------------------------------
+// ---- the owner's side: a pass
+// ------------------------------------------------------------------------------------------------
 
 // Hears what the host has to say: a command, ports that came or went. Gives the control word.
 __device__ mb_word mb_hear(mb_word *S, mb_word *P)
 {
     mb_word control = MB_ACQUIRE(MB_CONTROL);
-    if (control + 1u != P[MBP_CONTROL]) { mb_obey(S, P, control); }
+    if (control + 1u != P[MBP_CONTROL]) {
+        mb_obey(S, P, control);
+    }
     mb_word epoch = MB_ACQUIRE(MB_PORT_EPOCH);
-    if (epoch != P[MBP_EPOCH]) { mb_reread_ports(S, P, epoch); }
+    if (epoch != P[MBP_EPOCH]) {
+        mb_reread_ports(S, P, epoch);
+    }
     // Before a batch is taken, and while paused too: ports come and go however busy the others are.
-    if (P[MBP_GONE_OPEN] != 0u && P[MBP_BATCH_COUNT] == 0u) { mb_acknowledge_gone(S, P); }
+    if (P[MBP_GONE_OPEN] != 0u && P[MBP_BATCH_COUNT] == 0u) {
+        mb_acknowledge_gone(S, P);
+    }
     return control;
 }
 
@@ -694,10 +745,16 @@ __device__ mb_word mb_hear(mb_word *S, mb_word *P)
 __device__ mb_word mb_begin(mb_word *S, mb_word *P)
 {
     mb_word control = mb_hear(S, P);
-    if (S[MB_KEEP] != 0u && (P[MBP_STATE] == MB_RUNNING || P[MBP_STATE] == MB_PAUSED)) { mb_keep(S, P); }
-    if (P[MBP_STATE] != MB_RUNNING) { return 0u; }
+    if (S[MB_KEEP] != 0u && (P[MBP_STATE] == MB_RUNNING || P[MBP_STATE] == MB_PAUSED)) {
+        mb_keep(S, P);
+    }
+    if (P[MBP_STATE] != MB_RUNNING) {
+        return 0u;
+    }
     if (S[MB_KEEP] != 0u) {
-        if (P[MBP_MOST] != 0u) { mb_claim_one(S, P); }
+        if (P[MBP_MOST] != 0u) {
+            mb_claim_one(S, P);
+        }
     } else if (P[MBP_WAITING] == 0u) {
         mb_word look = mb_look(S, P);
         if (look == MB_MIXED_MARK) {
@@ -708,7 +765,9 @@ __device__ mb_word mb_begin(mb_word *S, mb_word *P)
     } else {
         mb_take_all(S, P);
     }
-    if (S[MB_KEEP] == 0u && P[MBP_WAITING] != 0u && P[MBP_BATCH_COUNT] == 0u) { mb_claim_pending(S, P, P[MBP_MOST]); }
+    if (S[MB_KEEP] == 0u && P[MBP_WAITING] != 0u && P[MBP_BATCH_COUNT] == 0u) {
+        mb_claim_pending(S, P, P[MBP_MOST]);
+    }
     // All shards have retired all that was ever accepted: nothing is under way in a lane either.
     if (P[MBP_BATCH_COUNT] == 0u && (control & 3u) == MB_CLOSE && mb_drained(S) != 0u) {
         mb_answer(S, P, MB_ENDED);
@@ -719,9 +778,15 @@ __device__ mb_word mb_begin(mb_word *S, mb_word *P)
 // Whether the owner may sleep: nothing has changed since its last pass, and the lanes it serves are empty.
 __device__ mb_word mb_idle(mb_word *S, mb_word *P)
 {
-    if (MB_ACQUIRE(MB_CONTROL) + 1u != P[MBP_CONTROL] || MB_ACQUIRE(MB_PORT_EPOCH) != P[MBP_EPOCH]) { return 0u; }
-    if (P[MBP_STATE] != MB_RUNNING) { return 1u; }
-    if (P[MBP_WAITING] != 0u || ((P[MBP_CONTROL] - 1u) & 3u) == MB_CLOSE) { return 0u; }
+    if (MB_ACQUIRE(MB_CONTROL) + 1u != P[MBP_CONTROL] || MB_ACQUIRE(MB_PORT_EPOCH) != P[MBP_EPOCH]) {
+        return 0u;
+    }
+    if (P[MBP_STATE] != MB_RUNNING) {
+        return 1u;
+    }
+    if (P[MBP_WAITING] != 0u || ((P[MBP_CONTROL] - 1u) & 3u) == MB_CLOSE) {
+        return 0u;
+    }
     return mb_look(S, P) == 0u ? 1u : 0u;
 }
 
@@ -738,8 +803,12 @@ __device__ void mb_handled(mb_word *S, mb_word *P, mb_word k, mb_word replies, m
         P[MBP_FAULTED] += 1u;
         mb_write_letter(S, P, at, MB_LETTER_FAULTED);
     }
-    if (replies == 0u || mb_is_gone(P, port) != 0u) { return; }
-    for (mb_word n = 0u; n < replies; ++n) { mb_head_reply(S, P, port, n, at, flags); }
+    if (replies == 0u || mb_is_gone(P, port) != 0u) {
+        return;
+    }
+    for (mb_word n = 0u; n < replies; ++n) {
+        mb_head_reply(S, P, port, n, at, flags);
+    }
     P[q + MBQ_REPLIES] += replies;
     P[MBP_REPLIED] += replies;
 }
@@ -764,11 +833,13 @@ __device__ void mb_finish(mb_word *S, mb_word *P)
     mb_retire(S, P);
 }
 
-// After a batch of `batch` was cut to its first `done` (at least 1) and finished: the rest is claimed again, as the next
-// batch's beginning. It stays so while the owner is paused.
+// After a batch of `batch` was cut to its first `done` (at least 1) and finished: the rest is claimed again, as the
+// next batch's beginning. It stays so while the owner is paused.
 __device__ void mb_keep_rest(mb_word *S, mb_word *P, mb_word done, mb_word batch)
 {
-    for (mb_word k = done; k < batch; ++k) { P[MBP_PORT(P[MBP_BATCH(k)]) + MBQ_RESERVED] = 0u; }
+    for (mb_word k = done; k < batch; ++k) {
+        P[MBP_PORT(P[MBP_BATCH(k)]) + MBQ_RESERVED] = 0u;
+    }
     for (mb_word k = done; k < batch; ++k) {
         mb_add_to_batch(S, P, P[MBP_BATCH(k)], P[MBP_BATCH(k) + 1u], P[MBP_BATCH(k) + 2u]);
     }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The owner's side of a mailbox that drops: who is evicted, and when. A part of mailbox.h, which includes it in its midst.
+// The owner's side of a mailbox that drops: who is evicted, and when. A part of mailbox.h, which includes it in its
+// midst.
 //
-// Where MB_KEEP is set, senders have some credits more than that, so that they need not wait for a handler, and the owners
-// evict what is too much: at the start of each pass, paused or not, an owner moves all that its lanes show into its pending
-// set, adds their number to MB_KEPT, and claims the excess over MB_KEEP, at most what it has. It then takes one message at
-// a time: what waits behind it can still be evicted.
+// Where MB_KEEP is set, senders have some credits more than that, so that they need not wait for a handler, and the
+// owners evict what is too much: at the start of each pass, paused or not, an owner moves all that its lanes show into
+// its pending set, adds their number to MB_KEPT, and claims the excess over MB_KEEP, at most what it has. It then takes
+// one message at a time: what waits behind it can still be evicted.
 //
 // Exact with several shards. Every change of MB_KEPT is one step on one word. Let an owner be done when it has claimed
-// behind its last addition; then MB_KEPT is at most MB_KEEP plus what owners that are not done have added. For an owner adds
-// n with at least n waiting of its own, so it can claim all that it has made too much, whatever others do meanwhile; and a
-// claim is cut from what the word held at that step, so no two claim the same excess. Relaxed: the word is a count alone,
-// and publishes nothing.
+// behind its last addition; then MB_KEPT is at most MB_KEEP plus what owners that are not done have added. For an owner
+// adds n with at least n waiting of its own, so it can claim all that it has made too much, whatever others do
+// meanwhile; and a claim is cut from what the word held at that step, so no two claim the same excess. Relaxed: the
+// word is a count alone, and publishes nothing.
 
 #ifndef SLRI_ABI_OVERFLOW_H
 #define SLRI_ABI_OVERFLOW_H
@@ -27,7 +28,9 @@ __device__ void mb_weigh(const mb_word *S, mb_word *P, mb_word port, mb_word pri
         if (S[MB_EVICT] == MB_EVICT_LOWEST && priority != P[MBP_VICTIM_PRIORITY]) {
             before = priority < P[MBP_VICTIM_PRIORITY] ? 1u : 0u;
         }
-        if (before == 0u) { return; }
+        if (before == 0u) {
+            return;
+        }
     }
     P[MBP_VICTIM_PORT] = port;
     P[MBP_VICTIM_PRIORITY] = priority;
@@ -63,17 +66,21 @@ __device__ void mb_unlink(mb_word *S, mb_word *P, mb_word port, mb_word priority
     if (next == 0u) {
         mb_word word = priority >> 5u;
         P[q + MBQ_BITS(word)] &= ~(1u << (priority & 31u));
-        if (P[q + MBQ_BITS(word)] == 0u) { P[q + MBQ_SUMMARY] &= ~(1u << word); }
+        if (P[q + MBQ_BITS(word)] == 0u) {
+            P[q + MBQ_SUMMARY] &= ~(1u << word);
+        }
     }
     P[q + MBQ_WAITING] -= 1u;
     P[MBP_WAITING] -= 1u;
 }
 
-// Tells the sender, where the handler replies at all and the port has room: a port that does not read its replies must not
-// keep the owner from evicting.
+// Tells the sender, where the handler replies at all and the port has room: a port that does not read its replies must
+// not keep the owner from evicting.
 __device__ void mb_notice(mb_word *S, mb_word *P, mb_word port, mb_word at)
 {
-    if (S[MB_MAX_REPLIES] == 0u || P[MBP_SILENT] != 0u || mb_is_gone(P, port) != 0u || mb_has_room(S, P, port) == 0u) { return; }
+    if (S[MB_MAX_REPLIES] == 0u || P[MBP_SILENT] != 0u || mb_is_gone(P, port) != 0u || mb_has_room(S, P, port) == 0u) {
+        return;
+    }
     mb_head_reply(S, P, port, 0u, at, MB_FLAG_DROPPED);
     P[MBP_PORT(port) + MBQ_REPLIES] += 1u;
     P[MBP_REPLIED] += 1u;
@@ -111,7 +118,8 @@ __device__ void mb_publish_evictions(mb_word *S, mb_word *P)
     mb_retire(S, P);
 }
 
-// A message that was claimed and that no handler has begun goes back to where it was first, to be weighed with the others.
+// A message that was claimed and that no handler has begun goes back to where it was first, to be weighed with the
+// others.
 __device__ void mb_put_back(mb_word *S, mb_word *P)
 {
     mb_word port = P[MBP_BATCH(0u)];
@@ -139,25 +147,35 @@ __device__ void mb_put_back(mb_word *S, mb_word *P)
 __device__ void mb_keep(mb_word *S, mb_word *P)
 {
     mb_word waited = P[MBP_WAITING];
-    if (P[MBP_BATCH_COUNT] != 0u) { mb_put_back(S, P); }
+    if (P[MBP_BATCH_COUNT] != 0u) {
+        mb_put_back(S, P);
+    }
     mb_take_all(S, P);
     mb_word taken = P[MBP_WAITING] - waited;
-    if (taken == 0u) { return; }
+    if (taken == 0u) {
+        return;
+    }
     // A port that has come back may have sent what was just taken, and is owed its notices.
     mb_word epoch = MB_ACQUIRE(MB_PORT_EPOCH);
-    if (epoch != P[MBP_EPOCH]) { mb_reread_ports(S, P, epoch); }
+    if (epoch != P[MBP_EPOCH]) {
+        mb_reread_ports(S, P, epoch);
+    }
     mb_word kept = taken + __nv_atomic_fetch_add(&S[MB_KEPT], taken, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM);
     mb_word excess = 0u;
     mb_word claimed = 0u;
     while (claimed == 0u) {
         excess = kept > S[MB_KEEP] ? kept - S[MB_KEEP] : 0u;
         excess = excess < P[MBP_WAITING] ? excess : P[MBP_WAITING];
-        claimed = excess == 0u || __nv_atomic_compare_exchange_n(&S[MB_KEPT], &kept, kept - excess, 1,
-                                                                 __NV_ATOMIC_RELAXED, __NV_ATOMIC_RELAXED,
-                                                                 __NV_THREAD_SCOPE_SYSTEM);
+        claimed =
+            excess == 0u || __nv_atomic_compare_exchange_n(&S[MB_KEPT], &kept, kept - excess, 1, __NV_ATOMIC_RELAXED,
+                                                           __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM);
     }
-    if (excess == 0u) { return; }
-    for (mb_word k = 0u; k < excess; ++k) { mb_evict(S, P); }
+    if (excess == 0u) {
+        return;
+    }
+    for (mb_word k = 0u; k < excess; ++k) {
+        mb_evict(S, P);
+    }
     mb_publish_evictions(S, P);
 }
 

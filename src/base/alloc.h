@@ -5,8 +5,8 @@
 
 #include <slipring/allocator.h>
 
-/// `bytes` zeroed bytes, 128-byte aligned (a pair of cache lines), or NULL. `hook` NULL means malloc. 0 bytes give a valid
-/// pointer.
+/// `bytes` zeroed bytes, 128-byte aligned (a pair of cache lines), or NULL. `hook` NULL means malloc. 0 bytes give a
+/// valid pointer.
 void *slri_alloc(const slr_allocator *hook, size_t bytes);
 
 /// Gives back what slri_alloc gave, by the same hook and with the same size. NULL is fine.

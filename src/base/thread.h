@@ -41,8 +41,8 @@ void slri_mutex_destroy(slri_mutex *mutex);
 void slri_mutex_lock(slri_mutex *mutex);
 void slri_mutex_unlock(slri_mutex *mutex);
 
-/// Cores this process may run on, at least 1: the affinity mask of the thread that asks first, which is the one that opens
-/// the first device. A thread that pins itself later does not make it a machine of one core.
+/// Cores this process may run on, at least 1: the affinity mask of the thread that asks first, which is the one that
+/// opens the first device. A thread that pins itself later does not make it a machine of one core.
 unsigned slri_core_count(void);
 
 /// Tells the core that this is a spin loop.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a backend is: one table of functions. The front half (device/, ring/) validates everything; a backend validates
-// nothing and keeps no public object. Slots that a backend leaves NULL are things it cannot do, which the front half says.
+// nothing and keeps no public object. Slots that a backend leaves NULL are things it cannot do, which the front half
+// says.
 #ifndef SLRI_DEVICE_BACKEND_H
 #define SLRI_DEVICE_BACKEND_H
 
@@ -43,7 +44,7 @@ struct slri_shard;
 struct slri_box {
     unsigned char *message, *replies; // in a copy of a slot; for max_replies replies, `reply_stride` bytes apart
     uint32_t reply_stride;
-    uint32_t holds; // 2: the handler's and the ring layer's
+    uint32_t holds;                     // 2: the handler's and the ring layer's
     void (*bury)(struct slri_box *box); // frees it, for who counts `holds` down to 0
     void *ring;
     unsigned char *states;
@@ -57,13 +58,13 @@ static inline void slri_box_let_go(struct slri_box *box)
         box->bury(box);
 }
 
-// How the replies of a ring kernel leave along its routes: the ring layer's calls (ring/relay.c), which a shard's owner makes.
-// With `outlets` NULL a shard has no routes, and only `begin` and `may_sleep` are called.
+// How the replies of a ring kernel leave along its routes: the ring layer's calls (ring/relay.c), which a shard's owner
+// makes. With `outlets` NULL a shard has no routes, and only `begin` and `may_sleep` are called.
 struct slri_relay {
     // Before mb_begin: takes up a change of routes, and reserves room at every destination for what will be taken.
     void (*begin)(struct slri_shard *shard);
-    // Behind it: gives back what was reserved for more than was claimed; gives how many messages of the batch there is room
-    // for: not all, where some were left of an earlier one.
+    // Behind it: gives back what was reserved for more than was claimed; gives how many messages of the batch there is
+    // room for: not all, where some were left of an earlier one.
     uint32_t (*taken)(struct slri_shard *shard);
     void (*aim)(struct slri_shard *shard, struct slri_call *call); // before the handler: where its replies go
     // Behind the handler of the message at `at`: passes its replies on.
@@ -73,8 +74,8 @@ struct slri_relay {
     bool (*may_sleep)(struct slri_shard *shard);
 };
 
-// One shard of a ring kernel, as a backend runs it. The ring layer owns it and everything it points to, and keeps it until
-// `over` has been told; the backend owns the words named so.
+// One shard of a ring kernel, as a backend runs it. The ring layer owns it and everything it points to, and keeps it
+// until `over` has been told; the backend owns the words named so.
 struct slri_shard {
     uint32_t *shared, *own; // S and P of abi/mailbox.h, after mb_open
     uint32_t number, shards;
@@ -88,15 +89,15 @@ struct slri_shard {
     uint64_t fuel;
     uint32_t max_batch; // of each pass, up to MB_BATCH
     uint64_t linger_ns; // how long fewer than that may wait for more
-    // Instead of `handler`, for host functions of many messages a call: `call` has max_batch entries, whose replies lie in
-    // memory of their own until the call has returned.
+    // Instead of `handler`, for host functions of many messages a call: `call` has max_batch entries, whose replies lie
+    // in memory of their own until the call has returned.
     slri_batch_handler *batch_handler;
     struct slri_call *call;
     void *ring; // the ring layer's, for the two calls below
     const struct slri_relay *relay;
-    struct slri_outlets *outlets, *next_outlets; // the routes in use, and those to take up; NULL: none. Atomic; the owner
-                                                 // writes the first, the host the second
-    uint32_t busy;   // with routes: messages in hand, until they are retired; atomic
+    struct slri_outlets *outlets, *next_outlets; // the routes in use, and those to take up; NULL: none. Atomic; the
+                                                 // owner writes the first, the host the second
+    uint32_t busy; // with routes: messages in hand, until they are retired; atomic
 
     // Called by the owner after it has published: wakes receivers, and senders out of credit.
     // `batch`: how many entries of MBP_BATCH it was about.
@@ -104,28 +105,28 @@ struct slri_shard {
     // Called by the owner when its answer to a control word has changed. When it has ended or stopped, this is its last
     // touch of the shard.
     void (*answered)(struct slri_shard *shard);
-    // NULL, or called by the owner behind each message that faulted, when it is published and before the next is handled:
-    // the ring kernel may be paused then.
+    // NULL, or called by the owner behind each message that faulted, when it is published and before the next is
+    // handled: the ring kernel may be paused then.
     void (*faulted)(struct slri_shard *shard);
     // 0, or how long a handler may run; then `box` is set, and a handler that runs longer is abandoned: its message has
-    // faulted, and this is called, by who then owns the shard. Behind it the shard has no handler, states or box until the
-    // ring layer has given it new ones.
+    // faulted, and this is called, by who then owns the shard. Behind it the shard has no handler, states or box until
+    // the ring layer has given it new ones.
     uint64_t timeout_ns;
     struct slri_box *box;
     void (*abandoned)(struct slri_shard *shard);
 
-    // Of a keyed ring kernel: how many messages of each instance are done with, in any way; as `states`, NULL without keys.
-    // Written by the owner alone (slri_shard_done), read by whoever looks for an instance that is idle.
+    // Of a keyed ring kernel: how many messages of each instance are done with, in any way; as `states`, NULL without
+    // keys. Written by the owner alone (slri_shard_done), read by whoever looks for an instance that is idle.
     uint32_t *done;
-    // Operations on the shard, between two batches: the owner calls `operate` where `asked` is not 0, and looks at it once
-    // more after it has announced its sleep.
+    // Operations on the shard, between two batches: the owner calls `operate` where `asked` is not 0, and looks at it
+    // once more after it has announced its sleep.
     uint32_t asked; // atomic
     void (*operate)(struct slri_shard *shard);
-    bool owned; // the ring layer's, under its lock, with the next: some owner will look at `asked`
+    bool owned;                   // the ring layer's, under its lock, with the next: some owner will look at `asked`
     struct slri_operation *first; // those that wait
 
-    // `asleep`: 0 awake; else what wakes it: 1 messages and control; 2 control alone, for it is paused; 3 those and replies
-    // received, for there is no room for its replies. On a line of its own: senders read it at every message.
+    // `asleep`: 0 awake; else what wakes it: 1 messages and control; 2 control alone, for it is paused; 3 those and
+    // replies received, for there is no room for its replies. On a line of its own: senders read it at every message.
     uint32_t asleep __attribute__((aligned(128)));
 
     // The backend's.
@@ -179,8 +180,9 @@ struct slri_backend {
     slr_status (*open)(const struct slri_spec *spec, const slr_allocator *allocator, void **device);
     void (*close)(void *device);
     void (*describe)(const void *device, slr_device_info *out);
-    slr_status (*buffer_create)(void *device, uint64_t bytes, void **memory); // zeroed; NULL is no error on a device that
-    void (*buffer_destroy)(void *device, void *memory, uint64_t bytes);       // stores nothing
+    slr_status (*buffer_create)(void *device, uint64_t bytes,
+                                void **memory);                         // zeroed; NULL is no error on a device that
+    void (*buffer_destroy)(void *device, void *memory, uint64_t bytes); // stores nothing
     slr_status (*submit)(void *device, const struct slri_command *command, uint32_t commands);
     // Optional, all or none: kernels and ring kernels.
     slr_status (*program_create)(void *device, const struct slri_module *module, void **program);

@@ -144,7 +144,10 @@ slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_de
     return open_list(spec, strchr(spec, ',') ? spec : NULL, desc, out);
 }
 
-void slri_device_hold(slr_device *device) { slri_hold(&device->holds); }
+void slri_device_hold(slr_device *device)
+{
+    slri_hold(&device->holds);
+}
 
 void slri_device_release(slr_device *device)
 {

@@ -59,8 +59,14 @@ extern void (*slri_ring_device_close)(slr_device *device);
 
 const struct slri_backend *const *slri_backends(void); // NULL-terminated, in the order that "auto" tries them
 
-static inline void slri_hold(uint32_t *holds) { __atomic_fetch_add(holds, 1, __ATOMIC_RELAXED); }
+static inline void slri_hold(uint32_t *holds)
+{
+    __atomic_fetch_add(holds, 1, __ATOMIC_RELAXED);
+}
 // True when that was the last. Release and acquire: what other holders did comes before the freeing.
-static inline bool slri_let_go(uint32_t *holds) { return __atomic_fetch_sub(holds, 1, __ATOMIC_ACQ_REL) == 1; }
+static inline bool slri_let_go(uint32_t *holds)
+{
+    return __atomic_fetch_sub(holds, 1, __ATOMIC_ACQ_REL) == 1;
+}
 
 #endif

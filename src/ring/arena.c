@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays out a mailbox's arena and maps it. Pages are zero and become real when they are first touched, so that lanes which
-// no port uses cost address space alone.
+// Lays out a mailbox's arena and maps it. Pages are zero and become real when they are first touched, so that lanes
+// which no port uses cost address space alone.
 #include "base/alloc.h"
 #include "base/memory_map.h"
 #include "base/status.h"
@@ -22,7 +22,10 @@ static uint64_t power_of_two(uint64_t least)
     return power;
 }
 
-static uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
 
 // A multiple of 16 bytes, so that a payload is aligned to 16.
 static uint64_t slot_words(uint64_t bytes, uint32_t stamped, bool ticketed)
@@ -30,8 +33,8 @@ static uint64_t slot_words(uint64_t bytes, uint32_t stamped, bool ticketed)
     return round_up(MB_PAYLOAD + (bytes + 3) / 4 + ticketed + (stamped ? 2 : 0), 4);
 }
 
-// How many messages may be under way. Where owners evict, senders get so many more credits than the capacity that bursts
-// need not wait for the owner to look.
+// How many messages may be under way. Where owners evict, senders get so many more credits than the capacity that
+// bursts need not wait for the owner to look.
 static uint64_t credits(const slr_ring *ring)
 {
     uint64_t more = ring->queue_size < 256 ? 256 : ring->queue_size;
@@ -62,11 +65,12 @@ slr_status slri_arena_check(const slr_ring *ring)
     struct layout l = lay_out(ring);
     if (l.lanes + l.owner <= UINT32_MAX && l.total <= UINT32_MAX) // a shard's first: the sum of 256 may not fit u64
         return SLR_OK;
-    return SLRI_FAIL(INVALID,
-                     "ring kernel '%s': a mailbox of %u messages of %u B and replies of %u B for %u ports needs %llu MiB "
-                     "of addresses, 16,384 are possible; lower queue_size or max_ports",
-                     ring->name, ring->queue_size, ring->message_bytes, ring->reply_bytes, ring->max_ports,
-                     (unsigned long long)(l.total >> 18));
+    return SLRI_FAIL(
+        INVALID,
+        "ring kernel '%s': a mailbox of %u messages of %u B and replies of %u B for %u ports needs %llu MiB "
+        "of addresses, 16,384 are possible; lower queue_size or max_ports",
+        ring->name, ring->queue_size, ring->message_bytes, ring->reply_bytes, ring->max_ports,
+        (unsigned long long)(l.total >> 18));
 }
 
 static void write_header(const slr_ring *ring, const struct layout *l)
@@ -103,7 +107,10 @@ static uint32_t instances_of(const slr_ring *ring, uint32_t shard)
     return (ring->instances - shard + ring->shards - 1) / ring->shards;
 }
 
-static uint64_t state_stride(const slr_ring *ring) { return round_up(ring->state_bytes, 16); }
+static uint64_t state_stride(const slr_ring *ring)
+{
+    return round_up(ring->state_bytes, 16);
+}
 
 static void set_initial(const slr_ring *ring, struct slri_shard *shard)
 {
@@ -243,7 +250,8 @@ slr_status slri_arena_create(slr_ring *ring)
     ring->states_bytes = instances_of(ring, 0) * state_stride(ring);
     ring->S = slri_map_reserve(ring->arena_bytes);
     if (!ring->S)
-        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox of %zu B", ring->name, ring->arena_bytes);
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox of %zu B", ring->name,
+                         ring->arena_bytes);
     write_header(ring, &l);
     ring->shard = slri_alloc(allocator, ring->shards * sizeof *ring->shard);
     ring->seen = slri_alloc(allocator, ring->shards * sizeof *ring->seen);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Send and wait for the reply, on a port of one's own or on the device's shared one. On the shared port whoever holds its
-// lock hands each reply to the caller that waits for its correlation.
+// Send and wait for the reply, on a port of one's own or on the device's shared one. On the shared port whoever holds
+// its lock hands each reply to the caller that waits for its correlation.
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/futex.h"
@@ -24,13 +24,15 @@ struct slri_shared_port {
     uint32_t announcements;
 };
 
-// ---- what both sorts of call share ----------------------------------------------------------------------------------------
+// ---- what both sorts of call share
+// ----------------------------------------------------------------------------------------
 
 static slr_status noticed(const char *name, slr_status notice)
 {
     if (notice == SLR_DROPPED)
         return SLRI_FAIL(DROPPED, "ring kernel '%s': it was full and its policy dropped this message", name);
-    return SLRI_FAIL(HANDLER_FAULT, "ring kernel '%s': the handler faulted on this message; slr_ring_stats says why", name);
+    return SLRI_FAIL(HANDLER_FAULT, "ring kernel '%s': the handler faulted on this message; slr_ring_stats says why",
+                     name);
 }
 
 static slr_status failed(const char *name)
@@ -67,7 +69,8 @@ static slr_status check_target(slr_address to, const void *reply, size_t bytes)
     return status;
 }
 
-// ---- on a port of one's own -------------------------------------------------------------------------------------------------
+// ---- on a port of one's own
+// -------------------------------------------------------------------------------------------------
 
 // Keeps a reply that was meant for slr_receive.
 static slr_status keep(slr_port *port, const struct slri_found *found)
@@ -95,7 +98,7 @@ static slr_status keep(slr_port *port, const struct slri_found *found)
 static slr_status look(slr_port *port, const slr_ring *ring, uint32_t correlation, void *reply, size_t bytes)
 {
     struct slri_found found;
-    slr_ring *ended;                                                 // for slr_receive to tell
+    slr_ring *ended;                                                // for slr_receive to tell
     uint32_t over = __atomic_load_n(&ring->over, __ATOMIC_ACQUIRE); // before its lanes
     uint32_t failures = __atomic_load_n(&ring->failures, __ATOMIC_ACQUIRE);
     while (slri_find_reply(port, &found, &ended)) {
@@ -149,7 +152,8 @@ slr_status slri_call(slr_port *port, slr_address to, const void *message, size_t
     return call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, deadline_ns, true, sent);
 }
 
-// ---- on the shared port -------------------------------------------------------------------------------------------------------
+// ---- on the shared port
+// -------------------------------------------------------------------------------------------------------
 
 static slr_status shared_port(slr_address to, struct slri_shared_port **out)
 {
@@ -341,8 +345,7 @@ slr_status slri_shared_send(slr_address to, const void *message, size_t bytes, c
 {
     struct slri_shared_port *shared;
     SLRI_TRY(shared_port(to, &shared));
-    return send_shared(shared, to, message, bytes, options->priority, options->correlation,
-                       deadline_ns, NULL);
+    return send_shared(shared, to, message, bytes, options->priority, options->correlation, deadline_ns, NULL);
 }
 
 static slr_status call_shared(slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
@@ -372,7 +375,7 @@ slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t 
                     uint64_t timeout_ns)
 {
     bool sent;
-    return port ? call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, slri_deadline_after(timeout_ns), false,
-                          &sent)
+    return port ? call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, slri_deadline_after(timeout_ns),
+                          false, &sent)
                 : call_shared(to, message, bytes, reply, reply_bytes, timeout_ns);
 }

@@ -29,7 +29,8 @@ slr_status slr_port_open(slr_device *device, slr_port **out)
     return SLR_OK;
 }
 
-// ---- lanes, under the ring kernel's lock ----------------------------------------------------------------------------------
+// ---- lanes, under the ring kernel's lock
+// ----------------------------------------------------------------------------------
 
 // Tells the owners of a change in the port sets. The bits are relaxed: they are read behind an acquire of the epoch.
 static void publish_ports(slr_ring *ring, uint32_t port, bool used, bool gone)
@@ -120,14 +121,16 @@ slr_status slri_lane_take(slr_ring *ring, struct slri_waker *waker, bool silent,
         if (i < ring->max_ports)
             return status;
         if (!closing || slri_backoff_step(&backoff) == SLRI_TOO_LATE)
-            return SLRI_FAIL(INVALID, "ring kernel '%s' has max_ports = %u ports already; raise slr_ring_desc.max_ports",
+            return SLRI_FAIL(INVALID,
+                             "ring kernel '%s' has max_ports = %u ports already; raise slr_ring_desc.max_ports",
                              ring->name, ring->max_ports);
         wake_shards(ring);
         slri_yield();
     }
 }
 
-// ---- connections, the port's owner's --------------------------------------------------------------------------------------
+// ---- connections, the port's owner's
+// --------------------------------------------------------------------------------------
 
 static slr_status reserve(slr_port *port, uint32_t slot)
 {

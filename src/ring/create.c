@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// ---- numbers ------------------------------------------------------------------------------------------------------------
+// ---- numbers
+// ------------------------------------------------------------------------------------------------------------
 
 struct number { // a field with a default and a range
     const char *field;
@@ -51,14 +52,15 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
     return SLR_OK;
 }
 
-// ---- layouts ------------------------------------------------------------------------------------------------------------
+// ---- layouts
+// ------------------------------------------------------------------------------------------------------------
 
 static slr_status check_size(const slr_ring *ring, const char *what, const slr_layout *layout, uint32_t believed)
 {
     if (believed == 0 || believed == layout->bytes)
         return SLR_OK;
-    return SLRI_FAIL(LAYOUT, "ring kernel '%s': the host's %s has %u B, the kernel's (struct %s) has %llu B", ring->name,
-                     what, believed, layout->name, (unsigned long long)layout->bytes);
+    return SLRI_FAIL(LAYOUT, "ring kernel '%s': the host's %s has %u B, the kernel's (struct %s) has %llu B",
+                     ring->name, what, believed, layout->name, (unsigned long long)layout->bytes);
 }
 
 static const slr_field *find_field(const slr_layout *layout, const char *name)
@@ -69,7 +71,10 @@ static const slr_field *find_field(const slr_layout *layout, const char *name)
     return NULL;
 }
 
-static uint64_t scalar_bytes(slr_scalar scalar) { return slri_kind_bytes((enum slri_kind)scalar); }
+static uint64_t scalar_bytes(slr_scalar scalar)
+{
+    return slri_kind_bytes((enum slri_kind)scalar);
+}
 
 // "struct beat" or "beat".
 static bool names_type(const char *said, const char *name)
@@ -115,7 +120,8 @@ static slr_status check_layouts(slr_ring *ring, const slr_ring_desc *desc, const
     return SLR_OK;
 }
 
-// ---- bindings -----------------------------------------------------------------------------------------------------------
+// ---- bindings
+// -----------------------------------------------------------------------------------------------------------
 
 static const slr_binding *find_binding(const slr_ring_desc *desc, const char *name)
 {
@@ -129,8 +135,8 @@ static slr_status bind_buffer(slr_ring *ring, uint32_t i, const slr_parameter *p
 {
     slr_buffer *buffer = binding->buffer;
     if (!buffer || binding->scalar)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' is a buffer; set slr_binding.buffer alone", ring->name,
-                         parameter->name);
+        return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' is a buffer; set slr_binding.buffer alone",
+                         ring->name, parameter->name);
     if (buffer->device != ring->device)
         return SLRI_FAIL(INVALID, "ring kernel '%s': the buffer for '%s' belongs to another device", ring->name,
                          parameter->name);
@@ -143,8 +149,8 @@ static slr_status bind_buffer(slr_ring *ring, uint32_t i, const slr_parameter *p
 static slr_status bind_scalar(slr_ring *ring, uint32_t i, const slr_parameter *parameter, const slr_binding *binding)
 {
     if (!binding->scalar || binding->buffer)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' is a scalar; set slr_binding.scalar alone", ring->name,
-                         parameter->name);
+        return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' is a scalar; set slr_binding.scalar alone",
+                         ring->name, parameter->name);
     if (binding->bytes != parameter->element_bytes)
         return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' has %llu B, %llu B were given", ring->name,
                          parameter->name, (unsigned long long)parameter->element_bytes,
@@ -194,7 +200,8 @@ static slr_status bind_all(slr_ring *ring, const slr_ring_desc *desc, const slr_
     return SLR_OK;
 }
 
-// ---- the sorts of handler -------------------------------------------------------------------------------------------------
+// ---- the sorts of handler
+// -------------------------------------------------------------------------------------------------
 
 static slr_status find_handler(const slr_ring_desc *desc, const struct slri_program_entry **out)
 {
@@ -238,7 +245,8 @@ static slr_status set_host_handler(slr_ring *ring, const slr_ring_desc *desc)
     if (desc->main && ring->overflow > SLR_OVERFLOW_REJECT)
         return SLRI_FAIL(INVALID, "ring kernel '%s': a loop blocks or rejects; it cannot drop what waits", ring->name);
     if (desc->main && (desc->max_batch || desc->linger_ns))
-        return SLRI_FAIL(INVALID, "ring kernel '%s': max_batch and linger_ns are of handlers; a loop gives them to slr_take",
+        return SLRI_FAIL(INVALID,
+                         "ring kernel '%s': max_batch and linger_ns are of handlers; a loop gives them to slr_take",
                          ring->name);
     ring->on_message = desc->on_message;
     ring->on_batch = desc->on_batch;

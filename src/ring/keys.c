@@ -68,7 +68,8 @@ static slr_status check_fields(const slr_ring *ring, const slr_ring_desc *desc)
         return SLRI_FAIL(INVALID, "ring kernel '%s': key_limit, key_bytes and on_evicted need slr_ring_desc.keys",
                          ring->name);
     if (desc->keys && ring->overflow > SLR_OVERFLOW_REJECT)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': with keys it blocks or rejects; it cannot drop what waits", ring->name);
+        return SLRI_FAIL(INVALID, "ring kernel '%s': with keys it blocks or rejects; it cannot drop what waits",
+                         ring->name);
     if (desc->keys && desc->main)
         return SLRI_FAIL(INVALID, "ring kernel '%s': keys are of handlers; a loop has instances by number", ring->name);
     if (desc->on_evicted && desc->key_limit != SLR_KEY_LIMIT_EVICT_IDLE)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receiving: a port looks through its reply lanes in turn. That a ring kernel has ended is read before its lanes are, so
-// that an end is never told before the last reply.
+// Receiving: a port looks through its reply lanes in turn. That a ring kernel has ended is read before its lanes are,
+// so that an end is never told before the last reply.
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/futex.h"
@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-// ---- finding ----------------------------------------------------------------------------------------------------------------
+// ---- finding
+// ----------------------------------------------------------------------------------------------------------------
 
 static bool find_in(struct slri_connection *c, struct slri_found *found)
 {
@@ -46,7 +47,8 @@ bool slri_find_reply(slr_port *port, struct slri_found *found, slr_ring **ended)
 struct slri_connection *slri_find_failure(slr_port *port)
 {
     struct slri_waker *waker = port->waker;
-    // Acquire: the counts of failures behind the mark. One mark may stand for several: it is set again for the next look.
+    // Acquire: the counts of failures behind the mark. One mark may stand for several: it is set again for the next
+    // look.
     if (!__atomic_load_n(&waker->failed, __ATOMIC_RELAXED) || !__atomic_exchange_n(&waker->failed, 0, __ATOMIC_ACQUIRE))
         return NULL;
     for (uint32_t k = 0; k < port->connections; ++k) {
@@ -117,10 +119,11 @@ void slri_report_end(slr_port *port, slr_ring *ended, slr_reply *out)
     slri_disconnect(port, port->by_slot[ended->slot]);
 }
 
-// ---- waiting ----------------------------------------------------------------------------------------------------------------
+// ---- waiting
+// ----------------------------------------------------------------------------------------------------------------
 
-// Whether a look at the lanes would find a reply, an end or a failure: any, or only those of the ring kernel that a call
-// waits for.
+// Whether a look at the lanes would find a reply, an end or a failure: any, or only those of the ring kernel that a
+// call waits for.
 static bool has_news(slr_port *port, const slr_ring *only)
 {
     struct slri_found found;
@@ -157,7 +160,8 @@ static bool may_give_up(slr_port *port)
     return !has_news(port, NULL);
 }
 
-// ---- the calls ----------------------------------------------------------------------------------------------------------------
+// ---- the calls
+// ----------------------------------------------------------------------------------------------------------------
 
 static slr_status too_small(const slr_reply *reply, size_t capacity)
 {

@@ -12,18 +12,26 @@
 
 #define COMMAND_NS 100000ull // how long a control answer is waited for at a time
 
-// ---- states -------------------------------------------------------------------------------------------------------------
+// ---- states
+// -------------------------------------------------------------------------------------------------------------
 
 const char *slr_ring_state_name(slr_ring_state state)
 {
     switch (state) {
-    case SLR_RING_CREATED: return "created";
-    case SLR_RING_LAUNCHED: return "launched";
-    case SLR_RING_ACTIVE: return "active";
-    case SLR_RING_PAUSED: return "paused";
-    case SLR_RING_DRAINING: return "draining";
-    case SLR_RING_TERMINATED: return "terminated";
-    case SLR_RING_IN_FAILURE: return "failed";
+    case SLR_RING_CREATED:
+        return "created";
+    case SLR_RING_LAUNCHED:
+        return "launched";
+    case SLR_RING_ACTIVE:
+        return "active";
+    case SLR_RING_PAUSED:
+        return "paused";
+    case SLR_RING_DRAINING:
+        return "draining";
+    case SLR_RING_TERMINATED:
+        return "terminated";
+    case SLR_RING_IN_FAILURE:
+        return "failed";
     }
     return "?";
 }
@@ -68,7 +76,8 @@ slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns)
     }
 }
 
-// ---- commands to the shards ---------------------------------------------------------------------------------------------
+// ---- commands to the shards
+// ---------------------------------------------------------------------------------------------
 
 void slri_ring_wake_shard(struct slri_shard *shard)
 {
@@ -114,8 +123,8 @@ slr_status slri_ring_await(slr_ring *ring, uint32_t number, uint64_t deadline_ns
             return SLR_OK;
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE)
-            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' has not answered %s yet: a handler is still running", ring->name,
-                             call);
+            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' has not answered %s yet: a handler is still running",
+                             ring->name, call);
         // Woken by slri_ring_answered; the short deadline is for answers given without a change of state.
         uint64_t soon = slri_deadline_after(COMMAND_NS);
         if (wait == SLRI_PARK)
@@ -148,7 +157,8 @@ void slri_ring_wake_host(slr_ring *ring)
     slri_mutex_unlock(&ring->lock);
 }
 
-// ---- called by the owners of the shards -------------------------------------------------------------------------------------
+// ---- called by the owners of the shards
+// -------------------------------------------------------------------------------------
 
 void slri_ring_tell(struct slri_shard *shard, uint32_t batch)
 {
@@ -217,7 +227,8 @@ slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t 
         return SLRI_FAIL(INVALID, "slr_reply_to: this loop holds the message no more");
     struct slri_call *call = delivery->reply_context;
     if (bytes != call->reply_bytes || bytes == 0)
-        return SLRI_FAIL(INVALID, "slr_reply_to: a reply of %zu B, the ring kernel declared %u", bytes, call->reply_bytes);
+        return SLRI_FAIL(INVALID, "slr_reply_to: a reply of %zu B, the ring kernel declared %u", bytes,
+                         call->reply_bytes);
     if (call->replies == call->max_replies)
         return SLRI_FAIL(INVALID, "slr_reply_to: more than max_replies (%u) replies to one message", call->max_replies);
     uint32_t at = (call->reply_at + call->replies) & call->reply_mask;
@@ -250,7 +261,8 @@ uint32_t slri_ring_host_handler(void *self, struct slri_call *call)
     return status == SLR_OK ? SLRI_FAULT_NONE : SLRI_FAULT_STATUS;
 }
 
-// ---- the calls ------------------------------------------------------------------------------------------------------------
+// ---- the calls
+// ------------------------------------------------------------------------------------------------------------
 
 slr_status slr_ring_launch(slr_ring *ring)
 {
@@ -371,7 +383,8 @@ slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_add
     return SLR_OK;
 }
 
-// ---- counts ---------------------------------------------------------------------------------------------------------------
+// ---- counts
+// ---------------------------------------------------------------------------------------------------------------
 
 void slri_ring_extend(slr_ring *ring)
 {
@@ -474,9 +487,13 @@ slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out)
     return SLR_OK;
 }
 
-// ---- holds ------------------------------------------------------------------------------------------------------------------
+// ---- holds
+// ------------------------------------------------------------------------------------------------------------------
 
-void slri_ring_hold(slr_ring *ring) { slri_hold(&ring->holds); }
+void slri_ring_hold(slr_ring *ring)
+{
+    slri_hold(&ring->holds);
+}
 
 void slri_ring_release(slr_ring *ring)
 {

@@ -12,10 +12,11 @@
 #include "base/event.h"
 #include "ring/route.h"
 
-// ---- waiting ------------------------------------------------------------------------------------------------------------
+// ---- waiting
+// ------------------------------------------------------------------------------------------------------------
 
-// Where the owner of a port sleeps. Reference counted: its port holds it, and every lane that the port has had, because a
-// worker may look at it until the lane is taken over or the ring kernel is gone.
+// Where the owner of a port sleeps. Reference counted: its port holds it, and every lane that the port has had, because
+// a worker may look at it until the lane is taken over or the ring kernel is gone.
 struct slri_waker {
     uint32_t asleep; // not 0: about to sleep, or asleep; the futex word
     uint32_t polled; // 1: somebody waits on the descriptor; it is signalled once
@@ -38,7 +39,8 @@ struct slri_backoff {
 enum slri_wait { SLRI_POLL_AGAIN, SLRI_PARK, SLRI_TOO_LATE };
 enum slri_wait slri_backoff_step(struct slri_backoff *backoff);
 
-// ---- a ring kernel ------------------------------------------------------------------------------------------------------
+// ---- a ring kernel
+// ------------------------------------------------------------------------------------------------------
 
 // A port's place in a ring kernel. The cursors are a shard's each and belong to the port while it is
 // connected; the next port goes on where they stand.
@@ -50,7 +52,7 @@ struct slri_lane {
     struct slri_lane_cursor {
         uint32_t sent, received, mark;
         uint32_t filled; // slots behind `sent` that are written and not published yet
-    } *cursor;
+    } * cursor;
 };
 
 struct slr_ring {
@@ -70,7 +72,7 @@ struct slr_ring {
     uint32_t over __attribute__((aligned(128))); // all shards have ended or stopped, or never ran
     uint32_t failures;                           // how often it has failed
     uint32_t credit_waiters;
-    uint32_t credit_event; // futex: raised when credits may have come back
+    uint32_t credit_event;  // futex: raised when credits may have come back
     uint32_t route_waiters; // 1: shards of other ring kernels wait for credits to send along a route
 
     uint32_t state __attribute__((aligned(128))); // slr_ring_state; changed under `lock`, or by the last shard
@@ -80,7 +82,7 @@ struct slr_ring {
     uint32_t holds;
     uint32_t control_number, port_epoch, letters_turn; // under `lock`
     bool terminating;
-    struct slri_failure { // under `lock`
+    struct slri_failure {    // under `lock`
         slr_ring_state from; // what it was when it failed
         bool restarting;
         uint64_t restarts;
@@ -98,7 +100,7 @@ struct slr_ring {
     uint64_t handled, faulted, replied, dropped, letters_lost;
     struct slri_seen {
         uint32_t handled, faulted, replied, dropped, letters_lost;
-    } *seen;
+    } * seen;
     uint32_t extended_at; // retired count, atomic
 
     // As described.
@@ -138,7 +140,8 @@ static inline bool slri_ring_drops(const slr_ring *ring)
 slr_status slri_arena_check(const slr_ring *ring); // INVALID where a mailbox of these sizes cannot be
 slr_status slri_arena_create(slr_ring *ring);
 void slri_arena_destroy(slr_ring *ring);
-slr_status slri_arena_outfit(slr_ring *ring, struct slri_shard *shard); // gives a shard what it lacks: states, handler, box
+slr_status slri_arena_outfit(slr_ring *ring,
+                             struct slri_shard *shard); // gives a shard what it lacks: states, handler, box
 // Sets a shard's states to those of a checkpoint of all shards, or (NULL) to the initial one.
 void slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const unsigned char *checkpoint);
 
@@ -151,11 +154,12 @@ void slri_ring_wake_shard(struct slri_shard *shard);            // for control: 
 uint32_t slri_ring_command(slr_ring *ring, uint32_t command);   // under lock; gives the command's number
 slr_status slri_ring_await(slr_ring *ring, uint32_t number, uint64_t deadline_ns, const char *call);
 void slri_ring_wait_event(slr_ring *ring, uint64_t deadline_ns); // sleeps until `over`, or the deadline; may wake early
-void slri_ring_raise_event(slr_ring *ring);                     // for who waits in slri_ring_await and the like
-void slri_ring_wake_all(slr_ring *ring);                        // blocked senders and receivers, to look again
-void slri_ring_wake_host(slr_ring *ring); // of those the host's threads alone
+void slri_ring_raise_event(slr_ring *ring);                      // for who waits in slri_ring_await and the like
+void slri_ring_wake_all(slr_ring *ring);                         // blocked senders and receivers, to look again
+void slri_ring_wake_host(slr_ring *ring);                        // of those the host's threads alone
 void slri_ring_published(struct slri_shard *shard, uint32_t batch);
-void slri_ring_tell(struct slri_shard *shard, uint32_t batch); // its part that may be called under `lock`: not of routes
+void slri_ring_tell(struct slri_shard *shard,
+                    uint32_t batch); // its part that may be called under `lock`: not of routes
 void slri_ring_answered(struct slri_shard *shard);
 slr_delivery slri_ring_delivery(const slr_ring *ring, struct slri_call *call); // what a host handler is given
 uint32_t slri_ring_host_handler(void *self, struct slri_call *call);
@@ -169,16 +173,16 @@ slr_status slri_loop_create(slr_ring *ring);
 void slri_loop_destroy(slr_ring *ring); // NULL loop is fine
 slr_status slri_loop_start(slr_ring *ring);
 void slri_loop_wake(slr_context *loop);
-void slri_loop_join(slr_context *loop);                              // main has returned; NULL is fine
-uint32_t slri_loop_held(const slr_context *loop, uint32_t node);     // where that held message lies, 0: it is not held
+void slri_loop_join(slr_context *loop);                          // main has returned; NULL is fine
+uint32_t slri_loop_held(const slr_context *loop, uint32_t node); // where that held message lies, 0: it is not held
 bool slri_loop_holds(const slr_delivery *delivery);
 void slri_loop_describe(const slr_context *loop, char *out, size_t room); // why its main failed it, if it did
 // overflow.c
 void slri_ring_evict_launched(slr_ring *ring);    // does what owners do, where none has been started yet
 void slri_ring_evicted(struct slri_shard *shard); // by the owner: wakes the ports that have been sent a notice
 
-// operate.c: something that the owner of a shard does between two batches, or the caller where none runs. `run` is called
-// under the ring kernel's lock: short, and nothing of the user's.
+// operate.c: something that the owner of a shard does between two batches, or the caller where none runs. `run` is
+// called under the ring kernel's lock: short, and nothing of the user's.
 struct slri_operation {
     void (*run)(struct slri_operation *op, struct slri_shard *shard);
     uint32_t instance; // whose shard it is about
@@ -190,8 +194,8 @@ struct slri_operation {
     uint32_t ran; // atomic
 };
 slr_status slri_ring_operate(slr_ring *ring, struct slri_operation *op, uint64_t deadline_ns, const char *call);
-void slri_ring_operate_all(struct slri_shard *shard);           // called by the owner
-void slri_ring_operate_last(struct slri_shard *shard);          // by an owner that ends
+void slri_ring_operate_all(struct slri_shard *shard);  // called by the owner
+void slri_ring_operate_last(struct slri_shard *shard); // by an owner that ends
 
 // failure.c
 struct slri_bell { // futex: raised when a ring kernel fails that hangs on it
@@ -200,7 +204,7 @@ struct slri_bell { // futex: raised when a ring kernel fails that hangs on it
 slr_status slri_failure_describe(slr_ring *ring, const slr_ring_desc *desc);
 void slri_failure_dispose(slr_ring *ring);
 bool slri_ring_fail_untold(slr_ring *ring, const char *why); // without waking who waits
-bool slri_ring_fail(slr_ring *ring, const char *why); // false: it was not running
+bool slri_ring_fail(slr_ring *ring, const char *why);        // false: it was not running
 void slri_ring_faulted(struct slri_shard *shard);
 void slri_ring_abandoned(struct slri_shard *shard);
 void slri_bell_ring(struct slri_bell *bell);
@@ -208,13 +212,14 @@ void slri_bell_ring(struct slri_bell *bell);
 // create.c
 void slri_ring_dispose(slr_ring *ring); // frees a ring kernel that nobody holds
 
-// ---- the table ------------------------------------------------------------------------------------------------------------
+// ---- the table
+// ------------------------------------------------------------------------------------------------------------
 
 struct slri_ring_device {
     struct slri_table_slot {
         slr_ring *ring; // not held: leaves the table before it goes
         uint32_t generation;
-    } *slot;
+    } * slot;
     uint32_t slots;
     struct slri_shared_port *shared;
 };
@@ -224,7 +229,8 @@ slr_status slri_table_enter(slr_ring *ring); // takes a slot; INVALID when the n
 void slri_table_leave(slr_ring *ring);
 slr_status slri_table_find(slr_address address, slr_ring **out); // held; RING_DEAD
 
-// ---- a port ---------------------------------------------------------------------------------------------------------------
+// ---- a port
+// ---------------------------------------------------------------------------------------------------------------
 
 struct slri_connection {
     slr_ring *ring; // held
@@ -253,8 +259,8 @@ struct slr_port {
     uint32_t call_failures; // of the ring kernel that a call waits for, before it was sent
 };
 
-// Correlations of slr_call have the top bit, those of sends have not, so that a late reply to a call that has given up is
-// known as one, and is discarded.
+// Correlations of slr_call have the top bit, those of sends have not, so that a late reply to a call that has given up
+// is known as one, and is discarded.
 #define SLRI_CALL_BIT 0x80000000u
 
 // connect.c
@@ -270,8 +276,8 @@ static inline struct slri_connection *slri_connection_of(const slr_port *port, s
     return c && c->ring->generation == to.generation && c->ring->place == to.place ? c : NULL;
 }
 
-// send.c: how slr_call sends, with a correlation of its own, and how keys are sent to. `by_key`: the instance was found by
-// its key, so it is there.
+// send.c: how slr_call sends, with a correlation of its own, and how keys are sent to. `by_key`: the instance was found
+// by its key, so it is there.
 slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint32_t priority,
                      uint32_t correlation, bool by_key, uint64_t deadline_ns);
 // Sends to instances that are there; `done`, from 0, counts what was accepted, whatever the status.
@@ -283,13 +289,15 @@ slr_status slri_send_with(slr_port *port, slr_address to, const void *message, s
                           const slr_send_options *options, bool by_key, uint64_t deadline_ns); // slr_send_with
 slr_status slri_refuse_closed(slr_ring *ring); // why no credit was given, with the input closed
 
-// ---- what routes send with, too ---------------------------------------------------------------------------------------------
+// ---- what routes send with, too
+// ---------------------------------------------------------------------------------------------
 
-// send.c: a connection's next slot in a shard, filled, with a credit held; `sent_ns` 0: now. Then all that is filled, published.
+// send.c: a connection's next slot in a shard, filled, with a credit held; `sent_ns` 0: now. Then all that is filled,
+// published.
 void slri_lane_fill(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
                     uint32_t priority, uint32_t correlation, uint32_t place, uint64_t sent_ns);
 void slri_lane_publish(const struct slri_connection *c, uint32_t shard);
-void slri_lanes_tell(slr_ring *ring); // the owners, of what was published
+void slri_lanes_tell(slr_ring *ring);     // the owners, of what was published
 void slri_count_accepted(slr_ring *ring); // behind a claim: brings the 64-bit counts forward before they wrap
 
 // The owner of the shard, if it sleeps for messages. The caller has published, and fenced.

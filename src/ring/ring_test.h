@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of ring kernels share: a host handler that notes what it is given and can be held, and ring kernels made
-// in a line.
+// What the tests of ring kernels share: a host handler that notes what it is given and can be held, and ring kernels
+// made in a line.
 #ifndef SLRI_RING_RING_TEST_H
 #define SLRI_RING_RING_TEST_H
 

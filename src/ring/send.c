@@ -9,7 +9,8 @@
 
 #define EXTEND_EVERY (1u << 24) // well below 2^32 / 64 replies a message: no count is missed
 
-// ---- credits --------------------------------------------------------------------------------------------------------------
+// ---- credits
+// --------------------------------------------------------------------------------------------------------------
 
 // Why no credit was given, with the input closed. The closed bit comes a moment before the state, under the lock.
 slr_status slri_refuse_closed(slr_ring *ring)
@@ -95,7 +96,8 @@ static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_
     return SLR_OK;
 }
 
-// ---- one message ------------------------------------------------------------------------------------------------------------
+// ---- one message
+// ------------------------------------------------------------------------------------------------------------
 
 // Fills the lane's next slot. A credit is held. `sent_ns` 0: now.
 static inline void fill(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
@@ -148,9 +150,15 @@ void slri_lane_fill(const struct slri_connection *c, uint32_t shard, uint32_t in
     fill(c, shard, instance, message, priority, correlation, place, sent_ns);
 }
 
-void slri_lane_publish(const struct slri_connection *c, uint32_t shard) { publish(c, shard); }
+void slri_lane_publish(const struct slri_connection *c, uint32_t shard)
+{
+    publish(c, shard);
+}
 
-void slri_lanes_tell(slr_ring *ring) { tell(ring, 0, ring->shards); }
+void slri_lanes_tell(slr_ring *ring)
+{
+    tell(ring, 0, ring->shards);
+}
 
 static slr_status refuse_instance(const slr_ring *ring, uint32_t instance)
 {
@@ -173,7 +181,10 @@ static inline slr_status check_instance(const slr_ring *ring, uint32_t instance)
     return instance < ring->addressable ? SLR_OK : refuse_instance(ring, instance);
 }
 
-static slr_status refuse_no_message(void) { return SLRI_FAIL(INVALID, "a send without a message: it is NULL"); }
+static slr_status refuse_no_message(void)
+{
+    return SLRI_FAIL(INVALID, "a send without a message: it is NULL");
+}
 
 slr_status slri_check_message(const slr_ring *ring, const void *message, size_t bytes)
 {
@@ -247,7 +258,8 @@ slr_status slr_send_with(slr_port *port, slr_address to, const void *message, si
     return slri_send_with(port, to, message, bytes, options, false, slri_deadline_after(timeout_ns));
 }
 
-// ---- many -------------------------------------------------------------------------------------------------------------------
+// ---- many
+// -------------------------------------------------------------------------------------------------------------------
 
 static slr_status check_many(const slr_ring *ring, slr_address to, const uint32_t *instances, uint32_t count)
 {

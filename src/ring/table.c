@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an address or a name to a ring kernel. A slot that is used again has another generation, so that an old address is
-// known as stale. Slow path only: a port remembers what it has found.
+// From an address or a name to a ring kernel. A slot that is used again has another generation, so that an old address
+// is known as stale. Slow path only: a port remembers what it has found.
 #include "base/alloc.h"
 #include "base/status.h"
 #include "ring/ring.h"

@@ -86,14 +86,15 @@ static void give_all(struct hand_back *back)
         for (uint32_t port = 0; port < ring->max_ports; ++port)
             give_pending(back, &ring->shard[s], port);
     }
-    // A sender that has claimed but not published yet is a few stores away, a route's up to a batch of handlers; that one
-    // may give credits back, too, so what is open is looked at again.
+    // A sender that has claimed but not published yet is a few stores away, a route's up to a batch of handlers; that
+    // one may give credits back, too, so what is open is looked at again.
     struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(GRACE_NS)};
     do {
         for (uint32_t s = 0; s < ring->shards; ++s)
             for (uint32_t port = 0; port < ring->max_ports; ++port)
                 give_lane(back, &ring->shard[s], port);
-    } while (back->count < ((MB_LOAD(MB_ACCEPTED) - mb_retired(S)) & MB_COUNT) && slri_backoff_step(&backoff) != SLRI_TOO_LATE);
+    } while (back->count < ((MB_LOAD(MB_ACCEPTED) - mb_retired(S)) & MB_COUNT) &&
+             slri_backoff_step(&backoff) != SLRI_TOO_LATE);
 }
 
 static void finish(slr_ring *ring, struct hand_back *back)
@@ -193,7 +194,8 @@ slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undeli
     if (mine)
         status = end(ring, deadline, &back);
     else if (!first) // another thread is at it, with a deadline of its own
-        status = slr_ring_wait(ring, SLR_RING_TERMINATED, timeout_ns < UINT64_MAX / 2 ? timeout_ns + 2 * GRACE_NS : timeout_ns);
+        status = slr_ring_wait(ring, SLR_RING_TERMINATED,
+                               timeout_ns < UINT64_MAX / 2 ? timeout_ns + 2 * GRACE_NS : timeout_ns);
     if (status == SLR_OK && stats)
         status = slr_ring_get_stats(ring, stats);
     return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Back-off and parking. Announce, full fence, look again, sleep; the waker stores, full fence, looks at the announcement:
-// of two such threads at least one sees the other (tests/model/park.pml).
+// Back-off and parking. Announce, full fence, look again, sleep; the waker stores, full fence, looks at the
+// announcement: of two such threads at least one sees the other (tests/model/park.pml).
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/futex.h"
@@ -37,10 +37,11 @@ void slri_waker_wake(struct slri_waker *waker)
         slri_event_signal(&waker->event);
 }
 
-// Polls without a pause instruction first: it is 140 cycles on recent Intel cores, as long as a message takes. The other
-// side answers within a hundred polls when it is awake. If it is not, it may be waiting for this very core: with more
-// threads than cores a worker woken behind a spinning caller was seen to wait out 20 us of spins. So some 5 us, then yields,
-// each of which lets such a thread run at once; and since waking from a futex costs 30-60 us, about as long of those.
+// Polls without a pause instruction first: it is 140 cycles on recent Intel cores, as long as a message takes. The
+// other side answers within a hundred polls when it is awake. If it is not, it may be waiting for this very core: with
+// more threads than cores a worker woken behind a spinning caller was seen to wait out 20 us of spins. So some 5 us,
+// then yields, each of which lets such a thread run at once; and since waking from a futex costs 30-60 us, about as
+// long of those.
 #define SPINS 400
 #define YIELDS 60
 

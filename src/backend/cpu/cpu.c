@@ -21,7 +21,8 @@ static slr_status cpu_probe(char *reason, size_t reason_bytes, uint32_t *devices
     return SLR_OK;
 }
 
-// ---- options --------------------------------------------------------------------------------------------------------------
+// ---- options
+// --------------------------------------------------------------------------------------------------------------
 
 static slr_status choose_engine(struct slri_cpu *cpu, const struct slri_spec *spec)
 {
@@ -70,7 +71,8 @@ static slr_status choose(struct slri_cpu *cpu, const struct slri_spec *spec)
     return choose_engine(cpu, spec);
 }
 
-// ---- life -----------------------------------------------------------------------------------------------------------------
+// ---- life
+// -----------------------------------------------------------------------------------------------------------------
 
 static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
 {
@@ -132,7 +134,10 @@ static void cpu_describe(const void *device, slr_device_info *out)
     if (cpu->threads_were_asked)
         snprintf(threads, sizeof threads, "%sthreads=%u", cpu->engine_was_asked ? "&" : "?", cpu->workers);
     snprintf(out->name, sizeof out->name, "cpu%s%s",
-             !cpu->engine_was_asked ? "" : cpu->interpreted ? "?engine=interpreted" : "?engine=compiled", threads);
+             !cpu->engine_was_asked ? ""
+             : cpu->interpreted     ? "?engine=interpreted"
+                                    : "?engine=compiled",
+             threads);
     snprintf(out->description, sizeof out->description, "%s, %u cores", identity, slri_core_count());
     describe_engine(cpu, out->engine, sizeof out->engine);
     describe_cache(cpu, out->cache, sizeof out->cache);
@@ -140,7 +145,8 @@ static void cpu_describe(const void *device, slr_device_info *out)
     out->memory_bytes = slri_cpu_memory_bytes();
 }
 
-// ---- buffers ----------------------------------------------------------------------------------------------------------------
+// ---- buffers
+// ----------------------------------------------------------------------------------------------------------------
 
 static slr_status cpu_buffer_create(void *device, uint64_t bytes, void **memory)
 {

@@ -9,8 +9,8 @@
 #define SLRI_CPU_MOST_WORKERS 256
 #define SLRI_CPU_DEFAULT_MOST_WORKERS 64
 
-// A thread that runs a worker's shards. When it has to be abandoned in a handler, the worker gets another; this one then
-// touches nothing but itself, and ends when the handler returns.
+// A thread that runs a worker's shards. When it has to be abandoned in a handler, the worker gets another; this one
+// then touches nothing but itself, and ends when the handler returns.
 struct slri_cpu_runner {
     slri_thread thread;
     struct slri_cpu_worker *worker;
@@ -26,7 +26,7 @@ struct slri_cpu_runner {
 struct slri_cpu_worker {
     struct slri_cpu_runner *runner; // changed by the watchdog alone, once started
     struct slri_cpu *cpu;
-    struct slri_shard *active; // a list of the runner's own
+    struct slri_shard *active;                              // a list of the runner's own
     struct slri_shard *woken __attribute__((aligned(128))); // a stack that others push on
     uint32_t parked;                                        // futex: 1: about to sleep, or asleep
     uint32_t stop;
@@ -74,11 +74,11 @@ bool slri_cpu_runner_leave(struct slri_cpu_runner *runner); // false: abandoned
 
 // shard.c: one pass.
 enum slri_pass {
-    SLRI_PASS_WORKED, // handled something, or obeyed a command
-    SLRI_PASS_IDLE,   // nothing to do
-    SLRI_PASS_LINGERS, // what waits is left to gather: may not sleep
-    SLRI_PASS_WAITS,  // draining: waits for other shards or for reply room, and may not sleep
-    SLRI_PASS_OVER,   // the shard is no longer the worker's
+    SLRI_PASS_WORKED,   // handled something, or obeyed a command
+    SLRI_PASS_IDLE,     // nothing to do
+    SLRI_PASS_LINGERS,  // what waits is left to gather: may not sleep
+    SLRI_PASS_WAITS,    // draining: waits for other shards or for reply room, and may not sleep
+    SLRI_PASS_OVER,     // the shard is no longer the worker's
     SLRI_PASS_ABANDONED // the thread was abandoned in a handler: nothing is its own any more
 };
 enum slri_pass slri_shard_pass(struct slri_shard *shard);

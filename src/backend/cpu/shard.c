@@ -25,10 +25,13 @@ static void prefetch_next(const struct slri_shard *shard, uint32_t k, uint32_t b
 }
 
 // Whether senders receive nothing, because routes take the replies.
-static bool is_silent(const struct slri_shard *shard) { return shard->own[MBP_SILENT] != 0; }
+static bool is_silent(const struct slri_shard *shard)
+{
+    return shard->own[MBP_SILENT] != 0;
+}
 
-// Message k of the batch has been handled, or has faulted. Then it is done with, its replies are dropped, its instance begins
-// anew; its sender is told, where replies go to senders at all.
+// Message k of the batch has been handled, or has faulted. Then it is done with, its replies are dropped, its instance
+// begins anew; its sender is told, where replies go to senders at all.
 static inline void settle(struct slri_shard *shard, uint32_t k, const struct slri_call *call, uint32_t fault)
 {
     if (fault == SLRI_FAULT_NONE) {
@@ -44,8 +47,8 @@ static inline void settle(struct slri_shard *shard, uint32_t k, const struct slr
         slri_shard_done(shard, call->instance);
 }
 
-// Handles the batch, or what comes of it up to a fault that the ring kernel's policy is to judge; gives how many messages
-// that was.
+// Handles the batch, or what comes of it up to a fault that the ring kernel's policy is to judge; gives how many
+// messages that was.
 static uint32_t handle(struct slri_shard *shard, uint32_t batch, uint32_t *faults)
 {
     uint32_t *S = shard->shared, *P = shard->own;
@@ -76,8 +79,8 @@ static uint32_t handle(struct slri_shard *shard, uint32_t batch, uint32_t *fault
     return batch;
 }
 
-// The same in one call. The replies to a message lie aside until it is settled: how many come before them is not known while
-// the handler may still reply to any.
+// The same in one call. The replies to a message lie aside until it is settled: how many come before them is not known
+// while the handler may still reply to any.
 static uint32_t handle_together(struct slri_shard *shard, uint32_t batch, uint32_t *faults)
 {
     uint32_t *S = shard->shared, *P = shard->own;
@@ -94,7 +97,8 @@ static uint32_t handle_together(struct slri_shard *shard, uint32_t batch, uint32
     for (uint32_t k = 0; k < batch; ++k) {
         bool fault = call[k].fault_line != 0;
         for (uint32_t n = 0; n < call[k].replies && !fault && !is_silent(shard); ++n)
-            mb_copy_reply(S, P, P[MBP_BATCH(k)], n, (const uint32_t *)call[k].reply_base + n * (call[k].reply_stride / 4),
+            mb_copy_reply(S, P, P[MBP_BATCH(k)], n,
+                          (const uint32_t *)call[k].reply_base + n * (call[k].reply_stride / 4),
                           call[k].reply_stride / 4);
         *faults += fault && shard->faulted;
         settle(shard, k, &call[k], fault ? SLRI_FAULT_STATUS : SLRI_FAULT_NONE);
@@ -102,8 +106,8 @@ static uint32_t handle_together(struct slri_shard *shard, uint32_t batch, uint32
     return batch;
 }
 
-// Whether what waits, and what comes while this pass goes on, is left to gather: fewer than a batch, and the first has not
-// been here for long.
+// Whether what waits, and what comes while this pass goes on, is left to gather: fewer than a batch, and the first has
+// not been here for long.
 static bool gathers(struct slri_shard *shard)
 {
     const uint32_t *S = shard->shared, *P = shard->own;
@@ -117,7 +121,8 @@ static bool gathers(struct slri_shard *shard)
     return shown == 0 || (shown < shard->max_batch && !slri_passed(shard->linger_until_ns));
 }
 
-// ---- handlers with a deadline -----------------------------------------------------------------------------------------------
+// ---- handlers with a deadline
+// -----------------------------------------------------------------------------------------------
 
 static void copy_replies(const struct slri_shard *shard, uint32_t port, const struct slri_call *call)
 {
@@ -129,8 +134,9 @@ static void copy_replies(const struct slri_shard *shard, uint32_t port, const st
                call->reply_base + (size_t)n * call->reply_stride, call->reply_bytes);
 }
 
-// The same under the watchdog's eyes. The handler works on copies, so that a message and its reply slots can be given to
-// others while an abandoned handler still looks at them. ABANDONED: neither shard nor worker are this thread's any more.
+// The same under the watchdog's eyes. The handler works on copies, so that a message and its reply slots can be given
+// to others while an abandoned handler still looks at them. ABANDONED: neither shard nor worker are this thread's any
+// more.
 #define ABANDONED UINT32_MAX
 static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_t *faults)
 {
@@ -194,12 +200,14 @@ void slri_shard_abandon(struct slri_shard *shard)
     shard->abandoned(shard);
 }
 
-// ---- a pass -----------------------------------------------------------------------------------------------------------------
+// ---- a pass
+// -----------------------------------------------------------------------------------------------------------------
 
 enum slri_pass slri_shard_pass(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    bool asked = __atomic_load_n(&shard->asked, __ATOMIC_RELAXED) != 0; // `operate` takes the lock under which it is set
+    bool asked =
+        __atomic_load_n(&shard->asked, __ATOMIC_RELAXED) != 0; // `operate` takes the lock under which it is set
     if (asked)
         shard->operate(shard);
     if (shard->linger_ns != 0)
@@ -244,14 +252,15 @@ uint32_t slri_shard_sleep_kind(const struct slri_shard *shard)
     return idle ? SLRI_ASLEEP : SLRI_ASLEEP_BLOCKED;
 }
 
-// A batch that this look claims is handled by the next pass, and so are a command that it obeys and an operation: only a
-// pass tells the ring layer of an end, and a shard that is asleep is never over.
+// A batch that this look claims is handled by the next pass, and so are a command that it obeys and an operation: only
+// a pass tells the ring layer of an end, and a shard that is asleep is never over.
 bool slri_shard_may_sleep(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
     if (!shard->relay->may_sleep(shard))
         return false;
-    bool claimed = mb_begin(S, P) != 0 && !shard->outlets; // with routes it is what was left of a batch, and has no room
+    bool claimed =
+        mb_begin(S, P) != 0 && !shard->outlets; // with routes it is what was left of a batch, and has no room
     if (claimed || P[MBP_EVICTED] != 0 || (P[MBP_MOST] == 0 && mb_shown(S, P, 1) != 0) ||
         __atomic_load_n(&shard->asked, __ATOMIC_RELAXED))
         return false;

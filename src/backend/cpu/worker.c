@@ -3,8 +3,9 @@
 // without a shard that is awake sleeps on a futex: an idle ring kernel costs nothing.
 //
 // Falling asleep: leave the list, announce in `asleep`, full fence, look again, and go back into the list if there is
-// something. The waker stores, full fence, looks at `asleep`, and whoever exchanges it back to 0 pushes the shard on the
-// worker's stack: so a shard is in the list or in the stack, never in both, never in neither, and its one link serves both.
+// something. The waker stores, full fence, looks at `asleep`, and whoever exchanges it back to 0 pushes the shard on
+// the worker's stack: so a shard is in the list or in the stack, never in both, never in neither, and its one link
+// serves both.
 #include "backend/cpu/cpu.h"
 
 #include "base/alloc.h"
@@ -14,12 +15,12 @@
 
 #include <stdio.h>
 
-// Waking from a futex costs 26-64 us across cores, so a worker polls that long before it sleeps; behind the first 5 us it
-// gives the core at each round to whoever needs it more.
+// Waking from a futex costs 26-64 us across cores, so a worker polls that long before it sleeps; behind the first 5 us
+// it gives the core at each round to whoever needs it more.
 #define SPIN_NS 5000
 #define SLEEP_NS 100000
-#define WAITING_NS 100000   // between looks at a draining shard that can do nothing yet
-#define ROUNDS_A_LOOK 16    // idle rounds between looks at the clock: a look costs as much as a round
+#define WAITING_NS 100000 // between looks at a draining shard that can do nothing yet
+#define ROUNDS_A_LOOK 16  // idle rounds between looks at the clock: a look costs as much as a round
 
 static void push(struct slri_cpu_worker *worker, struct slri_shard *shard)
 {
@@ -45,7 +46,8 @@ void slri_cpu_shard_wake(struct slri_shard *shard)
     unpark(worker);
 }
 
-// ---- the thread -------------------------------------------------------------------------------------------------------------
+// ---- the thread
+// -------------------------------------------------------------------------------------------------------------
 
 static void activate(struct slri_cpu_worker *worker, struct slri_shard *shard)
 {
@@ -171,7 +173,8 @@ static void work(void *arg)
     }
 }
 
-// ---- starting and stopping ----------------------------------------------------------------------------------------------------
+// ---- starting and stopping
+// ----------------------------------------------------------------------------------------------------
 
 uint32_t slri_cpu_shard_count(const void *device, uint32_t instances)
 {
