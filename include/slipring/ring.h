@@ -151,9 +151,9 @@ typedef struct slr_ring_desc {
     uint64_t handler_timeout_ns; ///< a handler that runs longer is abandoned: its message faults, the ring kernel
                                  ///< fails. At least 1,000,000; default none. Costs two clock reads' time and copies of
                                  ///< the message and its replies
-    uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
-    uint32_t fault_limit;     ///< of SLR_FAULT_LIMIT: 1 to 65,536; default 10
-    uint64_t fault_window_ns; ///< likewise; default 1 s
+    uint32_t fault_policy;       ///< an slr_fault_policy; default SLR_FAULT_GO_ON
+    uint32_t fault_limit;        ///< of SLR_FAULT_LIMIT: 1 to 65,536; default 10
+    uint64_t fault_window_ns;    ///< likewise; default 1 s
 } slr_ring_desc;
 #ifdef __cplusplus
 static inline slr_ring_desc slr_ring_desc_init(void)

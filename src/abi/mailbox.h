@@ -23,167 +23,14 @@
 #include "abi/subset.h"
 #endif
 
-typedef unsigned mb_word;
-
-#define MB_LINE 32u // words between things with different writers: two 64-byte lines, because they are fetched in pairs
-#define MB_BATCH 32u
-#define MB_MAX_PORTS 256u
-
-// ---- a slot: header, payload, and behind it the time stamp where the ring kernel stamps
-// -------------------------------
-#define MB_SEQUENCE 0u // position + 1: full in this lap. The consumer never writes it back
-#define MB_HEAD 1u     // priority | flags << 8
-#define MB_INSTANCE 2u
-#define MB_CORRELATION 3u
-#define MB_PAYLOAD 4u
-#define MB_FLAG_FAULT 0x100u   // of a reply: its message faulted; no payload
-#define MB_FLAG_DROPPED 0x200u // likewise: its message was evicted
-
-// ---- S, first line: the ring kernel's control, written by the host
-// ----------------------------------------------------
-#define MB_CONTROL 0u                     // number << 2 | command
-#define MB_PORT_EPOCH 2u                  // raised after every change of the port sets
-#define MB_PORT_SET(word) (4u + (word))   // a bit a port that has lanes
-#define MB_PORT_GONE(word) (12u + (word)) // a bit a port whose owner has closed it
-
-#define MB_RUN 0u
-#define MB_PAUSE 1u
-#define MB_CLOSE 2u
-#define MB_STOP 3u
-
-// ---- S, second line: credits, written by every sender
-// ----------------------------------------------------------------
-#define MB_ACCEPTED 32u // messages accepted, modulo 2^31, and the closed bit: one word, so that they change together
-#define MB_RETIRED_SEEN 33u // a recent sum of the shards' retired counts; never runs backwards
-#define MB_CLOSED 0x80000000u
-#define MB_COUNT 0x7fffffffu
-
-// ---- S, third line: sizes, written before the launch, constant after
-// --------------------------------------------------
-#define MB_CAPACITY 64u // credits
-#define MB_SHARDS 65u
-#define MB_PORT_WORDS 66u // words of the port sets that are in use
-#define MB_SLOT_WORDS 67u
-#define MB_LANE_MASK 68u // slots of a lane - 1
-#define MB_REPLY_SLOT_WORDS 69u
-#define MB_REPLY_MASK 70u
-#define MB_MAX_REPLIES 71u // of a message; 0: the handler never replies
-#define MB_LANES_AT 72u    // the host's region: lanes, shard by shard, port by port
-#define MB_LANE_STRIDE 73u
-#define MB_LANES_STRIDE 74u // a shard's
-#define MB_OWNERS_AT 75u    // the owners' region: a shard's words, its reply lanes, its pending pool
-#define MB_OWNER_STRIDE 76u
-#define MB_REPLY_STRIDE 77u
-#define MB_POOL_AT 78u // from a shard's first word
-#define MB_STAMPED 79u
-#define MB_KEEP 80u  // how many messages may wait before the owners evict; 0: they do not, the credits are the capacity
-#define MB_EVICT 81u // whom they evict
-#define MB_TICKET 82u  // where in a slot the sender leaves the message's place in the order of acceptance; 0: nowhere
-#define MB_LETTERS 83u // dead letters that a shard keeps for the host; 0: none
-#define MB_LETTER_MASK 84u
-#define MB_LETTERS_AT 85u // from a shard's first word
-
-#define MB_EVICT_OLDEST 1u // the earliest accepted
-#define MB_EVICT_LOWEST 2u // the earliest of the lowest priority
-
-// ---- S, fourth line: written by the owners
-// ------------------------------------------------------------------------------
-#define MB_KEPT 96u // messages that wait in the pending sets of all shards, where owners evict
-
-// ---- S, then a line a shard, written by the host
-// -------------------------------------------------------------------------
-#define MB_LETTERS_READ(shard) (128u + (shard)*MB_LINE) // dead letters that the host has taken
-#define MB_HEADER_WORDS(shards) MB_LETTERS_READ(shards)
-
-// a lane: two lines of words written by the port, then slots
-#define MB_REPLY_READ 0u // replies that the port has finished with
-#define MB_MIXED 32u     // 0: nothing sent; priority + 1: all of one priority; more than 256: mixed
-#define MB_LANE_SLOTS 64u
-#define MB_MIXED_MARK 512u
-
-// a shard's first line, written by its owner; reply lanes follow
-#define MB_ANSWER 0u // number << 3 | state
-#define MB_RETIRED 1u
-#define MB_HANDLED 2u
-#define MB_FAULTED 3u
-#define MB_REPLIED 4u
-#define MB_FAULT_KIND 5u // the last fault: kind, file, line, instance
-#define MB_FAULT_FILE 6u
-#define MB_FAULT_LINE 7u
-#define MB_FAULT_INSTANCE 8u
-#define MB_DROPPED 16u
-#define MB_LETTERS_LOST 17u
-#define MB_REPLIES_AT 32u
-// a reply lane: a line, then slots
-#define MB_GONE_AT 0u    // of a closed port: replies published, when nothing of it is left in the shard
-#define MB_GONE_EPOCH 1u // the port epoch at which that was found
-#define MB_REPLY_SLOTS 32u
-
-// a dead letter: the message's slot, with why it lies here above its priority and flags
-#define MB_LETTER_REASON(head) ((head) >> 16u)
-#define MB_LETTER_FAULTED 1u
-#define MB_LETTER_OLDEST 2u
-#define MB_LETTER_LOWEST 3u
-#define MB_LETTER_UNDELIVERED 4u
-
-#define MB_RUNNING 1u // states in MB_ANSWER
-#define MB_PAUSED 2u
-#define MB_ENDED 3u
-#define MB_STOPPED 4u
-
-// ---- P, the owner's own words. All zero is the initial state
-// ----------------------------------------------------------
-#define MBP_SHARD 0u // set by mb_open, with the next three
-#define MBP_LANES 1u
-#define MBP_OWNER 2u
-#define MBP_POOL 3u
-#define MBP_STATE 4u
-#define MBP_CONTROL 5u // 1 + the control word last seen
-#define MBP_EPOCH 6u
-#define MBP_FREE 7u // pool: free list, nodes ever used
-#define MBP_USED 8u
-#define MBP_WAITING 9u // messages in the pending set
-#define MBP_TURN 10u
-#define MBP_BATCH_COUNT 11u
-#define MBP_GONE_OPEN 12u // closed ports of which something may be left
-#define MBP_HANDLED 13u
-#define MBP_FAULTED 14u
-#define MBP_REPLIED 15u
-#define MBP_SET(word) (16u + (word)) // copies of the port sets
-#define MBP_GONE(word) (24u + (word))
-#define MBP_BATCH(k) (32u + (k)*4u) // port, slot or node's offset in S, node number or 0
-#define MBP_MOST 160u               // messages to claim at once, up to MB_BATCH; 0: none, the owner lets them gather
-#define MBP_HELD 161u               // messages taken and not ended (held.h)
-#define MBP_DROPPED 162u
-#define MBP_EVICTED 163u // since this was last set to 0, by whoever tells the ports and the senders
-#define MBP_LETTERS 164u // dead letters written, and those for which there was no room
-#define MBP_LETTERS_LOST 165u
-#define MBP_VICTIM_PORT 166u // where the next one to evict stands first, found by mb_find_victim
-#define MBP_VICTIM_PRIORITY 167u
-#define MBP_VICTIM_NODE 168u              // 0: none found yet
-#define MBP_NOTICED(word) (176u + (word)) // a bit a port that has been sent a notice since
-#define MBP_SILENT 189u                   // 1: the senders receive no replies, because routes take them
-#define MBP_ROOM 190u // 1 + messages that there is room for where routes lead; 0: no routes, no such limit
-#define MBP_PORT(port) (192u + (port)*544u)
-#define MBQ_NEXT_IN 0u // of a port's words: the lane's next position
-#define MBQ_REPLIES 1u // replies written, published, and room seen
-#define MBQ_PUBLISHED 2u
-#define MBQ_READ_SEEN 3u
-#define MBQ_RESERVED 4u              // replies that the batch, or held messages, may still write
-#define MBQ_WAITING 5u               // of its messages, in the pending set
-#define MBQ_SUMMARY 6u               // a bit a word of the bitmap
-#define MBQ_BITS(word) (8u + (word)) // a bit a priority
-#define MBQ_FIRST(priority) (16u + (priority))
-#define MBQ_LAST(priority) (272u + (priority))
-#define MBP_WORDS(ports) (MBP_PORT(ports))
+#include "abi/mailbox_layout.h"
 
 #define MB_LOAD(at) __nv_atomic_load_n(&S[at], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
 #define MB_ACQUIRE(at) __nv_atomic_load_n(&S[at], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
 #define MB_STORE(at, value) __nv_atomic_store_n(&S[at], (value), __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
 #define MB_RELEASE(at, value) __nv_atomic_store_n(&S[at], (value), __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 
-// ---- places
-// ------------------------------------------------------------------------------------------------------------
+// ---- places --------------------------------------------------------------------------------------------------------
 
 __device__ mb_word mb_lane(const mb_word *S, mb_word shard, mb_word port)
 {
@@ -210,8 +57,7 @@ __device__ mb_word mb_reply_slot(const mb_word *S, mb_word reply_lane, mb_word p
     return reply_lane + MB_REPLY_SLOTS + (position & S[MB_REPLY_MASK]) * S[MB_REPLY_SLOT_WORDS];
 }
 
-// ---- a sender's side
-// ---------------------------------------------------------------------------------------------------
+// ---- a sender's side -----------------------------------------------------------------------------------------------
 
 // The shards' retired counts. Acquire: the owner has finished with those messages' slots, and their replies are there.
 __device__ mb_word mb_retired(const mb_word *S)
@@ -353,8 +199,7 @@ __device__ void mb_return_replies(mb_word *S, mb_word lane, mb_word position)
     MB_RELEASE(lane + MB_REPLY_READ, position);
 }
 
-// ---- the owner's side: the pending set
-// -----------------------------------------------------------------------------------
+// ---- the owner's side: the pending set -----------------------------------------------------------------------------
 
 __device__ mb_word mb_node(const mb_word *S, const mb_word *P, mb_word node)
 {
@@ -434,8 +279,7 @@ __device__ void mb_add_to_batch(mb_word *S, mb_word *P, mb_word port, mb_word at
     P[MBP_PORT(port) + MBQ_RESERVED] += S[MB_MAX_REPLIES];
 }
 
-// ---- the owner's side: taking
-// ---------------------------------------------------------------------------------------------
+// ---- the owner's side: taking --------------------------------------------------------------------------------------
 
 // How many messages, at most a batch, a lane shows. Acquire each: the payload, the header and the lane's mark.
 __device__ mb_word mb_full_run(const mb_word *S, mb_word lane, mb_word position)
@@ -592,8 +436,7 @@ __device__ void mb_claim_pending(mb_word *S, mb_word *P, mb_word most)
     P[MBP_TURN] = turn;
 }
 
-// ---- the owner's side: control
-// ----------------------------------------------------------------------------------------------
+// ---- the owner's side: control -------------------------------------------------------------------------------------
 
 __device__ void mb_answer(mb_word *S, mb_word *P, mb_word state)
 {
@@ -651,8 +494,7 @@ __device__ void mb_obey(mb_word *S, mb_word *P, mb_word control)
     mb_answer(S, P, command == MB_PAUSE ? MB_PAUSED : command == MB_STOP ? MB_STOPPED : MB_RUNNING);
 }
 
-// ---- the owner's side: replies and letters
-// ----------------------------------------------------------------------------------
+// ---- the owner's side: replies and letters -------------------------------------------------------------------------
 
 __device__ mb_word mb_is_gone(const mb_word *P, mb_word port)
 {
@@ -719,8 +561,7 @@ __device__ void mb_retire(mb_word *S, mb_word *P)
 
 #include "abi/overflow.h"
 
-// ---- the owner's side: a pass
-// ------------------------------------------------------------------------------------------------
+// ---- the owner's side: a pass --------------------------------------------------------------------------------------
 
 // Hears what the host has to say: a command, ports that came or went. Gives the control word.
 __device__ mb_word mb_hear(mb_word *S, mb_word *P)

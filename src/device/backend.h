@@ -97,7 +97,7 @@ struct slri_shard {
     const struct slri_relay *relay;
     struct slri_outlets *outlets, *next_outlets; // the routes in use, and those to take up; NULL: none. Atomic; the
                                                  // owner writes the first, the host the second
-    uint32_t busy; // with routes: messages in hand, until they are retired; atomic
+    uint32_t busy;                               // with routes: messages in hand, until they are retired; atomic
 
     // Called by the owner after it has published: wakes receivers, and senders out of credit.
     // `batch`: how many entries of MBP_BATCH it was about.

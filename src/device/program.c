@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-// ---- describing a handler
-// ---------------------------------------------------------------------------------------------
+// ---- describing a handler ------------------------------------------------------------------------------------------
 
 _Static_assert(SLR_BOOL == (int)SLRI_BOOL && SLR_F64 == (int)SLRI_F64, "slr_scalar repeats slri_kind");
 
@@ -141,8 +140,7 @@ static slr_status describe(slr_program *program)
     return SLR_OK;
 }
 
-// ---- life
-// ---------------------------------------------------------------------------------------------------------------
+// ---- life ----------------------------------------------------------------------------------------------------------
 
 // Frees whatever of the program is there; it may be half made.
 static void dispose(slr_program *program)

@@ -24,8 +24,7 @@ struct slri_shared_port {
     uint32_t announcements;
 };
 
-// ---- what both sorts of call share
-// ----------------------------------------------------------------------------------------
+// ---- what both sorts of call share ---------------------------------------------------------------------------------
 
 static slr_status noticed(const char *name, slr_status notice)
 {
@@ -69,8 +68,7 @@ static slr_status check_target(slr_address to, const void *reply, size_t bytes)
     return status;
 }
 
-// ---- on a port of one's own
-// -------------------------------------------------------------------------------------------------
+// ---- on a port of one's own ----------------------------------------------------------------------------------------
 
 // Keeps a reply that was meant for slr_receive.
 static slr_status keep(slr_port *port, const struct slri_found *found)
@@ -152,8 +150,7 @@ slr_status slri_call(slr_port *port, slr_address to, const void *message, size_t
     return call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, deadline_ns, true, sent);
 }
 
-// ---- on the shared port
-// -------------------------------------------------------------------------------------------------------
+// ---- on the shared port --------------------------------------------------------------------------------------------
 
 static slr_status shared_port(slr_address to, struct slri_shared_port **out)
 {

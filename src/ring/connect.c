@@ -29,8 +29,7 @@ slr_status slr_port_open(slr_device *device, slr_port **out)
     return SLR_OK;
 }
 
-// ---- lanes, under the ring kernel's lock
-// ----------------------------------------------------------------------------------
+// ---- lanes, under the ring kernel's lock ---------------------------------------------------------------------------
 
 // Tells the owners of a change in the port sets. The bits are relaxed: they are read behind an acquire of the epoch.
 static void publish_ports(slr_ring *ring, uint32_t port, bool used, bool gone)
@@ -129,8 +128,7 @@ slr_status slri_lane_take(slr_ring *ring, struct slri_waker *waker, bool silent,
     }
 }
 
-// ---- connections, the port's owner's
-// --------------------------------------------------------------------------------------
+// ---- connections, the port's owner's -------------------------------------------------------------------------------
 
 static slr_status reserve(slr_port *port, uint32_t slot)
 {

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// ---- numbers
-// ------------------------------------------------------------------------------------------------------------
+// ---- numbers -------------------------------------------------------------------------------------------------------
 
 struct number { // a field with a default and a range
     const char *field;
@@ -52,8 +51,7 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
     return SLR_OK;
 }
 
-// ---- layouts
-// ------------------------------------------------------------------------------------------------------------
+// ---- layouts -------------------------------------------------------------------------------------------------------
 
 static slr_status check_size(const slr_ring *ring, const char *what, const slr_layout *layout, uint32_t believed)
 {
@@ -120,8 +118,7 @@ static slr_status check_layouts(slr_ring *ring, const slr_ring_desc *desc, const
     return SLR_OK;
 }
 
-// ---- bindings
-// -----------------------------------------------------------------------------------------------------------
+// ---- bindings ------------------------------------------------------------------------------------------------------
 
 static const slr_binding *find_binding(const slr_ring_desc *desc, const char *name)
 {
@@ -200,8 +197,7 @@ static slr_status bind_all(slr_ring *ring, const slr_ring_desc *desc, const slr_
     return SLR_OK;
 }
 
-// ---- the sorts of handler
-// -------------------------------------------------------------------------------------------------
+// ---- the sorts of handler ------------------------------------------------------------------------------------------
 
 static slr_status find_handler(const slr_ring_desc *desc, const struct slri_program_entry **out)
 {

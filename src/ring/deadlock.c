@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// ---- looking, under the lock of routes
-// ------------------------------------------------------------------------------------
+// ---- looking, under the lock of routes -----------------------------------------------------------------------------
 
 // Whether a route is held up: its destination has no room for the replies to one message. A closed one holds nothing
 // up.
@@ -111,8 +110,7 @@ static bool is_deadlock(slr_ring *start)
     return all_at_rest(start) && note(start);
 }
 
-// ---- telling
-// ----------------------------------------------------------------------------------------------------------------
+// ---- telling -------------------------------------------------------------------------------------------------------
 
 // "a -> b -> a", as messages go. `before` leads the other way, so it is written from its end; of a long cycle the first
 // and the last are named.

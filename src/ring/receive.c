@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-// ---- finding
-// ----------------------------------------------------------------------------------------------------------------
+// ---- finding -------------------------------------------------------------------------------------------------------
 
 static bool find_in(struct slri_connection *c, struct slri_found *found)
 {
@@ -119,8 +118,7 @@ void slri_report_end(slr_port *port, slr_ring *ended, slr_reply *out)
     slri_disconnect(port, port->by_slot[ended->slot]);
 }
 
-// ---- waiting
-// ----------------------------------------------------------------------------------------------------------------
+// ---- waiting -------------------------------------------------------------------------------------------------------
 
 // Whether a look at the lanes would find a reply, an end or a failure: any, or only those of the ring kernel that a
 // call waits for.
@@ -160,8 +158,7 @@ static bool may_give_up(slr_port *port)
     return !has_news(port, NULL);
 }
 
-// ---- the calls
-// ----------------------------------------------------------------------------------------------------------------
+// ---- the calls -----------------------------------------------------------------------------------------------------
 
 static slr_status too_small(const slr_reply *reply, size_t capacity)
 {

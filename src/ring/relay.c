@@ -24,8 +24,7 @@ static slr_ring *target(const struct slri_outlet *outlet)
     return outlet->c->ring;
 }
 
-// ---- reserving
-// ----------------------------------------------------------------------------------------------------------
+// ---- reserving -----------------------------------------------------------------------------------------------------
 
 // How many messages, at most a batch, the shard could take but for its routes.
 static uint32_t shown(struct slri_shard *shard)
@@ -254,8 +253,7 @@ static bool may_sleep(struct slri_shard *shard)
     return true;
 }
 
-// ---- passing on
-// -----------------------------------------------------------------------------------------------------------
+// ---- passing on ----------------------------------------------------------------------------------------------------
 
 static uint32_t shard_of(const slr_ring *ring, uint32_t instance)
 {
@@ -373,8 +371,7 @@ static void pass_on(struct slri_shard *shard, const struct slri_call *call, uint
         shard->own[MBP_REPLIED] += call->replies;
 }
 
-// ---- publishing
-// -------------------------------------------------------------------------------------------------------------
+// ---- publishing ----------------------------------------------------------------------------------------------------
 
 static void publish_replies(struct slri_shard *shard, uint32_t port)
 {

@@ -12,8 +12,7 @@
 
 #define COMMAND_NS 100000ull // how long a control answer is waited for at a time
 
-// ---- states
-// -------------------------------------------------------------------------------------------------------------
+// ---- states --------------------------------------------------------------------------------------------------------
 
 const char *slr_ring_state_name(slr_ring_state state)
 {
@@ -76,8 +75,7 @@ slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns)
     }
 }
 
-// ---- commands to the shards
-// ---------------------------------------------------------------------------------------------
+// ---- commands to the shards ----------------------------------------------------------------------------------------
 
 void slri_ring_wake_shard(struct slri_shard *shard)
 {
@@ -157,8 +155,7 @@ void slri_ring_wake_host(slr_ring *ring)
     slri_mutex_unlock(&ring->lock);
 }
 
-// ---- called by the owners of the shards
-// -------------------------------------------------------------------------------------
+// ---- called by the owners of the shards ----------------------------------------------------------------------------
 
 void slri_ring_tell(struct slri_shard *shard, uint32_t batch)
 {
@@ -261,8 +258,7 @@ uint32_t slri_ring_host_handler(void *self, struct slri_call *call)
     return status == SLR_OK ? SLRI_FAULT_NONE : SLRI_FAULT_STATUS;
 }
 
-// ---- the calls
-// ------------------------------------------------------------------------------------------------------------
+// ---- the calls -----------------------------------------------------------------------------------------------------
 
 slr_status slr_ring_launch(slr_ring *ring)
 {
@@ -383,8 +379,7 @@ slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_add
     return SLR_OK;
 }
 
-// ---- counts
-// ---------------------------------------------------------------------------------------------------------------
+// ---- counts --------------------------------------------------------------------------------------------------------
 
 void slri_ring_extend(slr_ring *ring)
 {
@@ -487,8 +482,7 @@ slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out)
     return SLR_OK;
 }
 
-// ---- holds
-// ------------------------------------------------------------------------------------------------------------------
+// ---- holds ---------------------------------------------------------------------------------------------------------
 
 void slri_ring_hold(slr_ring *ring)
 {

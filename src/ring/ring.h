@@ -12,8 +12,7 @@
 #include "base/event.h"
 #include "ring/route.h"
 
-// ---- waiting
-// ------------------------------------------------------------------------------------------------------------
+// ---- waiting -------------------------------------------------------------------------------------------------------
 
 // Where the owner of a port sleeps. Reference counted: its port holds it, and every lane that the port has had, because
 // a worker may look at it until the lane is taken over or the ring kernel is gone.
@@ -39,8 +38,7 @@ struct slri_backoff {
 enum slri_wait { SLRI_POLL_AGAIN, SLRI_PARK, SLRI_TOO_LATE };
 enum slri_wait slri_backoff_step(struct slri_backoff *backoff);
 
-// ---- a ring kernel
-// ------------------------------------------------------------------------------------------------------
+// ---- a ring kernel -------------------------------------------------------------------------------------------------
 
 // A port's place in a ring kernel. The cursors are a shard's each and belong to the port while it is
 // connected; the next port goes on where they stand.
@@ -212,8 +210,7 @@ void slri_bell_ring(struct slri_bell *bell);
 // create.c
 void slri_ring_dispose(slr_ring *ring); // frees a ring kernel that nobody holds
 
-// ---- the table
-// ------------------------------------------------------------------------------------------------------------
+// ---- the table -----------------------------------------------------------------------------------------------------
 
 struct slri_ring_device {
     struct slri_table_slot {
@@ -229,8 +226,7 @@ slr_status slri_table_enter(slr_ring *ring); // takes a slot; INVALID when the n
 void slri_table_leave(slr_ring *ring);
 slr_status slri_table_find(slr_address address, slr_ring **out); // held; RING_DEAD
 
-// ---- a port
-// ---------------------------------------------------------------------------------------------------------------
+// ---- a port --------------------------------------------------------------------------------------------------------
 
 struct slri_connection {
     slr_ring *ring; // held
@@ -289,8 +285,7 @@ slr_status slri_send_with(slr_port *port, slr_address to, const void *message, s
                           const slr_send_options *options, bool by_key, uint64_t deadline_ns); // slr_send_with
 slr_status slri_refuse_closed(slr_ring *ring); // why no credit was given, with the input closed
 
-// ---- what routes send with, too
-// ---------------------------------------------------------------------------------------------
+// ---- what routes send with, too ------------------------------------------------------------------------------------
 
 // send.c: a connection's next slot in a shard, filled, with a credit held; `sent_ns` 0: now. Then all that is filled,
 // published.

@@ -30,8 +30,7 @@ static const slr_allocator *allocator_of(const slr_ring *ring)
     return ring->device->allocator;
 }
 
-// ---- checks
-// -------------------------------------------------------------------------------------------------------------
+// ---- checks --------------------------------------------------------------------------------------------------------
 
 static slr_status check_launched(const slr_ring *ring)
 {
@@ -109,8 +108,7 @@ static slr_status check_pair(const slr_ring *from, const slr_ring *to, const slr
     return SLR_OK;
 }
 
-// ---- making and freeing
-// ---------------------------------------------------------------------------------------------------
+// ---- making and freeing --------------------------------------------------------------------------------------------
 
 static void free_route(struct slri_route *route)
 {
@@ -167,8 +165,7 @@ static slr_status take_lanes(struct slri_route *route)
     return SLR_OK;
 }
 
-// ---- the owners' tables
-// ---------------------------------------------------------------------------------------------------
+// ---- the owners' tables --------------------------------------------------------------------------------------------
 
 static size_t table_bytes(uint32_t count)
 {
@@ -274,8 +271,7 @@ static slr_status await(slr_ring *ring)
     return SLR_OK;
 }
 
-// ---- the lists
-// --------------------------------------------------------------------------------------------------------------
+// ---- the lists -----------------------------------------------------------------------------------------------------
 
 static void link_out(struct slri_route *route)
 {
@@ -374,8 +370,7 @@ static slr_status take_away(struct slri_route *route)
     return status;
 }
 
-// ---- the calls
-// ----------------------------------------------------------------------------------------------------------------
+// ---- the calls -----------------------------------------------------------------------------------------------------
 
 static slr_status make(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
 {
@@ -477,8 +472,7 @@ slr_status slr_unroute(slr_ring *from, slr_ring *to)
     return status;
 }
 
-// ---- what happens at the ends
-// -----------------------------------------------------------------------------------------------
+// ---- what happens at the ends --------------------------------------------------------------------------------------
 
 void slri_routes_wake(slr_ring *ring)
 {
@@ -552,8 +546,7 @@ void slri_routes_drop(slr_ring *ring)
     slri_mutex_unlock(&routing);
 }
 
-// ---- counts
-// -------------------------------------------------------------------------------------------------------------------
+// ---- counts --------------------------------------------------------------------------------------------------------
 
 static void count_out(const struct slri_route *route, slr_ring_stats *out)
 {

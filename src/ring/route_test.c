@@ -83,8 +83,7 @@ static void send_all(void *arg)
     slr_port_close(port);
 }
 
-// ---- a pipeline
-// -----------------------------------------------------------------------------------------------------------
+// ---- a pipeline ----------------------------------------------------------------------------------------------------
 
 static void pipeline_passes_every_message_in_order_without_host_code(void **state)
 {
@@ -264,8 +263,7 @@ static void batches_pass_on_and_loops_receive(void **state)
     }
 }
 
-// ---- fan-out and fan-in
-// -----------------------------------------------------------------------------------------------------
+// ---- fan-out and fan-in --------------------------------------------------------------------------------------------
 
 static void fan_out_and_fan_in_count_every_message(void **state)
 {
@@ -374,8 +372,7 @@ static void reply_too_answers_the_sender_as_well(void **state)
     slr_device_close(device);
 }
 
-// ---- full stages and cycles
-// ---------------------------------------------------------------------------------------------------
+// ---- full stages and cycles ----------------------------------------------------------------------------------------
 
 static void slow_stage_slows_its_senders_and_nothing_is_lost(void **state)
 {
@@ -638,8 +635,7 @@ static void cycle_of_full_mailboxes_is_found_and_named(void **state)
         }
 }
 
-// ---- ends
-// ---------------------------------------------------------------------------------------------------------------------
+// ---- ends ----------------------------------------------------------------------------------------------------------
 
 static void close_with_source_drains_the_pipeline(void **state)
 {

@@ -9,8 +9,7 @@
 
 #define EXTEND_EVERY (1u << 24) // well below 2^32 / 64 replies a message: no count is missed
 
-// ---- credits
-// --------------------------------------------------------------------------------------------------------------
+// ---- credits -------------------------------------------------------------------------------------------------------
 
 // Why no credit was given, with the input closed. The closed bit comes a moment before the state, under the lock.
 slr_status slri_refuse_closed(slr_ring *ring)
@@ -96,8 +95,7 @@ static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_
     return SLR_OK;
 }
 
-// ---- one message
-// ------------------------------------------------------------------------------------------------------------
+// ---- one message ---------------------------------------------------------------------------------------------------
 
 // Fills the lane's next slot. A credit is held. `sent_ns` 0: now.
 static inline void fill(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
@@ -258,8 +256,7 @@ slr_status slr_send_with(slr_port *port, slr_address to, const void *message, si
     return slri_send_with(port, to, message, bytes, options, false, slri_deadline_after(timeout_ns));
 }
 
-// ---- many
-// -------------------------------------------------------------------------------------------------------------------
+// ---- many ----------------------------------------------------------------------------------------------------------
 
 static slr_status check_many(const slr_ring *ring, slr_address to, const uint32_t *instances, uint32_t count)
 {

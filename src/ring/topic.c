@@ -31,8 +31,7 @@ static slri_mutex lock = SLRI_MUTEX_INIT; // taken before those of routes; no ow
 static struct entry *entries;
 static uint32_t version = 1; // raised at every change; atomic, changed under the lock
 
-// ---- names
-// --------------------------------------------------------------------------------------------------------------
+// ---- names ---------------------------------------------------------------------------------------------------------
 
 static size_t part_length(const char *text)
 {
@@ -82,8 +81,7 @@ static bool matches(const char *pattern, const char *topic)
     }
 }
 
-// ---- ring kernels, under the lock
-// -------------------------------------------------------------------------------------------
+// ---- ring kernels, under the lock ----------------------------------------------------------------------------------
 
 static bool takes_part(const slr_ring *ring)
 {
@@ -165,8 +163,7 @@ void slri_topics_forget(const slr_ring *ring)
     slri_mutex_unlock(&lock);
 }
 
-// ---- host threads
-// -----------------------------------------------------------------------------------------------------------
+// ---- host threads --------------------------------------------------------------------------------------------------
 
 slr_status slr_topic_open(slr_device *device, const char *topic, slr_topic **out)
 {

@@ -47,8 +47,9 @@ typedef void host_handler(struct state *, const struct in *, int *, const float 
 #define PORTABLE(X)                                                                                                    \
     X(promotions)                                                                                                      \
     X(compound_assignment)                                                                                             \
-    X(logic) X(floats) X(integers_to_floats) X(structs) X(pointers) X(switches) X(loops) X(macros_and_typedefs)        \
-        X(exact_math) X(evaluation) X(functions_convert_what_they_take_and_give) X(arrays_of_structs)
+    X(logic)                                                                                                           \
+    X(floats) X(integers_to_floats) X(structs) X(pointers) X(switches) X(loops) X(macros_and_typedefs) X(exact_math)   \
+        X(evaluation) X(functions_convert_what_they_take_and_give) X(arrays_of_structs)
 
 static const struct {
     const char *name;

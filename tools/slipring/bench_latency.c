@@ -65,8 +65,7 @@ static bool wrong_answer(void)
     return false;
 }
 
-// ---- the ring kernel
-// -------------------------------------------------------------------------------------------------
+// ---- the ring kernel -----------------------------------------------------------------------------------------------
 
 static bool ring_round(latency *latency, uint32_t number)
 {
@@ -88,8 +87,7 @@ static bool ring_slice(void *context, double *figures)
     return time_rounds(context, ring_round, ROUNDS, figures);
 }
 
-// ---- the floor: a bare echo
-// --------------------------------------------------------------------------------------------
+// ---- the floor: a bare echo ----------------------------------------------------------------------------------------
 
 // Works on copies: what the caller writes in every round lies on the same line.
 static void echo(void *context)
@@ -126,8 +124,7 @@ static bool echo_slice(void *context, double *figures)
     return fine && (latency->wrong == 0 || wrong_answer());
 }
 
-// ---- what else could be done
-// --------------------------------------------------------------------------------------------
+// ---- what else could be done ---------------------------------------------------------------------------------------
 
 typedef struct handed {
     bench_message message, answer;
@@ -182,8 +179,7 @@ static bool probe_slice(void *context, double *figures)
     return true;
 }
 
-// ---- the rows
-// ------------------------------------------------------------------------------------------------------------
+// ---- the rows ------------------------------------------------------------------------------------------------------
 
 #define QUANTILES                                                                                                      \
     {                                                                                                                  \

@@ -27,8 +27,7 @@ typedef struct one_way {
     uint32_t queue_sum, queue_expected;
 } one_way;
 
-// ---- the ring kernel
-// ---------------------------------------------------------------------------------------------------
+// ---- the ring kernel -----------------------------------------------------------------------------------------------
 
 static bool await_handled(one_way *one_way)
 {
@@ -77,8 +76,7 @@ static bool check_total(one_way *one_way)
     return (status == SLR_OK && total == one_way->expected) || bench_failed(status, "one way");
 }
 
-// ---- the floor: a bare queue
-// --------------------------------------------------------------------------------------------
+// ---- the floor: a bare queue ---------------------------------------------------------------------------------------
 
 static void read_all(void *context)
 {
@@ -127,8 +125,7 @@ static bool bare_slice(void *context, double *figures)
     return one_way->queue_sum == one_way->queue_expected || bench_failed(SLR_OK, "bare queue");
 }
 
-// ---- the row
-// ---------------------------------------------------------------------------------------------------------------
+// ---- the row -------------------------------------------------------------------------------------------------------
 
 static bool open_ring(one_way *one_way)
 {

@@ -37,8 +37,7 @@ static const char source[] = "struct message { unsigned word[16]; };\n"
                              "    ring_reply(&out);\n"
                              "}\n";
 
-// ---- making
-// ------------------------------------------------------------------------------------------------------------
+// ---- making --------------------------------------------------------------------------------------------------------
 
 static slr_status open_stage(bench *bench, chain *chain, const char *name, uint32_t number, bool stamped)
 {
@@ -91,8 +90,7 @@ static void close_chain(chain *chain)
         bench_ring_close(&chain->stage[i]);
 }
 
-// ---- the slices
-// --------------------------------------------------------------------------------------------------------
+// ---- the slices ----------------------------------------------------------------------------------------------------
 
 static bool is_out(const chain *chain, const bench_message *message, uint32_t number)
 {
@@ -162,8 +160,7 @@ static bool latency_slice(void *context, double *figures)
     return true;
 }
 
-// ---- the rows
-// ----------------------------------------------------------------------------------------------------------
+// ---- the rows ------------------------------------------------------------------------------------------------------
 
 static bool measure_chains(bench *bench, chain *four, chain *one, bool stamped, const bench_case *what)
 {

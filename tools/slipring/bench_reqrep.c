@@ -27,8 +27,7 @@ typedef struct exchange {
     bench_peer *peer;
 } exchange;
 
-// ---- the ring kernel
-// ---------------------------------------------------------------------------------------------------
+// ---- the ring kernel -----------------------------------------------------------------------------------------------
 
 static bool receive_some(const bench_ring *ring, uint32_t *answered, bool wait)
 {
@@ -74,8 +73,7 @@ static bool ring_slice(void *context, double *figures)
     return fine;
 }
 
-// ---- the floor: a bare echo
-// ----------------------------------------------------------------------------------------------
+// ---- the floor: a bare echo ----------------------------------------------------------------------------------------
 
 // Answers are published a batch at once, or as far as there is something to answer.
 static void answer_all(void *context)
@@ -125,8 +123,7 @@ static bool bare_slice(void *context, double *figures)
     return right || bench_failed(SLR_OK, "bare echo");
 }
 
-// ---- the rows
-// --------------------------------------------------------------------------------------------------------------
+// ---- the rows ------------------------------------------------------------------------------------------------------
 
 static bool peer_slice(void *context, double *figures)
 {

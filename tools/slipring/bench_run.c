@@ -60,8 +60,7 @@ typedef struct filter {
     char folder[PATH_BYTES], kernel[PATH_BYTES], input[PATH_BYTES], output[PATH_BYTES], plain_output[PATH_BYTES];
 } filter;
 
-// ---- slipring run
-// ------------------------------------------------------------------------------------------------------
+// ---- slipring run --------------------------------------------------------------------------------------------------
 
 static bool run_process(filter *filter)
 {
@@ -86,8 +85,7 @@ static bool run_slice(void *context, double *figures)
     return fine;
 }
 
-// ---- the floor
-// ---------------------------------------------------------------------------------------------------------
+// ---- the floor -----------------------------------------------------------------------------------------------------
 
 static const slr_field row_fields[] = {
     {.name = "value", .scalar = SLR_F32, .count = 1, .offset = offsetof(struct row, value)},
@@ -153,8 +151,7 @@ static bool plain_slice(void *context, double *figures)
     return false;
 }
 
-// ---- the files
-// -----------------------------------------------------------------------------------------------------------
+// ---- the files -----------------------------------------------------------------------------------------------------
 
 static bool write_rows(FILE *file)
 {
@@ -229,8 +226,7 @@ static bool same_files(const filter *filter)
     return same;
 }
 
-// ---- the row
-// -------------------------------------------------------------------------------------------------------------
+// ---- the row -------------------------------------------------------------------------------------------------------
 
 static const bench_case row = {"run_csv",
                                "row/s",

@@ -49,8 +49,7 @@ static void forget(fast *fast)
     memset(fast->states, 0, fast->patients * ward_plain_state_bytes());
 }
 
-// ---- the plain call
-// ----------------------------------------------------------------------------------------------------
+// ---- the plain call ------------------------------------------------------------------------------------------------
 
 static void run_plain(fast *fast)
 {
@@ -66,8 +65,7 @@ static void run_plain(fast *fast)
     fast->demo->plain.messages_per_s = (double)DEMO_MESSAGES * fast->patients / seconds_since(start);
 }
 
-// ---- the hand-off to a thread
-// ----------------------------------------------------------------------------------------
+// ---- the hand-off to a thread --------------------------------------------------------------------------------------
 
 typedef struct item {
     struct patient *state;
@@ -100,8 +98,7 @@ static bool run_handoff(fast *fast)
     return true;
 }
 
-// ---- the ring kernel
-// ---------------------------------------------------------------------------------------------------
+// ---- the ring kernel -----------------------------------------------------------------------------------------------
 
 // Takes what replies there are. SLR_TIMEOUT: none now; SLR_END: no more will come.
 static slr_status receive(fast *fast, uint64_t timeout_ns)
@@ -191,8 +188,7 @@ static bool run_ring(fast *fast)
     return status == SLR_OK && ended == SLR_OK;
 }
 
-// ---- what came of it
-// -----------------------------------------------------------------------------------------------------
+// ---- what came of it -----------------------------------------------------------------------------------------------
 
 static void judge(fast *fast)
 {

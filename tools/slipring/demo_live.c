@@ -56,8 +56,7 @@ static void summarise(times *times, demo_way *way)
     way->p999_ns = measure_quantile(times->ns, times->count, 0.999);
 }
 
-// ---- which message is due when
-// -----------------------------------------------------------------------------------------
+// ---- which message is due when -------------------------------------------------------------------------------------
 
 // Messages are numbered in the order of their due times: one of each patient, then the next of each.
 static uint32_t patient_of(const live *live, uint64_t message)
@@ -88,8 +87,7 @@ static struct patient *state_of(const live *live, unsigned char *states, uint64_
     return (struct patient *)(void *)(states + patient_of(live, message) / live->stride * ward_plain_state_bytes());
 }
 
-// ---- the plain call, and the hand-off to a thread
-// -----------------------------------------------------------------------
+// ---- the plain call, and the hand-off to a thread ------------------------------------------------------------------
 
 static void call_plain(live *live, uint64_t from, uint64_t to)
 {
@@ -135,8 +133,7 @@ static void hand_over(live *live, uint64_t from, uint64_t to)
     }
 }
 
-// ---- the ring kernel
-// ---------------------------------------------------------------------------------------------------
+// ---- the ring kernel -----------------------------------------------------------------------------------------------
 
 // Takes what replies there are. SLR_TIMEOUT: none now; SLR_END: no more will come.
 static slr_status receive(live *live, uint64_t timeout_ns)
@@ -202,8 +199,7 @@ static slr_status send_due(live *live, uint64_t to, uint64_t deadline_ns)
     return receive_expected(live, deadline_ns);
 }
 
-// ---- the clock
-// ---------------------------------------------------------------------------------------------------------
+// ---- the clock -----------------------------------------------------------------------------------------------------
 
 // Messages that were due 100 ms ago and are not handled yet are late, each once.
 static slr_status count_late(live *live)

@@ -21,8 +21,7 @@ static slr_status cpu_probe(char *reason, size_t reason_bytes, uint32_t *devices
     return SLR_OK;
 }
 
-// ---- options
-// --------------------------------------------------------------------------------------------------------------
+// ---- options -------------------------------------------------------------------------------------------------------
 
 static slr_status choose_engine(struct slri_cpu *cpu, const struct slri_spec *spec)
 {
@@ -71,8 +70,7 @@ static slr_status choose(struct slri_cpu *cpu, const struct slri_spec *spec)
     return choose_engine(cpu, spec);
 }
 
-// ---- life
-// -----------------------------------------------------------------------------------------------------------------
+// ---- life ----------------------------------------------------------------------------------------------------------
 
 static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
 {
@@ -145,8 +143,7 @@ static void cpu_describe(const void *device, slr_device_info *out)
     out->memory_bytes = slri_cpu_memory_bytes();
 }
 
-// ---- buffers
-// ----------------------------------------------------------------------------------------------------------------
+// ---- buffers -------------------------------------------------------------------------------------------------------
 
 static slr_status cpu_buffer_create(void *device, uint64_t bytes, void **memory)
 {

@@ -121,8 +121,7 @@ static bool gathers(struct slri_shard *shard)
     return shown == 0 || (shown < shard->max_batch && !slri_passed(shard->linger_until_ns));
 }
 
-// ---- handlers with a deadline
-// -----------------------------------------------------------------------------------------------
+// ---- handlers with a deadline --------------------------------------------------------------------------------------
 
 static void copy_replies(const struct slri_shard *shard, uint32_t port, const struct slri_call *call)
 {
@@ -200,8 +199,7 @@ void slri_shard_abandon(struct slri_shard *shard)
     shard->abandoned(shard);
 }
 
-// ---- a pass
-// -----------------------------------------------------------------------------------------------------------------
+// ---- a pass --------------------------------------------------------------------------------------------------------
 
 enum slri_pass slri_shard_pass(struct slri_shard *shard)
 {

@@ -46,8 +46,7 @@ void slri_cpu_shard_wake(struct slri_shard *shard)
     unpark(worker);
 }
 
-// ---- the thread
-// -------------------------------------------------------------------------------------------------------------
+// ---- the thread ----------------------------------------------------------------------------------------------------
 
 static void activate(struct slri_cpu_worker *worker, struct slri_shard *shard)
 {
@@ -173,8 +172,7 @@ static void work(void *arg)
     }
 }
 
-// ---- starting and stopping
-// ----------------------------------------------------------------------------------------------------
+// ---- starting and stopping -----------------------------------------------------------------------------------------
 
 uint32_t slri_cpu_shard_count(const void *device, uint32_t instances)
 {
