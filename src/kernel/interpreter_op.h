@@ -21,6 +21,8 @@ _Static_assert(FLT_EVAL_METHOD == 0, "float arithmetic must round to float");
 
 // X(code, member of the operands, member of the result, expression of a). S and U: the signed and unsigned kind of a
 // width, s and u their members. What wraps is done unsigned.
+// clang-format lays these tables out anew at each run.
+// clang-format off
 #define SLRI_UNARY_INTEGER(X, S, s, U, u)                                                                              \
     X(NEG_##S, u, u, 0 - a) X(NEG_##U, u, u, 0 - a) X(NOT_##S, u, u, ~a) X(NOT_##U, u, u, ~a)
 
@@ -60,8 +62,8 @@ _Static_assert(FLT_EVAL_METHOD == 0, "float arithmetic must round to float");
     X(DIV_I32, i32, i32, b == -1 ? (int32_t)(0 - (uint32_t)a) : a / b)                                                 \
     X(REM_I32, i32, i32, b == -1 ? 0 : a % b)                                                                          \
     X(DIV_I64, i64, i64, b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b)                                                 \
-    X(REM_I64, i64, i64, b == -1 ? 0 : a % b) X(DIV_U32, u32, u32, a / b) X(REM_U32, u32, u32, a % b)                  \
-        X(DIV_U64, u64, u64, a / b) X(REM_U64, u64, u64, a % b)
+    X(REM_I64, i64, i64, b == -1 ? 0 : a % b)                                                                          \
+    X(DIV_U32, u32, u32, a / b) X(REM_U32, u32, u32, a % b) X(DIV_U64, u64, u64, a / b) X(REM_U64, u64, u64, a % b)
 
 // ---- conversions ----------------------------------------------------------------------------------------------------
 
@@ -71,20 +73,20 @@ _Static_assert(FLT_EVAL_METHOD == 0, "float arithmetic must round to float");
     X(FROM_##K##_I8, k, i32, (int8_t)a)                                                                                \
     X(FROM_##K##_U8, k, i32, (uint8_t)a)                                                                               \
     X(FROM_##K##_I16, k, i32, (int16_t)a)                                                                              \
-    X(FROM_##K##_U16, k, i32, (uint16_t)a) X(FROM_##K##_I32, k, i32, (int32_t)a)                                       \
-        X(FROM_##K##_U32, k, u32, (uint32_t)a) X(FROM_##K##_I64, k, i64, (int64_t)a)                                   \
-            X(FROM_##K##_U64, k, u64, (uint64_t)a) X(FROM_##K##_F32, k, f32, (float)a)                                 \
-                X(FROM_##K##_F64, k, f64, (double)a)
+    X(FROM_##K##_U16, k, i32, (uint16_t)a)                                                                             \
+    X(FROM_##K##_I32, k, i32, (int32_t)a) X(FROM_##K##_U32, k, u32, (uint32_t)a) X(FROM_##K##_I64, k, i64, (int64_t)a) \
+        X(FROM_##K##_U64, k, u64, (uint64_t)a) X(FROM_##K##_F32, k, f32, (float)a)                                     \
+            X(FROM_##K##_F64, k, f64, (double)a)
 
 #define SLRI_CONVERT_FLOAT(X, K, k)                                                                                    \
     X(FROM_##K##_BOOL, k, i32, a != 0)                                                                                 \
     X(FROM_##K##_I8, k, i32, slri_##k##_to_i8(a))                                                                      \
     X(FROM_##K##_U8, k, i32, slri_##k##_to_u8(a))                                                                      \
     X(FROM_##K##_I16, k, i32, slri_##k##_to_i16(a))                                                                    \
-    X(FROM_##K##_U16, k, i32, slri_##k##_to_u16(a)) X(FROM_##K##_I32, k, i32, slri_##k##_to_i32(a))                    \
-        X(FROM_##K##_U32, k, u32, slri_##k##_to_u32(a)) X(FROM_##K##_I64, k, i64, slri_##k##_to_i64(a))                \
-            X(FROM_##K##_U64, k, u64, slri_##k##_to_u64(a)) X(FROM_##K##_F32, k, f32, (float)a)                        \
-                X(FROM_##K##_F64, k, f64, (double)a)
+    X(FROM_##K##_U16, k, i32, slri_##k##_to_u16(a))                                                                    \
+    X(FROM_##K##_I32, k, i32, slri_##k##_to_i32(a)) X(FROM_##K##_U32, k, u32, slri_##k##_to_u32(a))                    \
+        X(FROM_##K##_I64, k, i64, slri_##k##_to_i64(a)) X(FROM_##K##_U64, k, u64, slri_##k##_to_u64(a))                \
+            X(FROM_##K##_F32, k, f32, (float)a) X(FROM_##K##_F64, k, f64, (double)a)
 
 #define SLRI_CONVERT_TABLE(X)                                                                                          \
     SLRI_CONVERT_INTEGER(X, I32, i32)                                                                                  \
@@ -100,9 +102,9 @@ _Static_assert(FLT_EVAL_METHOD == 0, "float arithmetic must round to float");
     X(I8, int8_t, i32, value, (int8_t)value)                                                                           \
     X(U8, uint8_t, i32, value, (uint8_t)value)                                                                         \
     X(I16, int16_t, i32, value, (int16_t)value)                                                                        \
-    X(U16, uint16_t, i32, value, (uint16_t)value) X(I32, int32_t, i32, value, value)                                   \
-        X(U32, uint32_t, u32, value, value) X(I64, int64_t, i64, value, value) X(U64, uint64_t, u64, value, value)     \
-            X(F32, float, f32, value, value) X(F64, double, f64, value, value)
+    X(U16, uint16_t, i32, value, (uint16_t)value)                                                                      \
+    X(I32, int32_t, i32, value, value) X(U32, uint32_t, u32, value, value) X(I64, int64_t, i64, value, value)          \
+        X(U64, uint64_t, u64, value, value) X(F32, float, f32, value, value) X(F64, double, f64, value, value)
 
 // The register for the `kind` at `from`, which need not be aligned.
 static inline union slri_scalar slri_scalar_load(enum slri_kind kind, const void *from)
@@ -116,6 +118,7 @@ static inline union slri_scalar slri_scalar_load(enum slri_kind kind, const void
         reg.member = (loaded);                                                                                         \
         break;                                                                                                         \
     }
+        // clang-format on
         SLRI_ACCESS_TABLE(SLRI_LOAD)
 #undef SLRI_LOAD
     default:

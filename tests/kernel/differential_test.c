@@ -44,12 +44,16 @@ static void slr_host_reply(const void *reply, size_t bytes)
 
 typedef void host_handler(struct state *, const struct in *, int *, const float *, int);
 
+// clang-format lays this table out anew at each run.
+// clang-format off
 #define PORTABLE(X)                                                                                                    \
     X(promotions)                                                                                                      \
     X(compound_assignment)                                                                                             \
     X(logic)                                                                                                           \
-    X(floats) X(integers_to_floats) X(structs) X(pointers) X(switches) X(loops) X(macros_and_typedefs) X(exact_math)   \
+    X(floats)                                                                                                          \
+    X(integers_to_floats) X(structs) X(pointers) X(switches) X(loops) X(macros_and_typedefs) X(exact_math)             \
         X(evaluation) X(functions_convert_what_they_take_and_give) X(arrays_of_structs)
+// clang-format on
 
 static const struct {
     const char *name;
