@@ -1,6 +1,7 @@
 /* Closing. The first port sends and leaves; the second adopts its lane, where it stands, once the owner has acknowledged
- * by the epoch that nothing of it is left, and sends; a third thread closes the input at any time. Credits are counted
- * exactly, as ports.pml shows that they are; a reply is a number in its slot that says whose it is.
+ * by the epoch that nothing of it is left, and sends; a third thread closes the input at any time. A reply is a number in
+ * its slot that says whose it is. No port sends more than SLOTS messages, so that it needs neither credits nor reply room:
+ * those are lane.pml's and ports.pml's.
  */
 #ifndef NA
 #define NA 1                 /* messages of the first port, of the second */
@@ -9,7 +10,6 @@
 #define NB 1
 #endif
 #define SLOTS 2
-#define CAP 2
 
 #define A 0
 #define B 1

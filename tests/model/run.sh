@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks the models: the protocol must pass, exhaustively; each mutant must die by the property named here.
 # run.sh [deep] [MODEL]: the small bounds, or the large ones; all models, or one. Exit status 0: all as expected.
-# Needs spin and a C compiler ($CC). One core, under 1.5 GiB; deep: minutes and up to 16 GiB.
+# Needs spin and a C compiler ($CC). One core, under 1.5 GiB; deep: minutes and under 6 GiB, with states told apart by
+# hashes: a few in a thousand are missed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -93,7 +94,6 @@ used_after_free     | lifecycle | M_WAITS_FOR_OVER
 readonly large='
 passes              | lane      | N=4 PAUSES=0
 passes              | lane      | N=2 PAUSES=1 STOPS=0
-passes              | lane      | N=2 PAUSES=1
 passes              | ports     | NA=3 NB=2
 passes              | ports     | NA=3 NB=3 SHARDS=2 CAP=1 DEPTH=8
 passes              | pending   | N=3
@@ -101,7 +101,7 @@ passes              | pending   | N=3 BATCH=3
 passes              | park      | REQUESTS=1 NO_REPLIES COMMANDED_END=1
 passes              | park      | REQUESTS=1 NO_REPLIES COMMANDED=1 COMMANDED_END=2
 passes              | park      | REQUESTS=2 DEPTH=16
-passes              | close     | NA=3 NB=2
+passes              | close     | NA=2 NB=2
 '
 
 # What the search said: a property, invalid_end_state, passes, or incomplete.
@@ -124,7 +124,7 @@ check() { # EXPECTED MODEL DEFINITIONS...
     cd "$work"
     rm -f pan pan.*
     if ! { spin -a "${@/#/-D}" "$here/$model.pml" &&
-        ${CC:-cc} -w $optimise -DSAFETY -DNOREDUCE -DVECTORSZ=8192 -DMEMLIM=$limit_mib -o pan pan.c; } > log 2>&1; then
+        ${CC:-cc} -w $optimise -DSAFETY -DNOREDUCE -DVECTORSZ=8192 -DMEMLIM=$limit_mib $compact -o pan pan.c; } > log 2>&1; then
         cat log
         bad=1
         return
@@ -145,9 +145,9 @@ check() { # EXPECTED MODEL DEFINITIONS...
         $(((${EPOCHREALTIME/[.,]/} - start) / 1000)) "$as"
 }
 
-rows=$small limit_mib=1500 hash_bits=20
+rows=$small limit_mib=1500 hash_bits=20 compact=''
 if [[ ${1-} == deep ]]; then
-    rows=$large limit_mib=16000 hash_bits=24
+    rows=$large limit_mib=6000 hash_bits=26 compact=-DHC4
     shift
 fi
 while IFS='| ' read -r expected model definitions; do
