@@ -8,7 +8,8 @@ extern const char slri_embedded_slr_math_h[];
 
 // Memory is accessed by copies of known size: right at any alignment and under any aliasing, and compilers make a plain
 // load or store of it, which they vectorise like one.
-// clang-format off: the text of C, as it is to be read
+// The text of C, as it is to be read.
+// clang-format off
 static const char *const access[] = {
     "#define SLRI_IN static inline __attribute__((always_inline, unused))\n"
     "#define SLRI_ACCESS(K, memory, wide, narrowed) \\\n"

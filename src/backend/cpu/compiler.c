@@ -15,7 +15,8 @@
 #define OUTPUT_LIMIT_BYTES 16384
 #define VERSION_LIMIT_CHARACTERS 160
 
-// clang-format off: a flag or a group of flags a line
+// A flag or a group of flags a line.
+// clang-format off
 const char *const slri_cpu_flags[] = {
     "-std=c17",
     "-O2",
