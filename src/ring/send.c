@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#define PAUSES_A_LOOK 16        // some 2,000 cycles: as long as a batch takes
 #define EXTEND_EVERY (1u << 24) // well below 2^32 / 64 replies a message: no count is missed
 
 // ---- credits -------------------------------------------------------------------------------------------------------
@@ -65,6 +66,9 @@ static slr_status wait_for_credit(slr_ring *ring, uint32_t want, uint64_t deadli
             return slri_refuse_closed(ring);
         if (reject)
             return refuse(ring, false);
+        // Each look takes the line of the retired count away from the owner that is about to write it.
+        for (int i = 0; i < PAUSES_A_LOOK; ++i)
+            slri_pause();
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE)
             return refuse(ring, true);
@@ -97,15 +101,16 @@ static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_
 
 // ---- one message ---------------------------------------------------------------------------------------------------
 
-// Fills the lane's next slot. A credit is held. `sent_ns` 0: now.
-static inline void fill(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
-                        uint32_t priority, uint32_t correlation, uint32_t place, uint64_t sent_ns)
+// Fills the lane's slot at a position. A credit is held. `sent_ns` 0: now. Gives the slot.
+static inline uint32_t fill_at(const struct slri_connection *c, uint32_t shard, uint32_t position, uint32_t instance,
+                               const void *message, uint32_t priority, uint32_t correlation, uint32_t place,
+                               uint64_t sent_ns)
 {
     const slr_ring *ring = c->ring;
     uint32_t *S = ring->S;
     struct slri_lane_cursor *cursor = &c->lane->cursor[shard];
     uint32_t lane = mb_lane(S, shard, c->port);
-    uint32_t slot = mb_lane_slot(S, lane, cursor->sent + cursor->filled);
+    uint32_t slot = mb_lane_slot(S, lane, position);
     if (message != &S[slot + MB_PAYLOAD])
         memcpy(&S[slot + MB_PAYLOAD], message, ring->message_bytes);
     mb_write_header(S, slot, priority, instance, correlation);
@@ -116,6 +121,15 @@ static inline void fill(const struct slri_connection *c, uint32_t shard, uint32_
     if (slri_ring_drops(ring))
         S[slot + S[MB_TICKET]] = place & MB_COUNT;
     cursor->mark = mb_mark_priority(S, lane, cursor->mark, priority);
+    return slot;
+}
+
+// Fills the lane's next slot.
+static inline void fill(const struct slri_connection *c, uint32_t shard, uint32_t instance, const void *message,
+                        uint32_t priority, uint32_t correlation, uint32_t place, uint64_t sent_ns)
+{
+    struct slri_lane_cursor *cursor = &c->lane->cursor[shard];
+    fill_at(c, shard, cursor->sent + cursor->filled, instance, message, priority, correlation, place, sent_ns);
     ++cursor->filled;
 }
 
@@ -267,6 +281,23 @@ static slr_status check_many(const slr_ring *ring, slr_address to, const uint32_
     return SLR_OK;
 }
 
+// A run into a ring kernel of one shard: from the last slot to the first, each filled and published at once. So each
+// line is fetched once, and the one that the owner polls last.
+static void send_backwards(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
+                           const char *messages, const struct granted *granted)
+{
+    const slr_ring *ring = c->ring;
+    struct slri_lane_cursor *cursor = &c->lane->cursor[0];
+    for (uint32_t k = granted->count; k-- > 0;) {
+        uint32_t slot =
+            fill_at(c, 0, cursor->sent + k, instances ? instances[k] : to, messages + (size_t)k * ring->message_bytes,
+                    ring->priority, (port->correlation + 1 + k) & ~SLRI_CALL_BIT, granted->place + k, 0);
+        mb_publish(ring->S, slot, cursor->sent + k);
+    }
+    cursor->sent += granted->count;
+    port->correlation += granted->count;
+}
+
 slr_status slri_send_run(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
                          const void *messages, uint32_t count, uint64_t deadline_ns, uint32_t *done)
 {
@@ -274,11 +305,17 @@ slr_status slri_send_run(slr_port *port, const struct slri_connection *c, uint32
     while (*done < count) {
         struct granted granted;
         SLRI_TRY(claim(ring, count - *done, deadline_ns, &granted));
+        if (ring->shards == 1) {
+            send_backwards(port, c, to, instances ? instances + *done : NULL,
+                           (const char *)messages + (size_t)*done * ring->message_bytes, &granted);
+            *done += granted.count;
+            tell(ring, 0, 1);
+            continue;
+        }
         for (uint32_t end = *done + granted.count; *done < end; ++*done) {
             uint32_t instance = instances ? instances[*done] : to;
-            fill(c, ring->shards == 1 ? 0 : instance % ring->shards, instance,
-                 (const char *)messages + (size_t)*done * ring->message_bytes, ring->priority,
-                 ++port->correlation & ~SLRI_CALL_BIT, granted.place++, 0);
+            fill(c, instance % ring->shards, instance, (const char *)messages + (size_t)*done * ring->message_bytes,
+                 ring->priority, ++port->correlation & ~SLRI_CALL_BIT, granted.place++, 0);
         }
         for (uint32_t shard = 0; shard < ring->shards; ++shard)
             publish(c, shard);
