@@ -111,7 +111,6 @@
     X(115, BAD_REPLY, "write ring_reply(&variable)")                                                                   \
     X(116, HANDLER_RETURNS, "a handler is void: it answers with ring_reply")                                           \
     X(117, HANDLER_CALLED, "put what both need into a __device__ function: the runtime alone calls handlers")          \
-    X(118, OUTSIDE_HANDLER, "call it from a handler, or from a __device__ function that a handler calls")              \
     /* 130-: limits */                                                                                                 \
     X(130, KERNEL_TOO_LARGE, "split the handler, or call its functions with fewer different pointers")
 
