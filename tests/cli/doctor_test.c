@@ -28,7 +28,7 @@ static void says(const char *arguments, int code, const char *part)
 static void help_names_the_verbs_and_the_exit_codes(void **state)
 {
     (void)state;
-    says("--help", 0, "run        stream CSV records through a message handler");
+    says("--help", 0, "run        stream records (CSV, NDJSON, raw) through a message handler");
     says("--help", 0, "  130  interrupted");
     says("doctor --help", 0, "Usage: slipring doctor");
     says("devices --help", 0, "Usage: slipring devices");

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipring run` as its users see it: the built program, in a shell, with kernels of this file. SLIPRING_TOOL names the
-// program.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+// `slipring run` as its users see it: the built program, in a shell, with kernels of this file.
+#include "tests/cli/shell.h"
 
 static const char total_cu[] = "#include <slipring/device.h>\n"
                                "struct row { int a; double b; };\n"
@@ -58,68 +48,16 @@ static const char repeat_cu[] = "#include <slipring/device.h>\n"
                                 "    for (int i = 0; i < TIMES; i++) { int r = in->x * AMOUNT + i; ring_reply(&r); }\n"
                                 "}\n";
 
-static char folder[] = "/tmp/slipring-cli-XXXXXX";
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
 static int set_up(void **state)
 {
     (void)state;
-    if (getenv("SLIPRING_TOOL") == NULL || mkdtemp(folder) == NULL || chdir(folder) != 0)
+    if (shell_begin() != 0)
         return -1;
-    setenv("SLIPRING_DEVICE", "cpu?threads=2", 1);
     write_file("total.cu", total_cu);
     write_file("means.cu", means_cu);
     write_file("weigh.cu", weigh_cu);
     write_file("repeat.cu", repeat_cu);
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
-
-// Runs a shell command in which $S is the program; what it prints on standard output, and its exit code.
-static const char *shell(const char *command, int *code)
-{
-    static char out[1 << 16];
-    char line[4096];
-    snprintf(line, sizeof line, "S=\"$SLIPRING_TOOL\"; %s", command);
-    fflush(NULL);
-    FILE *pipe = popen(line, "r");
-    assert_non_null(pipe);
-    out[fread(out, 1, sizeof out - 1, pipe)] = '\0';
-    int status = pclose(pipe);
-    *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return out;
-}
-
-// The command ends with that code and prints exactly that.
-static void gives(const char *command, int code, const char *out)
-{
-    int got;
-    const char *text = shell(command, &got);
-    if (got != code || strcmp(text, out) != 0)
-        fail_msg("%s\nexit code %d, wanted %d; printed:\n%s\nwanted:\n%s", command, got, code, text, out);
-}
-
-// The command ends with that code, and what it prints holds that.
-static void says(const char *command, int code, const char *part)
-{
-    int got;
-    const char *text = shell(command, &got);
-    if (got != code || strstr(text, part) == NULL)
-        fail_msg("%s\nexit code %d, wanted %d; printed:\n%s\nwanted in it:\n%s", command, got, code, text, part);
 }
 
 static void records_stream_through_a_handler(void **state)
@@ -370,5 +308,5 @@ int main(void)
         cmocka_unit_test(a_reader_that_goes_away_is_no_failure),
         cmocka_unit_test(what_is_wrong_with_the_command_line_is_said),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, shell_end);
 }

@@ -5,10 +5,10 @@
 
 #include "bench_batch.h"
 #include "clock.h"
-#include "columns.h"
-#include "csv_out.h"
 #include "memory.h"
+#include "reader.h"
 #include "say.h"
+#include "writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,53 +95,50 @@ static const slr_field mean_fields[] = {{.name = "mean", .scalar = SLR_F32, .cou
 static const slr_layout row_layout = {"row", sizeof(struct row), row_fields, 2};
 static const slr_layout mean_layout = {"mean", sizeof(struct mean), mean_fields, 1};
 
-static csv_result next_row(csv_in *in, int descriptor, csv_row *row)
+static read_result next_row(reader *reader, int descriptor, read_result (*next)(struct reader *reader))
 {
-    csv_result result;
-    while ((result = csv_in_next(in, row)) == CSV_MORE) {
+    read_result result;
+    while ((result = next(reader)) == READ_MORE) {
         size_t room = 0;
-        char *space = csv_in_space(in, &room);
+        char *space = intake_space(&reader->bytes, &room);
         ssize_t bytes = space != NULL ? read(descriptor, space, room) : -1;
         if (bytes < 0)
-            return CSV_BAD;
-        csv_in_put(in, (size_t)bytes);
+            return READ_BAD;
+        intake_put(&reader->bytes, (size_t)bytes);
     }
     return result;
 }
 
-static uint64_t filter_rows(csv_in *in, int descriptor, csv_out *out)
+static uint64_t filter_rows(reader *reader, int descriptor, writer *writer)
 {
-    columns columns = {0};
-    csv_row row;
     struct sums sums = {0};
     struct row message;
-    bool mapped = columns_group(&columns, &row_layout) && next_row(in, descriptor, &row) == CSV_ROW &&
-                  columns_map(&columns, &row, &row_layout, NULL);
-    csv_out_header(out, NULL, &mean_layout);
-    while (mapped && next_row(in, descriptor, &row) == CSV_ROW &&
-           columns_store(&columns, &row, 0, (unsigned char *)&message)) {
+    if (next_row(reader, descriptor, reader_header) != READ_RECORD)
+        return 0;
+    writer_header(writer);
+    while (next_row(reader, descriptor, reader_next) == READ_RECORD &&
+           reader_store(reader, 0, (unsigned char *)&message)) {
         struct mean mean = weighted_mean(&sums, &message);
-        csv_out_row(out, NULL, 0, &mean_layout, (unsigned char *)&mean);
+        writer_row(writer, (key_text){0}, (unsigned char *)&mean);
     }
-    csv_out_flush(out);
-    columns_close(&columns);
-    return out->rows;
+    writer_flush(writer);
+    return writer->rows;
 }
 
 static bool plain_slice(void *context, double *figures)
 {
     filter *filter = context;
-    csv_in in;
-    csv_out out;
+    reader reader;
+    writer writer;
     uint64_t start = clock_ns(), rows = 0;
     int from = open(filter->input, O_RDONLY | O_CLOEXEC);
     int to = open(filter->plain_output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    csv_in_open(&in);
-    csv_out_open(&out, to);
-    if (from >= 0 && to >= 0)
-        rows = filter_rows(&in, from, &out);
-    csv_out_close(&out);
-    csv_in_close(&in);
+    bool opened = reader_open(&reader, &csv_reader, &row_layout, NULL) &&
+                  writer_open(&writer, &csv_writer, to, &mean_layout, &row_layout, NULL);
+    if (opened && from >= 0 && to >= 0)
+        rows = filter_rows(&reader, from, &writer);
+    writer_close(&writer);
+    reader_close(&reader);
     close(from);
     close(to);
     figures[0] = bench_per_second(ROWS, start);

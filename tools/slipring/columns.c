@@ -3,6 +3,7 @@
 #include "columns.h"
 
 #include "memory.h"
+#include "names.h"
 #include "number.h"
 
 #include <stdarg.h>
@@ -43,16 +44,6 @@ bool columns_group(columns *columns, const slr_layout *message)
     return true;
 }
 
-// Appends ", NAME" within `bytes`; what does not fit becomes an ellipsis.
-static void append_name(char *to, size_t bytes, const char *name)
-{
-    size_t length = strlen(to);
-    if (length + strlen(name) + 8 < bytes)
-        snprintf(to + length, bytes - length, "%s%s", length > 0 ? ", " : "", name);
-    else if (length + 6 < bytes && strcmp(to + length - 3, "...") != 0)
-        snprintf(to + length, bytes - length, ", ...");
-}
-
 static void copy_names(columns *columns, const csv_row *header)
 {
     columns->count = header->count;
@@ -78,7 +69,7 @@ static bool find_column(columns *columns, const char *name, const char *wanted_b
         return true;
     char there[512] = "";
     for (uint32_t i = 0; i < columns->count; i++)
-        append_name(there, sizeof there, columns->names[i]);
+        names_add(there, sizeof there, columns->names[i]);
     return fail(columns, "no column '%s', which %s needs; the columns are: %s", name, wanted_by, there);
 }
 
@@ -120,7 +111,7 @@ void columns_unused(const columns *columns, char *to, size_t bytes)
         for (uint32_t u = 0; u < columns->use_count; u++)
             used = used || columns->uses[u].column == i;
         if (!used)
-            append_name(to, bytes, columns->names[i]);
+            names_add(to, bytes, columns->names[i]);
     }
 }
 

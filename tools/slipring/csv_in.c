@@ -9,41 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 1 << 18 };
-
-void csv_in_open(csv_in *csv)
+void csv_in_open(csv_in *csv, intake *bytes)
 {
-    *csv = (csv_in){.capacity = FIRST_CAPACITY, .line = 1, .field_capacity = 16};
-    csv->buffer = memory_take(csv->capacity + 1, 1); // one more for the NUL of a last line without a line feed
+    *csv = (csv_in){.bytes = bytes, .line = 1, .field_capacity = 16};
     csv->fields = memory_take(csv->field_capacity, sizeof *csv->fields);
 }
 
 void csv_in_close(csv_in *csv)
 {
-    free(csv->buffer);
     free(csv->fields);
-}
-
-char *csv_in_space(csv_in *csv, size_t *bytes)
-{
-    size_t kept = csv->end - csv->begin;
-    memmove(csv->buffer, csv->buffer + csv->begin, kept);
-    csv->begin = 0;
-    csv->end = kept;
-    if (kept > csv->capacity / 2) {
-        if (kept > CSV_ROW_MAX)
-            return NULL;
-        csv->capacity *= 2;
-        csv->buffer = memory_grow(csv->buffer, csv->capacity + 1, 1);
-    }
-    *bytes = csv->capacity - kept;
-    return csv->buffer + kept;
-}
-
-void csv_in_put(csv_in *csv, size_t bytes)
-{
-    csv->end += bytes;
-    csv->finished = bytes == 0;
 }
 
 static void add_field(csv_in *csv, csv_row *row, char *text, char *stop)
@@ -155,26 +129,22 @@ static csv_result split(csv_in *csv, csv_row *row, const extent *extent, char *a
     return CSV_ROW;
 }
 
-static void skip_byte_order_mark(csv_in *csv)
-{
-    if (csv->line == 1 && csv->end - csv->begin >= 3 && memcmp(csv->buffer + csv->begin, "\xEF\xBB\xBF", 3) == 0)
-        csv->begin += 3;
-}
-
 csv_result csv_in_next(csv_in *csv, csv_row *row)
 {
+    intake *bytes = csv->bytes;
     for (;;) {
-        skip_byte_order_mark(csv);
-        char *end = csv->buffer + csv->end;
-        extent extent = measure(csv->buffer + csv->begin, end);
-        if (extent.stop == NULL && !csv->finished)
+        if (csv->line == 1)
+            intake_skip_mark(bytes);
+        char *end = bytes->buffer + bytes->end;
+        extent extent = measure(bytes->buffer + bytes->begin, end);
+        if (extent.stop == NULL && !bytes->finished)
             return CSV_MORE;
-        if (csv->begin == csv->end)
+        if (bytes->begin == bytes->end)
             return CSV_END;
-        char *at = csv->buffer + csv->begin;
+        char *at = bytes->buffer + bytes->begin;
         char *stop = extent.stop != NULL ? extent.stop : end;
         *row = (csv_row){.line = csv->line};
-        csv->begin = extent.stop != NULL ? (size_t)(stop - csv->buffer) + 1 : csv->end;
+        bytes->begin = extent.stop != NULL ? (size_t)(stop - bytes->buffer) + 1 : bytes->end;
         csv->line += extent.inner_lines + 1;
         if (stop > at && stop[-1] == '\r')
             stop--;

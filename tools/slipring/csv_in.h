@@ -6,11 +6,9 @@
 #ifndef CSV_IN_H
 #define CSV_IN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "intake.h"
 
-enum { CSV_ROW_MAX = 1 << 26 }; // bytes; a longer row is a quote that was never closed, or no CSV
+#include <stdint.h>
 
 typedef struct csv_field {
     char *text; // unquoted, NUL-terminated
@@ -31,25 +29,18 @@ typedef enum csv_result {
 } csv_result;
 
 typedef struct csv_in {
-    char *buffer;
-    size_t capacity, begin, end; // what was put in and not taken lies between
-    uint64_t line;               // of the byte at `begin`
-    bool finished;
+    intake *bytes;
+    uint64_t line; // of the first byte in it
     csv_field *fields;
     uint32_t field_capacity;
     const char *bad;
 } csv_in;
 
-void csv_in_open(csv_in *csv);
+/// `bytes` is read from and stays the caller's.
+void csv_in_open(csv_in *csv, intake *bytes);
 void csv_in_close(csv_in *csv);
 
 /// The next row.
 csv_result csv_in_next(csv_in *csv, csv_row *row);
-
-/// Where bytes can be put: `*bytes` of them. NULL where a row is longer than CSV_ROW_MAX.
-char *csv_in_space(csv_in *csv, size_t *bytes);
-
-/// So many have been put there; 0: there are no more.
-void csv_in_put(csv_in *csv, size_t bytes);
 
 #endif

@@ -13,15 +13,17 @@ static const char *read_all(const char *text, size_t piece)
 {
     static char out[1024];
     csv_in csv;
+    intake bytes;
     csv_row row;
     size_t left = strlen(text), used = 0;
-    csv_in_open(&csv);
+    intake_open(&bytes);
+    csv_in_open(&csv, &bytes);
     *out = '\0';
     for (csv_result result; (result = csv_in_next(&csv, &row)) != CSV_END;) {
         if (result == CSV_MORE) {
             size_t space, now = left < piece ? left : piece;
-            memcpy(csv_in_space(&csv, &space), text, now);
-            csv_in_put(&csv, now);
+            memcpy(intake_space(&bytes, &space), text, now);
+            intake_put(&bytes, now);
             text += now;
             left -= now;
         } else if (result == CSV_BAD) {
@@ -36,6 +38,7 @@ static const char *read_all(const char *text, size_t piece)
         }
     }
     csv_in_close(&csv);
+    intake_close(&bytes);
     return out;
 }
 
@@ -87,39 +90,45 @@ static void a_row_longer_than_the_buffer_is_read(void **state)
 {
     (void)state;
     csv_in csv;
+    intake bytes;
     csv_row row;
-    csv_in_open(&csv);
-    size_t wanted = 3 * csv.capacity, given = 0;
+    intake_open(&bytes);
+    csv_in_open(&csv, &bytes);
+    size_t wanted = 3 * bytes.capacity, given = 0;
     csv_result result;
     while ((result = csv_in_next(&csv, &row)) == CSV_MORE) {
         size_t space;
-        char *to = csv_in_space(&csv, &space);
+        char *to = intake_space(&bytes, &space);
         space = space > wanted - given ? wanted - given : space;
         memset(to, 'x', space);
         given += space;
-        csv_in_put(&csv, space);
+        intake_put(&bytes, space);
     }
     assert_int_equal(result, CSV_ROW);
     assert_int_equal(row.count, 1);
     assert_int_equal(row.fields[0].bytes, wanted);
     csv_in_close(&csv);
+    intake_close(&bytes);
 }
 
 static void a_row_without_end_is_refused(void **state)
 {
     (void)state;
     csv_in csv;
+    intake bytes;
     csv_row row;
     size_t space;
     char *to;
-    csv_in_open(&csv);
-    while ((to = csv_in_space(&csv, &space)) != NULL) {
+    intake_open(&bytes);
+    csv_in_open(&csv, &bytes);
+    while ((to = intake_space(&bytes, &space)) != NULL) {
         memset(to, 'x', space);
-        csv_in_put(&csv, space);
+        intake_put(&bytes, space);
         assert_int_equal(csv_in_next(&csv, &row), CSV_MORE);
     }
-    assert_true(csv.end - csv.begin > CSV_ROW_MAX);
+    assert_true(bytes.end - bytes.begin > INTAKE_MAX);
     csv_in_close(&csv);
+    intake_close(&bytes);
 }
 
 int main(void)

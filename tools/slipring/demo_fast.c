@@ -3,7 +3,7 @@
 #include "demo.h"
 
 #include "clock.h"
-#include "csv_out.h"
+#include "writer.h"
 #include "handoff.h"
 #include "interrupt.h"
 #include "memory.h"
@@ -224,13 +224,13 @@ static bool write_beats(const demo *demo, const demo_beats *beats)
         say("cannot open '%s': %s", path, strerror(errno));
         return false;
     }
-    csv_out out;
-    csv_out_open(&out, file);
-    csv_out_header(&out, NULL, &info.reply);
+    writer out;
+    writer_open(&out, &csv_writer, file, &info.reply, &info.message, NULL); // CSV holds any reply
+    writer_header(&out);
     for (size_t i = 0; i < beats->count; i++)
-        csv_out_row(&out, NULL, 0, &info.reply, (const unsigned char *)&beats->all[i]);
-    csv_out_flush(&out);
-    csv_out_close(&out);
+        writer_row(&out, (key_text){0}, (const unsigned char *)&beats->all[i]);
+    writer_flush(&out);
+    writer_close(&out);
     int error = close(file) != 0 && out.error == 0 ? errno : out.error;
     if (error != 0)
         say("cannot write '%s': %s", path, strerror(error));

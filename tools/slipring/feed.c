@@ -11,8 +11,9 @@
 enum {
     BATCH = 256,              // messages sent together
     TOGETHER = 256,           // replies taken together
-    LINES = 1 << 16,          // lines remembered; more than a mailbox and its replies hold
     PATIENCE_NS = 200 * 1000, // for a place in a full mailbox before replies are looked at again
+    LINES = 1 << 16,          // lines remembered at least
+    REPLIES = 1 << 14,        // that wait to be received at most, and some
     ACKNOWLEDGE_S = 10,
     FIRST_CORRELATION = 1 // of a port's running numbers
 };
@@ -37,7 +38,10 @@ slr_status feed_open(feed *feed, slr_device *device, const slr_ring_desc *desc, 
     feed->reply_stride = handler->reply.bytes > 0 ? (handler->reply.bytes + 7) / 8 * 8 : 8;
     feed->messages = memory_take(BATCH, feed->message_bytes);
     feed->instances = memory_take(BATCH, sizeof *feed->instances);
-    feed->lines = memory_take(LINES, sizeof *feed->lines);
+    feed->line_count = LINES;
+    while (feed->line_count < desc->queue_size + REPLIES) // what a mailbox and its replies hold
+        feed->line_count *= 2;
+    feed->lines = memory_take(feed->line_count, sizeof *feed->lines);
     feed->replies = memory_take(TOGETHER, sizeof *feed->replies);
     feed->payloads = memory_take(TOGETHER, feed->reply_stride);
     return start(feed, device, desc);
@@ -62,7 +66,7 @@ unsigned char *feed_slot(feed *feed)
 slr_status feed_commit(feed *feed, uint32_t instance, uint64_t line)
 {
     feed->instances[feed->batched] = instance;
-    feed->lines[(feed->accepted + feed->batched) % LINES] = line;
+    feed->lines[(feed->accepted + feed->batched) % feed->line_count] = line;
     feed->batched++;
     return feed->batched == BATCH ? feed_flush(feed) : SLR_OK;
 }
@@ -79,7 +83,8 @@ static void hand_over(feed *feed, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         const slr_reply *reply = &feed->replies[i];
         uint64_t number = number_of(feed, reply);
-        uint64_t line = feed->accepted - number <= LINES - BATCH ? feed->lines[number % LINES] : 0;
+        uint64_t line =
+            feed->accepted - number <= feed->line_count - BATCH ? feed->lines[number % feed->line_count] : 0;
         feed->on_reply(feed->user, reply, feed->payloads + i * feed->reply_stride, number, line);
     }
 }

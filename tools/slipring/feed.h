@@ -24,6 +24,7 @@ typedef struct feed {
     uint32_t *instances;
     uint32_t batched;
     uint64_t *lines; // of the last messages, by number
+    uint32_t line_count;
     uint64_t accepted;
     slr_reply *replies; // taken together
     unsigned char *payloads;

@@ -10,7 +10,7 @@
 struct key {
     uint64_t hash;
     size_t at; // in the text
-    uint32_t bytes;
+    uint32_t bytes : 31, is_number : 1;
 };
 
 enum { FIRST_SLOTS = 1024 };
@@ -78,27 +78,29 @@ static size_t append_text(keys *keys, const char *text, size_t bytes)
     return at;
 }
 
-bool keys_find_or_add(keys *keys, const char *text, size_t bytes, uint32_t *instance)
+bool keys_find_or_add(keys *keys, key_text key, uint32_t *instance)
 {
-    uint64_t hash = hash_of(text, bytes);
-    uint32_t *slot = find_slot(keys, text, bytes, hash);
+    uint64_t hash = hash_of(key.text, key.bytes);
+    uint32_t *slot = find_slot(keys, key.text, key.bytes, hash);
     if (*slot == 0) {
         if (keys->count == keys->limit)
             return false;
         if (keys->count == keys->capacity) {
             double_slots(keys);
-            slot = find_slot(keys, text, bytes, hash);
+            slot = find_slot(keys, key.text, key.bytes, hash);
         }
-        keys->entries[keys->count] = (struct key){hash, append_text(keys, text, bytes), (uint32_t)bytes};
+        // A key is part of a record, which has INTAKE_MAX bytes at most.
+        uint32_t bytes = (uint32_t)key.bytes & 0x7fffffff;
+        keys->entries[keys->count] =
+            (struct key){hash, append_text(keys, key.text, key.bytes), .bytes = bytes, .is_number = key.is_number};
         *slot = ++keys->count;
     }
     *instance = *slot - 1;
     return true;
 }
 
-const char *keys_text(const keys *keys, uint32_t instance, size_t *bytes)
+key_text keys_text(const keys *keys, uint32_t instance)
 {
     const struct key *key = &keys->entries[instance];
-    *bytes = key->bytes;
-    return keys->text + key->at;
+    return (key_text){keys->text + key->at, key->bytes, key->is_number};
 }

@@ -8,6 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// A key: its text, not NUL-terminated. `is_number`: it was written as a whole number where that is something else.
+typedef struct key_text {
+    const char *text;
+    size_t bytes;
+    bool is_number;
+} key_text;
+
 typedef struct keys {
     uint32_t *slots; // instance + 1, 0: empty; a power of two of them, at most half full
     uint32_t slot_count;
@@ -21,9 +28,9 @@ void keys_open(keys *keys, uint32_t limit);
 void keys_close(keys *keys);
 
 /// The instance of a key, given to it now where it is new. False where it is new and the limit is reached.
-bool keys_find_or_add(keys *keys, const char *text, size_t bytes, uint32_t *instance);
+bool keys_find_or_add(keys *keys, key_text key, uint32_t *instance);
 
-/// The key of an instance, as it was first written; valid until the next key is added. Not NUL-terminated.
-const char *keys_text(const keys *keys, uint32_t instance, size_t *bytes);
+/// The key of an instance, as it was first written; valid until the next key is added.
+key_text keys_text(const keys *keys, uint32_t instance);
 
 #endif

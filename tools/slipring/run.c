@@ -76,7 +76,6 @@ static int open_files(run *run)
     int end = open_file(run->options.input, O_RDONLY, STDIN_FILENO, &run->input);
     if (end == EXIT_DONE)
         end = open_file(run->options.output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO, &run->output);
-    run->out.descriptor = run->output;
     run->progress = isatty(STDERR_FILENO) && !isatty(run->output); // not between the rows
     return end;
 }
@@ -85,8 +84,14 @@ static int read_header(run *run)
 {
     groups_open(&run->groups, run->handler.message.bytes);
     window_open(&run->window, run->handler.reply.bytes);
-    if (!columns_group(&run->columns, &run->handler.message)) {
-        say("%s", run->columns.problem);
+    const char *key = run->options.key;
+    if (!reader_open(&run->reader, run->options.input_format->reader, &run->handler.message, key)) {
+        say("%s", run->reader.problem);
+        return EXIT_FAILED;
+    }
+    if (!writer_open(&run->writer, run->options.output_format->writer, run->output, &run->handler.reply,
+                     &run->handler.message, key)) {
+        say("%s", run->writer.problem);
         return EXIT_FAILED;
     }
     return run_read_header(run);
@@ -102,6 +107,7 @@ static int launch(run *run)
     desc.instances = run->options.instances;
     desc.max_replies = run->options.replies;
     desc.max_ports = 1;
+    desc.queue_size = run->options.window;
     interrupt_note();
     slr_status status = feed_open(&run->feed, run->device, &desc, &run->handler);
     interrupt_deliver();
@@ -131,8 +137,6 @@ static int bind_parameters(run *run)
 static void begin(run *run)
 {
     run->input = run->output = run->port = -1;
-    csv_in_open(&run->in);
-    csv_out_open(&run->out, -1);
     keys_open(&run->keys, run->options.instances);
 }
 
@@ -161,9 +165,8 @@ static void finish(run *run)
     window_close(&run->window);
     groups_close(&run->groups);
     keys_close(&run->keys);
-    columns_close(&run->columns);
-    csv_out_close(&run->out);
-    csv_in_close(&run->in);
+    writer_close(&run->writer);
+    reader_close(&run->reader);
     close_file(run->input);
     close_file(run->output);
     run_options_free(&run->options);

@@ -4,14 +4,13 @@
 #define RUN_H
 
 #include "bind.h"
-#include "columns.h"
-#include "csv_in.h"
-#include "csv_out.h"
 #include "feed.h"
 #include "groups.h"
 #include "keys.h"
+#include "reader.h"
 #include "run_options.h"
 #include "window.h"
+#include "writer.h"
 
 /// Why the input was read no further.
 typedef enum run_end {
@@ -41,9 +40,8 @@ typedef struct run {
     slr_handler_info handler;
     bindings bindings;
     int input, output, port; // descriptors
-    csv_in in;
-    csv_out out;
-    columns columns;
+    reader reader;
+    writer writer;
     keys keys;
     groups groups;
     feed feed;
@@ -57,7 +55,7 @@ typedef struct run {
     uint32_t complaints;  // rows and messages that were said to be bad
 } run;
 
-/// Reads the first row and maps its columns. An exit code.
+/// Reads what comes before the first record. An exit code.
 int run_read_header(run *run);
 
 /// Streams until the input ends or the run is stopped, then lets what was accepted finish. Says what went wrong.

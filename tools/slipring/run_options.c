@@ -14,7 +14,7 @@
 
 static const char help[] =
     "Usage: slipring run FILE.cu [OPTION]...\n"
-    "Streams CSV records through a message handler, like a Unix filter.\n"
+    "Streams records through a message handler, like a Unix filter.\n"
     "\n"
     "  --ring NAME          the handler in FILE.cu; needed where there are several\n"
     "  --device D           cpu, cpu?engine=interpreted, ... or a list; default: SLIPRING_DEVICE, then auto\n"
@@ -26,6 +26,9 @@ static const char help[] =
     "  --bind NAME=zeros:N  a buffer of N elements, all zero\n"
     "  --input FILE         default: standard input ('-')\n"
     "  --output FILE        default: standard output ('-')\n"
+    "  --format F           csv, ndjson or raw, or IN:OUT of them; default: what the suffixes of --input\n"
+    "                       and --output say (.csv, .ndjson .jsonl, .raw .bin), else csv in, and out as in\n"
+    "  --window N           messages under way at most (1-1048576, default 4096)\n"
     "  --ordered            replies in the order of the input over all keys, not only for each key\n"
     "  --partial drop|zero  what becomes of rows at the end that do not fill an array (default: drop)\n"
     "  --on-error stop|skip what a bad row or a message that faults does (default: stop)\n"
@@ -35,11 +38,13 @@ static const char help[] =
     "                       else on standard error\n"
     "  -D NAME[=VALUE], -I DIR   for the preprocessor\n"
     "\n"
-    "The first row names the columns. Each field of the message takes the column of its name; columns\n"
+    "CSV: the first row names the columns. Each field of the message takes the column of its name; columns\n"
     "that nothing uses are named once on standard error. An array field of N elements takes N rows, one\n"
     "behind the other (of one key, where there is a key), and all arrays of a message have one length;\n"
     "its other fields are taken from the first of those rows. Numbers must be in their field's range.\n"
-    "Quoted fields, CR LF, blank lines and a byte order mark are understood.\n"
+    "Quoted fields, CR LF, blank lines and a byte order mark are understood. NDJSON: an object a line, a\n"
+    "member a field, pos.x in an object pos; arrays are arrays. Raw: the struct's bytes as they lie in\n"
+    "memory. docs/contract/formats.md says it all.\n"
     "\n"
     "The fields of the reply are the columns of the output, NAME[0], NAME[1]... for an array; with --key,\n"
     "the key stands first, as it was first written. A key is text: 7 and 07 are two. The first key to\n"
@@ -53,7 +58,23 @@ static const char help[] =
     "signal ends the program at once. Where the reader of the output has gone, run stops with exit code\n"
     "0. 'slipring --help' lists the other exit codes.\n";
 
-enum { RING = 256, DEVICE, INSTANCES, KEY, BIND, INPUT, OUTPUT, ORDERED, PARTIAL, ON_ERROR, REPLIES, STATS, JSON };
+enum {
+    RING = 256,
+    DEVICE,
+    INSTANCES,
+    KEY,
+    BIND,
+    INPUT,
+    OUTPUT,
+    ORDERED,
+    PARTIAL,
+    ON_ERROR,
+    REPLIES,
+    STATS,
+    JSON,
+    FORMAT,
+    WINDOW
+};
 
 static const struct option long_options[] = {
     {"ring", required_argument, NULL, RING},
@@ -63,6 +84,8 @@ static const struct option long_options[] = {
     {"bind", required_argument, NULL, BIND},
     {"input", required_argument, NULL, INPUT},
     {"output", required_argument, NULL, OUTPUT},
+    {"format", required_argument, NULL, FORMAT},
+    {"window", required_argument, NULL, WINDOW},
     {"ordered", no_argument, NULL, ORDERED},
     {"partial", required_argument, NULL, PARTIAL},
     {"on-error", required_argument, NULL, ON_ERROR},
@@ -113,6 +136,29 @@ static int take_choice(bool *to, const char *option, const char *text, const cha
     return say_usage("%s: '%s' is neither %s nor %s", option, text, no, yes);
 }
 
+static int take_format(run_options *out, const char *text)
+{
+    size_t length = strcspn(text, ":");
+    out->input_format = out->output_format = format_named(text, length);
+    if (text[length] == ':')
+        out->output_format = format_named(text + length + 1, strlen(text + length + 1));
+    if (out->input_format != NULL && out->output_format != NULL)
+        return -1;
+    return say_usage("--format: '%s' is neither csv, ndjson or raw nor IN:OUT of them", text);
+}
+
+static void choose_formats(run_options *options)
+{
+    if (options->input_format == NULL) {
+        options->input_format = format_of(options->input);
+        options->output_format = format_of(options->output);
+    }
+    if (options->input_format == NULL)
+        options->input_format = format_named("csv", 3);
+    if (options->output_format == NULL)
+        options->output_format = options->input_format;
+}
+
 static int take_option(int option, run_options *out)
 {
     switch (option) {
@@ -130,6 +176,10 @@ static int take_option(int option, run_options *out)
         return take_file(&out->input, optarg);
     case OUTPUT:
         return take_file(&out->output, optarg);
+    case FORMAT:
+        return take_format(out, optarg);
+    case WINDOW:
+        return take_number(&out->window, "--window", optarg, 1048576);
     case ORDERED:
         return take_flag(&out->ordered);
     case PARTIAL:
@@ -176,6 +226,7 @@ int run_options_parse(int argc, char **argv, run_options *out)
     out->file = argv[optind];
     if (out->key == NULL && out->instances > 1)
         return say_usage("--instances %u: only --key tells rows apart", out->instances);
+    choose_formats(out);
     if (out->instances == 0)
         out->instances = out->key != NULL ? RUN_INSTANCES : 1;
     return -1;

@@ -3,6 +3,8 @@
 #ifndef RUN_OPTIONS_H
 #define RUN_OPTIONS_H
 
+#include "format.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,7 +21,9 @@ typedef struct run_options {
     const char *ring, *device, *key; // NULL where not given
     const char *input, *output;      // NULL: standard input, standard output
     run_list bindings, defines, includes;
+    const format *input_format, *output_format;
     uint32_t instances, replies;
+    uint32_t window; // 0: not given
     bool ordered, pad_partial, skip_errors, stats, json;
 } run_options;
 

@@ -33,9 +33,9 @@ void run_check(run *run, slr_status status)
 void run_complain(run *run, uint64_t line, const char *what)
 {
     if (run->complaints < COMPLAINTS)
-        say("line %" PRIu64 ": %s", line, what);
+        say("%s %" PRIu64 ": %s", run->reader.kind->unit, line, what);
     if (++run->complaints == COMPLAINTS)
-        say("from here on such lines are only counted");
+        say("from here on such %ss are only counted", run->reader.kind->unit);
     // A fault may be heard of when the input has already ended: the run has stopped by it all the same.
     if (!run->options.skip_errors && (run->end == RUN_GOING || run->end == RUN_INPUT_ENDED))
         run->end = RUN_STOPPED;
@@ -44,9 +44,10 @@ void run_complain(run *run, uint64_t line, const char *what)
 void run_write_reply(void *user, uint32_t instance, const unsigned char *payload)
 {
     run *run = user;
-    size_t key_bytes = 0;
-    const char *key = run->options.key != NULL ? keys_text(&run->keys, instance, &key_bytes) : NULL;
-    csv_out_row(&run->out, key, key_bytes, &run->handler.reply, payload);
+    key_text key = {0};
+    if (run->options.key != NULL)
+        key = keys_text(&run->keys, instance);
+    writer_row(&run->writer, key, payload);
 }
 
 static void report_fault(run *run, uint64_t line)
@@ -75,10 +76,10 @@ void run_on_reply(void *user, const slr_reply *reply, const unsigned char *paylo
 
 void run_check_output(run *run)
 {
-    if (run->out.error == EPIPE) {
+    if (run->writer.error == EPIPE) {
         run->end = RUN_READER_GONE;
-    } else if (run->out.error != 0 && run->end != RUN_BROKEN) {
-        say("cannot write the output: %s", strerror(run->out.error));
+    } else if (run->writer.error != 0 && run->end != RUN_BROKEN) {
+        say("cannot write the output: %s", strerror(run->writer.error));
         run->end = RUN_BROKEN;
         run->exit_code = EXIT_FAILED;
     }
@@ -104,7 +105,7 @@ void run_catch_up(run *run)
         run_check(run, feed_flush(&run->feed));
         run_check(run, feed_take(&run->feed, 0));
     }
-    csv_out_flush(&run->out);
+    writer_flush(&run->writer);
     run_check_output(run);
     run_report_progress(run);
 }

@@ -100,7 +100,7 @@ static void say_what_was_left(const run *run)
         say("messages that faulted: %" PRIu64, counts->faults);
     if (counts->partial_messages > 0)
         say("rows at the end dropped: %" PRIu64 " (a message takes %u; incomplete messages: %" PRIu64 ")",
-            counts->partial_rows, run->columns.rows_per_message, counts->partial_messages);
+            counts->partial_rows, run->reader.records_per_message, counts->partial_messages);
     if (run->end == RUN_INTERRUPTED)
         say("interrupted: %" PRIu64 " rows read, %" PRIu64 " messages handled, %" PRIu64 " replies; left: %" PRIu64
             " messages not sent, %" PRIu64 " undelivered",

@@ -49,14 +49,14 @@ static bool wait_for_input(run *run)
 static void fill(run *run)
 {
     size_t space;
-    char *to = csv_in_space(&run->in, &space);
+    char *to = intake_space(&run->reader.bytes, &space);
     if (to == NULL) {
-        bad_row(run, run->in.line, "a row of more than 64 MiB: is a quote never closed?");
+        bad_row(run, run->reader.line + 1, "more than 64 MiB: is a quote never closed, or is this another format?");
         run_stop(run, RUN_STOPPED);
     } else if (wait_for_input(run)) {
         ssize_t got = read(run->input, to, space);
         if (got >= 0) {
-            csv_in_put(&run->in, (size_t)got);
+            intake_put(&run->reader.bytes, (size_t)got);
         } else if (errno != EINTR) {
             say("cannot read the input: %s", strerror(errno));
             run->end = RUN_BROKEN;
@@ -72,20 +72,21 @@ static void commit(run *run, uint32_t instance, uint64_t line)
         return;
     run_check_output(run);
     run_report_progress(run);
-    if (run->options.ordered && run->feed.accepted - run->window_from >= WINDOW)
+    uint32_t most = run->options.window > 0 ? run->options.window : WINDOW;
+    if (run->options.ordered && run->feed.accepted - run->window_from >= most)
         run_close_window(run);
 }
 
-// A row of a message that takes several.
-static bool collect(run *run, const csv_row *row, uint32_t instance)
+// A record of a message that takes several.
+static bool collect(run *run, uint32_t instance)
 {
     unsigned char *message;
     group *group = groups_get(&run->groups, instance, &message);
-    if (!columns_store(&run->columns, row, group->rows, message))
+    if (!reader_store(&run->reader, group->rows, message))
         return false;
     if (group->rows++ == 0)
-        group->line = row->line;
-    if (group->rows == run->columns.rows_per_message) {
+        group->line = run->reader.line;
+    if (group->rows == run->reader.records_per_message) {
         memcpy(feed_slot(&run->feed), message, run->feed.message_bytes);
         group->rows = 0;
         commit(run, instance, group->line);
@@ -93,72 +94,68 @@ static bool collect(run *run, const csv_row *row, uint32_t instance)
     return true;
 }
 
-static bool find_instance(run *run, const csv_row *row, uint32_t *instance)
+static bool find_instance(run *run, uint32_t *instance)
 {
+    key_text key;
     *instance = 0;
-    if (run->columns.key == COLUMN_NONE)
+    if (run->options.key == NULL)
         return true;
-    const csv_field *key = &row->fields[run->columns.key];
-    if (keys_find_or_add(&run->keys, key->text, key->bytes, instance))
-        return true;
-    snprintf(run->columns.problem, sizeof run->columns.problem, "key '%.64s' is one more than the %u of --instances",
-             key->text, run->options.instances);
-    return false;
+    if (!reader_key(&run->reader, &key))
+        return false;
+    return keys_find_or_add(&run->keys, key, instance) ||
+           reader_fail(&run->reader, "key '%.*s' is one more than the %u of --instances",
+                       (int)(key.bytes < 64 ? key.bytes : 64), key.text, run->options.instances);
 }
 
-static bool take_row(run *run, const csv_row *row)
+static bool take_record(run *run)
 {
     uint32_t instance;
-    if (!columns_fit(&run->columns, row) || !find_instance(run, row, &instance))
+    if (!find_instance(run, &instance))
         return false;
-    if (run->columns.rows_per_message > 1)
-        return collect(run, row, instance);
-    if (!columns_store(&run->columns, row, 0, feed_slot(&run->feed)))
+    if (run->reader.records_per_message > 1)
+        return collect(run, instance);
+    if (!reader_store(&run->reader, 0, feed_slot(&run->feed)))
         return false;
-    commit(run, instance, row->line);
+    commit(run, instance, run->reader.line);
     return true;
 }
 
-static void read_rows(run *run)
+static void say_notice(run *run)
+{
+    if (run->reader.notice[0] == '\0')
+        return;
+    say("%s that nothing uses: %s", run->reader.kind == &csv_reader ? "columns" : "members", run->reader.notice);
+    run->reader.notice[0] = '\0';
+}
+
+static void read_records(run *run)
 {
     while (run->end == RUN_GOING) {
-        csv_row row;
-        csv_result result = csv_in_next(&run->in, &row);
-        if (result == CSV_MORE) {
+        read_result result = reader_next(&run->reader);
+        if (result == READ_MORE) {
             fill(run);
-        } else if (result == CSV_END) {
+        } else if (result == READ_END) {
             run_stop(run, RUN_INPUT_ENDED);
         } else {
             run->counts.rows++;
-            if (result == CSV_BAD)
-                bad_row(run, row.line, run->in.bad);
-            else if (!take_row(run, &row))
-                bad_row(run, row.line, run->columns.problem);
+            if (result == READ_BAD || !take_record(run))
+                bad_row(run, run->reader.line, run->reader.problem);
+            say_notice(run);
         }
     }
 }
 
 int run_read_header(run *run)
 {
-    csv_row row;
-    csv_result result;
-    while ((result = csv_in_next(&run->in, &row)) == CSV_MORE && run->end == RUN_GOING)
+    read_result result;
+    while ((result = reader_header(&run->reader)) == READ_MORE && run->end == RUN_GOING)
         fill(run);
     if (run->end == RUN_BROKEN)
         return run->exit_code;
-    if (result != CSV_ROW) {
-        say("%s", result == CSV_BAD ? run->in.bad : "the input is empty: its first row must name the columns");
-        return EXIT_FAILED;
-    }
-    if (!columns_map(&run->columns, &row, &run->handler.message, run->options.key)) {
-        say("%s", run->columns.problem);
-        return EXIT_FAILED;
-    }
-    char unused[512];
-    columns_unused(&run->columns, unused, sizeof unused);
-    if (*unused != '\0')
-        say("columns that nothing uses: %s", unused);
-    return EXIT_DONE;
+    if (result == READ_BAD)
+        say("%s", run->reader.problem);
+    say_notice(run);
+    return result == READ_RECORD ? EXIT_DONE : EXIT_FAILED; // READ_MORE: fill has said why there is none
 }
 
 // Messages that the end of the input left incomplete.
@@ -171,7 +168,7 @@ static void end_groups(run *run)
         if (group->rows == 0)
             continue;
         if (pad) {
-            columns_pad(&run->columns, group->rows, message);
+            reader_pad(&run->reader, group->rows, message);
             memcpy(feed_slot(&run->feed), message, run->feed.message_bytes);
             run->counts.padded++;
             commit(run, instance, group->line);
@@ -206,7 +203,7 @@ static void finish(run *run)
     if (run->end != RUN_READER_GONE)
         run_check(run, status);
     window_empty(&run->window, run_write_reply, run);
-    csv_out_flush(&run->out);
+    writer_flush(&run->writer);
     run_check_output(run);
     run->counts.end_ns = clock_ns();
 }
@@ -218,7 +215,7 @@ void run_stream(run *run)
     run->feed.user = run;
     run->feed.give_up = interrupted;
     if (run->handler.reply.bytes > 0)
-        csv_out_header(&run->out, run->options.key, &run->handler.reply);
-    read_rows(run);
+        writer_header(&run->writer);
+    read_records(run);
     finish(run);
 }
