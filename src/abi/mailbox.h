@@ -356,6 +356,19 @@ __device__ mb_word mb_shown(const mb_word *S, const mb_word *P, mb_word most)
     return n;
 }
 
+// Takes up to `run` messages from a lane, as far as there is room.
+__device__ void mb_claim_lane(mb_word *S, mb_word *P, mb_word port, mb_word run)
+{
+    mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
+    mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
+    mb_word end = position + run;
+    while (position != end && mb_has_room(S, P, port) != 0u) {
+        mb_add_to_batch(S, P, port, mb_lane_slot(S, lane, position), 0u);
+        position += 1u;
+    }
+    P[MBP_PORT(port) + MBQ_NEXT_IN] = position;
+}
+
 // Takes a batch straight from the lanes, a run a port, beginning with the port whose turn it is.
 // The mark is read again behind the acquire of the whole run: a run may hold messages sent after mb_look looked, in a
 // lane that has become mixed, or that was empty then and is of another priority. Such a run waits for the next pass.
@@ -373,11 +386,8 @@ __device__ void mb_claim_straight(mb_word *S, mb_word *P, mb_word mark)
         if (MB_LOAD(lane + MB_MIXED) != mark) {
             run = 0u;
         }
-        while (run != 0u && P[MBP_BATCH_COUNT] < P[MBP_MOST] && mb_has_room(S, P, port) != 0u) {
-            mb_add_to_batch(S, P, port, mb_lane_slot(S, lane, P[q + MBQ_NEXT_IN]), 0u);
-            P[q + MBQ_NEXT_IN] += 1u;
-            run -= 1u;
-        }
+        mb_word free = P[MBP_MOST] - P[MBP_BATCH_COUNT];
+        mb_claim_lane(S, P, port, run < free ? run : free);
         port = mb_next_port(S, P, port + 1u);
         if (port == MB_MAX_PORTS) {
             port = mb_next_port(S, P, 0u);
@@ -658,8 +668,11 @@ __device__ void mb_handled(mb_word *S, mb_word *P, mb_word k, mb_word replies, m
 __device__ void mb_finish(mb_word *S, mb_word *P)
 {
     for (mb_word k = 0u; k < P[MBP_BATCH_COUNT]; ++k) {
-        mb_publish_replies(S, P, P[MBP_BATCH(k)]);
-        P[MBP_PORT(P[MBP_BATCH(k)]) + MBQ_RESERVED] = 0u;
+        mb_word q = MBP_PORT(P[MBP_BATCH(k)]);
+        if (P[q + MBQ_RESERVED] != 0u) { // else its replies are out, with an earlier message's, or it never has any
+            mb_publish_replies(S, P, P[MBP_BATCH(k)]);
+            P[q + MBQ_RESERVED] = 0u;
+        }
         if (P[MBP_BATCH(k) + 2u] != 0u) { // back to the free list
             S[P[MBP_BATCH(k) + 1u]] = P[MBP_FREE];
             P[MBP_FREE] = P[MBP_BATCH(k) + 2u];

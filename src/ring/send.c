@@ -3,11 +3,13 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/status.h"
+#include "base/thread.h"
 #include "ring/ring.h"
 
 #include <string.h>
 
-#define PAUSES_A_LOOK 16        // some 2,000 cycles: as long as a batch takes
+#define PAUSES_A_LOOK 16 // some 2,000 cycles: as long as a batch takes
+#define CACHE_LINE 64
 #define EXTEND_EVERY (1u << 24) // well below 2^32 / 64 replies a message: no count is missed
 
 // ---- credits -------------------------------------------------------------------------------------------------------
@@ -281,6 +283,15 @@ static slr_status check_many(const slr_ring *ring, slr_address to, const uint32_
     return SLR_OK;
 }
 
+// Asks for the lines of a run of slots, in the order in which they will be written. The owner read them last; stores
+// leave a core in order, so that each line would be waited for by itself. Beyond the lane's end it asks in vain.
+static inline void fetch_slots(const uint32_t *S, uint32_t first, uint32_t slots)
+{
+    const char *at = (const char *)&S[first], *end = at + (size_t)slots * S[MB_SLOT_WORDS] * 4;
+    for (; at < end; at += CACHE_LINE)
+        slri_fetch_to_write(at);
+}
+
 // A run into a ring kernel of one shard: from the last slot to the first, each filled and published at once. So each
 // line is fetched once, and the one that the owner polls last.
 static void send_backwards(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
@@ -288,6 +299,7 @@ static void send_backwards(slr_port *port, const struct slri_connection *c, uint
 {
     const slr_ring *ring = c->ring;
     struct slri_lane_cursor *cursor = &c->lane->cursor[0];
+    fetch_slots(ring->S, mb_lane_slot(ring->S, mb_lane(ring->S, 0, c->port), cursor->sent), granted->count);
     for (uint32_t k = granted->count; k-- > 0;) {
         uint32_t slot =
             fill_at(c, 0, cursor->sent + k, instances ? instances[k] : to, messages + (size_t)k * ring->message_bytes,

@@ -4,6 +4,7 @@
 
 #include "abi/held.h"
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <string.h>
 
@@ -21,7 +22,18 @@ static void note_fault(const struct slri_shard *shard, uint32_t fault, const str
 static void prefetch_next(const struct slri_shard *shard, uint32_t k, uint32_t batch)
 {
     if (k + 1 < batch && shard->states)
-        __builtin_prefetch(slri_shard_state(shard, shard->shared[shard->own[MBP_BATCH(k + 1) + 1] + MB_INSTANCE]), 1);
+        slri_fetch_to_write(slri_shard_state(shard, shard->shared[shard->own[MBP_BATCH(k + 1) + 1] + MB_INSTANCE]));
+}
+
+// Behind a full batch more of them wait, most likely: their slots, two batches on, are fetched while this one is
+// handled. Not sooner and not behind a part of a batch: a slot that is being filled would be taken away from its
+// sender.
+static inline void fetch_ahead(const uint32_t *S, uint32_t slot)
+{
+    uint32_t words = S[MB_SLOT_WORDS];
+    const uint32_t *ahead = &S[slot + 2 * MB_BATCH * words];
+    slri_fetch_to_read(ahead);
+    slri_fetch_to_read(ahead + words - 1);
 }
 
 // Whether senders receive nothing, because routes take the replies.
@@ -30,18 +42,25 @@ static bool is_silent(const struct slri_shard *shard)
     return shard->own[MBP_SILENT] != 0;
 }
 
-// Message k of the batch has been handled, or has faulted. Then it is done with, its replies are dropped, its instance
-// begins anew; its sender is told, where replies go to senders at all.
+// Message k of the batch has faulted: it is done with, its replies are dropped, its instance begins anew, and its
+// sender is told, where replies go to senders at all.
+__attribute__((noinline)) static void settle_fault(struct slri_shard *shard, uint32_t k, const struct slri_call *call,
+                                                   uint32_t fault)
+{
+    note_fault(shard, fault, call);
+    slri_shard_reset(shard, call->state);
+    mb_handled(shard->shared, shard->own, k, call->max_replies && !is_silent(shard) ? 1 : 0, MB_FLAG_FAULT);
+}
+
+// Message k of the batch has been handled, or has faulted.
 static inline void settle(struct slri_shard *shard, uint32_t k, const struct slri_call *call, uint32_t fault)
 {
-    if (fault == SLRI_FAULT_NONE) {
+    if (fault != SLRI_FAULT_NONE) {
+        settle_fault(shard, k, call, fault);
+    } else {
         if (shard->outlets && call->replies != 0)
             shard->relay->pass_on(shard, call, shard->own[MBP_BATCH(k) + 1]);
         mb_handled(shard->shared, shard->own, k, is_silent(shard) ? 0 : call->replies, 0);
-    } else {
-        note_fault(shard, fault, call);
-        slri_shard_reset(shard, call->state);
-        mb_handled(shard->shared, shard->own, k, call->max_replies && !is_silent(shard) ? 1 : 0, MB_FLAG_FAULT);
     }
     if (shard->done)
         slri_shard_done(shard, call->instance);
@@ -49,7 +68,7 @@ static inline void settle(struct slri_shard *shard, uint32_t k, const struct slr
 
 // Handles the batch, or what comes of it up to a fault that the ring kernel's policy is to judge; gives how many
 // messages that was.
-static uint32_t handle(struct slri_shard *shard, uint32_t batch, uint32_t *faults)
+__attribute__((flatten)) static uint32_t handle(struct slri_shard *shard, uint32_t batch, uint32_t *faults)
 {
     uint32_t *S = shard->shared, *P = shard->own;
     struct slri_call call = {.bound = shard->bound,
@@ -60,11 +79,16 @@ static uint32_t handle(struct slri_shard *shard, uint32_t batch, uint32_t *fault
     for (uint32_t k = 0; k < batch; ++k) {
         uint32_t port = P[MBP_BATCH(k)], at = P[MBP_BATCH(k) + 1];
         prefetch_next(shard, k, batch);
+        if (batch == MB_BATCH)
+            fetch_ahead(S, at);
         call.message = &S[at + MB_PAYLOAD];
         call.instance = S[at + MB_INSTANCE];
         call.state = slri_shard_state(shard, call.instance);
-        call.reply_base = (unsigned char *)&S[mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), 0) + MB_PAYLOAD];
-        call.reply_at = P[MBP_PORT(port) + MBQ_REPLIES];
+        if (call.max_replies != 0) {
+            uint32_t lane = mb_reply_lane(S, P[MBP_OWNER], port);
+            call.reply_base = (unsigned char *)&S[mb_reply_slot(S, lane, 0) + MB_PAYLOAD];
+            call.reply_at = P[MBP_PORT(port) + MBQ_REPLIES];
+        }
         call.replies = 0;
         call.fuel = shard->fuel;
         if (shard->outlets)
