@@ -8,6 +8,7 @@
 #include "say.h"
 #include "verbs.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ static const char help[] =
     "  --seconds S     at the real pace, 3-300 (a detector learns for 2), default 10\n"
     "  --device D      default: SLIPRING_DEVICE, then auto\n"
     "  --beats FILE    writes the beats of patient 0 in the first part, as 'slipring run examples/ward/ward.cu' does\n"
+    "  --report FILE   writes one page of HTML: recording, beats and alarms, latencies, all figures; it loads nothing\n"
     "  --json          one object\n"
     "\n"
     "SIGINT and SIGTERM end it early: what was sent is handled, then what there is gets printed, and the exit code is "
@@ -39,13 +41,11 @@ static int take_number(uint32_t *to, const char *option, uint32_t least, uint32_
 
 static int parse(int argc, char **argv, demo_options *out)
 {
-    static const struct option long_options[] = {{"patients", required_argument, NULL, 'p'},
-                                                 {"seconds", required_argument, NULL, 's'},
-                                                 {"device", required_argument, NULL, 'd'},
-                                                 {"beats", required_argument, NULL, 'b'},
-                                                 {"json", no_argument, NULL, 'j'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {
+        {"patients", required_argument, NULL, 'p'}, {"seconds", required_argument, NULL, 's'},
+        {"device", required_argument, NULL, 'd'},   {"beats", required_argument, NULL, 'b'},
+        {"report", required_argument, NULL, 'r'},   {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     *out = (demo_options){.patients = 1000, .seconds = 10};
     int option, end = -1;
     while (end == -1 && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
@@ -61,6 +61,9 @@ static int parse(int argc, char **argv, demo_options *out)
             break;
         case 'b':
             out->beats = optarg;
+            break;
+        case 'r':
+            out->report = optarg;
             break;
         case 'j':
             out->json = true;
@@ -96,9 +99,34 @@ static int open_demo(demo *demo)
     return status == SLR_OK ? -1 : say_failure(status, "ward.cu");
 }
 
+// Where the page is to be written is tried before the run, not after it: "a" leaves a page that is there as it is.
+static bool report_can_be_written(const char *path)
+{
+    FILE *file = path != NULL ? fopen(path, "a") : NULL;
+    if (file != NULL)
+        fclose(file);
+    else if (path != NULL)
+        say("cannot write '%s': %s", path, strerror(errno));
+    return path == NULL || file != NULL;
+}
+
+static bool write_report(const demo *demo, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    bool fine = file != NULL && demo_page_write(demo, file);
+    int error = errno;
+    if (file != NULL && fclose(file) != 0 && fine) {
+        fine = false;
+        error = errno;
+    }
+    if (!fine)
+        say("cannot write '%s': %s", path, strerror(error));
+    return fine;
+}
+
 static int run(demo *demo)
 {
-    int end = open_demo(demo);
+    int end = report_can_be_written(demo->options.report) ? open_demo(demo) : EXIT_FAILED;
     if (end != -1)
         return end;
     if (!demo->options.json)
@@ -113,6 +141,8 @@ static int run(demo *demo)
         demo_report_json(demo);
     else if (demo->live.messages > 0)
         demo_report_live(demo);
+    if (demo->options.report != NULL && !write_report(demo, demo->options.report))
+        return EXIT_FAILED;
     return interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
 }
 

@@ -9,6 +9,7 @@
 #include <slipring/slipring.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 
 enum {
     DEMO_SAMPLES = 108000, // of the recording
@@ -17,7 +18,12 @@ enum {
     DEMO_MOST_PATIENTS = 100000,
     DEMO_MOST_BEATS = 1024, // of the recording: 3.4 a second
     DEMO_RATE_BEATS = 8,    // a heart rate is the mean over so many
-    DEMO_BATCH = 256        // messages that are sent at once, at most
+    DEMO_BATCH = 256,       // messages that are sent at once, at most
+
+    // A histogram of latencies: bin i begins at DEMO_BIN_NS * 2^(i / DEMO_BINS_PER_OCTAVE); the last has no end.
+    DEMO_BIN_NS = 64,
+    DEMO_BINS_PER_OCTAVE = 4,
+    DEMO_BINS = 88 // up to 0.2 s
 };
 #define DEMO_PERIOD_NS 100000000ull // between two messages of a patient
 #define DEMO_TIMEOUT_NS 2000000000ull
@@ -25,7 +31,8 @@ enum {
 typedef struct demo_options {
     uint32_t patients, seconds;
     const char *device;
-    const char *beats; // file for the beats of patient 0, or NULL
+    const char *beats;  // file for the beats of patient 0, or NULL
+    const char *report; // file for the page, or NULL
     bool json;
 } demo_options;
 
@@ -55,6 +62,7 @@ typedef struct demo_way {
     double messages_per_s;          // part one, as fast as it goes
     double p50_ns, p99_ns, p999_ns; // part two, of the messages that gave a beat
     uint64_t dropped;
+    uint64_t bins[DEMO_BINS]; // of the latencies
 } demo_way;
 
 typedef struct demo {
@@ -71,6 +79,7 @@ typedef struct demo {
         demo_hearts hearts;
         struct ward_score first, all; // patient 0; the sums over all, with their f1
         bool same;                    // the same beats as the plain call's
+        demo_beats first_beats;       // patient 0's
     } fast;
     struct {
         uint64_t messages, late, timed;
@@ -118,5 +127,14 @@ void demo_report_head(const demo *demo);
 void demo_report_fast(const demo *demo);
 void demo_report_live(const demo *demo);
 void demo_report_json(const demo *demo);
+struct json_t *demo_report_object(const demo *demo); // what --json prints, to be released
+const char *grouped(double value);                   // 1234567.8 as "1,234,568", in one of some buffers
+
+/// demo_histogram.c: the bin that a latency belongs to.
+size_t demo_bin(double ns);
+
+/// demo_page.c: one page of HTML that needs nothing beside it. False: the file could not be written, and errno says
+/// why.
+bool demo_page_write(const demo *demo, FILE *file);
 
 #endif

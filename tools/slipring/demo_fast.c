@@ -250,6 +250,7 @@ bool demo_fast(demo *demo)
     bool fine = run_handoff(&fast) && demo_ring_open(demo, patients, &fast.detect) && run_ring(&fast);
     demo_ring_close(&fast.detect);
     judge(&fast);
+    demo->fast.first_beats = fast.ring[0];
     if (fine && demo->options.beats != NULL)
         fine = write_beats(demo, &fast.ring[0]);
     free(fast.states);

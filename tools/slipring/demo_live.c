@@ -54,6 +54,8 @@ static void summarise(times *times, demo_way *way)
     way->p50_ns = measure_quantile(times->ns, times->count, 0.5);
     way->p99_ns = measure_quantile(times->ns, times->count, 0.99);
     way->p999_ns = measure_quantile(times->ns, times->count, 0.999);
+    for (size_t i = 0; i < times->count; i++)
+        way->bins[demo_bin(times->ns[i])]++;
 }
 
 // ---- which message is due when -------------------------------------------------------------------------------------

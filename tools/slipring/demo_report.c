@@ -9,8 +9,7 @@
 
 static const double messages_per_patient_s = 10.0;
 
-// 1234567.8 as "1,234,568", in one of some buffers.
-static const char *grouped(double value)
+const char *grouped(double value)
 {
     static char buffers[6][32];
     static unsigned next;
@@ -128,29 +127,35 @@ static json_t *fast_json(const demo *demo)
 
 static json_t *live_json(const demo *demo)
 {
-    return json_pack("{s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:I, s:I, s:f}", "patients", (int)demo->options.patients,
-                     "messages", (json_int_t)demo->live.messages, "seconds", demo->live.seconds, "beats",
-                     (json_int_t)demo->live.hearts.beats, "alarms", (json_int_t)demo->live.hearts.alarms,
-                     "heart_rate_min", (double)demo->live.hearts.slowest, "heart_rate_max",
-                     (double)demo->live.hearts.fastest, "late", (json_int_t)demo->live.late, "timed",
-                     (json_int_t)demo->live.timed, "send_ns", demo->live.send_ns);
+    return json_pack(
+        "{s:i, s:I, s:f, s:I, s:I, s:f, s:f, s:I, s:I, s:i, s:f}", "patients", (int)demo->options.patients, "messages",
+        (json_int_t)demo->live.messages, "seconds", demo->live.seconds, "beats", (json_int_t)demo->live.hearts.beats,
+        "alarms", (json_int_t)demo->live.hearts.alarms, "heart_rate_min", (double)demo->live.hearts.slowest,
+        "heart_rate_max", (double)demo->live.hearts.fastest, "late", (json_int_t)demo->live.late, "timed",
+        (json_int_t)demo->live.timed, "compared_patients", (int)demo->live.compared, "send_ns", demo->live.send_ns);
 }
 
-void demo_report_json(const demo *demo)
+json_t *demo_report_object(const demo *demo)
 {
     json_t *ways = json_array();
     json_array_append_new(ways, way_json("plain_call", &demo->plain));
     json_array_append_new(ways, way_json("handoff", &demo->handoff));
     json_array_append_new(ways, way_json("ring_kernel", &demo->ring));
     json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "demo", "ward",
-        "version", SLR_VERSION, "device", demo->info.name, "engine", demo->info.engine, "beats",
-        (json_int_t)demo->fast.hearts.beats, "f1", demo->fast.all.f1, "alarms", (json_int_t)demo->fast.hearts.alarms,
-        "dropped", (json_int_t)demo->ring.dropped, "late", (json_int_t)demo->live.late, "p50_ns", demo->ring.p50_ns,
-        "p99_ns", demo->ring.p99_ns, "p999_ns", demo->ring.p999_ns, "messages_per_s", demo->ring.messages_per_s,
-        "samples_per_s", demo->ring.messages_per_s * WARD_SAMPLES, "fast", fast_json(demo), "live", live_json(demo),
-        "ways", ways);
+        "{s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "demo", "ward",
+        "version", SLR_VERSION, "device", demo->info.name, "description", demo->info.description, "engine",
+        demo->info.engine, "beats", (json_int_t)demo->fast.hearts.beats, "f1", demo->fast.all.f1, "alarms",
+        (json_int_t)demo->fast.hearts.alarms, "dropped", (json_int_t)demo->ring.dropped, "late",
+        (json_int_t)demo->live.late, "p50_ns", demo->ring.p50_ns, "p99_ns", demo->ring.p99_ns, "p999_ns",
+        demo->ring.p999_ns, "messages_per_s", demo->ring.messages_per_s, "samples_per_s",
+        demo->ring.messages_per_s * WARD_SAMPLES, "fast", fast_json(demo), "live", live_json(demo), "ways", ways);
     json_object_set_new(object, "note", json_string(NOT_MEDICAL));
+    return object;
+}
+
+void demo_report_json(const demo *demo)
+{
+    json_t *object = demo_report_object(demo);
     json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     putchar('\n');
     json_decref(object);
