@@ -15,7 +15,8 @@
     X(FUEL, 4, "out of fuel: too many loop iterations for one message")                                                \
     X(REPLIES, 5, "more replies than the ring kernel's max_replies")                                                   \
     X(STATUS, 6, "the host function returned an error")                                                                \
-    X(OVERRUN, 7, "the handler ran past handler_timeout_ns and was abandoned")
+    X(OVERRUN, 7, "the handler ran past handler_timeout_ns and was abandoned")                                         \
+    X(BARRIER, 8, "a barrier that not all threads of the block reach")
 
 enum slri_fault {
 #define SLRI_FAULT_ENUM(name, integer, text) SLRI_FAULT_##name = integer,

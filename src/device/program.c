@@ -128,15 +128,16 @@ static slr_status describe(slr_program *program)
         return SLRI_FAIL(NO_MEMORY, "no memory to describe a program");
     for (uint32_t i = 0; i < module->entries; ++i) {
         const struct slri_entry *entry = &module->entry[i];
-        slr_handler_info *info = &program->entry[i].info;
-        program->entry[i].entry = entry;
+        if (entry->kind != SLRI_ENTRY_RING)
+            continue;
+        slr_handler_info *info = &program->entry[program->entries].info;
+        program->entry[program->entries++].entry = entry;
         info->name = entry->name;
         SLRI_TRY(describe_layout(program->region, entry->state, &info->state));
         SLRI_TRY(describe_layout(program->region, entry->message, &info->message));
         SLRI_TRY(describe_layout(program->region, entry->reply, &info->reply));
         SLRI_TRY(describe_parameters(program->region, entry, info));
     }
-    program->entries = module->entries;
     return SLR_OK;
 }
 

@@ -17,6 +17,7 @@ enum slri_symbol_kind {
     SLRI_SYMBOL_CONSTANT, // an enumerator
     SLRI_SYMBOL_VARIABLE, // of a function: a local or a parameter
     SLRI_SYMBOL_TABLE,    // a const object with static storage: a table of the module
+    SLRI_SYMBOL_SHARED,   // a __shared__ object: of the module's, or all that is `extern`
     SLRI_SYMBOL_FUNCTION,
     SLRI_SYMBOL_TAG, // of a struct or an enum: a name space of its own
 };
@@ -29,7 +30,10 @@ struct slri_symbol {
     bool is_const;
     bool is_known;                // a const scalar whose value is known; always so of a CONSTANT
     uint64_t bits;                // that value, in the register kind of `type`
-    uint32_t index;               // of a VARIABLE: within its function; of a TABLE: within the module's
+    bool is_dynamic;              // of a SHARED: `extern`, its size is known at launch
+    bool is_restrict;             // of a parameter
+    bool is_changed;              // of a struct or an array that is a VARIABLE: some part of it is assigned to
+    uint32_t index;               // of a VARIABLE: within its function; of a TABLE or SHARED: within the module's
     uint32_t assignments;         // to a VARIABLE after its declaration
     bool address_taken;           // of a VARIABLE: it lives in memory
     struct slri_func *func;       // of a FUNCTION
@@ -56,7 +60,7 @@ struct slri_init {
 enum slri_expr_op {
     SLRI_EXPR_ERROR,    // something was reported here: say no more about it
     SLRI_EXPR_CONST,    // bits
-    SLRI_EXPR_VARIABLE, // symbol: VARIABLE or TABLE
+    SLRI_EXPR_VARIABLE, // symbol: VARIABLE, TABLE or SHARED
     SLRI_EXPR_UNARY,    // instr (NEG, NOT) of left
     SLRI_EXPR_BINARY,   // instr of left and right, both of the kind of left; also comparisons
     SLRI_EXPR_AND,      // left && right, right || left: short circuits
@@ -81,6 +85,8 @@ enum slri_expr_op {
     SLRI_EXPR_FENCE,
     SLRI_EXPR_REPLY, // left: a pointer to the reply
     SLRI_EXPR_INSTANCE,
+    SLRI_EXPR_BUILTIN, // index: enum slri_builtin
+    SLRI_EXPR_BARRIER, // index: enum slri_barrier; left: the value that is combined, an I32, or NULL
     SLRI_EXPR_LITERAL, // a compound literal: init
 };
 
@@ -148,10 +154,12 @@ struct slri_func {
     uint32_t variables;     // parameters and locals, numbered from 0
     struct slri_stmt *body; // NULL: only declared
     bool is_ring;
+    bool is_kernel;
     bool is_defined;
-    bool is_lowering;             // on the way down: a call to it now is recursion
-    struct slri_special *special; // the lowering's: one for each combination of roots
-    struct slri_func *next;       // in source order
+    uint32_t max_threads, min_blocks; // of a kernel: __launch_bounds__, or 0
+    bool is_lowering;                 // on the way down: a call to it now is recursion
+    struct slri_special *special;     // the lowering's: one for each combination of roots
+    struct slri_func *next;           // in source order
 };
 
 #endif

@@ -44,6 +44,7 @@ struct slri_expr *slri_make_update(struct slri_unit *unit, enum slri_op instr, c
 
 // ---- check_memory.c ------------------------------------------------------------------------------------------------
 
+void slri_take_address(struct slri_expr *expr); // the variable that it is, or is a part of, must lie in memory
 struct slri_expr *slri_make_address(struct slri_unit *unit, struct slri_where where, struct slri_expr *expr);
 struct slri_expr *slri_make_deref(struct slri_unit *unit, struct slri_where where, struct slri_expr *expr);
 struct slri_expr *slri_make_field(struct slri_unit *unit, struct slri_where where, struct slri_expr *expr,
@@ -65,10 +66,20 @@ struct slri_expr *slri_make_builtin(struct slri_unit *unit, const struct slri_to
 struct slri_expr *slri_make_builtin_constant(struct slri_unit *unit, const struct slri_token *name);
 bool slri_check_argument_count(struct slri_unit *unit, const struct slri_token *name, uint32_t has, uint32_t needs);
 
+// ---- check_block.c -------------------------------------------------------------------------------------------------
+
+bool slri_names_place(const struct slri_token *name); // threadIdx, blockIdx, blockDim or gridDim
+struct slri_expr *slri_make_place(struct slri_unit *unit, const struct slri_token *name,
+                                  const struct slri_token *member);
+// A function of blocks that is built in (__syncthreads, __threadfence); NULL when there is none of that name.
+struct slri_expr *slri_make_block_builtin(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg,
+                                          uint32_t args);
+
 // ---- check_handler.c -----------------------------------------------------------------------------------------------
 
 void slri_check_handler(struct slri_unit *unit, const struct slri_func *func);
 bool slri_handler_has_state(const struct slri_func *func); // of one that was checked
+void slri_check_kernel(struct slri_unit *unit, const struct slri_func *func);
 
 // ---- fold.c --------------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ static const struct {
 } constants[] = {
     {"false", 0},
     {"true", 1},
+    {"warpSize", SLRI_WARP_THREADS},
     {"__NV_ATOMIC_RELAXED", ORDER + SLRI_RELAXED},
     {"__NV_ATOMIC_ACQUIRE", ORDER + SLRI_ACQUIRE},
     {"__NV_ATOMIC_RELEASE", ORDER + SLRI_RELEASE},
@@ -306,5 +307,6 @@ struct slri_expr *slri_make_builtin(struct slri_unit *unit, const struct slri_to
     for (size_t i = 0; i < COUNT(atomics); i++)
         if (slri_token_is(name, atomics[i].name))
             return make_atomic(unit, &atomics[i], name, arg, args);
-    return make_math(unit, name, arg, args);
+    struct slri_expr *of_block = slri_make_block_builtin(unit, name, arg, args);
+    return of_block ? of_block : make_math(unit, name, arg, args);
 }

@@ -47,8 +47,9 @@ static bool convert_arguments(struct slri_unit *unit, const struct slri_func *fu
 static struct slri_expr *call_function(struct slri_unit *unit, const struct slri_token *name, struct slri_func *func,
                                        struct slri_expr **arg, uint32_t args)
 {
-    if (func->is_ring) {
-        SLRI_ERROR(unit, name->where, HANDLER_CALLED, "'%s' is a __ring__ handler", name->text);
+    if (func->is_ring || func->is_kernel) {
+        SLRI_ERROR(unit, name->where, HANDLER_CALLED, "'%s' is a %s", name->text,
+                   func->is_ring ? "__ring__ handler" : "__global__ kernel");
         return slri_make_error(unit, name->where);
     }
     if (!slri_check_argument_count(unit, name, args, func->params) || !convert_arguments(unit, func, arg))

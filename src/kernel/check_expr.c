@@ -43,6 +43,8 @@ struct slri_expr *slri_make_symbol(struct slri_unit *unit, struct slri_symbol *s
     expr->symbol = symbol;
     expr->is_lvalue = true;
     expr->is_const = symbol->is_const;
+    if (symbol->kind == SLRI_SYMBOL_SHARED && symbol->is_dynamic && symbol->type->kind == SLRI_ARRAY)
+        return slri_rvalue(unit, expr); // of open extent: it is never more than a pointer
     return expr;
 }
 
@@ -69,6 +71,7 @@ struct slri_expr *slri_rvalue(struct slri_unit *unit, struct slri_expr *expr)
         const struct slri_type *type = slri_type_pointer(unit->types, expr->type->of, expr->is_const);
         if (!type)
             slri_unit_give_up(unit, SLR_NO_MEMORY);
+        slri_take_address(expr);
         return slri_make(unit, SLRI_EXPR_DECAY, type, expr->where, expr, NULL);
     }
     if (expr->op == SLRI_EXPR_VARIABLE && expr->symbol->is_known)

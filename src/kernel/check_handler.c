@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a __ring__ handler must look like: the state if it has one, the message, then bindings.
+// What a __ring__ handler must look like: the state if it has one, the message, then bindings. And a __global__ kernel:
+// values and pointers.
 #include "kernel/check.h"
 
 static bool is_struct_pointer(const struct slri_type *type, bool to_const)
@@ -43,4 +44,27 @@ void slri_check_handler(struct slri_unit *unit, const struct slri_func *func)
                    slri_unit_spell(unit, param->type));
     for (uint32_t i = message + 1; i < func->params; i++)
         check_binding(unit, func->param[i]);
+}
+
+static void check_kernel_parameter(struct slri_unit *unit, const struct slri_symbol *param)
+{
+    const struct slri_type *type = param->type;
+    const struct slri_type *of = type->kind == SLRI_POINTER ? type->of : type;
+    while (type->kind == SLRI_POINTER && of->kind == SLRI_ARRAY)
+        of = of->of;
+    if (!slri_type_is_scalar(of) && (of->kind != SLRI_STRUCT || !slri_type_is_complete(of)))
+        SLRI_ERROR(unit, param->where, BAD_KERNEL_PARAMETER, "'%s' has the type %s", param->name ? param->name : "it",
+                   slri_unit_spell(unit, type));
+}
+
+void slri_check_kernel(struct slri_unit *unit, const struct slri_func *func)
+{
+    if (func->is_ring)
+        SLRI_ERROR(unit, func->where, HANDLER_CALLED, "'%s' is both a __ring__ handler and a __global__ kernel",
+                   func->name);
+    if (func->result->kind != SLRI_VOID)
+        SLRI_ERROR(unit, func->where, KERNEL_RETURNS, "the kernel '%s' returns %s", func->name,
+                   slri_unit_spell(unit, func->result));
+    for (uint32_t i = 0; i < func->params; i++)
+        check_kernel_parameter(unit, func->param[i]);
 }

@@ -10,6 +10,14 @@ static const struct slri_type *pointer_to(struct slri_unit *unit, const struct s
     return type;
 }
 
+void slri_take_address(struct slri_expr *expr)
+{
+    while (expr->op == SLRI_EXPR_FIELD || (expr->op == SLRI_EXPR_SUBSCRIPT && expr->left->type->kind == SLRI_ARRAY))
+        expr = expr->left;
+    if (expr->op == SLRI_EXPR_VARIABLE)
+        expr->symbol->address_taken = true;
+}
+
 struct slri_expr *slri_make_address(struct slri_unit *unit, struct slri_where where, struct slri_expr *expr)
 {
     if (expr->op == SLRI_EXPR_ERROR)
@@ -20,8 +28,7 @@ struct slri_expr *slri_make_address(struct slri_unit *unit, struct slri_where wh
         SLRI_ERROR(unit, where, POINTER_IN_MEMORY, "%s is a pointer, and has no address itself",
                    slri_expr_name(unit, expr));
     else {
-        if (expr->op == SLRI_EXPR_VARIABLE)
-            expr->symbol->address_taken = true;
+        slri_take_address(expr);
         return slri_make(unit, SLRI_EXPR_ADDRESS, pointer_to(unit, expr->type, expr->is_const), where, expr, NULL);
     }
     return slri_make_error(unit, where);

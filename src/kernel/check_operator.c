@@ -247,6 +247,16 @@ struct slri_expr *slri_make_cond(struct slri_unit *unit, struct slri_where where
 
 // ---- assignment ----------------------------------------------------------------------------------------------------
 
+// Of p.at[2].x it is `p` that changes.
+static void note_change(struct slri_expr *target)
+{
+    while (target->op == SLRI_EXPR_FIELD ||
+           (target->op == SLRI_EXPR_SUBSCRIPT && target->left->type->kind == SLRI_ARRAY))
+        target = target->left;
+    if (target->op == SLRI_EXPR_VARIABLE)
+        target->symbol->is_changed = true;
+}
+
 static bool check_target(struct slri_unit *unit, struct slri_where where, struct slri_expr *left)
 {
     if (left->op == SLRI_EXPR_ERROR)
@@ -262,6 +272,7 @@ static bool check_target(struct slri_unit *unit, struct slri_where where, struct
     else {
         if (left->op == SLRI_EXPR_VARIABLE)
             left->symbol->assignments++;
+        note_change(left);
         return true;
     }
     return false;

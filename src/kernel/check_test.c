@@ -93,9 +93,7 @@ static void what_is_outside_the_subset_is_refused(void **unused)
 {
     (void)unused;
     static const struct refused list[] = {
-        {IN "^^__global__ void k(float *x) { x[threadIdx.x] = 1; }\n__ring__ void h(const struct in *m) {}",
-         SLRI_K_UNSUPPORTED_FEATURE, "__global__"},
-        {H("^^__shared__ float s[32];"), SLRI_K_UNSUPPORTED_FEATURE, "__shared__"},
+        {H("__shared__ float s[32]; s[3] ^^= 1;"), SLRI_K_NOT_IN_HANDLER, "__shared__"},
         {"^^union u { int a; float b; };" IN "__ring__ void h(const struct in *m) {}", SLRI_K_UNSUPPORTED_TYPE,
          "union"},
         {"struct s { int a ^^: 3; };" IN "__ring__ void h(const struct in *m) {}", SLRI_K_UNSUPPORTED_FEATURE,
@@ -115,7 +113,8 @@ static void what_is_outside_the_subset_is_refused(void **unused)
         {"__constant__ float ^^t[3];" IN "__ring__ void h(const struct in *m) {}", SLRI_K_BAD_INITIALIZER, "no values"},
         {"int ^^main(void) { return 0; }" IN "__ring__ void h(const struct in *m) {}", SLRI_K_HOST_CODE, "'main'"},
         {H("k^^<<<1, 2>>>(m);"), SLRI_K_HOST_CODE, "a kernel launch"},
-        {H("int x = ^^threadIdx.x;"), SLRI_K_UNSUPPORTED_FEATURE, "one thread"},
+        {H("int x = ^^threadIdx.x;"), SLRI_K_NOT_IN_HANDLER, "one thread"},
+        {H("^^__syncthreads();"), SLRI_K_NOT_IN_HANDLER, "a barrier"},
         {H("int ^^&x = y;"), SLRI_K_CPLUSPLUS, "a reference"},
         {H("^^volatile int x;"), SLRI_K_UNSUPPORTED_FEATURE, "volatile"},
         {H("^^long double x;"), SLRI_K_UNSUPPORTED_TYPE, "long double"},
@@ -177,6 +176,36 @@ static void handlers_have_their_shape(void **unused)
          SLRI_K_REPLY_TYPE_DIFFERS, "int"},
     };
     REFUSE(list);
+}
+
+static void kernels_have_their_shape(void **unused)
+{
+    (void)unused;
+    static const struct refused list[] = {
+        {"__global__ int ^^k(int *out) { return 1; }", SLRI_K_KERNEL_RETURNS, "returns int"},
+        {"struct far; __global__ void k(struct far *^^p) { }", SLRI_K_BAD_KERNEL_PARAMETER, "struct far *"},
+        {"__global__ void k(int *out) { *out = threadIdx.^^w; }", SLRI_K_UNKNOWN_BUILTIN_MEMBER, "no member 'w'"},
+        {"__global__ void k(int *out) { ^^ring_reply(out); }", SLRI_K_NOT_IN_KERNEL, "ring_reply in the kernel 'k'"},
+        {"__global__ void k(int *out) { *out = ^^ring_instance(); }", SLRI_K_NOT_IN_KERNEL, "ring_instance"},
+        {"__global__ void k(void) { __shared__ int ^^s[]; }", SLRI_K_EXTENT_NOT_CONSTANT, "'s'"},
+        {"__global__ void k(void) { extern __shared__ int ^^s[4]; }", SLRI_K_BAD_SHARED, "'s' is extern"},
+        {"__global__ void k(void) { __shared__ int s ^^= 3; }", SLRI_K_BAD_SHARED, "given a value"},
+        {"__global__ void k(void) { __shared__ int *^^s; }", SLRI_K_POINTER_IN_MEMORY, "pointer in shared memory"},
+        {"__shared__ int ^^s[4];\n__global__ void k(void) { }", SLRI_K_BAD_SHARED, "outside a function"},
+        {"__global__ void k(void) { __shared__ int ^^s[20000]; }", SLRI_K_TYPE_TOO_LARGE, "80000 bytes"},
+        {"__global__ void ^^k(void) { __shared__ int s[8000], t[8000]; s[0] = t[0] = 1; }", SLRI_K_TYPE_TOO_LARGE,
+         "64000 bytes"},
+        {"__global__ void k(void) { }\n__global__ void l(void) { ^^k(); }", SLRI_K_HANDLER_CALLED,
+         "'k' is a __global__"},
+        {"^^static void __launch_bounds__(64) f(void) { }\n__global__ void k(void) { f(); }", SLRI_K_ATTRIBUTE, "'f'"},
+    };
+    REFUSE(list);
+    assert_accepted("extern \"C\" __global__ void __launch_bounds__(128, 2) k(float *__restrict__ y) { y[0] = 1; }\n"
+                    "__global__ __launch_bounds__(64) void l(struct { int n; } p) { }");
+    assert_rejected("__device__ int f(void) { return threadIdx.x; }\n" IN
+                    "__ring__ void h(const struct in *m) { f(); }\n"
+                    "__global__ void k(int *out) { *out = f(); }",
+                    SLRI_K_NOT_IN_HANDLER, 1, 33, 1);
 }
 
 static void several_errors_are_said_in_one_run(void **unused)
@@ -270,6 +299,7 @@ int main(void)
         cmocka_unit_test(what_is_outside_the_subset_is_refused),
         cmocka_unit_test(rules_on_pointers_are_kept),
         cmocka_unit_test(handlers_have_their_shape),
+        cmocka_unit_test(kernels_have_their_shape),
         cmocka_unit_test(several_errors_are_said_in_one_run),
         cmocka_unit_test(a_function_lowered_twice_reports_once),
         cmocka_unit_test(depth_and_size_have_limits),

@@ -103,7 +103,7 @@
     X(94, POINTER_COMPARISON, "compare indices instead")                                                               \
     X(95, POINTER_RETURN, "return an index, or let the caller pass the pointer in")                                    \
     /* 110-129: handlers */                                                                                            \
-    X(110, NO_HANDLER, "mark at least one function with __ring__")                                                     \
+    X(110, NO_HANDLER, "mark at least one function with __ring__ or __global__")                                       \
     X(111, BAD_STATE_PARAMETER, "the state is the first parameter, a pointer to a struct that is not const")           \
     X(112, BAD_MESSAGE_PARAMETER, "after the state, if there is one, comes the message: a pointer to a const struct")  \
     X(113, BAD_BINDING_PARAMETER, "a binding is a number, or a pointer to numbers or structs")                         \
@@ -111,6 +111,15 @@
     X(115, BAD_REPLY, "write ring_reply(&variable)")                                                                   \
     X(116, HANDLER_RETURNS, "a handler is void: it answers with ring_reply")                                           \
     X(117, HANDLER_CALLED, "put what both need into a __device__ function: the runtime alone calls handlers")          \
+    X(118, BAD_KERNEL_PARAMETER, "a kernel takes numbers and structs by value, and pointers to numbers or structs")    \
+    X(119, KERNEL_RETURNS, "a kernel is void: it writes to the buffers that it is given")                              \
+    X(120, BAD_SHARED,                                                                                                 \
+      "write __shared__ float tile[256]; inside a function, or extern __shared__ float tile[]; and fill it there")     \
+    X(121, NOT_IN_HANDLER, "move it to a __global__ kernel: a __ring__ handler is one thread")                         \
+    X(122, NOT_IN_KERNEL, "move it to a __ring__ handler: a kernel writes its results to a buffer")                    \
+    X(123, DIVERGED_BARRIER,                                                                                           \
+      "let every thread of the block reach it: move it behind the branch, and leave the condition around the work")    \
+    X(124, UNKNOWN_BUILTIN_MEMBER, "threadIdx, blockIdx, blockDim and gridDim have the members x, y and z")            \
     /* 130-: limits */                                                                                                 \
     X(130, KERNEL_TOO_LARGE, "split the handler, or call its functions with fewer different pointers")
 

@@ -39,6 +39,10 @@ static void put_entry(struct slri_c_emitter *e, const struct slri_entry *entry)
 
 slr_status slri_emit_c(const struct slri_module *module, struct slri_text *out)
 {
+    for (uint32_t i = 0; i < module->entries; i++)
+        if (module->entry[i].kind != SLRI_ENTRY_RING)
+            return SLRI_FAIL(UNSUPPORTED, "'%s' is a __global__ kernel: this version compiles __ring__ handlers alone",
+                             module->entry[i].name);
     struct slri_region *scratch = slri_region_create();
     struct slri_c_emitter e = {.module = module, .out = out, .scratch = scratch};
     if (scratch)

@@ -126,7 +126,7 @@ void slri_c_root(struct slri_c_emitter *e, struct slri_root root)
     case SLRI_ROOT_LOCAL:
         put_name(e, e->function->local[root.index].name, "L", root.index);
         break;
-    default:
+    default: // no handler has shared memory
         put_name(e, e->function->param[root.index].name, "P", root.index);
         break;
     }

@@ -196,7 +196,13 @@ static struct slri_span_name span_name(const struct flattener *f, struct slri_ro
         name.index = SLRI_SPAN_CONST + root.index;
         break;
     case SLRI_ROOT_BINDING:
-        name.index = SLRI_SPAN_CONST + f->flat->module->constants + root.index;
+        name.index = slri_span_of_binding(f->flat->module, root.index);
+        break;
+    case SLRI_ROOT_SHARED:
+        name.index = slri_span_of_shared(f->flat->module, root.index);
+        break;
+    case SLRI_ROOT_DYNAMIC:
+        name.index = slri_span_of_shared(f->flat->module, f->flat->module->shareds);
         break;
     case SLRI_ROOT_PARAM:
         name = (struct slri_span_name){SLRI_SPANS_OF_FRAME, root.index};
@@ -305,6 +311,10 @@ static enum slri_code_op code_of(const struct flattener *f, const struct slri_in
         return SLRI_CODE_REPLY;
     case SLRI_OP_INSTANCE:
         return SLRI_CODE_INSTANCE;
+    case SLRI_OP_BUILTIN:
+        return SLRI_CODE_BUILTIN;
+    case SLRI_OP_BARRIER:
+        return SLRI_CODE_BARRIER;
     default:
         return SLRI_CODE_RETURN;
     }
@@ -428,7 +438,7 @@ static slr_status flatten_function(struct slri_flat *flat, uint32_t index)
 
 slr_status slri_flatten(const struct slri_module *module, struct slri_flat *flat)
 {
-    *flat = (struct slri_flat){.module = module, .spans = SLRI_SPAN_CONST + module->constants};
+    *flat = (struct slri_flat){.module = module, .spans = slri_span_of_binding(module, 0)};
     flat->region = slri_region_create();
     if (flat->region != NULL)
         flat->function = slri_region_take(flat->region, module->functions * sizeof *flat->function);

@@ -36,6 +36,8 @@
     X(FENCE)                                                                                                           \
     X(REPLY)        /* a reply of the bytes at (root, a) */                                                            \
     X(INSTANCE)     /* dst = number of the instance */                                                                 \
+    X(BUILTIN)      /* dst = the thread's builtin imm */                                                               \
+    X(BARRIER)      /* enum slri_barrier imm of a; dst: its value */                                                   \
     X(CALL)         /* dst = function imm, whose arguments are arg[b ..], a of them */                                 \
     X(RETURN)       /* a, or SLRI_NO_REG */                                                                            \
     X(JUMP)         /* to `target`, and so do the next three */                                                        \
@@ -59,10 +61,18 @@ enum slri_code_op {
 #undef SLRI_CODE_PLAIN
 };
 
-// Which table of spans a root is in: the call's (state, message, const tables, bindings), or the frame's (parameters,
-// of which those in memory are used, then locals).
+// Which table of spans a root is in: the call's (state, message, const tables, shared objects, dynamic shared memory,
+// bindings), or the frame's (parameters, of which those in memory are used, then locals).
 enum slri_span_table { SLRI_SPANS_OF_CALL, SLRI_SPANS_OF_FRAME };
-enum { SLRI_SPAN_STATE, SLRI_SPAN_MESSAGE, SLRI_SPAN_CONST }; // the first const table's; bindings follow the last one's
+enum { SLRI_SPAN_STATE, SLRI_SPAN_MESSAGE, SLRI_SPAN_CONST }; // the first const table's
+static inline uint32_t slri_span_of_shared(const struct slri_module *module, uint32_t index)
+{
+    return SLRI_SPAN_CONST + module->constants + index; // the dynamic one's is that of index module->shareds
+}
+static inline uint32_t slri_span_of_binding(const struct slri_module *module, uint32_t index)
+{
+    return slri_span_of_shared(module, module->shareds) + 1 + index;
+}
 
 struct slri_span_name {
     uint32_t table, index;

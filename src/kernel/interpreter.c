@@ -46,7 +46,10 @@ slr_status slri_interp_thread_create(const struct slri_interp *interp, uint32_t 
         return SLRI_FAIL(INVALID, "entry %u of '%s', which has %u", entry, module->name, module->entries);
     const struct slri_entry *chosen = &module->entry[entry];
     uint32_t function = function_index(module, chosen->function);
-    size_t spans = SLRI_SPAN_CONST + module->constants + chosen->bindings;
+    if (chosen->kind != SLRI_ENTRY_RING)
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is a kernel: it is run as a grid of blocks, not as a handler",
+                         chosen->name);
+    size_t spans = slri_span_of_binding(module, chosen->bindings);
     if (spans < interp->flat.spans)
         spans = interp->flat.spans;
     size_t head = (sizeof(struct slri_interp_thread) + spans * sizeof(struct slri_span) + 15) / 16 * 16;
@@ -92,21 +95,29 @@ static void bind(struct slri_interp_thread *thread, uint32_t index)
     const struct slri_binding_info *info = &thread->entry->binding[index];
     const struct slri_bound *bound = &thread->call->bound[index];
     if (info->is_buffer)
-        thread->span[SLRI_SPAN_CONST + thread->flat->module->constants + index] =
+        thread->span[slri_span_of_binding(thread->flat->module, index)] =
             (struct slri_span){bound->data, bound->bytes}; // its offset register is zero as all are
-    else
-        thread->frame->reg[info->reg] = slri_scalar_load(info->type->kind, bound->data);
 }
 
-void slri_interp_thread_start(struct slri_interp_thread *thread, struct slri_call *call)
+void slri_interp_thread_open(struct slri_interp_thread *thread, struct slri_call *call)
 {
-    const struct slri_entry *entry = thread->entry;
     const struct slri_flat_function *function = &thread->flat->function[thread->function];
     thread->call = call;
     thread->progress = SLRI_RUNNING;
     thread->fault = SLRI_FAULT_NONE;
     thread->next = thread->flat->code + function->start;
     thread->frame = slri_frame_open(function, thread->stack);
+    for (uint32_t i = 0; i < thread->entry->bindings; i++) {
+        const struct slri_binding_info *info = &thread->entry->binding[i];
+        if (!info->is_buffer && info->reg != SLRI_NO_REG)
+            thread->frame->reg[info->reg] = slri_scalar_load(info->type->kind, call->bound[i].data);
+    }
+}
+
+void slri_interp_thread_start(struct slri_interp_thread *thread, struct slri_call *call)
+{
+    const struct slri_entry *entry = thread->entry;
+    slri_interp_thread_open(thread, call);
     thread->span[SLRI_SPAN_STATE] = (struct slri_span){call->state, entry->state == NULL ? 0 : entry->state->bytes};
     thread->span[SLRI_SPAN_MESSAGE] = (struct slri_span){(unsigned char *)call->message, entry->message->bytes};
     for (uint32_t i = 0; i < entry->bindings; i++)

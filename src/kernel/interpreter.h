@@ -16,7 +16,8 @@ struct slri_interp;
 /// caller can interleave many; one at a time may step it.
 struct slri_interp_thread;
 
-enum slri_progress { SLRI_RUNNING, SLRI_DONE, SLRI_FAULTED };
+/// WAITING: at a barrier, which whoever runs the block lifts (grid.h).
+enum slri_progress { SLRI_RUNNING, SLRI_DONE, SLRI_FAULTED, SLRI_WAITING };
 
 /// Prepares every function of `module`, which must outlive it. The module must be one that slri_module_verify accepts.
 /// Errors: UNSUPPORTED (a function needs more stack than there is; it is named), NO_MEMORY.
@@ -24,7 +25,7 @@ slr_status slri_interp_create(const struct slri_module *module, struct slri_inte
 void slri_interp_destroy(struct slri_interp *interp); // after its threads; NULL is fine
 
 /// A thread for calls of the module's entry number `entry`. Nothing after this allocates.
-/// Errors: INVALID (no such entry), NO_MEMORY.
+/// Errors: INVALID (no such entry), UNSUPPORTED (a kernel: see grid.h), NO_MEMORY.
 slr_status slri_interp_thread_create(const struct slri_interp *interp, uint32_t entry, struct slri_interp_thread **out);
 void slri_interp_thread_destroy(struct slri_interp_thread *thread); // NULL is fine, and so is one that is running
 

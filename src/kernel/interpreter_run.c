@@ -170,7 +170,10 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
     union slri_scalar *reg = thread->frame->reg;
     const struct slri_span *span[2] = {thread->span, thread->frame->span};
     uint64_t left = n;
+    const bool is_watched = thread->watch != NULL;
     for (; left > 0; left--, in++) {
+        if (is_watched)
+            slri_watch_step(thread, in);
         switch (in->op) {
             SLRI_UNARY_TABLE(UNARY_CASE)
             SLRI_BINARY_TABLE(BINARY_CASE)
@@ -227,6 +230,12 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
         case SLRI_CODE_INSTANCE:
             reg[in->dst].u32 = thread->call->instance;
             break;
+        case SLRI_CODE_BUILTIN:
+            reg[in->dst].u32 = thread->builtin[in->imm];
+            break;
+        case SLRI_CODE_BARRIER: // done once it is lifted: `next` then passes it
+            thread->progress = SLRI_WAITING;
+            goto stopped;
         case SLRI_CODE_RETURN:
             if (!leave(thread, in)) {
                 thread->progress = SLRI_DONE;

@@ -6,6 +6,8 @@
 #include "kernel/flatten.h"
 #include "kernel/interpreter.h"
 
+struct slri_watch;
+
 struct slri_interp {
     struct slri_flat flat;
 };
@@ -22,7 +24,16 @@ struct slri_interp_thread {
     struct slri_span *span;       // the call's table
     unsigned char *stack;
     size_t bytes; // of the thread itself, span and stack included
+    // Of a block's thread:
+    const uint32_t *builtin;        // by enum slri_builtin
+    uint32_t number;                // in its block
+    const struct slri_watch *watch; // or NULL
 };
+
+void slri_watch_step(const struct slri_interp_thread *thread, const struct slri_code *in); // watch is not NULL
+
+// Sets the thread to the entry's first instruction, with a frame and its bindings' values; spans are left alone.
+void slri_interp_thread_open(struct slri_interp_thread *thread, struct slri_call *call);
 
 // Opens a frame for `function` at `base`, all zero but for the spans of its locals.
 struct slri_frame *slri_frame_open(const struct slri_flat_function *function, unsigned char *base);

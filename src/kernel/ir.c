@@ -28,6 +28,35 @@ enum slri_kind slri_kind_in_register(enum slri_kind kind)
     return kind >= SLRI_BOOL && kind <= SLRI_U16 ? SLRI_I32 : kind;
 }
 
+static uint32_t root_uses(struct slri_root root)
+{
+    return root.kind == SLRI_ROOT_SHARED ? SLRI_USES_SHARED : root.kind == SLRI_ROOT_DYNAMIC ? SLRI_USES_DYNAMIC : 0;
+}
+
+uint32_t slri_instr_uses(const struct slri_instr *instr)
+{
+    uint32_t of_roots = root_uses(instr->root) | root_uses(instr->root2);
+    switch (instr->op) {
+    case SLRI_OP_BUILTIN:
+        return SLRI_USES_PLACE;
+    case SLRI_OP_BARRIER:
+        return SLRI_USES_BARRIER;
+    case SLRI_OP_REPLY:
+        return SLRI_USES_REPLY | of_roots;
+    case SLRI_OP_INSTANCE:
+        return SLRI_USES_INSTANCE;
+    default:
+        return of_roots;
+    }
+}
+
+uint32_t slri_entry_may_use(enum slri_entry_kind kind)
+{
+    if (kind == SLRI_ENTRY_KERNEL)
+        return SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_DYNAMIC;
+    return SLRI_USES_REPLY | SLRI_USES_INSTANCE;
+}
+
 struct slri_block *slri_block_create(struct slri_region *region)
 {
     return slri_region_take(region, sizeof(struct slri_block));

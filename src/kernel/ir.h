@@ -11,6 +11,10 @@
 // width; float to integer truncates, saturates, and NaN gives 0; a float operation is rounded once, to its own kind.
 // Integer DIV and REM by zero, an index outside its extent, an access outside a root, and running out of fuel are
 // faults. INT_MIN / -1 is INT_MIN and INT_MIN % -1 is 0: wrapping, no fault.
+//
+// A kernel's entry is run by every thread of every block; registers and locals are a thread's own, SLRI_ROOT_SHARED and
+// SLRI_ROOT_DYNAMIC a block's, bindings everybody's. What a kernel does outside its arrays, its buffers or the words
+// that it may race for is a fault in the interpreter and undefined elsewhere, as in CUDA: a target need not check it.
 #ifndef SLRI_KERNEL_IR_H
 #define SLRI_KERNEL_IR_H
 
@@ -74,6 +78,8 @@ enum slri_root_kind {
     SLRI_ROOT_CONST,   // index: which of the module's const tables
     SLRI_ROOT_LOCAL,   // index: which of the function's locals
     SLRI_ROOT_PARAM,   // index: which of the function's parameters: memory of the caller, passed by reference
+    SLRI_ROOT_SHARED,  // index: which of the module's shared objects: memory a block, that begins as anything
+    SLRI_ROOT_DYNAMIC, // the block's `extern __shared__` memory; its size is known at launch
 };
 
 struct slri_root {
@@ -127,6 +133,8 @@ struct slri_where { // a place in the source: file indexes slri_module.file; lin
     X(FENCE)        /* order, scope */                                                                                 \
     X(REPLY)    /* ring_reply: a reply with the entry's reply type's bytes at (root, a); faults past max_replies */    \
     X(INSTANCE) /* dst = U32 number of the instance */                                                                 \
+    X(BUILTIN)  /* dst = U32 value of enum slri_builtin imm */                                                         \
+    X(BARRIER)  /* all threads of the block come here, then go on; imm: enum slri_barrier; dst, a: see there */        \
     X(CALL)     /* dst (or SLRI_NO_REG) = callee(arg[0..args)) */                                                      \
     X(IF)       /* a (I32): body[0] if not zero, else body[1] (may be NULL) */                                         \
     X(LOOP)     /* see below */                                                                                        \
@@ -153,6 +161,39 @@ enum slri_rmw {
 };
 enum slri_order { SLRI_RELAXED, SLRI_ACQUIRE, SLRI_RELEASE, SLRI_ACQ_REL, SLRI_SEQ_CST };
 enum slri_scope { SLRI_SCOPE_BLOCK, SLRI_SCOPE_DEVICE, SLRI_SCOPE_SYSTEM };
+
+// What a thread of a block knows of its place. Kernels and block handlers only.
+// X(name, what a kernel's source calls it)
+#define SLRI_BUILTIN_LIST(X)                                                                                           \
+    X(THREAD_X, "threadIdx.x")                                                                                         \
+    X(THREAD_Y, "threadIdx.y")                                                                                         \
+    X(THREAD_Z, "threadIdx.z")                                                                                         \
+    X(BLOCK_X, "blockIdx.x")                                                                                           \
+    X(BLOCK_Y, "blockIdx.y")                                                                                           \
+    X(BLOCK_Z, "blockIdx.z")                                                                                           \
+    X(BLOCK_DIM_X, "blockDim.x")                                                                                       \
+    X(BLOCK_DIM_Y, "blockDim.y")                                                                                       \
+    X(BLOCK_DIM_Z, "blockDim.z")                                                                                       \
+    X(GRID_DIM_X, "gridDim.x")                                                                                         \
+    X(GRID_DIM_Y, "gridDim.y")                                                                                         \
+    X(GRID_DIM_Z, "gridDim.z")
+
+enum slri_builtin {
+#define SLRI_BUILTIN_ENUM(name, spelling) SLRI_BUILTIN_##name,
+    SLRI_BUILTIN_LIST(SLRI_BUILTIN_ENUM)
+#undef SLRI_BUILTIN_ENUM
+        SLRI_BUILTIN_COUNT
+};
+
+// BARRIER: a fault where not all threads that still run reach the same one (a thread that has returned from the entry
+// is not waited for). It orders the block's accesses to shared and global memory. All but SYNC have an I32 in `a`, and
+// their dst (I32) is the same in every thread: how many threads gave one that is not zero, whether all, whether any.
+enum slri_barrier { SLRI_BARRIER_SYNC, SLRI_BARRIER_COUNT, SLRI_BARRIER_AND, SLRI_BARRIER_OR };
+
+#define SLRI_BLOCK_MAX_THREADS 1024 // along x and y, and in all
+#define SLRI_BLOCK_MAX_Z 64
+#define SLRI_SHARED_MAX_BYTES (UINT64_C(48) << 10) // of objects of known size: what every CUDA device gives them
+#define SLRI_WARP_THREADS 32                       // of a block in order of x, then y, then z; the same on every target
 
 // LOOP: while (test) { body; step } with `test` run first, or body first when `do_while`:
 //     if (do_while) goto body;
@@ -224,24 +265,55 @@ struct slri_function {
     const char **reg_name; // the variable's name in the source, or NULL for a temporary
     uint32_t regs, reg_room;
     struct slri_block *body;
+    uint32_t uses; // enum slri_use bits, of this function and of all that it calls
+    uint32_t mark; // for passes that follow calls: which pass was here
 };
 
-struct slri_binding_info { // a buffer (a pointer parameter), or a scalar given at launch
+enum slri_use {
+    SLRI_USES_PLACE = 1 << 0,   // BUILTIN
+    SLRI_USES_BARRIER = 1 << 1, // BARRIER
+    SLRI_USES_SHARED = 1 << 2,  // SLRI_ROOT_SHARED
+    SLRI_USES_DYNAMIC = 1 << 3, // SLRI_ROOT_DYNAMIC
+    SLRI_USES_REPLY = 1 << 4,   // REPLY
+    SLRI_USES_INSTANCE = 1 << 5 // INSTANCE
+};
+
+// A parameter of a kernel, or of a handler after its message: a buffer (a pointer), or a value given at launch. A
+// struct (of a kernel only) is read through SLRI_ROOT_BINDING as a buffer is, and nobody writes there.
+struct slri_binding_info {
     const char *name;
     bool is_buffer, is_const;     // is_const: of a buffer that the handler does not write
-    const struct slri_type *type; // the scalar's, or the element's
-    slri_reg reg;                 // of a scalar: where the entry finds it. Of a buffer: its offset register, 0 on entry
+    const struct slri_type *type; // the scalar's or the struct's, or the element's
+    slri_reg reg; // of a scalar: where the entry finds it. Of a buffer: its offset register, 0 on entry. Else NO_REG
+    bool is_restrict; // of a buffer: nothing else of this launch points into it
 };
 
-// A `__ring__` handler. The entry function has no parameters: state, message and bindings are roots and registers.
+enum slri_entry_kind {
+    SLRI_ENTRY_RING,   // a `__ring__` handler: one thread
+    SLRI_ENTRY_KERNEL, // a `__global__` kernel: a grid of blocks of threads; it has neither message nor reply
+};
+
+// The entry function has no parameters: state, message and bindings are roots and registers.
 struct slri_entry {
     const char *name;
+    enum slri_entry_kind kind;
     struct slri_function *function;
     const struct slri_type *state;   // a struct, or NULL
-    const struct slri_type *message; // a struct
+    const struct slri_type *message; // a struct, or NULL
     const struct slri_type *reply;   // a struct or scalar, or NULL: the handler never replies
     struct slri_binding_info *binding;
     uint32_t bindings;
+    // Of a block: where each of the module's shared objects lies (UINT64_MAX: not used by this entry), how many bytes
+    // they take together (dynamic ones come behind them, aligned to 16), and what __launch_bounds__ says (0: nothing).
+    uint64_t *shared_offset;
+    uint64_t shared_bytes;
+    uint32_t max_threads, min_blocks;
+};
+
+struct slri_shared { // a `__shared__` object of known size
+    const char *name;
+    const struct slri_type *type;
+    struct slri_where where;
 };
 
 struct slri_const { // a table of the module: `__constant__` or `static const` at file scope, or a const local array
@@ -260,6 +332,8 @@ struct slri_module {
     uint32_t entries;
     struct slri_const *constant;
     uint32_t constants;
+    struct slri_shared *shared;
+    uint32_t shareds;
     unsigned char source_hash[16]; // of the text and of all it included
     struct slri_region *region;    // owns every byte of the module
 };
@@ -282,6 +356,10 @@ static inline bool slri_kind_is_signed(enum slri_kind kind)
 {
     return kind == SLRI_I8 || kind == SLRI_I16 || kind == SLRI_I32 || kind == SLRI_I64;
 }
+
+// What an instruction itself uses (not those in it), and what an entry of a kind may use, as enum slri_use bits.
+uint32_t slri_instr_uses(const struct slri_instr *instr);
+uint32_t slri_entry_may_use(enum slri_entry_kind kind);
 
 // Building. Each returns NULL or SLRI_NO_REG only when memory has run out.
 struct slri_block *slri_block_create(struct slri_region *region);

@@ -21,7 +21,8 @@ const char *slri_kind_name(enum slri_kind kind)
 
 const char *slri_root_name(enum slri_root_kind kind)
 {
-    static const char *const names[] = {"none", "state", "message", "binding", "const", "local", "param"};
+    static const char *const names[] = {"none",  "state", "message", "binding", "const",
+                                        "local", "param", "shared",  "dynamic"};
     return NAME_AT(names, (unsigned)kind);
 }
 
@@ -41,4 +42,18 @@ const char *slri_scope_name(unsigned scope)
 {
     static const char *const names[] = {"block", "device", "system"};
     return NAME_AT(names, scope);
+}
+
+const char *slri_builtin_name(uint64_t builtin)
+{
+#define BUILTIN_NAME(name, spelling) spelling,
+    static const char *const names[] = {SLRI_BUILTIN_LIST(BUILTIN_NAME)};
+#undef BUILTIN_NAME
+    return NAME_AT(names, builtin);
+}
+
+const char *slri_barrier_name(uint64_t barrier)
+{
+    static const char *const names[] = {"sync", "count", "and", "or"};
+    return NAME_AT(names, barrier);
 }

@@ -11,5 +11,7 @@ const char *slri_root_name(enum slri_root_kind kind);
 const char *slri_rmw_name(uint64_t rmw);
 const char *slri_order_name(unsigned order);
 const char *slri_scope_name(unsigned scope);
+const char *slri_builtin_name(uint64_t builtin); // "threadIdx.x"
+const char *slri_barrier_name(uint64_t barrier);
 
 #endif

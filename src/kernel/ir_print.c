@@ -40,7 +40,7 @@ static void put_operand(struct printer *p, slri_reg reg)
 static void put_place(struct printer *p, struct slri_root root, slri_reg offset)
 {
     slri_text_printf(p->out, " [%s", slri_root_name(root.kind));
-    if (root.kind >= SLRI_ROOT_BINDING)
+    if (root.kind >= SLRI_ROOT_BINDING && root.kind != SLRI_ROOT_DYNAMIC)
         slri_text_printf(p->out, " %u", root.index);
     slri_text_puts(p->out, " +");
     put_operand(p, offset);
@@ -69,6 +69,10 @@ static void put_immediate(struct printer *p, const struct slri_instr *in)
         slri_text_printf(p->out, " %s", in->imm < SLRI_MATH_COUNT ? slri_math_functions[in->imm].name : "?");
     else if (in->op == SLRI_OP_ATOMIC_RMW)
         slri_text_printf(p->out, " %s", slri_rmw_name(in->imm));
+    else if (in->op == SLRI_OP_BUILTIN)
+        slri_text_printf(p->out, " %s", slri_builtin_name(in->imm));
+    else if (in->op == SLRI_OP_BARRIER)
+        slri_text_printf(p->out, " %s", slri_barrier_name(in->imm));
     else if (in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO || in->op == SLRI_OP_INDEX)
         slri_text_printf(p->out, " %llu", (unsigned long long)in->imm);
     if (in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_FENCE)
@@ -171,17 +175,26 @@ static void put_type(struct printer *p, const char *title, const struct slri_typ
                          (unsigned long long)type->bytes);
 }
 
+static void put_block_needs(struct printer *p, const struct slri_entry *entry)
+{
+    slri_text_printf(p->out, "  block: at most %u threads, at least %u blocks, %llu shared bytes\n", entry->max_threads,
+                     entry->min_blocks, (unsigned long long)entry->shared_bytes);
+}
+
 static void put_entry(struct printer *p, const struct slri_entry *entry)
 {
     p->function = entry->function;
-    slri_text_printf(p->out, "entry %s = %s\n", entry->name, entry->function->name);
+    slri_text_printf(p->out, "%s %s = %s\n", entry->kind == SLRI_ENTRY_KERNEL ? "kernel" : "entry", entry->name,
+                     entry->function->name);
     put_type(p, "state", entry->state);
     put_type(p, "message", entry->message);
     put_type(p, "reply", entry->reply);
+    if (entry->kind != SLRI_ENTRY_RING)
+        put_block_needs(p, entry);
     for (uint32_t i = 0; i < entry->bindings; i++) {
         const struct slri_binding_info *binding = &entry->binding[i];
-        slri_text_printf(p->out, "  binding %u: %s%s%s", i, binding->is_const ? "const " : "",
-                         binding->is_buffer ? "buffer " : "", binding->name);
+        slri_text_printf(p->out, "  binding %u: %s%s%s%s", i, binding->is_const ? "const " : "",
+                         binding->is_restrict ? "restrict " : "", binding->is_buffer ? "buffer " : "", binding->name);
         put_operand(p, binding->reg);
         slri_text_puts(p->out, "\n");
     }
@@ -204,6 +217,9 @@ void slri_module_print(const struct slri_module *module, struct slri_text *out)
         slri_text_printf(out, "file %u: %s\n", i, module->file[i]);
     for (uint32_t i = 0; i < module->constants; i++)
         put_constant(&p, i, &module->constant[i]);
+    for (uint32_t i = 0; i < module->shareds; i++)
+        slri_text_printf(out, "shared %u: %s, %llu bytes\n", i, module->shared[i].name,
+                         (unsigned long long)module->shared[i].type->bytes);
     for (uint32_t i = 0; i < module->functions; i++)
         put_function(&p, module->function[i]);
     for (uint32_t i = 0; i < module->entries; i++)

@@ -29,7 +29,7 @@ enum kinds { NO_KIND, MEMORY_KINDS, REGISTER_KINDS, INTEGER_KINDS };
 enum access { NO_ROOT, READS, WRITES };
 
 // What stands in dst, a, b, c: '-' nothing, 'k' a register of the instruction's kind, 'o' an I64 offset, 'i' I32, 'u'
-// U32, 'n' any integer, '*' any register, '?' is checked by the op's own function.
+// U32, 'n' any integer, '*' any register, '?' and '.' are checked by the op's own function.
 struct rule {
     const char *operands;
     enum kinds kinds;
@@ -71,6 +71,8 @@ static const struct rule rules[] = {
     [SLRI_OP_FENCE] = {.operands = "----"},
     [SLRI_OP_REPLY] = {.operands = "-o--", .root = READS},
     [SLRI_OP_INSTANCE] = {.operands = "u---"},
+    [SLRI_OP_BUILTIN] = {.operands = "u---"},
+    [SLRI_OP_BARRIER] = {.operands = "..--"},
     [SLRI_OP_CALL] = {.operands = "?---"},
     [SLRI_OP_IF] = {.operands = "-i--"},
     [SLRI_OP_LOOP] = {.operands = "-?--"},
@@ -171,8 +173,11 @@ static bool check_root(struct verifier *v, const struct slri_instr *instr, struc
     switch (root.kind) {
     case SLRI_ROOT_STATE:
     case SLRI_ROOT_MESSAGE:
+    case SLRI_ROOT_DYNAMIC:
     case SLRI_ROOT_BINDING: // whether the entry has it: check_entry_root
         return true;
+    case SLRI_ROOT_SHARED:
+        return root.index < v->module->shareds || broken(v, instr, "no shared object %u", root.index);
     case SLRI_ROOT_CONST:
         return root.index < v->module->constants || broken(v, instr, "no const table %u", root.index);
     case SLRI_ROOT_LOCAL:
@@ -304,6 +309,15 @@ static bool check_const(struct verifier *v, const struct slri_instr *instr)
            broken(v, instr, "bits above the 32 of its kind");
 }
 
+static bool check_barrier(struct verifier *v, const struct slri_instr *instr)
+{
+    if (instr->imm > SLRI_BARRIER_OR)
+        return broken(v, instr, "no such barrier");
+    if (instr->imm == SLRI_BARRIER_SYNC)
+        return (instr->dst == SLRI_NO_REG && instr->a == SLRI_NO_REG) || broken(v, instr, "has no value to combine");
+    return check_register(v, instr, "dst", instr->dst, SLRI_I32) && check_register(v, instr, "a", instr->a, SLRI_I32);
+}
+
 static bool check_special(struct verifier *v, const struct slri_instr *instr)
 {
     switch (instr->op) {
@@ -318,6 +332,10 @@ static bool check_special(struct verifier *v, const struct slri_instr *instr)
     case SLRI_OP_ATOMIC_CAS:
     case SLRI_OP_FENCE:
         return check_order(v, instr);
+    case SLRI_OP_BUILTIN:
+        return instr->imm < SLRI_BUILTIN_COUNT || broken(v, instr, "no such builtin");
+    case SLRI_OP_BARRIER:
+        return check_barrier(v, instr);
     case SLRI_OP_CALL:
         return check_call(v, instr);
     case SLRI_OP_IF:
@@ -425,18 +443,40 @@ static bool check_function(struct verifier *v)
 
 // ---- entries: what the functions that they reach refer to -----------------------------------------------------------
 
+static bool is_scalar_binding(const struct slri_binding_info *binding)
+{
+    return !binding->is_buffer && binding->type->kind != SLRI_STRUCT;
+}
+
 static bool check_entry_root(struct verifier *v, const struct slri_instr *instr, struct slri_root root,
                              enum access access)
 {
     const struct slri_entry *entry = v->entry;
     if (root.kind == SLRI_ROOT_STATE)
         return entry->state || broken(v, instr, "entry %s has no state", entry->name);
+    if (root.kind == SLRI_ROOT_MESSAGE)
+        return entry->message || broken(v, instr, "entry %s has no message", entry->name);
+    if (root.kind == SLRI_ROOT_SHARED)
+        return (entry->shared_offset && entry->shared_offset[root.index] != UINT64_MAX) ||
+               broken(v, instr, "entry %s has no place for shared object %u", entry->name, root.index);
     if (root.kind != SLRI_ROOT_BINDING)
         return true;
-    if (root.index >= entry->bindings || !entry->binding[root.index].is_buffer)
+    if (root.index >= entry->bindings || is_scalar_binding(&entry->binding[root.index]))
         return broken(v, instr, "entry %s has no buffer %u", entry->name, root.index);
-    return access != WRITES || !entry->binding[root.index].is_const ||
-           broken(v, instr, "writes to const buffer %s", entry->binding[root.index].name);
+    const struct slri_binding_info *binding = &entry->binding[root.index];
+    return access != WRITES || (binding->is_buffer && !binding->is_const) ||
+           broken(v, instr, "writes to const buffer %s", binding->name);
+}
+
+// What an instruction uses of a block, which a handler of one thread has not, or of a message, which a kernel has not.
+static bool check_entry_use(struct verifier *v, const struct slri_instr *instr)
+{
+    uint32_t uses = slri_instr_uses(instr);
+    if (uses & ~slri_entry_may_use(v->entry->kind))
+        return broken(v, instr, "not in an entry of this kind");
+    uint32_t of_blocks = uses & slri_entry_may_use(SLRI_ENTRY_KERNEL);
+    return (v->function->uses & of_blocks) == of_blocks ||
+           broken(v, instr, "its function does not say that it uses it");
 }
 
 static bool check_reached(struct verifier *v, const struct slri_block *block);
@@ -459,6 +499,7 @@ static bool check_reached_instr(struct verifier *v, const struct slri_instr *ins
     const struct rule *rule = &rules[instr->op];
     bool good = (rule->root == NO_ROOT || check_entry_root(v, instr, instr->root, rule->root)) &&
                 (rule->root2 == NO_ROOT || check_entry_root(v, instr, instr->root2, rule->root2));
+    good = good && check_entry_use(v, instr);
     if (good && instr->op == SLRI_OP_REPLY && !v->entry->reply)
         good = broken(v, instr, "entry %s does not reply", v->entry->name);
     if (good && instr->op == SLRI_OP_CALL)
@@ -484,6 +525,8 @@ static bool check_binding(struct verifier *v, const struct slri_binding_info *bi
         return broken(v, NULL, "a binding without a type or name");
     if (binding->is_buffer && kind_of(v, binding->reg) == SLRI_I64)
         return true;
+    if (!is_scalar_binding(binding) && v->entry->kind == SLRI_ENTRY_KERNEL)
+        return true;
     if (!binding->is_buffer && kind_of(v, binding->reg) == slri_kind_in_register(binding->type->kind))
         return true;
     return broken(v, NULL, "binding %s: its register has another kind", binding->name);
@@ -498,8 +541,10 @@ static bool check_entry(struct verifier *v)
         return broken(v, NULL, "an entry without a name, or whose function is not in the module");
     if (entry->function->params || entry->function->result != SLRI_VOID)
         return broken(v, NULL, "an entry has neither parameters nor a result");
-    if (!entry->message)
-        return broken(v, NULL, "entry %s has no message", entry->name);
+    if (!entry->message != (entry->kind == SLRI_ENTRY_KERNEL))
+        return broken(v, NULL, "entry %s has no message, or is a kernel with one", entry->name);
+    if (entry->kind == SLRI_ENTRY_KERNEL && (entry->state || entry->reply))
+        return broken(v, NULL, "the kernel %s has a state or a reply", entry->name);
     for (uint32_t i = 0; i < entry->bindings; i++)
         if (!check_binding(v, &entry->binding[i]))
             return false;
@@ -513,6 +558,9 @@ static bool check_module(struct verifier *v)
     for (uint32_t i = 0; i < module->constants; i++)
         if (!module->constant[i].type || !module->constant[i].type->bytes || !module->constant[i].data)
             return broken(v, NULL, "const table %u is empty", i);
+    for (uint32_t i = 0; i < module->shareds; i++)
+        if (!module->shared[i].type || !module->shared[i].type->bytes)
+            return broken(v, NULL, "shared object %u is empty", i);
     for (v->index = 0; v->index < module->functions; v->index++) {
         v->function = module->function[v->index];
         if (!check_function(v))

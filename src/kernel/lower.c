@@ -189,6 +189,7 @@ static void begin_buffer(struct slri_body *body, const struct slri_symbol *symbo
     variable->at = slri_address_of(ref, SLRI_UNBOUNDED);
     variable->at.base = symbol->assignments ? variable->reg : SLRI_NO_REG;
     *out = (struct slri_binding_info){.name = symbol->name, .is_buffer = true, .is_const = symbol->type->is_const};
+    out->is_restrict = symbol->is_restrict;
     out->type = symbol->type->of;
     out->reg = variable->reg;
 }
@@ -224,11 +225,46 @@ static void begin_entry(struct slri_body *body, const struct slri_func *func, st
     }
 }
 
+// A struct that the kernel only reads stays where the launch put it; else each thread has a copy.
+static void begin_given_struct(struct slri_body *body, const struct slri_symbol *symbol, uint32_t index,
+                               struct slri_binding_info *out)
+{
+    struct slri_ref ref = {.root = {SLRI_ROOT_BINDING, index}, .bytes = symbol->type->bytes};
+    ref.name = slri_unit_format(body->unit, "the parameter '%s'", symbol->name);
+    struct slri_address given = slri_address_of(ref, ref.bytes);
+    *out = (struct slri_binding_info){.name = symbol->name, .type = symbol->type, .reg = SLRI_NO_REG};
+    if (symbol->is_changed || symbol->address_taken)
+        slri_emit_copy(body, slri_variable_of(body, symbol)->at, given, ref.bytes, symbol->where);
+    else
+        body->variable[symbol->index] = (struct slri_variable){.is_made = true, .reg = SLRI_NO_REG, .at = given};
+}
+
+static void begin_kernel(struct slri_body *body, const struct slri_func *func, struct slri_entry *entry)
+{
+    entry->kind = SLRI_ENTRY_KERNEL;
+    entry->max_threads = func->max_threads;
+    entry->min_blocks = func->min_blocks;
+    entry->bindings = func->params;
+    entry->binding = slri_unit_take(body->unit, (func->params + 1) * sizeof *entry->binding);
+    for (uint32_t i = 0; i < func->params; i++) {
+        const struct slri_symbol *symbol = func->param[i];
+        if (symbol->type->kind == SLRI_POINTER)
+            begin_buffer(body, symbol, i, &entry->binding[i]);
+        else if (symbol->type->kind == SLRI_STRUCT)
+            begin_given_struct(body, symbol, i, &entry->binding[i]);
+        else
+            begin_given(body, symbol, &entry->binding[i]);
+    }
+}
+
 static void lower_entry(struct slri_lowering *all, struct slri_func *func, struct slri_entry *entry)
 {
     struct slri_special *special = slri_unit_take(all->unit, sizeof *special);
     struct slri_body body = begin_body(all, func, special);
-    begin_entry(&body, func, entry);
+    if (func->is_kernel)
+        begin_kernel(&body, func, entry);
+    else
+        begin_entry(&body, func, entry);
     end_body(&body, func);
     entry->name = func->name;
     entry->function = body.ir;
@@ -250,29 +286,39 @@ static void try_uncalled(struct slri_lowering *all, struct slri_func *func)
     all->module->functions = functions;
 }
 
-static uint32_t count_handlers(const struct slri_unit *unit)
+static bool is_entry(const struct slri_func *func)
+{
+    return (func->is_ring || func->is_kernel) && func->is_defined;
+}
+
+static uint32_t count_entries(const struct slri_unit *unit)
 {
     uint32_t count = 0;
     for (const struct slri_func *func = unit->functions; func; func = func->next)
-        count += func->is_ring && func->is_defined;
+        count += is_entry(func);
     return count;
 }
 
 void slri_lower_unit(struct slri_unit *unit, struct slri_module *module)
 {
     struct slri_lowering all = {.unit = unit, .region = unit->region, .module = module};
-    uint32_t handlers = count_handlers(unit);
-    if (handlers == 0) {
-        SLRI_ERROR(unit, ((struct slri_where){0, 1, 1}), NO_HANDLER, "no __ring__ handler in this source");
+    uint32_t entries = count_entries(unit);
+    if (entries == 0) {
+        SLRI_ERROR(unit, ((struct slri_where){0, 1, 1}), NO_HANDLER,
+                   "no __ring__ handler and no __global__ kernel in this source");
         return;
     }
-    module->entry = slri_unit_take(unit, handlers * sizeof *module->entry);
+    module->entry = slri_unit_take(unit, entries * sizeof *module->entry);
     for (struct slri_func *func = unit->functions; func; func = func->next)
-        if (func->is_ring && func->is_defined)
+        if (is_entry(func))
             lower_entry(&all, func, &module->entry[module->entries++]);
     for (struct slri_func *func = unit->functions; func; func = func->next)
         if (!func->special && func->is_defined)
             try_uncalled(&all, func);
     module->constant = unit->constant;
     module->constants = unit->constants;
+    module->shared = unit->shared;
+    module->shareds = unit->shareds;
+    slri_reflect(&all);
+    slri_check_barriers(&all);
 }

@@ -80,6 +80,14 @@ struct slri_body { // of a function
 void slri_lower_unit(struct slri_unit *unit, struct slri_module *module);
 struct slri_special *slri_specialise(struct slri_lowering *all, struct slri_func *func, const struct slri_key *key);
 
+// ---- reflect.c -----------------------------------------------------------------------------------------------------
+
+// What each function uses, where an entry's shared objects lie, and what an entry uses that its kind has not.
+void slri_reflect(struct slri_lowering *all);
+
+// divergence.c: reports barriers that some threads of a block reach and others do not, for certain.
+void slri_check_barriers(struct slri_lowering *all);
+
 // ---- lower_emit.c --------------------------------------------------------------------------------------------------
 
 bool slri_lower_is_news(struct slri_lowering *all, struct slri_where where, unsigned code);

@@ -171,6 +171,26 @@ static slri_reg of_instance(struct slri_body *body, const struct slri_expr *expr
     return reg;
 }
 
+static slri_reg of_builtin(struct slri_body *body, const struct slri_expr *expr)
+{
+    slri_reg reg = slri_emit_reg(body, SLRI_U32, NULL);
+    struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_BUILTIN, SLRI_U32, expr->where);
+    instr->dst = reg;
+    instr->imm = expr->index;
+    return reg;
+}
+
+static slri_reg of_barrier(struct slri_body *body, const struct slri_expr *expr)
+{
+    slri_reg value = expr->left ? slri_lower_scalar(body, expr->left) : SLRI_NO_REG;
+    slri_reg reg = expr->left ? slri_emit_reg(body, SLRI_I32, NULL) : SLRI_NO_REG;
+    struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_BARRIER, SLRI_VOID, expr->where);
+    instr->dst = reg;
+    instr->a = value;
+    instr->imm = expr->index;
+    return reg;
+}
+
 static slri_reg of_cast(struct slri_body *body, const struct slri_expr *expr)
 {
     slri_reg from = slri_lower_scalar(body, expr->left);
@@ -214,6 +234,10 @@ static slri_reg scalar_of(struct slri_body *body, const struct slri_expr *expr)
         return slri_lower_exchange(body, expr);
     case SLRI_EXPR_INSTANCE:
         return of_instance(body, expr);
+    case SLRI_EXPR_BUILTIN:
+        return of_builtin(body, expr);
+    case SLRI_EXPR_BARRIER:
+        return of_barrier(body, expr);
     default:
         return of_variable(body, expr);
     }
@@ -258,7 +282,7 @@ static void effect_of(struct slri_body *body, const struct slri_expr *expr)
         of_update(body, expr, false);
     } else if (expr->type->kind == SLRI_POINTER) {
         slri_lower_pointer(body, expr);
-    } else if (slri_type_is_scalar(expr->type) || expr->op == SLRI_EXPR_ATOMIC) {
+    } else if (slri_type_is_scalar(expr->type) || expr->op == SLRI_EXPR_ATOMIC || expr->op == SLRI_EXPR_BARRIER) {
         slri_lower_scalar(body, expr);
     } else {
         slri_lower_place(body, expr);

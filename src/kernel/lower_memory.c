@@ -178,10 +178,23 @@ static struct slri_address element(struct slri_body *body, const struct slri_exp
 
 // ---- places --------------------------------------------------------------------------------------------------------
 
+static struct slri_address place_of_shared(struct slri_body *body, const struct slri_symbol *symbol)
+{
+    struct slri_ref ref = {.root = {SLRI_ROOT_SHARED, symbol->index}, .bytes = symbol->type->bytes};
+    ref.name = slri_unit_format(body->unit, "the shared '%s'", symbol->name);
+    if (symbol->is_dynamic) {
+        ref.root = (struct slri_root){SLRI_ROOT_DYNAMIC, 0};
+        ref.bytes = SLRI_UNBOUNDED;
+    }
+    return slri_address_of(ref, ref.bytes);
+}
+
 static struct slri_address place_of_symbol(struct slri_body *body, const struct slri_symbol *symbol)
 {
     if (symbol->kind == SLRI_SYMBOL_VARIABLE)
         return slri_variable_of(body, symbol)->at;
+    if (symbol->kind == SLRI_SYMBOL_SHARED)
+        return place_of_shared(body, symbol);
     struct slri_ref ref = {.root = {SLRI_ROOT_CONST, symbol->index}, .bytes = symbol->type->bytes};
     ref.name = slri_unit_format(body->unit, "the table '%s'", symbol->name);
     return slri_address_of(ref, ref.bytes);

@@ -39,6 +39,8 @@ struct slri_unit {
 
     struct slri_const *constant; // tables; grows by doubling
     uint32_t constants, constant_room;
+    struct slri_shared *shared; // the same of __shared__ objects
+    uint32_t shareds, shared_room;
 };
 
 // ---- unit.c: memory, errors, tokens, scopes ------------------------------------------------------------------------
@@ -99,6 +101,8 @@ enum slri_word {
     SLRI_WORD_RING = 1 << 17,
     SLRI_WORD_CONSTANT = 1 << 18,
     SLRI_WORD_RESTRICT = 1 << 19,
+    SLRI_WORD_GLOBAL = 1 << 20,
+    SLRI_WORD_SHARED = 1 << 21,
 };
 
 struct slri_specifiers {
@@ -107,18 +111,22 @@ struct slri_specifiers {
     struct slri_where where;
     uint32_t words;
     bool is_const;
+    bool has_bounds; // __launch_bounds__ was there
+    uint32_t max_threads, min_blocks;
 };
 
 struct slri_declarator {
     const struct slri_token *name; // NULL: none
     const struct slri_type *type;
     bool is_const; // of the object: a pointer's own const, else the specifiers'
+    bool is_restrict;
     bool is_function;
     struct slri_symbol **param;
     uint32_t params;
 };
 
-bool slri_starts_type(const struct slri_unit *unit); // of declarations and type names
+bool slri_starts_type(const struct slri_unit *unit);                                 // of declarations and type names
+bool slri_accept_launch_bounds(struct slri_unit *unit, struct slri_specifiers *out); // if that is next
 bool slri_parse_specifiers(struct slri_unit *unit, struct slri_specifiers *out);
 bool slri_parse_declarator(struct slri_unit *unit, const struct slri_specifiers *base, struct slri_declarator *out);
 const struct slri_type *slri_parse_type_name(struct slri_unit *unit); // NULL: reported

@@ -49,6 +49,66 @@ static void learn_value(struct slri_symbol *symbol, const struct slri_init *init
     symbol->bits = init->first->value->bits;
 }
 
+// ---- shared memory -------------------------------------------------------------------------------------------------
+
+static uint32_t add_shared(struct slri_unit *unit, const struct slri_symbol *symbol)
+{
+    if (unit->shareds == unit->shared_room) {
+        uint32_t room = unit->shared_room ? 2 * unit->shared_room : 8;
+        struct slri_shared *larger = slri_unit_take(unit, room * sizeof *larger);
+        if (unit->shareds)
+            memcpy(larger, unit->shared, unit->shareds * sizeof *larger);
+        unit->shared = larger;
+        unit->shared_room = room;
+    }
+    unit->shared[unit->shareds] = (struct slri_shared){symbol->name, symbol->type, symbol->where};
+    return unit->shareds++;
+}
+
+// All that is `extern` is one memory, whose elements are what the declaration says.
+static void declare_dynamic(struct slri_unit *unit, struct slri_symbol *symbol, const struct slri_declarator *made)
+{
+    symbol->is_dynamic = true;
+    if (made->type->kind != SLRI_ARRAY || made->type->count != 0)
+        SLRI_ERROR(unit, symbol->where, BAD_SHARED, "'%s' is extern, and no array of open extent", symbol->name);
+}
+
+static void declare_static_shared(struct slri_unit *unit, struct slri_symbol *symbol,
+                                  const struct slri_declarator *made)
+{
+    bool is_open = made->type->kind == SLRI_ARRAY && made->type->count == 0;
+    if (is_open)
+        SLRI_ERROR(unit, symbol->where, EXTENT_NOT_CONSTANT, "'%s' has no extent and is not extern", symbol->name);
+    else if (!slri_type_is_complete(made->type))
+        SLRI_ERROR(unit, symbol->where, INCOMPLETE_TYPE, "'%s' has the type %s", symbol->name,
+                   slri_unit_spell(unit, made->type));
+    else if (made->type->bytes > SLRI_SHARED_MAX_BYTES)
+        SLRI_ERROR(unit, symbol->where, TYPE_TOO_LARGE, "'%s' has %llu bytes, a block has %llu for such objects",
+                   symbol->name, (unsigned long long)made->type->bytes, (unsigned long long)SLRI_SHARED_MAX_BYTES);
+    else
+        symbol->index = add_shared(unit, symbol);
+}
+
+static void parse_shared(struct slri_unit *unit, const struct slri_specifiers *base, const struct slri_declarator *made)
+{
+    struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_SHARED, made->name->text, made->name->where);
+    symbol->type = made->type;
+    if (made->is_function || made->type->kind == SLRI_POINTER)
+        SLRI_ERROR(unit, symbol->where, POINTER_IN_MEMORY, "'%s' is a %s", symbol->name,
+                   made->is_function ? "function" : "pointer in shared memory");
+    else if (base->words & SLRI_WORD_EXTERN)
+        declare_dynamic(unit, symbol, made);
+    else if (!unit->function)
+        SLRI_ERROR(unit, symbol->where, BAD_SHARED, "'%s' stands outside a function and is not extern", symbol->name);
+    else
+        declare_static_shared(unit, symbol, made);
+    if (slri_is(unit, "=")) {
+        SLRI_ERROR(unit, slri_peek(unit)->where, BAD_SHARED, "'%s' is given a value where it is declared",
+                   symbol->name);
+        unit->panic = true;
+    }
+}
+
 // ---- typedefs ------------------------------------------------------------------------------------------------------
 
 static void declare_typedef(struct slri_unit *unit, struct slri_specifiers *base, const struct slri_declarator *made)
@@ -168,16 +228,20 @@ void slri_parse_local(struct slri_unit *unit, struct slri_stmt ***last)
 {
     struct slri_specifiers base;
     struct slri_declarator made;
-    const uint32_t of_files = SLRI_WORD_EXTERN | SLRI_WORD_DEVICE | SLRI_WORD_HOST | SLRI_WORD_RING | SLRI_WORD_INLINE;
+    const uint32_t of_files =
+        SLRI_WORD_EXTERN | SLRI_WORD_DEVICE | SLRI_WORD_HOST | SLRI_WORD_RING | SLRI_WORD_INLINE | SLRI_WORD_GLOBAL;
     if (!slri_parse_specifiers(unit, &base) || slri_accept(unit, ";"))
         return;
-    if (base.words & of_files)
+    bool is_shared = base.words & SLRI_WORD_SHARED;
+    if (base.words & of_files & (is_shared ? ~(uint32_t)SLRI_WORD_EXTERN : UINT32_MAX))
         SLRI_ERROR(unit, base.where, BAD_DECLARATION, "a word that belongs to functions, inside a function");
     do {
         if (!parse_declared(unit, &base, &made))
             return;
         if (base.words & SLRI_WORD_TYPEDEF)
             declare_typedef(unit, &base, &made);
+        else if (is_shared)
+            parse_shared(unit, &base, &made);
         else
             parse_local_object(unit, &base, &made, last);
     } while (!unit->panic && slri_accept(unit, ","));
@@ -245,7 +309,7 @@ static struct slri_func *find_function(struct slri_unit *unit, const struct slri
 static void check_function_words(struct slri_unit *unit, const struct slri_specifiers *base,
                                  const struct slri_declarator *made)
 {
-    const uint32_t of_device = SLRI_WORD_DEVICE | SLRI_WORD_RING;
+    const uint32_t of_device = SLRI_WORD_DEVICE | SLRI_WORD_RING | SLRI_WORD_GLOBAL;
     bool is_host = base->words & SLRI_WORD_HOST ? !(base->words & of_device)
                                                 : !(base->words & (of_device | SLRI_WORD_STATIC | SLRI_WORD_INLINE));
     if (is_host)
@@ -267,6 +331,7 @@ static void declare_parameters(struct slri_unit *unit, struct slri_func *func)
         struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_VARIABLE, param->name, param->where);
         symbol->type = param->type;
         symbol->is_const = param->is_const;
+        symbol->is_restrict = param->is_restrict;
         func->param[i] = symbol;
         symbol->index = func->variables++;
     }
@@ -288,11 +353,24 @@ static void parse_function_body(struct slri_unit *unit, struct slri_func *func)
     unit->loop = unit->breakable = NULL;
 }
 
+static void take_launch_bounds(struct slri_unit *unit, const struct slri_specifiers *base, struct slri_func *func)
+{
+    if (!base->has_bounds)
+        return;
+    if (!func->is_kernel)
+        SLRI_ERROR(unit, base->where, ATTRIBUTE, "__launch_bounds__ is for __global__ kernels, '%s' is none",
+                   func->name);
+    func->max_threads = base->max_threads;
+    func->min_blocks = base->min_blocks;
+}
+
 static void parse_function(struct slri_unit *unit, const struct slri_specifiers *base, struct slri_declarator *made)
 {
     check_function_words(unit, base, made);
     struct slri_func *func = find_function(unit, made);
     func->is_ring |= (base->words & SLRI_WORD_RING) != 0;
+    func->is_kernel |= (base->words & SLRI_WORD_GLOBAL) != 0;
+    take_launch_bounds(unit, base, func);
     if (!slri_is(unit, "{"))
         return;
     if (func->is_defined)
@@ -304,6 +382,8 @@ static void parse_function(struct slri_unit *unit, const struct slri_specifiers 
     func->variables = 0;
     if (func->is_ring)
         slri_check_handler(unit, func);
+    if (func->is_kernel)
+        slri_check_kernel(unit, func);
     parse_function_body(unit, func);
 }
 
@@ -320,6 +400,8 @@ static void parse_file_declaration(struct slri_unit *unit)
             return;
         if (base.words & SLRI_WORD_TYPEDEF) {
             declare_typedef(unit, &base, &made);
+        } else if (base.words & SLRI_WORD_SHARED) {
+            parse_shared(unit, &base, &made);
         } else if (made.is_function) {
             parse_function(unit, &base, &made);
             if (unit->at && slri_token_is(&unit->front->token[unit->at - 1], "}"))

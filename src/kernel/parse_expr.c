@@ -65,15 +65,20 @@ static struct slri_expr *parse_call(struct slri_unit *unit, const struct slri_to
 
 static struct slri_expr *unknown_name(struct slri_unit *unit, const struct slri_token *name)
 {
-    static const char *const of_blocks[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"};
-    for (size_t i = 0; i < COUNT(of_blocks); i++)
-        if (slri_token_is(name, of_blocks[i])) {
-            SLRI_ERROR(unit, name->where, UNSUPPORTED_FEATURE, "'%s': one thread handles one message", name->text);
-            unit->panic = true; // what follows would be misread
-            return failed(unit);
-        }
     SLRI_ERROR(unit, name->where, UNKNOWN_NAME, "'%s' is not declared", name->text);
     return slri_make_error(unit, name->where);
+}
+
+// threadIdx.x and its like; NULL when something else is named.
+static struct slri_expr *parse_place(struct slri_unit *unit, const struct slri_token *name)
+{
+    if (!slri_names_place(name))
+        return NULL;
+    if (!slri_expect(unit, ".", slri_unit_format(unit, "after %s", name->text)) || !slri_is_name(unit)) {
+        slri_unexpected(unit, "x, y or z");
+        return failed(unit);
+    }
+    return slri_make_place(unit, name, slri_advance(unit));
 }
 
 static struct slri_expr *parse_name(struct slri_unit *unit)
@@ -99,6 +104,8 @@ static struct slri_expr *parse_name(struct slri_unit *unit)
     if (symbol && symbol->kind != SLRI_SYMBOL_TYPEDEF)
         return slri_make_symbol(unit, symbol, name->where);
     struct slri_expr *known = symbol ? NULL : slri_make_builtin_constant(unit, name);
+    if (!symbol && !known)
+        known = parse_place(unit, name);
     return known ? known : unknown_name(unit, name);
 }
 

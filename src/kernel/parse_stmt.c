@@ -50,7 +50,8 @@ static void parse_if(struct slri_unit *unit, struct slri_stmt ***last)
 static struct slri_symbol *stepped(const struct slri_expr *step)
 {
     bool changes = step && (step->op == SLRI_EXPR_UPDATE || step->op == SLRI_EXPR_ASSIGN);
-    return changes && step->left->op == SLRI_EXPR_VARIABLE ? step->left->symbol : NULL;
+    struct slri_symbol *symbol = changes && step->left->op == SLRI_EXPR_VARIABLE ? step->left->symbol : NULL;
+    return symbol && symbol->kind == SLRI_SYMBOL_VARIABLE ? symbol : NULL;
 }
 
 static void parse_loop_body(struct slri_unit *unit, struct slri_stmt *loop)

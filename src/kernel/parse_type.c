@@ -30,6 +30,8 @@ static const struct {
     {"__device__", SLRI_WORD_DEVICE},
     {"__host__", SLRI_WORD_HOST},
     {"__ring__", SLRI_WORD_RING},
+    {"__global__", SLRI_WORD_GLOBAL},
+    {"__shared__", SLRI_WORD_SHARED},
     {"__constant__", SLRI_WORD_CONSTANT},
     {"restrict", SLRI_WORD_RESTRICT},
     {"__restrict__", SLRI_WORD_RESTRICT},
@@ -53,12 +55,8 @@ static const struct {
     const char *what;
     bool is_free; // not reserved in C
 } foreign[] = {
-    {"__global__", SLRI_K_UNSUPPORTED_FEATURE, "__global__ kernels are not handlers", false},
     {"__ring_block__", SLRI_K_UNSUPPORTED_FEATURE, "__ring_block__ handlers are not there yet", false},
-    {"__shared__", SLRI_K_UNSUPPORTED_FEATURE, "__shared__ memory belongs to a block, and a handler is one thread",
-     false},
     {"__managed__", SLRI_K_GLOBAL_VARIABLE, "__managed__ memory is outside the subset", false},
-    {"__launch_bounds__", SLRI_K_ATTRIBUTE, "__launch_bounds__ is for __global__ kernels", false},
     {"__attribute__", SLRI_K_ATTRIBUTE, "an attribute", false},
     {"__align__", SLRI_K_ATTRIBUTE, "an attribute", false},
     {"_Alignas", SLRI_K_ATTRIBUTE, "an alignment", false},
@@ -371,6 +369,31 @@ static const struct slri_type *type_of_words(struct slri_unit *unit, uint32_t se
     return slri_type_of(unit->types, kind == SLRI_VOID && set != SLRI_WORD_VOID ? SLRI_I32 : kind);
 }
 
+static uint32_t parse_bound(struct slri_unit *unit, const char *what)
+{
+    int64_t value = 0;
+    struct slri_where where = slri_peek(unit)->where;
+    if (slri_parse_constant(unit, what, &value) && (value < 0 || value > UINT32_MAX))
+        SLRI_ERROR(unit, where, VALUE_OUT_OF_RANGE, "%s is %lld", what, (long long)value);
+    return (uint32_t)value;
+}
+
+// __launch_bounds__(most threads a block, least blocks a multiprocessor, most blocks a cluster): the last is not kept.
+bool slri_accept_launch_bounds(struct slri_unit *unit, struct slri_specifiers *out)
+{
+    if (!slri_accept(unit, "__launch_bounds__"))
+        return false;
+    out->has_bounds = true;
+    if (!slri_expect(unit, "(", "after __launch_bounds__"))
+        return false;
+    out->max_threads = parse_bound(unit, "the threads of a block");
+    if (slri_accept(unit, ","))
+        out->min_blocks = parse_bound(unit, "the blocks of a multiprocessor");
+    if (slri_accept(unit, ","))
+        parse_bound(unit, "the blocks of a cluster");
+    return slri_expect(unit, ")", "after the bounds");
+}
+
 // Takes one word, or a whole struct or enum; false where the specifiers end, or in a panic.
 static bool take_specifier(struct slri_unit *unit, struct slri_specifiers *out, uint32_t *longs)
 {
@@ -383,6 +406,8 @@ static bool take_specifier(struct slri_unit *unit, struct slri_specifiers *out, 
         *longs += word == SLRI_WORD_LONG;
         out->words |= word;
         slri_advance(unit);
+    } else if (slri_accept_launch_bounds(unit, out)) {
+        return true;
     } else if (!has_type && slri_token_is(token, "struct")) {
         out->type = parse_struct(unit, out);
     } else if (!has_type && slri_token_is(token, "enum")) {
@@ -487,9 +512,10 @@ static void parse_stars(struct slri_unit *unit, struct slri_declarator *out)
             SLRI_ERROR(unit, where, POINTER_IN_MEMORY, "a pointer to a pointer");
         else
             out->type = make_pointer(unit, out->type, out->is_const);
-        out->is_const = false;
+        out->is_const = out->is_restrict = false;
         for (uint32_t word; (word = word_of(slri_peek(unit)) & (SLRI_WORD_CONST | SLRI_WORD_RESTRICT)) != 0;) {
             out->is_const |= word == SLRI_WORD_CONST;
+            out->is_restrict |= word == SLRI_WORD_RESTRICT;
             slri_advance(unit);
         }
     }
@@ -503,6 +529,7 @@ static struct slri_symbol *parse_parameter(struct slri_unit *unit)
         return NULL;
     struct slri_symbol *symbol = slri_unit_take(unit, sizeof *symbol);
     *symbol = (struct slri_symbol){.kind = SLRI_SYMBOL_VARIABLE, .type = made.type, .is_const = made.is_const};
+    symbol->is_restrict = made.is_restrict;
     symbol->name = made.name ? made.name->text : NULL;
     symbol->where = made.name ? made.name->where : base.where;
     if (made.is_function)

@@ -120,6 +120,20 @@ static bool of_choice(struct slri_body *body, const struct slri_expr *expr, stru
     return true;
 }
 
+// A block has at most 1024 threads, or what __launch_bounds__ says, along x and y, and 64 along z.
+static bool of_builtin(const struct slri_body *body, const struct slri_expr *expr, struct range *out)
+{
+    bool is_index = expr->index <= SLRI_BUILTIN_THREAD_Z;
+    if (!is_index && (expr->index < SLRI_BUILTIN_BLOCK_DIM_X || expr->index > SLRI_BUILTIN_BLOCK_DIM_Z))
+        return false;
+    bool along_z = expr->index == SLRI_BUILTIN_THREAD_Z || expr->index == SLRI_BUILTIN_BLOCK_DIM_Z;
+    int64_t most = along_z ? SLRI_BLOCK_MAX_Z : SLRI_BLOCK_MAX_THREADS;
+    if (body->func->is_kernel && body->func->max_threads && body->func->max_threads < most)
+        most = body->func->max_threads;
+    *out = is_index ? (struct range){0, most - 1} : (struct range){1, most};
+    return true;
+}
+
 static bool of_node(struct slri_body *body, const struct slri_expr *expr, struct range *out)
 {
     const struct slri_variable *variable;
@@ -135,6 +149,8 @@ static bool of_node(struct slri_body *body, const struct slri_expr *expr, struct
             return false;
         *out = (struct range){variable->least, variable->most};
         return true;
+    case SLRI_EXPR_BUILTIN:
+        return of_builtin(body, expr, out);
     case SLRI_EXPR_CAST:
         return of_cast(body, expr, out);
     case SLRI_EXPR_BINARY:
@@ -198,7 +214,7 @@ static int64_t stride_of(const struct slri_expr *step)
 // A bound that is itself computed without assigning anything.
 static bool is_pure(const struct slri_expr *expr)
 {
-    if (!expr || expr->op == SLRI_EXPR_CONST || expr->op == SLRI_EXPR_VARIABLE)
+    if (!expr || expr->op == SLRI_EXPR_CONST || expr->op == SLRI_EXPR_VARIABLE || expr->op == SLRI_EXPR_BUILTIN)
         return true;
     bool is_plain = expr->op == SLRI_EXPR_BINARY || expr->op == SLRI_EXPR_CAST || expr->op == SLRI_EXPR_FIELD ||
                     expr->op == SLRI_EXPR_DEREF || expr->op == SLRI_EXPR_SUBSCRIPT;

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// A grid's blocks, a block's threads, and whose turn it is. A block's memory is taken once and used for one block after
+// the other.
+#include "kernel/grid.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "kernel/interpreter_thread.h"
+
+#include <string.h>
+
+#define TURN 256      // instructions, where turns are in order
+#define TURN_DRAWN 32 // at most so many, where they are drawn: short, so that many interleavings are met
+
+struct block {
+    uint64_t number; // in the grid
+    bool is_open;
+    uint32_t live; // threads that have not ended
+    struct slri_span *span;
+    unsigned char *shared;
+    uint32_t *turn;        // whose turns are next, as thread numbers
+    unsigned char *thread; // `threads` of stride `thread_bytes`
+    struct slri_call *call;
+    uint32_t *builtin;
+};
+
+struct run {
+    const struct slri_flat *flat;
+    const struct slri_grid *grid;
+    const struct slri_entry *entry;
+    uint32_t function, threads, spans;
+    uint64_t shared_bytes; // of both sorts
+    size_t thread_bytes, block_bytes;
+    uint64_t random;
+    uint64_t next, end; // blocks still to open
+    struct slri_grid_end *out;
+};
+
+// ---- the launch ----------------------------------------------------------------------------------------------------
+
+static slr_status check_shape(const struct slri_entry *entry, const struct slri_grid *g)
+{
+    static const uint32_t most_blocks[] = {INT32_MAX, 65535, 65535};
+    static const uint32_t most_threads[] = {SLRI_BLOCK_MAX_THREADS, SLRI_BLOCK_MAX_THREADS, SLRI_BLOCK_MAX_Z};
+    for (int i = 0; i < 3; i++) {
+        if (g->grid[i] == 0 || g->grid[i] > most_blocks[i])
+            return SLRI_FAIL(INVALID, "'%s': a grid of %u blocks along %c; 1 to %u are possible", entry->name,
+                             g->grid[i], "xyz"[i], most_blocks[i]);
+        if (g->block[i] == 0 || g->block[i] > most_threads[i])
+            return SLRI_FAIL(INVALID, "'%s': a block of %u threads along %c; 1 to %u are possible", entry->name,
+                             g->block[i], "xyz"[i], most_threads[i]);
+    }
+    uint64_t threads = (uint64_t)g->block[0] * g->block[1] * g->block[2];
+    uint32_t most = entry->max_threads ? entry->max_threads : SLRI_BLOCK_MAX_THREADS;
+    if (threads > most || threads > SLRI_BLOCK_MAX_THREADS)
+        return SLRI_FAIL(INVALID, "'%s': a block of %llu threads; at most %u are possible%s", entry->name,
+                         (unsigned long long)threads, most, entry->max_threads ? " (__launch_bounds__)" : "");
+    if (g->dynamic_shared > SLRI_GRID_MAX_SHARED_BYTES - entry->shared_bytes)
+        return SLRI_FAIL(INVALID, "'%s': %llu bytes of dynamic shared memory beside %llu static ones; %d are possible",
+                         entry->name, (unsigned long long)g->dynamic_shared, (unsigned long long)entry->shared_bytes,
+                         SLRI_GRID_MAX_SHARED_BYTES);
+    return SLR_OK;
+}
+
+static slr_status check_arguments(const struct slri_entry *entry, const struct slri_grid *g)
+{
+    if (g->args != entry->bindings)
+        return SLRI_FAIL(INVALID, "'%s' takes %u arguments, here are %u", entry->name, entry->bindings, g->args);
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        const struct slri_binding_info *info = &entry->binding[i];
+        if (!info->is_buffer && (!g->arg[i].data || g->arg[i].bytes != info->type->bytes))
+            return SLRI_FAIL(INVALID, "'%s': argument '%s' has %llu bytes, here are %llu", entry->name, info->name,
+                             (unsigned long long)info->type->bytes, (unsigned long long)g->arg[i].bytes);
+        if (info->is_buffer && !g->arg[i].data && g->arg[i].bytes)
+            return SLRI_FAIL(INVALID, "'%s': buffer '%s' is NULL", entry->name, info->name);
+    }
+    return SLR_OK;
+}
+
+static uint64_t blocks_of(const struct slri_grid *g)
+{
+    return (uint64_t)g->grid[0] * g->grid[1] * g->grid[2]; // at most 2^63
+}
+
+slr_status slri_grid_check(const struct slri_module *module, const struct slri_grid *grid)
+{
+    if (grid->entry >= module->entries || module->entry[grid->entry].kind != SLRI_ENTRY_KERNEL)
+        return SLRI_FAIL(INVALID, "'%s' has no kernel number %u", module->name, grid->entry);
+    const struct slri_entry *entry = &module->entry[grid->entry];
+    SLRI_TRY(check_shape(entry, grid));
+    SLRI_TRY(check_arguments(entry, grid));
+    uint64_t blocks = blocks_of(grid);
+    if (grid->first >= blocks || grid->count > blocks - grid->first)
+        return SLRI_FAIL(INVALID, "'%s': blocks %llu and on, of %llu", entry->name, (unsigned long long)grid->first,
+                         (unsigned long long)blocks);
+    return SLR_OK;
+}
+
+// ---- drawing -------------------------------------------------------------------------------------------------------
+
+// splitmix64: any seed will do, also small ones.
+static uint64_t draw(struct run *run)
+{
+    uint64_t z = run->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+// ---- blocks --------------------------------------------------------------------------------------------------------
+
+static struct slri_interp_thread *thread_of(const struct run *run, const struct block *block, uint32_t number)
+{
+    return (struct slri_interp_thread *)(block->thread + number * run->thread_bytes);
+}
+
+static void place_of(const struct run *run, uint64_t block, uint32_t thread, uint32_t out[6])
+{
+    const struct slri_grid *g = run->grid;
+    out[0] = thread % g->block[0];
+    out[1] = thread / g->block[0] % g->block[1];
+    out[2] = thread / g->block[0] / g->block[1];
+    out[3] = (uint32_t)(block % g->grid[0]);
+    out[4] = (uint32_t)(block / g->grid[0] % g->grid[1]);
+    out[5] = (uint32_t)(block / g->grid[0] / g->grid[1]);
+}
+
+static void fill_shared(struct run *run, struct block *block)
+{
+    for (uint64_t i = 0; i < run->shared_bytes; i++)
+        block->shared[i] = run->grid->seed ? (unsigned char)draw(run) : 0;
+}
+
+static void fill_builtins(const struct run *run, const struct block *block, uint32_t thread)
+{
+    uint32_t *to = block->builtin + (size_t)thread * SLRI_BUILTIN_COUNT;
+    place_of(run, block->number, thread, to);
+    memcpy(to + SLRI_BUILTIN_BLOCK_DIM_X, run->grid->block, sizeof run->grid->block);
+    memcpy(to + SLRI_BUILTIN_GRID_DIM_X, run->grid->grid, sizeof run->grid->grid);
+}
+
+static void open_block(struct run *run, struct block *block, uint64_t number)
+{
+    block->number = number;
+    block->is_open = true;
+    block->live = run->threads;
+    fill_shared(run, block);
+    for (uint32_t i = 0; i < run->threads; i++) {
+        struct slri_interp_thread *thread = thread_of(run, block, i);
+        block->call[i] = (struct slri_call){.bound = run->grid->arg, .fuel = run->grid->fuel};
+        fill_builtins(run, block, i);
+        slri_interp_thread_open(thread, &block->call[i]);
+    }
+}
+
+// ---- faults --------------------------------------------------------------------------------------------------------
+
+static struct slri_grid_place describe(const struct run *run, const struct block *block, uint32_t thread)
+{
+    uint32_t place[6];
+    const struct slri_interp_thread *t = thread_of(run, block, thread);
+    place_of(run, block->number, thread, place);
+    struct slri_grid_place made = {.where = run->flat->where[t->next - run->flat->code]};
+    memcpy(made.thread, place, sizeof made.thread);
+    memcpy(made.block, place + 3, sizeof made.block);
+    return made;
+}
+
+static bool stop(struct run *run, const struct block *block, uint32_t thread, uint32_t fault)
+{
+    run->out->fault = fault;
+    run->out->at = describe(run, block, thread);
+    return false;
+}
+
+// ---- barriers ------------------------------------------------------------------------------------------------------
+
+static int32_t combine(const struct run *run, const struct block *block, const struct slri_code *barrier)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < run->threads; i++) {
+        const struct slri_interp_thread *thread = thread_of(run, block, i);
+        count += thread->progress == SLRI_WAITING && thread->frame->reg[barrier->a].i32 != 0;
+    }
+    if (barrier->imm == SLRI_BARRIER_AND)
+        return count == block->live;
+    return barrier->imm == SLRI_BARRIER_OR ? count > 0 : (int32_t)count;
+}
+
+// Every thread that still runs waits: all at one barrier, or it is a fault.
+static bool lift(struct run *run, struct block *block)
+{
+    uint32_t first = 0;
+    while (thread_of(run, block, first)->progress != SLRI_WAITING)
+        first++;
+    const struct slri_code *barrier = thread_of(run, block, first)->next;
+    for (uint32_t i = first + 1; i < run->threads; i++) {
+        const struct slri_interp_thread *thread = thread_of(run, block, i);
+        if (thread->progress != SLRI_WAITING || thread->next == barrier)
+            continue;
+        run->out->other = describe(run, block, i);
+        return stop(run, block, first, SLRI_FAULT_BARRIER);
+    }
+    int32_t value = barrier->imm == SLRI_BARRIER_SYNC ? 0 : combine(run, block, barrier);
+    for (uint32_t i = first; i < run->threads; i++) {
+        struct slri_interp_thread *thread = thread_of(run, block, i);
+        if (thread->progress != SLRI_WAITING)
+            continue;
+        if (barrier->dst != SLRI_NO_REG)
+            thread->frame->reg[barrier->dst].i32 = value;
+        thread->next = barrier + 1;
+        thread->progress = SLRI_RUNNING;
+    }
+    run->out->missed += block->live < run->threads;
+    if (run->grid->watch && run->grid->watch->lift)
+        run->grid->watch->lift(run->grid->watch->user, block->number, barrier);
+    return true;
+}
+
+// ---- turns ---------------------------------------------------------------------------------------------------------
+
+static uint32_t list_turns(struct run *run, const struct block *block)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < run->threads; i++)
+        if (thread_of(run, block, i)->progress == SLRI_RUNNING)
+            block->turn[count++] = i;
+    for (uint32_t i = count; run->grid->seed && i > 1; i--) {
+        uint32_t other = (uint32_t)(draw(run) % i), moved = block->turn[other];
+        block->turn[other] = block->turn[i - 1];
+        block->turn[i - 1] = moved;
+    }
+    return count;
+}
+
+static bool take_turn(struct run *run, struct block *block, uint32_t number)
+{
+    struct slri_interp_thread *thread = thread_of(run, block, number);
+    uint64_t done, length = run->grid->seed ? 1 + draw(run) % TURN_DRAWN : TURN;
+    enum slri_progress progress = slri_interp_step(thread, length, &done);
+    run->out->instructions += done;
+    if (progress == SLRI_FAULTED)
+        return stop(run, block, number, thread->fault);
+    block->live -= progress == SLRI_DONE;
+    return true;
+}
+
+// Every thread that can go on has one turn; where none can, the barrier is lifted. False after a fault.
+static bool advance(struct run *run, struct block *block)
+{
+    uint32_t count = list_turns(run, block);
+    for (uint32_t i = 0; i < count; i++)
+        if (!take_turn(run, block, block->turn[i]))
+            return false;
+    if (block->live == 0)
+        block->is_open = false;
+    return count > 0 || lift(run, block);
+}
+
+static void run_blocks(struct run *run, struct block *block, uint32_t residents)
+{
+    for (uint32_t open = residents; open > 0;) {
+        for (uint32_t i = 0; i < residents; i++) {
+            if (!block[i].is_open)
+                continue;
+            if (!advance(run, &block[i]))
+                return;
+            if (block[i].is_open)
+                continue;
+            if (run->next < run->end)
+                open_block(run, &block[i], run->next++);
+            else
+                open--;
+        }
+    }
+}
+
+// ---- memory --------------------------------------------------------------------------------------------------------
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+// All that a block needs, one behind the other.
+static size_t lay_out_block(const struct run *run, struct block *block, unsigned char *base)
+{
+    size_t at = 0;
+#define PART(member, bytes) (block ? (void)(block->member = (void *)(base + at)) : (void)0, at += round_up(bytes))
+    PART(span, run->spans * sizeof(struct slri_span));
+    PART(shared, run->shared_bytes);
+    PART(turn, run->threads * sizeof(uint32_t));
+    PART(call, run->threads * sizeof(struct slri_call));
+    PART(builtin, (size_t)run->threads * SLRI_BUILTIN_COUNT * sizeof(uint32_t));
+    PART(thread, run->threads * run->thread_bytes);
+#undef PART
+    return at;
+}
+
+static void name_spans(const struct run *run, struct block *block)
+{
+    const struct slri_module *module = run->flat->module;
+    for (uint32_t i = 0; i < module->constants; i++)
+        block->span[SLRI_SPAN_CONST + i] =
+            (struct slri_span){(unsigned char *)module->constant[i].data, module->constant[i].type->bytes};
+    for (uint32_t i = 0; i < module->shareds; i++)
+        if (run->entry->shared_offset[i] != UINT64_MAX)
+            block->span[slri_span_of_shared(module, i)] =
+                (struct slri_span){block->shared + run->entry->shared_offset[i], module->shared[i].type->bytes};
+    block->span[slri_span_of_shared(module, module->shareds)] =
+        (struct slri_span){block->shared + run->entry->shared_bytes, run->grid->dynamic_shared};
+    for (uint32_t i = 0; i < run->entry->bindings; i++)
+        block->span[slri_span_of_binding(module, i)] =
+            (struct slri_span){run->grid->arg[i].data, run->grid->arg[i].bytes};
+}
+
+static void make_block(const struct run *run, struct block *block, unsigned char *base)
+{
+    lay_out_block(run, block, base);
+    name_spans(run, block);
+    for (uint32_t i = 0; i < run->threads; i++) {
+        struct slri_interp_thread *thread = thread_of(run, block, i);
+        *thread = (struct slri_interp_thread){.flat = run->flat,
+                                              .entry = run->entry,
+                                              .function = run->function,
+                                              .progress = SLRI_DONE,
+                                              .span = block->span,
+                                              .builtin = block->builtin + (size_t)i * SLRI_BUILTIN_COUNT,
+                                              .number = i,
+                                              .watch = run->grid->watch};
+        thread->stack = (unsigned char *)thread + round_up(sizeof *thread);
+    }
+}
+
+static void prepare(struct run *run)
+{
+    const struct slri_module *module = run->flat->module;
+    const struct slri_grid *g = run->grid;
+    while (module->function[run->function] != run->entry->function)
+        run->function++;
+    run->threads = g->block[0] * g->block[1] * g->block[2];
+    run->spans = slri_span_of_binding(module, run->entry->bindings);
+    if (run->spans < run->flat->spans)
+        run->spans = run->flat->spans;
+    run->shared_bytes = run->entry->shared_bytes + g->dynamic_shared;
+    run->thread_bytes =
+        round_up(sizeof(struct slri_interp_thread)) + round_up(run->flat->function[run->function].stack_bytes);
+    run->block_bytes = lay_out_block(run, NULL, NULL);
+    run->random = g->seed;
+    run->next = g->first;
+    run->end = g->count ? g->first + g->count : blocks_of(g);
+}
+
+slr_status slri_interpret_grid(const struct slri_interp *interp, const struct slri_grid *grid,
+                               struct slri_grid_end *end)
+{
+    const struct slri_module *module = interp->flat.module;
+    SLRI_TRY(slri_grid_check(module, grid));
+    struct run run = {.flat = &interp->flat, .grid = grid, .entry = &module->entry[grid->entry], .out = end};
+    prepare(&run);
+    uint64_t blocks = run.end - run.next, wanted = grid->resident ? grid->resident : 1;
+    uint32_t residents = (uint32_t)(wanted < blocks ? wanted : blocks);
+    size_t head = round_up(residents * sizeof(struct block)), bytes = head + residents * run.block_bytes + 64;
+    unsigned char *memory = slri_alloc(NULL, bytes);
+    if (memory == NULL)
+        return SLRI_FAIL(NO_MEMORY, "no memory for %u blocks of %u threads of '%s'", residents, run.threads,
+                         run.entry->name);
+    unsigned char *aligned = memory + (64 - (uintptr_t)memory % 64) % 64;
+    struct block *block = (struct block *)aligned;
+    *end = (struct slri_grid_end){.fault = SLRI_FAULT_NONE};
+    for (uint32_t i = 0; i < residents; i++) {
+        make_block(&run, &block[i], aligned + head + i * run.block_bytes);
+        open_block(&run, &block[i], run.next++);
+    }
+    run_blocks(&run, block, residents);
+    slri_free(NULL, memory, bytes);
+    return SLR_OK;
+}
