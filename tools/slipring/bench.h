@@ -50,6 +50,7 @@ bool bench_one_way(bench *bench);
 bool bench_reqrep(bench *bench);
 bool bench_keyed(bench *bench);
 bool bench_pipeline(bench *bench);
+bool bench_ward(bench *bench);
 bool bench_run(bench *bench);
 
 #endif
