@@ -19,6 +19,10 @@
 extern "C" {
 #endif
 
+/// A priority, 0 (lowest) to 255, in a field whose zero means "default".
+#define SLR_PRIORITY(priority) ((uint32_t)(priority) + 1u)
+#define SLR_DEFAULT_PRIORITY 128u
+
 typedef struct slr_device slr_device;
 
 /// What can be chosen at open. Zero means the default; fields are only appended.
@@ -71,9 +75,10 @@ typedef struct slr_backend_info {
 /// message says why), NO_MEMORY.
 SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
 
-/// Closes a device: terminates at once the ring kernels still on it (their pending messages are undelivered), then
-/// frees it. Programs, buffers, ports and ring kernels of the device must not be used afterwards, except to destroy
-/// them. NULL is fine. Threads: any, once.  Blocks: until handlers in progress have returned.
+/// Closes a device: waits until all work submitted to its streams is done, terminates at once the ring kernels still on
+/// it (their pending messages are undelivered), then frees it. Programs, buffers, streams, ports and ring kernels of
+/// the device must not be used afterwards, except to destroy them. NULL is fine. Threads: any, once, and not a host
+/// function of one of its streams: there it does nothing. Blocks: until handlers and work in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).

@@ -55,10 +55,6 @@ typedef enum slr_restart_from {
     SLR_RESTART_CHECKPOINT = 2 ///< the state that the last slr_ring_checkpoint kept
 } slr_restart_from;
 
-/// A priority, 0 (lowest) to 255, in a field whose zero means "default".
-#define SLR_PRIORITY(priority) ((uint32_t)(priority) + 1u)
-#define SLR_DEFAULT_PRIORITY 128u
-
 /// What a host handler is given: one message, its instance's state, and a way to reply.
 typedef struct slr_delivery {
     const void *message; ///< borrowed until the handler returns; aligned to 8

@@ -7,6 +7,7 @@
 #include <slipring/buffer.h>
 #include <slipring/dead_letter.h>
 #include <slipring/devices.h>
+#include <slipring/event.h>
 #include <slipring/key.h>
 #include <slipring/keys.h>
 #include <slipring/loop.h>
@@ -15,6 +16,7 @@
 #include <slipring/ring.h>
 #include <slipring/route.h>
 #include <slipring/status.h>
+#include <slipring/stream.h>
 #include <slipring/supervisor.h>
 #include <slipring/topic.h>
 

@@ -26,11 +26,80 @@ struct slri_spec {
     uint32_t options;
 };
 
+// What a submission is made of, a tag a kind. Device addresses are NULL on a device that stores nothing.
+enum slri_command_op {
+    SLRI_COPY_IN,  // copy: host to device
+    SLRI_COPY_OUT, // copy: device to host
+    SLRI_COPY,     // move: device to device; the ranges may overlap
+    SLRI_FILL,     // fill: a pattern, again and again
+    SLRI_CALL,     // call: a function of the host; also where what came before it has failed
+    SLRI_STAMP,    // stamp: the time at which all before it has been done
+    SLRI_OPS       // how many there are
+};
+
 struct slri_command {
-    enum { SLRI_COPY_IN, SLRI_COPY_OUT } op; // host to device, device to host
-    void *device;                            // the device's address
-    void *host;
-    uint64_t bytes;
+    enum slri_command_op op;
+    union {
+        struct {
+            void *device, *host;
+            uint64_t bytes;
+        } copy;
+        struct {
+            void *to;
+            const void *from;
+            uint64_t bytes;
+        } move;
+        struct {
+            void *device;
+            uint64_t bytes; // a multiple of pattern_bytes
+            uint32_t pattern_bytes;
+            unsigned char pattern[16];
+        } fill;
+        struct {
+            void (*function)(void *user, slr_status status);
+            void *user;
+        } call;
+        uint64_t *stamp; // on the clock of slri_now_ns
+    };
+};
+
+// How many bytes a command moves.
+static inline uint64_t slri_command_bytes(const struct slri_command *command)
+{
+    switch (command->op) {
+    case SLRI_COPY_IN:
+    case SLRI_COPY_OUT:
+        return command->copy.bytes;
+    case SLRI_COPY:
+        return command->move.bytes;
+    case SLRI_FILL:
+        return command->fill.bytes;
+    default:
+        return 0;
+    }
+}
+
+struct slri_queue; // a stream as the layers below see it: device/queue.h
+
+// After the queue's submission of that number.
+struct slri_after {
+    struct slri_queue *queue;
+    uint64_t value;
+};
+
+// Commands that are done one after the other, once every point of `wait` has passed; then the queue's `value` has. The
+// front half makes it and keeps it until it is settled.
+struct slri_submission {
+    const struct slri_command *command;
+    struct slri_after *wait;
+    uint32_t commands, waits;
+    struct slri_queue *queue; // NULL: at once, in the calling thread; then there are no waits, and nothing below counts
+    uint64_t value;           // given by slri_queue_push, which also writes it to `told`, unless that is NULL: the
+    uint64_t *told;           // submission may be gone when submit returns
+    // The front half's, called when the commands are done and before `value` has passed: gives up what they held.
+    void (*settle)(struct slri_submission *submission);
+    void (*forget)(struct slri_submission *submission); // behind that, under the queues' lock: frees it
+    struct slri_submission *next;                       // in its queue
 };
 
 // A host function of many messages a call. It says which of them faulted by a status in `fault_line`, else 0.
@@ -184,7 +253,8 @@ struct slri_backend {
     slr_status (*buffer_create)(void *device, uint64_t bytes,
                                 void **memory);                         // zeroed; NULL is no error on a device that
     void (*buffer_destroy)(void *device, void *memory, uint64_t bytes); // stores nothing
-    slr_status (*submit)(void *device, const struct slri_command *command, uint32_t commands);
+    slr_status (*queue_open)(void *device, struct slri_queue *queue);   // before the first submission to it
+    slr_status (*submit)(void *device, struct slri_submission *submission);
     // Optional, all or none: kernels and ring kernels.
     slr_status (*program_create)(void *device, const struct slri_module *module, void **program);
     void (*program_destroy)(void *device, void *program);

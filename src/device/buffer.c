@@ -2,7 +2,7 @@
 // Buffers: checked here, stored by the backend.
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/device.h"
+#include "device/stream.h"
 
 #define LARGEST ((uint64_t)1 << 40)
 
@@ -50,11 +50,10 @@ void slr_buffer_destroy(slr_buffer *buffer)
         slri_buffer_release(buffer);
 }
 
-static slr_status check_range(const slr_buffer *buffer, uint64_t offset, const void *host, uint64_t bytes,
-                              const char *call)
+slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, uint64_t bytes, const char *call)
 {
-    if (!buffer || (!host && bytes != 0))
-        return SLRI_FAIL(INVALID, "%s: %s is NULL", call, buffer ? "the host's memory" : "buffer");
+    if (!buffer)
+        return SLRI_FAIL(INVALID, "%s: buffer is NULL", call);
     if (offset > buffer->bytes || bytes > buffer->bytes - offset)
         return SLRI_FAIL(INVALID, "%s: bytes %llu to %llu were asked for, the buffer has %llu", call,
                          (unsigned long long)offset, (unsigned long long)(offset + bytes),
@@ -62,25 +61,28 @@ static slr_status check_range(const slr_buffer *buffer, uint64_t offset, const v
     return SLR_OK;
 }
 
-static slr_status copy(slr_buffer *buffer, uint64_t offset, void *host, uint64_t bytes, bool in)
+slr_status slri_buffer_copy_command(slr_buffer *buffer, uint64_t offset, void *host, uint64_t bytes,
+                                    enum slri_command_op op, const char *call, struct slri_command *out)
 {
-    struct slri_command command = {.op = in ? SLRI_COPY_IN : SLRI_COPY_OUT,
-                                   .device = buffer->memory ? (char *)buffer->memory + offset : NULL,
-                                   .host = host,
-                                   .bytes = bytes};
-    return buffer->device->backend->submit(buffer->device->self, &command, 1);
+    SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, call));
+    if (!host && bytes != 0)
+        return SLRI_FAIL(INVALID, "%s: the host's memory is NULL", call);
+    *out = (struct slri_command){.op = op, .copy = {slri_buffer_at(buffer, offset), host, bytes}};
+    return SLR_OK;
 }
 
 slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes)
 {
-    SLRI_TRY(check_range(buffer, offset, from, bytes, "slr_buffer_write"));
-    return copy(buffer, offset, (void *)from, bytes, true);
+    struct slri_command command;
+    SLRI_TRY(slri_buffer_copy_command(buffer, offset, (void *)from, bytes, SLRI_COPY_IN, "slr_buffer_write", &command));
+    return slri_device_run(buffer->device, &command, 1);
 }
 
 slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes)
 {
-    SLRI_TRY(check_range(buffer, offset, to, bytes, "slr_buffer_read"));
-    return copy(buffer, offset, to, bytes, false);
+    struct slri_command command;
+    SLRI_TRY(slri_buffer_copy_command(buffer, offset, to, bytes, SLRI_COPY_OUT, "slr_buffer_read", &command));
+    return slri_device_run(buffer->device, &command, 1);
 }
 
 uint64_t slr_buffer_size(const slr_buffer *buffer)

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/spec.h"
+#include "device/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +154,7 @@ void slri_device_release(slr_device *device)
 {
     if (!slri_let_go(&device->holds))
         return;
+    slri_streams_free(device);
     device->backend->close(device->self);
     slri_mutex_destroy(&device->ring_lock);
     slr_allocator copy = device->allocator_copy;
@@ -161,7 +163,7 @@ void slri_device_release(slr_device *device)
 
 void slr_device_close(slr_device *device)
 {
-    if (!device)
+    if (!device || !slri_streams_close(device))
         return;
     leave_place(device);
     void (*close_rings)(slr_device *) = __atomic_load_n(&slri_ring_device_close, __ATOMIC_ACQUIRE);

@@ -20,6 +20,8 @@ struct slr_device {
     // The ring layer's part, made with the device's first port or ring kernel and released by slri_ring_device_close.
     slri_mutex ring_lock;
     struct slri_ring_device *ring;
+    // stream.c's, under the queues' lock.
+    struct slr_stream *streams, *default_stream;
 };
 
 struct slr_buffer {
@@ -50,6 +52,17 @@ void slri_buffer_hold(slr_buffer *buffer);
 void slri_buffer_release(slr_buffer *buffer);
 void slri_program_hold(slr_program *program);
 void slri_program_release(slr_program *program);
+
+// INVALID, naming `call` and the range, where it leaves the buffer or that is NULL.
+slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, uint64_t bytes, const char *call);
+// The command that copies between host and buffer, checked.
+slr_status slri_buffer_copy_command(slr_buffer *buffer, uint64_t offset, void *host, uint64_t bytes,
+                                    enum slri_command_op op, const char *call, struct slri_command *out);
+// The device's address of a byte; NULL on a device that stores nothing.
+static inline void *slri_buffer_at(const slr_buffer *buffer, uint64_t offset)
+{
+    return buffer->memory ? (char *)buffer->memory + offset : NULL;
+}
 
 // The open device of that place, or NULL. For addresses; the device may close at once after.
 slr_device *slri_device_at(uint32_t place);

@@ -87,6 +87,7 @@ static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *al
         cpu->allocator = &cpu->allocator_copy;
     }
     slri_mutex_init(&cpu->lock);
+    slri_cpu_pool_init(&cpu->pool, cpu->workers, cpu->allocator);
     *device = cpu;
     return SLR_OK;
 }
@@ -96,6 +97,7 @@ static void cpu_close(void *device)
     struct slri_cpu *cpu = device;
     slri_cpu_watchdog_stop(cpu); // first: it replaces workers' threads
     slri_cpu_workers_stop(cpu);
+    slri_cpu_pool_stop(&cpu->pool);
     slri_mutex_destroy(&cpu->lock);
     slr_allocator copy = cpu->allocator_copy;
     slri_free(cpu->allocator ? &copy : NULL, cpu, sizeof *cpu);
@@ -160,20 +162,6 @@ static void cpu_buffer_destroy(void *device, void *memory, uint64_t bytes)
     slri_map_release(memory, bytes);
 }
 
-static slr_status cpu_submit(void *device, const struct slri_command *command, uint32_t commands)
-{
-    (void)device;
-    for (uint32_t i = 0; i < commands; ++i) {
-        if (command[i].bytes == 0)
-            continue;
-        if (command[i].op == SLRI_COPY_IN)
-            memcpy(command[i].device, command[i].host, command[i].bytes);
-        else
-            memcpy(command[i].host, command[i].device, command[i].bytes);
-    }
-    return SLR_OK;
-}
-
 const struct slri_backend slri_backend_cpu = {
     .name = "cpu",
     .probe = cpu_probe,
@@ -182,7 +170,8 @@ const struct slri_backend slri_backend_cpu = {
     .describe = cpu_describe,
     .buffer_create = cpu_buffer_create,
     .buffer_destroy = cpu_buffer_destroy,
-    .submit = cpu_submit,
+    .queue_open = slri_cpu_queue_open,
+    .submit = slri_cpu_submit,
     .program_create = slri_cpu_program_create,
     .program_destroy = slri_cpu_program_destroy,
     .handler_create = slri_cpu_handler_create,

@@ -3,6 +3,7 @@
 #ifndef SLRI_BACKEND_CPU_CPU_H
 #define SLRI_BACKEND_CPU_CPU_H
 
+#include "backend/cpu/pool.h"
 #include "base/thread.h"
 #include "device/backend.h"
 
@@ -48,6 +49,7 @@ struct slri_cpu {
         uint32_t stop;
         uint32_t asleep; // futex: 1: no worker is awake, and it sleeps until one is
     } watchdog;
+    struct slri_cpu_pool pool;
 };
 
 // engine.c
@@ -56,6 +58,10 @@ void slri_cpu_program_destroy(void *device, void *program);
 slr_status slri_cpu_handler_create(void *device, void *program, const struct slri_entry *entry, slri_handler **handler,
                                    void **self);
 void slri_cpu_handler_destroy(void *device, void *program, void *self);
+
+// submit.c: streams' commands.
+slr_status slri_cpu_queue_open(void *device, struct slri_queue *queue);
+slr_status slri_cpu_submit(void *device, struct slri_submission *submission);
 
 // worker.c
 uint32_t slri_cpu_shard_count(const void *device, uint32_t instances);

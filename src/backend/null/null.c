@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device that does nothing: for measuring the front half, and for testing it.
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/status.h"
-#include "device/backend.h"
+#include "device/queue.h"
 #include "device/spec.h"
 
 #include <stdio.h>
@@ -68,16 +69,38 @@ static void null_buffer_destroy(void *device, void *memory, uint64_t bytes)
     (void)device, (void)memory, (void)bytes;
 }
 
-static slr_status null_submit(void *device, const struct slri_command *command, uint32_t commands)
+static slr_status null_run(void *device, const struct slri_command *command, slr_status before)
 {
     struct null_device *null = device;
-    for (uint32_t i = 0; i < commands; ++i) {
-        if (command[i].op == SLRI_COPY_OUT)
-            memset(command[i].host, 0, command[i].bytes);
-        __atomic_fetch_add(&null->bytes, command[i].bytes, __ATOMIC_RELAXED);
-    }
-    __atomic_fetch_add(&null->commands, commands, __ATOMIC_RELAXED);
+    if (command->op == SLRI_CALL)
+        command->call.function(command->call.user, before);
+    else if (command->op == SLRI_STAMP)
+        *command->stamp = slri_now_ns();
+    else if (command->op == SLRI_COPY_OUT)
+        memset(command->copy.host, 0, command->copy.bytes);
+    __atomic_fetch_add(&null->bytes, slri_command_bytes(command), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&null->commands, 1, __ATOMIC_RELAXED);
     return SLR_OK;
+}
+
+static void null_ready(struct slri_queue *queue)
+{
+    while (slri_queue_step(queue)) {
+    }
+}
+
+static const struct slri_queue_runner runner = {null_ready, null_run};
+
+static slr_status null_queue_open(void *device, struct slri_queue *queue)
+{
+    queue->device = device;
+    queue->runner = &runner;
+    return SLR_OK;
+}
+
+static slr_status null_submit(void *device, struct slri_submission *submission)
+{
+    return slri_queue_submit(device, submission, &runner);
 }
 
 const struct slri_backend slri_backend_null = {
@@ -88,5 +111,6 @@ const struct slri_backend slri_backend_null = {
     .describe = null_describe,
     .buffer_create = null_buffer_create,
     .buffer_destroy = null_buffer_destroy,
+    .queue_open = null_queue_open,
     .submit = null_submit,
 };

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues in software: order, waits between queues, host threads that wait, and the search for a wait that would never
+// end. No thread of its own: a backend's runner calls slri_queue_step.
+#include "device/queue.h"
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/status.h"
+#include "base/thread.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// One lock for all, held briefly: a wait may go from any queue to any other.
+static slri_mutex lock = SLRI_MUTEX_INIT;
+static uint64_t searches; // under it
+
+static _Thread_local struct slri_queue *current;
+
+void slri_queues_lock(void)
+{
+    slri_mutex_lock(&lock);
+}
+
+void slri_queues_unlock(void)
+{
+    slri_mutex_unlock(&lock);
+}
+
+struct slri_queue *slri_queue_current(void)
+{
+    return current;
+}
+
+// ---- waits between queues: under the lock --------------------------------------------------------------------------
+
+static void fail(struct slri_queue *queue, uint64_t value, slr_status status)
+{
+    queue->failed = status;
+    queue->failed_value = value;
+}
+
+void slri_queue_forgo(struct slri_queue *queue)
+{
+    if (--queue->awaited == 0 && queue->orphaned)
+        queue->orphaned(queue);
+}
+
+// Drops the first wait of a submission, which has passed. What comes behind a failure has failed too.
+static void drop_wait(struct slri_submission *submission)
+{
+    struct slri_queue *other = submission->wait->queue, *own = submission->queue;
+    if (other->failed != SLR_OK && submission->wait->value >= other->failed_value && own->failed == SLR_OK) {
+        fail(own, submission->value, other->failed);
+        memcpy(own->why, other->why, sizeof own->why);
+    }
+    ++submission->wait;
+    --submission->waits;
+    slri_queue_forgo(other);
+}
+
+// Whether the queue's first submission may begin; if not, the queue is in the list of the one that it waits for.
+static bool arm(struct slri_queue *queue)
+{
+    struct slri_submission *first = queue->first;
+    while (first->waits != 0) {
+        struct slri_queue *other = first->wait->queue;
+        if (!slri_queue_passed(other, first->wait->value)) {
+            queue->next_blocked = other->blocked;
+            other->blocked = queue;
+            return false;
+        }
+        drop_wait(first);
+    }
+    queue->claimed = true;
+    return true;
+}
+
+// Takes those queues off the list that may go on; gives them linked by next_blocked.
+static struct slri_queue *unblock(struct slri_queue *queue)
+{
+    struct slri_queue *waiting = queue->blocked, *ready = NULL;
+    queue->blocked = NULL;
+    while (waiting) {
+        struct slri_queue *each = waiting;
+        waiting = each->next_blocked;
+        if (!arm(each))
+            continue;
+        each->next_blocked = ready;
+        ready = each;
+    }
+    return ready;
+}
+
+// ---- submissions
+// -----------------------------------------------------------------------------------------------------
+
+// Each keeps its queue until it is dropped.
+static void hold_waits(struct slri_submission *submission)
+{
+    for (uint32_t i = 0; i < submission->waits; ++i)
+        ++submission->wait[i].queue->awaited;
+}
+
+void slri_queue_push(struct slri_submission *submission)
+{
+    struct slri_queue *queue = submission->queue;
+    submission->next = NULL;
+    slri_mutex_lock(&lock);
+    submission->value = ++queue->submitted;
+    if (submission->told)
+        *submission->told = submission->value;
+    hold_waits(submission);
+    bool was_empty = queue->first == NULL;
+    if (was_empty)
+        queue->first = submission;
+    else
+        queue->last->next = submission;
+    queue->last = submission;
+    bool ready = was_empty && !queue->claimed && arm(queue);
+    slri_mutex_unlock(&lock);
+    if (ready)
+        queue->runner->ready(queue);
+}
+
+// Behind a failure only what must be told of it is done. The first failure is what counts.
+static slr_status run_commands(const struct slri_queue_runner *runner, void *device,
+                               const struct slri_submission *submission, slr_status status)
+{
+    for (uint32_t i = 0; i < submission->commands; ++i) {
+        const struct slri_command *command = &submission->command[i];
+        if (status != SLR_OK && command->op != SLRI_CALL && command->op != SLRI_STAMP)
+            continue;
+        slr_status got = runner->run(device, command, status);
+        if (status != SLR_OK || got == SLR_OK)
+            continue;
+        status = got;
+        if (submission->queue) // read by nobody before `failed` is set, under the lock
+            snprintf(submission->queue->why, sizeof submission->queue->why, "%s", slr_error_message());
+    }
+    return status;
+}
+
+// Threads that announced themselves before the fence are woken; those behind it see the new value. Under the lock, so
+// that the queue is not freed before this has been its last touch.
+static void pass(struct slri_queue *queue, uint64_t value)
+{
+    // Release: what the commands wrote.
+    __atomic_store_n(&queue->done, value, __ATOMIC_RELEASE);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&queue->sleepers, __ATOMIC_RELAXED) == 0)
+        return;
+    __atomic_fetch_add(&queue->changes, 1, __ATOMIC_RELAXED); // the mutex and `done` order; this only changes
+    slri_futex_wake(&queue->changes, UINT32_MAX);
+}
+
+// Where a queue is run inside a host function of another, that one waits for this one.
+static struct slri_queue *enter(struct slri_queue *queue, slr_status *status)
+{
+    struct slri_queue *outer = current;
+    slri_mutex_lock(&lock);
+    *status = queue->failed;
+    if (outer)
+        outer->blocked_by = (struct slri_after){queue, queue->first->value};
+    slri_mutex_unlock(&lock);
+    current = queue;
+    return outer;
+}
+
+bool slri_queue_step(struct slri_queue *queue)
+{
+    struct slri_submission *first = queue->first; // the caller's alone while it is claimed
+    slr_status before, after;
+    struct slri_queue *outer = enter(queue, &before);
+    after = run_commands(queue->runner, queue->device, first, before);
+    current = outer;
+    first->settle(first);
+
+    slri_mutex_lock(&lock);
+    if (outer)
+        outer->blocked_by = (struct slri_after){0};
+    if (before == SLR_OK && after != SLR_OK)
+        fail(queue, first->value, after);
+    queue->first = first->next;
+    bool more = queue->first && arm(queue);
+    queue->claimed = more;
+    pass(queue, first->value);
+    struct slri_queue *ready = unblock(queue);
+    first->forget(first);
+    slri_mutex_unlock(&lock);
+
+    while (ready) { // each has work, which keeps it
+        struct slri_queue *each = ready;
+        ready = each->next_blocked;
+        each->runner->ready(each);
+    }
+    return more;
+}
+
+slr_status slri_queue_submit(void *device, struct slri_submission *submission, const struct slri_queue_runner *runner)
+{
+    if (!submission->queue)
+        return run_commands(runner, device, submission, SLR_OK);
+    slri_queue_push(submission);
+    return SLR_OK;
+}
+
+// ---- host threads that wait -----------------------------------------------------------------------------------------
+
+// Whether the point can only pass after what `waiter` does now. Each queue is looked through once a search, up to the
+// highest value asked for.
+static bool depends(struct slri_after point, const struct slri_queue *waiter)
+{
+    struct slri_queue *queue = point.queue;
+    if (!queue || slri_queue_passed(queue, point.value))
+        return false;
+    if (queue == waiter)
+        return true; // its first submission is the one that is in progress
+    if (queue->search == searches && queue->searched_up_to >= point.value)
+        return false;
+    queue->search = searches;
+    queue->searched_up_to = point.value;
+    if (depends(queue->blocked_by, waiter))
+        return true;
+    for (struct slri_submission *s = queue->first; s && s->value <= point.value; s = s->next)
+        for (uint32_t i = 0; i < s->waits; ++i)
+            if (depends(s->wait[i], waiter))
+                return true;
+    return false;
+}
+
+// Notes what the calling host function waits for, unless that waits for it.
+static slr_status announce(struct slri_after point)
+{
+    if (!current)
+        return SLR_OK;
+    slri_mutex_lock(&lock);
+    ++searches;
+    bool never = depends(point, current);
+    if (!never)
+        current->blocked_by = point;
+    slri_mutex_unlock(&lock);
+    if (never)
+        return SLRI_FAIL(WRONG_STATE,
+                         "this host function waits for point %llu of a stream, which comes only after the function "
+                         "itself",
+                         (unsigned long long)point.value);
+    return SLR_OK;
+}
+
+static void withdraw(void)
+{
+    if (!current)
+        return;
+    slri_mutex_lock(&lock);
+    current->blocked_by = (struct slri_after){0};
+    slri_mutex_unlock(&lock);
+}
+
+// Some 5 us of polls, then yields for about as long as waking from a futex takes, then sleep.
+#define POLLS 400
+#define YIELDS 60
+
+static bool sleep_until_passed(struct slri_queue *queue, uint64_t value, uint64_t deadline_ns)
+{
+    __atomic_fetch_add(&queue->sleepers, 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // announced, before the next look
+    bool passed;
+    for (;;) {
+        // Acquire: read before `done`, so that a change behind the look at `done` ends the sleep.
+        uint32_t changes = __atomic_load_n(&queue->changes, __ATOMIC_ACQUIRE);
+        passed = slri_queue_passed(queue, value);
+        if (passed || slri_passed(deadline_ns))
+            break;
+        slri_futex_wait(&queue->changes, changes, deadline_ns);
+    }
+    __atomic_fetch_sub(&queue->sleepers, 1, __ATOMIC_RELAXED);
+    return passed;
+}
+
+static bool wait_until_passed(struct slri_queue *queue, uint64_t value, uint64_t deadline_ns)
+{
+    for (uint32_t i = slri_core_count() == 1 ? POLLS : 0; i < POLLS + YIELDS; ++i) {
+        if (slri_queue_passed(queue, value))
+            return true;
+        if (i % 64 == 0 && slri_passed(deadline_ns))
+            return false;
+        if (i >= POLLS)
+            slri_yield();
+    }
+    return sleep_until_passed(queue, value, deadline_ns);
+}
+
+slr_status slri_queue_wait(struct slri_queue *queue, uint64_t value, uint64_t deadline_ns)
+{
+    if (!slri_queue_passed(queue, value)) {
+        if (slri_passed(deadline_ns) && deadline_ns == 0)
+            return SLRI_FAIL(TIMEOUT, "the stream has not come to point %llu", (unsigned long long)value);
+        SLRI_TRY(announce((struct slri_after){queue, value}));
+        bool passed = wait_until_passed(queue, value, deadline_ns);
+        withdraw();
+        if (!passed)
+            return SLRI_FAIL(TIMEOUT, "the stream has not come to point %llu by the deadline",
+                             (unsigned long long)value);
+    }
+    slri_mutex_lock(&lock);
+    slr_status failed = value >= queue->failed_value ? queue->failed : SLR_OK;
+    char why[sizeof queue->why];
+    if (failed != SLR_OK)
+        snprintf(why, sizeof why, "%s", queue->why);
+    slri_mutex_unlock(&lock);
+    return failed == SLR_OK ? SLR_OK : (slri_fail(failed, "%s", why), failed);
+}

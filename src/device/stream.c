@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: their life, their points, and the one way in for work. What is done when is device/queue.c's rule.
+//
+// A stream that was given up while busy stays in its device's list; whoever makes or destroys the next one, or closes
+// the device, frees it. The thread that does its work never does: it would free the device that it runs on.
+#include "device/stream.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/status.h"
+
+// ---- life
+// ------------------------------------------------------------------------------------------------------------
+
+static bool may_go(const struct slr_stream *stream)
+{
+    return stream->given_up && !stream->queue.first && !stream->queue.claimed && stream->queue.awaited == 0;
+}
+
+// Takes the streams that may go out of the device's list, under the lock.
+static struct slr_stream *take_gone(slr_device *device)
+{
+    struct slr_stream *gone = NULL, **at = &device->streams;
+    while (*at) {
+        struct slr_stream *each = *at;
+        if (!may_go(each)) {
+            at = &each->next;
+            continue;
+        }
+        *at = each->next;
+        each->next = gone;
+        gone = each;
+    }
+    return gone;
+}
+
+static void reap(slr_device *device)
+{
+    slri_queues_lock();
+    struct slr_stream *gone = take_gone(device);
+    slri_queues_unlock();
+    while (gone) {
+        struct slr_stream *next = gone->next;
+        slri_free(NULL, gone, sizeof *gone);
+        gone = next;
+    }
+}
+
+// From malloc, not from the device's hook: a wait of another device's stream may outlive the device.
+static slr_status make(slr_device *device, uint32_t priority, struct slr_stream **out)
+{
+    const struct slri_backend *backend = device->backend;
+    if (!backend->queue_open)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' has no streams", backend->name);
+    struct slr_stream *stream = slri_alloc(NULL, sizeof *stream);
+    if (!stream)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a stream");
+    stream->device = device;
+    stream->queue.priority = priority;
+    slr_status status = backend->queue_open(device->self, &stream->queue);
+    if (status != SLR_OK) {
+        slri_free(NULL, stream, sizeof *stream);
+        return status;
+    }
+    *out = stream;
+    return SLR_OK;
+}
+
+static void enlist(slr_device *device, struct slr_stream *stream)
+{
+    stream->next = device->streams;
+    device->streams = stream;
+}
+
+slr_status slr_stream_create(slr_device *device, const slr_stream_desc *desc, slr_stream **out)
+{
+    if (!device || !out)
+        return SLRI_FAIL(INVALID, "slr_stream_create: %s is NULL", device ? "out" : "device");
+    if (desc && desc->struct_size != sizeof *desc)
+        return SLRI_FAIL(INVALID, "slr_stream_desc.struct_size is %u, not %zu: begin with SLR_STREAM_DESC_INIT",
+                         desc->struct_size, sizeof *desc);
+    if (desc && desc->priority > SLR_PRIORITY(255))
+        return SLRI_FAIL(INVALID, "slr_stream_desc.priority is %u; SLR_PRIORITY(0) to SLR_PRIORITY(255) are possible",
+                         desc->priority);
+    struct slr_stream *stream;
+    SLRI_TRY(make(device, desc && desc->priority ? desc->priority - 1 : SLR_DEFAULT_PRIORITY, &stream));
+    slri_device_hold(device);
+    reap(device);
+    slri_queues_lock();
+    enlist(device, stream);
+    slri_queues_unlock();
+    *out = stream;
+    return SLR_OK;
+}
+
+slr_status slr_stream_default(slr_device *device, slr_stream **out)
+{
+    if (!device || !out)
+        return SLRI_FAIL(INVALID, "slr_stream_default: %s is NULL", device ? "out" : "device");
+    slri_queues_lock();
+    struct slr_stream *stream = device->default_stream, *made = NULL;
+    slri_queues_unlock();
+    if (!stream) {
+        SLRI_TRY(make(device, SLR_DEFAULT_PRIORITY, &made));
+        slri_queues_lock();
+        if (!device->default_stream) { // nobody else was first
+            device->default_stream = made;
+            enlist(device, made);
+            made = NULL;
+        }
+        stream = device->default_stream;
+        slri_queues_unlock();
+        slri_free(NULL, made, sizeof *made);
+    }
+    *out = stream;
+    return SLR_OK;
+}
+
+void slr_stream_destroy(slr_stream *stream)
+{
+    if (!stream)
+        return;
+    slr_device *device = stream->device;
+    slri_queues_lock();
+    bool is_default = stream == device->default_stream;
+    stream->given_up = !is_default;
+    slri_queues_unlock();
+    if (is_default)
+        return;
+    reap(device);
+    slri_device_release(device);
+}
+
+void slri_stream_hold(slr_stream *stream)
+{
+    slri_queues_lock();
+    ++stream->queue.awaited;
+    slri_queues_unlock();
+}
+
+void slri_stream_release(slr_stream *stream)
+{
+    slri_queues_lock();
+    slri_queue_forgo(&stream->queue);
+    slri_queues_unlock();
+}
+
+static bool inside_host_function_of(const slr_device *device)
+{
+    const struct slri_queue *current = slri_queue_current();
+    return current && ((const struct slr_stream *)current)->device == device; // the queue is its first member
+}
+
+// Waits for each of the device's streams in turn; the first failure counts.
+static slr_status finish_all(slr_device *device, uint64_t deadline_ns)
+{
+    slr_status status = SLR_OK;
+    slri_queues_lock();
+    for (struct slr_stream *stream = device->streams; stream && status != SLR_TIMEOUT;) {
+        uint64_t value = stream->queue.submitted;
+        ++stream->queue.awaited; // so it stays in the list
+        slri_queues_unlock();
+        slr_status got = slri_queue_wait(&stream->queue, value, deadline_ns);
+        status = status == SLR_OK || got == SLR_TIMEOUT ? got : status;
+        slri_queues_lock();
+        struct slr_stream *next = stream->next;
+        slri_queue_forgo(&stream->queue);
+        stream = next;
+    }
+    slri_queues_unlock();
+    return status;
+}
+
+bool slri_streams_close(slr_device *device)
+{
+    if (inside_host_function_of(device))
+        return false;
+    finish_all(device, SLRI_FOREVER);
+    reap(device);
+    return true;
+}
+
+static void free_orphan(struct slri_queue *queue)
+{
+    slri_free(NULL, queue, sizeof(struct slr_stream));
+}
+
+void slri_streams_free(slr_device *device)
+{
+    if (device->default_stream)
+        device->default_stream->given_up = true;
+    reap(device);
+    slri_queues_lock();
+    for (struct slr_stream *stream = device->streams; stream; stream = stream->next)
+        stream->queue.orphaned = free_orphan;
+    slri_queues_unlock();
+}
+
+// ---- work
+// ------------------------------------------------------------------------------------------------------------
+
+// A submission and all it points to, in one block.
+struct record {
+    struct slri_submission submission; // the first member
+    size_t bytes;
+    slr_device *device;
+    void (*settle)(void *user);
+    void *user;
+    uint32_t buffers;
+    slr_buffer **buffer;
+};
+
+static void settle(struct slri_submission *submission)
+{
+    struct record *record = (struct record *)submission;
+    if (record->settle)
+        record->settle(record->user);
+    for (uint32_t i = 0; i < record->buffers; ++i)
+        slri_buffer_release(record->buffer[i]);
+}
+
+static void forget(struct slri_submission *submission)
+{
+    struct record *record = (struct record *)submission;
+    slri_free(record->device->allocator, record, record->bytes);
+}
+
+static void fill_record(struct record *record, slr_stream *stream, const struct slri_work *work)
+{
+    struct slri_command *command = (struct slri_command *)(record + 1);
+    struct slri_after *wait = (struct slri_after *)(command + work->commands);
+    record->buffer = (slr_buffer **)(wait + work->waits);
+    for (uint32_t i = 0; i < work->commands; ++i)
+        command[i] = work->command[i];
+    for (uint32_t i = 0; i < work->waits; ++i)
+        wait[i] = (struct slri_after){&work->wait[i].stream->queue, work->wait[i].value};
+    for (uint32_t i = 0; i < work->buffers; ++i) {
+        record->buffer[i] = work->buffer[i];
+        slri_buffer_hold(work->buffer[i]);
+    }
+    record->device = stream->device;
+    record->buffers = work->buffers;
+    record->settle = work->settle;
+    record->user = work->user;
+    record->submission = (struct slri_submission){.command = command,
+                                                  .commands = work->commands,
+                                                  .wait = wait,
+                                                  .waits = work->waits,
+                                                  .queue = &stream->queue,
+                                                  .settle = settle,
+                                                  .forget = forget};
+}
+
+slr_status slri_stream_submit(slr_stream *stream, const struct slri_work *work, slr_point *out)
+{
+    slr_device *device = stream->device;
+    size_t bytes = sizeof(struct record) + work->commands * sizeof(struct slri_command) +
+                   work->waits * sizeof(struct slri_after) + work->buffers * sizeof(slr_buffer *);
+    struct record *record = slri_alloc(device->allocator, bytes);
+    if (!record)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a submission of %u commands", work->commands);
+    record->bytes = bytes;
+    fill_record(record, stream, work);
+    uint64_t value = 0;
+    record->submission.told = out ? &value : NULL;
+    slr_status status = device->backend->submit(device->self, &record->submission);
+    if (status == SLR_OK && out)
+        *out = (slr_point){stream, value};
+    return status;
+}
+
+slr_status slri_device_run(slr_device *device, const struct slri_command *command, uint32_t commands)
+{
+    struct slri_submission submission = {.command = command, .commands = commands};
+    return device->backend->submit(device->self, &submission);
+}
+
+// ---- points
+// ----------------------------------------------------------------------------------------------------------
+
+slr_status slr_stream_signal(slr_stream *stream, slr_point *out)
+{
+    if (!stream || !out)
+        return SLRI_FAIL(INVALID, "slr_stream_signal: %s is NULL", stream ? "out" : "stream");
+    slri_queues_lock();
+    *out = (slr_point){stream, stream->queue.submitted};
+    slri_queues_unlock();
+    return SLR_OK;
+}
+
+// A point that is still to be submitted might never come, and could close a cycle of waits.
+static slr_status check_point(slr_point point, const char *call)
+{
+    if (!point.stream)
+        return SLRI_FAIL(INVALID, "%s: the point's stream is NULL", call);
+    slri_queues_lock();
+    uint64_t submitted = point.stream->queue.submitted;
+    slri_queues_unlock();
+    if (point.value > submitted)
+        return SLRI_FAIL(INVALID, "%s: point %llu has not been submitted; the stream's newest is %llu", call,
+                         (unsigned long long)point.value, (unsigned long long)submitted);
+    return SLR_OK;
+}
+
+slr_status slr_stream_wait(slr_stream *stream, slr_point point)
+{
+    if (!stream)
+        return SLRI_FAIL(INVALID, "slr_stream_wait: stream is NULL");
+    SLRI_TRY(check_point(point, "slr_stream_wait"));
+    struct slri_work work = {.wait = &point, .waits = 1};
+    return slri_stream_submit(stream, &work, NULL);
+}
+
+int slr_point_passed(slr_point point)
+{
+    return !point.stream || slri_stream_passed(point.stream, point.value);
+}
+
+slr_status slr_point_wait(slr_point point, uint64_t timeout_ns)
+{
+    SLRI_TRY(check_point(point, "slr_point_wait"));
+    return slri_queue_wait(&point.stream->queue, point.value, slri_deadline_after(timeout_ns));
+}
+
+slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns)
+{
+    slr_point point;
+    if (!stream)
+        return SLRI_FAIL(INVALID, "slr_stream_finish: stream is NULL");
+    SLRI_TRY(slr_stream_signal(stream, &point));
+    return slri_queue_wait(&stream->queue, point.value, slri_deadline_after(timeout_ns));
+}
+
+slr_status slr_device_finish(slr_device *device, uint64_t timeout_ns)
+{
+    if (!device)
+        return SLRI_FAIL(INVALID, "slr_device_finish: device is NULL");
+    if (inside_host_function_of(device))
+        return SLRI_FAIL(WRONG_STATE,
+                         "slr_device_finish: a host function of one of the device's streams would wait for "
+                         "itself");
+    return finish_all(device, slri_deadline_after(timeout_ns));
+}
+
+slr_status slr_stream_recover(slr_stream *stream)
+{
+    if (!stream)
+        return SLRI_FAIL(INVALID, "slr_stream_recover: stream is NULL");
+    slri_queues_lock();
+    stream->queue.failed = SLR_OK;
+    slri_queues_unlock();
+    return SLR_OK;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams, for the layers above and for what submits to them.
+#ifndef SLRI_DEVICE_STREAM_H
+#define SLRI_DEVICE_STREAM_H
+
+#include "device/device.h"
+#include "device/queue.h"
+
+#include <slipring/stream.h>
+
+struct slr_stream {
+    struct slri_queue queue;
+    slr_device *device;
+    // Under the lock of all queues.
+    bool given_up;           // destroyed by its owner: freed when it is idle and nobody awaits it
+    struct slr_stream *next; // of the device's
+};
+
+// What is to be submitted. All of it is copied; buffers are held until it is done.
+struct slri_work {
+    const struct slri_command *command;
+    const slr_point *wait; // begins after these too
+    slr_buffer *const *buffer;
+    uint32_t commands, waits, buffers;
+    void (*settle)(void *user); // NULL, or called once when the commands are done, and before the point has passed
+    void *user;
+};
+
+// The one way in. `out` may be NULL. Errors: NO_MEMORY.
+slr_status slri_stream_submit(slr_stream *stream, const struct slri_work *work, slr_point *out);
+
+// Does commands at once, in the calling thread.
+slr_status slri_device_run(slr_device *device, const struct slri_command *command, uint32_t commands);
+
+// Whether everything up to `value` is done; what it wrote is visible.
+static inline bool slri_stream_passed(const slr_stream *stream, uint64_t value)
+{
+    return slri_queue_passed(&stream->queue, value);
+}
+
+// Keeps the stream's points valid, also behind its destroy. Not a hold on the device.
+void slri_stream_hold(slr_stream *stream);
+void slri_stream_release(slr_stream *stream);
+
+// At close: waits until all work of the device's streams is done. False, and nothing done: the caller is in a host
+// function of one of them, and would wait for itself.
+bool slri_streams_close(slr_device *device);
+void slri_streams_free(slr_device *device); // when nothing holds the device any more
+
+#endif

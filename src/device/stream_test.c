@@ -1,0 +1,691 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams, points, host functions and events: on the cpu with threads of its own, and on the null device, where who
+// submits does the work.
+#include "device/device_test.h"
+
+#include "base/futex.h"
+#include "base/thread.h"
+#include "device/stream.h"
+
+static const char *const devices[] = {"cpu?threads=2", "null"};
+#define EACH_DEVICE(i) for (size_t i = 0; i < sizeof devices / sizeof devices[0]; ++i)
+
+static slr_stream *make_stream(slr_device *device)
+{
+    slr_stream *stream = NULL;
+    must(slr_stream_create(device, NULL, &stream));
+    return stream;
+}
+
+// A host function that waits until it is let go.
+struct gate {
+    uint32_t entered, open; // atomic; `open` is a futex
+};
+
+static void hold_up(void *user, slr_status status)
+{
+    struct gate *gate = user;
+    (void)status;
+    __atomic_store_n(&gate->entered, 1, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&gate->open, __ATOMIC_ACQUIRE))
+        slri_futex_wait(&gate->open, 0, SLRI_FOREVER);
+}
+
+static void open_gate(struct gate *gate)
+{
+    __atomic_store_n(&gate->open, 1, __ATOMIC_RELEASE);
+    slri_futex_wake(&gate->open, UINT32_MAX);
+}
+
+static void await(const uint32_t *flag)
+{
+    uint64_t deadline_ns = slri_deadline_after(LONG);
+    while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) {
+        holds(!slri_passed(deadline_ns));
+        slri_yield();
+    }
+}
+
+// ---- order ----------------------------------------------------------------------------------------------------------
+
+struct journal {
+    uint32_t at, entry[64];
+};
+struct line {
+    struct journal *journal;
+    uint32_t number;
+};
+
+static void write_line(void *user, slr_status status)
+{
+    const struct line *line = user;
+    holds(status == SLR_OK);
+    line->journal->entry[line->journal->at++] = line->number;
+}
+
+static void work_of_a_stream_is_done_in_order_and_its_points_pass(void **state)
+{
+    (void)state;
+    EACH_DEVICE(i)
+    {
+        slr_device *device = open_device(devices[i]);
+        slr_stream *stream = make_stream(device);
+        struct journal journal = {0};
+        struct line line[64];
+        slr_point point[64];
+        for (uint32_t k = 0; k < 64; ++k) {
+            line[k] = (struct line){&journal, k};
+            must(slr_stream_call(stream, write_line, &line[k], &point[k]));
+            assert_ptr_equal(point[k].stream, stream);
+            assert_int_equal(point[k].value, k + 1);
+        }
+        must(slr_point_wait(point[63], LONG));
+        assert_int_equal(journal.at, 64);
+        for (uint32_t k = 0; k < 64; ++k) {
+            assert_int_equal(journal.entry[k], k);
+            assert_int_equal(slr_point_passed(point[k]), 1);
+        }
+        slr_stream_destroy(stream);
+        slr_device_close(device);
+    }
+}
+
+static void copies_and_fills_move_the_bytes_in_order(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    slr_stream *stream = make_stream(device);
+    slr_buffer *a, *b;
+    must(slr_buffer_create(device, 100000, &a));
+    must(slr_buffer_create(device, 100000, &b));
+    unsigned char back[40], want[40];
+    must(slr_stream_fill(stream, a, 0, 100000, "\1\2\3\4", 4, NULL));
+    must(slr_stream_write(stream, a, 4, "abcd", 4, NULL));
+    must(slr_stream_copy(stream, b, 10, a, 0, 20, NULL));
+    must(slr_stream_copy(stream, b, 14, b, 10, 20, NULL)); // over itself
+    must(slr_stream_read(stream, b, 0, back, 40, NULL));
+    must(slr_stream_finish(stream, LONG));
+    memcpy(want, "\0\0\0\0\0\0\0\0\0\0\1\2\3\4\1\2\3\4abcd\1\2\3\4\1\2\3\4\1\2\3\4\0\0\0\0\0\0", 40);
+    assert_memory_equal(back, want, 40);
+    unsigned char *all = malloc(100000);
+    must(slr_stream_read(stream, a, 0, all, 100000, NULL));
+    must(slr_stream_finish(stream, LONG));
+    for (int k = 8; k < 100000; ++k)
+        assert_int_equal(all[k], k % 4 + 1);
+    must(slr_stream_fill(stream, a, 3, 0, "x", 1, NULL)); // nothing
+    must(slr_stream_fill(stream, a, 3, 32, "0123456789abcdef", 16, NULL));
+    must(slr_stream_read(stream, a, 2, all, 34, NULL));
+    must(slr_stream_finish(stream, LONG));
+    assert_memory_equal(all,
+                        "\3"
+                        "0123456789abcdef0123456789abcdef"
+                        "\4",
+                        34);
+    free(all);
+    slr_buffer_destroy(a);
+    slr_buffer_destroy(b);
+    slr_stream_destroy(stream);
+    slr_device_close(device);
+}
+
+static void what_makes_no_sense_is_refused_by_name(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu"), *other = open_device("null");
+    slr_stream *stream = make_stream(device);
+    slr_buffer *buffer, *foreign;
+    must(slr_buffer_create(device, 10, &buffer));
+    must(slr_buffer_create(other, 10, &foreign));
+    char host[10];
+    refuses(slr_stream_write(stream, buffer, 8, host, 3, NULL), INVALID, "bytes 8 to 11 were asked for");
+    refuses(slr_stream_read(stream, buffer, 0, NULL, 3, NULL), INVALID, "the host's memory is NULL");
+    refuses(slr_stream_write(NULL, buffer, 0, host, 3, NULL), INVALID, "stream is NULL");
+    refuses(slr_stream_write(stream, NULL, 0, host, 3, NULL), INVALID, "buffer is NULL");
+    refuses(slr_stream_write(stream, foreign, 0, host, 3, NULL), INVALID, "of another device");
+    refuses(slr_stream_copy(stream, buffer, 0, foreign, 0, 3, NULL), INVALID, "of another device");
+    refuses(slr_stream_copy(stream, buffer, 0, buffer, 9, 3, NULL), INVALID, "slr_stream_copy, from: bytes 9 to 12");
+    refuses(slr_stream_fill(stream, buffer, 0, 9, "123", 3, NULL), INVALID, "a pattern of 3 bytes");
+    refuses(slr_stream_fill(stream, buffer, 0, 9, "12", 2, NULL), INVALID, "9 bytes are no multiple");
+    refuses(slr_stream_call(stream, NULL, NULL, NULL), INVALID, "function is NULL");
+    slr_stream_desc desc = SLR_STREAM_DESC_INIT;
+    slr_stream *none = NULL;
+    desc.priority = SLR_PRIORITY(256);
+    refuses(slr_stream_create(device, &desc, &none), INVALID, "slr_stream_desc.priority is 257");
+    desc.struct_size = 4;
+    refuses(slr_stream_create(device, &desc, &none), INVALID, "struct_size is 4");
+    slr_stream_set *set;
+    refuses(slr_stream_set_create(device, 65, NULL, &set), INVALID, "65 streams was asked for; 1 to 64");
+    assert_null(none);
+    slr_buffer_destroy(buffer);
+    slr_buffer_destroy(foreign);
+    slr_stream_destroy(stream);
+    slr_stream_destroy(NULL);
+    slr_device_close(device);
+    slr_device_close(other);
+}
+
+// ---- several streams ------------------------------------------------------------------------------------------------
+
+static void stream_waits_for_the_point_of_another_also_across_devices(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu?threads=2"), *second = open_device("cpu?threads=1"),
+               *third = open_device("null");
+    slr_stream *first = make_stream(device);
+    slr_stream *behind[] = {make_stream(device), make_stream(second), make_stream(third)};
+    struct gate gate = {0};
+    struct journal journal = {0};
+    struct line line[] = {{&journal, 0}, {&journal, 1}, {&journal, 2}, {&journal, 3}};
+    slr_point point, last[3];
+    must(slr_stream_call(first, hold_up, &gate, NULL));
+    must(slr_stream_call(first, write_line, &line[0], &point));
+    for (int i = 0; i < 3; ++i) { // a chain through three devices
+        must(slr_stream_wait(behind[i], point));
+        must(slr_stream_call(behind[i], write_line, &line[i + 1], &last[i]));
+        point = last[i];
+    }
+    gives(slr_point_wait(last[2], 5 * MS), TIMEOUT);
+    assert_int_equal(journal.at, 0);
+    open_gate(&gate);
+    must(slr_point_wait(last[2], LONG));
+    assert_int_equal(journal.at, 4);
+    for (uint32_t i = 0; i < 4; ++i)
+        assert_int_equal(journal.entry[i], i);
+    slr_stream_destroy(first);
+    for (int i = 0; i < 3; ++i)
+        slr_stream_destroy(behind[i]);
+    slr_device_close(device);
+    slr_device_close(third);
+    slr_device_close(second);
+}
+
+static void wait_of_another_device_outlives_the_one_it_waits_for(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu"), *other = open_device("cpu");
+    slr_stream *first = make_stream(device), *second = make_stream(other);
+    struct gate gate = {0};
+    slr_point point;
+    must(slr_stream_call(second, hold_up, &gate, NULL));
+    must(slr_stream_call(first, hold_up, &gate, &point));
+    must(slr_stream_wait(second, point)); // looked at only when the gate has been left
+    open_gate(&gate);
+    slr_stream_destroy(first);
+    slr_device_close(device);
+    must(slr_stream_finish(second, LONG));
+    slr_stream_destroy(second);
+    slr_device_close(other);
+}
+
+static void two_streams_run_at_the_same_time(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu?threads=2");
+    slr_stream *a = make_stream(device), *b = make_stream(device);
+    struct gate gate[2] = {{0}, {0}};
+    must(slr_stream_call(a, hold_up, &gate[0], NULL));
+    must(slr_stream_call(b, hold_up, &gate[1], NULL));
+    await(&gate[0].entered);
+    await(&gate[1].entered); // while the other is inside
+    open_gate(&gate[0]);
+    open_gate(&gate[1]);
+    must(slr_device_finish(device, LONG));
+    slr_stream_destroy(a);
+    slr_stream_destroy(b);
+    slr_device_close(device);
+}
+
+// The device has one thread: what is ready is taken by priority, in order of arrival where that is equal.
+static void higher_priority_begins_first(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu?threads=1");
+    slr_stream_desc desc = SLR_STREAM_DESC_INIT;
+    slr_stream *stream[4];
+    static const uint32_t priority[4] = {SLR_PRIORITY(0), SLR_PRIORITY(7), SLR_PRIORITY(255), SLR_PRIORITY(7)};
+    slr_buffer *buffer;
+    must(slr_buffer_create(device, 64, &buffer));
+    slr_event *event[4];
+    slr_stream *gatekeeper = make_stream(device);
+    struct gate gate = {0};
+    slr_point opened;
+    must(slr_stream_call(gatekeeper, hold_up, &gate, &opened));
+    for (int i = 0; i < 4; ++i) {
+        desc.priority = priority[i];
+        must(slr_stream_create(device, &desc, &stream[i]));
+        must(slr_event_create(device, &event[i]));
+        must(slr_stream_wait(stream[i], opened));
+        must(slr_stream_fill(stream[i], buffer, 0, 64, "x", 1, NULL));
+        must(slr_event_record(event[i], stream[i], NULL));
+    }
+    open_gate(&gate);
+    must(slr_device_finish(device, LONG));
+    int64_t elapsed_ns;
+    must(slr_event_elapsed_ns(event[2], event[0], &elapsed_ns));
+    assert_true(elapsed_ns > 0);
+    must(slr_event_elapsed_ns(event[1], event[0], &elapsed_ns));
+    assert_true(elapsed_ns > 0);
+    must(slr_event_elapsed_ns(event[2], event[3], &elapsed_ns));
+    assert_true(elapsed_ns > 0);
+    for (int i = 0; i < 4; ++i) {
+        slr_event_destroy(event[i]);
+        slr_stream_destroy(stream[i]);
+    }
+    slr_stream_destroy(gatekeeper);
+    slr_buffer_destroy(buffer);
+    slr_device_close(device);
+}
+
+static void set_gives_its_streams_in_turn(void **state)
+{
+    (void)state;
+    EACH_DEVICE(i)
+    {
+        slr_device *device = open_device(devices[i]);
+        slr_stream_set *set;
+        must(slr_stream_set_create(device, 3, NULL, &set));
+        slr_stream *stream[3];
+        for (int k = 0; k < 3; ++k)
+            stream[k] = slr_stream_set_next(set);
+        assert_ptr_not_equal(stream[0], stream[1]);
+        assert_ptr_not_equal(stream[1], stream[2]);
+        for (int k = 0; k < 6; ++k) {
+            assert_ptr_equal(slr_stream_set_next(set), stream[k % 3]);
+            must(slr_stream_wait(stream[k % 3], (slr_point){stream[(k + 1) % 3], 0}));
+        }
+        must(slr_stream_set_finish(set, LONG));
+        slr_stream_set_destroy(set);
+        assert_null(slr_stream_set_next(NULL));
+        slr_device_close(device);
+    }
+}
+
+// ---- waits that would never end
+// ---------------------------------------------------------------------------------------
+
+static void point_that_was_not_submitted_is_refused(void **state)
+{
+    (void)state;
+    EACH_DEVICE(i)
+    {
+        slr_device *device = open_device(devices[i]);
+        slr_stream *a = make_stream(device), *b = make_stream(device);
+        refuses(slr_stream_wait(a, (slr_point){b, 1}), INVALID,
+                "point 1 has not been submitted; the stream's newest is 0");
+        refuses(slr_point_wait((slr_point){b, 7}, LONG), INVALID, "point 7 has not been submitted");
+        refuses(slr_stream_wait(a, (slr_point){NULL, 0}), INVALID, "the point's stream is NULL");
+        assert_int_equal(slr_point_passed((slr_point){b, 1}), 0);
+        assert_int_equal(slr_point_passed((slr_point){NULL, 9}), 1);
+        slr_stream_destroy(a);
+        slr_stream_destroy(b);
+        slr_device_close(device);
+    }
+}
+
+struct waiter {
+    slr_device *device;
+    slr_stream *own, *other;
+    slr_status got;
+    char why[200];
+};
+
+static void note(struct waiter *waiter, slr_status status)
+{
+    waiter->got = status;
+    snprintf(waiter->why, sizeof waiter->why, "%s", status == SLR_OK ? "" : slr_error_message());
+}
+
+static void wait_for_own_stream(void *user, slr_status status)
+{
+    struct waiter *waiter = user;
+    (void)status;
+    note(waiter, slr_stream_finish(waiter->own, LONG));
+}
+
+static void wait_for_device(void *user, slr_status status)
+{
+    struct waiter *waiter = user;
+    (void)status;
+    note(waiter, slr_device_finish(waiter->device, LONG));
+}
+
+// Lets the other stream wait for this one, and waits for that.
+static void wait_in_a_circle(void *user, slr_status status)
+{
+    struct waiter *waiter = user;
+    slr_point own, other;
+    (void)status;
+    holds(slr_stream_signal(waiter->own, &own) == SLR_OK);
+    holds(slr_stream_wait(waiter->other, own) == SLR_OK);
+    holds(slr_stream_signal(waiter->other, &other) == SLR_OK);
+    note(waiter, slr_point_wait(other, LONG));
+}
+
+static void host_function_that_would_wait_for_itself_is_refused(void **state)
+{
+    (void)state;
+    slr_stream_function *const functions[] = {wait_for_own_stream, wait_for_device, wait_in_a_circle};
+    EACH_DEVICE(i)
+    {
+        for (int f = 0; f < 3; ++f) {
+            slr_device *device = open_device(devices[i]);
+            struct waiter waiter = {device, make_stream(device), make_stream(device), SLR_OK, ""};
+            must(slr_stream_call(waiter.own, functions[f], &waiter, NULL));
+            must(slr_device_finish(device, LONG));
+            assert_int_equal(waiter.got, SLR_WRONG_STATE);
+            assert_non_null(
+                strstr(waiter.why, f == 1 ? "would wait for itself" : "comes only after the function itself"));
+            slr_stream_destroy(waiter.own);
+            slr_stream_destroy(waiter.other);
+            slr_device_close(device);
+        }
+    }
+}
+
+// Two host functions, each waiting for the end of the other's stream: the second to come is refused.
+struct pair {
+    slr_stream *other;
+    uint32_t *arrived; // atomic
+    slr_status got;
+};
+
+static void wait_for_each_other(void *user, slr_status status)
+{
+    struct pair *pair = user;
+    (void)status;
+    __atomic_fetch_add(pair->arrived, 1, __ATOMIC_ACQ_REL);
+    while (__atomic_load_n(pair->arrived, __ATOMIC_ACQUIRE) < 2)
+        slri_yield();
+    pair->got = slr_stream_finish(pair->other, LONG);
+}
+
+static void of_two_host_functions_that_wait_for_each_other_one_is_refused(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu?threads=1");
+    slr_stream *a = make_stream(device), *b = make_stream(device);
+    uint32_t arrived = 0;
+    struct pair pair[2] = {{b, &arrived, SLR_OK}, {a, &arrived, SLR_OK}};
+    must(slr_stream_call(a, wait_for_each_other, &pair[0], NULL));
+    must(slr_stream_call(b, wait_for_each_other, &pair[1], NULL));
+    must(slr_device_finish(device, LONG));
+    assert_int_equal(pair[0].got + pair[1].got, SLR_WRONG_STATE); // one of them
+    assert_int_equal(pair[0].got * pair[1].got, SLR_OK);
+    slr_stream_destroy(a);
+    slr_stream_destroy(b);
+    slr_device_close(device);
+}
+
+// ---- host functions that call slipring
+// --------------------------------------------------------------------------------
+
+struct nested {
+    slr_stream *own, *other;
+    slr_buffer *buffer;
+    uint32_t left;
+    char back[4];
+};
+
+// Works on another stream and waits for it, and submits itself again.
+static void work_on_the_other(void *user, slr_status status)
+{
+    struct nested *nested = user;
+    slr_point point;
+    holds(status == SLR_OK);
+    holds(slr_stream_write(nested->other, nested->buffer, 0, "1234", 4, NULL) == SLR_OK);
+    holds(slr_stream_read(nested->other, nested->buffer, 0, nested->back, 4, &point) == SLR_OK);
+    holds(slr_point_wait(point, LONG) == SLR_OK);
+    slr_buffer *temporary;
+    slr_stream *stream;
+    holds(slr_buffer_create(nested->own->device, 8, &temporary) == SLR_OK);
+    slr_buffer_destroy(temporary);
+    holds(slr_stream_create(nested->own->device, NULL, &stream) == SLR_OK);
+    slr_stream_destroy(stream);
+    if (--nested->left != 0)
+        holds(slr_stream_call(nested->own, work_on_the_other, nested, NULL) == SLR_OK);
+}
+
+static void host_function_may_submit_wait_and_create(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"cpu?threads=1", "cpu?threads=2", "null"}; // 1: another thread takes its place
+    for (int i = 0; i < 3; ++i) {
+        slr_device *device = open_device(specs[i]);
+        struct nested nested = {.own = make_stream(device), .other = make_stream(device), .left = 10};
+        must(slr_buffer_create(device, 4, &nested.buffer));
+        must(slr_stream_call(nested.own, work_on_the_other, &nested, NULL));
+        do
+            must(slr_device_finish(device, LONG));
+        while (nested.left != 0);
+        if (strcmp(specs[i], "null") != 0)
+            assert_memory_equal(nested.back, "1234", 4);
+        slr_buffer_destroy(nested.buffer);
+        slr_stream_destroy(nested.own);
+        slr_stream_destroy(nested.other);
+        slr_device_close(device);
+    }
+}
+
+static void destroy_own_stream_and_close(void *user, slr_status status)
+{
+    struct waiter *waiter = user;
+    (void)status;
+    slr_stream_destroy(waiter->own);
+    slr_device_close(waiter->device); // does nothing here
+}
+
+static void host_function_may_destroy_its_stream_but_not_close_the_device(void **state)
+{
+    (void)state;
+    EACH_DEVICE(i)
+    {
+        slr_device *device = open_device(devices[i]);
+        struct waiter waiter = {device, make_stream(device), NULL, SLR_OK, ""};
+        must(slr_stream_call(waiter.own, destroy_own_stream_and_close, &waiter, NULL));
+        must(slr_device_finish(device, LONG));
+        slr_stream *stream = make_stream(device);
+        must(slr_stream_finish(stream, LONG));
+        slr_stream_destroy(stream);
+        slr_device_close(device);
+    }
+}
+
+// ---- deadlines, destroying
+// ---------------------------------------------------------------------------------------------
+
+static void waits_end_at_their_deadline(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    slr_stream *stream = make_stream(device);
+    struct gate gate = {0};
+    slr_point point;
+    must(slr_stream_call(stream, hold_up, &gate, &point));
+    refuses(slr_point_wait(point, 0), TIMEOUT, "the stream has not come to point 1");
+    uint64_t before_ns = slri_now_ns();
+    refuses(slr_point_wait(point, 2 * MS), TIMEOUT, "point 1 by the deadline");
+    gives(slr_stream_finish(stream, 2 * MS), TIMEOUT);
+    gives(slr_device_finish(device, 2 * MS), TIMEOUT);
+    assert_true(slri_now_ns() - before_ns >= 6 * MS);
+    open_gate(&gate);
+    must(slr_device_finish(device, LONG));
+    must(slr_point_wait(point, 0));
+    slr_stream_destroy(stream);
+    slr_device_close(device);
+}
+
+static void stream_destroyed_while_busy_does_its_work(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu?threads=2");
+    struct gate gate = {0};
+    struct journal journal = {0};
+    struct line line = {&journal, 5};
+    slr_buffer *buffer;
+    must(slr_buffer_create(device, 1000, &buffer));
+    slr_stream *stream = make_stream(device), *behind = make_stream(device);
+    slr_point point;
+    must(slr_stream_call(stream, hold_up, &gate, NULL));
+    must(slr_stream_fill(stream, buffer, 0, 1000, "x", 1, &point));
+    must(slr_stream_wait(behind, point));
+    must(slr_stream_call(behind, write_line, &line, NULL));
+    slr_buffer_destroy(buffer); // the fill holds it
+    slr_stream_destroy(stream);
+    slr_stream_destroy(behind);
+    open_gate(&gate);
+    slr_device_close(device); // waits for both
+    assert_int_equal(journal.at, 1);
+    assert_int_equal(journal.entry[0], 5);
+}
+
+static void default_stream_is_one_and_goes_with_the_device(void **state)
+{
+    (void)state;
+    EACH_DEVICE(i)
+    {
+        slr_device *device = open_device(devices[i]);
+        slr_stream *a, *b;
+        must(slr_stream_default(device, &a));
+        slr_stream_destroy(a); // nothing
+        must(slr_stream_default(device, &b));
+        assert_ptr_equal(a, b);
+        must(slr_stream_finish(a, LONG));
+        slr_device_close(device);
+    }
+}
+
+// ---- failures
+// ------------------------------------------------------------------------------------------------------------
+
+static void note_status(void *user, slr_status status)
+{
+    *(slr_status *)user = status;
+}
+
+// Both streams are made to fail by hand: no command of these devices does.
+static void behind_a_failure_nothing_is_done_until_the_stream_recovers(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    slr_stream *stream = make_stream(device), *behind = make_stream(device);
+    slr_buffer *buffer;
+    must(slr_buffer_create(device, 4, &buffer));
+    slr_point before, point;
+    must(slr_stream_fill(stream, buffer, 0, 4, "a", 1, &before));
+    must(slr_point_wait(before, LONG));
+    slri_queues_lock();
+    stream->queue.failed = SLR_HANDLER_FAULT;
+    stream->queue.failed_value = 2;
+    snprintf(stream->queue.why, sizeof stream->queue.why, "kernel 'f' divided by zero");
+    slri_queues_unlock();
+    slr_status told = SLR_OK, told_behind = SLR_OK;
+    must(slr_stream_fill(stream, buffer, 0, 4, "b", 1, NULL));
+    must(slr_stream_call(stream, note_status, &told, &point));
+    must(slr_stream_wait(behind, point));
+    must(slr_stream_call(behind, note_status, &told_behind, NULL));
+    refuses(slr_stream_finish(behind, LONG), HANDLER_FAULT, "kernel 'f' divided by zero");
+    refuses(slr_point_wait(point, LONG), HANDLER_FAULT, "kernel 'f' divided by zero");
+    must(slr_point_wait(before, LONG)); // which was good
+    assert_int_equal(told, SLR_HANDLER_FAULT);
+    assert_int_equal(told_behind, SLR_HANDLER_FAULT);
+    char back[5] = "";
+    must(slr_buffer_read(buffer, 0, back, 4));
+    assert_string_equal(back, "aaaa");
+    must(slr_stream_recover(stream));
+    must(slr_stream_fill(stream, buffer, 0, 4, "c", 1, NULL));
+    must(slr_stream_finish(stream, LONG));
+    must(slr_buffer_read(buffer, 0, back, 4));
+    assert_string_equal(back, "cccc");
+    slr_buffer_destroy(buffer);
+    slr_stream_destroy(stream);
+    slr_stream_destroy(behind);
+    slr_device_close(device);
+}
+
+// ---- events
+// --------------------------------------------------------------------------------------------------------------
+
+static void sleep_10_ms(void *user, slr_status status)
+{
+    (void)user, (void)status;
+    slri_sleep_ns(10 * MS);
+}
+
+static void events_measure_what_lies_between(void **state)
+{
+    (void)state;
+    EACH_DEVICE(i)
+    {
+        slr_device *device = open_device(devices[i]);
+        slr_stream *stream = make_stream(device);
+        slr_event *from, *to;
+        must(slr_event_create(device, &from));
+        must(slr_event_create(device, &to));
+        uint64_t time_ns;
+        int64_t elapsed_ns;
+        refuses(slr_event_time_ns(from, &time_ns), WRONG_STATE, "never recorded");
+        refuses(slr_event_wait(from, LONG), WRONG_STATE, "never recorded");
+        uint64_t before_ns = slri_now_ns();
+        must(slr_event_record(from, stream, NULL));
+        must(slr_stream_call(stream, sleep_10_ms, NULL, NULL));
+        must(slr_event_record(to, stream, NULL));
+        must(slr_event_wait(to, LONG));
+        must(slr_event_elapsed_ns(from, to, &elapsed_ns));
+        assert_true(elapsed_ns >= (int64_t)(10 * MS)); // how much more is a benchmark's matter
+        assert_true(elapsed_ns <= (int64_t)(slri_now_ns() - before_ns));
+        must(slr_event_elapsed_ns(to, from, &elapsed_ns));
+        assert_true(elapsed_ns <= -(int64_t)(10 * MS));
+        must(slr_event_time_ns(from, &time_ns));
+        assert_true(time_ns >= before_ns);
+        slr_event_destroy(from);
+        slr_event_destroy(to);
+        slr_stream_destroy(stream);
+        slr_device_close(device);
+    }
+}
+
+static void event_in_flight_is_not_recorded_again_but_may_be_destroyed(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    slr_stream *stream = make_stream(device);
+    slr_event *event;
+    struct gate gate = {0};
+    uint64_t time_ns;
+    must(slr_event_create(device, &event));
+    must(slr_stream_call(stream, hold_up, &gate, NULL));
+    must(slr_event_record(event, stream, NULL));
+    refuses(slr_event_record(event, stream, NULL), WRONG_STATE, "earlier record has not been made yet");
+    refuses(slr_event_time_ns(event, &time_ns), WRONG_STATE, "has not been made yet");
+    gives(slr_event_wait(event, MS), TIMEOUT);
+    slr_event_destroy(event);
+    slr_stream_destroy(stream);
+    open_gate(&gate);
+    slr_device_close(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_of_a_stream_is_done_in_order_and_its_points_pass),
+        cmocka_unit_test(copies_and_fills_move_the_bytes_in_order),
+        cmocka_unit_test(what_makes_no_sense_is_refused_by_name),
+        cmocka_unit_test(stream_waits_for_the_point_of_another_also_across_devices),
+        cmocka_unit_test(wait_of_another_device_outlives_the_one_it_waits_for),
+        cmocka_unit_test(two_streams_run_at_the_same_time),
+        cmocka_unit_test(higher_priority_begins_first),
+        cmocka_unit_test(set_gives_its_streams_in_turn),
+        cmocka_unit_test(point_that_was_not_submitted_is_refused),
+        cmocka_unit_test(host_function_that_would_wait_for_itself_is_refused),
+        cmocka_unit_test(of_two_host_functions_that_wait_for_each_other_one_is_refused),
+        cmocka_unit_test(host_function_may_submit_wait_and_create),
+        cmocka_unit_test(host_function_may_destroy_its_stream_but_not_close_the_device),
+        cmocka_unit_test(waits_end_at_their_deadline),
+        cmocka_unit_test(stream_destroyed_while_busy_does_its_work),
+        cmocka_unit_test(default_stream_is_one_and_goes_with_the_device),
+        cmocka_unit_test(behind_a_failure_nothing_is_done_until_the_stream_recovers),
+        cmocka_unit_test(events_measure_what_lies_between),
+        cmocka_unit_test(event_in_flight_is_not_recorded_again_but_may_be_destroyed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

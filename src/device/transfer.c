@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be submitted to a stream without a kernel: copies, fills, calls of the host.
+#include "base/status.h"
+#include "device/stream.h"
+
+#include <string.h>
+
+static slr_status check_place(const slr_stream *stream, const slr_buffer *buffer, const char *call)
+{
+    if (!stream)
+        return SLRI_FAIL(INVALID, "%s: stream is NULL", call);
+    if (buffer && buffer->device != stream->device)
+        return SLRI_FAIL(INVALID, "%s: the buffer is of another device than the stream", call);
+    return SLR_OK;
+}
+
+static slr_status submit_one(slr_stream *stream, const struct slri_command *command, slr_buffer *const *buffer,
+                             uint32_t buffers, slr_point *out)
+{
+    struct slri_work work = {.command = command, .commands = 1, .buffer = buffer, .buffers = buffers};
+    return slri_stream_submit(stream, &work, out);
+}
+
+slr_status slr_stream_write(slr_stream *stream, slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes,
+                            slr_point *out)
+{
+    struct slri_command command;
+    SLRI_TRY(check_place(stream, buffer, "slr_stream_write"));
+    SLRI_TRY(slri_buffer_copy_command(buffer, offset, (void *)from, bytes, SLRI_COPY_IN, "slr_stream_write", &command));
+    return submit_one(stream, &command, &buffer, 1, out);
+}
+
+slr_status slr_stream_read(slr_stream *stream, slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes,
+                           slr_point *out)
+{
+    struct slri_command command;
+    SLRI_TRY(check_place(stream, buffer, "slr_stream_read"));
+    SLRI_TRY(slri_buffer_copy_command(buffer, offset, to, bytes, SLRI_COPY_OUT, "slr_stream_read", &command));
+    return submit_one(stream, &command, &buffer, 1, out);
+}
+
+slr_status slr_stream_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
+                           uint64_t from_offset, uint64_t bytes, slr_point *out)
+{
+    SLRI_TRY(check_place(stream, to, "slr_stream_copy"));
+    SLRI_TRY(check_place(stream, from, "slr_stream_copy"));
+    SLRI_TRY(slri_buffer_check_range(to, to_offset, bytes, "slr_stream_copy, to"));
+    SLRI_TRY(slri_buffer_check_range(from, from_offset, bytes, "slr_stream_copy, from"));
+    struct slri_command command = {.op = SLRI_COPY,
+                                   .move = {slri_buffer_at(to, to_offset), slri_buffer_at(from, from_offset), bytes}};
+    slr_buffer *both[] = {to, from};
+    return submit_one(stream, &command, both, 2, out);
+}
+
+slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes, const void *pattern,
+                           uint32_t pattern_bytes, slr_point *out)
+{
+    SLRI_TRY(check_place(stream, buffer, "slr_stream_fill"));
+    SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_stream_fill"));
+    bool power_of_two = pattern_bytes != 0 && (pattern_bytes & (pattern_bytes - 1)) == 0;
+    if (!pattern || !power_of_two || pattern_bytes > 16)
+        return SLRI_FAIL(INVALID, "slr_stream_fill: a pattern of %u bytes; 1, 2, 4, 8 or 16 are possible",
+                         pattern ? pattern_bytes : 0);
+    if (bytes % pattern_bytes != 0)
+        return SLRI_FAIL(INVALID, "slr_stream_fill: %llu bytes are no multiple of the pattern's %u",
+                         (unsigned long long)bytes, pattern_bytes);
+    struct slri_command command = {
+        .op = SLRI_FILL,
+        .fill = {.device = slri_buffer_at(buffer, offset), .bytes = bytes, .pattern_bytes = pattern_bytes}};
+    memcpy(command.fill.pattern, pattern, pattern_bytes);
+    return submit_one(stream, &command, &buffer, 1, out);
+}
+
+slr_status slr_stream_call(slr_stream *stream, slr_stream_function *function, void *user, slr_point *out)
+{
+    SLRI_TRY(check_place(stream, NULL, "slr_stream_call"));
+    if (!function)
+        return SLRI_FAIL(INVALID, "slr_stream_call: function is NULL");
+    struct slri_command command = {.op = SLRI_CALL, .call = {function, user}};
+    return submit_one(stream, &command, NULL, 0, out);
+}
