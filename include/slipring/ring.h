@@ -55,6 +55,9 @@ typedef enum slr_restart_from {
     SLR_RESTART_CHECKPOINT = 2 ///< the state that the last slr_ring_checkpoint kept
 } slr_restart_from;
 
+/// No message is timed: slr_ring_desc.latency_every.
+#define SLR_LATENCY_OFF UINT32_MAX
+
 /// What a host handler is given: one message, its instance's state, and a way to reply.
 typedef struct slr_delivery {
     const void *message; ///< borrowed until the handler returns; aligned to 8
@@ -150,6 +153,9 @@ typedef struct slr_ring_desc {
     uint32_t fault_policy;       ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;        ///< of SLR_FAULT_LIMIT: 1 to 65,536; default 10
     uint64_t fault_window_ns;    ///< likewise; default 1 s
+    uint32_t latency_every;      ///< of so many messages of a port one is timed (docs/contract/telemetry.md): a power
+                                 ///< of two to 65,536, or SLR_LATENCY_OFF; default 64
+    uint32_t reserved4;
 } slr_ring_desc;
 #ifdef __cplusplus
 static inline slr_ring_desc slr_ring_desc_init(void)
@@ -190,6 +196,7 @@ typedef struct slr_ring_stats {
     char last_failure[192];     ///< why it failed last, "" before the first
     uint64_t routed;            ///< replies that went along routes, one for each route
     uint64_t unrouted;          ///< that a route could not take: its destination had ended, or has no such instance
+    uint64_t running_ns;        ///< since it was first activated, until it was read or until it ended
 } slr_ring_stats;
 
 /// A message that was accepted and will not be handled. Borrowed for the length of the call.

@@ -18,6 +18,7 @@
 #include <slipring/status.h>
 #include <slipring/stream.h>
 #include <slipring/supervisor.h>
+#include <slipring/telemetry.h>
 #include <slipring/topic.h>
 
 #endif

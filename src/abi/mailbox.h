@@ -168,6 +168,30 @@ __device__ void mb_write_header(mb_word *S, mb_word slot, mb_word priority, mb_w
     S[slot + MB_CORRELATION] = correlation;
 }
 
+// Whether the message at a lane's `position` is one of those that are timed. Multiples of 2^32 over the golden ratio
+// lie evenly between 0 and 2^32: one in N is below 2^32 / N, in gaps that are Fibonacci numbers, more than N / 4, and
+// so in step with no batch size.
+__device__ mb_word mb_is_timed(const mb_word *S, mb_word position)
+{
+    return (position * 2654435769u) >> 1u < S[MB_TIMED_BELOW] ? 1u : 0u;
+}
+
+// Where the time of a lane's message lies. Two positions a lane's length apart have different times, as do two timed
+// ones nearer: so it is not written again before its message was taken.
+__device__ mb_word mb_lane_time(const mb_word *S, mb_word lane, mb_word position)
+{
+    return lane + S[MB_LANE_TIMES_AT] + ((position >> S[MB_TIMES_SHIFT]) & S[MB_TIMES_MASK]) * 2u;
+}
+
+// Notes when the message in a slot was sent, behind mb_write_header and before mb_publish.
+__device__ void mb_write_time(mb_word *S, mb_word lane, mb_word slot, mb_word position, mb_word low, mb_word high)
+{
+    mb_word at = mb_lane_time(S, lane, position);
+    S[at] = low;
+    S[at + 1u] = high;
+    S[slot + MB_HEAD] |= MB_FLAG_TIMED;
+}
+
 // Notes which priorities a lane has carried, before the message that changes it is published: the owner reads the mark
 // after its acquire of the sequence, so it never takes a mixed lane for one of a single priority. `seen` is the
 // sender's copy of the mark; the new one is returned.
@@ -206,6 +230,22 @@ __device__ mb_word mb_node(const mb_word *S, const mb_word *P, mb_word node)
     return P[MBP_POOL] + node * S[MB_SLOT_WORDS]; // nodes count from 1; there is room for `capacity`
 }
 
+// Where the time of a message lies that has MB_FLAG_TIMED: in the lane's slot `at`, whose sequence says its position,
+// or in a node.
+__device__ mb_word mb_time_at(const mb_word *S, const mb_word *P, mb_word port, mb_word at, mb_word node)
+{
+    return node == 0u ? mb_lane_time(S, P[MBP_LANES] + port * S[MB_LANE_STRIDE], S[at + MB_SEQUENCE] - 1u)
+                      : P[MBP_OWNER] + S[MB_NODE_TIMES_AT] + node * 2u;
+}
+
+__device__ void mb_keep_time(mb_word *S, const mb_word *P, mb_word port, mb_word slot, mb_word node)
+{
+    mb_word from = mb_time_at(S, P, port, slot, 0u);
+    mb_word to = mb_time_at(S, P, port, slot, node);
+    S[to] = S[from];
+    S[to + 1u] = S[from + 1u];
+}
+
 // Copies a message out of its lane into the list of its port and priority.
 __device__ void mb_pend(mb_word *S, mb_word *P, mb_word port, mb_word slot)
 {
@@ -220,6 +260,9 @@ __device__ void mb_pend(mb_word *S, mb_word *P, mb_word port, mb_word slot)
     S[at] = 0u; // the sequence word becomes the link
     for (mb_word k = 1u; k < S[MB_SLOT_WORDS]; ++k) {
         S[at + k] = S[slot + k];
+    }
+    if ((S[at + MB_HEAD] & MB_FLAG_TIMED) != 0u) {
+        mb_keep_time(S, P, port, slot, node);
     }
     mb_word priority = S[at + MB_HEAD] & 255u;
     mb_word word = priority >> 5u;
@@ -648,6 +691,7 @@ __device__ void mb_handled(mb_word *S, mb_word *P, mb_word k, mb_word replies, m
     mb_word port = P[MBP_BATCH(k)];
     mb_word at = P[MBP_BATCH(k) + 1u];
     mb_word q = MBP_PORT(port);
+    P[MBP_TIMED] |= S[at + MB_HEAD];
     if (flags == 0u) {
         P[MBP_HANDLED] += 1u;
     } else {

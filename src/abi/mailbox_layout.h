@@ -18,6 +18,7 @@ typedef unsigned mb_word;
 #define MB_PAYLOAD 4u
 #define MB_FLAG_FAULT 0x100u   // of a reply: its message faulted; no payload
 #define MB_FLAG_DROPPED 0x200u // likewise: its message was evicted
+#define MB_FLAG_TIMED 0x400u   // of a message: when it was sent is noted beside its lane, or beside its node
 
 // ---- S, first line: the ring kernel's control, written by the host -------------------------------------------------
 #define MB_CONTROL 0u                     // number << 2 | command
@@ -58,7 +59,12 @@ typedef unsigned mb_word;
 #define MB_TICKET 82u  // where in a slot the sender leaves the message's place in the order of acceptance; 0: nowhere
 #define MB_LETTERS 83u // dead letters that a shard keeps for the host; 0: none
 #define MB_LETTER_MASK 84u
-#define MB_LETTERS_AT 85u // from a shard's first word
+#define MB_LETTERS_AT 85u    // from a shard's first word
+#define MB_TIMED_BELOW 86u   // which messages are timed (mb_is_timed): 2^31 over how many there are to each; 0: none
+#define MB_TIMES_SHIFT 87u   // positions of a lane that share a time: fewer than from one timed message to the next
+#define MB_TIMES_MASK 88u    // times of a lane - 1
+#define MB_LANE_TIMES_AT 89u // from a lane's first word: times, two words each, written by the port
+#define MB_NODE_TIMES_AT 90u // from a shard's first word: the same for each node of the pool, written by the owner
 
 #define MB_EVICT_OLDEST 1u // the earliest accepted
 #define MB_EVICT_LOWEST 2u // the earliest of the lowest priority
@@ -135,6 +141,7 @@ typedef unsigned mb_word;
 #define MBP_VICTIM_PORT 166u // where the next one to evict stands first, found by mb_find_victim
 #define MBP_VICTIM_PRIORITY 167u
 #define MBP_VICTIM_NODE 168u              // 0: none found yet
+#define MBP_TIMED 169u                    // MB_FLAG_TIMED: the batch has a message that is timed
 #define MBP_NOTICED(word) (176u + (word)) // a bit a port that has been sent a notice since
 #define MBP_SILENT 189u                   // 1: the senders receive no replies, because routes take them
 #define MBP_ROOM 190u // 1 + messages that there is room for where routes lead; 0: no routes, no such limit

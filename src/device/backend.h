@@ -7,6 +7,7 @@
 
 #include "abi/handler.h"
 #include "abi/mailbox.h"
+#include "base/histogram.h"
 #include "kernel/ir.h"
 
 #include <slipring/devices.h>
@@ -184,6 +185,8 @@ struct slri_shard {
     struct slri_box *box;
     void (*abandoned)(struct slri_shard *shard);
 
+    struct slri_histogram *latency; // of the messages that are timed, until they are published; NULL: none is
+
     // Of a keyed ring kernel: how many messages of each instance are done with, in any way; as `states`, NULL without
     // keys. Written by the owner alone (slri_shard_done), read by whoever looks for an instance that is idle.
     uint32_t *done;
@@ -237,6 +240,17 @@ static inline void slri_shard_done(const struct slri_shard *shard, uint32_t inst
 {
     uint32_t *word = slri_shard_done_word(shard, instance);
     __atomic_store_n(word, *word + 1, __ATOMIC_RELEASE);
+}
+
+// latency.c: notes how long a timed message has taken, up to `now_ns`. `at` and `node` as in MBP_BATCH.
+void slri_shard_note_latency(struct slri_shard *shard, uint32_t port, uint32_t at, uint32_t node, uint64_t now_ns);
+void slri_shard_note_latencies(struct slri_shard *shard, uint32_t done); // of the first `done` of the batch, up to now
+
+// Called by the owner before it publishes the first `done` messages of the batch.
+static inline void slri_shard_time(struct slri_shard *shard, uint32_t done)
+{
+    if (shard->own[MBP_TIMED] & MB_FLAG_TIMED)
+        slri_shard_note_latencies(shard, done);
 }
 
 #define SLRI_ASLEEP 1u

@@ -12,6 +12,7 @@
 struct layout { // in words, before it is known that they fit u32
     uint64_t slot, lane_slots, reply_slot, reply_slots, lane, lanes, reply_lane;
     uint64_t pool_at, letters_at, letter_slots, owner, total;
+    uint64_t times_shift, times, lane_times_at, node_times_at;
 };
 
 static uint64_t power_of_two(uint64_t least)
@@ -41,6 +42,18 @@ static uint64_t credits(const slr_ring *ring)
     return slri_ring_drops(ring) ? ring->queue_size + more : ring->queue_size;
 }
 
+// Where senders note times (mb_lane_time). Of two timed messages in one lane less than a quarter of `latency_every`
+// lies between; the lane's length is covered twice, for a message may be written while one a lap before is not taken
+// yet.
+static void lay_out_times(const slr_ring *ring, struct layout *l)
+{
+    l->lane_times_at = round_up(MB_LANE_SLOTS + l->lane_slots * l->slot, MB_LINE);
+    while (ring->latency_every >> l->times_shift > 7)
+        ++l->times_shift;
+    uint64_t cover = l->lane_slots >> l->times_shift;
+    l->times = ring->latency_every ? 2 * (cover ? cover : 1) : 0;
+}
+
 static struct layout lay_out(const slr_ring *ring)
 {
     struct layout l = {0};
@@ -49,13 +62,15 @@ static struct layout lay_out(const slr_ring *ring)
     l.reply_slot = slot_words(ring->reply_bytes, ring->stamped, false);
     l.lane_slots = power_of_two(credits(ring));
     l.reply_slots = ring->max_replies ? power_of_two(replies < 64 ? 64 : replies) : 1;
-    l.lane = round_up(MB_LANE_SLOTS + l.lane_slots * l.slot, MB_LINE);
+    lay_out_times(ring, &l);
+    l.lane = round_up(l.lane_times_at + 2 * l.times, MB_LINE);
     l.lanes = l.lane * ring->max_ports;
     l.reply_lane = round_up(MB_REPLY_SLOTS + l.reply_slots * l.reply_slot, MB_LINE);
     l.pool_at = MB_REPLIES_AT + l.reply_lane * ring->max_ports;
     l.letters_at = round_up(l.pool_at + (credits(ring) + 1) * l.slot, MB_LINE);
     l.letter_slots = ring->dead_letters ? power_of_two(ring->dead_letters) : 0;
-    l.owner = round_up(l.letters_at + l.letter_slots * l.slot, MB_LINE);
+    l.node_times_at = round_up(l.letters_at + l.letter_slots * l.slot, MB_LINE);
+    l.owner = round_up(l.node_times_at + (ring->latency_every ? 2 * (credits(ring) + 1) : 0), MB_LINE);
     l.total = MB_HEADER_WORDS(ring->shards) + (l.lanes + l.owner) * ring->shards;
     return l;
 }
@@ -95,6 +110,11 @@ static void write_header(const slr_ring *ring, const struct layout *l)
     S[MB_LETTERS] = ring->dead_letters;
     S[MB_LETTER_MASK] = ring->dead_letters ? (uint32_t)l->letter_slots - 1 : 0;
     S[MB_LETTERS_AT] = (uint32_t)l->letters_at;
+    S[MB_TIMED_BELOW] = ring->latency_every ? (1u << 31) / ring->latency_every : 0;
+    S[MB_TIMES_SHIFT] = (uint32_t)l->times_shift;
+    S[MB_TIMES_MASK] = (uint32_t)l->times - 1;
+    S[MB_LANE_TIMES_AT] = (uint32_t)l->lane_times_at;
+    S[MB_NODE_TIMES_AT] = (uint32_t)l->node_times_at;
     if (slri_ring_drops(ring)) {
         S[MB_KEEP] = ring->queue_size;
         S[MB_EVICT] = ring->overflow == SLR_OVERFLOW_DROP_OLDEST ? MB_EVICT_OLDEST : MB_EVICT_LOWEST;
@@ -200,6 +220,12 @@ void slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const unsig
         memset(shard->states, 0, bytes);
 }
 
+// Behind an owner's words lies its histogram.
+static size_t latency_at(const slr_ring *ring)
+{
+    return round_up((uint64_t)MBP_WORDS(ring->max_ports) * 4, MB_LINE * 4);
+}
+
 static slr_status create_shard(slr_ring *ring, uint32_t number)
 {
     struct slri_shard *shard = &ring->shard[number];
@@ -226,6 +252,8 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
     if (!shard->own)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox", ring->name);
     mb_open(ring->S, shard->own, number);
+    if (ring->latency_every)
+        shard->latency = (struct slri_histogram *)(void *)((unsigned char *)shard->own + latency_at(ring));
     shard->own[MBP_MOST] = ring->max_batch;
     if (ring->main)
         SLRI_TRY(slri_loop_create(ring));
@@ -246,7 +274,7 @@ slr_status slri_arena_create(slr_ring *ring)
     const slr_allocator *allocator = ring->device->allocator;
     struct layout l = lay_out(ring);
     ring->arena_bytes = l.total * 4;
-    ring->own_bytes = (uint64_t)MBP_WORDS(ring->max_ports) * 4;
+    ring->own_bytes = latency_at(ring) + (ring->latency_every ? sizeof(struct slri_histogram) : 0);
     ring->states_bytes = instances_of(ring, 0) * state_stride(ring);
     ring->S = slri_map_reserve(ring->arena_bytes);
     if (!ring->S)

@@ -46,6 +46,7 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         return SLRI_FAIL(INVALID, "ring kernel '%s': time_stamps is %u; 0 or 1 is possible", ring->name,
                          desc->time_stamps);
     ring->stamped = desc->time_stamps;
+    SLRI_TRY(slri_telemetry_describe(ring, desc));
     ring->linger_ns = desc->linger_ns;
     ring->fuel = desc->fuel ? desc->fuel : (uint64_t)1 << 32;
     return SLR_OK;

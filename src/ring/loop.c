@@ -231,10 +231,21 @@ bool slri_loop_holds(const slr_delivery *delivery)
     return held && held->ticket == delivery->ticket;
 }
 
+// Notes how long it took, where it is timed; before it is published.
+static void note_latency(const struct held *held)
+{
+    struct slri_shard *shard = held->loop->shard;
+    const uint32_t *S = shard->shared;
+    uint32_t at = mb_node(S, shard->own, held->node);
+    if (S[at + MB_HEAD] & MB_FLAG_TIMED)
+        slri_shard_note_latency(shard, held->port, at, held->node, slri_now_ns());
+}
+
 static void end(struct held *held, uint32_t replies, uint32_t flags)
 {
     struct slri_shard *shard = held->loop->shard;
     held->ticket = 0;
+    note_latency(held);
     mb_end_held(shard->shared, shard->own, held->port, held->node, replies, flags);
     slri_ring_published(shard, 1); // mb_end_held left it in the batch's first entry
 }

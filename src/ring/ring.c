@@ -49,6 +49,7 @@ void slri_ring_raise_event(slr_ring *ring)
 
 void slri_ring_set_state(slr_ring *ring, slr_ring_state state)
 {
+    slri_telemetry_note_state(ring, state);
     __atomic_store_n(&ring->state, (uint32_t)state, __ATOMIC_RELEASE);
     slri_ring_raise_event(ring);
 }
@@ -464,6 +465,7 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     describe_fault(ring, out->last_fault, sizeof out->last_fault);
     slri_keys_count(ring, out);
     slri_routes_count(ring, out);
+    slri_telemetry_count(ring, out);
 }
 
 slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out)

@@ -60,7 +60,7 @@ struct slr_ring {
     uint32_t addressable; // instances that may be sent to by number: all, or with keys none
     uint32_t shards, instances, message_bytes, reply_bytes, state_bytes, max_ports, stamped;
     uint32_t priority, overflow;
-    uint32_t dead_letters;
+    uint32_t dead_letters, latency_every; // of so many messages one is timed; 0: none
     struct slri_shard *shard;
     struct slri_lane *lane;
     uint32_t place, slot, generation;
@@ -99,7 +99,8 @@ struct slr_ring {
     struct slri_seen {
         uint32_t handled, faulted, replied, dropped, letters_lost;
     } * seen;
-    uint32_t extended_at; // retired count, atomic
+    uint32_t extended_at;            // retired count, atomic
+    uint64_t activated_ns, ended_ns; // atomic; 0: not yet
 
     // As described.
     slr_program *program;
@@ -194,6 +195,11 @@ struct slri_operation {
 slr_status slri_ring_operate(slr_ring *ring, struct slri_operation *op, uint64_t deadline_ns, const char *call);
 void slri_ring_operate_all(struct slri_shard *shard);  // called by the owner
 void slri_ring_operate_last(struct slri_shard *shard); // by an owner that ends
+
+// telemetry.c
+slr_status slri_telemetry_describe(slr_ring *ring, const slr_ring_desc *desc);
+void slri_telemetry_note_state(slr_ring *ring, slr_ring_state state); // when it begins and ends
+void slri_telemetry_count(const slr_ring *ring, slr_ring_stats *out);
 
 // failure.c
 struct slri_bell { // futex: raised when a ring kernel fails that hangs on it

@@ -103,6 +103,15 @@ static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_
 
 // ---- one message ---------------------------------------------------------------------------------------------------
 
+// Not inlined: one message in many.
+static __attribute__((noinline)) void note_time(uint32_t *S, uint32_t lane, uint32_t slot, uint32_t position)
+{
+    uint64_t now = slri_now_ns();
+    uint32_t words[2];
+    memcpy(words, &now, sizeof now);
+    mb_write_time(S, lane, slot, position, words[0], words[1]);
+}
+
 // Fills the lane's slot at a position. A credit is held. `sent_ns` 0: now. Gives the slot.
 static inline uint32_t fill_at(const struct slri_connection *c, uint32_t shard, uint32_t position, uint32_t instance,
                                const void *message, uint32_t priority, uint32_t correlation, uint32_t place,
@@ -123,6 +132,8 @@ static inline uint32_t fill_at(const struct slri_connection *c, uint32_t shard, 
     if (slri_ring_drops(ring))
         S[slot + S[MB_TICKET]] = place & MB_COUNT;
     cursor->mark = mb_mark_priority(S, lane, cursor->mark, priority);
+    if (mb_is_timed(S, position))
+        note_time(S, lane, slot, position);
     return slot;
 }
 

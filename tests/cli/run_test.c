@@ -227,12 +227,39 @@ static void the_summary_is_one_object_with_counts_that_add_up(void **state)
     const char *input = "printf 'a,b\\n1,2\\n13,0\\nx,1\\n2,3\\n' | \"$S\" run total.cu --json --on-error skip";
     char command[512];
     snprintf(command, sizeof command, "%s --output o.csv 2>/dev/null", input);
-    says(command, 0, "\"rows\": 4,\n  \"bad_rows\": 1,");
-    says(command, 0, "\"messages\": 3,\n  \"replies\": 2,\n  \"faults\": 1,\n  \"handled\": 2,\n  \"faulted\": 1,");
+    says(command, 0, "\"rows\": 4, \"bad_rows\": 1,");
+    says(command, 0, "\"messages\": 3, \"replies\": 2, \"faults\": 1, \"handled\": 2, \"faulted\": 1,");
     snprintf(command, sizeof command, "%s 2>/dev/null", input);
     gives(command, 0, "total,b\n1,2\n2,3\n");
     snprintf(command, sizeof command, "%s 2>&1 >/dev/null", input);
     says(command, 0, "\"ended\": \"end of input\"");
+}
+
+static void the_summary_says_what_the_ring_kernel_says_of_itself(void **state)
+{
+    (void)state;
+    const char *run = "printf 'a,b\\n1,2\\n13,0\\n2,3\\n' | \"$S\" run total.cu --on-error skip --output o.csv";
+    char command[512];
+    snprintf(command, sizeof command, "%s --json 2>/dev/null", run);
+    says(command, 0, "\"ring\": {\"ring\": \"add\", \"state\": \"terminated\"");
+    says(command, 0, "\"received\": 3, \"handled\": 2, \"faulted\": 1, \"replied\": 3,");
+    says(command, 0, "\"latency\": {\"every\": 1, \"count\": 3, \"min_ns\": ");
+    snprintf(command, sizeof command, "%s --stats 2>&1", run);
+    says(command, 0, "ring kernel 'add', terminated\n  received             3\n  handled              2\n");
+    says(command, 0, "latency, from the mailbox to the reply: 3 timed, one in 1\n  min ");
+}
+
+static void json_gives_a_line_each_second_while_the_input_stays_open(void **state)
+{
+    (void)state;
+    // Two rows, then nothing for as long as two lines take.
+    gives("mkfifo slow; { \"$S\" run total.cu --input slow --output s.csv --json >lines 2>&1 & } ; exec 3>slow; "
+          "printf 'a,b\\n5,1\\n6,2\\n' >&3; "
+          "for i in $(seq 2000); do [ $(wc -l <lines) -ge 2 ] && break; sleep 0.01; done; exec 3>&-; wait $!; rm slow; "
+          "sed -n '2s/.*\"state\": \\(\"[a-z]*\"\\).*\"received\": \\([0-9]*\\).*/\\1 \\2/p' lines; "
+          "sed -n '2s/.*\"last\": {\"seconds\": .*, \"messages_per_s\": \\([0-9.]*\\), .*/\\1/p' lines; "
+          "grep -c '\"ended\": \"end of input\"' lines; tail -n 1 lines | grep -c ended",
+          0, "\"active\" 2\n0.0\n1\n1\n");
 }
 
 static void a_signal_ends_the_input_and_what_was_read_is_handled(void **state)
@@ -303,6 +330,8 @@ int main(void)
         cmocka_unit_test(the_handler_is_chosen_by_name_where_there_are_several),
         cmocka_unit_test(the_interpreter_prints_the_same_bytes),
         cmocka_unit_test(the_summary_is_one_object_with_counts_that_add_up),
+        cmocka_unit_test(the_summary_says_what_the_ring_kernel_says_of_itself),
+        cmocka_unit_test(json_gives_a_line_each_second_while_the_input_stays_open),
         cmocka_unit_test(a_signal_ends_the_input_and_what_was_read_is_handled),
         cmocka_unit_test(rows_are_answered_while_the_input_stays_open),
         cmocka_unit_test(a_reader_that_goes_away_is_no_failure),

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -108,6 +109,7 @@ static int launch(run *run)
     desc.max_replies = run->options.replies;
     desc.max_ports = 1;
     desc.queue_size = run->options.window;
+    desc.latency_every = run->options.stats || run->options.json ? 1 : SLR_LATENCY_OFF; // nobody reads it
     interrupt_note();
     slr_status status = feed_open(&run->feed, run->device, &desc, &run->handler);
     interrupt_deliver();
@@ -124,6 +126,7 @@ static int stream(run *run)
         [RUN_READER_GONE] = EXIT_DONE,
         [RUN_STOPPED] = EXIT_FAILED,
     };
+    run_report_begin(run);
     run_stream(run);
     run_report_end(run);
     return run->end == RUN_BROKEN ? run->exit_code : codes[run->end];
@@ -158,6 +161,7 @@ static void close_file(int descriptor)
 
 static void finish(run *run)
 {
+    free(run->ring_end);
     feed_close(&run->feed);
     bindings_free(&run->bindings);
     slr_program_destroy(run->program);

@@ -8,7 +8,9 @@
 #include "groups.h"
 #include "keys.h"
 #include "reader.h"
+#include "ring_stats.h"
 #include "run_options.h"
+#include "run_watch.h"
 #include "window.h"
 #include "writer.h"
 
@@ -50,6 +52,8 @@ typedef struct run {
     run_end end;
     int exit_code; // of RUN_BROKEN
     run_counts counts;
+    run_watch *watch;     // of --json
+    ring_stats *ring_end; // of --stats and --json: what the ring kernel said at its end
     uint64_t progress_ns; // when it was last shown
     bool progress;        // is shown at all
     uint32_t complaints;  // rows and messages that were said to be bad
@@ -86,6 +90,9 @@ void run_catch_up(run *run);
 
 /// Shows how far it is, a few times a second.
 void run_report_progress(run *run);
+
+/// With --json: lines from now on, one a second.
+void run_report_begin(run *run);
 
 /// What --stats and --json ask for, and what was left where the run did not reach the end of its input.
 void run_report_end(run *run);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `slipring run` says of itself: progress while it runs, counts at the end.
 #include "clock.h"
+#include "memory.h"
 #include "run.h"
 #include "say.h"
 
@@ -60,6 +61,17 @@ void run_report_progress(run *run)
     X(in_doubt, run->counts.ring.in_doubt)                                                                             \
     X(pending, run->counts.ring.pending)
 
+static FILE *json_to(const run *run)
+{
+    return run->options.output != NULL ? stdout : stderr;
+}
+
+void run_report_begin(run *run)
+{
+    if (run->options.json)
+        run->watch = run_watch_start(run->feed.ring, run->handler.name, json_to(run));
+}
+
 static void print_json(const run *run)
 {
     double seconds = seconds_of(run);
@@ -71,9 +83,9 @@ static void print_json(const run *run)
 #define ADD(name, value) json_object_set_new(object, #name, json_integer((json_int_t)(value)));
     COUNTS(ADD)
 #undef ADD
-    FILE *to = run->options.output != NULL ? stdout : stderr;
-    json_dumpf(object, to, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    fputc('\n', to);
+    json_object_set_new(object, "ring", ring_stats_json(run->handler.name, NULL, run->ring_end));
+    json_dumpf(object, json_to(run), JSON_REAL_PRECISION(9)); // one line, as those before it
+    fputc('\n', json_to(run));
     json_decref(object);
 }
 
@@ -89,6 +101,8 @@ static void print_stats(const run *run)
 #undef PRINT
     fprintf(stderr, "%-17s %.3f\n%-17s %.0f\n%-17s %.0f\n", "seconds", seconds, "rows_per_s",
             per_second(run->counts.rows, seconds), "messages_per_s", per_second(run->counts.ring.accepted, seconds));
+    fputc('\n', stderr);
+    ring_stats_print(stderr, run->handler.name, run->ring_end);
 }
 
 static void say_what_was_left(const run *run)
@@ -111,6 +125,11 @@ static void say_what_was_left(const run *run)
 
 void run_report_end(run *run)
 {
+    run_watch_stop(run->watch);
+    if (run->options.stats || run->options.json) {
+        run->ring_end = memory_take(1, sizeof *run->ring_end);
+        ring_stats_read(run->feed.ring, run->ring_end);
+    }
     say_progress("");
     say_what_was_left(run);
     if (run->options.stats)

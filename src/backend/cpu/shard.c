@@ -207,6 +207,7 @@ static void finish(struct slri_shard *shard, uint32_t done, uint32_t batch)
     if (shard->outlets)
         shard->relay->flush(shard);
     P[MBP_BATCH_COUNT] = done;
+    slri_shard_time(shard, done);
     mb_finish(S, P);
     shard->published(shard, done);
     if (done < batch)

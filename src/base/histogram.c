@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a histogram: merging, quantiles.
+#include "base/histogram.h"
+
+#include <stddef.h>
+
+void slri_histogram_merge(struct slri_histogram *into, const struct slri_histogram *from)
+{
+    // Relaxed, word by word: a value that is put in meanwhile may be in its bucket and not in the sum yet.
+    for (size_t i = 0; i < SLRI_HISTOGRAM_BUCKETS; ++i)
+        into->bucket[i] += __atomic_load_n(&from->bucket[i], __ATOMIC_RELAXED);
+    uint64_t most = __atomic_load_n(&from->most, __ATOMIC_RELAXED);
+    uint64_t least_inverted = __atomic_load_n(&from->least_inverted, __ATOMIC_RELAXED);
+    into->sum += __atomic_load_n(&from->sum, __ATOMIC_RELAXED);
+    into->most = most > into->most ? most : into->most;
+    into->least_inverted = least_inverted > into->least_inverted ? least_inverted : into->least_inverted;
+}
+
+uint64_t slri_histogram_first(uint32_t bucket)
+{
+    uint32_t half = 1u << SLRI_HISTOGRAM_BITS;
+    uint32_t shift = bucket < 2 * half ? 0 : bucket / half - 1;
+    return (uint64_t)(bucket - shift * half) << shift;
+}
+
+uint64_t slri_histogram_last(uint32_t bucket)
+{
+    return bucket + 1 < SLRI_HISTOGRAM_BUCKETS ? slri_histogram_first(bucket + 1) - 1 : UINT64_MAX;
+}
+
+uint64_t slri_histogram_count(const struct slri_histogram *h)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < SLRI_HISTOGRAM_BUCKETS; ++i)
+        count += h->bucket[i];
+    return count;
+}
+
+uint64_t slri_histogram_least(const struct slri_histogram *h)
+{
+    return h->least_inverted || h->most ? ~h->least_inverted : 0;
+}
+
+uint64_t slri_histogram_mean(const struct slri_histogram *h)
+{
+    uint64_t count = slri_histogram_count(h);
+    return count ? h->sum / count : 0;
+}
+
+static uint64_t clamp(const struct slri_histogram *h, uint64_t value)
+{
+    if (value > h->most)
+        return h->most;
+    return value < slri_histogram_least(h) ? slri_histogram_least(h) : value;
+}
+
+uint64_t slri_histogram_quantile(const struct slri_histogram *h, double part)
+{
+    uint64_t count = slri_histogram_count(h);
+    double wanted = part * (double)count;
+    uint64_t below = 0;
+    for (uint32_t i = 0; i < SLRI_HISTOGRAM_BUCKETS; ++i) {
+        below += h->bucket[i];
+        if (h->bucket[i] == 0 || (double)below < wanted)
+            continue;
+        uint64_t first = slri_histogram_first(i);
+        return clamp(h, first + (slri_histogram_last(i) - first) / 2);
+    }
+    return h->most;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A log-linear histogram of 64-bit values. Values below 128 have a bucket each; from there on each power of two is cut
+/// into 64, so a value read out of a bucket's middle is within 1/128 (0.8 %) of any that was put in, over all 64 bits.
+///
+/// All zero is empty. One writer; readers at any time, on any thread, merge it into one of their own.
+#ifndef SLRI_BASE_HISTOGRAM_H
+#define SLRI_BASE_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define SLRI_HISTOGRAM_BITS 6
+#define SLRI_HISTOGRAM_BUCKETS ((64 - SLRI_HISTOGRAM_BITS + 1) << SLRI_HISTOGRAM_BITS)
+
+struct slri_histogram {
+    uint64_t sum, most;
+    uint64_t least_inverted; // the largest ~value
+    uint64_t bucket[SLRI_HISTOGRAM_BUCKETS];
+};
+
+/// The bucket of a value: the SLRI_HISTOGRAM_BITS bits below its highest one, behind how far they had to be shifted.
+static inline uint32_t slri_histogram_bucket(uint64_t value)
+{
+    uint32_t bits = 64 - (uint32_t)__builtin_clzll(value | 1);
+    uint32_t shift = bits > SLRI_HISTOGRAM_BITS + 1 ? bits - (SLRI_HISTOGRAM_BITS + 1) : 0;
+    return (shift << SLRI_HISTOGRAM_BITS) + (uint32_t)(value >> shift);
+}
+
+/// Puts a value in. By the one writer; relaxed, for the numbers guard nothing.
+static inline void slri_histogram_add(struct slri_histogram *h, uint64_t value)
+{
+    uint64_t *bucket = &h->bucket[slri_histogram_bucket(value)];
+    __atomic_store_n(bucket, *bucket + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&h->sum, h->sum + value, __ATOMIC_RELAXED);
+    if (value > h->most)
+        __atomic_store_n(&h->most, value, __ATOMIC_RELAXED);
+    if (~value > h->least_inverted)
+        __atomic_store_n(&h->least_inverted, ~value, __ATOMIC_RELAXED);
+}
+
+/// Adds what `from` holds by now to `into`, which is the caller's own.
+void slri_histogram_merge(struct slri_histogram *into, const struct slri_histogram *from);
+
+/// The values that a bucket stands for: from the first to the last, both included.
+uint64_t slri_histogram_first(uint32_t bucket);
+uint64_t slri_histogram_last(uint32_t bucket);
+
+/// How many values it holds, the smallest and the largest exactly, the mean of all. 0 of an empty one. Of a histogram
+/// that nobody writes, as are the next.
+uint64_t slri_histogram_count(const struct slri_histogram *h);
+uint64_t slri_histogram_least(const struct slri_histogram *h);
+uint64_t slri_histogram_mean(const struct slri_histogram *h);
+
+/// The smallest value that at least `part` (0 to 1) of all do not exceed, within 0.8 %: the middle of its bucket, and
+/// never below the smallest or above the largest. 0 of an empty one.
+uint64_t slri_histogram_quantile(const struct slri_histogram *h, double part);
+
+#endif
