@@ -8,7 +8,8 @@
 set -euo pipefail
 
 # target | what shows that it is here | Debian package
-# "command X": X is on PATH. "header H": the C compiler finds H. "c++": a C++ compiler that links.
+# "command X": X is on PATH. "header H": the C compiler finds H. "library L": the loader finds L. "c++": a C++ compiler
+# that links.
 readonly table='
 build | command cc | gcc
 build | command cmake | cmake
@@ -23,6 +24,7 @@ test  | command spin | spin
 bench | header jansson.h | libjansson-dev
 bench | command c++ | g++
 bench | header caf/all.hpp | libcaf-dev
+bench | library libmimalloc.so.2 | libmimalloc2.0
 ci    | command clang | clang
 ci    | command clang-format | clang-format
 ci    | command shellcheck | shellcheck
@@ -47,10 +49,15 @@ header_is_here() {
     return 1
 }
 
+library_is_here() {
+    /sbin/ldconfig -p 2> /dev/null | grep -qF "$1 "
+}
+
 is_here() { # KIND NAME
     case $1 in
         command) command -v "$2" > /dev/null ;;
         header) header_is_here "$2" ;;
+        library) library_is_here "$2" ;;
     esac
 }
 

@@ -8,6 +8,7 @@
 #include <slipring/dead_letter.h>
 #include <slipring/devices.h>
 #include <slipring/event.h>
+#include <slipring/heap.h>
 #include <slipring/key.h>
 #include <slipring/keys.h>
 #include <slipring/loop.h>

@@ -22,6 +22,7 @@ static const char help[] =
     "  throughput   messages a second: one way, request and reply, to a million keys\n"
     "  pipeline     messages a second through four ring kernels joined by routes, and how long one takes\n"
     "  ward         samples a second of the heart monitor of 20,000 patients, beside a loop in plain C\n"
+    "  pool         memory of the device taken and given back, beside mimalloc and malloc\n"
     "  run          rows a second of 'slipring run', beside a filter written in plain C\n"
     "\n"
     "  --device D      default: SLIPRING_DEVICE, then auto\n"
@@ -40,7 +41,7 @@ static const struct benchmark {
 } benchmarks[] = {
     {"latency", {bench_latency}},   {"throughput", {bench_one_way, bench_reqrep, bench_keyed}},
     {"pipeline", {bench_pipeline}}, {"ward", {bench_ward}},
-    {"run", {bench_run}},
+    {"pool", {bench_pool}},         {"run", {bench_run}},
 };
 
 typedef struct options {

@@ -51,6 +51,7 @@ bool bench_reqrep(bench *bench);
 bool bench_keyed(bench *bench);
 bool bench_pipeline(bench *bench);
 bool bench_ward(bench *bench);
+bool bench_pool(bench *bench);
 bool bench_run(bench *bench);
 
 #endif

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Taking and giving spans: the lock, the chunks, the limit.
+#include "memory/heap.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/device.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_CHUNK_BYTES ((uint64_t)64 << 20)
+#define LARGEST_SPAN ((uint64_t)1 << 40)
+#define LARGEST_ALIGNMENT ((uint64_t)1 << 30)
+
+// ---- life ----------------------------------------------------------------------------------------------------------
+
+static slr_status check_desc(const slr_heap_desc *desc)
+{
+    if (desc->struct_size != sizeof *desc)
+        return SLRI_FAIL(INVALID, "slr_heap_desc.struct_size is %u, not %zu: begin with SLR_HEAP_DESC_INIT",
+                         desc->struct_size, sizeof *desc);
+    if (desc->keep_apart > 1)
+        return SLRI_FAIL(INVALID, "slr_heap_desc.keep_apart is %u; 0 and 1 are possible", desc->keep_apart);
+    if (desc->max_bytes % SLRI_UNIT != 0)
+        return SLRI_FAIL(INVALID, "slr_heap_desc.max_bytes is %" PRIu64 "; multiples of 64 are possible",
+                         desc->max_bytes);
+    if (desc->chunk_bytes != 0 && (desc->chunk_bytes < SLRI_UNIT || desc->chunk_bytes > LARGEST_SPAN))
+        return SLRI_FAIL(INVALID, "slr_heap_desc.chunk_bytes is %" PRIu64 "; 64 to 2^40 are possible",
+                         desc->chunk_bytes);
+    return SLR_OK;
+}
+
+slr_status slri_heap_create(const struct slri_heap_source *source, const slr_allocator *allocator,
+                            const slr_heap_desc *desc, slr_heap **out)
+{
+    const slr_heap_desc defaults = SLR_HEAP_DESC_INIT;
+    if (!desc)
+        desc = &defaults;
+    SLRI_TRY(check_desc(desc));
+    slr_heap *heap = slri_alloc(allocator, sizeof *heap);
+    if (!heap)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a heap");
+    heap->source = *source;
+    heap->allocator = heap->pieces.allocator = allocator;
+    heap->pieces.keep_apart = desc->keep_apart;
+    heap->max_bytes = desc->max_bytes ? desc->max_bytes : UINT64_MAX;
+    heap->chunk_bytes = desc->chunk_bytes ? desc->chunk_bytes / SLRI_UNIT * SLRI_UNIT : DEFAULT_CHUNK_BYTES;
+    heap->keep_bytes = desc->keep_bytes ? desc->keep_bytes : heap->chunk_bytes;
+    snprintf(heap->name, sizeof heap->name, "%s", desc->name ? desc->name : "heap");
+    *out = heap;
+    return SLR_OK;
+}
+
+// ---- chunks --------------------------------------------------------------------------------------------------------
+
+static void drop_chunk(slr_heap *heap, struct slri_chunk *chunk)
+{
+    slri_pieces_remove(&heap->pieces, chunk);
+    heap->source.destroy(heap->source.self, chunk->memory, chunk->bytes);
+    heap->held_bytes -= chunk->bytes;
+    --heap->chunks;
+    if (chunk->empty)
+        heap->empty_bytes -= chunk->bytes;
+    slri_free(heap->allocator, chunk, sizeof *chunk);
+}
+
+static uint64_t drop_empty_chunks(slr_heap *heap)
+{
+    uint64_t before = heap->held_bytes;
+    for (struct slri_chunk *chunk = heap->pieces.chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        if (chunk->empty)
+            drop_chunk(heap, chunk);
+    }
+    return before - heap->held_bytes;
+}
+
+static slr_status make_chunk(slr_heap *heap, uint64_t bytes)
+{
+    struct slri_chunk *chunk = slri_alloc(heap->allocator, sizeof *chunk);
+    if (!chunk)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a chunk's header");
+    chunk->bytes = bytes;
+    slr_status status = heap->source.create(heap->source.self, bytes, &chunk->memory);
+    if (status == SLR_OK && !slri_pieces_add(&heap->pieces, chunk)) {
+        heap->source.destroy(heap->source.self, chunk->memory, bytes);
+        status = SLRI_FAIL(NO_MEMORY, "no memory for a chunk's pieces");
+    }
+    if (status != SLR_OK) {
+        slri_free(heap->allocator, chunk, sizeof *chunk);
+        return status;
+    }
+    chunk->empty = true;
+    heap->empty_bytes += bytes;
+    heap->held_bytes += bytes;
+    ++heap->chunks;
+    return SLR_OK;
+}
+
+// A chunk in which `bytes` can be aligned: one of the usual size where the limit and the device allow it.
+static bool grow(slr_heap *heap, uint64_t bytes, uint64_t alignment)
+{
+    uint64_t room = (heap->max_bytes - heap->held_bytes) / SLRI_UNIT * SLRI_UNIT;
+    uint64_t least = bytes + alignment - SLRI_UNIT; // the chunk may begin anywhere
+    if (least > room)
+        least = room;
+    if (least < bytes)
+        return false;
+    uint64_t usual = heap->chunk_bytes < room ? heap->chunk_bytes : room;
+    if (usual > least && make_chunk(heap, usual) == SLR_OK)
+        return true;
+    return make_chunk(heap, least) == SLR_OK;
+}
+
+// ---- taking --------------------------------------------------------------------------------------------------------
+
+static slr_status check_take(const slr_heap *heap, uint64_t bytes, uint64_t alignment, const slr_span *out)
+{
+    if (!heap || !out)
+        return SLRI_FAIL(INVALID, "slr_heap_take: %s is NULL", heap ? "out" : "heap");
+    if (bytes == 0 || bytes > LARGEST_SPAN)
+        return SLRI_FAIL(INVALID, "heap '%s': %" PRIu64 " B were asked for; 1 to 2^40 are possible", heap->name, bytes);
+    if ((alignment & (alignment - 1)) != 0 || alignment > LARGEST_ALIGNMENT)
+        return SLRI_FAIL(INVALID, "heap '%s': an alignment of %" PRIu64 "; powers of two up to 2^30 are possible",
+                         heap->name, alignment);
+    return SLR_OK;
+}
+
+// Unlocks. What a chunk could not be had for is in the thread's message, where the source said so.
+static slr_status refuse(slr_heap *heap, uint64_t bytes, uint64_t alignment)
+{
+    ++heap->refused;
+    uint64_t largest = slri_pieces_largest(&heap->pieces), held = heap->held_bytes;
+    uint64_t free_bytes = held - heap->live_bytes, max = heap->max_bytes;
+    slri_lock_give(&heap->lock);
+    char limit[48] = "no limit";
+    if (max != UINT64_MAX)
+        snprintf(limit, sizeof limit, "a limit of %" PRIu64 " B", max);
+    return SLRI_FAIL(NO_MEMORY,
+                     "heap '%s': %" PRIu64 " B at a multiple of %" PRIu64 " were asked for; %" PRIu64
+                     " B are free, the longest piece has %" PRIu64 " B; it holds %" PRIu64 " B of its device, with %s",
+                     heap->name, bytes, alignment, free_bytes, largest, held, limit);
+}
+
+static struct slri_piece *take_piece(slr_heap *heap, uint64_t bytes, uint64_t alignment, uint64_t *stale)
+{
+    struct slri_piece *piece = slri_pieces_take(&heap->pieces, bytes, alignment, stale);
+    if (__builtin_expect(piece != NULL, 1))
+        return piece;
+    if (grow(heap, bytes, alignment) || (drop_empty_chunks(heap) > 0 && grow(heap, bytes, alignment)))
+        piece = slri_pieces_take(&heap->pieces, bytes, alignment, stale);
+    return piece;
+}
+
+static void account_taken(slr_heap *heap, struct slri_chunk *chunk, uint64_t bytes)
+{
+    if (chunk->empty) {
+        chunk->empty = false;
+        heap->empty_bytes -= chunk->bytes;
+    }
+    ++heap->taken;
+    heap->live_bytes += bytes;
+    if (heap->live_bytes > heap->peak_bytes)
+        heap->peak_bytes = heap->live_bytes;
+}
+
+static void describe(struct slri_piece *piece, uint64_t stale, slr_span *out)
+{
+    char *memory = piece->chunk->memory;
+    out->memory = memory ? memory + piece->offset : NULL;
+    out->bytes = piece->bytes;
+    out->offset = piece->offset;
+    out->stale = stale;
+    out->piece = piece;
+}
+
+slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
+                            slr_span *out)
+{
+    SLRI_TRY(check_take(heap, bytes, alignment, out));
+    bytes = (bytes + SLRI_UNIT - 1) / SLRI_UNIT * SLRI_UNIT;
+    if (alignment < SLRI_UNIT)
+        alignment = SLRI_UNIT;
+    slri_lock_take(&heap->lock);
+    uint64_t stale;
+    struct slri_piece *piece = take_piece(heap, bytes, alignment, &stale);
+    if (__builtin_expect(!piece, 0))
+        return refuse(heap, bytes, alignment);
+    describe(piece, stale, out);
+    account_taken(heap, piece->chunk, bytes);
+    piece->as.taken.file = file;
+    piece->as.taken.line = line;
+    slri_lock_give(&heap->lock);
+    return SLR_OK;
+}
+
+slr_status(slr_heap_take)(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out)
+{
+    return slr_heap_take_at(heap, bytes, alignment, NULL, 0, out);
+}
+
+// ---- giving back ---------------------------------------------------------------------------------------------------
+
+static bool is_taken(const slr_heap *heap, const slr_span *span)
+{
+    const struct slri_piece *piece = span->piece;
+    return piece->state == SLRI_PIECE_TAKEN && piece->chunk->owner == &heap->pieces && piece->offset == span->offset &&
+           piece->bytes == span->bytes;
+}
+
+static void note_empty(slr_heap *heap, struct slri_chunk *chunk)
+{
+    chunk->empty = true;
+    heap->empty_bytes += chunk->bytes;
+    // A chunk of its own for a large span is not kept: nobody else may ever need one of that size.
+    if (chunk->bytes > heap->chunk_bytes || heap->empty_bytes > heap->keep_bytes)
+        drop_chunk(heap, chunk);
+}
+
+slr_status slr_heap_give(slr_heap *heap, const slr_span *span)
+{
+    if (!heap || !span || !span->piece)
+        return SLRI_FAIL(INVALID, "slr_heap_give: %s is NULL", !heap ? "heap" : !span ? "span" : "the span's piece");
+    slri_lock_take(&heap->lock);
+    if (__builtin_expect(!is_taken(heap, span), 0)) {
+        slri_lock_give(&heap->lock);
+        return SLRI_FAIL(INVALID, "heap '%s': the span of %" PRIu64 " B at offset %" PRIu64 " is not taken", heap->name,
+                         span->bytes, span->offset);
+    }
+    ++heap->given;
+    heap->live_bytes -= span->bytes;
+    struct slri_piece *piece = slri_pieces_give(&heap->pieces, span->piece);
+    if (__builtin_expect(slri_piece_is_chunk(piece), 0))
+        note_empty(heap, piece->chunk);
+    slri_lock_give(&heap->lock);
+    return SLR_OK;
+}
+
+// ---- of a device
+// --------------------------------------------------------------------------------------------------------
+
+void slri_heap_destroy(slr_heap *heap)
+{
+    while (heap->pieces.chunks)
+        drop_chunk(heap, heap->pieces.chunks);
+    slri_pieces_end(&heap->pieces);
+    slri_free(heap->allocator, heap, sizeof *heap);
+}
+
+slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out)
+{
+    if (!device || !out)
+        return SLRI_FAIL(INVALID, "slr_heap_create: %s is NULL", device ? "out" : "device");
+    const struct slri_heap_source source = {device->backend->buffer_create, device->backend->buffer_destroy,
+                                            device->self};
+    SLRI_TRY(slri_heap_create(&source, device->allocator, desc, out));
+    (*out)->device = device;
+    slri_device_hold(device);
+    return SLR_OK;
+}
+
+void slr_heap_destroy(slr_heap *heap)
+{
+    if (!heap)
+        return;
+    slr_device *device = heap->device;
+    slri_heap_destroy(heap);
+    slri_device_release(device);
+}
+
+// ---- the rest ------------------------------------------------------------------------------------------------------
+
+uint64_t slr_heap_trim(slr_heap *heap)
+{
+    if (!heap)
+        return 0;
+    slri_lock_take(&heap->lock);
+    uint64_t bytes = drop_empty_chunks(heap);
+    slri_lock_give(&heap->lock);
+    return bytes;
+}
+
+slr_status slr_heap_get_stats(slr_heap *heap, slr_heap_stats *out)
+{
+    if (!heap || !out)
+        return SLRI_FAIL(INVALID, "slr_heap_get_stats: %s is NULL", heap ? "out" : "heap");
+    slri_lock_take(&heap->lock);
+    *out = (slr_heap_stats){.max_bytes = heap->max_bytes,
+                            .held_bytes = heap->held_bytes,
+                            .live_bytes = heap->live_bytes,
+                            .peak_bytes = heap->peak_bytes,
+                            .free_bytes = heap->held_bytes - heap->live_bytes,
+                            .largest_free_bytes = slri_pieces_largest(&heap->pieces),
+                            .chunks = heap->chunks,
+                            .live_spans = heap->taken - heap->given,
+                            .taken = heap->taken,
+                            .given = heap->given,
+                            .refused = heap->refused};
+    slri_lock_give(&heap->lock);
+    if (out->free_bytes > 0)
+        out->fragmentation = 1.0 - (double)out->largest_free_bytes / (double)out->free_bytes;
+    return SLR_OK;
+}
+
+slr_status slr_heap_visit(slr_heap *heap, void (*visit)(void *user, const slr_live_span *span), void *user)
+{
+    if (!heap || !visit)
+        return SLRI_FAIL(INVALID, "slr_heap_visit: %s is NULL", heap ? "visit" : "heap");
+    slri_lock_take(&heap->lock);
+    for (const struct slri_chunk *chunk = heap->pieces.chunks; chunk; chunk = chunk->next) {
+        for (const struct slri_piece *piece = chunk->first; piece; piece = piece->behind) {
+            if (piece->state != SLRI_PIECE_TAKEN)
+                continue;
+            char *memory = chunk->memory;
+            slr_live_span live = {memory ? memory + piece->offset : NULL, piece->bytes, piece->offset,
+                                  piece->as.taken.file, (uint32_t)piece->as.taken.line};
+            visit(user, &live);
+        }
+    }
+    slri_lock_give(&heap->lock);
+    return SLR_OK;
+}
