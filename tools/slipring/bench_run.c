@@ -23,7 +23,7 @@
 
 extern char **environ;
 
-enum { ROWS = 1000000, PATH_BYTES = 256 };
+enum { ROWS = 10000000, PATH_BYTES = 256 };
 
 struct row {
     float value;
@@ -225,13 +225,14 @@ static bool same_files(const filter *filter)
 
 // ---- the row -------------------------------------------------------------------------------------------------------
 
-static const bench_case row = {"run_csv",
-                               "row/s",
-                               {"median"},
-                               "'slipring run' as a process, from its start to its end, 1,000,000 rows of two columns "
-                               "from a file to a file, a reply a "
-                               "row. Floor: a plain C filter on one core, same reader, writer and work.",
-                               {.value = run_slice, .floor = plain_slice, .figures = 1, .enough = MEASURE_KEPT}};
+static const bench_case row = {
+    "run_csv",
+    "row/s",
+    {"median"},
+    "'slipring run' as a process, from its start to its end, 10,000,000 rows of two columns "
+    "from a file to a file, a reply a "
+    "row. Floor: a plain C filter on one core, same reader, writer and work.",
+    {.value = run_slice, .floor = plain_slice, .figures = 1, .enough = MEASURE_KEPT, .hard_s = 300}};
 
 bool bench_run(bench *bench)
 {

@@ -2,6 +2,7 @@
 // Bindings from the command line: finds a value for each parameter, and fills buffers.
 #include "bind.h"
 
+#include "checksum.h"
 #include "memory.h"
 #include "number.h"
 #include "say.h"
@@ -200,6 +201,35 @@ int bindings_make(bindings *bindings, slr_device *device, const slr_handler_info
             end = bind_file(parameter, value, device, item);
     }
     return end;
+}
+
+static slr_status add_buffer(slr_buffer *buffer, uint64_t *sum)
+{
+    unsigned char piece[65536];
+    uint64_t size = slr_buffer_size(buffer);
+    slr_status status = SLR_OK;
+    *sum = checksum(*sum, &size, sizeof size);
+    for (uint64_t at = 0; at < size && status == SLR_OK; at += sizeof piece) {
+        uint64_t now = size - at < sizeof piece ? size - at : sizeof piece;
+        status = slr_buffer_read(buffer, at, piece, now);
+        *sum = status == SLR_OK ? checksum(*sum, piece, now) : *sum;
+    }
+    return status;
+}
+
+slr_status bindings_checksum(const bindings *bindings, uint64_t *out)
+{
+    slr_status status = SLR_OK;
+    *out = CHECKSUM_START;
+    for (uint32_t i = 0; i < bindings->count && status == SLR_OK; i++) {
+        const slr_binding *item = &bindings->items[i];
+        *out = checksum(*out, item->name, strlen(item->name) + 1);
+        if (item->buffer != NULL)
+            status = add_buffer(item->buffer, out);
+        else
+            *out = checksum(*out, item->scalar, item->bytes);
+    }
+    return status;
 }
 
 void bindings_free(bindings *bindings)

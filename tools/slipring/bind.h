@@ -17,6 +17,9 @@ typedef struct bindings {
 /// either case to bindings_free.
 int bindings_make(bindings *bindings, slr_device *device, const slr_handler_info *handler, const run_list *given);
 
+/// A checksum over the names and values of all bindings, buffers' contents included.
+slr_status bindings_checksum(const bindings *bindings, uint64_t *out);
+
 void bindings_free(bindings *bindings);
 
 #endif

@@ -2,6 +2,7 @@
 // A hash table from keys to instances: open addressing, linear probes, the texts in one piece of memory.
 #include "keys.h"
 
+#include "checksum.h"
 #include "memory.h"
 
 #include <stdlib.h>
@@ -31,12 +32,10 @@ void keys_close(keys *keys)
     free(keys->text);
 }
 
-// FNV-1a, its high half folded in: the low bits choose the slot.
+// The high half is folded in: the low bits choose the slot.
 static uint64_t hash_of(const char *text, size_t bytes)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+    uint64_t hash = checksum(CHECKSUM_START, text, bytes);
     return hash ^ hash >> 32;
 }
 

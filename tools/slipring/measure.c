@@ -80,8 +80,9 @@ static bool goes_on(const measure_pair *pair, const measure_result *so_far, uint
 {
     uint64_t seconds = (clock_ns() - start_ns) / SECOND_NS;
     unsigned enough = pair->enough != 0 ? pair->enough : MEASURE_ENOUGH;
+    unsigned hard_s = pair->hard_s != 0 ? pair->hard_s : MEASURE_HARD_S;
     return so_far->kept < (seconds < MEASURE_SOFT_S ? enough : MEASURE_KEPT) && so_far->tried < MEASURE_TRIED &&
-           seconds < MEASURE_HARD_S;
+           seconds < hard_s;
 }
 
 bool measure_pairs(const measure_pair *pair, partner *partner, measure_result *out)

@@ -39,6 +39,7 @@ typedef struct measure_pair {
     void *value_context, *floor_context;
     unsigned figures;
     unsigned enough; // pairs kept, after which it stops; 0: MEASURE_ENOUGH
+    unsigned hard_s; // after which it stops with what it has; 0: MEASURE_HARD_S
 } measure_pair;
 
 typedef struct measure_figure {

@@ -43,13 +43,18 @@ static int load_program(run *run)
 static int choose_handler(run *run)
 {
     const char *wanted = run->options.ring;
+    if (run->options.replay != NULL && wanted == NULL)
+        wanted = run->player.header.handler;
     uint32_t count = 0;
     for (slr_handler_info info; slr_program_get_handler(run->program, count, &info) == SLR_OK; count++) {
         bool chosen = wanted == NULL ? count == 0 : strcmp(info.name, wanted) == 0;
         if (chosen)
             run->handler = info;
     }
-    if (wanted != NULL && run->handler.name == NULL)
+    if (wanted != NULL && run->handler.name == NULL && run->options.ring == NULL)
+        say("--replay: '%s' was recorded from the handler '%s', which %s has not", run->options.replay, wanted,
+            run->options.file);
+    else if (wanted != NULL && run->handler.name == NULL)
         say("--ring: %s has no handler '%s'", run->options.file, wanted);
     else if (count == 0)
         say("%s has no __ring__ handler", run->options.file);
@@ -139,16 +144,21 @@ static int bind_parameters(run *run)
 
 static void begin(run *run)
 {
-    run->input = run->output = run->port = -1;
+    run->input = run->output = run->port = run->record = -1;
     keys_open(&run->keys, run->options.instances);
 }
 
 static int go(run *run)
 {
-    static int (*const steps[])(struct run *) = {open_device, load_program, choose_handler, bind_parameters,
-                                                 open_files,  read_header,  launch,         stream};
+    typedef int step(struct run *);
+    static step *const stream_steps[] = {open_device, load_program,        choose_handler, bind_parameters, open_files,
+                                         read_header, run_begin_recording, launch,         stream,          NULL};
+    static step *const replay_steps[] = {run_open_replay, open_device,     load_program,
+                                         choose_handler,  bind_parameters, run_check_replay,
+                                         launch,          run_replay,      NULL};
+    step *const *steps = run->options.replay != NULL ? replay_steps : stream_steps;
     int end = EXIT_DONE;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && end == EXIT_DONE; i++)
+    for (size_t i = 0; steps[i] != NULL && end == EXIT_DONE; i++)
         end = steps[i](run);
     return end;
 }
@@ -171,8 +181,11 @@ static void finish(run *run)
     keys_close(&run->keys);
     writer_close(&run->writer);
     reader_close(&run->reader);
+    recorder_close(&run->recorder);
+    player_close(&run->player);
     close_file(run->input);
     close_file(run->output);
+    close_file(run->record);
     run_options_free(&run->options);
 }
 

@@ -7,7 +7,9 @@
 #include "feed.h"
 #include "groups.h"
 #include "keys.h"
+#include "player.h"
 #include "reader.h"
+#include "recorder.h"
 #include "ring_stats.h"
 #include "run_options.h"
 #include "run_watch.h"
@@ -42,11 +44,14 @@ typedef struct run {
     slr_handler_info handler;
     bindings bindings;
     int input, output, port; // descriptors
+    int record;              // likewise; -1: nothing is recorded
     reader reader;
     writer writer;
     keys keys;
     groups groups;
     feed feed;
+    recorder recorder;
+    player player;
     window window;
     uint64_t window_from; // the number of its first message
     run_end end;
@@ -61,6 +66,23 @@ typedef struct run {
 
 /// Reads what comes before the first record. An exit code.
 int run_read_header(run *run);
+
+/// For --record: begins the file. An exit code.
+int run_begin_recording(run *run);
+
+/// For --record: notes a message, and a reply.
+void run_record_message(run *run, uint32_t instance, const unsigned char *message);
+void run_record_reply(run *run, uint64_t number, const slr_reply *reply, const unsigned char *payload);
+
+/// For --record: all replies so far have come; the run has ended (`complete`: so have the last ones).
+void run_settle_recording(run *run);
+void run_end_recording(run *run, bool complete);
+
+/// For --replay: reads the header and takes from it what the command line says otherwise; checks it against the
+/// handler and the bindings; sends all messages again and compares. Exit codes.
+int run_open_replay(run *run);
+int run_check_replay(run *run);
+int run_replay(run *run);
 
 /// Streams until the input ends or the run is stopped, then lets what was accepted finish. Says what went wrong.
 void run_stream(run *run);
@@ -81,8 +103,8 @@ void run_write_reply(void *user, uint32_t instance, const unsigned char *payload
 /// Ends the run where the output could not be written.
 void run_check_output(run *run);
 
-/// For --ordered: waits until everything so far is handled and puts its replies out in order. Where that is cut short,
-/// they stay.
+/// For --ordered and --record: waits until everything so far is handled and puts its replies out in order. Where that
+/// is cut short, they stay.
 void run_close_window(run *run);
 
 /// Before waiting for input: sends what is batched, writes what has come.
@@ -93,6 +115,9 @@ void run_report_progress(run *run);
 
 /// With --json: lines from now on, one a second.
 void run_report_begin(run *run);
+
+/// What --stats asks for.
+void run_report_stats(run *run);
 
 /// What --stats and --json ask for, and what was left where the run did not reach the end of its input.
 void run_report_end(run *run);

@@ -30,6 +30,8 @@ static const char help[] =
     "                       and --output say (.csv, .ndjson .jsonl, .raw .bin), else csv in, and out as in\n"
     "  --window N           messages under way at most (1-1048576, default 4096)\n"
     "  --ordered            replies in the order of the input over all keys, not only for each key\n"
+    "  --record FILE        keeps all messages and their replies in FILE\n"
+    "  --replay FILE        sends the messages of a recording again, and names the first reply that differs\n"
     "  --partial drop|zero  what becomes of rows at the end that do not fill an array (default: drop)\n"
     "  --on-error stop|skip what a bad row or a message that faults does (default: stop)\n"
     "  --replies N          replies that one message may cause (1-64, default 1)\n"
@@ -51,6 +53,11 @@ static const char help[] =
     "the key stands first, as it was first written. A key is text: 7 and 07 are two. The first key to\n"
     "appear gets instance 0, the next one 1, and so on; a row with a key beyond --instances is a bad row.\n"
     "Replies keep the order of the input for each key.\n"
+    "\n"
+    "A recording replays on any device, if the handler has the recorded name, layouts and bindings; it\n"
+    "needs no input. The exit code is 0 where all replies are as recorded, 1 where one is not; the first\n"
+    "such reply is named with its message (from 1), instance, field and both values, with --json in one\n"
+    "object.\n"
     "\n"
     "A bad row is reported with its line. With --on-error skip it is as if it were not there; with stop,\n"
     "what was read before it is still handled, and the exit code is 1. A message that faults is reported\n"
@@ -74,7 +81,9 @@ enum {
     STATS,
     JSON,
     FORMAT,
-    WINDOW
+    WINDOW,
+    RECORD,
+    REPLAY
 };
 
 static const struct option long_options[] = {
@@ -86,6 +95,8 @@ static const struct option long_options[] = {
     {"input", required_argument, NULL, INPUT},
     {"output", required_argument, NULL, OUTPUT},
     {"format", required_argument, NULL, FORMAT},
+    {"record", required_argument, NULL, RECORD},
+    {"replay", required_argument, NULL, REPLAY},
     {"window", required_argument, NULL, WINDOW},
     {"ordered", no_argument, NULL, ORDERED},
     {"partial", required_argument, NULL, PARTIAL},
@@ -179,6 +190,10 @@ static int take_option(int option, run_options *out)
         return take_file(&out->output, optarg);
     case FORMAT:
         return take_format(out, optarg);
+    case RECORD:
+        return take_text(&out->record, optarg);
+    case REPLAY:
+        return take_text(&out->replay, optarg);
     case WINDOW:
         return take_number(&out->window, "--window", optarg, 1048576);
     case ORDERED:
@@ -212,9 +227,27 @@ static int refuse(int option, char **argv)
     return option == ':' ? say_usage("'%s' needs a value", given) : say_usage("no option '%s'", given);
 }
 
+// What a recording says itself, or what makes no sense beside one.
+static int check_replay(const run_options *options)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {{"--input", options->input != NULL},         {"--output", options->output != NULL},
+                  {"--format", options->input_format != NULL}, {"--key", options->key != NULL},
+                  {"--instances", options->instances > 0},     {"--replies", options->replies > 0},
+                  {"--record", options->record != NULL},       {"--ordered", options->ordered},
+                  {"--partial", options->pad_partial},         {"--on-error", options->skip_errors}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].given)
+            return say_usage("%s has no place beside --replay", others[i].name);
+    }
+    return -1;
+}
+
 int run_options_parse(int argc, char **argv, run_options *out)
 {
-    *out = (run_options){.replies = 1};
+    *out = (run_options){0};
     int option;
     while ((option = getopt_long(argc, argv, ":D:I:h", long_options, NULL)) != -1) {
         int end = option == ':' || option == '?' ? refuse(option, argv) : take_option(option, out);
@@ -225,9 +258,13 @@ int run_options_parse(int argc, char **argv, run_options *out)
         return argc == optind ? say_usage("FILE.cu is missing")
                               : say_usage("one FILE.cu, not also '%s'", argv[optind + 1]);
     out->file = argv[optind];
+    if (out->replay != NULL && check_replay(out) != -1)
+        return EXIT_USAGE;
     if (out->key == NULL && out->instances > 1)
         return say_usage("--instances %u: only --key tells rows apart", out->instances);
     choose_formats(out);
+    if (out->replies == 0)
+        out->replies = 1;
     if (out->instances == 0)
         out->instances = out->key != NULL ? RUN_INSTANCES : 1;
     return -1;

@@ -20,6 +20,7 @@ typedef struct run_options {
     const char *file;
     const char *ring, *device, *key; // NULL where not given
     const char *input, *output;      // NULL: standard input, standard output
+    const char *record, *replay;     // NULL where not given
     run_list bindings, defines, includes;
     const format *input_format, *output_format;
     uint32_t instances, replies;

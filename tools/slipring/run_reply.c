@@ -63,6 +63,7 @@ static void report_fault(run *run, uint64_t line)
 void run_on_reply(void *user, const slr_reply *reply, const unsigned char *payload, uint64_t number, uint64_t line)
 {
     run *run = user;
+    run_record_reply(run, number, reply, payload);
     if (reply->status != SLR_OK) {
         report_fault(run, line);
         return;
@@ -92,6 +93,7 @@ void run_close_window(run *run)
     if (status != SLR_OK)
         return;
     window_empty(&run->window, run_write_reply, run);
+    run_settle_recording(run);
     run->window_from = run->feed.accepted;
 }
 
@@ -99,7 +101,7 @@ void run_catch_up(run *run)
 {
     if (run->feed.port == NULL)
         return;
-    if (run->options.ordered) {
+    if (run->options.ordered || run->record >= 0) {
         run_close_window(run);
     } else {
         run_check(run, feed_flush(&run->feed));

@@ -61,6 +61,15 @@ void run_report_progress(run *run)
     X(in_doubt, run->counts.ring.in_doubt)                                                                             \
     X(pending, run->counts.ring.pending)
 
+// What the ring kernel has counted, where anybody wants to know.
+static void read_ring(run *run)
+{
+    if (run->ring_end != NULL || !(run->options.stats || run->options.json))
+        return;
+    run->ring_end = memory_take(1, sizeof *run->ring_end);
+    ring_stats_read(run->feed.ring, run->ring_end);
+}
+
 static FILE *json_to(const run *run)
 {
     return run->options.output != NULL ? stdout : stderr;
@@ -89,8 +98,9 @@ static void print_json(const run *run)
     json_decref(object);
 }
 
-static void print_stats(const run *run)
+void run_report_stats(run *run)
 {
+    read_ring(run);
     double seconds = seconds_of(run);
     fprintf(stderr, "%-17s %s, %s\n", "device", run->device_info.name, run->device_info.engine);
     if (run->device_info.chosen[0] != '\0')
@@ -126,14 +136,11 @@ static void say_what_was_left(const run *run)
 void run_report_end(run *run)
 {
     run_watch_stop(run->watch);
-    if (run->options.stats || run->options.json) {
-        run->ring_end = memory_take(1, sizeof *run->ring_end);
-        ring_stats_read(run->feed.ring, run->ring_end);
-    }
+    read_ring(run);
     say_progress("");
     say_what_was_left(run);
     if (run->options.stats)
-        print_stats(run);
+        run_report_stats(run);
     if (run->options.json)
         print_json(run);
 }

@@ -65,15 +65,23 @@ static void fill(run *run)
     }
 }
 
+// Messages whose replies are awaited together.
+static uint32_t window_of(const run *run)
+{
+    uint32_t most = run->options.window > 0 ? run->options.window : WINDOW;
+    uint32_t recorded = run->record >= 0 ? recorder_most(&run->recorder) : most;
+    return most < recorded ? most : recorded;
+}
+
 static void commit(run *run, uint32_t instance, uint64_t line)
 {
+    run_record_message(run, instance, feed_slot(&run->feed));
     run_check(run, feed_commit(&run->feed, instance, line));
     if (run->feed.batched > 0)
         return;
     run_check_output(run);
     run_report_progress(run);
-    uint32_t most = run->options.window > 0 ? run->options.window : WINDOW;
-    if (run->options.ordered && run->feed.accepted - run->window_from >= most)
+    if ((run->options.ordered || run->record >= 0) && run->feed.accepted - run->window_from >= window_of(run))
         run_close_window(run);
 }
 
@@ -202,6 +210,8 @@ static void finish(run *run)
     slr_status status = feed_finish(&run->feed, drain_ns(run), &run->counts.ring);
     if (run->end != RUN_READER_GONE)
         run_check(run, status);
+    run_end_recording(run, status == SLR_OK && run->end != RUN_BROKEN && run->counts.unsent == 0 &&
+                               run->counts.ring.undelivered == 0);
     window_empty(&run->window, run_write_reply, run);
     writer_flush(&run->writer);
     run_check_output(run);

@@ -45,12 +45,30 @@ static int compare(const void *left, const void *right)
     return a->at < b->at ? -1 : 1;
 }
 
-void window_empty(window *window, window_write *write, void *user)
+void window_sort(window *window)
 {
     qsort(window->held, window->count, sizeof *window->held, compare);
-    for (uint32_t i = 0; i < window->count; i++) {
-        const struct held *held = &window->held[i];
-        write(user, held->instance, window->payloads + held->at * window->payload_bytes);
-    }
+}
+
+uint64_t window_number(const window *window, uint32_t nth)
+{
+    return window->held[nth].number;
+}
+
+const unsigned char *window_payload(const window *window, uint32_t nth)
+{
+    return window->payloads + window->held[nth].at * window->payload_bytes;
+}
+
+void window_clear(window *window)
+{
     window->count = 0;
+}
+
+void window_empty(window *window, window_write *write, void *user)
+{
+    window_sort(window);
+    for (uint32_t i = 0; i < window->count; i++)
+        write(user, window->held[i].instance, window_payload(window, i));
+    window_clear(window);
 }

@@ -21,6 +21,13 @@ void window_close(window *window);
 /// Keeps a reply to message `number`.
 void window_add(window *window, uint64_t number, uint32_t instance, const unsigned char *payload);
 
+/// Sorts what is held by number, those of one number as they were added; then the nth, from 0.
+void window_sort(window *window);
+uint64_t window_number(const window *window, uint32_t nth);
+const unsigned char *window_payload(const window *window, uint32_t nth);
+
+void window_clear(window *window);
+
 /// Gives all out by number, those of one number as they were added, and is empty then.
 void window_empty(window *window, window_write *write, void *user);
 
