@@ -3,10 +3,14 @@
 #define _GNU_SOURCE
 #include "base/clock.h"
 
+#include "base/sim.h"
+
 #include <time.h>
 
 uint64_t slri_now_ns(void)
 {
+    if (slri_sim_on())
+        return slri_sim_now_ns();
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;

@@ -4,11 +4,17 @@
 #include "base/key_hash.h"
 
 #include "base/clock.h"
+#include "base/sim.h"
 
 #include <sys/random.h>
 
 void slri_key_secret_make(struct slri_key_secret *secret)
 {
+    if (slri_sim_on()) {
+        secret->word[0] = slri_sim_random();
+        secret->word[1] = slri_sim_random();
+        return;
+    }
     if (getrandom(secret, sizeof *secret, GRND_NONBLOCK) == (ssize_t)sizeof *secret)
         return;
     // Before the kernel has gathered randomness, at boot: better guessed at than known.

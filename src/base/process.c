@@ -5,6 +5,7 @@
 #include "base/process.h"
 
 #include "base/clock.h"
+#include "base/sim.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -187,8 +188,7 @@ static slr_status start(const char *const argv[], pid_t *pid, int *output_fd)
     return SLR_OK;
 }
 
-slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, size_t limit_bytes,
-                            slri_process_result *out)
+static slr_status run(const char *const argv[], uint64_t deadline_ns, size_t limit_bytes, slri_process_result *out)
 {
     pid_t pid;
     int output_fd;
@@ -210,4 +210,13 @@ slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, size
         return SLRI_FAIL(NO_MEMORY, "no memory for the output of %s", argv[0]);
     *out = result;
     return SLR_OK;
+}
+
+slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, size_t limit_bytes,
+                            slri_process_result *out)
+{
+    deadline_ns = slri_sim_leave(deadline_ns); // a program takes real time
+    slr_status status = run(argv, deadline_ns, limit_bytes, out);
+    slri_sim_return();
+    return status;
 }

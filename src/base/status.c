@@ -12,10 +12,12 @@
 enum { BRIEF_BYTES = 4096 };
 
 // Nearly every message fits `brief`; a compile's diagnostics may not, and then live in `lengthy`.
-static _Thread_local struct {
+struct slri_message {
     char brief[BRIEF_BYTES];
     char *lengthy;
-} message;
+};
+static _Thread_local struct slri_message message;
+static struct slri_message *simulated; // of the simulated thread that runs; NULL: none does, or the first
 
 static pthread_key_t lengthy_key; // frees `lengthy` when its thread ends
 static pthread_once_t lengthy_key_once = PTHREAD_ONCE_INIT;
@@ -53,6 +55,34 @@ static void drop_lengthy(void)
     message.lengthy = NULL;
 }
 
+// ---- of simulated threads ------------------------------------------------------------------------------------------
+
+struct slri_message *slri_message_create(void)
+{
+    return calloc(1, sizeof(struct slri_message));
+}
+
+void slri_message_destroy(struct slri_message *of)
+{
+    if (of)
+        free(of->lengthy);
+    free(of);
+}
+
+void slri_message_use(struct slri_message *of)
+{
+    simulated = of;
+}
+
+static void keep_simulated(const char *brief, char *lengthy)
+{
+    free(simulated->lengthy);
+    simulated->lengthy = lengthy;
+    memcpy(simulated->brief, brief, strlen(brief) + 1);
+}
+
+// ---- the calls -----------------------------------------------------------------------------------------------------
+
 slr_status slri_fail(slr_status code, const char *format, ...)
 {
     char brief[BRIEF_BYTES] = ""; // not `message.brief`: the arguments may point into it
@@ -67,6 +97,10 @@ slr_status slri_fail(slr_status code, const char *format, ...)
         vsnprintf(lengthy, (size_t)length + 1, format, arguments);
         va_end(arguments);
     }
+    if (simulated) {
+        keep_simulated(brief, lengthy);
+        return code;
+    }
     drop_lengthy();
     memcpy(message.brief, brief, strlen(brief) + 1);
     if (lengthy)
@@ -76,7 +110,8 @@ slr_status slri_fail(slr_status code, const char *format, ...)
 
 const char *slr_error_message(void)
 {
-    return message.lengthy ? message.lengthy : message.brief;
+    const struct slri_message *of = simulated ? simulated : &message;
+    return of->lengthy ? of->lengthy : of->brief;
 }
 
 const char *slr_status_name(slr_status status)

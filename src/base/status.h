@@ -10,6 +10,12 @@
 /// The arguments may point into the present message.
 slr_status slri_fail(slr_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/// Simulated threads (sim.h) are many on one: each has a message of its own. `use` NULL: the thread's.
+struct slri_message;
+struct slri_message *slri_message_create(void);          // NULL: no memory
+void slri_message_destroy(struct slri_message *message); // NULL is fine
+void slri_message_use(struct slri_message *message);
+
 /// `return SLRI_FAIL(INVALID, "priority %u is above 255", priority);`
 /// (The code is spelled again so that the compiler sees that the call's value is not SLR_OK.)
 #define SLRI_FAIL(CODE, ...) ((void)slri_fail(SLR_##CODE, __VA_ARGS__), (slr_status)SLR_##CODE)

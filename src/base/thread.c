@@ -4,6 +4,7 @@
 #include "base/thread.h"
 
 #include "base/clock.h"
+#include "base/sim.h"
 #include "base/status.h"
 
 #include <errno.h>
@@ -28,6 +29,8 @@ slr_status slri_thread_start(slri_thread *thread, const char *name, void (*body)
     thread->name[name_bytes] = '\0';
     thread->body = body;
     thread->arg = arg;
+    if (slri_sim_on())
+        return slri_sim_start(&thread->simulated, body, arg);
 
     // A new thread inherits the mask: so it is blocked here, not inside, where a signal could come first.
     sigset_t all, before;
@@ -42,12 +45,18 @@ slr_status slri_thread_start(slri_thread *thread, const char *name, void (*body)
 
 void slri_thread_join(slri_thread *thread)
 {
-    pthread_join(thread->handle, NULL);
+    if (slri_sim_on())
+        slri_sim_join(thread->simulated);
+    else
+        pthread_join(thread->handle, NULL);
 }
 
 void slri_thread_detach_self(void)
 {
-    pthread_detach(pthread_self());
+    if (slri_sim_on())
+        slri_sim_detach_self();
+    else
+        pthread_detach(pthread_self());
 }
 
 void slri_mutex_init(slri_mutex *mutex)
@@ -60,14 +69,27 @@ void slri_mutex_destroy(slri_mutex *mutex)
     pthread_mutex_destroy(&mutex->native);
 }
 
+// One thread's tasks: it would lock itself out. Who finds it locked sleeps until it is unlocked.
+static void lock_simulated(slri_mutex *mutex)
+{
+    slri_sim_step();
+    while (pthread_mutex_trylock(&mutex->native) != 0)
+        slri_sim_block(mutex, SLRI_FOREVER);
+}
+
 void slri_mutex_lock(slri_mutex *mutex)
 {
-    pthread_mutex_lock(&mutex->native);
+    if (slri_sim_on())
+        lock_simulated(mutex);
+    else
+        pthread_mutex_lock(&mutex->native);
 }
 
 void slri_mutex_unlock(slri_mutex *mutex)
 {
     pthread_mutex_unlock(&mutex->native);
+    if (slri_sim_on())
+        slri_sim_wake(mutex, UINT32_MAX);
 }
 
 static unsigned count_cores(void)
@@ -79,8 +101,12 @@ static unsigned count_cores(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
+#define SIMULATED_CORES 2 // on every machine: a seed is to do the same everywhere
+
 unsigned slri_core_count(void)
 {
+    if (slri_sim_on())
+        return SIMULATED_CORES;
     static unsigned cores; // racing threads store the same
     unsigned known = __atomic_load_n(&cores, __ATOMIC_RELAXED);
     if (known == 0) {
@@ -92,12 +118,19 @@ unsigned slri_core_count(void)
 
 void slri_yield(void)
 {
-    sched_yield();
+    if (slri_sim_on())
+        slri_sim_yield();
+    else
+        sched_yield();
 }
 
 void slri_sleep_ns(uint64_t duration_ns)
 {
     uint64_t until_ns = slri_now_ns() + duration_ns;
+    if (slri_sim_on()) {
+        slri_sim_block(&until_ns, until_ns);
+        return;
+    }
     struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
     }

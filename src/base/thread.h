@@ -11,6 +11,7 @@
 /// In the caller's memory; it must not move between start and join.
 typedef struct slri_thread {
     pthread_t handle;
+    struct slri_sim_task *simulated; // instead (sim.h)
     void (*body)(void *arg);
     void *arg;
     char name[16]; // what Linux keeps of a thread's name, with the NUL

@@ -3,6 +3,7 @@
 #include "device/device.h"
 
 #include "base/alloc.h"
+#include "base/sim.h"
 #include "base/status.h"
 #include "device/spec.h"
 #include "device/stream.h"
@@ -136,6 +137,7 @@ slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_de
     if (desc && desc->struct_size != sizeof *desc)
         return SLRI_FAIL(INVALID, "slr_device_desc.struct_size is %u, not %zu: begin with SLR_DEVICE_DESC_INIT",
                          desc->struct_size, sizeof *desc);
+    SLRI_TRY(slri_sim_from_environment());
     if (!spec)
         spec = getenv("SLIPRING_DEVICE");
     if (!spec || *spec == '\0')

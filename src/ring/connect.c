@@ -2,6 +2,7 @@
 // A port's lanes in a ring kernel: taken with the first message, given back when the port closes.
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/sim.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
@@ -14,6 +15,7 @@ slr_status slr_port_open(slr_device *device, slr_port **out)
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_port_open: %s is NULL", device ? "out" : "device");
     struct slri_ring_device *table;
+    SLRI_TRY(slri_sim_from_environment()); // on the thread where everything is
     SLRI_TRY(slri_ring_device_get(device, &table));
     slr_port *port = slri_alloc(device->allocator, sizeof *port);
     if (!port)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/memory_map.h"
+#include "base/sim.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
@@ -197,10 +198,18 @@ slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns)
     }
 }
 
+// What main may ask for over and over.
+static void step_if_simulated(void)
+{
+    if (slri_sim_on())
+        slri_sim_step();
+}
+
 int slr_is_active(slr_context *context)
 {
     if (!context)
         return 0;
+    step_if_simulated();
     hear(context);
     return state_of(context) == MB_RUNNING;
 }
@@ -209,6 +218,7 @@ int slr_should_terminate(slr_context *context)
 {
     if (!context)
         return 0;
+    step_if_simulated();
     hear(context);
     return state_of(context) == MB_STOPPED;
 }

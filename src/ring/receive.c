@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/sim.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
@@ -150,6 +151,8 @@ static bool may_give_up(slr_port *port)
 {
     struct slri_waker *waker = port->waker;
     slri_unblock_shards(port);
+    if (slri_sim_on()) // an application may come back at once
+        slri_sim_step();
     if (!waker->has_event)
         return true;
     slri_event_clear(&waker->event);

@@ -129,6 +129,11 @@ struct slr_ring {
     struct slri_routes routes;
 };
 
+static inline slr_ring_state slri_ring_state(const slr_ring *ring)
+{
+    return (slr_ring_state)__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
+}
+
 // Whether owners evict.
 static inline bool slri_ring_drops(const slr_ring *ring)
 {

@@ -2,6 +2,7 @@
 // Sending: claim a credit, fill a slot, publish it, wake the owner if it sleeps.
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/sim.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "ring/ring.h"
@@ -30,6 +31,8 @@ slr_status slri_refuse_closed(slr_ring *ring)
 static slr_status refuse(slr_ring *ring, bool late)
 {
     __atomic_fetch_add(&ring->refused, 1, __ATOMIC_RELAXED);
+    if (slri_sim_on()) // it may be tried again, over and over
+        slri_sim_step();
     if (late)
         return SLRI_FAIL(TIMEOUT, "ring kernel '%s': its %u messages stayed full until the deadline", ring->name,
                          ring->queue_size);
@@ -165,7 +168,7 @@ static inline void tell(slr_ring *ring, uint32_t first, uint32_t end)
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // the messages, before the look at who sleeps (wait.c)
     for (uint32_t shard = first; shard < end; ++shard)
         slri_rouse(ring, shard);
-    if (slri_ring_drops(ring) && slr_ring_get_state(ring) == SLR_RING_LAUNCHED)
+    if (slri_ring_drops(ring) && slri_ring_state(ring) == SLR_RING_LAUNCHED)
         slri_ring_evict_launched(ring);
 }
 

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/sim.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
@@ -48,7 +49,7 @@ void slri_waker_wake(struct slri_waker *waker)
 enum slri_wait slri_backoff_step(struct slri_backoff *backoff)
 {
     uint32_t polls = backoff->polls++;
-    if (polls == 0 && slri_core_count() == 1)
+    if (polls == 0 && (slri_core_count() == 1 || slri_sim_on()))
         backoff->polls = SPINS; // what a spinning thread waits for cannot happen meanwhile
     if (polls < SPINS) {
         // A clock read a poll would cost more than the poll.

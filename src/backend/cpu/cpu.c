@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cpu.h"
 #include "base/memory_map.h"
+#include "base/sim.h"
 #include "base/status.h"
 #include "device/spec.h"
 #include "kernel/cache.h"
@@ -138,7 +139,11 @@ static void cpu_describe(const void *device, slr_device_info *out)
              : cpu->interpreted     ? "?engine=interpreted"
                                     : "?engine=compiled",
              threads);
-    snprintf(out->description, sizeof out->description, "%s, %u cores", identity, slri_core_count());
+    if (slri_sim_on())
+        snprintf(out->description, sizeof out->description, "simulated, SLIPRING_SIM=%llu",
+                 (unsigned long long)slri_sim_seed());
+    else
+        snprintf(out->description, sizeof out->description, "%s, %u cores", identity, slri_core_count());
     describe_engine(cpu, out->engine, sizeof out->engine);
     describe_cache(cpu, out->cache, sizeof out->cache);
     out->workers = cpu->workers;

@@ -30,7 +30,7 @@ struct slri_cpu_worker {
     struct slri_shard *active;                              // a list of the runner's own
     struct slri_shard *woken __attribute__((aligned(128))); // a stack that others push on
     uint32_t parked;                                        // futex: 1: about to sleep, or asleep
-    uint32_t stop;
+    uint32_t stop;                                          // as worker.c says
 };
 
 struct slri_cpu {

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/sim.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -21,6 +22,9 @@
 #define SLEEP_NS 100000
 #define WAITING_NS 100000 // between looks at a draining shard that can do nothing yet
 #define ROUNDS_A_LOOK 16  // idle rounds between looks at the clock: a look costs as much as a round
+
+// Of a worker's `stop`. That it is simulated is in the word that each round reads anyway, so it costs nothing else.
+enum { STOP = 1, SIMULATED = 2 };
 
 static void push(struct slri_cpu_worker *worker, struct slri_shard *shard)
 {
@@ -129,7 +133,7 @@ static void park(struct slri_cpu_worker *worker, uint64_t deadline_ns)
 {
     __atomic_store_n(&worker->parked, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // announced, before the last look
-    if (!__atomic_load_n(&worker->woken, __ATOMIC_RELAXED) && !__atomic_load_n(&worker->stop, __ATOMIC_RELAXED))
+    if (!__atomic_load_n(&worker->woken, __ATOMIC_RELAXED) && __atomic_load_n(&worker->stop, __ATOMIC_RELAXED) != STOP)
         slri_futex_wait(&worker->parked, 1, deadline_ns);
     __atomic_store_n(&worker->parked, 0, __ATOMIC_RELAXED);
     slri_cpu_watchdog_wake(worker->cpu);
@@ -148,8 +152,10 @@ static void work(void *arg)
 {
     struct slri_cpu_runner *runner = arg;
     struct slri_cpu_worker *worker = runner->worker;
-    uint32_t idle_rounds = 0;
-    while (!__atomic_load_n(&worker->stop, __ATOMIC_RELAXED)) {
+    uint32_t idle_rounds = 0, stop;
+    while ((stop = __atomic_load_n(&worker->stop, __ATOMIC_RELAXED)) != STOP) {
+        if (stop == SIMULATED)
+            slri_sim_step();
         adopt(worker);
         if (!worker->active) {
             park(worker, SLRI_FOREVER);
@@ -204,6 +210,7 @@ slr_status slri_cpu_runner_start(struct slri_cpu_runner *runner)
 static slr_status start_worker(struct slri_cpu *cpu, struct slri_cpu_worker *worker)
 {
     worker->cpu = cpu;
+    worker->stop = slri_sim_on() ? SIMULATED : 0;
     if (!worker->runner)
         SLRI_TRY(slri_cpu_runner_create(worker, &worker->runner));
     return slri_cpu_runner_start(worker->runner);
@@ -240,7 +247,7 @@ slr_status slri_cpu_shard_start(void *device, struct slri_shard *shard)
 void slri_cpu_workers_stop(struct slri_cpu *cpu)
 {
     for (uint32_t i = 0; i < cpu->started; ++i) {
-        __atomic_store_n(&cpu->worker[i].stop, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&cpu->worker[i].stop, STOP, __ATOMIC_RELAXED);
         unpark(&cpu->worker[i]);
     }
     for (uint32_t i = 0; i < cpu->started; ++i)
