@@ -264,6 +264,11 @@ static void reopen(slr_ring *ring)
     slr_ring_state to = ring->failure.from;
     ring->failure.faults = 0;
     ++ring->failure.restarts;
+    // It was draining, and its last shard had nothing left to do when it failed: nobody else will say so.
+    if (to == SLR_RING_DRAINING && __atomic_load_n(&ring->over, __ATOMIC_ACQUIRE)) {
+        slri_ring_set_state(ring, SLR_RING_TERMINATED);
+        return;
+    }
     if (to != SLR_RING_DRAINING)
         mb_reopen(ring->S);
     slri_ring_command(ring, to == SLR_RING_ACTIVE ? MB_RUN : to == SLR_RING_PAUSED ? MB_PAUSE : MB_CLOSE);
