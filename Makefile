@@ -6,7 +6,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test bench install asan tsan clang format check-format clean
+.PHONY: all help demo test sim bench install asan tsan clang format check-format clean
 
 all: ## the library, and the command line where jansson is installed (build/release)
 	@scripts/deps.sh build
@@ -24,6 +24,12 @@ test: ## builds build/dev and runs every test
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
 	@ctest --preset dev
+
+SEEDS ?= 10000
+sim: ## plays 10,000 random programs in simulation against the reference model; SEEDS=n FROM=seed
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	build/dev/tests/sim --from $(or $(FROM),0) --seeds $(SEEDS)
 
 bench: ## round trips and throughput, beside other libraries where they are installed
 	@scripts/deps.sh bench
