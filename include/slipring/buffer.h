@@ -16,8 +16,14 @@ typedef struct slr_buffer slr_buffer;
 /// Makes a buffer of `bytes` bytes (1 to 2^40), zeroed, aligned to 64.
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the buffer: slr_buffer_destroy.
-/// Errors: INVALID (size 0 or too large), NO_MEMORY (names the bytes asked).
+/// Errors: INVALID (size 0 or too large), NO_MEMORY (names the bytes asked and what is free: docs/contract/pools.md).
 SLR_API slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **out);
+
+/// The same, noting where: for who watches the device's memory. `file` must stay readable (a literal).
+/// slr_buffer_create is a macro for this.
+SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *file, uint32_t line,
+                                        slr_buffer **out);
+#define slr_buffer_create(device, bytes, out) slr_buffer_create_at((device), (bytes), __FILE__, __LINE__, (out))
 
 /// Releases the caller's hold. The memory goes when no launched ring kernel is bound to it any more. NULL is fine.
 /// Threads: any, once.  Blocks: no.

@@ -13,6 +13,7 @@
 #define SLIPRING_DEVICES_H
 
 #include <slipring/allocator.h>
+#include <slipring/memory_event.h>
 #include <slipring/status.h>
 
 #ifdef __cplusplus
@@ -30,6 +31,9 @@ typedef struct slr_device_desc {
     uint32_t struct_size;
     uint32_t reserved;
     const slr_allocator *allocator; ///< NULL: malloc. Copied; what it points to must work until the device is closed.
+    uint64_t max_memory_bytes;      ///< of the device for buffers; a multiple of 64. 0: no limit
+    slr_on_memory *on_memory;       ///< NULL, or told of each buffer's memory, and at close of what is left
+    void *memory_user;              ///< for it
 } slr_device_desc;
 #ifdef __cplusplus
 static inline slr_device_desc slr_device_desc_init(void)

@@ -23,6 +23,8 @@ typedef struct slr_heap_desc {
     uint64_t max_bytes;   ///< that it ever holds of its device; a multiple of 64. Default: no limit
     uint64_t chunk_bytes; ///< that it asks its device for at a time, at least (64 to 2^40). Default: 64 MiB
     uint64_t keep_bytes;  ///< of empty chunks that it keeps. Default: one chunk
+    slr_on_memory *on_memory; ///< NULL, or told of each span, and when it is destroyed of what is left
+    void *memory_user;        ///< for it
 } slr_heap_desc;
 #ifdef __cplusplus
 static inline slr_heap_desc slr_heap_desc_init(void)
@@ -64,6 +66,10 @@ typedef struct slr_heap_stats {
 /// Threads: any.  Blocks: no.  Owns: the caller gets the heap: slr_heap_destroy. It holds its device.
 /// Errors: INVALID (NULL, a size outside its range: names it), NO_MEMORY.
 SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out);
+
+/// The heap that the device's buffers come from, for spans beside them. slr_heap_destroy must not be called on it.
+/// Threads: any.  Blocks: no.  Owns: the device's.  Errors: INVALID (NULL).
+SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
 /// Gives all chunks back to the device; spans that are still taken are gone with them. NULL is fine.
 /// Threads: any, once.  Blocks: no.

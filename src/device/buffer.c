@@ -2,11 +2,12 @@
 // Buffers: checked here, stored by the backend.
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/store.h"
 #include "device/stream.h"
 
 #define LARGEST ((uint64_t)1 << 40)
 
-slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **out)
+slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *file, uint32_t line, slr_buffer **out)
 {
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_buffer_create: %s is NULL", device ? "out" : "device");
@@ -16,7 +17,7 @@ slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **ou
     slr_buffer *buffer = slri_alloc(device->allocator, sizeof *buffer);
     if (!buffer)
         return SLRI_FAIL(NO_MEMORY, "no memory for a buffer");
-    slr_status status = device->backend->buffer_create(device->self, bytes, &buffer->memory);
+    slr_status status = slri_store_take(device, bytes, file, line, &buffer->span);
     if (status != SLR_OK) {
         slri_free(device->allocator, buffer, sizeof *buffer);
         return status;
@@ -24,9 +25,15 @@ slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **ou
     slri_device_hold(device);
     buffer->device = device;
     buffer->bytes = bytes;
+    buffer->memory = buffer->span.memory;
     buffer->holds = 1;
     *out = buffer;
     return SLR_OK;
+}
+
+slr_status(slr_buffer_create)(slr_device *device, uint64_t bytes, slr_buffer **out)
+{
+    return slr_buffer_create_at(device, bytes, NULL, 0, out);
 }
 
 void slri_buffer_hold(slr_buffer *buffer)
@@ -39,7 +46,7 @@ void slri_buffer_release(slr_buffer *buffer)
     if (!slri_let_go(&buffer->holds))
         return;
     slr_device *device = buffer->device;
-    device->backend->buffer_destroy(device->self, buffer->memory, buffer->bytes);
+    slri_store_give(device, &buffer->span);
     slri_free(device->allocator, buffer, sizeof *buffer);
     slri_device_release(device);
 }

@@ -6,6 +6,7 @@
 #include "base/sim.h"
 #include "base/status.h"
 #include "device/spec.h"
+#include "device/store.h"
 #include "device/stream.h"
 
 #include <stdio.h>
@@ -67,6 +68,20 @@ static slr_status no_backend(const char *name)
     return SLRI_FAIL(NO_DEVICE, "this slipring has no backend '%s'; it has: %s", name, known);
 }
 
+static slr_status start(slr_device *device, const struct slri_spec *spec, const slr_device_desc *desc)
+{
+    SLRI_TRY(device->backend->open(spec, device->allocator, &device->self));
+    slr_status status = slri_store_open(device, desc);
+    if (status == SLR_OK) {
+        status = take_place(device);
+        if (status == SLR_OK)
+            return SLR_OK;
+        slri_store_free(device);
+    }
+    device->backend->close(device->self);
+    return status;
+}
+
 static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *desc, slr_device **out)
 {
     const struct slri_backend *backend = find_backend(spec->backend);
@@ -83,12 +98,7 @@ static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *
         device->allocator = &device->allocator_copy;
     }
     slri_mutex_init(&device->ring_lock);
-    slr_status status = backend->open(spec, device->allocator, &device->self);
-    if (status == SLR_OK) {
-        status = take_place(device);
-        if (status != SLR_OK)
-            backend->close(device->self);
-    }
+    slr_status status = start(device, spec, desc);
     if (status != SLR_OK) {
         slri_mutex_destroy(&device->ring_lock);
         slri_free(allocator, device, sizeof *device);
@@ -157,6 +167,7 @@ void slri_device_release(slr_device *device)
     if (!slri_let_go(&device->holds))
         return;
     slri_streams_free(device);
+    slri_store_free(device);
     device->backend->close(device->self);
     slri_mutex_destroy(&device->ring_lock);
     slr_allocator copy = device->allocator_copy;
@@ -171,6 +182,7 @@ void slr_device_close(slr_device *device)
     void (*close_rings)(slr_device *) = __atomic_load_n(&slri_ring_device_close, __ATOMIC_ACQUIRE);
     if (close_rings)
         close_rings(device);
+    slri_store_report(device);
     slri_device_release(device);
 }
 

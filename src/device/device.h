@@ -7,6 +7,7 @@
 #include "device/backend.h"
 
 #include <slipring/buffer.h>
+#include <slipring/heap.h>
 #include <slipring/program.h>
 
 struct slr_device {
@@ -20,6 +21,7 @@ struct slr_device {
     // The ring layer's part, made with the device's first port or ring kernel and released by slri_ring_device_close.
     slri_mutex ring_lock;
     struct slri_ring_device *ring;
+    slr_heap *heap; // that buffers are taken from: device/store.h
     // stream.c's, under the queues' lock.
     struct slr_stream *streams, *default_stream;
 };
@@ -27,7 +29,8 @@ struct slr_device {
 struct slr_buffer {
     slr_device *device;
     uint64_t bytes;
-    void *memory;
+    void *memory; // of the span
+    slr_span span;
     uint32_t holds;
 };
 

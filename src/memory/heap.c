@@ -48,6 +48,8 @@ slr_status slri_heap_create(const struct slri_heap_source *source, const slr_all
     heap->max_bytes = desc->max_bytes ? desc->max_bytes : UINT64_MAX;
     heap->chunk_bytes = desc->chunk_bytes ? desc->chunk_bytes / SLRI_UNIT * SLRI_UNIT : DEFAULT_CHUNK_BYTES;
     heap->keep_bytes = desc->keep_bytes ? desc->keep_bytes : heap->chunk_bytes;
+    heap->on_memory = desc->on_memory;
+    heap->memory_user = desc->memory_user;
     snprintf(heap->name, sizeof heap->name, "%s", desc->name ? desc->name : "heap");
     *out = heap;
     return SLR_OK;
@@ -99,8 +101,9 @@ static slr_status make_chunk(slr_heap *heap, uint64_t bytes)
     return SLR_OK;
 }
 
-// A chunk in which `bytes` can be aligned: one of the usual size where the limit and the device allow it.
-static bool grow(slr_heap *heap, uint64_t bytes, uint64_t alignment)
+// A chunk in which `bytes` can be aligned: one of the usual size where the limit and the device allow it. False: none;
+// `asked` then says whether there is a message why, or the limit alone is in the way.
+static bool grow(slr_heap *heap, uint64_t bytes, uint64_t alignment, bool *asked)
 {
     uint64_t room = (heap->max_bytes - heap->held_bytes) / SLRI_UNIT * SLRI_UNIT;
     uint64_t least = bytes + alignment - SLRI_UNIT; // the chunk may begin anywhere
@@ -108,10 +111,54 @@ static bool grow(slr_heap *heap, uint64_t bytes, uint64_t alignment)
         least = room;
     if (least < bytes)
         return false;
+    *asked = true;
     uint64_t usual = heap->chunk_bytes < room ? heap->chunk_bytes : room;
     if (usual > least && make_chunk(heap, usual) == SLR_OK)
         return true;
     return make_chunk(heap, least) == SLR_OK;
+}
+
+// ---- telling -------------------------------------------------------------------------------------------------------
+
+static slr_memory_event event_of(const slr_heap *heap, uint32_t what, void *memory, uint64_t bytes, const char *file,
+                                 uint32_t line)
+{
+    return (slr_memory_event){.what = what,
+                              .line = line,
+                              .file = file,
+                              .heap = heap->name,
+                              .memory = memory,
+                              .bytes = bytes,
+                              .live_bytes = heap->live_bytes,
+                              .number = heap->taken + heap->given + heap->refused};
+}
+
+// Without the lock.
+static void tell(const slr_heap *heap, const slr_memory_event *event)
+{
+    if (heap->on_memory)
+        heap->on_memory(heap->memory_user, event);
+}
+
+static void give_lock_and_tell(slr_heap *heap, uint32_t what, const slr_span *span, const char *file, uint32_t line)
+{
+    slr_memory_event event = event_of(heap, what, span->memory, span->bytes, file, line);
+    slri_lock_give(&heap->lock);
+    tell(heap, &event);
+}
+
+static void tell_leak(void *user, const slr_live_span *span)
+{
+    const slr_heap *heap = user;
+    slr_memory_event event = event_of(heap, SLR_MEMORY_LEAKED, span->memory, span->bytes, span->file, span->line);
+    event.number = 0;
+    tell(heap, &event);
+}
+
+void slri_heap_report(slr_heap *heap)
+{
+    if (heap->on_memory)
+        slr_heap_visit(heap, tell_leak, heap);
 }
 
 // ---- taking --------------------------------------------------------------------------------------------------------
@@ -128,29 +175,36 @@ static slr_status check_take(const slr_heap *heap, uint64_t bytes, uint64_t alig
     return SLR_OK;
 }
 
-// Unlocks. What a chunk could not be had for is in the thread's message, where the source said so.
-static slr_status refuse(slr_heap *heap, uint64_t bytes, uint64_t alignment)
+// Unlocks. `why` there is no further chunk: "", or the thread's message.
+static slr_status refuse(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
+                         const char *why)
 {
     ++heap->refused;
+    slr_memory_event event = event_of(heap, SLR_MEMORY_REFUSED, NULL, bytes, file, line);
     uint64_t largest = slri_pieces_largest(&heap->pieces), held = heap->held_bytes;
     uint64_t free_bytes = held - heap->live_bytes, max = heap->max_bytes;
     slri_lock_give(&heap->lock);
+    tell(heap, &event);
     char limit[48] = "no limit";
     if (max != UINT64_MAX)
         snprintf(limit, sizeof limit, "a limit of %" PRIu64 " B", max);
     return SLRI_FAIL(NO_MEMORY,
                      "heap '%s': %" PRIu64 " B at a multiple of %" PRIu64 " were asked for; %" PRIu64
-                     " B are free, the longest piece has %" PRIu64 " B; it holds %" PRIu64 " B of its device, with %s",
-                     heap->name, bytes, alignment, free_bytes, largest, held, limit);
+                     " B are free, the longest piece has %" PRIu64 " B; it holds %" PRIu64
+                     " B of its device, with %s%s%s",
+                     heap->name, bytes, alignment, free_bytes, largest, held, limit, *why ? ": " : "", why);
 }
 
-static struct slri_piece *take_piece(slr_heap *heap, uint64_t bytes, uint64_t alignment, uint64_t *stale)
+static struct slri_piece *take_piece(slr_heap *heap, uint64_t bytes, uint64_t alignment, uint64_t *stale, bool *asked)
 {
+    *asked = false;
     struct slri_piece *piece = slri_pieces_take(&heap->pieces, bytes, alignment, stale);
     if (__builtin_expect(piece != NULL, 1))
         return piece;
-    if (grow(heap, bytes, alignment) || (drop_empty_chunks(heap) > 0 && grow(heap, bytes, alignment)))
+    if (grow(heap, bytes, alignment, asked) || (drop_empty_chunks(heap) > 0 && grow(heap, bytes, alignment, asked))) {
+        *asked = false;
         piece = slri_pieces_take(&heap->pieces, bytes, alignment, stale);
+    }
     return piece;
 }
 
@@ -185,14 +239,18 @@ slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, 
         alignment = SLRI_UNIT;
     slri_lock_take(&heap->lock);
     uint64_t stale;
-    struct slri_piece *piece = take_piece(heap, bytes, alignment, &stale);
+    bool asked;
+    struct slri_piece *piece = take_piece(heap, bytes, alignment, &stale, &asked);
     if (__builtin_expect(!piece, 0))
-        return refuse(heap, bytes, alignment);
+        return refuse(heap, bytes, alignment, file, line, asked ? slr_error_message() : "");
     describe(piece, stale, out);
     account_taken(heap, piece->chunk, bytes);
     piece->as.taken.file = file;
     piece->as.taken.line = line;
-    slri_lock_give(&heap->lock);
+    if (__builtin_expect(heap->on_memory != NULL, 0))
+        give_lock_and_tell(heap, SLR_MEMORY_TAKEN, out, file, line);
+    else
+        slri_lock_give(&heap->lock);
     return SLR_OK;
 }
 
@@ -231,10 +289,16 @@ slr_status slr_heap_give(slr_heap *heap, const slr_span *span)
     }
     ++heap->given;
     heap->live_bytes -= span->bytes;
+    const struct slri_piece *taken = span->piece;
+    const char *file = taken->as.taken.file;
+    uint32_t line = taken->as.taken.line;
     struct slri_piece *piece = slri_pieces_give(&heap->pieces, span->piece);
     if (__builtin_expect(slri_piece_is_chunk(piece), 0))
         note_empty(heap, piece->chunk);
-    slri_lock_give(&heap->lock);
+    if (__builtin_expect(heap->on_memory != NULL, 0))
+        give_lock_and_tell(heap, SLR_MEMORY_GIVEN, span, file, line);
+    else
+        slri_lock_give(&heap->lock);
     return SLR_OK;
 }
 
@@ -249,12 +313,16 @@ void slri_heap_destroy(slr_heap *heap)
     slri_free(heap->allocator, heap, sizeof *heap);
 }
 
+struct slri_heap_source slri_heap_source_of(slr_device *device)
+{
+    return (struct slri_heap_source){device->backend->buffer_create, device->backend->buffer_destroy, device->self};
+}
+
 slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out)
 {
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_heap_create: %s is NULL", device ? "out" : "device");
-    const struct slri_heap_source source = {device->backend->buffer_create, device->backend->buffer_destroy,
-                                            device->self};
+    const struct slri_heap_source source = slri_heap_source_of(device);
     SLRI_TRY(slri_heap_create(&source, device->allocator, desc, out));
     (*out)->device = device;
     slri_device_hold(device);
@@ -266,6 +334,7 @@ void slr_heap_destroy(slr_heap *heap)
     if (!heap)
         return;
     slr_device *device = heap->device;
+    slri_heap_report(heap);
     slri_heap_destroy(heap);
     slri_device_release(device);
 }
@@ -315,7 +384,7 @@ slr_status slr_heap_visit(slr_heap *heap, void (*visit)(void *user, const slr_li
                 continue;
             char *memory = chunk->memory;
             slr_live_span live = {memory ? memory + piece->offset : NULL, piece->bytes, piece->offset,
-                                  piece->as.taken.file, (uint32_t)piece->as.taken.line};
+                                  piece->as.taken.file, piece->as.taken.line};
             visit(user, &live);
         }
     }

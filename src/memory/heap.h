@@ -25,6 +25,8 @@ struct slr_heap {
     struct slri_heap_source source;
     const slr_allocator *allocator; // of the host's part
     slr_device *device;             // held; NULL: none
+    slr_on_memory *on_memory;
+    void *memory_user;
     char name[48];
 };
 
@@ -32,6 +34,12 @@ struct slr_heap {
 slr_status slri_heap_create(const struct slri_heap_source *source, const slr_allocator *allocator,
                             const slr_heap_desc *desc, slr_heap **out);
 
+struct slri_heap_source slri_heap_source_of(slr_device *device);
+
+// Tells the watcher, if there is one, of all that is taken.
+void slri_heap_report(slr_heap *heap);
+
+// Without a report.
 void slri_heap_destroy(slr_heap *heap);
 
 #endif

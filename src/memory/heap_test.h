@@ -3,6 +3,7 @@
 #ifndef SLRI_MEMORY_HEAP_TEST_H
 #define SLRI_MEMORY_HEAP_TEST_H
 
+#include "base/status.h"
 #include "device/device_test.h"
 #include "memory/heap.h"
 
@@ -20,7 +21,7 @@ static inline slr_status source_create(void *self, uint64_t bytes, void **memory
     struct source *source = self;
     ++source->calls;
     if (bytes > source->most)
-        return SLR_NO_MEMORY;
+        return SLRI_FAIL(NO_MEMORY, "no more is here");
     *memory = (void *)(uintptr_t)source->next;
     source->next += (bytes + 8191) / 4096 * 4096 + 64; // the next one begins at an odd multiple of 64
     ++source->chunks;

@@ -28,7 +28,7 @@ struct slri_piece {
         } free;
         struct {
             const char *file; // where it was taken
-            uint64_t line;
+            uint32_t line;
         } taken;
     } as;
     struct slri_chunk *chunk;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the memory of buffers comes from: the device's own heap. It is in src/memory, which this layer may not include;
+// so what it does for buffers is declared here and defined there (memory/store.c).
+#ifndef SLRI_DEVICE_STORE_H
+#define SLRI_DEVICE_STORE_H
+
+#include "device/device.h"
+
+// Makes the device's heap, when its backend is open.
+slr_status slri_store_open(slr_device *device, const slr_device_desc *desc);
+
+// At close: tells the device's watcher what is still taken.
+void slri_store_report(slr_device *device);
+
+// When nothing holds the device any more, and its backend is still open.
+void slri_store_free(slr_device *device);
+
+// `bytes` zeroed bytes. Errors: NO_MEMORY; what failed while they were made zero.
+slr_status slri_store_take(slr_device *device, uint64_t bytes, const char *file, uint32_t line, slr_span *out);
+void slri_store_give(slr_device *device, const slr_span *span);
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device's own heap, which the memory of its buffers comes from.
+#include "device/store.h"
+
+#include "base/status.h"
+#include "device/stream.h"
+#include "memory/heap.h"
+
+slr_status slri_store_open(slr_device *device, const slr_device_desc *desc)
+{
+    slr_heap_desc heap = SLR_HEAP_DESC_INIT;
+    heap.name = "buffers";
+    if (desc) {
+        heap.max_bytes = desc->max_memory_bytes;
+        heap.on_memory = desc->on_memory;
+        heap.memory_user = desc->memory_user;
+    }
+    const struct slri_heap_source source = slri_heap_source_of(device);
+    return slri_heap_create(&source, device->allocator, &heap, &device->heap); // without a hold on the device
+}
+
+void slri_store_report(slr_device *device)
+{
+    slri_heap_report(device->heap);
+}
+
+void slri_store_free(slr_device *device)
+{
+    slri_heap_destroy(device->heap);
+}
+
+slr_status slri_store_take(slr_device *device, uint64_t bytes, const char *file, uint32_t line, slr_span *out)
+{
+    slr_span span;
+    SLRI_TRY(slr_heap_take_at(device->heap, bytes, 0, file, line, &span));
+    if (span.stale > 0 && span.memory) {
+        struct slri_command fill = {.op = SLRI_FILL, .fill = {span.memory, span.stale, 1, {0}}};
+        slr_status status = slri_device_run(device, &fill, 1);
+        if (status != SLR_OK) {
+            slr_heap_give(device->heap, &span);
+            return status;
+        }
+    }
+    *out = span;
+    return SLR_OK;
+}
+
+void slri_store_give(slr_device *device, const slr_span *span)
+{
+    slr_heap_give(device->heap, span);
+}
+
+slr_status slr_device_get_heap(slr_device *device, slr_heap **out)
+{
+    if (!device || !out)
+        return SLRI_FAIL(INVALID, "slr_device_get_heap: %s is NULL", device ? "out" : "device");
+    *out = device->heap;
+    return SLR_OK;
+}
