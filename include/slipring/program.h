@@ -69,13 +69,15 @@ typedef struct slr_layout {
     uint32_t field_count;
 } slr_layout;
 
-/// A parameter of a handler after its message: a buffer, or a scalar, given at launch.
+/// A parameter of a handler after its message: a buffer, or a scalar, given at launch, or an outlet.
 typedef struct slr_parameter {
     const char *name;
     uint8_t is_buffer;
     uint8_t is_const;       ///< a buffer that the handler only reads
     slr_scalar scalar;      ///< of a scalar, or of a buffer's elements; 0 when those are structs
     uint64_t element_bytes; ///< of a buffer's elements, or of the scalar
+    uint8_t is_outlet;      ///< instead of either: `ring_to(struct message)`, which slr_route connects, not a binding
+    slr_layout message;     ///< of an outlet: what it sends
 } slr_parameter;
 
 /// What a `__ring__` handler is. The text and arrays live as long as the program.

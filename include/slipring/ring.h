@@ -155,7 +155,8 @@ typedef struct slr_ring_desc {
     uint64_t fault_window_ns;    ///< likewise; default 1 s
     uint32_t latency_every;      ///< of so many messages of a port one is timed (docs/contract/telemetry.md): a power
                                  ///< of two to 65,536, or SLR_LATENCY_OFF; default 64
-    uint32_t reserved4;
+    uint32_t max_sends; ///< messages that a kernel handler may send through each of its outlets for each that it
+                        ///< handles, 1 to 64; default 1. Room for them is reserved before it runs
 } slr_ring_desc;
 #ifdef __cplusplus
 static inline slr_ring_desc slr_ring_desc_init(void)
@@ -194,8 +195,9 @@ typedef struct slr_ring_stats {
     uint64_t failures;          ///< how often it has failed
     uint64_t restarts;          ///< how often it was restarted
     char last_failure[192];     ///< why it failed last, "" before the first
-    uint64_t routed;            ///< replies that went along routes, one for each route
-    uint64_t unrouted;          ///< that a route could not take: its destination had ended, or has no such instance
+    uint64_t routed;            ///< replies and messages sent that went along routes, one for each route
+    uint64_t unrouted; ///< that a route could not take: its destination had ended, or has no such instance; and
+                       ///< messages sent through an outlet that has no route
     uint64_t running_ns;        ///< since it was first activated, until it was read or until it ended
 } slr_ring_stats;
 

@@ -17,6 +17,8 @@ typedef struct slr_route_desc {
     uint32_t reply_too;   ///< 1: who sent the message receives its replies as well
     uint32_t
         close_with_source; ///< 1: the input of `to` is closed when every ring kernel that has such a route to it ended
+    const char *outlet;    ///< instead of its replies, what the handler of `from` sends through this parameter of its,
+                           ///< a `ring_to(struct message)`, by ring_send; default NULL: its replies
 } slr_route_desc;
 #ifdef __cplusplus
 static inline slr_route_desc slr_route_desc_init(void)
@@ -41,15 +43,19 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// along all of them. Several to one: each has its own order. A handler runs when `to` has room for all it may reply,
 /// so a full `to` slows `from`, and nothing is lost on the way; one whose policy is to drop takes all and evicts.
 ///
+/// With an `outlet` the same holds of what the handler sends through it, max_sends messages at most for each that it
+/// handles; instance_at is for those that ring_send_at gives no instance. Its replies go where they went before.
+///
 /// The route lasts until slr_unroute, or until `from` is destroyed. It takes one of `to`'s max_ports for each shard of
 /// `from`. desc NULL: defaults.
 ///
 /// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Owns: nothing; the route holds the memory of `to`.
 /// Errors: INVALID (NULL, other device, `from` never replies or has a main, `to` is keyed, routed already, max_replies
-/// above `to`'s queue_size, instance_at outside the reply, no port left: names it), LAYOUT (a reply is not a message of
-/// `to`: names both), WRONG_STATE (one is not launched, or has ended), NO_MEMORY, TIMEOUT (a handler has not returned
-/// within 10 s; the route takes effect when it has).
+/// or max_sends above `to`'s queue_size, instance_at outside the reply, no port left: names it), NOT_FOUND (`from` has
+/// no such outlet), LAYOUT (a reply, or a message sent, is not a message of `to`: names both), WRONG_STATE (one is not
+/// launched, or has ended), NO_MEMORY, TIMEOUT (a handler has not returned within 10 s; the route takes effect when it
+/// has).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
 /// From here on `port` receives the replies of `from`, whoever sent the message; beside slr_route, as one more

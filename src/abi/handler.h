@@ -16,7 +16,8 @@
     X(REPLIES, 5, "more replies than the ring kernel's max_replies")                                                   \
     X(STATUS, 6, "the host function returned an error")                                                                \
     X(OVERRUN, 7, "the handler ran past handler_timeout_ns and was abandoned")                                         \
-    X(BARRIER, 8, "a barrier that not all threads of the block reach")
+    X(BARRIER, 8, "a barrier that not all threads of the block reach")                                                 \
+    X(SENDS, 9, "more messages through one outlet than the ring kernel's max_sends")
 
 enum slri_fault {
 #define SLRI_FAULT_ENUM(name, integer, text) SLRI_FAULT_##name = integer,
@@ -27,6 +28,14 @@ enum slri_fault {
 struct slri_bound {
     void *data;     // the buffer, or where the scalar lies
     uint64_t bytes; // of the buffer, or of the scalar
+};
+
+// What one message's handler has sent through one outlet: message n lies at base + n * stride, the instance that it is
+// for first (or UINT32_MAX: the handler's own), then, SLRI_OUT_HEAD bytes on, its bytes.
+#define SLRI_OUT_HEAD 8
+struct slri_out {
+    unsigned char *base;
+    uint32_t stride, most, count;
 };
 
 struct slri_call {
@@ -41,6 +50,7 @@ struct slri_call {
     uint32_t instance;
     uint32_t fault_file, fault_line; // where, when the result is not SLRI_FAULT_NONE (0: unknown)
     uint64_t fuel;                   // loop back edges that this message may take
+    struct slri_out *out;            // by the parameters behind the message, those that are outlets; NULL without any
 };
 
 typedef uint32_t slri_handler(void *self, struct slri_call *call); // an enum slri_fault

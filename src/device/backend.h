@@ -118,6 +118,7 @@ struct slri_box {
     void (*bury)(struct slri_box *box); // frees it, for who counts `holds` down to 0
     void *ring;
     unsigned char *states;
+    struct slri_out *out;
     void *handler_self;
     size_t bytes;
 };
@@ -137,7 +138,7 @@ struct slri_relay {
     // room for: not all, where some were left of an earlier one.
     uint32_t (*taken)(struct slri_shard *shard);
     void (*aim)(struct slri_shard *shard, struct slri_call *call); // before the handler: where its replies go
-    // Behind the handler of the message at `at`: passes its replies on.
+    // Behind the handler of the message at `at`: passes on its replies, and what it has sent.
     void (*pass_on)(struct slri_shard *shard, const struct slri_call *call, uint32_t at);
     void (*flush)(struct slri_shard *shard); // before mb_finish: publishes what was passed on
     // The last look of a shard that has announced its sleep: false where there is something to do.
@@ -168,6 +169,11 @@ struct slri_shard {
     struct slri_outlets *outlets, *next_outlets; // the routes in use, and those to take up; NULL: none. Atomic; the
                                                  // owner writes the first, the host the second
     uint32_t busy;                               // with routes: messages in hand, until they are retired; atomic
+    // Of a handler with outlets: what the message in hand sends, by parameter (`outs` of them); it has routes then, be
+    // they none. `unsent`: how many went through an outlet without a route; one writer, atomic.
+    struct slri_out *out;
+    uint32_t outs;
+    uint64_t unsent;
 
     // Called by the owner after it has published: wakes receivers, and senders out of credit.
     // `batch`: how many entries of MBP_BATCH it was about.
@@ -217,6 +223,12 @@ static inline void *slri_shard_state(const struct slri_shard *shard, uint32_t in
     // "> 1", not "== 1": gcc makes that a division by 1, which was an eighth of the work on a message.
     uint32_t mine = shard->shards > 1 ? instance / shard->shards : instance;
     return shard->states + mine * shard->state_stride;
+}
+
+static inline void slri_shard_clear_out(struct slri_shard *shard)
+{
+    for (uint32_t i = 0; shard->out && i < shard->outs; ++i)
+        shard->out[i].count = 0;
 }
 
 static inline void slri_shard_reset(const struct slri_shard *shard, void *state)

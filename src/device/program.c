@@ -110,10 +110,12 @@ static slr_status describe_parameters(struct slri_region *region, const struct s
         const struct slri_binding_info *binding = &entry->binding[i];
         bool scalar = binding->type->kind <= SLRI_F64;
         parameter[i] = (slr_parameter){.name = binding->name,
-                                       .is_buffer = binding->is_buffer,
+                                       .is_buffer = binding->is_buffer && !binding->is_outlet,
+                                       .is_outlet = binding->is_outlet,
                                        .is_const = binding->is_const,
                                        .scalar = scalar ? (slr_scalar)binding->type->kind : (slr_scalar)0,
                                        .element_bytes = binding->type->bytes};
+        SLRI_TRY(describe_layout(region, binding->is_outlet ? binding->type : NULL, &parameter[i].message));
     }
     out->parameters = parameter;
     out->parameter_count = entry->bindings;

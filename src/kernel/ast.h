@@ -84,6 +84,7 @@ enum slri_expr_op {
     SLRI_EXPR_EXCHANGE,        // __nv_atomic_compare_exchange_n: arg is pointer, expected, desired
     SLRI_EXPR_FENCE,
     SLRI_EXPR_REPLY, // left: a pointer to the reply
+    SLRI_EXPR_SEND,  // left: the outlet; right: a pointer to the message; third: the instance, a U32, or NULL
     SLRI_EXPR_INSTANCE,
     SLRI_EXPR_BUILTIN, // index: enum slri_builtin
     SLRI_EXPR_BARRIER, // index: enum slri_barrier; left: the value that is combined, an I32, or NULL

@@ -288,6 +288,33 @@ static struct slri_expr *make_reply(struct slri_unit *unit, const struct slri_to
     return slri_make(unit, SLRI_EXPR_REPLY, slri_type_of(unit->types, SLRI_VOID), name->where, pointer, NULL);
 }
 
+// `instance` NULL: ring_send, else ring_send_at.
+static struct slri_expr *make_send(struct slri_unit *unit, const struct slri_token *name, struct slri_expr *outlet,
+                                   struct slri_expr *instance, struct slri_expr *message)
+{
+    outlet = slri_rvalue(unit, outlet);
+    message = slri_rvalue(unit, message);
+    if (instance)
+        instance = slri_convert(unit, slri_rvalue(unit, instance), slri_type_of(unit->types, SLRI_U32),
+                                "the instance of ring_send_at");
+    if (outlet->op == SLRI_EXPR_ERROR || message->op == SLRI_EXPR_ERROR ||
+        (instance && instance->op == SLRI_EXPR_ERROR))
+        return slri_make_error(unit, name->where);
+    if (!slri_type_is_outlet(outlet->type))
+        SLRI_ERROR(unit, outlet->where, BAD_SEND, "the first argument of '%s' is a ring_to(struct message), not a %s",
+                   name->text, slri_unit_spell(unit, outlet->type));
+    else if (message->type->kind != SLRI_POINTER || message->type->of != outlet->type->of->of)
+        SLRI_ERROR(unit, message->where, BAD_SEND, "the message is given by a pointer to a %s, not by a %s",
+                   slri_unit_spell(unit, outlet->type->of->of), slri_unit_spell(unit, message->type));
+    else {
+        struct slri_expr *made =
+            slri_make(unit, SLRI_EXPR_SEND, slri_type_of(unit->types, SLRI_VOID), name->where, outlet, message);
+        made->third = instance;
+        return made;
+    }
+    return slri_make_error(unit, name->where);
+}
+
 static struct slri_expr *make_instance(struct slri_unit *unit, const struct slri_token *name, uint32_t args)
 {
     if (!slri_check_argument_count(unit, name, args, 0))
@@ -300,6 +327,12 @@ struct slri_expr *slri_make_builtin(struct slri_unit *unit, const struct slri_to
 {
     if (slri_token_is(name, "ring_reply"))
         return make_reply(unit, name, arg, args);
+    if (slri_token_is(name, "ring_send"))
+        return slri_check_argument_count(unit, name, args, 2) ? make_send(unit, name, arg[0], NULL, arg[1])
+                                                              : slri_make_error(unit, name->where);
+    if (slri_token_is(name, "ring_send_at"))
+        return slri_check_argument_count(unit, name, args, 3) ? make_send(unit, name, arg[0], arg[1], arg[2])
+                                                              : slri_make_error(unit, name->where);
     if (slri_token_is(name, "ring_instance"))
         return make_instance(unit, name, args);
     if (slri_token_is(name, "__nv_atomic_thread_fence"))

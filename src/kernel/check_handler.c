@@ -19,7 +19,7 @@ static void check_binding(struct slri_unit *unit, const struct slri_symbol *para
     const struct slri_type *type = param->type;
     const struct slri_type *element = type->kind == SLRI_POINTER ? type->of : type;
     bool is_struct = element->kind == SLRI_STRUCT && type->kind == SLRI_POINTER && slri_type_is_complete(element);
-    if (!slri_type_is_scalar(element) && !is_struct)
+    if (!slri_type_is_scalar(element) && !is_struct && !slri_type_is_outlet(type))
         SLRI_ERROR(unit, param->where, BAD_BINDING_PARAMETER, "'%s' has the type %s", param->name ? param->name : "it",
                    slri_unit_spell(unit, type));
 }

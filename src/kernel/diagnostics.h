@@ -106,7 +106,8 @@
     X(110, NO_HANDLER, "mark at least one function with __ring__ or __global__")                                       \
     X(111, BAD_STATE_PARAMETER, "the state is the first parameter, a pointer to a struct that is not const")           \
     X(112, BAD_MESSAGE_PARAMETER, "after the state, if there is one, comes the message: a pointer to a const struct")  \
-    X(113, BAD_BINDING_PARAMETER, "a binding is a number, or a pointer to numbers or structs")                         \
+    X(113, BAD_BINDING_PARAMETER,                                                                                      \
+      "a binding is a number, a pointer to numbers or structs, or a ring_to(struct message)")                          \
     X(114, REPLY_TYPE_DIFFERS, "all ring_reply of one handler send the same struct")                                   \
     X(115, BAD_REPLY, "write ring_reply(&variable)")                                                                   \
     X(116, HANDLER_RETURNS, "a handler is void: it answers with ring_reply")                                           \
@@ -120,6 +121,8 @@
     X(123, DIVERGED_BARRIER,                                                                                           \
       "let every thread of the block reach it: move it behind the branch, and leave the condition around the work")    \
     X(124, UNKNOWN_BUILTIN_MEMBER, "threadIdx, blockIdx, blockDim and gridDim have the members x, y and z")            \
+    X(125, BAD_OUTLET, "write ring_to(struct message) name, with a struct that is defined, as a handler's parameter")  \
+    X(126, BAD_SEND, "write ring_send(outlet, &message), or ring_send_at(outlet, instance, &message)")                 \
     /* 130-: limits */                                                                                                 \
     X(130, KERNEL_TOO_LARGE, "split the handler, or call its functions with fewer different pointers")
 

@@ -10,8 +10,8 @@
 
 // In a row: $d $a $b $c registers; $p the address (root, a), $q (root2, b); $K the kind's name, $T the C type of its
 // registers; $n imm; $w the mask of a shift count; $l "file, line"; $o $f the memory order, and that of a failed
-// exchange; $r imm as an atomic operation; $B the size of a reply; $F a fault follows: `return slri_fault(call,
-// SLRI_FAULT_`.
+// exchange; $r imm as an atomic operation; $B the size of a reply; $m $t the size of a message sent, and its outlet; $F
+// a fault follows: `return slri_fault(call, SLRI_FAULT_`.
 static const char *const spelling[] = {
     [SLRI_OP_MOVE] = "$d = $a;",
     [SLRI_OP_NEG] = "$d = -$a;",
@@ -43,6 +43,7 @@ static const char *const spelling[] = {
     [SLRI_OP_ATOMIC_CAS] = "$d = slri_atomic_cas_$K($p, $b, $c, $o, $f);",
     [SLRI_OP_FENCE] = "__atomic_thread_fence($o);",
     [SLRI_OP_REPLY] = "if (!slri_reply(call, $p, $B)) $FREPLIES, $l);",
+    [SLRI_OP_SEND] = "if (!slri_send(&call->out[$t], $p, $b, $m)) $FSENDS, $l);",
     [SLRI_OP_INSTANCE] = "$d = call->instance;",
     [SLRI_OP_BREAK] = "break;",
 };
@@ -116,6 +117,12 @@ static void put_hole(struct slri_c_emitter *e, const struct slri_instr *in, char
         break;
     case 'B':
         put_reply_bytes(e);
+        break;
+    case 'm':
+        slri_text_printf(e->out, "%uu", slri_sent_bytes(in));
+        break;
+    case 't':
+        slri_text_printf(e->out, "%uu", slri_sent_outlet(in));
         break;
     default:
         slri_c_put(e, "return slri_fault(call, SLRI_FAULT_");
@@ -271,7 +278,9 @@ static void put_access_checks(struct slri_c_emitter *e, const struct slri_instr 
         put_spelling(e, in, "if (slri_outside($a, $B, ");
         slri_text_printf(e->out, "bound%u_bytes)) ", in->root.index);
         put_spelling(e, in, "$FACCESS, $l); ");
-    } else
+    } else if (in->op == SLRI_OP_SEND)
+        put_access_check(e, in, in->root, in->a, slri_sent_bytes(in));
+    else
         put_access_check(e, in, in->root, in->a, slri_kind_bytes(in->kind));
     if (in->op == SLRI_OP_COPY)
         put_access_check(e, in, in->root2, in->b, in->imm);
@@ -297,7 +306,8 @@ bool slri_c_may_fault(const struct slri_c_emitter *e, const struct slri_instr *i
         return !always_inside(e, in);
     if (in->op == SLRI_OP_CALL)
         return slri_c_traits(e, in->callee)->can_fault;
-    return in->op == SLRI_OP_REPLY || in->root.kind == SLRI_ROOT_BINDING || in->root2.kind == SLRI_ROOT_BINDING;
+    return in->op == SLRI_OP_REPLY || in->op == SLRI_OP_SEND || in->root.kind == SLRI_ROOT_BINDING ||
+           in->root2.kind == SLRI_ROOT_BINDING;
 }
 
 // ---- blocks --------------------------------------------------------------------------------------------------------

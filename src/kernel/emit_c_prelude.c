@@ -58,6 +58,14 @@ static const char call_helpers[] =
     "    uint64_t slot = (call->reply_at + call->replies++) & call->reply_mask;\n"
     "    __builtin_memcpy(call->reply_base + slot * call->reply_stride, from, bytes);\n"
     "    return 1;\n"
+    "}\n"
+    "SLRI_IN _Bool slri_send(struct slri_out *out, const unsigned char *from, uint32_t instance, uint32_t bytes)\n"
+    "{\n"
+    "    if (out->count >= out->most) return 0;\n"
+    "    unsigned char *at = out->base + (uint64_t)out->stride * out->count++;\n"
+    "    __builtin_memcpy(at, &instance, 4);\n"
+    "    __builtin_memcpy(at + SLRI_OUT_HEAD, from, bytes);\n"
+    "    return 1;\n"
     "}\n";
 
 // How often `for (i = from; i < to; i += stride)` runs, or UINT64_MAX if i would wrap before it reaches `to`.

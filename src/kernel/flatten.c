@@ -309,6 +309,8 @@ static enum slri_code_op code_of(const struct flattener *f, const struct slri_in
         return SLRI_CODE_FENCE;
     case SLRI_OP_REPLY:
         return SLRI_CODE_REPLY;
+    case SLRI_OP_SEND:
+        return SLRI_CODE_SEND;
     case SLRI_OP_INSTANCE:
         return SLRI_CODE_INSTANCE;
     case SLRI_OP_BUILTIN:
@@ -338,7 +340,10 @@ static void flatten_plain(struct flattener *f, const struct slri_instr *in)
     code->table = root.table;
     code->root = root.index;
     code->table2 = root2.table;
-    if (in->op == SLRI_OP_COPY)
+    if (in->op == SLRI_OP_SEND) {
+        code->imm = slri_sent_bytes(in);
+        code->u.outlet = slri_sent_outlet(in);
+    } else if (in->op == SLRI_OP_COPY)
         code->u.root2 = root2.index;
     else
         code->u.c = in->c;

@@ -35,6 +35,7 @@
     X(ATOMIC_CAS)   /* dst = old; `kind` at (root, a) = register c if old == b */                                      \
     X(FENCE)                                                                                                           \
     X(REPLY)        /* a reply of the bytes at (root, a) */                                                            \
+    X(SEND)         /* imm bytes at (root, a) to instance b of the outlet target */                                    \
     X(INSTANCE)     /* dst = number of the instance */                                                                 \
     X(BUILTIN)      /* dst = the thread's builtin imm */                                                               \
     X(BARRIER)      /* enum slri_barrier imm of a; dst: its value */                                                   \
@@ -89,6 +90,7 @@ struct slri_code {     // 32 bytes, two a cache line
         uint32_t c;      // of ATOMIC_CAS
         uint32_t target; // of jumps and switches: index of an instruction
         uint32_t root2;  // of COPY
+        uint32_t outlet; // of SEND: index of the binding
     } u;
     uint64_t imm;
 };

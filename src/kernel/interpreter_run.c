@@ -82,6 +82,21 @@ static uint32_t reply(struct slri_interp_thread *thread, const struct slri_span 
     return SLRI_FAULT_NONE;
 }
 
+static uint32_t pass_to(struct slri_call *call, const struct slri_code *in, const struct slri_span *span,
+                        const union slri_scalar *reg)
+{
+    struct slri_out *out = &call->out[in->u.outlet];
+    const unsigned char *from = slri_span_place(span, reg[in->a].i64, in->imm);
+    if (from == NULL)
+        return SLRI_FAULT_ACCESS;
+    if (out->count >= out->most)
+        return SLRI_FAULT_SENDS;
+    unsigned char *at = out->base + (size_t)out->stride * out->count++;
+    memcpy(at, &reg[in->b].u32, sizeof reg[in->b].u32);
+    memcpy(at + SLRI_OUT_HEAD, from, in->imm);
+    return SLRI_FAULT_NONE;
+}
+
 static bool take_fuel(struct slri_call *call)
 {
     if (call->fuel > 0)
@@ -223,6 +238,12 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
             break;
         case SLRI_CODE_REPLY: {
             uint32_t fault = reply(thread, &span[in->table][in->root], reg[in->a].i64);
+            if (fault != SLRI_FAULT_NONE)
+                FAULT(fault);
+            break;
+        }
+        case SLRI_CODE_SEND: {
+            uint32_t fault = pass_to(thread->call, in, &span[in->table][in->root], reg);
             if (fault != SLRI_FAULT_NONE)
                 FAULT(fault);
             break;

@@ -42,6 +42,7 @@ uint32_t slri_instr_uses(const struct slri_instr *instr)
     case SLRI_OP_BARRIER:
         return SLRI_USES_BARRIER;
     case SLRI_OP_REPLY:
+    case SLRI_OP_SEND:
         return SLRI_USES_REPLY | of_roots;
     case SLRI_OP_INSTANCE:
         return SLRI_USES_INSTANCE;

@@ -55,7 +55,7 @@ struct slri_type {
     uint64_t bytes;
     uint32_t align;
     bool is_const;                  // of what a pointer points to
-    const struct slri_type *of;     // element of an array, target of a pointer
+    const struct slri_type *of;     // element of an array, target of a pointer, message of an outlet (type.h)
     uint64_t count;                 // of an array
     const char *name;               // of a struct: its tag or typedef name ("" when it has none)
     const struct slri_field *field; // of a struct
@@ -132,6 +132,8 @@ struct slri_where { // a place in the source: file indexes slri_module.file; lin
     X(ATOMIC_CAS)   /* dst = old; `kind` at (root, a) = c if old == b */                                               \
     X(FENCE)        /* order, scope */                                                                                 \
     X(REPLY)    /* ring_reply: a reply with the entry's reply type's bytes at (root, a); faults past max_replies */    \
+    X(SEND)     /* ring_send: the bytes at (root, a) to instance b (U32), or SLRI_OWN_INSTANCE; imm: slri_sent_bytes,  \
+                   slri_sent_outlet; faults past max_sends */                                                          \
     X(INSTANCE) /* dst = U32 number of the instance */                                                                 \
     X(BUILTIN)  /* dst = U32 value of enum slri_builtin imm */                                                         \
     X(BARRIER)  /* all threads of the block come here, then go on; imm: enum slri_barrier; dst, a: see there */        \
@@ -230,6 +232,17 @@ struct slri_instr {
     const struct slri_function *callee;
 };
 
+// What imm of SEND holds: how many bytes, and which binding of the entry is the outlet.
+static inline uint32_t slri_sent_bytes(const struct slri_instr *send)
+{
+    return (uint32_t)send->imm;
+}
+static inline uint32_t slri_sent_outlet(const struct slri_instr *send)
+{
+    return (uint32_t)(send->imm >> 32);
+}
+#define SLRI_OWN_INSTANCE UINT32_MAX // the one of the handler, or 0 where the destination has only one
+
 struct slri_block {
     struct slri_instr *instr; // in order
     uint32_t count, room;
@@ -274,7 +287,7 @@ enum slri_use {
     SLRI_USES_BARRIER = 1 << 1, // BARRIER
     SLRI_USES_SHARED = 1 << 2,  // SLRI_ROOT_SHARED
     SLRI_USES_DYNAMIC = 1 << 3, // SLRI_ROOT_DYNAMIC
-    SLRI_USES_REPLY = 1 << 4,   // REPLY
+    SLRI_USES_REPLY = 1 << 4,   // REPLY, SEND
     SLRI_USES_INSTANCE = 1 << 5 // INSTANCE
 };
 
@@ -286,6 +299,7 @@ struct slri_binding_info {
     const struct slri_type *type; // the scalar's or the struct's, or the element's
     slri_reg reg; // of a scalar: where the entry finds it. Of a buffer: its offset register, 0 on entry. Else NO_REG
     bool is_restrict; // of a buffer: nothing else of this launch points into it
+    bool is_outlet;   // instead of a buffer, of a handler: a way for ring_send; `type` is the message's
 };
 
 enum slri_entry_kind {

@@ -113,7 +113,7 @@ BUILD_UNUSED slri_reg build_binding(struct build *b, struct slri_entry *entry, c
 {
     slri_reg reg = build_reg(b, is_buffer ? SLRI_I64 : slri_kind_in_register(kind), name);
     entry->binding[entry->bindings++] =
-        (struct slri_binding_info){name, is_buffer, false, build_scalar_type(b, kind), reg, false};
+        (struct slri_binding_info){name, is_buffer, false, build_scalar_type(b, kind), reg, false, false};
     return reg;
 }
 

@@ -75,6 +75,8 @@ static void put_immediate(struct printer *p, const struct slri_instr *in)
         slri_text_printf(p->out, " %s", slri_barrier_name(in->imm));
     else if (in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO || in->op == SLRI_OP_INDEX)
         slri_text_printf(p->out, " %llu", (unsigned long long)in->imm);
+    else if (in->op == SLRI_OP_SEND)
+        slri_text_printf(p->out, " %u binding%u", slri_sent_bytes(in), slri_sent_outlet(in));
     if (in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_FENCE)
         slri_text_printf(p->out, " %s %s", slri_order_name(in->order), slri_scope_name(in->scope));
     if (in->op == SLRI_OP_CALL)
@@ -194,7 +196,11 @@ static void put_entry(struct printer *p, const struct slri_entry *entry)
     for (uint32_t i = 0; i < entry->bindings; i++) {
         const struct slri_binding_info *binding = &entry->binding[i];
         slri_text_printf(p->out, "  binding %u: %s%s%s%s", i, binding->is_const ? "const " : "",
-                         binding->is_restrict ? "restrict " : "", binding->is_buffer ? "buffer " : "", binding->name);
+                         binding->is_restrict ? "restrict " : "",
+                         binding->is_outlet   ? "outlet "
+                         : binding->is_buffer ? "buffer "
+                                              : "",
+                         binding->name);
         put_operand(p, binding->reg);
         slri_text_puts(p->out, "\n");
     }

@@ -70,6 +70,7 @@ static const struct rule rules[] = {
     [SLRI_OP_ATOMIC_CAS] = {.operands = "kokk", .kinds = INTEGER_KINDS, .root = WRITES},
     [SLRI_OP_FENCE] = {.operands = "----"},
     [SLRI_OP_REPLY] = {.operands = "-o--", .root = READS},
+    [SLRI_OP_SEND] = {.operands = "-ou-", .root = READS},
     [SLRI_OP_INSTANCE] = {.operands = "u---"},
     [SLRI_OP_BUILTIN] = {.operands = "u---"},
     [SLRI_OP_BARRIER] = {.operands = "..--"},
@@ -461,7 +462,8 @@ static bool check_entry_root(struct verifier *v, const struct slri_instr *instr,
                broken(v, instr, "entry %s has no place for shared object %u", entry->name, root.index);
     if (root.kind != SLRI_ROOT_BINDING)
         return true;
-    if (root.index >= entry->bindings || is_scalar_binding(&entry->binding[root.index]))
+    if (root.index >= entry->bindings || is_scalar_binding(&entry->binding[root.index]) ||
+        entry->binding[root.index].is_outlet)
         return broken(v, instr, "entry %s has no buffer %u", entry->name, root.index);
     const struct slri_binding_info *binding = &entry->binding[root.index];
     return access != WRITES || (binding->is_buffer && !binding->is_const) ||
@@ -477,6 +479,16 @@ static bool check_entry_use(struct verifier *v, const struct slri_instr *instr)
     uint32_t of_blocks = uses & slri_entry_may_use(SLRI_ENTRY_KERNEL);
     return (v->function->uses & of_blocks) == of_blocks ||
            broken(v, instr, "its function does not say that it uses it");
+}
+
+static bool check_outlet(struct verifier *v, const struct slri_instr *send)
+{
+    const struct slri_entry *entry = v->entry;
+    uint32_t outlet = slri_sent_outlet(send);
+    if (outlet >= entry->bindings || !entry->binding[outlet].is_outlet)
+        return broken(v, send, "entry %s has no outlet %u", entry->name, outlet);
+    return entry->binding[outlet].type->bytes == slri_sent_bytes(send) ||
+           broken(v, send, "outlet %s takes messages of another size", entry->binding[outlet].name);
 }
 
 static bool check_reached(struct verifier *v, const struct slri_block *block);
@@ -502,6 +514,8 @@ static bool check_reached_instr(struct verifier *v, const struct slri_instr *ins
     good = good && check_entry_use(v, instr);
     if (good && instr->op == SLRI_OP_REPLY && !v->entry->reply)
         good = broken(v, instr, "entry %s does not reply", v->entry->name);
+    if (good && instr->op == SLRI_OP_SEND)
+        good = check_outlet(v, instr);
     if (good && instr->op == SLRI_OP_CALL)
         good = check_callee(v, instr->callee);
     for (int i = 0; good && i < 3; i++)

@@ -190,7 +190,8 @@ static void begin_buffer(struct slri_body *body, const struct slri_symbol *symbo
     variable->at.base = symbol->assignments ? variable->reg : SLRI_NO_REG;
     *out = (struct slri_binding_info){.name = symbol->name, .is_buffer = true, .is_const = symbol->type->is_const};
     out->is_restrict = symbol->is_restrict;
-    out->type = symbol->type->of;
+    out->is_outlet = slri_type_is_outlet(symbol->type);
+    out->type = out->is_outlet ? symbol->type->of->of : symbol->type->of;
     out->reg = variable->reg;
 }
 

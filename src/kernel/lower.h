@@ -147,6 +147,7 @@ slri_reg slri_lower_atomic(struct slri_body *body, const struct slri_expr *expr)
 slri_reg slri_lower_exchange(struct slri_body *body, const struct slri_expr *expr);
 void slri_lower_fence(struct slri_body *body, const struct slri_expr *expr);
 void slri_lower_reply(struct slri_body *body, const struct slri_expr *expr);
+void slri_lower_send(struct slri_body *body, const struct slri_expr *expr); // lower_send.c
 void slri_merge_reply(struct slri_body *body, const struct slri_type *reply, struct slri_where where);
 
 void slri_lower_list(struct slri_body *body, const struct slri_stmt *list);

@@ -274,6 +274,8 @@ static void effect_of(struct slri_body *body, const struct slri_expr *expr)
         slri_lower_fence(body, expr);
     } else if (expr->op == SLRI_EXPR_REPLY) {
         slri_lower_reply(body, expr);
+    } else if (expr->op == SLRI_EXPR_SEND) {
+        slri_lower_send(body, expr);
     } else if (expr->op == SLRI_EXPR_COND && expr->type->kind == SLRI_VOID) {
         choice_effect(body, expr);
     } else if (expr->op == SLRI_EXPR_CALL && expr->type->kind == SLRI_VOID) {

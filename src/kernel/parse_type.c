@@ -136,11 +136,16 @@ static const struct slri_type *named_type(const struct slri_unit *unit, const st
     return NULL;
 }
 
+static bool starts_outlet(const struct slri_unit *unit)
+{
+    return slri_token_is(slri_peek(unit), "ring_to") && !slri_lookup(unit, slri_peek(unit)->text, SLRI_SPACE_NAMES);
+}
+
 bool slri_starts_type(const struct slri_unit *unit)
 {
     bool is_const = false;
     const struct slri_token *token = slri_peek(unit);
-    return word_of(token) || slri_token_is(token, "struct") || slri_token_is(token, "enum") ||
+    return word_of(token) || slri_token_is(token, "struct") || slri_token_is(token, "enum") || starts_outlet(unit) ||
            named_type(unit, token, &is_const);
 }
 
@@ -394,6 +399,25 @@ bool slri_accept_launch_bounds(struct slri_unit *unit, struct slri_specifiers *o
     return slri_expect(unit, ")", "after the bounds");
 }
 
+// `ring_to(struct alarm)`: a handler's parameter through which it sends.
+static const struct slri_type *parse_outlet(struct slri_unit *unit)
+{
+    struct slri_where where = slri_advance(unit)->where;
+    struct slri_specifiers message = {0};
+    bool good = slri_expect(unit, "(", "after ring_to") && slri_enter(unit) && slri_parse_specifiers(unit, &message);
+    slri_leave(unit);
+    if (!good || !slri_expect(unit, ")", "after the message's type"))
+        return NULL;
+    if (message.type->kind != SLRI_STRUCT || !slri_type_is_complete(message.type)) {
+        SLRI_ERROR(unit, where, BAD_OUTLET, "ring_to of %s", slri_unit_spell(unit, message.type));
+        return slri_type_of(unit->types, SLRI_I32);
+    }
+    const struct slri_type *type = slri_type_outlet(unit->types, message.type);
+    if (!type)
+        slri_unit_give_up(unit, SLR_NO_MEMORY);
+    return type;
+}
+
 // Takes one word, or a whole struct or enum; false where the specifiers end, or in a panic.
 static bool take_specifier(struct slri_unit *unit, struct slri_specifiers *out, uint32_t *longs)
 {
@@ -412,6 +436,8 @@ static bool take_specifier(struct slri_unit *unit, struct slri_specifiers *out, 
         out->type = parse_struct(unit, out);
     } else if (!has_type && slri_token_is(token, "enum")) {
         out->type = parse_enum(unit);
+    } else if (!has_type && starts_outlet(unit)) {
+        out->type = parse_outlet(unit);
     } else if (!has_type && named_type(unit, token, &out->is_const)) {
         out->type = named_type(unit, slri_advance(unit), &out->is_const);
     } else {

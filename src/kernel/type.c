@@ -67,6 +67,13 @@ const struct slri_type *slri_type_pointer(struct slri_types *types, const struct
     return intern(types, &like);
 }
 
+const struct slri_type *slri_type_outlet(struct slri_types *types, const struct slri_type *message)
+{
+    struct slri_type like = {.kind = SLRI_STRUCT, .of = message, .name = "ring_to", .align = 1};
+    const struct slri_type *unknown = intern(types, &like);
+    return unknown ? slri_type_pointer(types, unknown, false) : NULL;
+}
+
 struct slri_type *slri_type_struct(struct slri_types *types, const char *name)
 {
     struct slri_type *type = slri_region_take(types->region, sizeof *type);
@@ -113,7 +120,11 @@ static void spell(slri_text *text, const struct slri_type *type)
     const struct slri_type *base = type;
     while (base->kind == SLRI_ARRAY)
         base = base->of;
-    if (base->kind == SLRI_POINTER) {
+    if (slri_type_is_outlet(base)) {
+        slri_text_puts(text, "ring_to(");
+        spell(text, base->of->of);
+        slri_text_puts(text, ")");
+    } else if (base->kind == SLRI_POINTER) {
         slri_text_puts(text, base->is_const ? "const " : "");
         spell(text, base->of);
         slri_text_puts(text, " *");

@@ -19,6 +19,10 @@ const struct slri_type *slri_type_of(struct slri_types *types, enum slri_kind ki
 const struct slri_type *slri_type_array(struct slri_types *types, const struct slri_type *of, uint64_t count);
 const struct slri_type *slri_type_pointer(struct slri_types *types, const struct slri_type *of, bool to_const);
 
+// What `ring_to(struct alarm)` is: a way to send messages of that type; a pointer to a type of which nothing is known,
+// so that nothing can be read through it, added to it or stored. NULL when memory has run out.
+const struct slri_type *slri_type_outlet(struct slri_types *types, const struct slri_type *message);
+
 // A new struct without fields. slri_type_complete lays the fields out (it fills in their offsets).
 struct slri_type *slri_type_struct(struct slri_types *types, const char *name);
 void slri_type_complete(struct slri_type *type, struct slri_field *field, uint32_t fields);
@@ -37,6 +41,10 @@ static inline bool slri_type_is_scalar(const struct slri_type *type)
 static inline bool slri_type_is_integer(const struct slri_type *type)
 {
     return slri_type_is_scalar(type) && !slri_kind_is_float(type->kind);
+}
+static inline bool slri_type_is_outlet(const struct slri_type *type)
+{
+    return type->kind == SLRI_POINTER && type->of->kind == SLRI_STRUCT && type->of->of;
 }
 static inline bool slri_type_is_complete(const struct slri_type *type)
 {

@@ -163,6 +163,7 @@ static void bury(struct slri_box *box)
     slr_ring *ring = box->ring;
     const slr_device *device = ring->device;
     slri_map_release(box->states, ring->states_bytes);
+    slri_free(device->allocator, box->out, ring->out_bytes);
     if (ring->program)
         device->backend->handler_destroy(device->self, ring->program->self, box->handler_self);
     slri_free(device->allocator, box, box->bytes);
@@ -180,6 +181,32 @@ static slr_status create_box(slr_ring *ring, struct slri_shard *shard)
     box->message = slot + MB_PAYLOAD * 4;
     box->replies = slot + round_up(message_room, 16);
     shard->box = box;
+    return SLR_OK;
+}
+
+static uint64_t out_stride(const slr_parameter *parameter)
+{
+    return parameter->is_outlet ? round_up(SLRI_OUT_HEAD + parameter->message.bytes, 16) : 0;
+}
+
+// Where a handler leaves what it sends: an entry for each parameter, then max_sends messages of each outlet.
+static slr_status create_out(slr_ring *ring, struct slri_shard *shard)
+{
+    const slr_handler_info *info = slri_ring_handler_info(ring);
+    uint64_t head = round_up(info->parameter_count * sizeof *shard->out, 16), bytes = head;
+    for (uint32_t i = 0; i < info->parameter_count; ++i)
+        bytes += ring->max_sends * out_stride(&info->parameters[i]);
+    ring->out_bytes = bytes;
+    shard->out = slri_alloc(ring->device->allocator, bytes);
+    if (!shard->out)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for what it sends", ring->name);
+    shard->outs = info->parameter_count;
+    unsigned char *at = (unsigned char *)shard->out + head;
+    for (uint32_t i = 0; i < shard->outs; ++i) {
+        uint64_t stride = out_stride(&info->parameters[i]);
+        shard->out[i] = (struct slri_out){.base = at, .stride = (uint32_t)stride, .most = stride ? ring->max_sends : 0};
+        at += ring->max_sends * stride;
+    }
     return SLR_OK;
 }
 
@@ -204,6 +231,8 @@ slr_status slri_arena_outfit(slr_ring *ring, struct slri_shard *shard)
         SLRI_TRY(create_states(ring, shard, ring->states_bytes));
     if (!shard->handler)
         SLRI_TRY(create_handler(ring, shard));
+    if (ring->has_outlets && !shard->out)
+        SLRI_TRY(create_out(ring, shard));
     return shard->timeout_ns && !shard->box ? create_box(ring, shard) : SLR_OK;
 }
 
@@ -288,7 +317,8 @@ slr_status slri_arena_create(slr_ring *ring)
     for (uint32_t i = 0; i < ring->shards; ++i)
         SLRI_TRY(create_shard(ring, i));
     SLRI_TRY(slri_keys_create(ring));
-    return create_lanes(ring);
+    SLRI_TRY(create_lanes(ring));
+    return slri_routes_prepare(ring);
 }
 
 static void destroy_shard(slr_ring *ring, struct slri_shard *shard)
@@ -304,6 +334,7 @@ static void destroy_shard(slr_ring *ring, struct slri_shard *shard)
         device->backend->handler_destroy(device->self, ring->program->self, shard->handler_self);
     if (shard->box)
         slri_free(device->allocator, shard->box, shard->box->bytes);
+    slri_free(device->allocator, shard->out, ring->out_bytes);
 }
 
 void slri_arena_destroy(slr_ring *ring)

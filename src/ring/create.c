@@ -31,6 +31,7 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         {"queue_size", desc->queue_size, 4096, 1, 1u << 20, &ring->queue_size},
         {"instances", desc->instances, desc->keys ? 65536 : 1, 1, 1u << 24, &ring->instances},
         {"max_replies", desc->max_replies, 1, 1, 64, &ring->max_replies},
+        {"max_sends", desc->max_sends, 1, 1, 64, &ring->max_sends},
         {"max_ports", desc->max_ports, 64, 1, MB_MAX_PORTS, &ring->max_ports},
         {"overflow (an slr_overflow)", desc->overflow, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_DROP_LOWEST,
          &ring->overflow},
@@ -189,6 +190,13 @@ static slr_status bind_all(slr_ring *ring, const slr_ring_desc *desc, const slr_
     for (uint32_t i = 0; i < ring->bindings; ++i) {
         const slr_parameter *parameter = &info->parameters[i];
         const slr_binding *binding = find_binding(desc, parameter->name);
+        if (parameter->is_outlet && binding)
+            return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' is an outlet; slr_route connects it",
+                             ring->name, parameter->name);
+        if (parameter->is_outlet) {
+            ring->has_outlets = true;
+            continue;
+        }
         if (!binding)
             return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' of handler '%s' is not bound", ring->name,
                              parameter->name, info->name);

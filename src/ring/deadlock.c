@@ -15,6 +15,15 @@
 
 // ---- looking, under the lock of routes -----------------------------------------------------------------------------
 
+// What a message of `from` may need in `to`.
+static uint32_t each(const slr_ring *from, const slr_ring *to)
+{
+    const struct slri_route *r = from->routes.out;
+    while (r && (r->to_port || r->to != to))
+        r = r->next_out;
+    return r ? r->each : from->max_replies;
+}
+
 // Whether a route is held up: its destination has no room for the replies to one message. A closed one holds nothing
 // up.
 static bool is_full(const slr_ring *from, const slr_ring *to)
@@ -24,7 +33,7 @@ static bool is_full(const slr_ring *from, const slr_ring *to)
     if (accepted & MB_CLOSED || slri_ring_drops(to)) // the owners of one that drops make room themselves
         return false;
     uint32_t used = (accepted - mb_retired(S)) & MB_COUNT;
-    return used <= S[MB_CAPACITY] && used + from->max_replies > S[MB_CAPACITY];
+    return used <= S[MB_CAPACITY] && used + each(from, to) > S[MB_CAPACITY];
 }
 
 static void forget(slr_ring *first)

@@ -139,7 +139,9 @@ void slri_ring_abandoned(struct slri_shard *shard)
     box->ring = ring;
     box->states = shard->states;
     box->handler_self = shard->handler_self;
+    box->out = shard->out;
     shard->states = NULL;
+    shard->out = NULL;
     shard->handler = NULL;
     shard->box = NULL;
     char why[128];

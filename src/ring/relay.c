@@ -2,7 +2,8 @@
 // The owner's side of routes: reserves room at the destinations, lets handlers write their replies there, publishes
 // them. No lock, no system call, but to wake who sleeps.
 //
-// Before a batch is taken credits are claimed at every destination, for as many messages as show, times max_replies;
+// Before a batch is taken credits are claimed at every destination, for as many messages as show, times what each may
+// cause there (max_replies, or max_sends);
 // all or nothing, so a shard that waits for one mailbox keeps nothing of another. What the handlers did not use is
 // given back.
 #include "base/clock.h"
@@ -57,7 +58,7 @@ static bool is_gone(const struct slri_shard *shard, struct slri_outlet *outlet)
 static uint32_t reserve_replies(struct slri_shard *shard, struct slri_outlet *outlet, uint32_t want)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    uint32_t port = outlet->c->port, q = MBP_PORT(port), each = S[MB_MAX_REPLIES];
+    uint32_t port = outlet->c->port, q = MBP_PORT(port), each = outlet->each;
     outlet->open = !is_gone(shard, outlet);
     if (!outlet->open)
         return want;
@@ -99,7 +100,7 @@ static bool has_ended(const slr_ring *ring)
 // others.
 static uint32_t reserve_messages(struct slri_shard *shard, struct slri_outlet *outlet, uint32_t want)
 {
-    uint32_t each = shard->shared[MB_MAX_REPLIES];
+    uint32_t each = outlet->each;
     uint32_t *S = target(outlet)->S;
     set(&outlet->held, want * each);
     __atomic_thread_fence(__ATOMIC_RELEASE); // who sees the claim knows that it may not be messages yet (deadlock.c)
@@ -114,10 +115,10 @@ static uint32_t reserve_messages(struct slri_shard *shard, struct slri_outlet *o
 
 // Whether an outlet's mailbox has no room for a single message's replies. A look: nothing is claimed, to be given back
 // again.
-static bool is_full(const struct slri_shard *shard, const struct slri_outlet *outlet)
+static bool is_full(const struct slri_outlet *outlet)
 {
     const uint32_t *S = target(outlet)->S;
-    uint32_t accepted = MB_LOAD(MB_ACCEPTED), capacity = S[MB_CAPACITY], each = shard->shared[MB_MAX_REPLIES];
+    uint32_t accepted = MB_LOAD(MB_ACCEPTED), capacity = S[MB_CAPACITY], each = outlet->each;
     if (outlet->to_port || accepted & MB_CLOSED)
         return false;
     uint32_t used = (accepted - MB_LOAD(MB_RETIRED_SEEN)) & MB_COUNT;
@@ -149,7 +150,7 @@ static void keep_for(struct slri_shard *shard, uint32_t messages)
     struct slri_outlets *o = shard->outlets;
     bool freed = false;
     for (uint32_t i = 0; i < o->count; ++i) {
-        trim(shard, o->outlet[i], messages * shard->shared[MB_MAX_REPLIES]);
+        trim(shard, o->outlet[i], messages * o->outlet[i]->each);
         freed = freed || o->outlet[i]->freed;
     }
     if (!freed)
@@ -166,10 +167,10 @@ static uint32_t reserve(struct slri_shard *shard, struct slri_outlet **full)
 {
     struct slri_outlets *o = shard->outlets;
     uint32_t room = shown(shard);
-    bool several = o->count > 1 || shard->shared[MB_MAX_REPLIES] > 1; // then a claim may be in vain
+    bool several = o->count > 1 || (o->count == 1 && o->outlet[0]->each > 1); // then a claim may be in vain
     *full = NULL;
     for (uint32_t i = 0; i < o->count && room != 0 && several; ++i) {
-        if (!is_full(shard, o->outlet[i]))
+        if (!is_full(o->outlet[i]))
             continue;
         *full = o->outlet[i];
         return 0;
@@ -281,7 +282,9 @@ static void aim_at(struct slri_call *call, uint32_t *slots, uint32_t at, uint32_
 static void aim(struct slri_shard *shard, struct slri_call *call)
 {
     struct slri_outlets *o = shard->outlets;
-    struct slri_outlet *first = o->outlet[0];
+    struct slri_outlet *first = o->first;
+    slri_shard_clear_out(shard);
+    call->out = shard->out;
     if (o->reply_too)
         return; // into the sender's reply lane, as without routes
     if (first->open && first->to_port) {
@@ -328,8 +331,9 @@ static void give_reply(struct slri_shard *shard, struct slri_outlet *outlet, con
     P[q + MBQ_RESERVED] -= 1;
 }
 
+// `instance` SLRI_OWN_INSTANCE: as the route says.
 static bool give(struct slri_shard *shard, struct slri_outlet *outlet, const struct slri_call *call, const void *reply,
-                 uint32_t at)
+                 uint32_t instance, uint32_t at)
 {
     const uint32_t *S = shard->shared;
     if (!outlet->open)
@@ -337,7 +341,8 @@ static bool give(struct slri_shard *shard, struct slri_outlet *outlet, const str
     if (outlet->to_port) {
         give_reply(shard, outlet, reply, at);
     } else {
-        uint32_t instance = instance_of(outlet, call, reply);
+        if (instance == SLRI_OWN_INSTANCE)
+            instance = instance_of(outlet, call, reply);
         if (instance >= target(outlet)->instances)
             return false;
         slri_lane_fill(outlet->c, shard_of(target(outlet), instance), instance, reply, S[at + MB_HEAD] & 255u,
@@ -352,21 +357,61 @@ static void add(uint64_t *count, uint64_t n)
     __atomic_store_n(count, *count + n, __ATOMIC_RELAXED); // one writer; read for statistics
 }
 
+static uint32_t give_replies(struct slri_shard *shard, struct slri_outlet *outlet, const struct slri_call *call,
+                             uint32_t at)
+{
+    uint32_t given = 0;
+    for (uint32_t n = 0; n < call->replies; ++n) {
+        uint32_t slot = (call->reply_at + n) & call->reply_mask;
+        given += give(shard, outlet, call, call->reply_base + (size_t)slot * call->reply_stride, SLRI_OWN_INSTANCE, at);
+    }
+    return given;
+}
+
+static uint32_t give_sent(struct slri_shard *shard, struct slri_outlet *outlet, const struct slri_call *call,
+                          uint32_t at)
+{
+    const struct slri_out *out = &call->out[outlet->parameter - 1];
+    uint32_t given = 0, instance;
+    for (uint32_t n = 0; n < out->count; ++n) {
+        const unsigned char *from = out->base + (size_t)n * out->stride;
+        memcpy(&instance, from, sizeof instance);
+        given += give(shard, outlet, call, from + SLRI_OUT_HEAD, instance, at);
+    }
+    return given;
+}
+
+// What went through outlets that no route leads from.
+static void count_unsent(struct slri_shard *shard)
+{
+    const struct slri_outlets *o = shard->outlets;
+    for (uint32_t p = 0; p < shard->outs; ++p) {
+        uint32_t i = 0;
+        while (i < o->count && o->outlet[i]->parameter != p + 1)
+            ++i;
+        if (i == o->count && shard->out[p].count != 0)
+            add(&shard->unsent, shard->out[p].count);
+    }
+}
+
 // The destinations in turn, the first last where the replies lie in its slots: an instance that it does not have leaves
 // a gap there, and the replies behind it move up.
 static void pass_on(struct slri_shard *shard, const struct slri_call *call, uint32_t at)
 {
     struct slri_outlets *o = shard->outlets;
     for (uint32_t i = o->count; i-- > 0;) {
-        uint32_t given = 0;
-        for (uint32_t n = 0; n < call->replies; ++n)
-            given +=
-                give(shard, o->outlet[i], call,
-                     call->reply_base + (size_t)((call->reply_at + n) & call->reply_mask) * call->reply_stride, at);
-        add(&o->outlet[i]->routed, given);
-        if (given != call->replies)
-            add(&o->outlet[i]->unrouted, call->replies - given);
+        struct slri_outlet *outlet = o->outlet[i];
+        bool sent = outlet->parameter != 0;
+        uint32_t of = sent ? call->out[outlet->parameter - 1].count : call->replies;
+        uint32_t given = of == 0 ? 0
+                         : sent  ? give_sent(shard, outlet, call, at)
+                                 : give_replies(shard, outlet, call, at);
+        add(&outlet->routed, given);
+        if (given != of)
+            add(&outlet->unrouted, of - given);
     }
+    if (call->out)
+        count_unsent(shard);
     if (shard->own[MBP_SILENT] != 0)
         shard->own[MBP_REPLIED] += call->replies;
 }

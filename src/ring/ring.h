@@ -122,7 +122,9 @@ struct slr_ring {
     uint32_t key_sort, key_limit, key_bytes;
     slr_on_evicted *on_evicted;
     void *evicted_user;
-    uint32_t queue_size, max_replies, fault_policy, fault_limit;
+    uint32_t queue_size, max_replies, max_sends, fault_policy, fault_limit;
+    bool has_outlets; // its handler sends
+    size_t out_bytes; // of slri_shard.out
     uint64_t fault_window_ns, handler_timeout_ns;
     size_t arena_bytes, own_bytes, states_bytes;
 

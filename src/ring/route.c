@@ -41,6 +41,19 @@ static slr_status check_launched(const slr_ring *ring)
                      slr_ring_state_name(state));
 }
 
+static slr_status check_outlet(const slr_ring *from, const slr_route_desc *desc, const slr_parameter **out)
+{
+    const slr_handler_info *info = slri_ring_handler_info(from);
+    *out = NULL;
+    for (uint32_t i = 0; desc->outlet && info && i < info->parameter_count; ++i)
+        if (info->parameters[i].is_outlet && strcmp(info->parameters[i].name, desc->outlet) == 0)
+            *out = &info->parameters[i];
+    if (!desc->outlet || *out)
+        return SLR_OK;
+    return SLRI_FAIL(NOT_FOUND, "the handler of '%s' has no outlet '%s', a parameter ring_to(struct message)",
+                     from->name, desc->outlet);
+}
+
 static slr_status check_source(const slr_ring *from, const slr_route_desc *desc)
 {
     SLRI_TRY(check_launched(from));
@@ -53,12 +66,12 @@ static slr_status check_source(const slr_ring *from, const slr_route_desc *desc)
     if (from->main)
         return SLRI_FAIL(INVALID, "ring kernel '%s' has a main, which sends for itself: no route leads from it",
                          from->name);
-    if (from->reply_bytes == 0)
+    if (from->reply_bytes == 0 && !desc->outlet)
         return SLRI_FAIL(INVALID, "ring kernel '%s' never replies: nothing would go along a route from it", from->name);
     return SLR_OK;
 }
 
-static const slr_handler_info *info_of(const slr_ring *ring)
+const slr_handler_info *slri_ring_handler_info(const slr_ring *ring)
 {
     for (uint32_t i = 0; ring->program && i < ring->program->entries; ++i)
         if (ring->program->entry[i].entry == ring->entry)
@@ -67,12 +80,12 @@ static const slr_handler_info *info_of(const slr_ring *ring)
 }
 
 // Two kernels' structs agree when each field of the one lies where the other has one of the same type.
-static slr_status check_fields(const slr_ring *from, const slr_ring *to)
+static slr_status check_fields(const slr_ring *from, const slr_ring *to, const char *how, const slr_layout *reply)
 {
-    const slr_handler_info *source = info_of(from), *target = info_of(to);
-    if (!source || !target)
+    const slr_handler_info *target = slri_ring_handler_info(to);
+    if (!reply || !target)
         return SLR_OK;
-    const slr_layout *reply = &source->reply, *message = &target->message;
+    const slr_layout *message = &target->message;
     bool same = reply->field_count == message->field_count;
     for (uint32_t i = 0; same && i < reply->field_count; ++i) {
         const slr_field *a = &reply->fields[i], *b = &message->fields[i];
@@ -80,8 +93,19 @@ static slr_status check_fields(const slr_ring *from, const slr_ring *to)
     }
     if (same)
         return SLR_OK;
-    return SLRI_FAIL(LAYOUT, "'%s' replies with struct %s, which has not the fields of '%s''s message, struct %s",
-                     from->name, reply->name, to->name, message->name);
+    return SLRI_FAIL(LAYOUT, "'%s' %s struct %s, which has not the fields of '%s''s message, struct %s", from->name,
+                     how, reply->name, to->name, message->name);
+}
+
+static slr_status check_instance(const slr_ring *from, const slr_ring *to, const slr_route_desc *desc, uint64_t bytes)
+{
+    if (desc->instance_at && desc->instance_at - 1 + 4 > bytes)
+        return SLRI_FAIL(INVALID, "route from '%s' to '%s': instance_at is byte %u; %s has %u B", from->name, to->name,
+                         desc->instance_at - 1, desc->outlet ? "a message sent" : "a reply", (unsigned)bytes);
+    if (!desc->outlet && !desc->instance_at && to->instances > 1 && from->instances > to->instances)
+        return SLRI_FAIL(INVALID, "'%s' has %u instances and '%s' only %u: set slr_route_desc.instance_at", from->name,
+                         from->instances, to->name, to->instances);
+    return SLR_OK;
 }
 
 static slr_status check_pair(const slr_ring *from, const slr_ring *to, const slr_route_desc *desc)
@@ -91,21 +115,21 @@ static slr_status check_pair(const slr_ring *from, const slr_ring *to, const slr
         return SLRI_FAIL(INVALID, "ring kernel '%s' is keyed: no route can name its keys", to->name);
     if (from->device != to->device)
         return SLRI_FAIL(INVALID, "ring kernels '%s' and '%s' are on different devices", from->name, to->name);
-    if (from->reply_bytes != to->message_bytes)
-        return SLRI_FAIL(LAYOUT, "a reply of '%s' has %u B, a message of '%s' has %u B", from->name, from->reply_bytes,
-                         to->name, to->message_bytes);
-    SLRI_TRY(check_fields(from, to));
-    if (from->max_replies > to->queue_size)
-        return SLRI_FAIL(INVALID,
-                         "'%s' may reply %u times to a message; '%s' has room for %u messages: raise queue_size",
-                         from->name, from->max_replies, to->name, to->queue_size);
-    if (desc->instance_at && desc->instance_at - 1 + 4 > from->reply_bytes)
-        return SLRI_FAIL(INVALID, "route from '%s' to '%s': instance_at is byte %u; a reply has %u B", from->name,
-                         to->name, desc->instance_at - 1, from->reply_bytes);
-    if (!desc->instance_at && to->instances > 1 && from->instances > to->instances)
-        return SLRI_FAIL(INVALID, "'%s' has %u instances and '%s' only %u: set slr_route_desc.instance_at", from->name,
-                         from->instances, to->name, to->instances);
-    return SLR_OK;
+    const slr_parameter *outlet;
+    SLRI_TRY(check_outlet(from, desc, &outlet));
+    const slr_handler_info *source = slri_ring_handler_info(from);
+    const slr_layout *layout = outlet ? &outlet->message : source ? &source->reply : NULL;
+    uint64_t bytes = outlet ? outlet->message.bytes : from->reply_bytes;
+    uint32_t each = outlet ? from->max_sends : from->max_replies;
+    if (bytes != to->message_bytes)
+        return SLRI_FAIL(LAYOUT, "%s of '%s' has %u B, a message of '%s' has %u B",
+                         outlet ? "a message sent" : "a reply", from->name, (unsigned)bytes, to->name,
+                         to->message_bytes);
+    SLRI_TRY(check_fields(from, to, outlet ? "sends" : "replies with", layout));
+    if (each > to->queue_size)
+        return SLRI_FAIL(INVALID, "'%s' may %s %u times %s a message; '%s' has room for %u messages: raise queue_size",
+                         from->name, outlet ? "send" : "reply", each, outlet ? "for" : "to", to->name, to->queue_size);
+    return check_instance(from, to, desc, bytes);
 }
 
 // ---- making and freeing --------------------------------------------------------------------------------------------
@@ -137,7 +161,12 @@ static struct slri_route *new_route(slr_ring *from, slr_ring *to, const slr_rout
                                  .to = to,
                                  .to_port = to_port,
                                  .reply_too = desc->reply_too,
-                                 .close_with_source = desc->close_with_source};
+                                 .close_with_source = desc->close_with_source,
+                                 .each = desc->outlet ? from->max_sends : from->max_replies};
+    const slr_handler_info *info = slri_ring_handler_info(from);
+    for (uint32_t i = 0; desc->outlet && i < info->parameter_count; ++i)
+        if (strcmp(info->parameters[i].name, desc->outlet) == 0)
+            route->parameter = i + 1;
     if (!to_port)
         slri_ring_hold(to);
     route->outlet = slri_alloc(allocator, from->shards * sizeof *route->outlet);
@@ -147,8 +176,11 @@ static struct slri_route *new_route(slr_ring *from, slr_ring *to, const slr_rout
         return NULL;
     }
     for (uint32_t s = 0; s < from->shards; ++s)
-        route->outlet[s] =
-            (struct slri_outlet){.c = &route->connection[s], .to_port = to_port, .instance_at = desc->instance_at};
+        route->outlet[s] = (struct slri_outlet){.c = &route->connection[s],
+                                                .to_port = to_port,
+                                                .parameter = route->parameter,
+                                                .each = route->each,
+                                                .instance_at = desc->instance_at};
     return route;
 }
 
@@ -201,15 +233,18 @@ static struct slri_outlets *new_table(const slr_ring *ring, uint32_t shard)
     struct slri_outlets *table = slri_alloc(allocator_of(ring), table_bytes(count));
     if (!table)
         return NULL;
-    *table = (struct slri_outlets){
-        .reply_too = count == 0, .aside_slots = 1, .aside_stride = (ring->reply_bytes + 15) / 16 * 16};
+    *table = (struct slri_outlets){.aside_slots = 1, .aside_stride = (ring->reply_bytes + 16) / 16 * 16};
     while (table->aside_slots < ring->max_replies)
         table->aside_slots *= 2;
     table->aside = slri_alloc(allocator_of(ring), (size_t)table->aside_slots * table->aside_stride);
     for (struct slri_route *r = ring->routes.out; r; r = r->next_out) {
-        table->reply_too = table->reply_too || r->reply_too;
+        table->reply_too = table->reply_too || (r->reply_too && r->parameter == 0);
         enter(table, &r->outlet[shard]);
     }
+    for (uint32_t i = count; i-- > 0;)
+        if (table->outlet[i]->parameter == 0)
+            table->first = table->outlet[i];
+    table->reply_too = table->reply_too || !table->first;
     if (table->aside)
         return table;
     free_tables(ring, table);
@@ -242,6 +277,19 @@ static slr_status exchange(slr_ring *ring)
     }
     slri_free(allocator_of(ring), fresh, ring->shards * sizeof *fresh);
     return complete ? SLR_OK : SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a route", ring->name);
+}
+
+slr_status slri_routes_prepare(slr_ring *ring)
+{
+    for (uint32_t s = 0; ring->has_outlets && s < ring->shards; ++s) {
+        ring->shard[s].next_outlets = new_table(ring, s);
+        if (ring->shard[s].next_outlets)
+            continue;
+        while (s-- > 0)
+            free_tables(ring, ring->shard[s].next_outlets);
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its routes", ring->name);
+    }
+    return SLR_OK;
 }
 
 // Waits until the owners work with the new tables, and frees those before. Under `routing` alone.
@@ -444,9 +492,9 @@ slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_des
     slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
     desc = desc ? desc : &defaults;
     SLRI_TRY(check_source(from, desc));
-    if (desc->instance_at || desc->close_with_source)
+    if (desc->instance_at || desc->close_with_source || desc->outlet)
         return SLRI_FAIL(INVALID,
-                         "route from '%s' to a port: instance_at and close_with_source are of routes to ring "
+                         "route from '%s' to a port: instance_at, close_with_source and outlet are of routes to ring "
                          "kernels",
                          from->name);
     slr_address address;
@@ -574,6 +622,8 @@ void slri_routes_count(slr_ring *ring, slr_ring_stats *out)
     out->unrouted = ring->routes.unrouted;
     count_out(ring->routes.out, out);
     count_out(ring->routes.leaving, out);
+    for (uint32_t s = 0; ring->shard && s < ring->shards; ++s)
+        out->unrouted += __atomic_load_n(&ring->shard[s].unsent, __ATOMIC_RELAXED);
     uint64_t held = reserved(ring);
     slri_mutex_unlock(&route_lock);
     held = held < out->pending ? held : out->pending;

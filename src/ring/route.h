@@ -20,6 +20,8 @@ struct slri_connection;
 struct slri_outlet {
     struct slri_connection *c; // into the destination; of a route to a port: the port's, in the source itself
     bool to_port;
+    uint32_t parameter;   // 0: for the replies; else 1 + which parameter is the outlet that the handler sends through
+    uint32_t each;        // messages that one handled may cause: max_replies, or max_sends
     uint32_t instance_at; // as slr_route_desc.instance_at
     // The owner's.
     bool open;      // takes messages in this pass
@@ -37,8 +39,9 @@ struct slri_outlet {
 struct slri_outlets {
     struct slri_outlets *older; // tables before it, until the owner has taken this one up
     bool reply_too;
-    uint32_t blocked_passes; // in a row
-    unsigned char *aside;    // where a handler replies when no slot of a destination can be aimed at: `aside_slots`
+    struct slri_outlet *first; // for replies, or NULL; then `reply_too`
+    uint32_t blocked_passes;   // in a row
+    unsigned char *aside;      // where a handler replies when no slot of a destination can be aimed at: `aside_slots`
     uint32_t aside_slots, aside_stride;
     uint32_t count;
     struct slri_outlet *outlet[];
@@ -47,6 +50,7 @@ struct slri_outlets {
 struct slri_route {
     slr_ring *from, *to; // `to` is held; of a route to a port: `from` itself, and not held
     bool to_port, reply_too, close_with_source;
+    uint32_t each, parameter;              // as slri_outlet's
     struct slri_waker *waker;              // of its lanes: nobody ever sleeps on it
     struct slri_outlet *outlet;            // a shard of `from` each
     struct slri_connection *connection;    // likewise
@@ -78,6 +82,8 @@ void slri_routes_drop(slr_ring *ring);                     // its outgoing route
 slr_status slri_route_check(slr_ring *from, slr_ring *to); // whether a route with defaults is possible
 slr_status slri_route_once(slr_ring *from, slr_ring *to);  // makes one that has been checked, if there is none yet
 void slri_routes_count(slr_ring *ring, slr_ring_stats *out);
+slr_status slri_routes_prepare(slr_ring *ring); // at launch: a handler that sends has a table of routes from the start
+const slr_handler_info *slri_ring_handler_info(const slr_ring *ring); // NULL: a host handler
 void slri_routes_lock(void); // the lists; taken before a ring kernel's own lock
 void slri_routes_unlock(void);
 

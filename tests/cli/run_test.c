@@ -310,6 +310,10 @@ static void what_is_wrong_with_the_command_line_is_said(void **state)
     says("\"$S\" run total.cu --device 'cpu?colour=red' 2>&1 </dev/null", 2, "colour");
     says("\"$S\" run none.cu 2>&1 </dev/null", 1, "none.cu");
     says("echo '__ring__ void f(int x) { y; }' >bad.cu; \"$S\" run bad.cu 2>&1 </dev/null", 1, "bad.cu:1:");
+    says("echo 'struct m { int a; }; __ring__ void f(const struct m *m, ring_to(struct m) to) { ring_send(to, m); }' "
+         ">send.cu;"
+         "\"$S\" run send.cu 2>&1 </dev/null",
+         2, "handler f sends through 'to' to another ring kernel");
     says("\"$S\" run --help", 0, "Usage: slipring run FILE.cu");
 }
 

@@ -179,11 +179,24 @@ static int check_complete(const slr_handler_info *handler, const run_list *given
     return end;
 }
 
+// 'run' has one ring kernel: what it would send has nowhere to go.
+static int check_outlets(const slr_handler_info *handler)
+{
+    for (uint32_t p = 0; p < handler->parameter_count; p++) {
+        if (handler->parameters[p].is_outlet)
+            return say_usage("handler %s sends through '%s' to another ring kernel; 'run' has only one", handler->name,
+                             handler->parameters[p].name);
+    }
+    return EXIT_DONE;
+}
+
 int bindings_make(bindings *bindings, slr_device *device, const slr_handler_info *handler, const run_list *given)
 {
     static const char zeros[] = "zeros:";
     *bindings = (struct bindings){.count = handler->parameter_count};
-    int end = check_names(handler, given);
+    int end = check_outlets(handler);
+    if (end == EXIT_DONE)
+        end = check_names(handler, given);
     if (end == EXIT_DONE)
         end = check_complete(handler, given);
     bindings->items = memory_take(bindings->count, sizeof *bindings->items);

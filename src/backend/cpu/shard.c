@@ -58,7 +58,7 @@ static inline void settle(struct slri_shard *shard, uint32_t k, const struct slr
     if (fault != SLRI_FAULT_NONE) {
         settle_fault(shard, k, call, fault);
     } else {
-        if (shard->outlets && call->replies != 0)
+        if (shard->outlets && (call->replies != 0 || call->out))
             shard->relay->pass_on(shard, call, shard->own[MBP_BATCH(k) + 1]);
         mb_handled(shard->shared, shard->own, k, is_silent(shard) ? 0 : call->replies, 0);
     }
@@ -174,9 +174,11 @@ static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_
                              .reply_mask = UINT32_MAX,
                              .reply_stride = box->reply_stride,
                              .reply_bytes = shard->reply_bytes,
-                             .max_replies = S[MB_MAX_REPLIES]};
+                             .max_replies = S[MB_MAX_REPLIES],
+                             .out = shard->out};
     for (uint32_t k = 0; k < batch; ++k) {
         uint32_t at = P[MBP_BATCH(k) + 1];
+        slri_shard_clear_out(shard);
         memcpy(box->message - MB_PAYLOAD * 4, &S[at], S[MB_SLOT_WORDS] * 4);
         call.instance = S[at + MB_INSTANCE];
         call.state = slri_shard_state(shard, call.instance);
