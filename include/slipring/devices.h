@@ -5,6 +5,7 @@
 ///   "cpu"                     this machine's cores; compiled handlers where a C compiler is found, else interpreted
 ///   "cpu?engine=compiled"     refuses where there is no compiler; "cpu?engine=interpreted" never uses one
 ///   "cpu?threads=1"           this many worker threads (1-256; default: the cores this process may use, at most 64)
+///   "cpu?unified=0"           as if its memory were not the host's: what is moved is moved and counted
 ///   "null"                    checks and counts everything, stores and runs nothing: for measuring the front half
 ///   "cuda,cpu"                a list: the first that opens. The info says which and why
 ///   "auto"                    the best that opens here
@@ -52,15 +53,16 @@ static inline slr_device_desc slr_device_desc_init(void)
 
 /// What a device says of itself. All text is terminated.
 typedef struct slr_device_info {
-    char name[64];         ///< as it can be opened again: "cpu?engine=interpreted"
-    char backend[16];      ///< "cpu", "null"
-    char description[160]; ///< model and cores
-    char engine[160];      ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
-    char chosen[256];      ///< why this device, when a list or "auto" was asked; else ""
-    char cache[256];       ///< the folder of compiled handlers and its state, or why there is none
-    uint32_t workers;      ///< threads that run handlers; 0: runs none
-    uint32_t ring_kernels; ///< 1: runs ring kernels, kept going without a launch a message
-    uint64_t memory_bytes; ///< memory it can use
+    char name[64];           ///< as it can be opened again: "cpu?engine=interpreted"
+    char backend[16];        ///< "cpu", "null"
+    char description[160];   ///< model and cores
+    char engine[160];        ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
+    char chosen[256];        ///< why this device, when a list or "auto" was asked; else ""
+    char cache[256];         ///< the folder of compiled handlers and its state, or why there is none
+    uint32_t workers;        ///< threads that run handlers; 0: runs none
+    uint32_t ring_kernels;   ///< 1: runs ring kernels, kept going without a launch a message
+    uint64_t memory_bytes;   ///< memory it can use
+    uint32_t unified_memory; ///< 1: the host can address its memory, so that no bytes have to be moved
 } slr_device_info;
 
 /// A backend that this library was built with, and whether it can run here.

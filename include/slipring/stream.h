@@ -53,7 +53,7 @@ SLR_API void slr_stream_destroy(slr_stream *stream);
 /// Threads: any.  Blocks: no.  Owns: the device's.  Errors: as slr_stream_create.
 SLR_API slr_status slr_stream_default(slr_device *device, slr_stream **out);
 
-// ---- points ---------------------------------------------------------------------------------------------------------
+// ---- points --------------------------------------------------------------------------------------------------------
 
 /// The point behind everything submitted so far.
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
@@ -100,7 +100,8 @@ SLR_API slr_status slr_stream_call(slr_stream *stream, slr_stream_function *func
 
 /// Copies into a buffer. `from` must stay as it is until the point has passed.
 /// Threads: any.  Blocks: no.  Owns: holds the buffer until done.
-/// Errors: INVALID (NULL, the range leaves the buffer, a buffer of another device), NO_MEMORY.
+/// Errors: INVALID (NULL, the range leaves the buffer, a buffer of another device), WRONG_STATE (the range is mapped),
+/// NO_MEMORY.
 SLR_API slr_status slr_stream_write(slr_stream *stream, slr_buffer *buffer, uint64_t offset, const void *from,
                                     uint64_t bytes, slr_point *out);
 
@@ -116,8 +117,14 @@ SLR_API slr_status slr_stream_copy(slr_stream *stream, slr_buffer *to, uint64_t 
 SLR_API slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes,
                                    const void *pattern, uint32_t pattern_bytes, slr_point *out);
 
-// ---- several streams
-// --------------------------------------------------------------------------------------------------
+/// Moves what is not valid in the place, before it is needed there: to the device what the host has written, to the
+/// host what the device has. Nothing is moved where memory is one. Threads: any.  Blocks: no.  Owns: holds the buffer
+/// until done. Errors: INVALID (NULL, range, a buffer of another device), WRONG_STATE (an explicit buffer; mapped),
+/// NO_MEMORY.
+SLR_API slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                       slr_place to, slr_point *out);
+
+// ---- several streams -----------------------------------------------------------------------------------------------
 
 /// Several streams of one device, used in turn.
 typedef struct slr_stream_set slr_stream_set;

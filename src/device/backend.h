@@ -99,6 +99,9 @@ struct slri_submission {
     uint64_t *told;           // submission may be gone when submit returns
     // The front half's, called when the commands are done and before `value` has passed: gives up what they held.
     void (*settle)(struct slri_submission *submission);
+    // NULL, or the front half's, called under the queues' lock once `value` is known and before anything of it can
+    // begin: sets commands and waits. Where it gives a status other than OK, nothing is submitted.
+    slr_status (*prepare)(struct slri_submission *submission);
     void (*forget)(struct slri_submission *submission); // behind that, under the queues' lock: frees it
     struct slri_submission *next;                       // in its queue
 };
@@ -269,6 +272,11 @@ static inline void slri_shard_time(struct slri_shard *shard, uint32_t done)
 #define SLRI_ASLEEP_PAUSED 2u
 #define SLRI_ASLEEP_BLOCKED 3u
 
+// What a device can do.
+struct slri_capabilities {
+    bool unified; // the host can address its memory
+};
+
 struct slri_backend {
     const char *name;
     // Required.
@@ -276,6 +284,7 @@ struct slri_backend {
     slr_status (*open)(const struct slri_spec *spec, const slr_allocator *allocator, void **device);
     void (*close)(void *device);
     void (*describe)(const void *device, slr_device_info *out);
+    struct slri_capabilities (*capabilities)(const void *device);
     slr_status (*buffer_create)(void *device, uint64_t bytes,
                                 void **memory);                         // zeroed; NULL is no error on a device that
     void (*buffer_destroy)(void *device, void *memory, uint64_t bytes); // stores nothing

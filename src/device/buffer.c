@@ -1,34 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers: checked here, stored by the backend.
+// Buffers: checked here, stored by the backend or the user. What the host and the device do with one: map.c, submit.c.
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/coherence.h"
 #include "device/store.h"
 #include "device/stream.h"
 
 #define LARGEST ((uint64_t)1 << 40)
+#define ALIGNMENT 64u
+
+// ---- what is asked for ---------------------------------------------------------------------------------------------
+
+uint32_t slri_scalar_bytes(slr_scalar scalar)
+{
+    static const uint8_t bytes[] = {
+        [SLR_BOOL] = 1, [SLR_I8] = 1,  [SLR_U8] = 1,  [SLR_I16] = 2, [SLR_U16] = 2, [SLR_I32] = 4,
+        [SLR_U32] = 4,  [SLR_I64] = 8, [SLR_U64] = 8, [SLR_F32] = 4, [SLR_F64] = 8};
+    return (uint32_t)scalar < sizeof bytes ? bytes[scalar] : 0;
+}
+
+// The bytes that dtype and shape make; 0 where no shape is given.
+static slr_status shape_bytes(const slr_buffer_desc *desc, uint64_t *out)
+{
+    *out = 0;
+    if (desc->rank > SLR_BUFFER_MOST_DIMENSIONS)
+        return SLRI_FAIL(INVALID, "a buffer of %u dimensions was asked for; up to %d are possible", desc->rank,
+                         SLR_BUFFER_MOST_DIMENSIONS);
+    if (desc->dtype != 0 && slri_scalar_bytes(desc->dtype) == 0)
+        return SLRI_FAIL(INVALID, "slr_buffer_desc.dtype is %d, which is no scalar", (int)desc->dtype);
+    if (desc->rank == 0)
+        return SLR_OK;
+    if (desc->dtype == 0)
+        return SLRI_FAIL(INVALID, "slr_buffer_desc has a shape and no dtype");
+    uint64_t bytes = slri_scalar_bytes(desc->dtype);
+    for (uint32_t i = 0; i < desc->rank; ++i) {
+        if (desc->shape[i] == 0 || desc->shape[i] > LARGEST / bytes)
+            return SLRI_FAIL(INVALID,
+                             "dimension %u of the buffer is %llu; with the others 1 to 2^40 bytes are possible", i,
+                             (unsigned long long)desc->shape[i]);
+        bytes *= desc->shape[i];
+    }
+    *out = bytes;
+    return SLR_OK;
+}
+
+static slr_status check_size(const slr_buffer_desc *desc, uint64_t *bytes)
+{
+    uint64_t shaped;
+    SLRI_TRY(shape_bytes(desc, &shaped));
+    *bytes = desc->bytes ? desc->bytes : shaped;
+    if (*bytes == 0 || *bytes > LARGEST)
+        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for; 1 to 2^40 are possible",
+                         (unsigned long long)*bytes);
+    if (shaped != 0 && shaped != *bytes)
+        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for; its dtype and shape make %llu",
+                         (unsigned long long)*bytes, (unsigned long long)shaped);
+    uint32_t element = slri_scalar_bytes(desc->dtype);
+    if (element != 0 && *bytes % element != 0)
+        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for, of elements of %u B", (unsigned long long)*bytes,
+                         element);
+    return SLR_OK;
+}
+
+static slr_status check_desc(const slr_device *device, const slr_buffer_desc *desc, uint64_t *bytes)
+{
+    if (desc->struct_size != sizeof *desc)
+        return SLRI_FAIL(INVALID, "slr_buffer_desc.struct_size is %u, not %zu: begin with SLR_BUFFER_DESC_INIT",
+                         desc->struct_size, sizeof *desc);
+    if ((uint32_t)desc->mode > SLR_BUFFER_UNIFIED)
+        return SLRI_FAIL(INVALID, "slr_buffer_desc.mode is %d; automatic, explicit and unified are 1 to 3",
+                         (int)desc->mode);
+    if (desc->mode == SLR_BUFFER_UNIFIED && !device->unified)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "device '%s' has memory of its own: a buffer on it can be automatic or explicit, not "
+                         "unified",
+                         device->backend->name);
+    if ((uintptr_t)desc->import % ALIGNMENT != 0)
+        return SLRI_FAIL(INVALID, "slr_buffer_desc.import is not aligned to %u bytes", ALIGNMENT);
+    return check_size(desc, bytes);
+}
+
+// ---- life ----------------------------------------------------------------------------------------------------------
+
+// The memory: the user's own, where the device can use it as it is; else the device's.
+static slr_status get_memory(slr_buffer *buffer, void *import, const char *file, uint32_t line)
+{
+    slr_device *device = buffer->device;
+    buffer->imported = import != NULL;
+    if (import && device->unified) {
+        buffer->memory = import;
+        return SLR_OK;
+    }
+    SLRI_TRY(slri_store_take(device, buffer->bytes, file, line, &buffer->span));
+    buffer->memory = buffer->span.memory;
+    if (!import)
+        return SLR_OK;
+    buffer->host = import;
+    slr_status status = slri_range_written(buffer, (struct slri_range){0, buffer->bytes}, SLRI_AT_HOST);
+    if (status != SLR_OK)
+        slri_store_give(device, &buffer->span);
+    return status;
+}
+
+static void describe(slr_buffer *buffer, const slr_buffer_desc *desc)
+{
+    buffer->mode = desc->mode ? desc->mode : SLR_BUFFER_AUTOMATIC;
+    buffer->dtype = desc->dtype;
+    buffer->rank = desc->rank;
+    memcpy(buffer->shape, desc->shape, desc->rank * sizeof *desc->shape);
+    buffer->release = desc->release;
+    buffer->user = desc->user;
+}
+
+// `file` and `line`: who asks, for the device's watcher.
+static slr_status create(slr_device *device, const slr_buffer_desc *desc, const char *file, uint32_t line,
+                         slr_buffer **out)
+{
+    uint64_t bytes;
+    SLRI_TRY(check_desc(device, desc, &bytes));
+    slr_buffer *buffer = slri_alloc(device->allocator, sizeof *buffer);
+    if (!buffer)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a buffer");
+    buffer->device = device;
+    buffer->bytes = buffer->validity.bytes = bytes;
+    buffer->holds = 1;
+    describe(buffer, desc);
+    slr_status status = get_memory(buffer, desc->import, file, line);
+    if (status != SLR_OK) {
+        slri_free(device->allocator, buffer, sizeof *buffer);
+        return status;
+    }
+    slri_mutex_init(&buffer->move_lock);
+    slri_device_hold(device);
+    *out = buffer;
+    return SLR_OK;
+}
+
+slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *desc, slr_buffer **out)
+{
+    if (!device || !desc || !out)
+        return SLRI_FAIL(INVALID, "slr_buffer_create_with: %s is NULL", !device ? "device" : !desc ? "desc" : "out");
+    return create(device, desc, NULL, 0, out);
+}
 
 slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *file, uint32_t line, slr_buffer **out)
 {
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_buffer_create: %s is NULL", device ? "out" : "device");
-    if (bytes == 0 || bytes > LARGEST)
-        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for; 1 to 2^40 are possible",
-                         (unsigned long long)bytes);
-    slr_buffer *buffer = slri_alloc(device->allocator, sizeof *buffer);
-    if (!buffer)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a buffer");
-    slr_status status = slri_store_take(device, bytes, file, line, &buffer->span);
-    if (status != SLR_OK) {
-        slri_free(device->allocator, buffer, sizeof *buffer);
-        return status;
-    }
-    slri_device_hold(device);
-    buffer->device = device;
-    buffer->bytes = bytes;
-    buffer->memory = buffer->span.memory;
-    buffer->holds = 1;
-    *out = buffer;
-    return SLR_OK;
+    slr_buffer_desc desc = SLR_BUFFER_DESC_INIT;
+    desc.bytes = bytes;
+    return create(device, &desc, file, line, out);
 }
 
 slr_status(slr_buffer_create)(slr_device *device, uint64_t bytes, slr_buffer **out)
@@ -36,9 +157,44 @@ slr_status(slr_buffer_create)(slr_device *device, uint64_t bytes, slr_buffer **o
     return slr_buffer_create_at(device, bytes, NULL, 0, out);
 }
 
+slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out)
+{
+    if (!out)
+        return SLRI_FAIL(INVALID, "slr_buffer_slice: out is NULL");
+    SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_buffer_slice"));
+    if (bytes == 0 || offset % ALIGNMENT != 0)
+        return SLRI_FAIL(INVALID,
+                         "slr_buffer_slice: %llu bytes from %llu; at least 1 from a multiple of %u is possible",
+                         (unsigned long long)bytes, (unsigned long long)offset, ALIGNMENT);
+    slr_buffer *slice = slri_alloc(buffer->device->allocator, sizeof *slice);
+    if (!slice)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a slice of a buffer");
+    slice->device = buffer->device;
+    slice->parent = slri_buffer_root(buffer);
+    slice->offset = buffer->offset + offset;
+    slice->bytes = bytes;
+    slice->memory = slri_buffer_at(buffer, offset);
+    slice->holds = 1;
+    slice->dtype = bytes % (buffer->dtype ? slri_scalar_bytes(buffer->dtype) : 1) == 0 ? buffer->dtype : 0;
+    slri_buffer_hold(slice->parent);
+    slri_device_hold(slice->device);
+    *out = slice;
+    return SLR_OK;
+}
+
 void slri_buffer_hold(slr_buffer *buffer)
 {
     slri_hold(&buffer->holds);
+}
+
+static void free_root(slr_buffer *buffer)
+{
+    slr_device *device = buffer->device;
+    slri_coherence_free(buffer);
+    if (!(buffer->imported && device->unified))
+        slri_store_give(device, &buffer->span);
+    if (buffer->release)
+        buffer->release(buffer->user);
 }
 
 void slri_buffer_release(slr_buffer *buffer)
@@ -46,8 +202,12 @@ void slri_buffer_release(slr_buffer *buffer)
     if (!slri_let_go(&buffer->holds))
         return;
     slr_device *device = buffer->device;
-    slri_store_give(device, &buffer->span);
+    slr_buffer *parent = buffer->parent;
+    if (!parent)
+        free_root(buffer);
     slri_free(device->allocator, buffer, sizeof *buffer);
+    if (parent)
+        slri_buffer_release(parent);
     slri_device_release(device);
 }
 
@@ -56,6 +216,8 @@ void slr_buffer_destroy(slr_buffer *buffer)
     if (buffer)
         slri_buffer_release(buffer);
 }
+
+// ---- questions -----------------------------------------------------------------------------------------------------
 
 slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, uint64_t bytes, const char *call)
 {
@@ -68,31 +230,27 @@ slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, ui
     return SLR_OK;
 }
 
-slr_status slri_buffer_copy_command(slr_buffer *buffer, uint64_t offset, void *host, uint64_t bytes,
-                                    enum slri_command_op op, const char *call, struct slri_command *out)
-{
-    SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, call));
-    if (!host && bytes != 0)
-        return SLRI_FAIL(INVALID, "%s: the host's memory is NULL", call);
-    *out = (struct slri_command){.op = op, .copy = {slri_buffer_at(buffer, offset), host, bytes}};
-    return SLR_OK;
-}
-
-slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes)
-{
-    struct slri_command command;
-    SLRI_TRY(slri_buffer_copy_command(buffer, offset, (void *)from, bytes, SLRI_COPY_IN, "slr_buffer_write", &command));
-    return slri_device_run(buffer->device, &command, 1);
-}
-
-slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes)
-{
-    struct slri_command command;
-    SLRI_TRY(slri_buffer_copy_command(buffer, offset, to, bytes, SLRI_COPY_OUT, "slr_buffer_read", &command));
-    return slri_device_run(buffer->device, &command, 1);
-}
-
 uint64_t slr_buffer_size(const slr_buffer *buffer)
 {
     return buffer ? buffer->bytes : 0;
+}
+
+slr_status slr_buffer_get_info(const slr_buffer *buffer, slr_buffer_info *out)
+{
+    if (!buffer || !out)
+        return SLRI_FAIL(INVALID, "slr_buffer_get_info: %s is NULL", buffer ? "out" : "buffer");
+    const slr_buffer *root = buffer->parent ? buffer->parent : buffer;
+    *out = (slr_buffer_info){.mode = root->mode,
+                             .unified = root->device->unified,
+                             .bytes = buffer->bytes,
+                             .dtype = buffer->dtype,
+                             .rank = buffer->rank};
+    memcpy(out->shape, buffer->shape, sizeof out->shape);
+    slri_queues_lock();
+    out->uploads = root->moved.uploads;
+    out->uploaded_bytes = root->moved.uploaded_bytes;
+    out->downloads = root->moved.downloads;
+    out->downloaded_bytes = root->moved.downloaded_bytes;
+    slri_queues_unlock();
+    return SLR_OK;
 }

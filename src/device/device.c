@@ -71,6 +71,7 @@ static slr_status no_backend(const char *name)
 static slr_status start(slr_device *device, const struct slri_spec *spec, const slr_device_desc *desc)
 {
     SLRI_TRY(device->backend->open(spec, device->allocator, &device->self));
+    device->unified = device->backend->capabilities(device->self).unified;
     slr_status status = slri_store_open(device, desc);
     if (status == SLR_OK) {
         status = take_place(device);
@@ -193,6 +194,7 @@ slr_status slr_device_get_info(const slr_device *device, slr_device_info *out)
     *out = (slr_device_info){0};
     snprintf(out->backend, sizeof out->backend, "%s", device->backend->name);
     snprintf(out->chosen, sizeof out->chosen, "%s", device->chosen);
+    out->unified_memory = device->unified;
     out->ring_kernels = device->backend->shard_start != NULL;
     device->backend->describe(device->self, out);
     return SLR_OK;

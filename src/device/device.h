@@ -5,6 +5,7 @@
 
 #include "base/thread.h"
 #include "device/backend.h"
+#include "device/validity.h"
 
 #include <slipring/buffer.h>
 #include <slipring/heap.h>
@@ -16,6 +17,7 @@ struct slr_device {
     slr_allocator allocator_copy;
     const slr_allocator *allocator; // the copy, or NULL: malloc
     char chosen[256];
+    bool unified;   // the host can address the device's memory
     uint32_t place; // its index in the table of open devices
     uint32_t holds; // the user's, and one an object on it; atomic
     // The ring layer's part, made with the device's first port or ring kernel and released by slri_ring_device_close.
@@ -26,12 +28,41 @@ struct slr_device {
     struct slr_stream *streams, *default_stream;
 };
 
+struct slri_flight { // a submission that uses a buffer, until it is over
+    struct slri_queue *queue;
+    uint64_t value;
+    struct slri_range range;
+    bool writes;
+};
+
 struct slr_buffer {
     slr_device *device;
     uint64_t bytes;
-    void *memory; // of the span
-    slr_span span;
+    void *memory;  // the device's address of the first byte
+    slr_span span; // where it was taken from the device's heap
     uint32_t holds;
+    slr_buffer *parent; // of a slice: whose bytes from `offset` on it is; never a slice itself
+    uint64_t offset;
+    slr_scalar dtype; // 0: none was given
+    uint32_t rank;
+    uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS];
+
+    // Of a buffer that is no slice; under the lock of all queues, once it is made.
+    slr_buffer_mode mode;
+    unsigned char *host; // the host's view, where it is not the device's memory: made when it is first asked for
+    bool imported;       // the view, or the memory, is the user's
+    bool written_without_view;
+    struct slri_validity validity; // with a view
+    struct slri_flight *flight;
+    uint32_t flights, flight_room;
+    struct slri_mapping *mappings;
+    uint32_t bound; // ring kernels that may touch it at any time: the device's bytes are the ones that count
+    slri_mutex move_lock;
+    struct {
+        uint64_t uploads, uploaded_bytes, downloads, downloaded_bytes;
+    } moved;
+    void (*release)(void *user); // of what was imported
+    void *user;
 };
 
 struct slri_program_entry { // one handler, as the user is told
@@ -53,14 +84,15 @@ void slri_device_hold(slr_device *device);
 void slri_device_release(slr_device *device);
 void slri_buffer_hold(slr_buffer *buffer);
 void slri_buffer_release(slr_buffer *buffer);
+// A ring kernel may touch the buffer from here on until it lets go of it; both with a hold of the caller's.
+slr_status slri_buffer_bind(slr_buffer *buffer);
+void slri_buffer_unbind(slr_buffer *buffer);
 void slri_program_hold(slr_program *program);
 void slri_program_release(slr_program *program);
 
 // INVALID, naming `call` and the range, where it leaves the buffer or that is NULL.
 slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, uint64_t bytes, const char *call);
-// The command that copies between host and buffer, checked.
-slr_status slri_buffer_copy_command(slr_buffer *buffer, uint64_t offset, void *host, uint64_t bytes,
-                                    enum slri_command_op op, const char *call, struct slri_command *out);
+uint32_t slri_scalar_bytes(slr_scalar scalar); // 0 for what is no scalar
 // The device's address of a byte; NULL on a device that stores nothing.
 static inline void *slri_buffer_at(const slr_buffer *buffer, uint64_t offset)
 {

@@ -32,7 +32,7 @@ static const struct refused {
     {"cpu?abcdefghijklmnopqrstuvwxyz=1", SLR_INVALID, "an option's name is too long"},
     {"cpu?threads=1234567890123456789012345678901234567890", SLR_INVALID, "an option's value is too long"},
     {"cpu?a=1&b=1&c=1&d=1&e=1&f=1&g=1&h=1&i=1", SLR_INVALID, "more than 8 options"},
-    {"cpu?speed=1", SLR_INVALID, "device 'cpu' has no option 'speed'; it has: engine, threads"},
+    {"cpu?speed=1", SLR_INVALID, "device 'cpu' has no option 'speed'; it has: engine, threads, unified"},
     {"null?threads=1", SLR_INVALID, "device 'null' has no option 'threads'; it has: none"},
     {"cpu?threads=0", SLR_INVALID, "threads '0'; 1 to 256 are possible"},
     {"cpu?threads=257", SLR_INVALID, "threads '257'; 1 to 256 are possible"},
@@ -40,6 +40,7 @@ static const struct refused {
     {"cpu?threads=two", SLR_INVALID, "threads 'two'"},
     {"cpu?threads=2x", SLR_INVALID, "threads '2x'"},
     {"cpu?threads=-1", SLR_INVALID, "threads '-1'"},
+    {"cpu?unified=2", SLR_INVALID, "unified '2'; 0 or 1 is possible"},
     {"cpu?engine=fast", SLR_INVALID, "engine 'fast'; 'compiled' or 'interpreted' is possible"},
     {"toaster", SLR_NO_DEVICE, "no backend 'toaster'; it has: cpu, null"},
     {"CPU", SLR_NO_DEVICE, "no backend 'CPU'"},
@@ -82,7 +83,7 @@ static void name_in_the_info_opens_the_same_device(void **state)
 {
     (void)state;
     static const char *const specs[] = {"null", "cpu?engine=interpreted", "cpu?threads=3",
-                                        "cpu?engine=interpreted&threads=2"};
+                                        "cpu?engine=interpreted&threads=2", "cpu?unified=0"};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; ++i) {
         slr_device *device = open_device(specs[i]);
         assert_string_equal(info_of(device).name, specs[i]);

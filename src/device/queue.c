@@ -92,8 +92,7 @@ static struct slri_queue *unblock(struct slri_queue *queue)
     return ready;
 }
 
-// ---- submissions
-// -----------------------------------------------------------------------------------------------------
+// ---- submissions ---------------------------------------------------------------------------------------------------
 
 // Each keeps its queue until it is dropped.
 static void hold_waits(struct slri_submission *submission)
@@ -102,12 +101,18 @@ static void hold_waits(struct slri_submission *submission)
         ++submission->wait[i].queue->awaited;
 }
 
-void slri_queue_push(struct slri_submission *submission)
+slr_status slri_queue_push(struct slri_submission *submission)
 {
     struct slri_queue *queue = submission->queue;
     submission->next = NULL;
     slri_mutex_lock(&lock);
-    submission->value = ++queue->submitted;
+    submission->value = queue->submitted + 1;
+    slr_status status = submission->prepare ? submission->prepare(submission) : SLR_OK;
+    if (status != SLR_OK) {
+        slri_mutex_unlock(&lock);
+        return status;
+    }
+    ++queue->submitted;
     if (submission->told)
         *submission->told = submission->value;
     hold_waits(submission);
@@ -121,6 +126,7 @@ void slri_queue_push(struct slri_submission *submission)
     slri_mutex_unlock(&lock);
     if (ready)
         queue->runner->ready(queue);
+    return SLR_OK;
 }
 
 // Behind a failure only what must be told of it is done. The first failure is what counts.
@@ -201,11 +207,10 @@ slr_status slri_queue_submit(void *device, struct slri_submission *submission, c
 {
     if (!submission->queue)
         return run_commands(runner, device, submission, SLR_OK);
-    slri_queue_push(submission);
-    return SLR_OK;
+    return slri_queue_push(submission);
 }
 
-// ---- host threads that wait -----------------------------------------------------------------------------------------
+// ---- host threads that wait ----------------------------------------------------------------------------------------
 
 // Whether the point can only pass after what `waiter` does now. Each queue is looked through once a search, up to the
 // highest value asked for.

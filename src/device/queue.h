@@ -46,8 +46,9 @@ struct slri_queue {
 void slri_queues_lock(void);
 void slri_queues_unlock(void);
 
-// Appends a submission, whose value it sets. The points it waits for must have been submitted.
-void slri_queue_push(struct slri_submission *submission);
+// Appends a submission, whose value it sets. The points it waits for must have been submitted. Errors: what `prepare`
+// gives.
+slr_status slri_queue_push(struct slri_submission *submission);
 
 // Does the first submission. True when there is another that may begin: call it again. False: the queue is no longer
 // the caller's, and may be gone.

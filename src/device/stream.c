@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: their life, their points, and the one way in for work. What is done when is device/queue.c's rule.
+// Streams: their life and their points. What is done when is device/queue.c's rule, work comes in by device/submit.c.
 //
 // A stream that was given up while busy stays in its device's list; whoever makes or destroys the next one, or closes
 // the device, frees it. The thread that does its work never does: it would free the device that it runs on.
@@ -9,8 +9,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 
-// ---- life
-// ------------------------------------------------------------------------------------------------------------
+// ---- life ----------------------------------------------------------------------------------------------------------
 
 static bool may_go(const struct slr_stream *stream)
 {
@@ -196,87 +195,7 @@ void slri_streams_free(slr_device *device)
     slri_queues_unlock();
 }
 
-// ---- work
-// ------------------------------------------------------------------------------------------------------------
-
-// A submission and all it points to, in one block.
-struct record {
-    struct slri_submission submission; // the first member
-    size_t bytes;
-    slr_device *device;
-    void (*settle)(void *user);
-    void *user;
-    uint32_t buffers;
-    slr_buffer **buffer;
-};
-
-static void settle(struct slri_submission *submission)
-{
-    struct record *record = (struct record *)submission;
-    if (record->settle)
-        record->settle(record->user);
-    for (uint32_t i = 0; i < record->buffers; ++i)
-        slri_buffer_release(record->buffer[i]);
-}
-
-static void forget(struct slri_submission *submission)
-{
-    struct record *record = (struct record *)submission;
-    slri_free(record->device->allocator, record, record->bytes);
-}
-
-static void fill_record(struct record *record, slr_stream *stream, const struct slri_work *work)
-{
-    struct slri_command *command = (struct slri_command *)(record + 1);
-    struct slri_after *wait = (struct slri_after *)(command + work->commands);
-    record->buffer = (slr_buffer **)(wait + work->waits);
-    for (uint32_t i = 0; i < work->commands; ++i)
-        command[i] = work->command[i];
-    for (uint32_t i = 0; i < work->waits; ++i)
-        wait[i] = (struct slri_after){&work->wait[i].stream->queue, work->wait[i].value};
-    for (uint32_t i = 0; i < work->buffers; ++i) {
-        record->buffer[i] = work->buffer[i];
-        slri_buffer_hold(work->buffer[i]);
-    }
-    record->device = stream->device;
-    record->buffers = work->buffers;
-    record->settle = work->settle;
-    record->user = work->user;
-    record->submission = (struct slri_submission){.command = command,
-                                                  .commands = work->commands,
-                                                  .wait = wait,
-                                                  .waits = work->waits,
-                                                  .queue = &stream->queue,
-                                                  .settle = settle,
-                                                  .forget = forget};
-}
-
-slr_status slri_stream_submit(slr_stream *stream, const struct slri_work *work, slr_point *out)
-{
-    slr_device *device = stream->device;
-    size_t bytes = sizeof(struct record) + work->commands * sizeof(struct slri_command) +
-                   work->waits * sizeof(struct slri_after) + work->buffers * sizeof(slr_buffer *);
-    struct record *record = slri_alloc(device->allocator, bytes);
-    if (!record)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a submission of %u commands", work->commands);
-    record->bytes = bytes;
-    fill_record(record, stream, work);
-    uint64_t value = 0;
-    record->submission.told = out ? &value : NULL;
-    slr_status status = device->backend->submit(device->self, &record->submission);
-    if (status == SLR_OK && out)
-        *out = (slr_point){stream, value};
-    return status;
-}
-
-slr_status slri_device_run(slr_device *device, const struct slri_command *command, uint32_t commands)
-{
-    struct slri_submission submission = {.command = command, .commands = commands};
-    return device->backend->submit(device->self, &submission);
-}
-
-// ---- points
-// ----------------------------------------------------------------------------------------------------------
+// ---- points --------------------------------------------------------------------------------------------------------
 
 slr_status slr_stream_signal(slr_stream *stream, slr_point *out)
 {

@@ -3,8 +3,7 @@
 #ifndef SLRI_DEVICE_STREAM_H
 #define SLRI_DEVICE_STREAM_H
 
-#include "device/device.h"
-#include "device/queue.h"
+#include "device/coherence.h"
 
 #include <slipring/stream.h>
 
@@ -16,17 +15,19 @@ struct slr_stream {
     struct slr_stream *next; // of the device's
 };
 
-// What is to be submitted. All of it is copied; buffers are held until it is done.
+// What is to be submitted. All of it is copied. The buffers used are held until it is done; what they need moved is put
+// before it, and submissions of other streams that use the same bytes, and write or are written to, are waited for.
 struct slri_work {
     const struct slri_command *command;
     const slr_point *wait; // begins after these too
-    slr_buffer *const *buffer;
-    uint32_t commands, waits, buffers;
+    const struct slri_buffer_use *use;
+    uint32_t commands, waits, uses;
     void (*settle)(void *user); // NULL, or called once when the commands are done, and before the point has passed
     void *user;
 };
 
-// The one way in. `out` may be NULL. Errors: NO_MEMORY.
+// The one way in. `out` may be NULL. On an error `settle` is not called.
+// Errors: NO_MEMORY, WRONG_STATE (a range used is mapped).
 slr_status slri_stream_submit(slr_stream *stream, const struct slri_work *work, slr_point *out);
 
 // Does commands at once, in the calling thread.

@@ -14,10 +14,20 @@ static slr_status check_place(const slr_stream *stream, const slr_buffer *buffer
     return SLR_OK;
 }
 
-static slr_status submit_one(slr_stream *stream, const struct slri_command *command, slr_buffer *const *buffer,
-                             uint32_t buffers, slr_point *out)
+static slr_status copy_command(slr_buffer *buffer, uint64_t offset, void *host, uint64_t bytes, enum slri_command_op op,
+                               const char *call, struct slri_command *out)
 {
-    struct slri_work work = {.command = command, .commands = 1, .buffer = buffer, .buffers = buffers};
+    SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, call));
+    if (!host && bytes != 0)
+        return SLRI_FAIL(INVALID, "%s: the host's memory is NULL", call);
+    *out = (struct slri_command){.op = op, .copy = {slri_buffer_at(buffer, offset), host, bytes}};
+    return SLR_OK;
+}
+
+static slr_status submit_one(slr_stream *stream, const struct slri_command *command, const struct slri_buffer_use *use,
+                             uint32_t uses, slr_point *out)
+{
+    struct slri_work work = {.command = command, .commands = command != NULL, .use = use, .uses = uses};
     return slri_stream_submit(stream, &work, out);
 }
 
@@ -26,8 +36,9 @@ slr_status slr_stream_write(slr_stream *stream, slr_buffer *buffer, uint64_t off
 {
     struct slri_command command;
     SLRI_TRY(check_place(stream, buffer, "slr_stream_write"));
-    SLRI_TRY(slri_buffer_copy_command(buffer, offset, (void *)from, bytes, SLRI_COPY_IN, "slr_stream_write", &command));
-    return submit_one(stream, &command, &buffer, 1, out);
+    SLRI_TRY(copy_command(buffer, offset, (void *)from, bytes, SLRI_COPY_IN, "slr_stream_write", &command));
+    struct slri_buffer_use use = {buffer, offset, bytes, SLRI_OVERWRITES, false};
+    return submit_one(stream, &command, &use, 1, out);
 }
 
 slr_status slr_stream_read(slr_stream *stream, slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes,
@@ -35,8 +46,9 @@ slr_status slr_stream_read(slr_stream *stream, slr_buffer *buffer, uint64_t offs
 {
     struct slri_command command;
     SLRI_TRY(check_place(stream, buffer, "slr_stream_read"));
-    SLRI_TRY(slri_buffer_copy_command(buffer, offset, to, bytes, SLRI_COPY_OUT, "slr_stream_read", &command));
-    return submit_one(stream, &command, &buffer, 1, out);
+    SLRI_TRY(copy_command(buffer, offset, to, bytes, SLRI_COPY_OUT, "slr_stream_read", &command));
+    struct slri_buffer_use use = {buffer, offset, bytes, SLRI_READS, false};
+    return submit_one(stream, &command, &use, 1, out);
 }
 
 slr_status slr_stream_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
@@ -48,8 +60,9 @@ slr_status slr_stream_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offse
     SLRI_TRY(slri_buffer_check_range(from, from_offset, bytes, "slr_stream_copy, from"));
     struct slri_command command = {.op = SLRI_COPY,
                                    .move = {slri_buffer_at(to, to_offset), slri_buffer_at(from, from_offset), bytes}};
-    slr_buffer *both[] = {to, from};
-    return submit_one(stream, &command, both, 2, out);
+    struct slri_buffer_use use[] = {{from, from_offset, bytes, SLRI_READS, false},
+                                    {to, to_offset, bytes, SLRI_OVERWRITES, false}};
+    return submit_one(stream, &command, use, 2, out);
 }
 
 slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes, const void *pattern,
@@ -68,7 +81,24 @@ slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint64_t offs
         .op = SLRI_FILL,
         .fill = {.device = slri_buffer_at(buffer, offset), .bytes = bytes, .pattern_bytes = pattern_bytes}};
     memcpy(command.fill.pattern, pattern, pattern_bytes);
-    return submit_one(stream, &command, &buffer, 1, out);
+    struct slri_buffer_use use = {buffer, offset, bytes, SLRI_OVERWRITES, false};
+    return submit_one(stream, &command, &use, 1, out);
+}
+
+slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_place to,
+                               slr_point *out)
+{
+    SLRI_TRY(check_place(stream, buffer, "slr_stream_prefetch"));
+    SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_stream_prefetch"));
+    if (to != SLR_AT_HOST && to != SLR_AT_DEVICE)
+        return SLRI_FAIL(INVALID, "slr_stream_prefetch: place %d; SLR_AT_HOST and SLR_AT_DEVICE are possible", (int)to);
+    slr_buffer *root = slri_buffer_root(buffer);
+    if (root->mode == SLR_BUFFER_EXPLICIT)
+        return SLRI_FAIL(WRONG_STATE, "slr_stream_prefetch: the buffer is explicit: slr_buffer_sync");
+    if (slri_buffer_is_lazy(root) && to == SLR_AT_HOST)
+        SLRI_TRY(slri_host_view(root));
+    struct slri_buffer_use use = {buffer, offset, bytes, to == SLR_AT_HOST ? SLRI_TO_HOST : SLRI_READS, false};
+    return submit_one(stream, NULL, &use, 1, out);
 }
 
 slr_status slr_stream_call(slr_stream *stream, slr_stream_function *function, void *user, slr_point *out)

@@ -139,6 +139,7 @@ static slr_status bind_buffer(slr_ring *ring, uint32_t i, const slr_parameter *p
     if (buffer->device != ring->device)
         return SLRI_FAIL(INVALID, "ring kernel '%s': the buffer for '%s' belongs to another device", ring->name,
                          parameter->name);
+    SLRI_TRY(slri_buffer_bind(buffer));
     slri_buffer_hold(buffer);
     ring->buffer[i] = buffer;
     ring->bound[i] = (struct slri_bound){.data = buffer->memory, .bytes = buffer->bytes};
@@ -340,8 +341,10 @@ void slri_ring_dispose(slr_ring *ring)
     slri_arena_destroy(ring);
     slri_failure_dispose(ring);
     for (uint32_t i = 0; ring->buffer && i < ring->bindings; ++i)
-        if (ring->buffer[i])
+        if (ring->buffer[i]) {
+            slri_buffer_unbind(ring->buffer[i]);
             slri_buffer_release(ring->buffer[i]);
+        }
     slri_free(allocator, ring->bound, (ring->bindings + 1) * sizeof *ring->bound);
     slri_free(allocator, ring->buffer, (ring->bindings + 1) * sizeof(slr_buffer *));
     slri_free(allocator, ring->scalars, ((size_t)ring->bindings + 1) * 8);

@@ -23,8 +23,9 @@ struct ring_plan {
 #define VERBS(X)                                                                                                       \
     X(SEND)                                                                                                            \
     X(SEND_MANY)                                                                                                       \
-    X(CALL) X(RECEIVE) X(REOPEN) X(LAUNCH) X(ACTIVATE) X(DEACTIVATE) X(REACTIVATE) X(CLOSE) X(TERMINATE) X(DESTROY)    \
-        X(RESTART) X(RESTART_CHECKPOINT) X(CHECKPOINT) X(ROUTE) X(UNROUTE) X(SLEEP) X(MEET) X(SETTLE)
+    X(CALL)                                                                                                            \
+    X(RECEIVE) X(REOPEN) X(LAUNCH) X(ACTIVATE) X(DEACTIVATE) X(REACTIVATE) X(CLOSE) X(TERMINATE) X(DESTROY) X(RESTART) \
+        X(RESTART_CHECKPOINT) X(CHECKPOINT) X(ROUTE) X(UNROUTE) X(SLEEP) X(MEET) X(SETTLE)
 enum verb {
 #define VERB_NAME(name) name,
     VERBS(VERB_NAME)

@@ -61,13 +61,23 @@ static slr_status choose_threads(struct slri_cpu *cpu, const struct slri_spec *s
     return SLR_OK;
 }
 
+static slr_status choose_memory(struct slri_cpu *cpu, const struct slri_spec *spec)
+{
+    const char *asked = slri_spec_option(spec, "unified");
+    if (asked && strcmp(asked, "0") != 0 && strcmp(asked, "1") != 0)
+        return SLRI_FAIL(INVALID, "device 'cpu': unified '%s'; 0 or 1 is possible", asked);
+    cpu->separate = asked && *asked == '0';
+    return SLR_OK;
+}
+
 static slr_status choose(struct slri_cpu *cpu, const struct slri_spec *spec)
 {
-    static const char *const known[] = {"engine", "threads", NULL};
+    static const char *const known[] = {"engine", "threads", "unified", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
     if (spec->index != 0)
         return SLRI_FAIL(NO_DEVICE, "there is one cpu, cpu:0");
     SLRI_TRY(choose_threads(cpu, spec));
+    SLRI_TRY(choose_memory(cpu, spec));
     return choose_engine(cpu, spec);
 }
 
@@ -127,18 +137,28 @@ static void describe_cache(const struct slri_cpu *cpu, char *out, size_t room)
     }
 }
 
+static struct slri_capabilities cpu_capabilities(const void *device)
+{
+    const struct slri_cpu *cpu = device;
+    return (struct slri_capabilities){.unified = !cpu->separate};
+}
+
+static void describe_name(const struct slri_cpu *cpu, char *out, size_t room)
+{
+    char threads[24] = "";
+    const char *engine = cpu->interpreted ? "engine=interpreted&" : "engine=compiled&";
+    if (cpu->threads_were_asked)
+        snprintf(threads, sizeof threads, "threads=%u&", cpu->workers);
+    snprintf(out, room, "cpu?%s%s%s", cpu->engine_was_asked ? engine : "", threads, cpu->separate ? "unified=0&" : "");
+    out[strlen(out) - 1] = '\0'; // the last '&', or the '?'
+}
+
 static void cpu_describe(const void *device, slr_device_info *out)
 {
     const struct slri_cpu *cpu = device;
-    char identity[SLRI_CPU_IDENTITY_BYTES], threads[24] = "";
+    char identity[SLRI_CPU_IDENTITY_BYTES];
     slri_cpu_identity(identity);
-    if (cpu->threads_were_asked)
-        snprintf(threads, sizeof threads, "%sthreads=%u", cpu->engine_was_asked ? "&" : "?", cpu->workers);
-    snprintf(out->name, sizeof out->name, "cpu%s%s",
-             !cpu->engine_was_asked ? ""
-             : cpu->interpreted     ? "?engine=interpreted"
-                                    : "?engine=compiled",
-             threads);
+    describe_name(cpu, out->name, sizeof out->name);
     if (slri_sim_on())
         snprintf(out->description, sizeof out->description, "simulated, SLIPRING_SIM=%llu",
                  (unsigned long long)slri_sim_seed());
@@ -173,6 +193,7 @@ const struct slri_backend slri_backend_cpu = {
     .open = cpu_open,
     .close = cpu_close,
     .describe = cpu_describe,
+    .capabilities = cpu_capabilities,
     .buffer_create = cpu_buffer_create,
     .buffer_destroy = cpu_buffer_destroy,
     .queue_open = slri_cpu_queue_open,

@@ -39,6 +39,7 @@ struct slri_cpu {
     bool interpreted, engine_was_asked;
     uint32_t workers;
     bool threads_were_asked;
+    bool separate;   // "unified=0"
     slri_mutex lock; // starting the workers
     struct slri_cpu_worker *worker;
     uint32_t started, next_worker;

@@ -20,8 +20,7 @@ struct slri_cpu_pool_thread {
 #define LOOK_NS 50000
 #define LOOKS_A_CLOCK 32
 
-// ---- the list of queues that are ready: under the lock
-// ----------------------------------------------------------------
+// ---- the list of queues that are ready: under the lock -------------------------------------------------------------
 
 static void insert(struct slri_cpu_pool *pool, struct slri_queue *queue)
 {
@@ -44,8 +43,7 @@ static struct slri_queue *take(struct slri_cpu_pool *pool)
     return queue;
 }
 
-// ---- threads
-// ---------------------------------------------------------------------------------------------------------
+// ---- threads -------------------------------------------------------------------------------------------------------
 
 static void work(void *arg);
 
@@ -174,8 +172,7 @@ void slri_cpu_pool_leave_host(struct slri_cpu_pool *pool)
     slri_mutex_unlock(&pool->lock);
 }
 
-// ---- life
-// ------------------------------------------------------------------------------------------------------------
+// ---- life ----------------------------------------------------------------------------------------------------------
 
 void slri_cpu_pool_init(struct slri_cpu_pool *pool, uint32_t most, const slr_allocator *allocator)
 {

@@ -57,6 +57,12 @@ static void null_describe(const void *device, slr_device_info *out)
     snprintf(out->cache, sizeof out->cache, "none");
 }
 
+static struct slri_capabilities null_capabilities(const void *device)
+{
+    (void)device;
+    return (struct slri_capabilities){0};
+}
+
 static slr_status null_buffer_create(void *device, uint64_t bytes, void **memory)
 {
     (void)device, (void)bytes;
@@ -109,6 +115,7 @@ const struct slri_backend slri_backend_null = {
     .open = null_open,
     .close = null_close,
     .describe = null_describe,
+    .capabilities = null_capabilities,
     .buffer_create = null_buffer_create,
     .buffer_destroy = null_buffer_destroy,
     .queue_open = null_queue_open,

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one way in for work: what is submitted, what it needs moved and must wait for, and what it holds until it is
+// done.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/thread.h"
+#include "device/stream.h"
+
+// A submission and all it points to, in one block; in a second one where bytes have to be moved or others waited for.
+struct record {
+    struct slri_submission submission; // the first member
+    size_t bytes, more_bytes;
+    slr_device *device;
+    void (*settle)(void *user);
+    void *user, *more;
+    struct slri_buffer_use *use;
+    uint32_t uses;
+};
+
+static void settle(struct slri_submission *submission)
+{
+    struct record *record = (struct record *)submission;
+    if (record->settle)
+        record->settle(record->user);
+    for (uint32_t i = 0; i < record->uses; ++i)
+        slri_buffer_release(record->use[i].buffer);
+}
+
+static void forget(struct slri_submission *submission)
+{
+    struct record *record = (struct record *)submission;
+    const slr_allocator *allocator = record->device->allocator;
+    slri_free(allocator, record->more, record->more_bytes);
+    slri_free(allocator, record, record->bytes);
+}
+
+// Room for more commands, in front, and more waits, behind. Gives where the new ones go.
+static slr_status grow(struct record *record, uint32_t moves, uint32_t waits, struct slri_command **command,
+                       struct slri_after **wait)
+{
+    const struct slri_submission *s = &record->submission;
+    record->more_bytes = (moves + s->commands) * sizeof **command + (waits + s->waits) * sizeof **wait;
+    record->more = slri_alloc(record->device->allocator, record->more_bytes);
+    if (!record->more)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a submission with %u copies before it", moves);
+    *command = record->more;
+    *wait = (struct slri_after *)(*command + moves + s->commands);
+    for (uint32_t i = 0; i < s->waits; ++i)
+        (*wait)[i] = s->wait[i];
+    return SLR_OK;
+}
+
+static slr_status prepare(struct slri_submission *s)
+{
+    struct record *record = (struct record *)s;
+    uint32_t moves = 0, conflicts = 0, commands = 0, waits = s->waits;
+    for (uint32_t i = 0; i < record->uses; ++i)
+        SLRI_TRY(slri_use_check(&record->use[i], record->uses, s->queue, &moves, &conflicts));
+    struct slri_command *command = NULL;
+    struct slri_after *wait = s->wait;
+    if (moves != 0 || conflicts != 0)
+        SLRI_TRY(grow(record, moves, conflicts, &command, &wait));
+    for (uint32_t i = 0; i < record->uses; ++i)
+        slri_use_move(&record->use[i], command, &commands);
+    for (uint32_t i = 0; i < record->uses; ++i)
+        slri_use_enter(&record->use[i], s->queue, s->value, wait, &waits);
+    s->wait = wait;
+    s->waits = waits;
+    if (!command)
+        return SLR_OK;
+    for (uint32_t i = 0; i < s->commands; ++i)
+        command[commands + i] = s->command[i];
+    s->command = command;
+    s->commands += commands;
+    return SLR_OK;
+}
+
+static void fill_record(struct record *record, slr_stream *stream, const struct slri_work *work)
+{
+    struct slri_command *command = (struct slri_command *)(record + 1);
+    struct slri_after *wait = (struct slri_after *)(command + work->commands);
+    record->use = (struct slri_buffer_use *)(wait + work->waits);
+    for (uint32_t i = 0; i < work->commands; ++i)
+        command[i] = work->command[i];
+    for (uint32_t i = 0; i < work->waits; ++i)
+        wait[i] = (struct slri_after){&work->wait[i].stream->queue, work->wait[i].value};
+    for (uint32_t i = 0; i < work->uses; ++i) {
+        record->use[i] = work->use[i];
+        slri_buffer_hold(work->use[i].buffer);
+    }
+    record->device = stream->device;
+    record->uses = work->uses;
+    record->settle = work->settle;
+    record->user = work->user;
+    record->submission = (struct slri_submission){.command = command,
+                                                  .commands = work->commands,
+                                                  .wait = wait,
+                                                  .waits = work->waits,
+                                                  .queue = &stream->queue,
+                                                  .prepare = work->uses ? prepare : NULL,
+                                                  .settle = settle,
+                                                  .forget = forget};
+}
+
+// Undoes a record that was not submitted.
+static void drop(struct record *record)
+{
+    record->settle = NULL; // its work stays the caller's
+    settle(&record->submission);
+    forget(&record->submission);
+}
+
+static slr_status submit(slr_stream *stream, const struct slri_work *work, slr_point *out)
+{
+    slr_device *device = stream->device;
+    size_t bytes = sizeof(struct record) + work->commands * sizeof(struct slri_command) +
+                   work->waits * sizeof(struct slri_after) + work->uses * sizeof(struct slri_buffer_use);
+    struct record *record = slri_alloc(device->allocator, bytes);
+    if (!record)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a submission of %u commands", work->commands);
+    record->bytes = bytes;
+    fill_record(record, stream, work);
+    uint64_t value = 0;
+    record->submission.told = out ? &value : NULL;
+    slr_status status = device->backend->submit(device->self, &record->submission);
+    if (status != SLR_OK)
+        drop(record);
+    else if (out)
+        *out = (slr_point){stream, value};
+    return status;
+}
+
+slr_status slri_stream_submit(slr_stream *stream, const struct slri_work *work, slr_point *out)
+{
+    slr_status status;
+    while ((status = submit(stream, work, out)) == SLRI_BUSY)
+        slri_yield(); // another thread is in the middle of a copy
+    return status;
+}
+
+slr_status slri_device_run(slr_device *device, const struct slri_command *command, uint32_t commands)
+{
+    struct slri_submission submission = {.command = command, .commands = commands};
+    return device->backend->submit(device->self, &submission);
+}
