@@ -3,10 +3,11 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DESTDIR ?=
+FUZZ_SECONDS ?= 60
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test sim bench install asan tsan clang format check-format clean
+.PHONY: all help demo test sim bench install asan tsan clang fuzz format check-format clean
 
 all: ## the library, and the command line where jansson is installed (build/release)
 	@scripts/deps.sh build
@@ -44,6 +45,10 @@ asan tsan clang: ## tests with address and undefined behaviour, or thread, sanit
 	@scripts/deps.sh $(if $(filter clang,$@),ci,test)
 	@$(call BUILD,$@)
 	@ctest --preset $@
+
+fuzz: ## each harness of tests/fuzz for FUZZ_SECONDS (default 60); AFL=1: with AFL++ instead of libFuzzer
+	@scripts/deps.sh fuzz
+	@scripts/fuzz.sh $(if $(AFL),--afl) $(FUZZ_SECONDS)
 
 format: ## rewrites our C and C++ as .clang-format says
 	@scripts/format.sh

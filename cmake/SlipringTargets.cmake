@@ -15,6 +15,10 @@ function(slipring_settings target)
         CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
         C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${SLIPRING_WERROR}>:-Werror>)
+    if(SLIPRING_FUZZ) # which way an input takes, for the fuzzer to see
+        target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+        target_link_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
     if(SLIPRING_SANITIZE)
         target_compile_options(${target} PRIVATE -fsanitize=${SLIPRING_SANITIZE} -fno-sanitize-recover=all
                                                  -fno-omit-frame-pointer)

@@ -25,6 +25,8 @@ bench | header jansson.h | libjansson-dev
 bench | command c++ | g++
 bench | header caf/all.hpp | libcaf-dev
 bench | library libmimalloc.so.2 | libmimalloc2.0
+fuzz  | command clang | clang
+fuzz  | command afl-clang-fast | afl++
 ci    | command clang | clang
 ci    | command clang-format | clang-format
 ci    | command shellcheck | shellcheck
@@ -35,6 +37,7 @@ targets_of() {
     case $1 in
         build) echo build ;;
         demo | test | bench) echo build "$1" ;;
+        fuzz) echo build test fuzz ;;
         ci) echo build test ci ;;
         *) return 1 ;;
     esac
@@ -112,7 +115,7 @@ main() {
         return
     fi
     if [[ $# -ne 1 ]] || ! wanted=$(targets_of "$1"); then
-        echo "usage: deps.sh build|demo|test|bench|ci, or deps.sh --list" >&2
+        echo "usage: deps.sh build|demo|test|bench|fuzz|ci, or deps.sh --list" >&2
         return 2
     fi
     each_row note_missing

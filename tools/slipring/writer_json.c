@@ -182,6 +182,11 @@ static void put_value(writer *writer, slr_scalar scalar, const unsigned char *fr
     bool quotes = needs_quotes(scalar, from);
     char *to = writer_room(writer, NUMBER_TEXT_MAX + 2);
     size_t length = number_print(scalar, from, to + quotes);
+    // As a whole number, which -0 is to a reader of JSON, it would come back as 0.
+    if ((scalar == SLR_F32 || scalar == SLR_F64) && strcmp(to, "-0") == 0) {
+        memcpy(to + length, ".0", 2);
+        length += 2;
+    }
     if (quotes)
         to[0] = to[++length] = '"';
     writer->used += length + quotes;

@@ -58,7 +58,7 @@ static void ndjson_nests_as_the_struct_does(void **state)
     (void)state;
     struct reply reply = {-5, {{0.1f, {INFINITY, 3}}, {-0.0f, {1e-30f, NAN}}}, UINT64_MAX, true};
     size_t bytes;
-    const char *rest = "\"id\":-5,\"leg\":[{\"x\":0.1,\"y\":[\"inf\",3]},{\"x\":-0,\"y\":[1e-30,\"nan\"]}],"
+    const char *rest = "\"id\":-5,\"leg\":[{\"x\":0.1,\"y\":[\"inf\",3]},{\"x\":-0.0,\"y\":[1e-30,\"nan\"]}],"
                        "\"u\":\"18446744073709551615\",\"ok\":true}\n";
     char wanted[512];
     snprintf(wanted, sizeof wanted, "{%s", rest);

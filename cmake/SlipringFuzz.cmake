@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every tests/fuzz/NAME_fuzz.c is one harness. Here it is linked with a driver that replays its corpus, as the test
+# "tests/fuzz/NAME"; with SLIPRING_FUZZ, with the compiler's fuzzer instead (clang's libFuzzer; of afl-clang-fast, AFL++).
+if(NOT TARGET slipring_tool_objects)
+    return()
+endif()
+
+add_custom_target(fuzz)
+file(GLOB harnesses CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/*_fuzz.c)
+foreach(file IN LISTS harnesses)
+    cmake_path(GET file STEM stem)
+    string(REGEX REPLACE "_fuzz$" "" name ${stem})
+    add_executable(fuzz_${name} ${file} ${PROJECT_SOURCE_DIR}/tests/fuzz/records.c)
+    slipring_program_settings(fuzz_${name})
+    target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz)
+    target_link_libraries(fuzz_${name} PRIVATE slipring_tool_objects slipring_internal)
+    set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+    add_dependencies(fuzz fuzz_${name})
+    if(SLIPRING_FUZZ)
+        target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    else()
+        target_sources(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/driver.c)
+        slipring_register(tests/fuzz/${name} fuzz_${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+    endif()
+endforeach()
