@@ -17,7 +17,10 @@
     X(STATUS, 6, "the host function returned an error")                                                                \
     X(OVERRUN, 7, "the handler ran past handler_timeout_ns and was abandoned")                                         \
     X(BARRIER, 8, "a barrier that not all threads of the block reach")                                                 \
-    X(SENDS, 9, "more messages through one outlet than the ring kernel's max_sends")
+    X(SENDS, 9, "more messages through one outlet than the ring kernel's max_sends")                                   \
+    X(WARP, 10, "a warp function that not all threads of its mask reach, or that its caller's mask leaves out")        \
+    X(ASSERT, 11, "an assertion does not hold")                                                                        \
+    X(TRAP, 12, "__trap()")
 
 enum slri_fault {
 #define SLRI_FAULT_ENUM(name, integer, text) SLRI_FAULT_##name = integer,

@@ -19,7 +19,8 @@ enum slri_symbol_kind {
     SLRI_SYMBOL_TABLE,    // a const object with static storage: a table of the module
     SLRI_SYMBOL_SHARED,   // a __shared__ object: of the module's, or all that is `extern`
     SLRI_SYMBOL_FUNCTION,
-    SLRI_SYMBOL_TAG, // of a struct or an enum: a name space of its own
+    SLRI_SYMBOL_LEFT_OUT, // a name of the host's or of C++
+    SLRI_SYMBOL_TAG,      // of a struct or an enum: a name space of its own
 };
 
 struct slri_symbol {
@@ -38,6 +39,8 @@ struct slri_symbol {
     bool address_taken;           // of a VARIABLE: it lives in memory
     struct slri_func *func;       // of a FUNCTION
     struct slri_type *incomplete; // of a TAG: the struct that is still to be defined
+    unsigned left_out_code;       // of a LEFT_OUT, and of a TAG that was left out: why; else 0
+    const char *left_out_why;
     struct slri_symbol *shadowed; // chains of the parser's scopes
     struct slri_symbol *in_scope;
     uint32_t depth;
@@ -87,6 +90,10 @@ enum slri_expr_op {
     SLRI_EXPR_SEND,  // left: the outlet; right: a pointer to the message; third: the instance, a U32, or NULL
     SLRI_EXPR_INSTANCE,
     SLRI_EXPR_BUILTIN, // index: enum slri_builtin
+    SLRI_EXPR_WARP,    // index: enum slri_warp; arg; work: the kind of its value
+    SLRI_EXPR_PRESENT, // whether left, a pointer, points into anything
+    SLRI_EXPR_PRINT,   // index: the module's format; arg
+    SLRI_EXPR_TRAP,    // index: enum slri_fault, where left (an I32, or NULL: always) is zero
     SLRI_EXPR_BARRIER, // index: enum slri_barrier; left: the value that is combined, an I32, or NULL
     SLRI_EXPR_LITERAL, // a compound literal: init
 };
@@ -156,6 +163,8 @@ struct slri_func {
     struct slri_stmt *body; // NULL: only declared
     bool is_ring;
     bool is_kernel;
+    bool is_device;   // marked __device__ or __global__
+    bool is_left_out; // it was outside the language
     bool is_defined;
     uint32_t max_threads, min_blocks; // of a kernel: __launch_bounds__, or 0
     bool is_lowering;                 // on the way down: a call to it now is recursion

@@ -71,6 +71,12 @@ bool slri_check_argument_count(struct slri_unit *unit, const struct slri_token *
 bool slri_names_place(const struct slri_token *name); // threadIdx, blockIdx, blockDim or gridDim
 struct slri_expr *slri_make_place(struct slri_unit *unit, const struct slri_token *name,
                                   const struct slri_token *member);
+struct slri_expr *slri_make_whole_place(struct slri_unit *unit, const struct slri_token *name); // a uint3 or dim3
+// make_float4(...), printf(text, ...)
+struct slri_expr *slri_make_vector(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg,
+                                   uint32_t args); // NULL when there is no vector of that name
+struct slri_expr *slri_make_print(struct slri_unit *unit, const struct slri_token *name, const struct slri_token *text,
+                                  struct slri_expr **arg, uint32_t args);
 // A function of blocks that is built in (__syncthreads, __threadfence); NULL when there is none of that name.
 struct slri_expr *slri_make_block_builtin(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg,
                                           uint32_t args);

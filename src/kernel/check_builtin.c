@@ -17,6 +17,8 @@ static const struct {
 } constants[] = {
     {"false", 0},
     {"true", 1},
+    {"nullptr", 0}, // to compare pointers with
+    {"NULL", 0},
     {"warpSize", SLRI_WARP_THREADS},
     {"__NV_ATOMIC_RELAXED", ORDER + SLRI_RELAXED},
     {"__NV_ATOMIC_ACQUIRE", ORDER + SLRI_ACQUIRE},
@@ -143,6 +145,8 @@ static const struct atomic {
     {"atomicMin", CLASSIC_RMW, SLRI_RMW_MIN},
     {"atomicMax", CLASSIC_RMW, SLRI_RMW_MAX},
     {"atomicExch", CLASSIC_RMW, SLRI_RMW_EXCHANGE},
+    {"atomicInc", CLASSIC_RMW, SLRI_RMW_INCREMENT},
+    {"atomicDec", CLASSIC_RMW, SLRI_RMW_DECREMENT},
     {"atomicCAS", CLASSIC_CAS, SLRI_RMW_EXCHANGE},
 };
 
@@ -191,15 +195,27 @@ static bool check_order(struct slri_unit *unit, const struct slri_token *name, e
     return !is_wrong;
 }
 
-static bool check_atomic_pointer(struct slri_unit *unit, const struct slri_token *name, struct slri_expr *pointer,
-                                 bool writes)
+static bool atomic_takes_floats(const struct atomic *atomic)
 {
+    bool adds = atomic->rmw == SLRI_RMW_ADD || atomic->rmw == SLRI_RMW_EXCHANGE;
+    return (atomic->form == CLASSIC_RMW || atomic->form == RMW) && adds;
+}
+
+static bool check_atomic_pointer(struct slri_unit *unit, const struct atomic *atomic, const struct slri_token *name,
+                                 struct slri_expr *pointer)
+{
+    bool writes = forms[atomic->form].writes;
     const struct slri_type *type = pointer->type;
     if (pointer->op == SLRI_EXPR_ERROR)
         return false;
-    bool fits = type->kind == SLRI_POINTER && type->of->kind >= SLRI_I32 && type->of->kind <= SLRI_U64;
-    if (!fits)
-        SLRI_ERROR(unit, pointer->where, WRONG_TYPE, "'%s' works on integers of 32 and 64 bits, not on %s", name->text,
+    enum slri_kind kind = type->kind == SLRI_POINTER ? type->of->kind : SLRI_VOID;
+    bool fits = kind >= SLRI_I32 && kind <= SLRI_U64;
+    bool takes_floats = atomic_takes_floats(atomic), of_u32 = atomic->rmw >= SLRI_RMW_INCREMENT;
+    if (of_u32 ? kind != SLRI_U32 : !fits && !(takes_floats && slri_kind_is_float(kind)))
+        SLRI_ERROR(unit, pointer->where, WRONG_TYPE, "'%s' works on %s, not on %s", name->text,
+                   of_u32         ? "unsigned int"
+                   : takes_floats ? "numbers of 32 and 64 bits"
+                                  : "integers of 32 and 64 bits",
                    slri_unit_spell(unit, type));
     else if (writes && type->is_const)
         SLRI_ERROR(unit, pointer->where, CONST_VIOLATED, "'%s' writes to a %s", name->text,
@@ -215,8 +231,13 @@ static bool parse_atomic_orders(struct slri_unit *unit, const struct atomic *ato
     bool is_right = true;
     made->order = SLRI_RELAXED;
     made->scope = SLRI_SCOPE_DEVICE;
-    if (atomic->form == CLASSIC_RMW || atomic->form == CLASSIC_CAS)
+    if (atomic->form == CLASSIC_RMW || atomic->form == CLASSIC_CAS) {
+        size_t bare = strlen(atomic->name);
+        made->scope = !name->text[bare]                          ? SLRI_SCOPE_DEVICE
+                      : strcmp(name->text + bare, "_block") == 0 ? SLRI_SCOPE_BLOCK
+                                                                 : SLRI_SCOPE_SYSTEM;
         return true;
+    }
     uint32_t at = atomic->form == EXCHANGE ? 4 : forms[atomic->form].values;
     made->order = parse_order(unit, arg[at], &is_right);
     if (atomic->form == EXCHANGE)
@@ -232,7 +253,7 @@ static struct slri_expr *make_atomic(struct slri_unit *unit, const struct atomic
         return slri_make_error(unit, name->where);
     for (uint32_t i = 0; i < args; i++)
         arg[i] = slri_rvalue(unit, arg[i]);
-    if (!check_atomic_pointer(unit, name, arg[0], forms[atomic->form].writes))
+    if (!check_atomic_pointer(unit, atomic, name, arg[0]))
         return slri_make_error(unit, name->where);
     const struct slri_type *type = arg[0]->type->of;
     bool is_exchange = atomic->form == EXCHANGE, is_store = atomic->form == STORE;
@@ -322,6 +343,17 @@ static struct slri_expr *make_instance(struct slri_unit *unit, const struct slri
     return slri_make(unit, SLRI_EXPR_INSTANCE, slri_type_of(unit->types, SLRI_U32), name->where, NULL, NULL);
 }
 
+// atomicAdd, and of CUDA's own names also atomicAdd_block and atomicAdd_system.
+static bool names_atomic(const struct atomic *atomic, const struct slri_token *name)
+{
+    size_t bare = strlen(atomic->name);
+    if (strncmp(name->text, atomic->name, bare) != 0)
+        return false;
+    const char *rest = name->text + bare;
+    bool is_classic = atomic->form == CLASSIC_RMW || atomic->form == CLASSIC_CAS;
+    return !*rest || (is_classic && (strcmp(rest, "_block") == 0 || strcmp(rest, "_system") == 0));
+}
+
 struct slri_expr *slri_make_builtin(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg,
                                     uint32_t args)
 {
@@ -338,7 +370,7 @@ struct slri_expr *slri_make_builtin(struct slri_unit *unit, const struct slri_to
     if (slri_token_is(name, "__nv_atomic_thread_fence"))
         return make_fence(unit, name, arg, args);
     for (size_t i = 0; i < COUNT(atomics); i++)
-        if (slri_token_is(name, atomics[i].name))
+        if (names_atomic(&atomics[i], name))
             return make_atomic(unit, &atomics[i], name, arg, args);
     struct slri_expr *of_block = slri_make_block_builtin(unit, name, arg, args);
     return of_block ? of_block : make_math(unit, name, arg, args);

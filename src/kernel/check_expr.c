@@ -93,11 +93,8 @@ struct slri_expr *slri_truth(struct slri_unit *unit, struct slri_expr *expr)
     expr = slri_rvalue(unit, expr);
     if (expr->op == SLRI_EXPR_ERROR)
         return expr;
-    if (expr->type->kind == SLRI_POINTER) {
-        SLRI_ERROR(unit, expr->where, POINTER_COMPARISON, "%s is a pointer, and no pointer is null here",
-                   slri_expr_name(unit, expr));
-        return slri_make_error(unit, expr->where);
-    }
+    if (expr->type->kind == SLRI_POINTER)
+        return slri_make(unit, SLRI_EXPR_PRESENT, slri_type_of(unit->types, SLRI_I32), expr->where, expr, NULL);
     if (!slri_type_is_scalar(expr->type)) {
         SLRI_ERROR(unit, expr->where, WRONG_TYPE, "%s has the type %s, a number is needed", slri_expr_name(unit, expr),
                    slri_unit_spell(unit, expr->type));
@@ -176,6 +173,19 @@ static bool may_reinterpret(const struct slri_type *from, const struct slri_type
     return from == to || (slri_type_is_scalar(from) && slri_type_is_scalar(to) && from->bytes == to->bytes);
 }
 
+// In kernels also what CUDA code does for wide accesses and to share one memory: between numbers and vectors of any
+// size. That what is reached is aligned is then the kernel's to see to, as in CUDA.
+static bool may_widen(const struct slri_unit *unit, const struct slri_type *from, const struct slri_type *to)
+{
+    while (from->kind == SLRI_ARRAY)
+        from = from->of;
+    while (to->kind == SLRI_ARRAY)
+        to = to->of;
+    bool plain = (slri_type_is_scalar(from) || from->kind == SLRI_STRUCT) &&
+                 (slri_type_is_scalar(to) || to->kind == SLRI_STRUCT);
+    return plain && unit->function && !unit->function->is_ring;
+}
+
 struct slri_expr *slri_make_cast(struct slri_unit *unit, const struct slri_type *type, struct slri_expr *expr,
                                  struct slri_where where)
 {
@@ -192,7 +202,7 @@ struct slri_expr *slri_make_cast(struct slri_unit *unit, const struct slri_type 
         return slri_make(unit, SLRI_EXPR_CAST, type, where, expr, NULL);
     }
     bool pointers = type->kind == SLRI_POINTER && expr->type->kind == SLRI_POINTER;
-    if (pointers && may_reinterpret(expr->type->of, type->of))
+    if (pointers && (may_reinterpret(expr->type->of, type->of) || may_widen(unit, expr->type->of, type->of)))
         return pointer_as(unit, expr, type, where);
     if (type->kind == SLRI_POINTER || expr->type->kind == SLRI_POINTER)
         SLRI_ERROR(unit, where, POINTER_CAST, "a cast from %s to %s", slri_unit_spell(unit, expr->type),

@@ -64,7 +64,8 @@ const struct slri_field *slri_find_field(struct slri_unit *unit, const struct sl
         return NULL;
     }
     for (uint32_t i = 0; i < type->fields; i++)
-        if (type->field[i].name == name->text)
+        if (type->field[i].name == name->text ||
+            (type->is_vector && slri_token_is(name, type->field[i].name))) // not interned: no source spelled them
             return &type->field[i];
     SLRI_ERROR(unit, name->where, UNKNOWN_MEMBER, "%s has no member '%s'", slri_unit_spell(unit, type), name->text);
     return NULL;

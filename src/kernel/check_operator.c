@@ -105,6 +105,14 @@ static struct slri_expr *of_pointers(struct slri_unit *unit, enum slri_op instr,
     return made;
 }
 
+static struct slri_expr *is_null(struct slri_unit *unit, struct slri_where where, struct slri_expr *pointer,
+                                 bool negated)
+{
+    const struct slri_type *type = slri_type_of(unit->types, SLRI_I32);
+    struct slri_expr *made = slri_make(unit, SLRI_EXPR_PRESENT, type, where, pointer, NULL);
+    return negated ? logical_not(unit, where, made) : made;
+}
+
 static struct slri_expr *with_pointer(struct slri_unit *unit, enum slri_op instr, const struct slri_token *token,
                                       struct slri_expr *left, struct slri_expr *right)
 {
@@ -112,6 +120,9 @@ static struct slri_expr *with_pointer(struct slri_unit *unit, enum slri_op instr
     if (on_left && on_right)
         return of_pointers(unit, instr, token, left, right);
     const struct slri_expr *other = on_left ? right : left;
+    bool with_null = other->op == SLRI_EXPR_CONST && other->bits == 0;
+    if (with_null && (instr == SLRI_OP_EQ || instr == SLRI_OP_NE))
+        return is_null(unit, token->where, on_left ? left : right, instr == SLRI_OP_EQ);
     if (is_comparison(instr) && other->op == SLRI_EXPR_CONST) {
         SLRI_ERROR(unit, token->where, POINTER_COMPARISON, "%s is a pointer, and no pointer is null here",
                    slri_expr_name(unit, on_left ? left : right));

@@ -69,7 +69,7 @@ static void expressions_that_are_wrong_are_refused(void **unused)
         {H("int x = m->t[^^-1];"), SLRI_K_INDEX_OUTSIDE_EXTENT, "element -1"},
         {H("const int *p = m->t; int x = p[^^9];"), SLRI_K_INDEX_OUTSIDE_EXTENT, "the message"},
         {H("int x = m->a^^(3);"), SLRI_K_NOT_A_FUNCTION, "the member 'a'"},
-        {H("^^printf(3);"), SLRI_K_UNKNOWN_FUNCTION, "'printf'"},
+        {H("^^scanf(3);"), SLRI_K_UNKNOWN_FUNCTION, "'scanf'"},
         {H("int t[2] = { 1, 2, ^^3 };"), SLRI_K_BAD_INITIALIZER, "more values than int[2] holds"},
         {H("return ^^3;"), SLRI_K_RETURN_TYPE, "is void"},
         {H("int x = m->a[^^2];"), SLRI_K_NOT_A_POINTER, "no elements"},
@@ -79,7 +79,7 @@ static void expressions_that_are_wrong_are_refused(void **unused)
         {H("int x = ^^ring_reply(m);"), SLRI_K_VOID_VALUE, "void"},
         {H("float x = ^^sqrtf(1, 2);"), SLRI_K_WRONG_ARGUMENT_COUNT, "'sqrtf' takes 1 argument, here are 2"},
         {H("int x; atomicAdd(^^&m->a, 1);"), SLRI_K_CONST_VIOLATED, "const long"},
-        {H("float x; atomicAdd(^^&x, 1);"), SLRI_K_WRONG_TYPE, "integers of 32 and 64 bits"},
+        {H("float x; atomicMax(^^&x, 1);"), SLRI_K_WRONG_TYPE, "integers of 32 and 64 bits"},
         {H("int x; __nv_atomic_load_n(&x, ^^__NV_THREAD_SCOPE_SYSTEM, __NV_THREAD_SCOPE_SYSTEM);"), SLRI_K_NOT_CONSTANT,
          "a memory order"},
         {H("enum { ^^A = 3000000000 };"), SLRI_K_VALUE_OUT_OF_RANGE, "3000000000"},
@@ -109,9 +109,11 @@ static void what_is_outside_the_subset_is_refused(void **unused)
          SLRI_K_FUNCTION_POINTER, "'f'"},
         {H("^^malloc(3);"), SLRI_K_DYNAMIC_ALLOCATION, "malloc"},
         {H("static int ^^n = 0;"), SLRI_K_STATIC_LOCAL, "from message to message"},
-        {"int ^^n = 3;" IN "__ring__ void h(const struct in *m) {}", SLRI_K_GLOBAL_VARIABLE, "'n'"},
+        {"int n = 3;" IN "__ring__ void h(const struct in *m) { int x = ^^n; }", SLRI_K_GLOBAL_VARIABLE,
+         "'n' in line 1"},
         {"__constant__ float ^^t[3];" IN "__ring__ void h(const struct in *m) {}", SLRI_K_BAD_INITIALIZER, "no values"},
-        {"int ^^main(void) { return 0; }" IN "__ring__ void h(const struct in *m) {}", SLRI_K_HOST_CODE, "'main'"},
+        {"float f(float x) { return x; }" IN "__ring__ void h(const struct in *m) { float y = ^^f(1); }",
+         SLRI_K_HOST_CODE, "'f' in line 1 was left out: it is the host's"},
         {H("k^^<<<1, 2>>>(m);"), SLRI_K_HOST_CODE, "a kernel launch"},
         {H("int x = ^^threadIdx.x;"), SLRI_K_NOT_IN_HANDLER, "one thread"},
         {H("^^__syncthreads();"), SLRI_K_NOT_IN_HANDLER, "a barrier"},
@@ -197,7 +199,8 @@ static void kernels_have_their_shape(void **unused)
          "64000 bytes"},
         {"__global__ void k(void) { }\n__global__ void l(void) { ^^k(); }", SLRI_K_HANDLER_CALLED,
          "'k' is a __global__"},
-        {"^^static void __launch_bounds__(64) f(void) { }\n__global__ void k(void) { f(); }", SLRI_K_ATTRIBUTE, "'f'"},
+        {"^^__device__ void __launch_bounds__(64) f(void) { }\n__global__ void k(void) { f(); }", SLRI_K_ATTRIBUTE,
+         "'f'"},
     };
     REFUSE(list);
     assert_accepted("extern \"C\" __global__ void __launch_bounds__(128, 2) k(float *__restrict__ y) { y[0] = 1; }\n"
@@ -268,7 +271,8 @@ static void depth_and_size_have_limits(void **unused)
     assert_repeated(BEGIN "1; int t[1] = ", "{", 100000, "", SLRI_K_UNEXPECTED_TOKEN);
     assert_repeated(BEGIN "1; int t[1] = { 1 }, y = ", "t[", 100000, "", SLRI_K_NESTING_TOO_DEEP);
     assert_repeated(IN, "}", 100000, "", SLRI_K_UNEXPECTED_TOKEN);
-    assert_repeated(IN, "int f(", 100000, "", SLRI_K_NESTING_TOO_DEEP);
+    assert_repeated(IN, "int f(", 100000, "", SLRI_K_NO_HANDLER);
+    assert_repeated(IN, "static int f(", 100000, "", SLRI_K_NESTING_TOO_DEEP);
     assert_repeated(BEGIN "1; int big[70000];", "", 0, "}", SLRI_K_TYPE_TOO_LARGE);
     assert_repeated(IN "static const char t[20000000] = { 1 };", "", 0, "", SLRI_K_TYPE_TOO_LARGE);
 }

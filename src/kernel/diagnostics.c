@@ -86,6 +86,26 @@ uint32_t slri_report_errors(const struct slri_front *front)
     return front->report->errors;
 }
 
+unsigned slri_report_code(const struct slri_front *front, uint32_t index)
+{
+    return front->report->error[index].code;
+}
+
+struct slri_where slri_report_where(const struct slri_front *front, uint32_t index)
+{
+    return front->report->error[index].where;
+}
+
+const char *slri_report_message(const struct slri_front *front, uint32_t index)
+{
+    return front->report->error[index].message;
+}
+
+void slri_report_drop(struct slri_front *front, uint32_t errors)
+{
+    front->report->errors = errors;
+}
+
 // ---- source order --------------------------------------------------------------------------------------------------
 
 static struct slri_where parent_of(const struct slri_report *report, struct slri_where where)

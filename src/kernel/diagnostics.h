@@ -102,6 +102,7 @@
     X(93, POINTER_CAST, "access the bytes by the type they have: pointers cannot be cast to other types")              \
     X(94, POINTER_COMPARISON, "compare indices instead")                                                               \
     X(95, POINTER_RETURN, "return an index, or let the caller pass the pointer in")                                    \
+    X(96, LEFT_OUT, "use what is in C: see why it was left out")                                                       \
     /* 110-129: handlers */                                                                                            \
     X(110, NO_HANDLER, "mark at least one function with __ring__ or __global__")                                       \
     X(111, BAD_STATE_PARAMETER, "the state is the first parameter, a pointer to a struct that is not const")           \
@@ -123,6 +124,9 @@
     X(124, UNKNOWN_BUILTIN_MEMBER, "threadIdx, blockIdx, blockDim and gridDim have the members x, y and z")            \
     X(125, BAD_OUTLET, "write ring_to(struct message) name, with a struct that is defined, as a handler's parameter")  \
     X(126, BAD_SEND, "write ring_send(outlet, &message), or ring_send_at(outlet, instance, &message)")                 \
+    X(127, BAD_PRINT,                                                                                                  \
+      "printf takes a text and a value for each conversion in it: %d %u %x %c of integers, %ld %lu of 64 bits, %f %e " \
+      "%g of floats; without * and %s")                                                                                \
     /* 130-: limits */                                                                                                 \
     X(130, KERNEL_TOO_LARGE, "split the handler, or call its functions with fewer different pointers")
 

@@ -8,10 +8,10 @@
 
 // ---- spellings -----------------------------------------------------------------------------------------------------
 
-// In a row: $d $a $b $c registers; $p the address (root, a), $q (root2, b); $K the kind's name, $T the C type of its
-// registers; $n imm; $w the mask of a shift count; $l "file, line"; $o $f the memory order, and that of a failed
-// exchange; $r imm as an atomic operation; $B the size of a reply; $m $t the size of a message sent, and its outlet; $F
-// a fault follows: `return slri_fault(call, SLRI_FAULT_`.
+// In a row: $d $a $b $c registers; $p the address (root, a), $q (root2, b); $z where root begins; $K the kind's name,
+// $T the C type of its registers; $n imm; $w the mask of a shift count; $l "file, line"; $o $f the memory order, and
+// that of a failed exchange; $r imm as an atomic operation; $B the size of a reply; $m $t the size of a message sent,
+// and its outlet; $F a fault follows: `return slri_fault(call, SLRI_FAULT_`.
 static const char *const spelling[] = {
     [SLRI_OP_MOVE] = "$d = $a;",
     [SLRI_OP_NEG] = "$d = -$a;",
@@ -45,6 +45,8 @@ static const char *const spelling[] = {
     [SLRI_OP_REPLY] = "if (!slri_reply(call, $p, $B)) $FREPLIES, $l);",
     [SLRI_OP_SEND] = "if (!slri_send(&call->out[$t], $p, $b, $m)) $FSENDS, $l);",
     [SLRI_OP_INSTANCE] = "$d = call->instance;",
+    [SLRI_OP_PRESENT] = "$d = $z != 0;",
+    [SLRI_OP_TRAP] = "return slri_fault(call, $n, $l);",
     [SLRI_OP_BREAK] = "break;",
 };
 #define SPELLINGS (sizeof spelling / sizeof *spelling)
@@ -93,6 +95,9 @@ static void put_hole(struct slri_c_emitter *e, const struct slri_instr *in, char
         break;
     case 'q':
         slri_c_address(e, in->root2, in->b);
+        break;
+    case 'z':
+        slri_c_root(e, in->root);
         break;
     case 'K':
         slri_c_put(e, slri_kind_name(in->kind));
@@ -306,6 +311,8 @@ bool slri_c_may_fault(const struct slri_c_emitter *e, const struct slri_instr *i
         return !always_inside(e, in);
     if (in->op == SLRI_OP_CALL)
         return slri_c_traits(e, in->callee)->can_fault;
+    if (in->op == SLRI_OP_TRAP || in->op == SLRI_OP_PRESENT)
+        return in->op == SLRI_OP_TRAP;
     return in->op == SLRI_OP_REPLY || in->op == SLRI_OP_SEND || in->root.kind == SLRI_ROOT_BINDING ||
            in->root2.kind == SLRI_ROOT_BINDING;
 }
@@ -314,7 +321,8 @@ bool slri_c_may_fault(const struct slri_c_emitter *e, const struct slri_instr *i
 
 static void put_plain(struct slri_c_emitter *e, const struct slri_instr *in)
 {
-    put_access_checks(e, in);
+    if (in->op != SLRI_OP_PRESENT) // it does not touch what is there
+        put_access_checks(e, in);
     if (is_division(in) && slri_c_may_fault(e, in))
         put_spelling(e, in, "if ($b == 0) $FDIVIDE, $l); ");
     if (in->op == SLRI_OP_DIV && slri_kind_is_float(in->kind))

@@ -122,7 +122,9 @@ static const char *const atomics[] = {
     "    SLRI_ATOMIC_ORDER(K, type, bits)\n",
     "SLRI_ATOMIC_INTEGER(I32, int32_t) SLRI_ATOMIC_INTEGER(U32, uint32_t)\n"
     "SLRI_ATOMIC_INTEGER(I64, int64_t) SLRI_ATOMIC_INTEGER(U64, uint64_t)\n"
-    "SLRI_ATOMIC_FLOAT(F32, float, uint32_t) SLRI_ATOMIC_FLOAT(F64, double, uint64_t)\n",
+    "SLRI_ATOMIC_FLOAT(F32, float, uint32_t) SLRI_ATOMIC_FLOAT(F64, double, uint64_t)\n"
+    "SLRI_ATOMIC_LOOP(increment, U32, uint32_t, uint32_t, a >= b ? 0 : a + 1)\n"
+    "SLRI_ATOMIC_LOOP(decrement, U32, uint32_t, uint32_t, a == 0 || a > b ? b : a - 1)\n",
 };
 
 // clang-format on

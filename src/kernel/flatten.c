@@ -238,13 +238,14 @@ static uint32_t append_args(struct flattener *f, const struct slri_instr *in)
     return flat->args - in->args;
 }
 
-static void flatten_math(struct flattener *f, const struct slri_instr *in)
+static void flatten_with_args(struct flattener *f, enum slri_code_op op, const struct slri_instr *in)
 {
     uint32_t first = append_args(f, in);
-    struct slri_code *code = append(f, SLRI_CODE_MATH, in->where);
+    struct slri_code *code = append(f, op, in->where);
     if (code == NULL)
         return;
     code->dst = in->dst;
+    code->kind = in->kind;
     code->a = in->args;
     code->b = first;
     code->imm = in->imm;
@@ -317,6 +318,10 @@ static enum slri_code_op code_of(const struct flattener *f, const struct slri_in
         return SLRI_CODE_BUILTIN;
     case SLRI_OP_BARRIER:
         return SLRI_CODE_BARRIER;
+    case SLRI_OP_PRESENT:
+        return SLRI_CODE_PRESENT;
+    case SLRI_OP_TRAP:
+        return SLRI_CODE_TRAP;
     default:
         return SLRI_CODE_RETURN;
     }
@@ -368,7 +373,13 @@ static void flatten_instr(struct flattener *f, const struct slri_instr *in)
         append_jump(f, SLRI_CODE_JUMP, SLRI_NO_REG, f->continues, in->where);
         break;
     case SLRI_OP_MATH:
-        flatten_math(f, in);
+        flatten_with_args(f, SLRI_CODE_MATH, in);
+        break;
+    case SLRI_OP_WARP:
+        flatten_with_args(f, SLRI_CODE_WARP, in);
+        break;
+    case SLRI_OP_PRINT:
+        flatten_with_args(f, SLRI_CODE_PRINT, in);
         break;
     case SLRI_OP_CALL:
         flatten_call(f, in);

@@ -39,6 +39,10 @@
     X(INSTANCE)     /* dst = number of the instance */                                                                 \
     X(BUILTIN)      /* dst = the thread's builtin imm */                                                               \
     X(BARRIER)      /* enum slri_barrier imm of a; dst: its value */                                                   \
+    X(WARP)         /* dst = enum slri_warp imm of the registers arg[b ..], a of them, of `kind` */                    \
+    X(PRESENT)      /* dst = whether root is there */                                                                  \
+    X(PRINT)        /* format imm with the registers arg[b ..], a of them */                                           \
+    X(TRAP)         /* the fault imm */                                                                                \
     X(CALL)         /* dst = function imm, whose arguments are arg[b ..], a of them */                                 \
     X(RETURN)       /* a, or SLRI_NO_REG */                                                                            \
     X(JUMP)         /* to `target`, and so do the next three */                                                        \

@@ -23,9 +23,9 @@ static slr_status no_memory(void)
     return SLRI_FAIL(NO_MEMORY, "out of memory while compiling a kernel");
 }
 
-static slr_status compile(struct slri_front *front, struct slri_module *module)
+static slr_status translate_once(struct slri_front *front, struct slri_module *module, bool is_strict,
+                                 bool *all_left_out)
 {
-    SLRI_TRY(slri_preprocess(front));
     struct slri_unit *unit = slri_region_take(front->region, sizeof *unit);
     struct slri_types *types = slri_types_create(front->region);
     if (!unit || !types)
@@ -33,8 +33,24 @@ static slr_status compile(struct slri_front *front, struct slri_module *module)
     unit->front = front;
     unit->region = front->region;
     unit->types = types;
+    unit->is_strict = is_strict;
     if (translate(unit, module) != SLR_OK)
         return no_memory();
+    *all_left_out = unit->is_foreign && module->entries == 0 && slri_report_errors(front) == 1 &&
+                    slri_report_code(front, 0) == SLRI_K_NO_HANDLER;
+    return SLR_OK;
+}
+
+static slr_status compile(struct slri_front *front, struct slri_module *module)
+{
+    SLRI_TRY(slri_preprocess(front));
+    bool all_left_out = false;
+    SLRI_TRY(translate_once(front, module, false, &all_left_out));
+    if (all_left_out) { // one who has written a kernel wants to read what is wrong in it, with place and advice
+        slri_report_drop(front, 0);
+        *module = (struct slri_module){0};
+        SLRI_TRY(translate_once(front, module, true, &all_left_out));
+    }
     return slri_report_errors(front) ? slri_report_fail(front) : SLR_OK;
 }
 

@@ -5,7 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "kernel/format.h"
 #include "kernel/interpreter_thread.h"
+#include "kernel/warp.h"
 
 #include <string.h>
 
@@ -173,6 +175,85 @@ static bool stop(struct run *run, const struct block *block, uint32_t thread, ui
     return false;
 }
 
+// ---- printing ------------------------------------------------------------------------------------------------------
+
+void slri_interp_print(const struct slri_interp_thread *thread, const struct slri_code *in)
+{
+    union slri_scalar value[SLRI_PRINT_MAX_VALUES];
+    struct slri_text text = SLRI_TEXT_INIT;
+    if (!thread->grid->print)
+        return;
+    for (uint32_t i = 0; i < in->a; i++)
+        value[i] = thread->frame->reg[thread->flat->arg[in->b + i].from];
+    slri_format_fill(thread->flat->module->format[in->imm].text, value, &text);
+    thread->grid->print(thread->grid->user, slri_text_view(&text), text.length);
+    slri_text_free(&text);
+}
+
+// ---- warps ---------------------------------------------------------------------------------------------------------
+
+// A function of the warp that begins at thread `base`: done for all lanes that stand at `first`'s instruction, if they
+// are all that must come.
+static bool settle(struct run *run, struct block *block, uint32_t base, uint32_t lanes, uint32_t first)
+{
+    const struct slri_code *code = thread_of(run, block, base + first)->next;
+    struct slri_lane lane[SLRI_WARP_THREADS] = {0};
+    bool all_wait = true;
+    for (uint32_t i = 0; i < lanes; i++) {
+        struct slri_interp_thread *thread = thread_of(run, block, base + i);
+        lane[i].is_live = thread->progress != SLRI_DONE;
+        lane[i].is_here = thread->progress == SLRI_WAITING && thread->next == code;
+        lane[i].reg = thread->frame->reg;
+        all_wait &= thread->progress != SLRI_RUNNING;
+    }
+    enum slri_warp_outcome outcome = slri_warp_evaluate(code, run->flat->arg + code->b, lane, first, all_wait);
+    if (outcome == SLRI_WARP_WRONG)
+        return stop(run, block, base + first, SLRI_FAULT_WARP);
+    if (outcome == SLRI_WARP_WAITS)
+        return false;
+    for (uint32_t i = 0; i < lanes; i++) {
+        struct slri_interp_thread *thread = thread_of(run, block, base + i);
+        if (!lane[i].takes_part)
+            continue;
+        if (code->dst != SLRI_NO_REG)
+            thread->frame->reg[code->dst] = lane[i].result;
+        thread->next = code + 1;
+        thread->progress = SLRI_RUNNING;
+    }
+    return true;
+}
+
+static bool is_at(const struct slri_interp_thread *thread, enum slri_code_op op)
+{
+    return thread->progress == SLRI_WAITING && thread->next->op == (unsigned)op;
+}
+
+// True if some thread can go on now.
+static bool settle_warps(struct run *run, struct block *block)
+{
+    bool any = false;
+    for (uint32_t base = 0; base < run->threads; base += SLRI_WARP_THREADS) {
+        uint32_t lanes = run->threads - base < SLRI_WARP_THREADS ? run->threads - base : SLRI_WARP_THREADS;
+        for (uint32_t i = 0; i < lanes && run->out->fault == SLRI_FAULT_NONE; i++)
+            if (is_at(thread_of(run, block, base + i), SLRI_CODE_WARP))
+                any |= settle(run, block, base, lanes, i);
+    }
+    return any;
+}
+
+// Nobody can go on, and this thread waits for lanes that are elsewhere.
+static bool stop_warp(struct run *run, const struct block *block, uint32_t number)
+{
+    const struct slri_interp_thread *waiting = thread_of(run, block, number);
+    uint32_t base = number / SLRI_WARP_THREADS * SLRI_WARP_THREADS;
+    for (uint32_t i = base; i < base + SLRI_WARP_THREADS && i < run->threads; i++) {
+        const struct slri_interp_thread *other = thread_of(run, block, i);
+        if (other->progress == SLRI_WAITING && other->next != waiting->next)
+            run->out->other = describe(run, block, i);
+    }
+    return stop(run, block, number, SLRI_FAULT_WARP);
+}
+
 // ---- barriers ------------------------------------------------------------------------------------------------------
 
 static int32_t combine(const struct run *run, const struct block *block, const struct slri_code *barrier)
@@ -193,6 +274,9 @@ static bool lift(struct run *run, struct block *block)
     uint32_t first = 0;
     while (thread_of(run, block, first)->progress != SLRI_WAITING)
         first++;
+    for (uint32_t i = first; i < run->threads; i++)
+        if (is_at(thread_of(run, block, i), SLRI_CODE_WARP))
+            return stop_warp(run, block, i);
     const struct slri_code *barrier = thread_of(run, block, first)->next;
     for (uint32_t i = first + 1; i < run->threads; i++) {
         const struct slri_interp_thread *thread = thread_of(run, block, i);
@@ -245,7 +329,8 @@ static bool take_turn(struct run *run, struct block *block, uint32_t number)
     return true;
 }
 
-// Every thread that can go on has one turn; where none can, the barrier is lifted. False after a fault.
+// Every thread that can go on has one turn; then warp functions are done that all have come to. Where no thread could
+// go on, the barrier is lifted. False after a fault.
 static bool advance(struct run *run, struct block *block)
 {
     uint32_t count = list_turns(run, block);
@@ -254,7 +339,10 @@ static bool advance(struct run *run, struct block *block)
             return false;
     if (block->live == 0)
         block->is_open = false;
-    return count > 0 || lift(run, block);
+    bool goes_on = count > 0;
+    if (run->entry->function->uses & SLRI_USES_WARP)
+        goes_on |= settle_warps(run, block);
+    return run->out->fault == SLRI_FAULT_NONE && (goes_on || lift(run, block));
 }
 
 static void run_blocks(struct run *run, struct block *block, uint32_t residents)
@@ -327,7 +415,8 @@ static void make_block(const struct run *run, struct block *block, unsigned char
                                               .span = block->span,
                                               .builtin = block->builtin + (size_t)i * SLRI_BUILTIN_COUNT,
                                               .number = i,
-                                              .watch = run->grid->watch};
+                                              .watch = run->grid->watch,
+                                              .grid = run->grid};
         thread->stack = (unsigned char *)thread + round_up(sizeof *thread);
     }
 }

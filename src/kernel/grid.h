@@ -27,6 +27,9 @@ struct slri_grid {
     uint32_t resident;     ///< blocks that run side by side (0: 1); the others wait for one of them to end
     uint64_t first, count; ///< blocks to run, in order of x, then y, then z; count 0: all from `first` on
     const struct slri_watch *watch; ///< or NULL
+    /// What a kernel prints, a printf at a time, in the order in which they are done. NULL: it is lost.
+    void (*print)(void *user, const char *text, size_t length);
+    void *user;
 };
 
 struct slri_grid_place {
@@ -38,7 +41,7 @@ struct slri_grid_place {
 struct slri_grid_end {
     uint32_t fault; ///< enum slri_fault
     struct slri_grid_place at;
-    struct slri_grid_place other; ///< of a BARRIER fault: a thread that waits elsewhere; where.line 0: none
+    struct slri_grid_place other; ///< of a BARRIER or WARP fault: a thread that waits elsewhere; where.line 0: none
     uint64_t instructions;        ///< done by all threads together
     uint64_t missed;              ///< barriers that were lifted though some thread of the block had ended already
 };

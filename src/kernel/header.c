@@ -9,6 +9,7 @@ static const struct {
 } headers[] = {
     {"slipring/device.h", ""}, // what these two declare is known to the checker, as are the types of <stdint.h>
     {"stddef.h", ""},
+    {"assert.h", ""}, // and assert is
     {"stdbool.h", "#pragma once\n"
                   "#define bool _Bool\n"
                   "#define true 1\n"
@@ -67,6 +68,14 @@ static const struct {
                 "#define DBL_EPSILON 0x1p-52\n"
                 "#define DBL_MIN 0x1p-1022\n"
                 "#define DBL_MAX 0x1.fffffffffffffp1023\n"},
+    {"math_constants.h", "#pragma once\n"
+                         "#define CUDART_INF_F __slri_infinity\n"
+                         "#define CUDART_NAN_F __slri_nan\n"
+                         "#define CUDART_INF ((double)__slri_infinity)\n"
+                         "#define CUDART_PI_F 3.141592654f\n"
+                         "#define CUDART_PI 3.1415926535897931e+0\n"
+                         "#define CUDART_SQRT_TWO_F 1.414213562f\n"
+                         "#define CUDART_LN2_F 0.693147180559945f\n"},
     {"math.h", "#pragma once\n" // the functions are known to the checker
                "#define INFINITY __slri_infinity\n"
                "#define HUGE_VALF __slri_infinity\n"
@@ -87,8 +96,80 @@ static const struct {
                "#define M_SQRT1_2 0.70710678118654752440\n"},
 };
 
+// Headers of the host, of CUDA and of C++: what kernels may use of them is built in, and what else is in them belongs
+// to host code, which is left out.
+static const char *const of_others[] = {
+    "cuda.h",
+    "cuda_runtime.h",
+    "cuda_runtime_api.h",
+    "device_launch_parameters.h",
+    "device_functions.h",
+    "vector_types.h",
+    "vector_functions.h",
+    "curand.h",
+    "cublas_v2.h",
+    "cuda_profiler_api.h",
+    "helper_cuda.h",
+    "helper_functions.h",
+    "helper_timer.h",
+    "helper_string.h",
+    "helper_math.h",
+    "stdio.h",
+    "stdlib.h",
+    "string.h",
+    "time.h",
+    "errno.h",
+    "inttypes.h",
+    "ctype.h",
+    "signal.h",
+    "unistd.h",
+    "sys/time.h",
+    "sys/types.h",
+    "sys/stat.h",
+    "omp.h",
+    "algorithm",
+    "array",
+    "atomic",
+    "cassert",
+    "cerrno",
+    "cfloat",
+    "chrono",
+    "climits",
+    "cmath",
+    "complex",
+    "cstddef",
+    "cstdint",
+    "cstdio",
+    "cstdlib",
+    "cstring",
+    "ctime",
+    "fstream",
+    "functional",
+    "iomanip",
+    "iostream",
+    "limits",
+    "map",
+    "memory",
+    "mutex",
+    "new",
+    "numeric",
+    "random",
+    "sstream",
+    "stdexcept",
+    "string",
+    "thread",
+    "tuple",
+    "type_traits",
+    "unordered_map",
+    "utility",
+    "vector",
+};
+
 const char *slri_builtin_header(const char *name)
 {
+    for (size_t i = 0; i < sizeof of_others / sizeof of_others[0]; i++)
+        if (strcmp(of_others[i], name) == 0)
+            return "";
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
         if (strcmp(headers[i].name, name) == 0)
             return headers[i].text;

@@ -148,6 +148,10 @@ static union slri_scalar combine(const struct slri_code *in, union slri_scalar o
         return less(kind, b, old) ? b : old;
     case SLRI_RMW_MAX:
         return less(kind, old, b) ? b : old;
+    case SLRI_RMW_INCREMENT:
+        return scalar32(old.u32 >= b.u32 ? 0 : old.u32 + 1);
+    case SLRI_RMW_DECREMENT:
+        return scalar32(old.u32 == 0 || old.u32 > b.u32 ? b.u32 : old.u32 - 1);
     case SLRI_RMW_EXCHANGE:
         break;
     }

@@ -254,7 +254,16 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
         case SLRI_CODE_BUILTIN:
             reg[in->dst].u32 = thread->builtin[in->imm];
             break;
-        case SLRI_CODE_BARRIER: // done once it is lifted: `next` then passes it
+        case SLRI_CODE_PRESENT:
+            reg[in->dst].i32 = span[in->table][in->root].base != NULL;
+            break;
+        case SLRI_CODE_PRINT:
+            slri_interp_print(thread, in);
+            break;
+        case SLRI_CODE_TRAP:
+            FAULT((uint32_t)in->imm);
+        case SLRI_CODE_BARRIER: // done when all have come: `next` then passes it
+        case SLRI_CODE_WARP:
             thread->progress = SLRI_WAITING;
             goto stopped;
         case SLRI_CODE_RETURN:

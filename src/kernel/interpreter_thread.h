@@ -6,6 +6,7 @@
 #include "kernel/flatten.h"
 #include "kernel/interpreter.h"
 
+struct slri_grid;
 struct slri_watch;
 
 struct slri_interp {
@@ -28,9 +29,11 @@ struct slri_interp_thread {
     const uint32_t *builtin;        // by enum slri_builtin
     uint32_t number;                // in its block
     const struct slri_watch *watch; // or NULL
+    const struct slri_grid *grid;
 };
 
-void slri_watch_step(const struct slri_interp_thread *thread, const struct slri_code *in); // watch is not NULL
+void slri_interp_print(const struct slri_interp_thread *thread, const struct slri_code *in); // of a grid's thread
+void slri_watch_step(const struct slri_interp_thread *thread, const struct slri_code *in);   // watch is not NULL
 
 // Sets the thread to the entry's first instruction, with a frame and its bindings' values; spans are left alone.
 void slri_interp_thread_open(struct slri_interp_thread *thread, struct slri_call *call);

@@ -33,6 +33,12 @@ static uint32_t root_uses(struct slri_root root)
     return root.kind == SLRI_ROOT_SHARED ? SLRI_USES_SHARED : root.kind == SLRI_ROOT_DYNAMIC ? SLRI_USES_DYNAMIC : 0;
 }
 
+const struct slri_warp_function slri_warp_functions[SLRI_WARP_COUNT] = {
+#define WARP_ROW(name, spelling, args, result) [SLRI_WARP_##name] = {spelling, args, result},
+    SLRI_WARP_LIST(WARP_ROW)
+#undef WARP_ROW
+};
+
 uint32_t slri_instr_uses(const struct slri_instr *instr)
 {
     uint32_t of_roots = root_uses(instr->root) | root_uses(instr->root2);
@@ -41,6 +47,10 @@ uint32_t slri_instr_uses(const struct slri_instr *instr)
         return SLRI_USES_PLACE;
     case SLRI_OP_BARRIER:
         return SLRI_USES_BARRIER;
+    case SLRI_OP_WARP:
+        return SLRI_USES_WARP;
+    case SLRI_OP_PRINT:
+        return SLRI_USES_PRINT;
     case SLRI_OP_REPLY:
     case SLRI_OP_SEND:
         return SLRI_USES_REPLY | of_roots;
@@ -54,7 +64,8 @@ uint32_t slri_instr_uses(const struct slri_instr *instr)
 uint32_t slri_entry_may_use(enum slri_entry_kind kind)
 {
     if (kind == SLRI_ENTRY_KERNEL)
-        return SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_DYNAMIC;
+        return SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_DYNAMIC | SLRI_USES_WARP |
+               SLRI_USES_PRINT;
     return SLRI_USES_REPLY | SLRI_USES_INSTANCE;
 }
 

@@ -60,6 +60,7 @@ struct slri_type {
     const char *name;               // of a struct: its tag or typedef name ("" when it has none)
     const struct slri_field *field; // of a struct
     uint32_t fields;
+    bool is_vector; // of a struct: float4 and its like, which every CUDA source knows
 };
 
 struct slri_field {
@@ -137,6 +138,10 @@ struct slri_where { // a place in the source: file indexes slri_module.file; lin
     X(INSTANCE) /* dst = U32 number of the instance */                                                                 \
     X(BUILTIN)  /* dst = U32 value of enum slri_builtin imm */                                                         \
     X(BARRIER)  /* all threads of the block come here, then go on; imm: enum slri_barrier; dst, a: see there */        \
+    X(WARP)     /* dst = enum slri_warp imm of arg[0..args) in the lanes of one warp */                                \
+    X(PRESENT)  /* dst = I32 whether the root is there: a buffer may be none */                                        \
+    X(PRINT)    /* printf: the module's format imm with the values of arg[0..args) */                                  \
+    X(TRAP)     /* the fault imm (enum slri_fault: ASSERT or TRAP) */                                                  \
     X(CALL)     /* dst (or SLRI_NO_REG) = callee(arg[0..args)) */                                                      \
     X(IF)       /* a (I32): body[0] if not zero, else body[1] (may be NULL) */                                         \
     X(LOOP)     /* see below */                                                                                        \
@@ -159,7 +164,9 @@ enum slri_rmw {
     SLRI_RMW_XOR,
     SLRI_RMW_MIN,
     SLRI_RMW_MAX,
-    SLRI_RMW_EXCHANGE
+    SLRI_RMW_EXCHANGE,
+    SLRI_RMW_INCREMENT, // of U32: old >= b ? 0 : old + 1
+    SLRI_RMW_DECREMENT, // of U32: old == 0 || old > b ? b : old - 1
 };
 enum slri_order { SLRI_RELAXED, SLRI_ACQUIRE, SLRI_RELEASE, SLRI_ACQ_REL, SLRI_SEQ_CST };
 enum slri_scope { SLRI_SCOPE_BLOCK, SLRI_SCOPE_DEVICE, SLRI_SCOPE_SYSTEM };
@@ -191,6 +198,47 @@ enum slri_builtin {
 // is not waited for). It orders the block's accesses to shared and global memory. All but SYNC have an I32 in `a`, and
 // their dst (I32) is the same in every thread: how many threads gave one that is not zero, whether all, whether any.
 enum slri_barrier { SLRI_BARRIER_SYNC, SLRI_BARRIER_COUNT, SLRI_BARRIER_AND, SLRI_BARRIER_OR };
+
+// WARP. arg[0] of all but ACTIVE is the mask (U32) of the lanes that take part; each of them that still runs must come
+// to this instruction with the same mask, and one that comes must be in its own mask: else it is a fault. A lane is a
+// thread's number in its block modulo 32.
+//
+// X(name, what a kernel's source calls it, arguments, result). Types: K the instruction's kind, U U32, I I32, - none.
+// Shuffles: arg[1] the value (K), arg[2] a lane, a distance or a mask for lanes (I32), arg[3] the width (I32): a power
+// of two from 1 to 32, else a fault. dst is the value of lane, where a lane's group are the `width` lanes about it that
+// begin at a multiple of width: SHUFFLE the group's lane arg[2] modulo width; UP and DOWN that many lanes below and
+// above, or the own where that leaves the group; XOR the own lane ^ arg[2], or the own where that is above the group.
+// Where that lane takes no part (or is not there) it is the own value.
+#define SLRI_WARP_LIST(X)                                                                                              \
+    X(SYNC, "__syncwarp", "U", '-')                                                                                    \
+    X(SHUFFLE, "__shfl_sync", "UKII", 'K')                                                                             \
+    X(SHUFFLE_UP, "__shfl_up_sync", "UKII", 'K')                                                                       \
+    X(SHUFFLE_DOWN, "__shfl_down_sync", "UKII", 'K')                                                                   \
+    X(SHUFFLE_XOR, "__shfl_xor_sync", "UKII", 'K')                                                                     \
+    X(BALLOT, "__ballot_sync", "UI", 'U') /* the lanes whose arg[1] is not zero */                                     \
+    X(ALL, "__all_sync", "UI", 'I')       /* whether that is so of all that take part */                               \
+    X(ANY, "__any_sync", "UI", 'I')                                                                                    \
+    X(MATCH, "__match_any_sync", "UK", 'U')       /* the lanes whose arg[1] has the own bits */                        \
+    X(REDUCE_ADD, "__reduce_add_sync", "UK", 'K') /* of I32 and U32, over those that take part */                      \
+    X(REDUCE_MIN, "__reduce_min_sync", "UK", 'K')                                                                      \
+    X(REDUCE_MAX, "__reduce_max_sync", "UK", 'K')                                                                      \
+    X(REDUCE_AND, "__reduce_and_sync", "UK", 'K')                                                                      \
+    X(REDUCE_OR, "__reduce_or_sync", "UK", 'K')                                                                        \
+    X(REDUCE_XOR, "__reduce_xor_sync", "UK", 'K')                                                                      \
+    X(ACTIVE, "__activemask", "", 'U') /* the lanes that stand here when no lane of the warp can go on without */
+
+enum slri_warp {
+#define SLRI_WARP_ENUM(name, spelling, args, result) SLRI_WARP_##name,
+    SLRI_WARP_LIST(SLRI_WARP_ENUM)
+#undef SLRI_WARP_ENUM
+        SLRI_WARP_COUNT
+};
+
+struct slri_warp_function {
+    const char *name, *args;
+    char result;
+};
+extern const struct slri_warp_function slri_warp_functions[SLRI_WARP_COUNT];
 
 #define SLRI_BLOCK_MAX_THREADS 1024 // along x and y, and in all
 #define SLRI_BLOCK_MAX_Z 64
@@ -283,12 +331,14 @@ struct slri_function {
 };
 
 enum slri_use {
-    SLRI_USES_PLACE = 1 << 0,   // BUILTIN
-    SLRI_USES_BARRIER = 1 << 1, // BARRIER
-    SLRI_USES_SHARED = 1 << 2,  // SLRI_ROOT_SHARED
-    SLRI_USES_DYNAMIC = 1 << 3, // SLRI_ROOT_DYNAMIC
-    SLRI_USES_REPLY = 1 << 4,   // REPLY, SEND
-    SLRI_USES_INSTANCE = 1 << 5 // INSTANCE
+    SLRI_USES_PLACE = 1 << 0,    // BUILTIN
+    SLRI_USES_BARRIER = 1 << 1,  // BARRIER
+    SLRI_USES_SHARED = 1 << 2,   // SLRI_ROOT_SHARED
+    SLRI_USES_DYNAMIC = 1 << 3,  // SLRI_ROOT_DYNAMIC
+    SLRI_USES_REPLY = 1 << 4,    // REPLY, SEND
+    SLRI_USES_INSTANCE = 1 << 5, // INSTANCE
+    SLRI_USES_WARP = 1 << 6,     // WARP
+    SLRI_USES_PRINT = 1 << 7,    // PRINT
 };
 
 // A parameter of a kernel, or of a handler after its message: a buffer (a pointer), or a value given at launch. A
@@ -324,6 +374,21 @@ struct slri_entry {
     uint32_t max_threads, min_blocks;
 };
 
+// What a source held and the module has not: host code, C++, headers that are not there. `why` is a sentence without a
+// capital and a full stop.
+struct slri_skipped {
+    const char *name, *what, *why; // what: "the kernel", "the host function", "the template", "the header"
+    struct slri_where where;
+    unsigned code;  // of the diagnostic that says why
+    bool is_kernel; // it is a __global__ function
+};
+
+// A printf's text, as in the source, escapes resolved. Its conversions fit the arguments of each PRINT that names it:
+// d i u o x X c: an integer of 32 bits, with l or ll of 64; f F e E g G a A: F64; p: U64; %%. No *, s or n.
+struct slri_format {
+    const char *text;
+};
+
 struct slri_shared { // a `__shared__` object of known size
     const char *name;
     const struct slri_type *type;
@@ -348,6 +413,10 @@ struct slri_module {
     uint32_t constants;
     struct slri_shared *shared;
     uint32_t shareds;
+    struct slri_format *format;
+    uint32_t formats;
+    struct slri_skipped *skipped; // in the order in which that was found out
+    uint32_t skippeds;
     unsigned char source_hash[16]; // of the text and of all it included
     struct slri_region *region;    // owns every byte of the module
 };

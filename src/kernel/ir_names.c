@@ -28,7 +28,8 @@ const char *slri_root_name(enum slri_root_kind kind)
 
 const char *slri_rmw_name(uint64_t rmw)
 {
-    static const char *const names[] = {"add", "sub", "and", "or", "xor", "min", "max", "exchange"};
+    static const char *const names[] = {"add", "sub", "and",      "or",        "xor",
+                                        "min", "max", "exchange", "increment", "decrement"};
     return NAME_AT(names, rmw);
 }
 

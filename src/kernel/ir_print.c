@@ -71,6 +71,10 @@ static void put_immediate(struct printer *p, const struct slri_instr *in)
         slri_text_printf(p->out, " %s", slri_rmw_name(in->imm));
     else if (in->op == SLRI_OP_BUILTIN)
         slri_text_printf(p->out, " %s", slri_builtin_name(in->imm));
+    else if (in->op == SLRI_OP_WARP)
+        slri_text_printf(p->out, " %s", in->imm < SLRI_WARP_COUNT ? slri_warp_functions[in->imm].name : "?");
+    else if (in->op == SLRI_OP_PRINT || in->op == SLRI_OP_TRAP)
+        slri_text_printf(p->out, " %llu", (unsigned long long)in->imm);
     else if (in->op == SLRI_OP_BARRIER)
         slri_text_printf(p->out, " %s", slri_barrier_name(in->imm));
     else if (in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO || in->op == SLRI_OP_INDEX)
@@ -215,6 +219,14 @@ static void put_constant(struct printer *p, uint32_t index, const struct slri_co
     slri_text_puts(p->out, "\n");
 }
 
+static void put_format(struct printer *p, uint32_t index, const char *text)
+{
+    slri_text_printf(p->out, "format %u: \"", index);
+    for (; *text; text++)
+        slri_text_printf(p->out, isprint((unsigned char)*text) ? "%c" : "\\%03o", (unsigned char)*text);
+    slri_text_puts(p->out, "\"\n");
+}
+
 void slri_module_print(const struct slri_module *module, struct slri_text *out)
 {
     struct printer p = {.out = out};
@@ -226,6 +238,8 @@ void slri_module_print(const struct slri_module *module, struct slri_text *out)
     for (uint32_t i = 0; i < module->shareds; i++)
         slri_text_printf(out, "shared %u: %s, %llu bytes\n", i, module->shared[i].name,
                          (unsigned long long)module->shared[i].type->bytes);
+    for (uint32_t i = 0; i < module->formats; i++)
+        put_format(&p, i, module->format[i].text);
     for (uint32_t i = 0; i < module->functions; i++)
         put_function(&p, module->function[i]);
     for (uint32_t i = 0; i < module->entries; i++)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a module and says the first thing that breaks a rule of ir.h. Emitters and the interpreter rely on what is
 // checked here and check nothing themselves.
+#include "abi/handler.h"
 #include "base/text.h"
+#include "kernel/format.h"
 #include "kernel/ir.h"
 #include "kernel/ir_names.h"
 #include "kernel/math/functions.h"
@@ -74,6 +76,10 @@ static const struct rule rules[] = {
     [SLRI_OP_INSTANCE] = {.operands = "u---"},
     [SLRI_OP_BUILTIN] = {.operands = "u---"},
     [SLRI_OP_BARRIER] = {.operands = "..--"},
+    [SLRI_OP_WARP] = {.operands = ".---"},
+    [SLRI_OP_PRESENT] = {.operands = "i---", .root = READS},
+    [SLRI_OP_PRINT] = {.operands = "----"},
+    [SLRI_OP_TRAP] = {.operands = "----"},
     [SLRI_OP_CALL] = {.operands = "?---"},
     [SLRI_OP_IF] = {.operands = "-i--"},
     [SLRI_OP_LOOP] = {.operands = "-?--"},
@@ -210,8 +216,10 @@ static bool check_order(struct verifier *v, const struct slri_instr *instr)
 
 static bool check_rmw(struct verifier *v, const struct slri_instr *instr)
 {
-    if (instr->imm > SLRI_RMW_EXCHANGE)
+    if (instr->imm > SLRI_RMW_DECREMENT)
         return broken(v, instr, "no such operation");
+    if (instr->imm > SLRI_RMW_EXCHANGE && instr->kind != SLRI_U32)
+        return broken(v, instr, "%s of another kind than U32", slri_rmw_name(instr->imm));
     if (slri_kind_is_float(instr->kind) && instr->imm >= SLRI_RMW_AND && instr->imm <= SLRI_RMW_XOR)
         return broken(v, instr, "%s of floats", slri_rmw_name(instr->imm));
     return true;
@@ -319,6 +327,48 @@ static bool check_barrier(struct verifier *v, const struct slri_instr *instr)
     return check_register(v, instr, "dst", instr->dst, SLRI_I32) && check_register(v, instr, "a", instr->a, SLRI_I32);
 }
 
+static enum slri_kind kind_of_letter(const struct slri_instr *instr, char letter)
+{
+    return letter == 'U' ? SLRI_U32 : letter == 'I' ? SLRI_I32 : letter == 'K' ? instr->kind : SLRI_VOID;
+}
+
+static bool check_warp(struct verifier *v, const struct slri_instr *instr)
+{
+    if (instr->imm >= SLRI_WARP_COUNT)
+        return broken(v, instr, "no such warp function");
+    const struct slri_warp_function *warp = &slri_warp_functions[instr->imm];
+    bool reduces = instr->imm >= SLRI_WARP_REDUCE_ADD && instr->imm <= SLRI_WARP_REDUCE_XOR;
+    if (strchr(warp->args, 'K') ? !is_register_kind(instr->kind) : instr->kind != SLRI_VOID)
+        return broken(v, instr, "%s is of another kind", warp->name);
+    if (reduces && instr->kind != SLRI_I32 && instr->kind != SLRI_U32)
+        return broken(v, instr, "%s is of integers of 32 bits", warp->name);
+    if (instr->args != strlen(warp->args))
+        return broken(v, instr, "%u arguments for %s", instr->args, warp->name);
+    for (uint32_t i = 0; i < instr->args; i++)
+        if (!check_register(v, instr, "argument", instr->arg[i].reg, kind_of_letter(instr, warp->args[i])))
+            return false;
+    if (warp->result == '-')
+        return instr->dst == SLRI_NO_REG || broken(v, instr, "%s has no result", warp->name);
+    return check_register(v, instr, "dst", instr->dst, kind_of_letter(instr, warp->result));
+}
+
+static bool check_print(struct verifier *v, const struct slri_instr *instr)
+{
+    if (instr->imm >= v->module->formats)
+        return broken(v, instr, "no format %llu", (unsigned long long)instr->imm);
+    const char *text = v->module->format[instr->imm].text;
+    struct slri_conversion conversion;
+    uint32_t args = 0;
+    while (slri_format_next(&text, &conversion)) {
+        if (conversion.kind == SLRI_VOID)
+            return broken(v, instr, "its text has a conversion that is none");
+        if (args == instr->args || !check_register(v, instr, "argument", instr->arg[args].reg, conversion.kind))
+            return broken(v, instr, "its arguments are not what its text says");
+        args++;
+    }
+    return args == instr->args || broken(v, instr, "%u arguments for %u conversions", instr->args, args);
+}
+
 static bool check_special(struct verifier *v, const struct slri_instr *instr)
 {
     switch (instr->op) {
@@ -337,6 +387,12 @@ static bool check_special(struct verifier *v, const struct slri_instr *instr)
         return instr->imm < SLRI_BUILTIN_COUNT || broken(v, instr, "no such builtin");
     case SLRI_OP_BARRIER:
         return check_barrier(v, instr);
+    case SLRI_OP_WARP:
+        return check_warp(v, instr);
+    case SLRI_OP_PRINT:
+        return check_print(v, instr);
+    case SLRI_OP_TRAP:
+        return instr->imm == SLRI_FAULT_ASSERT || instr->imm == SLRI_FAULT_TRAP || broken(v, instr, "no such trap");
     case SLRI_OP_CALL:
         return check_call(v, instr);
     case SLRI_OP_IF:

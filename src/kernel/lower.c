@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules, entries and specialised functions.
 #include "kernel/lower.h"
+#include "kernel/skip.h"
 
 #include <string.h>
 
@@ -56,11 +57,14 @@ static struct slri_body begin_body(struct slri_lowering *all, struct slri_func *
 
 static void end_body(struct slri_body *body, struct slri_func *func)
 {
+    uint32_t errors = slri_report_errors(body->unit->front);
     body->ir->name = name_special(body->all, func);
     func->is_lowering = true;
     slri_lower_list(body, func->body);
     func->is_lowering = false;
-    add_function(body->all, body->ir);
+    body->special->is_broken = slri_report_errors(body->unit->front) > errors;
+    if (!body->special->is_broken)
+        add_function(body->all, body->ir);
 }
 
 // ---- functions -----------------------------------------------------------------------------------------------------
@@ -283,13 +287,37 @@ static void try_uncalled(struct slri_lowering *all, struct slri_func *func)
     for (uint32_t i = 0; i < func->params; i++)
         if (!slri_type_is_scalar(func->param[i]->type))
             key[i] = (struct slri_key){.root = {SLRI_ROOT_PARAM, 0}, .bytes = SLRI_UNBOUNDED, .same_as = UINT32_MAX};
+    struct slri_reported *reported = all->reported;
+    uint32_t errors = slri_report_errors(all->unit->front);
+    all->unit->is_trying = all->unit->is_foreign;
     slri_specialise(all, func, key);
+    all->unit->is_trying = false;
+    if (slri_skip_function(all->unit, func, errors))
+        all->reported = reported;
+    slri_unit_after_error(all->unit);
     all->module->functions = functions;
 }
 
 static bool is_entry(const struct slri_func *func)
 {
-    return (func->is_ring || func->is_kernel) && func->is_defined;
+    return (func->is_ring || func->is_kernel) && func->is_defined && !func->is_left_out;
+}
+
+// Lowers an entry; one that is outside the language leaves no trace but in the list of what was left out.
+static void try_entry(struct slri_lowering *all, struct slri_func *func)
+{
+    struct slri_reported *reported = all->reported;
+    uint32_t errors = slri_report_errors(all->unit->front);
+    struct slri_entry *entry = &all->module->entry[all->module->entries];
+    all->unit->is_trying = all->unit->is_foreign;
+    *entry = (struct slri_entry){0};
+    lower_entry(all, func, entry);
+    all->unit->is_trying = false;
+    if (!slri_skip_function(all->unit, func, errors))
+        all->module->entries++;
+    else
+        all->reported = reported;
+    slri_unit_after_error(all->unit);
 }
 
 static uint32_t count_entries(const struct slri_unit *unit)
@@ -300,26 +328,42 @@ static uint32_t count_entries(const struct slri_unit *unit)
     return count;
 }
 
+static void report_no_entry(struct slri_unit *unit)
+{
+    const char *left_out = "";
+    for (uint32_t i = 0; i < unit->skippeds; i++)
+        if (unit->skipped[i].is_kernel)
+            left_out = slri_unit_format(unit, "%s; %s '%s' was left out (%s)", left_out, unit->skipped[i].what,
+                                        unit->skipped[i].name, unit->skipped[i].why);
+    SLRI_ERROR(unit, ((struct slri_where){0, 1, 1}), NO_HANDLER,
+               "no __ring__ handler and no __global__ kernel in this source%s", left_out);
+}
+
 void slri_lower_unit(struct slri_unit *unit, struct slri_module *module)
 {
     struct slri_lowering all = {.unit = unit, .region = unit->region, .module = module};
     uint32_t entries = count_entries(unit);
     if (entries == 0) {
-        SLRI_ERROR(unit, ((struct slri_where){0, 1, 1}), NO_HANDLER,
-                   "no __ring__ handler and no __global__ kernel in this source");
+        report_no_entry(unit);
         return;
     }
     module->entry = slri_unit_take(unit, entries * sizeof *module->entry);
     for (struct slri_func *func = unit->functions; func; func = func->next)
         if (is_entry(func))
-            lower_entry(&all, func, &module->entry[module->entries++]);
+            try_entry(&all, func);
     for (struct slri_func *func = unit->functions; func; func = func->next)
-        if (!func->special && func->is_defined)
+        if (!func->special && func->is_defined && !func->is_left_out)
             try_uncalled(&all, func);
     module->constant = unit->constant;
     module->constants = unit->constants;
     module->shared = unit->shared;
     module->shareds = unit->shareds;
+    module->skipped = unit->skipped;
+    module->skippeds = unit->skippeds;
+    if (module->entries == 0 && slri_report_errors(unit->front) == 0)
+        report_no_entry(unit);
+    module->format = unit->format;
+    module->formats = unit->formats;
     slri_reflect(&all);
     slri_check_barriers(&all);
 }

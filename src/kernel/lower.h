@@ -44,6 +44,7 @@ struct slri_special {
     bool returns_pointer; // result: into what, as the callee sees it
     struct slri_ref result;
     const struct slri_type *reply; // of the ring_reply in it and in what it calls
+    bool is_broken;                // it could not be lowered
     struct slri_special *next;
 };
 

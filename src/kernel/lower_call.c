@@ -103,12 +103,14 @@ static void emit_call(struct slri_body *body, const struct slri_expr *call, cons
 static bool check_callee(struct slri_body *body, const struct slri_expr *call)
 {
     const struct slri_func *func = call->callee;
-    if (!func->is_defined)
+    if (func->is_left_out)
+        SLRI_LOWER_ERROR(body, call->where, LEFT_OUT, "'%s' in line %u was left out", func->name, func->where.line);
+    else if (!func->is_defined)
         SLRI_LOWER_ERROR(body, call->where, UNKNOWN_FUNCTION, "'%s' is declared and never defined", func->name);
     else if (func->is_lowering)
         SLRI_LOWER_ERROR(body, call->where, RECURSION, "'%s' calls itself%s", func->name,
                          func == body->func ? "" : ", through other functions");
-    return func->is_defined && !func->is_lowering;
+    return func->is_defined && !func->is_lowering && !func->is_left_out;
 }
 
 slri_reg slri_lower_call(struct slri_body *body, const struct slri_expr *call, struct slri_address *memory)
@@ -129,6 +131,8 @@ slri_reg slri_lower_call(struct slri_body *body, const struct slri_expr *call, s
         if (is_memory(call->arg[i]->type))
             key[i] = key_of(passed, (const struct slri_expr *const *)call->arg, i);
     struct slri_special *special = slri_specialise(body->all, call->callee, key);
+    if (special->is_broken && body->unit->is_foreign) // where it was said, it may have been taken back
+        SLRI_LOWER_ERROR(body, call->where, LEFT_OUT, "'%s' cannot be used like this", call->callee->name);
     slri_merge_reply(body, special->reply, call->where);
     if (kind == SLRI_STRUCT)
         *memory = slri_make_temporary(body, call->type);

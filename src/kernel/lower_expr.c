@@ -191,6 +191,61 @@ static slri_reg of_barrier(struct slri_body *body, const struct slri_expr *expr)
     return reg;
 }
 
+static slri_reg of_warp(struct slri_body *body, const struct slri_expr *expr)
+{
+    struct slri_arg *arg = slri_unit_take(body->unit, (expr->args + 1) * sizeof *arg);
+    for (uint32_t i = 0; i < expr->args; i++)
+        arg[i].reg = slri_lower_scalar(body, expr->arg[i]);
+    slri_reg reg = expr->type->kind == SLRI_VOID ? SLRI_NO_REG : slri_emit_reg(body, expr->type->kind, NULL);
+    struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_WARP, expr->work, expr->where);
+    instr->dst = reg;
+    instr->imm = expr->index;
+    instr->args = expr->args;
+    instr->arg = arg;
+    return reg;
+}
+
+// Only a buffer may be none; what points into a handler's state or message says that its author thinks otherwise.
+static slri_reg of_present(struct slri_body *body, const struct slri_expr *expr)
+{
+    struct slri_address at = slri_lower_pointer(body, expr->left);
+    enum slri_root_kind kind = at.ref.root.kind;
+    if (kind == SLRI_ROOT_STATE || kind == SLRI_ROOT_MESSAGE || kind == SLRI_ROOT_CONST)
+        SLRI_LOWER_ERROR(body, expr->where, POINTER_COMPARISON, "%s is a pointer, and no pointer is null here",
+                         slri_expr_name(body->unit, expr->left));
+    if (kind != SLRI_ROOT_BINDING)
+        return slri_emit_const(body, SLRI_I32, 1, expr->where);
+    slri_reg reg = slri_emit_reg(body, SLRI_I32, NULL);
+    struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_PRESENT, SLRI_VOID, expr->where);
+    instr->dst = reg;
+    instr->root = at.ref.root;
+    return reg;
+}
+
+// As C has it, the number of conversions: CUDA's printf returns the number of its arguments.
+static slri_reg of_print(struct slri_body *body, const struct slri_expr *expr)
+{
+    struct slri_arg *arg = slri_unit_take(body->unit, (expr->args + 1) * sizeof *arg);
+    for (uint32_t i = 0; i < expr->args; i++)
+        arg[i].reg = slri_lower_scalar(body, expr->arg[i]);
+    struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_PRINT, SLRI_VOID, expr->where);
+    instr->imm = expr->index;
+    instr->args = expr->args;
+    instr->arg = arg;
+    return slri_emit_const(body, SLRI_I32, expr->args, expr->where);
+}
+
+static void lower_trap(struct slri_body *body, const struct slri_expr *expr)
+{
+    struct slri_block *outer = body->block, *trap = slri_emit_block(body);
+    slri_reg holds = expr->left ? slri_lower_scalar(body, expr->left) : SLRI_NO_REG;
+    body->block = expr->left ? trap : outer;
+    slri_emit_instr(body, SLRI_OP_TRAP, SLRI_VOID, expr->where)->imm = expr->index;
+    body->block = outer;
+    if (expr->left)
+        emit_if(body, holds, slri_emit_block(body), trap, expr->where);
+}
+
 static slri_reg of_cast(struct slri_body *body, const struct slri_expr *expr)
 {
     slri_reg from = slri_lower_scalar(body, expr->left);
@@ -236,6 +291,12 @@ static slri_reg scalar_of(struct slri_body *body, const struct slri_expr *expr)
         return of_instance(body, expr);
     case SLRI_EXPR_BUILTIN:
         return of_builtin(body, expr);
+    case SLRI_EXPR_WARP:
+        return of_warp(body, expr);
+    case SLRI_EXPR_PRESENT:
+        return of_present(body, expr);
+    case SLRI_EXPR_PRINT:
+        return of_print(body, expr);
     case SLRI_EXPR_BARRIER:
         return of_barrier(body, expr);
     default:
@@ -272,6 +333,8 @@ static void effect_of(struct slri_body *body, const struct slri_expr *expr)
         slri_lower_effect(body, expr->left);
     } else if (expr->op == SLRI_EXPR_FENCE) {
         slri_lower_fence(body, expr);
+    } else if (expr->op == SLRI_EXPR_TRAP) {
+        lower_trap(body, expr);
     } else if (expr->op == SLRI_EXPR_REPLY) {
         slri_lower_reply(body, expr);
     } else if (expr->op == SLRI_EXPR_SEND) {
@@ -284,7 +347,8 @@ static void effect_of(struct slri_body *body, const struct slri_expr *expr)
         of_update(body, expr, false);
     } else if (expr->type->kind == SLRI_POINTER) {
         slri_lower_pointer(body, expr);
-    } else if (slri_type_is_scalar(expr->type) || expr->op == SLRI_EXPR_ATOMIC || expr->op == SLRI_EXPR_BARRIER) {
+    } else if (slri_type_is_scalar(expr->type) || expr->op == SLRI_EXPR_ATOMIC || expr->op == SLRI_EXPR_BARRIER ||
+               expr->op == SLRI_EXPR_WARP) {
         slri_lower_scalar(body, expr);
     } else {
         slri_lower_place(body, expr);

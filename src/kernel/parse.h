@@ -41,6 +41,14 @@ struct slri_unit {
     uint32_t constants, constant_room;
     struct slri_shared *shared; // the same of __shared__ objects
     uint32_t shareds, shared_room;
+    struct slri_format *format; // the same of printf's texts
+    uint32_t formats, format_room;
+    struct slri_skipped *skipped; // the same of what is left out
+    uint32_t skippeds, skipped_room;
+    bool is_foreign; // a file of CUDA: what is outside the language is left out
+    bool has_left_out_headers;
+    bool is_strict; // what is wrong in kernels is reported all the same: they were all left out
+    bool is_trying; // errors may yet be taken back: too many of them are no reason to give up
 };
 
 // ---- unit.c: memory, errors, tokens, scopes ------------------------------------------------------------------------

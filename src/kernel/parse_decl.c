@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declarations: of variables, tables, typedefs and functions.
 #include "kernel/check.h"
+#include "kernel/skip.h"
 
 #include <string.h>
 
@@ -258,6 +259,8 @@ static void parse_global(struct slri_unit *unit, struct slri_declarator *made)
         SLRI_ERROR(unit, where, POINTER_IN_MEMORY, "'%s' is a pointer at file scope", name);
     else if (!made->is_const)
         SLRI_ERROR(unit, where, GLOBAL_VARIABLE, "'%s' is a variable outside the state", name);
+    else if (!has_init && unit->is_foreign)
+        SLRI_ERROR(unit, where, GLOBAL_VARIABLE, "the values of '%s' come from the host", name);
     else if (!has_init)
         SLRI_ERROR(unit, where, BAD_INITIALIZER, "the table '%s' has no values", name);
     else
@@ -370,6 +373,7 @@ static void parse_function(struct slri_unit *unit, const struct slri_specifiers 
     struct slri_func *func = find_function(unit, made);
     func->is_ring |= (base->words & SLRI_WORD_RING) != 0;
     func->is_kernel |= (base->words & SLRI_WORD_GLOBAL) != 0;
+    func->is_device |= (base->words & (SLRI_WORD_GLOBAL | SLRI_WORD_DEVICE)) != 0;
     take_launch_bounds(unit, base, func);
     if (!slri_is(unit, "{"))
         return;
@@ -424,9 +428,27 @@ static bool accept_linkage(struct slri_unit *unit, uint32_t *open)
     return true;
 }
 
+static void parse_item(struct slri_unit *unit)
+{
+    struct slri_item item = slri_look_at_item(unit);
+    if (item.code && (unit->is_foreign || item.code != SLRI_K_CPLUSPLUS)) {
+        slri_skip_item(unit, &item, item.code, NULL);
+        return;
+    }
+    uint32_t errors = slri_report_errors(unit->front);
+    unit->is_trying = unit->is_foreign;
+    if (!slri_parse_assertion(unit))
+        parse_file_declaration(unit);
+    unit->is_trying = false;
+    slri_skip_failed(unit, &item, errors);
+    slri_unit_after_error(unit);
+}
+
 void slri_parse_unit(struct slri_unit *unit)
 {
     uint32_t open = 0; // braces of extern "C"
+    unit->is_foreign = slri_is_foreign_file(unit->front);
+    slri_skip_headers(unit);
     unit->last_function = &unit->functions;
     while (slri_peek(unit)->kind != SLRI_TOKEN_END) {
         if (accept_linkage(unit, &open) || slri_accept(unit, ";"))
@@ -437,8 +459,8 @@ void slri_parse_unit(struct slri_unit *unit)
             open -= open > 0;
             slri_advance(unit);
             unit->panic = false;
-        } else if (!slri_parse_assertion(unit)) {
-            parse_file_declaration(unit);
+        } else {
+            parse_item(unit);
         }
         if (unit->panic)
             slri_recover(unit);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions, by precedence climbing.
 #include "kernel/check.h"
+#include "kernel/skip.h"
 
 #include <string.h>
 
@@ -48,6 +49,11 @@ static struct slri_expr *parse_call(struct slri_unit *unit, const struct slri_to
     struct slri_expr *arg[ARGUMENTS_LIMIT];
     uint32_t args = 0;
     slri_advance(unit);
+    const struct slri_token *text = NULL; // of printf
+    if (slri_token_is(name, "printf") && slri_peek(unit)->kind == SLRI_TOKEN_STRING) {
+        text = slri_advance(unit);
+        slri_accept(unit, ",");
+    }
     while (!unit->panic && !slri_is(unit, ")")) {
         if (args == ARGUMENTS_LIMIT) {
             SLRI_ERROR(unit, slri_peek(unit)->where, WRONG_ARGUMENT_COUNT, "more than %d arguments", ARGUMENTS_LIMIT);
@@ -60,7 +66,39 @@ static struct slri_expr *parse_call(struct slri_unit *unit, const struct slri_to
     }
     if (!slri_expect(unit, ")", "after the arguments"))
         return failed(unit);
-    return slri_make_call(unit, name, arg, args);
+    return text ? slri_make_print(unit, name, text, arg, args) : slri_make_call(unit, name, arg, args);
+}
+
+// int(x), and static_cast<int>(x) with its like: casts as C++ writes them.
+static struct slri_expr *finish_cast(struct slri_unit *unit, const struct slri_type *type, struct slri_where where)
+{
+    if (!type || !slri_expect(unit, "(", "after the type of a cast"))
+        return failed(unit);
+    struct slri_expr *value = slri_parse_expression(unit);
+    slri_expect(unit, ")", "to close the cast");
+    return unit->panic ? failed(unit) : slri_make_cast(unit, type, value, where);
+}
+
+static struct slri_expr *parse_functional_cast(struct slri_unit *unit)
+{
+    struct slri_specifiers made;
+    if (!slri_parse_specifiers(unit, &made))
+        return failed(unit);
+    return finish_cast(unit, made.type, made.where);
+}
+
+static bool at_named_cast(const struct slri_unit *unit)
+{
+    bool is_cast = slri_is(unit, "static_cast") || slri_is(unit, "reinterpret_cast") || slri_is(unit, "const_cast");
+    return is_cast && slri_token_is(slri_peek_at(unit, 1), "<");
+}
+
+static struct slri_expr *parse_named_cast(struct slri_unit *unit)
+{
+    struct slri_where where = slri_advance(unit)->where;
+    slri_advance(unit);
+    const struct slri_type *type = slri_parse_type_name(unit);
+    return type && slri_expect(unit, ">", "after the type of a cast") ? finish_cast(unit, type, where) : failed(unit);
 }
 
 static struct slri_expr *unknown_name(struct slri_unit *unit, const struct slri_token *name)
@@ -74,6 +112,8 @@ static struct slri_expr *parse_place(struct slri_unit *unit, const struct slri_t
 {
     if (!slri_names_place(name))
         return NULL;
+    if (!slri_is(unit, "."))
+        return slri_make_whole_place(unit, name);
     if (!slri_expect(unit, ".", slri_unit_format(unit, "after %s", name->text)) || !slri_is_name(unit)) {
         slri_unexpected(unit, "x, y or z");
         return failed(unit);
@@ -90,9 +130,14 @@ static struct slri_expr *parse_name(struct slri_unit *unit)
         unit->panic = true;
         return failed(unit);
     }
-    if (slri_is(unit, "::")) {
+    if (slri_is(unit, ":") && slri_token_is(slri_peek_at(unit, 1), ":")) {
         SLRI_ERROR(unit, slri_peek(unit)->where, CPLUSPLUS, "a namespace");
         unit->panic = true;
+        return failed(unit);
+    }
+    if (symbol && symbol->kind == SLRI_SYMBOL_LEFT_OUT) {
+        slri_report_skipped(unit, symbol, name->where);
+        unit->panic = true; // what follows may be anything
         return failed(unit);
     }
     if (slri_is(unit, "("))
@@ -116,6 +161,10 @@ static struct slri_expr *parse_primary(struct slri_unit *unit)
         return failed(unit);
     if (token->kind >= SLRI_TOKEN_INTEGER && token->kind <= SLRI_TOKEN_STRING)
         return parse_literal(unit);
+    if (at_named_cast(unit))
+        return parse_named_cast(unit);
+    if (slri_starts_type(unit))
+        return parse_functional_cast(unit);
     if (slri_is_name(unit))
         return parse_name(unit);
     if (slri_accept(unit, "(")) {
@@ -178,7 +227,7 @@ static bool at_type_in_brackets(struct slri_unit *unit)
     if (!slri_is(unit, "("))
         return false;
     unit->at++;
-    bool is_type = slri_starts_type(unit);
+    bool is_type = slri_starts_type(unit) && !slri_token_is(slri_peek_at(unit, 1), "("); // (int(x)) is no cast to it
     unit->at--;
     return is_type;
 }

@@ -245,7 +245,13 @@ static void parse_return(struct slri_unit *unit, struct slri_stmt ***last)
 static void parse_simple(struct slri_unit *unit, struct slri_stmt ***last)
 {
     const struct slri_token *token = slri_peek(unit);
-    if (token->kind == SLRI_TOKEN_NAME && slri_token_is(slri_peek_at(unit, 1), ":") && slri_is_name(unit)) {
+    bool labels = token->kind == SLRI_TOKEN_NAME && slri_token_is(slri_peek_at(unit, 1), ":") && slri_is_name(unit);
+    if (labels && slri_token_is(slri_peek_at(unit, 2), ":")) {
+        SLRI_ERROR(unit, slri_peek_at(unit, 1)->where, CPLUSPLUS, "a namespace");
+        unit->panic = true;
+        return;
+    }
+    if (labels) {
         SLRI_ERROR(unit, token->where, GOTO, "a label");
         unit->panic = true;
         return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Specifiers, declarators, structs and enums.
 #include "kernel/check.h"
+#include "kernel/skip.h"
 
 #include <string.h>
 
@@ -20,6 +21,7 @@ static const struct {
     {"signed", SLRI_WORD_SIGNED},
     {"unsigned", SLRI_WORD_UNSIGNED},
     {"const", SLRI_WORD_CONST},
+    {"constexpr", SLRI_WORD_CONST}, // of C23 and C++: what is asked of it is checked where it is used
     {"typedef", SLRI_WORD_TYPEDEF},
     {"static", SLRI_WORD_STATIC},
     {"extern", SLRI_WORD_EXTERN},
@@ -42,9 +44,10 @@ static const struct {
     const char *name;
     enum slri_kind kind;
 } known_types[] = {
-    {"int8_t", SLRI_I8},   {"uint8_t", SLRI_U8},    {"int16_t", SLRI_I16},  {"uint16_t", SLRI_U16},
-    {"int32_t", SLRI_I32}, {"uint32_t", SLRI_U32},  {"int64_t", SLRI_I64},  {"uint64_t", SLRI_U64},
-    {"size_t", SLRI_U64},  {"ptrdiff_t", SLRI_I64}, {"intptr_t", SLRI_I64}, {"uintptr_t", SLRI_U64},
+    {"int8_t", SLRI_I8},     {"uint8_t", SLRI_U8},   {"int16_t", SLRI_I16},   {"uint16_t", SLRI_U16},
+    {"int32_t", SLRI_I32},   {"uint32_t", SLRI_U32}, {"int64_t", SLRI_I64},   {"uint64_t", SLRI_U64},
+    {"uint", SLRI_U32},      {"ushort", SLRI_U16},   {"ulong", SLRI_U64},     {"size_t", SLRI_U64},
+    {"ptrdiff_t", SLRI_I64}, {"intptr_t", SLRI_I64}, {"uintptr_t", SLRI_U64},
 };
 
 // Words that newcomers from CUDA and C++ write, and that are not in the subset. Those that C does not reserve are
@@ -79,14 +82,11 @@ static const struct {
     {"namespace", SLRI_K_CPLUSPLUS, "namespaces", true},
     {"using", SLRI_K_CPLUSPLUS, "using", true},
     {"auto", SLRI_K_CPLUSPLUS, "auto", false},
-    {"constexpr", SLRI_K_CPLUSPLUS, "constexpr; write static const", true},
-    {"nullptr", SLRI_K_CPLUSPLUS, "nullptr", true},
     {"new", SLRI_K_DYNAMIC_ALLOCATION, "new", true},
     {"delete", SLRI_K_DYNAMIC_ALLOCATION, "delete", true},
     {"try", SLRI_K_CPLUSPLUS, "exceptions", true},
     {"throw", SLRI_K_CPLUSPLUS, "exceptions", true},
-    {"static_cast", SLRI_K_CPLUSPLUS, "static_cast; write (type)value", true},
-    {"reinterpret_cast", SLRI_K_CPLUSPLUS, "reinterpret_cast", true},
+    {"dynamic_cast", SLRI_K_CPLUSPLUS, "dynamic_cast", true},
     {"operator", SLRI_K_CPLUSPLUS, "operators of one's own", true},
 };
 
@@ -133,7 +133,10 @@ static const struct slri_type *named_type(const struct slri_unit *unit, const st
     for (size_t i = 0; i < COUNT(known_types); i++)
         if (strcmp(token->text, known_types[i].name) == 0)
             return slri_type_of(unit->types, known_types[i].kind);
-    return NULL;
+    symbol = slri_lookup(unit, token->text, SLRI_SPACE_TAGS); // as in C++, where a tag alone names the type
+    if (symbol && symbol->left_out_code)
+        return NULL;
+    return symbol ? symbol->type : slri_type_vector(unit->types, token->text);
 }
 
 static bool starts_outlet(const struct slri_unit *unit)
@@ -271,6 +274,11 @@ static const struct slri_type *parse_struct(struct slri_unit *unit, struct slri_
         return NULL;
     }
     struct slri_symbol *symbol = tag ? tag_symbol(unit, tag, defines) : NULL;
+    if (symbol && symbol->left_out_code && !defines) {
+        slri_report_skipped(unit, symbol, tag->where);
+        unit->panic = true;
+        return NULL;
+    }
     struct slri_type *made = symbol ? symbol->incomplete : slri_type_struct(unit->types, "");
     if (!symbol && !made)
         slri_unit_give_up(unit, SLR_NO_MEMORY);
@@ -451,7 +459,11 @@ static void report_missing_type(struct slri_unit *unit)
     if (unit->panic)
         return;
     const struct slri_token *token = slri_peek(unit);
-    if (slri_is_name(unit)) {
+    const struct slri_symbol *symbol = slri_is_name(unit) ? slri_lookup(unit, token->text, SLRI_SPACE_NAMES) : NULL;
+    if (symbol && symbol->kind == SLRI_SYMBOL_LEFT_OUT) {
+        slri_report_skipped(unit, symbol, token->where);
+        unit->panic = true;
+    } else if (slri_is_name(unit)) {
         SLRI_ERROR(unit, token->where, UNKNOWN_NAME, "'%s' is not the name of a type", token->text);
         unit->panic = true;
     } else {
@@ -560,6 +572,10 @@ static struct slri_symbol *parse_parameter(struct slri_unit *unit)
     symbol->where = made.name ? made.name->where : base.where;
     if (made.is_function)
         SLRI_ERROR(unit, symbol->where, FUNCTION_POINTER, "a parameter that is a function");
+    if (slri_is(unit, "=")) {
+        SLRI_ERROR(unit, slri_peek(unit)->where, CPLUSPLUS, "a parameter with a default value");
+        unit->panic = true;
+    }
     if (made.type->kind == SLRI_ARRAY) { // as C has it: a pointer to the first element
         symbol->type = make_pointer(unit, made.type->of, made.is_const);
         symbol->is_const = false;

@@ -101,6 +101,10 @@ static const char *name_use(const struct slri_instr *in, uint32_t use)
         return "a thread's place in its block or grid";
     case SLRI_USES_BARRIER:
         return "a barrier";
+    case SLRI_USES_WARP:
+        return "a function of a warp";
+    case SLRI_USES_PRINT:
+        return "printf";
     case SLRI_USES_REPLY:
         return "ring_reply";
     case SLRI_USES_INSTANCE:

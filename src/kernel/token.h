@@ -51,6 +51,11 @@ struct slri_report *slri_report_create(struct slri_region *region);
 void slri_report_error(struct slri_front *front, struct slri_where where, unsigned code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 uint32_t slri_report_errors(const struct slri_front *front); // passes give up after 20
+// Error number `index`, in the order of reporting.
+unsigned slri_report_code(const struct slri_front *front, uint32_t index);
+struct slri_where slri_report_where(const struct slri_front *front, uint32_t index);
+const char *slri_report_message(const struct slri_front *front, uint32_t index);
+void slri_report_drop(struct slri_front *front, uint32_t errors); // takes back all but the first `errors`
 // The text of all diagnostics in source order, ending with a count, as the message of SLR_COMPILE.
 slr_status slri_report_fail(struct slri_front *front);
 

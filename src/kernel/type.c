@@ -11,12 +11,14 @@ struct derived { // an array or a pointer that somebody has asked for
     struct derived *next;
 };
 
+#define VECTOR_BASES 13
 #define BUCKETS 256 // a translation unit has tens of derived types; chains stay short for thousands
 
 struct slri_types {
     struct slri_region *region;
     struct slri_type scalar[SLRI_KIND_COUNT];
     struct derived *bucket[BUCKETS];
+    const struct slri_type *vector[VECTOR_BASES][4];
 };
 
 struct slri_types *slri_types_create(struct slri_region *region)
@@ -103,6 +105,55 @@ void slri_type_complete(struct slri_type *type, struct slri_field *field, uint32
     type->bytes = round_up(end, align);
 }
 
+// ---- vectors -------------------------------------------------------------------------------------------------------
+
+// Alignments as nvcc and the host's compiler have them: of two and four as of the whole (16 at most), else of one.
+static const struct {
+    const char *name;
+    enum slri_kind kind;
+} vector_bases[VECTOR_BASES] = {
+    {"char", SLRI_I8},   {"uchar", SLRI_U8},   {"short", SLRI_I16}, {"ushort", SLRI_U16},   {"int", SLRI_I32},
+    {"uint", SLRI_U32},  {"long", SLRI_I64},   {"ulong", SLRI_U64}, {"longlong", SLRI_I64}, {"ulonglong", SLRI_U64},
+    {"float", SLRI_F32}, {"double", SLRI_F64}, {"dim", SLRI_U32},
+};
+
+static const struct slri_type *make_vector(struct slri_types *types, const char *name, enum slri_kind kind,
+                                           uint32_t members)
+{
+    static const char *const names[] = {"x", "y", "z", "w"};
+    struct slri_type *type = slri_type_struct(types, slri_region_text(types->region, name, strlen(name)));
+    struct slri_field *field = slri_region_take(types->region, members * sizeof *field);
+    if (!type || !type->name || !field)
+        return NULL;
+    for (uint32_t i = 0; i < members; i++)
+        field[i] = (struct slri_field){.name = names[i], .type = &types->scalar[kind]};
+    slri_type_complete(type, field, members);
+    uint32_t whole = members * slri_kind_bytes(kind);
+    if (members != 3)
+        type->align = whole < 16 ? whole : 16;
+    type->is_vector = true;
+    return type;
+}
+
+const struct slri_type *slri_type_vector(struct slri_types *types, const char *name)
+{
+    size_t length = strlen(name);
+    uint32_t members = length ? (uint32_t)(name[length - 1] - '0') : 0;
+    if (members < 1 || members > 4)
+        return NULL;
+    for (int i = 0; i < VECTOR_BASES; i++) {
+        const char *base = vector_bases[i].name;
+        bool is_dim = strcmp(base, "dim") == 0;
+        if (strlen(base) != length - 1 || memcmp(base, name, length - 1) != 0 || (is_dim && members != 3))
+            continue;
+        const struct slri_type **known = &types->vector[i][members - 1];
+        if (!*known)
+            *known = make_vector(types, name, vector_bases[i].kind, members);
+        return *known;
+    }
+    return NULL;
+}
+
 // ---- spelling ------------------------------------------------------------------------------------------------------
 
 static const char *scalar_name(enum slri_kind kind)
@@ -129,7 +180,7 @@ static void spell(slri_text *text, const struct slri_type *type)
         spell(text, base->of);
         slri_text_puts(text, " *");
     } else if (base->kind == SLRI_STRUCT) {
-        slri_text_printf(text, "struct %s", base->name[0] ? base->name : "(unnamed)");
+        slri_text_printf(text, "%s%s", base->is_vector ? "" : "struct ", base->name[0] ? base->name : "(unnamed)");
     } else {
         slri_text_puts(text, scalar_name(base->kind));
     }

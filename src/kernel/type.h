@@ -27,6 +27,10 @@ const struct slri_type *slri_type_outlet(struct slri_types *types, const struct 
 struct slri_type *slri_type_struct(struct slri_types *types, const char *name);
 void slri_type_complete(struct slri_type *type, struct slri_field *field, uint32_t fields);
 
+// float4, uint3, dim3 and so on: structs of x, y, z, w with CUDA's alignment; `members` of them. NULL: no such name (or
+// no memory).
+const struct slri_type *slri_type_vector(struct slri_types *types, const char *name);
+
 // "unsigned int", "struct beat", "const float *", "float[4][2]": as a C programmer writes it.
 const char *slri_type_spell(struct slri_types *types, const struct slri_type *type);
 

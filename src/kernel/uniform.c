@@ -202,8 +202,10 @@ static bool value_varies(const struct slri_uniform *u, const struct slri_instr *
     case SLRI_OP_ATOMIC_LOAD:
     case SLRI_OP_ATOMIC_RMW:
     case SLRI_OP_ATOMIC_CAS:
+    case SLRI_OP_WARP: // warps differ
         return true;
     case SLRI_OP_BARRIER:
+    case SLRI_OP_PRESENT:
         return false;
     default:
         break;

@@ -41,7 +41,7 @@ const char *slri_unit_spell(struct slri_unit *unit, const struct slri_type *type
 
 void slri_unit_after_error(struct slri_unit *unit)
 {
-    if (slri_report_errors(unit->front) >= 20)
+    if (slri_report_errors(unit->front) >= SLRI_ERRORS_LIMIT && !unit->is_trying)
         slri_unit_give_up(unit, SLR_OK);
 }
 

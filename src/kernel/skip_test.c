@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as they are found: host code, headers, launches and C++ around the kernels.
+#include "kernel/grid_test.h"
+
+#include "base/file.h"
+
+#include <stdlib.h>
+
+static struct slri_module *compile_file(const char *name)
+{
+    char path[512];
+    struct slri_module *module;
+    snprintf(path, sizeof path, "%s/tests/cuda/%s", SLIPRING_SOURCE_DIR, name);
+    struct slri_source source = {.path = path};
+    if (slri_kernel_compile(&source, &module) != SLR_OK)
+        fail_msg("%s", slr_error_message());
+    return module;
+}
+
+static void assert_kernels(const struct slri_module *module, const char *const *names, uint32_t count)
+{
+    for (uint32_t i = 0; i < module->entries && i < count; i++)
+        assert_string_equal(module->entry[i].name, names[i]);
+    assert_int_equal(module->entries, count);
+}
+
+// Is `name` in the list, as what, and for a reason with those words in it?
+static void assert_skipped(const struct slri_module *module, const char *name, const char *what, const char *words)
+{
+    for (uint32_t i = 0; i < module->skippeds; i++) {
+        const struct slri_skipped *skipped = &module->skipped[i];
+        if (!strstr(skipped->name, name) || strcmp(skipped->what, what) != 0)
+            continue;
+        if (!strstr(skipped->why, words))
+            fail_msg("%s was left out because %s", name, skipped->why);
+        return;
+    }
+    for (uint32_t i = 0; i < module->skippeds; i++)
+        print_error("%s '%s': %s\n", module->skipped[i].what, module->skipped[i].name, module->skipped[i].why);
+    fail_msg("%s '%s' is not in the list", what, name);
+}
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void the_first_program_of_every_course(void **unused)
+{
+    (void)unused;
+    struct slri_module *module = compile_file("vector_add.cu");
+    static const char *const kernels[] = {"vectorAdd"};
+    assert_kernels(module, kernels, COUNT(kernels));
+    assert_skipped(module, "main", "the host function", "it is the host's");
+    assert_skipped(module, "host_a", "the host variable", "a variable of the host");
+    assert_skipped(module, "verbose", "the host variable", "a variable of the host");
+    assert_skipped(module, "fill", "the function", "'RAND_MAX'");
+    assert_int_equal(module->skippeds, 4);
+    slri_module_destroy(module);
+}
+
+static void reductions_in_c_and_in_cplusplus(void **unused)
+{
+    (void)unused;
+    struct slri_module *module = compile_file("reductions.cu");
+    static const char *const kernels[] = {"deviceReduce"};
+    assert_kernels(module, kernels, COUNT(kernels));
+    assert_skipped(module, "cooperative_groups.h", "the header", "not found");
+    assert_skipped(module, "cub/cub.cuh", "the header", "not found");
+    assert_skipped(module, "reduceTemplate", "the kernel template", "C++");
+    assert_skipped(module, "Timer", "what C++ has and C has not,", "C++");
+    assert_skipped(module, "Workspace", "the declaration", "pointer");
+    assert_skipped(module, "reduceGroups", "the kernel", "SLR-K087");
+    assert_skipped(module, "reduceWorkspace", "the kernel", "'Workspace' in line 26 was left out");
+    assert_skipped(module, "reduceReference", "the kernel", "a reference");
+    assert_skipped(module, "reduceVolatile", "the kernel", "volatile");
+    assert_skipped(module, "finished", "the declaration", "outside the state");
+    assert_skipped(module, "reduceLast", "the kernel", "'finished'");
+    assert_skipped(module, "Launcher", "the template", "C++");
+    assert_skipped(module, "main", "the host function", "it is the host's");
+
+    struct slri_interp *interp;
+    static float in[4096], out[1];
+    int n = 4096;
+    for (int i = 0; i < n; i++)
+        in[i] = (float)(i % 3);
+    struct slri_bound arg[] = {{in, sizeof in}, {out, sizeof out}, {&n, sizeof n}};
+    struct slri_grid grid = {.grid = {4, 1, 1}, .block = {96, 1, 1}, .arg = arg, .args = 3, .fuel = 1000, .seed = 1};
+    struct slri_grid_end end;
+    assert_int_equal(slri_interp_create(module, &interp), SLR_OK);
+    assert_int_equal(slri_interpret_grid(interp, &grid, &end), SLR_OK);
+    assert_int_equal(end.fault, SLRI_FAULT_NONE);
+    assert_float_equal(out[0], 4095, 0);
+    slri_interp_destroy(interp);
+    slri_module_destroy(module);
+}
+
+static void image_filters(void **unused)
+{
+    (void)unused;
+    struct slri_module *module = compile_file("image.cu");
+    static const char *const kernels[] = {"toGray", "blurRows", "gradient"};
+    assert_kernels(module, kernels, COUNT(kernels));
+    assert_skipped(module, "filter_from_host", "the declaration", "come from the host");
+    assert_skipped(module, "blurFromHost", "the kernel", "'filter_from_host'");
+    assert_skipped(module, "launch", "the host function", "the host's");
+    assert_int_equal(module->skippeds, 3);
+    assert_int_equal(module->entry[0].max_threads, 256);
+    slri_module_destroy(module);
+}
+
+static void mistakes_in_kernels_are_still_mistakes(void **unused)
+{
+    (void)unused;
+    assert_true(is_marked("int main() { return 0; }\n__global__ void k(int *out) { *out = ^^y; }", SLRI_K_UNKNOWN_NAME,
+                          "'y' is not declared"));
+    assert_true(is_marked("int main() { return 0; }\n__global__ void k(int *out) { *out = 1 ^^}",
+                          SLRI_K_UNEXPECTED_TOKEN, "expected ';'"));
+    assert_true(is_marked("__device__ int f(int a) { return ^^b; }\n__global__ void k(int *out) { *out = f(1); }",
+                          SLRI_K_UNKNOWN_NAME, "'b'"));
+    assert_rejected("template <class T> __global__ void k(T *out) { }\n", SLRI_K_NO_HANDLER, 1, 1, 1);
+    assert_non_null(strstr(slr_error_message(), "the kernel template 'k' was left out (it is C++)"));
+}
+
+static void what_is_left_out_says_so_where_it_is_used(void **unused)
+{
+    (void)unused;
+    struct slri_module *module = compile_text("int limit = 3; float helper(float x) { return x; }\n"
+                                              "__global__ void uses_limit(int *out) { *out = limit; }\n"
+                                              "__global__ void uses_helper(int *out) { *out = (int)helper(1); }\n"
+                                              "__device__ int *pick(int *a, int *b) { return a[0] ? a : b; }\n"
+                                              "__global__ void uses_roots(int *a, int *b) { *pick(a, b) = 1; }\n"
+                                              "__global__ void good(int *out) { *out = 1; }\n"
+                                              "__device__ void never(int **p) { }\n");
+    assert_int_equal(module->entries, 1);
+    assert_skipped(module, "uses_limit", "the kernel", "'limit' in line 1 was left out: it is a variable of the host");
+    assert_skipped(module, "uses_helper", "the kernel", "'helper' in line 1 was left out");
+    assert_skipped(module, "uses_roots", "the kernel", "SLR-K081");
+    assert_skipped(module, "never", "the device function", "a pointer to a pointer");
+    slri_module_destroy(module);
+}
+
+static void declarations_end_where_they_end(void **unused)
+{
+    (void)unused;
+    struct slri_module *module = compile_text("enum class Mode : int { fast, slow };\n"
+                                              "struct Op { int operator()(int a) const { return a; } } op;\n"
+                                              "template <int A, class B = Pair<int, Two<A>>> struct X { int y; };\n"
+                                              "template <> struct X<1> { };\n"
+                                              "const char *names[] = { \"a\", \"b;{\" };\n"
+                                              "static inline int twice(int v) { return 2 * v; }\n"
+                                              "namespace { int hidden() { return 1; } }\n"
+                                              "void launch(int *p) { k<<<1, 1>>>(p); }\n"
+                                              "int (*callback)(int) = 0;\n"
+                                              "extern \"C\" {\n"
+                                              "void declared(int *p);\n"
+                                              "__global__ void k(int *out) { *out = twice(21); }\n"
+                                              "}\n"
+                                              "std::vector<int> numbers(10);\n"
+                                              "#define CHECK(x) do { if (x) abort(); } while (0)\n"
+                                              "static void check(int e) { CHECK(e); }\n");
+    assert_int_equal(module->entries, 1);
+    assert_string_equal(module->entry[0].name, "k");
+    slri_module_destroy(module);
+}
+
+// Any text may be given: no crash, and no endless look for an end.
+static void broken_files_are_refused_and_left(void **unused)
+{
+    (void)unused;
+    static const char *const broken[] = {
+        "__global__",
+        "__global__ void",
+        "template <",
+        "template < class T > __global__",
+        "struct {",
+        "}}}} __global__",
+        "__global__ void k(",
+        "int x = { __global__",
+        "namespace __global__ {",
+        "class",
+        "using",
+        "extern \"C\" { __global__",
+        "__launch_bounds__( __global__",
+        "template <class T> template <class U> __global__",
+        "( __global__ )",
+        "__global__ void k(int *x) { \"",
+        "[[nodiscard]] __global__ int f();",
+    };
+    for (size_t i = 0; i < COUNT(broken); i++) {
+        struct slri_module *module;
+        assert_int_equal(compile_quietly(broken[i], &module), SLR_COMPILE);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_program_of_every_course),
+        cmocka_unit_test(reductions_in_c_and_in_cplusplus),
+        cmocka_unit_test(image_filters),
+        cmocka_unit_test(mistakes_in_kernels_are_still_mistakes),
+        cmocka_unit_test(what_is_left_out_says_so_where_it_is_used),
+        cmocka_unit_test(declarations_end_where_they_end),
+        cmocka_unit_test(broken_files_are_refused_and_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
