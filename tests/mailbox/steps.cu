@@ -20,6 +20,9 @@ __device__ void send_one(struct port *self, unsigned *S, unsigned lane_number, u
     unsigned slot = mb_lane_slot(S, lane, self->sent[shard]);
     S[slot + MB_PAYLOAD] = value;
     mb_write_header(S, slot, priority, value, value);
+    if (mb_is_timed(S, self->sent[shard]) != 0u) {
+        mb_write_time(S, lane, slot, self->sent[shard], value, value);
+    }
     self->mark[shard] = mb_mark_priority(S, lane, self->mark[shard], priority);
     mb_publish(S, slot, self->sent[shard]);
     self->sent[shard] += 1u;
@@ -65,6 +68,10 @@ __ring__ void owner(const struct order *order, unsigned *S, unsigned *P, unsigne
                 S[mb_reply_slot(S, to, P[MBP_PORT(lane) + MBQ_REPLIES] + r) + MB_PAYLOAD] = S[at + MB_PAYLOAD] * 3u;
             }
             seen[2u * count] = S[at + MB_PAYLOAD];
+            if ((S[at + MB_HEAD] & MB_FLAG_TIMED) != 0u &&
+                S[mb_time_at(S, P, lane, at, P[MBP_BATCH(k) + 2u])] != S[at + MB_PAYLOAD]) {
+                seen[2u * count] = 0xffffffffu; // of no port
+            }
             seen[2u * count + 1u] = batch << 8u | (S[at + MB_HEAD] & 255u);
             count += 1u;
             mb_handled(S, P, k, S[MB_MAX_REPLIES], 0u);

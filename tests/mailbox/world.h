@@ -78,6 +78,16 @@ static inline uint32_t power_of_two(uint32_t least)
 
 // ---- making one ---------------------------------------------------------------------------------------------------
 
+// Where times are noted, of one message in 2^power; gives how many words a lane needs.
+static inline uint32_t lay_out_times(uint32_t *S, uint32_t slots, uint32_t power)
+{
+    uint32_t shift = power > 2 ? power - 2 : 0, cover = slots >> shift ? slots >> shift : 1;
+    S[MB_TIMED_BELOW] = (1u << 31) >> power;
+    S[MB_TIMES_SHIFT] = shift;
+    S[MB_TIMES_MASK] = 2 * cover - 1;
+    return 4 * cover;
+}
+
 static inline void lay_out(struct world *w)
 {
     uint32_t *S = w->S;
@@ -91,12 +101,14 @@ static inline void lay_out(struct world *w)
     S[MB_REPLY_MASK] = w->reply_slots - 1;
     S[MB_MAX_REPLIES] = w->max_replies;
     S[MB_LANES_AT] = MB_HEADER_WORDS(w->shards);
-    S[MB_LANE_STRIDE] = MB_LANE_SLOTS + w->slots * slot;
+    S[MB_LANE_TIMES_AT] = MB_LANE_SLOTS + w->slots * slot;
+    S[MB_LANE_STRIDE] = S[MB_LANE_TIMES_AT] + lay_out_times(S, w->slots, pick(w, 7));
     S[MB_LANES_STRIDE] = S[MB_LANE_STRIDE] * w->lanes;
     S[MB_OWNERS_AT] = MB_HEADER_WORDS(w->shards) + S[MB_LANES_STRIDE] * w->shards;
     S[MB_REPLY_STRIDE] = MB_REPLY_SLOTS + w->reply_slots * reply_slot;
     S[MB_POOL_AT] = MB_REPLIES_AT + S[MB_REPLY_STRIDE] * w->lanes;
-    S[MB_OWNER_STRIDE] = S[MB_POOL_AT] + (w->capacity + 1) * slot;
+    S[MB_NODE_TIMES_AT] = S[MB_POOL_AT] + (w->capacity + 1) * slot;
+    S[MB_OWNER_STRIDE] = S[MB_NODE_TIMES_AT] + (w->capacity + 1) * 2;
     w->words = S[MB_OWNERS_AT] + S[MB_OWNER_STRIDE] * w->shards;
 }
 
@@ -141,10 +153,10 @@ static inline void publish_ports(struct world *w, uint32_t lane, bool gone)
 
 static inline void make_world(struct world *w, uint32_t seed)
 {
-    static const uint32_t capacities[] = {1, 2, 3, 7, CAPACITY}, places[PORTS] = {1, 30, 33};
+    static const uint32_t capacities[] = {1, 2, 3, 7, 32, CAPACITY}, places[PORTS] = {1, 30, 33};
     memset(w, 0, sizeof *w);
     w->seed = seed * 2654435761u + 1;
-    w->capacity = capacities[pick(w, 5)];
+    w->capacity = capacities[pick(w, 6)];
     w->shards = 1 + pick(w, SHARDS);
     w->lanes = LANES;
     w->slots = power_of_two(w->capacity);
