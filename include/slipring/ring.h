@@ -154,7 +154,7 @@ typedef struct slr_ring_desc {
     uint32_t fault_limit;        ///< of SLR_FAULT_LIMIT: 1 to 65,536; default 10
     uint64_t fault_window_ns;    ///< likewise; default 1 s
     uint32_t latency_every;      ///< of so many messages of a port one is timed (docs/contract/telemetry.md): a power
-                                 ///< of two to 65,536, or SLR_LATENCY_OFF; default 64
+                                 ///< of two to 65,536 (1: all), or SLR_LATENCY_OFF; default 256
     uint32_t max_sends; ///< messages that a kernel handler may send through each of its outlets for each that it
                         ///< handles, 1 to 64; default 1. Room for them is reserved before it runs
 } slr_ring_desc;

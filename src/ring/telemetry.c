@@ -7,7 +7,7 @@
 
 #include <slipring/telemetry.h>
 
-#define EVERY_DEFAULT 64u
+#define EVERY_DEFAULT 256u
 #define EVERY_MOST 65536u
 
 _Static_assert(SLR_LATENCY_BUCKETS == SLRI_HISTOGRAM_BUCKETS, "the public number of buckets");

@@ -473,7 +473,7 @@ static void one_message_in_so_many_is_timed(void **state)
 {
     (void)state;
     slr_device *device = open_device("cpu");
-    check_sampling(device, 0, 64);
+    check_sampling(device, 0, 256);
     for (uint32_t every = 1; every <= 65536; every *= 2)
         check_sampling(device, every, every);
     check_sampling(device, SLR_LATENCY_OFF, 0);
