@@ -168,7 +168,7 @@ void player_rewind(player *player)
 
 bool player_message(player *player, play_message *out)
 {
-    recording_entry entry;
+    recording_entry entry = {0};
     if (player->at == player->block.bytes)
         return false;
     const unsigned char *from = player->entries + player->at;
