@@ -21,6 +21,9 @@ static const char help[] =
     "  latency      one message there, one answer back: ring kernel, hand-off to a thread, plain call\n"
     "  throughput   messages a second: one way, request and reply, to a million keys\n"
     "  pipeline     messages a second through four ring kernels joined by routes, and how long one takes\n"
+    "  idle         what 1,000 ring kernels cost that have nothing to do, and to start and end them\n"
+    "  mailbox      rate, waiting and memory of mailboxes for 100 to 10,000 messages\n"
+    "  telemetry    what timing messages costs\n"
     "  ward         samples a second of the heart monitor of 20,000 patients, beside a loop in plain C\n"
     "  pool         memory of the device taken and given back, beside mimalloc and malloc\n"
     "  run          rows a second of 'slipring run', beside a filter written in plain C\n"
@@ -39,9 +42,15 @@ static const struct benchmark {
     const char *name;
     bool (*parts[4])(bench *bench); // until NULL
 } benchmarks[] = {
-    {"latency", {bench_latency}},   {"throughput", {bench_one_way, bench_reqrep, bench_keyed}},
-    {"pipeline", {bench_pipeline}}, {"ward", {bench_ward}},
-    {"pool", {bench_pool}},         {"run", {bench_run}},
+    {"latency", {bench_latency, bench_wake}},
+    {"throughput", {bench_one_way, bench_reqrep, bench_keyed}},
+    {"pipeline", {bench_pipeline}},
+    {"ward", {bench_ward}},
+    {"idle", {bench_idle}},
+    {"mailbox", {bench_mailbox}},
+    {"telemetry", {bench_telemetry}},
+    {"pool", {bench_pool}},
+    {"run", {bench_run}},
 };
 
 typedef struct options {
@@ -94,6 +103,16 @@ bool bench_measure(bench *bench, const bench_case *what)
     return true;
 }
 
+void bench_add(bench *bench, const bench_row *row, const char *method)
+{
+    if (bench->row_count == BENCH_ROWS)
+        return;
+    bench_row *added = &bench->rows[bench->row_count++];
+    *added = *row;
+    added->ratio = row->floor > 0 ? row->value / row->floor : 0;
+    snprintf(added->method, sizeof added->method, "%s", method);
+}
+
 static void print_json(const bench *bench)
 {
     json_t *rows = json_array();
@@ -117,6 +136,8 @@ static void print_value(double value, const char *unit)
         printf("%9.1f M", value / 1e6);
     else if (strcmp(unit, "ns") == 0 && value < 100)
         printf("%9.1f  ", value);
+    else if (value < 10)
+        printf("%9.2f  ", value);
     else
         printf("%9.0f  ", value);
 }

@@ -41,17 +41,24 @@ bool bench_wants(const bench *bench, const char *name);
 /// Measures, where it is wanted, and adds the rows. False: a slice failed, and has said why.
 bool bench_measure(bench *bench, const bench_case *what);
 
+/// Adds a row that was measured otherwise; its ratio is value over floor, 0 where that is 0.
+void bench_add(bench *bench, const bench_row *row, const char *method);
+
 /// Memory for what two cores share: zeroed, on a multiple of 128 bytes, to free(). Or the program ends.
 void *bench_lines(size_t bytes);
 
 /// The benchmarks. False: failed, and that has been said.
 bool bench_latency(bench *bench);
+bool bench_wake(bench *bench);
 bool bench_one_way(bench *bench);
 bool bench_reqrep(bench *bench);
 bool bench_keyed(bench *bench);
+bool bench_idle(bench *bench);
+bool bench_mailbox(bench *bench);
 bool bench_pipeline(bench *bench);
 bool bench_ward(bench *bench);
 bool bench_pool(bench *bench);
+bool bench_telemetry(bench *bench);
 bool bench_run(bench *bench);
 
 #endif

@@ -38,7 +38,7 @@ static uint32_t subtract(const ring_stats *from, const ring_stats *to, slr_laten
     return count;
 }
 
-static slr_latency latency_since(const ring_stats *from, const ring_stats *to)
+slr_latency ring_stats_between(const ring_stats *from, const ring_stats *to)
 {
     slr_latency_bucket *buckets = memory_take(SLR_LATENCY_BUCKETS, sizeof *buckets);
     slr_latency latency = {0};
@@ -59,7 +59,7 @@ static json_t *latency_json(const slr_latency *latency)
 
 static json_t *last_json(const ring_stats *from, const ring_stats *to)
 {
-    slr_latency latency = latency_since(from, to);
+    slr_latency latency = ring_stats_between(from, to);
     return json_pack("{s:f, s:f, s:o}", "seconds",
                      (double)(to->counts.running_ns - from->counts.running_ns) / (double)SECOND_NS, "messages_per_s",
                      slr_ring_rate(&from->counts, &to->counts), "latency", latency_json(&latency));

@@ -23,6 +23,9 @@ bool ring_stats_read(slr_ring *ring, ring_stats *out);
 /// What `to` says, and of the time since `from` (NULL: since activation) the rate and the latencies.
 json_t *ring_stats_json(const char *name, const ring_stats *from, const ring_stats *to);
 
+/// How long what was timed between two readings took.
+slr_latency ring_stats_between(const ring_stats *from, const ring_stats *to);
+
 /// A table of one ring kernel, since activation.
 void ring_stats_print(FILE *to, const char *name, const ring_stats *stats);
 
