@@ -7,7 +7,7 @@
 #ifndef SLIPRING_HEAP_H
 #define SLIPRING_HEAP_H
 
-#include <slipring/devices.h>
+#include <slipring/stream.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,7 +56,8 @@ typedef struct slr_heap_stats {
     uint64_t held_bytes;         ///< in chunks of its device
     uint64_t live_bytes;         ///< in spans taken and not given back
     uint64_t peak_bytes;         ///< the most that live_bytes was
-    uint64_t free_bytes;         ///< held - live
+    uint64_t behind_bytes;       ///< given back behind points that have not passed
+    uint64_t free_bytes;         ///< held - live - behind
     uint64_t largest_free_bytes; ///< the longest free piece: what can be taken at alignment 64 without another chunk
     uint64_t chunks, live_spans;
     uint64_t taken, given, refused; ///< spans so far; refused: out of memory
@@ -71,7 +72,8 @@ SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc
 /// Threads: any.  Blocks: no.  Owns: the device's.  Errors: INVALID (NULL).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
-/// Gives all chunks back to the device; spans that are still taken are gone with them. NULL is fine.
+/// Gives all chunks back to the device, but those with spans behind points only when these have passed; spans that are
+/// still taken are gone with them. NULL is fine.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
 
@@ -93,6 +95,22 @@ SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t ali
 /// Threads: any.  Blocks: as slr_heap_take.
 /// Errors: INVALID (NULL; a span that is not taken, such as one given back before, where that can be seen).
 SLR_API slr_status slr_heap_give(slr_heap *heap, const slr_span *span);
+
+/// Gives a span back behind `point`: before it has passed, only slr_heap_take_on for its stream gives the memory again.
+///
+/// Threads: any.  Blocks: as slr_heap_take.
+/// Errors: as slr_heap_give; INVALID (a point of another device's stream, or not submitted yet), NO_MEMORY (then the
+/// span is still taken).
+SLR_API slr_status slr_heap_give_behind(slr_heap *heap, const slr_span *span, slr_point point);
+
+/// As slr_heap_take, for what only the work submitted to `stream` from here on uses: also what was given back behind
+/// the stream's points that have not passed.
+SLR_API slr_status slr_heap_take_on(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream,
+                                    slr_span *out);
+SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream,
+                                       const char *file, uint32_t line, slr_span *out);
+#define slr_heap_take_on(heap, bytes, alignment, stream, out)                                                          \
+    slr_heap_take_on_at((heap), (bytes), (alignment), (stream), __FILE__, __LINE__, (out))
 
 /// Gives empty chunks back to the device, all of them. Returns their bytes; 0 for NULL.
 /// Threads: any.  Blocks: as slr_heap_take.

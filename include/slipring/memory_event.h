@@ -11,6 +11,7 @@
 enum {
     SLR_MEMORY_TAKEN = 1,
     SLR_MEMORY_GIVEN,
+    SLR_MEMORY_REUSED,  ///< acquired from a pool, where it waited: taken before, and not given back since
     SLR_MEMORY_REFUSED, ///< out of memory; `bytes` were asked for
     SLR_MEMORY_LEAKED   ///< still taken when its heap is destroyed, or its device closed
 };

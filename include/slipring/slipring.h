@@ -12,6 +12,7 @@
 #include <slipring/key.h>
 #include <slipring/keys.h>
 #include <slipring/loop.h>
+#include <slipring/pool.h>
 #include <slipring/port.h>
 #include <slipring/program.h>
 #include <slipring/ring.h>

@@ -11,14 +11,6 @@
 
 // ---- what is asked for ---------------------------------------------------------------------------------------------
 
-uint32_t slri_scalar_bytes(slr_scalar scalar)
-{
-    static const uint8_t bytes[] = {
-        [SLR_BOOL] = 1, [SLR_I8] = 1,  [SLR_U8] = 1,  [SLR_I16] = 2, [SLR_U16] = 2, [SLR_I32] = 4,
-        [SLR_U32] = 4,  [SLR_I64] = 8, [SLR_U64] = 8, [SLR_F32] = 4, [SLR_F64] = 8};
-    return (uint32_t)scalar < sizeof bytes ? bytes[scalar] : 0;
-}
-
 // The bytes that dtype and shape make; 0 where no shape is given.
 static slr_status shape_bytes(const slr_buffer_desc *desc, uint64_t *out)
 {
@@ -143,6 +135,14 @@ slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *des
     return create(device, desc, NULL, 0, out);
 }
 
+uint32_t slri_scalar_bytes(slr_scalar scalar)
+{
+    static const uint8_t bytes[] = {
+        [SLR_BOOL] = 1, [SLR_I8] = 1,  [SLR_U8] = 1,  [SLR_I16] = 2, [SLR_U16] = 2, [SLR_I32] = 4,
+        [SLR_U32] = 4,  [SLR_I64] = 8, [SLR_U64] = 8, [SLR_F32] = 4, [SLR_F64] = 8};
+    return (uint32_t)scalar < sizeof bytes ? bytes[scalar] : 0;
+}
+
 slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *file, uint32_t line, slr_buffer **out)
 {
     if (!device || !out)
@@ -199,7 +199,7 @@ static void free_root(slr_buffer *buffer)
 
 void slri_buffer_release(slr_buffer *buffer)
 {
-    if (!slri_let_go(&buffer->holds))
+    if (!slri_let_go(&buffer->holds) || (buffer->pool && slri_store_keep(buffer)))
         return;
     slr_device *device = buffer->device;
     slr_buffer *parent = buffer->parent;

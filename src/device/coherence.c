@@ -242,21 +242,21 @@ slr_status slri_host_view(slr_buffer *root)
     slri_queues_unlock();
     if (there)
         return SLR_OK;
-    unsigned char *view = slri_map_reserve(root->bytes);
+    unsigned char *view = slri_map_reserve(root->validity.bytes);
     if (!view)
         return SLRI_FAIL(NO_MEMORY, "no memory for the host's view of a buffer of %llu B",
-                         (unsigned long long)root->bytes);
+                         (unsigned long long)root->validity.bytes);
     slri_queues_lock();
     slr_status status = slri_validity_reserve(&root->validity, root->device->allocator, 1);
     if (status == SLR_OK && !root->host) {
         // Both begin as zeros.
         if (root->written_without_view)
-            slri_validity_written(&root->validity, (struct slri_range){0, root->bytes}, SLRI_AT_DEVICE);
+            slri_validity_written(&root->validity, (struct slri_range){0, root->validity.bytes}, SLRI_AT_DEVICE);
         root->host = view;
         view = NULL;
     }
     slri_queues_unlock();
-    slri_map_release(view, root->bytes);
+    slri_map_release(view, root->validity.bytes);
     return status;
 }
 
@@ -315,6 +315,6 @@ void slri_coherence_free(slr_buffer *root)
     slri_free(allocator, root->flight, root->flight_room * sizeof *root->flight);
     slri_validity_free(&root->validity, allocator);
     if (!root->imported)
-        slri_map_release(root->host, root->bytes);
+        slri_map_release(root->host, root->validity.bytes);
     slri_mutex_destroy(&root->move_lock);
 }

@@ -24,6 +24,7 @@ struct slr_device {
     slri_mutex ring_lock;
     struct slri_ring_device *ring;
     slr_heap *heap; // that buffers are taken from: device/store.h
+    struct slr_pool *pool;
     // stream.c's, under the queues' lock.
     struct slr_stream *streams, *default_stream;
 };
@@ -63,6 +64,10 @@ struct slr_buffer {
     } moved;
     void (*release)(void *user); // of what was imported
     void *user;
+    // The pool's that it is of, or NULL, and where it waits there.
+    uint32_t pool_class;
+    struct slr_pool *pool;
+    slr_buffer *next_waiting;
 };
 
 struct slri_program_entry { // one handler, as the user is told
@@ -111,10 +116,11 @@ static inline void slri_hold(uint32_t *holds)
 {
     __atomic_fetch_add(holds, 1, __ATOMIC_RELAXED);
 }
-// True when that was the last. Release and acquire: what other holders did comes before the freeing.
+// True when that was the last. Release and acquire: what other holders did comes before the freeing. Who sees 1 is
+// alone, and saves the atomic addition.
 static inline bool slri_let_go(uint32_t *holds)
 {
-    return __atomic_fetch_sub(holds, 1, __ATOMIC_ACQ_REL) == 1;
+    return __atomic_load_n(holds, __ATOMIC_ACQUIRE) == 1 || __atomic_fetch_sub(holds, 1, __ATOMIC_ACQ_REL) == 1;
 }
 
 #endif

@@ -19,4 +19,8 @@ void slri_store_free(slr_device *device);
 slr_status slri_store_take(slr_device *device, uint64_t bytes, const char *file, uint32_t line, slr_span *out);
 void slri_store_give(slr_device *device, const slr_span *span);
 
+// Of a buffer of a pool that nothing holds any more: true, and it waits there for its next user; or false, and it is to
+// be freed as any other.
+bool slri_store_keep(slr_buffer *buffer);
+
 #endif

@@ -23,7 +23,7 @@ struct slri_range {
 };
 
 struct slri_validity {
-    uint64_t bytes;         // of the buffer
+    uint64_t bytes;         // of the buffer; of one of a pool those of its size class, of which its user may have fewer
     struct slri_span *span; // from one's begin to the next's, neighbours differ; none: all is valid everywhere
     uint32_t spans, room;
 };

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/device.h"
+#include "memory/behind.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ slr_status slri_heap_create(const struct slri_heap_source *source, const slr_all
     slr_heap *heap = slri_alloc(allocator, sizeof *heap);
     if (!heap)
         return SLRI_FAIL(NO_MEMORY, "no memory for a heap");
+    heap->holds = 1;
     heap->source = *source;
     heap->allocator = heap->pieces.allocator = allocator;
     heap->pieces.keep_apart = desc->keep_apart;
@@ -118,49 +120,6 @@ static bool grow(slr_heap *heap, uint64_t bytes, uint64_t alignment, bool *asked
     return make_chunk(heap, least) == SLR_OK;
 }
 
-// ---- telling -------------------------------------------------------------------------------------------------------
-
-static slr_memory_event event_of(const slr_heap *heap, uint32_t what, void *memory, uint64_t bytes, const char *file,
-                                 uint32_t line)
-{
-    return (slr_memory_event){.what = what,
-                              .line = line,
-                              .file = file,
-                              .heap = heap->name,
-                              .memory = memory,
-                              .bytes = bytes,
-                              .live_bytes = heap->live_bytes,
-                              .number = heap->taken + heap->given + heap->refused};
-}
-
-// Without the lock.
-static void tell(const slr_heap *heap, const slr_memory_event *event)
-{
-    if (heap->on_memory)
-        heap->on_memory(heap->memory_user, event);
-}
-
-static void give_lock_and_tell(slr_heap *heap, uint32_t what, const slr_span *span, const char *file, uint32_t line)
-{
-    slr_memory_event event = event_of(heap, what, span->memory, span->bytes, file, line);
-    slri_lock_give(&heap->lock);
-    tell(heap, &event);
-}
-
-static void tell_leak(void *user, const slr_live_span *span)
-{
-    const slr_heap *heap = user;
-    slr_memory_event event = event_of(heap, SLR_MEMORY_LEAKED, span->memory, span->bytes, span->file, span->line);
-    event.number = 0;
-    tell(heap, &event);
-}
-
-void slri_heap_report(slr_heap *heap)
-{
-    if (heap->on_memory)
-        slr_heap_visit(heap, tell_leak, heap);
-}
-
 // ---- taking --------------------------------------------------------------------------------------------------------
 
 static slr_status check_take(const slr_heap *heap, uint64_t bytes, uint64_t alignment, const slr_span *out)
@@ -180,11 +139,11 @@ static slr_status refuse(slr_heap *heap, uint64_t bytes, uint64_t alignment, con
                          const char *why)
 {
     ++heap->refused;
-    slr_memory_event event = event_of(heap, SLR_MEMORY_REFUSED, NULL, bytes, file, line);
+    slr_memory_event event = slri_heap_event(heap, SLR_MEMORY_REFUSED, NULL, bytes, file, line);
     uint64_t largest = slri_pieces_largest(&heap->pieces), held = heap->held_bytes;
-    uint64_t free_bytes = held - heap->live_bytes, max = heap->max_bytes;
+    uint64_t free_bytes = held - heap->live_bytes - heap->behind_bytes, max = heap->max_bytes;
     slri_lock_give(&heap->lock);
-    tell(heap, &event);
+    slri_heap_tell(heap, &event);
     char limit[48] = "no limit";
     if (max != UINT64_MAX)
         snprintf(limit, sizeof limit, "a limit of %" PRIu64 " B", max);
@@ -201,6 +160,11 @@ static struct slri_piece *take_piece(slr_heap *heap, uint64_t bytes, uint64_t al
     struct slri_piece *piece = slri_pieces_take(&heap->pieces, bytes, alignment, stale);
     if (__builtin_expect(piece != NULL, 1))
         return piece;
+    if (heap->behind && slri_heap_reap(heap)) {
+        piece = slri_pieces_take(&heap->pieces, bytes, alignment, stale);
+        if (piece)
+            return piece;
+    }
     if (grow(heap, bytes, alignment, asked) || (drop_empty_chunks(heap) > 0 && grow(heap, bytes, alignment, asked))) {
         *asked = false;
         piece = slri_pieces_take(&heap->pieces, bytes, alignment, stale);
@@ -230,17 +194,19 @@ static void describe(struct slri_piece *piece, uint64_t stale, slr_span *out)
     out->piece = piece;
 }
 
-slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
-                            slr_span *out)
+static slr_status take(slr_heap *heap, uint64_t bytes, uint64_t alignment, const slr_stream *stream, const char *file,
+                       uint32_t line, slr_span *out)
 {
     SLRI_TRY(check_take(heap, bytes, alignment, out));
     bytes = (bytes + SLRI_UNIT - 1) / SLRI_UNIT * SLRI_UNIT;
     if (alignment < SLRI_UNIT)
         alignment = SLRI_UNIT;
-    slri_lock_take(&heap->lock);
-    uint64_t stale;
+    uint64_t stale = bytes;
     bool asked;
-    struct slri_piece *piece = take_piece(heap, bytes, alignment, &stale, &asked);
+    slri_lock_take(&heap->lock);
+    struct slri_piece *piece = stream ? slri_heap_take_behind(heap, stream, bytes, alignment) : NULL;
+    if (!piece)
+        piece = take_piece(heap, bytes, alignment, &stale, &asked);
     if (__builtin_expect(!piece, 0))
         return refuse(heap, bytes, alignment, file, line, asked ? slr_error_message() : "");
     describe(piece, stale, out);
@@ -248,15 +214,32 @@ slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, 
     piece->as.taken.file = file;
     piece->as.taken.line = line;
     if (__builtin_expect(heap->on_memory != NULL, 0))
-        give_lock_and_tell(heap, SLR_MEMORY_TAKEN, out, file, line);
+        slri_heap_unlock_and_tell(heap, SLR_MEMORY_TAKEN, out, file, line);
     else
         slri_lock_give(&heap->lock);
     return SLR_OK;
 }
 
+slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
+                            slr_span *out)
+{
+    return take(heap, bytes, alignment, NULL, file, line, out);
+}
+
 slr_status(slr_heap_take)(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out)
 {
-    return slr_heap_take_at(heap, bytes, alignment, NULL, 0, out);
+    return take(heap, bytes, alignment, NULL, NULL, 0, out);
+}
+
+slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream, const char *file,
+                               uint32_t line, slr_span *out)
+{
+    return take(heap, bytes, alignment, stream, file, line, out);
+}
+
+slr_status(slr_heap_take_on)(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream, slr_span *out)
+{
+    return take(heap, bytes, alignment, stream, NULL, 0, out);
 }
 
 // ---- giving back ---------------------------------------------------------------------------------------------------
@@ -277,7 +260,7 @@ static void note_empty(slr_heap *heap, struct slri_chunk *chunk)
         drop_chunk(heap, chunk);
 }
 
-slr_status slr_heap_give(slr_heap *heap, const slr_span *span)
+slr_status slri_heap_begin_give(slr_heap *heap, const slr_span *span, struct slri_given *given)
 {
     if (!heap || !span || !span->piece)
         return SLRI_FAIL(INVALID, "slr_heap_give: %s is NULL", !heap ? "heap" : !span ? "span" : "the span's piece");
@@ -287,30 +270,66 @@ slr_status slr_heap_give(slr_heap *heap, const slr_span *span)
         return SLRI_FAIL(INVALID, "heap '%s': the span of %" PRIu64 " B at offset %" PRIu64 " is not taken", heap->name,
                          span->bytes, span->offset);
     }
+    const struct slri_piece *piece = span->piece;
+    *given = (struct slri_given){piece->as.taken.file, piece->as.taken.line};
+    return SLR_OK;
+}
+
+void slri_heap_account_given(slr_heap *heap, uint64_t bytes)
+{
     ++heap->given;
-    heap->live_bytes -= span->bytes;
-    const struct slri_piece *taken = span->piece;
-    const char *file = taken->as.taken.file;
-    uint32_t line = taken->as.taken.line;
-    struct slri_piece *piece = slri_pieces_give(&heap->pieces, span->piece);
+    heap->live_bytes -= bytes;
+}
+
+void slri_heap_join(slr_heap *heap, struct slri_piece *piece)
+{
+    piece = slri_pieces_give(&heap->pieces, piece);
     if (__builtin_expect(slri_piece_is_chunk(piece), 0))
         note_empty(heap, piece->chunk);
+}
+
+void slri_heap_end_give(slr_heap *heap, const slr_span *span, const struct slri_given *given)
+{
     if (__builtin_expect(heap->on_memory != NULL, 0))
-        give_lock_and_tell(heap, SLR_MEMORY_GIVEN, span, file, line);
+        slri_heap_unlock_and_tell(heap, SLR_MEMORY_GIVEN, span, given->file, given->line);
     else
         slri_lock_give(&heap->lock);
+}
+
+slr_status slr_heap_give(slr_heap *heap, const slr_span *span)
+{
+    struct slri_given given;
+    SLRI_TRY(slri_heap_begin_give(heap, span, &given));
+    slri_heap_account_given(heap, span->bytes);
+    slri_heap_join(heap, span->piece);
+    slri_heap_end_give(heap, span, &given);
     return SLR_OK;
 }
 
 // ---- of a device
 // --------------------------------------------------------------------------------------------------------
 
-void slri_heap_destroy(slr_heap *heap)
+void slri_heap_release(slr_heap *heap)
 {
+    if (!slri_let_go(&heap->holds))
+        return;
+    slr_device *device = heap->holds_device ? heap->device : NULL;
+    slri_heap_drop_behind(heap);
     while (heap->pieces.chunks)
         drop_chunk(heap, heap->pieces.chunks);
     slri_pieces_end(&heap->pieces);
     slri_free(heap->allocator, heap, sizeof *heap);
+    if (device)
+        slri_device_release(device);
+}
+
+void slri_heap_destroy(slr_heap *heap)
+{
+    slri_lock_take(&heap->lock);
+    slri_heap_reap(heap);
+    slri_lock_give(&heap->lock);
+    slri_heap_end_behind(heap);
+    slri_heap_release(heap);
 }
 
 struct slri_heap_source slri_heap_source_of(slr_device *device)
@@ -325,6 +344,7 @@ slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_he
     const struct slri_heap_source source = slri_heap_source_of(device);
     SLRI_TRY(slri_heap_create(&source, device->allocator, desc, out));
     (*out)->device = device;
+    (*out)->holds_device = true;
     slri_device_hold(device);
     return SLR_OK;
 }
@@ -333,61 +353,17 @@ void slr_heap_destroy(slr_heap *heap)
 {
     if (!heap)
         return;
-    slr_device *device = heap->device;
     slri_heap_report(heap);
     slri_heap_destroy(heap);
-    slri_device_release(device);
 }
-
-// ---- the rest ------------------------------------------------------------------------------------------------------
 
 uint64_t slr_heap_trim(slr_heap *heap)
 {
     if (!heap)
         return 0;
     slri_lock_take(&heap->lock);
+    slri_heap_reap(heap);
     uint64_t bytes = drop_empty_chunks(heap);
     slri_lock_give(&heap->lock);
     return bytes;
-}
-
-slr_status slr_heap_get_stats(slr_heap *heap, slr_heap_stats *out)
-{
-    if (!heap || !out)
-        return SLRI_FAIL(INVALID, "slr_heap_get_stats: %s is NULL", heap ? "out" : "heap");
-    slri_lock_take(&heap->lock);
-    *out = (slr_heap_stats){.max_bytes = heap->max_bytes,
-                            .held_bytes = heap->held_bytes,
-                            .live_bytes = heap->live_bytes,
-                            .peak_bytes = heap->peak_bytes,
-                            .free_bytes = heap->held_bytes - heap->live_bytes,
-                            .largest_free_bytes = slri_pieces_largest(&heap->pieces),
-                            .chunks = heap->chunks,
-                            .live_spans = heap->taken - heap->given,
-                            .taken = heap->taken,
-                            .given = heap->given,
-                            .refused = heap->refused};
-    slri_lock_give(&heap->lock);
-    if (out->free_bytes > 0)
-        out->fragmentation = 1.0 - (double)out->largest_free_bytes / (double)out->free_bytes;
-    return SLR_OK;
-}
-
-slr_status slr_heap_visit(slr_heap *heap, void (*visit)(void *user, const slr_live_span *span), void *user)
-{
-    if (!heap || !visit)
-        return SLRI_FAIL(INVALID, "slr_heap_visit: %s is NULL", heap ? "visit" : "heap");
-    slri_lock_take(&heap->lock);
-    for (const struct slri_chunk *chunk = heap->pieces.chunks; chunk; chunk = chunk->next) {
-        for (const struct slri_piece *piece = chunk->first; piece; piece = piece->behind) {
-            if (piece->state != SLRI_PIECE_TAKEN)
-                continue;
-            char *memory = chunk->memory;
-            slr_live_span live = {memory ? memory + piece->offset : NULL, piece->bytes, piece->offset,
-                                  piece->as.taken.file, piece->as.taken.line};
-            visit(user, &live);
-        }
-    }
-    slri_lock_give(&heap->lock);
-    return SLR_OK;
 }

@@ -15,16 +15,22 @@ struct slri_heap_source {
     void *self;
 };
 
+struct slri_behind;
+
 struct slr_heap {
     slri_lock lock; // of all below
     struct slri_pieces pieces;
     uint64_t held_bytes, empty_bytes, chunks;
-    uint64_t live_bytes, peak_bytes, taken, given, refused;
+    uint64_t live_bytes, peak_bytes, taken, given, refused, reused;
+    struct slri_behind *behind; // spans given back behind a point, by stream: behind.h
+    uint64_t behind_bytes;
+    uint32_t holds; // its owner's, and one for each stream that it awaits at its end; atomic
     // As it was made.
     uint64_t max_bytes, chunk_bytes, keep_bytes;
     struct slri_heap_source source;
     const slr_allocator *allocator; // of the host's part
-    slr_device *device;             // held; NULL: none
+    slr_device *device;             // NULL: none
+    bool holds_device;
     slr_on_memory *on_memory;
     void *memory_user;
     char name[48];
@@ -39,7 +45,32 @@ struct slri_heap_source slri_heap_source_of(slr_device *device);
 // Tells the watcher, if there is one, of all that is taken.
 void slri_heap_report(slr_heap *heap);
 
-// Without a report.
+// An event, with the lock; telling it, without; both.
+slr_memory_event slri_heap_event(const slr_heap *heap, uint32_t what, void *memory, uint64_t bytes, const char *file,
+                                 uint32_t line);
+void slri_heap_tell(const slr_heap *heap, const slr_memory_event *event);
+// A pool's: a span is used again, from another place.
+void slri_heap_note(slr_heap *heap, const slr_span *span, const char *file, uint32_t line);
+void slri_heap_unlock_and_tell(slr_heap *heap, uint32_t what, const slr_span *span, const char *file, uint32_t line);
+
+// Without a report. Memory behind points that have not passed yet is kept until they have.
 void slri_heap_destroy(slr_heap *heap);
+void slri_heap_release(slr_heap *heap);
+
+// ---- giving back, step by step, for behind.c
+// -------------------------------------------------------------------------
+
+struct slri_given {
+    const char *file; // where it was taken
+    uint32_t line;
+};
+
+// Locks, if the span is taken.
+slr_status slri_heap_begin_give(slr_heap *heap, const slr_span *span, struct slri_given *given);
+void slri_heap_account_given(slr_heap *heap, uint64_t bytes);
+// Joins a piece to what is free.
+void slri_heap_join(slr_heap *heap, struct slri_piece *piece);
+// Unlocks and tells.
+void slri_heap_end_give(slr_heap *heap, const slr_span *span, const struct slri_given *given);
 
 #endif

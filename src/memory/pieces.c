@@ -31,8 +31,8 @@ static bool add_slab(struct slri_pieces *pieces)
     return true;
 }
 
-// What one call may need: asked before anything is changed.
-static inline bool has_two_spare(struct slri_pieces *pieces)
+// Two: asked for before anything is changed.
+inline bool slri_pieces_reserve(struct slri_pieces *pieces)
 {
     return (pieces->spare && pieces->spare->as.free.next) || add_slab(pieces);
 }
@@ -167,8 +167,8 @@ static inline struct slri_piece *find(const struct slri_pieces *pieces, uint64_t
 
 // ---- cutting and joining -------------------------------------------------------------------------------------------
 
-// Cuts the piece at `bytes`; what lies behind becomes a free piece.
-static inline void cut(struct slri_pieces *pieces, struct slri_piece *piece, uint64_t bytes)
+// Cuts the piece at `bytes`; returns what lies behind, which is in no list and has no state.
+static inline struct slri_piece *cut_off(struct slri_pieces *pieces, struct slri_piece *piece, uint64_t bytes)
 {
     struct slri_piece *rest = take_spare(pieces), *behind = piece->behind;
     rest->chunk = piece->chunk;
@@ -180,7 +180,17 @@ static inline void cut(struct slri_pieces *pieces, struct slri_piece *piece, uin
         behind->before = rest;
     piece->behind = rest;
     piece->bytes = bytes;
-    insert(pieces, rest);
+    return rest;
+}
+
+static inline void cut(struct slri_pieces *pieces, struct slri_piece *piece, uint64_t bytes)
+{
+    insert(pieces, cut_off(pieces, piece, bytes));
+}
+
+struct slri_piece *slri_pieces_cut(struct slri_pieces *pieces, struct slri_piece *piece, uint64_t bytes)
+{
+    return piece->bytes > bytes ? cut_off(pieces, piece, bytes) : NULL;
 }
 
 // `piece` takes up the one behind it, whose header is free then.
@@ -208,7 +218,7 @@ static inline uint64_t touch(struct slri_piece *piece)
 struct slri_piece *slri_pieces_take(struct slri_pieces *pieces, uint64_t bytes, uint64_t alignment, uint64_t *stale)
 {
     struct slri_piece *piece = find(pieces, bytes, alignment);
-    if (!piece || !has_two_spare(pieces))
+    if (!piece || !slri_pieces_reserve(pieces))
         return NULL;
     uint64_t leading = lead(piece, alignment);
     if (leading > 0) {
@@ -248,7 +258,7 @@ struct slri_piece *slri_pieces_give(struct slri_pieces *pieces, struct slri_piec
 
 bool slri_pieces_add(struct slri_pieces *pieces, struct slri_chunk *chunk)
 {
-    if (!has_two_spare(pieces))
+    if (!slri_pieces_reserve(pieces))
         return false;
     struct slri_piece *piece = take_spare(pieces);
     *piece = (struct slri_piece){.bytes = chunk->bytes, .chunk = chunk};
@@ -312,7 +322,7 @@ static const char *check_chunk(const struct slri_pieces *pieces, const struct sl
             return "a piece does not follow the one before it";
         if (piece->behind && piece->behind->before != piece)
             return "two neighbours do not agree";
-        if (piece->state == SLRI_PIECE_TAKEN) {
+        if (piece->state == SLRI_PIECE_TAKEN || piece->state == SLRI_PIECE_BEHIND) {
             if (at + piece->bytes > chunk->touched)
                 return "a taken piece lies in what was not touched";
             continue;

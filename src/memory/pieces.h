@@ -15,7 +15,8 @@
 #define SLRI_SECOND (1u << SLRI_SECOND_BITS)
 #define SLRI_FIRST (41 - 6 - SLRI_SECOND_BITS + 2) // powers of two up to 2^41 bytes; the first has no classes
 
-enum slri_piece_state { SLRI_PIECE_NONE, SLRI_PIECE_FREE, SLRI_PIECE_TAKEN };
+// Behind: given back behind a point (behind.h); to this file as good as taken.
+enum slri_piece_state { SLRI_PIECE_NONE, SLRI_PIECE_FREE, SLRI_PIECE_TAKEN, SLRI_PIECE_BEHIND };
 
 struct slri_chunk;
 
@@ -30,6 +31,10 @@ struct slri_piece {
             const char *file; // where it was taken
             uint32_t line;
         } taken;
+        struct {
+            struct slri_piece *next; // of the same stream
+            uint64_t value;
+        } behind;
     } as;
     struct slri_chunk *chunk;
     uint32_t state;
@@ -72,13 +77,25 @@ void slri_pieces_remove(struct slri_pieces *pieces, struct slri_chunk *chunk);
 // been in a taken piece.
 struct slri_piece *slri_pieces_take(struct slri_pieces *pieces, uint64_t bytes, uint64_t alignment, uint64_t *stale);
 
-// Gives a taken piece back; returns the free piece that it is in now.
+// Room for the headers that one call may need. False: no memory.
+bool slri_pieces_reserve(struct slri_pieces *pieces);
+
+// Cuts a piece that is not free at `bytes`, with room reserved; returns what lies behind, not free either, or NULL.
+struct slri_piece *slri_pieces_cut(struct slri_pieces *pieces, struct slri_piece *piece, uint64_t bytes);
+
+// Gives a piece that is not free back; returns the free piece that it is in now.
 struct slri_piece *slri_pieces_give(struct slri_pieces *pieces, struct slri_piece *piece);
 
 // Whether the free piece is all of its chunk.
 static inline bool slri_piece_is_chunk(const struct slri_piece *piece)
 {
     return !piece->before && !piece->behind;
+}
+
+// Whether it begins at a multiple of `alignment`.
+static inline bool slri_piece_is_aligned(const struct slri_piece *piece, uint64_t alignment)
+{
+    return (((uint64_t)(uintptr_t)piece->chunk->memory + piece->offset) & (alignment - 1)) == 0;
 }
 
 // Bytes of the largest free piece; 0: none. Walks the list of one class.

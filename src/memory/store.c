@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's own heap, which the memory of its buffers comes from.
+// A device's own heap, which the memory of its buffers comes from, and its own pool.
 #include "device/store.h"
 
 #include "base/status.h"
 #include "device/stream.h"
 #include "memory/heap.h"
+#include "memory/pool.h"
 
 slr_status slri_store_open(slr_device *device, const slr_device_desc *desc)
 {
@@ -16,26 +17,39 @@ slr_status slri_store_open(slr_device *device, const slr_device_desc *desc)
         heap.memory_user = desc->memory_user;
     }
     const struct slri_heap_source source = slri_heap_source_of(device);
-    return slri_heap_create(&source, device->allocator, &heap, &device->heap); // without a hold on the device
+    SLRI_TRY(slri_pool_create(device, NULL, &device->pool)); // neither holds the device
+    device->pool->is_devices = true;
+    slr_status status = slri_heap_create(&source, device->allocator, &heap, &device->heap);
+    if (status != SLR_OK) {
+        slri_pool_free(device->pool);
+        return status;
+    }
+    device->heap->device = device;
+    return SLR_OK;
 }
 
 void slri_store_report(slr_device *device)
 {
+    slri_pool_close(device->pool); // what waits in it is no leak
     slri_heap_report(device->heap);
 }
 
 void slri_store_free(slr_device *device)
 {
+    slri_pool_free(device->pool);
     slri_heap_destroy(device->heap);
 }
 
 slr_status slri_store_take(slr_device *device, uint64_t bytes, const char *file, uint32_t line, slr_span *out)
 {
     slr_span span;
-    SLRI_TRY(slr_heap_take_at(device->heap, bytes, 0, file, line, &span));
+    slr_status status = slr_heap_take_at(device->heap, bytes, 0, file, line, &span);
+    if (status == SLR_NO_MEMORY && slr_pool_trim(device->pool, 0) > 0)
+        status = slr_heap_take_at(device->heap, bytes, 0, file, line, &span);
+    SLRI_TRY(status);
     if (span.stale > 0 && span.memory) {
         struct slri_command fill = {.op = SLRI_FILL, .fill = {span.memory, span.stale, 1, {0}}};
-        slr_status status = slri_device_run(device, &fill, 1);
+        status = slri_device_run(device, &fill, 1);
         if (status != SLR_OK) {
             slr_heap_give(device->heap, &span);
             return status;

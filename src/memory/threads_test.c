@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight threads on one heap, 100,000 random calls each. Each thread writes its mark into what it takes, and finds it
-// there when it gives that back: no two ever had the same bytes.
+// Eight threads, 100,000 random calls each: on one heap; and on buffers, a pool, a heap and streams of one device. Each
+// thread writes its mark into what it takes, and finds it there when it gives that back: no two ever had the same
+// bytes.
 #include "base/thread.h"
 #include "memory/heap_test.h"
+
+#include <slipring/pool.h>
 
 enum { THREADS = 8, CALLS = 100000, SLOTS = 64 };
 
@@ -77,8 +80,134 @@ static void eight_threads_never_share_a_byte_and_leave_nothing(void **state)
     slr_device_close(device);
 }
 
+// ---- everything ---------------------------------------------------------------------------------------------------
+
+enum { BUFFERS = 8, STREAMS = 2 };
+
+struct mixer {
+    slri_thread thread;
+    slr_device *device;
+    slr_pool *pool;
+    slr_heap *heap;
+    slr_stream *stream; // each is shared by several threads
+    uint64_t number, random;
+    slr_buffer *buffer[BUFFERS];
+    slr_span span[BUFFERS];
+};
+
+static uint64_t roll(struct mixer *mixer, uint64_t below)
+{
+    return next_random(&mixer->random) % below;
+}
+
+static void mark_buffer(const struct mixer *mixer, slr_buffer *buffer)
+{
+    holds(slr_buffer_write(buffer, slr_buffer_size(buffer) - 8, &mixer->number, 8) == SLR_OK);
+}
+
+static void check_buffer(const struct mixer *mixer, slr_buffer *buffer)
+{
+    uint64_t back;
+    holds(slr_buffer_read(buffer, slr_buffer_size(buffer) - 8, &back, 8) == SLR_OK);
+    holds(back == mixer->number);
+}
+
+static void mix_buffer(struct mixer *mixer)
+{
+    slr_buffer **at = &mixer->buffer[roll(mixer, BUFFERS)];
+    if (*at) {
+        check_buffer(mixer, *at);
+        slr_buffer_destroy(*at);
+        *at = NULL;
+    } else if (roll(mixer, 4) == 0) {
+        holds(slr_buffer_create(mixer->device, roll(mixer, 4096) + 8, at) == SLR_OK);
+        mark_buffer(mixer, *at);
+    } else {
+        holds(slr_pool_acquire(mixer->pool, roll(mixer, 512) + 1, SLR_U64, at) == SLR_OK);
+        mark_buffer(mixer, *at);
+    }
+}
+
+// Work that outlives the handle: the buffer is back in its pool when it is done.
+static void mix_stream(struct mixer *mixer)
+{
+    static const char zero;
+    slr_buffer *buffer;
+    holds(slr_pool_acquire(mixer->pool, roll(mixer, 512) + 1, SLR_U64, &buffer) == SLR_OK);
+    holds(slr_stream_fill(mixer->stream, buffer, 0, slr_buffer_size(buffer), &zero, 1, NULL) == SLR_OK);
+    slr_buffer_destroy(buffer);
+}
+
+static void mix_heap(struct mixer *mixer)
+{
+    slr_span *span = &mixer->span[roll(mixer, BUFFERS)];
+    if (!span->piece) {
+        if (roll(mixer, 2))
+            holds(slr_heap_take(mixer->heap, roll(mixer, 4096) + 1, 0, span) == SLR_OK);
+        else
+            holds(slr_heap_take_on(mixer->heap, roll(mixer, 4096) + 1, 0, mixer->stream, span) == SLR_OK);
+        return;
+    }
+    slr_point point = {NULL, 0};
+    if (roll(mixer, 2))
+        holds(slr_stream_signal(mixer->stream, &point) == SLR_OK);
+    holds(slr_heap_give_behind(mixer->heap, span, point) == SLR_OK);
+    span->piece = NULL;
+}
+
+static void mix(void *arg)
+{
+    struct mixer *mixer = arg;
+    for (int i = 0; i < CALLS; ++i) {
+        uint64_t what = roll(mixer, 64);
+        what < 36 ? mix_buffer(mixer) : what < 60 ? mix_heap(mixer) : mix_stream(mixer);
+        if (i % 1024 == 0)
+            slr_pool_trim(mixer->pool, roll(mixer, 64 * KIB));
+        if (i % 128 == 0)
+            holds(slr_stream_finish(mixer->stream, LONG) == SLR_OK);
+    }
+    for (int i = 0; i < BUFFERS; ++i) {
+        slr_buffer_destroy(mixer->buffer[i]);
+        if (mixer->span[i].piece)
+            holds(slr_heap_give(mixer->heap, &mixer->span[i]) == SLR_OK);
+    }
+}
+
+static void eight_threads_of_buffers_pools_and_streams_leave_nothing(void **state)
+{
+    (void)state;
+    static struct mixer mixer[THREADS];
+    slr_device *device = open_device("cpu?threads=2");
+    slr_stream *stream[STREAMS];
+    slr_pool *pool;
+    slr_heap *heap;
+    must(slr_device_get_pool(device, &pool));
+    must(slr_device_get_heap(device, &heap));
+    for (int i = 0; i < STREAMS; ++i)
+        must(slr_stream_create(device, NULL, &stream[i]));
+    for (uint64_t i = 0; i < THREADS; ++i) {
+        mixer[i] = (struct mixer){.device = device, .pool = pool, .heap = heap, .stream = stream[i % STREAMS]};
+        mixer[i].number = i + 1;
+        mixer[i].random = mixer[i].number * 0x9E3779B97F4A7C15u;
+        must(slri_thread_start(&mixer[i].thread, "mixer", mix, &mixer[i]));
+    }
+    for (int i = 0; i < THREADS; ++i)
+        slri_thread_join(&mixer[i].thread);
+    must(slr_device_finish(device, LONG));
+    slr_pool_trim(pool, 0);
+    assert_int_equal(stats_of(heap).live_bytes, 0);
+    assert_int_equal(stats_of(heap).behind_bytes, 0);
+    check_pieces(heap);
+    for (int i = 0; i < STREAMS; ++i)
+        slr_stream_destroy(stream[i]);
+    slr_device_close(device);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(eight_threads_never_share_a_byte_and_leave_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(eight_threads_never_share_a_byte_and_leave_nothing),
+        cmocka_unit_test(eight_threads_of_buffers_pools_and_streams_leave_nothing),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "memory.h"
 #include "say.h"
 
-#include <slipring/heap.h>
+#include <slipring/pool.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,24 +16,26 @@ enum {
     SLOTS = 1024,   // each holds a span or not: half of them do
     CALLS = 16,     // between two looks at the clock, which costs as much as a call
     BATCHES = 1000, // of a slice
-    PROGRAM = 1 << 14
+    PROGRAM = 1 << 14,
+    PAIR_BYTES = 4096 // of what is taken and given at once
 };
 
-// What both sides do, in the same order: the slot of each call, and the size should it be empty.
+// What both sides do, in the same order: the slot of each call, and the size should it be empty. Pairs need neither.
 typedef struct step {
     uint32_t slot, bytes;
 } step;
 
-typedef struct heap_bench {
+typedef struct pool_bench {
     bench *bench;
-    slr_heap *heap;
+    slr_heap *heap, *direct;    // `direct`: each span is a chunk, which the device makes and takes back
+    slr_pool *pool, *forgetful; // `forgetful` keeps nothing
     allocator other;
     step program[PROGRAM];
-    unsigned heap_at, other_at; // in the program
+    unsigned value_at, floor_at; // in the program
     slr_span span[SLOTS];
     void *block[SLOTS];
     double times[BATCHES];
-} heap_bench;
+} pool_bench;
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -60,7 +62,7 @@ static void write_program(step *program)
 
 // ---- the heap and the other ----------------------------------------------------------------------------------------
 
-static bool heap_step(heap_bench *bench, const step *step)
+static bool heap_step(pool_bench *bench, const step *step)
 {
     slr_span *span = &bench->span[step->slot];
     if (span->piece == NULL)
@@ -70,7 +72,7 @@ static bool heap_step(heap_bench *bench, const step *step)
     return status == SLR_OK;
 }
 
-static bool other_step(heap_bench *bench, const step *step)
+static bool other_step(pool_bench *bench, const step *step)
 {
     void **block = &bench->block[step->slot];
     if (*block == NULL) {
@@ -82,17 +84,58 @@ static bool other_step(heap_bench *bench, const step *step)
     return true;
 }
 
-static void summarise(heap_bench *bench, double *figures)
+// ---- pairs ---------------------------------------------------------------------------------------------------------
+
+static inline bool pool_pair(slr_pool *pool)
+{
+    slr_buffer *buffer;
+    if (slr_pool_acquire(pool, PAIR_BYTES, SLR_U8, &buffer) != SLR_OK)
+        return false;
+    slr_buffer_destroy(buffer);
+    return true;
+}
+
+static bool hit_step(pool_bench *bench, const step *step)
+{
+    (void)step;
+    return pool_pair(bench->pool);
+}
+
+static bool miss_step(pool_bench *bench, const step *step)
+{
+    (void)step;
+    return pool_pair(bench->forgetful);
+}
+
+static bool device_step(pool_bench *bench, const step *step)
+{
+    (void)step;
+    slr_span span;
+    return slr_heap_take(bench->direct, PAIR_BYTES, 0, &span) == SLR_OK &&
+           slr_heap_give(bench->direct, &span) == SLR_OK;
+}
+
+static bool other_pair_step(pool_bench *bench, const step *step)
+{
+    (void)step;
+    void *volatile memory = bench->other.take(PAIR_BYTES); // or the compiler would leave malloc and free out
+    bench->other.give(memory);
+    return memory != NULL;
+}
+
+// ---- time ----------------------------------------------------------------------------------------------------------
+
+static void summarise(pool_bench *bench, double *figures)
 {
     measure_sort(bench->times, BATCHES);
     figures[0] = measure_quantile(bench->times, BATCHES, 0.5);
     figures[1] = measure_quantile(bench->times, BATCHES, 0.99);
 }
 
-typedef bool take_step(heap_bench *bench, const step *step);
+typedef bool take_step(pool_bench *bench, const step *step);
 
-// A call's time is that of a batch without its look at the clock, divided by its calls.
-static inline bool time_steps(heap_bench *bench, take_step *take, unsigned *at, double *figures)
+// A step's time is that of a batch without its look at the clock, divided by its steps.
+static inline bool time_steps(pool_bench *bench, take_step *take, unsigned *at, double *figures)
 {
     for (unsigned i = 0; i < BATCHES; i++) {
         const step *first = &bench->program[*at];
@@ -101,31 +144,65 @@ static inline bool time_steps(heap_bench *bench, take_step *take, unsigned *at, 
         for (unsigned k = 0; k < CALLS; k++)
             fine &= take(bench, first + k);
         bench->times[i] = ((double)(clock_ns() - start) - bench->bench->clock_ns) / CALLS;
-        if (!fine)
+        if (!fine) {
+            say("out of memory: %s", slr_error_message());
             return false;
+        }
         *at = (*at + CALLS) % PROGRAM;
     }
     summarise(bench, figures);
     return true;
 }
 
-static bool heap_slice(void *context, double *figures)
-{
-    heap_bench *bench = context;
-    return time_steps(bench, heap_step, &bench->heap_at, figures) || (say("slr_heap: %s", slr_error_message()), false);
-}
-
-static bool other_slice(void *context, double *figures)
-{
-    heap_bench *bench = context;
-    return time_steps(bench, other_step, &bench->other_at, figures) || (say("%s: no memory", bench->other.name), false);
-}
+// A function for each, so that the step is inlined in its loop.
+#define SLICE(name, at)                                                                                                \
+    static bool name##_slice(void *context, double *figures)                                                           \
+    {                                                                                                                  \
+        pool_bench *bench = context;                                                                                   \
+        return time_steps(bench, name##_step, &bench->at, figures);                                                    \
+    }
+SLICE(heap, value_at)
+SLICE(other, floor_at)
+SLICE(hit, value_at)
+SLICE(miss, value_at)
+SLICE(other_pair, floor_at)
+SLICE(device, floor_at)
 
 // ---- the rows ------------------------------------------------------------------------------------------------------
 
-static bool measure_heap(heap_bench *bench, const char *row, const char *method)
+#define HEAP                                                                                                           \
+    "a call of slr_heap_take or slr_heap_give, 64 B to 1 MiB, as many in each octave, 1,024 slots at random, 16 "      \
+    "calls "                                                                                                           \
+    "timed at once. "
+#define HIT "slr_pool_acquire, which finds a buffer of 4 KiB, and slr_buffer_destroy, 16 pairs timed at once. "
+#define MISS                                                                                                           \
+    "slr_pool_acquire of 4 KiB from a pool that keeps nothing, and slr_buffer_destroy, 16 pairs timed at once. "
+#define MIMALLOC "floor: mimalloc's mi_malloc and mi_free, the same."
+#define LIBC "floor: the C library's malloc and free, the same."
+#define NO_MIMALLOC "floor: the C library's malloc and free, the same, for " ALLOCATOR_MIMALLOC_MISSING "."
+
+static const struct row {
+    const char *name, *method, *without_mimalloc; // the last NULL: not against mimalloc
+    measure_slice *value, *floor;
+} rows[] = {
+    {"heap_random", HEAP MIMALLOC, HEAP NO_MIMALLOC, heap_slice, other_slice},
+    {"heap_random_libc", HEAP LIBC, NULL, heap_slice, other_slice},
+    {"pool_hit", HIT MIMALLOC, HIT NO_MIMALLOC, hit_slice, other_pair_slice},
+    {"pool_hit_libc", HIT LIBC, NULL, hit_slice, other_pair_slice},
+    {"pool_miss", MISS "floor: the device's own call to make such memory, and to take it back.", NULL, miss_slice,
+     device_slice},
+};
+
+static bool measure_row(pool_bench *bench, const struct row *row)
 {
-    bench_case what = {row, "ns", {"p50", "p99"}, method, {.value = heap_slice, .floor = other_slice, .figures = 2}};
+    bool with_mimalloc = row->without_mimalloc != NULL && allocator_mimalloc(&bench->other);
+    if (!with_mimalloc)
+        bench->other = allocator_libc();
+    bench_case what = {row->name,
+                       "ns",
+                       {"p50", "p99"},
+                       row->without_mimalloc != NULL && !with_mimalloc ? row->without_mimalloc : row->method,
+                       {.value = row->value, .floor = row->floor, .figures = 2}};
     what.pair.value_context = what.pair.floor_context = bench;
     bool fine = bench_measure(bench->bench, &what);
     for (unsigned i = 0; i < SLOTS; i++) {
@@ -136,34 +213,36 @@ static bool measure_heap(heap_bench *bench, const char *row, const char *method)
     return fine;
 }
 
-#define HEAP_METHOD                                                                                                    \
-    "a call of slr_heap_take or slr_heap_give, 64 B to 1 MiB, as many in each octave, 1,024 slots at random, 16 "      \
-    "calls "                                                                                                           \
-    "timed at once. "
-
-static bool measure_all(heap_bench *bench)
+static slr_status open_all(pool_bench *bench)
 {
-    if (allocator_mimalloc(&bench->other)) {
-        if (!measure_heap(bench, "heap_random", HEAP_METHOD "floor: mimalloc's mi_malloc and mi_free, the same calls."))
-            return false;
-        bench->other = allocator_libc();
-        return measure_heap(bench, "heap_random_libc", HEAP_METHOD "floor: the C library's malloc and free.");
-    }
-    bench->other = allocator_libc();
-    return measure_heap(bench, "heap_random",
-                        HEAP_METHOD "floor: the C library's malloc and free, for " ALLOCATOR_MIMALLOC_MISSING ".");
+    slr_device *device = bench->bench->device;
+    slr_heap_desc direct = SLR_HEAP_DESC_INIT;
+    direct.chunk_bytes = PAIR_BYTES;
+    direct.keep_bytes = 1; // none
+    slr_pool_desc forgetful = SLR_POOL_DESC_INIT;
+    forgetful.keep_bytes = 1;
+    slr_status status = slr_heap_create(device, NULL, &bench->heap);
+    if (status == SLR_OK)
+        status = slr_heap_create(device, &direct, &bench->direct);
+    if (status == SLR_OK)
+        status = slr_pool_create(device, &forgetful, &bench->forgetful);
+    if (status == SLR_OK)
+        status = slr_device_get_pool(device, &bench->pool);
+    return status;
 }
 
 bool bench_pool(bench *bench)
 {
-    heap_bench *heap = memory_take(1, sizeof *heap);
-    heap->bench = bench;
-    write_program(heap->program);
-    slr_heap_desc desc = SLR_HEAP_DESC_INIT;
-    desc.name = "bench";
-    slr_status status = slr_heap_create(bench->device, &desc, &heap->heap);
-    bool fine = status == SLR_OK ? measure_all(heap) : (say_failure(status, "slr_heap_create"), false);
-    slr_heap_destroy(heap->heap);
-    free(heap);
+    pool_bench *pool = memory_take(1, sizeof *pool);
+    pool->bench = bench;
+    write_program(pool->program);
+    slr_status status = open_all(pool);
+    bool fine = status == SLR_OK || (say_failure(status, "bench pool"), false);
+    for (size_t i = 0; fine && i < sizeof rows / sizeof *rows; i++)
+        fine = measure_row(pool, &rows[i]);
+    slr_pool_destroy(pool->forgetful);
+    slr_heap_destroy(pool->direct);
+    slr_heap_destroy(pool->heap);
+    free(pool);
     return fine;
 }
