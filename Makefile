@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test sim bench install asan tsan clang fuzz format check-format clean
+.PHONY: all help demo test sim sim-mutants soak bench install asan tsan clang fuzz format check-format clean
 
 all: ## the library, and the command line where jansson is installed (build/release)
 	@scripts/deps.sh build
@@ -31,6 +31,15 @@ sim: ## plays 10,000 random programs in simulation against the reference model; 
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
 	build/dev/tests/sim --from $(or $(FROM),0) --seeds $(SEEDS)
+
+sim-mutants: ## whether the random programs find faults that are planted
+	@scripts/deps.sh test
+	tests/sim/mutants.sh
+
+soak: ## half an hour of launches, pauses, faults, restarts and terminations under load; SOAK=seconds
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	build/dev/tests/soak $(or $(SOAK),1800)
 
 bench: ## round trips and throughput, beside other libraries where they are installed
 	@scripts/deps.sh bench

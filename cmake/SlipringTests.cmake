@@ -28,9 +28,19 @@ list(REMOVE_ITEM sim_sources ${sim_main})
 add_library(slipring_sim_objects OBJECT ${sim_sources})
 slipring_program_settings(slipring_sim_objects)
 target_include_directories(slipring_sim_objects PUBLIC src include tests/sim)
+# They are played against ring kernels whose every atomic operation may be where another task goes on.
+slipring_glob(points_sources src/ring/*.c src/backend/cpu/*.c)
+add_library(slipring_points OBJECT ${points_sources})
+slipring_settings(slipring_points)
+target_include_directories(slipring_points PUBLIC src include)
+target_compile_options(slipring_points PRIVATE -include ${PROJECT_SOURCE_DIR}/tests/sim/points.h)
+add_library(slipring_internal_points STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:slipring_points>
+    "$<FILTER:$<TARGET_OBJECTS:slipring_objects>,EXCLUDE,/src/(ring|backend/cpu)/>")
+target_include_directories(slipring_internal_points PUBLIC src include)
+target_link_libraries(slipring_internal_points PUBLIC ${system_libraries})
 add_executable(slipring_sim ${sim_main})
 slipring_program_settings(slipring_sim)
-target_link_libraries(slipring_sim PRIVATE slipring_sim_objects slipring_internal)
+target_link_libraries(slipring_sim PRIVATE slipring_sim_objects slipring_internal_points)
 set_target_properties(slipring_sim PROPERTIES OUTPUT_NAME sim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 
 function(slipring_register name)
@@ -52,9 +62,10 @@ function(slipring_add_test file)
         target_compile_definitions(${target} PRIVATE WARD_DIR="${PROJECT_SOURCE_DIR}/examples/ward")
     endif()
     if(name MATCHES "^tests/sim/")
-        target_link_libraries(${target} PRIVATE slipring_sim_objects)
+        target_link_libraries(${target} PRIVATE slipring_sim_objects slipring_internal_points ${CMOCKA_LIBRARY})
+    else()
+        target_link_libraries(${target} PRIVATE slipring_internal ${CMOCKA_LIBRARY})
     endif()
-    target_link_libraries(${target} PRIVATE slipring_internal ${CMOCKA_LIBRARY})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     slipring_register(${name} ${target})
 endfunction()
@@ -83,6 +94,13 @@ foreach(file IN LISTS example_programs)
     file(GLOB handlers ${PROJECT_SOURCE_DIR}/examples/${folder}/*.cu) # its argument, where there is one
     slipring_register(examples/${folder}/${stem} example_${stem} ${handlers})
 endforeach()
+
+# Everything at once, for as long as one likes; five seconds of it as a test.
+add_executable(slipring_soak ${PROJECT_SOURCE_DIR}/tests/stress/soak.c)
+slipring_program_settings(slipring_soak)
+target_link_libraries(slipring_soak PRIVATE slipring_internal)
+set_target_properties(slipring_soak PROPERTIES OUTPUT_NAME soak RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+slipring_register(tests/stress/soak slipring_soak 5)
 
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its
 # runtime in each program that they build.

@@ -26,6 +26,7 @@ struct slri_sim_task {
     uint64_t wake_ns; // or sleeps until
     uint32_t number;
     bool ended, detached;
+    void *local;
 };
 
 enum { MOST_TASKS = 4096 };
@@ -196,6 +197,11 @@ void slri_sim_detach_self(void)
     sim.current->detached = true;
 }
 
+void **slri_sim_local(void)
+{
+    return &sim.current->local;
+}
+
 // ---- points --------------------------------------------------------------------------------------------------------
 
 void slri_sim_point(void)
@@ -253,7 +259,7 @@ void slri_sim_wake(const void *key, unsigned how_many)
 
 slr_status slri_sim_begin(uint64_t seed)
 {
-    static const uint32_t moments_ns[] = {200, 500, 1000, 3000}, rates[] = {2, 4, 16, 64};
+    static const uint32_t moments_ns[] = {200, 500, 1000, 3000}, rates[] = {4, 16, 64, 512};
     sim.thread = pthread_self();
     sim.seed = sim.random = seed;
     sim.now_ns = 1000000000;

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/sim.h"
 #include "base/status.h"
 #include "base/thread.h"
 
@@ -15,7 +16,13 @@
 static slri_mutex lock = SLRI_MUTEX_INIT;
 static uint64_t searches; // under it
 
-static _Thread_local struct slri_queue *current;
+// The queue whose commands the calling thread runs; NULL: none. A simulated thread's is its own.
+static _Thread_local void *of_thread;
+
+static void **place_of_current(void)
+{
+    return slri_sim_on() ? slri_sim_local() : &of_thread;
+}
 
 void slri_queues_lock(void)
 {
@@ -29,7 +36,7 @@ void slri_queues_unlock(void)
 
 struct slri_queue *slri_queue_current(void)
 {
-    return current;
+    return *place_of_current();
 }
 
 // ---- waits between queues: under the lock --------------------------------------------------------------------------
@@ -163,13 +170,13 @@ static void pass(struct slri_queue *queue, uint64_t value)
 // Where a queue is run inside a host function of another, that one waits for this one.
 static struct slri_queue *enter(struct slri_queue *queue, slr_status *status)
 {
-    struct slri_queue *outer = current;
+    struct slri_queue *outer = slri_queue_current();
     slri_mutex_lock(&lock);
     *status = queue->failed;
     if (outer)
         outer->blocked_by = (struct slri_after){queue, queue->first->value};
     slri_mutex_unlock(&lock);
-    current = queue;
+    *place_of_current() = queue;
     return outer;
 }
 
@@ -179,7 +186,7 @@ bool slri_queue_step(struct slri_queue *queue)
     slr_status before, after;
     struct slri_queue *outer = enter(queue, &before);
     after = run_commands(queue->runner, queue->device, first, before);
-    current = outer;
+    *place_of_current() = outer;
     first->settle(first);
 
     slri_mutex_lock(&lock);
@@ -237,6 +244,7 @@ static bool depends(struct slri_after point, const struct slri_queue *waiter)
 // Notes what the calling host function waits for, unless that waits for it.
 static slr_status announce(struct slri_after point)
 {
+    struct slri_queue *current = slri_queue_current();
     if (!current)
         return SLR_OK;
     slri_mutex_lock(&lock);
@@ -255,6 +263,7 @@ static slr_status announce(struct slri_after point)
 
 static void withdraw(void)
 {
+    struct slri_queue *current = slri_queue_current();
     if (!current)
         return;
     slri_mutex_lock(&lock);

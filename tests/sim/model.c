@@ -81,6 +81,6 @@ const char *judge(const struct program *program, const struct trace *trace)
     index_routes(&x);
     bool right = judge_fates(&x) && judge_order(&x) && judge_replies(&x) && judge_states(&x) && judge_instances(&x) &&
                  judge_pauses(&x) && judge_policies(&x) && judge_capacity(&x) && judge_priorities(&x) &&
-                 judge_counts(&x);
+                 judge_drops(&x) && judge_progress(&x) && judge_counts(&x);
     return right ? NULL : text;
 }

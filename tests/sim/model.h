@@ -57,6 +57,8 @@ bool judge_pauses(const struct index *x);
 bool judge_policies(const struct index *x);
 bool judge_capacity(const struct index *x);
 bool judge_priorities(const struct index *x);
+bool judge_drops(const struct index *x);
+bool judge_progress(const struct index *x);
 bool judge_counts(const struct index *x);
 
 #endif

@@ -175,13 +175,24 @@ static bool restarted_between(const struct index *x, uint32_t ring, uint32_t fro
     return any || (x->program->supervised && x->trace->supervised_restarts[ring] != 0);
 }
 
+// Whether a restart to the initial state surely fell between two messages of an instance.
+static bool surely_restarted(const struct index *x, uint32_t ring, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < x->trace->controls; ++i) {
+        const struct control *c = &x->trace->control[i];
+        if (c->op.ring == ring && c->op.verb == RESTART && c->status == SLR_OK && c->begin > from && c->end < to)
+            return true;
+    }
+    return false;
+}
+
 // An instance sees its messages one after the other, each with the state that the one before left: a fault and a
 // restart begin it anew, or from the checkpoint.
 static bool judge_instance(const struct index *x, uint32_t ring, uint32_t instance)
 {
     struct state expected = {0}, zero = {0};
     struct values kept = {.value = {{0}}, .count = 1};
-    uint32_t last_begin = 0;
+    uint32_t last_begin = 0, last_end = 0;
     for (uint32_t i = 0; i < x->trace->handlings; ++i) {
         const struct handling *h = &x->trace->handling[i];
         if (h->ring != ring || h->instance != instance)
@@ -190,11 +201,14 @@ static bool judge_instance(const struct index *x, uint32_t ring, uint32_t instan
         bool restarted = restarted_between(x, ring, last_begin, h->begin, &from_checkpoint);
         bool anew = restarted && has(&kept, h->before) &&
                     (from_checkpoint || (h->before.count == zero.count && h->before.hash == zero.hash));
+        if (surely_restarted(x, ring, last_end, h->begin))
+            same = false;
         if (!same && !anew)
             return wrong("ring %u instance %u: message %u found state %u/%#x; %u/%#x was left%s", ring, instance, h->id,
                          h->before.count, h->before.hash, expected.count, expected.hash,
                          restarted ? ", and a restart came" : "");
         last_begin = h->begin;
+        last_end = h->end;
         struct state after = {h->before.count + 1, h->before.hash * 31 + h->id};
         if (x->letter[h->id][ring] == SLR_DEAD_LETTER_FAULTED)
             after = zero;
@@ -410,6 +424,100 @@ bool judge_priorities(const struct index *x)
                 return wrong("ring %u handled message %u of priority %u before message %u of %u, which was there",
                              h->ring, l->id, l->priority, h->id, h->priority);
         }
+    }
+    return true;
+}
+
+// ---- drops ---------------------------------------------------------------------------------------------------------
+
+// One that was dropped while another, which waited to the end, should have gone first.
+static bool judge_victim(const struct index *x, uint32_t ring, uint32_t dropped, uint32_t kept)
+{
+    const struct message_note *d = &x->trace->message[dropped], *k = &x->trace->message[kept];
+    bool lowest = x->program->ring[ring].overflow == SLR_OVERFLOW_DROP_LOWEST;
+    if (d->parent != NONE || k->parent != NONE || k->end >= d->begin)
+        return true; // which of them came first is not known
+    if (lowest && k->priority > d->priority)
+        return true;
+    return wrong("ring %u dropped message %u and kept message %u, which was to go first", ring, dropped, kept);
+}
+
+static bool is_drop(slr_dead_letter_reason letter)
+{
+    return letter == SLR_DEAD_LETTER_DROPPED_OLDEST || letter == SLR_DEAD_LETTER_DROPPED_LOWEST;
+}
+
+// When it was activated first; before that its senders drop, at once.
+static uint32_t activated_at(const struct index *x, uint32_t ring)
+{
+    for (uint32_t i = 0; i < x->trace->controls; ++i)
+        if (x->trace->control[i].op.ring == ring && wakes(&x->trace->control[i]))
+            return x->trace->control[i].begin;
+    return NONE;
+}
+
+// Of what came before the activation only so many can be left, and which is known but for those sent at once.
+static bool judge_kept(const struct index *x, uint32_t ring, uint32_t id)
+{
+    const struct message_note *m = &x->trace->message[id];
+    uint32_t end = activated_at(x, ring), better = 0;
+    bool lowest = x->program->ring[ring].overflow == SLR_OVERFLOW_DROP_LOWEST;
+    for (uint32_t other = 0; other < x->trace->messages; ++other) {
+        const struct message_note *n = &x->trace->message[other];
+        if (n->parent != NONE || n->ring != ring || n->sent != ACCEPTED || n->end > end)
+            continue;
+        bool later = n->begin > m->end;
+        better += lowest ? n->priority > m->priority || (n->priority == m->priority && later) : later;
+    }
+    bool stays = m->end < end && !is_drop(x->letter[id][ring]) && better >= x->program->ring[ring].queue_size;
+    return !stays || wrong("ring %u did not drop message %u, and %u that were to stay were there", ring, id, better);
+}
+
+static bool judge_drops_of(const struct index *x, uint32_t ring)
+{
+    const struct ring_plan *plan = &x->program->ring[ring];
+    const uint32_t *fates = x->fates[ring];
+    uint32_t dropped = fates[SLR_DEAD_LETTER_DROPPED_OLDEST] + fates[SLR_DEAD_LETTER_DROPPED_LOWEST];
+    uint32_t undelivered = fates[SLR_DEAD_LETTER_UNDELIVERED], keeps = plan->queue_size;
+    if (undelivered > keeps + shards_of(x->program, ring))
+        return wrong("ring %u of queue_size %u kept %u messages", ring, keeps, undelivered);
+    if (dropped && undelivered < keeps && dropped + undelivered == x->accepted[ring])
+        return wrong("ring %u of queue_size %u dropped %u messages, handled none and kept %u", ring, keeps, dropped,
+                     undelivered);
+    for (uint32_t id = 0; id < x->trace->messages && shards_of(x->program, ring) == 1; ++id) {
+        const struct message_note *note = &x->trace->message[id];
+        if (note->parent == NONE && note->ring == ring && note->sent == ACCEPTED && !judge_kept(x, ring, id))
+            return false;
+    }
+    for (uint32_t i = 0; i < x->trace->letters && shards_of(x->program, ring) == 1; ++i)
+        for (uint32_t k = 0; k < x->trace->letters; ++k) {
+            const struct letter *d = &x->trace->letter[i], *u = &x->trace->letter[k];
+            if (d->ring == ring && u->ring == ring && is_drop(d->reason) && u->reason == SLR_DEAD_LETTER_UNDELIVERED &&
+                !judge_victim(x, ring, d->id, u->id))
+                return false;
+        }
+    return true;
+}
+
+bool judge_drops(const struct index *x)
+{
+    for (uint32_t ring = 0; ring < x->program->rings; ++ring)
+        if (x->program->ring[ring].overflow > SLR_OVERFLOW_REJECT && !judge_drops_of(x, ring))
+            return false;
+    return true;
+}
+
+// ---- progress ------------------------------------------------------------------------------------------------------
+
+// What is active, and waits for nobody, has handled what it has when it was given the time.
+bool judge_progress(const struct index *x)
+{
+    for (uint32_t i = 0; i < x->trace->controls && x->trace->messages < 60; ++i) {
+        const struct control *c = &x->trace->control[i];
+        uint32_t ring = c->op.ring;
+        if (c->op.verb == SETTLE && c->before == SLR_RING_ACTIVE && c->after == SLR_RING_ACTIVE &&
+            c->stats.pending != 0 && !can_fail(x, ring) && !x->has_routes_in[ring] && !x->has_routes_out[ring])
+            return wrong("ring %u is active, and left %u messages lying", ring, (unsigned)c->stats.pending);
     }
     return true;
 }

@@ -96,7 +96,7 @@ static void reply(const slr_delivery *delivery, uint32_t ring, const struct work
 }
 
 // One message, in a handler's call or in a loop. False: it is to fault.
-static bool work_on(const slr_delivery *delivery, uint32_t ring)
+static bool work_on(const slr_delivery *delivery, uint32_t ring, uint32_t call)
 {
     struct trace *t = world.trace;
     const struct work work = *(const struct work *)delivery->message;
@@ -113,7 +113,7 @@ static bool work_on(const slr_delivery *delivery, uint32_t ring)
                            .correlation = delivery->correlation,
                            .begin = now(),
                            .end = NONE,
-                           .call = world.calls,
+                           .call = call,
                            .begun_ns = slri_now_ns()};
     struct state *state = delivery->state;
     h->before = *state;
@@ -129,15 +129,14 @@ static bool work_on(const slr_delivery *delivery, uint32_t ring)
 
 static slr_status on_message(void *user, const slr_delivery *delivery)
 {
-    ++world.calls;
-    return work_on(delivery, (uint32_t)(uintptr_t)user) ? SLR_OK : SLR_UNSUPPORTED;
+    return work_on(delivery, (uint32_t)(uintptr_t)user, world.calls++) ? SLR_OK : SLR_UNSUPPORTED;
 }
 
 static slr_status on_batch(void *user, const slr_delivery *deliveries, uint32_t count)
 {
-    ++world.calls;
+    uint32_t call = world.calls++;
     for (uint32_t k = 0; k < count; ++k)
-        if (!work_on(&deliveries[k], (uint32_t)(uintptr_t)user))
+        if (!work_on(&deliveries[k], (uint32_t)(uintptr_t)user, call))
             slr_fail(&deliveries[k], SLR_UNSUPPORTED);
     return SLR_OK;
 }
@@ -165,7 +164,7 @@ static slr_status run_loop(void *user, slr_context *context)
                                                     : slr_take(context, &held[held_count], MOST_HELD - held_count,
                                                                program_random(random) % 3 * 1000, 50000, &taken);
         for (uint32_t k = 0; status == SLR_OK && k < taken; ++k)
-            work_on(&held[held_count + k], ring);
+            work_on(&held[held_count + k], ring, world.calls++);
         held_count += status == SLR_OK ? taken : 0;
         while (held_count != 0 && (status != SLR_OK || program_random(random) % 2))
             end_one(held, &held_count, (uint32_t)(program_random(random) % held_count), ring);
@@ -496,15 +495,21 @@ static void control_all(void)
     world.reached[CONTROLLER] = world.program->ops;
 }
 
+#define DRAIN_NS (SECOND_NS / 200)
 #define OVER (SLR_RING_TERMINATED | SLR_RING_IN_FAILURE | SLR_RING_LAUNCHED)
 
-// A supervisor may bring it back more than once.
+// As long as it gets on: a supervisor may bring it back, and one that waits for another's room has to be left.
 static slr_ring_state wait_drained(slr_ring *ring)
 {
     slr_ring_state state = SLR_RING_DRAINING;
-    for (uint32_t i = 0; i < 100 && state & (SLR_RING_DRAINING | SLR_RING_IN_FAILURE); ++i) {
-        slr_ring_wait(ring, SLR_RING_TERMINATED | SLR_RING_LAUNCHED, SECOND_NS / 100);
+    slr_ring_stats stats;
+    uint64_t done = UINT64_MAX;
+    for (uint32_t idle = 0; idle < 14 && state & (SLR_RING_DRAINING | SLR_RING_IN_FAILURE); ++idle) {
+        slr_ring_wait(ring, SLR_RING_TERMINATED | SLR_RING_LAUNCHED, DRAIN_NS);
         state = slr_ring_get_state(ring);
+        if (slr_ring_get_stats(ring, &stats) == SLR_OK && stats.pending != done)
+            idle = 0;
+        done = stats.pending;
     }
     return state;
 }
@@ -517,7 +522,7 @@ static void finish(void)
         struct op close = {.verb = CLOSE, .actor = CONTROLLER, .ring = (uint8_t)i};
         do_control(&close, world.program->ops);
         if (world.ring[i].ring)
-            slr_ring_wait(world.ring[i].ring, OVER, SECOND_NS / 10);
+            slr_ring_wait(world.ring[i].ring, OVER, DRAIN_NS);
     }
     for (uint32_t i = 0; i < world.program->rings; ++i) {
         if (!world.ring[i].ring)

@@ -20,12 +20,12 @@ struct ring_plan {
 };
 
 // What is done. A client sends, calls, receives, and opens its port anew; the controller does the rest.
-#define VERBS(X)                                                                                                       \
-    X(SEND)                                                                                                            \
-    X(SEND_MANY)                                                                                                       \
-    X(CALL)                                                                                                            \
-    X(RECEIVE) X(REOPEN) X(LAUNCH) X(ACTIVATE) X(DEACTIVATE) X(REACTIVATE) X(CLOSE) X(TERMINATE) X(DESTROY) X(RESTART) \
-        X(RESTART_CHECKPOINT) X(CHECKPOINT) X(ROUTE) X(UNROUTE) X(SLEEP) X(MEET) X(SETTLE)
+// clang-format off
+#define VERBS(X) \
+    X(SEND) X(SEND_MANY) X(CALL) X(RECEIVE) X(REOPEN) X(LAUNCH) X(ACTIVATE) X(DEACTIVATE) X(REACTIVATE) X(CLOSE) \
+    X(TERMINATE) X(DESTROY) X(RESTART) X(RESTART_CHECKPOINT) X(CHECKPOINT) X(ROUTE) X(UNROUTE) X(SLEEP) X(MEET) \
+    X(SETTLE)
+// clang-format on
 enum verb {
 #define VERB_NAME(name) name,
     VERBS(VERB_NAME)

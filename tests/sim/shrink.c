@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_CHOICES 1000000u // some thirty times what a program takes
+#define MOST_CHOICES 2000000u // some thirty times what a program takes
 #define PATIENCE_S 60         // for real; a choice takes a microsecond, more with a sanitizer
 
 // ---- in another process --------------------------------------------------------------------------------------------
