@@ -395,6 +395,12 @@ bool judge_capacity(const struct index *x)
 
 // ---- priorities ----------------------------------------------------------------------------------------------------
 
+// Its thread was left to itself, and its end has nothing to do with the ring kernel any more.
+static bool is_abandoned(const struct index *x, const struct handling *h)
+{
+    return x->letter[h->id][h->ring] == SLR_DEAD_LETTER_FAULTED && !h->faulted;
+}
+
 // When the batch of a handling was claimed at the earliest: behind the end of the one that many before it in its shard.
 static uint32_t claimed_at(const struct index *x, uint32_t handling)
 {
@@ -403,7 +409,7 @@ static uint32_t claimed_at(const struct index *x, uint32_t handling)
     for (uint32_t i = handling; i-- > 0;) {
         const struct handling *before = &x->trace->handling[i];
         if (before->ring == h->ring && shard_of(x->program, before) == shard_of(x->program, h) && --back == 0)
-            return before->end;
+            return is_abandoned(x, before) ? before->begin : before->end;
     }
     return 0;
 }
