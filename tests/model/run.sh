@@ -23,6 +23,12 @@ passes              | park      | REQUESTS=1
 passes              | close     | NA=2 NB=1
 passes              | close     | NA=1 NB=2
 passes              | lifecycle |
+passes              | evict     |
+passes              | evict     | LOWEST
+passes              | evict     | KEEP=2
+passes              | restart   | FAULTS=1
+passes              | restart   | N=1 FAULTS=1 CLOSES=1
+passes              | restart   | N=1 FAULTS=1 RESTARTS=2
 no_race             | lane      | PUBLISH=RLX PAUSES=0
 no_race             | lane      | TAKE=RLX PAUSES=0
 no_race             | lane      | REPLY=RLX PAUSES=0
@@ -90,6 +96,19 @@ invalid_end_state   | close     | M_EPOCH_NOT_LOOKED_AT
 accounted           | lifecycle | M_STOPPED_IS_TERMINATED
 used_after_free     | lifecycle | M_LEAVES_FIRST
 used_after_free     | lifecycle | M_WAITS_FOR_OVER
+no_race             | evict     | PUBLISH=RLX
+no_race             | evict     | TAKE=RLX
+keeps_exactly       | evict     | M_TWO_SUMS
+no_more_than_excess | evict     | M_CUTS_BLINDLY
+no_more_than_excess | evict     | M_BEGUN_STILL_COUNTS
+the_right_one       | evict     | M_FIRST_PORT_FIRST
+the_right_one       | evict     | M_FIRST_PORT_FIRST LOWEST
+renewed_at_rest     | restart   | M_RENEWS_AT_ONCE
+renewed_at_rest     | restart   | M_BOTH_RESTART RESTARTS=2 N=3
+renewed_at_rest     | restart   | M_ANSWER_WITHOUT_NUMBER RESTARTS=2 N=3
+invalid_end_state   | restart   | M_TERMINATE_NOT_LOOKED_AT FAULTS=1
+refused_while_failed | restart   | M_STATE_FIRST FAULTS=1
+reopened_is_open    | restart   | M_STATE_BEFORE_OPEN FAULTS=1
 '
 readonly large='
 passes              | lane      | N=4 PAUSES=0
