@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a kernel source may include. It is read three ways:
 ///   by slipring's own front end, which knows the words below as built-ins;
-///   by nvcc, where `__ring__` handlers become plain `__device__` functions;
+///   by nvcc, where `__ring__` and `__ring_block__` handlers become plain `__device__` functions;
 ///   by a host C or C++ compiler, so that host and device share one header of structs, and a handler can be called as a
 ///   plain C function. The file that includes it so must first define `slr_host_reply(const void *reply, size_t bytes)`
 ///   (a function or a macro) if the handler replies, and
@@ -17,9 +17,11 @@
 
 #if defined(__CUDACC__)
 #define __ring__ __device__
+#define __ring_block__ __device__
 #else
 #include <math.h>
 #define __ring__
+#define __ring_block__
 #ifndef __device__
 #define __device__
 #define __constant__

@@ -130,7 +130,7 @@ static slr_status describe(slr_program *program)
         return SLRI_FAIL(NO_MEMORY, "no memory to describe a program");
     for (uint32_t i = 0; i < module->entries; ++i) {
         const struct slri_entry *entry = &module->entry[i];
-        if (entry->kind != SLRI_ENTRY_RING)
+        if (entry->kind == SLRI_ENTRY_KERNEL)
             continue;
         slr_handler_info *info = &program->entry[program->entries].info;
         program->entry[program->entries++].entry = entry;

@@ -162,6 +162,7 @@ struct slri_func {
     uint32_t variables;     // parameters and locals, numbered from 0
     struct slri_stmt *body; // NULL: only declared
     bool is_ring;
+    bool is_block; // of a handler: __ring_block__
     bool is_kernel;
     bool is_device;   // marked __device__ or __global__
     bool is_left_out; // it was outside the language

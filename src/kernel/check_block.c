@@ -197,12 +197,13 @@ static struct slri_expr *make_warp(struct slri_unit *unit, enum slri_warp warp, 
     args = add_defaults(unit, warp, name, given, args, arg);
     if (!slri_check_argument_count(unit, name, args, (uint32_t)strlen(function->args)))
         return slri_make_error(unit, name->where);
-    enum slri_kind value = SLRI_VOID;
+    enum slri_kind value = SLRI_VOID, arg_kind = SLRI_VOID;
     if (strchr(function->args, 'K')) {
         arg[1] = slri_rvalue(unit, arg[1]);
         if (arg[1]->op == SLRI_EXPR_ERROR)
             return arg[1];
-        value = slri_kind_in_register(arg[1]->type->kind);
+        arg_kind = arg[1]->type->kind;
+        value = slri_kind_in_register(arg_kind);
         if (!warp_takes(warp, slri_type_of(unit->types, slri_type_is_scalar(arg[1]->type) ? value : SLRI_VOID))) {
             SLRI_ERROR(unit, arg[1]->where, WRONG_TYPE, "'%s' of %s", name->text, slri_unit_spell(unit, arg[1]->type));
             return slri_make_error(unit, name->where);
@@ -210,7 +211,10 @@ static struct slri_expr *make_warp(struct slri_unit *unit, enum slri_warp warp, 
     }
     if (!convert_warp_arguments(unit, warp, name, arg, args, value))
         return slri_make_error(unit, name->where);
-    const struct slri_type *type = slri_type_of(unit->types, kind_of_letter(function->result, value));
+    enum slri_kind result = kind_of_letter(function->result, value);
+    if (function->result == 'K' && slri_kind_is_half(arg_kind))
+        result = arg_kind; // a half stays one
+    const struct slri_type *type = slri_type_of(unit->types, result);
     struct slri_expr *made = slri_make(unit, SLRI_EXPR_WARP, type, name->where, NULL, NULL);
     made->index = warp;
     made->work = value;

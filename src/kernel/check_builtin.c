@@ -84,6 +84,7 @@ static struct slri_expr *make_math(struct slri_unit *unit, const struct slri_tok
         if (slri_type_is_scalar(arg[i]->type))
             common = slri_kind_common(common, arg[i]->type->kind);
     }
+    common = slri_kind_in_register(common); // of halves: float's
     uint32_t row = find_math(name->text, common);
     const struct slri_math_function *function = &slri_math_functions[row];
     if (!slri_check_argument_count(unit, name, args, function->arity))
@@ -211,7 +212,7 @@ static bool check_atomic_pointer(struct slri_unit *unit, const struct atomic *at
     enum slri_kind kind = type->kind == SLRI_POINTER ? type->of->kind : SLRI_VOID;
     bool fits = kind >= SLRI_I32 && kind <= SLRI_U64;
     bool takes_floats = atomic_takes_floats(atomic), of_u32 = atomic->rmw >= SLRI_RMW_INCREMENT;
-    if (of_u32 ? kind != SLRI_U32 : !fits && !(takes_floats && slri_kind_is_float(kind)))
+    if (of_u32 ? kind != SLRI_U32 : !fits && !(takes_floats && (kind == SLRI_F32 || kind == SLRI_F64)))
         SLRI_ERROR(unit, pointer->where, WRONG_TYPE, "'%s' works on %s, not on %s", name->text,
                    of_u32         ? "unsigned int"
                    : takes_floats ? "numbers of 32 and 64 bits"

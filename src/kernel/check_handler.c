@@ -14,6 +14,25 @@ bool slri_handler_has_state(const struct slri_func *func)
     return func->params > 0 && is_struct_pointer(func->param[0]->type, false);
 }
 
+// What host and device exchange in messages has types that the host's C has too.
+static bool holds_half(const struct slri_type *type)
+{
+    while (type->kind == SLRI_ARRAY || type->kind == SLRI_POINTER)
+        type = type->of;
+    for (uint32_t i = 0; type->kind == SLRI_STRUCT && i < type->fields; i++)
+        if (holds_half(type->field[i].type))
+            return true;
+    return slri_kind_is_half(type->kind);
+}
+
+static void check_halves(struct slri_unit *unit, const struct slri_func *func)
+{
+    for (uint32_t i = 0; i < func->params; i++)
+        if (holds_half(func->param[i]->type))
+            SLRI_ERROR(unit, func->param[i]->where, HALF_IN_HANDLER, "parameter %u of '%s' holds a half", i + 1,
+                       func->name);
+}
+
 static void check_binding(struct slri_unit *unit, const struct slri_symbol *param)
 {
     const struct slri_type *type = param->type;
@@ -44,6 +63,7 @@ void slri_check_handler(struct slri_unit *unit, const struct slri_func *func)
                    slri_unit_spell(unit, param->type));
     for (uint32_t i = message + 1; i < func->params; i++)
         check_binding(unit, func->param[i]);
+    check_halves(unit, func);
 }
 
 static void check_kernel_parameter(struct slri_unit *unit, const struct slri_symbol *param)
@@ -52,7 +72,8 @@ static void check_kernel_parameter(struct slri_unit *unit, const struct slri_sym
     const struct slri_type *of = type->kind == SLRI_POINTER ? type->of : type;
     while (type->kind == SLRI_POINTER && of->kind == SLRI_ARRAY)
         of = of->of;
-    if (!slri_type_is_scalar(of) && (of->kind != SLRI_STRUCT || !slri_type_is_complete(of)))
+    bool is_outlet = slri_type_is_outlet(type);
+    if (is_outlet || (!slri_type_is_scalar(of) && (of->kind != SLRI_STRUCT || !slri_type_is_complete(of))))
         SLRI_ERROR(unit, param->where, BAD_KERNEL_PARAMETER, "'%s' has the type %s", param->name ? param->name : "it",
                    slri_unit_spell(unit, type));
 }

@@ -127,6 +127,7 @@
     X(127, BAD_PRINT,                                                                                                  \
       "printf takes a text and a value for each conversion in it: %d %u %x %c of integers, %ld %lu of 64 bits, %f %e " \
       "%g of floats; without * and %s")                                                                                \
+    X(128, HALF_IN_HANDLER, "take an unsigned short and convert it inside, or a float: the host's C has no half")      \
     /* 130-: limits */                                                                                                 \
     X(130, KERNEL_TOO_LARGE, "split the handler, or call its functions with fewer different pointers")
 

@@ -41,8 +41,9 @@ slr_status slri_emit_c(const struct slri_module *module, struct slri_text *out)
 {
     for (uint32_t i = 0; i < module->entries; i++)
         if (module->entry[i].kind != SLRI_ENTRY_RING)
-            return SLRI_FAIL(UNSUPPORTED, "'%s' is a __global__ kernel: this version compiles __ring__ handlers alone",
-                             module->entry[i].name);
+            return SLRI_FAIL(
+                UNSUPPORTED, "'%s' is a %s: this version compiles __ring__ handlers alone", module->entry[i].name,
+                module->entry[i].kind == SLRI_ENTRY_KERNEL ? "__global__ kernel" : "__ring_block__ handler");
     struct slri_region *scratch = slri_region_create();
     struct slri_c_emitter e = {.module = module, .out = out, .scratch = scratch};
     if (scratch)

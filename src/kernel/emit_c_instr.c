@@ -160,7 +160,11 @@ static void put_convert(struct slri_c_emitter *e, const struct slri_instr *in)
     slri_c_register(e, in->dst);
     if (in->kind == SLRI_BOOL)
         put_spelling(e, in, " = $a != 0;");
-    else if (slri_kind_is_float(from) && !slri_kind_is_float(in->kind)) {
+    else if (slri_kind_is_half(in->kind)) {
+        static const char *const froms[] = {"i32", "u32", "i64", "u64", "f32", "f64"};
+        slri_text_printf(e->out, " = slri_%s_to_%s", froms[from - SLRI_I32], in->kind == SLRI_F16 ? "f16" : "bf16");
+        put_spelling(e, in, "($a);");
+    } else if (slri_kind_is_float(from) && !slri_kind_is_float(in->kind)) {
         slri_text_printf(e->out, " = slri_f%u_to_%s", 8 * slri_kind_bytes(from), saturating[in->kind]);
         put_spelling(e, in, "($a);");
     } else {

@@ -5,6 +5,7 @@
 
 extern const char slri_embedded_handler_h[];
 extern const char slri_embedded_slr_math_h[];
+extern const char slri_embedded_slr_half_h[];
 
 // Memory is accessed by copies of known size: right at any alignment and under any aliasing, and compilers make a plain
 // load or store of it, which they vectorise like one.
@@ -29,6 +30,12 @@ static const char *const access[] = {
     PLAIN_ACCESS("U64", "uint64_t", "uint64_t"),
     PLAIN_ACCESS("F32", "float", "float"),
     PLAIN_ACCESS("F64", "double", "double"),
+    "#define SLRI_ACCESS_HALF(K, k) \\\n"
+    "    SLRI_IN float slri_load_##K(const unsigned char *at) \\\n"
+    "    { uint16_t v; __builtin_memcpy(&v, at, sizeof v); return slri_##k##_from_bits(v); } \\\n"
+    "    SLRI_IN void slri_store_##K(unsigned char *at, float v) \\\n"
+    "    { uint16_t n = slri_##k##_to_bits(v); __builtin_memcpy(at, &n, sizeof n); }\n"
+    "SLRI_ACCESS_HALF(F16, f16) SLRI_ACCESS_HALF(BF16, bf16)\n",
 };
 
 // The least integer divided by -1 does not fit: it wraps.
@@ -136,6 +143,7 @@ void slri_c_prelude(struct slri_text *out)
     slri_text_puts(out, "#include <stdint.h>\n");
     slri_text_puts(out, slri_embedded_handler_h);
     slri_text_puts(out, slri_embedded_slr_math_h);
+    slri_text_puts(out, slri_embedded_slr_half_h);
     for (size_t i = 0; i < COUNT(access); i++)
         slri_text_puts(out, access[i]);
     slri_text_puts(out, divide);

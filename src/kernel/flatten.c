@@ -287,7 +287,8 @@ static enum slri_code_op code_of(const struct flattener *f, const struct slri_in
     case SLRI_OP_STORE:
         return SLRI_CODE_STORE_BOOL + (in->kind - SLRI_BOOL);
     case SLRI_OP_CONVERT:
-        return SLRI_CODE_FROM_I32_BOOL + 11 * (f->source->reg_kind[in->a] - SLRI_I32) + (in->kind - SLRI_BOOL);
+        return SLRI_CODE_FROM_I32_BOOL + SLRI_MEMORY_KIND_COUNT * (f->source->reg_kind[in->a] - SLRI_I32) +
+               (in->kind - SLRI_BOOL);
     case SLRI_OP_CONST:
         return slri_kind_bytes(in->kind) == 8 ? SLRI_CODE_CONST64 : SLRI_CODE_CONST32;
     case SLRI_OP_MOVE:
@@ -328,7 +329,8 @@ static enum slri_code_op code_of(const struct flattener *f, const struct slri_in
 }
 
 _Static_assert(SLRI_OP_GE - SLRI_OP_NEG == (SLRI_CODE_GE_F64 - SLRI_CODE_NEG_I32) / 6, "code_of counts on the order");
-_Static_assert(SLRI_CODE_FROM_F64_F64 - SLRI_CODE_FROM_I32_BOOL == 6 * 11 - 1, "code_of counts on the order");
+_Static_assert(SLRI_CODE_FROM_F64_BF16 - SLRI_CODE_FROM_I32_BOOL == 6 * SLRI_MEMORY_KIND_COUNT - 1,
+               "code_of counts on the order");
 
 static void flatten_plain(struct flattener *f, const struct slri_instr *in)
 {

@@ -12,7 +12,9 @@
 
 // X(name, op): the kinds of register and of memory, in the IR's order.
 #define SLRI_REGISTER_KINDS(X, op) X(I32, op) X(U32, op) X(I64, op) X(U64, op) X(F32, op) X(F64, op)
-#define SLRI_MEMORY_KINDS(X, op) X(BOOL, op) X(I8, op) X(U8, op) X(I16, op) X(U16, op) SLRI_REGISTER_KINDS(X, op)
+#define SLRI_MEMORY_KINDS(X, op)                                                                                       \
+    X(BOOL, op) X(I8, op) X(U8, op) X(I16, op) X(U16, op) SLRI_REGISTER_KINDS(X, op) X(F16, op) X(BF16, op)
+#define SLRI_MEMORY_KIND_COUNT (SLRI_BF16 - SLRI_BOOL + 1)
 
 // The ops that are done in a register's kind, NEG to GE: one code for each pair, some of which (NOT of floats) no
 // verified module holds. Then the codes by kind of memory, then the plain ones.

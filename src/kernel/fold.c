@@ -2,6 +2,9 @@
 // Arithmetic on constants, with the results that ir.h defines: what is folded here must equal what an executor
 // computes.
 #include "kernel/check.h"
+#include "kernel/math/slr_math.h"
+
+#include "kernel/math/slr_half.h"
 
 #include <math.h>
 #include <string.h>
@@ -181,12 +184,15 @@ bool slri_fold_binary(enum slri_op op, enum slri_kind kind, uint64_t a, uint64_t
 {
     if (!slri_kind_is_float(kind))
         return fold_integers(op, kind, a, b, out);
-    *out = fold_floats(op, kind, a, b);
+    *out = fold_floats(op, slri_kind_in_register(kind), a, b);
+    if (slri_kind_is_half(kind) && op <= SLRI_OP_DIV)
+        *out = slri_fold_convert(SLRI_F32, kind, *out);
     return true;
 }
 
 uint64_t slri_fold_unary(enum slri_op op, enum slri_kind kind, uint64_t a)
 {
+    kind = slri_kind_in_register(kind);
     if (slri_kind_is_float(kind)) // a sign flip, also of zero and of NaN
         return a ^ (kind == SLRI_F32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63);
     return slri_value_of_int(kind, (int64_t)(op == SLRI_OP_NEG ? 0 - a : ~a));
@@ -237,9 +243,19 @@ static uint64_t float_of_integer(enum slri_kind from, enum slri_kind to, uint64_
     return of_double(is_signed ? (double)value : (double)bits);
 }
 
+static float round_to_half(enum slri_kind from, enum slri_kind to, uint64_t bits)
+{
+    double value = slri_kind_is_float(from)    ? to_double(from, bits)
+                   : slri_kind_is_signed(from) ? slri_i64_to_odd(slri_value_to_int(from, bits))
+                                               : slri_u64_to_odd(bits);
+    return to == SLRI_F16 ? slri_f64_to_f16(value) : slri_f64_to_bf16(value);
+}
+
 uint64_t slri_fold_convert(enum slri_kind from, enum slri_kind to, uint64_t bits)
 {
     from = slri_kind_in_register(from);
+    if (slri_kind_is_half(to))
+        return of_float(round_to_half(from, to, bits));
     if (to == SLRI_BOOL)
         return !slri_value_is_zero(from, bits);
     if (slri_kind_is_float(from) && slri_kind_is_float(to))

@@ -36,6 +36,7 @@ struct run {
     uint64_t random;
     uint64_t next, end; // blocks still to open
     struct slri_grid_end *out;
+    struct slri_call *message; // of a handler's block: the call that all its threads share; else NULL
 };
 
 // ---- the launch ----------------------------------------------------------------------------------------------------
@@ -149,9 +150,11 @@ static void open_block(struct run *run, struct block *block, uint64_t number)
     fill_shared(run, block);
     for (uint32_t i = 0; i < run->threads; i++) {
         struct slri_interp_thread *thread = thread_of(run, block, i);
-        block->call[i] = (struct slri_call){.bound = run->grid->arg, .fuel = run->grid->fuel};
+        struct slri_call *call = run->message ? run->message : &block->call[i];
+        if (!run->message)
+            *call = (struct slri_call){.bound = run->grid->arg, .fuel = run->grid->fuel};
         fill_builtins(run, block, i);
-        slri_interp_thread_open(thread, &block->call[i]);
+        slri_interp_thread_open(thread, call);
     }
 }
 
@@ -397,7 +400,7 @@ static void name_spans(const struct run *run, struct block *block)
                 (struct slri_span){block->shared + run->entry->shared_offset[i], module->shared[i].type->bytes};
     block->span[slri_span_of_shared(module, module->shareds)] =
         (struct slri_span){block->shared + run->entry->shared_bytes, run->grid->dynamic_shared};
-    for (uint32_t i = 0; i < run->entry->bindings; i++)
+    for (uint32_t i = 0; i < run->grid->args; i++) // of a handler's block they are known with the message
         block->span[slri_span_of_binding(module, i)] =
             (struct slri_span){run->grid->arg[i].data, run->grid->arg[i].bytes};
 }
@@ -464,4 +467,58 @@ slr_status slri_interpret_grid(const struct slri_interp *interp, const struct sl
     run_blocks(&run, block, residents);
     slri_free(NULL, memory, bytes);
     return SLR_OK;
+}
+
+// ---- a block that handles messages ---------------------------------------------------------------------------------
+
+struct handler_block {
+    struct slri_interp_thread head; // stands for the block: its entry, and how many bytes all this has
+    struct slri_grid grid;
+    struct run run;
+    struct block block;
+    struct slri_grid_end end;
+};
+
+slr_status slri_interp_block_create(const struct slri_interp *interp, const struct slri_entry *entry,
+                                    struct slri_interp_thread **out)
+{
+    struct slri_grid grid = {.grid = {1, 1, 1}, .block = {entry->max_threads, 1, 1}};
+    struct run run = {.flat = &interp->flat, .grid = &grid, .entry = entry};
+    prepare(&run);
+    size_t bytes = round_up(sizeof(struct handler_block)) + run.block_bytes + 64;
+    struct handler_block *made = slri_alloc(NULL, bytes);
+    if (made == NULL)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a block of %u threads of '%s'", entry->max_threads, entry->name);
+    made->head.entry = entry;
+    made->head.progress = SLRI_DONE;
+    made->head.bytes = bytes;
+    made->grid = grid;
+    made->run = run;
+    made->run.grid = &made->grid;
+    made->run.out = &made->end;
+    unsigned char *memory = (unsigned char *)made + round_up(sizeof *made);
+    make_block(&made->run, &made->block, memory + (64 - (uintptr_t)memory % 64) % 64);
+    *out = &made->head;
+    return SLR_OK;
+}
+
+uint32_t slri_interp_block_run(struct slri_interp_thread *head, struct slri_call *call)
+{
+    struct handler_block *self = (struct handler_block *)head;
+    const struct slri_entry *entry = head->entry;
+    self->end = (struct slri_grid_end){.fault = SLRI_FAULT_NONE};
+    self->grid.arg = call->bound;
+    self->grid.args = entry->bindings;
+    self->run.message = call;
+    name_spans(&self->run, &self->block);
+    self->block.span[SLRI_SPAN_STATE] = (struct slri_span){call->state, entry->state ? entry->state->bytes : 0};
+    self->block.span[SLRI_SPAN_MESSAGE] = (struct slri_span){(unsigned char *)call->message, entry->message->bytes};
+    open_block(&self->run, &self->block, 0);
+    while (self->block.is_open && advance(&self->run, &self->block))
+        ;
+    if (self->end.fault != SLRI_FAULT_NONE) {
+        call->fault_file = self->end.at.where.file;
+        call->fault_line = self->end.at.where.line;
+    }
+    return self->end.fault;
 }

@@ -40,10 +40,10 @@ static struct slri_root root_of(const struct slri_module *module, unsigned table
 
 static uint64_t bytes_of(const struct slri_code *code)
 {
-    static const uint8_t bytes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8}; // of the kinds of memory, in their order
-    if (code->op >= SLRI_CODE_LOAD_BOOL && code->op <= SLRI_CODE_LOAD_F64)
+    static const uint8_t bytes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2, 2}; // of the kinds of memory, in their order
+    if (code->op >= SLRI_CODE_LOAD_BOOL && code->op <= SLRI_CODE_LOAD_BF16)
         return bytes[code->op - SLRI_CODE_LOAD_BOOL];
-    if (code->op >= SLRI_CODE_STORE_BOOL && code->op <= SLRI_CODE_STORE_F64)
+    if (code->op >= SLRI_CODE_STORE_BOOL && code->op <= SLRI_CODE_STORE_BF16)
         return bytes[code->op - SLRI_CODE_STORE_BOOL];
     if (code->op == SLRI_CODE_COPY || code->op == SLRI_CODE_ZERO)
         return code->imm;
@@ -59,7 +59,7 @@ uint32_t slri_watch_access(const struct slri_interp_thread *thread, const struct
     uint64_t bytes = bytes_of(code);
     if (bytes == 0)
         return 0;
-    bool is_load = code->op <= SLRI_CODE_LOAD_F64 || code->op == SLRI_CODE_ATOMIC_LOAD;
+    bool is_load = code->op <= SLRI_CODE_LOAD_BF16 || code->op == SLRI_CODE_ATOMIC_LOAD;
     bool is_atomic = code->op >= SLRI_CODE_ATOMIC_LOAD && code->op <= SLRI_CODE_ATOMIC_CAS;
     out[0] =
         (struct slri_access){root_of(module, code->table, code->root), reg[code->a].u64, bytes, !is_load, is_atomic};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The headers that are built in: those of C that need no library, as slipring's types have them (LP64, char signed).
+#include "kernel/header_half.h"
 #include "kernel/preprocess.h"
 
 #include <string.h>
@@ -68,6 +69,8 @@ static const struct {
                 "#define DBL_EPSILON 0x1p-52\n"
                 "#define DBL_MIN 0x1p-1022\n"
                 "#define DBL_MAX 0x1.fffffffffffffp1023\n"},
+    {"cuda_fp16.h", SLRI_CUDA_FP16_H},
+    {"cuda_bf16.h", SLRI_CUDA_BF16_H},
     {"math_constants.h", "#pragma once\n"
                          "#define CUDART_INF_F __slri_infinity\n"
                          "#define CUDART_NAN_F __slri_nan\n"

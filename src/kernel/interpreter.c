@@ -46,6 +46,8 @@ slr_status slri_interp_thread_create(const struct slri_interp *interp, uint32_t 
         return SLRI_FAIL(INVALID, "entry %u of '%s', which has %u", entry, module->name, module->entries);
     const struct slri_entry *chosen = &module->entry[entry];
     uint32_t function = function_index(module, chosen->function);
+    if (chosen->kind == SLRI_ENTRY_BLOCK)
+        return slri_interp_block_create(interp, chosen, out);
     if (chosen->kind != SLRI_ENTRY_RING)
         return SLRI_FAIL(UNSUPPORTED, "'%s' is a kernel: it is run as a grid of blocks, not as a handler",
                          chosen->name);
@@ -131,6 +133,9 @@ uint32_t slri_interp_fault(const struct slri_interp_thread *thread)
 
 uint32_t slri_interp_handler(void *self, struct slri_call *call)
 {
+    const struct slri_interp_thread *thread = self;
+    if (thread->entry->kind == SLRI_ENTRY_BLOCK)
+        return slri_interp_block_run(self, call);
     slri_interp_thread_start(self, call);
     while (slri_interp_step(self, UINT64_MAX, NULL) == SLRI_RUNNING)
         ;

@@ -24,8 +24,9 @@ enum slri_progress { SLRI_RUNNING, SLRI_DONE, SLRI_FAULTED, SLRI_WAITING };
 slr_status slri_interp_create(const struct slri_module *module, struct slri_interp **out);
 void slri_interp_destroy(struct slri_interp *interp); // after its threads; NULL is fine
 
-/// A thread for calls of the module's entry number `entry`. Nothing after this allocates.
-/// Errors: INVALID (no such entry), UNSUPPORTED (a kernel: see grid.h), NO_MEMORY.
+/// A thread for calls of the module's entry number `entry`. Nothing after this allocates. Of a `__ring_block__` handler
+/// it is the whole block, which slri_interp_handler runs, and nothing else does. Errors: INVALID (no such entry),
+/// UNSUPPORTED (a kernel: see grid.h), NO_MEMORY.
 slr_status slri_interp_thread_create(const struct slri_interp *interp, uint32_t entry, struct slri_interp_thread **out);
 void slri_interp_thread_destroy(struct slri_interp_thread *thread); // NULL is fine, and so is one that is running
 

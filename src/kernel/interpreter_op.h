@@ -9,6 +9,8 @@
 #include "kernel/math/scalar.h"
 #include "kernel/math/slr_math.h"
 
+#include "kernel/math/slr_half.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -76,7 +78,8 @@ _Static_assert(FLT_EVAL_METHOD == 0, "float arithmetic must round to float");
     X(FROM_##K##_U16, k, i32, (uint16_t)a)                                                                             \
     X(FROM_##K##_I32, k, i32, (int32_t)a) X(FROM_##K##_U32, k, u32, (uint32_t)a) X(FROM_##K##_I64, k, i64, (int64_t)a) \
         X(FROM_##K##_U64, k, u64, (uint64_t)a) X(FROM_##K##_F32, k, f32, (float)a)                                     \
-            X(FROM_##K##_F64, k, f64, (double)a)
+            X(FROM_##K##_F64, k, f64, (double)a)                                                                       \
+    X(FROM_##K##_F16, k, f32, slri_##k##_to_f16(a)) X(FROM_##K##_BF16, k, f32, slri_##k##_to_bf16(a))
 
 #define SLRI_CONVERT_FLOAT(X, K, k)                                                                                    \
     X(FROM_##K##_BOOL, k, i32, a != 0)                                                                                 \
@@ -86,7 +89,8 @@ _Static_assert(FLT_EVAL_METHOD == 0, "float arithmetic must round to float");
     X(FROM_##K##_U16, k, i32, slri_##k##_to_u16(a))                                                                    \
     X(FROM_##K##_I32, k, i32, slri_##k##_to_i32(a)) X(FROM_##K##_U32, k, u32, slri_##k##_to_u32(a))                    \
         X(FROM_##K##_I64, k, i64, slri_##k##_to_i64(a)) X(FROM_##K##_U64, k, u64, slri_##k##_to_u64(a))                \
-            X(FROM_##K##_F32, k, f32, (float)a) X(FROM_##K##_F64, k, f64, (double)a)
+            X(FROM_##K##_F32, k, f32, (float)a) X(FROM_##K##_F64, k, f64, (double)a)                                   \
+    X(FROM_##K##_F16, k, f32, slri_##k##_to_f16(a)) X(FROM_##K##_BF16, k, f32, slri_##k##_to_bf16(a))
 
 #define SLRI_CONVERT_TABLE(X)                                                                                          \
     SLRI_CONVERT_INTEGER(X, I32, i32)                                                                                  \
@@ -104,7 +108,9 @@ _Static_assert(FLT_EVAL_METHOD == 0, "float arithmetic must round to float");
     X(I16, int16_t, i32, value, (int16_t)value)                                                                        \
     X(U16, uint16_t, i32, value, (uint16_t)value)                                                                      \
     X(I32, int32_t, i32, value, value) X(U32, uint32_t, u32, value, value) X(I64, int64_t, i64, value, value)          \
-        X(U64, uint64_t, u64, value, value) X(F32, float, f32, value, value) X(F64, double, f64, value, value)
+        X(U64, uint64_t, u64, value, value) X(F32, float, f32, value, value) X(F64, double, f64, value, value)         \
+    X(F16, uint16_t, f32, slri_f16_from_bits(value), slri_f16_to_bits(value))                                          \
+    X(BF16, uint16_t, f32, slri_bf16_from_bits(value), slri_bf16_to_bits(value))
 
 // The register for the `kind` at `from`, which need not be aligned.
 static inline union slri_scalar slri_scalar_load(enum slri_kind kind, const void *from)

@@ -38,6 +38,11 @@ void slri_watch_step(const struct slri_interp_thread *thread, const struct slri_
 // Sets the thread to the entry's first instruction, with a frame and its bindings' values; spans are left alone.
 void slri_interp_thread_open(struct slri_interp_thread *thread, struct slri_call *call);
 
+// grid.c: a `__ring_block__` handler's block, whose first member is a thread that stands for it.
+slr_status slri_interp_block_create(const struct slri_interp *interp, const struct slri_entry *entry,
+                                    struct slri_interp_thread **out);
+uint32_t slri_interp_block_run(struct slri_interp_thread *block, struct slri_call *call);
+
 // Opens a frame for `function` at `base`, all zero but for the spans of its locals.
 struct slri_frame *slri_frame_open(const struct slri_flat_function *function, unsigned char *base);
 

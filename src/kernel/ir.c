@@ -25,6 +25,8 @@ const char *slri_kind_spelling(enum slri_kind kind)
 
 enum slri_kind slri_kind_in_register(enum slri_kind kind)
 {
+    if (slri_kind_is_half(kind))
+        return SLRI_F32;
     return kind >= SLRI_BOOL && kind <= SLRI_U16 ? SLRI_I32 : kind;
 }
 
@@ -66,7 +68,10 @@ uint32_t slri_entry_may_use(enum slri_entry_kind kind)
     if (kind == SLRI_ENTRY_KERNEL)
         return SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_DYNAMIC | SLRI_USES_WARP |
                SLRI_USES_PRINT;
-    return SLRI_USES_REPLY | SLRI_USES_INSTANCE;
+    uint32_t of_handlers = SLRI_USES_REPLY | SLRI_USES_INSTANCE;
+    if (kind == SLRI_ENTRY_BLOCK)
+        return of_handlers | SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_WARP;
+    return of_handlers;
 }
 
 struct slri_block *slri_block_create(struct slri_region *region)

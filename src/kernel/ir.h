@@ -36,7 +36,9 @@
     X(I64, 8, "int64_t")                                                                                               \
     X(U64, 8, "uint64_t")                                                                                              \
     X(F32, 4, "float")                                                                                                 \
-    X(F64, 8, "double")
+    X(F64, 8, "double")                                                                                                \
+    X(F16, 2, "float") /* these two are of memory only: a register holds the float that they are */                    \
+    X(BF16, 2, "float")
 
 enum slri_kind {
     SLRI_VOID,
@@ -120,9 +122,9 @@ struct slri_where { // a place in the source: file indexes slri_module.file; lin
     X(GT)                                                                                                              \
     X(GE)                                                                                                              \
     X(CONVERT)      /* dst = a, from the kind of a's register to `kind`; for BOOL..U16 dst is I32 holding the narrowed \
-                       value */                                                                                        \
-    X(LOAD)         /* dst = `kind` at (root, a); BOOL..U16 are widened to I32 */                                      \
-    X(STORE)        /* `kind` at (root, a) = b, narrowed */                                                            \
+                       value, for F16 and BF16 F32 holding the rounded one */                                          \
+    X(LOAD)         /* dst = `kind` at (root, a); BOOL..U16 are widened to I32, F16 and BF16 to F32 */                 \
+    X(STORE)        /* `kind` at (root, a) = b, narrowed or rounded */                                                 \
     X(COPY)         /* imm bytes at (root, a) = those at (root2, b); the two do not overlap, or are the same */        \
     X(ZERO)         /* imm bytes at (root, a) = 0 */                                                                   \
     X(INDEX)        /* fault unless 0 <= a < imm; a is I64 */                                                          \
@@ -355,7 +357,9 @@ struct slri_binding_info {
 enum slri_entry_kind {
     SLRI_ENTRY_RING,   // a `__ring__` handler: one thread
     SLRI_ENTRY_KERNEL, // a `__global__` kernel: a grid of blocks of threads; it has neither message nor reply
+    SLRI_ENTRY_BLOCK,  // a `__ring_block__` handler: a block of `max_threads` threads along x works on one message
 };
+#define SLRI_RING_BLOCK_THREADS 32 // of a `__ring_block__` handler without __launch_bounds__
 
 // The entry function has no parameters: state, message and bindings are roots and registers.
 struct slri_entry {
@@ -427,13 +431,17 @@ void *slri_region_take(struct slri_region *region, size_t bytes);               
 const char *slri_region_text(struct slri_region *region, const char *text, size_t length); // a copy, terminated
 void slri_region_destroy(struct slri_region *region);
 
-#define SLRI_KIND_COUNT (SLRI_F64 + 1)
+#define SLRI_KIND_COUNT (SLRI_BF16 + 1)
 uint32_t slri_kind_bytes(enum slri_kind kind);             // 0 for VOID and types of memory
 const char *slri_kind_spelling(enum slri_kind kind);       // the C spelling
-enum slri_kind slri_kind_in_register(enum slri_kind kind); // BOOL..U16 -> I32; others unchanged
+enum slri_kind slri_kind_in_register(enum slri_kind kind); // BOOL..U16 -> I32, F16 and BF16 -> F32; others unchanged
+static inline bool slri_kind_is_half(enum slri_kind kind)
+{
+    return kind == SLRI_F16 || kind == SLRI_BF16;
+}
 static inline bool slri_kind_is_float(enum slri_kind kind)
 {
-    return kind == SLRI_F32 || kind == SLRI_F64;
+    return kind == SLRI_F32 || kind == SLRI_F64 || slri_kind_is_half(kind);
 }
 static inline bool slri_kind_is_signed(enum slri_kind kind)
 {

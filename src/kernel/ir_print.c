@@ -190,8 +190,8 @@ static void put_block_needs(struct printer *p, const struct slri_entry *entry)
 static void put_entry(struct printer *p, const struct slri_entry *entry)
 {
     p->function = entry->function;
-    slri_text_printf(p->out, "%s %s = %s\n", entry->kind == SLRI_ENTRY_KERNEL ? "kernel" : "entry", entry->name,
-                     entry->function->name);
+    static const char *const kinds[] = {"entry", "kernel", "block entry"};
+    slri_text_printf(p->out, "%s %s = %s\n", kinds[entry->kind], entry->name, entry->function->name);
     put_type(p, "state", entry->state);
     put_type(p, "message", entry->message);
     put_type(p, "reply", entry->reply);

@@ -123,7 +123,7 @@ static bool kind_fits(enum slri_kind kind, enum kinds kinds)
 {
     switch (kinds) {
     case MEMORY_KINDS:
-        return kind >= SLRI_BOOL && kind <= SLRI_F64;
+        return kind >= SLRI_BOOL && kind <= SLRI_BF16;
     case REGISTER_KINDS:
         return is_register_kind(kind);
     case INTEGER_KINDS:

@@ -178,6 +178,43 @@ static void a_buffer_may_be_none(void **unused)
     end(&l);
 }
 
+// ---- halves --------------------------------------------------------------------------------------------------------
+
+static void halves_are_rounded_after_each_operation(void **unused)
+{
+    (void)unused;
+    struct made made =
+        run("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+            "__constant__ half table[3] = { 1.5f, 2049, -0.1 };\n"
+            "__device__ half twice(half v) { return v + v; }\n" K(
+                "half *h = (half *)out; __nv_bfloat16 *b = (__nv_bfloat16 *)(out + 8);\n"
+                "half big = 2048, one = 1; float f = big;\n"
+                "if (t == 0) {\n"
+                "    h[0] = big + one; h[1] = twice(table[1]); h[2] = table[2]; h[3] = __float2half(70000.f);\n"
+                "    h[4] = h[0] / 3; h[4] += 1; h[5] = __hfma(big, one, one); h[6] = -h[2]; h[7] = 5;\n"
+                "    b[0] = 257; b[1] = (__nv_bfloat16)1.0f / 3; b[2] = b[0] * b[1];\n"
+                "    half2 v = __floats2half2_rn(1, 2), w = __hadd2(v, v);\n"
+                "    real[0] = f + 1; real[1] = h[1]; real[2] = big < one ? 1 : 2; real[3] = w.y;\n"
+                "    real[4] = __half2float(h[4]); real[5] = b[1]; real[6] = b[2]; real[7] = (float)sizeof(half2);\n"
+                "    out[20] = __half_as_ushort(h[0]); out[21] = (int)h[2] + (h[2] == table[2]) * 10;\n"
+                "    out[22] = __hgt(big, one);\n"
+                "}\n"
+                "half moved = __shfl_xor_sync(0xffffffff, (half)t, 1);\n"
+                "if (t == 0) real[8] = moved;"),
+            32);
+    assert_int_equal(made.fault, SLRI_FAULT_NONE);
+    static const uint16_t halves[] = {0x6800, 0x6c00, 0xae66, 0x7c00, 0x6157, 0x6800, 0x2e66, 0x4500};
+    assert_memory_equal(made.out, halves, sizeof halves); // 2048 + 1 = 2048; 2049 = 2048; -0.1; infinity
+    static const float reals[] = {2049, 4096, 2, 4, 683.5f, 0.333984375f, 85.5f, 4, 1};
+    for (int i = 0; i < 9; i++)
+        assert_float_equal(made.real[i], reals[i], 0);
+    assert_int_equal(made.out[20], 0x6800);
+    assert_int_equal(made.out[21], 10);
+    assert_int_equal(made.out[22], 1);
+    assert_true(is_marked("struct in { half a; };\n__ring__ void h(const struct in *^^m) { }", SLRI_K_HALF_IN_HANDLER,
+                          "holds a half"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +225,7 @@ int main(void)
         cmocka_unit_test(an_assertion_that_does_not_hold_is_a_fault),
         cmocka_unit_test(casts_as_cplusplus_writes_them),
         cmocka_unit_test(a_buffer_may_be_none),
+        cmocka_unit_test(halves_are_rounded_after_each_operation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

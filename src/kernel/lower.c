@@ -212,6 +212,9 @@ static void begin_given(struct slri_body *body, const struct slri_symbol *symbol
 
 static void begin_entry(struct slri_body *body, const struct slri_func *func, struct slri_entry *entry)
 {
+    entry->kind = func->is_block ? SLRI_ENTRY_BLOCK : SLRI_ENTRY_RING;
+    if (func->is_block)
+        entry->max_threads = func->max_threads ? func->max_threads : SLRI_RING_BLOCK_THREADS;
     uint32_t message = slri_handler_has_state(func) ? 1 : 0;
     if (message == 1) {
         entry->state = func->param[0]->type->of;

@@ -107,6 +107,9 @@ slri_reg slri_emit_reg(struct slri_body *body, enum slri_kind kind, const char *
 slri_reg slri_emit_const(struct slri_body *body, enum slri_kind kind, uint64_t bits, struct slri_where where);
 slri_reg slri_emit_binary(struct slri_body *body, enum slri_op op, enum slri_kind kind, slri_reg a, slri_reg b,
                           struct slri_where where);
+// The same of any kind: a half is computed in float and rounded.
+slri_reg slri_emit_arithmetic(struct slri_body *body, enum slri_op op, enum slri_kind kind, slri_reg a, slri_reg b,
+                              struct slri_where where);
 void slri_emit_move(struct slri_body *body, slri_reg to, slri_reg from, struct slri_where where);
 slri_reg slri_emit_convert(struct slri_body *body, slri_reg from, enum slri_kind has, enum slri_kind wants,
                            struct slri_where where);

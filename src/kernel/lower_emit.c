@@ -80,6 +80,14 @@ slri_reg slri_emit_binary(struct slri_body *body, enum slri_op op, enum slri_kin
     return reg;
 }
 
+slri_reg slri_emit_arithmetic(struct slri_body *body, enum slri_op op, enum slri_kind kind, slri_reg a, slri_reg b,
+                              struct slri_where where)
+{
+    slri_reg reg = slri_emit_binary(body, op, slri_kind_in_register(kind), a, b, where);
+    bool compares = op >= SLRI_OP_EQ && op <= SLRI_OP_GE;
+    return slri_kind_is_half(kind) && !compares ? slri_emit_convert(body, reg, SLRI_F32, kind, where) : reg;
+}
+
 // A temporary that the last instruction has just made becomes the variable itself, without a MOVE.
 static bool retarget(struct slri_body *body, slri_reg to, slri_reg from)
 {
@@ -103,7 +111,7 @@ void slri_emit_move(struct slri_body *body, slri_reg to, slri_reg from, struct s
 // Does every value of `has` keep its bits in the register of `wants`?
 static bool keeps_value(enum slri_kind has, enum slri_kind wants)
 {
-    if (has == wants || (wants == SLRI_I32 && slri_kind_in_register(has) == SLRI_I32))
+    if (has == wants || wants == slri_kind_in_register(has))
         return true;
     if (slri_kind_in_register(has) != SLRI_I32 || slri_kind_in_register(wants) != SLRI_I32 || has == SLRI_I32)
         return false;
@@ -117,7 +125,7 @@ slri_reg slri_emit_convert(struct slri_body *body, slri_reg from, enum slri_kind
     if (keeps_value(has, wants))
         return from;
     if (wants == SLRI_BOOL) { // not a narrowing: 0.5 and 256 are true
-        slri_reg zero = slri_emit_const(body, has, 0, where);
+        slri_reg zero = slri_emit_const(body, slri_kind_in_register(has), 0, where);
         return slri_emit_binary(body, SLRI_OP_NE, slri_kind_in_register(has), from, zero, where);
     }
     slri_reg reg = slri_emit_reg(body, wants, NULL);

@@ -12,7 +12,8 @@ static slri_reg of_variable(struct slri_body *body, const struct slri_expr *expr
 static slri_reg of_unary(struct slri_body *body, const struct slri_expr *expr)
 {
     slri_reg a = slri_lower_scalar(body, expr->left), reg = slri_emit_reg(body, expr->type->kind, NULL);
-    struct slri_instr *instr = slri_emit_instr(body, expr->instr, expr->type->kind, expr->where);
+    enum slri_kind kind = slri_kind_in_register(expr->type->kind); // of a half: its sign is the float's
+    struct slri_instr *instr = slri_emit_instr(body, expr->instr, kind, expr->where);
     instr->dst = reg;
     instr->a = a;
     return reg;
@@ -21,7 +22,7 @@ static slri_reg of_unary(struct slri_body *body, const struct slri_expr *expr)
 static slri_reg of_binary(struct slri_body *body, const struct slri_expr *expr)
 {
     slri_reg a = slri_lower_scalar(body, expr->left), b = slri_lower_scalar(body, expr->right);
-    return slri_emit_binary(body, expr->instr, expr->left->type->kind, a, b, expr->where);
+    return slri_emit_arithmetic(body, expr->instr, expr->left->type->kind, a, b, expr->where);
 }
 
 // ---- branches ------------------------------------------------------------------------------------------------------
@@ -129,7 +130,7 @@ static slri_reg updated(struct slri_body *body, const struct slri_expr *expr, sl
 {
     enum slri_kind kind = expr->left->type->kind;
     slri_reg a = slri_emit_convert(body, old, kind, expr->work, expr->where);
-    slri_reg result = slri_emit_binary(body, expr->instr, expr->work, a, right, expr->where);
+    slri_reg result = slri_emit_arithmetic(body, expr->instr, expr->work, a, right, expr->where);
     return slri_emit_convert(body, result, expr->work, kind, expr->where);
 }
 

@@ -111,6 +111,7 @@ enum slri_word {
     SLRI_WORD_RESTRICT = 1 << 19,
     SLRI_WORD_GLOBAL = 1 << 20,
     SLRI_WORD_SHARED = 1 << 21,
+    SLRI_WORD_RING_BLOCK = 1 << 22,
 };
 
 struct slri_specifiers {

@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declarations: of variables, tables, typedefs and functions.
 #include "kernel/check.h"
+#include "kernel/math/slr_math.h"
+
+#include "kernel/math/slr_half.h"
 #include "kernel/skip.h"
 
 #include <string.h>
 
 // ---- tables --------------------------------------------------------------------------------------------------------
 
+static void put_scalar(unsigned char *to, enum slri_kind kind, uint64_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    if (slri_kind_is_half(kind))
+        bits = kind == SLRI_F16 ? slri_f16_to_bits(value) : slri_bf16_to_bits(value);
+    memcpy(to, &bits, slri_kind_bytes(kind)); // little-endian, as all hosts here
+}
+
 static const unsigned char *table_bytes(struct slri_unit *unit, const struct slri_init *init)
 {
     unsigned char *data = slri_unit_take(unit, init->type->bytes);
     for (const struct slri_init_item *item = init->first; item; item = item->next)
-        memcpy(data + item->offset, &item->value->bits, item->value->type->bytes); // little-endian, as all hosts here
+        put_scalar(data + item->offset, item->value->type->kind, item->value->bits);
     return data;
 }
 
@@ -229,8 +241,8 @@ void slri_parse_local(struct slri_unit *unit, struct slri_stmt ***last)
 {
     struct slri_specifiers base;
     struct slri_declarator made;
-    const uint32_t of_files =
-        SLRI_WORD_EXTERN | SLRI_WORD_DEVICE | SLRI_WORD_HOST | SLRI_WORD_RING | SLRI_WORD_INLINE | SLRI_WORD_GLOBAL;
+    const uint32_t of_files = SLRI_WORD_EXTERN | SLRI_WORD_DEVICE | SLRI_WORD_HOST | SLRI_WORD_RING | SLRI_WORD_INLINE |
+                              SLRI_WORD_GLOBAL | SLRI_WORD_RING_BLOCK;
     if (!slri_parse_specifiers(unit, &base) || slri_accept(unit, ";"))
         return;
     bool is_shared = base.words & SLRI_WORD_SHARED;
@@ -312,7 +324,7 @@ static struct slri_func *find_function(struct slri_unit *unit, const struct slri
 static void check_function_words(struct slri_unit *unit, const struct slri_specifiers *base,
                                  const struct slri_declarator *made)
 {
-    const uint32_t of_device = SLRI_WORD_DEVICE | SLRI_WORD_RING | SLRI_WORD_GLOBAL;
+    const uint32_t of_device = SLRI_WORD_DEVICE | SLRI_WORD_RING | SLRI_WORD_RING_BLOCK | SLRI_WORD_GLOBAL;
     bool is_host = base->words & SLRI_WORD_HOST ? !(base->words & of_device)
                                                 : !(base->words & (of_device | SLRI_WORD_STATIC | SLRI_WORD_INLINE));
     if (is_host)
@@ -360,9 +372,12 @@ static void take_launch_bounds(struct slri_unit *unit, const struct slri_specifi
 {
     if (!base->has_bounds)
         return;
-    if (!func->is_kernel)
+    if (!func->is_kernel && !func->is_block)
         SLRI_ERROR(unit, base->where, ATTRIBUTE, "__launch_bounds__ is for __global__ kernels, '%s' is none",
                    func->name);
+    else if (func->is_block && (base->max_threads == 0 || base->max_threads > SLRI_BLOCK_MAX_THREADS))
+        SLRI_ERROR(unit, base->where, VALUE_OUT_OF_RANGE, "a block of %u threads; 1 to %d are possible",
+                   base->max_threads, SLRI_BLOCK_MAX_THREADS);
     func->max_threads = base->max_threads;
     func->min_blocks = base->min_blocks;
 }
@@ -371,7 +386,8 @@ static void parse_function(struct slri_unit *unit, const struct slri_specifiers 
 {
     check_function_words(unit, base, made);
     struct slri_func *func = find_function(unit, made);
-    func->is_ring |= (base->words & SLRI_WORD_RING) != 0;
+    func->is_ring |= (base->words & (SLRI_WORD_RING | SLRI_WORD_RING_BLOCK)) != 0;
+    func->is_block |= (base->words & SLRI_WORD_RING_BLOCK) != 0;
     func->is_kernel |= (base->words & SLRI_WORD_GLOBAL) != 0;
     func->is_device |= (base->words & (SLRI_WORD_GLOBAL | SLRI_WORD_DEVICE)) != 0;
     take_launch_bounds(unit, base, func);

@@ -32,6 +32,7 @@ static const struct {
     {"__device__", SLRI_WORD_DEVICE},
     {"__host__", SLRI_WORD_HOST},
     {"__ring__", SLRI_WORD_RING},
+    {"__ring_block__", SLRI_WORD_RING_BLOCK},
     {"__global__", SLRI_WORD_GLOBAL},
     {"__shared__", SLRI_WORD_SHARED},
     {"__constant__", SLRI_WORD_CONSTANT},
@@ -44,9 +45,10 @@ static const struct {
     const char *name;
     enum slri_kind kind;
 } known_types[] = {
-    {"int8_t", SLRI_I8},     {"uint8_t", SLRI_U8},   {"int16_t", SLRI_I16},   {"uint16_t", SLRI_U16},
-    {"int32_t", SLRI_I32},   {"uint32_t", SLRI_U32}, {"int64_t", SLRI_I64},   {"uint64_t", SLRI_U64},
-    {"uint", SLRI_U32},      {"ushort", SLRI_U16},   {"ulong", SLRI_U64},     {"size_t", SLRI_U64},
+    {"int8_t", SLRI_I8},     {"uint8_t", SLRI_U8},   {"int16_t", SLRI_I16},        {"uint16_t", SLRI_U16},
+    {"int32_t", SLRI_I32},   {"uint32_t", SLRI_U32}, {"int64_t", SLRI_I64},        {"uint64_t", SLRI_U64},
+    {"half", SLRI_F16},      {"__half", SLRI_F16},   {"__nv_bfloat16", SLRI_BF16}, {"nv_bfloat16", SLRI_BF16},
+    {"uint", SLRI_U32},      {"ushort", SLRI_U16},   {"ulong", SLRI_U64},          {"size_t", SLRI_U64},
     {"ptrdiff_t", SLRI_I64}, {"intptr_t", SLRI_I64}, {"uintptr_t", SLRI_U64},
 };
 
@@ -58,7 +60,6 @@ static const struct {
     const char *what;
     bool is_free; // not reserved in C
 } foreign[] = {
-    {"__ring_block__", SLRI_K_UNSUPPORTED_FEATURE, "__ring_block__ handlers are not there yet", false},
     {"__managed__", SLRI_K_GLOBAL_VARIABLE, "__managed__ memory is outside the subset", false},
     {"__attribute__", SLRI_K_ATTRIBUTE, "an attribute", false},
     {"__align__", SLRI_K_ATTRIBUTE, "an attribute", false},
@@ -70,8 +71,6 @@ static const struct {
     {"_Atomic", SLRI_K_UNSUPPORTED_FEATURE, "_Atomic: use __nv_atomic_load_n and __nv_atomic_store_n", false},
     {"_Complex", SLRI_K_UNSUPPORTED_TYPE, "complex numbers", false},
     {"__int128", SLRI_K_UNSUPPORTED_TYPE, "__int128", false},
-    {"__half", SLRI_K_UNSUPPORTED_TYPE, "__half", false},
-    {"half", SLRI_K_UNSUPPORTED_TYPE, "half", true},
     {"texture", SLRI_K_UNSUPPORTED_TYPE, "textures", true},
     {"cudaTextureObject_t", SLRI_K_UNSUPPORTED_TYPE, "textures", true},
     {"union", SLRI_K_UNSUPPORTED_TYPE, "unions; to see a float's bits use __float_as_uint", false},

@@ -103,6 +103,8 @@ static const char *name_use(const struct slri_instr *in, uint32_t use)
         return "a barrier";
     case SLRI_USES_WARP:
         return "a function of a warp";
+    case SLRI_USES_DYNAMIC:
+        return "extern __shared__ memory";
     case SLRI_USES_PRINT:
         return "printf";
     case SLRI_USES_REPLY:
@@ -121,7 +123,9 @@ static void report_misuse(const struct misuse *m, const struct slri_instr *in, u
     if (slri_lower_is_news(m->all, in->where, code))
         slri_report_error(m->all->unit->front, in->where, code, "%s in the %s '%s'%s", name_use(in, use),
                           in_kernel ? "kernel" : "handler", m->entry->name,
-                          in_kernel ? ", which has no message" : ", which is one thread");
+                          in_kernel                            ? ", which has no message"
+                          : m->entry->kind == SLRI_ENTRY_BLOCK ? ", which nobody launches"
+                                                               : ", which is one thread");
     slri_unit_after_error(m->all->unit);
 }
 

@@ -11,7 +11,7 @@ struct derived { // an array or a pointer that somebody has asked for
     struct derived *next;
 };
 
-#define VECTOR_BASES 13
+#define VECTOR_BASES 15
 #define BUCKETS 256 // a translation unit has tens of derived types; chains stay short for thousands
 
 struct slri_types {
@@ -112,9 +112,10 @@ static const struct {
     const char *name;
     enum slri_kind kind;
 } vector_bases[VECTOR_BASES] = {
-    {"char", SLRI_I8},   {"uchar", SLRI_U8},   {"short", SLRI_I16}, {"ushort", SLRI_U16},   {"int", SLRI_I32},
-    {"uint", SLRI_U32},  {"long", SLRI_I64},   {"ulong", SLRI_U64}, {"longlong", SLRI_I64}, {"ulonglong", SLRI_U64},
-    {"float", SLRI_F32}, {"double", SLRI_F64}, {"dim", SLRI_U32},
+    {"char", SLRI_I8},      {"uchar", SLRI_U8},      {"short", SLRI_I16},          {"ushort", SLRI_U16},
+    {"int", SLRI_I32},      {"uint", SLRI_U32},      {"long", SLRI_I64},           {"ulong", SLRI_U64},
+    {"longlong", SLRI_I64}, {"ulonglong", SLRI_U64}, {"float", SLRI_F32},          {"double", SLRI_F64},
+    {"dim", SLRI_U32},      {"half", SLRI_F16},      {"__nv_bfloat16", SLRI_BF16},
 };
 
 static const struct slri_type *make_vector(struct slri_types *types, const char *name, enum slri_kind kind,
@@ -143,8 +144,9 @@ const struct slri_type *slri_type_vector(struct slri_types *types, const char *n
         return NULL;
     for (int i = 0; i < VECTOR_BASES; i++) {
         const char *base = vector_bases[i].name;
-        bool is_dim = strcmp(base, "dim") == 0;
-        if (strlen(base) != length - 1 || memcmp(base, name, length - 1) != 0 || (is_dim && members != 3))
+        bool is_dim = strcmp(base, "dim") == 0, is_half = slri_kind_is_half(vector_bases[i].kind);
+        if (strlen(base) != length - 1 || memcmp(base, name, length - 1) != 0 || (is_dim && members != 3) ||
+            (is_half && members != 2))
             continue;
         const struct slri_type **known = &types->vector[i][members - 1];
         if (!*known)
@@ -162,6 +164,7 @@ static const char *scalar_name(enum slri_kind kind)
         [SLRI_VOID] = "void", [SLRI_BOOL] = "bool",          [SLRI_I8] = "char",   [SLRI_U8] = "unsigned char",
         [SLRI_I16] = "short", [SLRI_U16] = "unsigned short", [SLRI_I32] = "int",   [SLRI_U32] = "unsigned int",
         [SLRI_I64] = "long",  [SLRI_U64] = "unsigned long",  [SLRI_F32] = "float", [SLRI_F64] = "double",
+        [SLRI_F16] = "half",  [SLRI_BF16] = "bfloat16",
     };
     return name[kind];
 }
@@ -199,6 +202,10 @@ const char *slri_type_spell(struct slri_types *types, const struct slri_type *ty
 
 enum slri_kind slri_kind_common(enum slri_kind a, enum slri_kind b)
 {
+    if (slri_kind_is_half(a) && (a == b || !slri_kind_is_float(b)))
+        return a; // as C23 has it of _Float16: an integer becomes one
+    if (slri_kind_is_half(b) && !slri_kind_is_float(a))
+        return b;
     // The kinds of registers stand in enum slri_kind in C's order of conversion rank, unsigned above signed.
     enum slri_kind left = slri_kind_in_register(a), right = slri_kind_in_register(b);
     return left > right ? left : right;

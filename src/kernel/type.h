@@ -56,7 +56,7 @@ static inline bool slri_type_is_complete(const struct slri_type *type)
 }
 
 // The kind in which an operation on two scalars is done: C's integer promotions and usual arithmetic conversions.
-// They never widen float to double.
+// They never widen float to double; two different kinds of half meet in float.
 enum slri_kind slri_kind_common(enum slri_kind a, enum slri_kind b);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "kernel/math/slr_math.h"
 
+#include "kernel/math/slr_half.h"
+
 // The member of union slri_scalar that a type's value stands in.
 #define MEMBER_F32 f32
 #define MEMBER_F64 f64

@@ -125,7 +125,10 @@
     X(DOUBLE_AS_LONGLONG, "__double_as_longlong", slri_double_as_longlong, I64, 1, F64, NONE, NONE)                    \
     X(LONGLONG_AS_DOUBLE, "__longlong_as_double", slri_longlong_as_double, F64, 1, I64, NONE, NONE)                    \
     X(MULHI, "__mulhi", slri_mulhi, I32, 2, I32, I32, NONE)                                                            \
-    X(UMULHI, "__umulhi", slri_umulhi, U32, 2, U32, U32, NONE)
+    X(UMULHI, "__umulhi", slri_umulhi, U32, 2, U32, U32, NONE)                                                         \
+    /* of halves, each the float that it is */                                                                         \
+    X(HFMA, "__slri_hfma", slri_hfma, F32, 3, F32, F32, F32)                                                           \
+    X(BFMA, "__slri_bfma", slri_bfma, F32, 3, F32, F32, F32)
 
 /// Casts whose result C leaves undefined: truncate, saturate, NaN gives 0. X(id, function of slr_math.h, from, to).
 #define SLRI_MATH_CONVERSIONS(X)                                                                                       \

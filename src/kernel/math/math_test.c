@@ -13,6 +13,8 @@
 #include "kernel/math/eval.h"
 #include "kernel/math/slr_math.h"
 
+#include "kernel/math/slr_half.h"
+
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 // ---- samples: every exponent and sign with MANTISSAS mantissas, then the neighbours of where an algorithm changes
