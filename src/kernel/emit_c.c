@@ -37,13 +37,27 @@ static void put_entry(struct slri_c_emitter *e, const struct slri_entry *entry)
                          function);
 }
 
+void slri_c_constants(struct slri_c_emitter *e)
+{
+    for (uint32_t i = 0; i < e->module->constants; i++)
+        put_constant(e->out, i, &e->module->constant[i]);
+}
+
+// What needs a block's threads, and kernels themselves, are written by slri_emit_c_kernel.
+static bool is_handlers(const struct slri_module *module, const struct slri_function *function)
+{
+    for (uint32_t i = 0; i < module->entries; i++)
+        if (module->entry[i].function == function && module->entry[i].kind != SLRI_ENTRY_RING)
+            return false;
+    return !(function->uses & slri_entry_may_use(SLRI_ENTRY_KERNEL) & ~slri_entry_may_use(SLRI_ENTRY_RING));
+}
+
 slr_status slri_emit_c(const struct slri_module *module, struct slri_text *out)
 {
     for (uint32_t i = 0; i < module->entries; i++)
-        if (module->entry[i].kind != SLRI_ENTRY_RING)
-            return SLRI_FAIL(
-                UNSUPPORTED, "'%s' is a %s: this version compiles __ring__ handlers alone", module->entry[i].name,
-                module->entry[i].kind == SLRI_ENTRY_KERNEL ? "__global__ kernel" : "__ring_block__ handler");
+        if (module->entry[i].kind == SLRI_ENTRY_BLOCK)
+            return SLRI_FAIL(UNSUPPORTED, "'%s' is a __ring_block__ handler: only the interpreter runs it",
+                             module->entry[i].name);
     struct slri_region *scratch = slri_region_create();
     struct slri_c_emitter e = {.module = module, .out = out, .scratch = scratch};
     if (scratch)
@@ -51,14 +65,15 @@ slr_status slri_emit_c(const struct slri_module *module, struct slri_text *out)
     out->out_of_memory |= !e.functions;
     if (e.functions) {
         slri_c_prelude(out);
-        for (uint32_t i = 0; i < module->constants; i++)
-            put_constant(out, i, &module->constant[i]);
+        slri_c_constants(&e);
         for (uint32_t i = 0; i < module->functions; i++)
-            slri_c_function(&e, i);
+            if (is_handlers(module, module->function[i]))
+                slri_c_function(&e, i);
         // Not the user's text any more.
         slri_text_puts(out, "#line 1 \"slipring: entries\"\n");
         for (uint32_t i = 0; i < module->entries; i++)
-            put_entry(&e, &module->entry[i]);
+            if (module->entry[i].kind == SLRI_ENTRY_RING)
+                put_entry(&e, &module->entry[i]);
     }
     slri_region_destroy(scratch);
     return out->out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", module->name) : SLR_OK;

@@ -27,10 +27,13 @@ static void put_signature(struct slri_c_emitter *e)
 {
     const struct slri_function *function = e->function;
     bool can_fault = e->traits->can_fault;
-    slri_text_printf(e->out,
-                     "static inline %s slrf_%s(struct slri_call *const call, unsigned char *const restrict state, "
-                     "const unsigned char *const restrict message",
-                     can_fault ? "uint32_t" : slri_kind_spelling(function->result), function->name);
+    if (e->is_grid)
+        slri_text_printf(e->out, "SLRI_IN %s slrf_%s(SLRI_PLACE", slri_kind_spelling(function->result), function->name);
+    else
+        slri_text_printf(e->out,
+                         "static inline %s slrf_%s(struct slri_call *const call, unsigned char *const restrict state, "
+                         "const unsigned char *const restrict message",
+                         can_fault ? "uint32_t" : slri_kind_spelling(function->result), function->name);
     if (can_fault && function->result != SLRI_VOID)
         slri_text_printf(e->out, ", %s *const result", slri_kind_spelling(function->result));
     for (uint32_t i = 0; i < function->params; i++) {
@@ -137,14 +140,14 @@ static bool counts_assignments(const struct slri_c_emitter *e, const struct slri
     return false;
 }
 
-static void count_registers(struct slri_c_emitter *e)
+void slri_c_count_registers(struct slri_c_emitter *e, const struct slri_entry *entry)
 {
     const struct slri_function *function = e->function;
-    const struct slri_entry *entry = entry_of(e);
     for (uint32_t i = 0; i < function->params; i++)
         e->reg[function->param[i].reg].assignments++;
     for (uint32_t i = 0; entry && i < entry->bindings; i++)
-        e->reg[entry->binding[i].reg].assignments++;
+        if (entry->binding[i].reg != SLRI_NO_REG)
+            e->reg[entry->binding[i].reg].assignments++;
     slri_c_any(e, function->body, counts_assignments, NULL);
 }
 
@@ -173,16 +176,17 @@ void slri_c_function(struct slri_c_emitter *e, uint32_t index)
     e->out->out_of_memory |= !e->reg;
     if (!e->reg)
         return;
-    count_registers(e);
-    e->functions[index].can_fault = slri_c_any(e, e->function->body, faults, NULL);
-    e->functions[index].uses_fuel = slri_c_any(e, e->function->body, takes_fuel, NULL);
+    slri_c_count_registers(e, entry_of(e));
+    e->functions[index].can_fault = !e->is_grid && slri_c_any(e, e->function->body, faults, NULL);
+    e->functions[index].uses_fuel = !e->is_grid && slri_c_any(e, e->function->body, takes_fuel, NULL);
     e->labels = 0;
     put_signature(e);
     slri_c_put(e, e->traits->can_fault ? "    uint32_t fault;\n" : "");
     slri_c_put(e, e->traits->uses_fuel ? "    uint64_t fuel = call->fuel;\n" : "");
     put_registers(e);
     put_locals(e);
-    put_bindings(e);
+    if (!e->is_grid)
+        put_bindings(e);
     e->line = 0;
     e->fresh = true;
     e->depth = 1;

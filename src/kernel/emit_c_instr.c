@@ -173,6 +173,16 @@ static void put_convert(struct slri_c_emitter *e, const struct slri_instr *in)
     }
 }
 
+static void put_builtin(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    static const char *const spellings[SLRI_BUILTIN_COUNT] = {
+        "(uint32_t)lane", "thread_y",     "thread_z",     "block_x",         "block_y",         "block_z",
+        "SLRI_BLOCK_X",   "SLRI_BLOCK_Y", "SLRI_BLOCK_Z", "launch->grid[0]", "launch->grid[1]", "launch->grid[2]",
+    };
+    slri_c_register(e, in->dst);
+    slri_text_printf(e->out, " = %s;", spellings[in->imm]);
+}
+
 static void put_math(struct slri_c_emitter *e, const struct slri_instr *in)
 {
     slri_c_register(e, in->dst);
@@ -186,7 +196,7 @@ static void put_math(struct slri_c_emitter *e, const struct slri_instr *in)
 
 static void put_arguments(struct slri_c_emitter *e, const struct slri_instr *in)
 {
-    slri_c_put(e, "(call, state, message");
+    slri_c_put(e, !e->is_grid ? "(call, state, message" : e->kernel ? "(SLRI_HERE" : "(SLRI_HERE_TOO");
     if (slri_c_traits(e, in->callee)->can_fault && in->callee->result != SLRI_VOID) {
         slri_c_put(e, ", &");
         if (in->dst == SLRI_NO_REG)
@@ -271,7 +281,7 @@ static void put_switch(struct slri_c_emitter *e, const struct slri_instr *in)
 static void put_access_check(struct slri_c_emitter *e, const struct slri_instr *in, struct slri_root root,
                              slri_reg offset, uint64_t bytes)
 {
-    if (root.kind != SLRI_ROOT_BINDING)
+    if (root.kind != SLRI_ROOT_BINDING || e->is_grid)
         return;
     slri_c_put(e, "if (slri_outside(");
     slri_c_register(e, offset);
@@ -306,9 +316,17 @@ static bool always_inside(const struct slri_c_emitter *e, const struct slri_inst
     return slri_c_is_literal(e, in->a, &index) && index < in->imm;
 }
 
+static bool divides_well(const struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    uint64_t divisor;
+    return slri_c_is_literal(e, in->b, &divisor) && divisor != 0;
+}
+
 bool slri_c_may_fault(const struct slri_c_emitter *e, const struct slri_instr *in)
 {
     uint64_t divisor;
+    if (e->is_grid)
+        return false;
     if (is_division(in))
         return !slri_c_is_literal(e, in->b, &divisor) || divisor == 0;
     if (in->op == SLRI_OP_INDEX)
@@ -331,6 +349,10 @@ static void put_plain(struct slri_c_emitter *e, const struct slri_instr *in)
         put_spelling(e, in, "if ($b == 0) $FDIVIDE, $l); ");
     if (in->op == SLRI_OP_DIV && slri_kind_is_float(in->kind))
         put_spelling(e, in, "$d = $a / $b;");
+    else if (e->is_grid && is_division(in) && !divides_well(e, in))
+        put_spelling(e, in,
+                     in->op == SLRI_OP_DIV ? "$d = slri_kernel_div_$K($a, $b, launch, $l);"
+                                           : "$d = slri_kernel_rem_$K($a, $b, launch, $l);");
     else
         put_spelling(e, in, spelling[in->op]);
 }
@@ -339,7 +361,7 @@ static bool is_spelled(const struct slri_c_emitter *e, const struct slri_instr *
 {
     if (in->op == SLRI_OP_CONST)
         return !e->reg[in->dst].literal;
-    return in->op != SLRI_OP_INDEX || !always_inside(e, in);
+    return in->op != SLRI_OP_INDEX || !(e->is_grid || always_inside(e, in));
 }
 
 static void put_instr(struct slri_c_emitter *e, const struct slri_instr *in)
@@ -363,7 +385,13 @@ static void put_instr(struct slri_c_emitter *e, const struct slri_instr *in)
         put_call(e, in);
         break;
     case SLRI_OP_RETURN:
-        slri_c_return(e, in->a);
+        if (e->kernel)
+            slri_c_put(e, "goto next_thread;");
+        else
+            slri_c_return(e, in->a);
+        break;
+    case SLRI_OP_BUILTIN:
+        put_builtin(e, in);
         break;
     case SLRI_OP_IF:
         put_if(e, in);

@@ -23,6 +23,8 @@ struct slri_c_emitter {
     struct slri_text *out;
     struct slri_region *scratch;
     struct slri_c_function *functions;
+    bool is_grid;                 // the file is a kernel's: nothing is checked, there is no fuel
+    struct slri_c_kernel *kernel; // while its body is written: emit_c_plan.h; else NULL
     // Of the function being emitted:
     const struct slri_function *function;
     const struct slri_c_function *traits;
@@ -35,6 +37,8 @@ struct slri_c_emitter {
 };
 
 void slri_c_prelude(struct slri_text *out);
+void slri_c_constants(struct slri_c_emitter *e);
+void slri_c_count_registers(struct slri_c_emitter *e, const struct slri_entry *entry);
 void slri_c_function(struct slri_c_emitter *e, uint32_t index);
 void slri_c_block(struct slri_c_emitter *e, const struct slri_block *block);
 void slri_c_loop(struct slri_c_emitter *e, const struct slri_instr *loop);

@@ -290,7 +290,9 @@ static void put_counted(struct slri_c_emitter *e, const struct slri_instr *loop,
 void slri_c_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
 {
     struct counted counted;
-    if (find_counted(e, loop, &counted))
+    if (e->is_grid)
+        put_loop(e, loop, false);
+    else if (find_counted(e, loop, &counted))
         put_counted(e, loop, &counted);
     else
         put_loop(e, loop, true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The emitted text's small pieces: lines and #line, literals, names, addresses.
 #include "kernel/emit_c_internal.h"
+#include "kernel/emit_c_plan.h"
 
 // ---- where the output stands ---------------------------------------------------------------------------------------
 
@@ -96,6 +97,8 @@ void slri_c_register(struct slri_c_emitter *e, slri_reg reg)
 {
     if (e->reg[reg].literal)
         slri_c_literal(e, e->function->reg_kind[reg], e->reg[reg].literal->imm);
+    else if (e->kernel)
+        slri_c_kernel_register(e, reg);
     else
         put_name(e, e->function->reg_name[reg], "", reg);
 }
@@ -118,15 +121,24 @@ void slri_c_root(struct slri_c_emitter *e, struct slri_root root)
         slri_c_put(e, "message");
         break;
     case SLRI_ROOT_BINDING:
-        slri_text_printf(e->out, "bound%u", root.index);
+        slri_text_printf(e->out, e->is_grid && !e->kernel ? "roots->bound[%u]" : "bound%u", root.index);
+        break;
+    case SLRI_ROOT_SHARED:
+        slri_text_printf(e->out, e->kernel ? "shared%u" : "roots->shared[%u]", root.index);
+        break;
+    case SLRI_ROOT_DYNAMIC:
+        slri_c_put(e, e->kernel ? "dynamic" : "roots->dynamic");
         break;
     case SLRI_ROOT_CONST:
         slri_text_printf(e->out, "slrc_%u", root.index);
         break;
     case SLRI_ROOT_LOCAL:
-        put_name(e, e->function->local[root.index].name, "L", root.index);
+        if (e->kernel)
+            slri_c_kernel_local(e, root.index);
+        else
+            put_name(e, e->function->local[root.index].name, "L", root.index);
         break;
-    default: // no handler has shared memory
+    default:
         put_name(e, e->function->param[root.index].name, "P", root.index);
         break;
     }

@@ -41,7 +41,7 @@ struct run {
 
 // ---- the launch ----------------------------------------------------------------------------------------------------
 
-static slr_status check_shape(const struct slri_entry *entry, const struct slri_grid *g)
+slr_status slri_grid_check_shape(const struct slri_entry *entry, const struct slri_grid *g)
 {
     static const uint32_t most_blocks[] = {INT32_MAX, 65535, 65535};
     static const uint32_t most_threads[] = {SLRI_BLOCK_MAX_THREADS, SLRI_BLOCK_MAX_THREADS, SLRI_BLOCK_MAX_Z};
@@ -90,7 +90,7 @@ slr_status slri_grid_check(const struct slri_module *module, const struct slri_g
     if (grid->entry >= module->entries || module->entry[grid->entry].kind != SLRI_ENTRY_KERNEL)
         return SLRI_FAIL(INVALID, "'%s' has no kernel number %u", module->name, grid->entry);
     const struct slri_entry *entry = &module->entry[grid->entry];
-    SLRI_TRY(check_shape(entry, grid));
+    SLRI_TRY(slri_grid_check_shape(entry, grid));
     SLRI_TRY(check_arguments(entry, grid));
     uint64_t blocks = blocks_of(grid);
     if (grid->first >= blocks || grid->count > blocks - grid->first)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// How blocks of a `__global__` kernel are run on the CPU. Plain layout: emitted C repeats it word for word
+// (kernel/emit_c_kernel embeds this file).
+#ifndef SLRI_ABI_LAUNCH_H
+#define SLRI_ABI_LAUNCH_H
+
+#include <stdint.h>
+
+struct slri_bound; // abi/handler.h
+
+struct slri_launch {
+    const struct slri_bound *bound; // one a parameter of the kernel
+    uint32_t grid[3];               // in blocks; the block's shape is compiled in
+    uint32_t dynamic_bytes;         // of `extern __shared__` memory
+    // The first fault that a thread met; the others go on. `fault` is an enum slri_fault, changed from 0 by who writes
+    // the other two: read those when all blocks are done.
+    uint32_t fault, fault_file, fault_line;
+};
+
+// Runs blocks first to first + count - 1, in order of x, then y, then z.
+typedef void slri_kernel_blocks(struct slri_launch *launch, uint64_t first, uint64_t count);
+
+#endif

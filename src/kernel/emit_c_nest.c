@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of a kernel: what all threads share stands as it is; what they do not goes, as much of it together as may,
+// into a loop over rows and in it a loop over lanes.
+//
+// Threads between two barriers may run in any order and at once (what races there is undefined), so a loop over lanes
+// says that its trips are independent, and what is the same for all may be computed before it, unless the loop assigns
+// or reads it, or writes what it loads.
+#include "base/status.h"
+#include "kernel/emit_c_plan.h"
+
+#include <stdio.h>
+
+// ---- registers and locals ------------------------------------------------------------------------------------------
+
+static bool is_linear(const struct slri_c_kernel *k, slri_reg reg)
+{
+    return k->value[reg].level == SLRI_LEVEL_LANE && k->value[reg].linear;
+}
+
+static void note(const struct slri_c_kernel *k, struct slri_c_value *value)
+{
+    if (value->row_nest != k->row_nest && value->mentioned)
+        value->many_row_nests = true;
+    if (value->lane_nest != k->lane_nest && value->mentioned)
+        value->many_lane_nests = true;
+    value->mentioned = true;
+    value->row_nest = k->row_nest;
+    value->lane_nest = k->lane_nest;
+}
+
+static void put_again(struct slri_c_emitter *e, slri_reg reg)
+{
+    const struct slri_instr *in = e->kernel->value[reg].def;
+    const char *type = slri_kind_spelling(e->kernel->function.reg_kind[reg]);
+    if (in->op == SLRI_OP_BUILTIN) {
+        slri_c_put(e, in->imm == SLRI_BUILTIN_THREAD_Y ? "thread_y" : "thread_z");
+        return;
+    }
+    slri_text_printf(e->out, "(%s)(", type);
+    slri_c_register(e, in->a);
+    if (in->b != SLRI_NO_REG) {
+        slri_c_put(e, in->op == SLRI_OP_ADD ? " + " : in->op == SLRI_OP_SUB ? " - " : " * ");
+        slri_c_register(e, in->b);
+    }
+    slri_c_put(e, ")");
+}
+
+void slri_c_kernel_register(struct slri_c_emitter *e, slri_reg reg)
+{
+    struct slri_c_kernel *k = e->kernel;
+    struct slri_c_value *value = &k->value[reg];
+    if (is_linear(k, reg)) {
+        slri_c_put_linear(e, reg);
+        return;
+    }
+    if (value->again) {
+        put_again(e, reg);
+        return;
+    }
+    note(k, value);
+    slri_text_printf(e->out, "r%u", reg);
+    if (value->level == SLRI_LEVEL_ROW && value->many_row_nests)
+        slri_c_put(e, "[row]");
+    if (value->level == SLRI_LEVEL_LANE && value->many_lane_nests) {
+        bool whole = k->rows > 1 && value->many_row_nests;
+        if (whole)
+            slri_text_printf(e->out, "[row * %u + lane]", k->block[0]);
+        else
+            slri_c_put(e, "[lane]");
+    }
+}
+
+void slri_c_kernel_local(struct slri_c_emitter *e, uint32_t local)
+{
+    struct slri_c_kernel *k = e->kernel;
+    struct slri_c_home *home = &k->home[local];
+    if (home->lane_nest && home->lane_nest != k->lane_nest)
+        home->many_lane_nests = true;
+    home->lane_nest = k->lane_nest;
+    if (!home->many_lane_nests)
+        slri_text_printf(e->out, "local%u", local);
+    else
+        slri_text_printf(e->out, "local%u + (row * %u + lane) * %llu", local, k->block[0],
+                         (unsigned long long)k->function.local[local].type->bytes);
+}
+
+// ---- declarations --------------------------------------------------------------------------------------------------
+
+// Where a register that is no scalar of the block is declared: 0 the block, else a row nest's or lane nest's number.
+static void declare(struct slri_c_emitter *e, uint8_t level, uint32_t nest)
+{
+    struct slri_c_kernel *k = e->kernel;
+    for (slri_reg reg = 0; reg < k->function.regs; reg++) {
+        const struct slri_c_value *v = &k->value[reg];
+        const char *type = slri_kind_spelling(k->function.reg_kind[reg]);
+        bool at_row = k->rows > 1 && !v->many_row_nests && v->row_nest;
+        if (e->reg[reg].literal)
+            continue;
+        if (is_linear(k, reg)) {
+            uint8_t home = v->base_level == SLRI_LEVEL_ROW && at_row ? SLRI_LEVEL_ROW : SLRI_LEVEL_UNIFORM;
+            if (home == level && (level == SLRI_LEVEL_UNIFORM || v->row_nest == nest))
+                slri_c_declare_parts(e, reg);
+            continue;
+        }
+        if (!v->mentioned)
+            continue;
+        if (v->level == SLRI_LEVEL_LANE && !v->many_lane_nests) {
+            if (level == SLRI_LEVEL_LANE && v->lane_nest == nest)
+                slri_text_printf(e->out, " %s r%u = 0;", type, reg);
+        } else if (v->level == SLRI_LEVEL_LANE) {
+            if (at_row ? level == SLRI_LEVEL_ROW && v->row_nest == nest : level == SLRI_LEVEL_UNIFORM)
+                slri_text_printf(e->out, " _Alignas(64) %s r%u[%u];", type, reg,
+                                 at_row || k->rows == 1 ? k->block[0] : k->threads);
+        } else if (v->level == SLRI_LEVEL_ROW) {
+            if (level == SLRI_LEVEL_ROW && at_row && v->row_nest == nest)
+                slri_text_printf(e->out, " %s r%u = 0;", type, reg);
+            else if (level == SLRI_LEVEL_UNIFORM && !at_row)
+                slri_text_printf(e->out, " %s r%u[%u];", type, reg, k->rows);
+        } else if (level == SLRI_LEVEL_UNIFORM) {
+            slri_text_printf(e->out, " %s r%u = 0;", type, reg);
+        }
+    }
+}
+
+static void declare_locals(struct slri_c_emitter *e, uint32_t lane_nest)
+{
+    const struct slri_c_kernel *k = e->kernel;
+    for (uint32_t i = 0; i < k->function.locals; i++) {
+        const struct slri_type *type = k->function.local[i].type;
+        const struct slri_c_home *home = &k->home[i];
+        if (!home->lane_nest ||
+            (lane_nest ? home->many_lane_nests || home->lane_nest != lane_nest : !home->many_lane_nests))
+            continue;
+        slri_text_printf(e->out, " _Alignas(%u) unsigned char local%u[%llu] = {0};",
+                         type->align < 64 ? type->align : 64, i,
+                         (unsigned long long)type->bytes * (lane_nest ? 1 : k->threads));
+    }
+}
+
+void slri_c_declare_block(struct slri_c_emitter *e)
+{
+    declare(e, SLRI_LEVEL_UNIFORM, 0);
+    declare_locals(e, 0);
+}
+
+// ---- loops over lanes ----------------------------------------------------------------------------------------------
+
+static void put_lane_loop(struct slri_c_emitter *e, const struct slri_block *run, bool slow)
+{
+    struct slri_c_kernel *k = e->kernel;
+    slri_c_put(e, slow ? "" : "SLRI_LANES ");
+    if (k->bound)
+        slri_text_printf(e->out, "for (int32_t lane = lo_%u; lane < hi_%u; lane++) {", k->bound, k->bound);
+    else
+        slri_text_printf(e->out, "for (int32_t lane = 0; lane < %u; lane++) {", k->block[0]);
+    e->depth++;
+    declare(e, SLRI_LEVEL_LANE, k->lane_nest);
+    declare_locals(e, k->lane_nest);
+    k->slow = slow;
+    slri_c_block(e, run);
+    k->slow = false;
+    if (k->one_nest) {
+        slri_c_begin(e, (struct slri_where){0});
+        slri_c_put(e, "next_thread:;");
+    }
+    slri_c_close(e);
+}
+
+// Which wide linear registers that may wrap the run mentions: by writing it to nowhere.
+static void find_unsafe(struct slri_c_emitter *e, const struct slri_block *run)
+{
+    struct slri_text nowhere = SLRI_TEXT_INIT;
+    struct slri_c_emitter before = *e;
+    e->kernel->unsafes = 0;
+    e->out = &nowhere;
+    slri_c_block(e, run);
+    before.out->out_of_memory |= nowhere.out_of_memory;
+    *e = before;
+    slri_text_free(&nowhere);
+}
+
+static struct slri_where where_of(const struct slri_block *run)
+{
+    return run->instr[0].where;
+}
+
+static void put_lanes(struct slri_c_emitter *e, const struct slri_block *run)
+{
+    struct slri_c_kernel *k = e->kernel;
+    uint8_t level = k->level;
+    k->level = SLRI_LEVEL_LANE;
+    k->lane_nest = ++k->nests;
+    find_unsafe(e, run);
+    uint32_t unsafes = k->unsafes;
+    slri_c_begin(e, where_of(run));
+    for (uint32_t i = 0; i < unsafes; i++) {
+        slri_c_put(e, i ? " & " : "if (");
+        slri_c_part(e, k->unsafe[i], 'o');
+    }
+    slri_c_put(e, unsafes ? ") " : "");
+    put_lane_loop(e, run, false);
+    if (unsafes) {
+        slri_c_put(e, " else ");
+        put_lane_loop(e, run, true);
+    }
+    k->lane_nest = 0;
+    k->level = level;
+}
+
+// ---- loops over rows -----------------------------------------------------------------------------------------------
+
+static void open_rows(struct slri_c_emitter *e, struct slri_where where)
+{
+    struct slri_c_kernel *k = e->kernel;
+    k->level = SLRI_LEVEL_ROW;
+    k->row_nest = ++k->nests;
+    slri_c_begin(e, where);
+    // In a loop, few rows of few lanes are unrolled: their values then stay in registers from trip to trip.
+    if (k->loops && k->rows <= 16 && k->threads <= 256)
+        slri_c_put(e, "SLRI_ROWS ");
+    slri_text_printf(e->out, "for (int32_t row = 0; row < %u; row++) {", k->rows);
+    slri_text_printf(e->out,
+                     " const uint32_t thread_y = row %% %u, thread_z = row / %u; (void)thread_y, (void)thread_z;",
+                     k->block[1], k->block[1]);
+    e->depth++;
+    declare(e, SLRI_LEVEL_ROW, k->row_nest);
+}
+
+static void close_rows(struct slri_c_emitter *e)
+{
+    e->kernel->row_nest = 0;
+    e->kernel->level = SLRI_LEVEL_UNIFORM;
+    slri_c_close(e);
+}
+
+static void put_run(struct slri_c_emitter *e, struct slri_block *run)
+{
+    struct slri_c_kernel *k = e->kernel;
+    if (!run->count)
+        return;
+    struct slri_block whole = *run; // what is in it may flush runs of its own
+    *run = (struct slri_block){0};
+    if (k->level == SLRI_LEVEL_UNIFORM && k->rows > 1) {
+        open_rows(e, where_of(&whole));
+        slri_c_sequence(e, &whole);
+        close_rows(e);
+    } else {
+        put_lanes(e, &whole);
+    }
+}
+
+// ---- barriers ------------------------------------------------------------------------------------------------------
+
+static void refuse_barrier(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    struct slri_c_kernel *k = e->kernel;
+    if (k->status == SLR_OK)
+        k->status = SLRI_FAIL(UNSUPPORTED,
+                              "%s:%u: a barrier under a condition that the compiled CPU engine cannot show to be the "
+                              "same for all threads of a block of %u x %u x %u; cpu?engine=interpreted runs it",
+                              e->module->file[in->where.file], in->where.line, k->block[0], k->block[1], k->block[2]);
+}
+
+static void put_barrier(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    static const char *const begin[] = {"", "0", "1", "0"}, *const take[] = {"", " += ", " &= ", " |= "};
+    struct slri_c_kernel *k = e->kernel;
+    if (k->level != SLRI_LEVEL_UNIFORM)
+        refuse_barrier(e, in);
+    if (in->imm == SLRI_BARRIER_SYNC || k->level != SLRI_LEVEL_UNIFORM)
+        return;
+    slri_c_begin(e, in->where);
+    slri_c_register(e, in->dst);
+    slri_text_printf(e->out, " = %s;", begin[in->imm]);
+    if (k->rows > 1)
+        open_rows(e, in->where);
+    k->lane_nest = ++k->nests;
+    slri_c_begin(e, in->where);
+    if (k->bound)
+        slri_text_printf(e->out, "for (int32_t lane = lo_%u; lane < hi_%u; lane++) { ", k->bound, k->bound);
+    else
+        slri_text_printf(e->out, "for (int32_t lane = 0; lane < %u; lane++) { ", k->block[0]);
+    slri_c_register(e, in->dst);
+    slri_c_put(e, take[in->imm]);
+    slri_c_register(e, in->a);
+    slri_c_put(e, " != 0; }");
+    k->lane_nest = 0;
+    if (k->rows > 1)
+        close_rows(e);
+}
+
+// ---- control that all take together --------------------------------------------------------------------------------
+
+static bool is_continue(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    (void)e, (void)user;
+    return in->op == SLRI_OP_CONTINUE;
+}
+
+static void put_test(struct slri_c_emitter *e, const struct slri_instr *loop)
+{
+    slri_c_sequence(e, loop->body[0]);
+    if (loop->a == SLRI_NO_REG)
+        return;
+    slri_c_begin(e, loop->where);
+    slri_c_put(e, "if (!");
+    slri_c_register(e, loop->a);
+    slri_c_put(e, ") break;");
+}
+
+static void put_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
+{
+    uint32_t outer = e->continue_label;
+    slri_c_begin(e, loop->where);
+    slri_c_put(e, "for (;;) {");
+    e->depth++;
+    e->kernel->loops++;
+    if (!loop->do_while)
+        put_test(e, loop);
+    e->continue_label = e->labels++;
+    slri_c_sequence(e, loop->body[1]);
+    if (slri_c_any(e, loop->body[1], is_continue, NULL)) {
+        slri_c_begin(e, loop->where);
+        slri_text_printf(e->out, "continue_%u:;", e->continue_label);
+    }
+    if (loop->body[2])
+        slri_c_sequence(e, loop->body[2]);
+    if (loop->do_while)
+        put_test(e, loop);
+    e->kernel->loops--;
+    e->continue_label = outer;
+    slri_c_close(e);
+}
+
+static void put_if(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    slri_c_begin(e, in->where);
+    slri_c_put(e, "if (");
+    slri_c_register(e, in->a);
+    slri_c_put(e, ") {");
+    e->depth++;
+    if (in->body[0])
+        slri_c_sequence(e, in->body[0]);
+    slri_c_close(e);
+    if (!in->body[1] || !in->body[1]->count)
+        return;
+    slri_c_put(e, " else {");
+    e->depth++;
+    slri_c_sequence(e, in->body[1]);
+    slri_c_close(e);
+}
+
+static void put_switch(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    slri_c_begin(e, in->where);
+    slri_c_put(e, "switch (");
+    slri_c_register(e, in->a);
+    slri_c_put(e, ") {");
+    e->depth++;
+    for (uint32_t i = 0; i < in->cases; i++) {
+        slri_c_put(e, in->match[i].is_default ? " default" : " case ");
+        if (!in->match[i].is_default)
+            slri_c_literal(e, e->function->reg_kind[in->a], in->match[i].value);
+        slri_c_put(e, ":;");
+        slri_c_sequence(e, in->match[i].body);
+    }
+    slri_c_close(e);
+}
+
+// ---- narrowing -----------------------------------------------------------------------------------------------------
+
+static bool is_barrier(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    (void)e, (void)user;
+    return in->op == SLRI_OP_BARRIER;
+}
+
+// Whether the linear register's values lie as they are computed, one behind the other; nothing where that is known.
+static bool put_steady(struct slri_c_emitter *e, const struct slri_c_narrowing *n)
+{
+    const struct slri_c_kernel *k = e->kernel;
+    const struct slri_c_value *value = &k->value[n->lane];
+    if (value->wide ? value->safe && value->exact : slri_c_never_wraps(k, n->lane))
+        return false;
+    slri_text_printf(e->out, "slri_steady_%s(",
+                     value->wide                                 ? "I64"
+                     : k->function.reg_kind[n->lane] == SLRI_I32 ? "I32"
+                                                                 : "U32");
+    slri_c_part(e, n->lane, value->wide ? 'f' : 'b');
+    slri_text_printf(e->out, ", 1, %u)", k->block[0] - 1);
+    if (value->wide && !value->safe) {
+        slri_c_put(e, " & ");
+        slri_c_part(e, n->lane, 'o');
+    }
+    return true;
+}
+
+// The first lane that is not below the bound, or with `beyond` not below or at it.
+static void put_edge(struct slri_c_emitter *e, const struct slri_c_narrowing *n, bool beyond, const char *low,
+                     const char *high)
+{
+    slri_c_put(e, "slri_edge((int64_t)");
+    slri_c_part(e, n->lane, e->kernel->value[n->lane].wide ? 'f' : 'b');
+    slri_c_put(e, ", (int64_t)");
+    slri_c_register(e, n->bound);
+    slri_text_printf(e->out, ", %d, %s, %s)", beyond, low, high);
+}
+
+static void put_bounds(struct slri_c_emitter *e, const struct slri_c_narrowing *n, const char *low, const char *high)
+{
+    bool below = n->op == SLRI_OP_LT || n->op == SLRI_OP_LE;
+    slri_c_put(e, " lo = ");
+    if (below)
+        slri_c_put(e, low);
+    else
+        put_edge(e, n, n->op == SLRI_OP_GT, low, high);
+    slri_c_put(e, "; hi = ");
+    if (below || n->op == SLRI_OP_EQ)
+        put_edge(e, n, n->op != SLRI_OP_LT, low, high);
+    else
+        slri_c_put(e, high);
+    slri_c_put(e, ";");
+}
+
+static void put_compare(struct slri_c_emitter *e, const struct slri_c_narrowing *n)
+{
+    static const char *const spelling[] = {
+        [SLRI_OP_EQ] = "==", [SLRI_OP_LT] = "<", [SLRI_OP_LE] = "<=", [SLRI_OP_GT] = ">", [SLRI_OP_GE] = ">=",
+    };
+    struct slri_c_kernel *k = e->kernel;
+    k->slow = true;
+    slri_c_put_linear(e, n->lane);
+    k->slow = false;
+    slri_text_printf(e->out, " %s ", spelling[n->op]);
+    slri_c_register(e, n->bound);
+}
+
+// Lanes at which the index wraps go one by one: each is a range of its own.
+static void put_narrowing(struct slri_c_emitter *e, const struct slri_instr *in, const struct slri_c_narrowing *n)
+{
+    struct slri_c_kernel *k = e->kernel;
+    uint32_t outer = k->bound, mine = ++k->bounds;
+    char low[24] = "0", high[24];
+    snprintf(high, sizeof high, "%u", k->block[0]);
+    if (outer) {
+        snprintf(low, sizeof low, "lo_%u", outer);
+        snprintf(high, sizeof high, "hi_%u", outer);
+    }
+    slri_c_begin(e, in->where);
+    slri_text_printf(e->out, "for (int32_t at_%u = %s; at_%u < %s;) {", mine, low, mine, high);
+    e->depth++;
+    slri_text_printf(e->out, " int32_t lo, hi; ");
+    struct slri_text guard = SLRI_TEXT_INIT, *out = e->out;
+    e->out = &guard;
+    bool guarded = put_steady(e, n);
+    e->out = out;
+    if (guarded)
+        slri_text_printf(e->out, "if (%s) {", slri_text_view(&guard));
+    put_bounds(e, n, low, high);
+    slri_text_printf(e->out, " at_%u = %s;", mine, high);
+    if (guarded && slri_c_any(e, n->body, is_barrier, NULL)) { // not lane by lane
+        slri_text_printf(e->out, "} else { slri_launch_fault(launch, SLRI_FAULT_BARRIER, %u, %u); break; }",
+                         in->where.file, in->where.line);
+    } else if (guarded) {
+        slri_text_printf(e->out, "} else { const int32_t lane = at_%u++; lo = lane; hi = ", mine);
+        put_compare(e, n);
+        slri_c_put(e, " ? lane + 1 : lane; }");
+    }
+    slri_text_printf(e->out, " const int32_t lo_%u = lo, hi_%u = hi; if (lo >= hi) continue;", mine, mine);
+    out->out_of_memory |= guard.out_of_memory;
+    slri_text_free(&guard);
+    k->bound = mine;
+    slri_c_sequence(e, n->body);
+    k->bound = outer;
+    slri_c_close(e);
+}
+
+// ---- sequences -----------------------------------------------------------------------------------------------------
+
+static bool stores_to(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    const struct slri_root *root = user;
+    (void)e;
+    if (in->op == SLRI_OP_CALL)
+        return true;
+    bool writes = in->op == SLRI_OP_STORE || in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO ||
+                  (in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS);
+    // Two parameters may name one buffer.
+    return writes && in->root.kind == root->kind && (in->root.index == root->index || root->kind == SLRI_ROOT_BINDING);
+}
+
+// Whether `in` may not go in front of the run.
+static bool conflicts(const struct slri_c_emitter *e, const struct slri_block *run, const struct slri_instr *in)
+{
+    struct slri_root root = in->root;
+    if (in->dst == SLRI_NO_REG)
+        return true; // a jump, a fence
+    if (e->kernel->value[in->dst].defs > 1 && slri_c_mentions(run, in->dst))
+        return true;
+    return in->op == SLRI_OP_LOAD && slri_c_any(e, run, stores_to, &root);
+}
+
+static void put_shared(struct slri_c_emitter *e, const struct slri_instr *in, struct slri_block *run)
+{
+    if (run->count && conflicts(e, run, in))
+        put_run(e, run);
+    if (in->dst != SLRI_NO_REG && is_linear(e->kernel, in->dst)) {
+        slri_c_put_parts(e, in);
+        return;
+    }
+    struct slri_instr copy = *in;
+    slri_c_block(e, &(struct slri_block){&copy, 1, 1});
+}
+
+static void put_together(struct slri_c_emitter *e, const struct slri_instr *in, struct slri_block *run)
+{
+    put_run(e, run);
+    if (in->op == SLRI_OP_LOOP)
+        put_loop(e, in);
+    else if (in->op == SLRI_OP_IF)
+        put_if(e, in);
+    else
+        put_switch(e, in);
+}
+
+static void delay(struct slri_c_emitter *e, const struct slri_instr *in, struct slri_block *run)
+{
+    struct slri_instr *made = slri_block_append(e->scratch, run, in->op, in->kind, in->where);
+    e->out->out_of_memory |= !made;
+    if (made)
+        *made = *in;
+}
+
+static void put_one(struct slri_c_emitter *e, const struct slri_instr *in, struct slri_block *run)
+{
+    struct slri_c_kernel *k = e->kernel;
+    struct slri_c_narrowing narrowing;
+    bool narrows = slri_c_narrows(k, in, &narrowing);
+    uint8_t narrowing_level = k->rows > 1 ? SLRI_LEVEL_ROW : SLRI_LEVEL_UNIFORM;
+    if (in->op == SLRI_OP_INDEX || (in->dst != SLRI_NO_REG && (k->value[in->dst].silent || k->value[in->dst].again)))
+        return;
+    if (in->op == SLRI_OP_BARRIER) {
+        put_run(e, run);
+        put_barrier(e, in);
+    } else if (narrows && k->level >= narrowing_level) {
+        put_run(e, run);
+        put_narrowing(e, in, &narrowing);
+    } else if (slri_c_need(k, in) <= k->level) {
+        if (in->body[0] || in->body[1] || in->cases)
+            put_together(e, in, run);
+        else
+            put_shared(e, in, run);
+    } else {
+        delay(e, in, run);
+    }
+}
+
+void slri_c_sequence(struct slri_c_emitter *e, const struct slri_block *block)
+{
+    struct slri_block run = {0};
+    for (uint32_t i = 0; i < block->count; i++)
+        put_one(e, &block->instr[i], &run);
+    put_run(e, &run);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the emitter of kernels knows of each register before it writes: how far its value is shared among a block's
+// threads, whether it is a linear function of threadIdx.x, and which loops mention it.
+//
+// Levels. UNIFORM: the same in all threads of the block: a scalar. ROW: the same in all threads of a row (of equal y
+// and z): a scalar in the loop over rows. LANE: a thread's own. An instruction runs at the level of what it assigns;
+// stores and atomics are LANE.
+//
+// Linear registers are never stored a thread: they are spelled from parts, scalars of their base level. A 32-bit one is
+// b + c * lane, which wraps as it should. A 64-bit one is m * widened(b + c * lane) + d, where the widening must see
+// the wrap; as long as nothing wraps within the row (part `ok`) that is f + g * lane, which compilers can vectorise,
+// and loops that use it are written twice, unless it is known that nothing wraps.
+#ifndef SLRI_KERNEL_EMIT_C_PLAN_H
+#define SLRI_KERNEL_EMIT_C_PLAN_H
+
+#include "kernel/emit_c_internal.h"
+
+#include <slipring/status.h>
+
+enum { SLRI_LEVEL_UNIFORM, SLRI_LEVEL_ROW, SLRI_LEVEL_LANE };
+
+struct slri_c_value { // of a register
+    uint32_t defs, mentions;
+    const struct slri_instr *def; // the only one
+    uint8_t level;
+    bool again;  // cheap and the same whenever it is computed: written anew where it is used, never kept
+    bool silent; // only says which lanes a narrowing leaves: never written
+    // Linear in the lane.
+    bool linear;
+    uint8_t base_level; // of the parts
+    bool wide, safe;    // 64 bits; known never to wrap within a row
+    bool stride_known;  // c, or of a wide one g
+    int64_t stride;
+    // Every value it can have lies in least..most; `any` where nothing is known.
+    bool some, any;
+    bool exact; // its definition never wraps
+    int64_t least, most;
+    // Which loops mention it: numbers of nests, 0 for none yet. Noted by a first, dry run of the emitter.
+    uint32_t row_nest, lane_nest;
+    bool mentioned, many_row_nests, many_lane_nests;
+};
+
+struct slri_c_home { // of a local: likewise
+    uint32_t lane_nest;
+    bool many_lane_nests;
+};
+
+struct slri_c_counter { // a loop's counter: its step keeps it below a bound
+    const struct slri_instr *step;
+    slri_reg bound;
+    int64_t beyond;
+};
+
+struct slri_c_kernel {
+    const struct slri_entry *entry;
+    uint32_t block[3], rows, threads;
+    struct slri_function function; // the entry's, with what it calls around barriers put in, and returns made into else
+    struct slri_c_value *value;
+    struct slri_c_home *home;
+    struct slri_c_counter *counter;
+    uint32_t counters;
+    bool one_nest; // it returns from within a loop: all of it is one thread's code in one loop
+    // While emitting:
+    bool dry;
+    uint8_t level;                // at which code is written
+    bool slow;                    // wide linear registers are spelled so that they wrap
+    uint32_t row_nest, lane_nest; // in which, or 0
+    uint32_t nests, bounds;       // used so far
+    uint32_t bound;               // the lanes are lo_N to hi_N - 1; 0: all
+    uint32_t loops;               // hoisted ones around
+    slri_reg *unsafe;             // wide linear registers mentioned in the lane nest that may wrap
+    uint32_t unsafes;
+    slr_status status; // of what cannot be emitted
+};
+
+// emit_c_prepare.c: the clone of the entry's function. Errors: NO_MEMORY, UNSUPPORTED.
+slr_status slri_c_prepare(struct slri_c_emitter *e, struct slri_c_kernel *k);
+
+// emit_c_plan.c: levels, linear registers, ranges.
+bool slri_c_plan(struct slri_c_emitter *e, struct slri_c_kernel *k);                      // false: no memory
+uint8_t slri_c_need(const struct slri_c_kernel *k, const struct slri_instr *in);          // the level it runs at
+uint8_t slri_c_control_level(const struct slri_c_kernel *k, const struct slri_instr *in); // of IF, LOOP and SWITCH
+uint32_t slri_c_mentions(const struct slri_block *block, slri_reg reg);
+
+// Whether an IF only narrows the range of lanes: a comparison of a linear register, of stride 1, with something of the
+// row. `compare` takes it, `op` the comparison with the linear register on its left under which `body` runs.
+struct slri_c_narrowing {
+    const struct slri_instr *compare;
+    const struct slri_block *body;
+    enum slri_op op;
+    slri_reg lane, bound;
+};
+bool slri_c_narrows(const struct slri_c_kernel *k, const struct slri_instr *in, struct slri_c_narrowing *out);
+
+// emit_c_range.c
+bool slri_c_ranges(struct slri_c_emitter *e, struct slri_c_kernel *k);
+bool slri_c_never_wraps(const struct slri_c_kernel *k, slri_reg reg); // a linear register, within a row
+
+// emit_c_nest.c: the loops.
+void slri_c_declare_block(struct slri_c_emitter *e);
+void slri_c_sequence(struct slri_c_emitter *e, const struct slri_block *block);
+
+// A register in a kernel, as it is spelled at the present level.
+void slri_c_kernel_register(struct slri_c_emitter *e, slri_reg reg);
+void slri_c_kernel_local(struct slri_c_emitter *e, uint32_t local);
+
+// emit_c_linear.c: parts of linear registers.
+void slri_c_put_parts(struct slri_c_emitter *e, const struct slri_instr *in); // the instruction that defines one
+void slri_c_declare_parts(struct slri_c_emitter *e, slri_reg reg);
+void slri_c_part(struct slri_c_emitter *e, slri_reg reg, char part);
+void slri_c_put_linear(struct slri_c_emitter *e, slri_reg reg); // as a lane's value
+
+#endif
