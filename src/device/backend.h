@@ -27,6 +27,13 @@ struct slri_spec {
     uint32_t options;
 };
 
+// For what a kernel is made ready.
+struct slri_kernel_shape {
+    uint32_t block[3];
+    uint32_t width; // lanes of 4 bytes that vectors shall have; 0: the backend's choice
+    uint32_t level; // of optimisation, 1 or 2
+};
+
 // What a submission is made of, a tag a kind. Device addresses are NULL on a device that stores nothing.
 enum slri_command_op {
     SLRI_COPY_IN,  // copy: host to device
@@ -34,6 +41,7 @@ enum slri_command_op {
     SLRI_COPY,     // move: device to device; the ranges may overlap
     SLRI_FILL,     // fill: a pattern, again and again
     SLRI_CALL,     // call: a function of the host; also where what came before it has failed
+    SLRI_DISPATCH, // dispatch: a kernel over a grid
     SLRI_STAMP,    // stamp: the time at which all before it has been done
     SLRI_OPS       // how many there are
 };
@@ -60,6 +68,11 @@ struct slri_command {
             void (*function)(void *user, slr_status status);
             void *user;
         } call;
+        struct {
+            void *ready;                    // of kernel_prepare
+            const struct slri_bound *bound; // one a parameter; kept until the submission is settled
+            uint32_t grid[3], dynamic_bytes;
+        } dispatch;
         uint64_t *stamp; // on the clock of slri_now_ns
     };
 };
@@ -297,6 +310,10 @@ struct slri_backend {
     slr_status (*handler_create)(void *device, void *program, const struct slri_entry *entry, slri_handler **handler,
                                  void **self);
     void (*handler_destroy)(void *device, void *program, void *self);
+    // Optional: `__global__` kernels. What a dispatch needs of a kernel for a shape of block; the
+    // program keeps it. Compiles where it must.
+    slr_status (*kernel_prepare)(void *device, void *program, const struct slri_entry *entry,
+                                 const struct slri_kernel_shape *shape, void **ready);
     uint32_t (*shard_count)(const void *device, uint32_t instances); // how many owners a ring kernel of so many has
     slr_status (*shard_start)(void *device, struct slri_shard *shard);
     void (*shard_wake)(struct slri_shard *shard); // after `asleep` was taken back to 0 by the caller

@@ -4,6 +4,7 @@
 #define SLRI_BACKEND_CPU_COMPILE_H
 
 #include "abi/handler.h"
+#include "abi/launch.h"
 #include "kernel/ir.h"
 
 #include <slipring/status.h>
@@ -18,6 +19,18 @@ struct slri_cpu_library; // loaded; read only, so that any thread may use it
 // words are in the message), TIMEOUT (it took over 60 s), SYSTEM (it crashed, or left what cannot be loaded),
 // NO_MEMORY.
 slr_status slri_cpu_compile(const struct slri_module *module, struct slri_cpu_library **out);
+
+// How a kernel is compiled.
+struct slri_cpu_variant {
+    uint32_t block[3];
+    uint32_t width; // in 4-byte lanes: 1, 4, 8, 16; 0: what was measured to be best
+    uint32_t level; // of optimisation: 1 compiles four times as fast, 2 computes up to twice as fast
+};
+
+// The same for one kernel and a shape of block. Errors: also UNSUPPORTED (see slri_emit_c_kernel).
+slr_status slri_cpu_compile_kernel(const struct slri_module *module, const struct slri_entry *entry,
+                                   const struct slri_cpu_variant *variant, struct slri_cpu_library **out);
+slr_status slri_cpu_library_kernel(const struct slri_cpu_library *library, slri_kernel_blocks **out);
 
 // The handler of the entry of that name; its `self` is not used. Errors: NOT_FOUND.
 slr_status slri_cpu_library_symbol(const struct slri_cpu_library *library, const char *entry, slri_handler **out);

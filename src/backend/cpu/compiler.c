@@ -162,14 +162,18 @@ static slr_status judge(const struct slri_cpu_compiler *compiler, const slri_pro
     return SLR_OK;
 }
 
-slr_status slri_cpu_run_compiler(const struct slri_cpu_compiler *compiler, const char *source, const char *output)
+slr_status slri_cpu_run_compiler(const struct slri_cpu_compiler *compiler, const char *source, const char *output,
+                                 const char *const *more)
 {
-    enum { FLAGS = sizeof slri_cpu_flags / sizeof *slri_cpu_flags - 1 };
-    const char *argv[FLAGS + 5] = {compiler->path};
+    enum { FLAGS = sizeof slri_cpu_flags / sizeof *slri_cpu_flags - 1, MORE = 8 };
+    const char *argv[FLAGS + MORE + 5] = {compiler->path};
     memcpy(argv + 1, slri_cpu_flags, FLAGS * sizeof *argv);
-    argv[FLAGS + 1] = "-o";
-    argv[FLAGS + 2] = output;
-    argv[FLAGS + 3] = source;
+    int count = FLAGS + 1;
+    while (more && *more)
+        argv[count++] = *more++;
+    argv[count++] = "-o";
+    argv[count++] = output;
+    argv[count] = source;
     slri_process_result result;
     slr_status status = slri_process_run(argv, slri_deadline_after(COMPILE_LIMIT_NS), OUTPUT_LIMIT_BYTES, &result);
     if (status == SLR_TIMEOUT)

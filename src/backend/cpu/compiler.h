@@ -15,9 +15,11 @@ struct slri_cpu_compiler {
 // says what was looked for), UNSUPPORTED (it does not answer to --version as a compiler does), NO_MEMORY.
 slr_status slri_cpu_find_compiler(struct slri_cpu_compiler *out);
 
-// Compiles the file `source` to the shared library `output`. Errors: COMPILE (the message holds what the compiler
-// said), TIMEOUT (it was killed after 60 s), SYSTEM (it crashed, or left no output).
-slr_status slri_cpu_run_compiler(const struct slri_cpu_compiler *compiler, const char *source, const char *output);
+// Compiles the file `source` to the shared library `output`, with slri_cpu_flags and `more` (up to NULL, 8 at most;
+// NULL: none). Errors: COMPILE (the message holds what the compiler said), TIMEOUT (it was killed after 60 s), SYSTEM
+// (it crashed, or left no output).
+slr_status slri_cpu_run_compiler(const struct slri_cpu_compiler *compiler, const char *source, const char *output,
+                                 const char *const *more);
 
 extern const char *const slri_cpu_flags[]; // what it is called with, up to NULL
 

@@ -99,6 +99,7 @@ static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *al
     }
     slri_mutex_init(&cpu->lock);
     slri_cpu_pool_init(&cpu->pool, cpu->workers, cpu->allocator);
+    slri_cpu_crew_init(&cpu->crew, cpu->workers - 1, cpu->allocator);
     *device = cpu;
     return SLR_OK;
 }
@@ -109,6 +110,7 @@ static void cpu_close(void *device)
     slri_cpu_watchdog_stop(cpu); // first: it replaces workers' threads
     slri_cpu_workers_stop(cpu);
     slri_cpu_pool_stop(&cpu->pool);
+    slri_cpu_crew_stop(&cpu->crew);
     slri_mutex_destroy(&cpu->lock);
     slr_allocator copy = cpu->allocator_copy;
     slri_free(cpu->allocator ? &copy : NULL, cpu, sizeof *cpu);
@@ -202,6 +204,7 @@ const struct slri_backend slri_backend_cpu = {
     .program_destroy = slri_cpu_program_destroy,
     .handler_create = slri_cpu_handler_create,
     .handler_destroy = slri_cpu_handler_destroy,
+    .kernel_prepare = slri_cpu_kernel_prepare,
     .shard_count = slri_cpu_shard_count,
     .shard_start = slri_cpu_shard_start,
     .shard_wake = slri_cpu_shard_wake,

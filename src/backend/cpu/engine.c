@@ -10,7 +10,25 @@ struct program {
     const struct slri_module *module;
     struct slri_cpu_library *library; // one of the two
     struct slri_interp *interp;
+    struct slri_cpu_kernels *kernels;
 };
+
+static bool has_handlers(const struct slri_module *module)
+{
+    for (uint32_t i = 0; i < module->entries; i++)
+        if (module->entry[i].kind == SLRI_ENTRY_RING)
+            return true;
+    return false;
+}
+
+// Handlers are compiled here, kernels when they are made ready for a shape of block.
+static slr_status make(const struct slri_cpu *cpu, struct program *made)
+{
+    SLRI_TRY(slri_cpu_kernels_create(cpu->allocator, made->module, &made->kernels));
+    if (cpu->interpreted)
+        return slri_interp_create(made->module, &made->interp);
+    return has_handlers(made->module) ? slri_cpu_compile(made->module, &made->library) : SLR_OK;
+}
 
 slr_status slri_cpu_program_create(void *device, const struct slri_module *module, void **program)
 {
@@ -19,10 +37,9 @@ slr_status slri_cpu_program_create(void *device, const struct slri_module *modul
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "no memory for a program");
     made->module = module;
-    slr_status status =
-        cpu->interpreted ? slri_interp_create(module, &made->interp) : slri_cpu_compile(module, &made->library);
+    slr_status status = make(cpu, made);
     if (status != SLR_OK) {
-        slri_free(cpu->allocator, made, sizeof *made);
+        slri_cpu_program_destroy(device, made);
         return status;
     }
     *program = made;
@@ -35,6 +52,7 @@ void slri_cpu_program_destroy(void *device, void *program)
     struct program *made = program;
     slri_cpu_library_close(made->library);
     slri_interp_destroy(made->interp);
+    slri_cpu_kernels_destroy(made->kernels);
     slri_free(cpu->allocator, made, sizeof *made);
 }
 
@@ -57,4 +75,11 @@ void slri_cpu_handler_destroy(void *device, void *program, void *self)
 {
     (void)device, (void)program;
     slri_interp_thread_destroy(self);
+}
+
+struct slri_cpu_kernels *slri_cpu_program_kernels(void *program, struct slri_interp **interp)
+{
+    const struct program *made = program;
+    *interp = made->interp;
+    return made->kernels;
 }

@@ -66,8 +66,8 @@ static slr_status stamp(struct slri_cpu *cpu, const struct slri_command *command
 }
 
 static run_function *const run_of[SLRI_OPS] = {
-    [SLRI_COPY_IN] = copy_in, [SLRI_COPY_OUT] = copy_out, [SLRI_COPY] = move,
-    [SLRI_FILL] = fill,       [SLRI_CALL] = call,         [SLRI_STAMP] = stamp,
+    [SLRI_COPY_IN] = copy_in, [SLRI_COPY_OUT] = copy_out,          [SLRI_COPY] = move,   [SLRI_FILL] = fill,
+    [SLRI_CALL] = call,       [SLRI_DISPATCH] = slri_cpu_dispatch, [SLRI_STAMP] = stamp,
 };
 
 static slr_status run(void *device, const struct slri_command *command, slr_status before)
