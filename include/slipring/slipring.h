@@ -9,6 +9,7 @@
 #include <slipring/devices.h>
 #include <slipring/event.h>
 #include <slipring/heap.h>
+#include <slipring/kernel.h>
 #include <slipring/key.h>
 #include <slipring/keys.h>
 #include <slipring/loop.h>

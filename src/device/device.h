@@ -78,7 +78,8 @@ struct slri_program_entry { // one handler, as the user is told
 struct slr_program {
     slr_device *device;
     struct slri_module *module;
-    void *self; // the backend's
+    void *self;     // the backend's
+    uint32_t level; // of optimisation
     struct slri_program_entry *entry;
     uint32_t entries;
     uint32_t holds;

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "device/device.h"
+#include "device/kernel.h"
 #include "kernel/kernel.h"
 
 #include <string.h>
@@ -101,11 +101,8 @@ static slr_status describe_layout(struct slri_region *region, const struct slri_
     return SLR_OK;
 }
 
-static slr_status describe_parameters(struct slri_region *region, const struct slri_entry *entry, slr_handler_info *out)
+slr_status slri_describe_bindings(struct slri_region *region, const struct slri_entry *entry, slr_parameter *parameter)
 {
-    slr_parameter *parameter = slri_region_take(region, (entry->bindings + 1) * sizeof *parameter);
-    if (!parameter)
-        return SLRI_FAIL(NO_MEMORY, "no memory to describe handler %s", entry->name);
     for (uint32_t i = 0; i < entry->bindings; ++i) {
         const struct slri_binding_info *binding = &entry->binding[i];
         bool scalar = binding->type->kind <= SLRI_F64;
@@ -117,6 +114,15 @@ static slr_status describe_parameters(struct slri_region *region, const struct s
                                        .element_bytes = binding->type->bytes};
         SLRI_TRY(describe_layout(region, binding->is_outlet ? binding->type : NULL, &parameter[i].message));
     }
+    return SLR_OK;
+}
+
+static slr_status describe_parameters(struct slri_region *region, const struct slri_entry *entry, slr_handler_info *out)
+{
+    slr_parameter *parameter = slri_region_take(region, (entry->bindings + 1) * sizeof *parameter);
+    if (!parameter)
+        return SLRI_FAIL(NO_MEMORY, "no memory to describe handler %s", entry->name);
+    SLRI_TRY(slri_describe_bindings(region, entry, parameter));
     out->parameters = parameter;
     out->parameter_count = entry->bindings;
     return SLR_OK;
@@ -168,7 +174,7 @@ static slr_status build(slr_program *program, const struct slri_source *source)
     return device->backend->program_create(device->self, program->module, &program->self);
 }
 
-static slr_status create(slr_device *device, const struct slri_source *source, slr_program **out)
+static slr_status create(slr_device *device, const struct slri_source *source, uint32_t level, slr_program **out)
 {
     slr_program *program = slri_alloc(device->allocator, sizeof *program);
     if (!program)
@@ -176,6 +182,7 @@ static slr_status create(slr_device *device, const struct slri_source *source, s
     slri_device_hold(device);
     program->device = device;
     program->holds = 1;
+    program->level = level ? level : 2;
     slr_status status = build(program, source);
     if (status != SLR_OK) {
         dispose(program);
@@ -204,7 +211,9 @@ static slr_status make(slr_device *device, const char *path, const char *text, c
                                  .defines = desc->define_count,
                                  .include = desc->include_paths,
                                  .includes = desc->include_path_count};
-    return create(device, &source, out);
+    if (desc->optimize > 2)
+        return SLRI_FAIL(INVALID, "slr_program_desc.optimize is %u; 1 and 2 are possible", desc->optimize);
+    return create(device, &source, desc->optimize, out);
 }
 
 slr_status slr_program_load(slr_device *device, const char *path, const slr_program_desc *desc, slr_program **out)

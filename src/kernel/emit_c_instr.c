@@ -393,6 +393,9 @@ static void put_instr(struct slri_c_emitter *e, const struct slri_instr *in)
     case SLRI_OP_BUILTIN:
         put_builtin(e, in);
         break;
+    case SLRI_OP_TRAP:
+        put_spelling(e, in, e->is_grid ? "slri_launch_fault(launch, $n, $l);" : spelling[in->op]);
+        break;
     case SLRI_OP_IF:
         put_if(e, in);
         break;

@@ -237,9 +237,20 @@ static void put_functions(struct slri_c_emitter *e, const struct reach *reach)
             slri_c_function(e, i);
 }
 
+static slr_status check_uses(const struct slri_entry *entry)
+{
+    uint32_t uses = entry->function->uses;
+    if (!(uses & (SLRI_USES_WARP | SLRI_USES_PRINT)))
+        return SLR_OK;
+    return SLRI_FAIL(UNSUPPORTED,
+                     "kernel %s uses %s, which the compiled CPU engine does not do yet; cpu?engine=interpreted runs it",
+                     entry->name, uses & SLRI_USES_WARP ? "a warp's functions" : "printf");
+}
+
 static slr_status emit(struct slri_c_emitter *e, struct slri_c_kernel *k)
 {
     struct reach reach = {.e = e};
+    SLRI_TRY(check_uses(k->entry));
     SLRI_TRY(slri_c_prepare(e, k));
     e->function = &k->function;
     e->reg = slri_region_take(e->scratch, (k->function.regs + 1) * sizeof *e->reg);

@@ -3,6 +3,8 @@
 // the other.
 #include "kernel/grid.h"
 
+#include "kernel/kernel.h"
+
 #include "base/alloc.h"
 #include "base/status.h"
 #include "kernel/format.h"
@@ -41,26 +43,27 @@ struct run {
 
 // ---- the launch ----------------------------------------------------------------------------------------------------
 
-slr_status slri_grid_check_shape(const struct slri_entry *entry, const struct slri_grid *g)
+slr_status slri_kernel_check_shape(const struct slri_entry *entry, const uint32_t grid[3], const uint32_t block[3],
+                                   uint64_t dynamic_shared)
 {
     static const uint32_t most_blocks[] = {INT32_MAX, 65535, 65535};
     static const uint32_t most_threads[] = {SLRI_BLOCK_MAX_THREADS, SLRI_BLOCK_MAX_THREADS, SLRI_BLOCK_MAX_Z};
     for (int i = 0; i < 3; i++) {
-        if (g->grid[i] == 0 || g->grid[i] > most_blocks[i])
-            return SLRI_FAIL(INVALID, "'%s': a grid of %u blocks along %c; 1 to %u are possible", entry->name,
-                             g->grid[i], "xyz"[i], most_blocks[i]);
-        if (g->block[i] == 0 || g->block[i] > most_threads[i])
+        if (grid[i] == 0 || grid[i] > most_blocks[i])
+            return SLRI_FAIL(INVALID, "'%s': a grid of %u blocks along %c; 1 to %u are possible", entry->name, grid[i],
+                             "xyz"[i], most_blocks[i]);
+        if (block[i] == 0 || block[i] > most_threads[i])
             return SLRI_FAIL(INVALID, "'%s': a block of %u threads along %c; 1 to %u are possible", entry->name,
-                             g->block[i], "xyz"[i], most_threads[i]);
+                             block[i], "xyz"[i], most_threads[i]);
     }
-    uint64_t threads = (uint64_t)g->block[0] * g->block[1] * g->block[2];
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     uint32_t most = entry->max_threads ? entry->max_threads : SLRI_BLOCK_MAX_THREADS;
     if (threads > most || threads > SLRI_BLOCK_MAX_THREADS)
         return SLRI_FAIL(INVALID, "'%s': a block of %llu threads; at most %u are possible%s", entry->name,
                          (unsigned long long)threads, most, entry->max_threads ? " (__launch_bounds__)" : "");
-    if (g->dynamic_shared > SLRI_GRID_MAX_SHARED_BYTES - entry->shared_bytes)
+    if (dynamic_shared > SLRI_GRID_MAX_SHARED_BYTES - entry->shared_bytes)
         return SLRI_FAIL(INVALID, "'%s': %llu bytes of dynamic shared memory beside %llu static ones; %d are possible",
-                         entry->name, (unsigned long long)g->dynamic_shared, (unsigned long long)entry->shared_bytes,
+                         entry->name, (unsigned long long)dynamic_shared, (unsigned long long)entry->shared_bytes,
                          SLRI_GRID_MAX_SHARED_BYTES);
     return SLR_OK;
 }
@@ -90,7 +93,7 @@ slr_status slri_grid_check(const struct slri_module *module, const struct slri_g
     if (grid->entry >= module->entries || module->entry[grid->entry].kind != SLRI_ENTRY_KERNEL)
         return SLRI_FAIL(INVALID, "'%s' has no kernel number %u", module->name, grid->entry);
     const struct slri_entry *entry = &module->entry[grid->entry];
-    SLRI_TRY(slri_grid_check_shape(entry, grid));
+    SLRI_TRY(slri_kernel_check_shape(entry, grid->grid, grid->block, grid->dynamic_shared));
     SLRI_TRY(check_arguments(entry, grid));
     uint64_t blocks = blocks_of(grid);
     if (grid->first >= blocks || grid->count > blocks - grid->first)

@@ -56,9 +56,6 @@ slr_status slri_interpret_grid(const struct slri_interp *interp, const struct sl
 /// The same rules on a launch, for whoever launches without the interpreter. Errors: INVALID.
 slr_status slri_grid_check(const struct slri_module *module, const struct slri_grid *grid);
 
-// Of the shape alone: grid, block, dynamic_shared.
-slr_status slri_grid_check_shape(const struct slri_entry *entry, const struct slri_grid *grid);
-
 #define SLRI_GRID_MAX_SHARED_BYTES 232448 ///< static and dynamic together: what the largest CUDA devices have
 
 struct slri_access {

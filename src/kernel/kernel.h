@@ -25,4 +25,8 @@ void slri_module_destroy(struct slri_module *module); // NULL is fine
 // The entry of that name, or NULL. `name` NULL: the only one, or NULL if there are several.
 const struct slri_entry *slri_module_entry(const struct slri_module *module, const char *name);
 
+// Whether a kernel may be launched so: blocks, threads a block, bytes of `extern __shared__` memory. Errors: INVALID.
+slr_status slri_kernel_check_shape(const struct slri_entry *entry, const uint32_t grid[3], const uint32_t block[3],
+                                   uint64_t dynamic_shared);
+
 #endif

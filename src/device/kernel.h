@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels, for what launches them.
+#ifndef SLRI_DEVICE_KERNEL_H
+#define SLRI_DEVICE_KERNEL_H
+
+#include "device/device.h"
+
+#include <slipring/kernel.h>
+
+struct slr_kernel { // its parameters lie behind it
+    slr_program *program;
+    const struct slri_entry *entry;
+    slr_kernel_info info;
+    uint32_t holds;
+};
+
+void slri_kernel_hold(slr_kernel *kernel);
+void slri_kernel_release(slr_kernel *kernel);
+
+// program.c's, one a binding; layouts of outlets, which kernels have not, go to the region.
+slr_status slri_describe_bindings(struct slri_region *region, const struct slri_entry *entry, slr_parameter *out);
+
+// shape.c: what was not said is chosen: blocks and threads a block. `none`: there is nothing to launch.
+slr_status slri_shape_settle(const slr_kernel *kernel, slr_shape *shape, bool *none);
+
+// argument.c: the argument as the parameter takes it. `room` (8 bytes) receives a number.
+slr_status slri_argument_settle(const slr_kernel *kernel, uint32_t index, const slr_arg *arg, void *room,
+                                struct slri_bound *out);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launching: everything is checked and converted here, then one dispatch is appended to the stream.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/kernel.h"
+#include "device/stream.h"
+
+#include <string.h>
+
+// What a launch keeps until it is done: what its arguments point to.
+struct kept {
+    size_t bytes;
+    slr_kernel *kernel;
+    struct slri_buffer_use *use;
+    uint32_t uses;
+    struct slri_bound bound[];
+};
+
+static void settle(void *user)
+{
+    struct kept *kept = user;
+    slr_kernel *kernel = kept->kernel;
+    slri_free(kernel->program->device->allocator, kept, kept->bytes);
+    slri_kernel_release(kernel);
+}
+
+static uint64_t room_of(const struct slri_binding_info *parameter)
+{
+    return parameter->is_buffer ? 0 : (parameter->type->bytes + 15) / 16 * 16;
+}
+
+static size_t bytes_of(const slr_kernel *kernel)
+{
+    size_t bytes =
+        sizeof(struct kept) + kernel->entry->bindings * (sizeof(struct slri_bound) + sizeof(struct slri_buffer_use));
+    bytes = (bytes + 15) / 16 * 16;
+    for (uint32_t i = 0; i < kernel->entry->bindings; ++i)
+        bytes += room_of(&kernel->entry->binding[i]);
+    return bytes;
+}
+
+// A parameter that promises to be the only way to its buffer is believed when it is compiled.
+static slr_status check_restrict(const slr_kernel *kernel, const slr_arg *args, uint32_t index)
+{
+    const struct slri_binding_info *binding = kernel->entry->binding;
+    for (uint32_t i = 0; i < index; ++i)
+        if (args[i].kind == SLR_ARG_BUFFER && args[i].value.buffer == args[index].value.buffer &&
+            (binding[i].is_restrict || binding[index].is_restrict) && !(binding[i].is_const && binding[index].is_const))
+            return SLRI_FAIL(INVALID, "kernel %s: parameters '%s' and '%s' are the same buffer, and __restrict__",
+                             kernel->info.name, binding[i].name, binding[index].name);
+    return SLR_OK;
+}
+
+static slr_status fill(struct kept *kept, const slr_arg *args)
+{
+    slr_kernel *kernel = kept->kernel;
+    uint32_t count = kernel->entry->bindings;
+    kept->use = (struct slri_buffer_use *)(kept->bound + count);
+    uintptr_t room = ((uintptr_t)(kept->use + count) + 15) / 16 * 16;
+    for (uint32_t i = 0; i < count; ++i) {
+        SLRI_TRY(slri_argument_settle(kernel, i, &args[i], (void *)room, &kept->bound[i]));
+        room += room_of(&kernel->entry->binding[i]);
+        if (!kernel->entry->binding[i].is_buffer)
+            continue;
+        SLRI_TRY(check_restrict(kernel, args, i));
+        slr_buffer *buffer = args[i].value.buffer;
+        uint32_t how = kernel->entry->binding[i].is_const ? SLRI_READS : SLRI_WRITES;
+        kept->use[kept->uses++] = (struct slri_buffer_use){buffer, 0, buffer->bytes, how, false};
+    }
+    return SLR_OK;
+}
+
+static slr_status prepare(const slr_kernel *kernel, const slr_shape *shape, void **ready)
+{
+    slr_device *device = kernel->program->device;
+    struct slri_kernel_shape wanted = {.width = shape->vector_width, .level = kernel->program->level};
+    memcpy(wanted.block, shape->block, sizeof wanted.block);
+    return device->backend->kernel_prepare(device->self, kernel->program->self, kernel->entry, &wanted, ready);
+}
+
+static slr_status submit(slr_stream *stream, struct kept *kept, const slr_shape *shape, slr_point *out)
+{
+    struct slri_command command = {.op = SLRI_DISPATCH,
+                                   .dispatch = {.bound = kept->bound, .dynamic_bytes = shape->shared_bytes}};
+    memcpy(command.dispatch.grid, shape->grid, sizeof command.dispatch.grid);
+    SLRI_TRY(prepare(kept->kernel, shape, &command.dispatch.ready));
+    struct slri_work work = {
+        .command = &command, .commands = 1, .use = kept->use, .uses = kept->uses, .settle = settle, .user = kept};
+    return slri_stream_submit(stream, &work, out);
+}
+
+static slr_status check(const slr_stream *stream, const slr_kernel *kernel, const slr_arg *args, uint32_t count)
+{
+    if (!stream || !kernel || (!args && count))
+        return SLRI_FAIL(INVALID, "slr_launch: %s is NULL", !stream ? "stream" : !kernel ? "kernel" : "args");
+    if (stream->device != kernel->program->device)
+        return SLRI_FAIL(INVALID, "kernel %s is of another device than the stream", kernel->info.name);
+    if (count != kernel->info.parameter_count)
+        return SLRI_FAIL(INVALID, "kernel %s takes %u arguments, and %u were given", kernel->info.name,
+                         kernel->info.parameter_count, count);
+    return SLR_OK;
+}
+
+slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
+                      slr_point *out)
+{
+    bool none;
+    SLRI_TRY(check(stream, kernel, args, count));
+    SLRI_TRY(slri_shape_settle(kernel, &shape, &none));
+    const slr_allocator *allocator = kernel->program->device->allocator;
+    size_t bytes = bytes_of(kernel);
+    struct kept *kept = slri_alloc(allocator, bytes);
+    if (!kept)
+        return SLRI_FAIL(NO_MEMORY, "no memory to launch %s", kernel->info.name);
+    kept->bytes = bytes;
+    kept->kernel = kernel;
+    slri_kernel_hold(kernel);
+    slr_status status = fill(kept, args);
+    if (status == SLR_OK && !none)
+        status = submit(stream, kept, &shape, out);
+    if (status != SLR_OK || none)
+        settle(kept);
+    if (status == SLR_OK && none && out)
+        status = slr_stream_signal(stream, out);
+    return status;
+}
+
+slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape)
+{
+    bool none;
+    void *ready;
+    if (!kernel)
+        return SLRI_FAIL(INVALID, "slr_kernel_prepare: kernel is NULL");
+    SLRI_TRY(slri_shape_settle(kernel, &shape, &none));
+    return none ? SLR_OK : prepare(kernel, &shape, &ready);
+}
