@@ -19,3 +19,18 @@ foreach(text IN LISTS ward_texts)
     string(MAKE_C_IDENTIFIER ${symbol} symbol)
     slipring_embed(slipring_ward ${text} ward_embedded_${symbol})
 endforeach()
+
+# examples/kernels as a library: the kernels' text, the table of how they are launched, and the same in plain C, for the
+# test and for `slipring bench kernels`.
+slipring_glob(kernel_sources examples/kernels/kernel_cases.c examples/kernels/kernel_plain.c)
+slipring_glob(kernel_texts examples/kernels/*.cu)
+add_library(slipring_kernels STATIC EXCLUDE_FROM_ALL ${kernel_sources})
+slipring_program_settings(slipring_kernels)
+target_include_directories(slipring_kernels PUBLIC examples/kernels include)
+target_compile_options(slipring_kernels PRIVATE -ffp-contract=off) # the same bits
+target_link_libraries(slipring_kernels PUBLIC m)
+foreach(text IN LISTS kernel_texts) # "saxpy.cu" becomes kernel_embedded_saxpy_cu
+    cmake_path(GET text FILENAME symbol)
+    string(MAKE_C_IDENTIFIER ${symbol} symbol)
+    slipring_embed(slipring_kernels ${text} kernel_embedded_${symbol})
+endforeach()

@@ -60,5 +60,7 @@ bool bench_ward(bench *bench);
 bool bench_pool(bench *bench);
 bool bench_telemetry(bench *bench);
 bool bench_run(bench *bench);
+bool bench_kernels(bench *bench);
+bool bench_launch(bench *bench);
 
 #endif

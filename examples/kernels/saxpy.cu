@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = a x + y, an element a thread.
+__global__ void saxpy(float a, const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = a * x[i] + y[i];
+}

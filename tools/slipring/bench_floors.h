@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What kernels are measured beside, other than OpenCL: the memory's own speed, OpenBLAS, and the same written by hand.
+#ifndef BENCH_FLOORS_H
+#define BENCH_FLOORS_H
+
+#include "partner.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/// Where both halves of an array are worked on at the same time, by the caller and the partner.
+typedef struct halves {
+    float *a, *b;
+    const float *c;
+    size_t count;
+    float sum[2];
+} halves;
+
+void floors_triad(halves *halves, partner *partner); ///< STREAM's: a = b + 2 c
+void floors_sum(halves *halves, partner *partner);   ///< reads a
+
+/// OpenBLAS on one thread, opened when it is here. False: it is not.
+bool floors_blas_open(void);
+void floors_blas(int side, const float *a, const float *b, float *c);
+
+/// bench/kernels/hand/NAME.c, compiled by the C compiler that is here (SLIPRING_CC, cc) with the flags of compiled
+/// kernels. NULL: it cannot be, and `why` says so.
+typedef void hand_function(void *const *buffer, int n);
+hand_function *floors_hand(const char *source, const char **why);
+
+#endif
