@@ -28,7 +28,7 @@ struct slri_mapping {
     uint32_t access; // SLR_MAP_...
     bool users;      // of a view that is the user's alone: nothing stands against it
     bool brief;      // for the length of a call of slipring: others wait for it; else they are refused
-    void *at;
+    void *at;        // NULL until it is the user's
 };
 
 static inline slr_buffer *slri_buffer_root(slr_buffer *buffer)

@@ -87,13 +87,17 @@ slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64
 
 // ---- maps ----------------------------------------------------------------------------------------------------------
 
-// Makes the bytes of an entered range right for the access, and says where they are.
+static void *host_address(const slr_buffer *root, struct slri_range range)
+{
+    return (root->device->unified ? (unsigned char *)root->memory : root->host) + range.begin;
+}
+
+// Makes the bytes of an entered range right for the access.
 static slr_status fetch(slr_buffer *root, struct slri_mapping *mapping)
 {
     if (!root->device->unified)
         SLRI_TRY(slri_host_view(root));
     slri_queues_lock();
-    mapping->at = (root->device->unified ? (unsigned char *)root->memory : root->host) + mapping->range.begin;
     bool bound = root->bound != 0;
     slri_queues_unlock();
     if (!slri_buffer_is_lazy(root) || mapping->access & SLR_MAP_DISCARD)
@@ -114,6 +118,14 @@ static slr_status enter(slr_buffer *root, struct slri_mapping *mapping, uint64_t
     root->mappings = mapping;
     slri_queues_unlock();
     return SLR_OK;
+}
+
+// From here on any thread may unmap it.
+static void offer(struct slri_mapping *mapping, void *at)
+{
+    slri_queues_lock();
+    mapping->at = at;
+    slri_queues_unlock();
 }
 
 slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t access, uint64_t timeout_ns,
@@ -137,7 +149,8 @@ slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, u
     if (status == SLR_OK) {
         status = fetch(root, mapping);
         if (status == SLR_OK) {
-            *out = mapping->at;
+            *out = host_address(root, mapping->range);
+            offer(mapping, *out);
             return SLR_OK;
         }
         slri_mapping_leave(root, mapping);
@@ -146,14 +159,19 @@ slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, u
     return status;
 }
 
-static struct slri_mapping *find(slr_buffer *root, const void *mapped)
+// Takes a mapping that begins there, so that no other thread ends it too. Of several, which all only read, the
+// shortest: those that are left keep at least what their owners may still read.
+static struct slri_mapping *take(slr_buffer *root, const void *mapped)
 {
+    struct slri_mapping *shortest = NULL;
     slri_queues_lock();
-    struct slri_mapping *mapping = root->mappings;
-    while (mapping && (mapping->brief || mapping->at != mapped))
-        mapping = mapping->next;
+    for (struct slri_mapping *m = root->mappings; m && mapped; m = m->next)
+        if (m->at == mapped && (!shortest || m->range.end < shortest->range.end))
+            shortest = m;
+    if (shortest)
+        shortest->at = NULL;
     slri_queues_unlock();
-    return mapping;
+    return shortest;
 }
 
 // What was written is valid on the host; where a ring kernel is bound, the device must have it now.
@@ -164,7 +182,7 @@ static slr_status publish(slr_buffer *root, const struct slri_mapping *mapping)
     slri_queues_lock();
     bool bound = root->bound != 0;
     slri_queues_unlock();
-    return bound ? copy_straight(root, mapping->range, mapping->at, true)
+    return bound ? copy_straight(root, mapping->range, host_address(root, mapping->range), true)
                  : slri_range_written(root, mapping->range, SLRI_AT_HOST);
 }
 
@@ -173,10 +191,14 @@ slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped)
     if (!buffer)
         return SLRI_FAIL(INVALID, "slr_buffer_unmap: buffer is NULL");
     slr_buffer *root = slri_buffer_root(buffer);
-    struct slri_mapping *mapping = mapped ? find(root, mapped) : NULL;
+    struct slri_mapping *mapping = take(root, mapped);
     if (!mapping)
         return SLRI_FAIL(INVALID, "slr_buffer_unmap: %p is not where a mapping of this buffer begins", mapped);
-    SLRI_TRY(publish(root, mapping));
+    slr_status status = publish(root, mapping);
+    if (status != SLR_OK) { // it stays mapped
+        offer(mapping, mapped);
+        return status;
+    }
     slri_mapping_leave(root, mapping);
     slri_free(root->device->allocator, mapping, sizeof *mapping);
     return SLR_OK;
