@@ -8,6 +8,7 @@
 #include <slipring/dead_letter.h>
 #include <slipring/devices.h>
 #include <slipring/event.h>
+#include <slipring/graph.h>
 #include <slipring/heap.h>
 #include <slipring/kernel.h>
 #include <slipring/key.h>

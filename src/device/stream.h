@@ -11,8 +11,9 @@ struct slr_stream {
     struct slri_queue queue;
     slr_device *device;
     // Under the lock of all queues.
-    bool given_up;           // destroyed by its owner: freed when it is idle and nobody awaits it
-    struct slr_stream *next; // of the device's
+    bool given_up;               // destroyed by its owner: freed when it is idle and nobody awaits it
+    struct slr_graph *recording; // or NULL: what is submitted goes there
+    struct slr_stream *next;     // of the device's
 };
 
 // What is to be submitted. All of it is copied. The buffers used are held until it is done; what they need moved is put

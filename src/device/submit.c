@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/thread.h"
-#include "device/stream.h"
+#include "device/graph.h"
 
 // A submission and all it points to, in one block; in a second one where bytes have to be moved or others waited for.
 struct record {
@@ -132,7 +132,14 @@ static slr_status submit(slr_stream *stream, const struct slri_work *work, slr_p
 
 slr_status slri_stream_submit(slr_stream *stream, const struct slri_work *work, slr_point *out)
 {
+    slri_queues_lock();
+    struct slr_graph *graph = stream->recording;
+    slri_queues_unlock();
     slr_status status;
+    if (graph) {
+        SLRI_TRY(slri_graph_append(graph, work));
+        return out ? slr_stream_signal(stream, out) : SLR_OK;
+    }
     while ((status = submit(stream, work, out)) == SLRI_BUSY)
         slri_yield(); // another thread is in the middle of a copy
     return status;

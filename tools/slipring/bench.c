@@ -26,6 +26,7 @@ static const char help[] =
     "  telemetry    what timing messages costs\n"
     "  ward         samples a second of the heart monitor of 20,000 patients, beside a loop in plain C\n"
     "  pool         memory of the device taken and given back, beside mimalloc and malloc\n"
+    "  transfer     streams: copy beside computation, copies together, recorded lists, events\n"
     "  kernels      __global__ kernels over grids, beside memory, OpenCL, OpenBLAS and loops by hand\n"
     "  run          rows a second of 'slipring run', beside a filter written in plain C\n"
     "\n"
@@ -51,6 +52,7 @@ static const struct benchmark {
     {"mailbox", {bench_mailbox}},
     {"telemetry", {bench_telemetry}},
     {"pool", {bench_pool}},
+    {"transfer", {bench_transfer}},
     {"kernels", {bench_kernels, bench_launch}},
     {"run", {bench_run}},
 };

@@ -59,6 +59,7 @@ bool bench_pipeline(bench *bench);
 bool bench_ward(bench *bench);
 bool bench_pool(bench *bench);
 bool bench_telemetry(bench *bench);
+bool bench_transfer(bench *bench);
 bool bench_run(bench *bench);
 bool bench_kernels(bench *bench);
 bool bench_launch(bench *bench);

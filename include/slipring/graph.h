@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Graphs: a list of a stream's work, recorded once and submitted many times as one. Contract:
+/// docs/contract/streams.md.
+#ifndef SLIPRING_GRAPH_H
+#define SLIPRING_GRAPH_H
+
+#include <slipring/stream.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slr_graph slr_graph;
+
+/// A buffer that was recorded, and the one to use in its place.
+typedef struct slr_rebinding {
+    slr_buffer *recorded, *instead;
+} slr_rebinding;
+
+/// Makes an empty graph of a device.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the graph: slr_graph_destroy.  Errors: INVALID (NULL), NO_MEMORY.
+SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
+
+/// Gives the graph up; launches in flight are done. Not while it is recorded into. NULL is fine.
+/// Threads: any, once.  Blocks: no.
+SLR_API void slr_graph_destroy(slr_graph *graph);
+
+/// From here to slr_graph_end, what is submitted to the stream is put behind what the graph has, and not done. Points
+/// given meanwhile are of what came before. Waits, events and prefetches to the host can not be recorded.
+/// Threads: one at a time a stream.  Blocks: no.
+/// Errors: INVALID (NULL, another device), WRONG_STATE (either is recording).
+SLR_API slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream);
+
+/// Ends the recording. Errors: INVALID (NULL), WRONG_STATE (not recording).
+SLR_API slr_status slr_graph_end(slr_graph *graph);
+
+/// Submits all of it as one: nothing of another submission to the stream comes between. `rebindings` name buffers to
+/// use instead, of this device and at least as long. Threads: any.  Blocks: no. Errors: INVALID (NULL, another device,
+/// a buffer that was not recorded or is too short), WRONG_STATE (recording; a range is mapped), UNSUPPORTED (rebinding
+/// a kernel's buffer), NO_MEMORY.
+SLR_API slr_status slr_graph_launch(slr_graph *graph, slr_stream *stream, const slr_rebinding *rebindings,
+                                    uint32_t rebinding_count, slr_point *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
