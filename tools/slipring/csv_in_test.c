@@ -77,6 +77,7 @@ static void carriage_returns_blank_lines_and_a_byte_order_mark_are_skipped(void 
 {
     (void)state;
     check("\xEF\xBB\xBF\"a\",b\r\n\r\n\n1,2\r\n", "1:a|b;4:1|2;");
+    check("\xEF\xBB\xBF\xEF\xBB\xBFx\n", "1:\xEF\xBB\xBFx;"); // only one mark is one
 }
 
 static void a_bad_row_is_reported_with_its_line_and_the_next_is_read(void **state)
