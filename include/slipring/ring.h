@@ -196,9 +196,9 @@ typedef struct slr_ring_stats {
     uint64_t restarts;          ///< how often it was restarted
     char last_failure[192];     ///< why it failed last, "" before the first
     uint64_t routed;            ///< replies and messages sent that went along routes, one for each route
-    uint64_t unrouted; ///< that a route could not take: its destination had ended, or has no such instance; and
-                       ///< messages sent through an outlet that has no route
-    uint64_t running_ns;        ///< since it was first activated, until it was read or until it ended
+    uint64_t unrouted;   ///< that a route could not take: its destination had ended, or has no such instance; and
+                         ///< messages sent through an outlet that has no route
+    uint64_t running_ns; ///< since it was first activated, until it was read or until it ended
 } slr_ring_stats;
 
 /// A message that was accepted and will not be handled. Borrowed for the length of the call.

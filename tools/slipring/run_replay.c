@@ -275,7 +275,7 @@ static void print_json(const replay *replay)
                   replay->run->device_info.name, "engine", replay->run->device_info.engine, "handler",
                   replay->run->handler.name, "recording", replay->run->options.replay, "messages",
                   (json_int_t)replay->messages, "replies", (json_int_t)replay->compared, "difference", found);
-    json_dumpf(object, stdout, JSON_INDENT(2));
+    json_dumpf(object, stdout, 0); // one line, as --json always
     putchar('\n');
     json_decref(object);
 }
