@@ -32,7 +32,7 @@ static bool add_slab(struct slri_pieces *pieces)
 }
 
 // Two: asked for before anything is changed.
-inline bool slri_pieces_reserve(struct slri_pieces *pieces)
+bool slri_pieces_reserve(struct slri_pieces *pieces)
 {
     return (pieces->spare && pieces->spare->as.free.next) || add_slab(pieces);
 }
