@@ -83,7 +83,8 @@ endforeach()
 
 # Examples that check themselves. They see what a user sees: the public headers and the library.
 file(GLOB example_programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/loop/*.c
-    ${PROJECT_SOURCE_DIR}/examples/pipeline/*.c ${PROJECT_SOURCE_DIR}/examples/send/*.c)
+    ${PROJECT_SOURCE_DIR}/examples/pipeline/*.c ${PROJECT_SOURCE_DIR}/examples/send/*.c
+    ${PROJECT_SOURCE_DIR}/examples/streams/*.c)
 foreach(file IN LISTS example_programs)
     cmake_path(GET file STEM stem)
     add_executable(example_${stem} ${file})
