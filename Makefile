@@ -53,7 +53,7 @@ install: all ## into $(DESTDIR)$(PREFIX)
 asan tsan clang: ## tests with address and undefined behaviour, or thread, sanitizer; or compiled by clang
 	@scripts/deps.sh $(if $(filter clang,$@),ci,test)
 	@$(call BUILD,$@)
-	@ctest --preset $@
+	@ctest --preset $@ $(CTEST)
 
 fuzz: ## each harness of tests/fuzz for FUZZ_SECONDS (default 60); AFL=1: with AFL++ instead of libFuzzer
 	@scripts/deps.sh fuzz
