@@ -513,14 +513,17 @@ static void counts_are_exact_at_any_time(void **state)
         __atomic_store_n(&sampler.stop, 1, __ATOMIC_RELEASE);
         slri_thread_join(&sampling);
         static struct letters letters;
-        take_letters(ring, &letters);
+        do { // a slow sampler leaves more than fit at once: each shard keeps as many
+            take_letters(ring, &letters);
+            sampler.letters += letters.count;
+        } while (letters.count != 0);
         slr_ring_stats stats = stats_of(ring);
         check_sum(&stats);
         assert_int_equal(stats.accepted, SENDERS * EACH);
         assert_int_equal(stats.handled, noted(&h));
         assert_int_equal(stats.handled + stats.dropped, SENDERS * EACH);
         assert_int_equal(stats.pending, 0);
-        assert_int_equal(stats.dropped, sampler.letters + letters.count + stats.dead_letters_lost);
+        assert_int_equal(stats.dropped, sampler.letters + stats.dead_letters_lost);
         slr_ring_destroy(ring);
     }
     slr_device_close(device);
