@@ -108,6 +108,50 @@ SLR_API void slr_program_destroy(slr_program *program);
 /// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
 
+// ---- what a source holds
+// ---------------------------------------------------------------------------------------------
+
+typedef enum slr_function_kind {
+    SLR_FUNCTION_RING = 1,   ///< `__ring__`
+    SLR_FUNCTION_RING_BLOCK, ///< `__ring_block__`
+    SLR_FUNCTION_KERNEL      ///< `__global__`
+} slr_function_kind;
+
+/// A handler or kernel as its source declares it.
+typedef struct slr_function_info {
+    const char *name;
+    slr_function_kind kind;
+    const char *file; ///< and `line`: where it is
+    uint32_t line;
+    uint32_t parameter_count; ///< of a kernel; of a handler those after its message
+    const slr_parameter *parameters;
+    const char *const *types;         ///< of each parameter, as C writes it: "const float *", "struct pose"
+    uint32_t max_threads, min_blocks; ///< what __launch_bounds__ says; 0: nothing
+    uint32_t shared_bytes;            ///< a block, of `__shared__` objects of known size
+    uint8_t takes_dynamic_shared;     ///< it has an `extern __shared__` object
+    uint8_t has_barriers;             ///< it, or what it calls, waits for the whole block
+    uint8_t has_warp_functions;       ///< or for lanes of its warp
+} slr_function_info;
+
+/// What a source holds and the program has not: host code, C++, headers that are not there.
+typedef struct slr_skipped_info {
+    const char *name;
+    const char *what; ///< "the host function", "the template", "the header"
+    const char *why;  ///< a sentence without a capital and a full stop
+    const char *file; ///< and `line`: where it is
+    uint32_t line;
+    uint32_t code;     ///< of the diagnostic that says why: 12 for SLR-K012
+    uint8_t is_kernel; ///< a `__global__` function
+} slr_skipped_info;
+
+/// The handlers and kernels of a program, in source order; `index` counts from 0.
+/// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
+
+/// What was left out of the source, likewise; in the order in which that was found out.
+/// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -83,7 +83,8 @@ struct slr_program {
     struct slri_program_entry *entry;
     uint32_t entries;
     uint32_t holds;
-    struct slri_region *region; // of the infos
+    struct slri_region *region;  // of the infos
+    slr_function_info *function; // one an entry of the module
 };
 
 void slri_device_hold(slr_device *device);

@@ -20,6 +20,9 @@ void slri_kernel_release(slr_kernel *kernel);
 // program.c's, one a binding; layouts of outlets, which kernels have not, go to the region.
 slr_status slri_describe_bindings(struct slri_region *region, const struct slri_entry *entry, slr_parameter *out);
 
+// reflection.c: what the source holds.
+slr_status slri_describe_functions(slr_program *program);
+
 // shape.c: what was not said is chosen: blocks and threads a block. `none`: there is nothing to launch.
 slr_status slri_shape_settle(const slr_kernel *kernel, slr_shape *shape, bool *none);
 

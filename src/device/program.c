@@ -171,6 +171,7 @@ static slr_status build(slr_program *program, const struct slri_source *source)
     if (!program->region)
         return SLRI_FAIL(NO_MEMORY, "no memory for a program");
     SLRI_TRY(describe(program));
+    SLRI_TRY(slri_describe_functions(program));
     return device->backend->program_create(device->self, program->module, &program->self);
 }
 

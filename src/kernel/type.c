@@ -169,18 +169,18 @@ static const char *scalar_name(enum slri_kind kind)
     return name[kind];
 }
 
-static void spell(slri_text *text, const struct slri_type *type)
+void slri_type_spell_to(slri_text *text, const struct slri_type *type)
 {
     const struct slri_type *base = type;
     while (base->kind == SLRI_ARRAY)
         base = base->of;
     if (slri_type_is_outlet(base)) {
         slri_text_puts(text, "ring_to(");
-        spell(text, base->of->of);
+        slri_type_spell_to(text, base->of->of);
         slri_text_puts(text, ")");
     } else if (base->kind == SLRI_POINTER) {
         slri_text_puts(text, base->is_const ? "const " : "");
-        spell(text, base->of);
+        slri_type_spell_to(text, base->of);
         slri_text_puts(text, " *");
     } else if (base->kind == SLRI_STRUCT) {
         slri_text_printf(text, "%s%s", base->is_vector ? "" : "struct ", base->name[0] ? base->name : "(unnamed)");
@@ -194,7 +194,7 @@ static void spell(slri_text *text, const struct slri_type *type)
 const char *slri_type_spell(struct slri_types *types, const struct slri_type *type)
 {
     slri_text text = SLRI_TEXT_INIT;
-    spell(&text, type);
+    slri_type_spell_to(&text, type);
     const char *spelled = slri_region_text(types->region, slri_text_view(&text), text.length);
     slri_text_free(&text);
     return spelled ? spelled : "?";

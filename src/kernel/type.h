@@ -4,6 +4,7 @@
 #ifndef SLRI_KERNEL_TYPE_H
 #define SLRI_KERNEL_TYPE_H
 
+#include "base/text.h"
 #include "kernel/ir.h"
 
 #define SLRI_TYPE_MAX_BYTES (UINT64_C(1) << 30) // of one type: offsets then fit every target's 32-bit arithmetic
@@ -33,6 +34,7 @@ const struct slri_type *slri_type_vector(struct slri_types *types, const char *n
 
 // "unsigned int", "struct beat", "const float *", "float[4][2]": as a C programmer writes it.
 const char *slri_type_spell(struct slri_types *types, const struct slri_type *type);
+void slri_type_spell_to(slri_text *text, const struct slri_type *type); // appends it
 
 static inline bool slri_kind_is_scalar(enum slri_kind kind)
 {

@@ -41,11 +41,12 @@ static const char *describe(const slr_parameter *parameter, char *to, size_t siz
     return to;
 }
 
-static int read_file(const char *path, bytes *out)
+// `option` stands in messages.
+static int read_file(const char *option, const char *path, bytes *out)
 {
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        say("--bind: cannot read '%s': %s", path, strerror(errno));
+        say("%s: cannot read '%s': %s", option, path, strerror(errno));
         return EXIT_FAILED;
     }
     char piece[65536];
@@ -57,11 +58,11 @@ static int read_file(const char *path, bytes *out)
     append(out, "", 1);
     out->count--; // the NUL is not part of it, but strtok stops there
     if (failed)
-        say("--bind: reading '%s' failed", path);
+        say("%s: reading '%s' failed", option, path);
     return failed ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int parse_numbers(const slr_parameter *parameter, const char *path, bytes *text, bytes *out)
+static int parse_numbers(const char *option, const slr_parameter *parameter, const char *path, bytes *text, bytes *out)
 {
     char *rest = (char *)text->data;
     size_t count = 0;
@@ -69,7 +70,7 @@ static int parse_numbers(const slr_parameter *parameter, const char *path, bytes
         uint64_t value;
         count++;
         if (!number_parse(parameter->scalar, word, &value)) {
-            say("--bind: '%s': number %zu, '%.64s', is not %s", path, count, word, number_takes(parameter->scalar));
+            say("%s: '%s': number %zu, '%.64s', is not %s", option, path, count, word, number_takes(parameter->scalar));
             return EXIT_FAILED;
         }
         append(out, &value, number_bytes(parameter->scalar));
@@ -84,18 +85,18 @@ static bool ends_in(const char *text, const char *end)
 }
 
 // The contents of a buffer, by what the command line says.
-static int load(const slr_parameter *parameter, const char *value, bytes *out)
+static int load(const char *option, const slr_parameter *parameter, const char *value, bytes *out)
 {
     if (ends_in(value, ".bin"))
-        return read_file(value, out);
+        return read_file(option, value, out);
     if (parameter->scalar == 0) {
-        say("--bind: '%s' holds structs: give a .bin file or zeros:COUNT, not '%s'", parameter->name, value);
+        say("%s: '%s' holds structs: give a .bin file, or zeros, not '%s'", option, parameter->name, value);
         return EXIT_USAGE;
     }
     bytes text = {0};
-    int end = read_file(value, &text);
+    int end = read_file(option, value, &text);
     if (end == EXIT_DONE)
-        end = parse_numbers(parameter, value, &text, out);
+        end = parse_numbers(option, parameter, value, &text, out);
     free(text.data);
     return end;
 }
@@ -109,22 +110,32 @@ static int bind_zeros(const slr_parameter *parameter, const char *count_text, sl
     return status == SLR_OK ? EXIT_DONE : say_failure(status, parameter->name);
 }
 
-static int bind_file(const slr_parameter *parameter, const char *path, slr_device *device, slr_binding *out)
+int bind_load(const char *option, const slr_parameter *parameter, const char *path, unsigned char **data, size_t *count)
 {
     bytes contents = {0};
-    int end = load(parameter, path, &contents);
+    int end = load(option, parameter, path, &contents);
     if (end == EXIT_DONE && (contents.count == 0 || contents.count % parameter->element_bytes != 0)) {
-        say("--bind: '%s' has %zu bytes, which is no number of elements of %llu bytes", path, contents.count,
+        say("%s: '%s' has %zu bytes, which is no number of elements of %llu bytes", option, path, contents.count,
             (unsigned long long)parameter->element_bytes);
         end = EXIT_FAILED;
     }
+    *data = contents.data;
+    *count = contents.count;
+    return end;
+}
+
+static int bind_file(const slr_parameter *parameter, const char *path, slr_device *device, slr_binding *out)
+{
+    unsigned char *data;
+    size_t bytes;
+    int end = bind_load("--bind", parameter, path, &data, &bytes);
     if (end == EXIT_DONE) {
-        slr_status status = slr_buffer_create(device, contents.count, &out->buffer);
+        slr_status status = slr_buffer_create(device, bytes, &out->buffer);
         if (status == SLR_OK)
-            status = slr_buffer_write(out->buffer, 0, contents.data, contents.count);
+            status = slr_buffer_write(out->buffer, 0, data, bytes);
         end = status == SLR_OK ? EXIT_DONE : say_failure(status, path);
     }
-    free(contents.data);
+    free(data);
     return end;
 }
 

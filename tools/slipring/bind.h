@@ -17,6 +17,11 @@ typedef struct bindings {
 /// either case to bindings_free.
 int bindings_make(bindings *bindings, slr_device *device, const slr_handler_info *handler, const run_list *given);
 
+/// Reads the contents of a buffer parameter from a file: numbers in text, or bytes where `path` ends in .bin. `option`
+/// stands in messages. Returns an exit code; what is not EXIT_DONE has been said. `*data` is to free() in either case.
+int bind_load(const char *option, const slr_parameter *parameter, const char *path, unsigned char **data,
+              size_t *count);
+
 /// A checksum over the names and values of all bindings, buffers' contents included.
 slr_status bindings_checksum(const bindings *bindings, uint64_t *out);
 

@@ -17,6 +17,7 @@ static const struct verb {
     {"doctor", "what can run here, and why not", verb_doctor},
     {"devices", "the devices that open here", verb_devices},
     {"run", "stream records (CSV, NDJSON, raw) through a message handler", verb_run},
+    {"kernel", "list and run the kernels of a CUDA C file", verb_kernel},
     {"demo", "a heart monitor: a ward of patients on one ring kernel", verb_demo},
     {"bench", "ring kernels beside the physical limit, the plain call and other libraries", verb_bench},
 };

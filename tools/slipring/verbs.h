@@ -15,6 +15,7 @@ int verb_bench(int argc, char **argv);
 int verb_demo(int argc, char **argv);
 int verb_devices(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
+int verb_kernel(int argc, char **argv);
 int verb_run(int argc, char **argv);
 
 #endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring kernel` as its users see it: the built program, in a shell, with kernels of this file.
+#include "tests/cli/shell.h"
+
+static const char mixed_cu[] = "#include <vector>\n"
+                               "struct point { float x, y; };\n"
+                               "__global__ void __launch_bounds__(128) sum(const float *in, struct point *out, int n)\n"
+                               "{\n"
+                               "    __shared__ float part[128];\n"
+                               "    part[threadIdx.x] = in[threadIdx.x] * (float)n;\n"
+                               "    __syncthreads();\n"
+                               "    out[0].x = part[0];\n"
+                               "}\n"
+                               "template <class T> __global__ void copy(const T *from, T *to) { *to = *from; }\n"
+                               "int main() { return 0; }\n";
+
+static const char axpy_cu[] =
+    "__global__ void axpy(float a, const float *x, float *y, int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < n)\n"
+    "        y[i] = a * x[i] + y[i];\n"
+    "}\n"
+    "__global__ void torn(unsigned long long *out)\n"
+    "{\n"
+    "    out[threadIdx.x] = ~0ull;\n"
+    "    if (out[0] > threadIdx.x && threadIdx.x < 3)\n"
+    "        __syncthreads();\n"
+    "    else\n"
+    "        __syncthreads();\n"
+    "    extern __shared__ int room[];\n"
+    "    room[threadIdx.x] = 1;\n"
+    "}\n"
+    "__global__ void kinds(bool *b, signed char *c, const unsigned *u, double *d, long long w)\n"
+    "{\n"
+    "    d[0] = (double)c[2] + (double)u[1] + (double)w;\n"
+    "    b[0] = true;\n"
+    "}\n";
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (shell_begin() != 0)
+        return -1;
+    write_file("mixed.cu", mixed_cu);
+    write_file("axpy.cu", axpy_cu);
+    write_file("broken.cu", "__global__ void broken(int *x) { x[0] = y; }\n");
+    write_file("x.txt", "1, 2.5\n-3 4\n");
+    return 0;
+}
+
+static void list_shows_kernels_their_use_of_a_block_and_what_was_left_out(void **state)
+{
+    (void)state;
+    says("\"$S\" kernel list mixed.cu", 0,
+         "mixed.cu:3: kernel sum(const float *in, struct point *out, int n)\n"
+         "    512 bytes of shared memory, barriers, at most 128 threads a block\n");
+    says("\"$S\" kernel list mixed.cu", 0, "mixed.cu:11: left out: the host function 'main': ");
+    says("\"$S\" kernel list mixed.cu", 0, "mixed.cu:10: left out: the kernel template 'copy': ");
+    says("\"$S\" kernel list axpy.cu", 0, "    extern shared memory, barriers\n");
+    says("\"$S\" kernel list mixed.cu axpy.cu --json", 0, "\"type\": \"struct point *\"");
+    says("\"$S\" kernel list mixed.cu --json", 0, "\"left_out\": [");
+}
+
+static void a_file_that_fails_does_not_hide_the_others(void **state)
+{
+    (void)state;
+    says("\"$S\" kernel list broken.cu absent.cu axpy.cu 2>/dev/null", 1, "axpy.cu:1: kernel axpy(float a, ");
+    says("\"$S\" kernel list broken.cu 2>&1", 1, "broken.cu:1:");
+    says("\"$S\" kernel list absent.cu 2>&1", 1, "absent.cu");
+    says("\"$S\" kernel list broken.cu --json 2>/dev/null", 1, "\"error\": \"broken.cu:1:");
+}
+
+#define AXPY "\"$S\" kernel run axpy.cu axpy --grid 2 --block 4 --arg a=2 "
+
+static void run_prints_what_the_kernel_wrote(void **state)
+{
+    (void)state;
+    gives(AXPY "--arg 'x=float[8]:iota' --arg 'y=[8]:zero' --arg n=8 --print y --print x:2", 0,
+          "y: 0 2 4 6 8 10 12 14\nx: 0 1\n");
+    gives(AXPY "--arg x=x.txt --arg 'y=float[4]' --arg n=4 --print y", 0, "y: 2 5 -6 8\n");
+    gives(AXPY "--arg 'x=[4]:x.txt' --arg 'y=[4]:iota' --arg n=3 --print y", 0, "y: 2 6 -4 3\n");
+    says(AXPY "--arg 'x=[8]:random' --arg 'y=[8]:iota' --arg n=0 --print y:2 --json | tr -d ' \\n'", 0,
+         "\"ok\":true,\"buffers\":[{\"name\":\"y\",\"type\":\"float*\",\"elements\":8,\"values\":[0.0,1.0]}]}");
+    gives("\"$S\" kernel run axpy.cu kinds --grid 1 --block 1 --arg 'b=[2]' --arg 'c=[300]:iota' --arg "
+          "'u=unsigned[2]:iota'"
+          " --arg 'd=double[1]' --arg w=-7 --print d --print b --print c:2",
+          0, "d: -4\nb: 1 0\nc: 0 1\n");
+}
+
+static void random_numbers_are_the_same_each_time(void **state)
+{
+    (void)state;
+    gives(AXPY "--arg 'x=[8]:random' --arg 'y=[8]:random' --arg n=8 --print y >1; " AXPY
+               "--arg 'x=[8]:random' --arg 'y=[8]:random' --arg n=8 --print y | cmp - 1",
+          0, "");
+}
+
+static void a_fault_is_shown_with_line_block_and_thread(void **state)
+{
+    (void)state;
+    says(AXPY "--arg 'x=[7]:iota' --arg 'y=[8]' --arg n=8 --print y 2>&1", 1, "axpy.cu:5");
+    says(AXPY "--arg 'x=[7]:iota' --arg 'y=[8]' --arg n=8 2>&1", 1, "block (1, 0, 0)");
+    says(AXPY "--arg 'x=[7]:iota' --arg 'y=[8]' --arg n=8 2>&1", 1, "thread (3, 0, 0)");
+    says(AXPY "--arg 'x=[7]:iota' --arg 'y=[8]' --arg n=8 --json 2>/dev/null", 1, "\"ok\": false");
+    says("\"$S\" kernel run axpy.cu torn --grid 1 --block 4 --shared 16 --arg 'out=[4]' 2>&1", 1, "barrier");
+}
+
+static void what_is_wrong_with_an_argument_is_said(void **state)
+{
+    (void)state;
+    says("\"$S\" kernel 2>&1", 2, "list or run");
+    says("\"$S\" kernel dance 2>&1", 2, "no verb 'dance'");
+    says("\"$S\" kernel list 2>&1", 2, "FILE.cu is missing");
+    says("\"$S\" kernel run axpy.cu 2>&1", 2, "NAME is missing");
+    says("\"$S\" kernel run axpy.cu axpy --grid 0 --block 4 2>&1", 2, "--grid: '0' is neither");
+    says("\"$S\" kernel run axpy.cu axpy --grid 1,2,3,4 --block 4 2>&1", 2, "--grid: '1,2,3,4' is neither");
+    says("\"$S\" kernel run axpy.cu axpy --grid 1 2>&1", 2, "--block is missing");
+    says("\"$S\" kernel run axpy.cu xpy --grid 1 --block 1 2>&1", 2, "it has: axpy, torn, kinds");
+    says(AXPY "2>&1", 2, "needs --arg 'x=float[COUNT]:zero'");
+    says(AXPY "2>&1", 2, "needs --arg n=VALUE");
+    says(AXPY "--arg z=1 2>&1", 2, "no parameter of that name");
+    says(AXPY "--arg n 2>&1", 2, "--arg 'n': NAME=VALUE");
+    says(AXPY "--arg 'x=int[8]' --arg 'y=[8]' --arg n=1 2>&1", 2, "--arg x: its elements are float, not int");
+    says(AXPY "--arg 'x=[8]:seven' --arg 'y=[8]' --arg n=1 2>&1", 1, "cannot read 'seven'");
+    says(AXPY "--arg 'x=[0]' --arg 'y=[8]' --arg n=1 2>&1", 2, "--arg x: '0' is no count");
+    says(AXPY "--arg 'x=[3]:x.txt' --arg 'y=[8]' --arg n=1 2>&1", 2, "'x.txt' has 4 elements, not 3");
+    says(AXPY "--arg 'x=[8]' --arg 'y=[8]' --arg n=1.5 2>&1", 2, "--arg n: '1.5' is not");
+    says(AXPY "--arg 'x=[8]' --arg 'y=[8]' --arg n=1 --print y:9 2>&1", 2, "no count from 1 to 8");
+    says(AXPY "--arg 'x=[8]' --arg 'y=[8]' --arg n=1 --print n 2>&1", 2, "no buffer of that name");
+    says(AXPY "--arg 'x=[8]' --arg 'y=[8]' --arg n=1 --block 2000 2>&1", 2, "2000");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(list_shows_kernels_their_use_of_a_block_and_what_was_left_out),
+        cmocka_unit_test(a_file_that_fails_does_not_hide_the_others),
+        cmocka_unit_test(run_prints_what_the_kernel_wrote),
+        cmocka_unit_test(random_numbers_are_the_same_each_time),
+        cmocka_unit_test(a_fault_is_shown_with_line_block_and_thread),
+        cmocka_unit_test(what_is_wrong_with_an_argument_is_said),
+    };
+    return cmocka_run_group_tests(tests, set_up, shell_end);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `slipring kernel`: what its verbs have in common. Each of them gets its own argc and argv; argv[0] is its name.
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include "run_options.h"
+
+#include <slipring/kernel.h>
+
+#include <jansson.h>
+
+/// Where sources are looked at and kernels run if nothing is said: it checks every access, and needs no compiler.
+#define KERNEL_DEVICE "cpu?engine=interpreted"
+
+int kernel_list(int argc, char **argv);
+int kernel_run(int argc, char **argv);
+
+/// The program of a file. Returns an exit code; what is not EXIT_DONE has been said.
+int kernel_load(slr_device *device, const char *file, slr_program **out);
+
+/// Says what getopt_long returned ':' or '?' for; the exit code that this makes.
+int kernel_refuse(int option, char **argv);
+
+/// A string for JSON, also of bytes that are no UTF-8, which become '?'.
+json_t *kernel_text(const char *text);
+
+/// Prints an object on standard output and lets go of it.
+void kernel_print_object(json_t *object);
+
+/// Arguments of a launch, one a parameter.
+typedef struct kernel_arguments {
+    slr_arg *items;
+    slr_buffer **buffers; // NULL where the parameter is no buffer
+    uint64_t *elements;   // of that buffer
+    void **memory;        // of structs by value
+    uint32_t count;
+} kernel_arguments;
+
+/// Makes an argument for each parameter from NAME=VALUE. Returns an exit code; what is not EXIT_DONE has been said. In
+/// either case to kernel_arguments_free.
+int kernel_arguments_make(kernel_arguments *arguments, slr_device *device, const slr_function_info *kernel,
+                          const run_list *given);
+
+void kernel_arguments_free(kernel_arguments *arguments);
+
+/// The parameter whose name is the `length` characters at `name`, or UINT32_MAX.
+uint32_t kernel_find_parameter(const slr_function_info *kernel, const char *name, size_t length);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring kernel list`: what is in CUDA C files, as this project reads them.
+#include "kernel.h"
+
+#include "say.h"
+#include "verbs.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: slipring kernel list FILE.cu... [--json]\n"
+    "Lists the kernels and handlers of each file: where they are, their parameters, and what they use\n"
+    "of a block; and what was left out of the file and why: host code, C++, headers that are not there.\n"
+    "Exit code 1 where a file cannot be read or does not compile; the others are listed all the same.\n";
+
+static const char *kind_name(slr_function_kind kind)
+{
+    static const char *const names[] = {
+        [SLR_FUNCTION_RING] = "handler", [SLR_FUNCTION_RING_BLOCK] = "block handler", [SLR_FUNCTION_KERNEL] = "kernel"};
+    return names[kind];
+}
+
+// ---- for people ----------------------------------------------------------------------------------------------------
+
+static void print_uses(const slr_function_info *function)
+{
+    const char *before = "    ";
+    if (function->shared_bytes > 0) {
+        printf("%s%u bytes of shared memory", before, function->shared_bytes);
+        before = ", ";
+    }
+    if (function->takes_dynamic_shared) {
+        printf("%sextern shared memory", before);
+        before = ", ";
+    }
+    if (function->has_barriers) {
+        printf("%sbarriers", before);
+        before = ", ";
+    }
+    if (function->has_warp_functions) {
+        printf("%swarp functions", before);
+        before = ", ";
+    }
+    if (function->max_threads > 0) {
+        printf("%sat most %u threads a block", before, function->max_threads);
+        before = ", ";
+    }
+    if (function->min_blocks > 0) {
+        printf("%sat least %u blocks a multiprocessor", before, function->min_blocks);
+        before = ", ";
+    }
+    if (*before == ',')
+        putchar('\n');
+}
+
+static void print_function(const slr_function_info *function)
+{
+    printf("%s:%u: %s %s(", function->file, function->line, kind_name(function->kind), function->name);
+    for (uint32_t i = 0; i < function->parameter_count; i++) {
+        const char *type = function->types[i];
+        bool is_pointer = type[strlen(type) - 1] == '*';
+        printf("%s%s%s%s", i > 0 ? ", " : "", type, is_pointer ? "" : " ", function->parameters[i].name);
+    }
+    puts(")");
+    print_uses(function);
+}
+
+static void print_skipped(const slr_skipped_info *skipped)
+{
+    printf("%s:%u: left out: %s '%s': %s\n", skipped->file, skipped->line, skipped->what, skipped->name, skipped->why);
+}
+
+// ---- as JSON -------------------------------------------------------------------------------------------------------
+
+static json_t *function_json(const slr_function_info *function)
+{
+    json_t *parameters = json_array();
+    for (uint32_t i = 0; i < function->parameter_count; i++) {
+        const slr_parameter *parameter = &function->parameters[i];
+        json_array_append_new(parameters, json_pack("{s:o, s:o, s:b, s:b}", "name", kernel_text(parameter->name),
+                                                    "type", kernel_text(function->types[i]), "buffer",
+                                                    (int)parameter->is_buffer, "const", (int)parameter->is_const));
+    }
+    return json_pack("{s:o, s:s, s:o, s:i, s:o, s:i, s:b, s:b, s:b, s:i, s:i}", "name", kernel_text(function->name),
+                     "kind", kind_name(function->kind), "file", kernel_text(function->file), "line",
+                     (int)function->line, "parameters", parameters, "shared_bytes", (int)function->shared_bytes,
+                     "extern_shared", (int)function->takes_dynamic_shared, "barriers", (int)function->has_barriers,
+                     "warp_functions", (int)function->has_warp_functions, "max_threads", (int)function->max_threads,
+                     "min_blocks", (int)function->min_blocks);
+}
+
+static json_t *skipped_json(const slr_skipped_info *skipped)
+{
+    return json_pack("{s:o, s:s, s:b, s:o, s:i, s:i, s:o}", "name", kernel_text(skipped->name), "what", skipped->what,
+                     "kernel", (int)skipped->is_kernel, "file", kernel_text(skipped->file), "line", (int)skipped->line,
+                     "code", (int)skipped->code, "why", kernel_text(skipped->why));
+}
+
+// ---- files ---------------------------------------------------------------------------------------------------------
+
+static void list_program(const slr_program *program, json_t *to)
+{
+    json_t *functions = json_array(), *skipped = json_array();
+    slr_function_info function;
+    for (uint32_t i = 0; slr_program_get_function(program, i, &function) == SLR_OK; i++) {
+        if (to == NULL)
+            print_function(&function);
+        else
+            json_array_append_new(functions, function_json(&function));
+    }
+    slr_skipped_info left_out;
+    for (uint32_t i = 0; slr_program_get_skipped(program, i, &left_out) == SLR_OK; i++) {
+        if (to == NULL)
+            print_skipped(&left_out);
+        else
+            json_array_append_new(skipped, skipped_json(&left_out));
+    }
+    if (to != NULL) {
+        json_object_set(to, "functions", functions);
+        json_object_set(to, "left_out", skipped);
+    }
+    json_decref(functions);
+    json_decref(skipped);
+}
+
+static int list_file(slr_device *device, const char *file, json_t *files)
+{
+    json_t *object = files != NULL ? json_pack("{s:o}", "file", kernel_text(file)) : NULL;
+    slr_program *program;
+    int end = kernel_load(device, file, &program);
+    if (end == EXIT_DONE) {
+        list_program(program, object);
+        slr_program_destroy(program);
+    } else if (object != NULL) {
+        json_object_set_new(object, "error", kernel_text(slr_error_message()));
+    }
+    if (object != NULL)
+        json_array_append_new(files, object);
+    return end;
+}
+
+int kernel_list(int argc, char **argv)
+{
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+    bool json = false;
+    for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return EXIT_DONE;
+        }
+        if (option != 'j')
+            return kernel_refuse(option, argv);
+        json = true;
+    }
+    if (optind == argc)
+        return say_usage("FILE.cu is missing");
+    slr_device *device;
+    slr_status status = slr_device_open(KERNEL_DEVICE, NULL, &device);
+    if (status != SLR_OK)
+        return say_failure(status, KERNEL_DEVICE);
+    json_t *files = json ? json_array() : NULL;
+    int end = EXIT_DONE;
+    for (int i = optind; i < argc; i++) {
+        int file_end = list_file(device, argv[i], files);
+        end = end == EXIT_DONE ? file_end : end;
+    }
+    slr_device_close(device);
+    if (json)
+        kernel_print_object(json_pack("{s:o}", "files", files));
+    return end;
+}

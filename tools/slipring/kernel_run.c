@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring kernel run`: one launch of one kernel, and what it left in its buffers.
+#include "kernel.h"
+
+#include "memory.h"
+#include "number.h"
+#include "say.h"
+#include "verbs.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: slipring kernel run FILE.cu NAME --grid G --block B [OPTION]...\n"
+    "Launches a kernel once, waits for it, and prints what it wrote.\n"
+    "\n"
+    "  --grid G                       blocks: X, X,Y or X,Y,Z\n"
+    "  --block B                      threads a block, likewise\n"
+    "  --shared BYTES                 of extern __shared__ memory a block (default 0)\n"
+    "  --arg NAME=VALUE               a number\n"
+    "  --arg 'NAME=TYPE[COUNT]:FILL'  a buffer of COUNT elements: zero, iota (0, 1, 2, ...) or random (the same\n"
+    "                                 each time: from 0 to below 1, whole numbers from 0 to 99); TYPE may be\n"
+    "                                 left out, and FILL be a file\n"
+    "  --arg NAME=FILE                a buffer of what a file holds: numbers in text, between blanks or\n"
+    "                                 commas; raw, in the machine's byte order, where FILE ends in .bin\n"
+    "  --print NAME[:N]               the buffer, or its first N elements, when the kernel is done\n"
+    "  --device D                     default: " KERNEL_DEVICE ", which checks every access: one outside a\n"
+    "                                 buffer, a division by zero or a barrier that some threads miss ends the\n"
+    "                                 launch, and is shown with file, line, block and thread. Compiled, they\n"
+    "                                 are not looked for\n"
+    "  --json                         one object: what was launched, whether it ended well, the buffers\n"
+    "\n"
+    "Every parameter needs an --arg ('slipring kernel list' shows them). Exit code 1 where the source does not\n"
+    "compile or the kernel faults.\n";
+
+typedef struct options {
+    const char *file, *name, *device;
+    uint32_t grid[3], block[3]; // 0: not given
+    uint32_t shared_bytes;
+    run_list arguments, prints;
+    bool json;
+} options;
+
+// ---- the command line ----------------------------------------------------------------------------------------------
+
+enum { GRID = 256, BLOCK, SHARED, ARG, PRINT, DEVICE, JSON };
+
+static const struct option long_options[] = {
+    {"grid", required_argument, NULL, GRID},
+    {"block", required_argument, NULL, BLOCK},
+    {"shared", required_argument, NULL, SHARED},
+    {"arg", required_argument, NULL, ARG},
+    {"print", required_argument, NULL, PRINT},
+    {"device", required_argument, NULL, DEVICE},
+    {"json", no_argument, NULL, JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+// X, X,Y or X,Y,Z.
+static int take_shape(uint32_t *to, const char *option, const char *text)
+{
+    const char *rest = text;
+    to[0] = to[1] = to[2] = 1;
+    for (int i = 0; i < 3; i++) {
+        char part[16];
+        size_t length = strcspn(rest, ",");
+        snprintf(part, sizeof part, "%.*s", (int)length, rest);
+        if (length >= sizeof part || !number_parse(SLR_U32, part, &to[i]) || to[i] == 0)
+            break;
+        if (rest[length] == '\0')
+            return -1;
+        rest += length + 1;
+    }
+    return say_usage("%s: '%s' is neither X nor X,Y nor X,Y,Z, whole numbers from 1", option, text);
+}
+
+static int add(run_list *list, const char *item)
+{
+    list->items = memory_grow(list->items, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = item;
+    return -1;
+}
+
+static int take_option(int option, char **argv, options *out)
+{
+    switch (option) {
+    case GRID:
+        return take_shape(out->grid, "--grid", optarg);
+    case BLOCK:
+        return take_shape(out->block, "--block", optarg);
+    case SHARED:
+        return number_parse(SLR_U32, optarg, &out->shared_bytes)
+                   ? -1
+                   : say_usage("--shared: '%s' is not %s", optarg, number_takes(SLR_U32));
+    case ARG:
+        return add(&out->arguments, optarg);
+    case PRINT:
+        return add(&out->prints, optarg);
+    case DEVICE:
+        out->device = optarg;
+        return -1;
+    case JSON:
+        out->json = true;
+        return -1;
+    case 'h':
+        fputs(help, stdout);
+        return EXIT_DONE;
+    default:
+        return kernel_refuse(option, argv);
+    }
+}
+
+static int parse(int argc, char **argv, options *out)
+{
+    *out = (options){.device = KERNEL_DEVICE};
+    for (int option; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
+        int end = take_option(option, argv, out);
+        if (end != -1)
+            return end;
+    }
+    if (argc - optind < 2)
+        return say_usage(argc == optind ? "FILE.cu and the kernel's NAME are missing" : "the kernel's NAME is missing");
+    if (argc - optind > 2)
+        return say_usage("one FILE.cu and one NAME, not also '%s'", argv[optind + 2]);
+    if (out->grid[0] == 0 || out->block[0] == 0)
+        return say_usage("%s is missing", out->grid[0] == 0 ? "--grid" : "--block");
+    out->file = argv[optind];
+    out->name = argv[optind + 1];
+    return -1;
+}
+
+// ---- printing ------------------------------------------------------------------------------------------------------
+
+typedef struct print {
+    uint32_t parameter;
+    uint64_t count;
+} print;
+
+static int take_print(const slr_function_info *kernel, const kernel_arguments *arguments, const char *text, print *out)
+{
+    size_t length = strcspn(text, ":");
+    uint32_t p = kernel_find_parameter(kernel, text, length);
+    if (p == UINT32_MAX || !kernel->parameters[p].is_buffer)
+        return say_usage("--print '%s': kernel %s has no buffer of that name", text, kernel->name);
+    if (kernel->parameters[p].scalar == 0)
+        return say_usage("--print '%s': %s%s is of no type that can be printed", text, kernel->types[p],
+                         kernel->parameters[p].name);
+    *out = (print){p, arguments->elements[p]};
+    if (text[length] == '\0')
+        return EXIT_DONE;
+    if (number_parse(SLR_U64, text + length + 1, &out->count) && out->count > 0 && out->count <= arguments->elements[p])
+        return EXIT_DONE;
+    return say_usage("--print '%s': '%s' is no count from 1 to %llu, which it has", text, text + length + 1,
+                     (unsigned long long)arguments->elements[p]);
+}
+
+// JSON has no infinities; and a reader may have no whole numbers above 2^63 - 1. Such values are strings.
+static json_t *value_json(slr_scalar scalar, const unsigned char *from)
+{
+    char text[NUMBER_TEXT_MAX];
+    number_print(scalar, from, text);
+    if (scalar == SLR_BOOL)
+        return json_boolean(*from != 0);
+    if (scalar == SLR_F32 || scalar == SLR_F64) {
+        double value = strtod(text, NULL);
+        return isfinite(value) ? json_real(value) : json_string(text);
+    }
+    unsigned long long whole = strtoull(text, NULL, 10);
+    return *text != '-' && whole > INT64_MAX ? json_string(text) : json_integer(strtoll(text, NULL, 10));
+}
+
+static void print_text(const slr_parameter *parameter, const unsigned char *data, uint64_t count)
+{
+    printf("%s:", parameter->name);
+    for (uint64_t i = 0; i < count; i++) {
+        char text[NUMBER_TEXT_MAX];
+        number_print(parameter->scalar, data + i * parameter->element_bytes, text);
+        printf(" %s", text);
+    }
+    putchar('\n');
+}
+
+static json_t *values_json(const slr_parameter *parameter, const unsigned char *data, uint64_t count)
+{
+    json_t *values = json_array();
+    for (uint64_t i = 0; i < count; i++)
+        json_array_append_new(values, value_json(parameter->scalar, data + i * parameter->element_bytes));
+    return values;
+}
+
+// To `buffers` where that is there, else as text.
+static int print_buffer(const slr_function_info *kernel, const kernel_arguments *arguments, print what, json_t *buffers)
+{
+    const slr_parameter *parameter = &kernel->parameters[what.parameter];
+    uint64_t bytes = what.count * parameter->element_bytes;
+    unsigned char *data = memory_take(bytes, 1);
+    slr_status status = slr_buffer_read(arguments->buffers[what.parameter], 0, data, bytes);
+    if (status == SLR_OK && buffers == NULL)
+        print_text(parameter, data, what.count);
+    else if (status == SLR_OK)
+        json_array_append_new(buffers, json_pack("{s:o, s:o, s:I, s:o}", "name", kernel_text(parameter->name), "type",
+                                                 kernel_text(kernel->types[what.parameter]), "elements",
+                                                 (json_int_t)arguments->elements[what.parameter], "values",
+                                                 values_json(parameter, data, what.count)));
+    free(data);
+    return status == SLR_OK ? EXIT_DONE : say_failure(status, parameter->name);
+}
+
+// ---- the launch ----------------------------------------------------------------------------------------------------
+
+typedef struct launch {
+    options options;
+    slr_device *device;
+    slr_program *program;
+    slr_kernel *kernel;
+    slr_function_info info;
+    kernel_arguments arguments;
+    print *prints;
+    char *error; // of a launch that failed
+} launch;
+
+// The library's messages name the kernel. What does not exist or cannot be is a wrong command line.
+static int say_status(slr_status status)
+{
+    say("%s", slr_error_message());
+    return status == SLR_INVALID || status == SLR_NOT_FOUND       ? EXIT_USAGE
+           : status == SLR_NO_DEVICE || status == SLR_UNSUPPORTED ? EXIT_NO_DEVICE
+                                                                  : EXIT_FAILED;
+}
+
+static int find_kernel(launch *launch)
+{
+    slr_status status = slr_program_get_kernel(launch->program, launch->options.name, &launch->kernel);
+    if (status != SLR_OK)
+        return say_status(status);
+    for (uint32_t i = 0; slr_program_get_function(launch->program, i, &launch->info) == SLR_OK; i++)
+        if (launch->info.kind == SLR_FUNCTION_KERNEL && strcmp(launch->info.name, launch->options.name) == 0)
+            break;
+    return EXIT_DONE;
+}
+
+static int prepare(launch *launch)
+{
+    const options *options = &launch->options;
+    slr_status status = slr_device_open(options->device, NULL, &launch->device);
+    if (status != SLR_OK)
+        return say_status(status);
+    int end = kernel_load(launch->device, options->file, &launch->program);
+    if (end == EXIT_DONE)
+        end = find_kernel(launch);
+    if (end == EXIT_DONE)
+        end = kernel_arguments_make(&launch->arguments, launch->device, &launch->info, &options->arguments);
+    launch->prints = memory_take(options->prints.count + 1, sizeof *launch->prints);
+    for (uint32_t i = 0; i < options->prints.count && end == EXIT_DONE; i++)
+        end = take_print(&launch->info, &launch->arguments, options->prints.items[i], &launch->prints[i]);
+    return end;
+}
+
+// Waits as long as the kernel takes: SIGINT ends the process.
+static int run(launch *launch)
+{
+    const options *options = &launch->options;
+    slr_shape shape = {.shared_bytes = options->shared_bytes};
+    memcpy(shape.grid, options->grid, sizeof shape.grid);
+    memcpy(shape.block, options->block, sizeof shape.block);
+    slr_stream *stream;
+    slr_status status = slr_stream_default(launch->device, &stream);
+    if (status == SLR_OK)
+        status = slr_launch(stream, launch->kernel, shape, launch->arguments.items, launch->arguments.count, NULL);
+    if (status != SLR_OK)
+        return say_status(status);
+    status = slr_stream_finish(stream, UINT64_MAX);
+    if (status == SLR_OK)
+        return EXIT_DONE;
+    launch->error = strdup(slr_error_message());
+    return say_status(status);
+}
+
+static json_t *report(const launch *launch)
+{
+    const options *options = &launch->options;
+    json_t *object = json_pack("{s:o, s:o, s:o, s:[i,i,i], s:[i,i,i], s:b}", "file", kernel_text(options->file),
+                               "kernel", kernel_text(options->name), "device", kernel_text(options->device), "grid",
+                               options->grid[0], options->grid[1], options->grid[2], "block", options->block[0],
+                               options->block[1], options->block[2], "ok", launch->error == NULL);
+    if (launch->error != NULL)
+        json_object_set_new(object, "error", kernel_text(launch->error));
+    return object;
+}
+
+static int show(const launch *launch)
+{
+    const options *options = &launch->options;
+    json_t *buffers = options->json ? json_array() : NULL;
+    int end = EXIT_DONE;
+    for (uint32_t i = 0; i < options->prints.count && launch->error == NULL && end == EXIT_DONE; i++)
+        end = print_buffer(&launch->info, &launch->arguments, launch->prints[i], buffers);
+    if (options->json) {
+        json_t *object = report(launch);
+        json_object_set_new(object, "buffers", buffers);
+        kernel_print_object(object);
+    }
+    return end;
+}
+
+int kernel_run(int argc, char **argv)
+{
+    launch launch = {0};
+    int end = parse(argc, argv, &launch.options);
+    if (end == -1) {
+        end = prepare(&launch);
+        if (end == EXIT_DONE) {
+            end = run(&launch);
+            if (end == EXIT_DONE || launch.error != NULL) {
+                int shown = show(&launch);
+                end = end == EXIT_DONE ? shown : end;
+            }
+        }
+    }
+    kernel_arguments_free(&launch.arguments);
+    slr_kernel_destroy(launch.kernel);
+    slr_program_destroy(launch.program);
+    if (launch.device != NULL)
+        slr_device_close(launch.device);
+    free(launch.prints);
+    free(launch.error);
+    free(launch.options.arguments.items);
+    free(launch.options.prints.items);
+    return end;
+}
