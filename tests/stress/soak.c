@@ -541,13 +541,16 @@ static struct size measure(void)
                          mappings()};
 }
 
-// ---- rounds
-// ---------------------------------------------------------------------------------------------------------------
+// ---- rounds --------------------------------------------------------------------------------------------------------
 
-// Until the last abandoned handlers have returned: they hold what they may touch.
+static uint32_t threads_at_start;
+
+// Until the last abandoned handlers have returned, which hold what they may touch, and their threads, which let go of
+// it before they end, are gone.
 static void wait_for_zombies(void)
 {
-    for (uint64_t deadline = slri_deadline_after(LONG); get(&allocated) != 0 && !slri_passed(deadline);)
+    uint64_t deadline = slri_deadline_after(LONG);
+    while ((get(&allocated) != 0 || measure().threads != threads_at_start) && !slri_passed(deadline))
         slri_sleep_ns(MS);
     holds(get(&allocated) == 0);
 }
@@ -635,6 +638,7 @@ int main(int argc, char **argv)
         return argc > 1 && strcmp(argv[1], "--help") == 0 ? 0 : 2;
     }
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    threads_at_start = measure().threads;
     uint64_t start_ns = slri_now_ns(), end_ns = start_ns + seconds * SECOND, said = 0;
     struct size first = {0}, last = {0};
     for (uint64_t number = 0; slri_now_ns() < end_ns || number <= WARM_ROUNDS; ++number) {
