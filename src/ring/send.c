@@ -307,9 +307,11 @@ static inline void fetch_slots(const uint32_t *S, uint32_t first, uint32_t slots
 }
 
 // A run into a ring kernel of one shard: from the last slot to the first, each filled and published at once. So each
-// line is fetched once, and the one that the owner polls last.
-static void send_backwards(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
-                           const char *messages, const struct granted *granted)
+// line is fetched once, and the one that the owner polls last. Flattened: fill_at has other callers too, and as a call
+// it took an eighth of the rate.
+__attribute__((flatten)) static void send_backwards(slr_port *port, const struct slri_connection *c, uint32_t to,
+                                                    const uint32_t *instances, const char *messages,
+                                                    const struct granted *granted)
 {
     const slr_ring *ring = c->ring;
     struct slri_lane_cursor *cursor = &c->lane->cursor[0];
