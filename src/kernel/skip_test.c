@@ -29,7 +29,7 @@ static void assert_skipped(const struct slri_module *module, const char *name, c
 {
     for (uint32_t i = 0; i < module->skippeds; i++) {
         const struct slri_skipped *skipped = &module->skipped[i];
-        if (!strstr(skipped->name, name) || strcmp(skipped->what, what) != 0)
+        if (strcmp(skipped->name, name) != 0 || strcmp(skipped->what, what) != 0)
             continue;
         if (!strstr(skipped->why, words))
             fail_msg("%s was left out because %s", name, skipped->why);
