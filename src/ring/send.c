@@ -115,10 +115,12 @@ static __attribute__((noinline)) void note_time(uint32_t *S, uint32_t lane, uint
     mb_write_time(S, lane, slot, position, words[0], words[1]);
 }
 
-// Fills the lane's slot at a position. A credit is held. `sent_ns` 0: now. Gives the slot.
-static inline uint32_t fill_at(const struct slri_connection *c, uint32_t shard, uint32_t position, uint32_t instance,
-                               const void *message, uint32_t priority, uint32_t correlation, uint32_t place,
-                               uint64_t sent_ns)
+// Fills the lane's slot at a position. A credit is held. `sent_ns` 0: now. Gives the slot. Always inline: as a call it
+// took an eighth of the rate of a run.
+__attribute__((always_inline)) static inline uint32_t fill_at(const struct slri_connection *c, uint32_t shard,
+                                                              uint32_t position, uint32_t instance, const void *message,
+                                                              uint32_t priority, uint32_t correlation, uint32_t place,
+                                                              uint64_t sent_ns)
 {
     const slr_ring *ring = c->ring;
     uint32_t *S = ring->S;
@@ -307,11 +309,9 @@ static inline void fetch_slots(const uint32_t *S, uint32_t first, uint32_t slots
 }
 
 // A run into a ring kernel of one shard: from the last slot to the first, each filled and published at once. So each
-// line is fetched once, and the one that the owner polls last. Flattened: fill_at has other callers too, and as a call
-// it took an eighth of the rate.
-__attribute__((flatten)) static void send_backwards(slr_port *port, const struct slri_connection *c, uint32_t to,
-                                                    const uint32_t *instances, const char *messages,
-                                                    const struct granted *granted)
+// line is fetched once, and the one that the owner polls last.
+static void send_backwards(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
+                           const char *messages, const struct granted *granted)
 {
     const slr_ring *ring = c->ring;
     struct slri_lane_cursor *cursor = &c->lane->cursor[0];
