@@ -136,7 +136,7 @@ struct slri_box {
     unsigned char *states;
     struct slri_out *out;
     void *handler_self;
-    size_t bytes;
+    size_t bytes, out_bytes;
 };
 
 static inline void slri_box_let_go(struct slri_box *box)

@@ -163,7 +163,7 @@ static void bury(struct slri_box *box)
     slr_ring *ring = box->ring;
     const slr_device *device = ring->device;
     slri_map_release(box->states, ring->states_bytes);
-    slri_free(device->allocator, box->out, ring->out_bytes);
+    slri_free(device->allocator, box->out, box->out_bytes); // the ring kernel's is written by a restart
     if (ring->program)
         device->backend->handler_destroy(device->self, ring->program->self, box->handler_self);
     slri_free(device->allocator, box, box->bytes);

@@ -140,6 +140,7 @@ void slri_ring_abandoned(struct slri_shard *shard)
     box->states = shard->states;
     box->handler_self = shard->handler_self;
     box->out = shard->out;
+    box->out_bytes = ring->out_bytes;
     shard->states = NULL;
     shard->out = NULL;
     shard->handler = NULL;
