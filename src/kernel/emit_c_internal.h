@@ -65,6 +65,12 @@ const struct slri_c_function *slri_c_traits(const struct slri_c_emitter *e, cons
 // Calls `visit` for each instruction of the block and of those in it, until one call gives true; true if one did.
 typedef bool slri_c_visit(const struct slri_c_emitter *e, const struct slri_instr *instr, void *user);
 bool slri_c_any(const struct slri_c_emitter *e, const struct slri_block *block, slri_c_visit *visit, void *user);
+
+// The parts of a loop's `for (;;) {`; `put` writes a block: slri_c_block, or slri_c_sequence in kernels.
+typedef void slri_c_put_block(struct slri_c_emitter *e, const struct slri_block *block);
+void slri_c_loop_test(struct slri_c_emitter *e, const struct slri_instr *loop, slri_c_put_block *put);
+// With the label that `continue` goes to, and the step.
+void slri_c_loop_body(struct slri_c_emitter *e, const struct slri_instr *loop, slri_c_put_block *put);
 // Whether the instruction itself (not those in it) may end the handler with a fault other than want of fuel.
 bool slri_c_may_fault(const struct slri_c_emitter *e, const struct slri_instr *instr);
 bool slri_c_is_literal(const struct slri_c_emitter *e, slri_reg reg,

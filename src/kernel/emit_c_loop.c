@@ -191,9 +191,9 @@ static bool is_continue(const struct slri_c_emitter *e, const struct slri_instr 
     return in->op == SLRI_OP_CONTINUE;
 }
 
-static void put_test(struct slri_c_emitter *e, const struct slri_instr *loop)
+void slri_c_loop_test(struct slri_c_emitter *e, const struct slri_instr *loop, slri_c_put_block *put)
 {
-    slri_c_block(e, loop->body[0]);
+    put(e, loop->body[0]);
     if (loop->a == SLRI_NO_REG)
         return;
     slri_c_begin(e, loop->where);
@@ -202,16 +202,17 @@ static void put_test(struct slri_c_emitter *e, const struct slri_instr *loop)
     slri_c_put(e, ") break;");
 }
 
-static void put_body(struct slri_c_emitter *e, const struct slri_instr *loop)
+void slri_c_loop_body(struct slri_c_emitter *e, const struct slri_instr *loop, slri_c_put_block *put)
 {
     uint32_t outer = e->continue_label;
     e->continue_label = e->labels++;
-    slri_c_block(e, loop->body[1]);
+    put(e, loop->body[1]);
     if (slri_c_any(e, loop->body[1], is_continue, NULL)) {
         slri_c_begin(e, loop->where);
         slri_text_printf(e->out, "continue_%u:;", e->continue_label);
     }
-    slri_c_block(e, loop->body[2]);
+    if (loop->body[2])
+        put(e, loop->body[2]);
     e->continue_label = outer;
 }
 
@@ -228,12 +229,12 @@ static void put_loop(struct slri_c_emitter *e, const struct slri_instr *loop, bo
     slri_c_put(e, "for (;;) {");
     e->depth++;
     if (!loop->do_while)
-        put_test(e, loop);
-    put_body(e, loop);
+        slri_c_loop_test(e, loop, slri_c_block);
+    slri_c_loop_body(e, loop, slri_c_block);
     if (checked)
         put_back_edge(e, loop);
     if (loop->do_while)
-        put_test(e, loop);
+        slri_c_loop_test(e, loop, slri_c_block);
     slri_c_close(e);
 }
 

@@ -291,44 +291,18 @@ static void put_barrier(struct slri_c_emitter *e, const struct slri_instr *in)
 
 // ---- control that all take together --------------------------------------------------------------------------------
 
-static bool is_continue(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
-{
-    (void)e, (void)user;
-    return in->op == SLRI_OP_CONTINUE;
-}
-
-static void put_test(struct slri_c_emitter *e, const struct slri_instr *loop)
-{
-    slri_c_sequence(e, loop->body[0]);
-    if (loop->a == SLRI_NO_REG)
-        return;
-    slri_c_begin(e, loop->where);
-    slri_c_put(e, "if (!");
-    slri_c_register(e, loop->a);
-    slri_c_put(e, ") break;");
-}
-
 static void put_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
 {
-    uint32_t outer = e->continue_label;
     slri_c_begin(e, loop->where);
     slri_c_put(e, "for (;;) {");
     e->depth++;
     e->kernel->loops++;
     if (!loop->do_while)
-        put_test(e, loop);
-    e->continue_label = e->labels++;
-    slri_c_sequence(e, loop->body[1]);
-    if (slri_c_any(e, loop->body[1], is_continue, NULL)) {
-        slri_c_begin(e, loop->where);
-        slri_text_printf(e->out, "continue_%u:;", e->continue_label);
-    }
-    if (loop->body[2])
-        slri_c_sequence(e, loop->body[2]);
+        slri_c_loop_test(e, loop, slri_c_sequence);
+    slri_c_loop_body(e, loop, slri_c_sequence);
     if (loop->do_while)
-        put_test(e, loop);
+        slri_c_loop_test(e, loop, slri_c_sequence);
     e->kernel->loops--;
-    e->continue_label = outer;
     slri_c_close(e);
 }
 
