@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test sim sim-mutants soak bench install asan tsan clang fuzz format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants soak bench install asan tsan clang fuzz format check-format clean
 
 all: ## the library, and the command line where jansson is installed (build/release)
 	@scripts/deps.sh build
@@ -25,6 +25,20 @@ test: ## builds build/dev and runs every test
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
 	@ctest --preset dev
+
+cts: ## the conformance suite on every device that opens here; CTS='--device opencl:0 --filter math'
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	SLIPRING_CACHE_DIR=build/dev/cache build/dev/bin/slipring-cts $(CTS)
+
+gpu-check: ## builds with a C compiler and CMake alone, runs the conformance suite on cuda:0, writes bench/results/DEVICE.json
+	@scripts/gpu-check.sh
+
+PROGRAMS ?= 10000
+generate: ## 10,000 random kernels and handlers, compiled and interpreted; PROGRAMS=n FROM=seed
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	build/dev/tests/generate --from $(or $(FROM),0) --programs $(PROGRAMS) $(GENERATE)
 
 SEEDS ?= 10000
 sim: ## plays 10,000 random programs in simulation against the reference model; SEEDS=n FROM=seed

@@ -7,6 +7,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/slipring DESTINATION ${CMAKE_INS
 if(TARGET slipring_tool)
     install(TARGETS slipring_tool)
 endif()
+if(TARGET slipring_cts)
+    install(TARGETS slipring_cts)
+endif()
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/slipring)
 install(EXPORT slipring FILE slipringConfig.cmake NAMESPACE slipring:: DESTINATION ${config_folder})

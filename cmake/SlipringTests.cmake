@@ -4,6 +4,10 @@ enable_language(CXX) # public headers are C++17 too
 find_path(CMOCKA_INCLUDE_DIR cmocka.h REQUIRED)
 find_library(CMOCKA_LIBRARY cmocka REQUIRED)
 
+# NVIDIA's own calculator, to compare with: the toolkit's, where it is.
+file(GLOB cuda_includes /usr/local/cuda*/include)
+find_path(CUDA_OCCUPANCY_DIR cuda_occupancy.h HINTS $ENV{SLIPRING_CUDA_INCLUDE} ${cuda_includes})
+
 set(test_environment
     SLIPRING_CACHE_DIR=${PROJECT_BINARY_DIR}/cache # never the user's
     SLIPRING_SOURCE_DIR=${PROJECT_SOURCE_DIR}
@@ -12,6 +16,18 @@ set(test_environment
     SLIPRING_TOOL=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/slipring
     CC=${CMAKE_C_COMPILER}
     CXX=${CMAKE_CXX_COMPILER})
+
+# Vendors' libraries that fail on demand.
+add_library(slipring_fake_opencl MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_opencl.c)
+slipring_program_settings(slipring_fake_opencl)
+target_include_directories(slipring_fake_opencl PRIVATE src include)
+list(APPEND test_environment SLIPRING_FAKE_OPENCL=$<TARGET_FILE:slipring_fake_opencl>)
+add_library(slipring_fake_cuda MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_cuda.c)
+slipring_program_settings(slipring_fake_cuda)
+target_include_directories(slipring_fake_cuda PRIVATE src include)
+target_link_libraries(slipring_fake_cuda PRIVATE slipring_internal) # it runs kernels by the interpreter
+target_link_options(slipring_fake_cuda PRIVATE -Wl,-Bsymbolic)      # by its own
+list(APPEND test_environment SLIPRING_FAKE_CUDA=$<TARGET_FILE:slipring_fake_cuda>)
 
 # "src/base/text_test.c" is the test "base/text" and the program "base_text_test".
 function(slipring_test_name file out)
@@ -29,13 +45,13 @@ add_library(slipring_sim_objects OBJECT ${sim_sources})
 slipring_program_settings(slipring_sim_objects)
 target_include_directories(slipring_sim_objects PUBLIC src include tests/sim)
 # They are played against ring kernels whose every atomic operation may be where another task goes on.
-slipring_glob(points_sources src/ring/*.c src/backend/cpu/*.c)
+slipring_glob(points_sources src/ring/*.c src/backend/cpu/*.c src/device/queue_pool.c)
 add_library(slipring_points OBJECT ${points_sources})
 slipring_settings(slipring_points)
 target_include_directories(slipring_points PUBLIC src include)
 target_compile_options(slipring_points PRIVATE -include ${PROJECT_SOURCE_DIR}/tests/sim/points.h)
 add_library(slipring_internal_points STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:slipring_points>
-    "$<FILTER:$<TARGET_OBJECTS:slipring_objects>,EXCLUDE,/src/(ring|backend/cpu)/>")
+    "$<FILTER:$<TARGET_OBJECTS:slipring_objects>,EXCLUDE,/src/(ring/|backend/cpu/|device/queue_pool)>")
 target_include_directories(slipring_internal_points PUBLIC src include)
 target_link_libraries(slipring_internal_points PUBLIC ${system_libraries})
 add_executable(slipring_sim ${sim_main})
@@ -45,7 +61,7 @@ set_target_properties(slipring_sim PROPERTIES OUTPUT_NAME sim RUNTIME_OUTPUT_DIR
 
 function(slipring_register name)
     add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 120 ENVIRONMENT "${test_environment}")
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
 endfunction()
 
 function(slipring_add_test file)
@@ -57,11 +73,15 @@ function(slipring_add_test file)
     target_include_directories(${target} PRIVATE ${CMOCKA_INCLUDE_DIR} ${PROJECT_SOURCE_DIR})
     if(name MATCHES "^tools/" AND TARGET slipring_tool_objects)
         target_link_libraries(${target} PRIVATE slipring_tool_objects)
-    elseif(name MATCHES "^examples/kernels/")
+    elseif(name MATCHES "^(examples/kernels/|tests/kernel/opencl)")
         target_link_libraries(${target} PRIVATE slipring_kernels)
     elseif(name MATCHES "^examples/ward/")
         target_link_libraries(${target} PRIVATE slipring_ward)
         target_compile_definitions(${target} PRIVATE WARD_DIR="${PROJECT_SOURCE_DIR}/examples/ward")
+    endif()
+    if(name MATCHES "^tune/occupancy" AND CUDA_OCCUPANCY_DIR)
+        target_include_directories(${target} SYSTEM PRIVATE ${CUDA_OCCUPANCY_DIR})
+        target_compile_definitions(${target} PRIVATE HAVE_CUDA_OCCUPANCY)
     endif()
     if(name MATCHES "^tests/sim/")
         target_link_libraries(${target} PRIVATE slipring_sim_objects slipring_internal_points ${CMOCKA_LIBRARY})
@@ -81,6 +101,11 @@ foreach(file IN LISTS test_sources tool_tests)
     slipring_add_test(${file})
 endforeach()
 
+# Streams once more, on a driver that is simulated.
+slipring_register(tests/cuda/stream device_stream_test)
+set_property(TEST tests/cuda/stream APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
+    SLIPRING_TEST_DEVICE=cuda:0)
+
 # Examples that check themselves. They see what a user sees: the public headers and the library.
 file(GLOB example_programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/loop/*.c
     ${PROJECT_SOURCE_DIR}/examples/pipeline/*.c ${PROJECT_SOURCE_DIR}/examples/send/*.c
@@ -98,12 +123,55 @@ foreach(file IN LISTS example_programs)
     slipring_register(examples/${folder}/${stem} example_${stem} ${handlers})
 endforeach()
 
+# What tests/profile runs under `slipring profile`.
+add_executable(slipring_bottlenecks ${PROJECT_SOURCE_DIR}/tests/profile/bottlenecks.c)
+slipring_program_settings(slipring_bottlenecks)
+target_link_libraries(slipring_bottlenecks PRIVATE slipring)
+set_target_properties(slipring_bottlenecks PROPERTIES OUTPUT_NAME bottlenecks
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+
 # Everything at once, for as long as one likes; five seconds of it as a test.
 add_executable(slipring_soak ${PROJECT_SOURCE_DIR}/tests/stress/soak.c)
 slipring_program_settings(slipring_soak)
 target_link_libraries(slipring_soak PRIVATE slipring_internal)
 set_target_properties(slipring_soak PROPERTIES OUTPUT_NAME soak RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 slipring_register(tests/stress/soak slipring_soak 5)
+
+# Random programs of the kernel language, compiled and interpreted: 500 as a test, any number by argument.
+slipring_glob(generate_sources tests/generate/*.c)
+add_executable(slipring_generate ${generate_sources})
+slipring_program_settings(slipring_generate)
+target_compile_definitions(slipring_generate PRIVATE _DEFAULT_SOURCE) # mkstemps
+target_link_libraries(slipring_generate PRIVATE slipring_internal)
+set_target_properties(slipring_generate PROPERTIES OUTPUT_NAME generate
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+if(NOT SLIPRING_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL GNU) # once is enough; `make generate` runs many
+    slipring_register(tests/generate slipring_generate --programs 40 --from 280 --level 0)
+endif()
+
+# The conformance suite. Compiling its 200 kernels takes 20 s of a core: `make cts` does, a test only looks at the host cases
+# and at what is hardest to compile.
+if(TARGET slipring_cts)
+    set(cts_host mailboxes/,priority/,overflow/,instances/,keys/,streams/)
+    slipring_register(tests/cts/interpreted slipring_cts --device cpu?engine=interpreted)
+    if(SLIPRING_SANITIZE OR NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
+        slipring_register(tests/cts/compiled slipring_cts --optimize 1 --device cpu?engine=compiled --filter ${cts_host})
+    else()
+        slipring_register(tests/cts/compiled slipring_cts --optimize 1 --device cpu?engine=compiled --device
+            cpu?unified=0 --filter ${cts_host},barriers/,faults/)
+    endif()
+endif()
+
+# The kernels of the suite on a driver that is simulated: emitted, read again, interpreted. Not faults: they lose the device.
+if(TARGET slipring_cts)
+    set(areas launch/,streams/)
+    if(NOT SLIPRING_SANITIZE)
+        string(APPEND areas ,language/,math/,atomics/,barriers/,memory/,warps/)
+    endif()
+    slipring_register(tests/cuda/cts slipring_cts --device cuda:0 --filter ${areas})
+    set_property(TEST tests/cuda/cts APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
+        SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
+endif()
 
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its
 # runtime in each program that they build.
@@ -113,5 +181,6 @@ if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
         slipring_test_name(${file} name)
         slipring_register(${name} ${file})
     endforeach()
-    set_tests_properties(tests/model/model PROPERTIES TIMEOUT 600) # a minute of one core that others may want too
+    # Minutes of one core that others may want too: begun first, so that the rest runs beside it.
+    set_tests_properties(tests/model/model PROPERTIES TIMEOUT 600 COST 1000)
 endif()

@@ -17,6 +17,7 @@ add_library(slipring_tool_objects OBJECT ${tool_sources})
 slipring_program_settings(slipring_tool_objects)
 target_include_directories(slipring_tool_objects PUBLIC tools/slipring include ${JANSSON_INCLUDE_DIR})
 slipring_embed(slipring_tool_objects tools/slipring/demo_page.html demo_embedded_page)
+slipring_embed(slipring_tool_objects tools/slipring/profile_page.html profile_embedded_page)
 target_link_libraries(slipring_tool_objects PUBLIC ${JANSSON_LIBRARY} m pthread ${CMAKE_DL_LIBS})
 target_link_libraries(slipring_tool_objects PUBLIC slipring_kernels dl)
 slipring_glob(hand_texts bench/kernels/hand/*.c bench/kernels/hand/*.h) # compiled by `slipring bench kernels` itself

@@ -8,7 +8,7 @@
 set -euo pipefail
 
 # target | what shows that it is here | Debian package
-# "command X": X is on PATH. "header H": the C compiler finds H. "library L": the loader finds L. "c++": a C++ compiler
+# "command X": X is on PATH. "header H": the C compiler finds H. "library L": the loader finds L. "driver D": OpenCL has D. "c++": a C++ compiler
 # that links.
 readonly table='
 build | command cc | gcc
@@ -21,6 +21,8 @@ test  | header cmocka.h | libcmocka-dev
 test  | command c++ | g++
 test  | command pkg-config | pkg-config
 test  | command spin | spin
+test  | library libOpenCL.so.1 | ocl-icd-libopencl1
+test  | driver pocl | pocl-opencl-icd
 bench | header jansson.h | libjansson-dev
 bench | command c++ | g++
 bench | header caf/all.hpp | libcaf-dev
@@ -29,6 +31,7 @@ fuzz  | command clang | clang
 fuzz  | command afl-clang-fast | afl++
 ci    | command clang | clang
 ci    | command clang-format | clang-format
+ci    | command pip3 | python3-pip
 ci    | command shellcheck | shellcheck
 '
 
@@ -61,6 +64,7 @@ is_here() { # KIND NAME
         command) command -v "$2" > /dev/null ;;
         header) header_is_here "$2" ;;
         library) library_is_here "$2" ;;
+        driver) [[ -e /etc/OpenCL/vendors/$2.icd ]] ;;
     esac
 }
 

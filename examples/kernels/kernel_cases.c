@@ -9,6 +9,7 @@
 TEXT(saxpy)
 TEXT(strided_copy)
 TEXT(reduce_shared)
+TEXT(reduce_shuffle)
 TEXT(scan)
 TEXT(histogram)
 TEXT(transpose)
@@ -31,6 +32,8 @@ const kernel_case kernel_cases[] = {
     {CASE(strided_copy), .arguments = "01n", .buffer = {{4, 1, 1, 'f'}, {1, 1, 1, 0}}, .written = 1, .block = {256, 1},
      .dimensions = 1, .small = 1000, .large = 16 * MILLION, .bytes = 8, .work_power = 1},
     {CASE(reduce_shared), .arguments = "01n", .buffer = {{1, 1, 1, 'f'}, {1, 1, 256, 0}}, .written = 1,
+     .block = {256, 1}, .dimensions = 1, .small = 1024, .large = 64 * MILLION, .bytes = 4, .work_power = 1},
+    {CASE(reduce_shuffle), .arguments = "01n", .buffer = {{1, 1, 1, 'f'}, {1, 1, 256, 0}}, .written = 1,
      .block = {256, 1}, .dimensions = 1, .small = 1024, .large = 64 * MILLION, .bytes = 4, .work_power = 1},
     {CASE(scan), .arguments = "01n", .buffer = {{1, 1, 1, 'f'}, {1, 1, 1, 0}}, .written = 1, .block = {256, 1},
      .dimensions = 1, .small = 1000, .large = 16 * MILLION, .bytes = 8, .work_power = 1},

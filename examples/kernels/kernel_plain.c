@@ -41,6 +41,21 @@ void plain_reduce_shared(void *const *buffer, int n)
     }
 }
 
+void plain_reduce_shuffle(void *const *buffer, int n)
+{
+    const float *in = buffer[0];
+    float *out = buffer[1], lane[32];
+    for (int block = 0; block * 256 < n; block++) {
+        float part[32] = {0};
+        for (int warp = 0; warp < 8; warp++) {
+            for (int t = 0; t < 32; t++)
+                lane[t] = block * 256 + warp * 32 + t < n ? in[block * 256 + warp * 32 + t] : 0.0f;
+            part[warp] = tree_sum(lane, 32);
+        }
+        out[block] = tree_sum(part, 32);
+    }
+}
+
 void plain_scan(void *const *buffer, int n)
 {
     const float *in = buffer[0];

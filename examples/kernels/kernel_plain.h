@@ -6,6 +6,7 @@
 void plain_saxpy(void *const *buffer, int n);
 void plain_strided_copy(void *const *buffer, int n);
 void plain_reduce_shared(void *const *buffer, int n);
+void plain_reduce_shuffle(void *const *buffer, int n);
 void plain_scan(void *const *buffer, int n);
 void plain_histogram(void *const *buffer, int n);
 void plain_transpose(void *const *buffer, int side);

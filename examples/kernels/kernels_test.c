@@ -91,6 +91,34 @@ static void compare(const kernel_case *what, unsigned buffer, const void *got, c
     }
 }
 
+// OpenCL compiles for seconds: a few of the kernels here, all with an argument.
+static const char *const on_opencl[] = {"saxpy", "reduce_shared", "histogram", "transpose"};
+static bool all_on_opencl;
+
+static bool runs_on_opencl(const kernel_case *what)
+{
+    slr_device *device;
+    bool wanted = all_on_opencl;
+    for (size_t i = 0; i < sizeof on_opencl / sizeof *on_opencl; i++)
+        wanted = wanted || strcmp(on_opencl[i], what->name) == 0;
+    if (!wanted || slr_device_open("opencl:0", NULL, &device) != SLR_OK)
+        return false;
+    slr_device_close(device);
+    return true;
+}
+
+static void compare_on_opencl(const kernel_case *what, const char *spec, void **interpreted)
+{
+    void *got[KERNEL_BUFFERS];
+    run(what, spec, got);
+    for (unsigned i = buffers_of(what) - what->written; i < buffers_of(what); i++)
+        if (what->tolerance > 0) // its math functions are the device's
+            compare(what, i, got[i], interpreted[i]);
+        else
+            assert_memory_equal(got[i], interpreted[i], kernel_case_elements(what, i, what->small) * 4);
+    free_all(what, got);
+}
+
 static void kernel_gives_what_plain_c_gives(void **state)
 {
     const kernel_case *what = *state;
@@ -104,13 +132,19 @@ static void kernel_gives_what_plain_c_gives(void **state)
         assert_memory_equal(compiled[i], interpreted[i], kernel_case_elements(what, i, what->small) * 4);
         compare(what, i, compiled[i], plain[i]);
     }
+    if (runs_on_opencl(what)) {
+        compare_on_opencl(what, "opencl:0", interpreted);
+        compare_on_opencl(what, "opencl:0?memory=plain", interpreted);
+    }
     free_all(what, compiled);
     free_all(what, interpreted);
     free_all(what, plain);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
+    all_on_opencl = argc > 1;
     struct CMUnitTest *tests = calloc(kernel_case_count, sizeof *tests);
     for (size_t i = 0; i < kernel_case_count; i++)
         tests[i] = (struct CMUnitTest){kernel_cases[i].name, kernel_gives_what_plain_c_gives, NULL, NULL,

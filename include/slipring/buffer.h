@@ -6,6 +6,7 @@
 #include <slipring/program.h>
 
 #include <stddef.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +35,10 @@ typedef struct slr_buffer_desc {
                   ///< memory, elsewhere the host's view. Its contents are the buffer's. To be used through maps only
     void (*release)(void *user); ///< called once nothing uses `import` any more; may be NULL
     void *user;
+    uint32_t pinned; ///< 1: the host's side of it is page-locked from the beginning, so that no page of it is ever
+                     ///< swapped out or first touched later. Where memory is one (cpu) that is the buffer, which then
+                     ///< begins on a page; elsewhere it is the host's view, which is made at once, and a device with a
+                     ///< copy engine of its own reads and writes it without a copy between
 } slr_buffer_desc;
 #ifdef __cplusplus
 static inline slr_buffer_desc slr_buffer_desc_init(void)
@@ -60,6 +65,7 @@ typedef struct slr_buffer_info {
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS];
     uint64_t uploads, uploaded_bytes;     ///< from the host to the device; of the whole buffer, also for a slice
     uint64_t downloads, downloaded_bytes; ///< and back
+    uint32_t pinned;                      ///< 1: page-locked
 } slr_buffer_info;
 
 /// Makes a buffer of `bytes` bytes (1 to 2^40), zeroed, aligned to 64, automatic.
@@ -76,8 +82,9 @@ SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, cons
 
 /// The same as a description says; zeroed unless memory is imported.
 /// Threads, Blocks, Owns: as slr_buffer_create.
-/// Errors: INVALID (shape, dtype and bytes do not agree; an import that is not aligned), UNSUPPORTED (unified, on a
-/// device with memory of its own), NO_MEMORY.
+/// Errors: INVALID (shape, dtype and bytes do not agree; an import that is not aligned, or that is to be pinned: its
+/// owner can lock it), UNSUPPORTED (unified, on a device with memory of its own), NO_MEMORY (also: pinned, and beyond
+/// what the process may lock; the message names that limit).
 SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *desc, slr_buffer **out);
 
 /// A part of a buffer as a buffer of its own: the same memory and the same record, so that work on parts that do not
@@ -138,6 +145,44 @@ SLR_API slr_status slr_buffer_get_info(const slr_buffer *buffer, slr_buffer_info
 
 /// Threads: any.  Blocks: no.  Returns 0 for NULL.
 SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
+
+// ---- as text --------------------------------------------------------------------------------------------------------
+
+/// How a buffer is printed. Zero means the default; fields are only appended.
+typedef struct slr_print_desc {
+    uint32_t struct_size;
+    slr_scalar dtype; ///< of the elements; default: the buffer's. Another than that is printed without a shape
+    uint64_t count;   ///< only so many elements, in one line; default: all, a line for each row of the shape, an empty
+                      ///< line between matrices
+    uint32_t edge;    ///< of each dimension longer than twice that only so many at both ends, "..." between; default:
+                      ///< all
+} slr_print_desc;
+#ifdef __cplusplus
+static inline slr_print_desc slr_print_desc_init(void)
+{
+    slr_print_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_PRINT_DESC_INIT slr_print_desc_init()
+#else
+#define SLR_PRINT_DESC_INIT                                                                                            \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_print_desc)                                                                \
+    }
+#endif
+
+/// The buffer's elements as text, each the shortest that reads back as the same value; a '.' in any locale. It is read
+/// piece by piece (slr_buffer_read): what is written meanwhile may show in part. `out` gets at most `bytes`, with the
+/// NUL; `*length` (may be NULL) is how long all of it is, without.
+///
+/// Threads: any.  Blocks: for work in flight on the buffer.  Owns: nothing; `desc` may be NULL.
+/// Errors: INVALID (NULL, no dtype, more elements than there are), or as slr_buffer_read.
+SLR_API slr_status slr_buffer_format(slr_buffer *buffer, const slr_print_desc *desc, char *out, size_t bytes,
+                                     size_t *length);
+
+/// The same, to a file. Errors: also SYSTEM (the file would not have it).
+SLR_API slr_status slr_buffer_print(slr_buffer *buffer, const slr_print_desc *desc, FILE *to);
 
 #ifdef __cplusplus
 }

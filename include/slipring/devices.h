@@ -6,6 +6,12 @@
 ///   "cpu?engine=compiled"     refuses where there is no compiler; "cpu?engine=interpreted" never uses one
 ///   "cpu?threads=1"           this many worker threads (1-256; default: the cores this process may use, at most 64)
 ///   "cpu?unified=0"           as if its memory were not the host's: what is moved is moved and counted
+///   "opencl:1"                a device of any OpenCL platform, counted over all of them; "opencl:0?svm=0" has its
+///   buffers
+///                             in no shared virtual memory, "opencl:0?memory=plain" says which ("fine", "coarse",
+///                             "host")
+///   "cuda:1"                  an NVIDIA GPU, as its driver counts them; "cuda:GPU-8f2c" by its name (nvidia-smi -L),
+///                             "cuda:0?context=primary" in the context of the process's other users of CUDA
 ///   "null"                    checks and counts everything, stores and runs nothing: for measuring the front half
 ///   "cuda,cpu"                a list: the first that opens. The info says which and why
 ///   "auto"                    the best that opens here
@@ -15,6 +21,7 @@
 
 #include <slipring/allocator.h>
 #include <slipring/memory_event.h>
+#include <slipring/print.h>
 #include <slipring/status.h>
 
 #ifdef __cplusplus
@@ -35,6 +42,8 @@ typedef struct slr_device_desc {
     uint64_t max_memory_bytes;      ///< of the device for buffers; a multiple of 64. 0: no limit
     slr_on_memory *on_memory;       ///< NULL, or told of each buffer's memory, and at close of what is left
     void *memory_user;              ///< for it
+    slr_on_print *on_print;         ///< NULL, or told what kernels print
+    void *print_user;               ///< for it
 } slr_device_desc;
 #ifdef __cplusplus
 static inline slr_device_desc slr_device_desc_init(void)
@@ -63,6 +72,10 @@ typedef struct slr_device_info {
     uint32_t ring_kernels;   ///< 1: runs ring kernels, kept going without a launch a message
     uint64_t memory_bytes;   ///< memory it can use
     uint32_t unified_memory; ///< 1: the host can address its memory, so that no bytes have to be moved
+    char features[256];      ///< what else it can, as words: "opencl=3.0 memory=fine fp64"; "" where nothing varies
+    char notes[160];         ///< what was done so that it works, such as a variable that was set; or ""
+    uint32_t kernels;        ///< 1: runs `__global__` kernels
+    uint32_t compute_units;  ///< what it counts as its cores; 0: not said
 } slr_device_info;
 
 /// A backend that this library was built with, and whether it can run here.

@@ -35,9 +35,14 @@ SLR_API slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream);
 SLR_API slr_status slr_graph_end(slr_graph *graph);
 
 /// Submits all of it as one: nothing of another submission to the stream comes between. `rebindings` name buffers to
-/// use instead, of this device and at least as long. Threads: any.  Blocks: no. Errors: INVALID (NULL, another device,
-/// a buffer that was not recorded or is too short), WRONG_STATE (recording; a range is mapped), UNSUPPORTED (rebinding
-/// a kernel's buffer), NO_MEMORY.
+/// use instead, for this launch, of this device and at least as long, of which as many bytes are used; all at the same
+/// time, so that two may change places. A slice is a buffer of its own: rebinding the whole leaves what was recorded
+/// with the slice.
+///
+/// Threads: any.  Blocks: no.  Owns: holds the buffers and the graph until done.
+/// Errors: INVALID (NULL, another device, a buffer that was not recorded, is named twice or is too short, two
+/// `__restrict__` parameters of a kernel that become one buffer), WRONG_STATE (recording; a range is mapped),
+/// NO_MEMORY.
 SLR_API slr_status slr_graph_launch(slr_graph *graph, slr_stream *stream, const slr_rebinding *rebindings,
                                     uint32_t rebinding_count, slr_point *out);
 

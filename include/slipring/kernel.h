@@ -136,6 +136,45 @@ SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape 
 /// Threads: any.  Blocks: while it compiles.  Errors: as slr_launch.
 SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 
+#define SLR_OPTIMIZE_BOTH 3u
+
+/// What to compile ahead. Zero means the default; fields are only appended.
+typedef struct slr_prefetch_desc {
+    uint32_t struct_size;
+    uint32_t optimize;  ///< as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH; default: the program's own. Another
+                        ///< than that is for programs to come: the cache on disk keeps it
+    const char *kernel; ///< its name; default: all of the program
+    const slr_shape *shapes; ///< of launches to come, of which the block and the vector width count; default: each
+                             ///< block that SLR_1D chooses
+    uint32_t shape_count;
+} slr_prefetch_desc;
+#ifdef __cplusplus
+static inline slr_prefetch_desc slr_prefetch_desc_init(void)
+{
+    slr_prefetch_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_PREFETCH_DESC_INIT slr_prefetch_desc_init()
+#else
+#define SLR_PREFETCH_DESC_INIT                                                                                         \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_prefetch_desc)                                                             \
+    }
+#endif
+
+/// Compiles kernels ahead, in the background: as slr_kernel_prepare, without waiting. `desc` NULL: all of the program,
+/// for each block that SLR_1D chooses. The point passes when all of it has been tried: slr_point_wait then gives the
+/// first failure. A launch that comes earlier waits for its own kernel alone. slr_device_close ends it. The point is
+/// valid as long as the program.
+///
+/// Threads: any.  Blocks: no.  Owns: holds the program until done; `desc` and what it points to is copied, `out` may be
+/// NULL.
+/// Errors: INVALID (NULL, a shape that a kernel cannot have), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs
+/// no kernels), WRONG_STATE (the device is closed), NO_MEMORY; at the point those of slr_kernel_prepare, and
+/// WRONG_STATE (the device was closed).
+SLR_API slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *desc, slr_point *out);
+
 static inline slr_arg slr_arg_signed(int64_t value)
 {
     slr_arg arg = {SLR_ARG_SIGNED, 8, {0}};

@@ -8,6 +8,14 @@
 
 struct slri_bound; // abi/handler.h
 
+// What the threads of a launch print, a record a printf: a word (the format's number, above it how many values), then
+// the values' bits, 8 bytes each.
+struct slri_printed {
+    unsigned char *data;
+    uint64_t bytes;
+    uint64_t used, lost; // atomic: bytes of records; printfs that found no room
+};
+
 struct slri_launch {
     const struct slri_bound *bound; // one a parameter of the kernel
     uint32_t grid[3];               // in blocks; the block's shape is compiled in
@@ -15,6 +23,8 @@ struct slri_launch {
     // The first fault that a thread met; the others go on. `fault` is an enum slri_fault, changed from 0 by who writes
     // the other two: read those when all blocks are done.
     uint32_t fault, fault_file, fault_line;
+    unsigned char *global;        // the program's variables
+    struct slri_printed *printed; // NULL: nobody wants it
 };
 
 // Runs blocks first to first + count - 1, in order of x, then y, then z.

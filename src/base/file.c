@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static slr_status refused(const char *what, const char *path)
@@ -209,6 +211,18 @@ slr_status slri_folder_make_private(char **path)
     return status;
 }
 
+slr_status slri_folder_visit(const char *path, void (*visit)(void *user, const char *name), void *user)
+{
+    DIR *folder = opendir(path);
+    if (!folder)
+        return refused("list", path);
+    for (const struct dirent *entry; (entry = readdir(folder));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            visit(user, entry->d_name);
+    closedir(folder);
+    return SLR_OK;
+}
+
 void slri_folder_remove(const char *path)
 {
     (void)rmdir(path);
@@ -233,6 +247,12 @@ bool slri_file_identify(const char *path, slri_file_identity *out)
                                     .mtime_ns = (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec,
                                     .inode = (uint64_t)about.st_ino};
     return true;
+}
+
+uint64_t slri_file_age_s(const slri_file_identity *file)
+{
+    int64_t age_s = (int64_t)time(NULL) - file->mtime_ns / 1000000000;
+    return age_s > 0 ? (uint64_t)age_s : 0;
 }
 
 slr_status slri_cache_folder(char **path)

@@ -46,6 +46,9 @@ slr_status slri_folder_trusted(const char *path);
 /// Errors: SYSTEM, NO_MEMORY.
 slr_status slri_folder_make_private(char **path);
 
+/// Calls `visit(user, name)` for what is in the folder, in no order. It may remove files. Errors: NOT_FOUND, SYSTEM.
+slr_status slri_folder_visit(const char *path, void (*visit)(void *user, const char *name), void *user);
+
 /// Removes a folder that is empty. Best effort.
 void slri_folder_remove(const char *path);
 
@@ -54,6 +57,9 @@ slr_status slri_path_canonical(const char *path, char **out);
 
 /// False where `path` names no regular file. `out` may be NULL: does it exist?
 bool slri_file_identify(const char *path, slri_file_identity *out);
+
+/// Seconds since the file was written, by the calendar's clock; 0 where that has been set back since.
+uint64_t slri_file_age_s(const slri_file_identity *file);
 
 /// This user's cache folder: SLIPRING_CACHE_DIR, else XDG_CACHE_HOME/slipring, else HOME/.cache/slipring. It need not
 /// exist. Errors: NOT_FOUND (none of the three is set), NO_MEMORY.

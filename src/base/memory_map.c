@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Anonymous private mappings.
+// Anonymous private mappings, and pages that stay in memory.
 #define _GNU_SOURCE
 #include "base/memory_map.h"
 
+#include "base/status.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 void *slri_map_reserve(size_t bytes)
 {
@@ -12,8 +19,50 @@ void *slri_map_reserve(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+#define LARGE_PAGE ((size_t)2 << 20)
+
+void *slri_map_reserve_large(size_t bytes)
+{
+    if (bytes < 2 * LARGE_PAGE || bytes > SIZE_MAX - LARGE_PAGE)
+        return slri_map_reserve(bytes);
+    unsigned char *memory = slri_map_reserve(bytes + LARGE_PAGE);
+    if (!memory)
+        return NULL;
+    size_t page = slri_page_bytes(), skip = (LARGE_PAGE - (uintptr_t)memory % LARGE_PAGE) % LARGE_PAGE;
+    size_t kept = (bytes + page - 1) / page * page;
+    if (skip)
+        munmap(memory, skip);
+    munmap(memory + skip + kept, LARGE_PAGE - skip);
+    madvise(memory + skip, bytes, MADV_HUGEPAGE); // where it is refused small pages do
+    return memory + skip;
+}
+
 void slri_map_release(void *memory, size_t bytes)
 {
     if (memory)
         munmap(memory, bytes);
+}
+
+size_t slri_page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+slr_status slri_memory_lock(void *memory, size_t bytes)
+{
+    if (mlock(memory, bytes) == 0)
+        return SLR_OK;
+    int why = errno;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        return SLRI_FAIL(NO_MEMORY,
+                         "cannot page-lock %zu B: %s; this process may lock %llu B in all (RLIMIT_MEMLOCK, ulimit -l)",
+                         bytes, strerror(why), (unsigned long long)limit.rlim_cur);
+    return SLRI_FAIL(NO_MEMORY, "cannot page-lock %zu B: %s", bytes, strerror(why));
+}
+
+void slri_memory_unlock(void *memory, size_t bytes)
+{
+    if (memory)
+        munlock(memory, bytes);
 }

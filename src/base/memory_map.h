@@ -3,12 +3,26 @@
 #ifndef SLRI_BASE_MEMORY_MAP_H
 #define SLRI_BASE_MEMORY_MAP_H
 
+#include <slipring/status.h>
+
 #include <stddef.h>
 
 /// `bytes` zeroed bytes on a page boundary, or NULL. The kernel commits a page at its first write.
 void *slri_map_reserve(size_t bytes);
 
-/// Gives back what slri_map_reserve gave, with the same size. NULL is fine.
+/// The same for what kernels stream over: from 4 MiB on it begins at a multiple of 2 MiB, and the operating system is
+/// asked for pages of that size.
+void *slri_map_reserve_large(size_t bytes);
+
+/// Gives back what one of the two gave, with the same size. NULL is fine.
 void slri_map_release(void *memory, size_t bytes);
+
+size_t slri_page_bytes(void);
+
+/// Keeps the pages in memory, all of them from now on. Errors: NO_MEMORY (the message names the process's limit).
+slr_status slri_memory_lock(void *memory, size_t bytes);
+
+/// Ends that. NULL is fine.
+void slri_memory_unlock(void *memory, size_t bytes);
 
 #endif

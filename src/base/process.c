@@ -106,9 +106,29 @@ static int spawn(const char *program, const char *const argv[], int output_fd, p
     return error;
 }
 
-// Milliseconds for poll(), rounded up, so that it does not return just before the deadline; at most a second at a time.
-static int poll_ms_until(uint64_t deadline_ns)
+// How long a program may run.
+struct limit {
+    uint64_t deadline_ns;
+    const uint32_t *cancel; // or NULL
+};
+#define CANCEL_POLL_MS 20
+
+static bool is_cancelled(const struct limit *limit)
 {
+    return limit->cancel && __atomic_load_n(limit->cancel, __ATOMIC_RELAXED); // nothing is read on its strength
+}
+
+static bool is_over(const struct limit *limit)
+{
+    return is_cancelled(limit) || slri_passed(limit->deadline_ns);
+}
+
+// Milliseconds for poll(), rounded up, so that it does not return just before the deadline; at most a second at a time.
+static int poll_ms_until(const struct limit *limit)
+{
+    uint64_t deadline_ns = limit->deadline_ns;
+    if (limit->cancel)
+        return CANCEL_POLL_MS;
     if (deadline_ns == SLRI_FOREVER)
         return -1;
     uint64_t now = slri_now_ns();
@@ -116,15 +136,15 @@ static int poll_ms_until(uint64_t deadline_ns)
     return left < 1000000000u ? (int)(left / 1000000u) + 1 : 1000;
 }
 
-// Reads to the end of the output, keeping the first `limit` bytes. False if the deadline passes first.
-static bool collect(int fd, uint64_t deadline_ns, size_t limit, slri_text *text, bool *truncated)
+// Reads to the end of the output, keeping the first `most` bytes. False if its time is over first.
+static bool collect(int fd, const struct limit *limit, size_t most, slri_text *text, bool *truncated)
 {
     char chunk[4096];
     for (;;) {
         struct pollfd waited = {.fd = fd, .events = POLLIN};
-        int ready = poll(&waited, 1, poll_ms_until(deadline_ns));
+        int ready = poll(&waited, 1, poll_ms_until(limit));
         if (ready <= 0) {
-            if (slri_passed(deadline_ns))
+            if (is_over(limit))
                 return false;
             continue;
         }
@@ -133,22 +153,22 @@ static bool collect(int fd, uint64_t deadline_ns, size_t limit, slri_text *text,
             return true;
         if (got < 0)
             continue;
-        size_t room = limit - text->length;
+        size_t room = most - text->length;
         *truncated |= (size_t)got > room;
         slri_text_append(text, chunk, (size_t)got < room ? (size_t)got : room);
-        if (slri_passed(deadline_ns))
+        if (is_over(limit))
             return false; // it writes without end
     }
 }
 
-// Waits for the child, which has closed its output and so is about to end. False if the deadline passes first.
-static bool reap(pid_t pid, uint64_t deadline_ns, int *exit_code)
+// Waits for the child, which has closed its output and so is about to end. False if its time is over first.
+static bool reap(pid_t pid, const struct limit *limit, int *exit_code)
 {
     int how = 0;
     pid_t ended;
     uint64_t nap_ns = 20000;
     while ((ended = waitpid(pid, &how, WNOHANG)) == 0) {
-        if (slri_passed(deadline_ns))
+        if (is_over(limit))
             return false;
         slri_sleep_ns(nap_ns);
         if (nap_ns < 1000000)
@@ -188,7 +208,7 @@ static slr_status start(const char *const argv[], pid_t *pid, int *output_fd)
     return SLR_OK;
 }
 
-static slr_status run(const char *const argv[], uint64_t deadline_ns, size_t limit_bytes, slri_process_result *out)
+static slr_status run(const char *const argv[], const struct limit *limit, size_t limit_bytes, slri_process_result *out)
 {
     pid_t pid;
     int output_fd;
@@ -196,12 +216,14 @@ static slr_status run(const char *const argv[], uint64_t deadline_ns, size_t lim
 
     slri_text output = SLRI_TEXT_INIT;
     slri_process_result result = {0};
-    bool ended = collect(output_fd, deadline_ns, limit_bytes, &output, &result.truncated) &&
-                 reap(pid, deadline_ns, &result.exit_code);
+    bool ended =
+        collect(output_fd, limit, limit_bytes, &output, &result.truncated) && reap(pid, limit, &result.exit_code);
     close(output_fd);
     if (!ended) {
         kill_group(pid);
         slri_text_free(&output);
+        if (is_cancelled(limit))
+            return SLRI_FAIL(WRONG_STATE, "%s was killed: nobody wants what it makes any more", argv[0]);
         return SLRI_FAIL(TIMEOUT, "%s did not end by its deadline and was killed", argv[0]);
     }
     result.output_bytes = output.length;
@@ -212,11 +234,11 @@ static slr_status run(const char *const argv[], uint64_t deadline_ns, size_t lim
     return SLR_OK;
 }
 
-slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, size_t limit_bytes,
+slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, const uint32_t *cancel, size_t limit_bytes,
                             slri_process_result *out)
 {
-    deadline_ns = slri_sim_leave(deadline_ns); // a program takes real time
-    slr_status status = run(argv, deadline_ns, limit_bytes, out);
+    struct limit limit = {slri_sim_leave(deadline_ns), cancel}; // a program takes real time
+    slr_status status = run(argv, &limit, limit_bytes, out);
     slri_sim_return();
     return status;
 }

@@ -20,7 +20,7 @@
 static slr_status shell(const char *script, uint64_t timeout_ns, size_t limit, slri_process_result *out)
 {
     const char *const argv[] = {"sh", "-c", script, "zero", "an argument; with $HOME", NULL};
-    return slri_process_run(argv, slri_deadline_after(timeout_ns), limit, out);
+    return slri_process_run(argv, slri_deadline_after(timeout_ns), NULL, limit, out);
 }
 
 #define TEN_SECONDS_NS 10000000000u
@@ -139,7 +139,7 @@ static void missing_program_is_named(void **state)
     (void)state;
     slri_process_result result;
     const char *const argv[] = {"no-such-compiler", "-c", NULL};
-    assert_int_equal(slri_process_run(argv, SLRI_FOREVER, 100, &result), SLR_NOT_FOUND);
+    assert_int_equal(slri_process_run(argv, SLRI_FOREVER, NULL, 100, &result), SLR_NOT_FOUND);
     assert_non_null(strstr(slr_error_message(), "no-such-compiler"));
 }
 
@@ -175,6 +175,24 @@ static void path_is_searched_in_its_order(void **state)
     free(before);
 }
 
+static void set(void *arg)
+{
+    slri_sleep_ns(50000000);
+    __atomic_store_n((uint32_t *)arg, 1, __ATOMIC_RELAXED);
+}
+
+static void program_that_is_cancelled_is_killed(void **state)
+{
+    (void)state;
+    static const char *const argv[] = {"sleep", "1000", NULL};
+    slri_process_result result;
+    slri_thread thread;
+    uint32_t cancel = 0;
+    assert_int_equal(slri_thread_start(&thread, "cancels", set, &cancel), SLR_OK);
+    assert_int_equal(slri_process_run(argv, SLRI_FOREVER, &cancel, 100, &result), SLR_WRONG_STATE);
+    slri_thread_join(&thread);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +206,7 @@ int main(void)
         cmocka_unit_test(missing_program_is_named),
         cmocka_unit_test(programs_are_found_on_path_or_by_their_own),
         cmocka_unit_test(path_is_searched_in_its_order),
+        cmocka_unit_test(program_that_is_cancelled_is_killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,7 +159,7 @@ static void a_program_takes_real_time_and_the_clock_stands(void **state)
     const char *const argv[] = {"/bin/sh", "-c", "sleep 0.05; echo done", NULL};
     slri_process_result result;
     uint64_t before = slri_now_ns();
-    assert_int_equal(slri_process_run(argv, slri_deadline_after(20000000000u), 64, &result), SLR_OK);
+    assert_int_equal(slri_process_run(argv, slri_deadline_after(20000000000u), NULL, 64, &result), SLR_OK);
     assert_true(slri_now_ns() - before < 1000000);
     assert_string_equal(result.output, "done\n");
     free(result.output);

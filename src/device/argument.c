@@ -114,9 +114,10 @@ static slr_status give_buffer(const struct place *at, const slr_arg *arg, struct
     const struct slri_type *element = at->parameter->type;
     if (arg->kind != SLR_ARG_BUFFER)
         return wrong_type(at, arg, "a pointer and takes a buffer");
-    if (!buffer)
-        return SLRI_FAIL(INVALID, "kernel %s: parameter %u '%s': the buffer is NULL", at->kernel->info.name, at->number,
-                         at->parameter->name);
+    if (!buffer) { // none: which the kernel can ask
+        *out = (struct slri_bound){0};
+        return SLR_OK;
+    }
     if (buffer->device != at->kernel->program->device)
         return SLRI_FAIL(INVALID, "kernel %s: parameter %u '%s': the buffer is of another device than the kernel",
                          at->kernel->info.name, at->number, at->parameter->name);
@@ -124,6 +125,8 @@ static slr_status give_buffer(const struct place *at, const slr_arg *arg, struct
         return SLRI_FAIL(INVALID, "kernel %s: parameter %u '%s': a buffer of %llu bytes holds no element of %llu",
                          at->kernel->info.name, at->number, at->parameter->name, (unsigned long long)buffer->bytes,
                          (unsigned long long)element->bytes);
+    slr_scalar scalar = element->kind <= SLRI_F64 ? (slr_scalar)element->kind : (slr_scalar)0;
+    SLRI_TRY(slri_buffer_check_elements(buffer, scalar, "kernel", at->kernel->info.name, at->parameter->name));
     *out = (struct slri_bound){buffer->memory, buffer->bytes};
     return SLR_OK;
 }

@@ -23,6 +23,7 @@ struct slri_option {
 struct slri_spec {
     char backend[16];
     uint32_t index; // of "cuda:1"; 0 when it is not said
+    char id[48];    // of "cuda:GPU-..."; "" when it is a number
     struct slri_option option[8];
     uint32_t options;
 };
@@ -34,6 +35,12 @@ struct slri_kernel_shape {
     uint32_t level; // of optimisation, 1 or 2
 };
 
+// Where what kernels print goes.
+struct slri_printer {
+    slr_on_print *function;
+    void *user;
+};
+
 // What a submission is made of, a tag a kind. Device addresses are NULL on a device that stores nothing.
 enum slri_command_op {
     SLRI_COPY_IN,  // copy: host to device
@@ -43,6 +50,7 @@ enum slri_command_op {
     SLRI_CALL,     // call: a function of the host; also where what came before it has failed
     SLRI_DISPATCH, // dispatch: a kernel over a grid
     SLRI_STAMP,    // stamp: the time at which all before it has been done
+    SLRI_TASK,     // task: a function of slipring's own, which takes long, keeps no stream from running, and may fail
     SLRI_OPS       // how many there are
 };
 
@@ -70,10 +78,19 @@ struct slri_command {
         } call;
         struct {
             void *ready;                    // of kernel_prepare
+            const struct slri_entry *entry; // the kernel
             const struct slri_bound *bound; // one a parameter; kept until the submission is settled
-            uint32_t grid[3], dynamic_bytes;
+            uint32_t grid[3], block[3], dynamic_bytes;
+            // The front half's, for who watches: the second is NULL where nobody did when it was launched.
+            struct slr_kernel *kernel;
+            const struct slri_launch_count *count;
+            const struct slri_printer *printer; // NULL: nobody wants it
         } dispatch;
         uint64_t *stamp; // on the clock of slri_now_ns
+        struct {
+            slr_status (*function)(void *user);
+            void *user;
+        } task;
     };
 };
 
@@ -287,11 +304,14 @@ static inline void slri_shard_time(struct slri_shard *shard, uint32_t done)
 
 // What a device can do.
 struct slri_capabilities {
-    bool unified; // the host can address its memory
+    bool unified;       // the host can address its memory
+    bool imports;       // where it is unified: it can use memory that the application made
+    uint32_t alignment; // at which its buffers begin; 0: 64
 };
 
 struct slri_backend {
     const char *name;
+    bool has_ids; // its devices have names too, behind the colon
     // Required.
     slr_status (*probe)(char *reason, size_t reason_bytes, uint32_t *devices); // can it run here; quick
     slr_status (*open)(const struct slri_spec *spec, const slr_allocator *allocator, void **device);
@@ -303,22 +323,27 @@ struct slri_backend {
     void (*buffer_destroy)(void *device, void *memory, uint64_t bytes); // stores nothing
     slr_status (*queue_open)(void *device, struct slri_queue *queue);   // before the first submission to it
     slr_status (*submit)(void *device, struct slri_submission *submission);
-    // Optional, all or none: kernels and ring kernels.
+    // Optional: before a queue goes; nothing is in it then.
+    void (*queue_close)(void *device, struct slri_queue *queue);
+    // Optional: kernels (the first two and kernel_prepare), and with all of them ring kernels too.
     slr_status (*program_create)(void *device, const struct slri_module *module, void **program);
     void (*program_destroy)(void *device, void *program);
+    // Optional: the memory of the module's variables (ir.h), for kernels that have some.
+    void *(*program_globals)(void *device, void *program);
     // A handler for one owner at a time; `self` goes with it.
     slr_status (*handler_create)(void *device, void *program, const struct slri_entry *entry, slri_handler **handler,
                                  void **self);
     void (*handler_destroy)(void *device, void *program, void *self);
     // Optional: `__global__` kernels. What a dispatch needs of a kernel for a shape of block; the
-    // program keeps it. Compiles where it must.
+    // program keeps it. Compiles where it must, but no longer than until `*cancel` is set (NULL: nobody does), which is
+    // WRONG_STATE.
     slr_status (*kernel_prepare)(void *device, void *program, const struct slri_entry *entry,
-                                 const struct slri_kernel_shape *shape, void **ready);
+                                 const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
     uint32_t (*shard_count)(const void *device, uint32_t instances); // how many owners a ring kernel of so many has
     slr_status (*shard_start)(void *device, struct slri_shard *shard);
     void (*shard_wake)(struct slri_shard *shard); // after `asleep` was taken back to 0 by the caller
 };
 
-extern const struct slri_backend slri_backend_cpu, slri_backend_null;
+extern const struct slri_backend slri_backend_cpu, slri_backend_null, slri_backend_opencl, slri_backend_cuda;
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers: checked here, stored by the backend or the user. What the host and the device do with one: map.c, submit.c.
 #include "base/alloc.h"
+#include "base/memory_map.h"
 #include "base/status.h"
 #include "device/coherence.h"
 #include "device/store.h"
@@ -67,15 +68,25 @@ static slr_status check_desc(const slr_device *device, const slr_buffer_desc *de
                          "device '%s' has memory of its own: a buffer on it can be automatic or explicit, not "
                          "unified",
                          device->backend->name);
+    if (desc->import && device->unified && !device->imports)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "device '%s' cannot use memory that it did not make: copy it in, or open it with memory of "
+                         "its own ('?svm=0')",
+                         device->backend->name);
     if ((uintptr_t)desc->import % ALIGNMENT != 0)
         return SLRI_FAIL(INVALID, "slr_buffer_desc.import is not aligned to %u bytes", ALIGNMENT);
+    if (desc->pinned > 1 || (desc->pinned && desc->import))
+        return SLRI_FAIL(INVALID,
+                         desc->import ? "slr_buffer_desc: memory that is imported is its owner's to pin"
+                                      : "slr_buffer_desc.pinned is %u; 0 and 1 are possible",
+                         desc->pinned);
     return check_size(desc, bytes);
 }
 
 // ---- life ----------------------------------------------------------------------------------------------------------
 
 // The memory: the user's own, where the device can use it as it is; else the device's.
-static slr_status get_memory(slr_buffer *buffer, void *import, const char *file, uint32_t line)
+static slr_status get_memory(slr_buffer *buffer, void *import, bool pinned, const char *file, uint32_t line)
 {
     slr_device *device = buffer->device;
     buffer->imported = import != NULL;
@@ -83,7 +94,7 @@ static slr_status get_memory(slr_buffer *buffer, void *import, const char *file,
         buffer->memory = import;
         return SLR_OK;
     }
-    SLRI_TRY(slri_store_take(device, buffer->bytes, file, line, &buffer->span));
+    SLRI_TRY(slri_store_take(device, buffer->bytes, pinned ? slri_page_bytes() : 0, file, line, &buffer->span));
     buffer->memory = buffer->span.memory;
     if (!import)
         return SLR_OK;
@@ -92,6 +103,17 @@ static slr_status get_memory(slr_buffer *buffer, void *import, const char *file,
     if (status != SLR_OK)
         slri_store_give(device, &buffer->span);
     return status;
+}
+
+// The host's side of it. No page has two buffers on it that are pinned, so that one may be unlocked.
+static slr_status pin(slr_buffer *buffer)
+{
+    if (!buffer->device->unified)
+        SLRI_TRY(slri_host_view(buffer));
+    void *memory = buffer->device->unified ? buffer->memory : buffer->host;
+    SLRI_TRY(slri_memory_lock(memory, buffer->bytes));
+    buffer->locked = memory;
+    return SLR_OK;
 }
 
 static void describe(slr_buffer *buffer, const slr_buffer_desc *desc)
@@ -117,15 +139,21 @@ static slr_status create(slr_device *device, const slr_buffer_desc *desc, const 
     buffer->bytes = buffer->validity.bytes = bytes;
     buffer->holds = 1;
     describe(buffer, desc);
-    slr_status status = get_memory(buffer, desc->import, file, line);
+    slr_status status = get_memory(buffer, desc->import, desc->pinned != 0, file, line);
     if (status != SLR_OK) {
         slri_free(device->allocator, buffer, sizeof *buffer);
         return status;
     }
     slri_mutex_init(&buffer->move_lock);
     slri_device_hold(device);
-    *out = buffer;
-    return SLR_OK;
+    status = desc->pinned ? pin(buffer) : SLR_OK;
+    if (status == SLR_OK) {
+        *out = buffer;
+        return SLR_OK;
+    }
+    buffer->release = NULL; // there was no buffer
+    slri_buffer_release(buffer);
+    return status;
 }
 
 slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *desc, slr_buffer **out)
@@ -133,6 +161,20 @@ slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *des
     if (!device || !desc || !out)
         return SLRI_FAIL(INVALID, "slr_buffer_create_with: %s is NULL", !device ? "device" : !desc ? "desc" : "out");
     return create(device, desc, NULL, 0, out);
+}
+
+slr_status slri_buffer_check_elements(const slr_buffer *buffer, slr_scalar scalar, const char *what, const char *name,
+                                      const char *parameter)
+{
+    static const char *const names[] = {[SLR_BOOL] = "bool", [SLR_I8] = "i8",   [SLR_U8] = "u8",   [SLR_I16] = "i16",
+                                        [SLR_U16] = "u16",   [SLR_I32] = "i32", [SLR_U32] = "u32", [SLR_I64] = "i64",
+                                        [SLR_U64] = "u64",   [SLR_F32] = "f32", [SLR_F64] = "f64"};
+    bool differ = (buffer->dtype >= SLR_F32) != (scalar >= SLR_F32) ||
+                  slri_scalar_bytes(buffer->dtype) != slri_scalar_bytes(scalar);
+    if (buffer->dtype == 0 || scalar == 0 || !differ)
+        return SLR_OK;
+    return SLRI_FAIL(INVALID, "%s '%s': the elements of parameter '%s' are %s, and the buffer's dtype is %s", what,
+                     name, parameter, names[scalar], names[buffer->dtype]);
 }
 
 uint32_t slri_scalar_bytes(slr_scalar scalar)
@@ -190,6 +232,7 @@ void slri_buffer_hold(slr_buffer *buffer)
 static void free_root(slr_buffer *buffer)
 {
     slr_device *device = buffer->device;
+    slri_memory_unlock(buffer->locked, buffer->bytes);
     slri_coherence_free(buffer);
     if (!(buffer->imported && device->unified))
         slri_store_give(device, &buffer->span);
@@ -244,7 +287,8 @@ slr_status slr_buffer_get_info(const slr_buffer *buffer, slr_buffer_info *out)
                              .unified = root->device->unified,
                              .bytes = buffer->bytes,
                              .dtype = buffer->dtype,
-                             .rank = buffer->rank};
+                             .rank = buffer->rank,
+                             .pinned = root->locked != NULL};
     memcpy(out->shape, buffer->shape, sizeof out->shape);
     slri_queues_lock();
     out->uploads = root->moved.uploads;

@@ -8,9 +8,11 @@
 #include "base/status.h"
 #include "device/stream.h"
 
+// Nothing overlaps an empty range, wherever it is.
 static bool overlap(struct slri_range a, struct slri_range b)
 {
-    return a.begin < b.end && b.begin < a.end;
+    uint64_t begin = a.begin > b.begin ? a.begin : b.begin, end = a.end < b.end ? a.end : b.end;
+    return begin < end;
 }
 
 static struct slri_range range_of(const struct slri_buffer_use *use)

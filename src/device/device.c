@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/sim.h"
 #include "base/status.h"
+#include "device/observe.h"
 #include "device/spec.h"
 #include "device/store.h"
 #include "device/stream.h"
@@ -71,7 +72,10 @@ static slr_status no_backend(const char *name)
 static slr_status start(slr_device *device, const struct slri_spec *spec, const slr_device_desc *desc)
 {
     SLRI_TRY(device->backend->open(spec, device->allocator, &device->self));
-    device->unified = device->backend->capabilities(device->self).unified;
+    const struct slri_capabilities can = device->backend->capabilities(device->self);
+    device->unified = can.unified;
+    device->imports = can.imports;
+    device->alignment = can.alignment;
     slr_status status = slri_store_open(device, desc);
     if (status == SLR_OK) {
         status = take_place(device);
@@ -88,6 +92,9 @@ static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *
     const struct slri_backend *backend = find_backend(spec->backend);
     if (!backend)
         return no_backend(spec->backend);
+    if (*spec->id && !backend->has_ids)
+        return SLRI_FAIL(INVALID, "device '%s:%s': '%s' is not a device number (0 to 1023)", spec->backend, spec->id,
+                         spec->id);
     const slr_allocator *allocator = desc ? desc->allocator : NULL;
     slr_device *device = slri_alloc(allocator, sizeof *device);
     if (!device)
@@ -98,9 +105,13 @@ static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *
         device->allocator_copy = *allocator;
         device->allocator = &device->allocator_copy;
     }
+    if (desc && desc->on_print)
+        device->printer = (struct slri_printer){desc->on_print, desc->print_user};
     slri_mutex_init(&device->ring_lock);
+    slri_mutex_init(&device->prefetch_lock);
     slr_status status = start(device, spec, desc);
     if (status != SLR_OK) {
+        slri_mutex_destroy(&device->prefetch_lock);
         slri_mutex_destroy(&device->ring_lock);
         slri_free(allocator, device, sizeof *device);
         return status;
@@ -149,6 +160,7 @@ slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_de
         return SLRI_FAIL(INVALID, "slr_device_desc.struct_size is %u, not %zu: begin with SLR_DEVICE_DESC_INIT",
                          desc->struct_size, sizeof *desc);
     SLRI_TRY(slri_sim_from_environment());
+    SLRI_TRY(slri_observe_from_environment());
     if (!spec)
         spec = getenv("SLIPRING_DEVICE");
     if (!spec || *spec == '\0')
@@ -170,6 +182,7 @@ void slri_device_release(slr_device *device)
     slri_streams_free(device);
     slri_store_free(device);
     device->backend->close(device->self);
+    slri_mutex_destroy(&device->prefetch_lock);
     slri_mutex_destroy(&device->ring_lock);
     slr_allocator copy = device->allocator_copy;
     slri_free(device->allocator ? &copy : NULL, device, sizeof *device);
@@ -184,6 +197,7 @@ void slr_device_close(slr_device *device)
     if (close_rings)
         close_rings(device);
     slri_store_report(device);
+    slri_observe_flush();
     slri_device_release(device);
 }
 
@@ -196,6 +210,7 @@ slr_status slr_device_get_info(const slr_device *device, slr_device_info *out)
     snprintf(out->chosen, sizeof out->chosen, "%s", device->chosen);
     out->unified_memory = device->unified;
     out->ring_kernels = device->backend->shard_start != NULL;
+    out->kernels = device->backend->kernel_prepare != NULL;
     device->backend->describe(device->self, out);
     return SLR_OK;
 }

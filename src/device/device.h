@@ -17,9 +17,14 @@ struct slr_device {
     slr_allocator allocator_copy;
     const slr_allocator *allocator; // the copy, or NULL: malloc
     char chosen[256];
-    bool unified;   // the host can address the device's memory
-    uint32_t place; // its index in the table of open devices
-    uint32_t holds; // the user's, and one an object on it; atomic
+    bool unified;                // the host can address the device's memory
+    bool imports;                // and it the application's
+    uint32_t alignment;          // at which buffers begin; 0: as the heap does
+    uint32_t place;              // its index in the table of open devices
+    uint32_t holds;              // the user's, and one an object on it; atomic
+    uint32_t closing;            // atomic: 1 from slr_device_close on: what is compiled ahead is of no use any more
+    slri_mutex prefetch_lock;    // one compilation ahead at a time
+    struct slri_printer printer; // function NULL: none
     // The ring layer's part, made with the device's first port or ring kernel and released by slri_ring_device_close.
     slri_mutex ring_lock;
     struct slri_ring_device *ring;
@@ -27,6 +32,9 @@ struct slr_device {
     struct slr_pool *pool;
     // stream.c's, under the queues' lock.
     struct slr_stream *streams, *default_stream;
+    // observe's; atomic: 0 and NULL until they are first asked for.
+    uint32_t observed_name;
+    struct slri_row *row[SLRI_OPS];
 };
 
 struct slri_flight { // a submission that uses a buffer, until it is over
@@ -52,6 +60,7 @@ struct slr_buffer {
     slr_buffer_mode mode;
     unsigned char *host; // the host's view, where it is not the device's memory: made when it is first asked for
     bool imported;       // the view, or the memory, is the user's
+    void *locked;        // NULL, or `bytes` from here are page-locked
     bool written_without_view;
     struct slri_validity validity; // with a view
     struct slri_flight *flight;
@@ -83,8 +92,9 @@ struct slr_program {
     struct slri_program_entry *entry;
     uint32_t entries;
     uint32_t holds;
-    struct slri_region *region;  // of the infos
-    slr_function_info *function; // one an entry of the module
+    struct slri_prefetch_stream *prefetch; // under the queues' lock: streams that compile ahead
+    struct slri_region *region;            // of the infos
+    slr_function_info *function;           // one an entry of the module
 };
 
 void slri_device_hold(slr_device *device);
@@ -100,6 +110,10 @@ void slri_program_release(slr_program *program);
 // INVALID, naming `call` and the range, where it leaves the buffer or that is NULL.
 slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, uint64_t bytes, const char *call);
 uint32_t slri_scalar_bytes(slr_scalar scalar); // 0 for what is no scalar
+// INVALID where both are known and the buffer's dtype has another size, or one is floating and the other not: as a
+// parameter of a kernel or ring kernel (`what` and its name) whose elements are `scalar`; 0: no scalars.
+slr_status slri_buffer_check_elements(const slr_buffer *buffer, slr_scalar scalar, const char *what, const char *name,
+                                      const char *parameter);
 // The device's address of a byte; NULL on a device that stores nothing.
 static inline void *slri_buffer_at(const slr_buffer *buffer, uint64_t offset)
 {

@@ -42,7 +42,7 @@ static const struct refused {
     {"cpu?threads=-1", SLR_INVALID, "threads '-1'"},
     {"cpu?unified=2", SLR_INVALID, "unified '2'; 0 or 1 is possible"},
     {"cpu?engine=fast", SLR_INVALID, "engine 'fast'; 'compiled' or 'interpreted' is possible"},
-    {"toaster", SLR_NO_DEVICE, "no backend 'toaster'; it has: cpu, null"},
+    {"toaster", SLR_NO_DEVICE, "no backend 'toaster'; it has: cpu, opencl, cuda, null"},
     {"CPU", SLR_NO_DEVICE, "no backend 'CPU'"},
     {"cpu:1", SLR_NO_DEVICE, "there is one cpu, cpu:0"},
     {"null:7", SLR_NO_DEVICE, "there is one null device, null:0"},
@@ -166,8 +166,15 @@ static void backends_are_listed_with_their_state(void **state)
     assert_int_equal(info.status, SLR_OK);
     assert_int_equal(info.devices, 1);
     must(slr_backend_get_info(1, &info));
+    assert_string_equal(info.name, "opencl"); // which may not be here; then the reason says what is missing
+    assert_int_equal(info.status == SLR_OK, info.devices != 0);
+    assert_int_equal(info.status == SLR_OK, *info.reason == '\0');
+    must(slr_backend_get_info(2, &info));
+    assert_string_equal(info.name, "cuda"); // likewise
+    assert_int_equal(info.status == SLR_OK, *info.reason == '\0');
+    must(slr_backend_get_info(3, &info));
     assert_string_equal(info.name, "null");
-    refuses(slr_backend_get_info(2, &info), NOT_FOUND, "there is no backend 2; this library has 2");
+    refuses(slr_backend_get_info(4, &info), NOT_FOUND, "there is no backend 4; this library has 4");
     refuses(slr_backend_get_info(0, NULL), INVALID, "out is NULL");
 }
 
@@ -190,23 +197,28 @@ static void spec_is_taken_apart(void **state)
 static void buffer_is_zeroed_aligned_and_keeps_what_is_written(void **state)
 {
     (void)state;
-    slr_device *device = open_device("cpu");
-    slr_buffer *buffer;
-    must(slr_buffer_create(device, 1000, &buffer));
-    assert_int_equal(slr_buffer_size(buffer), 1000);
-    assert_int_equal(slr_buffer_size(NULL), 0);
-    unsigned char zero[1000] = {0}, back[1000];
-    memset(back, 1, sizeof back);
-    must(slr_buffer_read(buffer, 0, back, 1000));
-    assert_memory_equal(back, zero, 1000);
-    must(slr_buffer_write(buffer, 990, "0123456789", 10));
-    must(slr_buffer_read(buffer, 991, back, 9));
-    assert_memory_equal(back, "123456789", 9);
-    must(slr_buffer_read(buffer, 989, back, 1));
-    assert_int_equal(back[0], 0);
-    must(slr_buffer_write(buffer, 1000, NULL, 0)); // nothing, at the end
-    slr_device_close(device);                      // the buffer holds it
-    slr_buffer_destroy(buffer);
+    static const char *const specs[] = {
+        "cpu", "opencl:0", "opencl:0?memory=coarse", "opencl:0?memory=host", "opencl:0?memory=plain", "cuda:0"};
+    EACH_HERE(i, specs)
+    {
+        slr_device *device = open_device(specs[i]);
+        slr_buffer *buffer;
+        must(slr_buffer_create(device, 1000, &buffer));
+        assert_int_equal(slr_buffer_size(buffer), 1000);
+        assert_int_equal(slr_buffer_size(NULL), 0);
+        unsigned char zero[1000] = {0}, back[1000];
+        memset(back, 1, sizeof back);
+        must(slr_buffer_read(buffer, 0, back, 1000));
+        assert_memory_equal(back, zero, 1000);
+        must(slr_buffer_write(buffer, 990, "0123456789", 10));
+        must(slr_buffer_read(buffer, 991, back, 9));
+        assert_memory_equal(back, "123456789", 9);
+        must(slr_buffer_read(buffer, 989, back, 1));
+        assert_int_equal(back[0], 0);
+        must(slr_buffer_write(buffer, 1000, NULL, 0)); // nothing, at the end
+        slr_device_close(device);                      // the buffer holds it
+        slr_buffer_destroy(buffer);
+    }
 }
 
 static void range_that_leaves_the_buffer_names_both(void **state)

@@ -57,6 +57,25 @@ static inline void check_message(const char *part, const char *call, const char 
         }                                                                                                              \
     } while (0)
 
+// Whether there is such a device on this machine: what needs more than a CPU is tested where it is.
+// SLIPRING_TEST_DEVICE names the only one that counts.
+static inline int is_here(const char *spec)
+{
+    slr_device *device;
+    const char *only = getenv("SLIPRING_TEST_DEVICE");
+    if (only && strcmp(only, spec) != 0)
+        return 0;
+    slr_status status = slr_device_open(spec, NULL, &device);
+    if (status == SLR_OK)
+        slr_device_close(device);
+    return status != SLR_NO_DEVICE;
+}
+
+// For each of an array of specs that is here: `i` is its index.
+#define EACH_HERE(i, specs)                                                                                            \
+    for (size_t i = 0; i < sizeof(specs) / sizeof(specs)[0]; ++i)                                                      \
+        if (is_here((specs)[i]))
+
 static inline slr_device *open_device(const char *spec)
 {
     slr_device *device = NULL;

@@ -8,21 +8,6 @@
 
 #include <string.h>
 
-struct settling { // of a recorded submission
-    void (*settle)(void *user);
-    void *user;
-};
-
-struct slr_graph {
-    slr_device *device;
-    uint32_t holds;     // the user's, and one a launch in flight
-    slr_stream *stream; // that is recorded
-    struct slri_command *command;
-    struct slri_buffer_use *use; // each buffer held
-    struct settling *settling;
-    uint32_t commands, command_room, uses, use_room, settlings, settling_room;
-};
-
 slr_status slr_graph_create(slr_device *device, slr_graph **out)
 {
     if (!device || !out)
@@ -37,7 +22,7 @@ slr_status slr_graph_create(slr_device *device, slr_graph **out)
     return SLR_OK;
 }
 
-static void release(void *user)
+void slri_graph_release(void *user)
 {
     slr_graph *graph = user;
     if (!slri_let_go(&graph->holds))
@@ -49,6 +34,7 @@ static void release(void *user)
         slri_buffer_release(graph->use[i].buffer);
     slri_free(device->allocator, graph->command, graph->command_room * sizeof *graph->command);
     slri_free(device->allocator, graph->use, graph->use_room * sizeof *graph->use);
+    slri_free(device->allocator, graph->link, graph->link_room * sizeof *graph->link);
     slri_free(device->allocator, graph->settling, graph->settling_room * sizeof *graph->settling);
     slri_free(device->allocator, graph, sizeof *graph);
     slri_device_release(device);
@@ -57,7 +43,7 @@ static void release(void *user)
 void slr_graph_destroy(slr_graph *graph)
 {
     if (graph)
-        release(graph);
+        slri_graph_release(graph);
 }
 
 // ---- recording -----------------------------------------------------------------------------------------------------
@@ -135,103 +121,61 @@ static void add_use(slr_graph *graph, const struct slri_buffer_use *use)
     graph->use[graph->uses++] = *use;
 }
 
+// Which of a command's addresses the use of that index is about: a work's uses come in the order of its addresses.
+static uint32_t slot_of(const struct slri_command *command, uint32_t use)
+{
+    if (command->op != SLRI_DISPATCH)
+        return use;
+    uint32_t parameter = 0;
+    for (;; ++parameter)
+        if (command->dispatch.entry->binding[parameter].is_buffer && command->dispatch.bound[parameter].bytes &&
+            use-- == 0) // NULL is none of the uses
+            return parameter;
+}
+
+static void add_command(slr_graph *graph, const struct slri_command *command, const struct slri_work *work)
+{
+    for (uint32_t i = 0; i < work->uses; ++i)
+        graph->link[graph->links++] =
+            (struct slri_graph_link){work->use[i].buffer, graph->commands, slot_of(command, i)};
+    if (command->op == SLRI_DISPATCH)
+        graph->bounds += command->dispatch.entry->bindings;
+    graph->command[graph->commands++] = *command;
+}
+
 slr_status slri_graph_append(slr_graph *graph, const struct slri_work *work)
 {
     SLRI_TRY(check(work));
     SLRI_TRY(make_room(graph, (void **)&graph->command, &graph->command_room, graph->commands, work->commands,
                        sizeof *graph->command));
     SLRI_TRY(make_room(graph, (void **)&graph->use, &graph->use_room, graph->uses, work->uses, sizeof *graph->use));
+    SLRI_TRY(make_room(graph, (void **)&graph->link, &graph->link_room, graph->links, work->commands * work->uses,
+                       sizeof *graph->link));
     SLRI_TRY(make_room(graph, (void **)&graph->settling, &graph->settling_room, graph->settlings, 1,
                        sizeof *graph->settling));
     for (uint32_t i = 0; i < work->commands; ++i)
-        graph->command[graph->commands++] = work->command[i];
+        add_command(graph, &work->command[i], work);
     for (uint32_t i = 0; i < work->uses; ++i)
         add_use(graph, &work->use[i]);
     if (work->settle)
-        graph->settling[graph->settlings++] = (struct settling){work->settle, work->user};
+        graph->settling[graph->settlings++] = (struct slri_graph_settling){work->settle, work->user};
     return SLR_OK;
 }
 
 // ---- launching -----------------------------------------------------------------------------------------------------
 
-static slr_status check_rebinding(const slr_graph *graph, const slr_rebinding *rebinding)
+static slr_status launch(slr_graph *graph, slr_stream *stream, slr_point *out)
 {
-    if (!rebinding->recorded || !rebinding->instead)
-        return SLRI_FAIL(INVALID, "slr_graph_launch: a buffer of a rebinding is NULL");
-    if (rebinding->instead->device != graph->device)
-        return SLRI_FAIL(INVALID, "slr_graph_launch: the buffer to use instead is of another device");
-    if (rebinding->instead->bytes < rebinding->recorded->bytes)
-        return SLRI_FAIL(INVALID, "slr_graph_launch: the buffer to use instead has %llu bytes, the recorded one %llu",
-                         (unsigned long long)rebinding->instead->bytes, (unsigned long long)rebinding->recorded->bytes);
-    for (uint32_t i = 0; i < graph->uses; ++i)
-        if (graph->use[i].buffer == rebinding->recorded)
-            return SLR_OK;
-    return SLRI_FAIL(INVALID, "slr_graph_launch: a buffer to rebind was not recorded");
-}
-
-// The address in the other buffer, of one in the recorded one.
-static void *move_address(const slr_rebinding *rebinding, const void *address)
-{
-    uintptr_t from = (uintptr_t)rebinding->recorded->memory, at = (uintptr_t)address;
-    if (!rebinding->recorded->memory || at < from || at - from >= rebinding->recorded->bytes)
-        return (void *)at;
-    return (char *)rebinding->instead->memory + (at - from);
-}
-
-static slr_status rebind_command(struct slri_command *command, const slr_rebinding *rebinding)
-{
-    switch (command->op) {
-    case SLRI_COPY_IN:
-    case SLRI_COPY_OUT:
-        command->copy.device = move_address(rebinding, command->copy.device);
-        return SLR_OK;
-    case SLRI_COPY:
-        command->move.to = move_address(rebinding, command->move.to);
-        command->move.from = move_address(rebinding, command->move.from);
-        return SLR_OK;
-    case SLRI_FILL:
-        command->fill.device = move_address(rebinding, command->fill.device);
-        return SLR_OK;
-    case SLRI_CALL:
-        return SLR_OK;
-    default:
-        return SLRI_FAIL(UNSUPPORTED, "slr_graph_launch: buffers of recorded kernels can not be rebound");
-    }
-}
-
-// The recorded commands and uses with other buffers, in one block: commands, then uses.
-static slr_status rebound(const slr_graph *graph, const slr_rebinding *rebindings, uint32_t count,
-                          struct slri_command *command)
-{
-    struct slri_buffer_use *use = (struct slri_buffer_use *)(command + graph->commands);
-    for (uint32_t i = 0; i < graph->commands; ++i)
-        command[i] = graph->command[i];
-    for (uint32_t i = 0; i < graph->uses; ++i)
-        use[i] = graph->use[i];
-    for (uint32_t r = 0; r < count; ++r) {
-        SLRI_TRY(check_rebinding(graph, &rebindings[r]));
-        for (uint32_t i = 0; i < graph->commands; ++i)
-            SLRI_TRY(rebind_command(&command[i], &rebindings[r]));
-        for (uint32_t i = 0; i < graph->uses; ++i)
-            if (graph->use[i].buffer == rebindings[r].recorded)
-                use[i].buffer = rebindings[r].instead;
-    }
-    return SLR_OK;
-}
-
-static slr_status launch(slr_graph *graph, slr_stream *stream, const struct slri_command *command,
-                         const struct slri_buffer_use *use, slr_point *out)
-{
-    struct slri_work work = {.command = command,
+    struct slri_work work = {.command = graph->command,
                              .commands = graph->commands,
-                             .use = use,
+                             .use = graph->use,
                              .uses = graph->uses,
-                             .settle = release,
+                             .settle = slri_graph_release,
                              .user = graph};
     slri_hold(&graph->holds);
     slr_status status = slri_stream_submit(stream, &work, out);
     if (status != SLR_OK)
-        release(graph);
+        slri_graph_release(graph);
     return status;
 }
 
@@ -247,16 +191,6 @@ slr_status slr_graph_launch(slr_graph *graph, slr_stream *stream, const slr_rebi
     slri_queues_unlock();
     if (recording)
         return SLRI_FAIL(WRONG_STATE, "slr_graph_launch: the graph or the stream is being recorded");
-    if (rebinding_count == 0)
-        return launch(graph, stream, graph->command, graph->use, out);
-    const slr_allocator *allocator = graph->device->allocator;
-    size_t bytes = graph->commands * sizeof *graph->command + graph->uses * sizeof *graph->use;
-    struct slri_command *command = slri_alloc(allocator, bytes);
-    if (!command)
-        return SLRI_FAIL(NO_MEMORY, "no memory to rebind a graph of %u commands", graph->commands);
-    slr_status status = rebound(graph, rebindings, rebinding_count, command);
-    if (status == SLR_OK)
-        status = launch(graph, stream, command, (struct slri_buffer_use *)(command + graph->commands), out);
-    slri_free(allocator, command, bytes);
-    return status;
+    return rebinding_count == 0 ? launch(graph, stream, out)
+                                : slri_graph_launch_rebound(graph, stream, rebindings, rebinding_count, out);
 }

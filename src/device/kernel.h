@@ -12,6 +12,7 @@ struct slr_kernel { // its parameters lie behind it
     const struct slri_entry *entry;
     slr_kernel_info info;
     uint32_t holds;
+    struct slri_row *row; // observe's; atomic: NULL until it is first counted
 };
 
 void slri_kernel_hold(slr_kernel *kernel);
@@ -19,6 +20,8 @@ void slri_kernel_release(slr_kernel *kernel);
 
 // program.c's, one a binding; layouts of outlets, which kernels have not, go to the region.
 slr_status slri_describe_bindings(struct slri_region *region, const struct slri_entry *entry, slr_parameter *out);
+
+void slri_prefetch_free(slr_program *program); // prefetch.c: its streams; what they still do is done
 
 // reflection.c: what the source holds.
 slr_status slri_describe_functions(slr_program *program);

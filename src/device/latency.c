@@ -3,6 +3,7 @@
 // owner, for the few that are timed.
 #include "base/clock.h"
 #include "device/backend.h"
+#include "device/observe.h"
 
 void slri_shard_note_latency(struct slri_shard *shard, uint32_t port, uint32_t at, uint32_t node, uint64_t now_ns)
 {
@@ -11,7 +12,10 @@ void slri_shard_note_latency(struct slri_shard *shard, uint32_t port, uint32_t a
     if (!(S[at + MB_HEAD] & MB_FLAG_TIMED))
         return;
     memcpy(&sent_ns, &S[mb_time_at(S, shard->own, port, at, node)], sizeof sent_ns);
-    slri_histogram_add(shard->latency, now_ns > sent_ns ? now_ns - sent_ns : 0);
+    uint64_t took_ns = now_ns > sent_ns ? now_ns - sent_ns : 0;
+    slri_histogram_add(shard->latency, took_ns);
+    if (slri_is_observed() && shard->ring)
+        slri_observe_message(shard, took_ns);
 }
 
 void slri_shard_note_latencies(struct slri_shard *shard, uint32_t done)

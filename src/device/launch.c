@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/kernel.h"
+#include "device/observe.h"
 #include "device/stream.h"
 
 #include <string.h>
@@ -62,8 +63,10 @@ static slr_status fill(struct kept *kept, const slr_arg *args)
         room += room_of(&kernel->entry->binding[i]);
         if (!kernel->entry->binding[i].is_buffer)
             continue;
-        SLRI_TRY(check_restrict(kernel, args, i));
         slr_buffer *buffer = args[i].value.buffer;
+        if (!buffer)
+            continue;
+        SLRI_TRY(check_restrict(kernel, args, i));
         uint32_t how = kernel->entry->binding[i].is_const ? SLRI_READS : SLRI_WRITES;
         kept->use[kept->uses++] = (struct slri_buffer_use){buffer, 0, buffer->bytes, how, false};
     }
@@ -75,15 +78,23 @@ static slr_status prepare(const slr_kernel *kernel, const slr_shape *shape, void
     slr_device *device = kernel->program->device;
     struct slri_kernel_shape wanted = {.width = shape->vector_width, .level = kernel->program->level};
     memcpy(wanted.block, shape->block, sizeof wanted.block);
-    return device->backend->kernel_prepare(device->self, kernel->program->self, kernel->entry, &wanted, ready);
+    return device->backend->kernel_prepare(device->self, kernel->program->self, kernel->entry, &wanted, NULL, ready);
 }
 
 static slr_status submit(slr_stream *stream, struct kept *kept, const slr_shape *shape, slr_point *out)
 {
     struct slri_command command = {.op = SLRI_DISPATCH,
-                                   .dispatch = {.bound = kept->bound, .dynamic_bytes = shape->shared_bytes}};
+                                   .dispatch = {.entry = kept->kernel->entry,
+                                                .bound = kept->bound,
+                                                .dynamic_bytes = shape->shared_bytes,
+                                                .kernel = kept->kernel}};
+    const struct slri_printer *printer = &kept->kernel->program->device->printer;
+    command.dispatch.printer = printer->function ? printer : NULL;
     memcpy(command.dispatch.grid, shape->grid, sizeof command.dispatch.grid);
+    memcpy(command.dispatch.block, shape->block, sizeof command.dispatch.block);
     SLRI_TRY(prepare(kept->kernel, shape, &command.dispatch.ready));
+    if (slri_is_observed())
+        command.dispatch.count = slri_observe_launch(kept->kernel, shape->grid, shape->block, kept->bound);
     struct slri_work work = {
         .command = &command, .commands = 1, .use = kept->use, .uses = kept->uses, .settle = settle, .user = kept};
     return slri_stream_submit(stream, &work, out);

@@ -155,6 +155,7 @@ static slr_status describe(slr_program *program)
 static void dispose(slr_program *program)
 {
     slr_device *device = program->device;
+    slri_prefetch_free(program);
     if (program->self)
         device->backend->program_destroy(device->self, program->self);
     slri_module_destroy(program->module);
@@ -167,6 +168,9 @@ static slr_status build(slr_program *program, const struct slri_source *source)
 {
     const slr_device *device = program->device;
     SLRI_TRY(slri_kernel_compile(source, &program->module));
+    if (program->module->globals && !device->backend->program_globals)
+        return SLRI_FAIL(UNSUPPORTED, "'%s' has the variable '%s', and device '%s' keeps none between launches",
+                         program->module->name, program->module->global[0].name, device->backend->name);
     program->region = slri_region_create();
     if (!program->region)
         return SLRI_FAIL(NO_MEMORY, "no memory for a program");

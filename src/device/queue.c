@@ -8,6 +8,7 @@
 #include "base/sim.h"
 #include "base/status.h"
 #include "base/thread.h"
+#include "device/observe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -136,22 +137,52 @@ slr_status slri_queue_push(struct slri_submission *submission)
     return SLR_OK;
 }
 
-// Behind a failure only what must be told of it is done. The first failure is what counts.
-static slr_status run_commands(const struct slri_queue_runner *runner, void *device,
-                               const struct slri_submission *submission, slr_status status)
+static void note_why(const struct slri_submission *submission)
+{
+    if (submission->queue) // read by nobody before `failed` is set, under the lock
+        snprintf(submission->queue->why, sizeof submission->queue->why, "%s", slr_error_message());
+}
+
+// Behind a failure only what must be told of it is done. The first failure is what counts. Inline: with `begin` 0 there
+// is nothing of watching in it.
+__attribute__((always_inline)) static inline slr_status run_each(const struct slri_queue_runner *runner, void *device,
+                                                                 const struct slri_submission *submission,
+                                                                 slr_status status, uint64_t begin)
 {
     for (uint32_t i = 0; i < submission->commands; ++i) {
         const struct slri_command *command = &submission->command[i];
         if (status != SLR_OK && command->op != SLRI_CALL && command->op != SLRI_STAMP)
             continue;
         slr_status got = runner->run(device, command, status);
+        if (begin != 0 && runner->finish && got == SLR_OK)
+            got = runner->finish(device); // watched, each takes what it takes
+        if (begin != 0)
+            begin = slri_observe_command(NULL, submission->queue, command, begin);
         if (status != SLR_OK || got == SLR_OK)
             continue;
         status = got;
-        if (submission->queue) // read by nobody before `failed` is set, under the lock
-            snprintf(submission->queue->why, sizeof submission->queue->why, "%s", slr_error_message());
+        note_why(submission);
+    }
+    slr_status got = runner->finish ? runner->finish(device) : SLR_OK;
+    if (status == SLR_OK && got != SLR_OK) {
+        status = got;
+        note_why(submission);
     }
     return status;
+}
+
+static __attribute__((noinline)) slr_status run_watched(const struct slri_queue_runner *runner, void *device,
+                                                        const struct slri_submission *submission, slr_status status)
+{
+    return run_each(runner, device, submission, status, slri_tick());
+}
+
+static slr_status run_commands(const struct slri_queue_runner *runner, void *device,
+                               const struct slri_submission *submission, slr_status status)
+{
+    if (slri_is_observed() && submission->queue)
+        return run_watched(runner, device, submission, status);
+    return run_each(runner, device, submission, status, 0);
 }
 
 // Threads that announced themselves before the fence are woken; those behind it see the new value. Under the lock, so
@@ -311,8 +342,11 @@ slr_status slri_queue_wait(struct slri_queue *queue, uint64_t value, uint64_t de
         if (slri_passed(deadline_ns) && deadline_ns == 0)
             return SLRI_FAIL(TIMEOUT, "the stream has not come to point %llu", (unsigned long long)value);
         SLRI_TRY(announce((struct slri_after){queue, value}));
+        uint64_t begin = slri_observe_begin();
         bool passed = wait_until_passed(queue, value, deadline_ns);
         withdraw();
+        if (begin != 0)
+            slri_observe_wait(queue, begin);
         if (!passed)
             return SLRI_FAIL(TIMEOUT, "the stream has not come to point %llu by the deadline",
                              (unsigned long long)value);

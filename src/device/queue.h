@@ -16,11 +16,13 @@ struct slri_queue_runner {
     void (*ready)(struct slri_queue *queue);
     // `before` is what has failed before it, or SLR_OK; then only a call and a stamp are run.
     slr_status (*run)(void *device, const struct slri_command *command, slr_status before);
+    // NULL, or behind the last command of a submission: waits until those that `run` has only begun are done.
+    slr_status (*finish)(void *device);
 };
 
 struct slri_queue {
     const struct slri_queue_runner *runner; // the backend's, set by queue_open
-    void *device;                           // the backend's
+    void *device, *native;                  // the backend's; `native` goes with queue_close
     uint32_t priority;                      // 0 to 255, the highest first
     struct slri_queue *next_ready;          // the backend's, from `ready` on
 

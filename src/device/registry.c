@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-static const struct slri_backend *const backends[] = {&slri_backend_cpu, &slri_backend_null, NULL};
+static const struct slri_backend *const backends[] = {&slri_backend_cpu, &slri_backend_opencl, &slri_backend_cuda,
+                                                      &slri_backend_null, NULL};
 
 const struct slri_backend *const *slri_backends(void)
 {

@@ -37,6 +37,20 @@ static slr_status parse_index(const char *from, const char *end, const char *spe
     return SLR_OK;
 }
 
+// "GPU-8f2c...": a letter first, and a dash. Who has no such devices is refused later.
+static bool is_id(const char *from, const char *end)
+{
+    bool letter = from < end && ((*from | 32) >= 'a' && (*from | 32) <= 'z');
+    return letter && memchr(from, '-', (size_t)(end - from));
+}
+
+static slr_status parse_device(const char *from, const char *end, const char *spec, struct slri_spec *out)
+{
+    if (is_id(from, end))
+        return take(from, end, out->id, sizeof out->id, "the name after ':'", spec);
+    return parse_index(from, end, spec, &out->index);
+}
+
 static slr_status parse_options(const char *at, const char *end, const char *spec, struct slri_spec *out)
 {
     for (;;) {
@@ -71,7 +85,7 @@ slr_status slri_spec_parse(const char *text, size_t bytes, struct slri_spec *out
     const char *colon = find(spec, question, ':');
     SLRI_TRY(take(spec, colon, out->backend, sizeof out->backend, "the backend's name", spec));
     if (colon < question)
-        SLRI_TRY(parse_index(colon + 1, question, spec, &out->index));
+        SLRI_TRY(parse_device(colon + 1, question, spec, out));
     return question < end ? parse_options(question + 1, end, spec, out) : SLR_OK;
 }
 

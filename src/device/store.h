@@ -15,8 +15,9 @@ void slri_store_report(slr_device *device);
 // When nothing holds the device any more, and its backend is still open.
 void slri_store_free(slr_device *device);
 
-// `bytes` zeroed bytes. Errors: NO_MEMORY; what failed while they were made zero.
-slr_status slri_store_take(slr_device *device, uint64_t bytes, const char *file, uint32_t line, slr_span *out);
+// `bytes` zeroed bytes at a multiple of `alignment`, 0: 64. Errors: NO_MEMORY; what failed while they were made zero.
+slr_status slri_store_take(slr_device *device, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
+                           slr_span *out);
 void slri_store_give(slr_device *device, const slr_span *span);
 
 // Of a buffer of a pool that nothing holds any more: true, and it waits there for its next user; or false, and it is to

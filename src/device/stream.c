@@ -33,6 +33,18 @@ static struct slr_stream *take_gone(slr_device *device)
     return gone;
 }
 
+static void close_queue(slr_device *device, struct slr_stream *stream)
+{
+    if (device->backend->queue_close)
+        device->backend->queue_close(device->self, &stream->queue);
+}
+
+static void drop(slr_device *device, struct slr_stream *stream)
+{
+    close_queue(device, stream);
+    slri_free(NULL, stream, sizeof *stream);
+}
+
 static void reap(slr_device *device)
 {
     slri_queues_lock();
@@ -40,7 +52,7 @@ static void reap(slr_device *device)
     slri_queues_unlock();
     while (gone) {
         struct slr_stream *next = gone->next;
-        slri_free(NULL, gone, sizeof *gone);
+        drop(device, gone);
         gone = next;
     }
 }
@@ -109,7 +121,8 @@ slr_status slr_stream_default(slr_device *device, slr_stream **out)
         }
         stream = device->default_stream;
         slri_queues_unlock();
-        slri_free(NULL, made, sizeof *made);
+        if (made)
+            drop(device, made);
     }
     *out = stream;
     return SLR_OK;
@@ -174,6 +187,7 @@ bool slri_streams_close(slr_device *device)
 {
     if (inside_host_function_of(device))
         return false;
+    __atomic_store_n(&device->closing, 1, __ATOMIC_RELAXED); // nothing is read on its strength
     finish_all(device, SLRI_FOREVER);
     reap(device);
     return true;
@@ -190,8 +204,10 @@ void slri_streams_free(slr_device *device)
         device->default_stream->given_up = true;
     reap(device);
     slri_queues_lock();
-    for (struct slr_stream *stream = device->streams; stream; stream = stream->next)
+    for (struct slr_stream *stream = device->streams; stream; stream = stream->next) {
+        close_queue(device, stream); // it is empty, and its device goes
         stream->queue.orphaned = free_orphan;
+    }
     slri_queues_unlock();
 }
 

@@ -14,14 +14,15 @@ struct slr_stream {
     bool given_up;               // destroyed by its owner: freed when it is idle and nobody awaits it
     struct slr_graph *recording; // or NULL: what is submitted goes there
     struct slr_stream *next;     // of the device's
+    uint32_t track;              // observe's; atomic: 0 until it is first seen
 };
 
 // What is to be submitted. All of it is copied. The buffers used are held until it is done; what they need moved is put
 // before it, and submissions of other streams that use the same bytes, and write or are written to, are waited for.
 struct slri_work {
     const struct slri_command *command;
-    const slr_point *wait; // begins after these too
-    const struct slri_buffer_use *use;
+    const slr_point *wait;             // begins after these too
+    const struct slri_buffer_use *use; // of one command: in the order of its addresses (graph.c follows it)
     uint32_t commands, waits, uses;
     void (*settle)(void *user); // NULL, or called once when the commands are done, and before the point has passed
     void *user;
@@ -44,8 +45,8 @@ static inline bool slri_stream_passed(const slr_stream *stream, uint64_t value)
 void slri_stream_hold(slr_stream *stream);
 void slri_stream_release(slr_stream *stream);
 
-// At close: waits until all work of the device's streams is done. False, and nothing done: the caller is in a host
-// function of one of them, and would wait for itself.
+// At close: ends what is compiled ahead, and waits until all work of the device's streams is done. False, and nothing
+// done: the caller is in a host function of one of them, and would wait for itself.
 bool slri_streams_close(slr_device *device);
 void slri_streams_free(slr_device *device); // when nothing holds the device any more
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, points, host functions and events: on the cpu with threads of its own, and on the null device, where who
-// submits does the work.
+// Streams, points, host functions and events: on the cpu with threads of its own, on the null device, where who
+// submits does the work, and on OpenCL where it is.
 #include "device/device_test.h"
 
 #include "base/futex.h"
 #include "base/thread.h"
 #include "device/stream.h"
 
-static const char *const devices[] = {"cpu?threads=2", "null"};
-#define EACH_DEVICE(i) for (size_t i = 0; i < sizeof devices / sizeof devices[0]; ++i)
+static const char *const devices[] = {"cpu?threads=2", "null", "opencl:0", "cuda:0"};
+#define EACH_DEVICE(i) EACH_HERE(i, devices)
+// Those that store what they are given, in memory of each kind; and work while the caller goes on.
+static const char *const storing[] = {
+    "cpu?threads=2", "opencl:0", "opencl:0?memory=coarse", "opencl:0?memory=host", "opencl:0?memory=plain", "cuda:0"};
+#define EACH_STORING(i) EACH_HERE(i, storing)
 
 static slr_stream *make_stream(slr_device *device)
 {
@@ -93,39 +97,42 @@ static void work_of_a_stream_is_done_in_order_and_its_points_pass(void **state)
 static void copies_and_fills_move_the_bytes_in_order(void **state)
 {
     (void)state;
-    slr_device *device = open_device("cpu");
-    slr_stream *stream = make_stream(device);
-    slr_buffer *a, *b;
-    must(slr_buffer_create(device, 100000, &a));
-    must(slr_buffer_create(device, 100000, &b));
-    unsigned char back[40], want[40];
-    must(slr_stream_fill(stream, a, 0, 100000, "\1\2\3\4", 4, NULL));
-    must(slr_stream_write(stream, a, 4, "abcd", 4, NULL));
-    must(slr_stream_copy(stream, b, 10, a, 0, 20, NULL));
-    must(slr_stream_copy(stream, b, 14, b, 10, 20, NULL)); // over itself
-    must(slr_stream_read(stream, b, 0, back, 40, NULL));
-    must(slr_stream_finish(stream, LONG));
-    memcpy(want, "\0\0\0\0\0\0\0\0\0\0\1\2\3\4\1\2\3\4abcd\1\2\3\4\1\2\3\4\1\2\3\4\0\0\0\0\0\0", 40);
-    assert_memory_equal(back, want, 40);
-    unsigned char *all = malloc(100000);
-    must(slr_stream_read(stream, a, 0, all, 100000, NULL));
-    must(slr_stream_finish(stream, LONG));
-    for (int k = 8; k < 100000; ++k)
-        assert_int_equal(all[k], k % 4 + 1);
-    must(slr_stream_fill(stream, a, 3, 0, "x", 1, NULL)); // nothing
-    must(slr_stream_fill(stream, a, 3, 32, "0123456789abcdef", 16, NULL));
-    must(slr_stream_read(stream, a, 2, all, 34, NULL));
-    must(slr_stream_finish(stream, LONG));
-    assert_memory_equal(all,
-                        "\3"
-                        "0123456789abcdef0123456789abcdef"
-                        "\4",
-                        34);
-    free(all);
-    slr_buffer_destroy(a);
-    slr_buffer_destroy(b);
-    slr_stream_destroy(stream);
-    slr_device_close(device);
+    EACH_STORING(i)
+    {
+        slr_device *device = open_device(storing[i]);
+        slr_stream *stream = make_stream(device);
+        slr_buffer *a, *b;
+        must(slr_buffer_create(device, 100000, &a));
+        must(slr_buffer_create(device, 100000, &b));
+        unsigned char back[40], want[40];
+        must(slr_stream_fill(stream, a, 0, 100000, "\1\2\3\4", 4, NULL));
+        must(slr_stream_write(stream, a, 4, "abcd", 4, NULL));
+        must(slr_stream_copy(stream, b, 10, a, 0, 20, NULL));
+        must(slr_stream_copy(stream, b, 14, b, 10, 20, NULL)); // over itself
+        must(slr_stream_read(stream, b, 0, back, 40, NULL));
+        must(slr_stream_finish(stream, LONG));
+        memcpy(want, "\0\0\0\0\0\0\0\0\0\0\1\2\3\4\1\2\3\4abcd\1\2\3\4\1\2\3\4\1\2\3\4\0\0\0\0\0\0", 40);
+        assert_memory_equal(back, want, 40);
+        unsigned char *all = malloc(100000);
+        must(slr_stream_read(stream, a, 0, all, 100000, NULL));
+        must(slr_stream_finish(stream, LONG));
+        for (int k = 8; k < 100000; ++k)
+            assert_int_equal(all[k], k % 4 + 1);
+        must(slr_stream_fill(stream, a, 3, 0, "x", 1, NULL)); // nothing
+        must(slr_stream_fill(stream, a, 3, 32, "0123456789abcdef", 16, NULL));
+        must(slr_stream_read(stream, a, 2, all, 34, NULL));
+        must(slr_stream_finish(stream, LONG));
+        assert_memory_equal(all,
+                            "\3"
+                            "0123456789abcdef0123456789abcdef"
+                            "\4",
+                            34);
+        free(all);
+        slr_buffer_destroy(a);
+        slr_buffer_destroy(b);
+        slr_stream_destroy(stream);
+        slr_device_close(device);
+    }
 }
 
 static void what_makes_no_sense_is_refused_by_name(void **state)
@@ -220,19 +227,22 @@ static void wait_of_another_device_outlives_the_one_it_waits_for(void **state)
 static void two_streams_run_at_the_same_time(void **state)
 {
     (void)state;
-    slr_device *device = open_device("cpu?threads=2");
-    slr_stream *a = make_stream(device), *b = make_stream(device);
-    struct gate gate[2] = {{0}, {0}};
-    must(slr_stream_call(a, hold_up, &gate[0], NULL));
-    must(slr_stream_call(b, hold_up, &gate[1], NULL));
-    await(&gate[0].entered);
-    await(&gate[1].entered); // while the other is inside
-    open_gate(&gate[0]);
-    open_gate(&gate[1]);
-    must(slr_device_finish(device, LONG));
-    slr_stream_destroy(a);
-    slr_stream_destroy(b);
-    slr_device_close(device);
+    EACH_STORING(i)
+    {
+        slr_device *device = open_device(storing[i]);
+        slr_stream *a = make_stream(device), *b = make_stream(device);
+        struct gate gate[2] = {{0}, {0}};
+        must(slr_stream_call(a, hold_up, &gate[0], NULL));
+        must(slr_stream_call(b, hold_up, &gate[1], NULL));
+        await(&gate[0].entered);
+        await(&gate[1].entered); // while the other is inside
+        open_gate(&gate[0]);
+        open_gate(&gate[1]);
+        must(slr_device_finish(device, LONG));
+        slr_stream_destroy(a);
+        slr_stream_destroy(b);
+        slr_device_close(device);
+    }
 }
 
 // The device has one thread: what is ready is taken by priority, in order of arrival where that is equal.
@@ -439,7 +449,8 @@ static void work_on_the_other(void *user, slr_status status)
     slr_buffer_destroy(temporary);
     holds(slr_stream_create(nested->own->device, NULL, &stream) == SLR_OK);
     slr_stream_destroy(stream);
-    if (--nested->left != 0)
+    // Release, and acquire where it is read: what was read into `back` goes with it.
+    if (__atomic_sub_fetch(&nested->left, 1, __ATOMIC_RELEASE) != 0)
         holds(slr_stream_call(nested->own, work_on_the_other, nested, NULL) == SLR_OK);
 }
 
@@ -454,7 +465,7 @@ static void host_function_may_submit_wait_and_create(void **state)
         must(slr_stream_call(nested.own, work_on_the_other, &nested, NULL));
         do
             must(slr_device_finish(device, LONG));
-        while (nested.left != 0);
+        while (__atomic_load_n(&nested.left, __ATOMIC_ACQUIRE) != 0);
         if (strcmp(specs[i], "null") != 0)
             assert_memory_equal(nested.back, "1234", 4);
         slr_buffer_destroy(nested.buffer);
@@ -514,25 +525,28 @@ static void waits_end_at_their_deadline(void **state)
 static void stream_destroyed_while_busy_does_its_work(void **state)
 {
     (void)state;
-    slr_device *device = open_device("cpu?threads=2");
-    struct gate gate = {0};
-    struct journal journal = {0};
-    struct line line = {&journal, 5};
-    slr_buffer *buffer;
-    must(slr_buffer_create(device, 1000, &buffer));
-    slr_stream *stream = make_stream(device), *behind = make_stream(device);
-    slr_point point;
-    must(slr_stream_call(stream, hold_up, &gate, NULL));
-    must(slr_stream_fill(stream, buffer, 0, 1000, "x", 1, &point));
-    must(slr_stream_wait(behind, point));
-    must(slr_stream_call(behind, write_line, &line, NULL));
-    slr_buffer_destroy(buffer); // the fill holds it
-    slr_stream_destroy(stream);
-    slr_stream_destroy(behind);
-    open_gate(&gate);
-    slr_device_close(device); // waits for both
-    assert_int_equal(journal.at, 1);
-    assert_int_equal(journal.entry[0], 5);
+    EACH_STORING(i)
+    {
+        slr_device *device = open_device(storing[i]);
+        struct gate gate = {0};
+        struct journal journal = {0};
+        struct line line = {&journal, 5};
+        slr_buffer *buffer;
+        must(slr_buffer_create(device, 1000, &buffer));
+        slr_stream *stream = make_stream(device), *behind = make_stream(device);
+        slr_point point;
+        must(slr_stream_call(stream, hold_up, &gate, NULL));
+        must(slr_stream_fill(stream, buffer, 0, 1000, "x", 1, &point));
+        must(slr_stream_wait(behind, point));
+        must(slr_stream_call(behind, write_line, &line, NULL));
+        slr_buffer_destroy(buffer); // the fill holds it
+        slr_stream_destroy(stream);
+        slr_stream_destroy(behind);
+        open_gate(&gate);
+        slr_device_close(device); // waits for both
+        assert_int_equal(journal.at, 1);
+        assert_int_equal(journal.entry[0], 5);
+    }
 }
 
 static void default_stream_is_one_and_goes_with_the_device(void **state)
@@ -562,41 +576,45 @@ static void note_status(void *user, slr_status status)
 static void behind_a_failure_nothing_is_done_until_the_stream_recovers(void **state)
 {
     (void)state;
-    slr_device *device = open_device("cpu");
-    slr_stream *stream = make_stream(device), *behind = make_stream(device);
-    slr_buffer *buffer;
-    must(slr_buffer_create(device, 4, &buffer));
-    slr_point before, point;
-    must(slr_stream_fill(stream, buffer, 0, 4, "a", 1, &before));
-    must(slr_point_wait(before, LONG));
-    slri_queues_lock();
-    stream->queue.failed = SLR_HANDLER_FAULT;
-    stream->queue.failed_value = 2;
-    snprintf(stream->queue.why, sizeof stream->queue.why, "kernel 'f' divided by zero");
-    slri_queues_unlock();
-    slr_status told = SLR_OK, told_behind = SLR_OK;
-    must(slr_stream_fill(stream, buffer, 0, 4, "b", 1, NULL));
-    must(slr_stream_call(stream, note_status, &told, &point));
-    must(slr_stream_wait(behind, point));
-    must(slr_stream_call(behind, note_status, &told_behind, NULL));
-    refuses(slr_stream_finish(behind, LONG), HANDLER_FAULT, "kernel 'f' divided by zero");
-    refuses(slr_point_wait(point, LONG), HANDLER_FAULT, "kernel 'f' divided by zero");
-    must(slr_point_wait(before, LONG)); // which was good
-    assert_int_equal(told, SLR_HANDLER_FAULT);
-    assert_int_equal(told_behind, SLR_HANDLER_FAULT);
-    char back[5] = "";
-    refuses(slr_buffer_read(buffer, 0, back, 4), HANDLER_FAULT, "kernel 'f'"); // its bytes are not what was asked for
-    must(slr_stream_recover(stream));
-    must(slr_buffer_read(buffer, 0, back, 4));
-    assert_string_equal(back, "aaaa");
-    must(slr_stream_fill(stream, buffer, 0, 4, "c", 1, NULL));
-    must(slr_stream_finish(stream, LONG));
-    must(slr_buffer_read(buffer, 0, back, 4));
-    assert_string_equal(back, "cccc");
-    slr_buffer_destroy(buffer);
-    slr_stream_destroy(stream);
-    slr_stream_destroy(behind);
-    slr_device_close(device);
+    EACH_STORING(i)
+    {
+        slr_device *device = open_device(storing[i]);
+        slr_stream *stream = make_stream(device), *behind = make_stream(device);
+        slr_buffer *buffer;
+        must(slr_buffer_create(device, 4, &buffer));
+        slr_point before, point;
+        must(slr_stream_fill(stream, buffer, 0, 4, "a", 1, &before));
+        must(slr_point_wait(before, LONG));
+        slri_queues_lock();
+        stream->queue.failed = SLR_HANDLER_FAULT;
+        stream->queue.failed_value = 2;
+        snprintf(stream->queue.why, sizeof stream->queue.why, "kernel 'f' divided by zero");
+        slri_queues_unlock();
+        slr_status told = SLR_OK, told_behind = SLR_OK;
+        must(slr_stream_fill(stream, buffer, 0, 4, "b", 1, NULL));
+        must(slr_stream_call(stream, note_status, &told, &point));
+        must(slr_stream_wait(behind, point));
+        must(slr_stream_call(behind, note_status, &told_behind, NULL));
+        refuses(slr_stream_finish(behind, LONG), HANDLER_FAULT, "kernel 'f' divided by zero");
+        refuses(slr_point_wait(point, LONG), HANDLER_FAULT, "kernel 'f' divided by zero");
+        must(slr_point_wait(before, LONG)); // which was good
+        assert_int_equal(told, SLR_HANDLER_FAULT);
+        assert_int_equal(told_behind, SLR_HANDLER_FAULT);
+        char back[5] = "";
+        refuses(slr_buffer_read(buffer, 0, back, 4), HANDLER_FAULT,
+                "kernel 'f'"); // its bytes are not what was asked for
+        must(slr_stream_recover(stream));
+        must(slr_buffer_read(buffer, 0, back, 4));
+        assert_string_equal(back, "aaaa");
+        must(slr_stream_fill(stream, buffer, 0, 4, "c", 1, NULL));
+        must(slr_stream_finish(stream, LONG));
+        must(slr_buffer_read(buffer, 0, back, 4));
+        assert_string_equal(back, "cccc");
+        slr_buffer_destroy(buffer);
+        slr_stream_destroy(stream);
+        slr_stream_destroy(behind);
+        slr_device_close(device);
+    }
 }
 
 // ---- events --------------------------------------------------------------------------------------------------------
@@ -643,21 +661,24 @@ static void events_measure_what_lies_between(void **state)
 static void event_in_flight_is_not_recorded_again_but_may_be_destroyed(void **state)
 {
     (void)state;
-    slr_device *device = open_device("cpu");
-    slr_stream *stream = make_stream(device);
-    slr_event *event;
-    struct gate gate = {0};
-    uint64_t time_ns;
-    must(slr_event_create(device, &event));
-    must(slr_stream_call(stream, hold_up, &gate, NULL));
-    must(slr_event_record(event, stream, NULL));
-    refuses(slr_event_record(event, stream, NULL), WRONG_STATE, "earlier record has not been made yet");
-    refuses(slr_event_time_ns(event, &time_ns), WRONG_STATE, "has not been made yet");
-    gives(slr_event_wait(event, MS), TIMEOUT);
-    slr_event_destroy(event);
-    slr_stream_destroy(stream);
-    open_gate(&gate);
-    slr_device_close(device);
+    EACH_STORING(i)
+    {
+        slr_device *device = open_device(storing[i]);
+        slr_stream *stream = make_stream(device);
+        slr_event *event;
+        struct gate gate = {0};
+        uint64_t time_ns;
+        must(slr_event_create(device, &event));
+        must(slr_stream_call(stream, hold_up, &gate, NULL));
+        must(slr_event_record(event, stream, NULL));
+        refuses(slr_event_record(event, stream, NULL), WRONG_STATE, "earlier record has not been made yet");
+        refuses(slr_event_time_ns(event, &time_ns), WRONG_STATE, "has not been made yet");
+        gives(slr_event_wait(event, MS), TIMEOUT);
+        slr_event_destroy(event);
+        slr_stream_destroy(stream);
+        open_gate(&gate);
+        slr_device_close(device);
+    }
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "device/graph.h"
+#include "device/observe.h"
 
 // A submission and all it points to, in one block; in a second one where bytes have to be moved or others waited for.
 struct record {
@@ -145,8 +146,23 @@ slr_status slri_stream_submit(slr_stream *stream, const struct slri_work *work, 
     return status;
 }
 
+// One by one, so that each is timed.
+static __attribute__((noinline)) slr_status run_watched(slr_device *device, const struct slri_command *command,
+                                                        uint32_t commands)
+{
+    uint64_t begin = slri_tick();
+    for (uint32_t i = 0; i < commands; ++i) {
+        struct slri_submission submission = {.command = &command[i], .commands = 1};
+        SLRI_TRY(device->backend->submit(device->self, &submission));
+        begin = slri_observe_command(device, NULL, &command[i], begin);
+    }
+    return SLR_OK;
+}
+
 slr_status slri_device_run(slr_device *device, const struct slri_command *command, uint32_t commands)
 {
+    if (slri_is_observed())
+        return run_watched(device, command, commands);
     struct slri_submission submission = {.command = command, .commands = commands};
     return device->backend->submit(device->self, &submission);
 }

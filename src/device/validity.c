@@ -16,7 +16,7 @@ slr_status slri_validity_reserve(struct slri_validity *validity, const slr_alloc
     uint32_t need = validity->spans + 1 + 2 * changes; // a change splits two spans at most
     if (need > validity->room) {
         uint32_t room = need < 8 ? 8 : 2 * need;
-        struct slri_span *span = slri_alloc(allocator, room * sizeof *span);
+        struct slri_stretch *span = slri_alloc(allocator, room * sizeof *span);
         if (!span)
             return SLRI_FAIL(NO_MEMORY, "no memory for a buffer's record of %u ranges", room);
         if (validity->spans != 0)
@@ -26,7 +26,7 @@ slr_status slri_validity_reserve(struct slri_validity *validity, const slr_alloc
         validity->room = room;
     }
     if (validity->spans == 0) {
-        validity->span[0] = (struct slri_span){0, SLRI_AT_BOTH};
+        validity->span[0] = (struct slri_stretch){0, SLRI_AT_BOTH};
         validity->spans = 1;
     }
     return SLR_OK;
@@ -87,7 +87,7 @@ void slri_validity_moved(struct slri_validity *validity, struct slri_range range
 
 void slri_validity_all(struct slri_validity *validity, uint32_t valid)
 {
-    validity->span[0] = (struct slri_span){0, valid};
+    validity->span[0] = (struct slri_stretch){0, valid};
     validity->spans = 1;
 }
 

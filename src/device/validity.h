@@ -13,7 +13,7 @@
 #define SLRI_AT_DEVICE 2u
 #define SLRI_AT_BOTH 3u
 
-struct slri_span {
+struct slri_stretch {
     uint64_t begin;
     uint32_t valid;
 };
@@ -23,8 +23,8 @@ struct slri_range {
 };
 
 struct slri_validity {
-    uint64_t bytes;         // of the buffer; of one of a pool those of its size class, of which its user may have fewer
-    struct slri_span *span; // from one's begin to the next's, neighbours differ; none: all is valid everywhere
+    uint64_t bytes; // of the buffer; of one of a pool those of its size class, of which its user may have fewer
+    struct slri_stretch *span; // from one's begin to the next's, neighbours differ; none: all is valid everywhere
     uint32_t spans, room;
 };
 

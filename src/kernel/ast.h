@@ -18,6 +18,7 @@ enum slri_symbol_kind {
     SLRI_SYMBOL_VARIABLE, // of a function: a local or a parameter
     SLRI_SYMBOL_TABLE,    // a const object with static storage: a table of the module
     SLRI_SYMBOL_SHARED,   // a __shared__ object: of the module's, or all that is `extern`
+    SLRI_SYMBOL_GLOBAL,   // a variable of the program: `__device__`, or `__constant__` that the host fills
     SLRI_SYMBOL_FUNCTION,
     SLRI_SYMBOL_LEFT_OUT, // a name of the host's or of C++
     SLRI_SYMBOL_TAG,      // of a struct or an enum: a name space of its own
@@ -29,15 +30,15 @@ struct slri_symbol {
     struct slri_where where;
     const struct slri_type *type;
     bool is_const;
-    bool is_known;                // a const scalar whose value is known; always so of a CONSTANT
-    uint64_t bits;                // that value, in the register kind of `type`
-    bool is_dynamic;              // of a SHARED: `extern`, its size is known at launch
-    bool is_restrict;             // of a parameter
-    bool is_changed;              // of a struct or an array that is a VARIABLE: some part of it is assigned to
-    uint32_t index;               // of a VARIABLE: within its function; of a TABLE or SHARED: within the module's
-    uint32_t assignments;         // to a VARIABLE after its declaration
-    bool address_taken;           // of a VARIABLE: it lives in memory
-    struct slri_func *func;       // of a FUNCTION
+    bool is_known;          // a const scalar whose value is known; always so of a CONSTANT
+    uint64_t bits;          // that value, in the register kind of `type`
+    bool is_dynamic;        // of a SHARED: `extern`, its size is known at launch
+    bool is_restrict;       // of a parameter
+    bool is_changed;        // of a struct or an array that is a VARIABLE: some part of it is assigned to
+    uint32_t index;         // of a VARIABLE: within its function; of a TABLE, SHARED or GLOBAL: within the module's
+    uint32_t assignments;   // to a VARIABLE after its declaration
+    bool address_taken;     // of a VARIABLE: it lives in memory
+    struct slri_func *func; // of a FUNCTION
     struct slri_type *incomplete; // of a TAG: the struct that is still to be defined
     unsigned left_out_code;       // of a LEFT_OUT, and of a TAG that was left out: why; else 0
     const char *left_out_why;
@@ -63,7 +64,7 @@ struct slri_init {
 enum slri_expr_op {
     SLRI_EXPR_ERROR,    // something was reported here: say no more about it
     SLRI_EXPR_CONST,    // bits
-    SLRI_EXPR_VARIABLE, // symbol: VARIABLE, TABLE or SHARED
+    SLRI_EXPR_VARIABLE, // symbol: VARIABLE, TABLE, SHARED or GLOBAL
     SLRI_EXPR_UNARY,    // instr (NEG, NOT) of left
     SLRI_EXPR_BINARY,   // instr of left and right, both of the kind of left; also comparisons
     SLRI_EXPR_AND,      // left && right, right || left: short circuits
@@ -96,6 +97,10 @@ enum slri_expr_op {
     SLRI_EXPR_TRAP,    // index: enum slri_fault, where left (an I32, or NULL: always) is zero
     SLRI_EXPR_BARRIER, // index: enum slri_barrier; left: the value that is combined, an I32, or NULL
     SLRI_EXPR_LITERAL, // a compound literal: init
+    // Of emitted text alone (check_emitted.c):
+    SLRI_EXPR_AT,      // right bytes into the object that left is, or points into; not checked
+    SLRI_EXPR_OFFSET,  // how far left points into its object
+    SLRI_EXPR_EMITTED, // instr (STORE, ZERO, COPY, INDEX) of left, right and third
 };
 
 struct slri_expr {

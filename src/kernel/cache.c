@@ -11,11 +11,11 @@
 
 struct trailer {
     char magic[16]; // the layout's version
-    uint64_t bytes; // of the content before it
+    uint64_t bytes; // of all before it: the content, then the label
     char digest[SLRI_HASH_HEX_BYTES - 1];
-    char zero[8];
+    uint64_t label_bytes;
 };
-static const char magic[16] = "slipring entry 1";
+static const char magic[16] = "slipring entry 2";
 
 // ---- the folder ----------------------------------------------------------------------------------------------------
 
@@ -73,29 +73,31 @@ static slr_status entry_path(const slri_cache *cache, const char *key, const cha
     return *path ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a path in the cache");
 }
 
-static struct trailer trailer_of(const char *key, const void *content, size_t bytes)
+static struct trailer trailer_of(const char *key, const void *content, size_t bytes, uint64_t label_bytes)
 {
-    struct trailer trailer = {.bytes = bytes};
+    struct trailer trailer = {.bytes = bytes, .label_bytes = label_bytes};
     char hex[SLRI_HASH_HEX_BYTES];
     slri_hash hash;
     slri_hash_init(&hash);
     slri_hash_field(&hash, key, strlen(key));
     slri_hash_field(&hash, content, bytes);
+    slri_hash_field(&hash, &label_bytes, sizeof label_bytes);
     slri_hash_hex(&hash, hex);
     memcpy(trailer.magic, magic, sizeof magic);
     memcpy(trailer.digest, hex, sizeof trailer.digest);
     return trailer;
 }
 
-static bool is_whole(const char *key, const char *file, size_t bytes)
+static bool is_whole(const char *key, const char *file, size_t bytes, uint64_t *label_bytes)
 {
     struct trailer found;
     if (bytes < sizeof found)
         return false;
     bytes -= sizeof found;
     memcpy(&found, file + bytes, sizeof found);
-    struct trailer expected = trailer_of(key, file, bytes);
-    return memcmp(&found, &expected, sizeof found) == 0;
+    struct trailer expected = trailer_of(key, file, bytes, found.label_bytes);
+    *label_bytes = found.label_bytes;
+    return found.label_bytes <= bytes && memcmp(&found, &expected, sizeof found) == 0;
 }
 
 slr_status slri_cache_find(const slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
@@ -103,10 +105,11 @@ slr_status slri_cache_find(const slri_cache *cache, const char key[SLRI_HASH_HEX
 {
     char *entry, *content;
     size_t bytes;
+    uint64_t label_bytes;
     SLRI_TRY(entry_path(cache, key, suffix, &entry));
     bool whole = slri_file_read(entry, ENTRY_LIMIT_BYTES, &content, &bytes) == SLR_OK;
     if (whole) {
-        whole = is_whole(key, content, bytes);
+        whole = is_whole(key, content, bytes, &label_bytes);
         free(content);
     }
     if (!whole) {
@@ -117,12 +120,15 @@ slr_status slri_cache_find(const slri_cache *cache, const char key[SLRI_HASH_HEX
     return SLR_OK;
 }
 
-static slr_status write_entry(const char *key, const char *entry, const char *content, size_t bytes)
+static slr_status write_entry(const char *key, const char *entry, const char *content, size_t bytes, const char *label)
 {
-    struct trailer trailer = trailer_of(key, content, bytes);
     slri_text text = SLRI_TEXT_INIT;
     slri_text_append(&text, content, bytes);
-    slri_text_append(&text, (const char *)&trailer, sizeof trailer);
+    slri_text_puts(&text, label);
+    if (!text.out_of_memory) {
+        struct trailer trailer = trailer_of(key, text.data, text.length, strlen(label));
+        slri_text_append(&text, (const char *)&trailer, sizeof trailer);
+    }
     slr_status status = text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to write %s", entry)
                                            : slri_file_write_atomic(entry, text.data, text.length);
     slri_text_free(&text);
@@ -130,14 +136,14 @@ static slr_status write_entry(const char *key, const char *entry, const char *co
 }
 
 slr_status slri_cache_publish(slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
-                              const char *content)
+                              const char *content, const char *label)
 {
     char *entry, *bytes;
     size_t length;
     SLRI_TRY(entry_path(cache, key, suffix, &entry));
     slr_status status = slri_file_read(content, ENTRY_LIMIT_BYTES, &bytes, &length);
     if (status == SLR_OK) {
-        status = write_entry(key, entry, bytes, length);
+        status = write_entry(key, entry, bytes, length, label);
         free(bytes);
     }
     if (status != SLR_OK) {
@@ -147,4 +153,79 @@ slr_status slri_cache_publish(slri_cache *cache, const char key[SLRI_HASH_HEX_BY
     free(cache->published);
     cache->published = entry;
     return SLR_OK;
+}
+
+// ---- looking at it -------------------------------------------------------------------------------------------------
+
+// What a compilation is at work on lies there for as long as a compiler may take.
+#define LEFT_BEHIND_S 600
+
+struct look {
+    const char *folder;
+    void (*visit)(void *user, const slri_cache_item *item);
+    void *user;
+    bool out_of_memory;
+};
+
+// "0123456789abcdef0123456789abcdef.so": the key, then a suffix.
+static bool is_entry(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == SLRI_HASH_HEX_BYTES - 1 && name[SLRI_HASH_HEX_BYTES - 1] == '.';
+}
+
+static bool is_left_behind(const char *name, uint64_t age_s)
+{
+    return strncmp(name, ".tmp-", 5) == 0 && age_s > LEFT_BEHIND_S;
+}
+
+// Reads the entry. What cannot be read counts as damaged.
+static void examine(struct look *look, slri_cache_item *item)
+{
+    char key[SLRI_HASH_HEX_BYTES], *content, *label = NULL;
+    size_t bytes;
+    uint64_t label_bytes;
+    slri_text text = SLRI_TEXT_INIT;
+    memcpy(key, item->name, sizeof key - 1);
+    key[sizeof key - 1] = '\0';
+    if (slri_file_read(item->path, ENTRY_LIMIT_BYTES, &content, &bytes) == SLR_OK) {
+        item->is_whole = is_whole(key, content, bytes, &label_bytes);
+        if (item->is_whole) {
+            slri_text_append(&text, content + bytes - sizeof(struct trailer) - label_bytes, label_bytes);
+            label = slri_text_take(&text);
+            look->out_of_memory = look->out_of_memory || !label;
+        }
+        free(content);
+    }
+    item->label = label ? label : "";
+    look->visit(look->user, item);
+    slri_text_free(&text);
+    free(label);
+}
+
+static void look_at(void *user, const char *name)
+{
+    struct look *look = user;
+    slri_file_identity file;
+    slri_text path = SLRI_TEXT_INIT;
+    slri_text_printf(&path, "%s/%s", look->folder, name);
+    look->out_of_memory = look->out_of_memory || path.out_of_memory;
+    if (!path.out_of_memory && slri_file_identify(slri_text_view(&path), &file)) {
+        slri_cache_item item = {.path = slri_text_view(&path),
+                                .name = name,
+                                .label = "",
+                                .bytes = file.bytes,
+                                .age_s = slri_file_age_s(&file)};
+        if (is_entry(name))
+            examine(look, &item);
+        else if (is_left_behind(name, item.age_s))
+            look->visit(look->user, &item);
+    }
+    slri_text_free(&path);
+}
+
+slr_status slri_cache_visit(const char *folder, void (*visit)(void *user, const slri_cache_item *item), void *user)
+{
+    struct look look = {folder, visit, user, false};
+    SLRI_TRY(slri_folder_visit(folder, look_at, &look));
+    return look.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to look at the entries of %s", folder) : SLR_OK;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled kernels kept on disk. An entry is one file named by its key, 32 hex digits: no name can leave the folder. It
-// ends with a trailer that holds its size and a hash over key and content, so that an entry which a crash, a full disk
-// or a stranger left incomplete counts as absent and is written anew. What loads the entries (a loader of ELF files)
-// reads no further than it needs. Any number of processes may use one folder: an entry appears whole, by a rename.
+// ends with a label, which says what it is, and a trailer that holds its size and a hash over key and content, so that
+// an entry which a crash, a full disk or a stranger left incomplete counts as absent and is written anew. What loads
+// the entries (a loader of ELF files) reads no further than it needs. Any number of processes may use one folder: an
+// entry appears whole, by a rename.
 #ifndef SLRI_KERNEL_CACHE_H
 #define SLRI_KERNEL_CACHE_H
 
@@ -30,8 +31,22 @@ void slri_cache_close(slri_cache *cache);
 slr_status slri_cache_find(const slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
                            char **path);
 
-// Makes the file `content` the entry. Errors: SYSTEM, NOT_FOUND, NO_MEMORY.
+// Makes the file `content` the entry. `label` says what it is, for who looks at the cache: its name, its source and how
+// it was made, a line each. Errors: SYSTEM, NOT_FOUND, NO_MEMORY.
 slr_status slri_cache_publish(slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
-                              const char *content);
+                              const char *content, const char *label);
+
+// ---- for who looks at it -------------------------------------------------------------------------------------------
+
+typedef struct slri_cache_item {
+    const char *path, *name; // of the file
+    const char *label;       // "" where it is not whole
+    bool is_whole;           // else it is cut off, damaged, of another version, or what a process has left half written
+    uint64_t bytes, age_s;
+} slri_cache_item;
+
+// Every entry in the folder, read whole and checked; files of other names are passed over. An entry may be removed by
+// the visitor. Errors: SYSTEM, NO_MEMORY.
+slr_status slri_cache_visit(const char *folder, void (*visit)(void *user, const slri_cache_item *item), void *user);
 
 #endif

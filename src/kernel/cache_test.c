@@ -51,7 +51,7 @@ static int tear_down(void **state)
 static void publish(slri_cache *cache, const char *key, const char *text)
 {
     write_file(staged, text);
-    assert_int_equal(slri_cache_publish(cache, key, ".so", staged), SLR_OK);
+    assert_int_equal(slri_cache_publish(cache, key, ".so", staged, "one\nfile.cu\nhow"), SLR_OK);
 }
 
 static char *entry_of(const char *key)
@@ -75,7 +75,7 @@ static void an_entry_is_found_again_and_begins_with_its_content(void **state)
     assert_int_equal(slri_cache_find(&cache, KEY, ".so", &path), SLR_OK);
     assert_string_equal(path, entry_of(KEY));
     assert_int_equal(slri_file_read(path, 1000, &content, &bytes), SLR_OK);
-    assert_int_equal(bytes, 12 + 64);
+    assert_int_equal(bytes, 12 + 15 + 64);
     assert_memory_equal(content, "machine code", 12);
     free(content);
     free(path);
@@ -120,6 +120,41 @@ static void an_entry_under_another_key_is_a_miss(void **state)
     snprintf(from, sizeof from, "%s", entry_of(KEY));
     assert_int_equal(slri_file_rename(from, entry_of(OTHER)), SLR_OK);
     assert_int_equal(slri_cache_find(&cache, OTHER, ".so", &path), SLR_NOT_FOUND);
+    slri_cache_close(&cache);
+}
+
+struct counted {
+    int whole, damaged;
+    char label[64];
+};
+
+static void count(void *user, const slri_cache_item *item)
+{
+    struct counted *counted = user;
+    counted->whole += item->is_whole;
+    counted->damaged += !item->is_whole;
+    if (item->is_whole)
+        snprintf(counted->label, sizeof counted->label, "%s", item->label);
+}
+
+static void visit_tells_whole_entries_from_damaged_ones_and_passes_over_what_is_not_ours(void **state)
+{
+    slri_cache cache;
+    struct counted counted = {0};
+    char path[400];
+    (void)state;
+    assert_int_equal(slri_cache_open(&cache), SLR_OK);
+    publish(&cache, KEY, "machine code");
+    write_file(entry_of(OTHER), "half");
+    snprintf(path, sizeof path, "%s/notes.txt", folder);
+    write_file(path, "the user's");
+    snprintf(path, sizeof path, "%s/.tmp-1-2-3", folder); // being written
+    write_file(path, "");
+    assert_int_equal(slri_cache_visit(folder, count, &counted), SLR_OK);
+    assert_int_equal(counted.whole, 1);
+    assert_int_equal(counted.damaged, 1);
+    assert_string_equal(counted.label, "one\nfile.cu\nhow");
+    assert_int_equal(slri_cache_visit("/nowhere", count, &counted), SLR_NOT_FOUND);
     slri_cache_close(&cache);
 }
 
@@ -214,6 +249,7 @@ int main(void)
         CASE(an_entry_is_found_again_and_begins_with_its_content),
         CASE(a_changed_byte_makes_a_miss),
         CASE(an_entry_under_another_key_is_a_miss),
+        CASE(visit_tells_whole_entries_from_damaged_ones_and_passes_over_what_is_not_ours),
         CASE(a_key_that_is_not_hexadecimal_is_refused),
         CASE(the_folder_is_made_for_this_user_alone),
         CASE(a_folder_that_everybody_can_write_is_not_used),

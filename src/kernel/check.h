@@ -62,6 +62,9 @@ struct slri_expr *slri_make_call(struct slri_unit *unit, const struct slri_token
 // A function that the language has built in; NULL when it has none of that name.
 struct slri_expr *slri_make_builtin(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg,
                                     uint32_t args);
+// check_emitted.c: a word of emitted text; NULL when there is none of that name.
+struct slri_expr *slri_make_emitted_builtin(struct slri_unit *unit, const struct slri_token *name,
+                                            struct slri_expr **arg, uint32_t args);
 // A constant that is built in (true, INFINITY, __NV_ATOMIC_RELAXED); NULL when there is none of that name.
 struct slri_expr *slri_make_builtin_constant(struct slri_unit *unit, const struct slri_token *name);
 bool slri_check_argument_count(struct slri_unit *unit, const struct slri_token *name, uint32_t has, uint32_t needs);

@@ -105,7 +105,7 @@ static struct slri_expr *make_math(struct slri_unit *unit, const struct slri_tok
 
 // ---- atomics -------------------------------------------------------------------------------------------------------
 
-enum form { LOAD, STORE, RMW, EXCHANGE, CLASSIC_RMW, CLASSIC_CAS };
+enum form { LOAD, STORE, RMW, EXCHANGE, CLASSIC_RMW, CLASSIC_CAS, EMITTED_CAS };
 
 static const struct {
     enum form form;
@@ -120,6 +120,7 @@ static const struct {
     [EXCHANGE] = {EXCHANGE, 7, 3, SLRI_OP_ATOMIC_CAS, true},
     [CLASSIC_RMW] = {CLASSIC_RMW, 2, 2, SLRI_OP_ATOMIC_RMW, true},
     [CLASSIC_CAS] = {CLASSIC_CAS, 3, 3, SLRI_OP_ATOMIC_CAS, true},
+    [EMITTED_CAS] = {EMITTED_CAS, 5, 3, SLRI_OP_ATOMIC_CAS, true},
 };
 
 static const struct atomic {
@@ -149,6 +150,7 @@ static const struct atomic {
     {"atomicInc", CLASSIC_RMW, SLRI_RMW_INCREMENT},
     {"atomicDec", CLASSIC_RMW, SLRI_RMW_DECREMENT},
     {"atomicCAS", CLASSIC_CAS, SLRI_RMW_EXCHANGE},
+    {"__slri_cas", EMITTED_CAS, SLRI_RMW_EXCHANGE},
 };
 
 // A constant of one of the two families; 0 where it is none (reported).
@@ -358,6 +360,10 @@ static bool names_atomic(const struct atomic *atomic, const struct slri_token *n
 struct slri_expr *slri_make_builtin(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg,
                                     uint32_t args)
 {
+    struct slri_expr *emitted =
+        unit->front->source->is_emitted ? slri_make_emitted_builtin(unit, name, arg, args) : NULL;
+    if (emitted)
+        return emitted;
     if (slri_token_is(name, "ring_reply"))
         return make_reply(unit, name, arg, args);
     if (slri_token_is(name, "ring_send"))
@@ -371,7 +377,7 @@ struct slri_expr *slri_make_builtin(struct slri_unit *unit, const struct slri_to
     if (slri_token_is(name, "__nv_atomic_thread_fence"))
         return make_fence(unit, name, arg, args);
     for (size_t i = 0; i < COUNT(atomics); i++)
-        if (names_atomic(&atomics[i], name))
+        if (names_atomic(&atomics[i], name) && (atomics[i].form != EMITTED_CAS || unit->front->source->is_emitted))
             return make_atomic(unit, &atomics[i], name, arg, args);
     struct slri_expr *of_block = slri_make_block_builtin(unit, name, arg, args);
     return of_block ? of_block : make_math(unit, name, arg, args);

@@ -202,7 +202,8 @@ struct slri_expr *slri_make_cast(struct slri_unit *unit, const struct slri_type 
         return slri_make(unit, SLRI_EXPR_CAST, type, where, expr, NULL);
     }
     bool pointers = type->kind == SLRI_POINTER && expr->type->kind == SLRI_POINTER;
-    if (pointers && (may_reinterpret(expr->type->of, type->of) || may_widen(unit, expr->type->of, type->of)))
+    if (pointers && (expr->op == SLRI_EXPR_AT || may_reinterpret(expr->type->of, type->of) ||
+                     may_widen(unit, expr->type->of, type->of)))
         return pointer_as(unit, expr, type, where);
     if (type->kind == SLRI_POINTER || expr->type->kind == SLRI_POINTER)
         SLRI_ERROR(unit, where, POINTER_CAST, "a cast from %s to %s", slri_unit_spell(unit, expr->type),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions and blocks. An instruction's spelling is a row of a table.
-#include "kernel/emit_c_internal.h"
+#include "kernel/emit_c_plan.h"
 #include "kernel/ir_names.h"
 #include "kernel/math/functions.h"
 
@@ -47,7 +47,6 @@ static const char *const spelling[] = {
     [SLRI_OP_INSTANCE] = "$d = call->instance;",
     [SLRI_OP_PRESENT] = "$d = $z != 0;",
     [SLRI_OP_TRAP] = "return slri_fault(call, $n, $l);",
-    [SLRI_OP_BREAK] = "break;",
 };
 #define SPELLINGS (sizeof spelling / sizeof *spelling)
 
@@ -173,14 +172,19 @@ static void put_convert(struct slri_c_emitter *e, const struct slri_instr *in)
     }
 }
 
-static void put_builtin(struct slri_c_emitter *e, const struct slri_instr *in)
+const char *slri_c_builtin(uint64_t builtin)
 {
     static const char *const spellings[SLRI_BUILTIN_COUNT] = {
         "(uint32_t)lane", "thread_y",     "thread_z",     "block_x",         "block_y",         "block_z",
         "SLRI_BLOCK_X",   "SLRI_BLOCK_Y", "SLRI_BLOCK_Z", "launch->grid[0]", "launch->grid[1]", "launch->grid[2]",
     };
+    return spellings[builtin];
+}
+
+static void put_builtin(struct slri_c_emitter *e, const struct slri_instr *in)
+{
     slri_c_register(e, in->dst);
-    slri_text_printf(e->out, " = %s;", spellings[in->imm]);
+    slri_text_printf(e->out, " = %s;", slri_c_builtin(in->imm));
 }
 
 static void put_math(struct slri_c_emitter *e, const struct slri_instr *in)
@@ -192,6 +196,20 @@ static void put_math(struct slri_c_emitter *e, const struct slri_instr *in)
         slri_c_register(e, in->arg[i].reg);
     }
     slri_c_put(e, ");");
+}
+
+// A printf's values as bits, each in 8 bytes.
+static void put_print(struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    slri_text_printf(e->out, "{ const uint64_t value[%u] = {", in->args + !in->args);
+    for (uint32_t i = 0; i < in->args; i++) {
+        enum slri_kind kind = e->function->reg_kind[in->arg[i].reg];
+        slri_c_put(e, i ? ", " : "");
+        slri_c_put(e, kind == SLRI_F64 ? "slri_bits(" : slri_kind_bytes(kind) == 8 ? "(uint64_t)(" : "(uint32_t)(");
+        slri_c_register(e, in->arg[i].reg);
+        slri_c_put(e, ")");
+    }
+    slri_text_printf(e->out, "}; slri_print(launch, %lluu, %u, value); }", (unsigned long long)in->imm, in->args);
 }
 
 static void put_arguments(struct slri_c_emitter *e, const struct slri_instr *in)
@@ -262,8 +280,11 @@ static void put_if(struct slri_c_emitter *e, const struct slri_instr *in)
 
 static void put_switch(struct slri_c_emitter *e, const struct slri_instr *in)
 {
+    bool break_masked = e->kernel && e->kernel->break_masked;
     put_spelling(e, in, "switch ($a) {");
     e->depth++;
+    if (e->kernel)
+        e->kernel->break_masked = false;
     for (uint32_t i = 0; i < in->cases; i++) {
         const struct slri_case *match = &in->match[i];
         slri_c_put(e, match->is_default ? " default" : " case ");
@@ -272,6 +293,8 @@ static void put_switch(struct slri_c_emitter *e, const struct slri_instr *in)
         slri_c_put(e, ":;");
         slri_c_block(e, match->body);
     }
+    if (e->kernel)
+        e->kernel->break_masked = break_masked;
     slri_c_close(e);
 }
 
@@ -384,8 +407,16 @@ static void put_instr(struct slri_c_emitter *e, const struct slri_instr *in)
     case SLRI_OP_CALL:
         put_call(e, in);
         break;
+    case SLRI_OP_BREAK:
+        if (e->kernel && slri_c_is_leaving(e->kernel, in))
+            slri_c_put_leaving(e, in);
+        else
+            slri_c_put(e, "break;");
+        break;
     case SLRI_OP_RETURN:
-        if (e->kernel)
+        if (e->kernel && slri_c_is_leaving(e->kernel, in))
+            slri_c_put_leaving(e, in);
+        else if (e->kernel)
             slri_c_put(e, "goto next_thread;");
         else
             slri_c_return(e, in->a);
@@ -395,6 +426,9 @@ static void put_instr(struct slri_c_emitter *e, const struct slri_instr *in)
         break;
     case SLRI_OP_TRAP:
         put_spelling(e, in, e->is_grid ? "slri_launch_fault(launch, $n, $l);" : spelling[in->op]);
+        break;
+    case SLRI_OP_PRINT:
+        put_print(e, in);
         break;
     case SLRI_OP_IF:
         put_if(e, in);
@@ -406,7 +440,10 @@ static void put_instr(struct slri_c_emitter *e, const struct slri_instr *in)
         put_switch(e, in);
         break;
     case SLRI_OP_CONTINUE:
-        slri_text_printf(e->out, "goto continue_%u;", e->continue_label);
+        if (e->kernel && slri_c_is_leaving(e->kernel, in))
+            slri_c_put_leaving(e, in);
+        else
+            slri_text_printf(e->out, "goto continue_%u;", e->continue_label);
         break;
     default:
         put_plain(e, in);

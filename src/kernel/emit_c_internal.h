@@ -41,7 +41,10 @@ void slri_c_constants(struct slri_c_emitter *e);
 void slri_c_count_registers(struct slri_c_emitter *e, const struct slri_entry *entry);
 void slri_c_function(struct slri_c_emitter *e, uint32_t index);
 void slri_c_block(struct slri_c_emitter *e, const struct slri_block *block);
+const char *slri_c_builtin(uint64_t builtin); // of a kernel: threadIdx.x and its like
 void slri_c_loop(struct slri_c_emitter *e, const struct slri_instr *loop);
+// Whether a loop that counts upwards has a literal bound of at most `most`: its trips are few then, most likely.
+bool slri_c_has_few_trips(const struct slri_c_emitter *e, const struct slri_instr *loop, int64_t most);
 void slri_c_return(struct slri_c_emitter *e, slri_reg value); // SLRI_NO_REG: 0, where the function has a result
 
 // Text.

@@ -19,6 +19,13 @@ static const char helpers[] =
     "#define SLRI_LANES _Pragma(\"GCC ivdep\")\n"
     "#define SLRI_ROWS _Pragma(\"GCC unroll 16\")\n"
     "#endif\n"
+    "#ifdef SLRI_LONG\n" // longer code that runs faster
+    "#define SLRI_TRIPS SLRI_ROWS\n"
+    "#define SLRI_TWICE 1\n"
+    "#else\n"
+    "#define SLRI_TRIPS\n"
+    "#define SLRI_TWICE 0\n"
+    "#endif\n"
     "__attribute__((cold, noinline, unused))\n"
     "static void slri_launch_fault(struct slri_launch *launch, uint32_t fault, uint32_t file, uint32_t line)\n"
     "{\n"
@@ -26,6 +33,20 @@ static const char helpers[] =
     "    if (!__atomic_compare_exchange_n(&launch->fault, &none, fault, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;\n"
     "    launch->fault_file = file;\n"
     "    launch->fault_line = line;\n"
+    "}\n"
+    "__attribute__((cold, noinline, unused))\n"
+    "static void slri_print(struct slri_launch *launch, uint64_t format, uint64_t count, const uint64_t *value)\n"
+    "{\n"
+    "    struct slri_printed *to = launch->printed;\n"
+    "    if (!to) return;\n"
+    "    const uint64_t bytes = 8 + 8 * count, head = format | count << 32;\n"
+    // Relaxed: records are read when all blocks are done.
+    "    uint64_t at = __atomic_load_n(&to->used, __ATOMIC_RELAXED);\n"
+    "    do {\n"
+    "        if (bytes > to->bytes - at) { __atomic_fetch_add(&to->lost, 1, __ATOMIC_RELAXED); return; }\n"
+    "    } while (!__atomic_compare_exchange_n(&to->used, &at, at + bytes, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));\n"
+    "    __builtin_memcpy(to->data + at, &head, 8);\n"
+    "    __builtin_memcpy(to->data + at + 8, value, 8 * count);\n"
     "}\n"
     "#define SLRI_KERNEL_DIVIDE(name, K, type) \\\n"
     "    SLRI_IN type slri_kernel_##name##_##K(type a, type b, struct slri_launch *launch, uint32_t file, uint32_t line) \\\n"
@@ -95,7 +116,7 @@ static void put_roots_type(struct slri_c_emitter *e, const struct slri_c_kernel 
 {
     for (int i = 0; i < 3; i++)
         slri_text_printf(e->out, "#define SLRI_BLOCK_%c %uu\n", 'X' + i, k->block[i]);
-    slri_text_printf(e->out, "struct slri_roots { unsigned char *bound[%u], *shared[%u], *dynamic; };\n",
+    slri_text_printf(e->out, "struct slri_roots { unsigned char *bound[%u], *shared[%u], *dynamic, *global; };\n",
                      k->entry->bindings + 1, e->module->shareds + 1);
 }
 
@@ -104,6 +125,13 @@ static void put_bindings(struct slri_c_emitter *e, const struct slri_c_kernel *k
     for (uint32_t i = 0; i < k->entry->bindings; i++)
         slri_text_printf(e->out, "    unsigned char *const %sbound%u = launch->bound[%u].data; (void)bound%u;\n",
                          k->entry->binding[i].is_restrict ? "restrict " : "", i, i, i);
+}
+
+static void put_globals(struct slri_c_emitter *e)
+{
+    for (uint32_t i = 0; i < e->module->globals; i++)
+        slri_text_printf(e->out, "    unsigned char *const global%u = launch->global + %llu; (void)global%u;\n", i,
+                         (unsigned long long)e->module->global[i].offset, i);
 }
 
 // Parameters are variables: each block begins with what was given.
@@ -142,7 +170,7 @@ static void put_shared(struct slri_c_emitter *e, const struct slri_c_kernel *k, 
             slri_text_printf(e->out, "shared%u, ", i);
         else
             slri_c_put(e, "0, ");
-    slri_text_printf(e->out, "0}, %s}; (void)roots;\n", reach->any_dynamic ? "dynamic" : "0");
+    slri_text_printf(e->out, "0}, %s, launch->global}; (void)roots;\n", reach->any_dynamic ? "dynamic" : "0");
 }
 
 static void put_block_loop(struct slri_c_emitter *e, const struct slri_c_kernel *k)
@@ -156,6 +184,8 @@ static void put_block_loop(struct slri_c_emitter *e, const struct slri_c_kernel 
                       "(void)thread_z, (void)row;\n");
     slri_c_put(e, "       ");
     slri_c_declare_block(e);
+    if (k->parts)
+        slri_text_printf(e->out, " uint32_t late[%u] = {0};", (k->threads + 31) / 32);
     slri_c_put(e, "\n");
     put_values(e, k);
 }
@@ -167,10 +197,15 @@ static void put_body(struct slri_c_emitter *e, struct slri_c_kernel *k)
     e->line = 0;
     e->fresh = true;
     e->depth = 2;
-    k->nests = k->bounds = 0;
+    k->nests = k->bounds = k->masks = 0;
     k->level = SLRI_LEVEL_UNIFORM;
+    struct slri_c_mask root;
+    if (k->leaves)
+        slri_c_put_root_mask(e, &root);
     slri_c_sequence(e, k->function.body);
+    k->mask = NULL;
     slri_c_begin(e, (struct slri_where){0});
+    slri_c_put(e, k->leaves ? "next_block:;" : "");
     e->kernel = NULL;
 }
 
@@ -191,6 +226,7 @@ static void put_kernel(struct slri_c_emitter *e, struct slri_c_kernel *k, const 
                   "__attribute__((visibility(\"default\"))) void " SLRI_KERNEL_SYMBOL
                   "(struct slri_launch *const launch, const uint64_t first, uint64_t count)\n{\n");
     put_bindings(e, k);
+    put_globals(e);
     put_shared(e, k, reach);
     e->kernel = k;
     put_block_loop(e, k);
@@ -237,20 +273,9 @@ static void put_functions(struct slri_c_emitter *e, const struct reach *reach)
             slri_c_function(e, i);
 }
 
-static slr_status check_uses(const struct slri_entry *entry)
-{
-    uint32_t uses = entry->function->uses;
-    if (!(uses & (SLRI_USES_WARP | SLRI_USES_PRINT)))
-        return SLR_OK;
-    return SLRI_FAIL(UNSUPPORTED,
-                     "kernel %s uses %s, which the compiled CPU engine does not do yet; cpu?engine=interpreted runs it",
-                     entry->name, uses & SLRI_USES_WARP ? "a warp's functions" : "printf");
-}
-
 static slr_status emit(struct slri_c_emitter *e, struct slri_c_kernel *k)
 {
     struct reach reach = {.e = e};
-    SLRI_TRY(check_uses(k->entry));
     SLRI_TRY(slri_c_prepare(e, k));
     e->function = &k->function;
     e->reg = slri_region_take(e->scratch, (k->function.regs + 1) * sizeof *e->reg);
@@ -276,6 +301,8 @@ static slr_status emit(struct slri_c_emitter *e, struct slri_c_kernel *k)
         return SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", k->entry->name);
     rehearse(e, k);
     SLRI_TRY(check(k));
+    if (k->entry->function->uses & SLRI_USES_WARP || k->masks || k->parts)
+        slri_c_warp_helpers(e, k);
     put_kernel(e, k, &reach);
     return SLR_OK;
 }

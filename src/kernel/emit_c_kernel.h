@@ -20,8 +20,8 @@
 // Appends the file. Results are the interpreter's, bit for bit, of every kernel that has no fault there: accesses and
 // indices are not checked (docs/rationale.md); a division by zero gives 0 and is noted in the launch. Flags as for
 // slri_emit_c. The module must pass slri_module_verify.
-// Errors: UNSUPPORTED (a form of control flow around a barrier, or more private memory than a block may have; the
-// message names the place), NO_MEMORY.
+// Errors: UNSUPPORTED (a return in the middle of a function that is put in, __activemask under a condition in a loop,
+// or more private memory than a block may have; the message names the place), NO_MEMORY.
 slr_status slri_emit_c_kernel(const struct slri_module *module, const struct slri_entry *entry, const uint32_t block[3],
                               struct slri_text *out);
 

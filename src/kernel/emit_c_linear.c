@@ -39,7 +39,7 @@ void slri_c_part(struct slri_c_emitter *e, slri_reg reg, char part)
     if (k->row_nest)
         value->row_nest = k->row_nest;
     if ((part == 'c' && !value->wide && value->stride_known) || (part == 'g' && value->stride_known))
-        slri_text_printf(e->out, "(%lld)", (long long)value->stride);
+        slri_text_printf(e->out, part == 'g' ? "((int64_t)%lld)" : "(%lld)", (long long)value->stride);
     else
         slri_text_printf(e->out, "r%u_%c%s", reg, part, has_array(k, reg) ? "[row]" : "");
 }

@@ -9,7 +9,7 @@
 // The checked copy is what makes both ways the same: it faults where, and with the effects with which, the interpreter
 // does. It is left out where nobody could tell: the loop can only run out of fuel, and touches nothing that outlives
 // the fault.
-#include "kernel/emit_c_internal.h"
+#include "kernel/emit_c_plan.h"
 #include "kernel/ir_names.h"
 
 #define STRIDE_LIMIT 65536
@@ -182,6 +182,14 @@ static bool find_counted(const struct slri_c_emitter *e, const struct slri_instr
     return !slri_c_any(e, loop->body[1], breaks_count, NULL) && !leaves(loop->body[1]);
 }
 
+bool slri_c_has_few_trips(const struct slri_c_emitter *e, const struct slri_instr *loop, int64_t most)
+{
+    struct counted counted;
+    int64_t bound;
+    return find_counted(e, loop, &counted) && counted.stride > 0 &&
+           literal_at(e, loop->body[0], loop->body[0]->count, counted.bound, &bound) && bound > 0 && bound <= most;
+}
+
 // ---- spelling it ---------------------------------------------------------------------------------------------------
 
 static bool is_continue(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
@@ -291,10 +299,18 @@ static void put_counted(struct slri_c_emitter *e, const struct slri_instr *loop,
 void slri_c_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
 {
     struct counted counted;
+    struct slri_c_kernel *k = e->kernel;
+    bool break_masked = k && k->break_masked, continue_masked = k && k->continue_masked;
+    if (k)
+        k->break_masked = k->continue_masked = false;
     if (e->is_grid)
         put_loop(e, loop, false);
     else if (find_counted(e, loop, &counted))
         put_counted(e, loop, &counted);
     else
         put_loop(e, loop, true);
+    if (k) {
+        k->break_masked = break_masked;
+        k->continue_masked = continue_masked;
+    }
 }

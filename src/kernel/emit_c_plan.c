@@ -122,9 +122,11 @@ static uint8_t result_level(const struct slri_c_kernel *k, const struct slri_ins
     if (in->op == SLRI_OP_BUILTIN && in->imm == SLRI_BUILTIN_THREAD_X)
         return SLRI_LEVEL_LANE;
     if (in->op == SLRI_OP_BUILTIN && (in->imm == SLRI_BUILTIN_THREAD_Y || in->imm == SLRI_BUILTIN_THREAD_Z))
-        return SLRI_LEVEL_ROW;
+        return k->leaves ? SLRI_LEVEL_LANE : SLRI_LEVEL_ROW; // a row whose threads have returned computes nothing
     if (in->op == SLRI_OP_BARRIER)
         return SLRI_LEVEL_UNIFORM;
+    if (in->op == SLRI_OP_WARP)
+        return SLRI_LEVEL_LANE;
     if (in->op == SLRI_OP_CALL || (in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS))
         return SLRI_LEVEL_LANE;
     if (in->op == SLRI_OP_LOAD && (in->root.kind == SLRI_ROOT_LOCAL || in->root.kind == SLRI_ROOT_PARAM))
@@ -152,6 +154,24 @@ static uint8_t jumps(const struct slri_c_kernel *k, const struct slri_block *blo
     return most;
 }
 
+bool slri_c_meets_in(const struct slri_instr *in)
+{
+    bool meets = in->op == SLRI_OP_BARRIER || in->op == SLRI_OP_WARP;
+    for (int part = 0; part < 3; part++)
+        meets |= slri_c_meets(in->body[part]);
+    for (uint32_t i = 0; i < in->cases; i++)
+        meets |= slri_c_meets(in->match[i].body);
+    return meets;
+}
+
+bool slri_c_meets(const struct slri_block *block)
+{
+    for (uint32_t i = 0; block && i < block->count; i++)
+        if (slri_c_meets_in(&block->instr[i]))
+            return true;
+    return false;
+}
+
 uint8_t slri_c_control_level(const struct slri_c_kernel *k, const struct slri_instr *in)
 {
     uint8_t level = level_of(k, in->a);
@@ -159,7 +179,8 @@ uint8_t slri_c_control_level(const struct slri_c_kernel *k, const struct slri_in
         level = greater(level, jumps(k, in->body[1], SLRI_LEVEL_UNIFORM, true, true));
     for (uint32_t m = 0; m < in->cases; m++)
         level = greater(level, jumps(k, in->match[m].body, SLRI_LEVEL_UNIFORM, true, false));
-    return level;
+    // Where the rows meet they run together: what is the same in a row is computed for each lane that is there.
+    return level == SLRI_LEVEL_ROW && slri_c_meets_in(in) ? SLRI_LEVEL_LANE : level;
 }
 
 // ---- narrowing -----------------------------------------------------------------------------------------------------
@@ -190,7 +211,9 @@ bool slri_c_narrows(const struct slri_c_kernel *k, const struct slri_instr *in, 
     out->op = then_empty ? negated[out->op] : out->op;
     out->lane = on_left ? compare->a : compare->b;
     out->bound = on_left ? compare->b : compare->a;
-    return out->op != SLRI_OP_NE && level_of(k, out->bound) < SLRI_LEVEL_LANE && stride_is_one(k, out->lane);
+    // Ranges of lanes differ from row to row: where all rows meet, masks say who is there.
+    return out->op != SLRI_OP_NE && level_of(k, out->bound) < SLRI_LEVEL_LANE && stride_is_one(k, out->lane) &&
+           (k->rows == 1 || !slri_c_meets(out->body));
 }
 
 // ---- the search ----------------------------------------------------------------------------------------------------
@@ -289,8 +312,10 @@ static void derive_product(const struct slri_c_emitter *e, struct slri_c_kernel 
     slri_reg lane = is_linear(k, in->a) ? in->a : in->b, factor = lane == in->a ? in->b : in->a;
     int64_t by;
     bool known = literal_of(e, factor, &by);
-    if (in->op == SLRI_OP_SHL)
-        by = INT64_C(1) << (by & 31); // larger ones do not fit anyway
+    if (in->op == SLRI_OP_SHL) {
+        int64_t count = by & (value->wide ? 63 : 31);
+        by = count < 31 ? INT64_C(1) << count : INT64_MAX; // which does not fit
+    }
     known = known && by > -(INT64_C(1) << 31) && by < INT64_C(1) << 31;
     set_stride(value, known && k->value[lane].stride_known, known ? by * k->value[lane].stride : 0);
 }

@@ -51,6 +51,14 @@ struct slri_c_counter { // a loop's counter: its step keeps it below a bound
     int64_t beyond;
 };
 
+// Lanes that go on where others do not: act_N, an array by thread, holds 1 for them (emit_c_mask.c).
+struct slri_c_mask {
+    uint32_t number;
+    struct slri_c_mask *outer;
+    bool takes_break, takes_continue; // a BREAK or CONTINUE takes lanes out up to here
+    uint32_t live;                    // of a loop: the mask of those that stay in it, which a BREAK clears too; or 0
+};
+
 struct slri_c_kernel {
     const struct slri_entry *entry;
     uint32_t block[3], rows, threads;
@@ -59,16 +67,24 @@ struct slri_c_kernel {
     struct slri_c_home *home;
     struct slri_c_counter *counter;
     uint32_t counters;
-    bool one_nest; // it returns from within a loop: all of it is one thread's code in one loop
+    bool one_nest;                   // it returns from within a loop: all of it is one thread's code in one loop
+    bool leaves;                     // the same, where threads meet: those that have returned are taken out of a mask
+    uint32_t warps[SLRI_WARP_COUNT]; // which functions of a warp are used, by kind of value
+    bool parts;                      // threads meet under a mask: whether all come is seen when it runs
     // While emitting:
     bool dry;
-    uint8_t level;                // at which code is written
-    bool slow;                    // wide linear registers are spelled so that they wrap
-    uint32_t row_nest, lane_nest; // in which, or 0
-    uint32_t nests, bounds;       // used so far
-    uint32_t bound;               // the lanes are lo_N to hi_N - 1; 0: all
-    uint32_t loops;               // hoisted ones around
-    slri_reg *unsafe;             // wide linear registers mentioned in the lane nest that may wrap
+    uint8_t level;                      // at which code is written
+    bool slow;                          // wide linear registers are spelled so that they wrap
+    uint32_t row_nest, lane_nest;       // in which, or 0
+    uint32_t nests, bounds;             // used so far
+    uint32_t bound;                     // the lanes are lo_N to hi_N - 1; 0: all
+    uint32_t loops;                     // hoisted ones around
+    struct slri_c_mask *mask;           // the innermost, or NULL
+    uint32_t masks;                     // used so far
+    bool break_masked, continue_masked; // whether BREAK and CONTINUE, here, take lanes out of a mask
+    uint32_t next_lane;                 // the label behind the lane loop's code
+    bool apart;                         // in a loop, where lanes may be in different trips of it
+    slri_reg *unsafe;                   // wide linear registers mentioned in the lane nest that may wrap
     uint32_t unsafes;
     slr_status status; // of what cannot be emitted
 };
@@ -92,6 +108,10 @@ struct slri_c_narrowing {
 };
 bool slri_c_narrows(const struct slri_c_kernel *k, const struct slri_instr *in, struct slri_c_narrowing *out);
 
+// Whether threads meet in it: at a barrier or in a function of a warp.
+bool slri_c_meets(const struct slri_block *block);
+bool slri_c_meets_in(const struct slri_instr *in);
+
 // emit_c_range.c
 bool slri_c_ranges(struct slri_c_emitter *e, struct slri_c_kernel *k);
 bool slri_c_never_wraps(const struct slri_c_kernel *k, slri_reg reg); // a linear register, within a row
@@ -99,6 +119,25 @@ bool slri_c_never_wraps(const struct slri_c_kernel *k, slri_reg reg); // a linea
 // emit_c_nest.c: the loops.
 void slri_c_declare_block(struct slri_c_emitter *e);
 void slri_c_sequence(struct slri_c_emitter *e, const struct slri_block *block);
+
+// "for (...) {" over the lanes that run here, within a loop over rows if there are several; and its end. It is a nest
+// of its own.
+void slri_c_open_lanes(struct slri_c_emitter *e, struct slri_where where);
+void slri_c_close_lanes(struct slri_c_emitter *e);
+void slri_c_put_thread(struct slri_c_emitter *e); // the thread's number, in such a loop
+
+// emit_c_mask.c: control that threads take apart around places where they meet.
+void slri_c_put_masked(struct slri_c_emitter *e, const struct slri_instr *in);
+void slri_c_put_leaving(struct slri_c_emitter *e, const struct slri_instr *jump); // BREAK, CONTINUE, RETURN of lanes
+bool slri_c_is_leaving(const struct slri_c_kernel *k, const struct slri_instr *in);
+void slri_c_put_active(struct slri_c_emitter *e); // whether the lane runs here; of constants 1 where all do
+bool slri_c_all_run(const struct slri_c_kernel *k);
+void slri_c_put_barrier_check(struct slri_c_emitter *e, const struct slri_instr *in);
+void slri_c_put_root_mask(struct slri_c_emitter *e, struct slri_c_mask *root);
+
+// emit_c_warp.c
+void slri_c_put_warp(struct slri_c_emitter *e, const struct slri_instr *in);
+void slri_c_warp_helpers(struct slri_c_emitter *e, const struct slri_c_kernel *k); // those that it uses
 
 // A register in a kernel, as it is spelled at the present level.
 void slri_c_kernel_register(struct slri_c_emitter *e, slri_reg reg);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before a kernel is planned: a clone of its function, in which what depends on the block's shape is constant, callees
-// with barriers are put in place of their calls, `if (c) return; rest` is `if (c) {} else rest`, and `if (a && b)` is
-// two ifs.
+// with barriers or functions of a warp are put in place of their calls, `if (c) return; rest` is `if (c) {} else rest`,
+// and `if (a && b)` is two ifs.
 #include "kernel/emit_c_plan.h"
 
 #include "base/status.h"
@@ -16,8 +16,8 @@ struct clone {
     slri_reg first_reg;
     uint32_t first_local;
     const struct slri_instr *call;
-    slri_reg result;
     bool out_of_memory;
+    const struct slri_instr *refused; // a return in the middle of a function that is put in
 };
 
 static struct slri_block *clone_block(struct clone *c, const struct slri_block *block);
@@ -129,7 +129,53 @@ static void adopt(struct clone *c, const struct slri_function *callee)
     into->locals = locals;
 }
 
-// A RETURN at the callee's end becomes the result's assignment; others are refused later, by who finds them.
+static void returns_to_else(struct clone *c, struct slri_block *block);
+
+// A RETURN that ends the callee's body becomes the result's assignment.
+static void returns_to_results(struct clone *c, struct slri_block *body, const struct slri_instr *call)
+{
+    if (!body || !body->count || c->out_of_memory)
+        return;
+    struct slri_instr *last = &body->instr[body->count - 1];
+    if (last->op == SLRI_OP_IF) {
+        returns_to_results(c, last->body[0], call);
+        returns_to_results(c, last->body[1], call);
+    }
+    if (last->op != SLRI_OP_RETURN)
+        return;
+    struct slri_instr returned = *last;
+    body->count--;
+    if (call->dst != SLRI_NO_REG && returned.a != SLRI_NO_REG)
+        append_move(c, body, call->dst, returned.a, returned.where);
+}
+
+static bool finds_return(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    const struct slri_instr **found = user;
+    (void)e;
+    *found = in->op == SLRI_OP_RETURN ? in : *found;
+    return *found != NULL;
+}
+
+// A call begins with its registers and locals at zero, wherever it is put in.
+static void start_anew(struct clone *c, struct slri_block *to, const struct slri_instr *call)
+{
+    for (uint32_t i = 0; i < call->callee->locals; i++) {
+        struct slri_instr *zero = append(c, to, SLRI_OP_ZERO, SLRI_VOID, call->where);
+        slri_reg at = slri_function_add_reg(c->e->scratch, &c->k->function, SLRI_I64, NULL);
+        c->out_of_memory |= at == SLRI_NO_REG;
+        if (c->out_of_memory)
+            return;
+        zero->op = SLRI_OP_CONST, zero->kind = SLRI_I64, zero->dst = at;
+        zero = append(c, to, SLRI_OP_ZERO, SLRI_VOID, call->where);
+        if (!zero)
+            return;
+        zero->root = (struct slri_root){SLRI_ROOT_LOCAL, c->first_local + i};
+        zero->a = at;
+        zero->imm = call->callee->local[i].type->bytes;
+    }
+}
+
 static void put_in(struct clone *c, struct slri_block *to, const struct slri_instr *call)
 {
     struct clone inner = {.e = c->e, .k = c->k, .from = call->callee, .call = call};
@@ -139,18 +185,20 @@ static void put_in(struct clone *c, struct slri_block *to, const struct slri_ins
     if (!inner.out_of_memory)
         for (uint32_t i = 0; i < call->callee->params; i++)
             append_move(&inner, to, map_reg(&inner, call->callee->param[i].reg), call->arg[i].reg, call->where);
+    if (!inner.out_of_memory)
+        start_anew(&inner, to, call);
     struct slri_block *body = inner.out_of_memory ? NULL : clone_block(&inner, call->callee->body);
-    for (uint32_t i = 0; body && i < body->count; i++) {
-        const struct slri_instr *in = &body->instr[i];
-        if (in->op == SLRI_OP_RETURN && i + 1 == body->count) {
-            if (call->dst != SLRI_NO_REG && in->a != SLRI_NO_REG)
-                append_move(&inner, to, call->dst, in->a, in->where);
-            break;
-        }
-        struct slri_instr *made = append(&inner, to, in->op, in->kind, in->where);
-        if (made)
-            *made = *in;
+    if (!inner.out_of_memory) {
+        returns_to_else(&inner, body);
+        returns_to_results(&inner, body, call);
+        slri_c_any(c->e, body, finds_return, &inner.refused);
     }
+    for (uint32_t i = 0; body && i < body->count; i++) {
+        struct slri_instr *made = append(&inner, to, body->instr[i].op, body->instr[i].kind, body->instr[i].where);
+        if (made)
+            *made = body->instr[i];
+    }
+    c->refused = inner.refused ? inner.refused : c->refused;
     c->out_of_memory |= inner.out_of_memory;
 }
 
@@ -161,7 +209,7 @@ static struct slri_block *clone_block(struct clone *c, const struct slri_block *
     for (uint32_t i = 0; block && i < block->count && !c->out_of_memory; i++) {
         struct slri_instr copy = block->instr[i];
         clone_parts(c, &copy);
-        if (copy.op == SLRI_OP_CALL && !c->out_of_memory && copy.callee->uses & SLRI_USES_BARRIER) {
+        if (copy.op == SLRI_OP_CALL && !c->out_of_memory && copy.callee->uses & (SLRI_USES_BARRIER | SLRI_USES_WARP)) {
             put_in(c, made, &copy);
             continue;
         }
@@ -255,11 +303,32 @@ static bool is_second_half(const struct slri_c_kernel *k, const struct slri_inst
            slri_c_mentions(k->function.body, first->a) == 4;
 }
 
+static void take_out(struct slri_block *block, uint32_t at)
+{
+    memmove(&block->instr[at], &block->instr[at + 1], (block->count - at - 1) * sizeof *block->instr);
+    block->count--;
+}
+
+// Of a && b && c the first two are a condition of their own, which is moved into the second's: `if (r) { ... } q = r;
+// if (q) ...`, once c has gone into that last IF. Nobody else reads q: the IF may ask r itself.
+static void skip_move(const struct slri_c_kernel *k, struct slri_block *block, uint32_t at)
+{
+    const struct slri_instr *in = &block->instr[at];
+    if (at + 2 < block->count && in->op == SLRI_OP_IF && in[1].op == SLRI_OP_MOVE && in[1].a == in->a &&
+        in[2].op == SLRI_OP_IF && in[2].a == in[1].dst && !k->function.reg_name[in[1].dst] &&
+        slri_c_mentions(k->function.body, in[1].dst) == 2) {
+        block->instr[at + 2].a = in->a;
+        take_out(block, at + 1);
+    }
+}
+
+// From the end: of a chain the last condition goes first.
 static void split_conditions(struct clone *c, struct slri_block *block)
 {
-    for (uint32_t i = 0; block && i < block->count && !c->out_of_memory; i++) {
+    for (uint32_t i = block ? block->count : 0; i-- > 0 && !c->out_of_memory;) {
         struct slri_instr *in = &block->instr[i];
         int side;
+        skip_move(c->k, block, i);
         if (i + 1 < block->count && is_second_half(c->k, in, in + 1, &side)) {
             struct slri_block *to = in->body[side];
             slri_reg again = slri_function_add_reg(c->e->scratch, &c->k->function, SLRI_I32, NULL);
@@ -269,8 +338,7 @@ static void split_conditions(struct clone *c, struct slri_block *block)
                 return;
             *made = in[1];
             to->instr[to->count - 2].dst = made->a = again;
-            memmove(in + 1, in + 2, (block->count - i - 2) * sizeof *in);
-            block->count--;
+            take_out(block, i + 1);
         }
         for (int part = 0; part < 3; part++)
             split_conditions(c, in->body[part]);
@@ -295,12 +363,15 @@ slr_status slri_c_prepare(struct slri_c_emitter *e, struct slri_c_kernel *k)
     }
     if (clone.out_of_memory)
         return SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", k->entry->name);
-    k->one_nest = slri_c_any(e, k->function.body, is_return, NULL);
-    if (k->one_nest && from->uses & SLRI_USES_BARRIER)
+    if (clone.refused)
         return SLRI_FAIL(
             UNSUPPORTED,
-            "kernel %s returns from within a loop or a switch and has barriers: the compiled CPU engine "
-            "needs the return in front of them, as in 'if (i >= n) return;'; cpu?engine=interpreted runs it",
-            k->entry->name);
+            "%s:%u: a return from within a loop or a switch of a function that has barriers or functions of "
+            "a warp: the compiled CPU engine needs it at the function's end; cpu?engine=interpreted runs it",
+            e->module->file[clone.refused->where.file], clone.refused->where.line);
+    bool returns = slri_c_any(e, k->function.body, is_return, NULL);
+    bool meets = from->uses & (SLRI_USES_BARRIER | SLRI_USES_WARP);
+    k->one_nest = returns && !meets;
+    k->leaves = returns && meets;
     return SLR_OK;
 }

@@ -80,7 +80,9 @@ static struct interval by_constant(enum slri_op op, struct interval a, struct in
         return (struct interval){a.least / b.least, a.most / b.least, false};
     if (op == SLRI_OP_REM)
         return (struct interval){0, a.most < b.least ? a.most : b.least - 1, false};
-    return (struct interval){a.least >> (b.least & 31), a.most >> (b.least & 31), false};
+    if (b.least > 31) // of words modulo 32
+        return (struct interval){0, a.most, false};
+    return (struct interval){a.least >> b.least, a.most >> b.least, false};
 }
 
 static struct interval of_and(struct interval a, struct interval b)

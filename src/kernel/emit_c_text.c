@@ -126,6 +126,13 @@ void slri_c_root(struct slri_c_emitter *e, struct slri_root root)
     case SLRI_ROOT_SHARED:
         slri_text_printf(e->out, e->kernel ? "shared%u" : "roots->shared[%u]", root.index);
         break;
+    case SLRI_ROOT_GLOBAL:
+        if (e->kernel)
+            slri_text_printf(e->out, "global%u", root.index);
+        else
+            slri_text_printf(e->out, "(roots->global + %llu)",
+                             (unsigned long long)e->module->global[root.index].offset);
+        break;
     case SLRI_ROOT_DYNAMIC:
         slri_c_put(e, e->kernel ? "dynamic" : "roots->dynamic");
         break;

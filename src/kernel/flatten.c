@@ -201,6 +201,9 @@ static struct slri_span_name span_name(const struct flattener *f, struct slri_ro
     case SLRI_ROOT_SHARED:
         name.index = slri_span_of_shared(f->flat->module, root.index);
         break;
+    case SLRI_ROOT_GLOBAL:
+        name.index = slri_span_of_global(f->flat->module, root.index);
+        break;
     case SLRI_ROOT_DYNAMIC:
         name.index = slri_span_of_shared(f->flat->module, f->flat->module->shareds);
         break;
@@ -343,7 +346,7 @@ static void flatten_plain(struct flattener *f, const struct slri_instr *in)
     code->b = in->b;
     code->imm = in->imm;
     code->kind = in->kind;
-    code->order = in->order;
+    code->order = in->is_unset ? 1 : in->order;
     code->table = root.table;
     code->root = root.index;
     code->table2 = root2.table;

@@ -69,26 +69,30 @@ enum slri_code_op {
 };
 
 // Which table of spans a root is in: the call's (state, message, const tables, shared objects, dynamic shared memory,
-// bindings), or the frame's (parameters, of which those in memory are used, then locals).
+// variables, bindings), or the frame's (parameters, of which those in memory are used, then locals).
 enum slri_span_table { SLRI_SPANS_OF_CALL, SLRI_SPANS_OF_FRAME };
 enum { SLRI_SPAN_STATE, SLRI_SPAN_MESSAGE, SLRI_SPAN_CONST }; // the first const table's
 static inline uint32_t slri_span_of_shared(const struct slri_module *module, uint32_t index)
 {
     return SLRI_SPAN_CONST + module->constants + index; // the dynamic one's is that of index module->shareds
 }
-static inline uint32_t slri_span_of_binding(const struct slri_module *module, uint32_t index)
+static inline uint32_t slri_span_of_global(const struct slri_module *module, uint32_t index)
 {
     return slri_span_of_shared(module, module->shareds) + 1 + index;
+}
+static inline uint32_t slri_span_of_binding(const struct slri_module *module, uint32_t index)
+{
+    return slri_span_of_global(module, module->globals) + index;
 }
 
 struct slri_span_name {
     uint32_t table, index;
 };
 
-struct slri_code {     // 32 bytes, two a cache line
-    unsigned op : 16;  // enum slri_code_op
-    unsigned kind : 8; // of atomics
-    unsigned order : 6;
+struct slri_code {      // 32 bytes, two a cache line
+    unsigned op : 16;   // enum slri_code_op
+    unsigned kind : 8;  // of atomics
+    unsigned order : 6; // of atomics and fences. Of CONST32, CONST64, ZERO: 1 where no source gave that value
     unsigned table : 1, table2 : 1; // enum slri_span_table of root and root2
     uint32_t dst, a, b;
     uint32_t root; // index in the table

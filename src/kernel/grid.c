@@ -13,8 +13,10 @@
 
 #include <string.h>
 
-#define TURN 256      // instructions, where turns are in order
-#define TURN_DRAWN 32 // at most so many, where they are drawn: short, so that many interleavings are met
+#define TURN 256       // instructions, where turns are in order
+#define TURN_DRAWN 32  // at most so many, where they are drawn: short, so that many interleavings are met
+#define TURN_WARP 4096 // a warp's, in lockstep
+#define TURN_LEFT 16   // of each lane that stayed behind in all of that: it may be what the others wait for
 
 struct block {
     uint64_t number; // in the grid
@@ -38,6 +40,7 @@ struct run {
     uint64_t random;
     uint64_t next, end; // blocks still to open
     struct slri_grid_end *out;
+    unsigned char *globals;
     struct slri_call *message; // of a handler's block: the call that all its threads share; else NULL
 };
 
@@ -151,6 +154,8 @@ static void open_block(struct run *run, struct block *block, uint64_t number)
     block->is_open = true;
     block->live = run->threads;
     fill_shared(run, block);
+    if (run->grid->watch && run->grid->watch->open)
+        run->grid->watch->open(run->grid->watch->user, number);
     for (uint32_t i = 0; i < run->threads; i++) {
         struct slri_interp_thread *thread = thread_of(run, block, i);
         struct slri_call *call = run->message ? run->message : &block->call[i];
@@ -204,6 +209,7 @@ static bool settle(struct run *run, struct block *block, uint32_t base, uint32_t
 {
     const struct slri_code *code = thread_of(run, block, base + first)->next;
     struct slri_lane lane[SLRI_WARP_THREADS] = {0};
+    uint32_t part = 0;
     bool all_wait = true;
     for (uint32_t i = 0; i < lanes; i++) {
         struct slri_interp_thread *thread = thread_of(run, block, base + i);
@@ -225,7 +231,10 @@ static bool settle(struct run *run, struct block *block, uint32_t base, uint32_t
             thread->frame->reg[code->dst] = lane[i].result;
         thread->next = code + 1;
         thread->progress = SLRI_RUNNING;
+        part |= 1u << i;
     }
+    if (run->grid->watch && run->grid->watch->warp)
+        run->grid->watch->warp(run->grid->watch->user, block->number, base, part, code);
     return true;
 }
 
@@ -234,16 +243,25 @@ static bool is_at(const struct slri_interp_thread *thread, enum slri_code_op op)
     return thread->progress == SLRI_WAITING && thread->next->op == (unsigned)op;
 }
 
-// True if some thread can go on now.
+// What the warp's lanes have come to is done, of __activemask or of all others. True if some thread can go on now.
+static bool settle_warp(struct run *run, struct block *block, uint32_t base, bool is_active)
+{
+    uint32_t lanes = run->threads - base < SLRI_WARP_THREADS ? run->threads - base : SLRI_WARP_THREADS;
+    bool any = false;
+    for (uint32_t i = 0; i < lanes && run->out->fault == SLRI_FAULT_NONE; i++) {
+        const struct slri_interp_thread *thread = thread_of(run, block, base + i);
+        if (is_at(thread, SLRI_CODE_WARP) && (thread->next->imm == SLRI_WARP_ACTIVE) == is_active)
+            any |= settle(run, block, base, lanes, i);
+    }
+    return any;
+}
+
+// __activemask comes last: lanes that another function lets go on may still come to it.
 static bool settle_warps(struct run *run, struct block *block)
 {
     bool any = false;
-    for (uint32_t base = 0; base < run->threads; base += SLRI_WARP_THREADS) {
-        uint32_t lanes = run->threads - base < SLRI_WARP_THREADS ? run->threads - base : SLRI_WARP_THREADS;
-        for (uint32_t i = 0; i < lanes && run->out->fault == SLRI_FAULT_NONE; i++)
-            if (is_at(thread_of(run, block, base + i), SLRI_CODE_WARP))
-                any |= settle(run, block, base, lanes, i);
-    }
+    for (uint32_t base = 0; base < run->threads; base += SLRI_WARP_THREADS)
+        any |= settle_warp(run, block, base, false) || settle_warp(run, block, base, true);
     return any;
 }
 
@@ -323,15 +341,119 @@ static uint32_t list_turns(struct run *run, const struct block *block)
     return count;
 }
 
-static bool take_turn(struct run *run, struct block *block, uint32_t number)
+// The watcher may let a thread go on behind an instruction that cannot be done.
+static bool forgive(const struct run *run, struct slri_interp_thread *thread)
+{
+    const struct slri_watch *watch = run->grid->watch;
+    const struct slri_code *code = thread->next;
+    bool may =
+        thread->fault == SLRI_FAULT_ACCESS || thread->fault == SLRI_FAULT_INDEX || thread->fault == SLRI_FAULT_DIVIDE;
+    if (!may || !watch || !watch->fault || !watch->fault(watch->user, thread, code, thread->fault))
+        return false;
+    if (code->dst != SLRI_NO_REG)
+        thread->frame->reg[code->dst].u64 = 0;
+    thread->next = code + 1;
+    thread->fault = SLRI_FAULT_NONE;
+    thread->progress = SLRI_RUNNING;
+    return true;
+}
+
+static bool take_turn(struct run *run, struct block *block, uint32_t number, uint64_t length)
 {
     struct slri_interp_thread *thread = thread_of(run, block, number);
-    uint64_t done, length = run->grid->seed ? 1 + draw(run) % TURN_DRAWN : TURN;
+    uint64_t done;
     enum slri_progress progress = slri_interp_step(thread, length, &done);
     run->out->instructions += done;
-    if (progress == SLRI_FAULTED)
+    if (progress == SLRI_FAULTED && !forgive(run, thread))
         return stop(run, block, number, thread->fault);
+    if (run->grid->limit && run->out->instructions > run->grid->limit)
+        return stop(run, block, number, SLRI_FAULT_FUEL);
     block->live -= progress == SLRI_DONE;
+    return true;
+}
+
+// ---- lockstep ------------------------------------------------------------------------------------------------------
+
+// Of a warp's lanes those that go on: in the innermost function, at the lowest instruction. Code is laid out in the
+// order of its source, so lanes that are ahead wait where branches join and loops end.
+static uint32_t leaders(const struct run *run, const struct block *block, uint32_t base, uint32_t lanes,
+                        uint32_t *running)
+{
+    const struct slri_code *lowest = NULL;
+    ptrdiff_t deepest = 0;
+    uint32_t mask = 0;
+    *running = 0;
+    for (uint32_t i = 0; i < lanes; i++) {
+        const struct slri_interp_thread *thread = thread_of(run, block, base + i);
+        if (thread->progress != SLRI_RUNNING)
+            continue;
+        *running |= 1u << i;
+        ptrdiff_t depth = (unsigned char *)thread->frame - thread->stack;
+        if (!lowest || depth > deepest || (depth == deepest && thread->next < lowest)) {
+            lowest = thread->next;
+            deepest = depth;
+            mask = 0;
+        }
+        mask |= (uint32_t)(depth == deepest && thread->next == lowest) << i;
+    }
+    return mask;
+}
+
+static bool step_together(struct run *run, struct block *block, uint32_t base, uint32_t mask)
+{
+    const struct slri_watch *watch = run->grid->watch;
+    uint32_t first = 0;
+    while (!(mask >> first & 1))
+        first++;
+    if (watch && watch->together)
+        watch->together(watch->user, block->number, base, mask, thread_of(run, block, base + first)->next);
+    for (uint32_t i = first; i < SLRI_WARP_THREADS; i++)
+        if ((mask >> i & 1) && !take_turn(run, block, base + i, 1))
+            return false;
+    return true;
+}
+
+// One lane alone, which the others may spin for.
+static bool step_alone(struct run *run, struct block *block, uint32_t base, uint32_t lane)
+{
+    for (uint32_t n = 0; n < TURN_LEFT; n++)
+        if (thread_of(run, block, base + lane)->progress == SLRI_RUNNING &&
+            !step_together(run, block, base, 1u << lane))
+            return false;
+    return true;
+}
+
+static bool advance_warp(struct run *run, struct block *block, uint32_t base, bool *any)
+{
+    uint32_t lanes = run->threads - base < SLRI_WARP_THREADS ? run->threads - base : SLRI_WARP_THREADS;
+    uint32_t mask = 0, running = 0, behind = UINT32_MAX;
+    for (uint32_t n = 0; n < TURN_WARP; n++) {
+        mask = leaders(run, block, base, lanes, &running);
+        if (mask == 0)
+            return true;
+        *any = true;
+        behind &= running & ~mask;
+        if (!step_together(run, block, base, mask))
+            return false;
+    }
+    for (uint32_t i = 0; i < lanes; i++)
+        if ((behind >> i & 1) && !step_alone(run, block, base, i))
+            return false;
+    return true;
+}
+
+static bool take_turns(struct run *run, struct block *block, bool *any)
+{
+    for (uint32_t base = 0; run->grid->lockstep && base < run->threads; base += SLRI_WARP_THREADS)
+        if (!advance_warp(run, block, base, any))
+            return false;
+    if (run->grid->lockstep)
+        return true;
+    uint32_t count = list_turns(run, block);
+    *any = count > 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!take_turn(run, block, block->turn[i], run->grid->seed ? 1 + draw(run) % TURN_DRAWN : TURN))
+            return false;
     return true;
 }
 
@@ -339,13 +461,15 @@ static bool take_turn(struct run *run, struct block *block, uint32_t number)
 // go on, the barrier is lifted. False after a fault.
 static bool advance(struct run *run, struct block *block)
 {
-    uint32_t count = list_turns(run, block);
-    for (uint32_t i = 0; i < count; i++)
-        if (!take_turn(run, block, block->turn[i]))
-            return false;
-    if (block->live == 0)
+    bool goes_on = false;
+    if (!take_turns(run, block, &goes_on))
+        return false;
+    if (block->live == 0) {
         block->is_open = false;
-    bool goes_on = count > 0;
+        if (run->grid->watch && run->grid->watch->close)
+            run->grid->watch->close(run->grid->watch->user, block->number);
+        return true;
+    }
     if (run->entry->function->uses & SLRI_USES_WARP)
         goes_on |= settle_warps(run, block);
     return run->out->fault == SLRI_FAULT_NONE && (goes_on || lift(run, block));
@@ -403,6 +527,9 @@ static void name_spans(const struct run *run, struct block *block)
                 (struct slri_span){block->shared + run->entry->shared_offset[i], module->shared[i].type->bytes};
     block->span[slri_span_of_shared(module, module->shareds)] =
         (struct slri_span){block->shared + run->entry->shared_bytes, run->grid->dynamic_shared};
+    for (uint32_t i = 0; i < module->globals && run->globals; i++)
+        block->span[slri_span_of_global(module, i)] =
+            (struct slri_span){run->globals + module->global[i].offset, module->global[i].type->bytes};
     for (uint32_t i = 0; i < run->grid->args; i++) // of a handler's block they are known with the message
         block->span[slri_span_of_binding(module, i)] =
             (struct slri_span){run->grid->arg[i].data, run->grid->arg[i].bytes};
@@ -455,7 +582,8 @@ slr_status slri_interpret_grid(const struct slri_interp *interp, const struct sl
     prepare(&run);
     uint64_t blocks = run.end - run.next, wanted = grid->resident ? grid->resident : 1;
     uint32_t residents = (uint32_t)(wanted < blocks ? wanted : blocks);
-    size_t head = round_up(residents * sizeof(struct block)), bytes = head + residents * run.block_bytes + 64;
+    size_t head = round_up(residents * sizeof(struct block)), blocks_bytes = residents * run.block_bytes,
+           own = grid->global ? 0 : module->global_bytes, bytes = head + blocks_bytes + own + 64;
     unsigned char *memory = slri_alloc(NULL, bytes);
     if (memory == NULL)
         return SLRI_FAIL(NO_MEMORY, "no memory for %u blocks of %u threads of '%s'", residents, run.threads,
@@ -463,6 +591,9 @@ slr_status slri_interpret_grid(const struct slri_interp *interp, const struct sl
     unsigned char *aligned = memory + (64 - (uintptr_t)memory % 64) % 64;
     struct block *block = (struct block *)aligned;
     *end = (struct slri_grid_end){.fault = SLRI_FAULT_NONE};
+    run.globals = grid->global ? grid->global : aligned + head + blocks_bytes;
+    if (!grid->global)
+        slri_module_begin_globals(module, run.globals);
     for (uint32_t i = 0; i < residents; i++) {
         make_block(&run, &block[i], aligned + head + i * run.block_bytes);
         open_block(&run, &block[i], run.next++);

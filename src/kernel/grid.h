@@ -9,11 +9,20 @@
 #include "kernel/interpreter.h"
 
 /// What sees every instruction before it is done, for checkers. `watch` is called with the thread that is about to do
-/// `code`, whose place is flat->where[code - flat->code]; slri_watch_access says what memory it will touch.
+/// `code`, whose place is flat->where[code - flat->code]; slri_watch_access says what memory it will touch. All but
+/// `step` may be NULL.
 struct slri_watch {
     void *user;
     void (*step)(void *user, const struct slri_interp_thread *thread, const struct slri_code *code);
-    void (*lift)(void *user, uint64_t block, const struct slri_code *barrier); ///< a barrier is lifted; or NULL
+    void (*lift)(void *user, uint64_t block, const struct slri_code *barrier); ///< a barrier is lifted
+    void (*open)(void *user, uint64_t block);                                  ///< before a block's first step
+    void (*close)(void *user, uint64_t block);                                 ///< all its threads have ended
+    /// A function of a warp is done for the `lanes` of the warp that begins at thread `first`.
+    void (*warp)(void *user, uint64_t block, uint32_t first, uint32_t lanes, const struct slri_code *code);
+    /// With `lockstep`: these lanes take their next step, `code`, as one.
+    void (*together)(void *user, uint64_t block, uint32_t first, uint32_t lanes, const struct slri_code *code);
+    /// A thread has an ACCESS, INDEX or DIVIDE fault at `code`. True: it goes on as if the result were 0.
+    bool (*fault)(void *user, const struct slri_interp_thread *thread, const struct slri_code *code, uint32_t fault);
 };
 
 struct slri_grid {
@@ -23,6 +32,8 @@ struct slri_grid {
     const struct slri_bound *arg; ///< one for each of the entry's bindings: a buffer, or where a value lies
     uint32_t args;
     uint64_t fuel;         ///< loop iterations that each thread may take
+    uint64_t limit;        ///< instructions that all threads together may take, about (0: no limit); else FUEL
+    bool lockstep;         ///< the lanes of a warp that stand at one instruction take it together, as on a GPU
     uint64_t seed;         ///< 0: threads take turns in order. Else which is next, and for how long, is drawn from it
     uint32_t resident;     ///< blocks that run side by side (0: 1); the others wait for one of them to end
     uint64_t first, count; ///< blocks to run, in order of x, then y, then z; count 0: all from `first` on
@@ -30,6 +41,7 @@ struct slri_grid {
     /// What a kernel prints, a printf at a time, in the order in which they are done. NULL: it is lost.
     void (*print)(void *user, const char *text, size_t length);
     void *user;
+    unsigned char *global; ///< the module's variables; NULL: they begin anew
 };
 
 struct slri_grid_place {
@@ -59,7 +71,7 @@ slr_status slri_grid_check(const struct slri_module *module, const struct slri_g
 #define SLRI_GRID_MAX_SHARED_BYTES 232448 ///< static and dynamic together: what the largest CUDA devices have
 
 struct slri_access {
-    struct slri_root root; ///< BINDING, SHARED, DYNAMIC or CONST; LOCAL: private memory
+    struct slri_root root; ///< BINDING, SHARED, DYNAMIC, GLOBAL or CONST; LOCAL: private memory
     uint64_t offset, bytes;
     bool is_write, is_atomic; ///< an atomic read-modify-write is both
 };

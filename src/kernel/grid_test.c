@@ -405,7 +405,7 @@ static void a_watch_sees_every_access_and_barrier(void **unused)
                             "k", 2, 4);
     int in[4] = {1, 2, 3, 4}, out[4];
     struct seen seen = {0};
-    struct slri_watch watch = {&seen, see, see_lift};
+    struct slri_watch watch = {.user = &seen, .step = see, .lift = see_lift};
     GIVE(&l, in, sizeof in), GIVE(&l, out, sizeof out);
     l.grid.watch = &watch;
     assert_int_equal(go(&l), SLRI_FAULT_NONE);

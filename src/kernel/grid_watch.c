@@ -29,8 +29,10 @@ static struct slri_root root_of(const struct slri_module *module, unsigned table
     uint32_t shared = slri_span_of_shared(module, 0), dynamic = slri_span_of_shared(module, module->shareds);
     if (table == SLRI_SPANS_OF_FRAME)
         return (struct slri_root){SLRI_ROOT_LOCAL, index};
+    if (index >= slri_span_of_binding(module, 0))
+        return (struct slri_root){SLRI_ROOT_BINDING, index - slri_span_of_binding(module, 0)};
     if (index > dynamic)
-        return (struct slri_root){SLRI_ROOT_BINDING, index - dynamic - 1};
+        return (struct slri_root){SLRI_ROOT_GLOBAL, index - dynamic - 1};
     if (index == dynamic)
         return (struct slri_root){SLRI_ROOT_DYNAMIC, 0};
     if (index >= shared)

@@ -32,7 +32,21 @@ enum slri_kind slri_kind_in_register(enum slri_kind kind)
 
 static uint32_t root_uses(struct slri_root root)
 {
-    return root.kind == SLRI_ROOT_SHARED ? SLRI_USES_SHARED : root.kind == SLRI_ROOT_DYNAMIC ? SLRI_USES_DYNAMIC : 0;
+    return root.kind == SLRI_ROOT_SHARED    ? SLRI_USES_SHARED
+           : root.kind == SLRI_ROOT_DYNAMIC ? SLRI_USES_DYNAMIC
+           : root.kind == SLRI_ROOT_GLOBAL  ? SLRI_USES_GLOBAL
+                                            : 0;
+}
+
+void slri_module_begin_globals(const struct slri_module *module, unsigned char *memory)
+{
+    for (uint32_t i = 0; i < module->globals; i++) {
+        const struct slri_global *global = &module->global[i];
+        if (global->data)
+            memcpy(memory + global->offset, global->data, global->type->bytes);
+        else
+            memset(memory + global->offset, 0, global->type->bytes);
+    }
 }
 
 const struct slri_warp_function slri_warp_functions[SLRI_WARP_COUNT] = {
@@ -67,7 +81,7 @@ uint32_t slri_entry_may_use(enum slri_entry_kind kind)
 {
     if (kind == SLRI_ENTRY_KERNEL)
         return SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_DYNAMIC | SLRI_USES_WARP |
-               SLRI_USES_PRINT;
+               SLRI_USES_PRINT | SLRI_USES_GLOBAL;
     uint32_t of_handlers = SLRI_USES_REPLY | SLRI_USES_INSTANCE;
     if (kind == SLRI_ENTRY_BLOCK)
         return of_handlers | SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_WARP;

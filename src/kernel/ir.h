@@ -82,6 +82,7 @@ enum slri_root_kind {
     SLRI_ROOT_LOCAL,   // index: which of the function's locals
     SLRI_ROOT_PARAM,   // index: which of the function's parameters: memory of the caller, passed by reference
     SLRI_ROOT_SHARED,  // index: which of the module's shared objects: memory a block, that begins as anything
+    SLRI_ROOT_GLOBAL,  // index: which of the module's variables: memory of the program, everybody's
     SLRI_ROOT_DYNAMIC, // the block's `extern __shared__` memory; its size is known at launch
 };
 
@@ -274,6 +275,7 @@ struct slri_instr {
     uint64_t imm;
     uint8_t order, scope; // of atomics and fences; a CAS that fails uses `order` without its release
     bool do_while;
+    bool is_unset; // CONST, ZERO: stands for a variable that its source gives no value, for checkers
     uint32_t args;
     struct slri_arg *arg;
     struct slri_block *body[3];
@@ -341,6 +343,7 @@ enum slri_use {
     SLRI_USES_INSTANCE = 1 << 5, // INSTANCE
     SLRI_USES_WARP = 1 << 6,     // WARP
     SLRI_USES_PRINT = 1 << 7,    // PRINT
+    SLRI_USES_GLOBAL = 1 << 8,   // SLRI_ROOT_GLOBAL
 };
 
 // A parameter of a kernel, or of a handler after its message: a buffer (a pointer), or a value given at launch. A
@@ -399,6 +402,16 @@ struct slri_shared { // a `__shared__` object of known size
     struct slri_where where;
 };
 
+// A variable of a program that its kernels share from launch to launch: `__device__`, or `__constant__` without values,
+// which the host fills and no kernel writes.
+struct slri_global {
+    const char *name;
+    const struct slri_type *type;
+    const unsigned char *data; // how it begins, or NULL: as zero
+    bool is_constant;
+    uint64_t offset; // in the program's memory for them, a multiple of 64
+};
+
 struct slri_const { // a table of the module: `__constant__` or `static const` at file scope, or a const local array
     const char *name;
     const struct slri_type *type;
@@ -417,6 +430,9 @@ struct slri_module {
     uint32_t constants;
     struct slri_shared *shared;
     uint32_t shareds;
+    struct slri_global *global;
+    uint32_t globals;
+    uint64_t global_bytes; // of all
     struct slri_format *format;
     uint32_t formats;
     struct slri_skipped *skipped; // in the order in which that was found out
@@ -447,6 +463,9 @@ static inline bool slri_kind_is_signed(enum slri_kind kind)
 {
     return kind == SLRI_I8 || kind == SLRI_I16 || kind == SLRI_I32 || kind == SLRI_I64;
 }
+
+// Gives the module's variables the values that they begin with; `memory` has global_bytes.
+void slri_module_begin_globals(const struct slri_module *module, unsigned char *memory);
 
 // What an instruction itself uses (not those in it), and what an entry of a kind may use, as enum slri_use bits.
 uint32_t slri_instr_uses(const struct slri_instr *instr);

@@ -22,7 +22,7 @@ const char *slri_kind_name(enum slri_kind kind)
 const char *slri_root_name(enum slri_root_kind kind)
 {
     static const char *const names[] = {"none",  "state", "message", "binding", "const",
-                                        "local", "param", "shared",  "dynamic"};
+                                        "local", "param", "shared",  "global",  "dynamic"};
     return NAME_AT(names, (unsigned)kind);
 }
 

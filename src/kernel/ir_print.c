@@ -238,6 +238,10 @@ void slri_module_print(const struct slri_module *module, struct slri_text *out)
     for (uint32_t i = 0; i < module->shareds; i++)
         slri_text_printf(out, "shared %u: %s, %llu bytes\n", i, module->shared[i].name,
                          (unsigned long long)module->shared[i].type->bytes);
+    for (uint32_t i = 0; i < module->globals; i++)
+        slri_text_printf(out, "global %u: %s%s, %llu bytes%s\n", i, module->global[i].is_constant ? "constant " : "",
+                         module->global[i].name, (unsigned long long)module->global[i].type->bytes,
+                         module->global[i].data ? ", with values" : "");
     for (uint32_t i = 0; i < module->formats; i++)
         put_format(&p, i, module->format[i].text);
     for (uint32_t i = 0; i < module->functions; i++)

@@ -185,6 +185,11 @@ static bool check_root(struct verifier *v, const struct slri_instr *instr, struc
         return true;
     case SLRI_ROOT_SHARED:
         return root.index < v->module->shareds || broken(v, instr, "no shared object %u", root.index);
+    case SLRI_ROOT_GLOBAL:
+        if (root.index >= v->module->globals)
+            return broken(v, instr, "no variable %u", root.index);
+        return access != WRITES || !v->module->global[root.index].is_constant ||
+               broken(v, instr, "writes to a constant variable");
     case SLRI_ROOT_CONST:
         return root.index < v->module->constants || broken(v, instr, "no const table %u", root.index);
     case SLRI_ROOT_LOCAL:
@@ -631,6 +636,12 @@ static bool check_module(struct verifier *v)
     for (uint32_t i = 0; i < module->shareds; i++)
         if (!module->shared[i].type || !module->shared[i].type->bytes)
             return broken(v, NULL, "shared object %u is empty", i);
+    for (uint32_t i = 0; i < module->globals; i++) {
+        const struct slri_global *global = &module->global[i];
+        if (!global->type || !global->type->bytes || global->offset % 64 ||
+            global->offset + global->type->bytes > module->global_bytes)
+            return broken(v, NULL, "variable %u is empty, or has no place", i);
+    }
     for (v->index = 0; v->index < module->functions; v->index++) {
         v->function = module->function[v->index];
         if (!check_function(v))

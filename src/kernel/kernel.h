@@ -14,6 +14,7 @@ struct slri_source {
     uint32_t defines;
     const char *const *include; // folders searched after the source's own
     uint32_t includes;
+    bool is_emitted; // slri_emit_cuda wrote the text: words that no user may write are known in it
 };
 
 // Preprocesses, parses, checks and lowers. On SLR_COMPILE the thread's error message holds every diagnostic

@@ -361,6 +361,9 @@ void slri_lower_unit(struct slri_unit *unit, struct slri_module *module)
     module->constants = unit->constants;
     module->shared = unit->shared;
     module->shareds = unit->shareds;
+    module->global = unit->global;
+    module->globals = unit->globals;
+    module->global_bytes = unit->global_bytes;
     module->skipped = unit->skipped;
     module->skippeds = unit->skippeds;
     if (module->entries == 0 && slri_report_errors(unit->front) == 0)

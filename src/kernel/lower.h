@@ -156,6 +156,10 @@ void slri_merge_reply(struct slri_body *body, const struct slri_type *reply, str
 
 void slri_lower_list(struct slri_body *body, const struct slri_stmt *list);
 
+struct slri_address slri_lower_at(struct slri_body *body, const struct slri_expr *expr); // lower_emitted.c
+slri_reg slri_lower_offset_of(struct slri_body *body, const struct slri_expr *expr);
+void slri_lower_emitted(struct slri_body *body, const struct slri_expr *expr);
+
 // What an integer expression may be; false where nothing is known. Sound, not sharp.
 bool slri_range_of(struct slri_body *body, const struct slri_expr *expr, int64_t *least, int64_t *most);
 void slri_range_loop(struct slri_body *body, const struct slri_stmt *loop); // inside it, its counter has a range

@@ -272,6 +272,8 @@ static slri_reg scalar_of(struct slri_body *body, const struct slri_expr *expr)
         return slri_lower_scalar(body, expr->right);
     case SLRI_EXPR_CAST:
         return of_cast(body, expr);
+    case SLRI_EXPR_OFFSET:
+        return slri_lower_offset_of(body, expr);
     case SLRI_EXPR_POINTER_DIFF:
         return of_pointer_diff(body, expr);
     case SLRI_EXPR_POINTER_COMPARE:
@@ -336,6 +338,8 @@ static void effect_of(struct slri_body *body, const struct slri_expr *expr)
         slri_lower_fence(body, expr);
     } else if (expr->op == SLRI_EXPR_TRAP) {
         lower_trap(body, expr);
+    } else if (expr->op == SLRI_EXPR_EMITTED) {
+        slri_lower_emitted(body, expr);
     } else if (expr->op == SLRI_EXPR_REPLY) {
         slri_lower_reply(body, expr);
     } else if (expr->op == SLRI_EXPR_SEND) {

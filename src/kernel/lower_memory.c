@@ -189,12 +189,21 @@ static struct slri_address place_of_shared(struct slri_body *body, const struct 
     return slri_address_of(ref, ref.bytes);
 }
 
+static struct slri_address place_of_global(struct slri_body *body, const struct slri_symbol *symbol)
+{
+    struct slri_ref ref = {.root = {SLRI_ROOT_GLOBAL, symbol->index}, .bytes = symbol->type->bytes};
+    ref.name = slri_unit_format(body->unit, "the variable '%s'", symbol->name);
+    return slri_address_of(ref, ref.bytes);
+}
+
 static struct slri_address place_of_symbol(struct slri_body *body, const struct slri_symbol *symbol)
 {
     if (symbol->kind == SLRI_SYMBOL_VARIABLE)
         return slri_variable_of(body, symbol)->at;
     if (symbol->kind == SLRI_SYMBOL_SHARED)
         return place_of_shared(body, symbol);
+    if (symbol->kind == SLRI_SYMBOL_GLOBAL)
+        return place_of_global(body, symbol);
     struct slri_ref ref = {.root = {SLRI_ROOT_CONST, symbol->index}, .bytes = symbol->type->bytes};
     ref.name = slri_unit_format(body->unit, "the table '%s'", symbol->name);
     return slri_address_of(ref, ref.bytes);
@@ -366,6 +375,8 @@ static struct slri_address pointer_of(struct slri_body *body, const struct slri_
         return slri_lower_place(body, expr->left);
     case SLRI_EXPR_ADDRESS:
         return place_of(body, expr->left, 1);
+    case SLRI_EXPR_AT:
+        return slri_lower_at(body, expr);
     case SLRI_EXPR_CAST:
         return slri_lower_pointer(body, expr->left);
     case SLRI_EXPR_POINTER_ADD:
@@ -408,13 +419,15 @@ static bool covers_all(const struct slri_init *init)
     return end == init->type->bytes;
 }
 
-static void emit_zero(struct slri_body *body, struct slri_address at, uint64_t bytes, struct slri_where where)
+static void emit_zero(struct slri_body *body, struct slri_address at, uint64_t bytes, bool is_unset,
+                      struct slri_where where)
 {
     slri_reg offset = slri_lower_offset(body, &at, where);
     struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_ZERO, SLRI_VOID, where);
     instr->a = offset;
     instr->root = at.ref.root;
     instr->imm = bytes;
+    instr->is_unset = is_unset;
 }
 
 // `init` NULL: all zero, so that every executor starts from the same.
@@ -422,7 +435,7 @@ void slri_lower_init(struct slri_body *body, struct slri_address at, const struc
                      struct slri_where where)
 {
     if (!init || !covers_all(init))
-        emit_zero(body, at, at.ref.bytes, where);
+        emit_zero(body, at, at.ref.bytes, !init, where);
     for (const struct slri_init_item *item = init ? init->first : NULL; item; item = item->next) {
         const struct slri_type *type = item->value->type;
         if (type->kind == SLRI_STRUCT)

@@ -17,6 +17,14 @@ static bool into(struct slri_body *body, struct slri_block *block, const struct 
 
 // ---- declarations and return ---------------------------------------------------------------------------------------
 
+// A variable without an initialiser begins as zero, and is marked, so that a checker can tell.
+static slri_reg unset(struct slri_body *body, enum slri_kind kind, struct slri_where where)
+{
+    slri_reg value = slri_emit_const(body, kind, 0, where);
+    body->block->instr[body->block->count - 1].is_unset = true;
+    return value;
+}
+
 static void lower_declare(struct slri_body *body, const struct slri_stmt *stmt)
 {
     const struct slri_symbol *symbol = stmt->symbol;
@@ -30,8 +38,7 @@ static void lower_declare(struct slri_body *body, const struct slri_stmt *stmt)
         else
             slri_emit_move(body, variable->reg, slri_emit_const(body, SLRI_I64, 0, stmt->where), stmt->where);
     } else if (slri_type_is_scalar(type)) {
-        slri_reg value =
-            stmt->value ? slri_lower_scalar(body, stmt->value) : slri_emit_const(body, type->kind, 0, stmt->where);
+        slri_reg value = stmt->value ? slri_lower_scalar(body, stmt->value) : unset(body, type->kind, stmt->where);
         if (slri_in_register(symbol))
             slri_lower_assign_variable(body, symbol, value, stmt->where);
         else

@@ -14,6 +14,7 @@
 #define SLRI_NESTING_LIMIT 400 // of the parser's recursion: 200 brackets, or 400 blocks
 #define SLRI_HEIGHT_LIMIT 1000 // of an expression's tree: a chain of a + b + c is one deep for each operator
 #define SLRI_TABLE_MAX_BYTES (UINT64_C(16) << 20)
+#define SLRI_GLOBALS_MAX_BYTES (UINT64_C(1) << 30)  // of all variables of a program
 #define SLRI_LOCALS_MAX_BYTES (UINT64_C(256) << 10) // of one function: they lie on the executor's stack
 #define SLRI_SCOPE_BUCKETS 1024
 
@@ -41,6 +42,9 @@ struct slri_unit {
     uint32_t constants, constant_room;
     struct slri_shared *shared; // the same of __shared__ objects
     uint32_t shareds, shared_room;
+    struct slri_global *global; // the same of variables of the program
+    uint32_t globals, global_room;
+    uint64_t global_bytes;
     struct slri_format *format; // the same of printf's texts
     uint32_t formats, format_room;
     struct slri_skipped *skipped; // the same of what is left out

@@ -261,9 +261,74 @@ void slri_parse_local(struct slri_unit *unit, struct slri_stmt ***last)
     slri_expect(unit, ";", "after the declaration");
 }
 
-static void parse_global(struct slri_unit *unit, struct slri_declarator *made)
+// ---- variables of the program --------------------------------------------------------------------------------------
+
+// What is `__device__`, unless it is a const table, and what is `__constant__` and has no values.
+static bool is_program_variable(const struct slri_specifiers *base, const struct slri_declarator *made, bool has_init)
+{
+    if (base->words & SLRI_WORD_EXTERN)
+        return false;
+    if (base->words & SLRI_WORD_CONSTANT)
+        return !has_init;
+    return base->words & SLRI_WORD_DEVICE && !(made->is_const && has_init);
+}
+
+static void add_program_variable(struct slri_unit *unit, struct slri_symbol *symbol, const struct slri_init *init)
+{
+    if (symbol->type->bytes > SLRI_GLOBALS_MAX_BYTES - unit->global_bytes) {
+        SLRI_ERROR(unit, symbol->where, TYPE_TOO_LARGE, "with '%s' the file's variables have more than %llu bytes",
+                   symbol->name, (unsigned long long)SLRI_GLOBALS_MAX_BYTES);
+        return;
+    }
+    if (unit->globals == unit->global_room) {
+        uint32_t room = unit->global_room ? 2 * unit->global_room : 8;
+        struct slri_global *larger = slri_unit_take(unit, room * sizeof *larger);
+        if (unit->globals)
+            memcpy(larger, unit->global, unit->globals * sizeof *larger);
+        unit->global = larger;
+        unit->global_room = room;
+    }
+    symbol->index = unit->globals;
+    unit->global[unit->globals++] = (struct slri_global){.name = symbol->name,
+                                                         .type = symbol->type,
+                                                         .data = init ? table_bytes(unit, init) : NULL,
+                                                         .is_constant = symbol->is_const,
+                                                         .offset = unit->global_bytes};
+    unit->global_bytes += (symbol->type->bytes + 63) / 64 * 64;
+}
+
+static void parse_program_variable(struct slri_unit *unit, struct slri_declarator *made, bool has_init)
+{
+    if (made->type->kind == SLRI_POINTER) {
+        SLRI_ERROR(unit, made->name->where, POINTER_IN_MEMORY, "'%s' is a pointer at file scope", made->name->text);
+        made->type = slri_type_of(unit->types, SLRI_I32);
+    }
+    check_object(unit, made, has_init);
+    struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_GLOBAL, made->name->text, made->name->where);
+    symbol->type = made->type;
+    symbol->is_const = made->is_const;
+    struct slri_init *init = slri_accept(unit, "=") ? slri_parse_init(unit, symbol->type) : NULL;
+    if (unit->panic)
+        return;
+    if (init)
+        symbol->type = init->type;
+    if (init && init->type->bytes > SLRI_TABLE_MAX_BYTES)
+        SLRI_ERROR(unit, symbol->where, TYPE_TOO_LARGE, "'%s' has %llu bytes, at most %llu are possible with values",
+                   symbol->name, (unsigned long long)init->type->bytes, (unsigned long long)SLRI_TABLE_MAX_BYTES);
+    else if (init && !init->is_constant)
+        SLRI_ERROR(unit, symbol->where, NOT_CONSTANT, "the values that '%s' begins with are not all constants",
+                   symbol->name);
+    else
+        add_program_variable(unit, symbol, init);
+}
+
+static void parse_global(struct slri_unit *unit, const struct slri_specifiers *base, struct slri_declarator *made)
 {
     bool has_init = slri_is(unit, "=");
+    if (is_program_variable(base, made, has_init)) {
+        parse_program_variable(unit, made, has_init);
+        return;
+    }
     struct slri_where where = made->name->where;
     const char *name = made->name->text;
     bool is_pointer = made->type->kind == SLRI_POINTER;
@@ -427,7 +492,7 @@ static void parse_file_declaration(struct slri_unit *unit)
             if (unit->at && slri_token_is(&unit->front->token[unit->at - 1], "}"))
                 return;
         } else {
-            parse_global(unit, &made);
+            parse_global(unit, &base, &made);
         }
     } while (!unit->panic && slri_accept(unit, ","));
     slri_expect(unit, ";", "after the declaration");

@@ -107,6 +107,8 @@ static const char *name_use(const struct slri_instr *in, uint32_t use)
         return "extern __shared__ memory";
     case SLRI_USES_PRINT:
         return "printf";
+    case SLRI_USES_GLOBAL:
+        return "a variable of the file";
     case SLRI_USES_REPLY:
         return "ring_reply";
     case SLRI_USES_INSTANCE:

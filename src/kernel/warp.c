@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/warp.h"
+#include "kernel/slr_warp.h"
 
 #define LANES SLRI_WARP_THREADS
 
@@ -38,19 +39,17 @@ static enum slri_warp_outcome gather(const struct slri_code_arg *arg, struct slr
 
 // ---- shuffles ------------------------------------------------------------------------------------------------------
 
-// The lane that `own` reads from.
 static uint32_t source_of(enum slri_warp warp, uint32_t own, uint32_t by, uint32_t width)
 {
-    uint32_t first = own & ~(width - 1), last = first + width - 1;
     switch (warp) {
     case SLRI_WARP_SHUFFLE:
-        return first + (by & (width - 1));
+        return slri_source_SHUFFLE(own, by, width);
     case SLRI_WARP_SHUFFLE_UP:
-        return by <= own - first ? own - by : own;
+        return slri_source_SHUFFLE_UP(own, by, width);
     case SLRI_WARP_SHUFFLE_DOWN:
-        return by <= last - own ? own + by : own;
+        return slri_source_SHUFFLE_DOWN(own, by, width);
     default:
-        return (own ^ by) <= last ? own ^ by : own;
+        return slri_source_SHUFFLE_XOR(own, by, width);
     }
 }
 
@@ -61,7 +60,7 @@ static bool shuffle(const struct slri_code *code, const struct slri_code_arg *ar
         if (!(part >> i & 1))
             continue;
         uint32_t by = lane[i].reg[arg[2].from].u32, width = lane[i].reg[arg[3].from].u32;
-        if (width == 0 || width > LANES || (width & (width - 1)))
+        if (!slri_is_width(width))
             return false;
         uint32_t from = source_of((enum slri_warp)code->imm, i, by, width);
         lane[i].result = lane[part >> from & 1 ? from : i].reg[arg[1].from];
@@ -93,18 +92,16 @@ static uint32_t match(const struct slri_code *code, const struct slri_code_arg *
 
 static uint32_t join(enum slri_warp warp, bool is_signed, uint32_t a, uint32_t b)
 {
-    bool less = is_signed ? (int32_t)a < (int32_t)b : a < b;
     switch (warp) {
-    case SLRI_WARP_REDUCE_ADD:
-        return a + b;
-    case SLRI_WARP_REDUCE_MIN:
-        return less ? a : b;
-    case SLRI_WARP_REDUCE_MAX:
-        return less ? b : a;
-    case SLRI_WARP_REDUCE_AND:
-        return a & b;
-    case SLRI_WARP_REDUCE_OR:
-        return a | b;
+#define JOIN(name)                                                                                                     \
+    case SLRI_WARP_##name:                                                                                             \
+        return is_signed ? (uint32_t)slri_join_##name##_I32((int32_t)a, (int32_t)b) : slri_join_##name##_U32(a, b);
+        JOIN(REDUCE_ADD)
+        JOIN(REDUCE_MIN)
+        JOIN(REDUCE_MAX)
+        JOIN(REDUCE_AND)
+        JOIN(REDUCE_OR)
+#undef JOIN
     default:
         return a ^ b;
     }

@@ -45,8 +45,8 @@ slr_status slri_heap_create(const struct slri_heap_source *source, const slr_all
         return SLRI_FAIL(NO_MEMORY, "no memory for a heap");
     heap->holds = 1;
     heap->source = *source;
-    heap->allocator = heap->pieces.allocator = allocator;
-    heap->pieces.keep_apart = desc->keep_apart;
+    heap->allocator = allocator;
+    slri_pieces_begin(&heap->pieces, allocator, desc->keep_apart);
     heap->max_bytes = desc->max_bytes ? desc->max_bytes : UINT64_MAX;
     heap->chunk_bytes = desc->chunk_bytes ? desc->chunk_bytes / SLRI_UNIT * SLRI_UNIT : DEFAULT_CHUNK_BYTES;
     heap->keep_bytes = desc->keep_bytes ? desc->keep_bytes : heap->chunk_bytes;
@@ -104,8 +104,8 @@ static slr_status make_chunk(slr_heap *heap, uint64_t bytes)
 }
 
 // A chunk in which `bytes` can be aligned: one of the usual size where the limit and the device allow it. False: none;
-// `asked` then says whether there is a message why, or the limit alone is in the way.
-static bool grow(slr_heap *heap, uint64_t bytes, uint64_t alignment, bool *asked)
+// `why` is then what the device said, with a message, or OK: the limit alone is in the way.
+static bool grow(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_status *why)
 {
     uint64_t room = (heap->max_bytes - heap->held_bytes) / SLRI_UNIT * SLRI_UNIT;
     uint64_t least = bytes + alignment - SLRI_UNIT; // the chunk may begin anywhere
@@ -113,11 +113,11 @@ static bool grow(slr_heap *heap, uint64_t bytes, uint64_t alignment, bool *asked
         least = room;
     if (least < bytes)
         return false;
-    *asked = true;
     uint64_t usual = heap->chunk_bytes < room ? heap->chunk_bytes : room;
     if (usual > least && make_chunk(heap, usual) == SLR_OK)
         return true;
-    return make_chunk(heap, least) == SLR_OK;
+    *why = make_chunk(heap, least);
+    return *why == SLR_OK;
 }
 
 // ---- taking --------------------------------------------------------------------------------------------------------
@@ -134,10 +134,13 @@ static slr_status check_take(const slr_heap *heap, uint64_t bytes, uint64_t alig
     return SLR_OK;
 }
 
-// Unlocks. `why` there is no further chunk: "", or the thread's message.
+// Unlocks. `asked`: why there is no further chunk, with the thread's message, or OK. A device that is lost is not one
+// without memory: the caller is told so.
 static slr_status refuse(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
-                         const char *why)
+                         slr_status asked)
 {
+    slr_status status = asked == SLR_DEVICE_LOST ? SLR_DEVICE_LOST : SLR_NO_MEMORY;
+    const char *why = asked != SLR_OK ? slr_error_message() : "";
     ++heap->refused;
     slr_memory_event event = slri_heap_event(heap, SLR_MEMORY_REFUSED, NULL, bytes, file, line);
     uint64_t largest = slri_pieces_largest(&heap->pieces), held = heap->held_bytes;
@@ -147,16 +150,17 @@ static slr_status refuse(slr_heap *heap, uint64_t bytes, uint64_t alignment, con
     char limit[48] = "no limit";
     if (max != UINT64_MAX)
         snprintf(limit, sizeof limit, "a limit of %" PRIu64 " B", max);
-    return SLRI_FAIL(NO_MEMORY,
-                     "heap '%s': %" PRIu64 " B at a multiple of %" PRIu64 " were asked for; %" PRIu64
-                     " B are free, the longest piece has %" PRIu64 " B; it holds %" PRIu64
-                     " B of its device, with %s%s%s",
-                     heap->name, bytes, alignment, free_bytes, largest, held, limit, *why ? ": " : "", why);
+    slri_fail(status,
+              "heap '%s': %" PRIu64 " B at a multiple of %" PRIu64 " were asked for; %" PRIu64
+              " B are free, the longest piece has %" PRIu64 " B; it holds %" PRIu64 " B of its device, with %s%s%s",
+              heap->name, bytes, alignment, free_bytes, largest, held, limit, *why ? ": " : "", why);
+    return status;
 }
 
-static struct slri_piece *take_piece(slr_heap *heap, uint64_t bytes, uint64_t alignment, uint64_t *stale, bool *asked)
+static struct slri_piece *take_piece(slr_heap *heap, uint64_t bytes, uint64_t alignment, uint64_t *stale,
+                                     slr_status *asked)
 {
-    *asked = false;
+    *asked = SLR_OK;
     struct slri_piece *piece = slri_pieces_take(&heap->pieces, bytes, alignment, stale);
     if (__builtin_expect(piece != NULL, 1))
         return piece;
@@ -166,7 +170,7 @@ static struct slri_piece *take_piece(slr_heap *heap, uint64_t bytes, uint64_t al
             return piece;
     }
     if (grow(heap, bytes, alignment, asked) || (drop_empty_chunks(heap) > 0 && grow(heap, bytes, alignment, asked))) {
-        *asked = false;
+        *asked = SLR_OK;
         piece = slri_pieces_take(&heap->pieces, bytes, alignment, stale);
     }
     return piece;
@@ -202,18 +206,18 @@ static slr_status take(slr_heap *heap, uint64_t bytes, uint64_t alignment, const
     if (alignment < SLRI_UNIT)
         alignment = SLRI_UNIT;
     uint64_t stale = bytes;
-    bool asked;
+    slr_status asked;
     slri_lock_take(&heap->lock);
     struct slri_piece *piece = stream ? slri_heap_take_behind(heap, stream, bytes, alignment) : NULL;
     if (!piece)
         piece = take_piece(heap, bytes, alignment, &stale, &asked);
     if (__builtin_expect(!piece, 0))
-        return refuse(heap, bytes, alignment, file, line, asked ? slr_error_message() : "");
+        return refuse(heap, bytes, alignment, file, line, asked);
     describe(piece, stale, out);
     account_taken(heap, piece->chunk, bytes);
     piece->as.taken.file = file;
     piece->as.taken.line = line;
-    if (__builtin_expect(heap->on_memory != NULL, 0))
+    if (slri_heap_is_watched(heap))
         slri_heap_unlock_and_tell(heap, SLR_MEMORY_TAKEN, out, file, line);
     else
         slri_lock_give(&heap->lock);
@@ -290,7 +294,7 @@ void slri_heap_join(slr_heap *heap, struct slri_piece *piece)
 
 void slri_heap_end_give(slr_heap *heap, const slr_span *span, const struct slri_given *given)
 {
-    if (__builtin_expect(heap->on_memory != NULL, 0))
+    if (slri_heap_is_watched(heap))
         slri_heap_unlock_and_tell(heap, SLR_MEMORY_GIVEN, span, given->file, given->line);
     else
         slri_lock_give(&heap->lock);

@@ -4,6 +4,7 @@
 #define SLRI_MEMORY_HEAP_H
 
 #include "base/lock.h"
+#include "device/observe.h"
 #include "memory/pieces.h"
 
 #include <slipring/heap.h>
@@ -34,6 +35,7 @@ struct slr_heap {
     slr_on_memory *on_memory;
     void *memory_user;
     char name[48];
+    uint32_t observed_name; // observe's; atomic: 0 until it is first asked for
 };
 
 // slr_heap_create without a device. The allocator must outlive the heap.
@@ -44,6 +46,12 @@ struct slri_heap_source slri_heap_source_of(slr_device *device);
 
 // Tells the watcher, if there is one, of all that is taken.
 void slri_heap_report(slr_heap *heap);
+
+// Whether somebody is to be told.
+static inline bool slri_heap_is_watched(const slr_heap *heap)
+{
+    return __builtin_expect(heap->on_memory != NULL, 0) || slri_is_observed();
+}
 
 // An event, with the lock; telling it, without; both.
 slr_memory_event slri_heap_event(const slr_heap *heap, uint32_t what, void *memory, uint64_t bytes, const char *file,

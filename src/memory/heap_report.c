@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a heap says of itself: figures, what is taken, and to its watcher what happens.
 #include "base/status.h"
+#include "device/observe.h"
 #include "memory/behind.h"
 
 // ---- watching ------------------------------------------------------------------------------------------------------
@@ -22,6 +23,8 @@ void slri_heap_tell(const slr_heap *heap, const slr_memory_event *event)
 {
     if (heap->on_memory)
         heap->on_memory(heap->memory_user, event);
+    if (slri_is_observed())
+        slri_observe_memory((slr_heap *)heap, event);
 }
 
 void slri_heap_unlock_and_tell(slr_heap *heap, uint32_t what, const slr_span *span, const char *file, uint32_t line)

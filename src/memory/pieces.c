@@ -51,6 +51,14 @@ static inline void give_spare(struct slri_pieces *pieces, struct slri_piece *pie
     pieces->spare = piece;
 }
 
+void slri_pieces_begin(struct slri_pieces *pieces, const slr_allocator *allocator, bool keep_apart)
+{
+    pieces->allocator = allocator;
+    pieces->keep_apart = keep_apart;
+    for (unsigned class = 0; class < SLRI_FIRST * SLRI_SECOND; ++class)
+        pieces->head[class] = &pieces->nil;
+}
+
 void slri_pieces_end(struct slri_pieces *pieces)
 {
     while (pieces->slabs) {
@@ -76,37 +84,31 @@ static inline unsigned class_of(uint64_t bytes)
     return (shift << SLRI_SECOND_BITS) + (unsigned)(units >> shift);
 }
 
+// Both without a branch: which lists are empty is as random as the sizes are, and a branch that is foreseen wrongly
+// costs as much as all of it. A random program of takes and gives went from 49 to 39 ns a call.
 static inline void insert(struct slri_pieces *pieces, struct slri_piece *piece)
 {
     unsigned class = class_of(piece->bytes);
-    struct slri_piece *head = pieces->head[class];
+    struct slri_piece **link = &pieces->head[class], *head = *link;
     piece->state = SLRI_PIECE_FREE;
     piece->as.free.next = head;
-    piece->as.free.previous = NULL;
-    if (head)
-        head->as.free.previous = piece;
-    pieces->head[class] = piece;
+    piece->as.free.link = link;
+    head->as.free.link = &piece->as.free.next;
+    *link = piece;
     pieces->second[class / SLRI_SECOND] |= 1u << class % SLRI_SECOND;
     pieces->first |= (uint64_t)1 << class / SLRI_SECOND;
 }
 
-static inline void withdraw(struct slri_pieces *pieces, struct slri_piece *piece)
+static inline void withdraw(struct slri_pieces *pieces, const struct slri_piece *piece)
 {
-    struct slri_piece *next = piece->as.free.next, *previous = piece->as.free.previous;
-    if (next)
-        next->as.free.previous = previous;
-    if (previous) {
-        previous->as.free.next = next;
-        return;
-    }
     unsigned class = class_of(piece->bytes);
-    pieces->head[class] = next;
-    if (next)
-        return;
-    uint32_t second = pieces->second[class / SLRI_SECOND] & ~(1u << class % SLRI_SECOND);
+    struct slri_piece *next = piece->as.free.next, **link = piece->as.free.link;
+    *link = next;
+    next->as.free.link = link;
+    uint32_t is_empty = pieces->head[class] == &pieces->nil;
+    uint32_t second = pieces->second[class / SLRI_SECOND] & ~(is_empty << class % SLRI_SECOND);
     pieces->second[class / SLRI_SECOND] = second;
-    if (second == 0)
-        pieces->first &= ~((uint64_t)1 << class / SLRI_SECOND);
+    pieces->first &= ~((uint64_t)(second == 0) << class / SLRI_SECOND);
 }
 
 // The head of the lowest class from `class` that has a piece.
@@ -148,7 +150,7 @@ enum { LOOKS = 8 };
 static struct slri_piece *find_further(const struct slri_pieces *pieces, struct slri_piece *piece, uint64_t bytes,
                                        uint64_t alignment)
 {
-    for (int i = 1; piece && i < LOOKS; ++i, piece = piece->as.free.next)
+    for (int i = 1; piece != &pieces->nil && i < LOOKS; ++i, piece = piece->as.free.next)
         if (fits(piece, bytes, alignment))
             return piece;
     piece = lowest_from(pieces, class_of(bytes) + 1);
@@ -299,7 +301,7 @@ uint64_t slri_pieces_largest(const struct slri_pieces *pieces)
     unsigned first = log2_of(pieces->first);
     unsigned second = 31 - (unsigned)__builtin_clz(pieces->second[first]);
     uint64_t largest = 0;
-    for (const struct slri_piece *piece = pieces->head[first * SLRI_SECOND + second]; piece;
+    for (const struct slri_piece *piece = pieces->head[first * SLRI_SECOND + second]; piece != &pieces->nil;
          piece = piece->as.free.next)
         if (piece->bytes > largest)
             largest = piece->bytes;
@@ -309,8 +311,10 @@ uint64_t slri_pieces_largest(const struct slri_pieces *pieces)
 // Whether the free piece is in the list of its class.
 static bool is_listed(const struct slri_pieces *pieces, const struct slri_piece *piece)
 {
-    const struct slri_piece *previous = piece->as.free.previous;
-    return previous ? previous->as.free.next == piece : pieces->head[class_of(piece->bytes)] == piece;
+    const struct slri_piece *each = pieces->head[class_of(piece->bytes)];
+    while (each != piece && each != &pieces->nil)
+        each = each->as.free.next;
+    return each == piece && *piece->as.free.link == piece;
 }
 
 static const char *check_chunk(const struct slri_pieces *pieces, const struct slri_chunk *chunk, uint64_t *free_bytes,
@@ -352,9 +356,9 @@ const char *slri_pieces_check(const struct slri_pieces *pieces, uint64_t *free_b
         unsigned first = class / SLRI_SECOND, second = class % SLRI_SECOND;
         if ((pieces->first >> first & 1) != (pieces->second[first] != 0))
             return "the first level disagrees with the second";
-        if ((pieces->second[first] >> second & 1) != (pieces->head[class] != NULL))
+        if ((pieces->second[first] >> second & 1) != (pieces->head[class] != &pieces->nil))
             return "the second level disagrees with the lists";
-        for (const struct slri_piece *piece = pieces->head[class]; piece; piece = piece->as.free.next)
+        for (const struct slri_piece *piece = pieces->head[class]; piece != &pieces->nil; piece = piece->as.free.next)
             ++listed;
     }
     return listed == found ? NULL : "a class lists what is no free piece";

@@ -25,7 +25,7 @@ struct slri_piece {
     struct slri_piece *before, *behind; // its neighbours in the chunk
     union {
         struct {
-            struct slri_piece *next, *previous; // in its class
+            struct slri_piece *next, **link; // in its class; what points to it there
         } free;
         struct {
             const char *file; // where it was taken
@@ -56,14 +56,18 @@ struct slri_slab; // of headers
 
 struct slri_pieces {
     uint64_t first;              // which of `second` are not 0
-    uint32_t second[SLRI_FIRST]; // which of `head` are not NULL
+    uint32_t second[SLRI_FIRST]; // which of `head` are not `nil`
     struct slri_piece *head[SLRI_FIRST * SLRI_SECOND];
+    struct slri_piece nil; // behind the last of each list: written to like any other, so that nobody has to ask
     struct slri_chunk *chunks;
     bool keep_apart;
     struct slri_piece *spare; // headers that are not in use, by as.free.next
     struct slri_slab *slabs;
     const slr_allocator *allocator; // of headers
 };
+
+// Of zeros: no chunk, nothing free.
+void slri_pieces_begin(struct slri_pieces *pieces, const slr_allocator *allocator, bool keep_apart);
 
 // Frees the headers. The chunks' memory is the caller's.
 void slri_pieces_end(struct slri_pieces *pieces);

@@ -290,7 +290,7 @@ slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scalar scalar
     slr_buffer *buffer = take_one(pool, class);
     if (__builtin_expect(!buffer, 0))
         SLRI_TRY(make(pool, class, file, line, &buffer));
-    else if (__builtin_expect(pool->device->heap->on_memory != NULL, 0))
+    else if (slri_heap_is_watched(pool->device->heap))
         slri_heap_note(pool->device->heap, &buffer->span, file, line);
     set_up(buffer, count, scalar, bytes);
     *out = buffer;

@@ -2,6 +2,7 @@
 // Pools: what is used again, what is kept, what is refused; random programs against a simple reference.
 #include "base/thread.h"
 #include "memory/heap_test.h"
+#include "memory/watch_test.h"
 
 #include <slipring/pool.h>
 
@@ -234,17 +235,6 @@ static void senseless_requests_are_refused(void **state)
     refuses(slr_pool_create(device, &desc, &none), INVALID, "slr_pool_desc.struct_size is 4");
     slr_pool_destroy(pool);
     slr_device_close(device);
-}
-
-struct watch {
-    slr_memory_event event[8];
-    int events;
-};
-
-static void watch(void *user, const slr_memory_event *event)
-{
-    struct watch *watch = user;
-    watch->event[watch->events++ % 8] = *event;
 }
 
 static void leak_is_told_where_it_was_acquired_last(void **state)

@@ -40,12 +40,15 @@ void slri_store_free(slr_device *device)
     slri_heap_destroy(device->heap);
 }
 
-slr_status slri_store_take(slr_device *device, uint64_t bytes, const char *file, uint32_t line, slr_span *out)
+slr_status slri_store_take(slr_device *device, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
+                           slr_span *out)
 {
     slr_span span;
-    slr_status status = slr_heap_take_at(device->heap, bytes, 0, file, line, &span);
+    if (alignment < device->alignment)
+        alignment = device->alignment;
+    slr_status status = slr_heap_take_at(device->heap, bytes, alignment, file, line, &span);
     if (status == SLR_NO_MEMORY && slr_pool_trim(device->pool, 0) > 0)
-        status = slr_heap_take_at(device->heap, bytes, 0, file, line, &span);
+        status = slr_heap_take_at(device->heap, bytes, alignment, file, line, &span);
     SLRI_TRY(status);
     if (span.stale > 0 && span.memory) {
         struct slri_command fill = {.op = SLRI_FILL, .fill = {span.memory, span.stale, 1, {0}}};

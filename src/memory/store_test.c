@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers come from their device's heap: they begin as zeros again, the limit holds, the watcher is told.
 #include "device/device_test.h"
+#include "memory/watch_test.h"
 
 static slr_heap_stats stats_of(slr_device *device)
 {
@@ -62,17 +63,6 @@ static void limit_of_the_device_refuses_the_buffer_beyond_it(void **state)
     slr_device_close(device);
     desc.max_memory_bytes = 63;
     refuses(slr_device_open("cpu", &desc, &device), INVALID, "max_bytes is 63; multiples of 64");
-}
-
-struct watch {
-    slr_memory_event event[8];
-    int events;
-};
-
-static void watch(void *user, const slr_memory_event *event)
-{
-    struct watch *watch = user;
-    watch->event[watch->events++ % 8] = *event;
 }
 
 static void watcher_is_told_of_each_buffer_and_of_what_is_left_at_close(void **state)

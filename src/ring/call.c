@@ -118,36 +118,36 @@ static slr_status look(slr_port *port, const slr_ring *ring, uint32_t correlatio
 }
 
 static slr_status call_on(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
-                          size_t reply_bytes, uint64_t timeout_ns, uint64_t deadline_ns, bool by_key, bool *sent)
+                          size_t reply_bytes, uint64_t timeout_ns, struct slri_until *until, bool by_key, bool *sent)
 {
     const struct slri_connection *c = slri_connection_of(port, to);
     SLRI_TRY(c ? check_reply(c->ring, reply, reply_bytes) : check_target(to, reply, reply_bytes));
-    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
     uint32_t correlation = ++port->call_correlation | SLRI_CALL_BIT;
     port->call_failures = c ? __atomic_load_n(&c->ring->failures, __ATOMIC_ACQUIRE) : 0; // before it is sent
     bool fresh = !c;
-    SLRI_TRY(slri_send(port, to, message, bytes, 0, correlation, by_key, deadline_ns));
+    SLRI_TRY(slri_send(port, to, message, bytes, 0, correlation, by_key, until));
     *sent = true;
     c = slri_connection_of(port, to);
     const slr_ring *ring = c->ring;
     if (fresh)
         port->call_failures = c->lane->failures_told; // as it was when the lane was taken
+    struct slri_backoff backoff = {.until = *until};
     for (;;) {
         slr_status status = look(port, ring, correlation, reply, reply_bytes);
         if (status != SLR_TIMEOUT)
             return status;
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_PARK)
-            slri_port_park(port, ring, backoff.deadline_ns);
+            slri_port_park(port, ring, backoff.until.deadline_ns);
         if (wait == SLRI_TOO_LATE)
             return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
     }
 }
 
 slr_status slri_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
-                     uint64_t timeout_ns, uint64_t deadline_ns, bool *sent)
+                     uint64_t timeout_ns, struct slri_until *until, bool *sent)
 {
-    return call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, deadline_ns, true, sent);
+    return call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, until, true, sent);
 }
 
 // ---- on the shared port --------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ static void park_shared(struct slri_shared_port *shared, const struct waiter *wa
 
 static slr_status wait_shared(struct slri_shared_port *shared, struct waiter *waiter, uint64_t deadline_ns)
 {
-    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
     for (;;) {
         slri_mutex_lock(&shared->lock);
         deliver(shared);
@@ -306,7 +306,7 @@ static slr_status wait_shared(struct slri_shared_port *shared, struct waiter *wa
 static slr_status send_shared(struct slri_shared_port *shared, slr_address to, const void *message, size_t bytes,
                               uint32_t priority, uint32_t correlation, uint64_t deadline_ns, struct waiter *waiter)
 {
-    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
     for (;;) {
         slri_mutex_lock(&shared->lock);
         deliver(shared);
@@ -314,7 +314,8 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
             correlation = ++shared->port->call_correlation | SLRI_CALL_BIT;
         else if (correlation == 0)
             correlation = ++shared->port->correlation & ~SLRI_CALL_BIT;
-        slr_status status = slri_send(shared->port, to, message, bytes, priority, correlation, false, 0);
+        struct slri_until now = {0};
+        slr_status status = slri_send(shared->port, to, message, bytes, priority, correlation, false, &now);
         if (status == SLR_OK && waiter) {
             waiter->correlation = correlation;
             waiter->next = shared->waiters;
@@ -338,11 +339,12 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
 }
 
 slr_status slri_shared_send(slr_address to, const void *message, size_t bytes, const slr_send_options *options,
-                            uint64_t deadline_ns)
+                            struct slri_until *until)
 {
     struct slri_shared_port *shared;
     SLRI_TRY(shared_port(to, &shared));
-    return send_shared(shared, to, message, bytes, options->priority, options->correlation, deadline_ns, NULL);
+    return send_shared(shared, to, message, bytes, options->priority, options->correlation, slri_until_deadline(until),
+                       NULL);
 }
 
 static slr_status call_shared(slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
@@ -371,8 +373,9 @@ static slr_status call_shared(slr_address to, const void *message, size_t bytes,
 slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
                     uint64_t timeout_ns)
 {
+    if (!port)
+        return call_shared(to, message, bytes, reply, reply_bytes, timeout_ns);
+    struct slri_until until = {.timeout_ns = timeout_ns};
     bool sent;
-    return port ? call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, slri_deadline_after(timeout_ns),
-                          false, &sent)
-                : call_shared(to, message, bytes, reply, reply_bytes, timeout_ns);
+    return call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, &until, false, &sent);
 }

@@ -111,7 +111,7 @@ static void wake_shards(slr_ring *ring)
 
 slr_status slri_lane_take(slr_ring *ring, struct slri_waker *waker, bool silent, uint32_t *out)
 {
-    struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(ADOPT_NS)};
+    struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(ADOPT_NS)};
     for (;;) {
         bool closing = false;
         slri_mutex_lock(&ring->lock);

@@ -139,6 +139,7 @@ static slr_status bind_buffer(slr_ring *ring, uint32_t i, const slr_parameter *p
     if (buffer->device != ring->device)
         return SLRI_FAIL(INVALID, "ring kernel '%s': the buffer for '%s' belongs to another device", ring->name,
                          parameter->name);
+    SLRI_TRY(slri_buffer_check_elements(buffer, parameter->scalar, "ring kernel", ring->name, parameter->name));
     SLRI_TRY(slri_buffer_bind(buffer));
     slri_buffer_hold(buffer);
     ring->buffer[i] = buffer;

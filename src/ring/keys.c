@@ -471,17 +471,17 @@ static bool is_open(const slr_ring *ring)
 }
 
 static slr_status begin_or_wait(slr_ring *ring, const slr_key *key, uint64_t hash, const void *state,
-                                uint64_t deadline_ns, uint32_t *instance, enum outcome *outcome)
+                                struct slri_until *until, uint32_t *instance, enum outcome *outcome)
 {
-    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    struct slri_backoff backoff = {.until.deadline_ns = SLRI_FOREVER}; // `until` is looked at with each outcome
     for (;;) {
         *outcome = try_begin(ring, key, hash, state, instance);
         if (*outcome <= BEGUN)
             return SLR_OK;
         if (!is_open(ring))
             return slri_refuse_closed(ring); // nothing will become idle
-        bool waits = *outcome == ALL_BUSY && deadline_ns != 0 && ring->overflow == SLR_OVERFLOW_BLOCK;
-        bool late = waits && slri_passed(deadline_ns);
+        bool waits = *outcome == ALL_BUSY && !slri_until_now(until) && ring->overflow == SLR_OVERFLOW_BLOCK;
+        bool late = waits && slri_passed(slri_until_deadline(until));
         if (!waits || late)
             return refuse(ring, key, *outcome, late);
         if (slri_backoff_step(&backoff) == SLRI_PARK)
@@ -515,7 +515,7 @@ static void hash_and_fetch(const struct slri_keys *keys, const slr_key *key, uin
     }
 }
 
-uint32_t slri_keys_pin(slr_ring *ring, const slr_key *key, uint32_t count, uint64_t deadline_ns, uint32_t *instance,
+uint32_t slri_keys_pin(slr_ring *ring, const slr_key *key, uint32_t count, struct slri_until *until, uint32_t *instance,
                        slr_status *status)
 {
     const struct slri_keys *keys = ring->keys;
@@ -529,7 +529,7 @@ uint32_t slri_keys_pin(slr_ring *ring, const slr_key *key, uint32_t count, uint6
             continue;
         // Only the first waits: an instance that this call has pinned already will not become idle.
         if (k == 0)
-            *status = begin_or_wait(ring, key, hash[0], NULL, deadline_ns, instance, &outcome);
+            *status = begin_or_wait(ring, key, hash[0], NULL, until, instance, &outcome);
         else if (try_begin(ring, &key[k], hash[k], NULL, &instance[k]) > BEGUN)
             return k;
         if (*status != SLR_OK)
@@ -551,12 +551,12 @@ bool slri_keys_pin_known(slr_ring *ring, const slr_key *key, uint32_t *instance)
     return found;
 }
 
-slr_status slri_keys_add(slr_ring *ring, const slr_key *key, const void *state, uint64_t deadline_ns,
+slr_status slri_keys_add(slr_ring *ring, const slr_key *key, const void *state, struct slri_until *until,
                          uint32_t *instance)
 {
     enum outcome outcome;
     char name[80];
-    SLRI_TRY(begin_or_wait(ring, key, hash_of(ring->keys, key), state, deadline_ns, instance, &outcome));
+    SLRI_TRY(begin_or_wait(ring, key, hash_of(ring->keys, key), state, until, instance, &outcome));
     slri_keys_unpin(ring, *instance);
     if (outcome == BEGUN)
         return SLR_OK;
@@ -578,7 +578,7 @@ static slr_status try_forget(slr_ring *ring, const slr_key *key, uint32_t *insta
 slr_status slri_keys_forget(slr_ring *ring, const slr_key *key, void *state, uint64_t deadline_ns)
 {
     struct slri_keys *keys = ring->keys;
-    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
     char name[80];
     uint32_t instance;
     slr_status status;

@@ -20,13 +20,13 @@ slr_status slri_keys_check(const slr_ring *ring, const slr_key *key,
 //
 // Pins keys[0] and as many of the following (at most SLRI_KEYS_AT_ONCE in all) as need no waiting; gives how many. 0:
 // the status says why not even the first. New keys get instances. All have been checked.
-uint32_t slri_keys_pin(slr_ring *ring, const slr_key *keys, uint32_t count, uint64_t deadline_ns, uint32_t *instances,
-                       slr_status *status);
+uint32_t slri_keys_pin(slr_ring *ring, const slr_key *keys, uint32_t count, struct slri_until *until,
+                       uint32_t *instances, slr_status *status);
 slr_status slri_keys_pin_instance(slr_ring *ring, uint32_t instance);             // NOT_FOUND: it has no key
 bool slri_keys_pin_known(slr_ring *ring, const slr_key *key, uint32_t *instance); // false: it has no instance
 void slri_keys_unpin(slr_ring *ring, uint32_t instance);
 
-slr_status slri_keys_add(slr_ring *ring, const slr_key *key, const void *state, uint64_t deadline_ns,
+slr_status slri_keys_add(slr_ring *ring, const slr_key *key, const void *state, struct slri_until *until,
                          uint32_t *instance);
 slr_status slri_keys_forget(slr_ring *ring, const slr_key *key, void *state, uint64_t deadline_ns);
 // Of a pinned instance.

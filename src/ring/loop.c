@@ -157,7 +157,7 @@ slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint
                                   : "most is 0");
     *taken = look(context, out, most);
     bool lingers = false;
-    struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(timeout_ns)};
+    struct slri_backoff backoff = {.until.timeout_ns = timeout_ns};
     for (;;) {
         if (*taken == most || (*taken != 0 && state_of(context) != MB_RUNNING))
             return SLR_OK;
@@ -165,7 +165,7 @@ slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint
             return *taken ? SLR_OK : end_of(context);
         if (*taken != 0 && !lingers) { // the first have come
             lingers = true;
-            backoff = (struct slri_backoff){.deadline_ns = slri_deadline_after(linger_ns)};
+            backoff = (struct slri_backoff){.until.timeout_ns = linger_ns};
         }
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE)
@@ -173,7 +173,7 @@ slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint
                           : SLRI_FAIL(TIMEOUT, "ring kernel '%s': %s within %llu ns", context->ring->name,
                                       state_of(context) == MB_PAUSED ? "it stayed paused" : "no message could be taken",
                                       (unsigned long long)timeout_ns);
-        *taken += wait == SLRI_PARK ? look_and_sleep(context, out + *taken, most - *taken, backoff.deadline_ns)
+        *taken += wait == SLRI_PARK ? look_and_sleep(context, out + *taken, most - *taken, backoff.until.deadline_ns)
                                     : look(context, out + *taken, most - *taken);
     }
 }
@@ -182,7 +182,7 @@ slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns)
 {
     if (!context)
         return SLRI_FAIL(INVALID, "slr_wait_until_active: context is NULL");
-    struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(timeout_ns)};
+    struct slri_backoff backoff = {.until.timeout_ns = timeout_ns};
     for (;;) {
         hear(context);
         if (state_of(context) == MB_STOPPED)
@@ -194,7 +194,7 @@ slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns)
             return SLRI_FAIL(TIMEOUT, "ring kernel '%s' stayed paused for %llu ns", context->ring->name,
                              (unsigned long long)timeout_ns);
         if (wait == SLRI_PARK)
-            look_and_sleep(context, NULL, 0, backoff.deadline_ns);
+            look_and_sleep(context, NULL, 0, backoff.until.deadline_ns);
     }
 }
 

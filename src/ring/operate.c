@@ -73,7 +73,7 @@ static bool withdraw(slr_ring *ring, struct slri_shard *shard, const struct slri
 static slr_status await(slr_ring *ring, struct slri_shard *shard, struct slri_operation *op, uint64_t deadline_ns,
                         const char *call)
 {
-    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
     for (;;) {
         uint32_t event = __atomic_load_n(&ring->state_event, __ATOMIC_ACQUIRE);
         if (__atomic_load_n(&op->ran, __ATOMIC_ACQUIRE))

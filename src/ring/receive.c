@@ -237,14 +237,14 @@ slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t c
 {
     if (!port || !reply || (!payload && capacity))
         return SLRI_FAIL(INVALID, "slr_receive: %s is NULL", !port ? "port" : !reply ? "reply" : "payload");
-    struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(timeout_ns)};
+    struct slri_backoff backoff = {.until.timeout_ns = timeout_ns};
     for (;;) {
         slr_status status = try_receive(port, reply, payload, capacity);
         if (status != SLR_TIMEOUT)
             return status;
-        enum slri_wait wait = timeout_ns ? slri_backoff_step(&backoff) : SLRI_TOO_LATE;
+        enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_PARK)
-            slri_port_park(port, NULL, backoff.deadline_ns);
+            slri_port_park(port, NULL, backoff.until.deadline_ns);
         if (wait == SLRI_TOO_LATE && may_give_up(port))
             return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
     }

@@ -118,7 +118,7 @@ static bool answered(const slr_ring *ring, uint32_t number)
 
 slr_status slri_ring_await(slr_ring *ring, uint32_t number, uint64_t deadline_ns, const char *call)
 {
-    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
     for (;;) {
         uint32_t event = __atomic_load_n(&ring->state_event, __ATOMIC_ACQUIRE);
         if (answered(ring, number))

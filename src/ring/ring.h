@@ -9,6 +9,7 @@
 #include <slipring/port.h>
 #include <slipring/ring.h>
 
+#include "base/clock.h"
 #include "base/event.h"
 #include "ring/route.h"
 
@@ -32,7 +33,7 @@ void slri_waker_wake(struct slri_waker *waker);    // after a full fence behind 
 
 // One wait with a deadline: spin, then yield, then it is time to park.
 struct slri_backoff {
-    uint64_t deadline_ns;
+    struct slri_until until;
     uint32_t polls;
 };
 enum slri_wait { SLRI_POLL_AGAIN, SLRI_PARK, SLRI_TOO_LATE };
@@ -65,6 +66,7 @@ struct slr_ring {
     struct slri_lane *lane;
     uint32_t place, slot, generation;
     char name[64];
+    uint32_t track; // observe's; atomic: 0 until it is first seen
 
     // Written now and then, read on the way of a message.
     uint32_t over __attribute__((aligned(128))); // all shards have ended or stopped, or never ran
@@ -288,14 +290,14 @@ static inline struct slri_connection *slri_connection_of(const slr_port *port, s
 // send.c: how slr_call sends, with a correlation of its own, and how keys are sent to. `by_key`: the instance was found
 // by its key, so it is there.
 slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint32_t priority,
-                     uint32_t correlation, bool by_key, uint64_t deadline_ns);
+                     uint32_t correlation, bool by_key, struct slri_until *until);
 // Sends to instances that are there; `done`, from 0, counts what was accepted, whatever the status.
 slr_status slri_send_run(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
-                         const void *messages, uint32_t count, uint64_t deadline_ns, uint32_t *done);
+                         const void *messages, uint32_t count, struct slri_until *until, uint32_t *done);
 slr_status slri_connection_get(slr_port *port, slr_address to, struct slri_connection **out);
 slr_status slri_check_message(const slr_ring *ring, const void *message, size_t bytes);
 slr_status slri_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
-                          const slr_send_options *options, bool by_key, uint64_t deadline_ns); // slr_send_with
+                          const slr_send_options *options, bool by_key, struct slri_until *until); // slr_send_with
 slr_status slri_refuse_closed(slr_ring *ring); // why no credit was given, with the input closed
 
 // ---- what routes send with, too ------------------------------------------------------------------------------------
@@ -339,9 +341,9 @@ void slri_port_park(slr_port *port, const slr_ring *only, uint64_t deadline_ns);
 // call.c
 // slr_call on a port, to an instance found by its key. `sent`: set once the message was accepted.
 slr_status slri_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
-                     uint64_t timeout_ns, uint64_t deadline_ns, bool *sent);
+                     uint64_t timeout_ns, struct slri_until *until, bool *sent);
 void slri_shared_port_close(slr_device *device);
 slr_status slri_shared_send(slr_address to, const void *message, size_t bytes, const slr_send_options *options,
-                            uint64_t deadline_ns);
+                            struct slri_until *until);
 
 #endif

@@ -295,7 +295,7 @@ slr_status slri_routes_prepare(slr_ring *ring)
 // Waits until the owners work with the new tables, and frees those before. Under `routing` alone.
 static slr_status await(slr_ring *ring)
 {
-    struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(TAKE_UP_NS)};
+    struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(TAKE_UP_NS)};
     if (slr_ring_get_state(ring) == SLR_RING_LAUNCHED)
         return SLR_OK; // no owner yet: it takes up the newest before its first message
     for (uint32_t s = 0; s < ring->shards; ++s) {

@@ -5,6 +5,7 @@
 #include "base/sim.h"
 #include "base/status.h"
 #include "base/thread.h"
+#include "device/observe.h"
 #include "ring/ring.h"
 
 #include <string.h>
@@ -61,11 +62,11 @@ struct granted {
     uint32_t count, place;
 };
 
-static slr_status wait_for_credit(slr_ring *ring, uint32_t want, uint64_t deadline_ns, struct granted *granted)
+static slr_status look_for_credit(slr_ring *ring, uint32_t want, struct slri_until *until, struct granted *granted)
 {
     uint32_t *S = ring->S;
-    bool reject = ring->overflow == SLR_OVERFLOW_REJECT || deadline_ns == 0;
-    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    bool reject = ring->overflow == SLR_OVERFLOW_REJECT || slri_until_now(until);
+    struct slri_backoff backoff = {.until.deadline_ns = slri_until_deadline(until)};
     while ((granted->count = mb_claim_place(S, want, &granted->place)) == 0) {
         if (MB_LOAD(MB_ACCEPTED) & MB_CLOSED)
             return slri_refuse_closed(ring);
@@ -78,9 +79,18 @@ static slr_status wait_for_credit(slr_ring *ring, uint32_t want, uint64_t deadli
         if (wait == SLRI_TOO_LATE)
             return refuse(ring, true);
         if (wait == SLRI_PARK)
-            sleep_for_credit(ring, deadline_ns);
+            sleep_for_credit(ring, backoff.until.deadline_ns);
     }
     return SLR_OK;
+}
+
+static slr_status wait_for_credit(slr_ring *ring, uint32_t want, struct slri_until *until, struct granted *granted)
+{
+    uint64_t begin = slri_observe_begin();
+    slr_status status = look_for_credit(ring, want, until, granted);
+    if (begin != 0)
+        slri_observe_full(ring, begin);
+    return status;
 }
 
 void slri_count_accepted(slr_ring *ring)
@@ -94,12 +104,12 @@ void slri_count_accepted(slr_ring *ring)
 }
 
 // Claims up to `want` credits, at least one.
-static inline slr_status claim(slr_ring *ring, uint32_t want, uint64_t deadline_ns, struct granted *granted)
+static inline slr_status claim(slr_ring *ring, uint32_t want, struct slri_until *until, struct granted *granted)
 {
     uint32_t *S = ring->S;
     granted->count = mb_claim_place(S, want, &granted->place);
     if (granted->count == 0)
-        SLRI_TRY(wait_for_credit(ring, want, deadline_ns, granted));
+        SLRI_TRY(wait_for_credit(ring, want, until, granted));
     slri_count_accepted(ring);
     return SLR_OK;
 }
@@ -233,7 +243,7 @@ slr_status slri_connection_get(slr_port *port, slr_address to, struct slri_conne
 }
 
 slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint32_t priority,
-                     uint32_t correlation, bool by_key, uint64_t deadline_ns)
+                     uint32_t correlation, bool by_key, struct slri_until *until)
 {
     struct slri_connection *c;
     struct granted granted;
@@ -244,7 +254,7 @@ slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t
     SLRI_TRY(check_bytes(ring, bytes));
     if (!by_key)
         SLRI_TRY(check_instance(ring, to.instance));
-    SLRI_TRY(claim(ring, 1, deadline_ns, &granted));
+    SLRI_TRY(claim(ring, 1, until, &granted));
     uint32_t shard = ring->shards == 1 ? 0 : to.instance % ring->shards;
     fill(c, shard, to.instance, message, priority ? priority - 1 : ring->priority, correlation, granted.place, 0);
     publish(c, shard);
@@ -267,17 +277,17 @@ static slr_status check_options(const slr_send_options *options)
 }
 
 slr_status slri_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
-                          const slr_send_options *options, bool by_key, uint64_t deadline_ns)
+                          const slr_send_options *options, bool by_key, struct slri_until *until)
 {
     slr_send_options defaults = {0};
     if (!options)
         options = &defaults;
     SLRI_TRY(check_options(options));
     if (!port)
-        return slri_shared_send(to, message, bytes, options, deadline_ns);
+        return slri_shared_send(to, message, bytes, options, until);
     uint32_t next = port->correlation + 1;
     SLRI_TRY(slri_send(port, to, message, bytes, options->priority,
-                       options->correlation ? options->correlation : next & ~SLRI_CALL_BIT, by_key, deadline_ns));
+                       options->correlation ? options->correlation : next & ~SLRI_CALL_BIT, by_key, until));
     port->correlation = options->correlation ? port->correlation : next;
     return SLR_OK;
 }
@@ -285,7 +295,8 @@ slr_status slri_send_with(slr_port *port, slr_address to, const void *message, s
 slr_status slr_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
                          const slr_send_options *options, uint64_t timeout_ns)
 {
-    return slri_send_with(port, to, message, bytes, options, false, slri_deadline_after(timeout_ns));
+    struct slri_until until = {.timeout_ns = timeout_ns};
+    return slri_send_with(port, to, message, bytes, options, false, &until);
 }
 
 // ---- many ----------------------------------------------------------------------------------------------------------
@@ -327,12 +338,12 @@ static void send_backwards(slr_port *port, const struct slri_connection *c, uint
 }
 
 slr_status slri_send_run(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
-                         const void *messages, uint32_t count, uint64_t deadline_ns, uint32_t *done)
+                         const void *messages, uint32_t count, struct slri_until *until, uint32_t *done)
 {
     slr_ring *ring = c->ring;
     while (*done < count) {
         struct granted granted;
-        SLRI_TRY(claim(ring, count - *done, deadline_ns, &granted));
+        SLRI_TRY(claim(ring, count - *done, until, &granted));
         if (ring->shards == 1) {
             send_backwards(port, c, to, instances ? instances + *done : NULL,
                            (const char *)messages + (size_t)*done * ring->message_bytes, &granted);
@@ -367,5 +378,6 @@ slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instanc
     SLRI_TRY(connection(port, to, &c));
     SLRI_TRY(check_bytes(c->ring, bytes));
     SLRI_TRY(check_many(c->ring, to, instances, count));
-    return slri_send_run(port, c, to.instance, instances, messages, count, slri_deadline_after(timeout_ns), done);
+    struct slri_until until = {.timeout_ns = timeout_ns};
+    return slri_send_run(port, c, to.instance, instances, messages, count, &until, done);
 }

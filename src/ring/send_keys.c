@@ -12,8 +12,8 @@
 // ---- sending ------------------------------------------------------------------------------------------------
 
 // Finds the ring kernel, and pins the key of one message. `to` becomes the instance's address.
-static slr_status pin_one(slr_port *port, slr_address *to, const slr_key *key, uint64_t deadline_ns, const char *call,
-                          slr_ring **out)
+static slr_status pin_one(slr_port *port, slr_address *to, const slr_key *key, struct slri_until *until,
+                          const char *call, slr_ring **out)
 {
     struct slri_connection *c;
     if (!port)
@@ -21,7 +21,7 @@ static slr_status pin_one(slr_port *port, slr_address *to, const slr_key *key, u
     SLRI_TRY(slri_connection_get(port, *to, &c));
     SLRI_TRY(slri_keys_check(c->ring, key, call));
     slr_status status;
-    slri_keys_pin(c->ring, key, 1, deadline_ns, &to->instance, &status);
+    slri_keys_pin(c->ring, key, 1, until, &to->instance, &status);
     *out = c->ring;
     return status;
 }
@@ -30,9 +30,9 @@ slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, const void 
                         const slr_send_options *options, uint64_t timeout_ns)
 {
     slr_ring *ring;
-    uint64_t deadline = slri_deadline_after(timeout_ns);
-    SLRI_TRY(pin_one(port, &to, &key, deadline, "slr_send_key", &ring));
-    slr_status status = slri_send_with(port, to, message, bytes, options, true, deadline);
+    struct slri_until until = {.timeout_ns = timeout_ns};
+    SLRI_TRY(pin_one(port, &to, &key, &until, "slr_send_key", &ring));
+    slr_status status = slri_send_with(port, to, message, bytes, options, true, &until);
     if (status != SLR_OK)
         slri_keys_unpin(ring, to.instance);
     return status;
@@ -42,10 +42,10 @@ slr_status slr_call_key(slr_port *port, slr_address to, slr_key key, const void 
                         size_t reply_bytes, uint64_t timeout_ns)
 {
     slr_ring *ring;
-    uint64_t deadline = slri_deadline_after(timeout_ns);
-    SLRI_TRY(pin_one(port, &to, &key, deadline, "slr_call_key", &ring));
+    struct slri_until until = {.timeout_ns = timeout_ns};
+    SLRI_TRY(pin_one(port, &to, &key, &until, "slr_call_key", &ring));
     bool sent = false;
-    slr_status status = slri_call(port, to, message, bytes, reply, reply_bytes, timeout_ns, deadline, &sent);
+    slr_status status = slri_call(port, to, message, bytes, reply, reply_bytes, timeout_ns, &until, &sent);
     if (!sent)
         slri_keys_unpin(ring, to.instance);
     return status;
@@ -68,17 +68,17 @@ slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *key
     if (count == 0)
         return SLR_OK;
     struct slri_connection *c;
-    uint64_t deadline = slri_deadline_after(timeout_ns);
+    struct slri_until until = {.timeout_ns = timeout_ns};
     SLRI_TRY(slri_connection_get(port, to, &c));
     SLRI_TRY(slri_check_message(c->ring, messages, bytes));
     SLRI_TRY(check_keys(c->ring, keys, count));
     while (*done < count) {
         uint32_t instances[SLRI_KEYS_AT_ONCE], sent = 0;
         slr_status status;
-        uint32_t pinned = slri_keys_pin(c->ring, keys + *done, count - *done, deadline, instances, &status);
+        uint32_t pinned = slri_keys_pin(c->ring, keys + *done, count - *done, &until, instances, &status);
         if (pinned != 0)
             status =
-                slri_send_run(port, c, 0, instances, (const char *)messages + *done * bytes, pinned, deadline, &sent);
+                slri_send_run(port, c, 0, instances, (const char *)messages + *done * bytes, pinned, &until, &sent);
         for (uint32_t k = sent; k < pinned; ++k)
             slri_keys_unpin(c->ring, instances[k]);
         *done += sent;
@@ -121,7 +121,8 @@ slr_status slr_ring_add_key(slr_ring *ring, slr_key key, const void *state, size
     uint32_t found;
     SLRI_TRY(check_call(ring, &key, "slr_ring_add_key"));
     SLRI_TRY(check_state_size(ring, state, bytes, "slr_ring_add_key"));
-    SLRI_TRY(slri_keys_add(ring, &key, state, slri_deadline_after(timeout_ns), &found));
+    struct slri_until until = {.timeout_ns = timeout_ns};
+    SLRI_TRY(slri_keys_add(ring, &key, state, &until, &found));
     if (instance)
         *instance = found;
     return SLR_OK;

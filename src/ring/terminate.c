@@ -88,7 +88,7 @@ static void give_all(struct hand_back *back)
     }
     // A sender that has claimed but not published yet is a few stores away, a route's up to a batch of handlers; that
     // one may give credits back, too, so what is open is looked at again.
-    struct slri_backoff backoff = {.deadline_ns = slri_deadline_after(GRACE_NS)};
+    struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(GRACE_NS)};
     do {
         for (uint32_t s = 0; s < ring->shards; ++s)
             for (uint32_t port = 0; port < ring->max_ports; ++port)
@@ -114,7 +114,7 @@ static void finish(slr_ring *ring, struct hand_back *back)
 static bool wait_over(slr_ring *ring, uint64_t deadline_ns)
 {
     // slri_ring_answered raises the state's event when the last shard is over; the state itself is terminate's to set.
-    struct slri_backoff backoff = {.deadline_ns = deadline_ns};
+    struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
     while (!__atomic_load_n(&ring->over, __ATOMIC_ACQUIRE)) {
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE)
@@ -204,7 +204,7 @@ slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undeli
 // The owners' last words in slri_ring_answered are a few steps behind `over`.
 static void wait_left(const slr_ring *ring)
 {
-    struct slri_backoff backoff = {.deadline_ns = SLRI_FOREVER};
+    struct slri_backoff backoff = {.until.deadline_ns = SLRI_FOREVER};
     while (__atomic_load_n(&ring->leaving, __ATOMIC_ACQUIRE) != 0)
         if (slri_backoff_step(&backoff) == SLRI_PARK)
             slri_yield();

@@ -245,11 +245,11 @@ slr_status slr_publish(slr_port *port, slr_topic *topic, const void *message, si
         slri_mutex_unlock(&lock);
         SLRI_TRY(status);
     }
-    uint64_t deadline = timeout_ns ? slri_deadline_after(timeout_ns) : 0;
+    struct slri_until until = {.timeout_ns = timeout_ns};
     slr_status first = SLR_OK;
     for (uint32_t i = 0; i < topic->count; ++i) {
         slr_status status =
-            slri_send(port, topic->to[i], message, bytes, 0, ++port->correlation & ~SLRI_CALL_BIT, false, deadline);
+            slri_send(port, topic->to[i], message, bytes, 0, ++port->correlation & ~SLRI_CALL_BIT, false, &until);
         *count += status == SLR_OK;
         if (first == SLR_OK && status != SLR_RING_DEAD && status != SLR_CLOSED)
             first = status;

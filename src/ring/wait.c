@@ -48,16 +48,18 @@ void slri_waker_wake(struct slri_waker *waker)
 
 enum slri_wait slri_backoff_step(struct slri_backoff *backoff)
 {
+    if (slri_until_now(&backoff->until))
+        return SLRI_TOO_LATE;
     uint32_t polls = backoff->polls++;
     if (polls == 0 && (slri_core_count() == 1 || slri_sim_on()))
         backoff->polls = SPINS; // what a spinning thread waits for cannot happen meanwhile
-    if (polls < SPINS) {
-        // A clock read a poll would cost more than the poll.
-        bool look = backoff->deadline_ns != SLRI_FOREVER && polls % 64 == 0;
-        return look && slri_passed(backoff->deadline_ns) ? SLRI_TOO_LATE : SLRI_POLL_AGAIN;
-    }
-    if (slri_passed(backoff->deadline_ns))
+    // A clock read a poll would cost more than the poll; a deadline begins a microsecond late for it.
+    if (polls < SPINS && polls % 64 != 63)
+        return SLRI_POLL_AGAIN;
+    if (slri_passed(slri_until_deadline(&backoff->until)))
         return SLRI_TOO_LATE;
+    if (polls < SPINS)
+        return SLRI_POLL_AGAIN;
     if (polls >= SPINS + YIELDS)
         return SLRI_PARK;
     slri_yield();

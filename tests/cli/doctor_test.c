@@ -49,6 +49,15 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     (void)state;
     says("doctor", 0, "\ncpu      opens: ");
     says("doctor", 0, "\nnull     opens: ");
+    setenv("SLIPRING_OPENCL_LIB", "/nowhere.so", 1);
+    says("doctor", 0, "\nopencl   cannot run here: cannot load /nowhere.so");
+    unsetenv("SLIPRING_OPENCL_LIB");
+    setenv("SLIPRING_CUDA_LIB", "/nowhere.so", 1);
+    says("doctor", 0, "\ncuda     cannot run here: cannot load /nowhere.so");
+    setenv("SLIPRING_CUDA_LIB", getenv("SLIPRING_FAKE_CUDA"), 1);
+    says("doctor", 0, "\ncuda:1   opens: Fake GPU 1, compute capability 9.0, driver for CUDA 13.0");
+    says("devices --json", 0, "\"l2_bytes\": \"52428800\"");
+    unsetenv("SLIPRING_CUDA_LIB");
     says("doctor", 0, "         cache     ");
     says("doctor --json", 0, "\"runs_handlers\": true");
     says("doctor --json", 0, "\"backend\": \"cpu\"");
@@ -59,6 +68,8 @@ static void devices_are_listed_by_the_name_that_opens_them(void **state)
     (void)state;
     says("devices", 0, "cpu      opens: ");
     says("devices --json", 0, "\"name\": \"cpu\"");
+    says("devices --json", 0, "\"features\": {");
+    says("devices --json", 0, "\"unified_memory\": true");
 }
 
 int main(void)

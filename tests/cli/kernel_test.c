@@ -106,10 +106,34 @@ static void a_fault_is_shown_with_line_block_and_thread(void **state)
     says("\"$S\" kernel run axpy.cu torn --grid 1 --block 4 --shared 16 --arg 'out=[4]' 2>&1", 1, "barrier");
 }
 
+static void check_finds_faults_and_says_what_it_ran(void **state)
+{
+    (void)state;
+    says("\"$S\" kernel check axpy.cu axpy", 0,
+         "axpy.cu:1: kernel axpy: nothing found\n  grid 2, block 256: a = 1.5; ");
+    says("\"$S\" kernel check axpy.cu axpy", 0, "x = float[507], random (n)");
+    says("\"$S\" kernel check axpy.cu axpy --grid 2 --block 4 --arg n=8 --arg 'x=[7]:iota'", 1,
+         "axpy.cu:5:22: error SLR-C001: thread 3 of block 1 reads x[7], and x has 7 elements\n"
+         "        y[i] = a * x[i] + y[i];\n"
+         "                     ^\n");
+    says("\"$S\" kernel check axpy.cu axpy --arg y=none --json | tr -d ' \\n'", 0, "\"code\":\"SLR-C022\"");
+    says("\"$S\" kernel check axpy.cu torn", 1, "error SLR-C030: ");
+    says("\"$S\" kernel check mixed.cu", 0, "note SLR-C012: ");
+    says("\"$S\" kernel check mixed.cu", 0, "mixed.cu:11: not checked: the host function 'main': ");
+    says("\"$S\" kernel check broken.cu axpy.cu", 1, "kernel axpy: nothing found");
+    says("\"$S\" kernel check broken.cu --json | tr -d ' \\n'", 0, "\"compile_errors\":[{\"code\":\"SLR-K050\"");
+    says("\"$S\" kernel check broken.cu --sarif s; grep -c SLR-K050 s", 0, "2\n");
+    says("\"$S\" kernel check axpy.cu --arg n=8 2>&1", 2, "--arg needs one kernel");
+    says("\"$S\" kernel check axpy.cu xpy 2>&1", 2, "no kernel 'xpy' in axpy.cu");
+    says("\"$S\" kernel check axpy.cu axpy --arg n=1.5 2>&1", 2, "--arg n: '1.5' is not");
+    says("\"$S\" kernel check 2>&1", 2, "FILE.cu is missing");
+    says("\"$S\" kernel check absent.cu 2>&1", 1, "absent.cu");
+}
+
 static void what_is_wrong_with_an_argument_is_said(void **state)
 {
     (void)state;
-    says("\"$S\" kernel 2>&1", 2, "list or run");
+    says("\"$S\" kernel 2>&1", 2, "check, list, emit, explain or run");
     says("\"$S\" kernel dance 2>&1", 2, "no verb 'dance'");
     says("\"$S\" kernel list 2>&1", 2, "FILE.cu is missing");
     says("\"$S\" kernel run axpy.cu 2>&1", 2, "NAME is missing");
@@ -131,14 +155,60 @@ static void what_is_wrong_with_an_argument_is_said(void **state)
     says(AXPY "--arg 'x=[8]' --arg 'y=[8]' --arg n=1 --block 2000 2>&1", 2, "2000");
 }
 
+static void emit_prints_c_and_cuda_with_the_users_lines(void **state)
+{
+    (void)state;
+    gives("\"$S\" kernel emit axpy.cu axpy | grep -c slrk_blocks", 0, "1\n");
+    says("\"$S\" kernel emit axpy.cu axpy --block 64,2 | grep BLOCK_Y", 0, "SLRI_BLOCK_Y 2");
+    says("\"$S\" kernel emit axpy.cu --lang cuda | grep kinds", 0, "extern \"C\" __global__ void kinds(bool *b, ");
+    says("\"$S\" kernel emit axpy.cu axpy --lang cuda | grep '#line'", 0, "#line 3 \"axpy.cu\"");
+    gives("\"$S\" kernel emit axpy.cu axpy --lang cuda | grep -c __global__", 0, "1\n");
+    says("\"$S\" kernel emit axpy.cu axpy --lang opencl --block 64 | grep axpy", 0,
+         "(64, 1, 1))) void slrk_axpy(float a, ");
+    says("\"$S\" kernel emit axpy.cu axpy --lang cuda --json | grep language", 0, "\"language\": \"cuda\"");
+}
+
+static void explain_counts_and_gives_occupancy(void **state)
+{
+    (void)state;
+    says("\"$S\" kernel explain axpy.cu axpy", 0, "    a thread: 2 flops, 0 math calls, ");
+    says("\"$S\" kernel explain axpy.cu axpy", 0, "2 loads (8 B), 1 stores (4 B)");
+    says("\"$S\" kernel explain axpy.cu", 0, "kernel kinds(");
+    says("\"$S\" kernel explain axpy.cu axpy --registers 32 --block 256 --cc 86", 0,
+         "6 blocks, 48 of 48 warps (limited by warps)");
+    says("\"$S\" kernel explain axpy.cu axpy --registers 65 --block 1024 --cc 90", 0, "it cannot be launched");
+    says("\"$S\" kernel explain axpy.cu axpy --registers 32 --block 256 --cc 80 --json | tr -d ' \\n'", 0,
+         "\"occupancy\":{\"blocks\":8,");
+    says("\"$S\" kernel explain axpy.cu axpy --registers 32 --block 256 --cc 70 2>&1", 2, "7.0 is not known");
+    says("\"$S\" kernel explain axpy.cu axpy --cc 80 2>&1", 2, "go together");
+    says("\"$S\" kernel explain axpy.cu none 2>&1", 2, "no kernel and no handler 'none'");
+    says("\"$S\" kernel explain broken.cu 2>&1", 1, "broken.cu:1:");
+}
+
+static void emit_says_what_is_wrong(void **state)
+{
+    (void)state;
+    says("\"$S\" kernel emit 2>&1", 2, "FILE.cu is missing");
+    says("\"$S\" kernel emit axpy.cu 2>&1", 2, "C is emitted of one kernel: name it, of the 3");
+    says("\"$S\" kernel emit axpy.cu none --lang cuda 2>&1", 2, "no kernel and no handler 'none'");
+    says("\"$S\" kernel emit axpy.cu axpy --lang rust 2>&1", 2, "no language 'rust'");
+    says("\"$S\" kernel emit axpy.cu axpy --block 0 2>&1", 2, "--block: '0' is neither");
+    says("\"$S\" kernel emit axpy.cu axpy --block 2000 2>&1", 2, "2000");
+    says("\"$S\" kernel emit broken.cu 2>&1", 1, "broken.cu:1:");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(list_shows_kernels_their_use_of_a_block_and_what_was_left_out),
         cmocka_unit_test(a_file_that_fails_does_not_hide_the_others),
+        cmocka_unit_test(emit_prints_c_and_cuda_with_the_users_lines),
+        cmocka_unit_test(emit_says_what_is_wrong),
+        cmocka_unit_test(explain_counts_and_gives_occupancy),
         cmocka_unit_test(run_prints_what_the_kernel_wrote),
         cmocka_unit_test(random_numbers_are_the_same_each_time),
         cmocka_unit_test(a_fault_is_shown_with_line_block_and_thread),
+        cmocka_unit_test(check_finds_faults_and_says_what_it_ran),
         cmocka_unit_test(what_is_wrong_with_an_argument_is_said),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);

@@ -40,3 +40,6 @@ expect_version "$folder/pc_cpp"
 
 # The command line finds its library beside it.
 if [[ -e $prefix/bin/slipring ]]; then "$prefix/bin/slipring" --help > /dev/null; fi
+if [[ -e $prefix/bin/slipring-cts ]]; then
+    "$prefix/bin/slipring-cts" --filter launch/one_thread --device 'cpu?engine=interpreted' > /dev/null
+fi

@@ -93,6 +93,11 @@ static const struct {
     {"early return", HEAD PLACE "if (i >= n) return;\n out[i] = in[i] * 3;\n if (i & 1) out[i] += 5;\n}\n"},
     {"two conditions", HEAD PLACE "if (i > 3 && i < n - 3) out[i] = in[i - 3] + in[i + 3];\n"
                                   "if (tx == 0 || ty == 2) out[i + 2048] = ty;\n}\n"},
+    {"chains", HEAD PLACE
+     "if (tx > 0 && tx < 7 && ty > 0 && ty < 3) out[i] = in[i] * (int)(gridDim.x + 3 * blockIdx.x + blockDim.y);\n"
+     "if (tx == 0 && ty == 0 && tz == 0) out[b + 2048] = gridDim.y * 100 + blockIdx.y;\n"
+     "if (tx == 1 || ty == 1 || b == 1) out[i + 1024] = i; else out[i + 1024] = -b;\n"
+     "int both = tx > 1 && ty > 0;\n if (both && in[i] > 0 && i < n) out[i + 3000] = both;\n}\n"},
     {"either returns", HEAD PLACE "if (i >= n || tx < 1) return;\n out[i] = in[i];\n}\n"},
     {"barrier", HEAD "__shared__ int s[512];\n" PLACE
      "s[t] = in[i];\n __syncthreads();\n out[i] = s[threads - 1 - t] - s[(t + 1) % threads];\n}\n"},

@@ -25,8 +25,11 @@ static const char help[] =
     "  mailbox      rate, waiting and memory of mailboxes for 100 to 10,000 messages\n"
     "  telemetry    what timing messages costs\n"
     "  ward         samples a second of the heart monitor of 20,000 patients, beside a loop in plain C\n"
+    "  profile      what the profiler and the trace add to a command\n"
     "  pool         memory of the device taken and given back, beside mimalloc and malloc\n"
     "  transfer     streams: copy beside computation, copies together, recorded lists, events\n"
+    "  memory       how long a load takes and how much is moved at each level of the memory, beside plain C\n"
+    "  claims       what guides to GPU computing say, beside what is so on this device; some minutes\n"
     "  kernels      __global__ kernels over grids, beside memory, OpenCL, OpenBLAS and loops by hand\n"
     "  run          rows a second of 'slipring run', beside a filter written in plain C\n"
     "\n"
@@ -52,7 +55,10 @@ static const struct benchmark {
     {"mailbox", {bench_mailbox}},
     {"telemetry", {bench_telemetry}},
     {"pool", {bench_pool}},
-    {"transfer", {bench_transfer}},
+    {"profile", {bench_profile}},
+    {"transfer", {bench_transfer, bench_pinned}},
+    {"memory", {bench_memory}},
+    {"claims", {bench_claims}},
     {"kernels", {bench_kernels, bench_launch}},
     {"run", {bench_run}},
 };
@@ -101,7 +107,7 @@ bool bench_measure(bench *bench, const bench_case *what)
     for (unsigned i = 0; i < what->pair.figures && bench->row_count < BENCH_ROWS; i++) {
         bench_row *row = &bench->rows[bench->row_count++];
         measure_figure figure = result.figures[i];
-        *row = (bench_row){what->name, what->stats[i], what->unit, figure.value, figure.floor, figure.ratio, ""};
+        *row = (bench_row){what->name, what->stats[i], what->unit, figure.value, figure.floor, figure.ratio, "", NULL};
         describe(bench, what, &result, row);
     }
     return true;
@@ -122,9 +128,12 @@ static void print_json(const bench *bench)
     json_t *rows = json_array();
     for (unsigned i = 0; i < bench->row_count; i++) {
         const bench_row *row = &bench->rows[i];
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:f, s:s, s:f, s:f, s:s}", "name", row->name, "stat",
-                                              row->stat, "value", row->value, "unit", row->unit, "floor", row->floor,
-                                              "ratio", row->ratio, "method", row->method));
+        json_t *one =
+            json_pack("{s:s, s:s, s:f, s:s, s:f, s:f, s:s}", "name", row->name, "stat", row->stat, "value", row->value,
+                      "unit", row->unit, "floor", row->floor, "ratio", row->ratio, "method", row->method);
+        if (row->claim != NULL)
+            json_object_set_new(one, "claim", json_string(row->claim));
+        json_array_append_new(rows, one);
     }
     json_t *object = json_pack("{s:s, s:s, s:s, s:o}", "bench", bench->name, "device", bench->info.name, "version",
                                SLR_VERSION, "rows", rows);
@@ -146,9 +155,39 @@ static void print_value(double value, const char *unit)
         printf("%9.0f  ", value);
 }
 
+// Each claim with what was measured, and how.
+static void print_claims(const bench *bench)
+{
+    const char *claim = "";
+    for (unsigned i = 0; i < bench->row_count; i++) {
+        const bench_row *row = &bench->rows[i];
+        if (strcmp(claim, row->claim) != 0)
+            printf("%sClaim: %s.\n", i > 0 ? "\n" : "", row->claim);
+        claim = row->claim;
+        if (row->value > 0) {
+            printf("  %-20s", row->name);
+            print_value(row->value, row->unit);
+            printf(" %s", row->unit);
+            if (row->floor > 0) {
+                printf(" against");
+                print_value(row->floor, row->unit);
+                printf(" %s: ratio %.2f", row->unit, row->ratio);
+            }
+            putchar('\n');
+        } else {
+            printf("  %s\n", row->name);
+        }
+        printf("    %s\n", row->method);
+    }
+}
+
 static void print_table(const bench *bench)
 {
     printf("%s on %s (%s), slipring %s\n\n", bench->name, bench->info.name, bench->info.engine, SLR_VERSION);
+    if (bench->row_count > 0 && bench->rows[0].claim != NULL) {
+        print_claims(bench);
+        return;
+    }
     printf("%-18s %-7s %11s %11s %-6s %7s\n", "row", "stat", "value  ", "floor  ", "unit", "ratio");
     for (unsigned i = 0; i < bench->row_count; i++) {
         const bench_row *row = &bench->rows[i];

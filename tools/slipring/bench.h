@@ -8,13 +8,14 @@
 
 #include <slipring/devices.h>
 
-enum { BENCH_ROWS = 32, BENCH_METHOD_BYTES = 640 };
+enum { BENCH_ROWS = 64, BENCH_METHOD_BYTES = 640 };
 #define BENCH_TIMEOUT_NS 5000000000ull // of every wait: a benchmark fails, it does not hang
 
 typedef struct bench_row {
     const char *name, *stat, *unit;
     double value, floor, ratio;
     char method[BENCH_METHOD_BYTES];
+    const char *claim; // of `bench claims`: what the row is about; else NULL
 } bench_row;
 
 typedef struct bench {
@@ -49,6 +50,7 @@ void *bench_lines(size_t bytes);
 
 /// The benchmarks. False: failed, and that has been said.
 bool bench_latency(bench *bench);
+bool bench_memory(bench *bench);
 bool bench_wake(bench *bench);
 bool bench_one_way(bench *bench);
 bool bench_reqrep(bench *bench);
@@ -58,8 +60,11 @@ bool bench_mailbox(bench *bench);
 bool bench_pipeline(bench *bench);
 bool bench_ward(bench *bench);
 bool bench_pool(bench *bench);
+bool bench_profile(bench *bench);
 bool bench_telemetry(bench *bench);
 bool bench_transfer(bench *bench);
+bool bench_pinned(bench *bench);
+bool bench_claims(bench *bench);
 bool bench_run(bench *bench);
 bool bench_kernels(bench *bench);
 bool bench_launch(bench *bench);

@@ -112,6 +112,7 @@ static bool compile(const char *compiler, char *source, char *made)
         "-mprefer-vector-width=512",
 #endif
         "--param=max-completely-peel-times=8",
+        "-fno-tree-loop-distribute-patterns",
         "-o",
         made,
         source,

@@ -326,7 +326,7 @@ static bool measure_all_threads(kernel_bench *k)
     bool fine = open_kernel(k, false);
     if (fine && strcmp(name, "saxpy") == 0)
         fine = add_memory(k, "vs_triad", "STREAM triad, a = b + 2 c, both cores", triad_slice);
-    if (fine && strcmp(name, "reduce_shared") == 0)
+    if (fine && strncmp(name, "reduce_", 7) == 0)
         fine = add_memory(k, "vs_read", "the sum of as many floats, both cores", sum_slice);
     fine = fine && add_opencl(k, false);
     close_kernel(k);

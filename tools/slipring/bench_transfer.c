@@ -16,7 +16,7 @@ enum {
     COPY_BYTES = 16 << 20,
     SMALL_BYTES = 4096,
     SMALL = 64,  // transfers of a batch
-    EMPTY = 100, // commands of a recorded list
+    EMPTY = 100, // kernels of a recorded list
 };
 
 typedef struct transfer {
@@ -24,6 +24,8 @@ typedef struct transfer {
     slr_stream *stream[2];
     slr_buffer *buffer;
     slr_graph *small, *empty;
+    slr_program *program;
+    slr_kernel *nothing;
     slr_event *from, *to;
     unsigned char *source, *target; // COPY_BYTES each
     uint32_t turns;                 // of the computation, as long as the copy
@@ -160,7 +162,7 @@ static slr_status submit_empty(transfer *t)
 {
     slr_status status = SLR_OK;
     for (uint32_t i = 0; i < EMPTY && status == SLR_OK; i++)
-        status = slr_stream_fill(t->stream[0], t->buffer, 0, 0, "", 1, NULL);
+        status = SLR_LAUNCH(t->stream[0], t->nothing, SLR_GRID(1, 1, 0));
     return status;
 }
 
@@ -243,6 +245,10 @@ static bool set_up(transfer *t)
     if (status == SLR_OK)
         status = record(t, submit_small, &t->small);
     if (status == SLR_OK)
+        status = slr_program_from_text(device, "empty.cu", "__global__ void empty(void) {}\n", NULL, &t->program);
+    if (status == SLR_OK)
+        status = slr_program_get_kernel(t->program, NULL, &t->nothing);
+    if (status == SLR_OK)
         status = record(t, submit_empty, &t->empty);
     double figures[MEASURE_FIGURES];
     calibrate(t);
@@ -272,8 +278,8 @@ static bool measure_all(transfer *t)
                    batched_slice, single_slice) &&
            measure(t, "direct_4K", "copies/s", "slr_buffer_write of 4 KiB, 64 times. Floor: memcpy.", direct_slice,
                    memcpy_slice) &&
-           measure(t, "recorded_100", "cmds/s",
-                   "100 empty commands, recorded and launched as one. Floor: the same submitted one by one.",
+           measure(t, "recorded_100", "kernels/s",
+                   "100 kernels that do nothing, recorded and launched as one. Floor: the same launched one by one.",
                    recorded_slice, submitted_slice) &&
            measure(t, "event_10ms", "ns",
                    "What two events say of a body of 10 ms between them. Floor: the clock read inside the body.",
@@ -290,6 +296,8 @@ bool bench_transfer(bench *bench)
     fine = fine && measure_all(t);
     slr_graph_destroy(t->small);
     slr_graph_destroy(t->empty);
+    slr_kernel_destroy(t->nothing);
+    slr_program_destroy(t->program);
     slr_event_destroy(t->from);
     slr_event_destroy(t->to);
     slr_stream_destroy(t->stream[0]);

@@ -9,6 +9,7 @@
 
 #include <getopt.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,12 +50,30 @@ static bool runs_handlers(const slr_device_info *device)
     return device->ring_kernels != 0 && device->workers > 0;
 }
 
+// "fp64 memory=fine" is {"fp64": true, "memory": "fine"}.
+static json_t *features_json(const char *features)
+{
+    json_t *object = json_object();
+    for (const char *at = features; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        const char *equals = memchr(at, '=', length);
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)(equals ? equals - at : (ptrdiff_t)length), at);
+        json_object_set_new(object, name,
+                            equals ? json_stringn(equals + 1, (size_t)(at + length - equals - 1)) : json_true());
+        at += length;
+    }
+    return object;
+}
+
 static json_t *device_json(const slr_device_info *device)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:I}", "name", device->name, "backend", device->backend,
-                     "description", device->description, "engine", device->engine, "cache", device->cache, "workers",
-                     (int)device->workers, "runs_handlers", runs_handlers(device), "memory_bytes",
-                     (json_int_t)device->memory_bytes);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:b, s:b, s:I, s:o, s:s}", "name", device->name,
+                     "backend", device->backend, "description", device->description, "engine", device->engine, "cache",
+                     device->cache, "workers", (int)device->workers, "compute_units", (int)device->compute_units,
+                     "runs_handlers", runs_handlers(device), "runs_kernels", (int)device->kernels, "unified_memory",
+                     (int)device->unified_memory, "memory_bytes", (json_int_t)device->memory_bytes, "features",
+                     features_json(device->features), "note", device->notes);
 }
 
 static void print_device(const slr_device_info *device)
@@ -64,6 +83,10 @@ static void print_device(const slr_device_info *device)
     if (device->workers > 0)
         printf(", %u worker%s", device->workers, device->workers > 1 ? "s" : "");
     printf("\n         cache     %s\n", *device->cache ? device->cache : "none");
+    if (*device->features)
+        printf("         features  %s\n", device->features);
+    if (*device->notes)
+        printf("         note      %s\n", device->notes);
 }
 
 static void print_object(json_t *object)

@@ -16,7 +16,11 @@ static const struct verb {
     const char *help;
     int (*run)(int argc, char **argv);
 } verbs[] = {
+    {"check", "kernel check", "run kernels of files, watched: races, overruns, what is slow on a GPU, and why",
+     kernel_check},
     {"list", "kernel list", "the kernels and handlers of files, and what was left out and why", kernel_list},
+    {"emit", "kernel emit", "kernels and handlers as C, CUDA C or OpenCL C", kernel_emit},
+    {"explain", "kernel explain", "what a thread does, arithmetic intensity, occupancy", kernel_explain},
     {"run", "kernel run", "launch a kernel once, checked, and print what it wrote", kernel_run},
 };
 
@@ -32,12 +36,12 @@ int verb_kernel(int argc, char **argv)
         }
     }
     if (strcmp(name, "--help") != 0 && strcmp(name, "-h") != 0)
-        return *name ? say_usage("no verb '%s': list and run are possible", name)
-                     : say_usage("a verb is missing: list or run");
+        return *name ? say_usage("no verb '%s': check, list, emit, explain and run are possible", name)
+                     : say_usage("a verb is missing: check, list, emit, explain or run");
     puts("Usage: slipring kernel VERB FILE.cu... [OPTION]...\n"
          "Kernels of CUDA C files, without writing a host program.\n");
     for (size_t i = 0; i < VERBS; i++)
-        printf("  %-6s %s\n", verbs[i].name, verbs[i].help);
+        printf("  %-7s %s\n", verbs[i].name, verbs[i].help);
     puts("\n'slipring kernel VERB --help' says what a verb does and takes.");
     return EXIT_DONE;
 }

@@ -12,6 +12,9 @@
 /// Where sources are looked at and kernels run if nothing is said: it checks every access, and needs no compiler.
 #define KERNEL_DEVICE "cpu?engine=interpreted"
 
+int kernel_check(int argc, char **argv);
+int kernel_emit(int argc, char **argv);
+int kernel_explain(int argc, char **argv);
 int kernel_list(int argc, char **argv);
 int kernel_run(int argc, char **argv);
 
@@ -20,6 +23,16 @@ int kernel_load(slr_device *device, const char *file, slr_program **out);
 
 /// Says what getopt_long returned ':' or '?' for; the exit code that this makes.
 int kernel_refuse(int option, char **argv);
+
+/// A kernel or handler as `kernel list` shows it.
+void kernel_print_function(const slr_function_info *function);
+json_t *kernel_function_json(const slr_function_info *function);
+
+/// X, X,Y or X,Y,Z, the value of `option`, to three numbers from 1. Returns -1, or the exit code that a mistake makes.
+int kernel_take_shape(uint32_t *to, const char *option, const char *text);
+
+/// Appends what an option was given. Returns -1.
+int kernel_add_item(run_list *list, const char *item);
 
 /// A string for JSON, also of bytes that are no UTF-8, which become '?'.
 json_t *kernel_text(const char *text);
@@ -33,13 +46,15 @@ typedef struct kernel_arguments {
     slr_buffer **buffers; // NULL where the parameter is no buffer
     uint64_t *elements;   // of that buffer
     void **memory;        // of structs by value
+    bool *is_given;
+    bool *is_unset; // a buffer given as ':none'
     uint32_t count;
 } kernel_arguments;
 
-/// Makes an argument for each parameter from NAME=VALUE. Returns an exit code; what is not EXIT_DONE has been said. In
-/// either case to kernel_arguments_free.
+/// Makes an argument for each parameter from NAME=VALUE; those without one are an error if all are needed. Returns an
+/// exit code; what is not EXIT_DONE has been said. In either case to kernel_arguments_free.
 int kernel_arguments_make(kernel_arguments *arguments, slr_device *device, const slr_function_info *kernel,
-                          const run_list *given);
+                          const run_list *given, bool needs_all);
 
 void kernel_arguments_free(kernel_arguments *arguments);
 

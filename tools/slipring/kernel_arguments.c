@@ -58,7 +58,7 @@ static void fill_random(const subject *s, unsigned char *to, uint64_t count)
 static const struct fill {
     const char *name;
     void (*fill)(const subject *s, unsigned char *to, uint64_t count); // NULL: as it is made, zero
-} fills[] = {{"zero", NULL}, {"iota", fill_iota}, {"random", fill_random}};
+} fills[] = {{"zero", NULL}, {"none", NULL}, {"iota", fill_iota}, {"random", fill_random}};
 
 static const struct fill *fill_named(const char *name)
 {
@@ -129,9 +129,11 @@ static int generate(const subject *s, slr_device *device, const struct fill *fil
     return end;
 }
 
-// TYPE[COUNT], TYPE[COUNT]:FILL, TYPE[COUNT]:FILE, or FILE.
+// TYPE[COUNT], TYPE[COUNT]:FILL, TYPE[COUNT]:FILE, FILE, or NULL.
 static int take_buffer(const subject *s, slr_device *device, slr_buffer **out, uint64_t *elements)
 {
+    if (strcmp(s->value, "NULL") == 0)
+        return EXIT_DONE;
     const char *open = strchr(s->value, '['), *close = open != NULL ? strchr(open, ']') : NULL;
     if (close == NULL || (close[1] != '\0' && close[1] != ':'))
         return take_file(s, device, s->value, 0, out, elements);
@@ -246,8 +248,14 @@ static int take(kernel_arguments *arguments, slr_device *device, const subject *
     return end;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
 int kernel_arguments_make(kernel_arguments *arguments, slr_device *device, const slr_function_info *kernel,
-                          const run_list *given)
+                          const run_list *given, bool needs_all)
 {
     uint32_t count = kernel->parameter_count;
     *arguments = (kernel_arguments){.count = count};
@@ -255,17 +263,24 @@ int kernel_arguments_make(kernel_arguments *arguments, slr_device *device, const
     arguments->buffers = memory_take(count + 1, sizeof *arguments->buffers);
     arguments->elements = memory_take(count + 1, sizeof *arguments->elements);
     arguments->memory = memory_take(count + 1, sizeof *arguments->memory);
+    arguments->is_given = memory_take(count + 1, sizeof *arguments->is_given);
+    arguments->is_unset = memory_take(count + 1, sizeof *arguments->is_unset);
     const char **values = memory_take(count + 1, sizeof *values);
     int end = check_names(kernel, given, values);
     bool complete = true;
     for (uint32_t i = 0; i < count && end == EXIT_DONE; i++) {
         char type[TYPE_MAX];
         subject s = {&kernel->parameters[i], element_type(kernel, i, type), values[i], i};
-        if (s.value == NULL)
+        bool is_made = s.value != NULL && !needs_all && s.parameter->is_buffer && strcmp(s.value, "none") == 0;
+        if (is_made)
+            s.value = NULL;
+        arguments->is_given[i] = s.value != NULL;
+        arguments->is_unset[i] = is_made || (s.value != NULL && s.parameter->is_buffer && ends_with(s.value, ":none"));
+        if (s.value == NULL && needs_all)
             say_missing(kernel, &s);
-        else if (complete)
+        else if (s.value != NULL && complete)
             end = take(arguments, device, &s);
-        complete = complete && s.value != NULL;
+        complete = complete && (s.value != NULL || !needs_all);
     }
     free(values);
     return end == EXIT_DONE && !complete ? EXIT_USAGE : end;
@@ -281,4 +296,6 @@ void kernel_arguments_free(kernel_arguments *arguments)
     free(arguments->buffers);
     free(arguments->elements);
     free(arguments->memory);
+    free(arguments->is_given);
+    free(arguments->is_unset);
 }

@@ -55,7 +55,7 @@ static void print_uses(const slr_function_info *function)
         putchar('\n');
 }
 
-static void print_function(const slr_function_info *function)
+void kernel_print_function(const slr_function_info *function)
 {
     printf("%s:%u: %s %s(", function->file, function->line, kind_name(function->kind), function->name);
     for (uint32_t i = 0; i < function->parameter_count; i++) {
@@ -74,7 +74,7 @@ static void print_skipped(const slr_skipped_info *skipped)
 
 // ---- as JSON -------------------------------------------------------------------------------------------------------
 
-static json_t *function_json(const slr_function_info *function)
+json_t *kernel_function_json(const slr_function_info *function)
 {
     json_t *parameters = json_array();
     for (uint32_t i = 0; i < function->parameter_count; i++) {
@@ -106,9 +106,9 @@ static void list_program(const slr_program *program, json_t *to)
     slr_function_info function;
     for (uint32_t i = 0; slr_program_get_function(program, i, &function) == SLR_OK; i++) {
         if (to == NULL)
-            print_function(&function);
+            kernel_print_function(&function);
         else
-            json_array_append_new(functions, function_json(&function));
+            json_array_append_new(functions, kernel_function_json(&function));
     }
     slr_skipped_info left_out;
     for (uint32_t i = 0; slr_program_get_skipped(program, i, &left_out) == SLR_OK; i++) {

@@ -26,6 +26,7 @@ static const char help[] =
     "                                 left out, and FILL be a file\n"
     "  --arg NAME=FILE                a buffer of what a file holds: numbers in text, between blanks or\n"
     "                                 commas; raw, in the machine's byte order, where FILE ends in .bin\n"
+    "  --arg NAME=NULL                no buffer\n"
     "  --print NAME[:N]               the buffer, or its first N elements, when the kernel is done\n"
     "  --device D                     default: " KERNEL_DEVICE ", which checks every access: one outside a\n"
     "                                 buffer, a division by zero or a barrier that some threads miss ends the\n"
@@ -60,8 +61,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-// X, X,Y or X,Y,Z.
-static int take_shape(uint32_t *to, const char *option, const char *text)
+int kernel_take_shape(uint32_t *to, const char *option, const char *text)
 {
     const char *rest = text;
     to[0] = to[1] = to[2] = 1;
@@ -78,7 +78,7 @@ static int take_shape(uint32_t *to, const char *option, const char *text)
     return say_usage("%s: '%s' is neither X nor X,Y nor X,Y,Z, whole numbers from 1", option, text);
 }
 
-static int add(run_list *list, const char *item)
+int kernel_add_item(run_list *list, const char *item)
 {
     list->items = memory_grow(list->items, list->count + 1, sizeof *list->items);
     list->items[list->count++] = item;
@@ -89,17 +89,17 @@ static int take_option(int option, char **argv, options *out)
 {
     switch (option) {
     case GRID:
-        return take_shape(out->grid, "--grid", optarg);
+        return kernel_take_shape(out->grid, "--grid", optarg);
     case BLOCK:
-        return take_shape(out->block, "--block", optarg);
+        return kernel_take_shape(out->block, "--block", optarg);
     case SHARED:
         return number_parse(SLR_U32, optarg, &out->shared_bytes)
                    ? -1
                    : say_usage("--shared: '%s' is not %s", optarg, number_takes(SLR_U32));
     case ARG:
-        return add(&out->arguments, optarg);
+        return kernel_add_item(&out->arguments, optarg);
     case PRINT:
-        return add(&out->prints, optarg);
+        return kernel_add_item(&out->prints, optarg);
     case DEVICE:
         out->device = optarg;
         return -1;
@@ -149,6 +149,8 @@ static int take_print(const slr_function_info *kernel, const kernel_arguments *a
     if (kernel->parameters[p].scalar == 0)
         return say_usage("--print '%s': %s%s is of no type that can be printed", text, kernel->types[p],
                          kernel->parameters[p].name);
+    if (arguments->buffers[p] == NULL)
+        return say_usage("--print '%s': NULL was given for it", text);
     *out = (print){p, arguments->elements[p]};
     if (text[length] == '\0')
         return EXIT_DONE;
@@ -173,17 +175,6 @@ static json_t *value_json(slr_scalar scalar, const unsigned char *from)
     return *text != '-' && whole > INT64_MAX ? json_string(text) : json_integer(strtoll(text, NULL, 10));
 }
 
-static void print_text(const slr_parameter *parameter, const unsigned char *data, uint64_t count)
-{
-    printf("%s:", parameter->name);
-    for (uint64_t i = 0; i < count; i++) {
-        char text[NUMBER_TEXT_MAX];
-        number_print(parameter->scalar, data + i * parameter->element_bytes, text);
-        printf(" %s", text);
-    }
-    putchar('\n');
-}
-
 static json_t *values_json(const slr_parameter *parameter, const unsigned char *data, uint64_t count)
 {
     json_t *values = json_array();
@@ -192,21 +183,41 @@ static json_t *values_json(const slr_parameter *parameter, const unsigned char *
     return values;
 }
 
+static slr_status print_text(const slr_parameter *parameter, slr_buffer *buffer, uint64_t count)
+{
+    slr_print_desc desc = SLR_PRINT_DESC_INIT;
+    desc.dtype = parameter->scalar;
+    desc.count = count;
+    printf("%s: ", parameter->name);
+    return slr_buffer_print(buffer, &desc, stdout);
+}
+
+static slr_status add_values(const slr_parameter *parameter, slr_buffer *buffer, uint64_t count, json_t *to)
+{
+    uint64_t bytes = count * parameter->element_bytes;
+    unsigned char *data = memory_take(bytes, 1);
+    slr_status status = slr_buffer_read(buffer, 0, data, bytes);
+    if (status == SLR_OK)
+        json_object_set_new(to, "values", values_json(parameter, data, count));
+    free(data);
+    return status;
+}
+
 // To `buffers` where that is there, else as text.
 static int print_buffer(const slr_function_info *kernel, const kernel_arguments *arguments, print what, json_t *buffers)
 {
     const slr_parameter *parameter = &kernel->parameters[what.parameter];
-    uint64_t bytes = what.count * parameter->element_bytes;
-    unsigned char *data = memory_take(bytes, 1);
-    slr_status status = slr_buffer_read(arguments->buffers[what.parameter], 0, data, bytes);
-    if (status == SLR_OK && buffers == NULL)
-        print_text(parameter, data, what.count);
-    else if (status == SLR_OK)
-        json_array_append_new(buffers, json_pack("{s:o, s:o, s:I, s:o}", "name", kernel_text(parameter->name), "type",
-                                                 kernel_text(kernel->types[what.parameter]), "elements",
-                                                 (json_int_t)arguments->elements[what.parameter], "values",
-                                                 values_json(parameter, data, what.count)));
-    free(data);
+    slr_buffer *buffer = arguments->buffers[what.parameter];
+    slr_status status;
+    if (buffers == NULL) {
+        status = print_text(parameter, buffer, what.count);
+    } else {
+        json_t *object = json_pack("{s:o, s:o, s:I}", "name", kernel_text(parameter->name), "type",
+                                   kernel_text(kernel->types[what.parameter]), "elements",
+                                   (json_int_t)arguments->elements[what.parameter]);
+        status = add_values(parameter, buffer, what.count, object);
+        json_array_append_new(buffers, object);
+    }
     return status == SLR_OK ? EXIT_DONE : say_failure(status, parameter->name);
 }
 
@@ -220,7 +231,9 @@ typedef struct launch {
     slr_function_info info;
     kernel_arguments arguments;
     print *prints;
-    char *error; // of a launch that failed
+    char *error;     // of a launch that failed
+    json_t *printed; // by the kernel, with --json: a string a printf
+    uint64_t lost;   // of them
 } launch;
 
 // The library's messages name the kernel. What does not exist or cannot be is a wrong command line.
@@ -243,17 +256,32 @@ static int find_kernel(launch *launch)
     return EXIT_DONE;
 }
 
+// What the kernel prints goes where it would go from CUDA.
+static void take_printed(void *user, const slr_print *print)
+{
+    launch *launch = user;
+    launch->lost += print->lost;
+    if (launch->options.json && print->lost == 0)
+        json_array_append_new(launch->printed, kernel_text(print->text));
+    else
+        fwrite(print->text, 1, print->bytes, stdout);
+}
+
 static int prepare(launch *launch)
 {
     const options *options = &launch->options;
-    slr_status status = slr_device_open(options->device, NULL, &launch->device);
+    slr_device_desc desc = SLR_DEVICE_DESC_INIT;
+    desc.on_print = take_printed;
+    desc.print_user = launch;
+    launch->printed = json_array();
+    slr_status status = slr_device_open(options->device, &desc, &launch->device);
     if (status != SLR_OK)
         return say_status(status);
     int end = kernel_load(launch->device, options->file, &launch->program);
     if (end == EXIT_DONE)
         end = find_kernel(launch);
     if (end == EXIT_DONE)
-        end = kernel_arguments_make(&launch->arguments, launch->device, &launch->info, &options->arguments);
+        end = kernel_arguments_make(&launch->arguments, launch->device, &launch->info, &options->arguments, true);
     launch->prints = memory_take(options->prints.count + 1, sizeof *launch->prints);
     for (uint32_t i = 0; i < options->prints.count && end == EXIT_DONE; i++)
         end = take_print(&launch->info, &launch->arguments, options->prints.items[i], &launch->prints[i]);
@@ -274,6 +302,9 @@ static int run(launch *launch)
     if (status != SLR_OK)
         return say_status(status);
     status = slr_stream_finish(stream, UINT64_MAX);
+    if (launch->lost > 0)
+        say("%llu printfs of kernel %s are lost: there is room for 1 MiB of them", (unsigned long long)launch->lost,
+            options->name);
     if (status == SLR_OK)
         return EXIT_DONE;
     launch->error = strdup(slr_error_message());
@@ -287,6 +318,8 @@ static json_t *report(const launch *launch)
                                "kernel", kernel_text(options->name), "device", kernel_text(options->device), "grid",
                                options->grid[0], options->grid[1], options->grid[2], "block", options->block[0],
                                options->block[1], options->block[2], "ok", launch->error == NULL);
+    if (json_array_size(launch->printed) > 0)
+        json_object_set(object, "printed", launch->printed);
     if (launch->error != NULL)
         json_object_set_new(object, "error", kernel_text(launch->error));
     return object;
@@ -328,6 +361,7 @@ int kernel_run(int argc, char **argv)
         slr_device_close(launch.device);
     free(launch.prints);
     free(launch.error);
+    json_decref(launch.printed);
     free(launch.options.arguments.items);
     free(launch.options.prints.items);
     return end;

@@ -4,7 +4,9 @@
 #include "verbs.h"
 
 #include <slipring/api.h>
+#include <slipring/trace.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +20,10 @@ static const struct verb {
     {"devices", "the devices that open here", verb_devices},
     {"run", "stream records (CSV, NDJSON, raw) through a message handler", verb_run},
     {"kernel", "list and run the kernels of a CUDA C file", verb_kernel},
+    {"cache", "compiled kernels on disk: list, check, compile ahead, remove", verb_cache},
     {"demo", "a heart monitor: a ward of patients on one ring kernel", verb_demo},
+    {"profile", "run a program and say where its time goes", verb_profile},
+    {"trace", "what is in a trace", verb_trace},
     {"bench", "ring kernels beside the physical limit, the plain call and other libraries", verb_bench},
 };
 
@@ -30,7 +35,8 @@ static int help(void)
          "Message handlers, written in the C subset of CUDA C, that stay on the device.\n");
     for (size_t i = 0; i < VERBS; i++)
         printf("  %-10s %s\n", verbs[i].name, verbs[i].help);
-    puts("\n'slipring VERB --help' says what a verb does and takes. With --json a verb prints one object.\n\n"
+    puts("\n'slipring VERB --help' says what a verb does and takes. With --json a verb prints one object;\n"
+         "with --trace FILE it writes a trace that Perfetto loads ('slipring trace print' sums it up).\n\n"
          "Exit codes:\n"
          "    0  done\n"
          "    1  the work failed: a source that does not compile, a bad row, a device that was lost\n"
@@ -40,13 +46,61 @@ static int help(void)
     return EXIT_DONE;
 }
 
+// ---- --trace -------------------------------------------------------------------------------------------------------
+
+// Takes --trace FILE, or --trace=FILE, out of a verb's arguments; NULL: it is not there. What is behind "--" is not
+// ours.
+static char *take_trace(int *argc, char **argv)
+{
+    static const char option[] = "--trace";
+    const size_t length = sizeof option - 1;
+    for (int i = 1; i < *argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], option, length) != 0 || (argv[i][length] != '=' && argv[i][length] != '\0'))
+            continue;
+        bool apart = argv[i][length] == '\0';
+        char *path = !apart ? argv[i] + length + 1 : i + 1 < *argc ? argv[i + 1] : "";
+        int taken = apart && i + 1 < *argc ? 2 : 1;
+        memmove(&argv[i], &argv[i + taken], (size_t)(*argc - i - taken + 1) * sizeof *argv);
+        *argc -= taken;
+        return path;
+    }
+    return NULL;
+}
+
+static int end_trace(const char *path, int code)
+{
+    slr_trace_stats stats;
+    slr_status status = slr_trace_stop(&stats);
+    if (status != SLR_OK) {
+        int failed = say_failure(status, "--trace");
+        return code == EXIT_DONE ? failed : code;
+    }
+    if (stats.dropped != 0)
+        say("%llu events of %llu found no room in the trace '%s'", (unsigned long long)stats.dropped,
+            (unsigned long long)(stats.events + stats.dropped), path);
+    return code;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+    char *path = verb->run == verb_profile ? NULL : take_trace(&argc, argv); // that one's own is the program's
+    if (path == NULL)
+        return verb->run(argc, argv);
+    if (*path == '\0')
+        return say_usage("'--trace' needs a value");
+    slr_status status = slr_trace_start(path, NULL);
+    if (status != SLR_OK)
+        return say_failure(status, "--trace");
+    return end_trace(path, verb->run(argc, argv));
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < VERBS; i++) {
         if (strcmp(name, verbs[i].name) == 0) {
             say_as(name);
-            return verbs[i].run(argc - 1, argv + 1);
+            return run(&verbs[i], argc - 1, argv + 1);
         }
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)

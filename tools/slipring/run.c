@@ -114,7 +114,7 @@ static int launch(run *run)
     desc.max_replies = run->options.replies;
     desc.max_ports = 1;
     desc.queue_size = run->options.window;
-    desc.latency_every = run->options.stats || run->options.json ? 1 : SLR_LATENCY_OFF; // nobody reads it
+    desc.latency_every = run->options.stats || run->options.json ? 1 : 0; // by default for a trace, if there is one
     interrupt_note();
     slr_status status = feed_open(&run->feed, run->device, &desc, &run->handler);
     interrupt_deliver();

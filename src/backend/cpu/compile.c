@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "device/observe.h"
 #include "kernel/cache.h"
 #include "kernel/emit_c.h"
 #include "kernel/emit_c_kernel.h"
@@ -25,9 +26,11 @@ struct slri_cpu_library {
 // What one compilation works on.
 struct job {
     const struct slri_module *module;
+    const char *what; // a kernel's name, or the module's
     struct slri_cpu_compiler compiler;
-    slri_text text;
-    const char *flag[9]; // beside slri_cpu_flags; up to NULL
+    slri_text text, label; // what is compiled, and what the cache says of it
+    const char *flag[9];   // beside slri_cpu_flags; up to NULL
+    const uint32_t *cancel;
     slri_cache cache;
     char key[SLRI_HASH_HEX_BYTES];
 };
@@ -75,7 +78,7 @@ static slr_status load_and_keep(struct job *job, const char *made, struct slri_c
 {
     if (load(made, false, out) != SLR_OK)
         return SLRI_FAIL(SYSTEM, "%s left what cannot be loaded: %s", job->compiler.path, slr_error_message());
-    slri_cache_publish(&job->cache, job->key, LIBRARY_SUFFIX, made);
+    slri_cache_publish(&job->cache, job->key, LIBRARY_SUFFIX, made, slri_text_view(&job->label));
     return SLR_OK;
 }
 
@@ -83,7 +86,7 @@ static slr_status compile_files(struct job *job, const char *source, const char 
 {
     slr_status status = slri_file_write_atomic(source, job->text.data, job->text.length);
     if (status == SLR_OK)
-        status = slri_cpu_run_compiler(&job->compiler, source, made, job->flag);
+        status = slri_cpu_run_compiler(&job->compiler, source, made, job->flag, job->cancel);
     if (status == SLR_OK)
         status = load_and_keep(job, made, out);
     slri_file_remove(source);
@@ -119,6 +122,7 @@ static slr_status find_or_compile(struct job *job, struct slri_cpu_library **out
 // What was emitted, compiled unless the cache has it.
 static slr_status finish(struct job *job, slr_status status, struct slri_cpu_library **out)
 {
+    uint64_t begin = slri_observe_begin();
     if (status == SLR_OK)
         status = slri_cache_open(&job->cache);
     if (status == SLR_OK) {
@@ -127,13 +131,29 @@ static slr_status finish(struct job *job, slr_status status, struct slri_cpu_lib
         slri_cache_close(&job->cache);
     }
     slri_text_free(&job->text);
+    slri_text_free(&job->label);
+    if (begin != 0 && status == SLR_OK)
+        slri_observe_compile(job->what, (*out)->was_cached, begin);
     return status;
+}
+
+static void label_handlers(struct job *job)
+{
+    const char *before = "";
+    for (uint32_t i = 0; i < job->module->entries; ++i) {
+        if (job->module->entry[i].kind == SLRI_ENTRY_KERNEL)
+            continue;
+        slri_text_printf(&job->label, "%s%s", before, job->module->entry[i].name);
+        before = ", ";
+    }
+    slri_text_printf(&job->label, "\n%s\nhandlers, %s", job->module->name, job->compiler.version);
 }
 
 slr_status slri_cpu_compile(const struct slri_module *module, struct slri_cpu_library **out)
 {
-    struct job job = {.module = module};
+    struct job job = {.module = module, .what = module->name};
     SLRI_TRY(slri_cpu_find_compiler(&job.compiler));
+    label_handlers(&job);
     return finish(&job, slri_emit_c(module, &job.text), out);
 }
 
@@ -152,19 +172,35 @@ static const char *width_flag(uint32_t width)
 #endif
 }
 
+static void label_kernel(struct job *job, const struct slri_entry *entry, const struct slri_cpu_variant *variant)
+{
+    slri_text_printf(&job->label, "%s\n%s\nblock %u,%u,%u, optimize %u, ", entry->name, job->module->name,
+                     variant->block[0], variant->block[1], variant->block[2], variant->level);
+    if (variant->width != 0)
+        slri_text_printf(&job->label, "vectors of %u, ", variant->width);
+    slri_text_puts(&job->label, job->compiler.version);
+}
+
 slr_status slri_cpu_compile_kernel(const struct slri_module *module, const struct slri_entry *entry,
                                    const struct slri_cpu_variant *variant, struct slri_cpu_library **out)
 {
-    struct job job = {.module = module};
+    struct job job = {.module = module, .what = entry->name, .cancel = variant->cancel};
     int flags = 0;
     SLRI_TRY(slri_cpu_find_compiler(&job.compiler));
+    bool gcc = !strstr(job.compiler.version, "clang");
+    if (gcc)
+        // A block's copy of a few lanes would become a memcpy, inline in vectors narrower than those that read it next:
+        // their loads then wait for the stores (a tenth of matmul).
+        job.flag[flags++] = "-fno-tree-loop-distribute-patterns";
     if (variant->level > 1) {
         job.flag[flags++] = "-O3";
+        job.flag[flags++] = "-DSLRI_LONG";
         // Else a loop over 16 lanes is unrolled before it could become one vector operation: 33 to 2 GFLOP/s on matmul.
-        if (!strstr(job.compiler.version, "clang"))
+        if (gcc)
             job.flag[flags++] = "--param=max-completely-peel-times=8";
     }
     job.flag[flags] = width_flag(variant->width);
+    label_kernel(&job, entry, variant);
     return finish(&job, slri_emit_c_kernel(module, entry, variant->block, &job.text), out);
 }
 

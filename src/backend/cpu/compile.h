@@ -23,8 +23,9 @@ slr_status slri_cpu_compile(const struct slri_module *module, struct slri_cpu_li
 // How a kernel is compiled.
 struct slri_cpu_variant {
     uint32_t block[3];
-    uint32_t width; // in 4-byte lanes: 1, 4, 8, 16; 0: what was measured to be best
-    uint32_t level; // of optimisation: 1 compiles four times as fast, 2 computes up to twice as fast
+    uint32_t width;         // in 4-byte lanes: 1, 4, 8, 16; 0: what was measured to be best
+    uint32_t level;         // of optimisation: 1 compiles four times as fast, 2 computes up to twice as fast
+    const uint32_t *cancel; // NULL, or set by who wants it no more: WRONG_STATE
 };
 
 // The same for one kernel and a shape of block. Errors: also UNSUPPORTED (see slri_emit_c_kernel).

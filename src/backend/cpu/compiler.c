@@ -79,7 +79,7 @@ static slr_status ask_version(const char *path, char **version)
 {
     const char *const argv[] = {path, "--version", NULL};
     slri_process_result answer;
-    SLRI_TRY(slri_process_run(argv, slri_deadline_after(VERSION_LIMIT_NS), OUTPUT_LIMIT_BYTES, &answer));
+    SLRI_TRY(slri_process_run(argv, slri_deadline_after(VERSION_LIMIT_NS), NULL, OUTPUT_LIMIT_BYTES, &answer));
     *version = first_line(&answer);
     int exit_code = answer.exit_code;
     free(answer.output);
@@ -163,7 +163,7 @@ static slr_status judge(const struct slri_cpu_compiler *compiler, const slri_pro
 }
 
 slr_status slri_cpu_run_compiler(const struct slri_cpu_compiler *compiler, const char *source, const char *output,
-                                 const char *const *more)
+                                 const char *const *more, const uint32_t *cancel)
 {
     enum { FLAGS = sizeof slri_cpu_flags / sizeof *slri_cpu_flags - 1, MORE = 8 };
     const char *argv[FLAGS + MORE + 5] = {compiler->path};
@@ -175,7 +175,8 @@ slr_status slri_cpu_run_compiler(const struct slri_cpu_compiler *compiler, const
     argv[count++] = output;
     argv[count] = source;
     slri_process_result result;
-    slr_status status = slri_process_run(argv, slri_deadline_after(COMPILE_LIMIT_NS), OUTPUT_LIMIT_BYTES, &result);
+    slr_status status =
+        slri_process_run(argv, slri_deadline_after(COMPILE_LIMIT_NS), cancel, OUTPUT_LIMIT_BYTES, &result);
     if (status == SLR_TIMEOUT)
         return SLRI_FAIL(TIMEOUT, "%s was killed: it did not finish in 60 s", compiler->path);
     SLRI_TRY(status);

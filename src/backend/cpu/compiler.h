@@ -16,10 +16,10 @@ struct slri_cpu_compiler {
 slr_status slri_cpu_find_compiler(struct slri_cpu_compiler *out);
 
 // Compiles the file `source` to the shared library `output`, with slri_cpu_flags and `more` (up to NULL, 8 at most;
-// NULL: none). Errors: COMPILE (the message holds what the compiler said), TIMEOUT (it was killed after 60 s), SYSTEM
-// (it crashed, or left no output).
+// NULL: none). Errors: COMPILE (the message holds what the compiler said), TIMEOUT (it was killed after 60 s),
+// WRONG_STATE (it was killed because `*cancel` was set; NULL: nobody does), SYSTEM (it crashed, or left no output).
 slr_status slri_cpu_run_compiler(const struct slri_cpu_compiler *compiler, const char *source, const char *output,
-                                 const char *const *more);
+                                 const char *const *more, const uint32_t *cancel);
 
 extern const char *const slri_cpu_flags[]; // what it is called with, up to NULL
 

@@ -98,7 +98,7 @@ static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *al
         cpu->allocator = &cpu->allocator_copy;
     }
     slri_mutex_init(&cpu->lock);
-    slri_cpu_pool_init(&cpu->pool, cpu->workers, cpu->allocator);
+    slri_queue_pool_init(&cpu->pool, cpu->workers, cpu->allocator);
     slri_cpu_crew_init(&cpu->crew, cpu->workers - 1, cpu->allocator);
     *device = cpu;
     return SLR_OK;
@@ -109,7 +109,7 @@ static void cpu_close(void *device)
     struct slri_cpu *cpu = device;
     slri_cpu_watchdog_stop(cpu); // first: it replaces workers' threads
     slri_cpu_workers_stop(cpu);
-    slri_cpu_pool_stop(&cpu->pool);
+    slri_queue_pool_stop(&cpu->pool);
     slri_cpu_crew_stop(&cpu->crew);
     slri_mutex_destroy(&cpu->lock);
     slr_allocator copy = cpu->allocator_copy;
@@ -142,7 +142,7 @@ static void describe_cache(const struct slri_cpu *cpu, char *out, size_t room)
 static struct slri_capabilities cpu_capabilities(const void *device)
 {
     const struct slri_cpu *cpu = device;
-    return (struct slri_capabilities){.unified = !cpu->separate};
+    return (struct slri_capabilities){.unified = !cpu->separate, .imports = true};
 }
 
 static void describe_name(const struct slri_cpu *cpu, char *out, size_t room)
@@ -169,6 +169,7 @@ static void cpu_describe(const void *device, slr_device_info *out)
     describe_engine(cpu, out->engine, sizeof out->engine);
     describe_cache(cpu, out->cache, sizeof out->cache);
     out->workers = cpu->workers;
+    out->compute_units = slri_core_count();
     out->memory_bytes = slri_cpu_memory_bytes();
 }
 
@@ -177,7 +178,7 @@ static void cpu_describe(const void *device, slr_device_info *out)
 static slr_status cpu_buffer_create(void *device, uint64_t bytes, void **memory)
 {
     (void)device;
-    *memory = slri_map_reserve(bytes);
+    *memory = slri_map_reserve_large(bytes);
     if (*memory)
         return SLR_OK;
     return SLRI_FAIL(NO_MEMORY, "device 'cpu' has no memory for a buffer of %llu B", (unsigned long long)bytes);
@@ -202,6 +203,7 @@ const struct slri_backend slri_backend_cpu = {
     .submit = slri_cpu_submit,
     .program_create = slri_cpu_program_create,
     .program_destroy = slri_cpu_program_destroy,
+    .program_globals = slri_cpu_program_globals,
     .handler_create = slri_cpu_handler_create,
     .handler_destroy = slri_cpu_handler_destroy,
     .kernel_prepare = slri_cpu_kernel_prepare,

@@ -4,7 +4,7 @@
 #define SLRI_BACKEND_CPU_CPU_H
 
 #include "backend/cpu/crew.h"
-#include "backend/cpu/pool.h"
+#include "device/queue_pool.h"
 #include "base/thread.h"
 #include "device/backend.h"
 
@@ -51,13 +51,14 @@ struct slri_cpu {
         uint32_t stop;
         uint32_t asleep; // futex: 1: no worker is awake, and it sleeps until one is
     } watchdog;
-    struct slri_cpu_pool pool;
+    struct slri_queue_pool pool;
     struct slri_cpu_crew crew;
 };
 
 // engine.c
 slr_status slri_cpu_program_create(void *device, const struct slri_module *module, void **program);
 void slri_cpu_program_destroy(void *device, void *program);
+void *slri_cpu_program_globals(void *device, void *program);
 slr_status slri_cpu_handler_create(void *device, void *program, const struct slri_entry *entry, slri_handler **handler,
                                    void **self);
 void slri_cpu_handler_destroy(void *device, void *program, void *self);
@@ -68,11 +69,11 @@ slr_status slri_cpu_kernels_create(const slr_allocator *allocator, const struct 
                                    struct slri_cpu_kernels **out);
 void slri_cpu_kernels_destroy(struct slri_cpu_kernels *kernels);
 slr_status slri_cpu_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
-                                   const struct slri_kernel_shape *shape, void **ready);
+                                   const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
 slr_status slri_cpu_dispatch(struct slri_cpu *cpu, const struct slri_command *command, slr_status before);
 // engine.c, for it: what the program is made of.
 struct slri_interp;
-struct slri_cpu_kernels *slri_cpu_program_kernels(void *program, struct slri_interp **interp);
+struct slri_cpu_kernels *slri_cpu_program_kernels(void *program, struct slri_interp **interp, unsigned char **globals);
 
 // submit.c: streams' commands.
 slr_status slri_cpu_queue_open(void *device, struct slri_queue *queue);

@@ -11,6 +11,7 @@ struct program {
     struct slri_cpu_library *library; // one of the two
     struct slri_interp *interp;
     struct slri_cpu_kernels *kernels;
+    unsigned char *globals; // the module's variables
 };
 
 static bool has_handlers(const struct slri_module *module)
@@ -24,6 +25,13 @@ static bool has_handlers(const struct slri_module *module)
 // Handlers are compiled here, kernels when they are made ready for a shape of block.
 static slr_status make(const struct slri_cpu *cpu, struct program *made)
 {
+    if (made->module->global_bytes) {
+        made->globals = slri_alloc(cpu->allocator, made->module->global_bytes);
+        if (!made->globals)
+            return SLRI_FAIL(NO_MEMORY, "no memory for %llu bytes of variables of '%s'",
+                             (unsigned long long)made->module->global_bytes, made->module->name);
+        slri_module_begin_globals(made->module, made->globals);
+    }
     SLRI_TRY(slri_cpu_kernels_create(cpu->allocator, made->module, &made->kernels));
     if (cpu->interpreted)
         return slri_interp_create(made->module, &made->interp);
@@ -53,6 +61,7 @@ void slri_cpu_program_destroy(void *device, void *program)
     slri_cpu_library_close(made->library);
     slri_interp_destroy(made->interp);
     slri_cpu_kernels_destroy(made->kernels);
+    slri_free(cpu->allocator, made->globals, made->module->global_bytes);
     slri_free(cpu->allocator, made, sizeof *made);
 }
 
@@ -77,9 +86,16 @@ void slri_cpu_handler_destroy(void *device, void *program, void *self)
     slri_interp_thread_destroy(self);
 }
 
-struct slri_cpu_kernels *slri_cpu_program_kernels(void *program, struct slri_interp **interp)
+void *slri_cpu_program_globals(void *device, void *program)
+{
+    (void)device;
+    return ((const struct program *)program)->globals;
+}
+
+struct slri_cpu_kernels *slri_cpu_program_kernels(void *program, struct slri_interp **interp, unsigned char **globals)
 {
     const struct program *made = program;
     *interp = made->interp;
+    *globals = made->globals;
     return made->kernels;
 }

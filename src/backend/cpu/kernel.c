@@ -3,7 +3,10 @@
 #include "backend/cpu/compile.h"
 #include "backend/cpu/cpu.h"
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/futex.h"
 #include "base/status.h"
+#include "kernel/format.h"
 #include "kernel/grid.h"
 
 // A kernel that is ready. Its program keeps it: a launch may be in any stream.
@@ -14,6 +17,7 @@ struct ready {
     struct slri_cpu_library *library; // one of the two
     slri_kernel_blocks *run;
     const struct slri_interp *interp;
+    unsigned char *globals; // the program's variables
     struct ready *next;
 };
 
@@ -21,7 +25,16 @@ struct slri_cpu_kernels {
     const slr_allocator *allocator;
     const struct slri_module *module;
     slri_mutex lock;
-    struct ready *first; // atomic: only ever grows, so that it is searched without the lock
+    struct ready *first;   // atomic: only ever grows, so that it is searched without the lock
+    struct making *making; // under the lock
+    uint32_t changes;      // a futex, atomic: how often one of those has ended
+};
+
+// One that some thread compiles, without the lock: launches of other kernels go on. In that thread's stack.
+struct making {
+    const struct slri_entry *entry;
+    const struct slri_kernel_shape *shape;
+    struct making *next;
 };
 
 slr_status slri_cpu_kernels_create(const slr_allocator *allocator, const struct slri_module *module,
@@ -63,48 +76,94 @@ static struct ready *find(struct slri_cpu_kernels *kernels, const struct slri_en
     return each;
 }
 
-static slr_status compile(struct ready *ready)
+static slr_status compile(struct ready *ready, const uint32_t *cancel)
 {
-    struct slri_cpu_variant variant = {.width = ready->shape.width, .level = ready->shape.level};
+    struct slri_cpu_variant variant = {.width = ready->shape.width, .level = ready->shape.level, .cancel = cancel};
     memcpy(variant.block, ready->shape.block, sizeof variant.block);
     SLRI_TRY(slri_cpu_compile_kernel(ready->module, ready->entry, &variant, &ready->library));
     return slri_cpu_library_kernel(ready->library, &ready->run);
 }
 
-static slr_status make(struct slri_cpu_kernels *kernels, const struct slri_interp *interp,
-                       const struct slri_entry *entry, const struct slri_kernel_shape *shape, struct ready **out)
+static slr_status make(const struct slri_cpu_kernels *kernels, const struct slri_interp *interp, unsigned char *globals,
+                       const struct making *wanted, const uint32_t *cancel, struct ready **out)
 {
     struct ready *made = slri_alloc(kernels->allocator, sizeof *made);
     if (!made)
-        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
-    *made = (struct ready){.module = kernels->module, .entry = entry, .shape = *shape, .interp = interp};
-    slr_status status = interp ? SLR_OK : compile(made);
+        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", wanted->entry->name);
+    *made = (struct ready){.module = kernels->module,
+                           .entry = wanted->entry,
+                           .shape = *wanted->shape,
+                           .interp = interp,
+                           .globals = globals};
+    slr_status status = interp ? SLR_OK : compile(made, cancel);
     if (status != SLR_OK) {
         slri_cpu_library_close(made->library);
         slri_free(kernels->allocator, made, sizeof *made);
         return status;
     }
-    made->next = kernels->first;
-    __atomic_store_n(&kernels->first, made, __ATOMIC_RELEASE);
     *out = made;
     return SLR_OK;
 }
 
-// Under the lock while it compiles: a second thread that wants the same finds it made.
+static bool is_being_made(const struct slri_cpu_kernels *kernels, const struct making *wanted)
+{
+    for (const struct making *m = kernels->making; m; m = m->next)
+        if (m->entry == wanted->entry && memcmp(m->shape, wanted->shape, sizeof *m->shape) == 0)
+            return true;
+    return false;
+}
+
+// The kernel, where somebody has made it by now; else it is the caller's to make. Not while another thread is at it.
+static struct ready *begin_making(struct slri_cpu_kernels *kernels, struct making *wanted)
+{
+    struct ready *found;
+    slri_mutex_lock(&kernels->lock);
+    while (!(found = find(kernels, wanted->entry, wanted->shape)) && is_being_made(kernels, wanted)) {
+        uint32_t changes = __atomic_load_n(&kernels->changes, __ATOMIC_RELAXED); // the lock orders it
+        slri_mutex_unlock(&kernels->lock);
+        slri_futex_wait(&kernels->changes, changes, SLRI_FOREVER); // as long as a compiler may take
+        slri_mutex_lock(&kernels->lock);
+    }
+    if (!found) {
+        wanted->next = kernels->making;
+        kernels->making = wanted;
+    }
+    slri_mutex_unlock(&kernels->lock);
+    return found;
+}
+
+// `made` may be NULL: it could not be, and who waits for it tries for himself.
+static void end_making(struct slri_cpu_kernels *kernels, struct making *wanted, struct ready *made)
+{
+    slri_mutex_lock(&kernels->lock);
+    struct making **at = &kernels->making;
+    while (*at != wanted)
+        at = &(*at)->next;
+    *at = wanted->next;
+    if (made) {
+        made->next = kernels->first;
+        __atomic_store_n(&kernels->first, made, __ATOMIC_RELEASE); // what it points to
+    }
+    __atomic_fetch_add(&kernels->changes, 1, __ATOMIC_RELAXED); // read under the lock
+    slri_mutex_unlock(&kernels->lock);
+    slri_futex_wake(&kernels->changes, UINT32_MAX);
+}
+
 slr_status slri_cpu_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
-                                   const struct slri_kernel_shape *shape, void **ready)
+                                   const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready)
 {
     (void)device;
     struct slri_interp *interp;
-    struct slri_cpu_kernels *kernels = slri_cpu_program_kernels(program, &interp);
+    unsigned char *globals;
+    struct slri_cpu_kernels *kernels = slri_cpu_program_kernels(program, &interp, &globals);
+    struct making wanted = {entry, shape, NULL};
     struct ready *found = find(kernels, entry, shape);
     slr_status status = SLR_OK;
+    if (!found)
+        found = begin_making(kernels, &wanted);
     if (!found) {
-        slri_mutex_lock(&kernels->lock);
-        found = find(kernels, entry, shape);
-        if (!found)
-            status = make(kernels, interp, entry, shape, &found);
-        slri_mutex_unlock(&kernels->lock);
+        status = make(kernels, interp, globals, &wanted, cancel, &found);
+        end_making(kernels, &wanted, found);
     }
     *ready = found;
     return status;
@@ -122,13 +181,68 @@ static const char *what_fault(uint32_t fault)
     return fault < sizeof texts / sizeof *texts ? texts[fault] : "a fault";
 }
 
+// Records of all that a launch prints, until it is done: what CUDA's has room for by default.
+#define PRINTED_BYTES (UINT64_C(1) << 20)
+
+struct print_to {
+    const struct slri_printer *printer;
+    const char *kernel;
+};
+
+static void print_one(void *user, const char *text, size_t bytes)
+{
+    const struct print_to *to = user;
+    to->printer->function(to->printer->user, &(slr_print){.kernel = to->kernel, .text = text, .bytes = bytes});
+}
+
+static void print_records(const struct ready *ready, const struct slri_printer *printer,
+                          const struct slri_printed *printed)
+{
+    struct print_to to = {printer, ready->entry->name};
+    struct slri_text text = SLRI_TEXT_INIT;
+    for (uint64_t at = 0; at < printed->used;) {
+        union slri_scalar value[SLRI_PRINT_MAX_VALUES];
+        uint64_t head;
+        memcpy(&head, printed->data + at, sizeof head);
+        memcpy(value, printed->data + at + 8, 8 * (head >> 32));
+        slri_text_clear(&text);
+        slri_format_fill(ready->module->format[(uint32_t)head].text, value, &text);
+        print_one(&to, slri_text_view(&text), text.length);
+        at += 8 + 8 * (head >> 32);
+    }
+    slri_text_free(&text);
+    if (printed->lost)
+        printer->function(printer->user, &(slr_print){.kernel = to.kernel, .text = "", .lost = printed->lost});
+}
+
+static slr_status run_blocks(struct slri_cpu *cpu, const struct ready *ready, const struct slri_command *command,
+                             struct slri_launch *launch)
+{
+    const uint32_t *grid = launch->grid;
+    uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+    const struct slri_printer *printer = command->dispatch.printer;
+    if (!printer || !(ready->entry->function->uses & SLRI_USES_PRINT)) {
+        slri_cpu_crew_run(&cpu->crew, ready->run, launch, blocks);
+        return SLR_OK;
+    }
+    struct slri_printed printed = {.data = slri_alloc(cpu->allocator, PRINTED_BYTES), .bytes = PRINTED_BYTES};
+    if (!printed.data)
+        return SLRI_FAIL(NO_MEMORY, "no memory for what kernel %s prints", ready->entry->name);
+    launch->printed = &printed;
+    slri_cpu_crew_run(&cpu->crew, ready->run, launch, blocks);
+    print_records(ready, printer, &printed);
+    slri_free(cpu->allocator, printed.data, PRINTED_BYTES);
+    return SLR_OK;
+}
+
 static slr_status run_compiled(struct slri_cpu *cpu, const struct ready *ready, const struct slri_command *command)
 {
     const uint32_t *grid = command->dispatch.grid;
     struct slri_launch launch = {.bound = command->dispatch.bound,
                                  .grid = {grid[0], grid[1], grid[2]},
-                                 .dynamic_bytes = command->dispatch.dynamic_bytes};
-    slri_cpu_crew_run(&cpu->crew, ready->run, &launch, (uint64_t)grid[0] * grid[1] * grid[2]);
+                                 .dynamic_bytes = command->dispatch.dynamic_bytes,
+                                 .global = ready->globals};
+    SLRI_TRY(run_blocks(cpu, ready, command, &launch));
     if (launch.fault == SLRI_FAULT_NONE)
         return SLR_OK;
     return SLRI_FAIL(HANDLER_FAULT, "kernel %s: %s, at %s:%u", ready->entry->name, what_fault(launch.fault),
@@ -141,7 +255,13 @@ static slr_status run_interpreted(const struct ready *ready, const struct slri_c
                              .dynamic_shared = command->dispatch.dynamic_bytes,
                              .arg = command->dispatch.bound,
                              .args = ready->entry->bindings,
+                             .global = ready->globals,
                              .fuel = UINT64_MAX};
+    struct print_to to = {command->dispatch.printer, ready->entry->name};
+    if (to.printer) {
+        grid.print = print_one;
+        grid.user = &to;
+    }
     struct slri_grid_end end;
     memcpy(grid.grid, command->dispatch.grid, sizeof grid.grid);
     memcpy(grid.block, ready->shape.block, sizeof grid.block);

@@ -52,10 +52,19 @@ static slr_status fill(struct slri_cpu *cpu, const struct slri_command *command,
 
 static slr_status call(struct slri_cpu *cpu, const struct slri_command *command, slr_status before)
 {
-    slri_cpu_pool_enter_host(&cpu->pool);
+    slri_queue_pool_enter_host(&cpu->pool);
     command->call.function(command->call.user, before);
-    slri_cpu_pool_leave_host(&cpu->pool);
+    slri_queue_pool_leave_host(&cpu->pool);
     return SLR_OK;
+}
+
+static slr_status task(struct slri_cpu *cpu, const struct slri_command *command, slr_status before)
+{
+    (void)before;
+    slri_queue_pool_enter_host(&cpu->pool);
+    slr_status status = command->task.function(command->task.user);
+    slri_queue_pool_leave_host(&cpu->pool);
+    return status;
 }
 
 static slr_status stamp(struct slri_cpu *cpu, const struct slri_command *command, slr_status before)
@@ -67,7 +76,7 @@ static slr_status stamp(struct slri_cpu *cpu, const struct slri_command *command
 
 static run_function *const run_of[SLRI_OPS] = {
     [SLRI_COPY_IN] = copy_in, [SLRI_COPY_OUT] = copy_out,          [SLRI_COPY] = move,   [SLRI_FILL] = fill,
-    [SLRI_CALL] = call,       [SLRI_DISPATCH] = slri_cpu_dispatch, [SLRI_STAMP] = stamp,
+    [SLRI_CALL] = call,       [SLRI_DISPATCH] = slri_cpu_dispatch, [SLRI_STAMP] = stamp, [SLRI_TASK] = task,
 };
 
 static slr_status run(void *device, const struct slri_command *command, slr_status before)
@@ -78,17 +87,17 @@ static slr_status run(void *device, const struct slri_command *command, slr_stat
 static void ready(struct slri_queue *queue)
 {
     struct slri_cpu *cpu = queue->device;
-    slri_cpu_pool_add(&cpu->pool, queue);
+    slri_queue_pool_add(&cpu->pool, queue);
 }
 
-static const struct slri_queue_runner runner = {ready, run};
+static const struct slri_queue_runner runner = {.ready = ready, .run = run};
 
 slr_status slri_cpu_queue_open(void *device, struct slri_queue *queue)
 {
     struct slri_cpu *cpu = device;
     queue->device = device;
     queue->runner = &runner;
-    return slri_cpu_pool_start(&cpu->pool);
+    return slri_queue_pool_start(&cpu->pool);
 }
 
 slr_status slri_cpu_submit(void *device, struct slri_submission *submission)

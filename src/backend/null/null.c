@@ -80,6 +80,8 @@ static slr_status null_run(void *device, const struct slri_command *command, slr
     struct null_device *null = device;
     if (command->op == SLRI_CALL)
         command->call.function(command->call.user, before);
+    else if (command->op == SLRI_TASK)
+        return command->task.function(command->task.user);
     else if (command->op == SLRI_STAMP)
         *command->stamp = slri_now_ns();
     else if (command->op == SLRI_COPY_OUT)
@@ -95,7 +97,7 @@ static void null_ready(struct slri_queue *queue)
     }
 }
 
-static const struct slri_queue_runner runner = {null_ready, null_run};
+static const struct slri_queue_runner runner = {.ready = null_ready, .run = null_run};
 
 static slr_status null_queue_open(void *device, struct slri_queue *queue)
 {

@@ -4,6 +4,8 @@
 
 #include "kernel/math/slr_math.h"
 
+#include "kernel/math/slr_math_double.h"
+
 #include "kernel/math/slr_half.h"
 
 // The member of union slri_scalar that a type's value stands in.

@@ -45,6 +45,22 @@
     X(POWF, "powf", slri_powf, F32, 2, F32, F32, NONE)                                                                 \
     X(HYPOTF, "hypotf", slri_hypotf, F32, 2, F32, F32, NONE)                                                           \
     X(FMAF, "fmaf", slri_fmaf, F32, 3, F32, F32, F32)                                                                  \
+    X(ASINHF, "asinhf", slri_asinhf, F32, 1, F32, NONE, NONE)                                                          \
+    X(ACOSHF, "acoshf", slri_acoshf, F32, 1, F32, NONE, NONE)                                                          \
+    X(ATANHF, "atanhf", slri_atanhf, F32, 1, F32, NONE, NONE)                                                          \
+    X(SINPIF, "sinpif", slri_sinpif, F32, 1, F32, NONE, NONE)                                                          \
+    X(COSPIF, "cospif", slri_cospif, F32, 1, F32, NONE, NONE)                                                          \
+    X(RCBRTF, "rcbrtf", slri_rcbrtf, F32, 1, F32, NONE, NONE)                                                          \
+    X(FDIMF, "fdimf", slri_fdimf, F32, 2, F32, F32, NONE)                                                              \
+    X(REMAINDERF, "remainderf", slri_remainderf, F32, 2, F32, F32, NONE)                                               \
+    X(FADD_RN, "__fadd_rn", slri_fadd_rn, F32, 2, F32, F32, NONE)                                                      \
+    X(FSUB_RN, "__fsub_rn", slri_fsub_rn, F32, 2, F32, F32, NONE)                                                      \
+    X(FMUL_RN, "__fmul_rn", slri_fmul_rn, F32, 2, F32, F32, NONE)                                                      \
+    X(FDIV_RN, "__fdiv_rn", slri_fdiv_rn, F32, 2, F32, F32, NONE)                                                      \
+    X(FRCP_RN, "__frcp_rn", slri_frcp_rn, F32, 1, F32, NONE, NONE)                                                     \
+    X(FSQRT_RN, "__fsqrt_rn", slri_sqrtf, F32, 1, F32, NONE, NONE)                                                     \
+    X(FRSQRT_RN, "__frsqrt_rn", slri_rsqrtf, F32, 1, F32, NONE, NONE)                                                  \
+    X(FMAF_RN, "__fmaf_rn", slri_fmaf, F32, 3, F32, F32, F32)                                                          \
     /* the devices' fast forms: here as accurate as the plain ones */                                                  \
     X(FAST_SATURATEF, "__saturatef", slri_saturatef, F32, 1, F32, NONE, NONE)                                          \
     X(FAST_EXPF, "__expf", slri_expf, F32, 1, F32, NONE, NONE)                                                         \
@@ -82,6 +98,34 @@
     X(COPYSIGN, "copysign", slri_copysign, F64, 2, F64, F64, NONE)                                                     \
     X(ATAN2, "atan2", slri_atan2, F64, 2, F64, F64, NONE)                                                              \
     X(POW, "pow", slri_pow, F64, 2, F64, F64, NONE)                                                                    \
+    X(EXP10, "exp10", slri_exp10, F64, 1, F64, NONE, NONE)                                                             \
+    X(EXPM1, "expm1", slri_expm1, F64, 1, F64, NONE, NONE)                                                             \
+    X(LOG1P, "log1p", slri_log1p, F64, 1, F64, NONE, NONE)                                                             \
+    X(ASIN, "asin", slri_asin, F64, 1, F64, NONE, NONE)                                                                \
+    X(ACOS, "acos", slri_acos, F64, 1, F64, NONE, NONE)                                                                \
+    X(SINH, "sinh", slri_sinh, F64, 1, F64, NONE, NONE)                                                                \
+    X(COSH, "cosh", slri_cosh, F64, 1, F64, NONE, NONE)                                                                \
+    X(ASINH, "asinh", slri_asinh, F64, 1, F64, NONE, NONE)                                                             \
+    X(ACOSH, "acosh", slri_acosh, F64, 1, F64, NONE, NONE)                                                             \
+    X(ATANH, "atanh", slri_atanh, F64, 1, F64, NONE, NONE)                                                             \
+    X(SINPI, "sinpi", slri_sinpi, F64, 1, F64, NONE, NONE)                                                             \
+    X(COSPI, "cospi", slri_cospi, F64, 1, F64, NONE, NONE)                                                             \
+    X(CBRT, "cbrt", slri_cbrt, F64, 1, F64, NONE, NONE)                                                                \
+    X(RCBRT, "rcbrt", slri_rcbrt, F64, 1, F64, NONE, NONE)                                                             \
+    X(ERF, "erf", slri_erf, F64, 1, F64, NONE, NONE)                                                                   \
+    X(ERFC, "erfc", slri_erfc, F64, 1, F64, NONE, NONE)                                                                \
+    X(HYPOT, "hypot", slri_hypot, F64, 2, F64, F64, NONE)                                                              \
+    X(FMOD, "fmod", slri_fmod, F64, 2, F64, F64, NONE)                                                                 \
+    X(REMAINDER, "remainder", slri_remainder, F64, 2, F64, F64, NONE)                                                  \
+    X(FDIM, "fdim", slri_fdim, F64, 2, F64, F64, NONE)                                                                 \
+    X(FMA, "fma", slri_fma, F64, 3, F64, F64, F64)                                                                     \
+    X(DADD_RN, "__dadd_rn", slri_dadd_rn, F64, 2, F64, F64, NONE)                                                      \
+    X(DSUB_RN, "__dsub_rn", slri_dsub_rn, F64, 2, F64, F64, NONE)                                                      \
+    X(DMUL_RN, "__dmul_rn", slri_dmul_rn, F64, 2, F64, F64, NONE)                                                      \
+    X(DDIV_RN, "__ddiv_rn", slri_ddiv_rn, F64, 2, F64, F64, NONE)                                                      \
+    X(DRCP_RN, "__drcp_rn", slri_drcp_rn, F64, 1, F64, NONE, NONE)                                                     \
+    X(DSQRT_RN, "__dsqrt_rn", slri_sqrt, F64, 1, F64, NONE, NONE)                                                      \
+    X(FMA_RN, "__fma_rn", slri_fma, F64, 3, F64, F64, F64)                                                             \
     /* classification */                                                                                               \
     X(ISNAN_F32, "isnan", slri_isnanf, I32, 1, F32, NONE, NONE)                                                        \
     X(ISNAN_F64, "isnan", slri_isnan, I32, 1, F64, NONE, NONE)                                                         \

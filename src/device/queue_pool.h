@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads that do the work of streams. They are not the workers of ring kernels: those poll, and a copy or a kernel
 // of some milliseconds would keep their messages waiting.
-#ifndef SLRI_BACKEND_CPU_POOL_H
-#define SLRI_BACKEND_CPU_POOL_H
+#ifndef SLRI_DEVICE_QUEUE_POOL_H
+#define SLRI_DEVICE_QUEUE_POOL_H
 
 #include "base/thread.h"
 #include "device/queue.h"
 
 #include <slipring/allocator.h>
 
-struct slri_cpu_pool_thread;
+struct slri_queue_pool_thread;
 
-struct slri_cpu_pool {
+struct slri_queue_pool {
     const slr_allocator *allocator;
     uint32_t most; // threads that do commands at the same time
     slri_mutex lock;
@@ -19,18 +19,19 @@ struct slri_cpu_pool {
     struct slri_queue *ready; // the highest priority first, then in order of arrival
     uint32_t busy;            // threads that do commands, without those in a function of the host
     uint32_t idle, parked;    // threads that look for work or sleep; of those, the ones asleep and not called
-    struct slri_cpu_pool_thread *threads, *sleepers;
+    struct slri_queue_pool_thread *threads, *sleepers;
 
     uint32_t waiting; // atomic: queues in `ready`
     uint32_t stop;    // atomic
 };
 
-void slri_cpu_pool_init(struct slri_cpu_pool *pool, uint32_t most, const slr_allocator *allocator);
-slr_status slri_cpu_pool_start(struct slri_cpu_pool *pool); // the first thread, so that a lack of them is said early
-void slri_cpu_pool_stop(struct slri_cpu_pool *pool);        // no queue may have work any more
-void slri_cpu_pool_add(struct slri_cpu_pool *pool, struct slri_queue *queue);
+void slri_queue_pool_init(struct slri_queue_pool *pool, uint32_t most, const slr_allocator *allocator);
+slr_status
+slri_queue_pool_start(struct slri_queue_pool *pool);     // the first thread, so that a lack of them is said early
+void slri_queue_pool_stop(struct slri_queue_pool *pool); // no queue may have work any more
+void slri_queue_pool_add(struct slri_queue_pool *pool, struct slri_queue *queue);
 // Around a function of the host, in a thread of the pool.
-void slri_cpu_pool_enter_host(struct slri_cpu_pool *pool);
-void slri_cpu_pool_leave_host(struct slri_cpu_pool *pool);
+void slri_queue_pool_enter_host(struct slri_queue_pool *pool);
+void slri_queue_pool_leave_host(struct slri_queue_pool *pool);
 
 #endif

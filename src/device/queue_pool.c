@@ -2,17 +2,17 @@
 // Threads for streams: started when there is work for one more, up to as many as the device has cores; asleep when
 // there is none. A thread in a function of the host does not count, because that may wait for work of other streams:
 // another takes its place, so that there are never more threads than cores and host functions in progress together.
-#include "backend/cpu/pool.h"
+#include "device/queue_pool.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/status.h"
 
-struct slri_cpu_pool_thread {
+struct slri_queue_pool_thread {
     slri_thread thread;
-    struct slri_cpu_pool *pool;
-    struct slri_cpu_pool_thread *next, *next_sleeper;
+    struct slri_queue_pool *pool;
+    struct slri_queue_pool_thread *next, *next_sleeper;
     uint32_t asleep; // futex; atomic: 1 from the announcement to the call
 };
 
@@ -22,7 +22,7 @@ struct slri_cpu_pool_thread {
 
 // ---- the list of queues that are ready: under the lock -------------------------------------------------------------
 
-static void insert(struct slri_cpu_pool *pool, struct slri_queue *queue)
+static void insert(struct slri_queue_pool *pool, struct slri_queue *queue)
 {
     struct slri_queue **at = &pool->ready;
     while (*at && (*at)->priority >= queue->priority)
@@ -32,7 +32,7 @@ static void insert(struct slri_cpu_pool *pool, struct slri_queue *queue)
     __atomic_fetch_add(&pool->waiting, 1, __ATOMIC_RELAXED); // a hint for those that look without the lock
 }
 
-static struct slri_queue *take(struct slri_cpu_pool *pool)
+static struct slri_queue *take(struct slri_queue_pool *pool)
 {
     struct slri_queue *queue = pool->busy < pool->most ? pool->ready : NULL;
     if (!queue)
@@ -47,9 +47,9 @@ static struct slri_queue *take(struct slri_cpu_pool *pool)
 
 static void work(void *arg);
 
-static slr_status start_thread(struct slri_cpu_pool *pool)
+static slr_status start_thread(struct slri_queue_pool *pool)
 {
-    struct slri_cpu_pool_thread *thread = slri_alloc(pool->allocator, sizeof *thread);
+    struct slri_queue_pool_thread *thread = slri_alloc(pool->allocator, sizeof *thread);
     if (!thread)
         return SLRI_FAIL(NO_MEMORY, "no memory for a stream's thread");
     thread->pool = pool;
@@ -64,9 +64,9 @@ static slr_status start_thread(struct slri_cpu_pool *pool)
     return SLR_OK;
 }
 
-static void wake(struct slri_cpu_pool *pool)
+static void wake(struct slri_queue_pool *pool)
 {
-    struct slri_cpu_pool_thread *sleeper = pool->sleepers;
+    struct slri_queue_pool_thread *sleeper = pool->sleepers;
     pool->sleepers = sleeper->next_sleeper;
     --pool->parked;
     __atomic_store_n(&sleeper->asleep, 0, __ATOMIC_RELAXED); // what it is woken for is under the lock
@@ -74,7 +74,7 @@ static void wake(struct slri_cpu_pool *pool)
 }
 
 // Sees to it that somebody takes what is ready. A thread that cannot be had is no error: those there are come to it.
-static void call_somebody(struct slri_cpu_pool *pool)
+static void call_somebody(struct slri_queue_pool *pool)
 {
     if (!pool->ready || pool->busy >= pool->most || pool->idle > pool->parked)
         return; // who is awake and idle takes it
@@ -85,7 +85,7 @@ static void call_somebody(struct slri_cpu_pool *pool)
 }
 
 // Looks for work without the lock for a while. False: there was none.
-static bool look(struct slri_cpu_pool *pool)
+static bool look(struct slri_queue_pool *pool)
 {
     uint64_t until_ns = slri_now_ns() + LOOK_NS;
     do {
@@ -100,7 +100,7 @@ static bool look(struct slri_cpu_pool *pool)
 }
 
 // Sleeps until called, unless there is something: the announcement and the last look are under the lock.
-static void park(struct slri_cpu_pool *pool, struct slri_cpu_pool_thread *self)
+static void park(struct slri_queue_pool *pool, struct slri_queue_pool_thread *self)
 {
     slri_mutex_lock(&pool->lock);
     bool nothing = (!pool->ready || pool->busy >= pool->most) && !__atomic_load_n(&pool->stop, __ATOMIC_RELAXED);
@@ -116,7 +116,7 @@ static void park(struct slri_cpu_pool *pool, struct slri_cpu_pool_thread *self)
 }
 
 // Does the queue's submissions, as long as no other queue waits for its turn.
-static void serve(struct slri_cpu_pool *pool, struct slri_queue *queue)
+static void serve(struct slri_queue_pool *pool, struct slri_queue *queue)
 {
     bool more;
     do
@@ -132,8 +132,8 @@ static void serve(struct slri_cpu_pool *pool, struct slri_queue *queue)
 
 static void work(void *arg)
 {
-    struct slri_cpu_pool_thread *self = arg;
-    struct slri_cpu_pool *pool = self->pool;
+    struct slri_queue_pool_thread *self = arg;
+    struct slri_queue_pool *pool = self->pool;
     while (!__atomic_load_n(&pool->stop, __ATOMIC_RELAXED)) { // relaxed: it is joined, and reads nothing by it
         slri_mutex_lock(&pool->lock);
         struct slri_queue *queue = take(pool);
@@ -149,7 +149,7 @@ static void work(void *arg)
     }
 }
 
-void slri_cpu_pool_add(struct slri_cpu_pool *pool, struct slri_queue *queue)
+void slri_queue_pool_add(struct slri_queue_pool *pool, struct slri_queue *queue)
 {
     slri_mutex_lock(&pool->lock);
     insert(pool, queue);
@@ -157,7 +157,7 @@ void slri_cpu_pool_add(struct slri_cpu_pool *pool, struct slri_queue *queue)
     slri_mutex_unlock(&pool->lock);
 }
 
-void slri_cpu_pool_enter_host(struct slri_cpu_pool *pool)
+void slri_queue_pool_enter_host(struct slri_queue_pool *pool)
 {
     slri_mutex_lock(&pool->lock);
     --pool->busy;
@@ -165,7 +165,7 @@ void slri_cpu_pool_enter_host(struct slri_cpu_pool *pool)
     slri_mutex_unlock(&pool->lock);
 }
 
-void slri_cpu_pool_leave_host(struct slri_cpu_pool *pool)
+void slri_queue_pool_leave_host(struct slri_queue_pool *pool)
 {
     slri_mutex_lock(&pool->lock);
     ++pool->busy;
@@ -174,14 +174,14 @@ void slri_cpu_pool_leave_host(struct slri_cpu_pool *pool)
 
 // ---- life ----------------------------------------------------------------------------------------------------------
 
-void slri_cpu_pool_init(struct slri_cpu_pool *pool, uint32_t most, const slr_allocator *allocator)
+void slri_queue_pool_init(struct slri_queue_pool *pool, uint32_t most, const slr_allocator *allocator)
 {
     slri_mutex_init(&pool->lock);
     pool->most = most;
     pool->allocator = allocator;
 }
 
-slr_status slri_cpu_pool_start(struct slri_cpu_pool *pool)
+slr_status slri_queue_pool_start(struct slri_queue_pool *pool)
 {
     slri_mutex_lock(&pool->lock);
     slr_status status = pool->threads ? SLR_OK : start_thread(pool);
@@ -189,15 +189,15 @@ slr_status slri_cpu_pool_start(struct slri_cpu_pool *pool)
     return status;
 }
 
-void slri_cpu_pool_stop(struct slri_cpu_pool *pool)
+void slri_queue_pool_stop(struct slri_queue_pool *pool)
 {
     slri_mutex_lock(&pool->lock);
     __atomic_store_n(&pool->stop, 1, __ATOMIC_RELAXED);
     while (pool->sleepers)
         wake(pool);
     slri_mutex_unlock(&pool->lock);
-    for (struct slri_cpu_pool_thread *each = pool->threads; each;) {
-        struct slri_cpu_pool_thread *next = each->next;
+    for (struct slri_queue_pool_thread *each = pool->threads; each;) {
+        struct slri_queue_pool_thread *next = each->next;
         slri_thread_join(&each->thread);
         slri_free(pool->allocator, each, sizeof *each);
         each = next;

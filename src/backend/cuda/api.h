@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// As much of CUDA's driver and of NVRTC as this backend calls: types, numbers and tables of functions, all of our own
+// writing, so that nothing of CUDA is needed to build. Names follow the driver's. 64-bit hosts.
+#ifndef SLRI_BACKEND_CUDA_API_H
+#define SLRI_BACKEND_CUDA_API_H
+
+#include <slipring/status.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int32_t slri_cu_device;
+typedef uint64_t slri_cu_pointer; // an address on the device
+typedef struct slri_cu_context_object *slri_cu_context;
+typedef struct slri_cu_stream_object *slri_cu_stream;
+typedef struct slri_cu_module_object *slri_cu_module;
+typedef struct slri_cu_function_object *slri_cu_function;
+
+// X(result, name, parameters): what every driver since CUDA 11 has.
+#define SLRI_CU_REQUIRED(X)                                                                                            \
+    X(int32_t, Init, (uint32_t flags))                                                                                 \
+    X(int32_t, DriverGetVersion, (int32_t * version))                                                                  \
+    X(int32_t, GetErrorName, (int32_t error, const char **name))                                                       \
+    X(int32_t, DeviceGetCount, (int32_t * count))                                                                      \
+    X(int32_t, DeviceGet, (slri_cu_device * device, int32_t number))                                                   \
+    X(int32_t, DeviceGetName, (char *name, int32_t room, slri_cu_device))                                              \
+    X(int32_t, DeviceGetUuid, (unsigned char uuid[16], slri_cu_device))                                                \
+    X(int32_t, DeviceTotalMem_v2, (size_t * bytes, slri_cu_device))                                                    \
+    X(int32_t, DeviceGetAttribute, (int32_t * value, int32_t attribute, slri_cu_device))                               \
+    X(int32_t, DevicePrimaryCtxRetain, (slri_cu_context * context, slri_cu_device))                                    \
+    X(int32_t, DevicePrimaryCtxRelease_v2, (slri_cu_device))                                                           \
+    X(int32_t, CtxCreate_v2, (slri_cu_context * context, uint32_t flags, slri_cu_device))                              \
+    X(int32_t, CtxDestroy_v2, (slri_cu_context))                                                                       \
+    X(int32_t, CtxPushCurrent_v2, (slri_cu_context))                                                                   \
+    X(int32_t, CtxPopCurrent_v2, (slri_cu_context * context))                                                          \
+    X(int32_t, CtxGetStreamPriorityRange, (int32_t * least, int32_t * greatest))                                       \
+    X(int32_t, MemAlloc_v2, (slri_cu_pointer * memory, size_t bytes))                                                  \
+    X(int32_t, MemFree_v2, (slri_cu_pointer memory))                                                                   \
+    X(int32_t, MemcpyHtoDAsync_v2, (slri_cu_pointer to, const void *from, size_t bytes, slri_cu_stream))               \
+    X(int32_t, MemcpyDtoHAsync_v2, (void *to, slri_cu_pointer from, size_t bytes, slri_cu_stream))                     \
+    X(int32_t, MemcpyDtoDAsync_v2, (slri_cu_pointer to, slri_cu_pointer from, size_t bytes, slri_cu_stream))           \
+    X(int32_t, MemsetD8Async, (slri_cu_pointer to, unsigned char value, size_t count, slri_cu_stream))                 \
+    X(int32_t, MemsetD16Async, (slri_cu_pointer to, uint16_t value, size_t count, slri_cu_stream))                     \
+    X(int32_t, MemsetD32Async, (slri_cu_pointer to, uint32_t value, size_t count, slri_cu_stream))                     \
+    X(int32_t, StreamCreateWithPriority, (slri_cu_stream * stream, uint32_t flags, int32_t priority))                  \
+    X(int32_t, StreamDestroy_v2, (slri_cu_stream))                                                                     \
+    X(int32_t, StreamSynchronize, (slri_cu_stream))                                                                    \
+    X(int32_t, ModuleLoadData, (slri_cu_module * module, const void *image))                                           \
+    X(int32_t, ModuleUnload, (slri_cu_module))                                                                         \
+    X(int32_t, ModuleGetFunction, (slri_cu_function * function, slri_cu_module, const char *name))                     \
+    X(int32_t, FuncGetAttribute, (int32_t * value, int32_t attribute, slri_cu_function))                               \
+    X(int32_t, FuncSetAttribute, (slri_cu_function, int32_t attribute, int32_t value))                                 \
+    X(int32_t, LaunchKernel,                                                                                           \
+      (slri_cu_function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y,        \
+       uint32_t block_z, uint32_t shared_bytes, slri_cu_stream, void **parameter, void **extra))
+
+// What later drivers have; NULL where it is missing.
+#define SLRI_CU_OPTIONAL(X)                                                                                            \
+    X(int32_t, DeviceGetUuid_v2, (unsigned char uuid[16], slri_cu_device)) /* 11.4: tells MIG instances apart */
+
+struct slri_cu {
+#define SLRI_CU_MEMBER(result, name, parameters) result(*name) parameters;
+    SLRI_CU_REQUIRED(SLRI_CU_MEMBER)
+    SLRI_CU_OPTIONAL(SLRI_CU_MEMBER)
+#undef SLRI_CU_MEMBER
+    int32_t version; // 13000: CUDA 13.0
+};
+
+// X(number, what it is to the user). An error that is not here may be a vendor's newest: what it means for the device
+// is not known, and the device counts as lost, as it is after every error of a running kernel.
+#define SLRI_CU_ERRORS(X)                                                                                              \
+    X(1, INTERNAL)      /* INVALID_VALUE */                                                                            \
+    X(2, NO_MEMORY)     /* OUT_OF_MEMORY */                                                                            \
+    X(34, NO_DEVICE)    /* STUB_LIBRARY */                                                                             \
+    X(36, UNSUPPORTED)  /* CALL_REQUIRES_NEWER_DRIVER */                                                               \
+    X(46, NO_DEVICE)    /* DEVICE_UNAVAILABLE */                                                                       \
+    X(100, NO_DEVICE)   /* NO_DEVICE */                                                                                \
+    X(101, NO_DEVICE)   /* INVALID_DEVICE */                                                                           \
+    X(102, NO_DEVICE)   /* DEVICE_NOT_LICENSED */                                                                      \
+    X(200, UNSUPPORTED) /* INVALID_IMAGE */                                                                            \
+    X(209, UNSUPPORTED) /* NO_BINARY_FOR_GPU */                                                                        \
+    X(222, UNSUPPORTED) /* UNSUPPORTED_PTX_VERSION */                                                                  \
+    X(304, SYSTEM)      /* OPERATING_SYSTEM */                                                                         \
+    X(400, INTERNAL)    /* INVALID_HANDLE */                                                                           \
+    X(500, NOT_FOUND)   /* NOT_FOUND */                                                                                \
+    X(701, UNSUPPORTED) /* LAUNCH_OUT_OF_RESOURCES */                                                                  \
+    X(801, UNSUPPORTED) /* NOT_SUPPORTED */                                                                            \
+    X(802, NO_DEVICE)   /* SYSTEM_NOT_READY */                                                                         \
+    X(803, NO_DEVICE)   /* SYSTEM_DRIVER_MISMATCH */                                                                   \
+    X(804, NO_DEVICE)   /* COMPAT_NOT_SUPPORTED_ON_DEVICE */                                                           \
+    X(805, NO_DEVICE)   /* MPS_CONNECTION_FAILED */
+
+// X(what it is here, number): what is asked of a device.
+#define SLRI_CU_ATTRIBUTES(X)                                                                                          \
+    X(block_threads, 1)                                                                                                \
+    X(shared_bytes, 8)                                                                                                 \
+    X(warp, 10)                                                                                                        \
+    X(clock_khz, 13)                                                                                                   \
+    X(multiprocessors, 16)                                                                                             \
+    X(time_limit, 17) /* 1: kernels are ended that run long, because it drives a display */                            \
+    X(memory_khz, 36)                                                                                                  \
+    X(bus_bits, 37)                                                                                                    \
+    X(l2_bytes, 38)                                                                                                    \
+    X(copy_engines, 40)                                                                                                \
+    X(major, 75)                                                                                                       \
+    X(minor, 76)                                                                                                       \
+    X(registers, 82) /* of a multiprocessor */                                                                         \
+    X(cooperative, 95)                                                                                                 \
+    X(shared_most, 97) /* a block, where it is asked for */
+
+#define SLRI_CU_SUCCESS 0
+#define SLRI_CU_NO_DEVICE 100
+#define SLRI_CU_SCHEDULE_YIELD 2u
+#define SLRI_CU_STREAM_NON_BLOCKING 1u
+#define SLRI_CU_FUNCTION_MOST_THREADS 0 // of a block
+#define SLRI_CU_FUNCTION_MOST_DYNAMIC 8 // bytes of `extern __shared__` memory
+
+// loader.c: opens the driver and starts it, once a process; it stays open. Errors: NO_DEVICE, which says what was not
+// found.
+slr_status slri_cu_load(const struct slri_cu **out);
+
+// error.c: what an error of the driver is to the user.
+slr_status slri_cu_status(int32_t error);
+// The failure of the driver's `call` on `device`, with the error's name.
+slr_status slri_cu_failed(const struct slri_cu *cu, const char *device, const char *call, int32_t error);
+
+#endif

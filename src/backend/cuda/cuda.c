@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA devices: options, opening, contexts, loss, description.
+#include "backend/cuda/cuda.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/spec.h"
+#include "kernel/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static slr_status cuda_probe(char *reason, size_t reason_bytes, uint32_t *devices)
+{
+    const struct slri_cu *cu;
+    slr_status status = slri_cu_load(&cu);
+    if (status == SLR_OK)
+        status = slri_cu_count_devices(cu, devices);
+    if (status != SLR_OK)
+        snprintf(reason, reason_bytes, "%s", slr_error_message());
+    return status;
+}
+
+// ---- contexts and loss ---------------------------------------------------------------------------------------------
+
+static slr_status say_lost(struct slri_cuda *cuda)
+{
+    slri_mutex_lock(&cuda->lost_lock);
+    slr_status status = SLRI_FAIL(DEVICE_LOST, "device '%s' was lost: %s", cuda->name, cuda->why_lost);
+    slri_mutex_unlock(&cuda->lost_lock);
+    return status;
+}
+
+// The first reason stays: what is said after it follows from it.
+static void note_loss(struct slri_cuda *cuda, const char *doing)
+{
+    slri_mutex_lock(&cuda->lost_lock);
+    if (!cuda->lost)
+        snprintf(cuda->why_lost, sizeof cuda->why_lost, "%.160s%s%.64s", slr_error_message(),
+                 doing ? ", after kernel " : "", doing ? doing : "");
+    __atomic_store_n(&cuda->lost, 1, __ATOMIC_RELAXED); // the reason is read under the lock
+    slri_mutex_unlock(&cuda->lost_lock);
+}
+
+slr_status slri_cuda_check(struct slri_cuda *cuda, const char *call, const char *doing, int32_t error)
+{
+    if (error == SLRI_CU_SUCCESS)
+        return SLR_OK;
+    slr_status status = slri_cu_failed(cuda->cu, cuda->name, call, error);
+    if (status != SLR_DEVICE_LOST)
+        return status;
+    note_loss(cuda, doing);
+    return say_lost(cuda);
+}
+
+slr_status slri_cuda_enter(struct slri_cuda *cuda)
+{
+    if (__atomic_load_n(&cuda->lost, __ATOMIC_RELAXED)) // who comes before it hears it from the driver
+        return say_lost(cuda);
+    return slri_cuda_check(cuda, "CtxPushCurrent", NULL, cuda->cu->CtxPushCurrent_v2(cuda->context));
+}
+
+void slri_cuda_leave(struct slri_cuda *cuda)
+{
+    slri_cu_context ours;
+    cuda->cu->CtxPopCurrent_v2(&ours);
+}
+
+// ---- life ----------------------------------------------------------------------------------------------------------
+
+static slr_status choose_context(struct slri_cuda *cuda, const struct slri_spec *spec)
+{
+    const char *context = slri_spec_option(spec, "context");
+    if (context && strcmp(context, "own") != 0 && strcmp(context, "primary") != 0)
+        return SLRI_FAIL(INVALID, "device '%s': context '%s'; 'own' or 'primary' is possible", cuda->name, context);
+    cuda->primary = context && strcmp(context, "primary") == 0;
+    return SLR_OK;
+}
+
+static slr_status find(struct slri_cuda *cuda, const struct slri_spec *spec)
+{
+    static const char *const known[] = {"context", NULL};
+    SLRI_TRY(slri_spec_check_options(spec, known));
+    SLRI_TRY(choose_context(cuda, spec));
+    SLRI_TRY(slri_cu_load(&cuda->cu));
+    SLRI_TRY(slri_cu_find_device(cuda->cu, spec, &cuda->device));
+    return slri_cu_ask(cuda->cu, cuda->name, cuda->device, &cuda->facts);
+}
+
+static slr_status open_context(struct slri_cuda *cuda)
+{
+    const struct slri_cu *cu = cuda->cu;
+    if (cuda->primary)
+        return slri_cuda_check(cuda, "DevicePrimaryCtxRetain", NULL,
+                               cu->DevicePrimaryCtxRetain(&cuda->context, cuda->device));
+    SLRI_TRY(slri_cuda_check(cuda, "CtxCreate", NULL,
+                             cu->CtxCreate_v2(&cuda->context, SLRI_CU_SCHEDULE_YIELD, cuda->device)));
+    slri_cuda_leave(cuda); // it was made the thread's own
+    return SLR_OK;
+}
+
+static void close_context(struct slri_cuda *cuda)
+{
+    if (cuda->primary)
+        cuda->cu->DevicePrimaryCtxRelease_v2(cuda->device);
+    else
+        cuda->cu->CtxDestroy_v2(cuda->context);
+}
+
+static slr_status start_in_context(struct slri_cuda *cuda)
+{
+    SLRI_TRY(slri_cuda_enter(cuda));
+    slr_status status = slri_cuda_check(cuda, "CtxGetStreamPriorityRange", NULL,
+                                        cuda->cu->CtxGetStreamPriorityRange(&cuda->least, &cuda->greatest));
+    if (status == SLR_OK)
+        status = slri_cuda_own_open(cuda);
+    slri_cuda_leave(cuda);
+    return status;
+}
+
+static slr_status start(struct slri_cuda *cuda)
+{
+    SLRI_TRY(open_context(cuda));
+    slr_status status = start_in_context(cuda);
+    if (status != SLR_OK)
+        close_context(cuda);
+    return status;
+}
+
+static void free_device(struct slri_cuda *cuda)
+{
+    slr_allocator copy = cuda->allocator_copy;
+    slri_mutex_destroy(&cuda->own_lock);
+    slri_mutex_destroy(&cuda->lost_lock);
+    slri_free(cuda->allocator ? &copy : NULL, cuda, sizeof *cuda);
+}
+
+// Threads of streams wait for the device most of their time, so there may be more of them than cores.
+#define MOST_STREAM_THREADS 16
+
+static slr_status cuda_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
+{
+    struct slri_cuda *cuda = slri_alloc(allocator, sizeof *cuda);
+    if (!cuda)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a CUDA device");
+    if (allocator) {
+        cuda->allocator_copy = *allocator;
+        cuda->allocator = &cuda->allocator_copy;
+    }
+    if (*spec->id)
+        snprintf(cuda->name, sizeof cuda->name, "cuda:%s", spec->id);
+    else
+        snprintf(cuda->name, sizeof cuda->name, "cuda:%u", spec->index);
+    slri_mutex_init(&cuda->own_lock);
+    slri_mutex_init(&cuda->lost_lock);
+    slr_status status = find(cuda, spec);
+    if (status == SLR_OK)
+        status = start(cuda);
+    if (status != SLR_OK) {
+        free_device(cuda);
+        return status;
+    }
+    slri_queue_pool_init(&cuda->pool, MOST_STREAM_THREADS, cuda->allocator);
+    *device = cuda;
+    return SLR_OK;
+}
+
+static void cuda_close(void *device)
+{
+    struct slri_cuda *cuda = device;
+    slri_queue_pool_stop(&cuda->pool);
+    slri_cuda_own_close(cuda);
+    close_context(cuda); // also one that is lost: that frees what is left of it
+    free_device(cuda);
+}
+
+// ---- description ---------------------------------------------------------------------------------------------------
+
+static void describe_features(const struct slri_cu_facts *facts, char *out, size_t room)
+{
+    snprintf(out, room, "sm=%d.%d sms=%d warp=%d registers=%d shared_bytes=%d l2_bytes=%d", facts->major, facts->minor,
+             facts->multiprocessors, facts->warp, facts->registers, facts->shared_most, facts->l2_bytes);
+    const struct {
+        int32_t value;
+        const char *name;
+    } number[] = {{facts->clock_khz / 1000, "clock_mhz"}, // 0 where a driver no longer says it: then it is absent
+                  {facts->memory_khz / 1000, "memory_mhz"},
+                  {facts->bus_bits, "bus_bits"},
+                  {facts->copy_engines, "copy_engines"}};
+    for (size_t i = 0; i < sizeof number / sizeof *number; ++i)
+        if (number[i].value > 0)
+            snprintf(out + strlen(out), room - strlen(out), " %s=%d", number[i].name, number[i].value);
+    snprintf(out + strlen(out), room - strlen(out), "%s%s id=%s", facts->cooperative ? " cooperative" : "",
+             facts->time_limit ? " time_limit" : "", facts->id);
+}
+
+static void describe_notes(char *out, size_t room)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES"), *loading = getenv("CUDA_MODULE_LOADING");
+    snprintf(out, room, "CUDA_MODULE_LOADING=%s", loading ? loading : "");
+    if (visible)
+        snprintf(out + strlen(out), room - strlen(out), ", CUDA_VISIBLE_DEVICES=%.60s", visible);
+}
+
+static void describe_cache(char *out, size_t room)
+{
+    slri_cache cache;
+    if (slri_cache_open(&cache) != SLR_OK) {
+        snprintf(out, room, "%s", slr_error_message());
+        return;
+    }
+    snprintf(out, room, "%s", cache.why_private ? cache.why_private : cache.folder);
+    slri_cache_close(&cache);
+}
+
+static void cuda_describe(const void *device, slr_device_info *out)
+{
+    const struct slri_cuda *cuda = device;
+    const struct slri_cu_facts *facts = &cuda->facts;
+    snprintf(out->name, sizeof out->name, "%.46s%s", cuda->name, cuda->primary ? "?context=primary" : "");
+    snprintf(out->description, sizeof out->description, "%s, compute capability %d.%d, driver for CUDA %d.%d",
+             facts->name, facts->major, facts->minor, cuda->cu->version / 1000, cuda->cu->version / 10 % 100);
+    snprintf(out->engine, sizeof out->engine, "none");
+    describe_cache(out->cache, sizeof out->cache);
+    describe_features(facts, out->features, sizeof out->features);
+    describe_notes(out->notes, sizeof out->notes);
+    slri_cuda_describe_compiler(out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes));
+    out->compute_units = (uint32_t)facts->multiprocessors;
+    out->memory_bytes = facts->memory_bytes;
+}
+
+static struct slri_capabilities cuda_capabilities(const void *device)
+{
+    (void)device;
+    return (struct slri_capabilities){.unified = false};
+}
+
+const struct slri_backend slri_backend_cuda = {
+    .name = "cuda",
+    .has_ids = true,
+    .probe = cuda_probe,
+    .open = cuda_open,
+    .close = cuda_close,
+    .describe = cuda_describe,
+    .capabilities = cuda_capabilities,
+    .buffer_create = slri_cuda_buffer_create,
+    .buffer_destroy = slri_cuda_buffer_destroy,
+    .queue_open = slri_cuda_queue_open,
+    .queue_close = slri_cuda_queue_close,
+    .submit = slri_cuda_submit,
+    .program_create = slri_cuda_program_create,
+    .program_destroy = slri_cuda_program_destroy,
+    .kernel_prepare = slri_cuda_kernel_prepare,
+};

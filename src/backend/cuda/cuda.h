@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this folder share.
+#ifndef SLRI_BACKEND_CUDA_CUDA_H
+#define SLRI_BACKEND_CUDA_CUDA_H
+
+#include "backend/cuda/api.h"
+#include "base/thread.h"
+#include "device/backend.h"
+#include "device/queue_pool.h"
+
+#define SLRI_CU_ID_BYTES 48 // "GPU-" or "MIG-" and 36 characters
+
+// What a device says of itself, asked once.
+struct slri_cu_facts {
+    char name[64], id[SLRI_CU_ID_BYTES];
+    uint64_t memory_bytes;
+#define SLRI_CU_FACT(name, number) int32_t name;
+    SLRI_CU_ATTRIBUTES(SLRI_CU_FACT)
+#undef SLRI_CU_FACT
+};
+
+struct slri_cu_queue; // a stream, as we keep it
+
+struct slri_cuda {
+    const struct slri_cu *cu;
+    slr_allocator allocator_copy;
+    const slr_allocator *allocator;
+    char name[SLRI_CU_ID_BYTES + 8]; // "cuda:0", "cuda:GPU-..."
+    bool primary;                    // the context that the process's other users of CUDA have; else one of our own
+    slri_cu_device device;
+    slri_cu_context context;
+    int32_t least, greatest; // priorities; the greatest is the lowest number
+    struct slri_cu_facts facts;
+
+    struct slri_queue_pool pool;
+    slri_mutex own_lock;       // of the next
+    struct slri_cu_queue *own; // for what is done at once, in the calling thread
+
+    slri_mutex lost_lock;
+    uint32_t lost; // atomic: 1 once the context is gone; then `why_lost` stays
+    char why_lost[256];
+};
+
+// devices.c: the devices that the driver shows (CUDA_VISIBLE_DEVICES is its business), in its order.
+slr_status slri_cu_count_devices(const struct slri_cu *cu, uint32_t *out);
+// By number, or by the name that nvidia-smi -L gives (a beginning that fits one device).
+slr_status slri_cu_find_device(const struct slri_cu *cu, const struct slri_spec *spec, slri_cu_device *out);
+slr_status slri_cu_ask(const struct slri_cu *cu, const char *name, slri_cu_device device, struct slri_cu_facts *out);
+
+// cuda.c: the context is made the calling thread's for as long as calls are made, and what it had before comes back: it
+// may be the application's. Errors: DEVICE_LOST, also where it was lost before.
+slr_status slri_cuda_enter(struct slri_cuda *cuda);
+void slri_cuda_leave(struct slri_cuda *cuda);
+// OK, or the failure of a call; notes it where the device is lost by it. `doing`: NULL, or what was done last.
+slr_status slri_cuda_check(struct slri_cuda *cuda, const char *call, const char *doing, int32_t error);
+
+// memory.c
+slr_status slri_cuda_buffer_create(void *device, uint64_t bytes, void **memory);
+void slri_cuda_buffer_destroy(void *device, void *memory, uint64_t bytes);
+
+// program.c
+slr_status slri_cuda_program_create(void *device, const struct slri_module *module, void **program);
+void slri_cuda_program_destroy(void *device, void *program);
+slr_status slri_cuda_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
+                                    const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
+int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command);
+// How kernels are made ready here, or why they are not.
+void slri_cuda_describe_compiler(char *out, size_t room);
+
+// stream.c
+slr_status slri_cuda_own_open(struct slri_cuda *cuda);
+void slri_cuda_own_close(struct slri_cuda *cuda);
+slr_status slri_cuda_queue_open(void *device, struct slri_queue *queue);
+void slri_cuda_queue_close(void *device, struct slri_queue *queue);
+slr_status slri_cuda_submit(void *device, struct slri_submission *submission);
+// Zeroes, and waits. For who makes buffers; the context is entered.
+slr_status slri_cuda_zero_at_once(struct slri_cuda *cuda, slri_cu_pointer memory, uint64_t bytes);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens NVIDIA's driver, libcuda.so.1 or what SLIPRING_CUDA_LIB names, finds its functions and starts it.
+#include "backend/cuda/api.h"
+#include "base/dl.h"
+#include "base/environment.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "base/thread.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static slri_mutex lock = SLRI_MUTEX_INIT;
+static struct slri_cu functions; // under the lock until `loaded`
+static bool loaded;
+
+// Where it is besides the loader's places: WSL's folder is in none of them.
+static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
+
+static slr_status find_all(slri_dl *library, const char *path, struct slri_cu *out)
+{
+    slri_function found;
+    struct slri_text missing = SLRI_TEXT_INIT;
+#define FIND(result, name, parameters)                                                                                 \
+    if (slri_dl_function(library, "cu" #name, &found) == SLR_OK)                                                       \
+        out->name = (result(*) parameters)found;
+#define NOTE_MISSING(result, name, parameters)                                                                         \
+    if (!out->name)                                                                                                    \
+        slri_text_printf(&missing, "%scu" #name, missing.length ? ", " : "");
+    SLRI_CU_OPTIONAL(FIND)
+    SLRI_CU_REQUIRED(FIND)
+    SLRI_CU_REQUIRED(NOTE_MISSING)
+#undef FIND
+#undef NOTE_MISSING
+    slr_status status = SLR_OK;
+    if (missing.length || missing.out_of_memory)
+        status = SLRI_FAIL(NO_DEVICE, "%s is no driver of CUDA 11 or later: it lacks %.160s%s", path,
+                           slri_text_view(&missing), missing.length > 160 ? "..." : "");
+    slri_text_free(&missing);
+    return status;
+}
+
+static slr_status open_driver(slri_dl **library, const char **path)
+{
+    const char *asked = getenv("SLIPRING_CUDA_LIB");
+    char why[300] = "";
+    if (asked && *asked) {
+        *path = asked;
+        return slri_dl_open(asked, library) == SLR_OK ? SLR_OK : SLRI_FAIL(NO_DEVICE, "%s", slr_error_message());
+    }
+    for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
+        *path = places[i];
+        if (slri_dl_open(places[i], library) == SLR_OK)
+            return SLR_OK;
+        if (!*why)
+            snprintf(why, sizeof why, "%s", slr_error_message());
+    }
+    return SLRI_FAIL(NO_DEVICE, "%s (it comes with NVIDIA's driver)", why);
+}
+
+// What a call that never ends would otherwise wait for: a kernel that is loaded at its first launch waits for the GPU.
+static void ask_for_eager_loading(void)
+{
+    slri_environment_default("CUDA_MODULE_LOADING", "EAGER");
+}
+
+static slr_status start(struct slri_cu *cu)
+{
+    ask_for_eager_loading();
+    int32_t error = cu->Init(0);
+    if (error == SLRI_CU_SUCCESS)
+        error = cu->DriverGetVersion(&cu->version);
+    if (error == SLRI_CU_NO_DEVICE)
+        return SLRI_FAIL(NO_DEVICE, "NVIDIA's driver finds no GPU%s",
+                         getenv("CUDA_VISIBLE_DEVICES") ? ": CUDA_VISIBLE_DEVICES is set, and may hide it" : "");
+    return error == SLRI_CU_SUCCESS ? SLR_OK : slri_cu_failed(cu, "cuda", "Init", error);
+}
+
+static slr_status load(void)
+{
+    slri_dl *library;
+    const char *path;
+    struct slri_cu found = {0};
+    SLRI_TRY(open_driver(&library, &path));
+    slr_status status = find_all(library, path, &found);
+    if (status == SLR_OK)
+        status = start(&found);
+    if (status != SLR_OK) {
+        slri_dl_close(library);
+        return status;
+    }
+    functions = found;
+    return SLR_OK;
+}
+
+slr_status slri_cu_load(const struct slri_cu **out)
+{
+    slri_mutex_lock(&lock);
+    slr_status status = loaded ? SLR_OK : load();
+    loaded = status == SLR_OK;
+    slri_mutex_unlock(&lock);
+    if (status == SLR_OK)
+        *out = &functions;
+    return status;
+}

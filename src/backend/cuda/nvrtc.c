@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds NVRTC, and compiles with it.
+#include "backend/cuda/nvrtc.h"
+#include "base/dl.h"
+#include "base/status.h"
+#include "base/thread.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static slri_mutex lock = SLRI_MUTEX_INIT;
+static struct slri_nvrtc functions; // under the lock until `loaded`
+static bool loaded;
+
+static const char *const places[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
+                                     "/usr/local/cuda/lib64/libnvrtc.so"};
+
+const char *const slri_nvrtc_options[] = {"--fmad=false", "--std=c++17", NULL};
+
+// ---- loading -------------------------------------------------------------------------------------------------------
+
+static slr_status open_library(slri_dl **out, const char **path)
+{
+    const char *asked = getenv("SLIPRING_NVRTC_LIB");
+    if (asked && *asked) {
+        *path = asked;
+        return slri_dl_open(asked, out) == SLR_OK ? SLR_OK : SLRI_FAIL(UNSUPPORTED, "%s", slr_error_message());
+    }
+    for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
+        *path = places[i];
+        if (slri_dl_open(places[i], out) == SLR_OK)
+            return SLR_OK;
+    }
+    return SLRI_FAIL(UNSUPPORTED, "CUDA's compiler, libnvrtc.so, is not found (it comes with the CUDA toolkit; "
+                                  "SLIPRING_NVRTC_LIB says where it is)");
+}
+
+static slr_status find_all(slri_dl *library, const char *path, struct slri_nvrtc *out)
+{
+    slri_function found;
+    const char *missing = NULL;
+#define FIND(result, name, parameters)                                                                                 \
+    if (slri_dl_function(library, "nvrtc" #name, &found) == SLR_OK)                                                    \
+        out->name = (result(*) parameters)found;                                                                       \
+    else if (!missing)                                                                                                 \
+        missing = "nvrtc" #name;
+    SLRI_NVRTC_REQUIRED(FIND)
+#undef FIND
+    if (missing)
+        return SLRI_FAIL(UNSUPPORTED, "%s is no NVRTC of CUDA 11.2 or later: it lacks %s", path, missing);
+    int32_t error = out->Version(&out->major, &out->minor);
+    return error == 0 ? SLR_OK : SLRI_FAIL(UNSUPPORTED, "%s does not say its version: error %d", path, (int)error);
+}
+
+static slr_status load(void)
+{
+    slri_dl *library;
+    const char *path;
+    struct slri_nvrtc found = {0};
+    SLRI_TRY(open_library(&library, &path));
+    slr_status status = find_all(library, path, &found);
+    if (status != SLR_OK) {
+        slri_dl_close(library);
+        return status;
+    }
+    functions = found;
+    return SLR_OK;
+}
+
+slr_status slri_nvrtc_load(const struct slri_nvrtc **out)
+{
+    slri_mutex_lock(&lock);
+    slr_status status = loaded ? SLR_OK : load();
+    loaded = status == SLR_OK;
+    slri_mutex_unlock(&lock);
+    if (status == SLR_OK)
+        *out = &functions;
+    return status;
+}
+
+// ---- compiling -----------------------------------------------------------------------------------------------------
+
+#define MOST_CAPABILITIES 64
+
+slr_status slri_nvrtc_choose(const struct slri_nvrtc *nvrtc, int32_t capability, int32_t *out)
+{
+    int32_t count = 0, known[MOST_CAPABILITIES], best = 0;
+    if (nvrtc->GetNumSupportedArchs(&count) != 0 || count > MOST_CAPABILITIES || nvrtc->GetSupportedArchs(known) != 0)
+        return SLRI_FAIL(UNSUPPORTED, "NVRTC %d.%d does not say for what it compiles", nvrtc->major, nvrtc->minor);
+    for (int32_t i = 0; i < count; ++i)
+        if (known[i] <= capability && known[i] / 10 == capability / 10 && known[i] > best)
+            best = known[i];
+    if (best == 0)
+        return SLRI_FAIL(UNSUPPORTED, "NVRTC %d.%d does not compile for compute capability %d.%d", nvrtc->major,
+                         nvrtc->minor, capability / 10, capability % 10);
+    *out = best;
+    return SLR_OK;
+}
+
+// Its words, from the first error on.
+static slr_status say_why(const struct slri_nvrtc *nvrtc, slri_nvrtc_program program, const char *name, int32_t error)
+{
+    size_t bytes = 0;
+    char *log = nvrtc->GetProgramLogSize(program, &bytes) == 0 ? calloc(bytes + 1, 1) : NULL;
+    if (log && nvrtc->GetProgramLog(program, log) != 0)
+        *log = '\0';
+    slr_status status = log && *log ? SLRI_FAIL(COMPILE, "NVRTC %d.%d: %s", nvrtc->major, nvrtc->minor, log)
+                                    : SLRI_FAIL(COMPILE, "NVRTC %d.%d refuses %s: %s", nvrtc->major, nvrtc->minor, name,
+                                                nvrtc->GetErrorString(error));
+    free(log);
+    return status;
+}
+
+static int32_t compile(const struct slri_nvrtc *nvrtc, slri_nvrtc_program program, int32_t capability)
+{
+    char architecture[40];
+    const char *option[8] = {architecture};
+    int32_t options = 1;
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d", (int)capability);
+    for (const char *const *each = slri_nvrtc_options; *each; ++each)
+        option[options++] = *each;
+    return nvrtc->CompileProgram(program, options, option);
+}
+
+static slr_status take_cubin(const struct slri_nvrtc *nvrtc, slri_nvrtc_program program, const char *name, char **cubin,
+                             size_t *bytes)
+{
+    int32_t error = nvrtc->GetCUBINSize(program, bytes);
+    if (error != 0)
+        return say_why(nvrtc, program, name, error);
+    char *made = malloc(*bytes ? *bytes : 1);
+    if (!made)
+        return SLRI_FAIL(NO_MEMORY, "no memory for the code of %s", name);
+    error = nvrtc->GetCUBIN(program, made);
+    if (error != 0) {
+        free(made);
+        return say_why(nvrtc, program, name, error);
+    }
+    *cubin = made;
+    return SLR_OK;
+}
+
+slr_status slri_nvrtc_compile(const struct slri_nvrtc *nvrtc, const char *name, const char *text, int32_t capability,
+                              char **cubin, size_t *bytes)
+{
+    slri_nvrtc_program program;
+    int32_t error = nvrtc->CreateProgram(&program, text, name, 0, NULL, NULL);
+    if (error != 0)
+        return SLRI_FAIL(NO_MEMORY, "NVRTC cannot begin with %s: %s", name, nvrtc->GetErrorString(error));
+    error = compile(nvrtc, program, capability);
+    slr_status status =
+        error == 0 ? take_cubin(nvrtc, program, name, cubin, bytes) : say_why(nvrtc, program, name, error);
+    nvrtc->DestroyProgram(&program);
+    return status;
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// `__global__` kernels: emitted as CUDA C, compiled by NVRTC for the device or found in the cache, loaded, launched.
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/nvrtc.h"
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "kernel/cache.h"
+#include "kernel/emit_cuda.h"
+
+#include <slipring/api.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUFFIX ".cubin"
+#define MOST_PARAMETERS 128
+#define MOST_CUBIN_BYTES ((size_t)256 << 20)
+
+// A kernel that is ready, for blocks of any shape. Its program keeps it: a launch may be in any stream.
+struct ready {
+    const struct slri_entry *entry;
+    slri_cu_module module;
+    slri_cu_function function;
+    int32_t most_threads; // a block, with the registers that it takes
+    struct ready *next;
+};
+
+struct program {
+    const struct slri_module *module;
+    slri_mutex lock;     // one kernel is made ready at a time
+    struct ready *first; // atomic: only ever grows, so that it is searched without the lock
+};
+
+slr_status slri_cuda_program_create(void *device, const struct slri_module *module, void **program)
+{
+    const struct slri_cuda *cuda = device;
+    struct program *made = slri_alloc(cuda->allocator, sizeof *made);
+    if (!made)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a program");
+    made->module = module;
+    slri_mutex_init(&made->lock);
+    *program = made;
+    return SLR_OK;
+}
+
+static void unload(struct slri_cuda *cuda, slri_cu_module module)
+{
+    if (slri_cuda_enter(cuda) != SLR_OK)
+        return; // it goes with the context
+    cuda->cu->ModuleUnload(module);
+    slri_cuda_leave(cuda);
+}
+
+void slri_cuda_program_destroy(void *device, void *program)
+{
+    struct slri_cuda *cuda = device;
+    struct program *dying = program;
+    if (!dying)
+        return;
+    for (struct ready *each = dying->first; each;) {
+        struct ready *next = each->next;
+        unload(cuda, each->module);
+        slri_free(cuda->allocator, each, sizeof *each);
+        each = next;
+    }
+    slri_mutex_destroy(&dying->lock);
+    slri_free(cuda->allocator, dying, sizeof *dying);
+}
+
+// ---- compiling -----------------------------------------------------------------------------------------------------
+
+// What one compilation works on.
+struct job {
+    struct slri_cuda *cuda;
+    const struct slri_module *module;
+    const struct slri_entry *entry;
+    const struct slri_nvrtc *nvrtc;
+    int32_t capability;
+    slri_text text;
+    slri_cache cache;
+    char key[SLRI_HASH_HEX_BYTES];
+    char *cubin;
+    size_t bytes;
+};
+
+static void put_field(slri_hash *hash, const char *text)
+{
+    slri_hash_field(hash, text, strlen(text));
+}
+
+// Everything that the machine code depends on, and the driver, which must take it.
+static void make_key(struct job *job)
+{
+    const int32_t numbers[] = {job->nvrtc->major, job->nvrtc->minor, job->cuda->cu->version, job->capability};
+    slri_hash hash;
+    slri_hash_init(&hash);
+    put_field(&hash, "slipring cuda " SLR_VERSION);
+    slri_hash_field(&hash, numbers, sizeof numbers);
+    for (const char *const *option = slri_nvrtc_options; *option; ++option)
+        put_field(&hash, *option);
+    slri_hash_field(&hash, job->text.data, job->text.length);
+    slri_hash_hex(&hash, job->key);
+}
+
+static bool find(struct job *job)
+{
+    char *path;
+    if (slri_cache_find(&job->cache, job->key, SUFFIX, &path) != SLR_OK)
+        return false;
+    bool found = slri_file_read(path, MOST_CUBIN_BYTES, &job->cubin, &job->bytes) == SLR_OK;
+    free(path);
+    return found;
+}
+
+// Failing to keep it costs the next process a compilation.
+static void keep(struct job *job)
+{
+    char *path;
+    slri_text label = SLRI_TEXT_INIT;
+    if (slri_file_temporary_name(job->cache.folder, SUFFIX, &path) != SLR_OK)
+        return;
+    slri_text_printf(&label, "%s\n%s\nsm_%d, NVRTC %d.%d", job->entry->name, job->module->name, job->capability,
+                     job->nvrtc->major, job->nvrtc->minor);
+    if (slri_file_write_atomic(path, job->cubin, job->bytes) == SLR_OK)
+        slri_cache_publish(&job->cache, job->key, SUFFIX, path, slri_text_view(&label));
+    slri_file_remove(path);
+    slri_text_free(&label);
+    free(path);
+}
+
+static slr_status load(struct job *job, struct ready *out)
+{
+    struct slri_cuda *cuda = job->cuda;
+    SLRI_TRY(
+        slri_cuda_check(cuda, "ModuleLoadData", job->entry->name, cuda->cu->ModuleLoadData(&out->module, job->cubin)));
+    slr_status status = slri_cuda_check(cuda, "ModuleGetFunction", job->entry->name,
+                                        cuda->cu->ModuleGetFunction(&out->function, out->module, job->entry->name));
+    if (status == SLR_OK)
+        status = slri_cuda_check(
+            cuda, "FuncGetAttribute", job->entry->name,
+            cuda->cu->FuncGetAttribute(&out->most_threads, SLRI_CU_FUNCTION_MOST_THREADS, out->function));
+    // More than 48 KiB of shared memory must be asked for; as much as there can be, once, so that launches need not.
+    int32_t dynamic = cuda->facts.shared_most - (int32_t)job->entry->shared_bytes;
+    if (status == SLR_OK && (job->entry->function->uses & SLRI_USES_DYNAMIC) != 0 &&
+        cuda->facts.shared_most > cuda->facts.shared_bytes)
+        status = slri_cuda_check(cuda, "FuncSetAttribute", job->entry->name,
+                                 cuda->cu->FuncSetAttribute(out->function, SLRI_CU_FUNCTION_MOST_DYNAMIC, dynamic));
+    if (status != SLR_OK)
+        cuda->cu->ModuleUnload(out->module);
+    return status;
+}
+
+static slr_status load_in_context(struct job *job, struct ready *out)
+{
+    SLRI_TRY(slri_cuda_enter(job->cuda));
+    slr_status status = load(job, out);
+    slri_cuda_leave(job->cuda);
+    return status;
+}
+
+// What the cache has may be what this driver will not have; its replacement may fare better.
+static slr_status find_or_compile(struct job *job, struct ready *out)
+{
+    make_key(job);
+    if (find(job)) {
+        slr_status status = load_in_context(job, out);
+        free(job->cubin);
+        if (status != SLR_UNSUPPORTED)
+            return status;
+    }
+    SLRI_TRY(slri_nvrtc_compile(job->nvrtc, job->module->name, slri_text_view(&job->text), job->capability, &job->cubin,
+                                &job->bytes));
+    slr_status status = load_in_context(job, out);
+    if (status == SLR_OK)
+        keep(job);
+    free(job->cubin);
+    return status;
+}
+
+static slr_status make(struct job *job, struct ready *out)
+{
+    const struct slri_cu_facts *facts = &job->cuda->facts;
+    if (job->entry->bindings > MOST_PARAMETERS)
+        return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; %d are possible on '%s'", job->entry->name,
+                         job->entry->bindings, MOST_PARAMETERS, job->cuda->name);
+    if ((job->entry->function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)) != 0)
+        return SLRI_FAIL(UNSUPPORTED, "kernel %s uses printf or a variable of its file, which '%s' does not have yet",
+                         job->entry->name, job->cuda->name);
+    SLRI_TRY(slri_nvrtc_load(&job->nvrtc));
+    SLRI_TRY(slri_nvrtc_choose(job->nvrtc, facts->major * 10 + facts->minor, &job->capability));
+    slr_status status = slri_emit_cuda(job->module, job->entry, &job->text);
+    if (status == SLR_OK)
+        status = slri_cache_open(&job->cache);
+    if (status == SLR_OK) {
+        status = find_or_compile(job, out);
+        slri_cache_close(&job->cache);
+    }
+    slri_text_free(&job->text);
+    return status;
+}
+
+// ---- making ready --------------------------------------------------------------------------------------------------
+
+static struct ready *search(struct program *program, const struct slri_entry *entry)
+{
+    // Acquire: what it points to was filled in before.
+    struct ready *each = __atomic_load_n(&program->first, __ATOMIC_ACQUIRE);
+    while (each && each->entry != entry)
+        each = each->next;
+    return each;
+}
+
+static slr_status add(struct slri_cuda *cuda, struct program *program, const struct slri_entry *entry,
+                      struct ready **out)
+{
+    struct job job = {.cuda = cuda, .module = program->module, .entry = entry};
+    struct ready *made = slri_alloc(cuda->allocator, sizeof *made);
+    if (!made)
+        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
+    made->entry = entry;
+    slr_status status = make(&job, made);
+    if (status != SLR_OK) {
+        slri_free(cuda->allocator, made, sizeof *made);
+        return status;
+    }
+    made->next = program->first;
+    __atomic_store_n(&program->first, made, __ATOMIC_RELEASE); // what it points to
+    *out = made;
+    return SLR_OK;
+}
+
+slr_status slri_cuda_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
+                                    const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready)
+{
+    struct program *of = program;
+    struct ready *found = search(of, entry);
+    if (!found) {
+        slri_mutex_lock(&of->lock);
+        slr_status status = SLR_OK;
+        found = search(of, entry);
+        if (!found && cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED)) // nobody waits for it
+            status = SLRI_FAIL(WRONG_STATE, "kernel %s is not wanted any more", entry->name);
+        else if (!found)
+            status = add(device, of, entry, &found);
+        slri_mutex_unlock(&of->lock);
+        SLRI_TRY(status);
+    }
+    uint64_t threads = (uint64_t)shape->block[0] * shape->block[1] * shape->block[2];
+    if (threads > (uint64_t)found->most_threads)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "kernel %s: a block of %llu threads; with the registers it takes, %d are possible",
+                         entry->name, (unsigned long long)threads, found->most_threads);
+    *ready = found;
+    return SLR_OK;
+}
+
+// ---- launching: in the context -------------------------------------------------------------------------------------
+
+int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command)
+{
+    const struct ready *ready = command->dispatch.ready;
+    const uint32_t *grid = command->dispatch.grid, *block = command->dispatch.block;
+    const struct slri_bound *bound = command->dispatch.bound;
+    void *parameter[MOST_PARAMETERS];
+    for (uint32_t i = 0; i < ready->entry->bindings; ++i) // where the value lies: for a buffer, its address
+        parameter[i] = ready->entry->binding[i].is_buffer ? (void *)&bound[i].data : bound[i].data;
+    return cuda->cu->LaunchKernel(ready->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                  command->dispatch.dynamic_bytes, stream, parameter, NULL);
+}
+
+void slri_cuda_describe_compiler(char *out, size_t room)
+{
+    const struct slri_nvrtc *nvrtc;
+    if (slri_nvrtc_load(&nvrtc) == SLR_OK)
+        snprintf(out, room, "; NVRTC %d.%d", nvrtc->major, nvrtc->minor);
+    else
+        snprintf(out, room, "; no kernels: %s", slr_error_message());
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which OpenCL devices are here, and what each can do. Nothing is concluded from a name.
+#include "backend/opencl/opencl.h"
+#include "base/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PLATFORMS 16
+#define MOST_DEVICES 64
+
+struct found {
+    slri_cl_platform platform;
+    slri_cl_device_id id;
+};
+
+// A platform without devices is none, not a failure: another may have some.
+static uint32_t add_devices(const struct slri_cl *cl, slri_cl_platform platform, struct found *out, uint32_t room)
+{
+    slri_cl_device_id id[MOST_DEVICES];
+    uint32_t count = 0;
+    if (cl->GetDeviceIDs(platform, SLRI_CL_DEVICE_TYPE_ALL, MOST_DEVICES, id, &count) != SLRI_CL_SUCCESS)
+        return 0;
+    count = count < MOST_DEVICES ? count : MOST_DEVICES;
+    count = count < room ? count : room;
+    for (uint32_t i = 0; i < count; ++i)
+        out[i] = (struct found){platform, id[i]};
+    return count;
+}
+
+static slr_status find_all(const struct slri_cl *cl, struct found found[MOST_DEVICES], uint32_t *out)
+{
+    slri_cl_platform platform[MOST_PLATFORMS];
+    uint32_t platforms = 0, count = 0;
+    int32_t error = cl->GetPlatformIDs(MOST_PLATFORMS, platform, &platforms);
+    if (error == -1001 || (error == SLRI_CL_SUCCESS && platforms == 0))
+        return SLRI_FAIL(NO_DEVICE,
+                         "an OpenCL library is here, but no driver for it (Debian: pocl-opencl-icd runs on any CPU)");
+    if (error != SLRI_CL_SUCCESS)
+        return slri_cl_failed("opencl", "GetPlatformIDs", error);
+    platforms = platforms < MOST_PLATFORMS ? platforms : MOST_PLATFORMS;
+    for (uint32_t i = 0; i < platforms; ++i)
+        count += add_devices(cl, platform[i], found + count, MOST_DEVICES - count);
+    if (count == 0)
+        return SLRI_FAIL(NO_DEVICE, "the opencl library has %u platform%s here, and no device", platforms,
+                         platforms > 1 ? "s" : "");
+    *out = count;
+    return SLR_OK;
+}
+
+slr_status slri_cl_count_devices(const struct slri_cl *cl, uint32_t *out)
+{
+    struct found found[MOST_DEVICES];
+    return find_all(cl, found, out);
+}
+
+slr_status slri_cl_find_device(const struct slri_cl *cl, uint32_t index, slri_cl_platform *platform,
+                               slri_cl_device_id *out)
+{
+    struct found found[MOST_DEVICES];
+    uint32_t count;
+    SLRI_TRY(find_all(cl, found, &count));
+    if (index >= count)
+        return SLRI_FAIL(NO_DEVICE, "there is no opencl:%u; OpenCL has %u device%s here, from opencl:0", index, count,
+                         count > 1 ? "s" : "");
+    *platform = found[index].platform;
+    *out = found[index].id;
+    return SLR_OK;
+}
+
+// ---- one device ----------------------------------------------------------------------------------------------------
+
+struct question {
+    const struct slri_cl *cl;
+    slri_cl_device_id id;
+    int32_t error; // the first
+};
+
+static void ask_number(struct question *q, uint32_t what, size_t bytes, void *out)
+{
+    int32_t error = q->cl->GetDeviceInfo(q->id, what, bytes, out, NULL);
+    if (q->error == SLRI_CL_SUCCESS)
+        q->error = error;
+}
+
+static bool ask_flag(struct question *q, uint32_t what)
+{
+    uint32_t flag = 0;
+    ask_number(q, what, sizeof flag, &flag);
+    return flag != 0;
+}
+
+// A text of any length, cut to `room`.
+static void ask_text(struct question *q, uint32_t what, char *out, size_t room)
+{
+    size_t bytes = 0;
+    *out = '\0';
+    int32_t error = q->cl->GetDeviceInfo(q->id, what, 0, NULL, &bytes);
+    char *text = error == SLRI_CL_SUCCESS ? calloc(bytes + 1, 1) : NULL;
+    if (text)
+        error = q->cl->GetDeviceInfo(q->id, what, bytes, text, NULL);
+    if (text && error == SLRI_CL_SUCCESS)
+        snprintf(out, room, "%.*s", (int)room - 1, text);
+    free(text);
+    if (q->error == SLRI_CL_SUCCESS)
+        q->error = error;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t bytes = strlen(word);
+    for (const char *at = strstr(list, word); at; at = strstr(at + 1, word))
+        if ((at == list || at[-1] == ' ') && (at[bytes] == ' ' || at[bytes] == '\0'))
+            return true;
+    return false;
+}
+
+static void ask_extensions(struct question *q, struct slri_cl_facts *out)
+{
+    enum { ROOM = 16384 };
+    char *list = calloc(ROOM, 1);
+    if (!list) {
+        q->error = -6;
+        return;
+    }
+    ask_text(q, SLRI_CL_DEVICE_EXTENSIONS, list, ROOM);
+    out->fp64 = has_word(list, "cl_khr_fp64");
+    out->int64_atomics = has_word(list, "cl_khr_int64_base_atomics") && has_word(list, "cl_khr_int64_extended_atomics");
+    out->subgroups = has_word(list, "cl_khr_subgroups");
+    out->priorities = has_word(list, "cl_khr_priority_hints");
+    free(list);
+}
+
+static int32_t ask_platform(const struct slri_cl *cl, slri_cl_platform platform, struct slri_cl_facts *out)
+{
+    char name[256] = "";
+    int32_t error = cl->GetPlatformInfo(platform, SLRI_CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+    snprintf(out->platform, sizeof out->platform, "%.*s", (int)sizeof out->platform - 1, name);
+    return error;
+}
+
+// "OpenCL 3.0 ..." is 300.
+static uint32_t number_of(const char *version)
+{
+    unsigned major = 0, minor = 0;
+    return sscanf(version, "OpenCL %u.%u", &major, &minor) == 2 ? major * 100 + minor * 10 : 0;
+}
+
+slr_status slri_cl_ask(const struct slri_cl *cl, slri_cl_platform platform, slri_cl_device_id id, uint32_t index,
+                       struct slri_cl_facts *out)
+{
+    struct question q = {.cl = cl, .id = id};
+    struct slri_cl_facts facts = {0};
+    uint32_t alignment_bits = 0;
+    uint64_t floats = 0;
+    ask_text(&q, SLRI_CL_DEVICE_NAME, facts.name, sizeof facts.name);
+    ask_text(&q, SLRI_CL_DEVICE_VERSION, facts.version, sizeof facts.version);
+    ask_text(&q, SLRI_CL_DRIVER_VERSION, facts.driver, sizeof facts.driver);
+    ask_number(&q, SLRI_CL_DEVICE_GLOBAL_MEM_SIZE, sizeof facts.memory_bytes, &facts.memory_bytes);
+    ask_number(&q, SLRI_CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof facts.most_buffer_bytes, &facts.most_buffer_bytes);
+    ask_number(&q, SLRI_CL_DEVICE_LOCAL_MEM_SIZE, sizeof facts.local_bytes, &facts.local_bytes);
+    ask_number(&q, SLRI_CL_DEVICE_MAX_COMPUTE_UNITS, sizeof facts.compute_units, &facts.compute_units);
+    ask_number(&q, SLRI_CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof facts.most_group, &facts.most_group);
+    ask_number(&q, SLRI_CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof alignment_bits, &alignment_bits);
+    ask_number(&q, SLRI_CL_DEVICE_SINGLE_FP_CONFIG, sizeof floats, &floats);
+    facts.exact_divide = (floats & SLRI_CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+    facts.base_alignment = alignment_bits / 8;
+    facts.available = ask_flag(&q, SLRI_CL_DEVICE_AVAILABLE);
+    facts.compiler = ask_flag(&q, SLRI_CL_DEVICE_COMPILER_AVAILABLE);
+    facts.little_endian = ask_flag(&q, SLRI_CL_DEVICE_ENDIAN_LITTLE);
+    facts.host_unified = ask_flag(&q, SLRI_CL_DEVICE_HOST_UNIFIED_MEMORY);
+    facts.opencl = number_of(facts.version);
+    ask_extensions(&q, &facts);
+    if (facts.opencl >= 200)
+        ask_number(&q, SLRI_CL_DEVICE_SVM_CAPABILITIES, sizeof facts.svm, &facts.svm);
+    if (q.error == SLRI_CL_SUCCESS)
+        q.error = ask_platform(cl, platform, &facts);
+    if (q.error != SLRI_CL_SUCCESS) {
+        char device[24];
+        snprintf(device, sizeof device, "opencl:%u", index);
+        return slri_cl_failed(device, "GetDeviceInfo", q.error);
+    }
+    *out = facts;
+    return SLR_OK;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// `__global__` kernels: OpenCL C is emitted and built when the first launch asks for one, and dispatched over a grid.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "backend/opencl/opencl.h"
+#include "kernel/emit_opencl.h"
+
+#include <string.h>
+
+// A kernel that is built, for any shape of block.
+struct built {
+    const struct slri_entry *entry;
+    slri_cl_program program;
+    slri_cl_kernel kernel;
+    slri_mutex lock; // arguments are set one by one, then the kernel is enqueued with them
+    struct built *next;
+};
+
+// With a block: what a dispatch is given. Its program keeps it: a launch may be in any stream.
+struct ready {
+    struct built *built;
+    uint32_t block[3];
+    struct ready *next;
+};
+
+struct program {
+    const struct slri_module *module;
+    slri_mutex lock;
+    struct built *built;
+    struct ready *ready;
+};
+
+slr_status slri_cl_program_create(void *device, const struct slri_module *module, void **program)
+{
+    struct slri_opencl *opencl = device;
+    struct program *made = slri_alloc(opencl->allocator, sizeof *made);
+    if (!made)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a program", opencl->name);
+    made->module = module;
+    slri_mutex_init(&made->lock);
+    *program = made;
+    return SLR_OK;
+}
+
+static void destroy_built(struct slri_opencl *opencl, struct built *built)
+{
+    if (built->kernel)
+        opencl->cl->ReleaseKernel(built->kernel);
+    if (built->program)
+        opencl->cl->ReleaseProgram(built->program);
+    slri_mutex_destroy(&built->lock);
+    slri_free(opencl->allocator, built, sizeof *built);
+}
+
+void slri_cl_program_destroy(void *device, void *program)
+{
+    struct slri_opencl *opencl = device;
+    struct program *made = program;
+    while (made->ready) {
+        struct ready *next = made->ready->next;
+        slri_free(opencl->allocator, made->ready, sizeof *made->ready);
+        made->ready = next;
+    }
+    while (made->built) {
+        struct built *next = made->built->next;
+        destroy_built(opencl, made->built);
+        made->built = next;
+    }
+    slri_mutex_destroy(&made->lock);
+    slri_free(opencl->allocator, made, sizeof *made);
+}
+
+// ---- making ready: under the program's lock, so that a second thread that wants the same finds it made --------------
+
+static slr_status compile(struct slri_opencl *opencl, const struct slri_module *module, struct built *built)
+{
+    struct slri_text text = SLRI_TEXT_INIT, name = SLRI_TEXT_INIT, options = SLRI_TEXT_INIT;
+    bool is_3 = opencl->facts.opencl >= 300;
+    const struct slri_opencl_options words = {.c11_atomics = is_3};
+    slri_text_printf(&name, SLRI_OPENCL_KERNEL_PREFIX "%s", built->entry->name);
+    slri_text_printf(&options, "-cl-std=%s%s", is_3 ? "CL3.0" : "CL1.2",
+                     opencl->facts.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+    slr_status status = slri_emit_opencl(module, built->entry, &words, &text);
+    struct slri_cl_text source = {built->entry->name, module->name, slri_text_view(&options), slri_text_view(&text)};
+    if (status == SLR_OK)
+        status = slri_cl_build(opencl, &source, &built->program);
+    int32_t error = SLRI_CL_SUCCESS;
+    if (status == SLR_OK)
+        built->kernel = opencl->cl->CreateKernel(built->program, slri_text_view(&name), &error);
+    if (status == SLR_OK && !built->kernel)
+        status = slri_cl_failed(opencl->name, "CreateKernel", error);
+    slri_text_free(&text);
+    slri_text_free(&name);
+    slri_text_free(&options);
+    return status;
+}
+
+static slr_status find_built(struct slri_opencl *opencl, struct program *program, const struct slri_entry *entry,
+                             struct built **out)
+{
+    struct built *built = program->built;
+    while (built && built->entry != entry)
+        built = built->next;
+    if (!built) {
+        built = slri_alloc(opencl->allocator, sizeof *built);
+        if (!built)
+            return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
+        built->entry = entry;
+        slri_mutex_init(&built->lock);
+        slr_status status = compile(opencl, program->module, built);
+        if (status != SLR_OK) {
+            destroy_built(opencl, built);
+            return status;
+        }
+        built->next = program->built;
+        program->built = built;
+    }
+    *out = built;
+    return SLR_OK;
+}
+
+static slr_status find_ready(struct slri_opencl *opencl, struct program *program, const struct slri_entry *entry,
+                             const uint32_t block[3], struct ready **out)
+{
+    struct built *built;
+    SLRI_TRY(find_built(opencl, program, entry, &built));
+    struct ready *ready = program->ready;
+    while (ready && (ready->built != built || memcmp(ready->block, block, sizeof ready->block) != 0))
+        ready = ready->next;
+    if (!ready) {
+        ready = slri_alloc(opencl->allocator, sizeof *ready);
+        if (!ready)
+            return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
+        ready->built = built;
+        memcpy(ready->block, block, sizeof ready->block);
+        ready->next = program->ready;
+        program->ready = ready;
+    }
+    *out = ready;
+    return SLR_OK;
+}
+
+slr_status slri_cl_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
+                                  const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready)
+{
+    struct slri_opencl *opencl = device;
+    struct program *made = program;
+    struct ready *found = NULL;
+    uint64_t threads = (uint64_t)shape->block[0] * shape->block[1] * shape->block[2];
+    if (threads > opencl->facts.most_group)
+        return SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %llu threads; device '%s' has at most %zu", entry->name,
+                         (unsigned long long)threads, opencl->name, opencl->facts.most_group);
+    slri_mutex_lock(&made->lock);
+    // Relaxed: nothing is read on its strength. The driver's compiler cannot be stopped once it runs.
+    slr_status status = cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED)
+                            ? SLRI_FAIL(WRONG_STATE, "kernel %s: nobody wants it any more", entry->name)
+                            : find_ready(opencl, made, entry, shape->block, &found);
+    slri_mutex_unlock(&made->lock);
+    if (status == SLR_OK)
+        *ready = found;
+    return status;
+}
+
+// ---- dispatching ---------------------------------------------------------------------------------------------------
+
+struct arguments { // set in order, up to the first that is refused
+    const struct slri_opencl *opencl;
+    slri_cl_kernel kernel;
+    uint32_t next;
+    int32_t error;
+};
+
+static void set(struct arguments *args, size_t bytes, const void *value)
+{
+    if (args->error == SLRI_CL_SUCCESS)
+        args->error = args->opencl->cl->SetKernelArg(args->kernel, args->next, bytes, value);
+    ++args->next;
+}
+
+// A part of a memory object is one of its own, from a multiple of the device's alignment on: there buffers begin, and
+// slices where they are cut so. The enqueued kernel keeps it.
+static slr_status set_part(struct arguments *args, struct slri_opencl *opencl, const struct slri_bound *bound)
+{
+    struct {
+        size_t origin, bytes;
+    } region = {.bytes = (size_t)bound->bytes};
+    uint64_t at;
+    int32_t error;
+    slri_cl_mem mem = slri_cl_find_memory(opencl, bound->data, &at);
+    region.origin = (size_t)at;
+    if (at % opencl->facts.base_alignment != 0)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "device '%s': a slice from byte %llu of its memory; with memory=%s kernels take those from "
+                         "multiples of %u",
+                         opencl->name, (unsigned long long)at, slri_cl_memory_name(opencl->memory),
+                         opencl->facts.base_alignment);
+    slri_cl_mem part =
+        opencl->cl->CreateSubBuffer(mem, SLRI_CL_MEM_READ_WRITE, SLRI_CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    if (!part)
+        return slri_cl_failed(opencl->name, "CreateSubBuffer", error);
+    set(args, sizeof part, &part);
+    opencl->cl->ReleaseMemObject(part); // the kernel's argument holds it on
+    return SLR_OK;
+}
+
+static slr_status set_buffer(struct arguments *args, struct slri_opencl *opencl, const struct slri_bound *bound)
+{
+    const slri_cl_mem none = NULL;
+    if (opencl->memory > SLRI_CL_COARSE && bound->data)
+        return set_part(args, opencl, bound);
+    if (!bound->data) {
+        set(args, sizeof none, &none);
+        return SLR_OK;
+    }
+    if (args->error == SLRI_CL_SUCCESS)
+        args->error = opencl->cl->SetKernelArgSVMPointer(args->kernel, args->next, bound->data);
+    ++args->next;
+    return SLR_OK;
+}
+
+static slr_status set_arguments(struct slri_opencl *opencl, const struct built *built,
+                                const struct slri_command *command)
+{
+    struct arguments args = {.opencl = opencl, .kernel = built->kernel};
+    const struct slri_entry *entry = built->entry;
+    for (uint32_t i = 0; i < entry->bindings; ++i) {
+        const struct slri_bound *bound = &command->dispatch.bound[i];
+        if (entry->binding[i].is_buffer)
+            SLRI_TRY(set_buffer(&args, opencl, bound));
+        else
+            set(&args, bound->bytes, bound->data);
+    }
+    if (entry->function->uses & SLRI_USES_DYNAMIC)
+        set(&args, command->dispatch.dynamic_bytes ? command->dispatch.dynamic_bytes : 1, NULL); // 0 is refused
+    return args.error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "SetKernelArg", args.error);
+}
+
+slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, const struct slri_command *command,
+                            slri_cl_event *event)
+{
+    const struct ready *ready = command->dispatch.ready;
+    size_t global[3], local[3];
+    for (int i = 0; i < 3; ++i) {
+        local[i] = ready->block[i];
+        global[i] = local[i] * command->dispatch.grid[i];
+    }
+    slri_mutex_lock(&ready->built->lock);
+    slr_status status = set_arguments(opencl, ready->built, command);
+    if (status == SLR_OK) {
+        int32_t error =
+            opencl->cl->EnqueueNDRangeKernel(queue, ready->built->kernel, 3, NULL, global, local, 0, NULL, event);
+        if (error != SLRI_CL_SUCCESS)
+            status = slri_cl_failed(opencl->name, "EnqueueNDRangeKernel", error);
+    }
+    slri_mutex_unlock(&ready->built->lock);
+    return status;
+}

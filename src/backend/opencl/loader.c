@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens libOpenCL.so.1, or what SLIPRING_OPENCL_LIB names, and finds its functions.
+#include "backend/opencl/api.h"
+#include "base/dl.h"
+#include "base/environment.h"
+#include "base/status.h"
+#include "base/thread.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static slri_mutex lock = SLRI_MUTEX_INIT;
+static struct slri_cl functions; // under the lock until `loaded`
+static bool loaded;
+static char note[160];
+
+// PoCL gives each of its threads one work-group, for as long as that runs. Kernels that stay would take them all, and
+// everything else would wait for ever; so it gets more of them than there are cores. It reads the variable at its first
+// call of the process.
+#define POCL_MORE_THREADS 6u
+
+static void raise_pocl_threads(void)
+{
+    char count[12];
+    snprintf(count, sizeof count, "%u", slri_core_count() + POCL_MORE_THREADS);
+    bool set = slri_environment_default("POCL_MAX_PTHREAD_COUNT", count);
+    snprintf(note, sizeof note, "POCL_MAX_PTHREAD_COUNT=%s, %s", set ? count : getenv("POCL_MAX_PTHREAD_COUNT"),
+             set ? "set by slipring so that kernels can stay" : "as it was set");
+}
+
+static slr_status find_all(slri_dl *library, const char *path, struct slri_cl *out)
+{
+    slr_status status = SLR_OK;
+    slri_function found;
+#define FIND_REQUIRED(result, name, parameters)                                                                        \
+    if (status == SLR_OK && (status = slri_dl_function(library, "cl" #name, &found)) == SLR_OK)                        \
+        out->name = (result(*) parameters)found;
+#define FIND_OPTIONAL(result, name, parameters)                                                                        \
+    if (slri_dl_function(library, "cl" #name, &found) == SLR_OK)                                                       \
+        out->name = (result(*) parameters)found;
+    SLRI_CL_OPTIONAL(FIND_OPTIONAL)
+    SLRI_CL_REQUIRED(FIND_REQUIRED)
+#undef FIND_REQUIRED
+#undef FIND_OPTIONAL
+    if (status == SLR_OK)
+        return SLR_OK;
+    char why[256];
+    snprintf(why, sizeof why, "%s", slr_error_message());
+    return SLRI_FAIL(NO_DEVICE, "%s is no OpenCL 1.2: %s", path, why);
+}
+
+static slr_status load(void)
+{
+    const char *asked = getenv("SLIPRING_OPENCL_LIB");
+    const char *path = asked && *asked ? asked : "libOpenCL.so.1";
+    slri_dl *library;
+    struct slri_cl found = {0};
+    raise_pocl_threads();
+    if (slri_dl_open(path, &library) != SLR_OK) {
+        char why[512];
+        snprintf(why, sizeof why, "%s", slr_error_message());
+        return SLRI_FAIL(NO_DEVICE, "%s (Debian: ocl-icd-libopencl1, and a driver such as pocl-opencl-icd)", why);
+    }
+    slr_status status = find_all(library, path, &found);
+    if (status != SLR_OK) {
+        slri_dl_close(library);
+        return status;
+    }
+    functions = found;
+    return SLR_OK;
+}
+
+slr_status slri_cl_load(const struct slri_cl **out)
+{
+    slri_mutex_lock(&lock);
+    slr_status status = loaded ? SLR_OK : load();
+    loaded = status == SLR_OK;
+    slri_mutex_unlock(&lock);
+    if (status == SLR_OK)
+        *out = &functions;
+    return status;
+}
+
+const char *slri_cl_load_note(void)
+{
+    return note; // written before the first device
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What buffers are cut from. The layers above know memory by its address, and add offsets to it. SVM has addresses;
+// memory objects are given some: address space that is reserved and, but for host memory, never touched.
+#include "base/alloc.h"
+#include "base/memory_map.h"
+#include "base/status.h"
+#include "backend/opencl/opencl.h"
+
+#include <string.h>
+
+const char *slri_cl_memory_name(enum slri_cl_memory memory)
+{
+    static const char *const name[SLRI_CL_MEMORIES] = {
+        [SLRI_CL_FINE] = "fine", [SLRI_CL_COARSE] = "coarse", [SLRI_CL_HOST] = "host", [SLRI_CL_PLAIN] = "plain"};
+    return name[memory];
+}
+
+// ---- the list of chunks: under its lock ----------------------------------------------------------------------------
+
+static slr_status make_room(struct slri_opencl *opencl)
+{
+    if (opencl->chunks < opencl->chunk_room)
+        return SLR_OK;
+    uint32_t room = opencl->chunk_room ? opencl->chunk_room * 2 : 16;
+    struct slri_cl_chunk *grown = slri_alloc(opencl->allocator, room * sizeof *grown);
+    if (!grown)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list of %u chunks", opencl->name, room);
+    if (opencl->chunks != 0)
+        memcpy(grown, opencl->chunk, opencl->chunks * sizeof *grown);
+    slri_free(opencl->allocator, opencl->chunk, opencl->chunk_room * sizeof *grown);
+    opencl->chunk = grown;
+    opencl->chunk_room = room;
+    return SLR_OK;
+}
+
+// The number of chunks that begin at or before the address.
+static uint32_t rank_of(const struct slri_opencl *opencl, const unsigned char *address)
+{
+    uint32_t low = 0, high = opencl->chunks;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((uintptr_t)opencl->chunk[middle].address <= (uintptr_t)address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static slr_status insert(struct slri_opencl *opencl, const struct slri_cl_chunk *chunk)
+{
+    slri_mutex_lock(&opencl->memory_lock);
+    slr_status status = make_room(opencl);
+    if (status == SLR_OK) {
+        uint32_t at = rank_of(opencl, chunk->address);
+        memmove(opencl->chunk + at + 1, opencl->chunk + at, (opencl->chunks - at) * sizeof *chunk);
+        opencl->chunk[at] = *chunk;
+        ++opencl->chunks;
+    }
+    slri_mutex_unlock(&opencl->memory_lock);
+    return status;
+}
+
+static struct slri_cl_chunk take_out(struct slri_opencl *opencl, const void *address)
+{
+    slri_mutex_lock(&opencl->memory_lock);
+    uint32_t at = rank_of(opencl, address) - 1;
+    struct slri_cl_chunk chunk = opencl->chunk[at];
+    --opencl->chunks;
+    memmove(opencl->chunk + at, opencl->chunk + at + 1, (opencl->chunks - at) * sizeof chunk);
+    slri_mutex_unlock(&opencl->memory_lock);
+    return chunk;
+}
+
+slri_cl_mem slri_cl_find_memory(struct slri_opencl *opencl, const void *address, uint64_t *offset)
+{
+    slri_mutex_lock(&opencl->memory_lock);
+    const struct slri_cl_chunk *chunk = &opencl->chunk[rank_of(opencl, address) - 1];
+    slri_cl_mem mem = chunk->mem;
+    *offset = (uint64_t)((const unsigned char *)address - chunk->address);
+    slri_mutex_unlock(&opencl->memory_lock);
+    return mem;
+}
+
+// ---- making and freeing --------------------------------------------------------------------------------------------
+
+static slr_status no_memory(const struct slri_opencl *opencl, uint64_t bytes)
+{
+    return SLRI_FAIL(NO_MEMORY, "device '%s' has no memory for %llu B; one piece has at most %llu", opencl->name,
+                     (unsigned long long)bytes, (unsigned long long)opencl->facts.most_buffer_bytes);
+}
+
+static slr_status make_svm(struct slri_opencl *opencl, struct slri_cl_chunk *chunk)
+{
+    bool fine = opencl->memory == SLRI_CL_FINE;
+    uint64_t flags = SLRI_CL_MEM_READ_WRITE | (fine ? SLRI_CL_MEM_SVM_FINE_GRAIN_BUFFER : 0);
+    chunk->address = opencl->cl->SVMAlloc(opencl->context, flags, chunk->bytes, 0);
+    if (!chunk->address)
+        return no_memory(opencl, chunk->bytes);
+    if (fine) {
+        memset(chunk->address, 0, chunk->bytes);
+        return SLR_OK;
+    }
+    slr_status status = slri_cl_fill_at_once(opencl, chunk->address, chunk->bytes, 0);
+    if (status != SLR_OK)
+        opencl->cl->SVMFree(opencl->context, chunk->address);
+    return status;
+}
+
+// The reserved pages are zeros, so they are also what the object begins with.
+static slr_status make_object(struct slri_opencl *opencl, struct slri_cl_chunk *chunk)
+{
+    int32_t error;
+    chunk->address = slri_map_reserve(chunk->bytes);
+    if (!chunk->address)
+        return no_memory(opencl, chunk->bytes);
+    uint64_t flags = opencl->memory == SLRI_CL_HOST ? SLRI_CL_MEM_USE_HOST_PTR : SLRI_CL_MEM_COPY_HOST_PTR;
+    chunk->mem =
+        opencl->cl->CreateBuffer(opencl->context, SLRI_CL_MEM_READ_WRITE | flags, chunk->bytes, chunk->address, &error);
+    if (chunk->mem)
+        return SLR_OK;
+    slri_map_release(chunk->address, chunk->bytes);
+    return slri_cl_failed(opencl->name, "CreateBuffer", error);
+}
+
+static void free_chunk(struct slri_opencl *opencl, const struct slri_cl_chunk *chunk)
+{
+    if (!chunk->mem) {
+        opencl->cl->SVMFree(opencl->context, chunk->address);
+        return;
+    }
+    opencl->cl->ReleaseMemObject(chunk->mem);
+    slri_map_release(chunk->address, chunk->bytes);
+}
+
+slr_status slri_cl_buffer_create(void *device, uint64_t bytes, void **memory)
+{
+    struct slri_opencl *opencl = device;
+    struct slri_cl_chunk chunk = {.bytes = bytes};
+    if (bytes > opencl->facts.most_buffer_bytes)
+        return no_memory(opencl, bytes);
+    SLRI_TRY(opencl->memory <= SLRI_CL_COARSE ? make_svm(opencl, &chunk) : make_object(opencl, &chunk));
+    slr_status status = insert(opencl, &chunk);
+    if (status != SLR_OK) {
+        free_chunk(opencl, &chunk);
+        return status;
+    }
+    *memory = chunk.address;
+    return SLR_OK;
+}
+
+void slri_cl_buffer_destroy(void *device, void *memory, uint64_t bytes)
+{
+    struct slri_opencl *opencl = device;
+    (void)bytes; // the chunk knows
+    struct slri_cl_chunk chunk = take_out(opencl, memory);
+    free_chunk(opencl, &chunk);
+}

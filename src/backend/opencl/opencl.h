@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this folder share.
+#ifndef SLRI_BACKEND_OPENCL_OPENCL_H
+#define SLRI_BACKEND_OPENCL_OPENCL_H
+
+#include "backend/opencl/api.h"
+#include "base/thread.h"
+#include "device/backend.h"
+#include "device/queue_pool.h"
+
+// What a device says of itself, asked once.
+struct slri_cl_facts {
+    char name[64], version[96], driver[24], platform[40];
+    uint64_t memory_bytes, most_buffer_bytes, local_bytes, svm; // svm: SLRI_CL_SVM_... bits
+    uint32_t compute_units, base_alignment, opencl;             // opencl: 300 for 3.0
+    size_t most_group;
+    bool fp64, int64_atomics, subgroups, priorities, host_unified, available, compiler, little_endian, exact_divide;
+};
+
+// Where buffers lie, the best first.
+enum slri_cl_memory {
+    SLRI_CL_FINE,   // shared virtual memory that host and device use at the same time
+    SLRI_CL_COARSE, // shared addresses, copies by command
+    SLRI_CL_HOST,   // memory of ours that the device uses
+    SLRI_CL_PLAIN,  // memory of the device's
+    SLRI_CL_MEMORIES
+};
+
+// What buffers are cut from. Without SVM `address` is address space of ours alone: a name for the bytes.
+struct slri_cl_chunk {
+    unsigned char *address;
+    uint64_t bytes;
+    slri_cl_mem mem; // NULL: SVM
+};
+
+struct slri_opencl {
+    const struct slri_cl *cl;
+    slr_allocator allocator_copy;
+    const slr_allocator *allocator;
+    char name[16]; // "opencl:0"
+    uint32_t index;
+    slri_cl_platform platform;
+    slri_cl_device_id id;
+    slri_cl_context context;
+    struct slri_cl_facts facts;
+    enum slri_cl_memory memory;
+    bool memory_was_asked, svm_was_asked;
+
+    slri_mutex memory_lock;
+    struct slri_cl_chunk *chunk; // by address
+    uint32_t chunks, chunk_room;
+
+    slri_mutex stay_lock;
+    struct { // probe.c's
+        bool probed;
+        uint32_t groups;     // that run at once and stay; 0: kernels cannot stay
+        const char *options; // the compiler's
+    } stay;
+
+    struct slri_queue_pool pool;
+    slri_mutex own_lock;        // of the next
+    struct slri_cl_stream *own; // for what is done at once, in the calling thread
+};
+
+// devices.c: every device of every platform, in the order in which the library gives them.
+slr_status slri_cl_count_devices(const struct slri_cl *cl, uint32_t *out);
+slr_status slri_cl_find_device(const struct slri_cl *cl, uint32_t index, slri_cl_platform *platform,
+                               slri_cl_device_id *out);
+slr_status slri_cl_ask(const struct slri_cl *cl, slri_cl_platform platform, slri_cl_device_id id, uint32_t index,
+                       struct slri_cl_facts *out);
+
+// memory.c
+slr_status slri_cl_buffer_create(void *device, uint64_t bytes, void **memory);
+void slri_cl_buffer_destroy(void *device, void *memory, uint64_t bytes);
+const char *slri_cl_memory_name(enum slri_cl_memory memory);
+// Where an address of ours lies: gives the memory object, or NULL with SVM, and the offset from its beginning.
+slri_cl_mem slri_cl_find_memory(struct slri_opencl *opencl, const void *address, uint64_t *offset);
+
+// build.c
+struct slri_cl_text {
+    const char *name, *file;    // of the kernel, and of the user's source
+    const char *options, *text; // OpenCL C; `#line` names the user's source in what the compiler says
+};
+// Errors: COMPILE (the compiler's words), NO_MEMORY, what OpenCL gives.
+slr_status slri_cl_build(struct slri_opencl *opencl, const struct slri_cl_text *text, slri_cl_program *out); // cached
+slr_status slri_cl_build_source(struct slri_opencl *opencl, const struct slri_cl_text *text, slri_cl_program *out);
+
+// probe.c: how many groups of kernels that never return can run at once, beside ordinary kernels. The first call tries.
+uint32_t slri_cl_groups_that_stay(struct slri_opencl *opencl);
+
+// kernel.c
+slr_status slri_cl_program_create(void *device, const struct slri_module *module, void **program);
+void slri_cl_program_destroy(void *device, void *program);
+slr_status slri_cl_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
+                                  const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
+slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, const struct slri_command *command,
+                            slri_cl_event *event);
+
+// stream.c
+slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, struct slri_cl_stream **out);
+void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *stream);
+slr_status slri_cl_queue_open(void *device, struct slri_queue *queue);
+void slri_cl_queue_close(void *device, struct slri_queue *queue);
+slr_status slri_cl_submit(void *device, struct slri_submission *submission);
+// Fills, and waits. For who makes buffers.
+slr_status slri_cl_fill_at_once(struct slri_opencl *opencl, void *memory, uint64_t bytes, unsigned char value);
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether kernels can stay on the device, and how many groups of them: found by trying, never by a name. A canary that
+// looks at a word of host memory runs in one group fewer than the device says it has compute units. Those that say they
+// are there while none has ended run at once; and with so many of them an ordinary kernel must still be done.
+#include "base/clock.h"
+#include "base/memory_map.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "backend/opencl/opencl.h"
+
+#include <string.h>
+
+extern const char slri_embedded_cl_words_h[], slri_embedded_cl_canary_h[];
+
+#define MOST_GROUPS 32u
+#define LINE 32u // words
+#define WORDS ((MOST_GROUPS + 2) * LINE)
+#define LOOKS (1u << 22)       // then the canary ends by itself
+#define ARRIVE_NS 300000000u   // all groups have begun by then, or never will
+#define ORDINARY_NS 300000000u // an ordinary kernel beside them is done by then, or waits for them
+
+struct canary {
+    struct slri_opencl *opencl;
+    uint32_t *words; // host memory that the device uses
+    slri_cl_mem mem;
+    slri_cl_program program;
+    slri_cl_kernel stays, ordinary;
+    slri_cl_queue queue[2];
+};
+
+// ---- building ------------------------------------------------------------------------------------------------------
+
+static bool try_build(struct canary *canary, const char *options)
+{
+    struct slri_opencl *opencl = canary->opencl;
+    slri_text text = SLRI_TEXT_INIT;
+    slri_text_printf(&text, "%s%s", slri_embedded_cl_words_h, slri_embedded_cl_canary_h);
+    struct slri_cl_text source = {"slr_canary", "slipring: probe.c", options, slri_text_view(&text)};
+    bool built = !text.out_of_memory && slri_cl_build(opencl, &source, &canary->program) == SLR_OK;
+    if (built)
+        opencl->stay.options = options;
+    slri_text_free(&text);
+    return built;
+}
+
+static bool build(struct canary *canary)
+{
+    uint32_t version = canary->opencl->facts.opencl;
+    return (version >= 300 && try_build(canary, "-cl-std=CL3.0")) ||
+           (version >= 200 && try_build(canary, "-cl-std=CL2.0")) || try_build(canary, "-cl-std=CL1.2");
+}
+
+static bool set_up(struct canary *canary)
+{
+    struct slri_opencl *opencl = canary->opencl;
+    const struct slri_cl *cl = opencl->cl;
+    int32_t error;
+    canary->words = slri_map_reserve(WORDS * sizeof *canary->words);
+    if (!canary->words || !build(canary))
+        return false;
+    canary->mem = cl->CreateBuffer(opencl->context, SLRI_CL_MEM_READ_WRITE | SLRI_CL_MEM_USE_HOST_PTR,
+                                   WORDS * sizeof *canary->words, canary->words, &error);
+    canary->stays = cl->CreateKernel(canary->program, "slr_canary", &error);
+    canary->ordinary = cl->CreateKernel(canary->program, "slr_ordinary", &error);
+    for (int i = 0; i < 2; ++i)
+        canary->queue[i] = cl->CreateCommandQueue(opencl->context, opencl->id, 0, &error);
+    return canary->mem && canary->stays && canary->ordinary && canary->queue[0] && canary->queue[1];
+}
+
+static void tear_down(struct canary *canary)
+{
+    const struct slri_cl *cl = canary->opencl->cl;
+    for (int i = 0; i < 2; ++i)
+        if (canary->queue[i])
+            cl->ReleaseCommandQueue(canary->queue[i]);
+    if (canary->ordinary)
+        cl->ReleaseKernel(canary->ordinary);
+    if (canary->stays)
+        cl->ReleaseKernel(canary->stays);
+    if (canary->mem)
+        cl->ReleaseMemObject(canary->mem);
+    if (canary->program)
+        cl->ReleaseProgram(canary->program);
+    slri_map_release(canary->words, WORDS * sizeof *canary->words);
+}
+
+// ---- running -------------------------------------------------------------------------------------------------------
+
+static bool launch(struct canary *canary, uint32_t queue, slri_cl_kernel kernel, uint32_t groups, slri_cl_event *event)
+{
+    const struct slri_cl *cl = canary->opencl->cl;
+    const size_t global = groups, local = 1;
+    const uint32_t looks = LOOKS;
+    return cl->SetKernelArg(kernel, 0, sizeof canary->mem, &canary->mem) == SLRI_CL_SUCCESS &&
+           (kernel != canary->stays || cl->SetKernelArg(kernel, 1, sizeof looks, &looks) == SLRI_CL_SUCCESS) &&
+           cl->EnqueueNDRangeKernel(canary->queue[queue], kernel, 1, NULL, &global, &local, 0, NULL, event) ==
+               SLRI_CL_SUCCESS &&
+           cl->Flush(canary->queue[queue]) == SLRI_CL_SUCCESS;
+}
+
+static uint32_t look_at(const uint32_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE); // behind it, what its writer did before
+}
+
+// How many groups have begun and go on: each has looked again since.
+static uint32_t count_running(const struct canary *canary, uint32_t groups)
+{
+    uint64_t deadline_ns = slri_deadline_after(ARRIVE_NS);
+    while (look_at(canary->words) < groups && !slri_passed(deadline_ns))
+        slri_yield();
+    uint32_t before[MOST_GROUPS], running = 0;
+    for (uint32_t i = 0; i < groups; ++i)
+        before[i] = look_at(canary->words + (i + 2) * LINE);
+    for (uint32_t i = 0; i < groups; ++i) {
+        const uint32_t *own = canary->words + (i + 2) * LINE;
+        while (before[i] != 0 && look_at(own) == before[i] && !slri_passed(deadline_ns))
+            slri_yield();
+        running += before[i] != 0 && look_at(own) != before[i] && look_at(own + 1) == 0;
+    }
+    return running;
+}
+
+static bool is_done(struct canary *canary, slri_cl_event event, uint64_t deadline_ns)
+{
+    int32_t status = 1;
+    do {
+        if (canary->opencl->cl->GetEventInfo(event, SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                             NULL) != SLRI_CL_SUCCESS)
+            return false;
+        if (status <= 0)
+            return status == 0;
+        slri_yield();
+    } while (!slri_passed(deadline_ns));
+    return false;
+}
+
+// Runs it in so many groups; gives how many ran at once, 0 where nothing else can run beside them. The groups have
+// ended when this returns: told to, or by themselves.
+static uint32_t try_groups(struct canary *canary, uint32_t groups)
+{
+    const struct slri_cl *cl = canary->opencl->cl;
+    slri_cl_event stays = NULL, ordinary = NULL;
+    memset(canary->words, 0, WORDS * sizeof *canary->words);
+    if (!launch(canary, 0, canary->stays, groups, &stays))
+        return 0;
+    uint32_t running = count_running(canary, groups);
+    bool beside = launch(canary, 1, canary->ordinary, 1, &ordinary) &&
+                  is_done(canary, ordinary, slri_deadline_after(ORDINARY_NS));
+    __atomic_store_n(canary->words + LINE, 1, __ATOMIC_RELEASE); // nothing comes with it
+    bool ended = cl->WaitForEvents(1, &stays) == SLRI_CL_SUCCESS;
+    if (ordinary) {
+        cl->WaitForEvents(1, &ordinary);
+        cl->ReleaseEvent(ordinary);
+    }
+    cl->ReleaseEvent(stays);
+    // Told by the word, not by its own end: so a write of the host is seen while the kernel runs.
+    bool heard = ended && look_at(canary->words + 2 * LINE + 1) < LOOKS;
+    return heard && beside ? running : 0;
+}
+
+// Drivers that compile a kernel when it is first run do that here: one group each, which is told to go before it comes.
+static bool warm_up(struct canary *canary)
+{
+    const struct slri_cl *cl = canary->opencl->cl;
+    slri_cl_event event;
+    canary->words[LINE] = 1;
+    for (int i = 0; i < 2; ++i) {
+        if (!launch(canary, 0, i == 0 ? canary->stays : canary->ordinary, 1, &event))
+            return false;
+        bool done = cl->WaitForEvents(1, &event) == SLRI_CL_SUCCESS;
+        cl->ReleaseEvent(event);
+        if (!done)
+            return false;
+    }
+    return true;
+}
+
+static void probe(struct slri_opencl *opencl)
+{
+    struct canary canary = {.opencl = opencl};
+    // The last unit is left to everything else.
+    uint32_t most = opencl->facts.compute_units - 1, groups = 0;
+    most = most < MOST_GROUPS ? most : MOST_GROUPS;
+    if (most != 0 && set_up(&canary) && warm_up(&canary))
+        for (uint32_t tries = 0; tries < 3 && groups == 0 && most > tries; ++tries)
+            groups = try_groups(&canary, most - tries);
+    opencl->stay.groups = groups;
+    tear_down(&canary);
+}
+
+uint32_t slri_cl_groups_that_stay(struct slri_opencl *opencl)
+{
+    slri_mutex_lock(&opencl->stay_lock);
+    if (!opencl->stay.probed)
+        probe(opencl);
+    opencl->stay.probed = true;
+    slri_mutex_unlock(&opencl->stay_lock);
+    return opencl->stay.groups;
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: an in-order command queue each. The front half's queue (device/queue.h) says what may begin; a thread of the
+// pool then gives the device the commands of one submission and waits for them together.
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "backend/opencl/opencl.h"
+
+// So many are begun before the first is waited for.
+#define MOST_BEGUN 32
+
+struct slri_cl_stream {
+    slri_cl_queue queue;
+    slri_cl_event begun[MOST_BEGUN];
+    uint32_t count;
+};
+
+// ---- life ----------------------------------------------------------------------------------------------------------
+
+static slri_cl_queue make_queue(struct slri_opencl *opencl, uint32_t priority, int32_t *error)
+{
+    const struct slri_cl *cl = opencl->cl;
+    uint64_t level = priority > SLR_DEFAULT_PRIORITY   ? SLRI_CL_QUEUE_PRIORITY_HIGH
+                     : priority < SLR_DEFAULT_PRIORITY ? SLRI_CL_QUEUE_PRIORITY_LOW
+                                                       : SLRI_CL_QUEUE_PRIORITY_MEDIUM;
+    const uint64_t properties[] = {SLRI_CL_QUEUE_PRIORITY_KHR, level, 0};
+    if (opencl->facts.priorities && cl->CreateCommandQueueWithProperties)
+        return cl->CreateCommandQueueWithProperties(opencl->context, opencl->id, properties, error);
+    return cl->CreateCommandQueue(opencl->context, opencl->id, 0, error);
+}
+
+slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, struct slri_cl_stream **out)
+{
+    int32_t error;
+    struct slri_cl_stream *stream = slri_alloc(opencl->allocator, sizeof *stream);
+    if (!stream)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a stream", opencl->name);
+    stream->queue = make_queue(opencl, priority, &error);
+    if (!stream->queue) {
+        slri_free(opencl->allocator, stream, sizeof *stream);
+        return slri_cl_failed(opencl->name, "CreateCommandQueue", error);
+    }
+    *out = stream;
+    return SLR_OK;
+}
+
+void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *stream)
+{
+    if (!stream)
+        return;
+    opencl->cl->ReleaseCommandQueue(stream->queue);
+    slri_free(opencl->allocator, stream, sizeof *stream);
+}
+
+// ---- what was begun ------------------------------------------------------------------------------------------------
+
+// The first of its events that says why.
+static slr_status why_failed(struct slri_opencl *opencl, const struct slri_cl_stream *stream, int32_t error)
+{
+    for (uint32_t i = 0; i < stream->count; ++i) {
+        int32_t status = 0;
+        int32_t asked = opencl->cl->GetEventInfo(stream->begun[i], SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                                 sizeof status, &status, NULL);
+        if (asked == SLRI_CL_SUCCESS && status < 0)
+            return slri_cl_failed(opencl->name, "WaitForEvents", status);
+    }
+    return slri_cl_failed(opencl->name, "WaitForEvents", error);
+}
+
+static slr_status wait_for_begun(struct slri_opencl *opencl, struct slri_cl_stream *stream)
+{
+    if (stream->count == 0)
+        return SLR_OK;
+    int32_t error = opencl->cl->WaitForEvents(stream->count, stream->begun);
+    slr_status status = error == SLRI_CL_SUCCESS ? SLR_OK : why_failed(opencl, stream, error);
+    for (uint32_t i = 0; i < stream->count; ++i)
+        opencl->cl->ReleaseEvent(stream->begun[i]);
+    stream->count = 0;
+    return status;
+}
+
+// Takes a command that `call` has begun, or its failure.
+static slr_status begun(struct slri_opencl *opencl, struct slri_cl_stream *stream, const char *call, int32_t error,
+                        slri_cl_event event)
+{
+    if (error != SLRI_CL_SUCCESS)
+        return slri_cl_failed(opencl->name, call, error);
+    stream->begun[stream->count++] = event;
+    return stream->count == MOST_BEGUN ? wait_for_begun(opencl, stream) : SLR_OK;
+}
+
+// ---- commands ------------------------------------------------------------------------------------------------------
+
+static bool has_addresses(const struct slri_opencl *opencl)
+{
+    return opencl->memory <= SLRI_CL_COARSE;
+}
+
+static slr_status copy_svm(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *to, const void *from,
+                           uint64_t bytes)
+{
+    slri_cl_event event;
+    int32_t error = opencl->cl->EnqueueSVMMemcpy(stream->queue, 0, to, from, bytes, 0, NULL, &event);
+    return begun(opencl, stream, "EnqueueSVMMemcpy", error, event);
+}
+
+static slr_status copy_in(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device, const void *host,
+                          uint64_t bytes)
+{
+    uint64_t offset;
+    slri_cl_event event;
+    if (has_addresses(opencl))
+        return copy_svm(opencl, stream, device, host, bytes);
+    slri_cl_mem mem = slri_cl_find_memory(opencl, device, &offset);
+    int32_t error = opencl->cl->EnqueueWriteBuffer(stream->queue, mem, 0, offset, bytes, host, 0, NULL, &event);
+    return begun(opencl, stream, "EnqueueWriteBuffer", error, event);
+}
+
+static slr_status copy_out(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *host, const void *device,
+                           uint64_t bytes)
+{
+    uint64_t offset;
+    slri_cl_event event;
+    if (has_addresses(opencl))
+        return copy_svm(opencl, stream, host, device, bytes);
+    slri_cl_mem mem = slri_cl_find_memory(opencl, device, &offset);
+    int32_t error = opencl->cl->EnqueueReadBuffer(stream->queue, mem, 0, offset, bytes, host, 0, NULL, &event);
+    return begun(opencl, stream, "EnqueueReadBuffer", error, event);
+}
+
+static slr_status move(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *to, const void *from,
+                       uint64_t bytes)
+{
+    uint64_t to_offset, from_offset;
+    slri_cl_event event;
+    if (has_addresses(opencl))
+        return copy_svm(opencl, stream, to, from, bytes);
+    slri_cl_mem to_mem = slri_cl_find_memory(opencl, to, &to_offset);
+    slri_cl_mem from_mem = slri_cl_find_memory(opencl, from, &from_offset);
+    int32_t error =
+        opencl->cl->EnqueueCopyBuffer(stream->queue, from_mem, to_mem, from_offset, to_offset, bytes, 0, NULL, &event);
+    return begun(opencl, stream, "EnqueueCopyBuffer", error, event);
+}
+
+// OpenCL copies no ranges that overlap: by way of a third.
+static slr_status move_over_itself(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *to,
+                                   const void *from, uint64_t bytes)
+{
+    void *between;
+    SLRI_TRY(slri_cl_buffer_create(opencl, bytes, &between));
+    slr_status status = move(opencl, stream, between, from, bytes);
+    if (status == SLR_OK)
+        status = move(opencl, stream, to, between, bytes);
+    slr_status waited = wait_for_begun(opencl, stream);
+    slri_cl_buffer_destroy(opencl, between, bytes);
+    return status == SLR_OK ? waited : status;
+}
+
+static slr_status fill_aligned(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *to, uint64_t bytes,
+                               const void *pattern, uint32_t pattern_bytes)
+{
+    uint64_t offset;
+    slri_cl_event event;
+    int32_t error;
+    if (bytes == 0)
+        return SLR_OK;
+    if (has_addresses(opencl)) {
+        error = opencl->cl->EnqueueSVMMemFill(stream->queue, to, pattern, pattern_bytes, bytes, 0, NULL, &event);
+        return begun(opencl, stream, "EnqueueSVMMemFill", error, event);
+    }
+    slri_cl_mem mem = slri_cl_find_memory(opencl, to, &offset);
+    error = opencl->cl->EnqueueFillBuffer(stream->queue, mem, pattern, pattern_bytes, offset, bytes, 0, NULL, &event);
+    return begun(opencl, stream, "EnqueueFillBuffer", error, event);
+}
+
+// OpenCL fills from multiples of the pattern's size only. From elsewhere: the pattern's beginning up to such a place,
+// then the pattern turned by as much, then its end. The command keeps the pattern until it is done.
+static slr_status fill(struct slri_opencl *opencl, struct slri_cl_stream *stream, const struct slri_command *command)
+{
+    unsigned char *to = command->fill.device, turned[16];
+    const unsigned char *pattern = command->fill.pattern;
+    uint32_t size = command->fill.pattern_bytes;
+    uint32_t head = (uint32_t)((size - (uintptr_t)to % size) % size); // chunks begin at multiples of 16
+    if (head == 0)
+        return fill_aligned(opencl, stream, to, command->fill.bytes, pattern, size);
+    for (uint32_t i = 0; i < size; ++i)
+        turned[i] = pattern[(head + i) % size];
+    uint64_t middle = command->fill.bytes - size;
+    SLRI_TRY(copy_in(opencl, stream, to, pattern, head));
+    SLRI_TRY(fill_aligned(opencl, stream, to + head, middle, turned, size));
+    return copy_in(opencl, stream, to + head + middle, pattern + head, size - head);
+}
+
+static slr_status dispatch(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                           const struct slri_command *command, slr_status before)
+{
+    (void)before;
+    slri_cl_event event;
+    SLRI_TRY(slri_cl_dispatch(opencl, stream->queue, command, &event));
+    return begun(opencl, stream, "EnqueueNDRangeKernel", SLRI_CL_SUCCESS, event);
+}
+
+// ---- commands by their tags ----------------------------------------------------------------------------------------
+
+typedef slr_status run_function(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                                const struct slri_command *command, slr_status before);
+
+static slr_status run_copy_in(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                              const struct slri_command *command, slr_status before)
+{
+    (void)before;
+    return copy_in(opencl, stream, command->copy.device, command->copy.host, command->copy.bytes);
+}
+
+static slr_status run_copy_out(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                               const struct slri_command *command, slr_status before)
+{
+    (void)before;
+    return copy_out(opencl, stream, command->copy.host, command->copy.device, command->copy.bytes);
+}
+
+static slr_status run_move(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                           const struct slri_command *command, slr_status before)
+{
+    (void)before;
+    uintptr_t to = (uintptr_t)command->move.to, from = (uintptr_t)command->move.from;
+    uint64_t bytes = command->move.bytes, apart = to > from ? to - from : from - to;
+    if (apart == 0)
+        return SLR_OK;
+    return (apart < bytes ? move_over_itself : move)(opencl, stream, command->move.to, command->move.from, bytes);
+}
+
+static slr_status run_fill(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                           const struct slri_command *command, slr_status before)
+{
+    (void)before;
+    return fill(opencl, stream, command);
+}
+
+// What was begun before it is done first, and its failure told.
+static slr_status run_call(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                           const struct slri_command *command, slr_status before)
+{
+    slr_status waited = wait_for_begun(opencl, stream);
+    slri_queue_pool_enter_host(&opencl->pool);
+    command->call.function(command->call.user, before == SLR_OK ? waited : before);
+    slri_queue_pool_leave_host(&opencl->pool);
+    return waited;
+}
+
+static slr_status run_task(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                           const struct slri_command *command, slr_status before)
+{
+    (void)before;
+    SLRI_TRY(wait_for_begun(opencl, stream));
+    slri_queue_pool_enter_host(&opencl->pool);
+    slr_status status = command->task.function(command->task.user);
+    slri_queue_pool_leave_host(&opencl->pool);
+    return status;
+}
+
+static slr_status run_stamp(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                            const struct slri_command *command, slr_status before)
+{
+    (void)before;
+    slr_status waited = wait_for_begun(opencl, stream);
+    *command->stamp = slri_now_ns();
+    return waited;
+}
+
+static run_function *const run_of[SLRI_OPS] = {
+    [SLRI_COPY_IN] = run_copy_in, [SLRI_COPY_OUT] = run_copy_out, [SLRI_COPY] = run_move,     [SLRI_FILL] = run_fill,
+    [SLRI_CALL] = run_call,       [SLRI_STAMP] = run_stamp,       [SLRI_DISPATCH] = dispatch, [SLRI_TASK] = run_task,
+};
+
+static bool moves_nothing(const struct slri_command *command)
+{
+    return command->op <= SLRI_FILL && (command->op == SLRI_COPY   ? command->move.bytes
+                                        : command->op == SLRI_FILL ? command->fill.bytes
+                                                                   : command->copy.bytes) == 0;
+}
+
+static const struct slri_queue_runner runner;
+
+// The stream that the calling thread works for; without one the device's own, which the caller has locked.
+static struct slri_cl_stream *stream_here(struct slri_opencl *opencl)
+{
+    struct slri_queue *queue = slri_queue_current();
+    return queue && queue->device == opencl && queue->runner == &runner ? queue->native : opencl->own;
+}
+
+static slr_status run(void *device, const struct slri_command *command, slr_status before)
+{
+    struct slri_opencl *opencl = device;
+    return moves_nothing(command) ? SLR_OK : run_of[command->op](opencl, stream_here(opencl), command, before);
+}
+
+static slr_status finish(void *device)
+{
+    struct slri_opencl *opencl = device;
+    return wait_for_begun(opencl, stream_here(opencl));
+}
+
+static void ready(struct slri_queue *queue)
+{
+    struct slri_opencl *opencl = queue->device;
+    slri_queue_pool_add(&opencl->pool, queue);
+}
+
+static const struct slri_queue_runner runner = {ready, run, finish};
+
+slr_status slri_cl_queue_open(void *device, struct slri_queue *queue)
+{
+    struct slri_opencl *opencl = device;
+    struct slri_cl_stream *stream;
+    SLRI_TRY(slri_queue_pool_start(&opencl->pool));
+    SLRI_TRY(slri_cl_stream_create(opencl, queue->priority, &stream));
+    queue->device = device;
+    queue->native = stream;
+    queue->runner = &runner;
+    return SLR_OK;
+}
+
+void slri_cl_queue_close(void *device, struct slri_queue *queue)
+{
+    slri_cl_stream_destroy(device, queue->native);
+    queue->native = NULL;
+}
+
+slr_status slri_cl_submit(void *device, struct slri_submission *submission)
+{
+    struct slri_opencl *opencl = device;
+    if (submission->queue)
+        return slri_queue_submit(device, submission, &runner);
+    slri_mutex_lock(&opencl->own_lock);
+    slr_status status = slri_queue_submit(device, submission, &runner);
+    slri_mutex_unlock(&opencl->own_lock);
+    return status;
+}
+
+slr_status slri_cl_fill_at_once(struct slri_opencl *opencl, void *memory, uint64_t bytes, unsigned char value)
+{
+    slri_mutex_lock(&opencl->own_lock);
+    slr_status status = fill_aligned(opencl, opencl->own, memory, bytes, &value, 1);
+    slr_status waited = wait_for_begun(opencl, opencl->own);
+    slri_mutex_unlock(&opencl->own_lock);
+    return status == SLR_OK ? waited : status;
+}

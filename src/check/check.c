@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public functions: one check of one kernel, kept until it is destroyed.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "check/generate.h"
+
+#include <string.h>
+
+enum { LAUNCHES_MAX = 2 };
+
+struct slr_check {
+    slr_kernel *kernel; // held: names of files and of the kernel are its program's
+    struct slri_region *region;
+    struct slri_findings findings;
+    slr_check_launch launch[LAUNCHES_MAX];
+    uint32_t launches;
+    slr_check_line *lines; // of the first launch
+    uint32_t line_count;
+};
+
+// ---- running -------------------------------------------------------------------------------------------------------
+
+static slr_status record(struct slri_plan *plan, const struct slri_trial *trial, uint64_t instructions,
+                         slr_check_launch *out)
+{
+    uint32_t count = plan->entry->bindings;
+    const char **words = slri_region_take(plan->region, (count + 1) * sizeof *words);
+    uint8_t *generated = slri_region_take(plan->region, count + 1);
+    if (words == NULL || generated == NULL)
+        return SLRI_FAIL(NO_MEMORY, "no memory to check kernel %s", plan->entry->name);
+    for (uint32_t i = 0; i < count; i++) {
+        words[i] = slri_trial_words(plan, trial, i);
+        generated[i] = plan->given[i] == NULL;
+    }
+    *out = (slr_check_launch){.shared_bytes = (uint32_t)trial->shared_bytes,
+                              .instructions = instructions,
+                              .arguments = words,
+                              .generated = generated,
+                              .argument_count = count};
+    memcpy(out->grid, trial->grid, sizeof out->grid);
+    memcpy(out->block, trial->block, sizeof out->block);
+    return SLR_OK;
+}
+
+static slr_status launch(struct slr_check *check, struct slri_plan *plan, const struct slri_trial *trial)
+{
+    struct slri_outcome outcome = {.findings = check->findings, .counts_traffic = check->launches == 0};
+    outcome.findings.launch = check->launches;
+    SLRI_TRY(slri_trial_run(plan, trial, &outcome));
+    check->findings = outcome.findings;
+    if (outcome.counts_traffic) {
+        check->lines = outcome.lines;
+        check->line_count = outcome.line_count;
+    }
+    return record(plan, trial, outcome.instructions, &check->launch[check->launches++]);
+}
+
+static slr_status run(struct slr_check *check, struct slri_plan *plan)
+{
+    struct slri_trial even, ragged;
+    struct slri_outcome learned = {0};
+    bool has_ragged;
+    SLRI_TRY(slri_generate_even(plan, &even, &learned));
+    SLRI_TRY(launch(check, plan, &even));
+    SLRI_TRY(slri_generate_ragged(plan, &even, &learned, &ragged, &has_ragged));
+    if (has_ragged)
+        SLRI_TRY(launch(check, plan, &ragged));
+    slri_findings_drop_harmless(&check->findings);
+    slri_findings_sort(&check->findings);
+    return SLR_OK;
+}
+
+// ---- what was asked ------------------------------------------------------------------------------------------------
+
+static slr_status take_arguments(struct slri_plan *plan)
+{
+    const slr_check_desc *desc = plan->desc;
+    unsigned char room[16];
+    for (uint32_t i = 0; i < desc->argument_count; i++) {
+        const slr_check_argument *given = &desc->arguments[i];
+        struct slri_bound bound;
+        if (given->parameter >= plan->entry->bindings)
+            return SLRI_FAIL(INVALID, "kernel %s has %u parameters, and an argument for number %u was given",
+                             plan->entry->name, plan->entry->bindings, given->parameter + 1);
+        plan->is_unset[given->parameter] = given->is_unset;
+        if (given->arg.kind == 0 && given->is_unset)
+            continue;
+        bool is_small = plan->entry->binding[given->parameter].type->bytes <= sizeof room;
+        void *to = is_small ? room : slri_region_take(plan->region, plan->entry->binding[given->parameter].type->bytes);
+        if (to == NULL)
+            return SLRI_FAIL(NO_MEMORY, "no memory to check kernel %s", plan->entry->name);
+        SLRI_TRY(slri_argument_settle(plan->kernel, given->parameter, &given->arg, to, &bound));
+        plan->given[given->parameter] = given;
+    }
+    return SLR_OK;
+}
+
+static slr_status check_desc(const slr_check_desc *desc)
+{
+    if (desc->struct_size != sizeof *desc)
+        return SLRI_FAIL(INVALID, "slr_check_desc.struct_size is %u, not %zu: begin with SLR_CHECK_DESC_INIT",
+                         desc->struct_size, sizeof *desc);
+    if (desc->argument_count && !desc->arguments)
+        return SLRI_FAIL(INVALID, "slr_check_desc.argument_count is not 0 but arguments is NULL");
+    for (int i = 1; i < 3; i++)
+        if ((desc->grid[i] && !desc->grid[0]) || (desc->block[i] && !desc->block[0]))
+            return SLRI_FAIL(INVALID, "slr_check_desc: a grid or a block has a size along %c and none along x",
+                             "xyz"[i]);
+    return SLR_OK;
+}
+
+static slr_status make_plan(struct slri_plan *plan, slr_kernel *kernel)
+{
+    plan->kernel = kernel;
+    plan->module = kernel->program->module;
+    plan->entry = kernel->entry;
+    plan->entry_index = (uint32_t)(kernel->entry - plan->module->entry);
+    if (plan->entry->bindings > SLRI_CHECK_PARAMETERS_MAX)
+        return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; kernels of %d can be checked", plan->entry->name,
+                         plan->entry->bindings, SLRI_CHECK_PARAMETERS_MAX);
+    SLRI_TRY(check_desc(plan->desc));
+    SLRI_TRY(take_arguments(plan));
+    slri_plan_find_slots(plan);
+    return SLR_OK;
+}
+
+static slr_status check_kernel(struct slr_check *check, const slr_check_desc *desc)
+{
+    static const slr_check_desc none = SLR_CHECK_DESC_INIT;
+    struct slri_interp *interp = NULL;
+    struct slri_plan *plan = slri_region_take(check->region, sizeof *plan);
+    if (plan == NULL)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a check");
+    plan->region = check->region;
+    plan->desc = desc ? desc : &none;
+    SLRI_TRY(make_plan(plan, check->kernel));
+    SLRI_TRY(slri_interp_create(plan->module, &interp));
+    plan->interp = interp;
+    slr_status status = run(check, plan);
+    slri_interp_destroy(interp);
+    return status;
+}
+
+slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out)
+{
+    if (!kernel || !out)
+        return SLRI_FAIL(INVALID, "slr_kernel_check: %s is NULL", kernel ? "out" : "kernel");
+    slr_check *check = slri_alloc(NULL, sizeof *check);
+    if (check == NULL)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a check");
+    slri_kernel_hold(kernel);
+    check->kernel = kernel;
+    check->region = check->findings.region = slri_region_create();
+    slr_status status = check->region ? check_kernel(check, desc) : SLRI_FAIL(NO_MEMORY, "no memory for a check");
+    if (status == SLR_OK)
+        *out = check;
+    else
+        slr_check_destroy(check);
+    return status;
+}
+
+void slr_check_destroy(slr_check *check)
+{
+    if (check == NULL)
+        return;
+    slri_region_destroy(check->region);
+    slri_kernel_release(check->kernel);
+    slri_free(NULL, check, sizeof *check);
+}
+
+// ---- asking --------------------------------------------------------------------------------------------------------
+
+slr_status slr_check_get_info(const slr_check *check, slr_check_info *out)
+{
+    if (!check || !out)
+        return SLRI_FAIL(INVALID, "slr_check_get_info: %s is NULL", check ? "out" : "check");
+    *out = (slr_check_info){.kernel = check->kernel->info.name,
+                            .findings = check->findings.count,
+                            .errors = slri_findings_count(&check->findings, SLR_CHECK_ERROR),
+                            .warnings = slri_findings_count(&check->findings, SLR_CHECK_WARNING),
+                            .notes = slri_findings_count(&check->findings, SLR_CHECK_NOTE),
+                            .launches = check->launches};
+    return SLR_OK;
+}
+
+static slr_check_place place_of(const slr_check *check, struct slri_where where, const struct slri_check_thread *by)
+{
+    slr_check_place place = {0};
+    if (where.line == 0)
+        return place;
+    place.file = check->kernel->program->module->file[where.file];
+    place.line = where.line;
+    place.column = where.column;
+    memcpy(place.block, by->block, sizeof place.block);
+    memcpy(place.thread, by->thread, sizeof place.thread);
+    return place;
+}
+
+slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out)
+{
+    if (!check || !out)
+        return SLRI_FAIL(INVALID, "slr_check_get_finding: %s is NULL", check ? "out" : "check");
+    if (index >= check->findings.count)
+        return SLRI_FAIL(NOT_FOUND, "the check has %u findings, number %u was asked for", check->findings.count, index);
+    const struct slri_finding *finding = &check->findings.list[index];
+    *out = (slr_check_finding){.code = finding->code,
+                               .level = finding->level,
+                               .name = slri_check_name(finding->code),
+                               .message = finding->message,
+                               .advice = slri_check_advice(finding->code),
+                               .at = place_of(check, finding->at, &finding->by),
+                               .other = place_of(check, finding->other, &finding->by_other),
+                               .count = finding->count,
+                               .launch = finding->launch};
+    return SLR_OK;
+}
+
+slr_status slr_check_get_launch(const slr_check *check, uint32_t index, slr_check_launch *out)
+{
+    if (!check || !out)
+        return SLRI_FAIL(INVALID, "slr_check_get_launch: %s is NULL", check ? "out" : "check");
+    if (index >= check->launches)
+        return SLRI_FAIL(NOT_FOUND, "the check has %u launches, number %u was asked for", check->launches, index);
+    *out = check->launch[index];
+    return SLR_OK;
+}
+
+slr_status slr_check_get_line(const slr_check *check, uint32_t index, slr_check_line *out)
+{
+    if (!check || !out)
+        return SLRI_FAIL(INVALID, "slr_check_get_line: %s is NULL", check ? "out" : "check");
+    if (index >= check->line_count)
+        return SLRI_FAIL(NOT_FOUND, "the check has %u lines, number %u was asked for", check->line_count, index);
+    *out = check->lines[index];
+    return SLR_OK;
+}

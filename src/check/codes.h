@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every finding: its number, its name, how much it matters, and what its reader can do about it.
+//
+// A number is printed as SLR-C followed by three digits and is never used again for something else. A finding is an
+// ERROR where the kernel does what CUDA leaves undefined, with results that may differ; a WARNING where it relies on
+// what the language does not promise or what the launch must provide; a NOTE where it is right and could be faster.
+#ifndef SLRI_CHECK_CODES_H
+#define SLRI_CHECK_CODES_H
+
+// X(number, NAME, LEVEL, name, advice)
+#define SLRI_CHECK_LIST(X)                                                                                             \
+    /* 1-9: where */                                                                                                   \
+    X(1, OUTSIDE_BUFFER, ERROR, "outside-buffer",                                                                      \
+      "test the index against the buffer's size before the access, or make the buffer larger")                         \
+    X(2, OUTSIDE_ARRAY, ERROR, "outside-array",                                                                        \
+      "keep the index between 0 and the extent minus 1, or make the array "                                            \
+      "larger")                                                                                                        \
+    X(3, MISALIGNED, ERROR, "misaligned",                                                                              \
+      "let the offset be a multiple of the size that is read or written: a GPU ends the kernel otherwise")             \
+    X(4, NEEDS_PADDING, WARNING, "needs-padding",                                                                      \
+      "guard this access too, or allocate the buffer for all threads of the grid")                                     \
+    X(5, OUTSIDE_BY_DATA, WARNING, "outside-by-data",                                                                  \
+      "test the value that was read before it is used as an index, or give real data with --arg")                      \
+    /* 10-19: two threads at once */                                                                                   \
+    X(10, RACE_SHARED, ERROR, "shared-race",                                                                           \
+      "put __syncthreads() between the two accesses, where all threads reach "                                         \
+      "it")                                                                                                            \
+    X(11, RACE_GLOBAL, ERROR, "global-race",                                                                           \
+      "let each thread write its own element, use an atomic, or split the kernel: blocks are not ordered; within a "   \
+      "block, __syncthreads() orders")                                                                                 \
+    X(12, SAME_VALUE, NOTE, "same-value-race",                                                                         \
+      "let one thread write it: the value is the same today, and still a race in the language")                        \
+    /* 20-29: values that nobody gave */                                                                               \
+    X(20, UNSET_SHARED, ERROR, "unset-shared",                                                                         \
+      "write it first, and put __syncthreads() behind that: shared memory begins as anything")                         \
+    X(21, UNSET_VARIABLE, ERROR, "unset-variable", "give it a value where it is declared, or on every path to here")   \
+    X(22, UNSET_BUFFER, ERROR, "unset-buffer", "fill the buffer before the launch, or write before reading")           \
+    /* 30-39: barriers */                                                                                              \
+    X(30, BARRIER_DIVERGED, ERROR, "diverged-barrier",                                                                 \
+      "let every thread of the block reach the same barrier: move it behind the branch, and leave the condition "      \
+      "around the work")                                                                                               \
+    X(31, BARRIER_PASSED, ERROR, "passed-barrier",                                                                     \
+      "let every thread of the block reach it: move it out of the branch or loop that some threads skip")              \
+    X(32, BARRIER_RETURNED, WARNING, "returned-before-barrier",                                                        \
+      "put the condition around the work instead of returning: CUDA wants every thread of the block at a barrier")     \
+    X(33, WARP_DIVERGED, ERROR, "diverged-warp-function",                                                              \
+      "name in its mask exactly the lanes that come here, or let all lanes of the mask come")                          \
+    /* 40-49: arithmetic */                                                                                            \
+    X(40, OVERFLOW, ERROR, "signed-overflow",                                                                          \
+      "compute in a wider or an unsigned type: signed overflow is undefined in CUDA (slipring wraps)")                 \
+    X(41, SHIFT, ERROR, "shift-too-wide",                                                                              \
+      "shift by 0 up to one less than the number of bits (slipring takes the count modulo that)")                      \
+    X(42, DIVISION_BY_ZERO, ERROR, "division-by-zero", "test the divisor first")                                       \
+    /* 50-59: ends */                                                                                                  \
+    X(50, ENDLESS, ERROR, "endless", "look at the loop's condition; where it needs that long, allow more with --fuel") \
+    X(51, ASSERTION, ERROR, "assertion", "an assert of the kernel does not hold for these arguments")                  \
+    X(52, TRAPPED, ERROR, "trap", "the kernel ends itself by __trap() with these arguments")                           \
+    /* 60-69: speed */                                                                                                 \
+    X(60, UNCOALESCED, NOTE, "uncoalesced",                                                                            \
+      "let neighbouring threads touch neighbouring elements; where that cannot be, go through a tile in shared "       \
+      "memory")                                                                                                        \
+    X(61, BANK_CONFLICT, NOTE, "bank-conflict",                                                                        \
+      "pad the row by one element, or change which thread takes which element")                                        \
+    X(62, BRANCH_DIVERGENCE, NOTE, "branch-divergence",                                                                \
+      "let whole warps take one side: branch on threadIdx.x / 32, or sort the work so that neighbours agree")
+
+enum slri_check_code {
+#define SLRI_CHECK_ENUM(number, name, level, text, advice) SLRI_C_##name = number,
+    SLRI_CHECK_LIST(SLRI_CHECK_ENUM)
+#undef SLRI_CHECK_ENUM
+};
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was found. The same thing on the same pair of lines is one finding, however many threads do it.
+#ifndef SLRI_CHECK_FINDINGS_H
+#define SLRI_CHECK_FINDINGS_H
+
+#include "base/text.h"
+#include "check/codes.h"
+#include "kernel/ir.h"
+
+#include <slipring/check.h>
+
+struct slri_check_thread { // which thread, anywhere in the grid
+    uint32_t block[3], thread[3];
+};
+
+struct slri_finding {
+    unsigned code;
+    slr_check_level level;
+    struct slri_where at, other; // other.line 0: none
+    struct slri_check_thread by, by_other;
+    uint64_t count;
+    uint32_t launch;
+    const char *message;
+};
+
+struct slri_findings {
+    struct slri_region *region; // what it keeps lies there
+    struct slri_finding *list;
+    uint32_t count, room;
+    uint32_t launch; // the one that runs
+    bool out_of_memory;
+};
+
+#define SLRI_FINDINGS_LIMIT 200 // more are not kept
+
+slr_check_level slri_check_level(unsigned code);
+const char *slri_check_name(unsigned code);
+const char *slri_check_advice(unsigned code);
+
+// Counts one more of it; true where it is new and a message is wanted: then slri_findings_say follows at once, on the
+// last of the list. `other` NULL: there is none. Of the two places the later one in the source becomes `at`.
+bool slri_findings_add(struct slri_findings *all, unsigned code, struct slri_where at,
+                       const struct slri_check_thread *by, const struct slri_where *other,
+                       const struct slri_check_thread *by_other);
+void slri_findings_say(struct slri_findings *all, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+uint32_t slri_findings_count(const struct slri_findings *all, slr_check_level level);
+// Writing the same value is no news where writing different ones on the same lines is.
+void slri_findings_drop_harmless(struct slri_findings *all);
+void slri_findings_sort(struct slri_findings *all);
+
+#endif

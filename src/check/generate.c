@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/generate.h"
+
+#include "base/status.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROBE_ELEMENTS 65536
+#define PROBE_FUEL 5000
+#define PROBE_STEPS 16000000 // a second or two
+#define PROBE_SHARED 16384
+#define RAGGED_BY 5 // fewer than threads: with blocks of 32 and more, neither a multiple nor a neighbour of one
+
+// ---- names ---------------------------------------------------------------------------------------------------------
+
+enum role { ROLE_NONE, ROLE_SIZE, ROLE_WIDTH, ROLE_HEIGHT, ROLE_DEPTH, ROLE_START, ROLE_STEP };
+
+static const struct name {
+    const char *text;
+    enum role role;
+    bool is_whole; // the name is exactly this; else it is part of it
+} names[] = {
+    {"offset", ROLE_START, false}, {"start", ROLE_START, false},   {"begin", ROLE_START, false},
+    {"first", ROLE_START, false},  {"base", ROLE_START, false},    {"stride", ROLE_STEP, false},
+    {"step", ROLE_STEP, false},    {"width", ROLE_WIDTH, false},   {"col", ROLE_WIDTH, false},
+    {"pitch", ROLE_WIDTH, false},  {"height", ROLE_HEIGHT, false}, {"row", ROLE_HEIGHT, false},
+    {"depth", ROLE_DEPTH, false},  {"w", ROLE_WIDTH, true},        {"nx", ROLE_WIDTH, true},
+    {"h", ROLE_HEIGHT, true},      {"ny", ROLE_HEIGHT, true},      {"m", ROLE_HEIGHT, true},
+    {"d", ROLE_DEPTH, true},       {"nz", ROLE_DEPTH, true},       {"n", ROLE_SIZE, true},
+    {"k", ROLE_SIZE, true},        {"side", ROLE_SIZE, false},     {"size", ROLE_SIZE, false},
+    {"count", ROLE_SIZE, false},   {"len", ROLE_SIZE, false},      {"num", ROLE_SIZE, false},
+    {"elem", ROLE_SIZE, false},    {"total", ROLE_SIZE, false},    {"dim", ROLE_SIZE, false},
+};
+
+static enum role role_of(const char *name)
+{
+    char low[64];
+    size_t length = 0;
+    for (; name[length] && length + 1 < sizeof low; length++)
+        low[length] = (char)tolower((unsigned char)name[length]);
+    low[length] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].is_whole ? strcmp(low, names[i].text) == 0 : strstr(low, names[i].text) != NULL)
+            return names[i].role;
+    return ROLE_NONE;
+}
+
+// ---- sizes ---------------------------------------------------------------------------------------------------------
+
+static uint64_t extent(const struct slri_trial *trial, int axis)
+{
+    return (uint64_t)trial->grid[axis] * trial->block[axis];
+}
+
+static uint64_t threads_of(const struct slri_trial *trial)
+{
+    return extent(trial, 0) * extent(trial, 1) * extent(trial, 2);
+}
+
+static uint64_t least_extent(const struct slri_trial *trial, uint8_t axes)
+{
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 3; i++)
+        if ((axes >> i & 1) && extent(trial, i) < least)
+            least = extent(trial, i);
+    return least;
+}
+
+static uint64_t product_extent(const struct slri_trial *trial, uint8_t axes)
+{
+    uint64_t product = 1;
+    for (int i = 0; i < 3; i++)
+        product *= axes >> i & 1 ? extent(trial, i) : 1;
+    return product;
+}
+
+static uint64_t by_name(const struct slri_trial *trial, const struct slri_slot *slot, bool loops, bool *is_size)
+{
+    bool is_flat = extent(trial, 1) == 1;
+    enum role role = role_of(slot->name);
+    *is_size = role >= ROLE_SIZE && role <= ROLE_DEPTH;
+    switch (role) {
+    case ROLE_SIZE:
+        return is_flat ? extent(trial, 0) : loops ? least_extent(trial, 3) : threads_of(trial);
+    case ROLE_WIDTH:
+        return is_flat && loops ? 16 : extent(trial, 0);
+    case ROLE_HEIGHT:
+        return is_flat ? extent(trial, 0) : extent(trial, 1);
+    case ROLE_DEPTH:
+        return extent(trial, 2);
+    case ROLE_START:
+        return 0;
+    case ROLE_STEP:
+        return 2;
+    default:
+        return loops ? 4 : 1;
+    }
+}
+
+// What a whole number is, by what the kernel does with it, else by its name.
+static uint64_t choose_value(const struct slri_trial *trial, const struct slri_lessons *lessons,
+                             const struct slri_slot *slot, uint32_t index, bool *is_size)
+{
+    uint8_t pitch = lessons->pitch[index];
+    bool is_named = role_of(slot->name) >= ROLE_SIZE && role_of(slot->name) <= ROLE_DEPTH;
+    *is_size = is_named;
+    if (lessons->nears[index] && !pitch && !is_named) // a part of the block: a radius
+        return 4;
+    *is_size = true;
+    if (lessons->bound[index])
+        return least_extent(trial, lessons->bound[index]);
+    if (lessons->total[index])
+        return product_extent(trial, lessons->total[index]);
+    if (lessons->nears[index] && !pitch)
+        return trial->block[0];
+    if (pitch & 2) // a row's length, where a thread's y is multiplied by it
+        return extent(trial, 0);
+    if (pitch & 4)
+        return extent(trial, 1);
+    if ((pitch & 1) && extent(trial, 1) > 1) // columns lie behind each other
+        return extent(trial, 1);
+    uint64_t value = by_name(trial, slot, lessons->loops[index], is_size);
+    if ((pitch & 1) && *is_size) { // a row a thread
+        *is_size = true;
+        return 16;
+    }
+    return value;
+}
+
+static int64_t fitting(uint64_t value, enum slri_kind kind)
+{
+    uint32_t bits = 8 * slri_kind_bytes(kind) - slri_kind_is_signed(kind);
+    uint64_t most = bits >= 63 ? INT64_MAX : (UINT64_C(1) << bits) - 1;
+    return (int64_t)(value < most ? value : most);
+}
+
+static void choose_values(const struct slri_plan *plan, const struct slri_lessons *lessons, struct slri_trial *trial)
+{
+    for (uint32_t i = 0; i < plan->slots; i++) {
+        bool is_size;
+        uint64_t value = choose_value(trial, lessons, &plan->slot[i], i, &is_size);
+        trial->value[i] = fitting(value, plan->slot[i].kind);
+        trial->is_size[i] = is_size;
+    }
+}
+
+static int64_t read_whole(const void *from, enum slri_kind kind)
+{
+    uint64_t bits = 0;
+    uint32_t bytes = slri_kind_bytes(kind);
+    memcpy(&bits, from, bytes); // little-endian
+    unsigned unused = 64 - 8 * bytes;
+    return slri_kind_is_signed(kind) ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+}
+
+// Sizes that were given take part in the sizes of buffers.
+static void take_given(const struct slri_plan *plan, struct slri_trial *trial)
+{
+    for (uint32_t i = 0; i < plan->slots; i++) {
+        const struct slri_slot *slot = &plan->slot[i];
+        const slr_check_argument *given = plan->given[slot->binding];
+        struct slri_bound bound;
+        unsigned char room[4096];
+        if (given == NULL || plan->entry->binding[slot->binding].type->bytes > sizeof room ||
+            slri_argument_settle(plan->kernel, slot->binding, &given->arg, room, &bound) != SLR_OK)
+            continue;
+        trial->value[i] = read_whole(room + slot->offset, slot->kind);
+        trial->is_size[i] = trial->value[i] >= 8;
+    }
+}
+
+// ---- buffers -------------------------------------------------------------------------------------------------------
+
+struct fit {
+    uint64_t reach; // in elements
+    uint64_t size;
+    double cost;
+    char why[128];
+    bool tries_multiples;
+};
+
+// A size may be a little less than what is reached: then the rest is outside.
+static void try_size(struct fit *best, uint64_t size, bool is_slot, const char *why)
+{
+    double reach = (double)best->reach, wanted = (double)size;
+    double cost = size == best->reach ? (is_slot ? 0 : 0.0001)
+                  : !is_slot          ? 2
+                  : wanted > reach    ? (best->tries_multiples ? 0.05 : 0.001) + (wanted - reach) / wanted
+                  : reach - wanted <= 0.12 * wanted && !best->tries_multiples ? 0.02 + (reach - wanted) / wanted
+                                                                              : 2;
+    if (size == 0 || cost >= best->cost || cost > 0.5)
+        return;
+    best->cost = cost;
+    best->size = size;
+    snprintf(best->why, sizeof best->why, "%s", why);
+}
+
+// Simple sizes are tried before multiples of them, so that "side * side" is not found as "32 * side".
+static void try_multiples(struct fit *best, uint64_t size, bool is_slot, bool is_index, const char *why)
+{
+    static const uint32_t factors[] = {2, 3, 4, 8, 16, 32, 64, 128, 256};
+    char text[128];
+    if (!best->tries_multiples) {
+        try_size(best, size, is_slot, why);
+        snprintf(text, sizeof text, "%s + 1", why);
+        if (is_index && size + 1 == best->reach)
+            try_size(best, size + 1, is_slot, text);
+        return;
+    }
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        snprintf(text, sizeof text, "%u * %s", factors[i], why);
+        try_size(best, size * factors[i], is_slot, text);
+    }
+}
+
+static void try_slots(const struct slri_plan *plan, const struct slri_trial *trial, struct fit *best, bool is_index)
+{
+    uint32_t sizes = 0;
+    char why[128];
+    for (uint32_t i = 0; i < plan->slots; i++)
+        sizes += trial->is_size[i] && trial->value[i] > 0;
+    for (uint32_t i = 0; i < plan->slots; i++) {
+        uint64_t a = (uint64_t)trial->value[i];
+        if (!trial->is_size[i] || trial->value[i] <= 0 || a > UINT32_MAX)
+            continue;
+        try_multiples(best, a, true, is_index, plan->slot[i].name);
+        for (uint32_t k = sizes == 1 ? i : i + 1; k < plan->slots; k++) {
+            uint64_t b = (uint64_t)trial->value[k];
+            if (!trial->is_size[k] || trial->value[k] <= 0 || b > UINT32_MAX)
+                continue;
+            snprintf(why, sizeof why, "%.50s * %.50s", plan->slot[i].name, plan->slot[k].name);
+            try_multiples(best, a * b, true, is_index, why);
+            for (uint32_t m = k + 1; m < plan->slots; m++) {
+                uint64_t c = (uint64_t)trial->value[m];
+                if (!trial->is_size[m] || trial->value[m] <= 0 || c > UINT32_MAX)
+                    continue;
+                snprintf(why, sizeof why, "%.35s * %.35s * %.35s", plan->slot[i].name, plan->slot[k].name,
+                         plan->slot[m].name);
+                try_multiples(best, a * b * c, true, is_index, why);
+            }
+        }
+    }
+}
+
+static void try_shape(const struct slri_trial *trial, struct fit *best, bool is_index)
+{
+    uint64_t blocks = (uint64_t)trial->grid[0] * trial->grid[1] * trial->grid[2];
+    try_multiples(best, threads_of(trial), false, is_index, "threads");
+    try_multiples(best, blocks, false, is_index, "blocks");
+    try_multiples(best, threads_of(trial) / blocks, false, is_index, "threads a block");
+    static const char *const along[] = {"threads along x", "threads along y", "threads along z"};
+    for (int i = 0; i < 3; i++)
+        if (extent(trial, i) > 1)
+            try_multiples(best, extent(trial, i), false, is_index, along[i]);
+    if (!best->tries_multiples)
+        try_size(best, 1, false, "one element");
+}
+
+// What the guards of the kernel leave of all threads; 0: there are none, or not along all axes.
+static uint64_t guarded(const struct slri_plan *plan, const struct slri_lessons *lessons,
+                        const struct slri_trial *trial, char why[128])
+{
+    uint64_t product = 1;
+    size_t length = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        uint64_t least = extent(trial, axis) == 1 ? 1 : 0;
+        const char *name = NULL;
+        for (uint32_t i = 0; i < plan->slots; i++)
+            if ((lessons->bound[i] >> axis & 1) && trial->value[i] > 0) {
+                least = (uint64_t)trial->value[i];
+                name = plan->slot[i].name;
+            }
+        product *= least;
+        if (name != NULL)
+            length += (size_t)snprintf(why + length, 128 - length, "%s%.30s", length ? " * " : "", name);
+    }
+    return product;
+}
+
+static slr_status size_buffer(struct slri_plan *plan, const struct slri_outcome *probe, struct slri_trial *trial,
+                              uint32_t index, bool is_ragged)
+{
+    uint64_t element = plan->entry->binding[index].type->bytes;
+    uint64_t reach = index < SLRI_SOURCES_MAX ? probe->lessons.reach[index] : PROBE_ELEMENTS * element;
+    bool is_index = index < SLRI_SOURCES_MAX && probe->lessons.indexes[index];
+    struct fit best = {.reach = (reach + element - 1) / element, .cost = 1};
+    char why[128] = "";
+    uint64_t all = threads_of(trial), some = is_ragged ? guarded(plan, &probe->lessons, trial, why) : 0;
+    best.size = best.reach ? best.reach : 1;
+    for (int pass = 0; pass < 2; pass++) {
+        best.tries_multiples = pass == 1;
+        try_slots(plan, trial, &best, is_index);
+        try_shape(trial, &best, is_index);
+    }
+    trial->is_short[index] = some > 0 && some < all && best.reach == all && best.cost > 0;
+    if (trial->is_short[index]) {
+        best.size = some;
+        snprintf(best.why, sizeof best.why, "%s", why);
+    }
+    if (probe->was_cut) { // further than was seen, perhaps
+        best.size = best.size > PROBE_ELEMENTS ? best.size : PROBE_ELEMENTS;
+        *best.why = '\0';
+    }
+    if (best.size > UINT64_C(1) << 26)
+        return SLRI_FAIL(INVALID,
+                         "kernel %s: buffer '%s' is reached up to element %llu with generated arguments: give it, or "
+                         "the sizes, by hand",
+                         plan->entry->name, plan->entry->binding[index].name, (unsigned long long)best.size);
+    trial->bytes[index] = best.size * element;
+    trial->why[index] = *best.why ? slri_region_text(plan->region, best.why, strlen(best.why)) : NULL;
+    return SLR_OK;
+}
+
+static void choose_contents(const struct slri_plan *plan, const struct slri_lessons *lessons, struct slri_trial *trial)
+{
+    for (uint32_t i = 0; i < plan->entry->bindings && i < SLRI_SOURCES_MAX; i++) {
+        if (lessons->counts[i]) // a counter, as a launch begins with it
+            trial->contents[i] = SLRI_ZEROED;
+        else if (lessons->indexes[i])
+            trial->contents[i] = SLRI_COUNTING;
+        if (lessons->limit[i] != UINT64_MAX && lessons->limit[i] > 0 &&
+            (trial->limit[i] == 0 || lessons->limit[i] < trial->limit[i]))
+            trial->limit[i] = lessons->limit[i];
+    }
+}
+
+// ---- probing -------------------------------------------------------------------------------------------------------
+
+static bool chooses_shared(const struct slri_plan *plan)
+{
+    return plan->desc->shared_bytes == 0 && (plan->entry->function->uses & SLRI_USES_DYNAMIC);
+}
+
+static struct slri_trial ample(const struct slri_plan *plan, const struct slri_trial *trial)
+{
+    struct slri_trial made = *trial;
+    for (uint32_t i = 0; i < plan->entry->bindings; i++) {
+        made.bytes[i] = PROBE_ELEMENTS * plan->entry->binding[i].type->bytes;
+        made.is_short[i] = false;
+    }
+    if (chooses_shared(plan))
+        made.shared_bytes = PROBE_SHARED;
+    made.fuel = plan->desc->fuel && plan->desc->fuel < PROBE_FUEL ? plan->desc->fuel : PROBE_FUEL;
+    made.steps = plan->desc->steps && plan->desc->steps < PROBE_STEPS ? plan->desc->steps : PROBE_STEPS;
+    return made;
+}
+
+// Probes until values and contents no longer change what is learned.
+static slr_status probe(struct slri_plan *plan, struct slri_trial *trial, struct slri_outcome *outcome, bool chooses)
+{
+    for (int i = 0; i < 4; i++) {
+        struct slri_trial with = ample(plan, trial), before = *trial;
+        *outcome = (struct slri_outcome){0};
+        SLRI_TRY(slri_trial_run(plan, &with, outcome));
+        choose_contents(plan, &outcome->lessons, trial);
+        if (chooses) {
+            choose_values(plan, &outcome->lessons, trial);
+            take_given(plan, trial);
+        }
+        if (outcome->was_cut || memcmp(&before, trial, sizeof before) == 0)
+            break;
+    }
+    if (chooses_shared(plan))
+        trial->shared_bytes = (outcome->lessons.shared_reach + 15) / 16 * 16;
+    return SLR_OK;
+}
+
+// ---- shapes --------------------------------------------------------------------------------------------------------
+
+struct shape {
+    uint32_t grid[3], block[3];
+};
+
+// How many axes the kernel and what it calls asks for. Callees stand before their callers.
+static slr_status count_axes(const struct slri_plan *plan, int *out)
+{
+    const struct slri_flat *flat = &plan->interp->flat;
+    bool *reached = slri_region_take(plan->region, plan->module->functions);
+    if (reached == NULL)
+        return SLRI_FAIL(NO_MEMORY, "no memory to check kernel %s", plan->entry->name);
+    *out = 1;
+    for (uint32_t f = plan->module->functions; f-- > 0;) {
+        if (plan->module->function[f] == plan->entry->function)
+            reached[f] = true;
+        uint32_t end = f + 1 < plan->module->functions ? flat->function[f + 1].start : flat->count;
+        for (uint32_t i = flat->function[f].start; i < end && reached[f]; i++) {
+            const struct slri_code *code = &flat->code[i];
+            if (code->op == SLRI_CODE_CALL)
+                reached[code->imm] = true;
+            if (code->op == SLRI_CODE_BUILTIN && code->imm < SLRI_BUILTIN_BLOCK_DIM_X && (int)(code->imm % 3) >= *out)
+                *out = (int)(code->imm % 3) + 1;
+        }
+    }
+    return SLR_OK;
+}
+
+enum { SHAPES_MAX = 48 };
+struct shapes {
+    struct shape list[SHAPES_MAX];
+    uint32_t count;
+    uint32_t most; // threads a block
+    const slr_check_desc *desc;
+};
+
+// Of two axes a square grid and one that is not, so that a width and a height differ.
+static void add_shape(struct shapes *all, uint32_t x, uint32_t y, uint32_t z)
+{
+    static const uint32_t grids[][3] = {{2, 1, 1}, {2, 2, 1}, {2, 3, 1}, {2, 2, 2}, {2, 3, 2}};
+    const slr_check_desc *desc = all->desc;
+    struct shape made = {{0}, {x, y, z}};
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++)
+        threads *= made.block[i] = desc->block[i] ? desc->block[i] : desc->block[0] ? 1 : made.block[i];
+    if (threads == 0 || (threads > all->most && !desc->block[0]))
+        return;
+    for (uint32_t g = z > 1 ? 3 : y > 1 ? 1 : 0; g < (z > 1 ? 5u : y > 1 ? 3u : 1u); g++) {
+        for (int i = 0; i < 3; i++)
+            made.grid[i] = desc->grid[i] ? desc->grid[i] : desc->grid[0] ? 1 : grids[g][i];
+        bool is_new = all->count < SHAPES_MAX;
+        for (uint32_t i = 0; i < all->count; i++)
+            is_new &= memcmp(&all->list[i], &made, sizeof made) != 0;
+        if (is_new)
+            all->list[all->count++] = made;
+    }
+}
+
+// A kernel's arrays of shared memory are as wide as its blocks, often with a column more.
+static void add_hints(struct shapes *all, const struct slri_plan *plan, int axes)
+{
+    for (uint32_t i = 0; i < plan->module->shareds; i++) {
+        const struct slri_type *type = plan->module->shared[i].type;
+        if (plan->entry->shared_offset[i] == UINT64_MAX || type->kind != SLRI_ARRAY)
+            continue;
+        while (type->of->kind == SLRI_ARRAY && type->of->of->kind == SLRI_ARRAY)
+            type = type->of;
+        bool is_table = type->of->kind == SLRI_ARRAY;
+        uint32_t outer = type->count < 2048 ? (uint32_t)type->count : 0;
+        uint32_t inner = is_table && type->of->count < 2048 ? (uint32_t)type->of->count : 0;
+        if (axes == 1) {
+            uint32_t width = is_table ? inner : outer;
+            if (width >= 64)
+                add_shape(all, width, 1, 1), add_shape(all, width / 2, 1, 1);
+        } else if (is_table) {
+            add_shape(all, outer, outer, 1);
+            add_shape(all, inner, outer, 1);
+        }
+    }
+}
+
+static void list_shapes(struct shapes *all, const struct slri_plan *plan, int axes)
+{
+    static const uint32_t flat[] = {256, 128, 64, 512, 32, 1024};
+    static const uint32_t tables[][2] = {{16, 16}, {32, 8}, {8, 8}, {32, 32}, {32, 4}, {32, 16}};
+    if (axes == 1 && plan->entry->max_threads)
+        add_shape(all, plan->entry->max_threads, 1, 1);
+    add_hints(all, plan, axes);
+    for (size_t i = 0; i < sizeof flat / sizeof *flat && axes == 1; i++)
+        add_shape(all, flat[i], 1, 1);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && axes == 2; i++)
+        add_shape(all, tables[i][0], tables[i][1], 1);
+    if (axes == 3)
+        add_shape(all, 8, 8, 8), add_shape(all, 8, 8, 4), add_shape(all, 4, 4, 4);
+    if (all->count == 0)
+        add_shape(all, all->most < 32 ? all->most : 32, 1, 1);
+}
+
+static uint32_t count_sizes(const struct slri_plan *plan)
+{
+    uint32_t sizes = 0;
+    for (uint32_t i = 0; i < plan->slots; i++)
+        sizes += !slri_plan_is_given(plan, i);
+    return sizes;
+}
+
+// A shape that the kernel is not made for shows as indices outside arrays and as parts of arrays that nobody writes.
+static slr_status choose_shape(struct slri_plan *plan, const struct shapes *all, struct slri_trial *best,
+                               struct slri_outcome *learned)
+{
+    uint32_t least = UINT32_MAX;
+    bool prefers_square = count_sizes(plan) < 2;
+    struct slri_lessons first_guess = {0};
+    for (uint32_t i = 0; i < plan->slots; i++)
+        first_guess.loops[i] = true; // small, so that the first probe is quick
+    for (uint32_t i = 0; i < all->count && least > 0; i++) {
+        const struct shape *shape = &all->list[i];
+        struct slri_trial trial = {.shared_bytes = plan->desc->shared_bytes};
+        struct slri_outcome outcome;
+        bool is_square = shape->block[1] * shape->grid[1] == shape->block[0] * shape->grid[0];
+        if (shape->block[1] > 1 && prefers_square != is_square && !plan->desc->grid[0] && !plan->desc->block[0])
+            continue;
+        memcpy(trial.grid, shape->grid, sizeof trial.grid);
+        memcpy(trial.block, shape->block, sizeof trial.block);
+        choose_values(plan, &first_guess, &trial);
+        take_given(plan, &trial);
+        slr_status status = probe(plan, &trial, &outcome, true);
+        if (status == SLR_INVALID && i + 1 < all->count)
+            continue; // such a block may have no such launch: another may
+        SLRI_TRY(status);
+        if (outcome.misfits >= least)
+            continue;
+        least = outcome.misfits;
+        *best = trial;
+        *learned = outcome;
+    }
+    return least < UINT32_MAX ? SLR_OK
+                              : SLRI_FAIL(INVALID,
+                                          "kernel %s: none of the shapes that were tried can be launched: give "
+                                          "a grid and a block",
+                                          plan->entry->name);
+}
+
+// ---- both launches -------------------------------------------------------------------------------------------------
+
+static slr_status size_buffers(struct slri_plan *plan, const struct slri_outcome *learned, struct slri_trial *trial,
+                               bool is_ragged)
+{
+    trial->fuel = plan->desc->fuel ? plan->desc->fuel : 1000000;
+    trial->steps = plan->desc->steps ? plan->desc->steps : 200000000;
+    for (uint32_t i = 0; i < plan->entry->bindings; i++)
+        if (plan->entry->binding[i].is_buffer && !plan->given[i])
+            SLRI_TRY(size_buffer(plan, learned, trial, i, is_ragged));
+    return SLR_OK;
+}
+
+slr_status slri_generate_even(struct slri_plan *plan, struct slri_trial *out, struct slri_outcome *learned)
+{
+    struct shapes all = {.desc = plan->desc};
+    int axes;
+    all.most = plan->entry->max_threads ? plan->entry->max_threads : 1024;
+    SLRI_TRY(count_axes(plan, &axes));
+    list_shapes(&all, plan, axes);
+    SLRI_TRY(choose_shape(plan, &all, out, learned));
+    return size_buffers(plan, learned, out, false);
+}
+
+slr_status slri_generate_ragged(struct slri_plan *plan, const struct slri_trial *even, struct slri_outcome *learned,
+                                struct slri_trial *out, bool *is_there)
+{
+    *out = *even;
+    *is_there = false;
+    for (uint32_t i = 0; i < plan->slots; i++) {
+        if (slri_plan_is_given(plan, i) || !(learned->lessons.bound[i] | learned->lessons.total[i]))
+            continue;
+        out->value[i] -= out->value[i] > 2 * RAGGED_BY ? RAGGED_BY : out->value[i] > 1;
+        *is_there = true;
+    }
+    if (!*is_there)
+        return SLR_OK;
+    SLRI_TRY(probe(plan, out, learned, false));
+    return size_buffers(plan, learned, out, true);
+}

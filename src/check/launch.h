@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A check's launches: memory for the arguments, one run of the grid, watched.
+#ifndef SLRI_CHECK_LAUNCH_H
+#define SLRI_CHECK_LAUNCH_H
+
+#include "check/watch.h"
+#include "device/kernel.h"
+
+enum { SLRI_CHECK_PARAMETERS_MAX = 256 };
+
+struct slri_plan { // what is the same in all launches of a check
+    slr_kernel *kernel;
+    const struct slri_interp *interp;
+    const struct slri_module *module;
+    const struct slri_entry *entry;
+    uint32_t entry_index;
+    const slr_check_desc *desc;
+    struct slri_region *region; // of what outlives the launches
+    const slr_check_argument *given[SLRI_CHECK_PARAMETERS_MAX];
+    bool is_unset[SLRI_CHECK_PARAMETERS_MAX];
+    struct slri_slot slot[SLRI_SLOTS_MAX];
+    uint32_t slots;
+};
+
+enum slri_contents { SLRI_RANDOM, SLRI_COUNTING, SLRI_ZEROED };
+
+struct slri_trial { // one launch
+    uint32_t grid[3], block[3];
+    uint64_t shared_bytes;
+    int64_t value[SLRI_SLOTS_MAX]; // of slots that nobody gave
+    bool is_size[SLRI_SLOTS_MAX];  // the value follows from the number of threads
+    // Of buffers that nobody gave:
+    uint64_t bytes[SLRI_CHECK_PARAMETERS_MAX];
+    const char *why[SLRI_CHECK_PARAMETERS_MAX]; // "n", "4 * n": where that size comes from; NULL: as far as is reached
+    bool is_short[SLRI_CHECK_PARAMETERS_MAX];
+    enum slri_contents contents[SLRI_CHECK_PARAMETERS_MAX];
+    uint64_t limit[SLRI_CHECK_PARAMETERS_MAX]; // elements are below it (0: none)
+    uint64_t fuel, steps;
+};
+
+struct slri_outcome {
+    struct slri_findings findings; // in the run's region, or the one given
+    struct slri_lessons lessons;
+    uint32_t misfits;    // findings that may be the shape's fault, not the kernel's
+    bool counts_traffic; // asked for: notes, and lines in the region of the findings
+    slr_check_line *lines;
+    uint32_t line_count;
+    uint64_t instructions;
+    bool was_cut; // it has used up its steps or fuel
+};
+
+// Finds the whole numbers among the entry's arguments.
+void slri_plan_find_slots(struct slri_plan *plan);
+bool slri_plan_is_given(const struct slri_plan *plan, uint32_t slot);
+
+// Runs it. `outcome->findings.region` NULL: findings are only counted, and gone when this returns.
+slr_status slri_trial_run(const struct slri_plan *plan, const struct slri_trial *trial, struct slri_outcome *outcome);
+
+// What an argument is, in words: "n = 507", "x = float[507], random".
+const char *slri_trial_words(const struct slri_plan *plan, const struct slri_trial *trial, uint32_t parameter);
+
+#endif

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/traffic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_BYTES 4
+
+bool slri_traffic_create(struct slri_traffic *traffic, struct slri_region *region, const struct slri_flat *flat)
+{
+    *traffic = (struct slri_traffic){.region = region, .flat = flat};
+    traffic->use = slri_region_take(region, (flat->count + 1) * sizeof *traffic->use);
+    return traffic->use != NULL;
+}
+
+// ---- global memory -------------------------------------------------------------------------------------------------
+
+static int compare_access(const void *left, const void *right)
+{
+    const struct slri_lane_access *a = left, *b = right;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static int64_t stride_of(const struct slri_lane_access *access, uint32_t count)
+{
+    if (count < 2)
+        return 0;
+    int64_t stride = (int64_t)(access[1].offset - access[0].offset);
+    for (uint32_t i = 2; i < count; i++)
+        if ((int64_t)(access[i].offset - access[i - 1].offset) != stride)
+            return 0;
+    return stride;
+}
+
+// Sectors that hold any byte of the request, against those that its distinct bytes would fill.
+static void count_sectors(struct slri_traffic_use *use, struct slri_lane_access *access, uint32_t count)
+{
+    uint64_t sectors = 0, bytes = 0, next_sector = 0, next_byte = 0;
+    use->stride = stride_of(access, count);
+    qsort(access, count, sizeof *access, compare_access);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t end = access[i].offset + access[i].bytes, from = access[i].offset;
+        uint64_t first = from / SLRI_SECTOR_BYTES, last = (end - 1) / SLRI_SECTOR_BYTES;
+        first = first < next_sector ? next_sector : first;
+        if (last >= first) {
+            sectors += last - first + 1;
+            next_sector = last + 1;
+        }
+        from = from < next_byte ? next_byte : from;
+        if (end > from) {
+            bytes += end - from;
+            next_byte = end;
+        }
+    }
+    use->requests++;
+    use->sectors += sectors;
+    use->least_sectors += (bytes + SLRI_SECTOR_BYTES - 1) / SLRI_SECTOR_BYTES;
+}
+
+// ---- shared memory -------------------------------------------------------------------------------------------------
+
+// Passes for lanes that are served together: as many as the busiest bank has different words.
+static uint32_t count_passes(const struct slri_lane_access *access, uint32_t count)
+{
+    uint64_t word[SLRI_BANKS][SLRI_WARP_THREADS * 4];
+    uint32_t words[SLRI_BANKS] = {0}, most = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t end = access[i].offset + access[i].bytes;
+        for (uint64_t at = access[i].offset / WORD_BYTES; at * WORD_BYTES < end; at++) {
+            uint32_t bank = (uint32_t)(at % SLRI_BANKS), known = 0;
+            while (known < words[bank] && word[bank][known] != at)
+                known++;
+            if (known == words[bank] && known < SLRI_WARP_THREADS * 4)
+                word[bank][words[bank]++] = at;
+            most = words[bank] > most ? words[bank] : most;
+        }
+    }
+    return most;
+}
+
+// Lanes of 8 bytes are served by halves of a warp, of 16 by quarters.
+static void count_banks(struct slri_traffic_use *use, const struct slri_lane_access *access, uint32_t count)
+{
+    uint64_t bytes = access[0].bytes;
+    uint32_t together = bytes <= 4 ? SLRI_WARP_THREADS : bytes <= 8 ? SLRI_WARP_THREADS / 2 : SLRI_WARP_THREADS / 4;
+    use->shared_requests++;
+    for (uint32_t first = 0; first < count; first += together) {
+        use->passes += count_passes(access + first, count - first < together ? count - first : together);
+        use->least_passes++;
+    }
+}
+
+// ---- steps ---------------------------------------------------------------------------------------------------------
+
+// A struct is moved in pieces of up to 16 bytes.
+static uint64_t piece_of(uint64_t bytes)
+{
+    return bytes <= 8 ? bytes : bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : 1;
+}
+
+static void count_access(struct slri_traffic *traffic, struct slri_traffic_use *use)
+{
+    uint64_t bytes = traffic->access[0].bytes, piece = piece_of(bytes);
+    for (uint64_t at = 0; at < bytes; at += piece) {
+        struct slri_lane_access access[SLRI_WARP_THREADS] = {{0, 0}};
+        for (uint32_t i = 0; i < traffic->count; i++)
+            access[i] = (struct slri_lane_access){traffic->access[i].offset + at, piece};
+        if (traffic->is_global)
+            count_sectors(use, access, traffic->count);
+        else
+            count_banks(use, access, traffic->count);
+    }
+}
+
+static uint32_t count_lanes(uint32_t lanes)
+{
+    return (uint32_t)__builtin_popcount(lanes);
+}
+
+void slri_traffic_end(struct slri_traffic *traffic)
+{
+    if (traffic->code == NULL)
+        return;
+    struct slri_traffic_use *use = &traffic->use[traffic->code - traffic->flat->code];
+    uint32_t lanes = count_lanes(traffic->lanes);
+    use->steps++;
+    use->lanes += lanes;
+    if (traffic->count > 0)
+        count_access(traffic, use);
+    if (traffic->code->op == SLRI_CODE_JUMP_IF_ZERO) {
+        uint32_t other = lanes - traffic->taken;
+        use->branches++;
+        use->active += lanes;
+        use->splits += traffic->taken > 0 && other > 0;
+        use->minority += traffic->taken < other ? traffic->taken : other;
+    }
+    traffic->code = NULL;
+}
+
+void slri_traffic_step(struct slri_traffic *traffic, uint32_t lanes, const struct slri_code *code)
+{
+    slri_traffic_end(traffic);
+    traffic->code = code;
+    traffic->lanes = lanes;
+    traffic->taken = traffic->count = 0;
+    traffic->is_global = traffic->is_shared = false;
+}
+
+// Of a copy from global to shared memory what comes first counts: the reading.
+void slri_traffic_access(struct slri_traffic *traffic, bool is_shared, uint64_t offset, uint64_t bytes)
+{
+    if (traffic->count == SLRI_WARP_THREADS || (is_shared ? traffic->is_global : traffic->is_shared))
+        return;
+    traffic->is_global = !is_shared;
+    traffic->is_shared = is_shared;
+    traffic->access[traffic->count++] = (struct slri_lane_access){offset, bytes};
+}
+
+void slri_traffic_jump(struct slri_traffic *traffic, bool is_taken)
+{
+    traffic->taken += is_taken;
+}
+
+// ---- notes ---------------------------------------------------------------------------------------------------------
+
+static double ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 0;
+}
+
+// How much of an instruction's excess there is; 0: too little to mention.
+static uint64_t excess_sectors(const struct slri_traffic_use *use)
+{
+    return use->sectors >= 2 * use->least_sectors ? use->sectors - use->least_sectors : 0;
+}
+
+static uint64_t excess_passes(const struct slri_traffic_use *use)
+{
+    return use->passes >= 2 * use->least_passes ? use->passes - use->least_passes : 0;
+}
+
+// A branch counts where a tenth of the lanes that come to it wait for the others: as the smaller side, or because they
+// have left the loop that it ends.
+static uint64_t excess_lanes(const struct slri_traffic_use *use)
+{
+    uint64_t all = use->branches * SLRI_WARP_THREADS;
+    bool is_split = use->minority * 10 >= use->active && use->splits > 1;
+    bool is_left = use->splits * 4 >= use->branches && use->active * 10 < all * 7;
+    return is_split || is_left ? all - use->active + use->minority : 0;
+}
+
+// The worst instruction of those of the same line is the one that is told of.
+static bool is_worst(const struct slri_traffic *traffic, uint32_t index,
+                     uint64_t (*excess)(const struct slri_traffic_use *))
+{
+    const struct slri_where *where = traffic->flat->where;
+    uint64_t own = excess(&traffic->use[index]);
+    if (own == 0)
+        return false;
+    for (uint32_t i = 0; i < traffic->flat->count; i++) {
+        uint64_t other = excess(&traffic->use[i]);
+        bool same_line = where[i].file == where[index].file && where[i].line == where[index].line;
+        if (same_line && (other > own || (other == own && i < index)))
+            return false;
+    }
+    return true;
+}
+
+static bool add(struct slri_findings *findings, unsigned code, struct slri_where where)
+{
+    static const struct slri_check_thread nobody = {{0, 0, 0}, {0, 0, 0}};
+    return slri_findings_add(findings, code, where, &nobody, NULL, NULL);
+}
+
+static void judge(const struct slri_traffic *traffic, uint32_t index, struct slri_findings *findings)
+{
+    const struct slri_traffic_use *use = &traffic->use[index];
+    struct slri_where where = traffic->flat->where[index];
+    if (is_worst(traffic, index, excess_sectors) && add(findings, SLRI_C_UNCOALESCED, where)) {
+        char apart[64] = "";
+        if (use->stride != 0)
+            snprintf(apart, sizeof apart, "; neighbouring threads are %lld bytes apart", (long long)use->stride);
+        slri_findings_say(findings,
+                          "a warp's request moves %.1f sectors of 32 bytes, where %.1f would do (%.0f %% efficiency)%s",
+                          ratio(use->sectors, use->requests), ratio(use->least_sectors, use->requests),
+                          100 * ratio(use->least_sectors, use->sectors), apart);
+    }
+    if (is_worst(traffic, index, excess_passes) && add(findings, SLRI_C_BANK_CONFLICT, where))
+        slri_findings_say(findings,
+                          "a warp's request to shared memory takes %.1f passes, where %.1f would do: its words share "
+                          "banks (32 of 4 bytes)",
+                          ratio(use->passes, use->shared_requests), ratio(use->least_passes, use->shared_requests));
+    if (is_worst(traffic, index, excess_lanes) && add(findings, SLRI_C_BRANCH_DIVERGENCE, where))
+        slri_findings_say(
+            findings,
+            "splits warps %llu of %llu times; %.1f of 32 lanes come to it, and %.1f of these wait for the "
+            "others",
+            (unsigned long long)use->splits, (unsigned long long)use->branches, ratio(use->active, use->branches),
+            ratio(use->minority, use->branches));
+}
+
+void slri_traffic_judge(const struct slri_traffic *traffic, struct slri_findings *findings)
+{
+    for (uint32_t i = 0; i < traffic->flat->count; i++)
+        judge(traffic, i, findings);
+}
+
+// ---- lines ---------------------------------------------------------------------------------------------------------
+
+static slr_check_line *line_at(slr_check_line *lines, uint32_t *count, const char *file, uint32_t line)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (lines[i].line == line && lines[i].file == file)
+            return &lines[i];
+    lines[*count] = (slr_check_line){.file = file, .line = line};
+    return &lines[(*count)++];
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+    const slr_check_line *a = left, *b = right;
+    int order = strcmp(a->file, b->file);
+    return order ? order : a->line < b->line ? -1 : a->line > b->line;
+}
+
+bool slri_traffic_lines(const struct slri_traffic *traffic, struct slri_region *region, slr_check_line **out,
+                        uint32_t *count)
+{
+    const struct slri_flat *flat = traffic->flat;
+    slr_check_line *lines = slri_region_take(region, (flat->count + 1) * sizeof *lines);
+    *count = 0;
+    if (lines == NULL)
+        return false;
+    for (uint32_t i = 0; i < flat->count; i++) {
+        const struct slri_traffic_use *use = &traffic->use[i];
+        if (use->requests + use->shared_requests + use->branches == 0)
+            continue;
+        slr_check_line *line = line_at(lines, count, flat->module->file[flat->where[i].file], flat->where[i].line);
+        line->requests += use->requests;
+        line->sectors += use->sectors;
+        line->least_sectors += use->least_sectors;
+        line->shared_requests += use->shared_requests;
+        line->passes += use->passes;
+        line->least_passes += use->least_passes;
+        line->branches += use->branches;
+        line->splits += use->splits;
+        line->steps += use->steps;
+        line->lanes += use->lanes;
+    }
+    qsort(lines, *count, sizeof *lines, compare_lines);
+    *out = lines;
+    return true;
+}

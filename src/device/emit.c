@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs as text: which emitter, of what.
+#include "base/status.h"
+#include "base/text.h"
+#include "device/kernel.h"
+#include "kernel/emit_c.h"
+#include "kernel/emit_c_kernel.h"
+#include "kernel/emit_cuda.h"
+#include "kernel/emit_opencl.h"
+#include "kernel/kernel.h"
+
+#include <slipring/emit.h>
+
+#include <string.h>
+
+static bool has_kernels(const struct slri_module *module)
+{
+    for (uint32_t i = 0; i < module->entries; i++)
+        if (module->entry[i].kind == SLRI_ENTRY_KERNEL)
+            return true;
+    return false;
+}
+
+static slr_status emit_c(const struct slri_module *module, const struct slri_entry *entry, const slr_emit_desc *desc,
+                         struct slri_text *out)
+{
+    if (!entry && module->entries == 1)
+        entry = &module->entry[0];
+    if (!entry && has_kernels(module))
+        return SLRI_FAIL(INVALID, "C is emitted of one kernel: name it, of the %u that '%s' has", module->entries,
+                         module->name);
+    if (!entry || entry->kind != SLRI_ENTRY_KERNEL)
+        return slri_emit_c(module, out);
+    bool is_given = desc->block[0] != 0;
+    uint32_t block[3] = {256, 1, 1}, grid[3] = {1, 1, 1};
+    for (int i = 0; i < 3 && is_given; i++)
+        block[i] = desc->block[i] ? desc->block[i] : 1;
+    if (!is_given && entry->max_threads && entry->max_threads < block[0])
+        block[0] = entry->max_threads;
+    SLRI_TRY(slri_kernel_check_shape(entry, grid, block, 0));
+    return slri_emit_c_kernel(module, entry, block, out);
+}
+
+static slr_status emit_opencl(const struct slri_module *module, const struct slri_entry *entry,
+                              const slr_emit_desc *desc, struct slri_text *out)
+{
+    uint32_t block[3];
+    for (int i = 0; i < 3; i++)
+        block[i] = desc->block[i] ? desc->block[i] : 1;
+    struct slri_opencl_options options = {.block = desc->block[0] ? block : NULL};
+    return slri_emit_opencl(module, entry, &options, out);
+}
+
+static slr_status emit(const struct slri_module *module, const struct slri_entry *entry, const slr_emit_desc *desc,
+                       struct slri_text *out)
+{
+    switch (desc->language) {
+    case SLR_LANGUAGE_C:
+        return emit_c(module, entry, desc, out);
+    case SLR_LANGUAGE_CUDA:
+        return slri_emit_cuda(module, entry, out);
+    case SLR_LANGUAGE_OPENCL:
+        return emit_opencl(module, entry, desc, out);
+    default:
+        return SLRI_FAIL(INVALID, "slr_emit_desc.language is %d, which is no slr_language", (int)desc->language);
+    }
+}
+
+static slr_status check(const slr_program *program, const slr_emit_desc *desc, const char *text, size_t room,
+                        const size_t *needed)
+{
+    if (!program || !desc || !needed || (room && !text))
+        return SLRI_FAIL(INVALID, "slr_program_emit: %s is NULL",
+                         !program  ? "program"
+                         : !desc   ? "desc"
+                         : !needed ? "needed"
+                                   : "text");
+    if (desc->struct_size != sizeof *desc)
+        return SLRI_FAIL(INVALID, "slr_emit_desc.struct_size is %u, not %zu: begin with SLR_EMIT_DESC_INIT",
+                         desc->struct_size, sizeof *desc);
+    return SLR_OK;
+}
+
+slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *desc, char *text, size_t room,
+                            size_t *needed)
+{
+    SLRI_TRY(check(program, desc, text, room, needed));
+    const struct slri_entry *entry = desc->name ? slri_module_entry(program->module, desc->name) : NULL;
+    if (desc->name && !entry)
+        return SLRI_FAIL(NOT_FOUND, "'%s' has no kernel and no handler '%s'", program->module->name, desc->name);
+    struct slri_text made = SLRI_TEXT_INIT;
+    slr_status status = emit(program->module, entry, desc, &made);
+    if (status == SLR_OK) {
+        *needed = made.length + 1;
+        if (*needed <= room)
+            memcpy(text, slri_text_view(&made), *needed);
+    }
+    slri_text_free(&made);
+    return status;
+}

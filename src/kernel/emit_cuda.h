@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA C emitter: kernels and handlers of a module become one file that NVRTC and nvcc compile without a header,
+// and that slipring's front end reads again (slri_source.is_emitted) as the same IR.
+//
+// A `__global__` kernel keeps its name and parameters. A handler NAME becomes
+// `extern "C" __device__ unsigned slre_NAME(struct slri_call *call)`, called as abi/handler.h says, by a thread for a
+// `__ring__` handler and by all threads of a block for a `__ring_block__` one; a fault is noted, the handler runs on
+// with its loops left and its indices in bounds, and the result is the fault. Of a kernel no access is checked.
+#ifndef SLRI_KERNEL_EMIT_CUDA_H
+#define SLRI_KERNEL_EMIT_CUDA_H
+
+#include "base/text.h"
+#include "kernel/ir.h"
+
+#include <slipring/status.h>
+
+// Appends the file: of one entry, or of all of the module's where `entry` is NULL. `#line` maps every statement to
+// where the user wrote it. Must be compiled with --fmad=false for the interpreter's results, as far as arithmetic goes:
+// math functions are CUDA's own. The module must pass slri_module_verify. Errors: NO_MEMORY.
+slr_status slri_emit_cuda(const struct slri_module *module, const struct slri_entry *entry, struct slri_text *out);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/emit_cuda.h"
+#include "base/status.h"
+#include "kernel/kernel.h"
+#include "kernel/math_kernel_test.h"
+#include "kernel/same_ir_test.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct slri_module *compile(const char *path, const char *text, bool is_emitted)
+{
+    static const char *const folders[] = {SLIPRING_SOURCE_DIR "/src", SLIPRING_SOURCE_DIR "/include"};
+    struct slri_source source = {.path = path, .text = text, .include = folders, .includes = 2};
+    source.is_emitted = is_emitted;
+    struct slri_module *module = NULL;
+    if (slri_kernel_compile(&source, &module) != SLR_OK)
+        print_error("%s\n", slr_error_message());
+    return module;
+}
+
+static bool comes_back(const char *path, const char *text)
+{
+    struct slri_module *module = compile(path, text, false);
+    assert_non_null(module);
+    struct slri_text emitted = SLRI_TEXT_INIT;
+    assert_int_equal(slri_emit_cuda(module, NULL, &emitted), SLR_OK);
+    struct slri_module *again = compile("emitted.cu", slri_text_view(&emitted), true);
+    if (!again && getenv("SLIPRING_SHOW"))
+        print_error("%s\n", slri_text_view(&emitted));
+    char *difference = again ? same_difference(module, again) : strdup("it is refused");
+    if (difference)
+        print_error("%s: %s\n", path, difference);
+    if (difference && getenv("SLIPRING_SHOW"))
+        print_error("%s\n", slri_text_view(&emitted));
+    bool is_same = !difference;
+    free(difference);
+    slri_text_free(&emitted);
+    slri_module_destroy(module);
+    slri_module_destroy(again);
+    return is_same;
+}
+
+static void each_file_comes_back(const char *pattern)
+{
+    glob_t found;
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    uint32_t same = 0;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        same += comes_back(found.gl_pathv[i], NULL);
+    assert_int_equal(same, found.gl_pathc);
+    globfree(&found);
+}
+
+static void files_come_back_as_the_same_ir(void **state)
+{
+    (void)state;
+    each_file_comes_back(SLIPRING_SOURCE_DIR "/examples/*/*.cu");
+    each_file_comes_back(SLIPRING_SOURCE_DIR "/tests/*/*.cu");
+}
+
+// Each math function of the table, with arguments of its own types.
+static void math_comes_back(void **state)
+{
+    (void)state;
+    struct slri_text text = SLRI_TEXT_INIT;
+    put_math_kernel(&text);
+    assert_true(comes_back("math.cu", slri_text_view(&text)));
+    slri_text_free(&text);
+}
+
+static char *emitted(const char *path, const char *text, const char *name)
+{
+    struct slri_module *module = compile(path, text, false);
+    assert_non_null(module);
+    struct slri_text out = SLRI_TEXT_INIT;
+    assert_int_equal(slri_emit_cuda(module, name ? slri_module_entry(module, name) : NULL, &out), SLR_OK);
+    slri_module_destroy(module);
+    return slri_text_take(&out);
+}
+
+static const char two_cu[] = "__device__ int twice(int a) { return 2 * a; }\n"
+                             "__device__ int thrice(int a) { return 3 * a; }\n"
+                             "__global__ void one(int *p, int class_) { p[0] = twice(class_); }\n"
+                             "__global__ void two(int *p) { p[0] = thrice(p[1]); }\n";
+
+static void one_kernel_brings_only_what_it_calls(void **state)
+{
+    (void)state;
+    char *text = emitted("two.cu", two_cu, "two");
+    assert_non_null(strstr(text, "slrf_thrice"));
+    assert_non_null(strstr(text, "void two("));
+    assert_null(strstr(text, "slrf_twice"));
+    assert_null(strstr(text, "void one("));
+    free(text);
+}
+
+static void statements_stand_at_the_lines_of_the_source(void **state)
+{
+    (void)state;
+    char *text = emitted("a \"b\".cu", "\n\n__global__ void k(int *p)\n{\n    p[0] = 7;\n}\n", NULL);
+    const char *line = strstr(text, "#line 5 \"a \\042b\\042.cu\"\n");
+    assert_non_null(line);
+    assert_non_null(strstr(line, "SLRI_AT(int, p, 0ll), 7)"));
+    free(text);
+}
+
+static void words_of_cpp_may_be_names(void **state)
+{
+    (void)state;
+    assert_true(comes_back("names.cu", "struct class { int new, this; };\n"
+                                       "__global__ void k(struct class *virtual, int r_1, int operator)\n"
+                                       "{ virtual[0].new = r_1 + operator + virtual[1].this; }\n"));
+}
+
+static void words_of_the_ir_are_no_words_of_a_user(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {"int x = *(int *)__slri_at(p, 1000);", "__slri_index(9, 3);",
+                                         "__slri_put(p, 3);", "int x = __slri_cas(p, 1, 2, 0, 0);"};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "__global__ void k(int *p) { %s }\n__global__ void l(int *p) { p[0] = 1; }\n",
+                 bodies[i]);
+        struct slri_source source = {.path = "user.cu", .text = text};
+        struct slri_module *module = NULL;
+        assert_int_not_equal(slri_kernel_compile(&source, &module), SLR_OK);
+        assert_non_null(strstr(slr_error_message(), "__slri_"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_come_back_as_the_same_ir),
+        cmocka_unit_test(math_comes_back),
+        cmocka_unit_test(one_kernel_brings_only_what_it_calls),
+        cmocka_unit_test(statements_stand_at_the_lines_of_the_source),
+        cmocka_unit_test(words_of_cpp_may_be_names),
+        cmocka_unit_test(words_of_the_ir_are_no_words_of_a_user),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

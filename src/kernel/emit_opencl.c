@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenCL C: the table of its spellings, its prelude, and how its entries begin.
+#include "kernel/emit_opencl.h"
+#include "base/status.h"
+#include "kernel/emit_c.h"
+#include "kernel/emit_device.h"
+#include "kernel/emit_opencl_check.h"
+#include "kernel/ir_names.h"
+#include "kernel/math/functions.h"
+
+#include <string.h>
+
+extern const char slri_embedded_slr_opencl_h[];
+extern const char slri_embedded_slr_opencl_ring_h[];
+
+struct opencl { // the emitter first
+    struct slri_d_emitter e;
+    const struct slri_opencl_options *options;
+};
+
+// ---- instructions that depend on more than a row -------------------------------------------------------------------
+
+static void put_convert(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    enum slri_kind from = e->c.function->reg_kind[in->a];
+    if (in->kind == SLRI_BOOL)
+        slri_d_spell(e, in, "$d($a != 0)");
+    else if (slri_kind_is_half(in->kind)) {
+        slri_d_spell(e, in, "$dSLRI_TO_$K(");
+        slri_text_printf(e->c.out, "%s, ", slri_kind_name(from));
+        slri_d_spell(e, in, "$a)");
+    } else
+        slri_d_spell(e, in,
+                     slri_kind_is_float(from) && !slri_kind_is_float(in->kind) ? "$dSLRI_TO_$K($a)" : "$d($T)$a");
+}
+
+static void put_arguments(struct slri_d_emitter *e, const struct slri_instr *in, uint32_t from)
+{
+    for (uint32_t i = from; i < in->args; i++) {
+        slri_d_put(e, i > from ? ", " : "");
+        slri_d_register(e, in->arg[i].reg);
+    }
+}
+
+static void put_math(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    slri_d_spell(e, in, "$d");
+    slri_text_printf(e->c.out, "%s(", slri_math_functions[in->imm].c_function);
+    put_arguments(e, in, 0);
+    slri_d_put(e, ")");
+}
+
+// All threads of the block come to a warp's functions together (emit_opencl_check.c).
+static void put_warp(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    static const char *const shuffles[] = {[SLRI_WARP_SHUFFLE] = "shuffle",
+                                           [SLRI_WARP_SHUFFLE_UP] = "up",
+                                           [SLRI_WARP_SHUFFLE_DOWN] = "down",
+                                           [SLRI_WARP_SHUFFLE_XOR] = "xor"};
+    static const char *const reductions[] = {"add", "min", "max", "and", "or", "xor"};
+    slri_d_spell(e, in, "$d");
+    if (in->imm == SLRI_WARP_SYNC) {
+        slri_d_put(e, "SLRI_SYNC()");
+    } else if (in->imm == SLRI_WARP_ACTIVE) {
+        slri_d_put(e, "slri_present()");
+    } else if (in->imm <= SLRI_WARP_SHUFFLE_XOR) {
+        slri_text_printf(e->c.out, "SLRI_SHUFFLE(%s, %s, ", slri_kind_name(in->kind), shuffles[in->imm]);
+        put_arguments(e, in, 0);
+        slri_d_put(e, ")");
+    } else if (in->imm == SLRI_WARP_BALLOT) {
+        slri_d_put(e, "slri_ballot(");
+        put_arguments(e, in, 0);
+        slri_d_put(e, ", slri_scratch)");
+    } else if (in->imm == SLRI_WARP_ALL || in->imm == SLRI_WARP_ANY) {
+        slri_d_put(e, "(slri_ballot(");
+        put_arguments(e, in, 0);
+        slri_d_put(e, in->imm == SLRI_WARP_ANY ? ", slri_scratch) != 0)" : ", slri_scratch) == (slri_present() & ");
+        if (in->imm == SLRI_WARP_ALL) {
+            slri_d_register(e, in->arg[0].reg);
+            slri_d_put(e, "))");
+        }
+    } else if (in->imm == SLRI_WARP_MATCH) {
+        slri_d_put(e, "slri_match(");
+        slri_d_register(e, in->arg[0].reg);
+        slri_d_spell(e, in, ", slri_bits_$K(");
+        slri_d_register(e, in->arg[1].reg);
+        slri_d_put(e, "), slri_scratch)");
+    } else {
+        slri_text_printf(e->c.out, "slri_reduce_%s_%s(", reductions[in->imm - SLRI_WARP_REDUCE_ADD],
+                         slri_kind_name(in->kind));
+        put_arguments(e, in, 0);
+        slri_d_put(e, ", slri_scratch)");
+    }
+}
+
+// OpenCL's long is %ld.
+static void put_format(struct slri_d_emitter *e, const char *format)
+{
+    struct slri_text text = SLRI_TEXT_INIT;
+    for (bool inside = false; *format; format++) {
+        bool ends = inside && strchr("diouxXcfFeEgGaAp%", *format);
+        if (!(inside && format[0] == 'l' && format[1] == 'l'))
+            slri_text_append(&text, format, 1);
+        inside = ends ? false : inside || *format == '%';
+    }
+    slri_d_string(e, slri_text_view(&text));
+    e->c.out->out_of_memory |= text.out_of_memory;
+    slri_text_free(&text);
+}
+
+// ---- entries -------------------------------------------------------------------------------------------------------
+
+static uint32_t scratch_words(const struct slri_entry *entry, const uint32_t *block)
+{
+    if (!(entry->function->uses & SLRI_USES_WARP))
+        return 1;
+    return block ? block[0] * block[1] * block[2] : entry->max_threads ? entry->max_threads : SLRI_BLOCK_MAX_THREADS;
+}
+
+static uint64_t scratch_at(const struct slri_entry *entry)
+{
+    return (entry->shared_bytes + 15) / 16 * 16;
+}
+
+uint64_t slri_opencl_shared_bytes(const struct slri_entry *entry)
+{
+    return scratch_at(entry) + 8 * (uint64_t)scratch_words(entry, NULL);
+}
+
+static void put_index(struct slri_d_emitter *e, const char *before, uint32_t index)
+{
+    slri_text_printf(e->c.out, "%s%u", before, index);
+}
+
+// Structs by value, as words of their alignment: a kernel's parameter takes no array.
+static void put_given_structs(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        if (entry->binding[i].type->kind != SLRI_STRUCT || entry->binding[i].is_buffer)
+            continue;
+        slri_text_printf(e->c.out, "struct slri_given_%s_%u { ", entry->name, i);
+        slri_d_words(e, entry->binding[i].type, "words");
+        slri_d_put(e, "; };\n");
+    }
+}
+
+static void put_binding(struct slri_d_emitter *e, const struct slri_entry *entry, uint32_t index)
+{
+    const struct slri_binding_info *binding = &entry->binding[index];
+    if (binding->is_outlet)
+        slri_d_put(e, "struct slri_out *");
+    else if (binding->is_buffer && entry->kind != SLRI_ENTRY_KERNEL) {
+        slri_text_printf(e->c.out, "SLRI_BUFFER_PARAM(%s)", binding->name);
+        return;
+    } else if (binding->is_buffer)
+        slri_d_put(e, binding->is_restrict ? "__global uchar *restrict " : "__global uchar *");
+    else if (binding->type->kind == SLRI_STRUCT)
+        slri_text_printf(e->c.out, "struct slri_given_%s_%u ", entry->name, index);
+    else
+        slri_text_printf(e->c.out, "%s ", e->dialect->kind[binding->type->kind]);
+    slri_d_put(e, binding->name);
+}
+
+static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    const uint32_t *block = ((struct opencl *)e)->options->block;
+    put_given_structs(e, entry);
+    slri_d_put(e, "__kernel ");
+    if (block)
+        slri_text_printf(e->c.out, "__attribute__((reqd_work_group_size(%u, %u, %u))) ", block[0], block[1], block[2]);
+    slri_text_printf(e->c.out, "void " SLRI_OPENCL_KERNEL_PREFIX "%s(", entry->name);
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        slri_d_put(e, i ? ", " : "");
+        put_binding(e, entry, i);
+    }
+    bool has_globals = entry->function->uses & SLRI_USES_GLOBAL;
+    if (has_globals)
+        slri_text_printf(e->c.out, "%s__global uchar *slri_globals", entry->bindings ? ", " : "");
+    if (entry->function->uses & SLRI_USES_DYNAMIC)
+        slri_text_printf(e->c.out, "%s__local uchar *slri_dynamic", entry->bindings || has_globals ? ", " : "");
+    slri_d_put(e, ")\n{\n");
+    for (uint32_t i = 0; i < e->c.module->shareds; i++) {
+        if (entry->shared_offset[i] == UINT64_MAX)
+            continue;
+        char name[24] = "slri_s";
+        struct slri_text number = SLRI_TEXT_INIT;
+        slri_text_printf(&number, "slri_s%u", i);
+        strncpy(name, slri_text_view(&number), sizeof name - 1);
+        slri_text_free(&number);
+        slri_d_put(e, "    __local ");
+        slri_d_words(e, e->c.module->shared[i].type, name);
+        slri_d_put(e, ";\n");
+    }
+    if (entry->function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER))
+        put_index(e, "    __local ulong slri_scratch[", scratch_words(entry, block)), slri_d_put(e, "];\n");
+}
+
+static void put_handler(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    slri_text_printf(e->c.out, "static void slrh_%s(__global uchar *slri_state, __global uchar *slri_message",
+                     entry->name);
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        slri_d_put(e, ", ");
+        put_binding(e, entry, i);
+    }
+    slri_d_put(e, ", __local uchar *slri_shared SLRI_AND_HERE)\n{\n");
+    for (uint32_t i = 0; i < e->c.module->shareds; i++)
+        if (entry->shared_offset[i] != UINT64_MAX)
+            slri_text_printf(e->c.out, "    __local uchar *slri_s%u = slri_shared + %llu;\n", i,
+                             (unsigned long long)entry->shared_offset[i]);
+    if (entry->function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER))
+        slri_text_printf(e->c.out, "    __local ulong *slri_scratch = (__local ulong *)(slri_shared + %llu);\n",
+                         (unsigned long long)scratch_at(entry));
+}
+
+static void put_entry(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    if (entry->kind == SLRI_ENTRY_KERNEL)
+        put_kernel(e, entry);
+    else
+        put_handler(e, entry);
+}
+
+static void put_wrapper(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    slri_text_printf(e->c.out,
+                     "uint " SLRI_ENTRY_SYMBOL_PREFIX "%s(struct slri_call *call, __local uchar *shared)\n{\n"
+                     "    struct slri_here here = {call, 0};\n    slrh_%s(call->state, call->message",
+                     entry->name, entry->name);
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        const struct slri_binding_info *binding = &entry->binding[i];
+        if (binding->is_outlet)
+            put_index(e, ", &call->out[", i);
+        else if (binding->is_buffer)
+            slri_text_printf(e->c.out, ", call->bound[%u].data, call->bound[%u].bytes", i, i);
+        else
+            slri_text_printf(e->c.out, ", *(__global %s *)call->bound[%u].data", e->dialect->kind[binding->type->kind],
+                             i);
+        slri_d_put(e, binding->is_outlet ? "]" : "");
+    }
+    slri_d_put(e, ", shared, &here);\n    return here.fault;\n}\n");
+}
+
+// ---- the table -----------------------------------------------------------------------------------------------------
+
+// Words of OpenCL that are names in C.
+static const char *const reserved[] = {"kernel",  "global",    "local",       "constant",   "private",    "generic",
+                                       "uniform", "pipe",      "read_only",   "write_only", "read_write", "half",
+                                       "complex", "imaginary", "image1d_t",   "image2d_t",  "image3d_t",  "sampler_t",
+                                       "event_t", "queue_t",   "clk_event_t", "uchar",      "ushort",     "uint",
+                                       "ulong",   "size_t",    "bool",        "true",       "false",      NULL};
+
+static const struct slri_dialect opencl = {
+    .kind = {[SLRI_BOOL] = "uchar",
+             [SLRI_I8] = "char",
+             [SLRI_U8] = "uchar",
+             [SLRI_I16] = "short",
+             [SLRI_U16] = "ushort",
+             [SLRI_I32] = "int",
+             [SLRI_U32] = "uint",
+             [SLRI_I64] = "long",
+             [SLRI_U64] = "ulong",
+             [SLRI_F32] = "float",
+             [SLRI_F64] = "double",
+             [SLRI_F16] = "ushort",
+             [SLRI_BF16] = "ushort"},
+    .space = {[SLRI_ROOT_NONE] = "",
+              [SLRI_ROOT_STATE] = "__global ",
+              [SLRI_ROOT_MESSAGE] = "__global ",
+              [SLRI_ROOT_BINDING] = "__global ",
+              [SLRI_ROOT_CONST] = "__constant ",
+              [SLRI_ROOT_LOCAL] = "",
+              [SLRI_ROOT_PARAM] = "",
+              [SLRI_ROOT_SHARED] = "__local ",
+              [SLRI_ROOT_GLOBAL] = "__global ",
+              [SLRI_ROOT_DYNAMIC] = "__local "},
+    .root_space = {[SLRI_ROOT_NONE] = "",
+                   [SLRI_ROOT_STATE] = ", G",
+                   [SLRI_ROOT_MESSAGE] = ", G",
+                   [SLRI_ROOT_BINDING] = ", G",
+                   [SLRI_ROOT_CONST] = ", C",
+                   [SLRI_ROOT_LOCAL] = ", P",
+                   [SLRI_ROOT_PARAM] = ", P",
+                   [SLRI_ROOT_SHARED] = ", L",
+                   [SLRI_ROOT_GLOBAL] = ", G",
+                   [SLRI_ROOT_DYNAMIC] = ", L"},
+    .suffix_i64 = "l",
+    .suffix_u64 = "ul",
+    .function = "SLRI_FN ",
+    .builtin = {"(uint)get_local_id(0)", "(uint)get_local_id(1)", "(uint)get_local_id(2)", "(uint)get_group_id(0)",
+                "(uint)get_group_id(1)", "(uint)get_group_id(2)", "(uint)get_local_size(0)", "(uint)get_local_size(1)",
+                "(uint)get_local_size(2)", "(uint)get_num_groups(0)", "(uint)get_num_groups(1)",
+                "(uint)get_num_groups(2)"},
+    .barrier = {"SLRI_SYNC", "SLRI_SYNC_COUNT", "SLRI_SYNC_AND", "SLRI_SYNC_OR"},
+    .order = {"0", "1", "2", "3", "4"},
+    .scope = {"0", "1", "2"},
+    .scope_suffix = {"", "", ""},
+    .rmw = {"add", "sub", "and", "or", "xor", "min", "max", "exchange", "increment", "decrement"},
+    .reserved = reserved,
+    .extra_param = "__local ulong *slri_scratch",
+    .extra_argument = "slri_scratch",
+    .extra_uses = SLRI_USES_WARP | SLRI_USES_BARRIER,
+    .spelling =
+        {
+            [SLRI_OP_MOVE] = "$d$a",
+            [SLRI_OP_NEG] = "$d-$a",
+            [SLRI_OP_NOT] = "$d~$a",
+            [SLRI_OP_ADD] = "$d$a + $b",
+            [SLRI_OP_SUB] = "$d$a - $b",
+            [SLRI_OP_MUL] = "$d$a * $b",
+            [SLRI_OP_DIV] = "$d$a / $b",
+            [SLRI_OP_REM] = "$d$a % $b",
+            [SLRI_OP_SHL] = "$d$a << $b",
+            [SLRI_OP_SHR] = "$d$a >> $b",
+            [SLRI_OP_AND] = "$d$a & $b",
+            [SLRI_OP_OR] = "$d$a | $b",
+            [SLRI_OP_XOR] = "$d$a ^ $b",
+            [SLRI_OP_EQ] = "$d$a == $b",
+            [SLRI_OP_NE] = "$d$a != $b",
+            [SLRI_OP_LT] = "$d$a < $b",
+            [SLRI_OP_LE] = "$d$a <= $b",
+            [SLRI_OP_GT] = "$d$a > $b",
+            [SLRI_OP_GE] = "$d$a >= $b",
+            [SLRI_OP_LOAD] = "$d*$p",
+            [SLRI_OP_STORE] = "SLRI_PUT($p, $b)",
+            [SLRI_OP_COPY] = "SLRI_COPY($p, $q, $n$S)",
+            [SLRI_OP_ZERO] = "SLRI_ZERO($p, $n$S)",
+            [SLRI_OP_ATOMIC_LOAD] = "$dSLRI_ATOMIC_LOAD($p, $K, $o, $s$S)",
+            [SLRI_OP_ATOMIC_STORE] = "SLRI_ATOMIC_STORE($p, $K, $b, $o, $s$S)",
+            [SLRI_OP_ATOMIC_RMW] = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",
+            [SLRI_OP_ATOMIC_CAS] = "$dSLRI_CAS($p, $K, $b, $c, $o, $s$S)",
+            [SLRI_OP_FENCE] = "slri_fence($o, $s)",
+            [SLRI_OP_REPLY] = "SLRI_REPLY($p, $y, $l$S)",
+            [SLRI_OP_SEND] = "SLRI_SEND($t, $b, $p, $y, $l$S)",
+            [SLRI_OP_INSTANCE] = "$dring_instance()",
+            [SLRI_OP_BUILTIN] = "$d$u",
+            [SLRI_OP_BARRIER] = "$d$B($a)",
+            [SLRI_OP_PRESENT] = "$d($z != 0)",
+        },
+    .counting = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",
+    .exchanging = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",
+    .print = put_format,
+    .convert = put_convert,
+    .math = put_math,
+    .warp = put_warp,
+    .entry = put_entry,
+    .wrapper = put_wrapper,
+    .words = true,
+    .gives_globals = true,
+};
+
+// ---- the file ------------------------------------------------------------------------------------------------------
+
+struct needs {
+    bool atomics_64;
+    uint64_t largest; // of what is copied
+};
+
+static bool finds_needs(const struct slri_c_emitter *c, const struct slri_instr *in, void *user)
+{
+    (void)c;
+    struct needs *needs = user;
+    needs->atomics_64 |=
+        in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS && slri_kind_bytes(in->kind) == 8;
+    if ((in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO) && in->imm > needs->largest)
+        needs->largest = in->imm;
+    return false;
+}
+
+static void put_prelude(const struct slri_module *module, const struct slri_entry *only,
+                        const struct slri_opencl_options *options, struct slri_text *out)
+{
+    struct slri_c_emitter c = {.module = module};
+    struct needs needs = {.largest = 64};
+    bool has_handlers = false;
+    for (uint32_t i = 0; i < module->functions; i++)
+        slri_c_any(&c, module->function[i]->body, finds_needs, &needs);
+    for (uint32_t i = 0; i < module->entries; i++)
+        has_handlers |= module->entry[i].kind != SLRI_ENTRY_KERNEL && (!only || only == &module->entry[i]);
+    slri_text_puts(out, options->c11_atomics ? "#define SLRI_C11_ATOMICS\n" : "");
+    slri_text_puts(out, options->svm_scope ? "#define SLRI_SVM_SCOPE\n" : "");
+    slri_text_puts(out, needs.atomics_64 ? "#define SLRI_ATOMICS_64\n" : "");
+    slri_text_puts(out, slri_embedded_slr_opencl_h);
+    if (has_handlers) {
+        slri_text_printf(out, "#define SLRI_DUMP_BYTES %llu\n", (unsigned long long)needs.largest);
+        slri_text_puts(out, slri_embedded_slr_opencl_ring_h);
+    }
+    slri_text_puts(out, "#line 1 \"slipring: emitted\"\n");
+}
+
+slr_status slri_emit_opencl(const struct slri_module *module, const struct slri_entry *entry,
+                            const struct slri_opencl_options *options, struct slri_text *out)
+{
+    static const struct slri_opencl_options none;
+    struct opencl e = {.options = options ? options : &none};
+    for (uint32_t i = 0; i < module->entries; i++)
+        if (!entry || entry == &module->entry[i])
+            SLRI_TRY(slri_opencl_check(module, &module->entry[i]));
+    put_prelude(module, entry, e.options, out);
+    return slri_d_file(&e.e, module, entry, &opencl, out);
+}

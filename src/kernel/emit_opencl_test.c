@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is emitted as OpenCL C, as text; tests/kernel/opencl_test.c builds and runs it.
+#include "kernel/emit_opencl.h"
+#include "base/status.h"
+#include "kernel/kernel.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct slri_module *compile(const char *path, const char *text)
+{
+    static const char *const folders[] = {SLIPRING_SOURCE_DIR "/src", SLIPRING_SOURCE_DIR "/include"};
+    struct slri_source source = {.path = path, .text = text, .include = folders, .includes = 2};
+    struct slri_module *module = NULL;
+    if (slri_kernel_compile(&source, &module) != SLR_OK)
+        print_error("%s\n", slr_error_message());
+    assert_non_null(module);
+    return module;
+}
+
+static void every_file_is_emitted_or_refused_with_a_place(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {SLIPRING_SOURCE_DIR "/examples/*/*.cu", SLIPRING_SOURCE_DIR "/tests/*/*.cu"};
+    for (size_t p = 0; p < 2; p++) {
+        glob_t found;
+        assert_int_equal(glob(patterns[p], 0, NULL, &found), 0);
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            struct slri_module *module = compile(found.gl_pathv[i], NULL);
+            struct slri_text out = SLRI_TEXT_INIT;
+            slr_status status = slri_emit_opencl(module, NULL, NULL, &out);
+            if (status != SLR_OK) {
+                assert_int_equal(status, SLR_UNSUPPORTED);
+                assert_non_null(strstr(slr_error_message(), ".cu:"));
+            }
+            slri_text_free(&out);
+            slri_module_destroy(module);
+        }
+        globfree(&found);
+    }
+}
+
+static void arguments_come_in_the_order_of_the_header(void **state)
+{
+    (void)state;
+    struct slri_module *module = compile("k.cu", "struct two { double a; int b; };\n"
+                                                 "__global__ void k(const float *x, short s, struct two t, bool on)\n"
+                                                 "{\n    extern __shared__ float room[];\n"
+                                                 "    room[threadIdx.x] = on ? x[s] : (float)t.b;\n}\n");
+    struct slri_opencl_options options = {.block = (const uint32_t[]){8, 2, 1}};
+    struct slri_text out = SLRI_TEXT_INIT;
+    assert_int_equal(slri_emit_opencl(module, NULL, &options, &out), SLR_OK);
+    assert_non_null(strstr(slri_text_view(&out), "struct slri_given_k_2 { ulong words[2]; };"));
+    assert_non_null(strstr(slri_text_view(&out), "__attribute__((reqd_work_group_size(8, 2, 1))) void slrk_k("
+                                                 "__global uchar *x, short s, struct slri_given_k_2 t, uchar on, "
+                                                 "__local uchar *slri_dynamic)"));
+    slri_text_free(&out);
+    slri_module_destroy(module);
+}
+
+static void a_handler_has_room_for_what_it_shares(void **state)
+{
+    (void)state;
+    struct slri_module *module =
+        compile("k.cu", "struct m { int a; };\n__ring_block__ __launch_bounds__(64) void h(const struct m *in)\n"
+                        "{\n    __shared__ int t[5];\n    t[threadIdx.x % 5] = in->a;\n    __syncwarp();\n}\n");
+    struct slri_text out = SLRI_TEXT_INIT;
+    assert_int_equal(slri_emit_opencl(module, NULL, NULL, &out), SLR_OK);
+    assert_int_equal(slri_opencl_shared_bytes(&module->entry[0]), 32 + 64 * 8);
+    assert_non_null(strstr(slri_text_view(&out), "uint slre_h(struct slri_call *call, __local uchar *shared)"));
+    slri_text_free(&out);
+    slri_module_destroy(module);
+}
+
+static void what_cannot_be_waited_at_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"__global__ void k(int *p)\n{\n    if (threadIdx.x < 32)\n        p[0] = __shfl_sync(0xffffffffu, p[1], "
+         "0);\n}\n",
+         "k.cu:4: OpenCL cannot wait here: not all threads"},
+        {"__global__ void k(int *p, int n)\n{\n    if (threadIdx.x >= n)\n        return;\n    __syncthreads();\n    "
+         "p[0] = 1;\n}\n",
+         "k.cu:5: OpenCL cannot wait here: threads may have returned"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct slri_module *module = compile("k.cu", cases[i].text);
+        struct slri_text out = SLRI_TEXT_INIT;
+        assert_int_equal(slri_emit_opencl(module, NULL, NULL, &out), SLR_UNSUPPORTED);
+        assert_non_null(strstr(slr_error_message(), cases[i].says));
+        slri_text_free(&out);
+        slri_module_destroy(module);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_file_is_emitted_or_refused_with_a_place),
+        cmocka_unit_test(arguments_come_in_the_order_of_the_header),
+        cmocka_unit_test(a_handler_has_room_for_what_it_shares),
+        cmocka_unit_test(what_cannot_be_waited_at_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

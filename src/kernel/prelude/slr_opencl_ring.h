@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of emitted OpenCL C's prelude for handlers: how one is called, replies, sends, fuel and faults. As on a GPU
+// by CUDA, a handler that faults runs on: its loops end, its indices are in bounds, what it would touch outside a
+// buffer is a dump, and whoever called it sees the fault.
+// clang-format off
+struct slri_bound {
+    __global uchar *data; // the buffer, or where the scalar lies
+    ulong bytes;
+};
+// What one message's handler has sent through one outlet: message n lies at base + n * stride, the instance that it is
+// for first (or UINT_MAX: the handler's own), then, 8 bytes on, its bytes.
+struct slri_out {
+    __global uchar *base;
+    uint stride, most;
+    volatile __local uint *count;
+};
+struct slri_call {
+    __global uchar *state;   // the instance's, or 0
+    __global uchar *message;
+    const struct slri_bound *bound; // by the parameters behind the message
+    struct slri_out *out;           // the same of outlets
+    // Reply n of this call is the bytes at reply_base + ((reply_at + n) & reply_mask) * reply_stride. *replies counts
+    // those written, at most max_replies: a word of local memory of this message's own.
+    __global uchar *reply_base;
+    uint reply_at, reply_mask, reply_stride;
+    uint max_replies;
+    volatile __local uint *replies;
+    uint instance;
+    uint fault_file, fault_line; // where, when the result is not 0
+    ulong fuel;                  // loop back edges that this work-item may take
+    __global uchar *dump;        // SLRI_DUMP_BYTES, whose contents nobody asks for
+};
+struct slri_here {
+    struct slri_call *call;
+    uint fault;
+};
+#define ring_to(message) struct slri_out *
+#define ring_instance() (slri_here->call->instance)
+#define SLRI_HERE struct slri_here *slri_here
+#define SLRI_AND_HERE , struct slri_here *slri_here
+#define SLRI_GIVE_HERE slri_here
+#define SLRI_PASS_HERE , slri_here
+#define SLRI_BUFFER_PARAM(x) __global uchar *x, ulong x##_slri_bytes
+#define SLRI_BUFFER(x, S) (__global uchar *)(x), x##_slri_bytes
+
+SLRI_FN bool slri_checked(struct slri_here *here, bool holds, uint fault, uint file, uint line)
+{
+    if (!holds && !here->fault) {
+        here->fault = fault;
+        here->call->fault_file = file;
+        here->call->fault_line = line;
+    }
+    return holds;
+}
+SLRI_FN __global uchar *slri_in_buffer(struct slri_here *here, __global uchar *base, ulong has, long at, ulong n,
+                                       uint file, uint line)
+{
+    bool fits = (ulong)at <= has && has - (ulong)at >= n;
+    return slri_checked(here, fits, 3, file, line) ? base + at : here->call->dump;
+}
+#define SLRI_IN_BUFFER(T, x, at, S, n, file, line) \
+    ((__global T *)slri_in_buffer(slri_here, (__global uchar *)(x), x##_slri_bytes, at, n, file, line))
+#define SLRI_CHECKED_DIV(K, a, b, file, line) (slri_checked(slri_here, (b) != 0, 1, file, line), slri_div_##K(a, b))
+#define SLRI_CHECKED_REM(K, a, b, file, line) (slri_checked(slri_here, (b) != 0, 1, file, line), slri_rem_##K(a, b))
+#define SLRI_INDEX(i, n, file, line) \
+    (slri_checked(slri_here, (ulong)(i) < (n), 2, file, line) ? (void)0 : (void)((i) = 0))
+#define SLRI_CHECKED_ASSERT(file, line) (void)slri_checked(slri_here, false, 11, file, line)
+#define SLRI_CHECKED_TRAP(file, line) (void)slri_checked(slri_here, false, 12, file, line)
+#define SLRI_LIVE(test) (!slri_here->fault && (test))
+#define SLRI_LIVE_EDGE(file, line, test) (slri_edge(slri_here, file, line), !slri_here->fault && (test))
+#define SLRI_EDGE(file, line) slri_edge(slri_here, file, line),
+#define SLRI_NO_STEP (void)0
+SLRI_FN void slri_edge(struct slri_here *here, uint file, uint line)
+{
+    here->call->fuel = slri_checked(here, here->call->fuel > 1, 4, file, line) ? here->call->fuel - 1 : 0;
+}
+#define SLRI_REPLY(p, bytes, file, line, S) \
+    do { \
+        __global uchar *slri_to = slri_reply(slri_here, file, line); \
+        if (slri_to) SLRI_COPY(slri_to, p, bytes, G, S); \
+    } while (0)
+SLRI_FN __global uchar *slri_reply(struct slri_here *here, uint file, uint line)
+{
+    struct slri_call *call = here->call;
+    uint mine = atomic_inc(call->replies);
+    if (slri_checked(here, mine < call->max_replies, 5, file, line))
+        return call->reply_base + (ulong)((call->reply_at + mine) & call->reply_mask) * call->reply_stride;
+    atomic_dec(call->replies);
+    return 0;
+}
+#define SLRI_SEND(outlet, instance, p, bytes, file, line, S) \
+    do { \
+        __global uchar *slri_to = slri_send(slri_here, outlet, instance, file, line); \
+        if (slri_to) SLRI_COPY(slri_to, p, bytes, G, S); \
+    } while (0)
+SLRI_FN __global uchar *slri_send(struct slri_here *here, struct slri_out *out, uint instance, uint file, uint line)
+{
+    uint mine = atomic_inc(out->count);
+    if (!slri_checked(here, mine < out->most, 9, file, line)) {
+        atomic_dec(out->count);
+        return 0;
+    }
+    __global uchar *at = out->base + (ulong)out->stride * mine;
+    *(__global uint *)at = instance;
+    return at + 8;
+}

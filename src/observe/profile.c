@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profiler's calls, and its rows as a file.
+#include "base/file.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "observe/names.h"
+#include "observe/observe.h"
+#include "observe/trace.h"
+
+#include <stdlib.h>
+
+slr_status slr_profile_start(void)
+{
+    slri_observe_watch(SLRI_OBSERVE_PROFILE, true);
+    return SLR_OK;
+}
+
+void slr_profile_stop(void)
+{
+    slri_observe_watch(SLRI_OBSERVE_PROFILE, false);
+}
+
+void slr_profile_clear(void)
+{
+    slri_rows_clear();
+}
+
+const char *slr_profile_kind_name(uint32_t kind)
+{
+    static const char *const names[] = {
+        [SLR_PROFILE_KERNEL] = "kernel", [SLR_PROFILE_UPLOAD] = "upload",   [SLR_PROFILE_DOWNLOAD] = "download",
+        [SLR_PROFILE_COPY] = "copy",     [SLR_PROFILE_FILL] = "fill",       [SLR_PROFILE_CALL] = "call",
+        [SLR_PROFILE_WAIT] = "wait",     [SLR_PROFILE_COMPILE] = "compile", [SLR_PROFILE_LOAD] = "load",
+        [SLR_PROFILE_REGION] = "region", [SLR_PROFILE_MESSAGE] = "message", [SLR_PROFILE_FULL] = "full",
+        [SLR_PROFILE_MEMORY] = "memory",
+    };
+    return kind < sizeof names / sizeof *names ? names[kind] : NULL;
+}
+
+// ---- reading -------------------------------------------------------------------------------------------------------
+
+// Into its place by falling time, where there is one.
+static void insert(slr_profile_row *out, uint32_t most, uint32_t held, const slr_profile_row *row)
+{
+    uint32_t at = held < most ? held : most;
+    if (at == most && (most == 0 || out[most - 1].total_ns >= row->total_ns))
+        return;
+    if (at == most)
+        --at;
+    for (; at > 0 && out[at - 1].total_ns < row->total_ns; --at)
+        out[at] = out[at - 1];
+    out[at] = *row;
+}
+
+slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_t *count)
+{
+    uint32_t held = 0;
+    if (!count || (!out && most != 0))
+        return SLRI_FAIL(INVALID, "slr_profile_read: %s is NULL", count ? "out" : "count");
+    for (struct slri_row *row = slri_rows(); row; row = row->next) {
+        slr_profile_row read;
+        slri_row_read(row, &read);
+        if (read.n != 0)
+            insert(out, most, held++, &read);
+    }
+    *count = held;
+    return SLR_OK;
+}
+
+// ---- roofline ------------------------------------------------------------------------------------------------------
+
+slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings)
+{
+    slr_ceilings found;
+    if (!row || row->kind != SLR_PROFILE_KERNEL || row->counted == SLR_COUNTED_NOT || row->total_ns == 0 ||
+        (row->bytes == 0 && row->flops_per_second == 0))
+        return (slr_roofline){0};
+    if (!ceilings && slri_ceilings_find(row->device, &found))
+        ceilings = &found;
+    if (!ceilings || !(ceilings->bytes_per_second > 0) || !(ceilings->flops_per_second > 0) ||
+        !(ceilings->flops64_per_second > 0))
+        return (slr_roofline){0};
+    // The least times that its bytes and its operations can take; the longer one bounds it.
+    double bytes_s = (double)row->bytes / ceilings->bytes_per_second;
+    double flops_s =
+        (double)row->flops / ceilings->flops_per_second + (double)row->flops64 / ceilings->flops64_per_second;
+    double least_s = bytes_s > flops_s ? bytes_s : flops_s;
+    return (slr_roofline){.bound = bytes_s >= flops_s ? SLR_BOUND_MEMORY : SLR_BOUND_COMPUTE,
+                          .reached = least_s * 1e9 / (double)row->total_ns};
+}
+
+// ---- the file ------------------------------------------------------------------------------------------------------
+
+static void put_lines(slri_text *text, const slr_profile_row *row)
+{
+    slri_text_printf(text, ", \"file\": \"%s\", \"lines\": [", slri_name_json(slri_name(row->file)));
+    for (uint32_t i = 0; i < SLR_PROFILE_LINES && row->lines[i].line != 0; ++i)
+        slri_text_printf(text, "%s{\"line\": %u, \"ppm\": %u}", i ? ", " : "", row->lines[i].line,
+                         (unsigned)((double)row->lines[i].share * 1e6)); // whole: the decimal point is the locale's
+    slri_text_puts(text, "]");
+}
+
+static void put_kernel(slri_text *text, const slr_profile_row *row)
+{
+    static const char *const counted[] = {"not", "at most", "sampled", "exact"};
+    slri_text_printf(text,
+                     ", \"counted\": \"%s\", \"threads\": %llu, \"blocks\": %llu, \"flops\": %llu, \"flops64\": %llu, "
+                     "\"instructions\": %llu",
+                     counted[row->counted], (unsigned long long)row->threads, (unsigned long long)row->blocks,
+                     (unsigned long long)row->flops, (unsigned long long)row->flops64,
+                     (unsigned long long)row->instructions);
+    put_lines(text, row);
+}
+
+static void put_row(slri_text *text, const slr_profile_row *row, bool first)
+{
+    // A name is in the table, which has it escaped too.
+    slri_text_printf(text, "%s\n  {\"kind\": \"%s\", \"name\": \"%s\", \"device\": \"%s\"", first ? "" : ",",
+                     slr_profile_kind_name(row->kind), slri_name_json(slri_name(row->name)),
+                     slri_name_json(slri_name(row->device)));
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {
+        {"n", row->n},           {"total_ns", row->total_ns}, {"min_ns", row->min_ns}, {"mean_ns", row->mean_ns},
+        {"p50_ns", row->p50_ns}, {"p95_ns", row->p95_ns},     {"p99_ns", row->p99_ns}, {"max_ns", row->max_ns},
+        {"bytes", row->bytes}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i)
+        slri_text_printf(text, ", \"%s\": %llu", numbers[i].name, (unsigned long long)numbers[i].value);
+    if (row->kind == SLR_PROFILE_KERNEL)
+        put_kernel(text, row);
+    slri_text_puts(text, "}");
+}
+
+static slr_status read_all(slr_profile_row **out, uint32_t *count)
+{
+    uint32_t held;
+    slr_profile_row *rows = malloc(SLRI_ROWS * sizeof *rows);
+    if (!rows)
+        return SLRI_FAIL(NO_MEMORY, "no memory to read the profile");
+    slr_profile_read(rows, SLRI_ROWS, &held);
+    *out = rows;
+    *count = held < SLRI_ROWS ? held : SLRI_ROWS;
+    return SLR_OK;
+}
+
+static slr_status write_rows(const char *path, const slr_profile_row *rows, uint32_t count)
+{
+    slri_text text = SLRI_TEXT_INIT;
+    slri_text_puts(&text, "{\"version\": 1, \"rows\": [");
+    for (uint32_t i = 0; i < count; ++i)
+        put_row(&text, &rows[i], i == 0);
+    slri_text_puts(&text, "]}\n");
+    slr_status status = text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to write the profile")
+                                           : slri_file_write_atomic(path, text.data, text.length);
+    slri_text_free(&text);
+    return status;
+}
+
+slr_status slr_profile_write(const char *path)
+{
+    slr_profile_row *rows;
+    uint32_t count;
+    char *name;
+    if (!path || *path == '\0')
+        return SLRI_FAIL(INVALID, "slr_profile_write: path is %s", path ? "empty" : "NULL");
+    SLRI_TRY(slri_path_of(path, &name));
+    slr_status status = read_all(&rows, &count);
+    if (status == SLR_OK) {
+        status = write_rows(name, rows, count);
+        free(rows);
+    }
+    free(name);
+    return status;
+}

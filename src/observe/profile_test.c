@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profiler's rows: what is counted, under which name, and what is made of it.
+#include "observe/observe_test.h"
+
+#include "observe/names.h"
+#include "observe/observe.h"
+
+#define DEVICE "cpu?engine=interpreted&threads=2&unified=0" // as slipring writes it
+#define KERNEL "__global__ void add(float *x, float by) { x[threadIdx.x] += by; }\n"
+
+static void add_sample(struct slri_row *row, uint64_t ns, uint64_t bytes)
+{
+    const struct slri_sample sample = {.ns = ns, .bytes = bytes};
+    slri_row_add(row, slri_own(), &sample);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    slr_profile_clear();
+    return slr_profile_start() == SLR_OK ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    slr_profile_stop();
+    return 0;
+}
+
+static void launch_times(slr_device *device, const char *source, int times)
+{
+    slr_program *program;
+    slr_kernel *kernel;
+    slr_stream *stream;
+    slr_buffer *buffer;
+    must(slr_program_from_text(device, "add.cu", source, NULL, &program));
+    must(slr_program_get_kernel(program, NULL, &kernel));
+    must(slr_stream_default(device, &stream));
+    must(slr_buffer_create(device, 4 * 32, &buffer));
+    for (int i = 0; i < times; ++i)
+        must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 32, 0), buffer, 1.0f));
+    must(slr_stream_finish(stream, LONG));
+    slr_buffer_destroy(buffer);
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(program);
+}
+
+static void nothing_is_counted_until_it_is_asked_for(void **state)
+{
+    (void)state;
+    slr_device *device = open_device(DEVICE);
+    launch_times(device, KERNEL, 3);
+    uint32_t count;
+    must(slr_profile_read(NULL, 0, &count));
+    assert_int_equal(count, 0);
+    slr_device_close(device);
+}
+
+static void each_kernel_and_each_way_of_copying_has_a_row(void **state)
+{
+    (void)state;
+    slr_device *device = open_device(DEVICE);
+    slr_stream *stream;
+    slr_buffer *buffer;
+    char bytes[1000] = {0};
+    must(slr_stream_default(device, &stream));
+    must(slr_buffer_create(device, sizeof bytes, &buffer));
+    for (int i = 0; i < 5; ++i)
+        must(slr_stream_write(stream, buffer, 0, bytes, sizeof bytes, NULL));
+    must(slr_stream_read(stream, buffer, 0, bytes, 600, NULL));
+    must(slr_stream_copy(stream, buffer, 0, buffer, 500, 500, NULL));
+    must(slr_stream_fill(stream, buffer, 0, 100, "", 1, NULL));
+    must(slr_stream_finish(stream, LONG));
+    launch_times(device, KERNEL, 7);
+
+    slr_profile_row upload = row_of(SLR_PROFILE_UPLOAD, "upload");
+    assert_int_equal(upload.n, 5);
+    assert_int_equal(upload.bytes, 5000);
+    assert_string_equal(upload.device, DEVICE);
+    assert_true(upload.min_ns <= upload.p50_ns && upload.p50_ns <= upload.p95_ns && upload.p95_ns <= upload.max_ns);
+    assert_true(upload.total_ns >= 5 * upload.min_ns && upload.total_ns <= 5 * upload.max_ns);
+    assert_int_equal(row_of(SLR_PROFILE_DOWNLOAD, "download").bytes, 600);
+    assert_int_equal(row_of(SLR_PROFILE_COPY, "copy").bytes, 500);
+    assert_true(row_of(SLR_PROFILE_FILL, "fill").bytes >= 100); // new memory is filled too
+    assert_int_equal(row_of(SLR_PROFILE_KERNEL, "add").n, 7);
+    slr_buffer_destroy(buffer);
+    slr_device_close(device);
+}
+
+static void a_kernels_work_is_counted_and_judged(void **state)
+{
+    (void)state;
+    slr_device *device = open_device(DEVICE);
+    launch_times(device, KERNEL, 7); // 32 threads, each reads and writes 4 B and adds once
+    slr_profile_row row = row_of(SLR_PROFILE_KERNEL, "add");
+    assert_int_equal(row.counted, SLR_COUNTED_EXACT);
+    assert_int_equal(row.threads, 7 * 32);
+    assert_int_equal(row.blocks, 7);
+    assert_int_equal(row.flops, 7 * 32);
+    assert_int_equal(row.bytes, 7 * 2 * 4 * 32);
+    assert_true(row.intensity > 0.124 && row.intensity < 0.126);
+    assert_string_equal(row.file, "add.cu");
+    assert_int_equal(row.lines[0].line, 1);
+    row.total_ns = 1000;
+    const slr_ceilings slow_memory = {1e9, 1e12, 1e12, 0}, slow_arithmetic = {1e12, 1e9, 1e9, 0};
+    slr_roofline memory = slr_profile_roofline(&row, &slow_memory);
+    assert_int_equal(memory.bound, SLR_BOUND_MEMORY);
+    assert_true(memory.reached > 1.79 && memory.reached < 1.80); // 1792 B at 1 B/ns
+    slr_roofline compute = slr_profile_roofline(&row, &slow_arithmetic);
+    assert_int_equal(compute.bound, SLR_BOUND_COMPUTE);
+    assert_true(compute.reached > 0.223 && compute.reached < 0.225); // 224 flops
+    row.counted = SLR_COUNTED_NOT;
+    assert_int_equal(slr_profile_roofline(&row, &slow_memory).bound, SLR_BOUND_UNKNOWN);
+    slr_device_close(device);
+}
+
+// Work of slipring's own in a stream is none of the program's commands.
+static void compiling_ahead_is_no_command(void **state)
+{
+    (void)state;
+    slr_device *device = open_device(DEVICE);
+    slr_program *program;
+    slr_point point;
+    slr_profile_row rows[64];
+    uint32_t count;
+    must(slr_program_from_text(device, "add.cu", KERNEL, NULL, &program));
+    must(slr_program_prefetch(program, NULL, &point));
+    must(slr_point_wait(point, LONG));
+    must(slr_profile_read(rows, 64, &count));
+    for (uint32_t i = 0; i < count; ++i)
+        assert_true(rows[i].kind == SLR_PROFILE_WAIT || rows[i].kind == SLR_PROFILE_COMPILE ||
+                    rows[i].kind == SLR_PROFILE_LOAD);
+    slr_program_destroy(program);
+    slr_device_close(device);
+}
+
+static void memory_that_is_taken_is_counted(void **state)
+{
+    (void)state;
+    slr_device *device = open_device(DEVICE);
+    slr_buffer *buffer;
+    for (int i = 0; i < 4; ++i) {
+        must(slr_buffer_create(device, 640, &buffer));
+        slr_buffer_destroy(buffer);
+    }
+    assert_int_equal(row_of(SLR_PROFILE_MEMORY, "buffers").n, 4);
+    assert_int_equal(row_of(SLR_PROFILE_MEMORY, "buffers").bytes, 4 * 640);
+    slr_device_close(device);
+}
+
+static void copies_outside_of_streams_are_counted(void **state)
+{
+    (void)state;
+    slr_device *device = open_device(DEVICE);
+    slr_buffer *buffer;
+    char bytes[64] = {0};
+    must(slr_buffer_create(device, sizeof bytes, &buffer));
+    for (int i = 0; i < 3; ++i)
+        must(slr_buffer_write(buffer, 0, bytes, sizeof bytes));
+    assert_int_equal(row_of(SLR_PROFILE_UPLOAD, "upload").n, 3);
+    assert_int_equal(row_of(SLR_PROFILE_UPLOAD, "upload").bytes, 192);
+    slr_buffer_destroy(buffer);
+    slr_device_close(device);
+}
+
+static void kernels_of_one_name_are_told_apart_by_their_source(void **state)
+{
+    (void)state;
+    slr_device *device = open_device(DEVICE);
+    launch_times(device, KERNEL, 2);
+    launch_times(device, KERNEL "// another\n", 3);
+    launch_times(device, KERNEL, 2);
+    slr_profile_row rows[64];
+    uint32_t count, kernels = 0;
+    must(slr_profile_read(rows, 64, &count));
+    for (uint32_t i = 0; i < count; ++i)
+        if (rows[i].kind == SLR_PROFILE_KERNEL) {
+            assert_true(rows[i].n == 4 || rows[i].n == 3);
+            ++kernels;
+        }
+    assert_int_equal(kernels, 2);
+    slr_device_close(device);
+}
+
+static void quantiles_of_1_to_100_are_themselves(void **state)
+{
+    (void)state;
+    struct slri_row *row = slri_row(SLR_PROFILE_UPLOAD, slri_name("hundred"), 0, 0);
+    for (uint64_t i = 1; i <= 100; ++i)
+        add_sample(row, i, 10);
+    slr_profile_row read = row_of(SLR_PROFILE_UPLOAD, "hundred");
+    assert_int_equal(read.n, 100);
+    assert_int_equal(read.total_ns, 5050);
+    assert_int_equal(read.min_ns, 1);
+    assert_int_equal(read.mean_ns, 50);
+    assert_int_equal(read.p50_ns, 50);
+    assert_int_equal(read.p95_ns, 95);
+    assert_int_equal(read.p99_ns, 99);
+    assert_int_equal(read.max_ns, 100);
+    assert_true(read.bytes_per_second > 1.98e8 && read.bytes_per_second < 1.99e8); // 1000 B in 5050 ns
+}
+
+static void the_longest_come_first_and_what_does_not_fit_is_said(void **state)
+{
+    (void)state;
+    const char *const names[] = {"short", "longest", "long"};
+    const uint64_t ns[] = {10, 1000, 100};
+    for (int i = 0; i < 3; ++i)
+        add_sample(slri_row(SLR_PROFILE_REGION, slri_name(names[i]), 0, 0), ns[i], 0);
+    slr_profile_row rows[2];
+    uint32_t count;
+    must(slr_profile_read(rows, 2, &count));
+    assert_int_equal(count, 3);
+    assert_string_equal(rows[0].name, "longest");
+    assert_string_equal(rows[1].name, "long");
+    refuses(slr_profile_read(NULL, 2, &count), INVALID, "out");
+}
+
+static void what_was_cleared_is_gone(void **state)
+{
+    (void)state;
+    add_sample(slri_row(SLR_PROFILE_REGION, slri_name("gone"), 0, 0), 10, 10);
+    assert_int_equal(row_of(SLR_PROFILE_REGION, "gone").n, 1);
+    slr_profile_clear();
+    assert_int_equal(row_of(SLR_PROFILE_REGION, "gone").n, 0);
+}
+
+static void regions_are_counted_by_name_and_nest(void **state)
+{
+    (void)state;
+    slr_region_end(); // of nothing
+    slr_region_begin("outer");
+    for (int i = 0; i < 100; ++i)
+        slr_region_begin("inner"); // deeper than is kept
+    for (int i = 0; i < 100; ++i)
+        slr_region_end();
+    slr_region_end();
+    assert_int_equal(row_of(SLR_PROFILE_REGION, "outer").n, 1);
+    assert_int_equal(row_of(SLR_PROFILE_REGION, "inner").n, 63);
+    assert_true(row_of(SLR_PROFILE_REGION, "outer").total_ns >= row_of(SLR_PROFILE_REGION, "inner").max_ns);
+}
+
+static void the_file_says_what_the_rows_say(void **state)
+{
+    (void)state;
+    add_sample(slri_row(SLR_PROFILE_REGION, slri_name("a \"quoted\"\n\\ name"), 0, 0), 12345, 7);
+    must(slr_profile_write(file_in_folder("%p.json")));
+    char name[32], text[4096] = "";
+    snprintf(name, sizeof name, "%d.json", (int)getpid());
+    FILE *file = fopen(file_in_folder(name), "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    assert_non_null(strstr(text,
+                           "\"kind\": \"region\", \"name\": \"a \\\"quoted\\\"\\u000a\\\\ name\", \"device\": \"\", "
+                           "\"n\": 1, \"total_ns\": 12345,"));
+    refuses(slr_profile_write(file_in_folder("none/x.json")), NOT_FOUND, "/none/");
+    refuses(slr_profile_write(NULL), INVALID, "path");
+}
+
+static void there_is_room_for_only_so_many_rows(void **state)
+{
+    (void)state;
+    char name[32];
+    for (uint32_t i = 0; i < SLRI_ROWS + 100; ++i) {
+        snprintf(name, sizeof name, "row %u", i);
+        add_sample(slri_row(SLR_PROFILE_CALL, slri_name(name), 0, 0), 1, 0);
+    }
+    uint32_t count;
+    must(slr_profile_read(NULL, 0, &count));
+    assert_true(count < SLRI_ROWS);
+    assert_true(row_of(SLR_PROFILE_CALL, "row 1").n + row_of(SLR_PROFILE_CALL, "(others)").n > 0);
+}
+
+static void names_that_find_no_room_are_the_others(void **state)
+{
+    (void)state;
+    char text[32];
+    uint32_t first = slri_name("the first of many");
+    for (uint32_t i = 0; i < SLRI_NAMES + 10; ++i) {
+        snprintf(text, sizeof text, "name %u", i);
+        slri_name(text);
+    }
+    assert_string_equal(slri_name_text(slri_name("one more")), "(others)");
+    assert_int_equal(slri_name("the first of many"), first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_counted_until_it_is_asked_for),
+        cmocka_unit_test_setup_teardown(each_kernel_and_each_way_of_copying_has_a_row, begin, end),
+        cmocka_unit_test_setup_teardown(a_kernels_work_is_counted_and_judged, begin, end),
+        cmocka_unit_test_setup_teardown(compiling_ahead_is_no_command, begin, end),
+        cmocka_unit_test_setup_teardown(memory_that_is_taken_is_counted, begin, end),
+        cmocka_unit_test_setup_teardown(copies_outside_of_streams_are_counted, begin, end),
+        cmocka_unit_test_setup_teardown(kernels_of_one_name_are_told_apart_by_their_source, begin, end),
+        cmocka_unit_test_setup_teardown(quantiles_of_1_to_100_are_themselves, begin, end),
+        cmocka_unit_test_setup_teardown(the_longest_come_first_and_what_does_not_fit_is_said, begin, end),
+        cmocka_unit_test_setup_teardown(what_was_cleared_is_gone, begin, end),
+        cmocka_unit_test_setup_teardown(regions_are_counted_by_name_and_nest, begin, end),
+        cmocka_unit_test_setup_teardown(the_file_says_what_the_rows_say, begin, end),
+        cmocka_unit_test_setup_teardown(there_is_room_for_only_so_many_rows, begin, end),
+        cmocka_unit_test_setup_teardown(names_that_find_no_room_are_the_others, begin, end),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

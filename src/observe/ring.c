@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ring kernels: spans of those messages that are timed (one in latency_every), how many are in the mailbox at their
+// end, and sends that found no place. Nothing is on the way of a message that is not timed.
+#include "ring/ring.h"
+#include "observe/events.h"
+#include "observe/names.h"
+#include "observe/observe.h"
+
+static struct slri_row *row_of(slr_ring *ring, uint32_t kind)
+{
+    return slri_row(kind, slri_name(ring->name), slri_device_name(ring->device), 0);
+}
+
+static uint32_t track_of(slr_ring *ring)
+{
+    uint32_t track = __atomic_load_n(&ring->track, __ATOMIC_RELAXED); // a number; the writer acquires what it is
+    if (track != 0)
+        return track;
+    const struct slri_track made = {SLRI_TRACK_RING, slri_name(ring->name), slri_device_name(ring->device), 0};
+    track = slri_track(&made);
+    uint32_t other = 0; // an owner of another shard may have been first
+    return __atomic_compare_exchange_n(&ring->track, &other, track, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? track
+                                                                                                               : other;
+}
+
+// The messages' times are of the one clock, ours of the other: so the end is now, and the begin as long before.
+static void trace(struct slri_own *own, slr_ring *ring, const uint32_t *S, uint64_t duration_ns)
+{
+    uint32_t depth = (MB_LOAD(MB_ACCEPTED) - mb_retired(S)) & MB_COUNT;
+    const struct slri_trace_event event = {.begin_ns = slri_tick_ns() - duration_ns,
+                                           .duration_ns = duration_ns,
+                                           .a = depth,
+                                           .b = S[MB_CAPACITY],
+                                           .track = track_of(ring),
+                                           .name = slri_name(ring->name),
+                                           .kind = SLRI_EVENT_MESSAGE,
+                                           .category = SLR_PROFILE_MESSAGE};
+    slri_events_add(own, &event);
+}
+
+void slri_observe_message(const struct slri_shard *shard, uint64_t duration_ns)
+{
+    uint32_t watchers = __atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE); // as slri_is_observed
+    struct slri_own *own = slri_own();
+    slr_ring *ring = shard->ring;
+    if (!own)
+        return;
+    const struct slri_sample sample = {.ns = duration_ns};
+    struct slri_row *row = watchers & SLRI_OBSERVE_PROFILE ? row_of(ring, SLR_PROFILE_MESSAGE) : NULL;
+    if (row)
+        slri_row_add(row, own, &sample);
+    if (watchers & SLRI_OBSERVE_TRACE)
+        trace(own, ring, shard->shared, duration_ns);
+}
+
+void slri_observe_full(slr_ring *ring, uint64_t begin)
+{
+    slri_observe_slice(row_of(ring, SLR_PROFILE_FULL), 0, begin, slri_tick(), 0);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of a kernel that are on a multiprocessor at once: as many as each of its resources lets in. Rules and numbers
+// are those of NVIDIA's programming guide (compute capabilities) for 7.5 and later.
+#include "base/status.h"
+
+#include <slipring/occupancy.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define KIB UINT64_C(1024)
+enum {
+    WARP = 32,
+    BLOCK_THREADS = 1024,
+    REGISTERS = 65536, // a multiprocessor, and a block
+    THREAD_REGISTERS = 255,
+    REGISTER_UNIT = 256, // a warp
+    PARTITIONS = 4,      // of a multiprocessor: a warp's registers lie in one
+    CARVEOUTS = 10,
+};
+
+static const struct capability {
+    uint32_t number, threads, blocks;
+    uint32_t barriers;                             // of a multiprocessor; 0: every block has 16 of its own
+    uint32_t shared_unit, reserved_kib, block_kib; // the last: a block's, opted in, without the reserved
+    uint32_t carveout_kib[CARVEOUTS];              // what shared memory may be of a multiprocessor's, ascending
+    uint32_t carveouts;
+} capabilities[] = {
+    {75, 1024, 16, 0, 256, 0, 64, {32, 64}, 2},
+    {80, 2048, 32, 0, 128, 1, 163, {0, 8, 16, 32, 64, 100, 132, 164}, 8},
+    {86, 1536, 16, 0, 128, 1, 99, {0, 8, 16, 32, 64, 100}, 6},
+    {89, 1536, 24, 0, 128, 1, 99, {0, 8, 16, 32, 64, 100}, 6},
+    {90, 2048, 32, 64, 128, 1, 227, {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, 10},
+    {100, 2048, 32, 64, 128, 1, 227, {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, 10},
+    {120, 1536, 24, 24, 128, 1, 99, {0, 8, 16, 32, 64, 100}, 6},
+};
+
+static const struct capability *find(uint32_t number)
+{
+    for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
+        if (capabilities[i].number == number)
+            return &capabilities[i];
+    return NULL;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+static uint32_t warps_of(uint32_t threads)
+{
+    return (threads + WARP - 1) / WARP;
+}
+
+// ---- what each resource lets in ------------------------------------------------------------------------------------
+
+static uint32_t by_warps(const struct capability *c, const slr_occupancy_desc *desc)
+{
+    return desc->block_threads > BLOCK_THREADS ? 0 : c->threads / WARP / warps_of(desc->block_threads);
+}
+
+static uint32_t registers_of_warp(const slr_occupancy_desc *desc)
+{
+    return (uint32_t)round_up((uint64_t)desc->registers * WARP, REGISTER_UNIT);
+}
+
+// The check at launch counts a block's warps in whole rows of partitions.
+static uint32_t by_registers(const slr_occupancy_desc *desc)
+{
+    uint32_t warps = warps_of(desc->block_threads), of_warp;
+    if (desc->registers > THREAD_REGISTERS)
+        return 0;
+    of_warp = registers_of_warp(desc);
+    if (of_warp * round_up(warps, PARTITIONS) > REGISTERS)
+        return 0;
+    return of_warp ? REGISTERS / PARTITIONS / of_warp * PARTITIONS / warps : SLR_OCCUPANCY_UNLIMITED;
+}
+
+// The smallest carve-out that holds so many bytes, or the largest.
+static uint64_t carveout(const struct capability *c, uint64_t bytes)
+{
+    uint32_t at = 0;
+    while (at + 1 < c->carveouts && c->carveout_kib[at] * KIB < bytes)
+        at++;
+    return c->carveout_kib[at] * KIB;
+}
+
+static uint64_t shared_of_block(const struct capability *c, const slr_occupancy_desc *desc)
+{
+    uint64_t asked = desc->static_shared_bytes + desc->dynamic_shared_bytes;
+    return round_up(asked + c->reserved_kib * KIB, c->shared_unit);
+}
+
+// Shared memory of the multiprocessor: what is preferred, unless one block needs more.
+static uint64_t shared_of_all(const struct capability *c, const slr_occupancy_desc *desc, uint64_t of_block)
+{
+    uint64_t all = c->carveout_kib[c->carveouts - 1] * KIB;
+    uint64_t preferred = desc->carveout_percent ? carveout(c, all * desc->carveout_percent / 100) : all;
+    return preferred >= of_block ? preferred : carveout(c, of_block);
+}
+
+static bool fits_block(const struct capability *c, const slr_occupancy_desc *desc)
+{
+    const uint64_t most = c->block_kib * KIB;
+    return desc->static_shared_bytes <= most && desc->dynamic_shared_bytes <= most - desc->static_shared_bytes;
+}
+
+static uint32_t by_shared(const struct capability *c, const slr_occupancy_desc *desc)
+{
+    if (!fits_block(c, desc))
+        return 0;
+    uint64_t of_block = shared_of_block(c, desc);
+    return of_block ? (uint32_t)(shared_of_all(c, desc, of_block) / of_block) : SLR_OCCUPANCY_UNLIMITED;
+}
+
+// ---- all together --------------------------------------------------------------------------------------------------
+
+// What the driver keeps is a block's too: of `blocks` equal parts, in whole units, it and the static part are taken.
+static uint64_t dynamic_left(const struct capability *c, const slr_occupancy_desc *desc, uint32_t blocks)
+{
+    if (blocks == 0)
+        return 0;
+    uint64_t of_block = shared_of_block(c, desc), part = shared_of_all(c, desc, of_block) / blocks;
+    uint64_t most = (c->block_kib + c->reserved_kib) * KIB, taken = desc->static_shared_bytes + c->reserved_kib * KIB;
+    part = (part < most ? part : most) / c->shared_unit * c->shared_unit;
+    return part > taken ? part - taken : 0;
+}
+
+static void compute(const struct capability *c, const slr_occupancy_desc *desc, slr_occupancy *out)
+{
+    out->by_warps = by_warps(c, desc);
+    out->by_registers = by_registers(desc);
+    out->by_shared = by_shared(c, desc);
+    out->by_blocks = c->blocks;
+    out->by_barriers = c->barriers ? c->barriers / (desc->barriers ? desc->barriers : 1) : SLR_OCCUPANCY_UNLIMITED;
+    const uint32_t each[] = {out->by_warps, out->by_registers, out->by_shared, out->by_blocks, out->by_barriers};
+    out->blocks = SLR_OCCUPANCY_UNLIMITED;
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        out->blocks = each[i] < out->blocks ? each[i] : out->blocks;
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        out->limits |= each[i] == out->blocks ? 1u << i : 0;
+    out->warps = out->blocks * warps_of(desc->block_threads);
+    out->max_warps = c->threads / WARP;
+    out->registers_allocated = registers_of_warp(desc) * warps_of(desc->block_threads);
+    out->shared_allocated = shared_of_block(c, desc);
+    out->dynamic_shared_left = dynamic_left(c, desc, out->blocks);
+}
+
+slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occupancy *out)
+{
+    if (!desc || !out)
+        return SLRI_FAIL(INVALID, "slr_occupancy_compute: %s is NULL", desc ? "out" : "desc");
+    if (desc->struct_size != sizeof *desc)
+        return SLRI_FAIL(INVALID, "slr_occupancy_desc.struct_size is %u, not %zu: begin with SLR_OCCUPANCY_DESC_INIT",
+                         desc->struct_size, sizeof *desc);
+    if (desc->block_threads == 0 || desc->carveout_percent > 100)
+        return SLRI_FAIL(INVALID, "slr_occupancy_desc: %u threads a block and a carve-out of %u %%",
+                         desc->block_threads, desc->carveout_percent);
+    const struct capability *capability = find(desc->capability);
+    if (!capability)
+        return SLRI_FAIL(UNSUPPORTED, "compute capability %u.%u is not known: 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 12.0 are",
+                         desc->capability / 10, desc->capability % 10);
+    slr_occupancy made = {0};
+    compute(capability, desc, &made);
+    *out = made;
+    return SLR_OK;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <slipring/occupancy.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#ifdef HAVE_CUDA_OCCUPANCY
+#include <limits.h>
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wextra"
+#include <cuda_occupancy.h>
+#pragma GCC diagnostic pop
+#endif
+
+enum { CAPABILITIES = 7 };
+static const uint32_t capabilities[CAPABILITIES] = {75, 80, 86, 89, 90, 100, 120};
+static uint32_t configurations = 3000; // a capability
+
+static slr_occupancy_desc desc_of(uint32_t capability, uint32_t threads, uint32_t registers, uint64_t fixed,
+                                  uint64_t dynamic)
+{
+    slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
+    desc.capability = capability;
+    desc.block_threads = threads;
+    desc.registers = registers;
+    desc.static_shared_bytes = fixed;
+    desc.dynamic_shared_bytes = dynamic;
+    return desc;
+}
+
+static slr_occupancy computed(const slr_occupancy_desc *desc)
+{
+    slr_occupancy made;
+    assert_int_equal(slr_occupancy_compute(desc, &made), SLR_OK);
+    return made;
+}
+
+static void cells_known_to_be_right(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t threads, registers;
+        uint64_t fixed, dynamic;
+        uint32_t blocks[CAPABILITIES];
+    } rows[] = {
+        {256, 32, 0, 0, {4, 8, 6, 6, 8, 8, 6}},        {1024, 65, 0, 0, {0, 0, 0, 0, 0, 0, 0}},
+        {64, 16, 0, 0, {16, 32, 16, 24, 32, 32, 24}},  {256, 32, 16 << 10, 0, {4, 8, 5, 5, 8, 8, 5}},
+        {256, 32, 0, 64 << 10, {1, 2, 1, 1, 3, 3, 1}},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        for (int i = 0; i < CAPABILITIES; i++) {
+            slr_occupancy_desc desc =
+                desc_of(capabilities[i], rows[row].threads, rows[row].registers, rows[row].fixed, rows[row].dynamic);
+            assert_int_equal(computed(&desc).blocks, rows[row].blocks[i]);
+        }
+    }
+}
+
+static void limits_are_a_set(void **state)
+{
+    (void)state;
+    slr_occupancy_desc desc = desc_of(90, 64, 32, 0, 0);
+    assert_int_equal(computed(&desc).limits, SLR_LIMITED_BY_WARPS | SLR_LIMITED_BY_REGISTERS | SLR_LIMITED_BY_BLOCKS);
+    desc = desc_of(90, 64, 16, 0, 0);
+    desc.barriers = 4;
+    assert_int_equal(computed(&desc).limits, SLR_LIMITED_BY_BARRIERS);
+    assert_int_equal(computed(&desc).blocks, 16);
+    desc = desc_of(80, 256, 32, 40 << 10, 0);
+    assert_int_equal(computed(&desc).limits, SLR_LIMITED_BY_SHARED);
+}
+
+// The header of CUDA forgets what the driver keeps a block: for these two blocks it says 83,968.
+static void what_is_left_of_shared_memory_lets_as_many_blocks_in(void **state)
+{
+    (void)state;
+    slr_occupancy_desc desc = desc_of(80, 1024, 32, 0, 0);
+    assert_int_equal(computed(&desc).blocks, 2);
+    assert_int_equal(computed(&desc).dynamic_shared_left, 82944);
+    for (int i = 0; i < CAPABILITIES; i++) {
+        desc = desc_of(capabilities[i], 192, 40, 1000, 3000);
+        slr_occupancy before = computed(&desc);
+        desc.dynamic_shared_bytes = before.dynamic_shared_left;
+        assert_int_equal(computed(&desc).blocks, before.blocks);
+        desc.dynamic_shared_bytes++;
+        assert_true(computed(&desc).blocks < before.blocks);
+    }
+}
+
+static void what_is_not_known_is_refused(void **state)
+{
+    (void)state;
+    slr_occupancy out = {.blocks = 7};
+    slr_occupancy_desc desc = desc_of(70, 64, 32, 0, 0);
+    assert_int_equal(slr_occupancy_compute(&desc, &out), SLR_UNSUPPORTED);
+    assert_non_null(strstr(slr_error_message(), "7.0"));
+    desc = desc_of(90, 0, 32, 0, 0);
+    assert_int_equal(slr_occupancy_compute(&desc, &out), SLR_INVALID);
+    desc.struct_size = 1;
+    assert_int_equal(slr_occupancy_compute(&desc, &out), SLR_INVALID);
+    assert_int_equal(slr_occupancy_compute(NULL, &out), SLR_INVALID);
+    assert_int_equal(out.blocks, 7);
+}
+
+#ifdef HAVE_CUDA_OCCUPANCY
+static uint64_t random_state = 0x9e3779b97f4a7c15u;
+
+static uint32_t below(uint32_t n)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 33) % n;
+}
+
+static cudaOccDeviceProp properties_of(uint32_t capability)
+{
+    static const struct {
+        int threads;
+        size_t shared, block;
+        size_t reserved;
+    } rows[CAPABILITIES] = {{1024, 64, 64, 0},   {2048, 164, 163, 1}, {1536, 100, 99, 1}, {1536, 100, 99, 1},
+                            {2048, 228, 227, 1}, {2048, 228, 227, 1}, {1536, 100, 99, 1}};
+    int row = 0;
+    while (capabilities[row] != capability)
+        row++;
+    cudaOccDeviceProp made = {0};
+    made.computeMajor = (int)capability / 10;
+    made.computeMinor = (int)capability % 10;
+    made.maxThreadsPerBlock = 1024;
+    made.maxThreadsPerMultiprocessor = rows[row].threads;
+    made.regsPerBlock = made.regsPerMultiprocessor = 65536;
+    made.warpSize = 32;
+    made.sharedMemPerBlock = 48 << 10;
+    made.sharedMemPerMultiprocessor = rows[row].shared << 10;
+    made.numSms = 100;
+    made.sharedMemPerBlockOptin = rows[row].block << 10;
+    made.reservedSharedMemPerBlock = rows[row].reserved << 10;
+    return made;
+}
+
+// Where barriers limit, the header keeps what would have limited without them in the set.
+static bool same_limits(const slr_occupancy *made, unsigned wanted)
+{
+    bool by_barriers_alone = made->limits == SLR_LIMITED_BY_BARRIERS;
+    return by_barriers_alone ? (wanted & SLR_LIMITED_BY_BARRIERS) != 0
+                             : ((made->limits ^ wanted) & ~(unsigned)SLR_LIMITED_BY_BARRIERS) == 0;
+}
+
+static void agrees(const slr_occupancy_desc *desc)
+{
+    cudaOccDeviceProp properties = properties_of(desc->capability);
+    cudaOccFuncAttributes function = {0};
+    cudaOccDeviceState device = {0};
+    cudaOccResult wanted = {0};
+    device.carveoutConfig = desc->carveout_percent ? (int)desc->carveout_percent : SHAREDMEM_CARVEOUT_DEFAULT;
+    function.maxThreadsPerBlock = INT_MAX;
+    function.numRegs = (int)desc->registers;
+    function.sharedSizeBytes = desc->static_shared_bytes;
+    function.maxDynamicSharedSizeBytes = desc->dynamic_shared_bytes;
+    function.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+    function.numBlockBarriers = desc->barriers ? (int)desc->barriers : 1;
+    assert_int_equal(cudaOccMaxActiveBlocksPerMultiprocessor(&wanted, &properties, &function, &device,
+                                                             (int)desc->block_threads, desc->dynamic_shared_bytes),
+                     CUDA_OCC_SUCCESS);
+    slr_occupancy made = computed(desc);
+    bool same = made.blocks == (uint32_t)wanted.activeBlocksPerMultiprocessor;
+    if (made.blocks)
+        same = same && same_limits(&made, wanted.limitingFactors) &&
+               made.registers_allocated == (uint32_t)wanted.allocatedRegistersPerBlock &&
+               made.shared_allocated == wanted.allocatedSharedMemPerBlock;
+    if (!same)
+        fail_msg("sm_%u, %u threads, %u registers, %llu + %llu B shared, %u barriers, carve-out %u: %u blocks, "
+                 "cuda_occupancy.h has %d; limits %u and %u",
+                 desc->capability, desc->block_threads, desc->registers, (unsigned long long)desc->static_shared_bytes,
+                 (unsigned long long)desc->dynamic_shared_bytes, desc->barriers, desc->carveout_percent, made.blocks,
+                 wanted.activeBlocksPerMultiprocessor, made.limits, wanted.limitingFactors);
+}
+
+static void random_configurations_are_as_cudas_header_has_them(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CAPABILITIES; i++) {
+        for (uint32_t n = 0; n < configurations; n++) {
+            slr_occupancy_desc desc = desc_of(capabilities[i], 1 + below(1060), 1 + below(260),
+                                              below(2) * below(60 << 10), below(2) * below(240 << 10));
+            if (desc.registers == 256) // the header lets a thread have as many; no compiler and no GPU does
+                desc.registers = 255;
+            desc.barriers = below(4) ? 0 : below(17);
+            desc.carveout_percent = below(3) ? 0 : below(101);
+            agrees(&desc);
+        }
+    }
+}
+#endif
+
+// With a number: so many random configurations a capability.
+int main(int argc, char **argv)
+{
+    if (argc == 2)
+        configurations = (uint32_t)strtoul(argv[1], NULL, 10);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_known_to_be_right),
+        cmocka_unit_test(limits_are_a_set),
+        cmocka_unit_test(what_is_left_of_shared_memory_lets_as_many_blocks_in),
+        cmocka_unit_test(what_is_not_known_is_refused),
+#ifdef HAVE_CUDA_OCCUPANCY
+        cmocka_unit_test(random_configurations_are_as_cudas_header_has_them),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

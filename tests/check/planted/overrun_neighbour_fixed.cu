@@ -1,0 +1,7 @@
+// The last element has no right neighbour.
+__global__ void differences(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i + 1 < n ? i + 1 : i] - x[i];
+}

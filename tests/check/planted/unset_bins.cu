@@ -1,0 +1,10 @@
+// The bins are counted up from whatever shared memory holds.
+__global__ void histogram(const unsigned char *in, int *out, int n)
+{
+    __shared__ int bins[256];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    if (i < n)
+        atomicAdd(&bins[in[i]], 1); // finds SLR-C020
+    __syncthreads();
+    atomicAdd(&out[t], bins[t]); // finds SLR-C020
+}

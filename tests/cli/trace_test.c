@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// --trace on a verb, `slipring trace print`, and what they refuse.
+#include "tests/cli/shell.h"
+
+#include <stdbool.h>
+
+static int use(const char *arguments)
+{
+    char command[512];
+    snprintf(command, sizeof command, "\"$SLIPRING_TOOL\" %s > out 2> err", arguments);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool said(const char *file, const char *text)
+{
+    static char content[65536];
+    FILE *stream = fopen(file, "r");
+    assert_non_null(stream);
+    size_t bytes = fread(content, 1, sizeof content - 1, stream);
+    content[bytes] = '\0';
+    fclose(stream);
+    if (strstr(content, text) != NULL)
+        return true;
+    fprintf(stderr, "%s does not say \"%s\": %s\n", file, text, content);
+    return false;
+}
+
+static void each_verb_takes_a_trace(void **state)
+{
+    (void)state;
+    write_file("add.cu", "__global__ void add(float *x) { x[threadIdx.x] += 1; }\n");
+    assert_int_equal(use("kernel run add.cu add --grid 1 --block 32 --trace t.json --arg 'x=float[32]:zero'"), 0);
+    assert_int_equal(use("trace print t.json"), 0);
+    assert_true(said("out", "kernel     add"));
+    assert_true(said("out", "0 events dropped"));
+    assert_int_equal(use("devices --trace=u.json"), 0);
+    assert_int_equal(use("trace print --json u.json"), 0);
+    assert_true(said("out", "\"whole\": true"));
+}
+
+static void a_trace_that_was_cut_short_is_read_as_far_as_it_goes(void **state)
+{
+    (void)state;
+    write_file("cut.json",
+               "[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"slipring_trace\",\"args\":{\"version\":1}},\n"
+               "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1.500,\"dur\":2.250,\"cat\":\"kernel\",\"name\":\"k\"},\n"
+               "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":9.5,\"du");
+    assert_int_equal(use("trace print cut.json"), 0);
+    assert_true(said("out", "1 slices"));
+    assert_true(said("out", "cut short"));
+    assert_int_equal(use("trace print cut.json --json"), 0);
+    assert_true(said("out", "\"total_ns\": 2250"));
+}
+
+static void what_is_wrong_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(use("trace print none.json"), 1);
+    assert_true(said("err", "none.json"));
+    write_file("other.json", "{}\n");
+    assert_int_equal(use("trace print other.json"), 1);
+    assert_true(said("err", "no trace that slipring has written"));
+    assert_int_equal(use("trace"), 2);
+    assert_int_equal(use("trace draw x"), 2);
+    assert_int_equal(use("trace print"), 2);
+    assert_int_equal(use("devices --trace"), 2);
+    assert_true(said("err", "--trace"));
+    assert_int_equal(use("devices --trace none/t.json"), 1);
+    assert_true(said("err", "none/t.json"));
+}
+
+int main(void)
+{
+    if (shell_begin() != 0)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_verb_takes_a_trace),
+        cmocka_unit_test(a_trace_that_was_cut_short_is_read_as_far_as_it_goes),
+        cmocka_unit_test(what_is_wrong_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, shell_end);
+}

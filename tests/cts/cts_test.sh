@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The suite finds what is planted, and the README's support matrix is the one that it prints.
+set -euo pipefail
+source_dir=${SLIPRING_SOURCE_DIR:?run by ctest}
+cts=${SLIPRING_BINARY_DIR:?run by ctest}/bin/slipring-cts
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+[[ -x $cts ]] || { echo "$cts is not there"; exit 1; }
+
+fail() {
+    echo "$1"
+    exit 1
+}
+
+# ---- the matrix
+"$cts" --matrix > "$folder/printed"
+sed -n '/<!-- slipring-cts --matrix -->/,/<!-- end of it -->/p' "$source_dir/README.md" | sed '1d;$d' > "$folder/committed"
+diff "$folder/committed" "$folder/printed" ||
+    fail "README.md's support matrix is not what 'slipring-cts --matrix' prints: put that between its two marks"
+
+# ---- what is planted: every case fails as it should, but for the one that is listed and passes
+status=0
+"$cts" --filter planted --timeout 1 --optimize 1 --device 'cpu?engine=interpreted' --device 'cpu?engine=compiled' \
+    > "$folder/planted" || status=$?
+((status == 1)) || fail "planted cases end with $status, not 1"
+wrong=$(grep -c WRONG "$folder/planted")
+((wrong == 2)) || { cat "$folder/planted"; fail "$wrong cases are wrong, not 2"; }
+grep -A 1 'planted/is_listed_and_passes' "$folder/planted" | grep -q 'take the line out' || fail 'a stale line is not told'
+
+# ---- the command line
+[[ $("$cts" --list | wc -l) -ge 150 ]] || fail 'fewer than 150 cases'
+status=0
+"$cts" --no-such-option 2> /dev/null || status=$?
+((status == 2)) || fail "an unknown option ends with $status"
+status=0
+"$cts" --device nowhere:0 > /dev/null 2>&1 || status=$?
+((status == 3)) || fail "no device ends with $status"
+"$cts" --json --filter launch/two --device 'cpu?engine=interpreted' |
+    grep -q '"area": "launch", "name": "two_dimensions", "result": "passed", "as_expected": true' ||
+    fail 'JSON has another form'

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What host cases are made of. Whatever is made through these is destroyed when the case ends, however it ends.
+#ifndef CTS_HOST_H
+#define CTS_HOST_H
+
+#include "cts.h"
+
+/// How long a host case waits for anything: long, because only what is broken takes it.
+#define CTS_LONG (5 * CTS_SECOND)
+
+/// The program of a section of kernels/host.cu.
+slr_program *cts_program(cts *c, const char *section);
+slr_kernel *cts_kernel(cts *c, const char *section);
+slr_buffer *cts_buffer(cts *c, uint64_t bytes);
+slr_stream *cts_stream(cts *c);
+slr_port *cts_port(cts *c);
+
+/// A ring kernel as `desc` says, whose handler is the section `handler`; launched and active.
+slr_ring *cts_ring(cts *c, const char *handler, slr_ring_desc *desc);
+
+/// The same, launched and not yet active: messages gather.
+slr_ring *cts_ring_launched(cts *c, const char *handler, slr_ring_desc *desc);
+
+slr_address cts_address(cts *c, slr_ring *ring, uint32_t instance);
+slr_ring_stats cts_stats(cts *c, slr_ring *ring);
+
+/// Checks accepted = handled + faulted + dropped + undelivered + in_doubt + pending.
+void cts_check_sum(cts *c, slr_ring *ring);
+
+/// Sends an int at a priority (-1: the default), which must be accepted.
+void cts_send_int(cts *c, slr_port *port, slr_address to, int value, int priority);
+
+/// Receives one reply, which must be an int that went well.
+int cts_receive_int(cts *c, slr_port *port, slr_reply *reply);
+
+/// Fills with 0, 1, 2, ...; reads into `to`.
+void cts_write_ints(cts *c, slr_buffer *buffer, const int *from, uint32_t count);
+void cts_read_ints(cts *c, slr_buffer *buffer, int *to, uint32_t count);
+
+/// For a table of host cases.
+#define CTS_HOST(area, name)                                                                                           \
+    {                                                                                                                  \
+        area, #name, name, NULL, NULL, 0                                                                               \
+    }
+
+extern const cts_case cts_message_cases[], cts_ring_cases[], cts_stream_cases[], cts_order_cases[];
+extern const size_t cts_message_case_count, cts_ring_case_count, cts_stream_case_count, cts_order_case_count;
+
+#endif

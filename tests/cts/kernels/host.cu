@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handlers and kernels that host cases use.
+
+//: echo
+struct number { int value; };
+__ring__ void echo(const struct number *in)
+{
+    struct number out = {in->value};
+    ring_reply(&out);
+}
+
+//: sum
+struct number { int value; };
+struct total { int sum; int count; };
+__ring__ void sum(struct total *self, const struct number *in)
+{
+    self->sum += in->value;
+    self->count++;
+    struct number out = {self->sum};
+    ring_reply(&out);
+}
+
+//: several
+struct number { int value; };
+__ring__ void several(const struct number *in)
+{
+    for (int i = 0; i < in->value; i++) {
+        struct number out = {i};
+        ring_reply(&out);
+    }
+}
+
+//: divide
+struct number { int value; };
+struct total { int sum; int count; };
+__ring__ void divide(struct total *self, const struct number *in)
+{
+    self->sum += 1;
+    struct number out = {100 / in->value + self->sum * 1000};
+    ring_reply(&out);
+}
+
+//: spin
+struct number { int value; };
+__ring__ void spin(const struct number *in)
+{
+    unsigned x = 1;
+    for (int i = 0; i < in->value; i++)
+        x = x * 1664525u + 1u;
+    struct number out = {(int)(x | 1u)};
+    ring_reply(&out);
+}
+
+//: table
+struct number { int value; };
+__ring__ void table(const struct number *in, const int *weights, int *counts, int scale)
+{
+    struct number out = {weights[in->value & 7] * scale};
+    counts[in->value & 7] += 1;
+    ring_reply(&out);
+}
+
+//: index
+struct number { int value; };
+__ring__ void index(const struct number *in, const int *weights)
+{
+    struct number out = {weights[in->value]};
+    ring_reply(&out);
+}
+
+//: which
+struct number { int value; };
+__ring__ void which(const struct number *in)
+{
+    struct number out = {(int)ring_instance() * 1000 + in->value};
+    ring_reply(&out);
+}
+
+//: wide
+struct wide { char tag; long long number; double real; short list[5]; };
+__ring__ void wide(const struct wide *in)
+{
+    struct wide out = *in;
+    out.number += out.list[4];
+    out.real *= 2;
+    ring_reply(&out);
+}
+
+//: order
+struct number { int value; };
+struct total { int last; int wrong; };
+__ring__ void order(struct total *self, const struct number *in)
+{
+    if (in->value != self->last + 1)
+        self->wrong++;
+    self->last = in->value;
+    struct number out = {self->wrong};
+    ring_reply(&out);
+}
+
+//: journal
+struct number { int value; };
+__ring__ void journal(const struct number *in, int *seen)
+{
+    seen[1 + seen[0]] = in->value;
+    seen[0] += 1;
+    struct number out = {in->value};
+    ring_reply(&out);
+}
+
+//: quiet
+struct number { int value; };
+struct total { int sum; int count; };
+__ring__ void quiet(struct total *self, const struct number *in)
+{
+    self->sum += in->value;
+    self->count++;
+}
+
+//: add_one
+__global__ void add_one(int *data, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        data[i] += 1;
+}
+
+//: scale
+__global__ void scale(const int *from, int *to, int n, int by)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        to[i] = from[i] * by;
+}
+
+//: mixed
+struct pair { int a; float b; };
+__global__ void mixed(float x, const float *from, double *to, int n, struct pair p)
+{
+    int i = threadIdx.x;
+    if (i < n)
+        to[i] = from[i] * x + p.b + p.a;
+}
+
+//: bounded
+__global__ void __launch_bounds__(64) bounded(int *out)
+{
+    out[threadIdx.x] = 1;
+}
+
+//: divide_by
+__global__ void divide_by(int *data, int by)
+{
+    data[threadIdx.x] = 5 / by;
+}
+
+// Two blocks of one thread. They wait a little for each other, which no device promises to be of use.
+
+//: message_passing
+__global__ void message_passing(int *x, int *y, int *out, int n)
+{
+    int there = 0;
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    for (int tries = 0; tries < 3000 && there < 2; tries++)
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+    for (int i = 0; i < n; i++) {
+        if (blockIdx.x == 0) {
+            x[i * 16] = 1;
+            __nv_atomic_store_n(&y[i * 16], 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+        } else {
+            int flag = 0;
+            for (int tries = 0; tries < 64 && flag == 0; tries++)
+                flag = __nv_atomic_load_n(&y[i * 16], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+            out[2 * i] = flag;
+            out[2 * i + 1] = flag ? x[i * 16] : 0;
+        }
+    }
+}
+
+//: message_passing_by_fences
+__global__ void message_passing_by_fences(int *x, int *y, int *out, int n)
+{
+    int there = 0;
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    for (int tries = 0; tries < 3000 && there < 2; tries++)
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+    for (int i = 0; i < n; i++) {
+        if (blockIdx.x == 0) {
+            x[i * 16] = 1;
+            __threadfence();
+            __nv_atomic_store_n(&y[i * 16], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+        } else {
+            int flag = 0;
+            for (int tries = 0; tries < 64 && flag == 0; tries++)
+                flag = __nv_atomic_load_n(&y[i * 16], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+            __threadfence();
+            out[2 * i] = flag;
+            out[2 * i + 1] = flag ? x[i * 16] : 0;
+        }
+    }
+}
+
+//: message_passing_by_exchange
+__global__ void message_passing_by_exchange(int *x, int *y, int *out, int n)
+{
+    int there = 0;
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    for (int tries = 0; tries < 3000 && there < 2; tries++)
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+    for (int i = 0; i < n; i++) {
+        if (blockIdx.x == 0) {
+            x[i * 16] = 1;
+            __nv_atomic_exchange_n(&y[i * 16], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_SYSTEM);
+        } else {
+            int flag = 0;
+            for (int tries = 0; tries < 64 && flag == 0; tries++)
+                flag = __nv_atomic_fetch_add(&y[i * 16], 0, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_SYSTEM);
+            out[2 * i] = flag;
+            out[2 * i + 1] = flag ? x[i * 16] : 0;
+        }
+    }
+}
+
+//: store_buffering
+__global__ void store_buffering(int *x, int *y, int *out, int n)
+{
+    int there = 0;
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    for (int tries = 0; tries < 3000 && there < 2; tries++)
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+    for (int i = 0; i < n; i++) {
+        int *own = blockIdx.x == 0 ? &x[i * 16] : &x[i * 16 + 8];
+        int *other = blockIdx.x == 0 ? &x[i * 16 + 8] : &x[i * 16];
+        __nv_atomic_store_n(own, 1, __NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_DEVICE);
+        out[2 * i + blockIdx.x] = __nv_atomic_load_n(other, __NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_DEVICE);
+    }
+}
+
+//: store_buffering_by_fences
+__global__ void store_buffering_by_fences(int *x, int *y, int *out, int n)
+{
+    int there = 0;
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    for (int tries = 0; tries < 3000 && there < 2; tries++)
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+    for (int i = 0; i < n; i++) {
+        int *own = blockIdx.x == 0 ? &x[i * 16] : &x[i * 16 + 8];
+        int *other = blockIdx.x == 0 ? &x[i * 16 + 8] : &x[i * 16];
+        __nv_atomic_store_n(own, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+        __threadfence();
+        out[2 * i + blockIdx.x] = __nv_atomic_load_n(other, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+    }
+}
+
+//: store_buffering_relaxed
+__global__ void store_buffering_relaxed(int *x, int *y, int *out, int n)
+{
+    int there = 0;
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    for (int tries = 0; tries < 3000 && there < 2; tries++)
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+    for (int i = 0; i < n; i++) {
+        int *own = blockIdx.x == 0 ? &x[i * 16] : &x[i * 16 + 8];
+        int *other = blockIdx.x == 0 ? &x[i * 16 + 8] : &x[i * 16];
+        __nv_atomic_store_n(own, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+        out[2 * i + blockIdx.x] = __nv_atomic_load_n(other, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+    }
+}
+
+//: load_buffering
+__global__ void load_buffering(int *x, int *y, int *out, int n)
+{
+    int there = 0;
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    for (int tries = 0; tries < 3000 && there < 2; tries++)
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+    for (int i = 0; i < n; i++) {
+        int *own = blockIdx.x == 0 ? &x[i * 16] : &x[i * 16 + 8];
+        int *other = blockIdx.x == 0 ? &x[i * 16 + 8] : &x[i * 16];
+        out[2 * i + blockIdx.x] = __nv_atomic_load_n(other, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+        __nv_atomic_store_n(own, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+    }
+}
+
+//: load_buffering_relaxed
+__global__ void load_buffering_relaxed(int *x, int *y, int *out, int n)
+{
+    int there = 0;
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    for (int tries = 0; tries < 3000 && there < 2; tries++)
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+    for (int i = 0; i < n; i++) {
+        int *own = blockIdx.x == 0 ? &x[i * 16] : &x[i * 16 + 8];
+        int *other = blockIdx.x == 0 ? &x[i * 16 + 8] : &x[i * 16];
+        out[2 * i + blockIdx.x] = __nv_atomic_load_n(other, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+        __nv_atomic_store_n(own, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+    }
+}
+
+//: coherence
+__global__ void coherence(int *x, int *y, int *out, int n)
+{
+    int there = 0;
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    for (int tries = 0; tries < 3000 && there < 2; tries++)
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+    for (int i = 0; i < n; i++) {
+        if (blockIdx.x == 0) {
+            __nv_atomic_store_n(&x[i * 16], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+            __nv_atomic_store_n(&x[i * 16], 2, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+        } else {
+            int first = 0, second = 0;
+            for (int tries = 0; tries < 64 && first == 0; tries++)
+                first = __nv_atomic_load_n(&x[i * 16], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+            second = __nv_atomic_load_n(&x[i * 16], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+            out[2 * i] = first;
+            out[2 * i + 1] = second;
+        }
+    }
+}
+
+//: coherence_of_own_write
+__global__ void coherence_of_own_write(int *x, int *y, int *out, int n)
+{
+    int there = 0;
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    for (int tries = 0; tries < 3000 && there < 2; tries++)
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+    for (int i = 0; i < n; i++) {
+        int mine = (int)blockIdx.x + 1;
+        __nv_atomic_store_n(&x[i * 16], mine, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+        int seen = __nv_atomic_load_n(&x[i * 16], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+        if (blockIdx.x == 0)
+            out[2 * i + 1] = seen; // own, or what the other has put in its place; never what was there before
+        else
+            out[2 * i] = 0;
+    }
+}

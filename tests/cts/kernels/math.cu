@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// The math library: the same bits on every device.
+
+//: absolute_and_copysign block=64 grid=16 a:f32[961]=edges b:f32[961]=across out:f32[1922]
+#include <math.h>
+__global__ void k(const float *a, const float *b, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 961) {
+        out[2 * i] = fabsf(a[i]);
+        out[2 * i + 1] = copysignf(a[i], b[i]);
+    }
+}
+
+//: square_roots_are_rounded_once block=64 a:f32[64]=wide out:f32[64]
+#include <math.h>
+__global__ void k(const float *a, float *out)
+{
+    out[threadIdx.x] = sqrtf(fabsf(a[threadIdx.x]));
+}
+
+//: rsqrt block=64 a:f32[64]=wide out:f32[64]
+#include <math.h>
+__global__ void k(const float *a, float *out)
+{
+    out[threadIdx.x] = rsqrtf(fabsf(a[threadIdx.x]));
+}
+
+//: rounding_to_integers block=64 a:f32[64]=edges out:f32[320]
+#include <math.h>
+__global__ void k(const float *a, float *out)
+{
+    int i = threadIdx.x;
+    out[5 * i] = floorf(a[i]);
+    out[5 * i + 1] = ceilf(a[i]);
+    out[5 * i + 2] = truncf(a[i]);
+    out[5 * i + 3] = rintf(a[i]);
+    out[5 * i + 4] = roundf(a[i]);
+}
+
+//: halfway_cases a:f32[4]=2 out:f32[4] : out==2,3,-2,-3
+#include <math.h>
+__global__ void k(const float *a, float *out)
+{
+    float x = a[0] + 0.5f;
+    out[0] = rintf(x);
+    out[1] = roundf(x);
+    out[2] = rintf(-x);
+    out[3] = roundf(-x);
+}
+
+//: minimum_and_maximum_pass_over_nan block=64 grid=16 a:f32[961]=edges b:f32[961]=across out:f32[1922]
+#include <math.h>
+__global__ void k(const float *a, const float *b, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 961) {
+        out[2 * i] = fminf(a[i], b[i]);
+        out[2 * i + 1] = fmaxf(a[i], b[i]);
+    }
+}
+
+//: exponentials block=64 a:f32[64]=random edge:f32[64]=edges out:f32[384]
+#include <math.h>
+__global__ void k(const float *a, const float *edge, float *out)
+{
+    int i = threadIdx.x;
+    float x = a[i] * 60;
+    out[6 * i] = expf(x);
+    out[6 * i + 1] = exp2f(x);
+    out[6 * i + 2] = exp10f(a[i] * 30);
+    out[6 * i + 3] = expm1f(a[i]);
+    out[6 * i + 4] = expf(edge[i]);
+    out[6 * i + 5] = exp2f(edge[i]);
+}
+
+//: logarithms block=64 a:f32[64]=wide edge:f32[64]=edges out:f32[384]
+#include <math.h>
+__global__ void k(const float *a, const float *edge, float *out)
+{
+    int i = threadIdx.x;
+    float x = fabsf(a[i]);
+    out[6 * i] = logf(x);
+    out[6 * i + 1] = log2f(x);
+    out[6 * i + 2] = log10f(x);
+    out[6 * i + 3] = log1pf(x);
+    out[6 * i + 4] = logf(edge[i]);
+    out[6 * i + 5] = log2f(edge[i]);
+}
+
+//: sine_and_cosine block=64 a:f32[64]=random edge:f32[64]=edges out:f32[256]
+#include <math.h>
+__global__ void k(const float *a, const float *edge, float *out)
+{
+    int i = threadIdx.x;
+    out[4 * i] = sinf(a[i] * 20);
+    out[4 * i + 1] = cosf(a[i] * 20);
+    out[4 * i + 2] = sinf(edge[i]);
+    out[4 * i + 3] = cosf(edge[i]);
+}
+
+//: sine_of_large_arguments block=64 a:f32[64]=wide out:f32[128]
+#include <math.h>
+__global__ void k(const float *a, float *out)
+{
+    int i = threadIdx.x;
+    out[2 * i] = sinf(a[i] * 1e6f);
+    out[2 * i + 1] = cosf(a[i] * 1e6f);
+}
+
+//: tangent block=64 a:f32[64]=random edge:f32[64]=edges out:f32[128]
+#include <math.h>
+__global__ void k(const float *a, const float *edge, float *out)
+{
+    out[2 * threadIdx.x] = tanf(a[threadIdx.x] * 3);
+    out[2 * threadIdx.x + 1] = tanf(edge[threadIdx.x]);
+}
+
+//: inverse_trigonometry block=64 a:f32[64]=random out:f32[192]
+#include <math.h>
+__global__ void k(const float *a, float *out)
+{
+    int i = threadIdx.x;
+    out[3 * i] = asinf(a[i]);
+    out[3 * i + 1] = acosf(a[i]);
+    out[3 * i + 2] = atanf(a[i] * 10);
+}
+
+//: atan2_in_all_quadrants block=64 grid=16 a:f32[961]=edges b:f32[961]=across out:f32[961]
+#include <math.h>
+__global__ void k(const float *a, const float *b, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 961)
+        out[i] = atan2f(a[i], b[i]);
+}
+
+//: hyperbolic_functions block=64 a:f32[64]=random out:f32[192]
+#include <math.h>
+__global__ void k(const float *a, float *out)
+{
+    int i = threadIdx.x;
+    out[3 * i] = sinhf(a[i] * 4);
+    out[3 * i + 1] = coshf(a[i] * 4);
+    out[3 * i + 2] = tanhf(a[i] * 4);
+}
+
+//: powers block=64 grid=16 a:f32[961]=edges b:f32[961]=across out:f32[961]
+#include <math.h>
+__global__ void k(const float *a, const float *b, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 961)
+        out[i] = powf(a[i], b[i]);
+}
+
+//: powers_of_plain_numbers block=64 a:f32[64]=small b:f32[64]=random out:f32[64]
+#include <math.h>
+__global__ void k(const float *a, const float *b, float *out)
+{
+    out[threadIdx.x] = powf(a[threadIdx.x] * 9, b[threadIdx.x] * 7);
+}
+
+//: fmod_and_hypot block=64 grid=16 a:f32[961]=edges b:f32[961]=across out:f32[1922]
+#include <math.h>
+__global__ void k(const float *a, const float *b, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 961) {
+        out[2 * i] = fmodf(a[i], b[i]);
+        out[2 * i + 1] = hypotf(a[i], b[i]);
+    }
+}
+
+//: fused_multiply_add_rounds_once a:f32[1]=0 out:f32[2] : out==1.42108547e-14,0
+#include <math.h>
+__global__ void k(const float *a, float *out)
+{
+    float x = a[0] + 1.0f + 1.1920929e-7f, p = x * x;
+    out[0] = fmaf(x, x, -p);
+    out[1] = x * x - p;
+}
+
+//: cube_root_and_error_function block=64 a:f32[64]=random out:f32[192]
+#include <math.h>
+__global__ void k(const float *a, float *out)
+{
+    int i = threadIdx.x;
+    out[3 * i] = cbrtf(a[i] * 100);
+    out[3 * i + 1] = erff(a[i] * 3);
+    out[3 * i + 2] = erfcf(a[i] * 3);
+}
+
+//: the_fast_forms block=64 a:f32[64]=random out:f32[448]
+#include <math.h>
+__global__ void k(const float *a, float *out)
+{
+    int i = threadIdx.x;
+    float x = fabsf(a[i]) + 0.5f;
+    out[7 * i] = __expf(a[i]);
+    out[7 * i + 1] = __logf(x);
+    out[7 * i + 2] = __sinf(a[i]);
+    out[7 * i + 3] = __cosf(a[i]);
+    out[7 * i + 4] = __powf(x, a[i]);
+    out[7 * i + 5] = __fdividef(a[i], x);
+    out[7 * i + 6] = __saturatef(a[i] * 2);
+}
+
+//: classification block=64 a:f32[64]=edges d:f64[64]=edges out:i32[128]
+#include <math.h>
+__global__ void k(const float *a, const double *d, int *out)
+{
+    int i = threadIdx.x;
+    out[2 * i] = isnan(a[i]) | isinf(a[i]) << 1 | isfinite(a[i]) << 2 | (signbit(a[i]) ? 8 : 0);
+    out[2 * i + 1] = isnan(d[i]) | isinf(d[i]) << 1 | isfinite(d[i]) << 2;
+}
+
+//: double_roots_and_rounding block=64 a:f64[64]=wide out:f64[320]
+#include <math.h>
+__global__ void k(const double *a, double *out)
+{
+    int i = threadIdx.x;
+    out[5 * i] = sqrt(fabs(a[i]));
+    out[5 * i + 1] = floor(a[i] * 100);
+    out[5 * i + 2] = ceil(a[i] * 100);
+    out[5 * i + 3] = rint(a[i] * 100);
+    out[5 * i + 4] = round(a[i] * 100);
+}
+
+//: double_exponentials_and_logarithms block=64 a:f64[64]=random out:f64[320]
+#include <math.h>
+__global__ void k(const double *a, double *out)
+{
+    int i = threadIdx.x;
+    double x = fabs(a[i]) * 500;
+    out[5 * i] = exp(a[i] * 700);
+    out[5 * i + 1] = exp2(a[i] * 1000);
+    out[5 * i + 2] = log(x);
+    out[5 * i + 3] = log2(x);
+    out[5 * i + 4] = log10(x);
+}
+
+//: double_trigonometry block=64 a:f64[64]=random out:f64[320]
+#include <math.h>
+__global__ void k(const double *a, double *out)
+{
+    int i = threadIdx.x;
+    out[5 * i] = sin(a[i] * 50);
+    out[5 * i + 1] = cos(a[i] * 50);
+    out[5 * i + 2] = tan(a[i]);
+    out[5 * i + 3] = atan(a[i] * 5);
+    out[5 * i + 4] = atan2(a[i], a[(i + 1) % 64]);
+}
+
+//: double_powers_and_tanh block=64 a:f64[64]=small b:f64[64]=random out:f64[192]
+#include <math.h>
+__global__ void k(const double *a, const double *b, double *out)
+{
+    int i = threadIdx.x;
+    out[3 * i] = pow(a[i] * 50, b[i] * 30);
+    out[3 * i + 1] = tanh(b[i] * 3);
+    out[3 * i + 2] = fmin(a[i], b[i]) + fmax(a[i], b[i]);
+}
+
+//: integer_minimum_maximum_and_absolute block=64 grid=10 a:i32[625]=edges b:i32[625]=across out:i32[1875]
+#include <math.h>
+__global__ void k(const int *a, const int *b, int *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 625) {
+        out[3 * i] = min(a[i], b[i]);
+        out[3 * i + 1] = max(a[i], b[i]);
+        out[3 * i + 2] = abs(a[i]);
+    }
+}
+
+//: counting_bits block=32 a:i32[32]=edges out:i32[96]
+__global__ void k(const int *a, int *out)
+{
+    int i = threadIdx.x;
+    out[3 * i] = __clz(a[i]);
+    out[3 * i + 1] = __ffs(a[i]);
+    out[3 * i + 2] = __popc(a[i]);
+}
+
+//: counting_bits_of_64 block=32 a:i64[32]=edges out:i32[96]
+__global__ void k(const long long *a, int *out)
+{
+    int i = threadIdx.x;
+    out[3 * i] = __clzll(a[i]);
+    out[3 * i + 1] = __ffsll(a[i]);
+    out[3 * i + 2] = __popcll(a[i]);
+}
+
+//: reversing_bits block=32 a:u32[32]=edges b:u64[32]=edges out:u64[64]
+__global__ void k(const unsigned *a, const unsigned long long *b, unsigned long long *out)
+{
+    int i = threadIdx.x;
+    out[2 * i] = __brev(a[i]);
+    out[2 * i + 1] = __brevll(b[i]);
+}
+
+//: high_halves_of_products block=64 grid=10 a:i32[625]=edges b:i32[625]=across out:i32[1250]
+__global__ void k(const int *a, const int *b, int *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 625) {
+        out[2 * i] = __mulhi(a[i], b[i]);
+        out[2 * i + 1] = (int)__umulhi((unsigned)a[i], (unsigned)b[i]);
+    }
+}
+
+//: bits_of_floats_and_back block=32 a:f32[32]=edges out:f32[32]
+__global__ void k(const float *a, float *out)
+{
+    int bits = __float_as_int(a[threadIdx.x]);
+    out[threadIdx.x] = __uint_as_float(__float_as_uint(__int_as_float(bits)) ^ 0x80000000u);
+}
+
+//: bits_of_doubles_and_back block=32 a:f64[32]=edges out:f64[32]
+__global__ void k(const double *a, double *out)
+{
+    out[threadIdx.x] = __longlong_as_double(__double_as_longlong(a[threadIdx.x]) + 1);
+}
+
+//: special_values_are_spelled out:f32[2] n:i32[1] : n==3
+#include <math.h>
+__global__ void k(float *out, int *n)
+{
+    out[0] = INFINITY;
+    out[1] = NAN;
+    n[0] = (INFINITY > 3e38f) + (NAN != NAN) * 2;
+}
+
+//: overloads_follow_their_argument a:i32[1]=-3 out:f64[4] : out==3,0.5,3,0.25
+#include <math.h>
+__global__ void k(const int *a, double *out)
+{
+    out[0] = abs(a[0]);
+    out[1] = fabs(-0.5f);
+    out[2] = max(a[0], 3);
+    out[3] = min(0.25, 7.0);
+}

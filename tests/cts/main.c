@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// slipring-cts: every case on every device that opens, judged by the list of what is known.
+#include "cts.h"
+#include "report.h"
+
+#include <fnmatch.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEVICES 16
+
+static const char help[] =
+    "Usage: slipring-cts [OPTION]...\n"
+    "Runs the conformance suite: what docs/contract promises, on every device that opens here. Results of kernels\n"
+    "are compared with those of " CTS_REFERENCE ", bit for bit.\n"
+    "\n"
+    "  --device D      this device only; may be given several times\n"
+    "  --filter F,...  only cases whose AREA/NAME matches a pattern F, or contains it\n"
+    "  --timeout S     seconds that a case may take (default 10)\n"
+    "  --optimize N    how kernels are compiled: 1, or 2 (default)\n"
+    "  --rounds N      launches of each memory-model case (default 20)\n"
+    "  --perf          also the time of a launch, the median of 15; of a host case its whole time\n"
+    "  --verbose       a line for every case\n"
+    "  --json          one object instead of text\n"
+    "  --list          prints the cases and runs nothing\n"
+    "  --matrix        prints the support matrix of the README and runs nothing\n"
+    "\n"
+    "Exit code: 0 all went as it should, 1 something did not (or the list of what is known is stale), 2 usage,\n"
+    "3 no device, 4 a case did not return within three times its limit.\n";
+
+enum { DONE = 0, FAILED = 1, USAGE = 2, NO_DEVICE = 3, STUCK = 4 };
+
+typedef struct asked {
+    const char *device[DEVICES];
+    unsigned devices;
+    bool json, list, matrix, verbose;
+    cts_options options;
+} asked;
+
+// ---- the command line -----------------------------------------------------------------------------------------------
+
+enum { DEVICE = 256, FILTER, TIMEOUT, OPTIMIZE, ROUNDS, PERF, VERBOSE, JSON, LIST, MATRIX };
+
+static const struct option long_options[] = {
+    {"device", required_argument, NULL, DEVICE},
+    {"filter", required_argument, NULL, FILTER},
+    {"timeout", required_argument, NULL, TIMEOUT},
+    {"optimize", required_argument, NULL, OPTIMIZE},
+    {"rounds", required_argument, NULL, ROUNDS},
+    {"perf", no_argument, NULL, PERF},
+    {"verbose", no_argument, NULL, VERBOSE},
+    {"json", no_argument, NULL, JSON},
+    {"list", no_argument, NULL, LIST},
+    {"matrix", no_argument, NULL, MATRIX},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int refuse(const char *why, const char *what)
+{
+    fprintf(stderr, "slipring-cts: %s%s\nslipring-cts --help says what there is\n", why, what);
+    return USAGE;
+}
+
+static int take_number(const char *option, uint32_t least, uint32_t most, uint32_t *out)
+{
+    char *end;
+    unsigned long number = strtoul(optarg, &end, 10);
+    if (*optarg < '0' || *optarg > '9' || *end != '\0' || number < least || number > most) {
+        fprintf(stderr, "slipring-cts: %s takes %u to %u, not '%s'\n", option, least, most, optarg);
+        return USAGE;
+    }
+    *out = (uint32_t)number;
+    return -1;
+}
+
+static int take_option(int option, char **argv, asked *out)
+{
+    uint32_t seconds = 0;
+    int end = -1;
+    switch (option) {
+    case DEVICE:
+        if (out->devices == DEVICES)
+            return refuse("too many devices", "");
+        out->device[out->devices++] = optarg;
+        break;
+    case FILTER:
+        out->options.filter = optarg;
+        break;
+    case TIMEOUT:
+        end = take_number("--timeout", 1, 3600, &seconds);
+        out->options.patience_ns = seconds * CTS_SECOND;
+        break;
+    case OPTIMIZE:
+        return take_number("--optimize", 1, 2, &out->options.optimize);
+    case ROUNDS:
+        return take_number("--rounds", 1, 1000000, &out->options.rounds);
+    case PERF:
+        out->options.perf = true;
+        break;
+    case VERBOSE:
+        out->verbose = true;
+        break;
+    case JSON:
+        out->json = true;
+        break;
+    case LIST:
+        out->list = true;
+        break;
+    case MATRIX:
+        out->matrix = true;
+        break;
+    case 'h':
+        fputs(help, stdout);
+        return DONE;
+    default:
+        return refuse("unknown option or missing value: ", argv[optind - 1]);
+    }
+    return end;
+}
+
+static int parse(int argc, char **argv, asked *out)
+{
+    *out = (asked){.options = {.patience_ns = 10 * CTS_SECOND, .rounds = 20}};
+    for (int option; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
+        int end = take_option(option, argv, out);
+        if (end != -1)
+            return end;
+    }
+    return optind < argc ? refuse("no arguments are taken: ", argv[optind]) : -1;
+}
+
+// What is planted is asked for by name only.
+static bool matches(const cts_case *what, const char *pattern)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s/%s", what->area, what->name);
+    if (strcmp(what->area, CTS_PLANTED) == 0 && strncmp(pattern, CTS_PLANTED, strlen(CTS_PLANTED)) != 0)
+        return false;
+    return strstr(name, pattern) || fnmatch(pattern, name, 0) == 0;
+}
+
+static bool is_asked_for(const cts_case *what, const char *filter)
+{
+    char pattern[128];
+    if (!filter)
+        return matches(what, "");
+    for (size_t length; *filter; filter += length + (filter[length] == ',')) {
+        length = strcspn(filter, ",");
+        snprintf(pattern, sizeof pattern, "%.*s", (int)length, filter);
+        if (matches(what, pattern))
+            return true;
+    }
+    return false;
+}
+
+// ---- devices --------------------------------------------------------------------------------------------------------
+
+// The cpu in all its kinds, and every device of each other backend that opens. `null` computes nothing.
+static void choose_devices(asked *asked)
+{
+    static const char *const always[] = {"cpu?engine=compiled", CTS_REFERENCE, "cpu?unified=0"};
+    static char names[DEVICES][32];
+    slr_backend_info info;
+    for (unsigned i = 0; i < sizeof always / sizeof *always; i++)
+        asked->device[asked->devices++] = always[i];
+    for (uint32_t i = 0; slr_backend_get_info(i, &info) == SLR_OK; i++)
+        for (uint32_t d = 0; d < info.devices && asked->devices < DEVICES; d++) {
+            if (info.status != SLR_OK || strcmp(info.name, "cpu") == 0 || strcmp(info.name, "null") == 0)
+                continue;
+            snprintf(names[asked->devices], sizeof *names, "%s:%u", info.name, d);
+            asked->device[asked->devices] = names[asked->devices];
+            asked->devices++;
+        }
+}
+
+// ---- running --------------------------------------------------------------------------------------------------------
+
+static char running[200]; // what the alarm says
+
+// A case that waits without a deadline has hung the library itself: there is nothing left to give back.
+static void give_up(int signal)
+{
+    static const char text[] = "slipring-cts: this case does not return, and everything ends here: ";
+    (void)signal;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0 || write(STDERR_FILENO, running, strlen(running)) < 0)
+        _exit(STUCK);
+    _exit(STUCK);
+}
+
+static void run_all(const asked *asked, cts_device *on, cts_device *reference, report *out)
+{
+    size_t count;
+    const cts_case *cases = cts_cases(&count);
+    for (size_t i = 0; i < count; i++) {
+        static cts one; // outlives the longjmp
+        if (!is_asked_for(&cases[i], asked->options.filter))
+            continue;
+        snprintf(running, sizeof running, "%s/%s on %s\n", cases[i].area, cases[i].name, on->spec);
+        alarm((unsigned)(3 * asked->options.patience_ns / CTS_SECOND) + 1);
+        cts_run(&one, &cases[i], on, reference, &asked->options);
+        alarm(0);
+        report_case(out, &one, on);
+    }
+}
+
+// False: it does not open. `is_chosen`: nobody asked for this one, so it need not be able to run anything.
+static bool run_device(const asked *asked, const char *spec, bool is_chosen, report *out)
+{
+    cts_device on = {0}, reference = {0};
+    if (cts_device_open(spec, &on) != SLR_OK) {
+        report_closed(out, spec, slr_error_message());
+        return false;
+    }
+    if (is_chosen && strcmp(on.info.engine, "none") == 0) {
+        report_closed(out, spec, "it runs no kernels");
+        slr_device_close(on.device);
+        return true;
+    }
+    bool is_reference = strcmp(on.kind, "cpu/interpreted") == 0;
+    if (!is_reference && cts_device_open(CTS_REFERENCE, &reference) != SLR_OK) {
+        report_closed(out, CTS_REFERENCE, slr_error_message());
+        return false;
+    }
+    report_device(out, &on);
+    run_all(asked, &on, is_reference ? &on : &reference, out);
+    report_device_end(out);
+    if (out->hung)
+        return true; // closing would wait for what never ends
+    slr_device_close(on.device);
+    slr_device_close(reference.device);
+    return true;
+}
+
+static int run(asked *asked)
+{
+    report out;
+    bool any = false, all = true, chosen = asked->devices == 0;
+    if (chosen)
+        choose_devices(asked);
+    report_begin(&out, asked->json, asked->verbose, asked->options.perf);
+    for (unsigned i = 0; i < asked->devices; i++) {
+        bool opened = run_device(asked, asked->device[i], chosen, &out);
+        any |= opened;
+        all &= opened;
+    }
+    report_end(&out);
+    if (!any || (!chosen && !all))
+        return NO_DEVICE;
+    return out.wrong ? FAILED : DONE;
+}
+
+static int list(const asked *asked)
+{
+    size_t count;
+    const cts_case *cases = cts_cases(&count);
+    for (size_t i = 0; i < count; i++)
+        if (is_asked_for(&cases[i], asked->options.filter))
+            printf("%s/%s\n", cases[i].area, cases[i].name);
+    return DONE;
+}
+
+int main(int argc, char **argv)
+{
+    asked asked;
+    int end = parse(argc, argv, &asked);
+    if (end != -1)
+        return end;
+    if (asked.list)
+        return list(&asked);
+    if (asked.matrix) {
+        cts_print_matrix();
+        return DONE;
+    }
+    signal(SIGALRM, give_up);
+    end = run(&asked);
+    fflush(NULL);
+    _exit(end); // no destructor waits for what may have hung
+}

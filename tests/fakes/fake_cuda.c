@@ -1,0 +1,768 @@
+// SPDX-License-Identifier: Apache-2.0
+// See fake_cuda.h. Prototypes are checked against the table that the backend calls by.
+#define _POSIX_C_SOURCE 200809L
+#include "fake_cuda.h"
+
+#include "backend/cuda/api.h"
+#include "backend/cuda/nvrtc.h"
+#include "kernel/grid.h"
+#include "kernel/interpreter.h"
+#include "kernel/kernel.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fake_cuda fake_cuda = {.devices = 2, .error = 2};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of all below, but not of what memory holds
+
+#define SEEN __attribute__((visibility("default")))
+#define DECLARE(result, name, parameters) SEEN result cu##name parameters;
+SLRI_CU_REQUIRED(DECLARE)
+SLRI_CU_OPTIONAL(DECLARE)
+#define DECLARE_NVRTC(result, name, parameters) SEEN result nvrtc##name parameters;
+SLRI_NVRTC_REQUIRED(DECLARE_NVRTC)
+
+SEEN struct fake_cuda *fake_cuda_words(void);
+struct fake_cuda *fake_cuda_words(void)
+{
+    return &fake_cuda;
+}
+
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, ILLEGAL_ADDRESS = 700, LAUNCH_FAILED = 719 };
+
+// ---- objects -------------------------------------------------------------------------------------------------------
+
+enum kind { CONTEXT = 0x51, STREAM, MEMORY, MODULE };
+
+struct object {
+    enum kind kind;
+    struct object *context, *next; // in its context's list
+    struct object *first;          // of a context: what is in it
+    int32_t gone;                  // of a context: the error that ended it
+    uint32_t retained;             // of a primary one
+    unsigned char *bytes;
+    size_t size;
+    struct slri_module *module; // of a module
+    struct slri_interp *interp;
+};
+
+static struct object primary[FAKE_CUDA_MOST_DEVICES];
+
+// A thread's contexts, the current one last.
+static __thread struct object *stack[16];
+static __thread uint32_t depth;
+
+static int32_t refuse(const char *name, int32_t error)
+{
+    ++fake_cuda.wrong;
+    if (!fake_cuda.first_wrong)
+        fake_cuda.first_wrong = name;
+    return error;
+}
+
+static struct object *current(void)
+{
+    return depth > 0 ? stack[depth - 1] : NULL;
+}
+
+static void *make(enum kind kind, struct object *context)
+{
+    struct object *object = calloc(1, sizeof *object);
+    object->kind = kind;
+    object->context = context;
+    if (context) {
+        object->next = context->first;
+        context->first = object;
+    }
+    ++fake_cuda.live;
+    return object;
+}
+
+static void drop(struct object *object)
+{
+    free(object->bytes);
+    slri_interp_destroy(object->interp);
+    slri_module_destroy(object->module);
+    object->kind = 0;
+    free(object);
+    --fake_cuda.live;
+}
+
+static int32_t drop_from_context(const char *name, void *handle, enum kind kind)
+{
+    struct object *context = current();
+    if (!context)
+        return refuse(name, INVALID_CONTEXT);
+    struct object **at = &context->first;
+    while (*at && *at != handle)
+        at = &(*at)->next;
+    if (!*at || (*at)->kind != kind)
+        return refuse(name, INVALID_VALUE);
+    struct object *object = *at;
+    *at = object->next;
+    drop(object);
+    return context->gone;
+}
+
+static void drop_all(struct object *context)
+{
+    while (context->first) {
+        struct object *object = context->first;
+        context->first = object->next;
+        drop(object);
+    }
+}
+
+// ---- failing on demand: under the lock -----------------------------------------------------------------------------
+
+static int32_t next_call(const char *name)
+{
+    ++fake_cuda.calls;
+    bool fails = fake_cuda.fail_at != 0 &&
+                 (fake_cuda.calls == fake_cuda.fail_at || (fake_cuda.lost && fake_cuda.calls > fake_cuda.fail_at));
+    if (!fails)
+        return 0;
+    if (!fake_cuda.failed)
+        fake_cuda.failed = name;
+    return fake_cuda.error;
+}
+
+// A call that needs a context, which is there and not gone.
+static int32_t next_in_context(const char *name)
+{
+    int32_t error = next_call(name);
+    if (error != 0)
+        return error;
+    return current() ? current()->gone : refuse(name, INVALID_CONTEXT);
+}
+
+// A command to a stream; one may fault, which is told only later.
+static int32_t next_command(const char *name, slri_cu_stream stream)
+{
+    struct object *object = (void *)stream;
+    int32_t error = next_in_context(name);
+    if (error != 0)
+        return error;
+    if (!object || object->kind != STREAM || object->context != current())
+        return refuse(name, INVALID_VALUE);
+    if (++fake_cuda.commands == fake_cuda.fault_at) {
+        current()->gone = ILLEGAL_ADDRESS;
+        fake_cuda.failed = "a command";
+    }
+    return 0;
+}
+
+#define LOCKED(call)                                                                                                   \
+    pthread_mutex_lock(&lock);                                                                                         \
+    int32_t error = (call);                                                                                            \
+    pthread_mutex_unlock(&lock)
+
+#define CALL(name)                                                                                                     \
+    LOCKED(next_call(#name));                                                                                          \
+    if (error != 0)                                                                                                    \
+    return error
+
+// ---- the driver and its devices ------------------------------------------------------------------------------------
+
+int32_t cuInit(uint32_t flags)
+{
+    (void)flags;
+    CALL(Init);
+    return 0;
+}
+
+int32_t cuDriverGetVersion(int32_t *version)
+{
+    CALL(DriverGetVersion);
+    *version = 13000;
+    return 0;
+}
+
+int32_t cuGetErrorName(int32_t number, const char **name)
+{
+    *name = number == OUT_OF_MEMORY     ? "CUDA_ERROR_OUT_OF_MEMORY"
+            : number == ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                                        : NULL;
+    return *name ? 0 : INVALID_VALUE;
+}
+
+int32_t cuDeviceGetCount(int32_t *count)
+{
+    CALL(DeviceGetCount);
+    *count = (int32_t)fake_cuda.devices;
+    return 0;
+}
+
+int32_t cuDeviceGet(slri_cu_device *device, int32_t number)
+{
+    CALL(DeviceGet);
+    if (number < 0 || (uint32_t)number >= fake_cuda.devices)
+        return 101;
+    *device = number;
+    return 0;
+}
+
+int32_t cuDeviceGetName(char *name, int32_t room, slri_cu_device device)
+{
+    CALL(DeviceGetName);
+    snprintf(name, (size_t)room, "Fake GPU %d", device);
+    return 0;
+}
+
+static void put_uuid(unsigned char uuid[16], slri_cu_device device)
+{
+    for (int i = 0; i < 16; ++i)
+        uuid[i] = (unsigned char)(0xa0 + i + device);
+}
+
+int32_t cuDeviceGetUuid(unsigned char uuid[16], slri_cu_device device)
+{
+    CALL(DeviceGetUuid);
+    put_uuid(uuid, device);
+    return 0;
+}
+
+int32_t cuDeviceGetUuid_v2(unsigned char uuid[16], slri_cu_device device)
+{
+    CALL(DeviceGetUuid_v2);
+    put_uuid(uuid, device);
+    return 0;
+}
+
+int32_t cuDeviceTotalMem_v2(size_t *bytes, slri_cu_device device)
+{
+    (void)device;
+    CALL(DeviceTotalMem_v2);
+    *bytes = (size_t)1 << 30;
+    return 0;
+}
+
+// An H100's.
+int32_t cuDeviceGetAttribute(int32_t *value, int32_t attribute, slri_cu_device device)
+{
+    static const struct {
+        int32_t attribute, value;
+    } answers[] = {{1, 1024},      {8, 49152}, {10, 32}, {13, 1980000}, {16, 132},   {17, 0}, {36, 2619000}, {37, 5120},
+                   {38, 52428800}, {40, 3},    {75, 9},  {76, 0},       {82, 65536}, {95, 1}, {97, 232448}};
+    (void)device;
+    CALL(DeviceGetAttribute);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; ++i)
+        if (answers[i].attribute == attribute) {
+            *value = answers[i].value;
+            return 0;
+        }
+    return refuse("DeviceGetAttribute", INVALID_VALUE);
+}
+
+// ---- contexts ------------------------------------------------------------------------------------------------------
+
+static void push(struct object *context)
+{
+    if (depth == sizeof stack / sizeof *stack)
+        abort();
+    stack[depth++] = context;
+}
+
+static int32_t create_context(slri_cu_context *context)
+{
+    int32_t error = next_call("CtxCreate_v2");
+    if (error != 0)
+        return error;
+    struct object *made = make(CONTEXT, NULL);
+    ++fake_cuda.contexts;
+    push(made);
+    *context = (slri_cu_context)(void *)made;
+    return 0;
+}
+
+int32_t cuCtxCreate_v2(slri_cu_context *context, uint32_t flags, slri_cu_device device)
+{
+    (void)flags, (void)device;
+    LOCKED(create_context(context));
+    return error;
+}
+
+int32_t cuCtxDestroy_v2(slri_cu_context context)
+{
+    struct object *object = (void *)context;
+    pthread_mutex_lock(&lock);
+    int32_t gone = object->gone;
+    drop_all(object);
+    drop(object);
+    pthread_mutex_unlock(&lock);
+    return gone;
+}
+
+static int32_t retain(slri_cu_context *context, slri_cu_device device)
+{
+    int32_t error = next_call("DevicePrimaryCtxRetain");
+    if (error != 0)
+        return error;
+    primary[device].kind = CONTEXT;
+    ++primary[device].retained;
+    ++fake_cuda.retained;
+    *context = (slri_cu_context)(void *)&primary[device];
+    return 0;
+}
+
+int32_t cuDevicePrimaryCtxRetain(slri_cu_context *context, slri_cu_device device)
+{
+    LOCKED(retain(context, device));
+    return error;
+}
+
+int32_t cuDevicePrimaryCtxRelease_v2(slri_cu_device device)
+{
+    pthread_mutex_lock(&lock);
+    --fake_cuda.retained;
+    if (--primary[device].retained == 0) {
+        drop_all(&primary[device]);
+        primary[device].gone = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+int32_t cuCtxPushCurrent_v2(slri_cu_context context)
+{
+    CALL(CtxPushCurrent_v2);
+    push((void *)context);
+    return 0;
+}
+
+int32_t cuCtxPopCurrent_v2(slri_cu_context *context)
+{
+    pthread_mutex_lock(&lock);
+    if (depth == 0)
+        refuse("CtxPopCurrent_v2", INVALID_CONTEXT);
+    else
+        *context = (slri_cu_context)(void *)stack[--depth];
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+int32_t cuCtxGetStreamPriorityRange(int32_t *least, int32_t *greatest)
+{
+    LOCKED(next_in_context("CtxGetStreamPriorityRange"));
+    *least = 0;
+    *greatest = -5;
+    return error;
+}
+
+// ---- memory --------------------------------------------------------------------------------------------------------
+
+static int32_t allocate(slri_cu_pointer *memory, size_t bytes)
+{
+    int32_t error = next_in_context("MemAlloc_v2");
+    if (error != 0)
+        return error;
+    if (bytes == 0)
+        return refuse("MemAlloc_v2", INVALID_VALUE);
+    struct object *made = make(MEMORY, current());
+    made->bytes = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    made->size = bytes;
+    memset(made->bytes, 0xa5, bytes); // it is not zeroed
+    *memory = (slri_cu_pointer)(uintptr_t)made->bytes;
+    return 0;
+}
+
+int32_t cuMemAlloc_v2(slri_cu_pointer *memory, size_t bytes)
+{
+    LOCKED(allocate(memory, bytes));
+    return error;
+}
+
+// The piece of the current context that the range lies in, or NULL.
+static struct object *piece_of(slri_cu_pointer from, size_t bytes)
+{
+    for (struct object *o = current()->first; o; o = o->next)
+        if (o->kind == MEMORY && from - (uintptr_t)o->bytes <= o->size &&
+            bytes <= o->size - (from - (uintptr_t)o->bytes))
+            return o;
+    return NULL;
+}
+
+int32_t cuMemFree_v2(slri_cu_pointer memory)
+{
+    pthread_mutex_lock(&lock);
+    struct object *piece = current() ? piece_of(memory, 1) : NULL;
+    bool whole = piece && (uintptr_t)piece->bytes == memory;
+    int32_t error = whole ? drop_from_context("MemFree_v2", piece, MEMORY) : refuse("MemFree_v2", INVALID_VALUE);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+// What a command may do with memory: whether it is there, and whether the context is still good for it.
+static int32_t check_ranges(const char *name, slri_cu_stream stream, slri_cu_pointer a, slri_cu_pointer b, size_t bytes,
+                            bool *act)
+{
+    int32_t error = next_command(name, stream);
+    if (error != 0)
+        return error;
+    if (bytes == 0 || !piece_of(a, bytes) || (b && !piece_of(b, bytes)))
+        return refuse(name, INVALID_VALUE);
+    if (b && (a > b ? a - b : b - a) < bytes)
+        return refuse(name, INVALID_VALUE); // not defined
+    *act = current()->gone == 0;
+    return 0;
+}
+
+// The lock is not held while memory is read and written: who races for it is to be seen.
+#define COMMAND(name, a, b, bytes)                                                                                     \
+    bool act = false;                                                                                                  \
+    LOCKED(check_ranges(#name, stream, a, b, bytes, &act));                                                            \
+    if (error != 0 || !act)                                                                                            \
+    return error
+
+static void *host_of(slri_cu_pointer pointer)
+{
+    return (void *)(uintptr_t)pointer;
+}
+
+int32_t cuMemcpyHtoDAsync_v2(slri_cu_pointer to, const void *from, size_t bytes, slri_cu_stream stream)
+{
+    COMMAND(MemcpyHtoDAsync_v2, to, 0, bytes);
+    memcpy(host_of(to), from, bytes);
+    return 0;
+}
+
+int32_t cuMemcpyDtoHAsync_v2(void *to, slri_cu_pointer from, size_t bytes, slri_cu_stream stream)
+{
+    COMMAND(MemcpyDtoHAsync_v2, from, 0, bytes);
+    memcpy(to, host_of(from), bytes);
+    return 0;
+}
+
+int32_t cuMemcpyDtoDAsync_v2(slri_cu_pointer to, slri_cu_pointer from, size_t bytes, slri_cu_stream stream)
+{
+    COMMAND(MemcpyDtoDAsync_v2, to, from, bytes);
+    memcpy(host_of(to), host_of(from), bytes);
+    return 0;
+}
+
+static int32_t fill(slri_cu_pointer to, const void *pattern, size_t size, size_t count)
+{
+    if (to % size != 0) {
+        LOCKED(refuse("MemsetAsync", INVALID_VALUE));
+        return error;
+    }
+    for (size_t i = 0; i < count; ++i)
+        memcpy((char *)host_of(to) + i * size, pattern, size);
+    return 0;
+}
+
+int32_t cuMemsetD8Async(slri_cu_pointer to, unsigned char value, size_t count, slri_cu_stream stream)
+{
+    COMMAND(MemsetD8Async, to, 0, count);
+    return fill(to, &value, 1, count);
+}
+
+int32_t cuMemsetD16Async(slri_cu_pointer to, uint16_t value, size_t count, slri_cu_stream stream)
+{
+    COMMAND(MemsetD16Async, to, 0, count * 2);
+    return fill(to, &value, 2, count);
+}
+
+int32_t cuMemsetD32Async(slri_cu_pointer to, uint32_t value, size_t count, slri_cu_stream stream)
+{
+    COMMAND(MemsetD32Async, to, 0, count * 4);
+    return fill(to, &value, 4, count);
+}
+
+// ---- streams -------------------------------------------------------------------------------------------------------
+
+static int32_t create_stream(slri_cu_stream *stream, uint32_t flags, int32_t priority)
+{
+    int32_t error = next_in_context("StreamCreateWithPriority");
+    if (error != 0)
+        return error;
+    if (flags != SLRI_CU_STREAM_NON_BLOCKING || priority > 0 || priority < -5)
+        return refuse("StreamCreateWithPriority", INVALID_VALUE);
+    fake_cuda.last_priority = priority;
+    *stream = (slri_cu_stream)make(STREAM, current());
+    return 0;
+}
+
+int32_t cuStreamCreateWithPriority(slri_cu_stream *stream, uint32_t flags, int32_t priority)
+{
+    LOCKED(create_stream(stream, flags, priority));
+    return error;
+}
+
+int32_t cuStreamDestroy_v2(slri_cu_stream stream)
+{
+    LOCKED(drop_from_context("StreamDestroy_v2", stream, STREAM));
+    return error;
+}
+
+static int32_t synchronize(slri_cu_stream stream)
+{
+    struct object *object = (void *)stream;
+    int32_t error = next_in_context("StreamSynchronize");
+    if (error == 0 && (!object || object->kind != STREAM || object->context != current()))
+        return refuse("StreamSynchronize", INVALID_VALUE);
+    return error;
+}
+
+int32_t cuStreamSynchronize(slri_cu_stream stream)
+{
+    LOCKED(synchronize(stream));
+    return error;
+}
+
+// ---- modules: a cubin is a mark, its length and the emitted source -------------------------------------------------
+
+#define MARK "fake cubin"
+
+struct cubin {
+    char mark[sizeof MARK];
+    size_t bytes;
+    char text[];
+};
+
+// The front end reads what our emitter wrote; NULL with a message where it is none of ours.
+static struct slri_module *read_source(const char *text)
+{
+    struct slri_source source = {.path = "emitted.cu", .text = text, .is_emitted = true};
+    struct slri_module *module = NULL;
+    return slri_kernel_compile(&source, &module) == SLR_OK ? module : NULL;
+}
+
+static int32_t load_module(slri_cu_module *module, const struct cubin *cubin)
+{
+    int32_t error = next_in_context("ModuleLoadData");
+    if (error != 0)
+        return error;
+    if (memcmp(cubin->mark, MARK, sizeof MARK) != 0)
+        return 200;
+    struct object *made = make(MODULE, current());
+    *module = (slri_cu_module)(void *)made;
+    made->module = read_source(cubin->text);
+    return made->module && slri_interp_create(made->module, &made->interp) == SLR_OK ? 0 : 200;
+}
+
+int32_t cuModuleLoadData(slri_cu_module *module, const void *image)
+{
+    LOCKED(load_module(module, image));
+    return error;
+}
+
+int32_t cuModuleUnload(slri_cu_module module)
+{
+    LOCKED(drop_from_context("ModuleUnload", module, MODULE));
+    return error;
+}
+
+// A function is the entry of a module, which is found by it.
+int32_t cuModuleGetFunction(slri_cu_function *function, slri_cu_module module, const char *name)
+{
+    struct object *object = (void *)module;
+    LOCKED(next_in_context("ModuleGetFunction"));
+    if (error != 0)
+        return error;
+    const struct slri_entry *entry = slri_module_entry(object->module, name);
+    *function = (slri_cu_function)(uintptr_t)entry;
+    return entry ? 0 : 500;
+}
+
+int32_t cuFuncGetAttribute(int32_t *value, int32_t attribute, slri_cu_function function)
+{
+    LOCKED(next_in_context("FuncGetAttribute"));
+    (void)attribute, (void)function;
+    *value = fake_cuda.most_threads ? (int32_t)fake_cuda.most_threads : 1024;
+    return error;
+}
+
+int32_t cuFuncSetAttribute(slri_cu_function function, int32_t attribute, int32_t value)
+{
+    LOCKED(next_in_context("FuncSetAttribute"));
+    (void)attribute, (void)function;
+    return error != 0 || value <= 232448 ? error : INVALID_VALUE;
+}
+
+// ---- launches ------------------------------------------------------------------------------------------------------
+
+static struct object *module_of(const struct slri_entry *entry)
+{
+    for (struct object *o = current()->first; o; o = o->next)
+        if (o->kind == MODULE && entry >= o->module->entry && entry < o->module->entry + o->module->entries)
+            return o;
+    return NULL;
+}
+
+// As far as the piece that a buffer begins in goes: a GPU knows no more.
+static bool bind(const struct slri_binding_info *binding, void *parameter, struct slri_bound *out)
+{
+    *out = (struct slri_bound){parameter, binding->type->bytes};
+    if (!binding->is_buffer)
+        return true;
+    slri_cu_pointer pointer = *(slri_cu_pointer *)parameter;
+    struct object *piece = piece_of(pointer, 0);
+    *out = (struct slri_bound){host_of(pointer), piece ? piece->size - (pointer - (uintptr_t)piece->bytes) : 0};
+    return piece || pointer == 0;
+}
+
+static int32_t prepare_launch(slri_cu_stream stream, const struct slri_entry *entry, void **parameter,
+                              struct slri_bound *bound, struct object **module)
+{
+    int32_t error = next_command("LaunchKernel", stream);
+    if (error != 0)
+        return error;
+    *module = current()->gone == 0 ? module_of(entry) : NULL;
+    if (current()->gone == 0 && !*module)
+        return refuse("LaunchKernel", 400);
+    for (uint32_t i = 0; i < entry->bindings; ++i)
+        if (!bind(&entry->binding[i], parameter[i], &bound[i]))
+            return refuse("LaunchKernel", INVALID_VALUE);
+    return 0;
+}
+
+int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
+                       uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, slri_cu_stream stream,
+                       void **parameter, void **extra)
+{
+    const struct slri_entry *entry = (const void *)function;
+    struct slri_bound bound[128];
+    struct object *module = NULL;
+    (void)extra;
+    LOCKED(prepare_launch(stream, entry, parameter, bound, &module));
+    if (error != 0 || !module)
+        return error;
+    struct slri_grid grid = {.entry = (uint32_t)(entry - module->module->entry),
+                             .grid = {grid_x, grid_y, grid_z},
+                             .block = {block_x, block_y, block_z},
+                             .dynamic_shared = shared_bytes,
+                             .arg = bound,
+                             .args = entry->bindings,
+                             .fuel = UINT64_MAX};
+    struct slri_grid_end end;
+    if (slri_interpret_grid(module->interp, &grid, &end) != SLR_OK)
+        return INVALID_VALUE;
+    if (end.fault != SLRI_FAULT_NONE) {
+        pthread_mutex_lock(&lock);
+        current()->gone = end.fault == SLRI_FAULT_ACCESS ? ILLEGAL_ADDRESS : LAUNCH_FAILED;
+        pthread_mutex_unlock(&lock);
+    }
+    return 0;
+}
+
+// ---- NVRTC ---------------------------------------------------------------------------------------------------------
+
+struct slri_nvrtc_program_object {
+    char *text, *log;
+    bool compiled;
+};
+
+int32_t nvrtcVersion(int32_t *major, int32_t *minor)
+{
+    CALL(nvrtcVersion);
+    *major = 13;
+    *minor = 0;
+    return 0;
+}
+
+static const int32_t capabilities[] = {75, 80, 86, 89, 90, 100, 120};
+
+int32_t nvrtcGetNumSupportedArchs(int32_t *count)
+{
+    CALL(nvrtcGetNumSupportedArchs);
+    *count = sizeof capabilities / sizeof *capabilities;
+    return 0;
+}
+
+int32_t nvrtcGetSupportedArchs(int32_t *capability)
+{
+    CALL(nvrtcGetSupportedArchs);
+    memcpy(capability, capabilities, sizeof capabilities);
+    return 0;
+}
+
+const char *nvrtcGetErrorString(int32_t number)
+{
+    return number == 6 ? "NVRTC_ERROR_COMPILATION" : "NVRTC_ERROR of a fake";
+}
+
+int32_t nvrtcCreateProgram(slri_nvrtc_program *program, const char *text, const char *name, int32_t headers,
+                           const char *const *header, const char *const *include)
+{
+    (void)name, (void)headers, (void)header, (void)include;
+    CALL(nvrtcCreateProgram);
+    slri_nvrtc_program made = calloc(1, sizeof *made);
+    made->text = strdup(text);
+    *program = made;
+    pthread_mutex_lock(&lock);
+    ++fake_cuda.live;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+int32_t nvrtcDestroyProgram(slri_nvrtc_program *program)
+{
+    pthread_mutex_lock(&lock);
+    --fake_cuda.live;
+    pthread_mutex_unlock(&lock);
+    free((*program)->text);
+    free((*program)->log);
+    free(*program);
+    *program = NULL;
+    return 0;
+}
+
+static bool has_option(int32_t options, const char *const *option, const char *wanted)
+{
+    for (int32_t i = 0; i < options; ++i)
+        if (strcmp(option[i], wanted) == 0)
+            return true;
+    return false;
+}
+
+int32_t nvrtcCompileProgram(slri_nvrtc_program program, int32_t options, const char *const *option)
+{
+    CALL(nvrtcCompileProgram);
+    if (!has_option(options, option, "--gpu-architecture=sm_90") || !has_option(options, option, "--fmad=false")) {
+        LOCKED(refuse("nvrtcCompileProgram", 5));
+        return error;
+    }
+    pthread_mutex_lock(&lock);
+    ++fake_cuda.compilations;
+    pthread_mutex_unlock(&lock);
+    struct slri_module *module = read_source(program->text);
+    program->compiled = module != NULL;
+    if (!module)
+        program->log = strdup(slr_error_message());
+    slri_module_destroy(module);
+    return program->compiled ? 0 : 6;
+}
+
+int32_t nvrtcGetProgramLogSize(slri_nvrtc_program program, size_t *bytes)
+{
+    CALL(nvrtcGetProgramLogSize);
+    *bytes = program->log ? strlen(program->log) + 1 : 1;
+    return 0;
+}
+
+int32_t nvrtcGetProgramLog(slri_nvrtc_program program, char *log)
+{
+    CALL(nvrtcGetProgramLog);
+    strcpy(log, program->log ? program->log : "");
+    return 0;
+}
+
+int32_t nvrtcGetCUBINSize(slri_nvrtc_program program, size_t *bytes)
+{
+    CALL(nvrtcGetCUBINSize);
+    *bytes = sizeof(struct cubin) + strlen(program->text) + 1;
+    return 0;
+}
+
+int32_t nvrtcGetCUBIN(slri_nvrtc_program program, char *out)
+{
+    CALL(nvrtcGetCUBIN);
+    struct cubin cubin = {MARK, strlen(program->text) + 1};
+    memcpy(out, &cubin, sizeof cubin);
+    memcpy(out + sizeof cubin, program->text, cubin.bytes);
+    return 0;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A libcuda and an NVRTC in one, with devices of their own making. They do what they are told in the thread that tells
+// them, check what they are given as the manuals say, count what is alive, and fail on demand. A cubin is the emitted
+// source: our front end reads it again, our interpreter runs it. A test that has the library loaded, by
+// SLIPRING_CUDA_LIB and SLIPRING_NVRTC_LIB, reaches these words by its function fake_cuda_words().
+#ifndef TESTS_FAKES_FAKE_CUDA_H
+#define TESTS_FAKES_FAKE_CUDA_H
+
+#include <stdint.h>
+
+#define FAKE_CUDA_MOST_DEVICES 4
+
+struct fake_cuda {
+    uint32_t devices;   // how many there are
+    uint32_t calls;     // that can fail, so far
+    uint32_t fail_at;   // the number of the call that fails, from 1; 0: none
+    uint32_t lost;      // 1: and so do all behind it
+    int32_t error;      // with which
+    uint32_t commands;  // given to streams, so far
+    uint32_t fault_at;  // the number of the command in which a kernel or a copy faults: its context is gone
+    const char *failed; // the name of the call that failed, or NULL
+    uint32_t live;      // objects not yet released: contexts, and what is in them
+    uint32_t wrong;     // what the manual forbids: the NULL stream, a call without a context, and the like
+    const char *first_wrong;
+    uint32_t contexts;     // that were made of their own, so far
+    uint32_t retained;     // holds on primary ones
+    int32_t last_priority; // of the stream made last
+    uint32_t compilations; // by NVRTC, so far
+    uint32_t most_threads; // of a block, as every kernel says; 0: 1024
+};
+
+#endif

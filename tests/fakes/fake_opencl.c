@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+// See fake_opencl.h. Prototypes are checked against the table that the backend calls by.
+#include "fake_opencl.h"
+
+#include "backend/opencl/api.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fake_opencl fake_opencl;
+
+#define SEEN __attribute__((visibility("default")))
+#define DECLARE(result, name, parameters) SEEN result cl##name parameters;
+SLRI_CL_REQUIRED(DECLARE)
+SLRI_CL_OPTIONAL(DECLARE)
+
+SEEN struct fake_opencl *fake_opencl_words(void);
+struct fake_opencl *fake_opencl_words(void)
+{
+    return &fake_opencl;
+}
+
+// ---- failing on demand ---------------------------------------------------------------------------------------------
+
+static int32_t next_call(const char *name)
+{
+    ++fake_opencl.calls;
+    bool fails = fake_opencl.fail_at != 0 && (fake_opencl.calls == fake_opencl.fail_at ||
+                                              (fake_opencl.lost && fake_opencl.calls > fake_opencl.fail_at));
+    if (!fails)
+        return 0;
+    if (!fake_opencl.failed)
+        fake_opencl.failed = name;
+    return fake_opencl.error;
+}
+
+#define CALL(name)                                                                                                     \
+    do {                                                                                                               \
+        int32_t failure = next_call(#name);                                                                            \
+        if (failure != 0)                                                                                              \
+            return failure;                                                                                            \
+    } while (0)
+// For those that give an object.
+#define CALL_FOR_OBJECT(name)                                                                                          \
+    do {                                                                                                               \
+        *error = next_call(#name);                                                                                     \
+        if (*error != 0)                                                                                               \
+            return NULL;                                                                                               \
+    } while (0)
+
+static int32_t refuse(int32_t error)
+{
+    ++fake_opencl.wrong;
+    return error;
+}
+
+// ---- objects -------------------------------------------------------------------------------------------------------
+
+enum kind { CONTEXT = 0x51, QUEUE, MEM, EVENT, PROGRAM, KERNEL };
+
+struct object {
+    enum kind kind;
+    int32_t status; // of an event
+    unsigned char *bytes;
+    size_t size;
+    bool own; // `bytes`
+};
+
+static void *make(enum kind kind)
+{
+    struct object *object = calloc(1, sizeof *object);
+    object->kind = kind;
+    ++fake_opencl.live;
+    return object;
+}
+
+static int32_t drop(void *handle, enum kind kind)
+{
+    struct object *object = handle;
+    if (!object || object->kind != kind)
+        return refuse(-30);
+    object->kind = 0;
+    if (object->own)
+        free(object->bytes);
+    free(object);
+    --fake_opencl.live;
+    return 0;
+}
+
+static unsigned char *at(slri_cl_mem mem, size_t offset, size_t bytes)
+{
+    struct object *object = (void *)mem;
+    return object->kind == MEM && offset <= object->size && bytes <= object->size - offset ? object->bytes + offset
+                                                                                           : NULL;
+}
+
+static int32_t done(slri_cl_event *event)
+{
+    if (!event)
+        return refuse(-30); // nobody would learn of its failure
+    struct object *made = make(EVENT);
+    if (++fake_opencl.events == fake_opencl.fail_event) {
+        made->status = fake_opencl.error;
+        fake_opencl.failed = "a command";
+    }
+    *event = (slri_cl_event)(void *)made;
+    return 0;
+}
+
+// ---- platform and device -------------------------------------------------------------------------------------------
+
+static char the_platform, the_device;
+
+int32_t clGetPlatformIDs(uint32_t room, slri_cl_platform *out, uint32_t *count)
+{
+    CALL(GetPlatformIDs);
+    if (room > 0)
+        *out = (slri_cl_platform)(void *)&the_platform;
+    *count = 1;
+    return 0;
+}
+
+static int32_t answer(const void *from, size_t bytes, size_t room, void *out, size_t *told)
+{
+    if (told)
+        *told = bytes;
+    if (out && room < bytes)
+        return refuse(-30);
+    if (out)
+        memcpy(out, from, bytes);
+    return 0;
+}
+
+int32_t clGetPlatformInfo(slri_cl_platform platform, uint32_t what, size_t room, void *out, size_t *bytes)
+{
+    CALL(GetPlatformInfo);
+    (void)platform, (void)what;
+    return answer("fake", 5, room, out, bytes);
+}
+
+int32_t clGetDeviceIDs(slri_cl_platform platform, uint64_t type, uint32_t room, slri_cl_device_id *out, uint32_t *count)
+{
+    CALL(GetDeviceIDs);
+    (void)platform, (void)type;
+    if (room > 0)
+        *out = (slri_cl_device_id)(void *)&the_device;
+    *count = 1;
+    return 0;
+}
+
+static int32_t answer_text(uint32_t what, size_t room, void *out, size_t *bytes)
+{
+    char version[32];
+    snprintf(version, sizeof version, "OpenCL %u.%u fake", fake_opencl.version / 100, fake_opencl.version / 10 % 10);
+    const char *text = what == SLRI_CL_DEVICE_VERSION      ? version
+                       : what == SLRI_CL_DEVICE_EXTENSIONS ? "cl_khr_fp64 cl_khr_priority_hints"
+                                                           : "a fake";
+    return answer(text, strlen(text) + 1, room, out, bytes);
+}
+
+int32_t clGetDeviceInfo(slri_cl_device_id id, uint32_t what, size_t room, void *out, size_t *bytes)
+{
+    CALL(GetDeviceInfo);
+    (void)id;
+    const uint64_t svm = fake_opencl.svm, memory = (uint64_t)1 << 30, floats = 128;
+    const uint32_t units = 2, alignment = 1024, yes = 1;
+    const size_t group = 256;
+    switch (what) {
+    case SLRI_CL_DEVICE_NAME:
+    case SLRI_CL_DEVICE_VERSION:
+    case SLRI_CL_DRIVER_VERSION:
+    case SLRI_CL_DEVICE_EXTENSIONS:
+        return answer_text(what, room, out, bytes);
+    case SLRI_CL_DEVICE_MAX_COMPUTE_UNITS:
+        return answer(&units, sizeof units, room, out, bytes);
+    case SLRI_CL_DEVICE_MAX_WORK_GROUP_SIZE:
+        return answer(&group, sizeof group, room, out, bytes);
+    case SLRI_CL_DEVICE_MEM_BASE_ADDR_ALIGN:
+        return answer(&alignment, sizeof alignment, room, out, bytes);
+    case SLRI_CL_DEVICE_AVAILABLE:
+        return answer(&fake_opencl.available, sizeof yes, room, out, bytes);
+    case SLRI_CL_DEVICE_HOST_UNIFIED_MEMORY:
+        return answer(&fake_opencl.host_unified, sizeof yes, room, out, bytes);
+    case SLRI_CL_DEVICE_COMPILER_AVAILABLE:
+    case SLRI_CL_DEVICE_ENDIAN_LITTLE:
+        return answer(&yes, sizeof yes, room, out, bytes);
+    case SLRI_CL_DEVICE_SINGLE_FP_CONFIG:
+        return answer(&floats, sizeof floats, room, out, bytes);
+    case SLRI_CL_DEVICE_SVM_CAPABILITIES:
+        return answer(&svm, sizeof svm, room, out, bytes);
+    case SLRI_CL_DEVICE_GLOBAL_MEM_SIZE:
+    case SLRI_CL_DEVICE_MAX_MEM_ALLOC_SIZE:
+    case SLRI_CL_DEVICE_LOCAL_MEM_SIZE:
+        return answer(&memory, sizeof memory, room, out, bytes);
+    default:
+        return refuse(-30);
+    }
+}
+
+// ---- contexts, queues, events --------------------------------------------------------------------------------------
+
+slri_cl_context clCreateContext(const intptr_t *properties, uint32_t devices, const slri_cl_device_id *device,
+                                void *notify, void *user, int32_t *error)
+{
+    CALL_FOR_OBJECT(CreateContext);
+    (void)properties, (void)devices, (void)device, (void)notify, (void)user;
+    return make(CONTEXT);
+}
+
+int32_t clReleaseContext(slri_cl_context context)
+{
+    return drop(context, CONTEXT);
+}
+
+slri_cl_queue clCreateCommandQueue(slri_cl_context context, slri_cl_device_id id, uint64_t properties, int32_t *error)
+{
+    CALL_FOR_OBJECT(CreateCommandQueue);
+    (void)context, (void)id, (void)properties;
+    return make(QUEUE);
+}
+
+slri_cl_queue clCreateCommandQueueWithProperties(slri_cl_context context, slri_cl_device_id id,
+                                                 const uint64_t *properties, int32_t *error)
+{
+    CALL_FOR_OBJECT(CreateCommandQueueWithProperties);
+    (void)context, (void)id, (void)properties;
+    return make(QUEUE);
+}
+
+int32_t clReleaseCommandQueue(slri_cl_queue queue)
+{
+    return drop(queue, QUEUE);
+}
+
+int32_t clWaitForEvents(uint32_t count, const slri_cl_event *event)
+{
+    CALL(WaitForEvents);
+    if (count == 0)
+        return refuse(-30);
+    for (uint32_t i = 0; i < count; ++i)
+        if (((struct object *)(void *)event[i])->status < 0)
+            return -14;
+    return 0;
+}
+
+int32_t clGetEventInfo(slri_cl_event event, uint32_t what, size_t room, void *out, size_t *bytes)
+{
+    CALL(GetEventInfo);
+    (void)what;
+    return answer(&((struct object *)(void *)event)->status, sizeof(int32_t), room, out, bytes);
+}
+
+int32_t clReleaseEvent(slri_cl_event event)
+{
+    return drop(event, EVENT);
+}
+
+int32_t clFlush(slri_cl_queue queue)
+{
+    CALL(Flush);
+    (void)queue;
+    return 0;
+}
+
+// ---- programs: taken as they are, and kernels that do nothing ------------------------------------------------------
+
+static const char log_text[] = "kernel.cu:3:7: error: the fake does not like it";
+
+slri_cl_program clCreateProgramWithSource(slri_cl_context context, uint32_t count, const char **text,
+                                          const size_t *bytes, int32_t *error)
+{
+    CALL_FOR_OBJECT(CreateProgramWithSource);
+    (void)context, (void)count, (void)text, (void)bytes;
+    return make(PROGRAM);
+}
+
+slri_cl_program clCreateProgramWithBinary(slri_cl_context context, uint32_t count, const slri_cl_device_id *id,
+                                          const size_t *bytes, const unsigned char **binary, int32_t *each,
+                                          int32_t *error)
+{
+    CALL_FOR_OBJECT(CreateProgramWithBinary);
+    (void)context, (void)count, (void)id;
+    *each = *bytes == 6 && memcmp(*binary, "binary", 6) == 0 ? 0 : -42;
+    *error = *each;
+    return *each == 0 ? make(PROGRAM) : NULL;
+}
+
+int32_t clBuildProgram(slri_cl_program program, uint32_t devices, const slri_cl_device_id *id, const char *options,
+                       void *notify, void *user)
+{
+    CALL(BuildProgram);
+    (void)program, (void)devices, (void)id, (void)options, (void)notify, (void)user;
+    return 0;
+}
+
+int32_t clGetProgramBuildInfo(slri_cl_program program, slri_cl_device_id id, uint32_t what, size_t room, void *out,
+                              size_t *bytes)
+{
+    CALL(GetProgramBuildInfo);
+    (void)program, (void)id, (void)what;
+    return answer(log_text, sizeof log_text, room, out, bytes);
+}
+
+int32_t clGetProgramInfo(slri_cl_program program, uint32_t what, size_t room, void *out, size_t *bytes)
+{
+    CALL(GetProgramInfo);
+    (void)program;
+    const size_t size = 6;
+    if (what == SLRI_CL_PROGRAM_BINARY_SIZES)
+        return answer(&size, sizeof size, room, out, bytes);
+    memcpy(*(unsigned char **)out, "binary", size);
+    return 0;
+}
+
+int32_t clReleaseProgram(slri_cl_program program)
+{
+    return drop(program, PROGRAM);
+}
+
+slri_cl_kernel clCreateKernel(slri_cl_program program, const char *name, int32_t *error)
+{
+    CALL_FOR_OBJECT(CreateKernel);
+    (void)program, (void)name;
+    return make(KERNEL);
+}
+
+int32_t clSetKernelArg(slri_cl_kernel kernel, uint32_t index, size_t bytes, const void *value)
+{
+    CALL(SetKernelArg);
+    (void)kernel, (void)index, (void)bytes, (void)value;
+    return 0;
+}
+
+int32_t clSetKernelArgSVMPointer(slri_cl_kernel kernel, uint32_t index, const void *value)
+{
+    CALL(SetKernelArgSVMPointer);
+    (void)kernel, (void)index, (void)value;
+    return 0;
+}
+
+int32_t clReleaseKernel(slri_cl_kernel kernel)
+{
+    return drop(kernel, KERNEL);
+}
+
+int32_t clEnqueueNDRangeKernel(slri_cl_queue queue, slri_cl_kernel kernel, uint32_t dimensions, const size_t *offset,
+                               const size_t *global, const size_t *local, uint32_t waits, const slri_cl_event *wait,
+                               slri_cl_event *event)
+{
+    CALL(EnqueueNDRangeKernel);
+    (void)queue, (void)kernel, (void)dimensions, (void)offset, (void)waits, (void)wait;
+    if (*local == 0 || *global % *local != 0)
+        return refuse(-54);
+    return done(event);
+}
+
+// ---- memory --------------------------------------------------------------------------------------------------------
+
+slri_cl_mem clCreateBuffer(slri_cl_context context, uint64_t flags, size_t bytes, void *host, int32_t *error)
+{
+    CALL_FOR_OBJECT(CreateBuffer);
+    (void)context;
+    bool uses = (flags & SLRI_CL_MEM_USE_HOST_PTR) != 0, copies = (flags & SLRI_CL_MEM_COPY_HOST_PTR) != 0;
+    unsigned char *memory = uses ? host : malloc(bytes);
+    if (copies)
+        memcpy(memory, host, bytes);
+    struct object *mem = make(MEM);
+    mem->bytes = memory;
+    mem->size = bytes;
+    mem->own = !uses;
+    return (slri_cl_mem)(void *)mem;
+}
+
+slri_cl_mem clCreateSubBuffer(slri_cl_mem mem, uint64_t flags, uint32_t type, const void *region, int32_t *error)
+{
+    CALL_FOR_OBJECT(CreateSubBuffer);
+    (void)flags, (void)type;
+    const size_t *place = region;
+    unsigned char *bytes = at(mem, place[0], place[1]);
+    if (!bytes || place[0] % 128 != 0) {
+        *error = refuse(-13);
+        return NULL;
+    }
+    struct object *part = make(MEM);
+    part->bytes = bytes;
+    part->size = place[1];
+    return (slri_cl_mem)(void *)part;
+}
+
+int32_t clReleaseMemObject(slri_cl_mem mem)
+{
+    return drop(mem, MEM);
+}
+
+int32_t clEnqueueReadBuffer(slri_cl_queue queue, slri_cl_mem mem, uint32_t blocking, size_t offset, size_t bytes,
+                            void *to, uint32_t waits, const slri_cl_event *wait, slri_cl_event *event)
+{
+    CALL(EnqueueReadBuffer);
+    (void)queue, (void)blocking, (void)waits, (void)wait;
+    const unsigned char *from = at(mem, offset, bytes);
+    if (!from || bytes == 0)
+        return refuse(-30);
+    memcpy(to, from, bytes);
+    return done(event);
+}
+
+int32_t clEnqueueWriteBuffer(slri_cl_queue queue, slri_cl_mem mem, uint32_t blocking, size_t offset, size_t bytes,
+                             const void *from, uint32_t waits, const slri_cl_event *wait, slri_cl_event *event)
+{
+    CALL(EnqueueWriteBuffer);
+    (void)queue, (void)blocking, (void)waits, (void)wait;
+    unsigned char *to = at(mem, offset, bytes);
+    if (!to || bytes == 0)
+        return refuse(-30);
+    memcpy(to, from, bytes);
+    return done(event);
+}
+
+static int32_t copy(unsigned char *to, const unsigned char *from, size_t bytes, slri_cl_event *event)
+{
+    if (!to || !from || bytes == 0)
+        return refuse(-30);
+    if ((to > from ? (size_t)(to - from) : (size_t)(from - to)) < bytes)
+        return refuse(-8);
+    memcpy(to, from, bytes);
+    return done(event);
+}
+
+int32_t clEnqueueCopyBuffer(slri_cl_queue queue, slri_cl_mem from, slri_cl_mem to, size_t from_offset, size_t to_offset,
+                            size_t bytes, uint32_t waits, const slri_cl_event *wait, slri_cl_event *event)
+{
+    CALL(EnqueueCopyBuffer);
+    (void)queue, (void)waits, (void)wait;
+    return copy(at(to, to_offset, bytes), at(from, from_offset, bytes), bytes, event);
+}
+
+static int32_t fill(unsigned char *to, size_t place, const void *pattern, size_t pattern_bytes, size_t bytes,
+                    slri_cl_event *event)
+{
+    if (!to || place % pattern_bytes != 0 || bytes % pattern_bytes != 0 || bytes == 0)
+        return refuse(-30);
+    for (size_t i = 0; i < bytes; i += pattern_bytes)
+        memcpy(to + i, pattern, pattern_bytes);
+    return done(event);
+}
+
+int32_t clEnqueueFillBuffer(slri_cl_queue queue, slri_cl_mem mem, const void *pattern, size_t pattern_bytes,
+                            size_t offset, size_t bytes, uint32_t waits, const slri_cl_event *wait,
+                            slri_cl_event *event)
+{
+    CALL(EnqueueFillBuffer);
+    (void)queue, (void)waits, (void)wait;
+    return fill(at(mem, offset, bytes), offset, pattern, pattern_bytes, bytes, event);
+}
+
+void *clSVMAlloc(slri_cl_context context, uint64_t flags, size_t bytes, uint32_t alignment)
+{
+    (void)context, (void)flags, (void)alignment;
+    if (next_call("SVMAlloc") != 0)
+        return NULL;
+    ++fake_opencl.live;
+    unsigned char *memory = aligned_alloc(128, (bytes + 127) / 128 * 128);
+    memset(memory, 0xa5, bytes); // it is not zeroed
+    return memory;
+}
+
+void clSVMFree(slri_cl_context context, void *memory)
+{
+    (void)context;
+    --fake_opencl.live;
+    free(memory);
+}
+
+int32_t clEnqueueSVMMemcpy(slri_cl_queue queue, uint32_t blocking, void *to, const void *from, size_t bytes,
+                           uint32_t waits, const slri_cl_event *wait, slri_cl_event *event)
+{
+    CALL(EnqueueSVMMemcpy);
+    (void)queue, (void)blocking, (void)waits, (void)wait;
+    return copy(to, from, bytes, event);
+}
+
+int32_t clEnqueueSVMMemFill(slri_cl_queue queue, void *to, const void *pattern, size_t pattern_bytes, size_t bytes,
+                            uint32_t waits, const slri_cl_event *wait, slri_cl_event *event)
+{
+    CALL(EnqueueSVMMemFill);
+    (void)queue, (void)waits, (void)wait;
+    return fill(to, (size_t)(uintptr_t)to, pattern, pattern_bytes, bytes, event);
+}

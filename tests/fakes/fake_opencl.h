@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A libOpenCL with one device, that does what it is told in the thread that tells it, checks what it is given as
+// OpenCL's specification says, counts what is alive, and fails on demand. A test that has it loaded, by
+// SLIPRING_OPENCL_LIB, reaches these words by its function fake_opencl_words(). All zero: no device that we would use.
+#ifndef TESTS_FAKES_FAKE_OPENCL_H
+#define TESTS_FAKES_FAKE_OPENCL_H
+
+#include <stdint.h>
+
+struct fake_opencl {
+    uint32_t calls;              // that can fail, so far
+    uint32_t fail_at;            // the number of the call that fails, from 1; 0: none
+    uint32_t lost;               // 1: and so do all behind it
+    int32_t error;               // with which
+    uint32_t events, fail_event; // likewise the command, which then fails when it is done
+    const char *failed;          // the name of the call that failed, or NULL
+    uint32_t live;               // objects not yet released
+    uint32_t wrong;              // what the specification forbids: a release of what is not alive, and the like
+    uint64_t svm;                // as CL_DEVICE_SVM_CAPABILITIES
+    uint32_t host_unified, available, version; // version: 300
+};
+
+#endif

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// generate: random programs of the kernel language, compiled and interpreted; what differs is cut down and shown.
+#include "subject.h"
+
+#include "base/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 100, SHRINK_TRIES = 400 };
+
+static const char help[] =
+    "usage: generate [--from SEED] [--programs N] [--level L] [--print] [--no-shrink] [--verbose]\n"
+    "\n"
+    "Makes N random programs (500), those of seeds SEED (0) and on, kernels and handlers; runs each compiled, 100 a\n"
+    "shared object, and interpreted; and compares every bit of what they leave. The first few that differ are cut "
+    "down\n"
+    "and shown.\n"
+    "\n"
+    "  --level L     optimisation: 0 (little, compiled twice as fast), 1, 2; default: 1 and 2 in turn\n"
+    "  --print       prints the programs and runs nothing\n"
+    "  --no-shrink   shows what differs as it was made\n"
+    "  --verbose     says why programs were refused\n"
+    "\n"
+    "Exit code: 0 all agree, 1 some do not, 2 usage.\n";
+
+typedef struct asked {
+    uint64_t from, programs, level;
+    bool prints, shrinks, verbose;
+} asked;
+
+typedef struct tally {
+    unsigned agree, refused, differ, shown;
+} tally;
+
+static subject subjects[BATCH];
+
+// Three batches of kernels, then one of handlers.
+static bool makes_kernels(uint64_t seed)
+{
+    return seed / BATCH % 4 != 3;
+}
+
+static int level_of(const asked *asked, uint64_t seed)
+{
+    return asked->level <= 2 ? (int)asked->level : 1 + (int)(seed / BATCH % 2);
+}
+
+static void begin(subject *s, uint64_t seed)
+{
+    s->seed = seed;
+    s->number = (unsigned)(seed % 1000000);
+    tape_seed(&s->tape, seed + 1);
+}
+
+// ---- one program by itself ------------------------------------------------------------------------------------------
+
+static verdict try_alone(subject *s, bool is_kernel, int level)
+{
+    slri_dl *library = NULL;
+    subject_free(s);
+    subject_make(s, is_kernel);
+    if (s->verdict)
+        return s->verdict;
+    slr_status status = subjects_compile(&s, 1, level, &library);
+    if (status == SLR_OK)
+        subject_run(s, library);
+    else {
+        s->verdict = DIFFERS;
+        snprintf(s->why, sizeof s->why, "%s: %.300s", slr_status_name(status), slr_error_message());
+    }
+    slri_dl_close(library);
+    return s->verdict;
+}
+
+// ---- cutting down ---------------------------------------------------------------------------------------------------
+
+static tape tried;
+
+// Whether it still fails without the choices from `first` to `end`, with `zeros` in their place.
+static bool fails_without(subject *s, uint32_t first, uint32_t end, uint32_t zeros, int level)
+{
+    static tape kept;
+    kept = tried = s->tape;
+    if (first + zeros >= end)
+        return false;
+    memset(tried.choice + first, 0, zeros * sizeof *tried.choice);
+    memmove(tried.choice + first + zeros, kept.choice + end, (kept.length - end) * sizeof *tried.choice);
+    tried.length -= end - first - zeros;
+    s->tape = tried;
+    tape_rewind(&s->tape);
+    if (try_alone(s, s->program.is_kernel, level) == DIFFERS)
+        return true;
+    s->tape = kept;
+    return false;
+}
+
+// Statements out, expressions made 0, the longest first. A span that went takes those in it along.
+static bool cut_spans(subject *s, int level, int *tries)
+{
+    for (uint32_t length = s->tape.length; length > 0; length = length * 2 / 3)
+        for (uint32_t i = 0; i < s->tape.spans && *tries < SHRINK_TRIES; i++) {
+            const span at = s->tape.span[i];
+            uint32_t bytes = at.end - at.first;
+            if (bytes > length || bytes <= length * 2 / 3)
+                continue;
+            ++*tries;
+            if (fails_without(s, at.first, at.end, at.is_statement ? 0 : 4, level))
+                return true;
+        }
+    return false;
+}
+
+static bool lower_choices(subject *s, int level, int *tries)
+{
+    for (uint32_t i = 0; i < s->tape.length && *tries < SHRINK_TRIES; i++) {
+        uint16_t choice = s->tape.choice[i];
+        if (choice == 0)
+            continue;
+        ++*tries;
+        s->tape.choice[i] = 0;
+        tape_rewind(&s->tape);
+        if (try_alone(s, s->program.is_kernel, level) == DIFFERS)
+            return true;
+        s->tape.choice[i] = choice;
+    }
+    return false;
+}
+
+static void shrink(subject *s, int level)
+{
+    int tries = 0;
+    tape_rewind(&s->tape);
+    try_alone(s, s->program.is_kernel, level);
+    while (tries < SHRINK_TRIES && (cut_spans(s, level, &tries) || lower_choices(s, level, &tries))) {
+    }
+    tape_rewind(&s->tape);
+    try_alone(s, s->program.is_kernel, level);
+    printf("cut down in %d programs:\n", tries);
+}
+
+// ---- showing --------------------------------------------------------------------------------------------------------
+
+static void show(const subject *s)
+{
+    const program *p = &s->program;
+    printf("// grid %u x %u x %u, block %u x %u x %u\n%s\n", p->grid[0], p->grid[1], p->grid[2], p->block[0],
+           p->block[1], p->block[2], slri_text_view(&p->text));
+}
+
+static void tell(subject *s, const asked *asked, int level, tally *sum)
+{
+    printf("seed %llu, level %d, differs: %s\n", (unsigned long long)s->seed, level, s->why);
+    if (sum->shown++ >= 3)
+        return;
+    if (asked->shrinks)
+        shrink(s, level);
+    printf("%s\n", s->why);
+    show(s);
+}
+
+// ---- batches --------------------------------------------------------------------------------------------------------
+
+static void judge(subject *s, const asked *asked, int level, tally *sum)
+{
+    if (s->verdict == AGREES)
+        sum->agree++;
+    else if (s->verdict == REFUSED) {
+        sum->refused++;
+        if (asked->verbose)
+            printf("seed %llu refused: %s\n", (unsigned long long)s->seed, s->why);
+    } else {
+        sum->differ++;
+        tell(s, asked, level, sum);
+    }
+}
+
+static void run_batch(const asked *asked, uint64_t first, unsigned count, tally *sum)
+{
+    subject *all[BATCH] = {NULL};
+    slri_dl *library = NULL;
+    bool kernels = makes_kernels(first);
+    int level = level_of(asked, first);
+    for (unsigned i = 0; i < count; i++) {
+        all[i] = &subjects[i];
+        begin(all[i], first + i);
+        subject_make(all[i], kernels);
+    }
+    slr_status status = subjects_compile(all, count, level, &library);
+    for (unsigned i = 0; i < count; i++) {
+        if (!all[i]->verdict && status == SLR_OK)
+            subject_run(all[i], library);
+        else if (!all[i]->verdict) { // which of them the compiler refuses
+            tape_rewind(&all[i]->tape);
+            try_alone(all[i], kernels, level);
+        }
+        judge(all[i], asked, level, sum);
+        subject_free(all[i]);
+    }
+    slri_dl_close(library);
+}
+
+static void print_all(const asked *asked)
+{
+    for (uint64_t i = 0; i < asked->programs; i++) {
+        subject *s = &subjects[0];
+        begin(s, asked->from + i);
+        make_program(&s->tape, s->number, makes_kernels(s->seed), &s->program);
+        show(s);
+        slri_text_free(&s->program.text);
+    }
+}
+
+static bool number(const char *text, uint64_t *out)
+{
+    char *end;
+    *out = text ? strtoull(text, &end, 10) : 0;
+    return text && *text >= '0' && *text <= '9' && *end == '\0';
+}
+
+static bool understand(char **at, asked *asked)
+{
+    for (; *at; ++at) {
+        uint64_t *to = strcmp(*at, "--programs") == 0 ? &asked->programs
+                       : strcmp(*at, "--from") == 0   ? &asked->from
+                       : strcmp(*at, "--level") == 0  ? &asked->level
+                                                      : NULL;
+        if (strcmp(*at, "--print") == 0)
+            asked->prints = true;
+        else if (strcmp(*at, "--no-shrink") == 0)
+            asked->shrinks = false;
+        else if (strcmp(*at, "--verbose") == 0)
+            asked->verbose = true;
+        else if (!to || !number(*++at, to))
+            return false;
+    }
+    return true;
+}
+
+int main(int count, char **arguments)
+{
+    asked asked = {.programs = 500, .level = UINT64_MAX, .shrinks = true};
+    tally sum = {0};
+    bool helps = count > 1 && strcmp(arguments[1], "--help") == 0;
+    if (helps || !understand(arguments + 1, &asked)) {
+        fputs(help, helps ? stdout : stderr);
+        return helps ? 0 : 2;
+    }
+    if (asked.prints) {
+        print_all(&asked);
+        return 0;
+    }
+    for (uint64_t done = 0; done < asked.programs;) {
+        uint64_t first = asked.from + done, to_next = BATCH - first % BATCH;
+        unsigned batch = (unsigned)(to_next < asked.programs - done ? to_next : asked.programs - done);
+        run_batch(&asked, first, batch, &sum);
+        done += batch;
+        fflush(stdout);
+    }
+    printf("%u programs agree, %u were refused with a diagnostic, %u differ\n", sum.agree, sum.refused, sum.differ);
+    return sum.differ ? 1 : 0;
+}

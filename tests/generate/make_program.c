@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program around the statements: structs, functions, the kernel or handler, and what it leaves in the end.
+#include "maker.h"
+
+#include <stdio.h>
+
+#define PUT(m, ...) slri_text_printf((m)->out, __VA_ARGS__)
+
+static void make_records(maker *m)
+{
+    m->records = maker_pick(m, MAKER_STRUCTS + 1);
+    for (unsigned i = 0; i < m->records; i++) {
+        record *r = &m->record[i];
+        r->fields = (uint8_t)(1 + maker_pick(m, MAKER_FIELDS));
+        PUT(m, "struct s%u_%u {", i, m->number);
+        for (unsigned f = 0; f < r->fields; f++) {
+            r->type[f] = (uint8_t)maker_pick(m, MAKER_TYPES);
+            r->count[f] = maker_pick(m, 4) == 3 ? 4 : 0;
+            PUT(m, " %s f%u", maker_types[r->type[f]].name, f);
+            PUT(m, r->count[f] ? "[4];" : ";");
+        }
+        PUT(m, " };\n");
+    }
+}
+
+static void make_table(maker *m)
+{
+    PUT(m, "__constant__ int table_%u[8] = {", m->number);
+    for (int i = 0; i < 8; i++)
+        PUT(m, "%s%d", i ? ", " : "", (int)maker_pick(m, 200) - 50);
+    PUT(m, "};\n");
+}
+
+static void make_function(maker *m, unsigned index)
+{
+    function f = {.params = (uint8_t)(1 + maker_pick(m, MAKER_PARAMS - 1)), .takes_pointer = maker_pick(m, 3) == 2};
+    f.result = (uint8_t)maker_pick(m, MAKER_TYPES);
+    PUT(m, "__device__ %s f%u_%u(", maker_types[f.result].name, index, m->number);
+    if (f.takes_pointer)
+        PUT(m, "int *place, ");
+    for (unsigned i = 0; i < f.params; i++) {
+        f.type[i] = (uint8_t)maker_pick(m, MAKER_TYPES);
+        PUT(m, "%s%s p%u", i ? ", " : "", maker_types[f.type[i]].name, i);
+        m->var[m->vars] = (variable){.shape = SCALAR, .type = f.type[i]};
+        snprintf(m->var[m->vars].name, sizeof m->var[m->vars].name, "p%u", i);
+        m->vars++;
+    }
+    PUT(m, ")\n{\n");
+    m->in_function = true;
+    m->indent = 1;
+    m->budget = 4;
+    make_statements(m, 3);
+    if (f.takes_pointer) {
+        PUT(m, "    *place += (int)");
+        make_integer(m, 2);
+        PUT(m, ";\n");
+    }
+    PUT(m, "    return ");
+    make_any(m, 3);
+    PUT(m, ";\n}\n");
+    m->in_function = false;
+    m->vars = 0;
+    m->function[m->functions++] = f;
+}
+
+// Every variable ends in memory.
+static void leave_variables(maker *m)
+{
+    unsigned whole = 0, real = 0;
+    const char *to = m->made->is_kernel ? "" : "o.";
+    char at[16] = "";
+    if (m->made->is_kernel)
+        snprintf(at, sizeof at, "i * %u + ", GIVEN_SLOTS);
+    for (unsigned i = 0; i < m->vars; i++) {
+        const variable *v = &m->var[i];
+        bool is_real = v->shape != RECORD && maker_types[v->type].is_real;
+        if (v->shape == RECORD || v->shape == POINTER)
+            continue;
+        for (unsigned e = 0; e < (v->shape == ARRAY ? v->count : 1u); e++) {
+            char element[8] = "";
+            if (v->shape == ARRAY)
+                snprintf(element, sizeof element, "[%u]", e);
+            if (is_real && real < GIVEN_SLOTS)
+                make_line(m, "%sreal[%s%u] += %s%s;", to, at, real++, v->name, element);
+            else if (!is_real)
+                make_line(m, "%sout[%s%u] = %sout[%s%u] * 31 + %s%s;", to, at, whole % GIVEN_SLOTS, to, at,
+                          whole % GIVEN_SLOTS, v->name, element),
+                    whole++;
+        }
+    }
+}
+
+// A variable of that type whose value no compiler knows; not in every program.
+static void begin_with(maker *m, unsigned type, const char *value)
+{
+    if (maker_pick(m, 3) == 0)
+        return;
+    make_line(m, "%s v%u = (%s)%s;", maker_types[type].name, m->names, maker_types[type].name, value);
+    m->var[m->vars] = (variable){.shape = SCALAR, .type = (uint8_t)type};
+    snprintf(m->var[m->vars].name, sizeof m->var[m->vars].name, "v%u", m->names++);
+    m->vars++;
+}
+
+static void make_kernel(maker *m)
+{
+    PUT(m,
+        "__global__ void %s(const int *a, const long long *l, const float *x, const double *y, long long *out,\n"
+        "                   double *real, int *count, int n)\n{\n",
+        m->made->name);
+    if (m->made->has_barriers)
+        PUT(m, "    __shared__ int shared[%u];\n", GIVEN_THREADS);
+    PUT(m, "    int t = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;\n"
+           "    int threads = blockDim.x * blockDim.y * blockDim.z;\n"
+           "    int i = ((blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) * threads + t;\n");
+    m->is_uniform = true;
+    begin_with(m, 0, "a[i & 31]");
+    begin_with(m, 2, "l[(i * 7 + 3) & 31]");
+    begin_with(m, 9, "x[(i + 5) & 31]");
+    begin_with(m, 10, "y[(i * 3) & 31]");
+    make_statements(m, 10);
+    leave_variables(m);
+    PUT(m, "}\n");
+}
+
+static void make_handler(maker *m)
+{
+    unsigned n = m->number;
+    PUT(m,
+        "struct in_%u { int a, b; unsigned u, v; long long l, m; unsigned long long x, y; float f, g; double d, e;\n"
+        "    signed char c; unsigned char k; short s; unsigned short t; bool flag; };\n"
+        "struct state_%u { long long keep[4]; double real[4]; int count, pad; };\n"
+        "struct reply_%u { long long out[%u]; double real[%u]; };\n"
+        "__ring__ void %s(struct state_%u *self, const struct in_%u *in, int *data, const float *weights, int n)\n{\n"
+        "    struct reply_%u o;\n"
+        "    self->count++;\n",
+        n, n, n, GIVEN_SLOTS, GIVEN_SLOTS, m->made->name, n, n, n);
+    begin_with(m, 0, "in->a");
+    begin_with(m, 2, "in->l");
+    begin_with(m, 10, "in->d");
+    make_statements(m, 10);
+    leave_variables(m);
+    PUT(m, "    ring_reply(&o);\n}\n");
+}
+
+static void make_launch(maker *m)
+{
+    static const uint32_t blocks[][3] = {{32, 1, 1}, {64, 1, 1}, {1, 1, 1},   {7, 1, 1},  {33, 1, 1},
+                                         {8, 4, 1},  {4, 4, 2},  {128, 1, 1}, {16, 8, 1}, {3, 5, 2}};
+    static const uint32_t grids[][3] = {{1, 1, 1}, {2, 1, 1}, {3, 2, 1}, {1, 1, 5}};
+    uint32_t block = maker_pick(m, sizeof blocks / sizeof *blocks), grid = maker_pick(m, sizeof grids / sizeof *grids);
+    for (int i = 0; i < 3; i++) {
+        m->made->block[i] = blocks[block][i];
+        m->made->grid[i] = grids[grid][i];
+    }
+}
+
+void make_program(tape *t, unsigned number, bool is_kernel, program *out)
+{
+    maker m = {.t = t, .out = &out->text, .made = out, .number = number};
+    *out = (program){.is_kernel = is_kernel, .text = SLRI_TEXT_INIT};
+    snprintf(out->name, sizeof out->name, "p%u", number);
+    make_launch(&m);
+    out->has_barriers = is_kernel && maker_pick(&m, 2);
+    PUT(&m, "#include <math.h>\n");
+    make_records(&m);
+    make_table(&m);
+    for (unsigned i = maker_pick(&m, MAKER_FUNCTIONS + 1); i > 0; i--)
+        make_function(&m, m.functions);
+    m.indent = 1;
+    m.budget = 4 + (int)maker_pick(&m, 9);
+    if (is_kernel)
+        make_kernel(&m);
+    else
+        make_handler(&m);
+}

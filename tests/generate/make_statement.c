@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements. A barrier or a warp function stands only where all threads of a block come: `is_uniform`.
+#include "maker.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PUT(m, ...) slri_text_printf((m)->out, __VA_ARGS__)
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
+enum { DEPTH = 3, NESTING = 3 };
+
+static uint32_t pick(maker *m, uint32_t most)
+{
+    return maker_pick(m, most);
+}
+
+void make_begin(maker *m)
+{
+    PUT(m, "%*s", 4 * m->indent, "");
+}
+
+void make_line(maker *m, const char *format, ...)
+{
+    char line[256];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(line, sizeof line, format, values);
+    va_end(values);
+    make_begin(m);
+    PUT(m, "%s\n", line);
+}
+
+// Reached only by such threads as a condition chooses: no barriers within.
+typedef struct scope {
+    unsigned vars;
+    bool is_uniform, may_break;
+} scope;
+
+static scope open(maker *m, bool is_uniform, bool may_break)
+{
+    scope before = {m->vars, m->is_uniform, m->may_break};
+    m->is_uniform &= is_uniform;
+    m->may_break = may_break;
+    m->indent++;
+    return before;
+}
+
+static void close(maker *m, scope before)
+{
+    m->indent--;
+    m->vars = before.vars;
+    m->is_uniform = before.is_uniform;
+    m->may_break = before.may_break;
+}
+
+static variable *declare(maker *m, shape_of shape, uint32_t type)
+{
+    if (m->vars == MAKER_VARS)
+        return NULL;
+    variable *v = &m->var[m->vars++];
+    *v = (variable){.shape = shape, .type = (uint8_t)type};
+    snprintf(v->name, sizeof v->name, "v%u", m->names++);
+    return v;
+}
+
+// ---- declarations ---------------------------------------------------------------------------------------------------
+
+// The initialiser comes first: it must not see the variable.
+static void declare_scalar(maker *m)
+{
+    uint32_t type = pick(m, MAKER_TYPES);
+    make_begin(m);
+    PUT(m, "%s v%u", maker_types[type].name, m->names);
+    if (pick(m, 8) < 7) {
+        PUT(m, " = ");
+        make_any(m, DEPTH);
+    }
+    PUT(m, ";\n");
+    declare(m, SCALAR, type);
+}
+
+static void declare_array(maker *m)
+{
+    uint32_t type = pick(m, 2) ? pick(m, MAKER_TYPES) : 0, count = 2u << pick(m, 3), given = pick(m, count + 1);
+    make_begin(m);
+    PUT(m, "%s v%u[%u]", maker_types[type].name, m->names, count);
+    for (uint32_t i = 0; i < given; i++) {
+        PUT(m, i ? ", " : " = {");
+        make_any(m, 1);
+    }
+    PUT(m, given ? "};\n" : ";\n");
+    variable *v = declare(m, ARRAY, type);
+    if (v)
+        v->count = (uint8_t)count;
+}
+
+static void declare_record(maker *m)
+{
+    if (m->records == 0) {
+        declare_scalar(m);
+        return;
+    }
+    uint32_t which = pick(m, m->records);
+    const variable *from = maker_find(m, RECORD, false);
+    make_begin(m);
+    PUT(m, "struct s%u_%u v%u", which, m->number, m->names);
+    if (from && from->type == which)
+        PUT(m, " = %s;\n", from->name);
+    else if (m->record[which].count[0] == 0 && pick(m, 2)) {
+        PUT(m, " = {");
+        make_any(m, 1);
+        PUT(m, "};\n");
+    } else
+        PUT(m, ";\n");
+    declare(m, RECORD, which);
+}
+
+static void declare_pointer(maker *m)
+{
+    if (m->in_function || !m->made->is_kernel) {
+        declare_array(m);
+        return;
+    }
+    make_begin(m);
+    PUT(m, "const int *v%u = a + ((", m->names);
+    make_integer(m, 1);
+    PUT(m, ") & %u);\n", GIVEN_INTS / 2 - 1);
+    variable *v = declare(m, POINTER, 0);
+    if (v)
+        v->count = GIVEN_INTS / 2;
+}
+
+// ---- assignments ----------------------------------------------------------------------------------------------------
+
+static void put_masked(maker *m, unsigned count)
+{
+    PUT(m, "[(");
+    make_integer(m, 1);
+    PUT(m, ") & %u]", count - 1);
+}
+
+// Prints a place of that variable and gives its type; MAKER_TYPES where it has none.
+static uint32_t put_place(maker *m, const variable *v)
+{
+    if (v->shape == ARRAY) {
+        PUT(m, "%s", v->name);
+        put_masked(m, v->count);
+        return v->type;
+    }
+    if (v->shape == RECORD) {
+        const record *r = &m->record[v->type];
+        uint32_t f = pick(m, r->fields);
+        PUT(m, "%s.f%u", v->name, f);
+        if (r->count[f])
+            put_masked(m, r->count[f]);
+        return r->type[f];
+    }
+    PUT(m, "%s", v->name);
+    return v->type;
+}
+
+static void put_assigned(maker *m, uint32_t type)
+{
+    static const char *const whole[] = {"=", "+=", "-=", "*=", "&=", "|=", "^=", "<<=", ">>=", "/=", "%="};
+    static const char *const real[] = {"=", "+=", "-=", "*=", "/="};
+    if (maker_types[type].is_bool) {
+        PUT(m, " = ");
+        make_any(m, DEPTH);
+    } else if (maker_types[type].is_real) {
+        PUT(m, " %s ", real[pick(m, COUNT(real))]);
+        make_any(m, DEPTH);
+    } else {
+        const char *operator= whole[pick(m, COUNT(whole))];
+        bool divides = operator[0] == '/' || operator[0] == '%', shifts = operator[0] == operator[1]; // <<=, >>=
+        PUT(m, divides || shifts ? " %s (" : " %s ", operator);
+        strlen(operator) == 1 ? make_any(m, DEPTH) : make_integer(m, DEPTH);
+        PUT(m, divides ? " | 1)" : shifts ? " & 31)" : "");
+    }
+}
+
+static void assign(maker *m)
+{
+    unsigned first = m->vars ? pick(m, m->vars) : 0;
+    for (unsigned i = 0; i < m->vars; i++) {
+        const variable *v = &m->var[(first + i) % m->vars];
+        if (v->is_fixed || v->shape == POINTER)
+            continue;
+        make_begin(m);
+        uint32_t type = put_place(m, v);
+        if (pick(m, 8) == 7 && !maker_types[type].is_bool && !maker_types[type].is_real)
+            PUT(m, pick(m, 2) ? "++" : "--");
+        else
+            put_assigned(m, type);
+        PUT(m, ";\n");
+        return;
+    }
+    declare_scalar(m);
+}
+
+// What a program leaves behind on its way.
+static void store(maker *m)
+{
+    if (m->in_function) {
+        assign(m);
+        return;
+    }
+    make_begin(m);
+    if (m->made->is_kernel) {
+        bool real = pick(m, 3) == 2;
+        PUT(m, "%s[i * %u + %u]", real ? "real" : "out", GIVEN_SLOTS, pick(m, GIVEN_SLOTS));
+        put_assigned(m, real ? 10 : 2);
+    } else {
+        static const char *const places[] = {"data", "self->keep", "self->real"};
+        uint32_t which = pick(m, 3);
+        PUT(m, "%s", places[which]);
+        put_masked(m, which == 0 ? GIVEN_DATA : 4);
+        put_assigned(m, which == 0 ? 0 : which == 1 ? 2 : 10);
+    }
+    PUT(m, ";\n");
+}
+
+// ---- control flow ---------------------------------------------------------------------------------------------------
+
+static void put_body(maker *m, bool is_uniform, bool may_break, unsigned most)
+{
+    scope before = open(m, is_uniform, may_break);
+    make_statements(m, most);
+    close(m, before);
+    make_begin(m);
+}
+
+static void choose(maker *m)
+{
+    bool uniform = m->is_uniform && pick(m, 4) == 3;
+    make_begin(m);
+    PUT(m, "if (");
+    if (uniform)
+        PUT(m, "n %s %u", pick(m, 2) ? ">" : "<", pick(m, 9));
+    else
+        make_integer(m, DEPTH);
+    PUT(m, ") {\n");
+    put_body(m, uniform, m->may_break, 3);
+    if (pick(m, 2)) {
+        PUT(m, "} else {\n");
+        put_body(m, uniform, m->may_break, 3);
+    }
+    PUT(m, "}\n");
+}
+
+// A loop that all threads take alike may hold barriers; then none leaves it before the others.
+static void count(maker *m)
+{
+    bool with_barriers = m->is_uniform && m->made->has_barriers && pick(m, 2);
+    unsigned counter = m->names++, trips = 1 + pick(m, 5);
+    unsigned kept = m->vars;
+    make_line(m, pick(m, 3) ? "for (int v%u = 0; v%u < %u; v%u++) {" : "for (unsigned v%u = 0; v%u < %u; v%u += 1) {",
+              counter, counter, trips, counter);
+    if (m->vars < MAKER_VARS) {
+        m->var[m->vars] = (variable){.shape = SCALAR, .type = 0, .is_fixed = true};
+        snprintf(m->var[m->vars].name, sizeof m->var[m->vars].name, "v%u", counter);
+        m->vars++;
+    }
+    m->loops++;
+    put_body(m, with_barriers, !with_barriers, 4);
+    m->loops--;
+    m->vars = kept;
+    PUT(m, "}\n");
+}
+
+// Ends whatever the body does: its counter is nobody else's.
+static void repeat(maker *m)
+{
+    unsigned counter = m->names++;
+    bool tests_first = pick(m, 2) == 0;
+    make_begin(m);
+    PUT(m, "int v%u = (int)(", counter);
+    make_integer(m, 2);
+    PUT(m, ") & 7;\n");
+    if (tests_first) {
+        make_begin(m);
+        PUT(m, "while (v%u-- > 0 && ", counter);
+        make_integer(m, 1);
+        PUT(m, ") {\n");
+    } else
+        make_line(m, "do {");
+    m->loops++;
+    put_body(m, false, true, 3);
+    m->loops--;
+    if (tests_first)
+        PUT(m, "}\n");
+    else
+        PUT(m, "} while (--v%u > 0);\n", counter);
+}
+
+static void put_switch(maker *m)
+{
+    unsigned cases = 1 + pick(m, 4), usual = pick(m, cases + 2);
+    make_begin(m);
+    PUT(m, "switch ((");
+    make_integer(m, DEPTH);
+    PUT(m, ") & 3) {\n");
+    for (unsigned i = 0; i < cases; i++) {
+        if (i == usual)
+            make_line(m, "default: {");
+        else
+            make_line(m, "case %u: {", i);
+        put_body(m, false, m->may_break && m->loops > 0, 2);
+        PUT(m, pick(m, 3) ? "} break;\n" : "}\n");
+    }
+    make_line(m, "}");
+}
+
+static void leave(maker *m)
+{
+    bool can_break = m->may_break && m->loops > 0, can_return = !m->made->has_barriers && !m->in_function;
+    if (!can_break && !can_return) {
+        assign(m);
+        return;
+    }
+    make_begin(m);
+    PUT(m, "if (");
+    make_integer(m, DEPTH);
+    if (can_break && (!can_return || pick(m, 4) != 3))
+        PUT(m, ") %s;\n", pick(m, 2) ? "continue" : "break");
+    else
+        PUT(m, ") return;\n");
+}
+
+// ---- threads together -----------------------------------------------------------------------------------------------
+
+static void change_count(maker *m)
+{
+    static const struct {
+        const char *name;
+        unsigned first;
+    } ways[] = {{"atomicAdd", 0},  {"atomicMax", 8}, {"atomicMin", 12}, {"atomicXor", 16},
+                {"atomicAnd", 20}, {"atomicOr", 24}, {"atomicSub", 0}};
+    uint32_t which = pick(m, COUNT(ways));
+    if (m->in_function || !m->made->is_kernel) {
+        assign(m);
+        return;
+    }
+    make_begin(m);
+    PUT(m, "%s(&count[%u + ((", ways[which].name, ways[which].first);
+    make_integer(m, 1);
+    PUT(m, ") & 3)], ");
+    make_integer(m, DEPTH);
+    PUT(m, ");\n");
+}
+
+static void exchange(maker *m)
+{
+    const variable *v = maker_find(m, SCALAR, false);
+    if (!m->is_uniform || !m->made->has_barriers || m->in_function || !v || v->is_fixed) {
+        assign(m);
+        return;
+    }
+    switch (pick(m, 3)) {
+    case 0:
+        make_begin(m);
+        PUT(m, "shared[t] = ");
+        make_integer(m, DEPTH);
+        PUT(m, ";\n");
+        make_line(m, "__syncthreads();");
+        make_line(m, "%s = shared[(t + %u) %% threads];", v->name, 1 + pick(m, 40));
+        make_line(m, "__syncthreads();");
+        return;
+    case 1:
+        make_begin(m);
+        PUT(m, "%s = __syncthreads_%s(", v->name, pick(m, 2) ? "count" : "or");
+        make_integer(m, 2);
+        PUT(m, ");\n");
+        return;
+    default:
+        make_begin(m);
+        PUT(m, "shared[t] = ");
+        make_integer(m, 2);
+        PUT(m, ";\n");
+        make_line(m, "__syncthreads();");
+        make_line(m, "for (int step = %u; step > 0; step >>= 1) {", 1u << (1 + pick(m, 6)));
+        make_line(m, "    if (t < step && t + step < threads) shared[t] += shared[t + step];");
+        make_line(m, "    __syncthreads();");
+        make_line(m, "}");
+        make_line(m, "%s ^= shared[0];", maker_types[v->type].is_bool ? "shared[0]" : v->name);
+        make_line(m, "__syncthreads();");
+    }
+}
+
+// ---- all ------------------------------------------------------------------------------------------------------------
+
+static void make_one(maker *m)
+{
+    static void (*const simple[])(maker *) = {assign,         declare_scalar,  assign, store,        declare_array,
+                                              declare_record, declare_pointer, leave,  change_count, exchange};
+    static void (*const nested[])(maker *) = {choose, count, repeat, put_switch, choose, count};
+    bool nests = m->indent <= NESTING && pick(m, 3) == 2;
+    m->budget--;
+    if (nests)
+        nested[pick(m, COUNT(nested))](m);
+    else
+        simple[pick(m, COUNT(simple))](m);
+}
+
+// Each says whether there is one more, so that one can be taken out.
+void make_statements(maker *m, unsigned most)
+{
+    for (unsigned left = most; left > 0 && m->budget > 0; left--) {
+        uint32_t first = m->t->at;
+        if (pick(m, 2 * most) == 0)
+            return;
+        make_one(m);
+        tape_note(m->t, first, true);
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Makes a program of the kernel language from a tape of choices: one kernel or one handler, with what it needs, and
+/// the launch that it is for. What a program does is defined wherever the language defines it: indices are masked,
+/// divisors odd, shared memory is written before it is read, and what threads do to one place does not depend on their
+/// order. Handlers may fault.
+#ifndef GENERATE_MAKER_H
+#define GENERATE_MAKER_H
+
+#include "tape.h"
+
+#include "base/text.h"
+
+enum { MAKER_VARS = 48, MAKER_FUNCTIONS = 3, MAKER_FIELDS = 4, MAKER_STRUCTS = 2, MAKER_PARAMS = 4 };
+
+/// What a program is given. Every kernel and every handler has the same parameters.
+enum {
+    GIVEN_INTS = 32,   // of `a` and `l`, `x` and `y`
+    GIVEN_COUNTS = 32, // of `count`: what all threads change by atomics
+    GIVEN_SLOTS = 8,   // of a thread in `out` and `real`
+    GIVEN_THREADS = 128,
+    GIVEN_BLOCKS = 6,
+    GIVEN_DATA = 32,
+};
+
+typedef enum shape_of { SCALAR, ARRAY, RECORD, POINTER } shape_of;
+
+typedef struct variable {
+    char name[12];
+    shape_of shape;
+    uint8_t type;  ///< of a scalar, of an array's elements; of a RECORD its number
+    uint8_t count; ///< of an array: a power of two
+    bool is_fixed; ///< a loop's counter: read only
+} variable;
+
+typedef struct record {
+    uint8_t fields, type[MAKER_FIELDS], count[MAKER_FIELDS]; ///< count 0: a scalar
+} record;
+
+typedef struct function {
+    uint8_t params, type[MAKER_PARAMS], result;
+    bool takes_pointer; ///< its first parameter is an int *
+} function;
+
+typedef struct program {
+    bool is_kernel;
+    bool has_barriers; ///< then no thread returns early
+    uint32_t block[3], grid[3];
+    char name[16];
+    slri_text text;
+} program;
+
+typedef struct maker {
+    tape *t;
+    slri_text *out;
+    program *made;
+    unsigned number; ///< in every name, so that many programs are one file
+    int indent, budget;
+    unsigned names, loops; ///< loops: how deep
+    bool may_break, is_uniform, in_function;
+    variable var[MAKER_VARS];
+    unsigned vars;
+    record record[MAKER_STRUCTS];
+    unsigned records;
+    function function[MAKER_FUNCTIONS];
+    unsigned functions;
+} maker;
+
+/// Makes the program of a tape. Its text is the caller's: slri_text_free.
+void make_program(tape *t, unsigned number, bool is_kernel, program *out);
+
+// ---- make_expression.c: each prints one expression, in brackets where it needs them ---------------------------------
+
+void make_integer(maker *m, int depth);
+void make_real(maker *m, int depth);
+void make_any(maker *m, int depth);
+
+// ---- make_statement.c -----------------------------------------------------------------------------------------------
+
+void make_statements(maker *m, unsigned most);
+void make_line(maker *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void make_begin(maker *m); ///< the indentation of a line
+
+// ---- types ----------------------------------------------------------------------------------------------------------
+
+typedef struct type_of {
+    const char *name;
+    bool is_real, is_bool;
+} type_of;
+extern const type_of maker_types[];
+enum { MAKER_TYPES = 11, MAKER_INTEGERS = 9 }; ///< those that are integers come first
+
+/// A variable that `fits`, or NULL where there is none.
+const variable *maker_find(maker *m, shape_of shape, bool is_real);
+uint32_t maker_pick(maker *m, uint32_t most);
+
+#endif

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a tape to emitted C, and both ways of running it.
+#include "subject.h"
+
+#include "kernel/emit_c.h"
+#include "kernel/emit_c_kernel.h"
+#include "kernel/grid.h"
+#include "kernel/kernel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <slipring/status.h>
+
+enum { MESSAGES = 12, FUEL = 20000 };
+
+static void refuse(subject *s, slr_status status)
+{
+    bool says = status != SLR_OK && slr_error_message()[0] != '\0';
+    bool fits = status == SLR_UNSUPPORTED || (status == SLR_COMPILE && strstr(slr_error_message(), "SLR-K"));
+    s->verdict = says && fits ? REFUSED : DIFFERS;
+    snprintf(s->why, sizeof s->why, "%s%s: %s", s->verdict == REFUSED ? "" : "refused without a diagnostic, ",
+             slr_status_name(status), slr_error_message());
+}
+
+static void fail(subject *s, const char *why)
+{
+    s->verdict = DIFFERS;
+    snprintf(s->why, sizeof s->why, "%s", why);
+}
+
+void subject_make(subject *s, bool is_kernel)
+{
+    make_program(&s->tape, s->number, is_kernel, &s->program);
+    s->verdict = 0;
+    s->module = NULL;
+    s->emitted = (slri_text)SLRI_TEXT_INIT;
+    const struct slri_source source = {.path = s->program.name, .text = slri_text_view(&s->program.text)};
+    slr_status status = slri_kernel_compile(&source, &s->module);
+    if (status == SLR_OK) {
+        const char *wrong = slri_module_verify(s->module);
+        if (wrong || s->module->entries != 1) {
+            fail(s, wrong ? wrong : "the module has not one entry");
+            return;
+        }
+        status = is_kernel ? slri_emit_c_kernel(s->module, s->module->entry, s->program.block, &s->emitted)
+                           : slri_emit_c(s->module, &s->emitted);
+    }
+    if (status != SLR_OK)
+        refuse(s, status);
+}
+
+void subject_free(subject *s)
+{
+    slri_module_destroy(s->module);
+    slri_text_free(&s->emitted);
+    slri_text_free(&s->program.text);
+    s->module = NULL;
+}
+
+// ---- what programs are given ----------------------------------------------------------------------------------------
+
+static uint64_t draw(uint64_t *seed) // splitmix64
+{
+    uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+// A third small, a third at the edges, a third anywhere.
+static uint64_t integer(uint64_t *seed)
+{
+    static const uint64_t edges[] = {
+        0,      1,      UINT64_MAX, INT32_MAX, 0x80000000, UINT32_MAX, INT64_MAX, (uint64_t)INT64_MIN, 0x7f, 0x80, 0xff,
+        0x7fff, 0x8000, 31,         32,        33,         63,         64};
+    uint64_t random = draw(seed);
+    return random % 3 == 0   ? (random >> 8) % 20
+           : random % 3 == 1 ? edges[(random >> 8) % (sizeof edges / sizeof *edges)]
+                             : draw(seed);
+}
+
+static double real(uint64_t *seed)
+{
+    static const double edges[] = {0.0,   -0.0, 1.0,   -1.0,  0.5,  2.5,          NAN,  INFINITY, -INFINITY,
+                                   1e-40, 3e38, 1e300, 127.5, -129, 2147483647.5, 1e19, 0.1};
+    uint64_t random = draw(seed);
+    double part = (double)(int64_t)draw(seed) * 0x1p-63;
+    return random % 3 == 0   ? edges[(random >> 8) % (sizeof edges / sizeof *edges)]
+           : random % 3 == 1 ? part * 100
+                             : ldexp(part, (int)((random >> 8) % 80) - 40);
+}
+
+static bool same_real(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
+}
+
+// ---- kernels --------------------------------------------------------------------------------------------------------
+
+enum { SLOTS = GIVEN_THREADS * GIVEN_BLOCKS * GIVEN_SLOTS };
+
+typedef struct memory {
+    int a[GIVEN_INTS], count[GIVEN_COUNTS], n;
+    long long l[GIVEN_INTS], out[SLOTS];
+    float x[GIVEN_INTS];
+    double y[GIVEN_INTS], real[SLOTS];
+} memory;
+
+static void fill(memory *to, uint64_t seed)
+{
+    memset(to, 0, sizeof *to);
+    for (int i = 0; i < GIVEN_INTS; i++) {
+        to->a[i] = (int)integer(&seed);
+        to->l[i] = (long long)integer(&seed);
+        to->x[i] = (float)real(&seed);
+        to->y[i] = real(&seed);
+    }
+    for (int i = 0; i < GIVEN_COUNTS; i++)
+        to->count[i] = i * 3;
+    to->n = (int)(draw(&seed) % 10);
+}
+
+static void bind(memory *m, struct slri_bound bound[8])
+{
+    bound[0] = (struct slri_bound){m->a, sizeof m->a};
+    bound[1] = (struct slri_bound){m->l, sizeof m->l};
+    bound[2] = (struct slri_bound){m->x, sizeof m->x};
+    bound[3] = (struct slri_bound){m->y, sizeof m->y};
+    bound[4] = (struct slri_bound){m->out, sizeof m->out};
+    bound[5] = (struct slri_bound){m->real, sizeof m->real};
+    bound[6] = (struct slri_bound){m->count, sizeof m->count};
+    bound[7] = (struct slri_bound){&m->n, sizeof m->n};
+}
+
+static bool compare_memory(subject *s, const memory *compiled, const memory *interpreted)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        if (compiled->out[i] == interpreted->out[i] && same_real(compiled->real[i], interpreted->real[i]))
+            continue;
+        s->verdict = DIFFERS;
+        snprintf(s->why, sizeof s->why,
+                 "thread %d, slot %d: out %lld compiled, %lld interpreted; real %.17g compiled, %.17g interpreted",
+                 i / GIVEN_SLOTS, i % GIVEN_SLOTS, compiled->out[i], interpreted->out[i], compiled->real[i],
+                 interpreted->real[i]);
+        return false;
+    }
+    for (int i = 0; i < GIVEN_COUNTS; i++)
+        if (compiled->count[i] != interpreted->count[i]) {
+            s->verdict = DIFFERS;
+            snprintf(s->why, sizeof s->why, "count[%d] is %d compiled, %d interpreted", i, compiled->count[i],
+                     interpreted->count[i]);
+            return false;
+        }
+    return true;
+}
+
+static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct slri_interp *interp, uint64_t seed)
+{
+    static memory compiled, interpreted;
+    struct slri_bound bound[8];
+    const uint32_t *g = s->program.grid;
+    fill(&compiled, seed);
+    fill(&interpreted, seed);
+    bind(&compiled, bound);
+    struct slri_launch launch = {.bound = bound, .grid = {g[0], g[1], g[2]}};
+    blocks(&launch, 0, (uint64_t)g[0] * g[1] * g[2]);
+    bind(&interpreted, bound);
+    struct slri_grid grid = {.grid = {g[0], g[1], g[2]}, .arg = bound, .args = 8, .fuel = FUEL};
+    struct slri_grid_end end;
+    memcpy(grid.block, s->program.block, sizeof grid.block);
+    if (slri_interpret_grid(interp, &grid, &end) != SLR_OK)
+        fail(s, slr_error_message());
+    else if (end.fault != launch.fault || end.fault) {
+        s->verdict = DIFFERS;
+        snprintf(s->why, sizeof s->why, "faults: %u at line %u compiled, %u at line %u interpreted", launch.fault,
+                 launch.fault_line, end.fault, end.at.where.line);
+    } else
+        return compare_memory(s, &compiled, &interpreted);
+    return false;
+}
+
+static void run_kernel(subject *s, slri_function found, const struct slri_interp *interp)
+{
+    for (uint64_t i = 1; i <= 2; i++)
+        if (!run_kernel_once(s, (slri_kernel_blocks *)found, interp, s->number * 10 + i))
+            return;
+    s->verdict = AGREES;
+}
+
+// ---- handlers -------------------------------------------------------------------------------------------------------
+
+// As make_handler writes them.
+struct message {
+    int a, b;
+    unsigned u, v;
+    long long l, m;
+    unsigned long long x, y;
+    float f, g;
+    double d, e;
+    signed char c;
+    unsigned char k;
+    short s;
+    unsigned short t;
+    bool flag;
+};
+
+typedef struct way {
+    slri_handler *handler;
+    void *self;
+    struct state {
+        long long keep[4];
+        double real[4];
+        int count, pad;
+    } state;
+    struct reply {
+        long long out[GIVEN_SLOTS];
+        double real[GIVEN_SLOTS];
+    } reply[2];
+    int data[GIVEN_DATA];
+    float weights[16];
+    struct slri_call call;
+    uint32_t fault;
+} way;
+
+static struct message make_message(uint64_t *seed)
+{
+    struct message in;
+    memset(&in, 0, sizeof in);
+    in.a = (int)integer(seed), in.b = (int)integer(seed);
+    in.u = (unsigned)integer(seed), in.v = (unsigned)integer(seed);
+    in.l = (long long)integer(seed), in.m = (long long)integer(seed);
+    in.x = integer(seed), in.y = integer(seed);
+    in.f = (float)real(seed), in.g = (float)real(seed);
+    in.d = real(seed), in.e = real(seed);
+    in.c = (signed char)integer(seed), in.k = (unsigned char)integer(seed);
+    in.s = (short)integer(seed), in.t = (unsigned short)integer(seed);
+    in.flag = draw(seed) & 1;
+    return in;
+}
+
+static void reset(way *w)
+{
+    memset(&w->state, 0, sizeof w->state);
+    for (int i = 0; i < GIVEN_DATA; i++)
+        w->data[i] = 7 * i - 50;
+    for (int i = 0; i < 16; i++)
+        w->weights[i] = 0.3f * (float)i - 1;
+}
+
+static void handle(way *w, const struct message *message)
+{
+    int n = GIVEN_DATA;
+    struct slri_bound bound[] = {{w->data, sizeof w->data}, {w->weights, sizeof w->weights}, {&n, sizeof n}};
+    memset(w->reply, 0, sizeof w->reply);
+    w->call = (struct slri_call){.state = &w->state,
+                                 .message = message,
+                                 .bound = bound,
+                                 .reply_base = (unsigned char *)w->reply,
+                                 .reply_mask = 1,
+                                 .reply_stride = sizeof *w->reply,
+                                 .reply_bytes = sizeof *w->reply,
+                                 .max_replies = 1,
+                                 .instance = 5,
+                                 .fuel = FUEL};
+    w->fault = w->handler(w->self, &w->call);
+}
+
+static bool same_slots(const long long *a, const long long *b, const double *x, const double *y, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (a[i] != b[i] || !same_real(x[i], y[i]))
+            return false;
+    return true;
+}
+
+static const char *difference(const way *a, const way *b)
+{
+    if (a->fault != b->fault)
+        return "the fault";
+    if (memcmp(a->data, b->data, sizeof a->data) != 0)
+        return "the buffer";
+    if (a->fault != SLRI_FAULT_NONE) // its replies and its state go nowhere
+        return a->call.fault_line != b->call.fault_line ? "the line of the fault" : NULL;
+    if (a->call.replies != b->call.replies ||
+        !same_slots(a->reply->out, b->reply->out, a->reply->real, b->reply->real, GIVEN_SLOTS))
+        return "the reply";
+    return same_slots(a->state.keep, b->state.keep, a->state.real, b->state.real, 4) && a->state.count == b->state.count
+               ? NULL
+               : "the state";
+}
+
+static void run_handler(subject *s, slri_function found, const struct slri_interp *interp)
+{
+    static way compiled, interpreted;
+    struct slri_interp_thread *thread = NULL;
+    uint64_t seed = s->number + 1;
+    if (slri_interp_thread_create(interp, 0, &thread) != SLR_OK) {
+        fail(s, slr_error_message());
+        return;
+    }
+    compiled = (way){.handler = (slri_handler *)found};
+    interpreted = (way){.handler = slri_interp_handler, .self = thread};
+    reset(&compiled);
+    reset(&interpreted);
+    s->verdict = AGREES;
+    for (int i = 0; i < MESSAGES && s->verdict == AGREES; i++) {
+        struct message message = make_message(&seed);
+        handle(&compiled, &message);
+        handle(&interpreted, &message);
+        const char *part = difference(&compiled, &interpreted);
+        if (part) {
+            s->verdict = DIFFERS;
+            snprintf(s->why, sizeof s->why, "message %d: %s differs (faults %u and %u, lines %u and %u)", i, part,
+                     compiled.fault, interpreted.fault, compiled.call.fault_line, interpreted.call.fault_line);
+        }
+        if (compiled.fault != SLRI_FAULT_NONE) {
+            reset(&compiled);
+            reset(&interpreted);
+        }
+    }
+    slri_interp_thread_destroy(thread);
+}
+
+void subject_run(subject *s, slri_dl *library)
+{
+    struct slri_interp *interp = NULL;
+    slri_function found = NULL;
+    char symbol[64];
+    snprintf(symbol, sizeof symbol, s->program.is_kernel ? SLRI_KERNEL_SYMBOL "_%u" : SLRI_ENTRY_SYMBOL_PREFIX "p%u",
+             s->number);
+    if (slri_dl_function(library, symbol, &found) != SLR_OK || slri_interp_create(s->module, &interp) != SLR_OK)
+        fail(s, slr_error_message());
+    else if (s->program.is_kernel)
+        run_kernel(s, found, interp);
+    else
+        run_handler(s, found, interp);
+    slri_interp_destroy(interp);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// slr_program_emit as its callers see it.
+#include <slipring/emit.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static slr_device *device;
+static slr_program *program;
+
+static const char source[] = "__global__ void first(int *p) { p[threadIdx.x] = 1; }\n"
+                             "__global__ void __launch_bounds__(32) second(int *p) { p[threadIdx.x] = 2; }\n";
+
+static int set_up(void **state)
+{
+    (void)state;
+    return slr_device_open("cpu?engine=interpreted", NULL, &device) == SLR_OK &&
+                   slr_program_from_text(device, "two.cu", source, NULL, &program) == SLR_OK
+               ? 0
+               : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    slr_program_destroy(program);
+    slr_device_close(device);
+    return 0;
+}
+
+static slr_emit_desc desc_of(slr_language language, const char *name)
+{
+    slr_emit_desc desc = SLR_EMIT_DESC_INIT;
+    desc.language = language;
+    desc.name = name;
+    return desc;
+}
+
+static void the_text_is_written_where_it_fits(void **state)
+{
+    (void)state;
+    slr_emit_desc desc = desc_of(SLR_LANGUAGE_CUDA, "second");
+    size_t needed = 0, again = 0;
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_OK);
+    char *text = calloc(needed + 1, 1);
+    text[needed - 2] = '!';
+    assert_int_equal(slr_program_emit(program, &desc, text, needed - 1, &again), SLR_OK);
+    assert_int_equal(again, needed);
+    assert_int_equal(text[0], 0); // it does not fit: nothing of it is there
+    assert_int_equal(slr_program_emit(program, &desc, text, needed, &again), SLR_OK);
+    assert_int_equal(strlen(text) + 1, needed);
+    assert_non_null(strstr(text, "__launch_bounds__(32) second(int *p)"));
+    free(text);
+}
+
+static void c_is_for_one_kernel_and_a_block_that_it_allows(void **state)
+{
+    (void)state;
+    size_t needed;
+    slr_emit_desc desc = desc_of(SLR_LANGUAGE_C, "second");
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_OK);
+    desc.block[0] = 64;
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_INVALID);
+    desc = desc_of(SLR_LANGUAGE_C, NULL);
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_INVALID);
+    assert_non_null(strstr(slr_error_message(), "name it"));
+}
+
+static void wrong_arguments_are_named(void **state)
+{
+    (void)state;
+    size_t needed;
+    slr_emit_desc desc = desc_of((slr_language)99, NULL);
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_INVALID);
+    assert_non_null(strstr(slr_error_message(), "99"));
+    desc = desc_of(SLR_LANGUAGE_CUDA, "third");
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_NOT_FOUND);
+    assert_non_null(strstr(slr_error_message(), "'third'"));
+    desc.struct_size = 3;
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_INVALID);
+    assert_int_equal(slr_program_emit(NULL, &desc, NULL, 0, &needed), SLR_INVALID);
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 5, &needed), SLR_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_text_is_written_where_it_fits),
+        cmocka_unit_test(c_is_for_one_kernel_and_a_block_that_it_allows),
+        cmocka_unit_test(wrong_arguments_are_named),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

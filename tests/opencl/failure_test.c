@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a device whose every call may fail: tests/fakes/fake_opencl fails at the k-th, for every k. Each time
+// the status says so, nothing is left over, and another device goes on.
+#include "device/device_test.h"
+
+#include "base/dl.h"
+#include "tests/fakes/fake_opencl.h"
+
+static struct fake_opencl *fake;
+
+// The library comes from the fake for as long as this process lives: nothing of it is opened before.
+static int load_fake(void **state)
+{
+    (void)state;
+    const char *path = getenv("SLIPRING_FAKE_OPENCL");
+    assert_non_null(path);
+    slri_dl *library;
+    slri_function found;
+    must(slri_dl_open(path, &library));
+    must(slri_dl_function(library, "fake_opencl_words", &found));
+    fake = ((struct fake_opencl * (*)(void)) found)();
+    return setenv("SLIPRING_OPENCL_LIB", path, 1);
+}
+
+// ---- libraries that are none ---------------------------------------------------------------------------------------
+
+static void library_that_is_missing_or_is_no_OpenCL_is_named(void **state)
+{
+    (void)state;
+    slr_device *device;
+    slr_backend_info info;
+    setenv("SLIPRING_OPENCL_LIB", "/nowhere/libOpenCL.so", 1);
+    refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE, "cannot load /nowhere/libOpenCL.so");
+    must(slr_backend_get_info(1, &info));
+    assert_string_equal(info.name, "opencl");
+    assert_int_equal(info.status, SLR_NO_DEVICE);
+    assert_non_null(strstr(info.reason, "/nowhere/libOpenCL.so"));
+    setenv("SLIPRING_OPENCL_LIB", "libm.so.6", 1);
+    refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE, "libm.so.6 is no OpenCL 1.2: no symbol clGet");
+}
+
+// ---- what is chosen by capability ----------------------------------------------------------------------------------
+
+static void reset(void)
+{
+    *fake = (struct fake_opencl){.error = -5, .svm = 15, .host_unified = 1, .available = 1, .version = 300};
+}
+
+static void opens_with(const char *spec, const char *memory)
+{
+    slr_device_info info;
+    slr_device *device = open_device(spec);
+    must(slr_device_get_info(device, &info));
+    if (!strstr(info.features, memory))
+        fail_msg("%s: '%s' has no '%s'", spec, info.features, memory);
+    slr_device *again = open_device(info.name); // the name says what was chosen
+    slr_device_close(again);
+    slr_device_close(device);
+    assert_int_equal(fake->live, 0);
+}
+
+static void memory_is_chosen_by_what_the_device_can_do(void **state)
+{
+    (void)state;
+    slr_device *device;
+    reset();
+    opens_with("opencl", "memory=fine");
+    opens_with("opencl:0?svm=0", "memory=host");
+    opens_with("opencl:0?memory=plain", "memory=plain");
+    fake->svm = 1;
+    opens_with("opencl:0", "memory=coarse");
+    refuses(slr_device_open("opencl:0?memory=fine", NULL, &device), NO_DEVICE, "has no fine memory");
+    fake->svm = 0;
+    opens_with("opencl:0", "memory=host");
+    refuses(slr_device_open("opencl:0?svm=1", NULL, &device), NO_DEVICE, "has no shared virtual memory");
+    fake->host_unified = 0;
+    opens_with("opencl:0", "memory=plain");
+    refuses(slr_device_open("opencl:0?svm=maybe", NULL, &device), INVALID, "0 or 1");
+    refuses(slr_device_open("opencl:0?memory=good", NULL, &device), INVALID, "'fine', 'coarse', 'host' or 'plain'");
+    refuses(slr_device_open("opencl:0?threads=1", NULL, &device), INVALID, "it has: memory, svm");
+    refuses(slr_device_open("opencl:1", NULL, &device), NO_DEVICE, "there is no opencl:1; OpenCL has 1 device");
+    fake->available = 0;
+    refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE, "lacks a device that is available");
+    fake->available = 1;
+    fake->version = 110;
+    refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE, "lacks OpenCL 1.2");
+    assert_int_equal(fake->live, 0);
+    assert_int_equal(fake->wrong, 0);
+}
+
+// ---- the k-th call fails -------------------------------------------------------------------------------------------
+
+// What is done in turn, each step only behind the ones that went well.
+struct trial {
+    slr_device *device;
+    slr_stream *stream;
+    slr_buffer *a, *b;
+    slr_event *event;
+    slr_program *program;
+    slr_kernel *kernel;
+    unsigned char back[64];
+    slr_status told; // to the host function
+    uint32_t calls;
+};
+
+static void note(void *user, slr_status status)
+{
+    struct trial *trial = user;
+    trial->told = status;
+    ++trial->calls;
+}
+
+#define TRY_EACH(call)                                                                                                 \
+    if (status == SLR_OK)                                                                                              \
+    status = (call)
+
+static slr_status submit_all(struct trial *t)
+{
+    slr_status status = slr_stream_fill(t->stream, t->a, 0, 64, "\1\2\3\4", 4, NULL);
+    TRY_EACH(slr_stream_fill(t->stream, t->a, 3, 16, "abcdefgh", 8, NULL)); // from no multiple of 8
+    TRY_EACH(slr_stream_copy(t->stream, t->b, 0, t->a, 0, 64, NULL));
+    TRY_EACH(slr_stream_copy(t->stream, t->b, 8, t->b, 0, 32, NULL)); // over itself
+    TRY_EACH(slr_stream_write(t->stream, t->b, 62, "yz", 2, NULL));
+    TRY_EACH(slr_event_record(t->event, t->stream, NULL));
+    TRY_EACH(slr_stream_call(t->stream, note, t, NULL));
+    TRY_EACH(slr_stream_read(t->stream, t->b, 0, t->back, 64, NULL));
+    return status;
+}
+
+// The fake's kernels do nothing; here it is how they are built and launched that fails.
+static slr_status launch(struct trial *t)
+{
+    static const char source[] = "__global__ void none(unsigned char *a, const unsigned char *b, int n) { }\n";
+    const slr_shape shape = {.grid = {2, 1, 1}, .block = {4, 1, 1}};
+    slr_status status = slr_program_from_text(t->device, "none.cu", source, NULL, &t->program);
+    TRY_EACH(slr_program_get_kernel(t->program, "none", &t->kernel));
+    TRY_EACH(SLR_LAUNCH(t->stream, t->kernel, shape, t->a, t->b, 1));
+    return status;
+}
+
+static slr_status run(const char *spec, struct trial *t)
+{
+    slr_device_desc desc = SLR_DEVICE_DESC_INIT;
+    desc.max_memory_bytes = 4096; // zeroed as many times as there are calls
+    slr_status status = slr_device_open(spec, &desc, &t->device);
+    TRY_EACH(slr_stream_create(t->device, NULL, &t->stream));
+    TRY_EACH(slr_event_create(t->device, &t->event));
+    TRY_EACH(slr_buffer_create(t->device, 64, &t->a));
+    TRY_EACH(slr_buffer_create(t->device, 64, &t->b));
+    TRY_EACH(launch(t));
+    TRY_EACH(submit_all(t));
+    TRY_EACH(slr_stream_finish(t->stream, LONG));
+    if (t->calls != 0 && status == SLR_OK)
+        holds(t->told == SLR_OK);
+    return status;
+}
+
+static void end(struct trial *t)
+{
+    if (t->stream)
+        slr_stream_finish(t->stream, LONG); // what was submitted before a refusal
+    slr_kernel_destroy(t->kernel);
+    slr_program_destroy(t->program);
+    slr_buffer_destroy(t->a);
+    slr_buffer_destroy(t->b);
+    slr_event_destroy(t->event);
+    slr_stream_destroy(t->stream);
+    slr_device_close(t->device);
+}
+
+static void cpu_still_works(slr_device *cpu, slr_buffer *buffer)
+{
+    char back[5] = "";
+    slr_stream *stream;
+    must(slr_stream_default(cpu, &stream));
+    must(slr_stream_write(stream, buffer, 0, "well", 4, NULL));
+    must(slr_stream_read(stream, buffer, 0, back, 4, NULL));
+    must(slr_stream_finish(stream, LONG));
+    assert_string_equal(back, "well");
+}
+
+static void what_was_asked_for(unsigned char b[64])
+{
+    unsigned char a[64];
+    for (int i = 0; i < 64; ++i)
+        a[i] = (unsigned char)(i % 4 + 1);
+    memcpy(a + 3, "abcdefghabcdefgh", 16);
+    memcpy(b, a, 64);
+    memcpy(b + 8, a, 32);
+    memcpy(b + 62, "yz", 2);
+}
+
+static const char *const specs[] = {"opencl:0?memory=fine", "opencl:0?memory=coarse", "opencl:0?memory=host",
+                                    "opencl:0?memory=plain"};
+
+static uint32_t made_up_for; // failures that the caller need not know of
+
+// Runs it with a failure asked for. False: it did not come to that, and all is well.
+static bool fails(const char *spec)
+{
+    struct trial t = {0};
+    unsigned char expected[64];
+    slr_status status = run(spec, &t);
+    if (status != SLR_OK)
+        check_message("opencl", spec, __FILE__, __LINE__);
+    end(&t);
+    if (fake->live != 0 || fake->wrong != 0)
+        fail_msg("%s, %s failed at call %u: %u objects are left, %u wrong calls", spec,
+                 fake->failed ? fake->failed : "nothing", fake->fail_at, fake->live, fake->wrong);
+    if (!fake->failed)
+        assert_int_equal(status, SLR_OK);
+    if (status == SLR_OK) { // also where the heap asked once more, for less
+        what_was_asked_for(expected);
+        assert_memory_equal(t.back, expected, 64);
+        made_up_for += fake->failed != NULL;
+    }
+    return fake->failed;
+}
+
+static uint32_t fail_at_each(const char *spec, int32_t error, bool lost, slr_device *cpu, slr_buffer *buffer)
+{
+    made_up_for = 0;
+    for (uint32_t k = 1;; ++k) {
+        reset();
+        fake->error = error;
+        fake->fail_at = k;
+        fake->lost = lost;
+        if (!fails(spec)) {
+            assert_true(made_up_for <= 8); // to make a chunk, zero it, wait for that; to use the cache, or keep in it
+            return k;
+        }
+        cpu_still_works(cpu, buffer);
+    }
+}
+
+static void call_that_fails_is_told_and_leaves_nothing(void **state)
+{
+    (void)state;
+    slr_device *cpu = open_device("cpu");
+    slr_buffer *buffer;
+    must(slr_buffer_create(cpu, 4, &buffer));
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; ++i) {
+        assert_true(fail_at_each(specs[i], -5, false, cpu, buffer) > 30); // out of resources
+        assert_true(fail_at_each(specs[i], -2, true, cpu, buffer) > 30);  // lost, from there on
+    }
+    slr_buffer_destroy(buffer);
+    slr_device_close(cpu);
+}
+
+static void command_that_fails_when_it_is_done_is_told_by_its_own_error(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; ++i) {
+        uint32_t k = 0;
+        do {
+            reset();
+            fake->fail_event = ++k;
+            fake->error = -9999; // a vendor's own
+        } while (fails(specs[i]));
+        assert_true(k > 8);
+    }
+    reset();
+    fake->fail_event = 1;
+    fake->error = -5;
+    struct trial t = {0};
+    assert_int_equal(run("opencl:0?memory=host", &t), SLR_NO_MEMORY);
+    assert_non_null(strstr(slr_error_message(), "CL_OUT_OF_RESOURCES"));
+    assert_int_equal(t.told, SLR_NO_MEMORY);
+    end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(library_that_is_missing_or_is_no_OpenCL_is_named),
+        cmocka_unit_test_setup(memory_is_chosen_by_what_the_device_can_do, load_fake),
+        cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
+        cmocka_unit_test(command_that_fails_when_it_is_done_is_told_by_its_own_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring profile` on programs that have a bottleneck and on such as do the same without it: each rule of its advice
+// speaks of the one and not of the other.
+#include "tests/cli/shell.h"
+
+#include <stdbool.h>
+
+static char output[1 << 20];
+
+// Runs `slipring profile ARGUMENTS`; its exit code, and in `output` what it printed.
+static int use(const char *arguments)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "\"$SLIPRING_TOOL\" profile %s > out 2> err", arguments);
+    int status = system(command);
+    FILE *file = fopen("out", "r");
+    assert_non_null(file);
+    output[fread(output, 1, sizeof output - 1, file)] = '\0';
+    fclose(file);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool advises(const char *rule, const char *how)
+{
+    char arguments[512], wanted[64];
+    snprintf(arguments, sizeof arguments, "--json -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks '%s' %s", rule, how);
+    assert_int_equal(use(arguments), 0);
+    assert_non_null(strstr(output, "\"exit_code\": 0"));
+    snprintf(wanted, sizeof wanted, "\"rule\": \"%s\"", rule);
+    return strstr(output, wanted) != NULL;
+}
+
+#define RULE(test, rule)                                                                                               \
+    static void test(void **state)                                                                                     \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        assert_true(advises(rule, "yes"));                                                                             \
+        assert_false(advises(rule, "no"));                                                                             \
+    }
+RULE(copies_that_outweigh_kernels_are_named, "transfer-bound")
+RULE(launches_that_do_little_are_named, "launch-bound")
+RULE(fewer_blocks_than_workers_are_named, "low utilisation")
+RULE(a_mailbox_that_is_full_is_named, "queue too small")
+RULE(a_wait_for_each_launch_is_named, "synchronisation stalls")
+RULE(memory_taken_for_each_launch_is_named, "allocation in a loop")
+
+static void the_report_has_the_kernel_its_lines_and_its_bound(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        use("--html page.html --trace kept.json -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'launch-bound' no"), 0);
+    assert_non_null(strstr(output, "hottest lines of work (work.cu)"));
+    assert_non_null(strstr(output, "exact"));
+    assert_non_null(strstr(output, "at best here: "));
+    assert_non_null(strstr(output, "advice: none"));
+    assert_int_equal(system("grep -q '\"name\":\"work\"' page.html && grep -q '\"name\":\"work\"' kept.json"), 0);
+}
+
+static void the_programs_exit_code_is_reported_and_what_cannot_be_run_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(use("-- sh -c '\"$SLIPRING_BINARY_DIR\"/tests/bottlenecks; exit 3'"), 0);
+    assert_non_null(strstr(output, "exit code 3"));
+    assert_int_equal(use("-- true"), 1); // opens no device
+    assert_int_equal(use("-- ./no-such-program"), 1);
+    assert_int_equal(use("--html"), 2);
+    assert_int_equal(use(""), 2);
+}
+
+int main(void)
+{
+    if (shell_begin() != 0)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_that_outweigh_kernels_are_named),
+        cmocka_unit_test(launches_that_do_little_are_named),
+        cmocka_unit_test(fewer_blocks_than_workers_are_named),
+        cmocka_unit_test(a_mailbox_that_is_full_is_named),
+        cmocka_unit_test(a_wait_for_each_launch_is_named),
+        cmocka_unit_test(memory_taken_for_each_launch_is_named),
+        cmocka_unit_test(the_report_has_the_kernel_its_lines_and_its_bound),
+        cmocka_unit_test(the_programs_exit_code_is_reported_and_what_cannot_be_run_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, shell_end);
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring cache warm`: compiles what files hold, before anybody waits for it.
+#include "cache.h"
+#include "kernel.h"
+
+#include "memory.h"
+#include "say.h"
+#include "verbs.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: slipring cache warm FILE.cu... [OPTION]...\n"
+    "Compiles the handlers and kernels of the files and keeps them in the cache, so that the first launch\n"
+    "finds them. What is there already is not compiled again.\n"
+    "\n"
+    "  --kernel NAME      only this kernel; may be given several times\n"
+    "  --block B          for launches of so many threads a block: X, X,Y or X,Y,Z; may be given several\n"
+    "                     times (default: 64, 128, 256 and 512, which is what SLR_1D chooses among)\n"
+    "  --optimize LEVEL   1, 2 or both (default 2)\n"
+    "  --define D         NAME or NAME=VALUE, as the program will; may be given several times\n"
+    "  --device D         default: SLIPRING_DEVICE, then auto\n"
+    "  --json             one object\n"
+    "\n"
+    "A program finds what was warmed if it names the source by the same path and with the same definitions.\n"
+    "Exit code 1 where something does not compile; the rest is compiled all the same.\n";
+
+enum { BLOCKS_MAX = 16 };
+
+typedef struct options {
+    const char *device;
+    run_list kernels, defines;
+    bool *found; // one a kernel that was named
+    slr_shape blocks[BLOCKS_MAX];
+    uint32_t block_count, optimize;
+    bool json;
+} options;
+
+// ---- the command line ----------------------------------------------------------------------------------------------
+
+static int take_block(const char *text, options *out)
+{
+    unsigned x = 0, y = 1, z = 1;
+    char more;
+    int got = sscanf(text, "%u,%u,%u%c", &x, &y, &z, &more);
+    if (got < 1 || got > 3 || text[strspn(text, "0123456789,")] != '\0' || text[strlen(text) - 1] == ',' || x == 0 ||
+        y == 0 || z == 0)
+        return say_usage("--block: '%s' is neither X nor X,Y nor X,Y,Z, whole numbers from 1", text);
+    if (out->block_count == BLOCKS_MAX)
+        return say_usage("--block: at most %d", BLOCKS_MAX);
+    out->blocks[out->block_count++] = (slr_shape){.grid = {1, 1, 1}, .block = {x, y, z}};
+    return -1;
+}
+
+static int take_optimize(const char *text, options *out)
+{
+    if (strcmp(text, "both") == 0)
+        out->optimize = SLR_OPTIMIZE_BOTH;
+    else if (strcmp(text, "1") == 0 || strcmp(text, "2") == 0)
+        out->optimize = (uint32_t)(*text - '0');
+    else
+        return say_usage("--optimize: '%s'; 1, 2 and both are possible", text);
+    return -1;
+}
+
+static int add(run_list *list, const char *item)
+{
+    list->items = memory_grow(list->items, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = item;
+    return -1;
+}
+
+enum { KERNEL = 256, BLOCK, OPTIMIZE, DEFINE, DEVICE, JSON };
+
+static const struct option long_options[] = {
+    {"kernel", required_argument, NULL, KERNEL},
+    {"block", required_argument, NULL, BLOCK},
+    {"optimize", required_argument, NULL, OPTIMIZE},
+    {"define", required_argument, NULL, DEFINE},
+    {"device", required_argument, NULL, DEVICE},
+    {"json", no_argument, NULL, JSON},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+static int take_option(int option, char **argv, options *out)
+{
+    switch (option) {
+    case KERNEL:
+        return add(&out->kernels, optarg);
+    case BLOCK:
+        return take_block(optarg, out);
+    case OPTIMIZE:
+        return take_optimize(optarg, out);
+    case DEFINE:
+        return add(&out->defines, optarg);
+    case DEVICE:
+        out->device = optarg;
+        return -1;
+    case JSON:
+        out->json = true;
+        return -1;
+    case 'h':
+        fputs(help, stdout);
+        return EXIT_DONE;
+    default:
+        return kernel_refuse(option, argv);
+    }
+}
+
+static int parse(int argc, char **argv, options *out)
+{
+    for (int option; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
+        int end = take_option(option, argv, out);
+        if (end != -1)
+            return end;
+    }
+    return optind < argc ? -1 : say_usage("FILE.cu is missing");
+}
+
+// ---- warming -------------------------------------------------------------------------------------------------------
+
+typedef struct warm {
+    const options *options;
+    slr_device *device;
+    const char *file;
+    slr_program *program;
+    json_t *results; // of the file; NULL: in text
+} warm;
+
+static int tell(const warm *warm, const slr_function_info *function, slr_status status)
+{
+    bool handler = function->kind != SLR_FUNCTION_KERNEL;
+    const char *error = status == SLR_OK ? NULL : slr_error_message();
+    if (warm->results != NULL) {
+        json_t *result = json_pack("{s:o, s:b, s:b}", "name", kernel_text(function->name), "handler", (int)handler,
+                                   "ok", (int)(error == NULL));
+        if (error != NULL)
+            json_object_set_new(result, "error", kernel_text(error));
+        json_array_append_new(warm->results, result);
+    } else if (error == NULL) {
+        printf("%s: %s %s\n", warm->file, handler ? "handler" : "kernel", function->name);
+    } else {
+        say("%s: %s: %s", warm->file, function->name, error);
+    }
+    return error == NULL ? EXIT_DONE : EXIT_FAILED;
+}
+
+static bool is_wanted(const options *options, const char *kernel)
+{
+    bool wanted = options->kernels.count == 0;
+    for (uint32_t i = 0; i < options->kernels.count; i++)
+        if (strcmp(options->kernels.items[i], kernel) == 0)
+            wanted = options->found[i] = true;
+    return wanted;
+}
+
+static int check_found(const options *options)
+{
+    for (uint32_t i = 0; i < options->kernels.count; i++)
+        if (!options->found[i])
+            return say_usage("--kernel '%s': none of the files has it; 'slipring kernel list' shows what they have",
+                             options->kernels.items[i]);
+    return EXIT_DONE;
+}
+
+static slr_status compile(const warm *warm, const char *kernel)
+{
+    slr_prefetch_desc desc = SLR_PREFETCH_DESC_INIT;
+    slr_point point;
+    desc.kernel = kernel;
+    desc.optimize = warm->options->optimize;
+    desc.shapes = warm->options->blocks;
+    desc.shape_count = warm->options->block_count;
+    slr_status status = slr_program_prefetch(warm->program, &desc, &point);
+    return status == SLR_OK ? slr_point_wait(point, UINT64_MAX) : status; // a compiler is given 60 s
+}
+
+// Handlers were compiled when the program was loaded.
+static int warm_functions(const warm *warm)
+{
+    slr_function_info function;
+    int end = EXIT_DONE;
+    for (uint32_t i = 0; slr_program_get_function(warm->program, i, &function) == SLR_OK; i++) {
+        bool handler = function.kind != SLR_FUNCTION_KERNEL;
+        if (!(handler ? warm->options->kernels.count == 0 : is_wanted(warm->options, function.name)))
+            continue;
+        int got = tell(warm, &function, handler ? SLR_OK : compile(warm, function.name));
+        end = end == EXIT_DONE ? got : end;
+    }
+    return end;
+}
+
+static int load(warm *warm)
+{
+    slr_program_desc desc = SLR_PROGRAM_DESC_INIT;
+    desc.defines = warm->options->defines.items;
+    desc.define_count = warm->options->defines.count;
+    slr_status status = slr_program_load(warm->device, warm->file, &desc, &warm->program);
+    if (status == SLR_COMPILE) {
+        fprintf(stderr, "%s\n", slr_error_message());
+        return EXIT_FAILED;
+    }
+    return status == SLR_OK ? EXIT_DONE : say_failure(status, warm->file);
+}
+
+static int warm_file(const options *options, slr_device *device, const char *file, json_t *files)
+{
+    warm warm = {.options = options, .device = device, .file = file};
+    int end = load(&warm);
+    if (files != NULL)
+        warm.results = json_array();
+    if (end == EXIT_DONE)
+        end = warm_functions(&warm);
+    if (files != NULL)
+        json_array_append_new(files, json_pack("{s:o, s:b, s:o}", "file", kernel_text(file), "ok",
+                                               (int)(end == EXIT_DONE), "functions", warm.results));
+    slr_program_destroy(warm.program);
+    return end;
+}
+
+static int open_device(const options *options, slr_device **out)
+{
+    slr_device_info info;
+    slr_status status = slr_device_open(options->device, NULL, out);
+    if (status == SLR_OK)
+        status = slr_device_get_info(*out, &info);
+    if (status != SLR_OK)
+        return say_failure(status, "--device");
+    if (strncmp(info.engine, "compiled", 8) == 0)
+        return EXIT_DONE;
+    say("--device: nothing is compiled on %s: %s", info.name, info.engine);
+    return EXIT_NO_DEVICE;
+}
+
+static int warm_files(const options *options, slr_device *device, char **names, int count)
+{
+    json_t *files = options->json ? json_array() : NULL;
+    int end = EXIT_DONE;
+    for (int i = 0; i < count; i++) {
+        int file_end = warm_file(options, device, names[i], files);
+        end = end == EXIT_DONE ? file_end : end;
+    }
+    if (files != NULL)
+        kernel_print_object(json_pack("{s:o}", "files", files));
+    return end == EXIT_DONE ? check_found(options) : end;
+}
+
+int cache_warm(int argc, char **argv)
+{
+    options options = {0};
+    slr_device *device = NULL;
+    int end = parse(argc, argv, &options);
+    if (end == -1) {
+        options.found = memory_take(options.kernels.count + 1, sizeof *options.found);
+        end = open_device(&options, &device);
+        if (end == EXIT_DONE)
+            end = warm_files(&options, device, argv + optind, argc - optind);
+    }
+    if (device != NULL)
+        slr_device_close(device);
+    free(options.kernels.items);
+    free(options.found);
+    free(options.defines.items);
+    return end;
+}

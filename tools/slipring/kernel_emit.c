@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring kernel emit`: a file's kernels and handlers in another language.
+#include "kernel.h"
+
+#include "memory.h"
+#include "say.h"
+#include "verbs.h"
+
+#include <slipring/emit.h>
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: slipring kernel emit FILE.cu [NAME] [--lang LANGUAGE] [--block B] [--json]\n"
+    "Prints a kernel or handler as a compiler will see it; #line in it names the lines of FILE.cu.\n"
+    "\n"
+    "  --lang c      C17 as the CPU runs it: one kernel, for one shape of block, or all handlers (default)\n"
+    "  --lang cuda   CUDA C for NVRTC (--fmad=false) or nvcc; without NAME all kernels and handlers\n"
+    "  --lang opencl OpenCL C 1.2; without NAME all kernels and handlers\n"
+    "  --block B     threads a block that the text is for: X, X,Y or X,Y,Z (C: default 256; OpenCL: default any)\n"
+    "  --json        one object: file, name, language, text\n"
+    "\n"
+    "Exit code 1 where the source does not compile or the language has no word for what the kernel does.\n";
+
+static const struct {
+    const char *name;
+    slr_language language;
+} languages[] = {{"c", SLR_LANGUAGE_C}, {"cuda", SLR_LANGUAGE_CUDA}, {"opencl", SLR_LANGUAGE_OPENCL}};
+
+static int take_language(const char *text, slr_language *out)
+{
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
+        if (strcmp(text, languages[i].name) == 0) {
+            *out = languages[i].language;
+            return -1;
+        }
+    }
+    return say_usage("--lang: no language '%s': c, cuda and opencl are possible", text);
+}
+
+static const char *language_name(slr_language language)
+{
+    size_t at = 0;
+    while (languages[at].language != language)
+        at++;
+    return languages[at].name;
+}
+
+static int print_text(const slr_program *program, const slr_emit_desc *desc, const char *file, bool json)
+{
+    size_t bytes = 0;
+    slr_status status = slr_program_emit(program, desc, NULL, 0, &bytes);
+    char *text = memory_take(bytes + 1, 1);
+    if (status == SLR_OK)
+        status = slr_program_emit(program, desc, text, bytes, &bytes);
+    if (status == SLR_OK && json)
+        kernel_print_object(json_pack("{s:o, s:o?, s:s, s:o}", "file", kernel_text(file), "name",
+                                      desc->name != NULL ? kernel_text(desc->name) : NULL, "language",
+                                      language_name(desc->language), "text", kernel_text(text)));
+    else if (status == SLR_OK)
+        fputs(text, stdout);
+    free(text);
+    if (status == SLR_NOT_FOUND || status == SLR_INVALID)
+        return say_usage("%s", slr_error_message());
+    return status == SLR_OK ? EXIT_DONE : say_failure(status, file);
+}
+
+static int emit_file(const slr_emit_desc *desc, const char *file, bool json)
+{
+    slr_device *device;
+    slr_status status = slr_device_open(KERNEL_DEVICE, NULL, &device);
+    if (status != SLR_OK)
+        return say_failure(status, KERNEL_DEVICE);
+    slr_program *program;
+    int end = kernel_load(device, file, &program);
+    if (end == EXIT_DONE) {
+        end = print_text(program, desc, file, json);
+        slr_program_destroy(program);
+    }
+    slr_device_close(device);
+    return end;
+}
+
+int kernel_emit(int argc, char **argv)
+{
+    static const struct option options[] = {{"lang", required_argument, NULL, 'l'},
+                                            {"block", required_argument, NULL, 'b'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    slr_emit_desc desc = SLR_EMIT_DESC_INIT;
+    desc.language = SLR_LANGUAGE_C;
+    bool json = false;
+    for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        int end = -1;
+        if (option == 'h') {
+            fputs(help, stdout);
+            return EXIT_DONE;
+        }
+        if (option == 'l')
+            end = take_language(optarg, &desc.language);
+        else if (option == 'b')
+            end = kernel_take_shape(desc.block, "--block", optarg);
+        else if (option == 'j')
+            json = true;
+        else
+            return kernel_refuse(option, argv);
+        if (end != -1)
+            return end;
+    }
+    if (optind == argc)
+        return say_usage("FILE.cu is missing");
+    if (argc - optind > 2)
+        return say_usage("one FILE.cu and one NAME, not also '%s'", argv[optind + 2]);
+    desc.name = argc - optind == 2 ? argv[optind + 1] : NULL;
+    return emit_file(&desc, argv[optind], json);
+}

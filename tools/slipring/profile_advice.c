@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice: what the figures of a profile say about where time is lost. Each rule stands on counts or on a ratio far from
+// one, so that a busy machine does not change what it says; each text has the figures that it stands on.
+#include "profile.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define FEW_INSTRUCTIONS 20000.0 // of a launch: some microseconds on one core, about what a launch costs
+#define SHORT_NS 10000           // of a kernel of which the work is not known
+#define MANY 100u
+
+typedef struct advising {
+    const profile *profile;
+    profile_advice *out;
+    unsigned count;
+} advising;
+
+static __attribute__((format(printf, 3, 4))) void give(advising *a, const char *rule, const char *format, ...)
+{
+    va_list arguments;
+    if (a->count == PROFILE_ADVICE)
+        return;
+    profile_advice *advice = &a->out[a->count++];
+    advice->rule = rule;
+    va_start(arguments, format);
+    vsnprintf(advice->text, sizeof advice->text, format, arguments);
+    va_end(arguments);
+}
+
+static double ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static double percent(double part, double all)
+{
+    return all > 0 ? 100 * part / all : 0;
+}
+
+// ---- the rules -----------------------------------------------------------------------------------------------------
+
+static void transfers(advising *a)
+{
+    const profile_total *total = a->profile->total, *up = &total[SLR_PROFILE_UPLOAD],
+                        *down = &total[SLR_PROFILE_DOWNLOAD];
+    uint64_t moving_ns = up->total_ns + down->total_ns, kernels_ns = total[SLR_PROFILE_KERNEL].total_ns;
+    if (up->n + down->n < 10 || moving_ns < kernels_ns)
+        return;
+    give(a, "transfer-bound",
+         "Moving bytes between host and device took %.2f ms in %llu copies (%.1f MB), all kernels together %.2f ms. "
+         "Keep "
+         "data in buffers between launches, move only the ranges that changed (slr_buffer_map), and copy on a second "
+         "stream while kernels run.",
+         ms(moving_ns), (unsigned long long)(up->n + down->n), (double)(up->bytes + down->bytes) / 1e6, ms(kernels_ns));
+}
+
+static bool is_short(const slr_profile_row *row)
+{
+    return row->counted != SLR_COUNTED_NOT ? (double)row->instructions < FEW_INSTRUCTIONS * (double)row->n
+                                           : row->p50_ns < SHORT_NS;
+}
+
+static void launches(advising *a)
+{
+    const profile *p = a->profile;
+    uint64_t n = 0, instructions = 0, ns = 0;
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (row->kind != SLR_PROFILE_KERNEL || !is_short(row))
+            continue;
+        n += row->n;
+        ns += row->total_ns;
+        instructions += row->instructions;
+    }
+    if (n < MANY || 2 * n < p->total[SLR_PROFILE_KERNEL].n)
+        return;
+    char cost[64] = "";
+    if (p->has_ceilings)
+        snprintf(cost, sizeof cost, "; an empty launch costs %.1f us here", p->ceilings.launch_ns / 1e3);
+    give(a, "launch-bound",
+         "%llu of %llu launches do little: %.0f operations and %.1f us each, in the mean%s. Let one launch do the work "
+         "of "
+         "many (a larger grid, a loop in the kernel), record them once (slr_graph), or send messages to a ring kernel.",
+         (unsigned long long)n, (unsigned long long)p->total[SLR_PROFILE_KERNEL].n, (double)instructions / (double)n,
+         (double)ns / (double)n / 1e3, cost);
+}
+
+static void blocks(advising *a)
+{
+    const profile *p = a->profile;
+    uint64_t ns = 0;
+    const slr_profile_row *worst = NULL;
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (row->kind != SLR_PROFILE_KERNEL || row->blocks == 0 || row->blocks >= (uint64_t)p->workers * row->n)
+            continue;
+        ns += row->total_ns;
+        worst = worst == NULL || row->total_ns > worst->total_ns ? row : worst;
+    }
+    if (worst == NULL || is_short(worst) || 2 * ns < p->total[SLR_PROFILE_KERNEL].total_ns)
+        return;
+    give(a, "low utilisation",
+         "%.0f %% of the time of all kernels is in launches with fewer blocks than the device has workers: '%s' has "
+         "%.1f, "
+         "and %s has %u workers, so that some have nothing to do. Cut the work into more, smaller blocks.",
+         percent((double)ns, (double)p->total[SLR_PROFILE_KERNEL].total_ns), worst->name,
+         (double)worst->blocks / (double)worst->n, p->device, p->workers);
+}
+
+static void queues(advising *a)
+{
+    const profile *p = a->profile;
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (row->kind != SLR_PROFILE_FULL || row->n < MANY)
+            continue;
+        give(a, "queue too small",
+             "Senders found the mailbox of '%s' full %llu times and waited %.2f ms for places. If messages come in "
+             "bursts, "
+             "raise queue_size; if always, its handler is slower than they are sent: more instances or workers, or an "
+             "overflow policy that drops.",
+             row->name, (unsigned long long)row->n, ms(row->total_ns));
+        return; // the one with the most time: rows are in that order
+    }
+}
+
+static void stalls(advising *a)
+{
+    const profile_total *waits = &a->profile->total[SLR_PROFILE_WAIT],
+                        *kernels = &a->profile->total[SLR_PROFILE_KERNEL];
+    if (waits->n < MANY || 10 * waits->n < 8 * kernels->n)
+        return;
+    give(a, "synchronisation stalls",
+         "The host waited %llu times for streams, %.2f ms in all, with %llu launches: about each is waited for before "
+         "the "
+         "next is submitted, and the device idles meanwhile. Submit several, then wait once for the last point; let "
+         "streams wait for each other (slr_stream_wait) instead of the host.",
+         (unsigned long long)waits->n, ms(waits->total_ns), (unsigned long long)kernels->n);
+}
+
+// Where most of it was taken: trace_file.c sums marks by their call site.
+static const trace_sum *busiest_site(const trace_file *file)
+{
+    const trace_sum *busiest = NULL;
+    for (size_t i = 0; i < file->sum_count; i++)
+        if (strcmp(file->sums[i].category, "taken at") == 0 && (busiest == NULL || file->sums[i].n > busiest->n))
+            busiest = &file->sums[i];
+    return busiest;
+}
+
+static void allocations(advising *a)
+{
+    const profile_total *memory = &a->profile->total[SLR_PROFILE_MEMORY],
+                        *kernels = &a->profile->total[SLR_PROFILE_KERNEL];
+    const trace_sum *site = busiest_site(&a->profile->trace);
+    if (memory->n < MANY || 2 * memory->n < kernels->n || site == NULL || 2 * site->n < memory->n)
+        return;
+    give(a, "allocation in a loop",
+         "Device memory was taken %llu times (%.1f MB), %llu of them at %s, with %llu launches. Make the buffer once "
+         "before "
+         "the loop, or take it from a pool (slr_pool_acquire), which gives it again without filling it with zeros.",
+         (unsigned long long)memory->n, (double)memory->bytes / 1e6, (unsigned long long)site->n, site->name,
+         (unsigned long long)kernels->n);
+}
+
+unsigned profile_advise(const profile *profile, profile_advice out[PROFILE_ADVICE])
+{
+    static void (*const rules[])(advising *) = {transfers, launches, blocks, queues, stalls, allocations};
+    advising a = {profile, out, 0};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        rules[i](&a);
+    return a.count;
+}

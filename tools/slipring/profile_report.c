@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile for people, and as one object.
+#define _GNU_SOURCE
+#include "profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static double ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static double us(uint64_t ns)
+{
+    return (double)ns / 1e3;
+}
+
+static double share(uint64_t part, uint64_t all)
+{
+    return all != 0 ? (double)part / (double)all : 0;
+}
+
+static const char *counted_name(uint32_t counted)
+{
+    static const char *const names[] = {"not known", "at most", "sampled", "exact"};
+    return names[counted & 3];
+}
+
+static const char *bound_name(uint32_t bound)
+{
+    return bound == SLR_BOUND_MEMORY ? "memory" : bound == SLR_BOUND_COMPUTE ? "compute" : "";
+}
+
+static slr_roofline judge(const profile *p, const slr_profile_row *row)
+{
+    return p->has_ceilings && strcmp(row->device, p->device) == 0 ? slr_profile_roofline(row, &p->ceilings)
+                                                                  : (slr_roofline){0};
+}
+
+static uint64_t moved_ns(const profile *p)
+{
+    return p->total[SLR_PROFILE_UPLOAD].total_ns + p->total[SLR_PROFILE_DOWNLOAD].total_ns;
+}
+
+// The source's line, without the blanks at its ends; "" where the file is not there any more. For one use at a time.
+static const char *source_line(const char *path, uint32_t number)
+{
+    static char *line;
+    static size_t room;
+    FILE *file = *path != '\0' ? fopen(path, "r") : NULL;
+    ssize_t length = -1;
+    for (uint32_t i = 0; file != NULL && i < number && (length = getline(&line, &room, file)) >= 0; i++)
+        continue;
+    if (file != NULL)
+        fclose(file);
+    if (length < 0)
+        return "";
+    while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
+        line[--length] = '\0';
+    return line + strspn(line, " \t");
+}
+
+// ---- for people ----------------------------------------------------------------------------------------------------
+
+static void print_kernels(const profile *p)
+{
+    if (p->total[SLR_PROFILE_KERNEL].n == 0)
+        return;
+    printf("\n%-24s %8s %10s %9s %9s %9s %8s %9s %7s  %-8s %7s  %s\n", "kernel", "n", "total ms", "p50 us", "p95 us",
+           "p99 us", "GB/s", "GFLOP/s", "flop/B", "bound", "reached", "counted");
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (row->kind != SLR_PROFILE_KERNEL)
+            continue;
+        slr_roofline roof = judge(p, row);
+        printf("%-24s %8llu %10.3f %9.1f %9.1f %9.1f ", row->name, (unsigned long long)row->n, ms(row->total_ns),
+               us(row->p50_ns), us(row->p95_ns), us(row->p99_ns));
+        if (row->counted == SLR_COUNTED_NOT)
+            printf("%8s %9s %7s", "", "", "");
+        else
+            printf("%8.2f %9.2f %7.2f", row->bytes_per_second / 1e9, row->flops_per_second / 1e9, row->intensity);
+        if (roof.bound != SLR_BOUND_UNKNOWN)
+            printf("  %-8s %6.0f%%  %s\n", bound_name(roof.bound), 100 * roof.reached, counted_name(row->counted));
+        else
+            printf("  %-8s %7s  %s\n", "", "", counted_name(row->counted));
+    }
+}
+
+static void print_others(const profile *p)
+{
+    bool head = false;
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (row->kind == SLR_PROFILE_KERNEL)
+            continue;
+        if (!head)
+            printf("\n%-8s %-28s %8s %10s %9s %9s %9s %8s %10s\n", "", "", "n", "total ms", "p50 us", "p95 us",
+                   "p99 us", "GB/s", "MB");
+        head = true;
+        printf("%-8s %-28s %8llu %10.3f %9.1f %9.1f %9.1f ", slr_profile_kind_name(row->kind), row->name,
+               (unsigned long long)row->n, ms(row->total_ns), us(row->p50_ns), us(row->p95_ns), us(row->p99_ns));
+        if (row->bytes != 0)
+            printf("%8.2f %10.2f\n", row->bytes_per_second / 1e9, (double)row->bytes / 1e6);
+        else
+            printf("\n");
+    }
+}
+
+static void print_lines(const profile *p)
+{
+    unsigned kernels = 0;
+    for (size_t i = 0; i < p->row_count && kernels < 3; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (row->kind != SLR_PROFILE_KERNEL || row->lines[0].line == 0)
+            continue;
+        kernels++;
+        printf("\nhottest lines of %s (%s), by operations:\n", row->name, row->file);
+        for (unsigned k = 0; k < SLR_PROFILE_LINES && row->lines[k].line != 0 && row->lines[k].share >= 0.01f; k++)
+            printf("  %5.1f %%  %5u  %s\n", 100 * (double)row->lines[k].share, row->lines[k].line,
+                   source_line(row->file, row->lines[k].line));
+    }
+}
+
+static void print_memory(const profile *p)
+{
+    for (size_t i = 0; i < p->trace.counter_count; i++) {
+        const trace_counter *c = &p->trace.counters[i];
+        double most = 0;
+        uint64_t at_ns = p->trace.first_ns;
+        if (strncmp(c->name, "live bytes: ", 12) != 0)
+            continue;
+        for (size_t k = 0; k < c->sample_count; k++)
+            if (c->samples[k].value > most) {
+                most = c->samples[k].value;
+                at_ns = c->samples[k].at_ns;
+            }
+        printf("memory %s: at most %.2f MB, at %.1f ms; %.2f MB at the end\n", c->name + 12, most / 1e6,
+               ms(at_ns - p->trace.first_ns), c->samples[c->sample_count - 1].value / 1e6);
+    }
+}
+
+void profile_print(const profile *p, const char *command, int exit_code, double wall_s)
+{
+    printf("%s: %.3f s, exit code %d\n", command, wall_s, exit_code);
+    printf("traced %.1f ms%s%s; %u streams busy %.1f %% of it; kernels %.3f ms, transfers %.3f ms, host waits %.3f ms, "
+           "compiling %.1f ms\n",
+           ms(p->span_ns), *p->device ? " on " : "", p->device, p->streams, 100 * share(p->busy_ns, p->span_ns),
+           ms(p->total[SLR_PROFILE_KERNEL].total_ns), ms(moved_ns(p)), ms(p->total[SLR_PROFILE_WAIT].total_ns),
+           ms(p->total[SLR_PROFILE_COMPILE].total_ns + p->total[SLR_PROFILE_LOAD].total_ns));
+    if (p->has_ceilings)
+        printf("at best here: %.1f GB/s, %.1f GFLOP/s (%.1f in double), %.1f us a launch\n",
+               p->ceilings.bytes_per_second / 1e9, p->ceilings.flops_per_second / 1e9,
+               p->ceilings.flops64_per_second / 1e9, p->ceilings.launch_ns / 1e3);
+    print_memory(p);
+    if (p->trace.dropped != 0)
+        printf("%llu events found no room in the trace; the rows below have them all\n",
+               (unsigned long long)p->trace.dropped);
+    print_kernels(p);
+    print_others(p);
+    print_lines(p);
+    profile_advice advice[PROFILE_ADVICE];
+    unsigned count = profile_advise(p, advice);
+    printf("\n%s\n", count != 0 ? "advice:" : "advice: none; no rule found a bottleneck");
+    for (unsigned i = 0; i < count; i++)
+        printf("  %s. %s\n", advice[i].rule, advice[i].text);
+}
+
+// ---- as an object --------------------------------------------------------------------------------------------------
+
+static json_t *lines_json(const slr_profile_row *row)
+{
+    json_t *all = json_array();
+    for (unsigned k = 0; k < SLR_PROFILE_LINES && row->lines[k].line != 0; k++)
+        json_array_append_new(all, json_pack("{s:i, s:f, s:s}", "line", (int)row->lines[k].line, "share",
+                                             (double)row->lines[k].share, "text",
+                                             source_line(row->file, row->lines[k].line)));
+    return all;
+}
+
+static json_t *row_json(const profile *p, const slr_profile_row *row)
+{
+    json_t *out = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "kind", slr_profile_kind_name(row->kind),
+        "name", row->name, "device", row->device, "n", (json_int_t)row->n, "total_ns", (json_int_t)row->total_ns,
+        "min_ns", (json_int_t)row->min_ns, "mean_ns", (json_int_t)row->mean_ns, "p50_ns", (json_int_t)row->p50_ns,
+        "p95_ns", (json_int_t)row->p95_ns, "p99_ns", (json_int_t)row->p99_ns, "max_ns", (json_int_t)row->max_ns,
+        "bytes", (json_int_t)row->bytes, "bytes_per_s", row->bytes_per_second);
+    if (row->kind != SLR_PROFILE_KERNEL)
+        return out;
+    slr_roofline roof = judge(p, row);
+    json_t *more = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:s, s:f, s:s, s:o}", "counted",
+                             counted_name(row->counted), "threads", (json_int_t)row->threads, "blocks",
+                             (json_int_t)row->blocks, "flops", (json_int_t)row->flops, "flops64",
+                             (json_int_t)row->flops64, "instructions", (json_int_t)row->instructions, "flops_per_s",
+                             row->flops_per_second, "intensity", row->intensity, "bound", bound_name(roof.bound),
+                             "reached", roof.reached, "file", row->file, "lines", lines_json(row));
+    json_object_update(out, more);
+    json_decref(more);
+    return out;
+}
+
+static json_t *rows_json(const profile *p)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < p->row_count; i++)
+        json_array_append_new(all, row_json(p, &p->rows[i]));
+    return all;
+}
+
+static json_t *bins_json(const profile *p)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < PROFILE_BINS; i++)
+        json_array_append_new(all, json_pack("[f, f, f, f]", p->bins[i].kernels, p->bins[i].transfers, p->bins[i].waits,
+                                             p->bins[i].compiles));
+    return all;
+}
+
+// At most a few hundred points: of equal parts of the time the largest value, which is what matters of memory.
+static json_t *samples_json(const profile *p, const trace_counter *c)
+{
+    enum { POINTS = 300 };
+    json_t *all = json_array();
+    double width = (double)p->span_ns / POINTS + 1, most = -1;
+    size_t last = 0;
+    for (size_t k = 0; k < c->sample_count; k++) {
+        size_t part = (size_t)((double)(c->samples[k].at_ns - p->trace.first_ns) / width);
+        if (part != last && most >= 0) {
+            json_array_append_new(all, json_pack("[f, f]", ((double)last + 0.5) * width / 1e6, most));
+            most = -1;
+        }
+        last = part;
+        most = c->samples[k].value > most ? c->samples[k].value : most;
+    }
+    if (c->sample_count != 0)
+        json_array_append_new(
+            all, json_pack("[f, f]", ((double)last + 0.5) * width / 1e6, c->samples[c->sample_count - 1].value));
+    return all;
+}
+
+static json_t *counters_json(const profile *p)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < p->trace.counter_count; i++) {
+        const trace_counter *c = &p->trace.counters[i];
+        json_array_append_new(all, json_pack("{s:s, s:o}", "name", c->name, "samples", samples_json(p, c)));
+    }
+    return all;
+}
+
+static json_t *advice_json(const profile *p)
+{
+    profile_advice advice[PROFILE_ADVICE];
+    unsigned count = profile_advise(p, advice);
+    json_t *all = json_array();
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(all, json_pack("{s:s, s:s}", "rule", advice[i].rule, "text", advice[i].text));
+    return all;
+}
+
+json_t *profile_json(const profile *p, const char *command, int exit_code, double wall_s)
+{
+    json_t *ceilings = json_null();
+    if (p->has_ceilings)
+        ceilings = json_pack("{s:f, s:f, s:f, s:f}", "bytes_per_s", p->ceilings.bytes_per_second, "flops_per_s",
+                             p->ceilings.flops_per_second, "flops64_per_s", p->ceilings.flops64_per_second, "launch_ns",
+                             p->ceilings.launch_ns);
+    return json_pack("{s:s, s:s, s:i, s:f, s:s, s:i, s:I, s:I, s:i, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
+                     "version", SLR_VERSION, "command", command, "exit_code", exit_code, "wall_s", wall_s, "device",
+                     p->device, "workers", (int)p->workers, "span_ns", (json_int_t)p->span_ns, "busy_ns",
+                     (json_int_t)p->busy_ns, "streams", (int)p->streams, "kernels_ns",
+                     (json_int_t)p->total[SLR_PROFILE_KERNEL].total_ns, "transfers_ns", (json_int_t)moved_ns(p),
+                     "waits_ns", (json_int_t)p->total[SLR_PROFILE_WAIT].total_ns, "dropped",
+                     (json_int_t)p->trace.dropped, "ceilings", ceilings, "rows", rows_json(p), "over_time",
+                     bins_json(p), "counters", counters_json(p), "advice", advice_json(p));
+}
