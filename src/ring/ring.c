@@ -329,8 +329,12 @@ static slr_status change(slr_ring *ring, const char *call, slr_ring_state from, 
             slri_ring_set_state(ring, to);
     }
     slri_mutex_unlock(&ring->lock);
-    if (status == SLR_OK)
+    if (status == SLR_OK) {
+        if (from == SLR_RING_LAUNCHED)
+            slri_deadlock_look(
+                ring); // its shards may have looked and gone to sleep before the state said that they run
         return slri_ring_await(ring, number, deadline, call);
+    }
     if (slr_ring_get_state(ring) == SLR_RING_IN_FAILURE)
         slri_ring_wake_all(ring); // who waits for credit learns it
     return status;
