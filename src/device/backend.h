@@ -242,7 +242,7 @@ struct slri_shard {
 
     // The backend's.
     struct slri_shard *next __attribute__((aligned(128))); // in its worker's list of shards that are awake, or woken
-    struct slri_cpu_worker *worker;
+    struct slri_worker *worker;
     uint64_t idle_since_ns, linger_until_ns;
     uint32_t told_control, told_state; // what `answered` was last called for
     uint32_t handling;                 // the message of the batch that a handler with a deadline works on

@@ -44,20 +44,20 @@ static slr_status choose_engine(struct slri_cpu *cpu, const struct slri_spec *sp
     return SLRI_FAIL(NO_DEVICE, "device 'cpu?engine=compiled' cannot run here: %s", why);
 }
 
-static slr_status choose_threads(struct slri_cpu *cpu, const struct slri_spec *spec)
+static slr_status choose_threads(struct slri_cpu *cpu, const struct slri_spec *spec, uint32_t *workers)
 {
     const char *asked = slri_spec_option(spec, "threads");
     cpu->threads_were_asked = asked != NULL;
-    cpu->workers = slri_core_count();
-    if (cpu->workers > SLRI_CPU_DEFAULT_MOST_WORKERS)
-        cpu->workers = SLRI_CPU_DEFAULT_MOST_WORKERS;
+    *workers = slri_core_count();
+    if (*workers > SLRI_CPU_DEFAULT_MOST_WORKERS)
+        *workers = SLRI_CPU_DEFAULT_MOST_WORKERS;
     if (!asked)
         return SLR_OK;
     char *end;
     unsigned long threads = strtoul(asked, &end, 10);
     if (*end != '\0' || asked[0] < '0' || asked[0] > '9' || threads < 1 || threads > SLRI_CPU_MOST_WORKERS)
         return SLRI_FAIL(INVALID, "device 'cpu': threads '%s'; 1 to %d are possible", asked, SLRI_CPU_MOST_WORKERS);
-    cpu->workers = (uint32_t)threads;
+    *workers = (uint32_t)threads;
     return SLR_OK;
 }
 
@@ -70,13 +70,13 @@ static slr_status choose_memory(struct slri_cpu *cpu, const struct slri_spec *sp
     return SLR_OK;
 }
 
-static slr_status choose(struct slri_cpu *cpu, const struct slri_spec *spec)
+static slr_status choose(struct slri_cpu *cpu, const struct slri_spec *spec, uint32_t *workers)
 {
     static const char *const known[] = {"engine", "threads", "unified", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
     if (spec->index != 0)
         return SLRI_FAIL(NO_DEVICE, "there is one cpu, cpu:0");
-    SLRI_TRY(choose_threads(cpu, spec));
+    SLRI_TRY(choose_threads(cpu, spec, workers));
     SLRI_TRY(choose_memory(cpu, spec));
     return choose_engine(cpu, spec);
 }
@@ -88,7 +88,8 @@ static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *al
     struct slri_cpu *cpu = slri_alloc(allocator, sizeof *cpu);
     if (!cpu)
         return SLRI_FAIL(NO_MEMORY, "no memory for a cpu device");
-    slr_status status = choose(cpu, spec);
+    uint32_t workers;
+    slr_status status = choose(cpu, spec, &workers);
     if (status != SLR_OK) {
         slri_free(allocator, cpu, sizeof *cpu);
         return status;
@@ -97,9 +98,9 @@ static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *al
         cpu->allocator_copy = *allocator;
         cpu->allocator = &cpu->allocator_copy;
     }
-    slri_mutex_init(&cpu->lock);
-    slri_queue_pool_init(&cpu->pool, cpu->workers, cpu->allocator);
-    slri_cpu_crew_init(&cpu->crew, cpu->workers - 1, cpu->allocator);
+    slri_owners_init(&cpu->owners, workers, cpu->allocator);
+    slri_queue_pool_init(&cpu->pool, workers, cpu->allocator);
+    slri_cpu_crew_init(&cpu->crew, workers - 1, cpu->allocator);
     *device = cpu;
     return SLR_OK;
 }
@@ -107,11 +108,9 @@ static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *al
 static void cpu_close(void *device)
 {
     struct slri_cpu *cpu = device;
-    slri_cpu_watchdog_stop(cpu); // first: it replaces workers' threads
-    slri_cpu_workers_stop(cpu);
+    slri_owners_stop(&cpu->owners);
     slri_queue_pool_stop(&cpu->pool);
     slri_cpu_crew_stop(&cpu->crew);
-    slri_mutex_destroy(&cpu->lock);
     slr_allocator copy = cpu->allocator_copy;
     slri_free(cpu->allocator ? &copy : NULL, cpu, sizeof *cpu);
 }
@@ -150,7 +149,7 @@ static void describe_name(const struct slri_cpu *cpu, char *out, size_t room)
     char threads[24] = "";
     const char *engine = cpu->interpreted ? "engine=interpreted&" : "engine=compiled&";
     if (cpu->threads_were_asked)
-        snprintf(threads, sizeof threads, "threads=%u&", cpu->workers);
+        snprintf(threads, sizeof threads, "threads=%u&", cpu->owners.workers);
     snprintf(out, room, "cpu?%s%s%s", cpu->engine_was_asked ? engine : "", threads, cpu->separate ? "unified=0&" : "");
     out[strlen(out) - 1] = '\0'; // the last '&', or the '?'
 }
@@ -168,7 +167,7 @@ static void cpu_describe(const void *device, slr_device_info *out)
         snprintf(out->description, sizeof out->description, "%s, %u cores", identity, slri_core_count());
     describe_engine(cpu, out->engine, sizeof out->engine);
     describe_cache(cpu, out->cache, sizeof out->cache);
-    out->workers = cpu->workers;
+    out->workers = cpu->owners.workers;
     out->compute_units = slri_core_count();
     out->memory_bytes = slri_cpu_memory_bytes();
 }
@@ -190,6 +189,18 @@ static void cpu_buffer_destroy(void *device, void *memory, uint64_t bytes)
     slri_map_release(memory, bytes);
 }
 
+// ---- ring kernels --------------------------------------------------------------------------------------------------
+
+static uint32_t cpu_shard_count(const void *device, uint32_t instances)
+{
+    return slri_owners_count(&((const struct slri_cpu *)device)->owners, instances);
+}
+
+static slr_status cpu_shard_start(void *device, struct slri_shard *shard)
+{
+    return slri_owners_start(&((struct slri_cpu *)device)->owners, shard);
+}
+
 const struct slri_backend slri_backend_cpu = {
     .name = "cpu",
     .probe = cpu_probe,
@@ -207,7 +218,7 @@ const struct slri_backend slri_backend_cpu = {
     .handler_create = slri_cpu_handler_create,
     .handler_destroy = slri_cpu_handler_destroy,
     .kernel_prepare = slri_cpu_kernel_prepare,
-    .shard_count = slri_cpu_shard_count,
-    .shard_start = slri_cpu_shard_start,
-    .shard_wake = slri_cpu_shard_wake,
+    .shard_count = cpu_shard_count,
+    .shard_start = cpu_shard_start,
+    .shard_wake = slri_owners_wake,
 };

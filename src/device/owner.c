@@ -6,7 +6,7 @@
 // something. The waker stores, full fence, looks at `asleep`, and whoever exchanges it back to 0 pushes the shard on
 // the worker's stack: so a shard is in the list or in the stack, never in both, never in neither, and its one link
 // serves both.
-#include "backend/cpu/cpu.h"
+#include "device/owner.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -26,7 +26,7 @@
 // Of a worker's `stop`. That it is simulated is in the word that each round reads anyway, so it costs nothing else.
 enum { STOP = 1, SIMULATED = 2 };
 
-static void push(struct slri_cpu_worker *worker, struct slri_shard *shard)
+static void push(struct slri_worker *worker, struct slri_shard *shard)
 {
     struct slri_shard *head = __atomic_load_n(&worker->woken, __ATOMIC_RELAXED);
     do
@@ -34,16 +34,16 @@ static void push(struct slri_cpu_worker *worker, struct slri_shard *shard)
     while (!__atomic_compare_exchange_n(&worker->woken, &head, shard, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-static void unpark(struct slri_cpu_worker *worker)
+static void unpark(struct slri_worker *worker)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // the push, before the look
     if (__atomic_load_n(&worker->parked, __ATOMIC_RELAXED) && __atomic_exchange_n(&worker->parked, 0, __ATOMIC_RELAXED))
         slri_futex_wake(&worker->parked, 1);
 }
 
-void slri_cpu_shard_wake(struct slri_shard *shard)
+void slri_owners_wake(struct slri_shard *shard)
 {
-    struct slri_cpu_worker *worker = shard->worker;
+    struct slri_worker *worker = shard->worker;
     if (!worker)
         return; // launched and not started yet
     push(worker, shard);
@@ -52,14 +52,14 @@ void slri_cpu_shard_wake(struct slri_shard *shard)
 
 // ---- the thread ----------------------------------------------------------------------------------------------------
 
-static void activate(struct slri_cpu_worker *worker, struct slri_shard *shard)
+static void activate(struct slri_worker *worker, struct slri_shard *shard)
 {
     shard->next = worker->active;
     worker->active = shard;
 }
 
 // Takes over what others have woken.
-static void adopt(struct slri_cpu_worker *worker)
+static void adopt(struct slri_worker *worker)
 {
     if (!__atomic_load_n(&worker->woken, __ATOMIC_RELAXED))
         return;
@@ -73,7 +73,7 @@ static void adopt(struct slri_cpu_worker *worker)
 }
 
 // Lets a shard fall asleep that has left the list; puts it back if there is something for it to do after all.
-static void lull(struct slri_cpu_worker *worker, struct slri_shard *shard)
+static void lull(struct slri_worker *worker, struct slri_shard *shard)
 {
     uint32_t kind = slri_shard_sleep_kind(shard);
     // Release: the link and the owner's words, for the waker's exchange.
@@ -95,7 +95,7 @@ struct round {
 };
 
 // One pass over each shard that is awake. `now_ns` is 0 in rounds that do not look at the clock.
-static struct round run_round(struct slri_cpu_worker *worker, uint64_t now_ns)
+static struct round run_round(struct slri_worker *worker, uint64_t now_ns)
 {
     struct round round = {0};
     struct slri_shard **at = &worker->active;
@@ -129,18 +129,18 @@ static struct round run_round(struct slri_cpu_worker *worker, uint64_t now_ns)
     return round;
 }
 
-static void park(struct slri_cpu_worker *worker, uint64_t deadline_ns)
+static void park(struct slri_worker *worker, uint64_t deadline_ns)
 {
     __atomic_store_n(&worker->parked, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // announced, before the last look
     if (!__atomic_load_n(&worker->woken, __ATOMIC_RELAXED) && __atomic_load_n(&worker->stop, __ATOMIC_RELAXED) != STOP)
         slri_futex_wait(&worker->parked, 1, deadline_ns);
     __atomic_store_n(&worker->parked, 0, __ATOMIC_RELAXED);
-    slri_cpu_watchdog_wake(worker->cpu);
+    slri_watchdog_wake(worker->owners);
 }
 
 // The end of a thread that was abandoned. What the box holds may be the last of the device: it goes last.
-static void end_abandoned(struct slri_cpu_runner *runner)
+static void end_abandoned(struct slri_runner *runner)
 {
     struct slri_box *box = runner->box;
     slri_thread_detach_self();
@@ -150,8 +150,8 @@ static void end_abandoned(struct slri_cpu_runner *runner)
 
 static void work(void *arg)
 {
-    struct slri_cpu_runner *runner = arg;
-    struct slri_cpu_worker *worker = runner->worker;
+    struct slri_runner *runner = arg;
+    struct slri_worker *worker = runner->worker;
     uint32_t idle_rounds = 0, stop;
     while ((stop = __atomic_load_n(&worker->stop, __ATOMIC_RELAXED)) != STOP) {
         if (stop == SIMULATED)
@@ -180,16 +180,22 @@ static void work(void *arg)
 
 // ---- starting and stopping -----------------------------------------------------------------------------------------
 
-uint32_t slri_cpu_shard_count(const void *device, uint32_t instances)
+void slri_owners_init(struct slri_owners *owners, uint32_t workers, const slr_allocator *allocator)
 {
-    const struct slri_cpu *cpu = device;
-    return instances < cpu->workers ? instances : cpu->workers;
+    owners->workers = workers;
+    owners->allocator = allocator;
+    slri_mutex_init(&owners->lock);
 }
 
-slr_status slri_cpu_runner_create(struct slri_cpu_worker *worker, struct slri_cpu_runner **out)
+uint32_t slri_owners_count(const struct slri_owners *owners, uint32_t instances)
 {
-    const slr_allocator *allocator = worker->cpu->allocator;
-    struct slri_cpu_runner *runner = slri_alloc(allocator, sizeof *runner);
+    return instances < owners->workers ? instances : owners->workers;
+}
+
+slr_status slri_runner_create(struct slri_worker *worker, struct slri_runner **out)
+{
+    const slr_allocator *allocator = worker->owners->allocator;
+    struct slri_runner *runner = slri_alloc(allocator, sizeof *runner);
     if (!runner)
         return SLRI_FAIL(NO_MEMORY, "no memory for a worker's thread");
     runner->worker = worker;
@@ -198,62 +204,63 @@ slr_status slri_cpu_runner_create(struct slri_cpu_worker *worker, struct slri_cp
     return SLR_OK;
 }
 
-slr_status slri_cpu_runner_start(struct slri_cpu_runner *runner)
+slr_status slri_runner_start(struct slri_runner *runner)
 {
     char name[32];
-    snprintf(name, sizeof name, "slr-worker-%u", (unsigned)(runner->worker - runner->worker->cpu->worker));
+    snprintf(name, sizeof name, "slr-worker-%u", (unsigned)(runner->worker - runner->worker->owners->worker));
     SLRI_TRY(slri_thread_start(&runner->thread, name, work, runner));
     runner->started = true;
     return SLR_OK;
 }
 
-static slr_status start_worker(struct slri_cpu *cpu, struct slri_cpu_worker *worker)
+static slr_status start_worker(struct slri_owners *owners, struct slri_worker *worker)
 {
-    worker->cpu = cpu;
+    worker->owners = owners;
     worker->stop = slri_sim_on() ? SIMULATED : 0;
     if (!worker->runner)
-        SLRI_TRY(slri_cpu_runner_create(worker, &worker->runner));
-    return slri_cpu_runner_start(worker->runner);
+        SLRI_TRY(slri_runner_create(worker, &worker->runner));
+    return slri_runner_start(worker->runner);
 }
 
-static slr_status start_workers(struct slri_cpu *cpu)
+static slr_status start_workers(struct slri_owners *owners)
 {
-    if (!cpu->worker)
-        cpu->worker = slri_alloc(cpu->allocator, cpu->workers * sizeof *cpu->worker);
-    if (!cpu->worker)
-        return SLRI_FAIL(NO_MEMORY, "no memory for %u workers", cpu->workers);
-    while (cpu->started < cpu->workers) {
-        SLRI_TRY(start_worker(cpu, &cpu->worker[cpu->started]));
-        ++cpu->started;
+    if (!owners->worker)
+        owners->worker = slri_alloc(owners->allocator, owners->workers * sizeof *owners->worker);
+    if (!owners->worker)
+        return SLRI_FAIL(NO_MEMORY, "no memory for %u workers", owners->workers);
+    while (owners->started < owners->workers) {
+        SLRI_TRY(start_worker(owners, &owners->worker[owners->started]));
+        ++owners->started;
     }
     return SLR_OK;
 }
 
-slr_status slri_cpu_shard_start(void *device, struct slri_shard *shard)
+slr_status slri_owners_start(struct slri_owners *owners, struct slri_shard *shard)
 {
-    struct slri_cpu *cpu = device;
-    slri_mutex_lock(&cpu->lock);
-    slr_status status = cpu->started < cpu->workers ? start_workers(cpu) : SLR_OK;
+    slri_mutex_lock(&owners->lock);
+    slr_status status = owners->started < owners->workers ? start_workers(owners) : SLR_OK;
     if (status == SLR_OK && shard->timeout_ns)
-        status = slri_cpu_watch(cpu, shard->timeout_ns);
+        status = slri_owners_watch(owners, shard->timeout_ns);
     if (status == SLR_OK)
-        shard->worker = &cpu->worker[cpu->next_worker++ % cpu->workers];
-    slri_mutex_unlock(&cpu->lock);
+        shard->worker = &owners->worker[owners->next_worker++ % owners->workers];
+    slri_mutex_unlock(&owners->lock);
     if (status == SLR_OK)
-        slri_cpu_shard_wake(shard);
+        slri_owners_wake(shard);
     return status;
 }
 
-void slri_cpu_workers_stop(struct slri_cpu *cpu)
+void slri_owners_stop(struct slri_owners *owners)
 {
-    for (uint32_t i = 0; i < cpu->started; ++i) {
-        __atomic_store_n(&cpu->worker[i].stop, STOP, __ATOMIC_RELAXED);
-        unpark(&cpu->worker[i]);
+    slri_watchdog_stop(owners); // first: it replaces workers' threads
+    for (uint32_t i = 0; i < owners->started; ++i) {
+        __atomic_store_n(&owners->worker[i].stop, STOP, __ATOMIC_RELAXED);
+        unpark(&owners->worker[i]);
     }
-    for (uint32_t i = 0; i < cpu->started; ++i)
-        if (cpu->worker[i].runner->started)
-            slri_thread_join(&cpu->worker[i].runner->thread);
-    for (uint32_t i = 0; cpu->worker && i < cpu->workers; ++i)
-        slri_free(cpu->allocator, cpu->worker[i].runner, sizeof *cpu->worker[i].runner);
-    slri_free(cpu->allocator, cpu->worker, cpu->workers * sizeof *cpu->worker);
+    for (uint32_t i = 0; i < owners->started; ++i)
+        if (owners->worker[i].runner->started)
+            slri_thread_join(&owners->worker[i].runner->thread);
+    for (uint32_t i = 0; owners->worker && i < owners->workers; ++i)
+        slri_free(owners->allocator, owners->worker[i].runner, sizeof *owners->worker[i].runner);
+    slri_free(owners->allocator, owners->worker, owners->workers * sizeof *owners->worker);
+    slri_mutex_destroy(&owners->lock);
 }

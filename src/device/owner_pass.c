@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pass over one shard: take a batch, call the handler for each message, publish. No lock, no system call.
-#include "backend/cpu/cpu.h"
+#include "device/owner.h"
 
 #include "abi/held.h"
 #include "base/clock.h"
@@ -164,7 +164,7 @@ static void copy_replies(const struct slri_shard *shard, uint32_t port, const st
 static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_t *faults)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    struct slri_cpu_runner *runner = shard->worker->runner;
+    struct slri_runner *runner = shard->worker->runner;
     struct slri_box *box = shard->box;
     slri_handler *handler = shard->handler; // read before the runner can lose the shard
     void *self = shard->handler_self;
@@ -185,9 +185,9 @@ static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_
         call.replies = 0;
         call.fuel = shard->fuel;
         shard->handling = k;
-        slri_cpu_runner_enter(runner, shard, slri_deadline_after(shard->timeout_ns));
+        slri_runner_enter(runner, shard, slri_deadline_after(shard->timeout_ns));
         uint32_t fault = handler(self, &call);
-        if (!slri_cpu_runner_leave(runner)) {
+        if (!slri_runner_leave(runner)) {
             runner->box = box;
             return ABANDONED;
         }
