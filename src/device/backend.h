@@ -110,6 +110,11 @@ static inline uint64_t slri_command_bytes(const struct slri_command *command)
     }
 }
 
+static inline bool slri_command_moves_nothing(const struct slri_command *command)
+{
+    return command->op <= SLRI_FILL && slri_command_bytes(command) == 0;
+}
+
 struct slri_queue; // a stream as the layers below see it: device/queue.h
 
 // After the queue's submission of that number.

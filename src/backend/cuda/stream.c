@@ -194,11 +194,6 @@ static run_function *const run_of[SLRI_OPS] = {
     [SLRI_FILL] = run_fill,       [SLRI_DISPATCH] = run_dispatch,
 };
 
-static bool moves_nothing(const struct slri_command *command)
-{
-    return command->op <= SLRI_FILL && slri_command_bytes(command) == 0;
-}
-
 static slr_status run_in_context(struct slri_cuda *cuda, struct slri_cu_queue *queue,
                                  const struct slri_command *command)
 {
@@ -266,7 +261,7 @@ static slr_status run(void *device, const struct slri_command *command, slr_stat
     case SLRI_STAMP:
         return stamp(cuda, queue, command);
     default:
-        return moves_nothing(command) ? SLR_OK : run_in_context(cuda, queue, command);
+        return slri_command_moves_nothing(command) ? SLR_OK : run_in_context(cuda, queue, command);
     }
 }
 

@@ -273,13 +273,6 @@ static run_function *const run_of[SLRI_OPS] = {
     [SLRI_CALL] = run_call,       [SLRI_STAMP] = run_stamp,       [SLRI_DISPATCH] = dispatch, [SLRI_TASK] = run_task,
 };
 
-static bool moves_nothing(const struct slri_command *command)
-{
-    return command->op <= SLRI_FILL && (command->op == SLRI_COPY   ? command->move.bytes
-                                        : command->op == SLRI_FILL ? command->fill.bytes
-                                                                   : command->copy.bytes) == 0;
-}
-
 static const struct slri_queue_runner runner;
 
 // The stream that the calling thread works for; without one the device's own, which the caller has locked.
@@ -292,7 +285,8 @@ static struct slri_cl_stream *stream_here(struct slri_opencl *opencl)
 static slr_status run(void *device, const struct slri_command *command, slr_status before)
 {
     struct slri_opencl *opencl = device;
-    return moves_nothing(command) ? SLR_OK : run_of[command->op](opencl, stream_here(opencl), command, before);
+    return slri_command_moves_nothing(command) ? SLR_OK
+                                               : run_of[command->op](opencl, stream_here(opencl), command, before);
 }
 
 static slr_status finish(void *device)
