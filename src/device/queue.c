@@ -7,7 +7,6 @@
 #include "base/futex.h"
 #include "base/sim.h"
 #include "base/status.h"
-#include "base/thread.h"
 #include "device/observe.h"
 
 #include <stdio.h>
@@ -38,6 +37,12 @@ void slri_queues_unlock(void)
 struct slri_queue *slri_queue_current(void)
 {
     return *place_of_current();
+}
+
+void *slri_queue_native(const void *device, void *own)
+{
+    struct slri_queue *queue = slri_queue_current();
+    return queue && queue->device == device ? queue->native : own;
 }
 
 // ---- waits between queues: under the lock --------------------------------------------------------------------------
@@ -241,11 +246,17 @@ bool slri_queue_step(struct slri_queue *queue)
     return more;
 }
 
-slr_status slri_queue_submit(void *device, struct slri_submission *submission, const struct slri_queue_runner *runner)
+slr_status slri_queue_submit(void *device, struct slri_submission *submission, const struct slri_queue_runner *runner,
+                             slri_mutex *own)
 {
-    if (!submission->queue)
-        return run_commands(runner, device, submission, SLR_OK);
-    return slri_queue_push(submission);
+    if (submission->queue)
+        return slri_queue_push(submission);
+    if (own)
+        slri_mutex_lock(own);
+    slr_status status = run_commands(runner, device, submission, SLR_OK);
+    if (own)
+        slri_mutex_unlock(own);
+    return status;
 }
 
 // ---- host threads that wait ----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #ifndef SLRI_DEVICE_QUEUE_H
 #define SLRI_DEVICE_QUEUE_H
 
+#include "base/thread.h"
 #include "device/backend.h"
 
 struct slri_queue_runner {
@@ -72,7 +73,10 @@ slr_status slri_queue_wait(struct slri_queue *queue, uint64_t value, uint64_t de
 // The queue whose host function the calling thread is in, or NULL.
 struct slri_queue *slri_queue_current(void);
 
-// For backends: a submission to a queue is appended; one without is done here.
-slr_status slri_queue_submit(void *device, struct slri_submission *submission, const struct slri_queue_runner *runner);
+// For backends: a submission to a queue is appended; one without is done here, under `own` where that is not NULL.
+slr_status slri_queue_submit(void *device, struct slri_submission *submission, const struct slri_queue_runner *runner,
+                             slri_mutex *own);
+// The `native` of the queue that the calling thread works for; `own` where it works for none of the device's.
+void *slri_queue_native(const void *device, void *own);
 
 #endif

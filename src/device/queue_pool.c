@@ -157,7 +157,9 @@ void slri_queue_pool_add(struct slri_queue_pool *pool, struct slri_queue *queue)
     slri_mutex_unlock(&pool->lock);
 }
 
-void slri_queue_pool_enter_host(struct slri_queue_pool *pool)
+// ---- functions of the host -----------------------------------------------------------------------------------------
+
+static void enter_host(struct slri_queue_pool *pool)
 {
     slri_mutex_lock(&pool->lock);
     --pool->busy;
@@ -165,11 +167,26 @@ void slri_queue_pool_enter_host(struct slri_queue_pool *pool)
     slri_mutex_unlock(&pool->lock);
 }
 
-void slri_queue_pool_leave_host(struct slri_queue_pool *pool)
+static void leave_host(struct slri_queue_pool *pool)
 {
     slri_mutex_lock(&pool->lock);
     ++pool->busy;
     slri_mutex_unlock(&pool->lock);
+}
+
+void slri_queue_pool_call(struct slri_queue_pool *pool, const struct slri_command *command, slr_status before)
+{
+    enter_host(pool);
+    command->call.function(command->call.user, before);
+    leave_host(pool);
+}
+
+slr_status slri_queue_pool_task(struct slri_queue_pool *pool, const struct slri_command *command)
+{
+    enter_host(pool);
+    slr_status status = command->task.function(command->task.user);
+    leave_host(pool);
+    return status;
 }
 
 // ---- life ----------------------------------------------------------------------------------------------------------

@@ -30,8 +30,8 @@ slr_status
 slri_queue_pool_start(struct slri_queue_pool *pool);     // the first thread, so that a lack of them is said early
 void slri_queue_pool_stop(struct slri_queue_pool *pool); // no queue may have work any more
 void slri_queue_pool_add(struct slri_queue_pool *pool, struct slri_queue *queue);
-// Around a function of the host, in a thread of the pool.
-void slri_queue_pool_enter_host(struct slri_queue_pool *pool);
-void slri_queue_pool_leave_host(struct slri_queue_pool *pool);
+// The function of the host that a call or a task is, in a thread of the pool. `before`: what has failed before it.
+void slri_queue_pool_call(struct slri_queue_pool *pool, const struct slri_command *command, slr_status before);
+slr_status slri_queue_pool_task(struct slri_queue_pool *pool, const struct slri_command *command);
 
 #endif

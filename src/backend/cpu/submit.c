@@ -52,19 +52,14 @@ static slr_status fill(struct slri_cpu *cpu, const struct slri_command *command,
 
 static slr_status call(struct slri_cpu *cpu, const struct slri_command *command, slr_status before)
 {
-    slri_queue_pool_enter_host(&cpu->pool);
-    command->call.function(command->call.user, before);
-    slri_queue_pool_leave_host(&cpu->pool);
+    slri_queue_pool_call(&cpu->pool, command, before);
     return SLR_OK;
 }
 
 static slr_status task(struct slri_cpu *cpu, const struct slri_command *command, slr_status before)
 {
     (void)before;
-    slri_queue_pool_enter_host(&cpu->pool);
-    slr_status status = command->task.function(command->task.user);
-    slri_queue_pool_leave_host(&cpu->pool);
-    return status;
+    return slri_queue_pool_task(&cpu->pool, command);
 }
 
 static slr_status stamp(struct slri_cpu *cpu, const struct slri_command *command, slr_status before)
@@ -102,5 +97,5 @@ slr_status slri_cpu_queue_open(void *device, struct slri_queue *queue)
 
 slr_status slri_cpu_submit(void *device, struct slri_submission *submission)
 {
-    return slri_queue_submit(device, submission, &runner);
+    return slri_queue_submit(device, submission, &runner, NULL);
 }

@@ -218,19 +218,14 @@ static slr_status call(struct slri_cuda *cuda, struct slri_cu_queue *queue, cons
                        slr_status before)
 {
     slr_status waited = wait_in_context(cuda, queue);
-    slri_queue_pool_enter_host(&cuda->pool);
-    command->call.function(command->call.user, before == SLR_OK ? waited : before);
-    slri_queue_pool_leave_host(&cuda->pool);
+    slri_queue_pool_call(&cuda->pool, command, before == SLR_OK ? waited : before);
     return waited;
 }
 
 static slr_status task(struct slri_cuda *cuda, struct slri_cu_queue *queue, const struct slri_command *command)
 {
     SLRI_TRY(wait_in_context(cuda, queue));
-    slri_queue_pool_enter_host(&cuda->pool);
-    slr_status status = command->task.function(command->task.user);
-    slri_queue_pool_leave_host(&cuda->pool);
-    return status;
+    return slri_queue_pool_task(&cuda->pool, command);
 }
 
 static slr_status stamp(struct slri_cuda *cuda, struct slri_cu_queue *queue, const struct slri_command *command)
@@ -240,13 +235,10 @@ static slr_status stamp(struct slri_cuda *cuda, struct slri_cu_queue *queue, con
     return waited;
 }
 
-static const struct slri_queue_runner runner;
-
 // The stream that the calling thread works for; without one the device's own, which the caller has locked.
 static struct slri_cu_queue *queue_here(struct slri_cuda *cuda)
 {
-    struct slri_queue *queue = slri_queue_current();
-    return queue && queue->device == cuda && queue->runner == &runner ? queue->native : cuda->own;
+    return slri_queue_native(cuda, cuda->own);
 }
 
 static slr_status run(void *device, const struct slri_command *command, slr_status before)
@@ -305,10 +297,5 @@ void slri_cuda_queue_close(void *device, struct slri_queue *queue)
 slr_status slri_cuda_submit(void *device, struct slri_submission *submission)
 {
     struct slri_cuda *cuda = device;
-    if (submission->queue)
-        return slri_queue_submit(device, submission, &runner);
-    slri_mutex_lock(&cuda->own_lock);
-    slr_status status = slri_queue_submit(device, submission, &runner);
-    slri_mutex_unlock(&cuda->own_lock);
-    return status;
+    return slri_queue_submit(device, submission, &runner, &cuda->own_lock);
 }

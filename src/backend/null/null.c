@@ -108,7 +108,7 @@ static slr_status null_queue_open(void *device, struct slri_queue *queue)
 
 static slr_status null_submit(void *device, struct slri_submission *submission)
 {
-    return slri_queue_submit(device, submission, &runner);
+    return slri_queue_submit(device, submission, &runner, NULL);
 }
 
 const struct slri_backend slri_backend_null = {

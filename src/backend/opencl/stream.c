@@ -242,9 +242,7 @@ static slr_status run_call(struct slri_opencl *opencl, struct slri_cl_stream *st
                            const struct slri_command *command, slr_status before)
 {
     slr_status waited = wait_for_begun(opencl, stream);
-    slri_queue_pool_enter_host(&opencl->pool);
-    command->call.function(command->call.user, before == SLR_OK ? waited : before);
-    slri_queue_pool_leave_host(&opencl->pool);
+    slri_queue_pool_call(&opencl->pool, command, before == SLR_OK ? waited : before);
     return waited;
 }
 
@@ -253,10 +251,7 @@ static slr_status run_task(struct slri_opencl *opencl, struct slri_cl_stream *st
 {
     (void)before;
     SLRI_TRY(wait_for_begun(opencl, stream));
-    slri_queue_pool_enter_host(&opencl->pool);
-    slr_status status = command->task.function(command->task.user);
-    slri_queue_pool_leave_host(&opencl->pool);
-    return status;
+    return slri_queue_pool_task(&opencl->pool, command);
 }
 
 static slr_status run_stamp(struct slri_opencl *opencl, struct slri_cl_stream *stream,
@@ -273,13 +268,10 @@ static run_function *const run_of[SLRI_OPS] = {
     [SLRI_CALL] = run_call,       [SLRI_STAMP] = run_stamp,       [SLRI_DISPATCH] = dispatch, [SLRI_TASK] = run_task,
 };
 
-static const struct slri_queue_runner runner;
-
 // The stream that the calling thread works for; without one the device's own, which the caller has locked.
 static struct slri_cl_stream *stream_here(struct slri_opencl *opencl)
 {
-    struct slri_queue *queue = slri_queue_current();
-    return queue && queue->device == opencl && queue->runner == &runner ? queue->native : opencl->own;
+    return slri_queue_native(opencl, opencl->own);
 }
 
 static slr_status run(void *device, const struct slri_command *command, slr_status before)
@@ -324,12 +316,7 @@ void slri_cl_queue_close(void *device, struct slri_queue *queue)
 slr_status slri_cl_submit(void *device, struct slri_submission *submission)
 {
     struct slri_opencl *opencl = device;
-    if (submission->queue)
-        return slri_queue_submit(device, submission, &runner);
-    slri_mutex_lock(&opencl->own_lock);
-    slr_status status = slri_queue_submit(device, submission, &runner);
-    slri_mutex_unlock(&opencl->own_lock);
-    return status;
+    return slri_queue_submit(device, submission, &runner, &opencl->own_lock);
 }
 
 slr_status slri_cl_fill_at_once(struct slri_opencl *opencl, void *memory, uint64_t bytes, unsigned char value)
