@@ -120,7 +120,7 @@ slr_status slri_cache_find(const slri_cache *cache, const char key[SLRI_HASH_HEX
     return SLR_OK;
 }
 
-static slr_status write_entry(const char *key, const char *entry, const char *content, size_t bytes, const char *label)
+static slr_status write_entry(const char *key, const char *entry, const void *content, size_t bytes, const char *label)
 {
     slri_text text = SLRI_TEXT_INIT;
     slri_text_append(&text, content, bytes);
@@ -136,16 +136,13 @@ static slr_status write_entry(const char *key, const char *entry, const char *co
 }
 
 slr_status slri_cache_publish(slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
-                              const char *content, const char *label)
+                              const void *content, size_t bytes, const char *label)
 {
-    char *entry, *bytes;
-    size_t length;
+    char *entry;
+    if (bytes > ENTRY_LIMIT_BYTES)
+        return SLRI_FAIL(INVALID, "%zu B are too many for an entry of the cache", bytes);
     SLRI_TRY(entry_path(cache, key, suffix, &entry));
-    slr_status status = slri_file_read(content, ENTRY_LIMIT_BYTES, &bytes, &length);
-    if (status == SLR_OK) {
-        status = write_entry(key, entry, bytes, length, label);
-        free(bytes);
-    }
+    slr_status status = write_entry(key, entry, content, bytes, label);
     if (status != SLR_OK) {
         free(entry);
         return status;
@@ -153,6 +150,17 @@ slr_status slri_cache_publish(slri_cache *cache, const char key[SLRI_HASH_HEX_BY
     free(cache->published);
     cache->published = entry;
     return SLR_OK;
+}
+
+slr_status slri_cache_publish_file(slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
+                                   const char *path, const char *label)
+{
+    char *content;
+    size_t bytes;
+    SLRI_TRY(slri_file_read(path, ENTRY_LIMIT_BYTES, &content, &bytes));
+    slr_status status = slri_cache_publish(cache, key, suffix, content, bytes, label);
+    free(content);
+    return status;
 }
 
 // ---- looking at it -------------------------------------------------------------------------------------------------

@@ -31,10 +31,13 @@ void slri_cache_close(slri_cache *cache);
 slr_status slri_cache_find(const slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
                            char **path);
 
-// Makes the file `content` the entry. `label` says what it is, for who looks at the cache: its name, its source and how
-// it was made, a line each. Errors: SYSTEM, NOT_FOUND, NO_MEMORY.
+// Makes `content` the entry. `label` says what it is, for who looks at the cache: its name, its source and how it was
+// made, a line each. Errors: SYSTEM, NO_MEMORY, INVALID (over 256 MiB).
 slr_status slri_cache_publish(slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
-                              const char *content, const char *label);
+                              const void *content, size_t bytes, const char *label);
+// The same of a file. Errors: NOT_FOUND, too.
+slr_status slri_cache_publish_file(slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
+                                   const char *path, const char *label);
 
 // ---- for who looks at it -------------------------------------------------------------------------------------------
 

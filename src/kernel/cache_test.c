@@ -51,7 +51,7 @@ static int tear_down(void **state)
 static void publish(slri_cache *cache, const char *key, const char *text)
 {
     write_file(staged, text);
-    assert_int_equal(slri_cache_publish(cache, key, ".so", staged, "one\nfile.cu\nhow"), SLR_OK);
+    assert_int_equal(slri_cache_publish_file(cache, key, ".so", staged, "one\nfile.cu\nhow"), SLR_OK);
 }
 
 static char *entry_of(const char *key)
@@ -81,6 +81,25 @@ static void an_entry_is_found_again_and_begins_with_its_content(void **state)
     free(path);
     slri_cache_close(&cache);
     assert_true(slri_file_identify(entry_of(KEY), NULL));
+}
+
+static void bytes_make_the_entry_that_a_file_of_them_makes(void **state)
+{
+    slri_cache cache;
+    char *of_file, *of_bytes;
+    size_t length[2];
+    (void)state;
+    assert_int_equal(slri_cache_open(&cache), SLR_OK);
+    publish(&cache, KEY, "machine code");
+    assert_int_equal(slri_file_read(entry_of(KEY), 1000, &of_file, &length[0]), SLR_OK);
+    assert_int_equal(slri_file_remove(entry_of(KEY)), SLR_OK);
+    assert_int_equal(slri_cache_publish(&cache, KEY, ".so", "machine code", 12, "one\nfile.cu\nhow"), SLR_OK);
+    assert_int_equal(slri_file_read(entry_of(KEY), 1000, &of_bytes, &length[1]), SLR_OK);
+    assert_int_equal(length[0], length[1]);
+    assert_memory_equal(of_file, of_bytes, length[0]);
+    free(of_file);
+    free(of_bytes);
+    slri_cache_close(&cache);
 }
 
 // Each byte in turn: content, magic, size, digest and padding.
@@ -247,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(an_entry_is_found_again_and_begins_with_its_content),
+        CASE(bytes_make_the_entry_that_a_file_of_them_makes),
         CASE(a_changed_byte_makes_a_miss),
         CASE(an_entry_under_another_key_is_a_miss),
         CASE(visit_tells_whole_entries_from_damaged_ones_and_passes_over_what_is_not_ours),

@@ -78,7 +78,7 @@ static slr_status load_and_keep(struct job *job, const char *made, struct slri_c
 {
     if (load(made, false, out) != SLR_OK)
         return SLRI_FAIL(SYSTEM, "%s left what cannot be loaded: %s", job->compiler.path, slr_error_message());
-    slri_cache_publish(&job->cache, job->key, LIBRARY_SUFFIX, made, slri_text_view(&job->label));
+    slri_cache_publish_file(&job->cache, job->key, LIBRARY_SUFFIX, made, slri_text_view(&job->label));
     return SLR_OK;
 }
 

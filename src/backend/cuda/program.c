@@ -118,17 +118,11 @@ static bool find(struct job *job)
 // Failing to keep it costs the next process a compilation.
 static void keep(struct job *job)
 {
-    char *path;
     slri_text label = SLRI_TEXT_INIT;
-    if (slri_file_temporary_name(job->cache.folder, SUFFIX, &path) != SLR_OK)
-        return;
     slri_text_printf(&label, "%s\n%s\nsm_%d, NVRTC %d.%d", job->entry->name, job->module->name, job->capability,
                      job->nvrtc->major, job->nvrtc->minor);
-    if (slri_file_write_atomic(path, job->cubin, job->bytes) == SLR_OK)
-        slri_cache_publish(&job->cache, job->key, SUFFIX, path, slri_text_view(&label));
-    slri_file_remove(path);
+    slri_cache_publish(&job->cache, job->key, SUFFIX, job->cubin, job->bytes, slri_text_view(&label));
     slri_text_free(&label);
-    free(path);
 }
 
 static slr_status load(struct job *job, struct ready *out)

@@ -103,18 +103,6 @@ static slr_status from_cache(struct slri_opencl *opencl, const struct slri_cl_te
     return build(opencl, text, program, out);
 }
 
-static slr_status write_entry(slri_cache *cache, const char *key, const char *label, const char *content, size_t bytes)
-{
-    char *path;
-    SLRI_TRY(slri_file_temporary_name(cache->folder, SUFFIX, &path));
-    slr_status status = slri_file_write_atomic(path, content, bytes);
-    if (status == SLR_OK)
-        status = slri_cache_publish(cache, key, SUFFIX, path, label);
-    slri_file_remove(path);
-    free(path);
-    return status;
-}
-
 // Failing to keep it costs the next process a compilation.
 static void keep(struct slri_opencl *opencl, slri_cache *cache, const char *key, const struct slri_cl_text *text,
                  slri_cl_program program)
@@ -133,7 +121,7 @@ static void keep(struct slri_opencl *opencl, slri_cache *cache, const char *key,
     slri_text_printf(&label, "%s\n%s\n%s, %s %s", text->name, text->file, opencl->facts.name, opencl->facts.platform,
                      opencl->facts.driver);
     if (opencl->cl->GetProgramInfo(program, SLRI_CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == 0)
-        write_entry(cache, key, slri_text_view(&label), content, sizeof length + bytes);
+        slri_cache_publish(cache, key, SUFFIX, content, sizeof length + bytes, slri_text_view(&label));
     slri_text_free(&label);
     free(content);
 }
