@@ -32,6 +32,26 @@ slr_status slri_dl_function(slri_dl *library, const char *name, slri_function *o
     return SLR_OK;
 }
 
+slri_function slri_dl_find(slri_dl *library, const char *name, slri_text *missing)
+{
+    slri_function found = NULL;
+    if (slri_dl_function(library, name, &found) != SLR_OK && missing)
+        slri_text_printf(missing, "%s%s", missing->length ? ", " : "", name);
+    return found;
+}
+
+#define MOST_MISSING 160 // characters: what is no such library at all lacks everything
+
+slr_status slri_dl_all_found(slr_status status, const char *path, const char *kind, slri_text *missing)
+{
+    bool all = missing->length == 0 && !missing->out_of_memory;
+    if (!all)
+        slri_fail(status, "%s is no %s: it lacks %.*s%s", path, kind, MOST_MISSING, slri_text_view(missing),
+                  missing->length > MOST_MISSING ? "..." : "");
+    slri_text_free(missing);
+    return all ? SLR_OK : status;
+}
+
 void slri_dl_close(slri_dl *library)
 {
     if (library)

@@ -3,6 +3,8 @@
 #ifndef SLRI_BASE_DL_H
 #define SLRI_BASE_DL_H
 
+#include "base/text.h"
+
 #include <slipring/status.h>
 
 typedef struct slri_dl slri_dl;
@@ -15,6 +17,11 @@ slr_status slri_dl_open(const char *path, slri_dl **out);
 
 /// Errors: NOT_FOUND (names the symbol).
 slr_status slri_dl_function(slri_dl *library, const char *name, slri_function *out);
+
+/// For a loader of many functions: NULL where there is none of that name, which `missing` (may be NULL) then lists.
+slri_function slri_dl_find(slri_dl *library, const char *name, slri_text *missing);
+/// OK where nothing is missing; else `status`, and a message: "`path` is no `kind`: it lacks `missing`". Frees that.
+slr_status slri_dl_all_found(slr_status status, const char *path, const char *kind, slri_text *missing);
 
 /// NULL is fine. Nothing of the library may be running or be called afterwards.
 void slri_dl_close(slri_dl *library);

@@ -33,6 +33,25 @@ static void missing_symbol_is_named(void **state)
     slri_dl_close(library);
 }
 
+static void every_function_that_is_missing_is_listed(void **state)
+{
+    (void)state;
+    slri_dl *library;
+    slri_text missing = SLRI_TEXT_INIT;
+    assert_int_equal(slri_dl_open("libm.so.6", &library), SLR_OK);
+    slri_function found = slri_dl_find(library, "fabs", &missing);
+    assert_non_null(found);
+    assert_true(((double (*)(double))found)(-2.5) == 2.5);
+    assert_int_equal(slri_dl_all_found(SLR_NO_DEVICE, "libm", "library of maths", &missing), SLR_OK);
+    assert_null(slri_dl_find(library, "one_such", &missing));
+    assert_null(slri_dl_find(library, "optional", NULL));
+    assert_null(slri_dl_find(library, "another_such", &missing));
+    assert_int_equal(slri_dl_all_found(SLR_NO_DEVICE, "libm", "library of cars", &missing), SLR_NO_DEVICE);
+    assert_string_equal(slr_error_message(), "libm is no library of cars: it lacks one_such, another_such");
+    assert_null(missing.data);
+    slri_dl_close(library);
+}
+
 static void missing_library_is_named(void **state)
 {
     (void)state;
@@ -48,6 +67,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(symbol_found_can_be_called),
         cmocka_unit_test(missing_symbol_is_named),
+        cmocka_unit_test(every_function_that_is_missing_is_listed),
         cmocka_unit_test(missing_library_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,8 @@ static void library_that_is_missing_or_is_no_OpenCL_is_named(void **state)
     assert_int_equal(info.status, SLR_NO_DEVICE);
     assert_non_null(strstr(info.reason, "/nowhere/libOpenCL.so"));
     setenv("SLIPRING_OPENCL_LIB", "libm.so.6", 1);
-    refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE, "libm.so.6 is no OpenCL 1.2: no symbol clGet");
+    refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE,
+            "libm.so.6 is no OpenCL 1.2: it lacks clGetPlatformIDs, clGetPlatformInfo");
 }
 
 // ---- what is chosen by capability ----------------------------------------------------------------------------------

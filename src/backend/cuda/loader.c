@@ -4,7 +4,6 @@
 #include "base/dl.h"
 #include "base/environment.h"
 #include "base/status.h"
-#include "base/text.h"
 #include "base/thread.h"
 
 #include <stdio.h>
@@ -19,25 +18,15 @@ static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.s
 
 static slr_status find_all(slri_dl *library, const char *path, struct slri_cu *out)
 {
-    slri_function found;
-    struct slri_text missing = SLRI_TEXT_INIT;
-#define FIND(result, name, parameters)                                                                                 \
-    if (slri_dl_function(library, "cu" #name, &found) == SLR_OK)                                                       \
-        out->name = (result(*) parameters)found;
-#define NOTE_MISSING(result, name, parameters)                                                                         \
-    if (!out->name)                                                                                                    \
-        slri_text_printf(&missing, "%scu" #name, missing.length ? ", " : "");
-    SLRI_CU_OPTIONAL(FIND)
+    slri_text missing = SLRI_TEXT_INIT;
+#define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "cu" #name, &missing);
+#define FIND_OPTIONAL(result, name, parameters)                                                                        \
+    out->name = (result(*) parameters)slri_dl_find(library, "cu" #name, NULL);
+    SLRI_CU_OPTIONAL(FIND_OPTIONAL)
     SLRI_CU_REQUIRED(FIND)
-    SLRI_CU_REQUIRED(NOTE_MISSING)
 #undef FIND
-#undef NOTE_MISSING
-    slr_status status = SLR_OK;
-    if (missing.length || missing.out_of_memory)
-        status = SLRI_FAIL(NO_DEVICE, "%s is no driver of CUDA 11 or later: it lacks %.160s%s", path,
-                           slri_text_view(&missing), missing.length > 160 ? "..." : "");
-    slri_text_free(&missing);
-    return status;
+#undef FIND_OPTIONAL
+    return slri_dl_all_found(SLR_NO_DEVICE, path, "driver of CUDA 11 or later", &missing);
 }
 
 static slr_status open_driver(slri_dl **library, const char **path)

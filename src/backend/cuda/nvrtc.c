@@ -39,17 +39,11 @@ static slr_status open_library(slri_dl **out, const char **path)
 
 static slr_status find_all(slri_dl *library, const char *path, struct slri_nvrtc *out)
 {
-    slri_function found;
-    const char *missing = NULL;
-#define FIND(result, name, parameters)                                                                                 \
-    if (slri_dl_function(library, "nvrtc" #name, &found) == SLR_OK)                                                    \
-        out->name = (result(*) parameters)found;                                                                       \
-    else if (!missing)                                                                                                 \
-        missing = "nvrtc" #name;
+    slri_text missing = SLRI_TEXT_INIT;
+#define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "nvrtc" #name, &missing);
     SLRI_NVRTC_REQUIRED(FIND)
 #undef FIND
-    if (missing)
-        return SLRI_FAIL(UNSUPPORTED, "%s is no NVRTC of CUDA 11.2 or later: it lacks %s", path, missing);
+    SLRI_TRY(slri_dl_all_found(SLR_UNSUPPORTED, path, "NVRTC of CUDA 11.2 or later", &missing));
     int32_t error = out->Version(&out->major, &out->minor);
     return error == 0 ? SLR_OK : SLRI_FAIL(UNSUPPORTED, "%s does not say its version: error %d", path, (int)error);
 }

@@ -31,23 +31,15 @@ static void raise_pocl_threads(void)
 
 static slr_status find_all(slri_dl *library, const char *path, struct slri_cl *out)
 {
-    slr_status status = SLR_OK;
-    slri_function found;
-#define FIND_REQUIRED(result, name, parameters)                                                                        \
-    if (status == SLR_OK && (status = slri_dl_function(library, "cl" #name, &found)) == SLR_OK)                        \
-        out->name = (result(*) parameters)found;
+    slri_text missing = SLRI_TEXT_INIT;
+#define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "cl" #name, &missing);
 #define FIND_OPTIONAL(result, name, parameters)                                                                        \
-    if (slri_dl_function(library, "cl" #name, &found) == SLR_OK)                                                       \
-        out->name = (result(*) parameters)found;
+    out->name = (result(*) parameters)slri_dl_find(library, "cl" #name, NULL);
     SLRI_CL_OPTIONAL(FIND_OPTIONAL)
-    SLRI_CL_REQUIRED(FIND_REQUIRED)
-#undef FIND_REQUIRED
+    SLRI_CL_REQUIRED(FIND)
+#undef FIND
 #undef FIND_OPTIONAL
-    if (status == SLR_OK)
-        return SLR_OK;
-    char why[256];
-    snprintf(why, sizeof why, "%s", slr_error_message());
-    return SLRI_FAIL(NO_DEVICE, "%s is no OpenCL 1.2: %s", path, why);
+    return slri_dl_all_found(SLR_NO_DEVICE, path, "OpenCL 1.2", &missing);
 }
 
 static slr_status load(void)
