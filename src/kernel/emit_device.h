@@ -46,6 +46,17 @@ struct slri_dialect {
     bool words;         // whatever lies in memory is declared as words as wide as it is aligned, not by its type
 };
 
+// Rows of `spelling` that are alike wherever C is spoken.
+#define SLRI_D_COMMON_SPELLINGS                                                                                        \
+    [SLRI_OP_MOVE] = "$d$a", [SLRI_OP_NEG] = "$d-$a", [SLRI_OP_NOT] = "$d~$a", [SLRI_OP_ADD] = "$d$a + $b",            \
+    [SLRI_OP_SUB] = "$d$a - $b", [SLRI_OP_MUL] = "$d$a * $b", [SLRI_OP_DIV] = "$d$a / $b",                             \
+    [SLRI_OP_REM] = "$d$a % $b", [SLRI_OP_SHL] = "$d$a << $b", [SLRI_OP_SHR] = "$d$a >> $b",                           \
+    [SLRI_OP_AND] = "$d$a & $b", [SLRI_OP_OR] = "$d$a | $b", [SLRI_OP_XOR] = "$d$a ^ $b", [SLRI_OP_EQ] = "$d$a == $b", \
+    [SLRI_OP_NE] = "$d$a != $b", [SLRI_OP_LT] = "$d$a < $b", [SLRI_OP_LE] = "$d$a <= $b", [SLRI_OP_GT] = "$d$a > $b",  \
+    [SLRI_OP_GE] = "$d$a >= $b", [SLRI_OP_LOAD] = "$d*$p", [SLRI_OP_STORE] = "SLRI_PUT($p, $b)",                       \
+    [SLRI_OP_INSTANCE] = "$dring_instance()", [SLRI_OP_BUILTIN] = "$d$u", [SLRI_OP_BARRIER] = "$d$B($a)",              \
+    [SLRI_OP_PRESENT] = "$d($z != 0)"
+
 // What a function needs of its caller, by its index in the module.
 struct slri_d_function {
     bool is_used, in_handler;
