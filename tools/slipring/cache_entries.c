@@ -210,7 +210,7 @@ static int parse(int argc, char **argv, const struct option *options, const char
         else if (option == 'd')
             out->damaged_only = true;
         else
-            end = option == 'o' ? take_age(optarg, &out->older_than_s) : kernel_refuse(option, argv);
+            end = option == 'o' ? take_age(optarg, &out->older_than_s) : say_refused_option(option, argv);
         if (end != -1)
             return end;
     }

@@ -71,10 +71,8 @@ static int parse(int argc, char **argv, demo_options *out)
         case 'h':
             fputs(help, stdout);
             return EXIT_DONE;
-        case ':':
-            return say_usage("'%s' needs a value", argv[optind - 1]);
         default:
-            return say_usage("no option '%s'", argv[optind - 1]);
+            return say_refused_option(option, argv);
         }
     }
     if (end != -1)

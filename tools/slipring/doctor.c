@@ -26,7 +26,7 @@ static int parse(int argc, char **argv, const char *help, bool *json)
             return EXIT_DONE;
         }
         if (option != 'j')
-            return say_usage("no option '%s'", argv[optind - 1]);
+            return say_refused_option(option, argv);
         *json = true;
     }
     return optind < argc ? say_usage("nothing but options, not '%s'", argv[optind]) : -1;

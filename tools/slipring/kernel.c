@@ -6,7 +6,6 @@
 #include "say.h"
 #include "verbs.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +53,6 @@ int kernel_load(slr_device *device, const char *file, slr_program **out)
         return EXIT_FAILED;
     }
     return status == SLR_OK ? EXIT_DONE : say_failure(status, file);
-}
-
-int kernel_refuse(int option, char **argv)
-{
-    const char *given = argv[optind - 1];
-    return option == ':' ? say_usage("'%s' needs a value", given) : say_usage("no option '%s'", given);
 }
 
 json_t *kernel_text(const char *text)

@@ -21,9 +21,6 @@ int kernel_run(int argc, char **argv);
 /// The program of a file. Returns an exit code; what is not EXIT_DONE has been said.
 int kernel_load(slr_device *device, const char *file, slr_program **out);
 
-/// Says what getopt_long returned ':' or '?' for; the exit code that this makes.
-int kernel_refuse(int option, char **argv);
-
 /// A kernel or handler as `kernel list` shows it.
 void kernel_print_function(const slr_function_info *function);
 json_t *kernel_function_json(const slr_function_info *function);

@@ -107,7 +107,7 @@ int kernel_emit(int argc, char **argv)
         else if (option == 'j')
             json = true;
         else
-            return kernel_refuse(option, argv);
+            return say_refused_option(option, argv);
         if (end != -1)
             return end;
     }

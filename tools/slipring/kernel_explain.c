@@ -182,7 +182,7 @@ static int take_option(int option, char **argv, options *out)
         fputs(help, stdout);
         return EXIT_DONE;
     default:
-        return kernel_refuse(option, argv);
+        return say_refused_option(option, argv);
     }
 }
 

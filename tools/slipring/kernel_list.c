@@ -151,7 +151,7 @@ int kernel_list(int argc, char **argv)
             return EXIT_DONE;
         }
         if (option != 'j')
-            return kernel_refuse(option, argv);
+            return say_refused_option(option, argv);
         json = true;
     }
     if (optind == argc)

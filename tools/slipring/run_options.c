@@ -171,7 +171,7 @@ static void choose_formats(run_options *options)
         options->output_format = options->input_format;
 }
 
-static int take_option(int option, run_options *out)
+static int take_option(int option, char **argv, run_options *out)
 {
     switch (option) {
     case RING:
@@ -216,15 +216,8 @@ static int take_option(int option, run_options *out)
         fputs(help, stdout);
         return EXIT_DONE;
     default:
-        return EXIT_USAGE;
+        return say_refused_option(option, argv);
     }
-}
-
-// getopt has no names for what it refuses that are the same for long and short options; argv has.
-static int refuse(int option, char **argv)
-{
-    const char *given = argv[optind - 1];
-    return option == ':' ? say_usage("'%s' needs a value", given) : say_usage("no option '%s'", given);
 }
 
 // What a recording says itself, or what makes no sense beside one.
@@ -250,7 +243,7 @@ int run_options_parse(int argc, char **argv, run_options *out)
     *out = (run_options){0};
     int option;
     while ((option = getopt_long(argc, argv, ":D:I:h", long_options, NULL)) != -1) {
-        int end = option == ':' || option == '?' ? refuse(option, argv) : take_option(option, out);
+        int end = take_option(option, argv, out);
         if (end != -1)
             return end;
     }

@@ -5,6 +5,7 @@
 
 #include "verbs.h"
 
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,4 +57,11 @@ int say_usage(const char *format, ...)
     va_end(arguments);
     fprintf(stderr, "Try 'slipring%s%s --help'.\n", *speaker ? " " : "", speaker);
     return EXIT_USAGE;
+}
+
+// getopt has no names for what it refuses that are the same for long and short options; argv has.
+int say_refused_option(int option, char **argv)
+{
+    const char *given = argv[optind - 1];
+    return option == ':' ? say_usage("'%s' needs a value", given) : say_usage("no option '%s'", given);
 }

@@ -20,4 +20,7 @@ int say_failure(slr_status status, const char *what);
 /// Says that the command line is wrong and where help is; EXIT_USAGE.
 int say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/// Says what getopt_long returned ':' or '?' for; EXIT_USAGE.
+int say_refused_option(int option, char **argv);
+
 #endif

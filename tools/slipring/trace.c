@@ -174,7 +174,7 @@ int verb_trace(int argc, char **argv)
             return EXIT_DONE;
         }
         if (option != 'j')
-            return say_usage("no option '%s'", argv[optind - 1]);
+            return say_refused_option(option, argv);
         json = true;
     }
     if (argc - optind == 0)
