@@ -29,6 +29,9 @@ static void help_and_mistakes(void **state)
     says("$S cache clear --older-than 2>&1", 2, "needs a value");
     says("$S cache warm 2>&1", 2, "FILE.cu is missing");
     says("$S cache warm two.cu --block 1,2,3,4 2>&1", 2, "'1,2,3,4' is neither X nor X,Y nor X,Y,Z");
+    says("$S cache warm two.cu --block +8 2>&1", 2, "'+8' is neither X nor X,Y nor X,Y,Z");
+    says("$S cache warm two.cu --block '8, 8' 2>&1", 2, "'8, 8' is neither X nor X,Y nor X,Y,Z");
+    says("$S cache warm two.cu --block 8,,8 2>&1", 2, "'8,,8' is neither X nor X,Y nor X,Y,Z");
     says("$S cache warm two.cu --optimize 3 2>&1", 2, "1, 2 and both are possible");
     says("$S cache warm two.cu --device 'cpu?engine=interpreted' 2>&1", 3, "nothing is compiled on cpu");
 }

@@ -43,15 +43,13 @@ typedef struct options {
 
 static int take_block(const char *text, options *out)
 {
-    unsigned x = 0, y = 1, z = 1;
-    char more;
-    int got = sscanf(text, "%u,%u,%u%c", &x, &y, &z, &more);
-    if (got < 1 || got > 3 || text[strspn(text, "0123456789,")] != '\0' || text[strlen(text) - 1] == ',' || x == 0 ||
-        y == 0 || z == 0)
-        return say_usage("--block: '%s' is neither X nor X,Y nor X,Y,Z, whole numbers from 1", text);
+    slr_shape shape = {.grid = {1, 1, 1}};
+    int end = kernel_take_shape(shape.block, "--block", text);
+    if (end != -1)
+        return end;
     if (out->block_count == BLOCKS_MAX)
         return say_usage("--block: at most %d", BLOCKS_MAX);
-    out->blocks[out->block_count++] = (slr_shape){.grid = {1, 1, 1}, .block = {x, y, z}};
+    out->blocks[out->block_count++] = shape;
     return -1;
 }
 
@@ -63,13 +61,6 @@ static int take_optimize(const char *text, options *out)
         out->optimize = (uint32_t)(*text - '0');
     else
         return say_usage("--optimize: '%s'; 1, 2 and both are possible", text);
-    return -1;
-}
-
-static int add(run_list *list, const char *item)
-{
-    list->items = memory_grow(list->items, list->count + 1, sizeof *list->items);
-    list->items[list->count++] = item;
     return -1;
 }
 
@@ -90,13 +81,13 @@ static int take_option(int option, char **argv, options *out)
 {
     switch (option) {
     case KERNEL:
-        return add(&out->kernels, optarg);
+        return run_list_add(&out->kernels, optarg);
     case BLOCK:
         return take_block(optarg, out);
     case OPTIMIZE:
         return take_optimize(optarg, out);
     case DEFINE:
-        return add(&out->defines, optarg);
+        return run_list_add(&out->defines, optarg);
     case DEVICE:
         out->device = optarg;
         return -1;

@@ -28,9 +28,6 @@ json_t *kernel_function_json(const slr_function_info *function);
 /// X, X,Y or X,Y,Z, the value of `option`, to three numbers from 1. Returns -1, or the exit code that a mistake makes.
 int kernel_take_shape(uint32_t *to, const char *option, const char *text);
 
-/// Appends what an option was given. Returns -1.
-int kernel_add_item(run_list *list, const char *item);
-
 /// A string for JSON, also of bytes that are no UTF-8, which become '?'.
 json_t *kernel_text(const char *text);
 

@@ -82,7 +82,7 @@ static int take_option(int option, char **argv, options *out)
     case SHARED:
         return take_number(SLR_U32, "shared", &out->desc.shared_bytes);
     case ARG:
-        return kernel_add_item(&out->arguments, optarg);
+        return run_list_add(&out->arguments, optarg);
     case FUEL:
         return take_number(SLR_U64, "fuel", &out->desc.fuel);
     case STEPS:

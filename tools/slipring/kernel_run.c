@@ -69,20 +69,14 @@ int kernel_take_shape(uint32_t *to, const char *option, const char *text)
         char part[16];
         size_t length = strcspn(rest, ",");
         snprintf(part, sizeof part, "%.*s", (int)length, rest);
-        if (length >= sizeof part || !number_parse(SLR_U32, part, &to[i]) || to[i] == 0)
+        bool digits = length == strspn(rest, "0123456789"); // number_parse also takes a sign and blanks
+        if (length >= sizeof part || !digits || !number_parse(SLR_U32, part, &to[i]) || to[i] == 0)
             break;
         if (rest[length] == '\0')
             return -1;
         rest += length + 1;
     }
     return say_usage("%s: '%s' is neither X nor X,Y nor X,Y,Z, whole numbers from 1", option, text);
-}
-
-int kernel_add_item(run_list *list, const char *item)
-{
-    list->items = memory_grow(list->items, list->count + 1, sizeof *list->items);
-    list->items[list->count++] = item;
-    return -1;
 }
 
 static int take_option(int option, char **argv, options *out)
@@ -97,9 +91,9 @@ static int take_option(int option, char **argv, options *out)
                    ? -1
                    : say_usage("--shared: '%s' is not %s", optarg, number_takes(SLR_U32));
     case ARG:
-        return kernel_add_item(&out->arguments, optarg);
+        return run_list_add(&out->arguments, optarg);
     case PRINT:
-        return kernel_add_item(&out->prints, optarg);
+        return run_list_add(&out->prints, optarg);
     case DEVICE:
         out->device = optarg;
         return -1;

@@ -108,7 +108,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int add(run_list *list, const char *item)
+int run_list_add(run_list *list, const char *item)
 {
     list->items = memory_grow(list->items, list->count + 1, sizeof *list->items);
     list->items[list->count++] = item;
@@ -183,7 +183,7 @@ static int take_option(int option, char **argv, run_options *out)
     case KEY:
         return take_text(&out->key, optarg);
     case BIND:
-        return add(&out->bindings, optarg);
+        return run_list_add(&out->bindings, optarg);
     case INPUT:
         return take_file(&out->input, optarg);
     case OUTPUT:
@@ -209,9 +209,9 @@ static int take_option(int option, char **argv, run_options *out)
     case JSON:
         return take_flag(&out->json);
     case 'D':
-        return add(&out->defines, optarg);
+        return run_list_add(&out->defines, optarg);
     case 'I':
-        return add(&out->includes, optarg);
+        return run_list_add(&out->includes, optarg);
     case 'h':
         fputs(help, stdout);
         return EXIT_DONE;

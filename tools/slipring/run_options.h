@@ -34,4 +34,7 @@ int run_options_parse(int argc, char **argv, run_options *out);
 
 void run_options_free(run_options *options);
 
+/// Appends what an option was given. Returns -1.
+int run_list_add(run_list *list, const char *item);
+
 #endif
