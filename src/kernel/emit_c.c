@@ -2,7 +2,7 @@
 // The file around the functions: prelude, const tables, entries.
 #include "kernel/emit_c.h"
 #include "base/status.h"
-#include "kernel/emit_c_internal.h"
+#include "kernel/emit_c_plan.h"
 
 const struct slri_c_function *slri_c_traits(const struct slri_c_emitter *e, const struct slri_function *function)
 {
@@ -31,10 +31,10 @@ static void put_entry(struct slri_c_emitter *e, const struct slri_entry *entry)
                      "%s(void *self, struct slri_call *call)\n{\n    (void)self;\n",
                      entry->name);
     if (slri_c_traits(e, entry->function)->can_fault)
-        slri_text_printf(e->out, "    return slrf_%s(call, call->state, call->message);\n}\n\n", function);
+        slri_text_printf(e->out, "    return %s%s(call, call->state, call->message);\n}\n\n", e->prefix, function);
     else
-        slri_text_printf(e->out, "    slrf_%s(call, call->state, call->message);\n    return SLRI_FAULT_NONE;\n}\n\n",
-                         function);
+        slri_text_printf(e->out, "    %s%s(call, call->state, call->message);\n    return SLRI_FAULT_NONE;\n}\n\n",
+                         e->prefix, function);
 }
 
 void slri_c_constants(struct slri_c_emitter *e)
@@ -43,8 +43,8 @@ void slri_c_constants(struct slri_c_emitter *e)
         put_constant(e->out, i, &e->module->constant[i]);
 }
 
-// What needs a block's threads, and kernels themselves, are written by slri_emit_c_kernel.
-static bool is_handlers(const struct slri_module *module, const struct slri_function *function)
+// What needs a block's threads is written with the handler that needs it; kernels by slri_emit_c_kernel.
+static bool is_of_one_thread(const struct slri_module *module, const struct slri_function *function)
 {
     for (uint32_t i = 0; i < module->entries; i++)
         if (module->entry[i].function == function && module->entry[i].kind != SLRI_ENTRY_RING)
@@ -52,29 +52,46 @@ static bool is_handlers(const struct slri_module *module, const struct slri_func
     return !(function->uses & slri_entry_may_use(SLRI_ENTRY_KERNEL) & ~slri_entry_may_use(SLRI_ENTRY_RING));
 }
 
+static slr_status put_block_handlers(struct slri_c_emitter *e)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < e->module->entries; i++) {
+        if (e->module->entry[i].kind != SLRI_ENTRY_BLOCK)
+            continue;
+        if (!any)
+            slri_c_block_helpers(e);
+        any = true;
+        SLRI_TRY(slri_c_put_block_handler(e, &e->module->entry[i]));
+    }
+    return SLR_OK;
+}
+
+static slr_status put_file(struct slri_c_emitter *e)
+{
+    slri_c_prelude(e->out);
+    slri_c_constants(e);
+    for (uint32_t i = 0; i < e->module->functions; i++)
+        if (is_of_one_thread(e->module, e->module->function[i]))
+            slri_c_function(e, i);
+    // Not the user's text any more.
+    slri_text_puts(e->out, "#line 1 \"slipring: entries\"\n");
+    for (uint32_t i = 0; i < e->module->entries; i++)
+        if (e->module->entry[i].kind == SLRI_ENTRY_RING)
+            put_entry(e, &e->module->entry[i]);
+    return put_block_handlers(e);
+}
+
 slr_status slri_emit_c(const struct slri_module *module, struct slri_text *out)
 {
-    for (uint32_t i = 0; i < module->entries; i++)
-        if (module->entry[i].kind == SLRI_ENTRY_BLOCK)
-            return SLRI_FAIL(UNSUPPORTED, "'%s' is a __ring_block__ handler: only the interpreter runs it",
-                             module->entry[i].name);
     struct slri_region *scratch = slri_region_create();
-    struct slri_c_emitter e = {.module = module, .out = out, .scratch = scratch};
+    struct slri_c_emitter e = {.module = module, .out = out, .scratch = scratch, .prefix = "slrf_"};
+    slr_status status = SLR_OK;
     if (scratch)
         e.functions = slri_region_take(scratch, (module->functions + 1) * sizeof *e.functions);
     out->out_of_memory |= !e.functions;
-    if (e.functions) {
-        slri_c_prelude(out);
-        slri_c_constants(&e);
-        for (uint32_t i = 0; i < module->functions; i++)
-            if (is_handlers(module, module->function[i]))
-                slri_c_function(&e, i);
-        // Not the user's text any more.
-        slri_text_puts(out, "#line 1 \"slipring: entries\"\n");
-        for (uint32_t i = 0; i < module->entries; i++)
-            if (module->entry[i].kind == SLRI_ENTRY_RING)
-                put_entry(&e, &module->entry[i]);
-    }
+    if (e.functions)
+        status = put_file(&e);
     slri_region_destroy(scratch);
-    return out->out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", module->name) : SLR_OK;
+    return status == SLR_OK && out->out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", module->name)
+                                                  : status;
 }

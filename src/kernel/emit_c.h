@@ -16,7 +16,8 @@
 // source: the faults of abi/handler.h, with their place; fuel, which is taken at once for a loop whose trip count is
 // known on entry, so that the compiler can vectorise it. It expects that a binding's memory is neither the state's nor
 // the message's. Must be compiled with -fwrapv, -fno-strict-aliasing and -ffp-contract=off. The module must pass
-// slri_module_verify. `__global__` kernels are left out: emit_c_kernel.h. Errors: NO_MEMORY.
+// slri_module_verify. A `__ring_block__` handler runs its block's threads as emit_c_kernel.h says. `__global__` kernels
+// are left out. Errors: NO_MEMORY; of a `__ring_block__` handler UNSUPPORTED, as slri_emit_c_kernel's.
 slr_status slri_emit_c(const struct slri_module *module, struct slri_text *out);
 
 #endif

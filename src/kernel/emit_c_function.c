@@ -28,12 +28,14 @@ static void put_signature(struct slri_c_emitter *e)
     const struct slri_function *function = e->function;
     bool can_fault = e->traits->can_fault;
     if (e->is_grid)
-        slri_text_printf(e->out, "SLRI_IN %s slrf_%s(SLRI_PLACE", slri_kind_spelling(function->result), function->name);
+        slri_text_printf(e->out, "SLRI_IN %s %s%s(SLRI_PLACE", slri_kind_spelling(function->result), e->prefix,
+                         function->name);
     else
         slri_text_printf(e->out,
-                         "static inline %s slrf_%s(struct slri_call *const call, unsigned char *const restrict state, "
-                         "const unsigned char *const restrict message",
-                         can_fault ? "uint32_t" : slri_kind_spelling(function->result), function->name);
+                         "static inline %s %s%s(struct slri_call *const call, unsigned char *const restrict state, "
+                         "const unsigned char *const restrict message%s",
+                         can_fault ? "uint32_t" : slri_kind_spelling(function->result), e->prefix, function->name,
+                         e->is_block ? ", const struct slri_block_memory *const roots, const int32_t lane" : "");
     if (can_fault && function->result != SLRI_VOID)
         slri_text_printf(e->out, ", %s *const result", slri_kind_spelling(function->result));
     for (uint32_t i = 0; i < function->params; i++) {
@@ -151,9 +153,9 @@ void slri_c_count_registers(struct slri_c_emitter *e, const struct slri_entry *e
     slri_c_any(e, function->body, counts_assignments, NULL);
 }
 
-static bool faults(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+bool slri_c_faults(const struct slri_c_emitter *e, const struct slri_instr *in, void *unused)
 {
-    (void)user;
+    (void)unused;
     return in->op == SLRI_OP_LOOP || slri_c_may_fault(e, in);
 }
 
@@ -177,7 +179,7 @@ void slri_c_function(struct slri_c_emitter *e, uint32_t index)
     if (!e->reg)
         return;
     slri_c_count_registers(e, entry_of(e));
-    e->functions[index].can_fault = !e->is_grid && slri_c_any(e, e->function->body, faults, NULL);
+    e->functions[index].can_fault = !e->is_grid && slri_c_any(e, e->function->body, slri_c_faults, NULL);
     e->functions[index].uses_fuel = !e->is_grid && slri_c_any(e, e->function->body, takes_fuel, NULL);
     e->labels = 0;
     put_signature(e);

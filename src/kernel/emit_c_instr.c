@@ -172,19 +172,22 @@ static void put_convert(struct slri_c_emitter *e, const struct slri_instr *in)
     }
 }
 
-const char *slri_c_builtin(uint64_t builtin)
+const char *slri_c_builtin(const struct slri_c_emitter *e, uint64_t builtin)
 {
-    static const char *const spellings[SLRI_BUILTIN_COUNT] = {
+    static const char *const of_kernels[SLRI_BUILTIN_COUNT] = {
         "(uint32_t)lane", "thread_y",     "thread_z",     "block_x",         "block_y",         "block_z",
         "SLRI_BLOCK_X",   "SLRI_BLOCK_Y", "SLRI_BLOCK_Z", "launch->grid[0]", "launch->grid[1]", "launch->grid[2]",
     };
-    return spellings[builtin];
+    static const char *const of_handlers[SLRI_BUILTIN_COUNT] = {
+        "(uint32_t)lane", "0u", "0u", "0u", "0u", "0u", "SLRI_BLOCK_X", "1u", "1u", "1u", "1u", "1u",
+    };
+    return e->is_block ? of_handlers[builtin] : of_kernels[builtin];
 }
 
 static void put_builtin(struct slri_c_emitter *e, const struct slri_instr *in)
 {
     slri_c_register(e, in->dst);
-    slri_text_printf(e->out, " = %s;", slri_c_builtin(in->imm));
+    slri_text_printf(e->out, " = %s;", slri_c_builtin(e, in->imm));
 }
 
 static void put_math(struct slri_c_emitter *e, const struct slri_instr *in)
@@ -215,6 +218,8 @@ static void put_print(struct slri_c_emitter *e, const struct slri_instr *in)
 static void put_arguments(struct slri_c_emitter *e, const struct slri_instr *in)
 {
     slri_c_put(e, !e->is_grid ? "(call, state, message" : e->kernel ? "(SLRI_HERE" : "(SLRI_HERE_TOO");
+    if (e->is_block)
+        slri_c_put(e, e->kernel ? ", &roots, lane" : ", roots, lane");
     if (slri_c_traits(e, in->callee)->can_fault && in->callee->result != SLRI_VOID) {
         slri_c_put(e, ", &");
         if (in->dst == SLRI_NO_REG)
@@ -239,13 +244,13 @@ static void put_call(struct slri_c_emitter *e, const struct slri_instr *in)
     if (!callee->can_fault) {
         if (in->dst != SLRI_NO_REG)
             put_spelling(e, in, "$d = ");
-        slri_text_printf(e->out, "slrf_%s", in->callee->name);
+        slri_text_printf(e->out, "%s%s", e->prefix, in->callee->name);
         put_arguments(e, in);
         slri_c_put(e, ";");
         return;
     }
     slri_c_put(e, callee->uses_fuel ? "call->fuel = fuel; " : "");
-    slri_text_printf(e->out, "fault = slrf_%s", in->callee->name);
+    slri_text_printf(e->out, "fault = %s%s", e->prefix, in->callee->name);
     put_arguments(e, in);
     slri_c_put(e, "; if (fault) return fault;");
     slri_c_put(e, callee->uses_fuel ? " fuel = call->fuel;" : "");

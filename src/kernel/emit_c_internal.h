@@ -23,8 +23,12 @@ struct slri_c_emitter {
     struct slri_text *out;
     struct slri_region *scratch;
     struct slri_c_function *functions;
-    bool is_grid;                 // the file is a kernel's: nothing is checked, there is no fuel
-    struct slri_c_kernel *kernel; // while its body is written: emit_c_plan.h; else NULL
+    bool is_grid;                    // the file is a kernel's: nothing is checked, there is no fuel
+    const char *prefix;              // of device functions' names
+    bool is_block;                   // they are a `__ring_block__` handler's: they have a thread's place
+    bool has_helpers;                // those for functions of a warp and masks are in the file,
+    uint32_t warps[SLRI_WARP_COUNT]; // and these functions of a warp, by kind of value
+    struct slri_c_kernel *kernel;    // while its body is written: emit_c_plan.h; else NULL
     // Of the function being emitted:
     const struct slri_function *function;
     const struct slri_c_function *traits;
@@ -41,7 +45,7 @@ void slri_c_constants(struct slri_c_emitter *e);
 void slri_c_count_registers(struct slri_c_emitter *e, const struct slri_entry *entry);
 void slri_c_function(struct slri_c_emitter *e, uint32_t index);
 void slri_c_block(struct slri_c_emitter *e, const struct slri_block *block);
-const char *slri_c_builtin(uint64_t builtin); // of a kernel: threadIdx.x and its like
+const char *slri_c_builtin(const struct slri_c_emitter *e, uint64_t builtin); // threadIdx.x and its like
 void slri_c_loop(struct slri_c_emitter *e, const struct slri_instr *loop);
 // Whether a loop that counts upwards has a literal bound of at most `most`: its trips are few then, most likely.
 bool slri_c_has_few_trips(const struct slri_c_emitter *e, const struct slri_instr *loop, int64_t most);
@@ -76,6 +80,7 @@ void slri_c_loop_test(struct slri_c_emitter *e, const struct slri_instr *loop, s
 void slri_c_loop_body(struct slri_c_emitter *e, const struct slri_instr *loop, slri_c_put_block *put);
 // Whether the instruction itself (not those in it) may end the handler with a fault other than want of fuel.
 bool slri_c_may_fault(const struct slri_c_emitter *e, const struct slri_instr *instr);
+bool slri_c_faults(const struct slri_c_emitter *e, const struct slri_instr *instr, void *unused); // or with that
 bool slri_c_is_literal(const struct slri_c_emitter *e, slri_reg reg,
                        uint64_t *value); // value as 64 bits, sign-extended
 

@@ -11,7 +11,7 @@ extern const char slri_embedded_launch_h[];
 #define PRIVATE_LIMIT_BYTES (UINT64_C(1) << 20) // of a block, on the stack of the thread that runs it
 
 // clang-format off
-static const char helpers[] =
+static const char lanes[] =
     "#ifdef __clang__\n"
     "#define SLRI_LANES _Pragma(\"clang loop vectorize(assume_safety)\")\n"
     "#define SLRI_ROWS _Pragma(\"clang loop unroll(full)\")\n"
@@ -25,7 +25,9 @@ static const char helpers[] =
     "#else\n"
     "#define SLRI_TRIPS\n"
     "#define SLRI_TWICE 0\n"
-    "#endif\n"
+    "#endif\n";
+
+static const char helpers[] =
     "__attribute__((cold, noinline, unused))\n"
     "static void slri_launch_fault(struct slri_launch *launch, uint32_t fault, uint32_t file, uint32_t line)\n"
     "{\n"
@@ -70,7 +72,9 @@ static const char ranges[] =
     "    if (__builtin_sub_overflow(bound, first, &lanes) || __builtin_add_overflow(lanes, beyond, &lanes))\n"
     "        return bound < first ? low : high;\n"
     "    return lanes < low ? low : lanes > high ? high : (int32_t)lanes;\n"
-    "}\n"
+    "}\n";
+
+static const char place[] =
     "#define SLRI_PLACE struct slri_launch *const launch, const struct slri_roots *const roots, const int32_t lane, \\\n"
     "    const uint32_t thread_y, const uint32_t thread_z, const uint32_t block_x, const uint32_t block_y, \\\n"
     "    const uint32_t block_z\n"
@@ -80,34 +84,61 @@ static const char ranges[] =
 
 // ---- what the kernel reaches ---------------------------------------------------------------------------------------
 
-struct reach {
+struct reaching {
     struct slri_c_emitter *e;
-    bool *function, any_dynamic;
-    bool *shared;
+    struct slri_c_reach *reach;
 };
 
-static void reach_root(struct reach *reach, struct slri_root root)
+static void reach_root(struct slri_c_reach *reach, struct slri_root root)
 {
     if (root.kind == SLRI_ROOT_SHARED)
         reach->shared[root.index] = true;
+    else if (root.kind == SLRI_ROOT_BINDING)
+        reach->bound[root.index] = true;
     reach->any_dynamic |= root.kind == SLRI_ROOT_DYNAMIC;
 }
 
 static bool reaches(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
 {
-    struct reach *reach = user;
-    reach_root(reach, in->root);
-    reach_root(reach, in->root2);
+    struct reaching *reaching = user;
+    reach_root(reaching->reach, in->root);
+    reach_root(reaching->reach, in->root2);
     for (uint32_t i = 0; i < in->args; i++)
-        reach_root(reach, in->arg[i].root);
+        reach_root(reaching->reach, in->arg[i].root);
     if (in->op != SLRI_OP_CALL)
         return false;
     for (uint32_t i = 0; i < e->module->functions; i++)
-        if (e->module->function[i] == in->callee && !reach->function[i]) {
-            reach->function[i] = true;
-            slri_c_any(e, in->callee->body, reaches, reach);
+        if (e->module->function[i] == in->callee && !reaching->reach->function[i]) {
+            reaching->reach->function[i] = true;
+            slri_c_any(e, in->callee->body, reaches, reaching);
         }
     return false;
+}
+
+static slr_status no_memory(const struct slri_c_kernel *k)
+{
+    return SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", k->entry->name);
+}
+
+// Registers as nothing is known of them yet.
+static bool begin_registers(struct slri_c_emitter *e, const struct slri_c_kernel *k)
+{
+    e->function = &k->function;
+    e->reg = slri_region_take(e->scratch, (k->function.regs + 1) * sizeof *e->reg);
+    return e->reg != NULL;
+}
+
+slr_status slri_c_open_kernel(struct slri_c_emitter *e, struct slri_c_kernel *k, struct slri_c_reach *out)
+{
+    SLRI_TRY(slri_c_prepare(e, k));
+    out->function = slri_region_take(e->scratch, e->module->functions + 1);
+    out->shared = slri_region_take(e->scratch, e->module->shareds + 1);
+    out->bound = slri_region_take(e->scratch, k->entry->bindings + 1);
+    k->unsafe = slri_region_take(e->scratch, (k->function.regs + 1) * sizeof *k->unsafe);
+    if (!begin_registers(e, k) || !out->function || !out->shared || !out->bound || !k->unsafe)
+        return no_memory(k);
+    slri_c_any(e, k->function.body, reaches, &(struct reaching){e, out});
+    return SLR_OK;
 }
 
 // ---- pieces --------------------------------------------------------------------------------------------------------
@@ -135,7 +166,7 @@ static void put_globals(struct slri_c_emitter *e)
 }
 
 // Parameters are variables: each block begins with what was given.
-static void put_values(struct slri_c_emitter *e, const struct slri_c_kernel *k)
+void slri_c_put_values(struct slri_c_emitter *e, const struct slri_c_kernel *k)
 {
     for (uint32_t i = 0; i < k->entry->bindings; i++) {
         const struct slri_binding_info *binding = &k->entry->binding[i];
@@ -152,7 +183,7 @@ static void put_values(struct slri_c_emitter *e, const struct slri_c_kernel *k)
     }
 }
 
-static void put_shared(struct slri_c_emitter *e, const struct slri_c_kernel *k, const struct reach *reach)
+static void put_shared(struct slri_c_emitter *e, const struct slri_c_kernel *k, const struct slri_c_reach *reach)
 {
     for (uint32_t i = 0; i < e->module->shareds; i++)
         if (reach->shared[i])
@@ -187,10 +218,10 @@ static void put_block_loop(struct slri_c_emitter *e, const struct slri_c_kernel 
     if (k->parts)
         slri_text_printf(e->out, " uint32_t late[%u] = {0};", (k->threads + 31) / 32);
     slri_c_put(e, "\n");
-    put_values(e, k);
+    slri_c_put_values(e, k);
 }
 
-static void put_body(struct slri_c_emitter *e, struct slri_c_kernel *k)
+void slri_c_put_body(struct slri_c_emitter *e, struct slri_c_kernel *k)
 {
     e->kernel = k;
     e->labels = 0;
@@ -214,13 +245,13 @@ static void rehearse(struct slri_c_emitter *e, struct slri_c_kernel *k)
 {
     struct slri_text nowhere = SLRI_TEXT_INIT, *out = e->out;
     e->out = &nowhere;
-    put_body(e, k);
+    slri_c_put_body(e, k);
     out->out_of_memory |= nowhere.out_of_memory;
     e->out = out;
     slri_text_free(&nowhere);
 }
 
-static void put_kernel(struct slri_c_emitter *e, struct slri_c_kernel *k, const struct reach *reach)
+static void put_kernel(struct slri_c_emitter *e, struct slri_c_kernel *k, const struct slri_c_reach *reach)
 {
     slri_c_put(e, "#line 1 \"slipring: kernel\"\n"
                   "__attribute__((visibility(\"default\"))) void " SLRI_KERNEL_SYMBOL
@@ -230,7 +261,7 @@ static void put_kernel(struct slri_c_emitter *e, struct slri_c_kernel *k, const 
     put_shared(e, k, reach);
     e->kernel = k;
     put_block_loop(e, k);
-    put_body(e, k);
+    slri_c_put_body(e, k);
     slri_c_put(e, "\n        if (++block_x == launch->grid[0]) {\n"
                   "            block_x = 0;\n"
                   "            if (++block_y == launch->grid[1]) { block_y = 0; block_z++; }\n"
@@ -258,7 +289,7 @@ static slr_status check(const struct slri_c_kernel *k)
     if (private_bytes(k) <= PRIVATE_LIMIT_BYTES)
         return SLR_OK;
     return SLRI_FAIL(UNSUPPORTED,
-                     "kernel %s: %u threads a block keep %llu bytes of their own across barriers; the compiled CPU "
+                     "%s: %u threads a block keep %llu bytes of their own across barriers; the compiled CPU "
                      "engine has room for %llu: take a smaller block, or smaller local arrays",
                      k->entry->name, k->threads, (unsigned long long)private_bytes(k),
                      (unsigned long long)PRIVATE_LIMIT_BYTES);
@@ -266,43 +297,42 @@ static slr_status check(const struct slri_c_kernel *k)
 
 // ---- all -----------------------------------------------------------------------------------------------------------
 
-static void put_functions(struct slri_c_emitter *e, const struct reach *reach)
+void slri_c_lane_helpers(struct slri_text *out)
+{
+    slri_text_puts(out, "#undef SLRI_TRIPS\n");
+    slri_text_puts(out, lanes);
+    slri_text_puts(out, ranges);
+}
+
+slr_status slri_c_rehearse_kernel(struct slri_c_emitter *e, struct slri_c_kernel *k, const struct slri_c_reach *reach)
 {
     for (uint32_t i = 0; i < e->module->functions; i++)
         if (reach->function[i])
             slri_c_function(e, i);
-}
-
-static slr_status emit(struct slri_c_emitter *e, struct slri_c_kernel *k)
-{
-    struct reach reach = {.e = e};
-    SLRI_TRY(slri_c_prepare(e, k));
-    e->function = &k->function;
-    e->reg = slri_region_take(e->scratch, (k->function.regs + 1) * sizeof *e->reg);
-    reach.function = slri_region_take(e->scratch, e->module->functions + 1);
-    reach.shared = slri_region_take(e->scratch, e->module->shareds + 1);
-    k->unsafe = slri_region_take(e->scratch, (k->function.regs + 1) * sizeof *k->unsafe);
-    if (!e->reg || !reach.function || !reach.shared || !k->unsafe)
-        return SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", k->entry->name);
-    slri_c_any(e, k->function.body, reaches, &reach);
-    slri_c_prelude(e->out);
-    slri_text_puts(e->out, slri_embedded_launch_h);
-    slri_text_puts(e->out, helpers);
-    slri_text_puts(e->out, ranges);
-    put_roots_type(e, k);
-    slri_c_constants(e);
-    put_functions(e, &reach);
-    e->function = &k->function;
-    e->reg = slri_region_take(e->scratch, (k->function.regs + 1) * sizeof *e->reg);
-    if (!e->reg)
-        return SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", k->entry->name);
+    if (!begin_registers(e, k))
+        return no_memory(k);
     slri_c_count_registers(e, k->entry);
     if (!slri_c_plan(e, k))
-        return SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", k->entry->name);
+        return no_memory(k);
     rehearse(e, k);
     SLRI_TRY(check(k));
     if (k->entry->function->uses & SLRI_USES_WARP || k->masks || k->parts)
         slri_c_warp_helpers(e, k);
+    return SLR_OK;
+}
+
+static slr_status emit(struct slri_c_emitter *e, struct slri_c_kernel *k)
+{
+    struct slri_c_reach reach = {0};
+    SLRI_TRY(slri_c_open_kernel(e, k, &reach));
+    slri_c_prelude(e->out);
+    slri_text_puts(e->out, slri_embedded_launch_h);
+    slri_c_lane_helpers(e->out);
+    slri_text_puts(e->out, helpers);
+    slri_text_puts(e->out, place);
+    put_roots_type(e, k);
+    slri_c_constants(e);
+    SLRI_TRY(slri_c_rehearse_kernel(e, k, &reach));
     put_kernel(e, k, &reach);
     return SLR_OK;
 }
@@ -315,13 +345,10 @@ slr_status slri_emit_c_kernel(const struct slri_module *module, const struct slr
                                    .rows = block[1] * block[2],
                                    .threads = block[0] * block[1] * block[2]};
     struct slri_region *scratch = slri_region_create();
-    struct slri_c_emitter e = {.module = module, .out = out, .scratch = scratch, .is_grid = true};
+    struct slri_c_emitter e = {.module = module, .out = out, .scratch = scratch, .is_grid = true, .prefix = "slrf_"};
     if (scratch)
         e.functions = slri_region_take(scratch, (module->functions + 1) * sizeof *e.functions);
-    slr_status status =
-        e.functions ? emit(&e, &kernel) : SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", entry->name);
+    slr_status status = e.functions ? emit(&e, &kernel) : no_memory(&kernel);
     slri_region_destroy(scratch);
-    if (status == SLR_OK && out->out_of_memory)
-        return SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", entry->name);
-    return status;
+    return status == SLR_OK && out->out_of_memory ? no_memory(&kernel) : status;
 }

@@ -183,6 +183,17 @@ static void put_test(struct slri_c_emitter *e, const struct slri_instr *loop, st
     slri_text_printf(e->out, " if (!some_%u) break;", mask->number);
 }
 
+static void put_back_edge(struct slri_c_emitter *e, const struct slri_instr *loop, struct slri_c_mask *live)
+{
+    struct slri_c_mask *outer = e->kernel->mask;
+    uint32_t bound = e->kernel->bound;
+    e->kernel->mask = live;
+    e->kernel->bound = 0;
+    slri_c_put_back_edge(e, loop);
+    e->kernel->mask = outer;
+    e->kernel->bound = bound;
+}
+
 static void put_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
 {
     struct slri_c_kernel *k = e->kernel;
@@ -212,6 +223,7 @@ static void put_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
     k->break_masked = break_masked;
     k->continue_masked = continue_masked;
     put_under(e, &live, loop->body[2]);
+    put_back_edge(e, loop, &live);
     if (loop->do_while)
         put_test(e, loop, &live);
     k->apart = apart;
@@ -310,6 +322,7 @@ void slri_c_put_barrier_check(struct slri_c_emitter *e, const struct slri_instr 
     slri_c_begin(e, in->where);
     slri_c_put(e, "{");
     put_here(e);
-    slri_text_printf(e->out, " if (!slri_meet(on, late, %u)) slri_launch_fault(launch, SLRI_FAULT_BARRIER, %u, %u); }",
-                     k->threads, in->where.file, in->where.line);
+    slri_text_printf(e->out, " if (!slri_meet(on, late, %u)) ", k->threads);
+    slri_c_put_fault(e, "BARRIER", in->where);
+    slri_c_put(e, " }");
 }

@@ -32,7 +32,7 @@ static void put_again(struct slri_c_emitter *e, slri_reg reg)
     const struct slri_instr *in = e->kernel->value[reg].def;
     const char *type = slri_kind_spelling(e->kernel->function.reg_kind[reg]);
     if (in->op == SLRI_OP_BUILTIN) {
-        slri_c_put(e, slri_c_builtin(in->imm));
+        slri_c_put(e, slri_c_builtin(e, in->imm));
         return;
     }
     slri_text_printf(e->out, "(%s)(", type);
@@ -161,11 +161,17 @@ static void put_mask_test(struct slri_c_emitter *e)
     slri_c_put(e, "]) continue;");
 }
 
+// Lanes that may end the handler, reply or take fuel do so one after the other.
+static bool goes_in_order(const struct slri_c_emitter *e, const struct slri_block *run)
+{
+    return e->is_block && slri_c_any(e, run, slri_c_faults, NULL);
+}
+
 // `all`: the bounds are those of the block, which the compiler may know then.
 static void put_lane_loop(struct slri_c_emitter *e, const struct slri_block *run, bool slow, bool all)
 {
     struct slri_c_kernel *k = e->kernel;
-    slri_c_put(e, slow ? "" : "SLRI_LANES ");
+    slri_c_put(e, slow || goes_in_order(e, run) ? "" : "SLRI_LANES ");
     if (k->bound && !all)
         slri_text_printf(e->out, "for (int32_t lane = lo_%u; lane < hi_%u; lane++) {", k->bound, k->bound);
     else
@@ -362,6 +368,33 @@ static void put_barrier(struct slri_c_emitter *e, const struct slri_instr *in)
 
 // ---- control that all take together --------------------------------------------------------------------------------
 
+void slri_c_put_back_edge(struct slri_c_emitter *e, const struct slri_instr *loop)
+{
+    const struct slri_c_kernel *k = e->kernel;
+    if (!e->is_block)
+        return;
+    slri_c_begin(e, loop->where);
+    slri_c_put(e, "if (!slri_spend(&fuel, ");
+    if (k->mask && k->bound)
+        slri_text_printf(e->out, "slri_count_on(act_%u + lo_%u, hi_%u - lo_%u)", k->mask->number, k->bound, k->bound,
+                         k->bound);
+    else if (k->mask)
+        slri_text_printf(e->out, "slri_count_on(act_%u, %u)", k->mask->number, k->threads);
+    else if (k->bound)
+        slri_text_printf(e->out, "(uint32_t)(hi_%u - lo_%u)", k->bound, k->bound);
+    else
+        slri_text_printf(e->out, "%u", k->threads);
+    slri_text_printf(e->out, ")) return slri_no_fuel(call, %u, %u);", loop->where.file, loop->where.line);
+}
+
+void slri_c_put_fault(struct slri_c_emitter *e, const char *fault, struct slri_where where)
+{
+    slri_text_printf(e->out,
+                     e->is_block ? "return slri_fault(call, SLRI_FAULT_%s, %u, %u);"
+                                 : "slri_launch_fault(launch, SLRI_FAULT_%s, %u, %u);",
+                     fault, where.file, where.line);
+}
+
 // Few rows of few lanes are unrolled in a loop. Where the loop itself is short and of few trips so is it: then what
 // stands in arrays, a value a thread, stays in registers for all of it (a tile's product: 1.3 to 1.5 times as fast, and
 // five times as long to compile).
@@ -384,6 +417,7 @@ static void put_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
     if (!loop->do_while)
         slri_c_loop_test(e, loop, slri_c_sequence);
     slri_c_loop_body(e, loop, slri_c_sequence);
+    slri_c_put_back_edge(e, loop);
     if (loop->do_while)
         slri_c_loop_test(e, loop, slri_c_sequence);
     e->kernel->loops--;
@@ -516,8 +550,9 @@ static void put_narrowing(struct slri_c_emitter *e, const struct slri_instr *in,
     put_bounds(e, n, low, high);
     slri_text_printf(e->out, " at_%u = %s;", mine, high);
     if (guarded && slri_c_meets(n->body)) { // not lane by lane
-        slri_text_printf(e->out, "} else { slri_launch_fault(launch, SLRI_FAULT_BARRIER, %u, %u); break; }",
-                         in->where.file, in->where.line);
+        slri_c_put(e, "} else { ");
+        slri_c_put_fault(e, "BARRIER", in->where);
+        slri_c_put(e, " break; }");
     } else if (guarded) {
         slri_text_printf(e->out, "} else { const int32_t lane = at_%u++; lo = lane; hi = ", mine);
         put_compare(e, n);
@@ -553,8 +588,8 @@ static bool stores_to(const struct slri_c_emitter *e, const struct slri_instr *i
 static bool conflicts(const struct slri_c_emitter *e, const struct slri_block *run, const struct slri_instr *in)
 {
     struct slri_root root = in->root;
-    if (in->dst == SLRI_NO_REG)
-        return true; // a jump, a fence
+    if (in->dst == SLRI_NO_REG || slri_c_may_fault(e, in))
+        return true; // a jump, a fence; or the run's fault comes first
     if (e->kernel->value[in->dst].defs > 1 && slri_c_mentions(run, in->dst))
         return true;
     return in->op == SLRI_OP_LOAD && slri_c_any(e, run, stores_to, &root);
@@ -607,7 +642,8 @@ static void put_one(struct slri_c_emitter *e, const struct slri_instr *in, struc
     struct slri_c_narrowing narrowing;
     bool narrows = slri_c_narrows(k, in, &narrowing);
     uint8_t narrowing_level = k->rows > 1 ? SLRI_LEVEL_ROW : SLRI_LEVEL_UNIFORM;
-    if (in->op == SLRI_OP_INDEX || (in->dst != SLRI_NO_REG && (k->value[in->dst].silent || k->value[in->dst].again)))
+    if ((in->op == SLRI_OP_INDEX && !e->is_block) ||
+        (in->dst != SLRI_NO_REG && (k->value[in->dst].silent || k->value[in->dst].again)))
         return;
     if (in->op == SLRI_OP_BARRIER) {
         put_run(e, run);

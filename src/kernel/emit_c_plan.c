@@ -425,9 +425,10 @@ uint8_t slri_c_need(const struct slri_c_kernel *k, const struct slri_instr *in)
     case SLRI_OP_LOOP:
     case SLRI_OP_SWITCH:
         return slri_c_control_level(k, in);
+    case SLRI_OP_INDEX: // in kernels not written at all
+        return level_of(k, in->a);
     case SLRI_OP_BREAK:
     case SLRI_OP_CONTINUE:
-    case SLRI_OP_INDEX: // not written at all
     case SLRI_OP_BARRIER:
     case SLRI_OP_FENCE:
         return SLRI_LEVEL_UNIFORM;

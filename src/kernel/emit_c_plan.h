@@ -116,6 +116,21 @@ bool slri_c_meets_in(const struct slri_instr *in);
 bool slri_c_ranges(struct slri_c_emitter *e, struct slri_c_kernel *k);
 bool slri_c_never_wraps(const struct slri_c_kernel *k, slri_reg reg); // a linear register, within a row
 
+// emit_c_kernel.c: what a kernel's file and a `__ring_block__` handler share, in the order in which it is called. Both
+// write device functions and helpers; the body comes after them. Errors: NO_MEMORY, UNSUPPORTED.
+struct slri_c_reach { // what the entry uses, by index in the module; `bound` by that of the binding
+    bool *function, *shared, *bound, any_dynamic;
+};
+slr_status slri_c_open_kernel(struct slri_c_emitter *e, struct slri_c_kernel *k, struct slri_c_reach *out);
+void slri_c_lane_helpers(struct slri_text *out);
+slr_status slri_c_rehearse_kernel(struct slri_c_emitter *e, struct slri_c_kernel *k, const struct slri_c_reach *reach);
+void slri_c_put_values(struct slri_c_emitter *e, const struct slri_c_kernel *k); // of parameters
+void slri_c_put_body(struct slri_c_emitter *e, struct slri_c_kernel *k);
+
+// emit_c_block.c: a `__ring_block__` handler, in the file of the handlers.
+void slri_c_block_helpers(struct slri_c_emitter *e);
+slr_status slri_c_put_block_handler(struct slri_c_emitter *e, const struct slri_entry *entry);
+
 // emit_c_nest.c: the loops.
 void slri_c_declare_block(struct slri_c_emitter *e);
 void slri_c_sequence(struct slri_c_emitter *e, const struct slri_block *block);
@@ -125,6 +140,10 @@ void slri_c_sequence(struct slri_c_emitter *e, const struct slri_block *block);
 void slri_c_open_lanes(struct slri_c_emitter *e, struct slri_where where);
 void slri_c_close_lanes(struct slri_c_emitter *e);
 void slri_c_put_thread(struct slri_c_emitter *e); // the thread's number, in such a loop
+
+// Of handlers: the lanes that run here take a back edge, each with its fuel. Nothing in kernels.
+void slri_c_put_back_edge(struct slri_c_emitter *e, const struct slri_instr *loop);
+void slri_c_put_fault(struct slri_c_emitter *e, const char *fault, struct slri_where where); // of a handler its end
 
 // emit_c_mask.c: control that threads take apart around places where they meet.
 void slri_c_put_masked(struct slri_c_emitter *e, const struct slri_instr *in);

@@ -42,7 +42,12 @@ static struct slri_root map_root(const struct clone *c, struct slri_root root)
 static void fold_builtin(const struct slri_c_kernel *k, struct slri_instr *in)
 {
     uint64_t value;
-    if (in->imm >= SLRI_BUILTIN_BLOCK_DIM_X && in->imm <= SLRI_BUILTIN_BLOCK_DIM_Z)
+    bool is_handler = k->entry->kind == SLRI_ENTRY_BLOCK; // one block
+    if (is_handler && in->imm >= SLRI_BUILTIN_BLOCK_X && in->imm <= SLRI_BUILTIN_BLOCK_Z)
+        value = 0;
+    else if (is_handler && in->imm >= SLRI_BUILTIN_GRID_DIM_X)
+        value = 1;
+    else if (in->imm >= SLRI_BUILTIN_BLOCK_DIM_X && in->imm <= SLRI_BUILTIN_BLOCK_DIM_Z)
         value = k->block[in->imm - SLRI_BUILTIN_BLOCK_DIM_X];
     else if (in->imm <= SLRI_BUILTIN_THREAD_Z && k->block[in->imm - SLRI_BUILTIN_THREAD_X] == 1)
         value = 0;

@@ -19,6 +19,8 @@ static const char *const helpers[] = {
     "#define SLRI_ROUND(threads) (((threads) + 31) / 32 * 32)\n"
     "SLRI_IN _Bool slri_any_on(const uint8_t *on, uint32_t threads)\n"
     "{ uint8_t any = 0; for (uint32_t i = 0; i < threads; i++) any |= on[i]; return any; }\n"
+    "SLRI_IN uint32_t slri_count_on(const uint8_t *on, uint32_t threads)\n"
+    "{ uint32_t count = 0; for (uint32_t i = 0; i < threads; i++) count += on[i]; return count; }\n"
     // Eight flags, one a byte, as eight bits: the product brings bit 8 i to bit 56 + i.
     "SLRI_IN uint32_t slri_flags(const uint8_t *on)\n"
     "{ uint64_t v; __builtin_memcpy(&v, on, 8); return (uint32_t)(v * UINT64_C(0x0102040810204080) >> 56); }\n"
@@ -170,13 +172,17 @@ static void put_instance(struct slri_text *out, uint32_t warp, enum slri_kind ki
 
 void slri_c_warp_helpers(struct slri_c_emitter *e, const struct slri_c_kernel *k)
 {
-    slri_text_puts(e->out, slri_embedded_slr_warp_h);
-    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
+    if (!e->has_helpers)
+        slri_text_puts(e->out, slri_embedded_slr_warp_h);
+    for (size_t i = 0; !e->has_helpers && i < sizeof helpers / sizeof *helpers; i++)
         slri_text_puts(e->out, helpers[i]);
+    e->has_helpers = true;
     for (uint32_t warp = 0; warp < SLRI_WARP_COUNT; warp++)
         for (int kind = 0; kind < SLRI_KIND_COUNT; kind++)
-            if (k->warps[warp] >> kind & 1 && instances[warp].macro)
+            if ((k->warps[warp] & ~e->warps[warp]) >> kind & 1 && instances[warp].macro)
                 put_instance(e->out, warp, (enum slri_kind)kind);
+    for (uint32_t warp = 0; warp < SLRI_WARP_COUNT; warp++)
+        e->warps[warp] |= k->warps[warp];
 }
 
 // ---- the code ------------------------------------------------------------------------------------------------------
@@ -274,7 +280,9 @@ static void put_warps(struct slri_c_emitter *e, const struct slri_instr *in)
                      one ? "join" : "gather", k->parts ? "late + base / 32" : "0", one ? "[0]" : " + base");
     if (in->dst != SLRI_NO_REG)
         put_call(e, in);
-    slri_text_printf(e->out, ") slri_launch_fault(launch, SLRI_FAULT_WARP, %u, %u); }", in->where.file, in->where.line);
+    slri_c_put(e, ") ");
+    slri_c_put_fault(e, "WARP", in->where);
+    slri_c_put(e, " }");
 }
 
 static void put_taken(struct slri_c_emitter *e, const struct slri_instr *in)

@@ -17,7 +17,7 @@ struct program {
 static bool has_handlers(const struct slri_module *module)
 {
     for (uint32_t i = 0; i < module->entries; i++)
-        if (module->entry[i].kind == SLRI_ENTRY_RING)
+        if (module->entry[i].kind != SLRI_ENTRY_KERNEL)
             return true;
     return false;
 }
