@@ -11,6 +11,7 @@
 #include "kernel/ir.h"
 
 #include <slipring/devices.h>
+#include <slipring/explain.h>
 
 #include <stdbool.h>
 #include <string.h>
@@ -344,6 +345,9 @@ struct slri_backend {
     // WRONG_STATE.
     slr_status (*kernel_prepare)(void *device, void *program, const struct slri_entry *entry,
                                  const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
+    // Optional, and without a device: what a `__global__` kernel takes of one of that compute capability.
+    slr_status (*kernel_resources)(const struct slri_module *module, const struct slri_entry *entry,
+                                   uint32_t capability, slr_resources *out);
     uint32_t (*shard_count)(const void *device, uint32_t instances); // how many owners a ring kernel of so many has
     slr_status (*shard_start)(void *device, struct slri_shard *shard);
     void (*shard_wake)(struct slri_shard *shard); // after `asleep` was taken back to 0 by the caller

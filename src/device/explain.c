@@ -1,16 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel of a program does.
+// What a kernel of a program does, and what it takes of a device.
 #include "base/status.h"
+#include "device/device.h"
 #include "device/kernel.h"
 #include "kernel/tally.h"
 #include "kernel/kernel.h"
 
+static slr_status find(const slr_program *program, const char *name, const struct slri_entry **out)
+{
+    *out = slri_module_entry(program->module, name);
+    return *out ? SLR_OK : SLRI_FAIL(NOT_FOUND, "'%s' has no kernel and no handler '%s'", program->module->name, name);
+}
+
 slr_status slr_program_explain(const slr_program *program, const char *name, slr_explanation *out)
 {
+    const struct slri_entry *entry;
     if (!program || !name || !out)
         return SLRI_FAIL(INVALID, "slr_program_explain: %s is NULL", !program ? "program" : !name ? "name" : "out");
-    const struct slri_entry *entry = slri_module_entry(program->module, name);
-    if (!entry)
-        return SLRI_FAIL(NOT_FOUND, "'%s' has no kernel and no handler '%s'", program->module->name, name);
+    SLRI_TRY(find(program, name, &entry));
     return slri_tally(program->module, entry, out);
+}
+
+slr_status slr_program_get_resources(const slr_program *program, const char *name, uint32_t capability,
+                                     slr_resources *out)
+{
+    const struct slri_entry *entry;
+    if (!program || !name || !out)
+        return SLRI_FAIL(INVALID, "slr_program_get_resources: %s is NULL",
+                         !program ? "program"
+                         : !name  ? "name"
+                                  : "out");
+    SLRI_TRY(find(program, name, &entry));
+    if (entry->kind != SLRI_ENTRY_KERNEL)
+        return SLRI_FAIL(UNSUPPORTED, "%s is a handler: machine code is made of kernels", name);
+    for (const struct slri_backend *const *each = slri_backends(); *each; each++)
+        if ((*each)->kernel_resources)
+            return (*each)->kernel_resources(program->module, entry, capability, out);
+    return SLRI_FAIL(UNSUPPORTED, "this library has no backend for NVIDIA GPUs");
 }

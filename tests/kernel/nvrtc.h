@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct nvrtc_program nvrtc_program;
@@ -61,6 +62,23 @@ static inline bool nvrtc_open(struct nvrtc *out)
             return false;
     }
     return lib != NULL;
+}
+
+#define NVRTC_SKIPPED 77 // as cmake/SlipringTests.cmake tells CTest
+
+// False, and said: there is none, or it does not run in this build. Then the test ends with NVRTC_SKIPPED.
+static inline bool nvrtc_is_here(struct nvrtc *out)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    (void)out;
+    puts("skipped: NVRTC does not run under sanitizers");
+    return false;
+#else
+    if (nvrtc_open(out))
+        return true;
+    puts("skipped: no NVRTC here (SLIPRING_NVRTC_LIB says where it is)");
+    return false;
+#endif
 }
 
 // What NVRTC says about the text, to free(); NULL if it compiles. `options` end with NULL; the flags that emitted text

@@ -13,8 +13,6 @@
 
 #include <cmocka.h>
 
-#define SKIPPED 77 // as cmake/SlipringTests.cmake tells CTest
-
 static const unsigned capabilities[] = {75, 80, 90, 120};
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 static struct nvrtc nvrtc;
@@ -101,14 +99,8 @@ static void messages_point_at_the_users_line(void **state)
 int main(int argc, char **argv)
 {
     all = argc == 2 && strcmp(argv[1], "all") == 0;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    puts("skipped: NVRTC does not run under sanitizers");
-    return SKIPPED;
-#endif
-    if (!nvrtc_open(&nvrtc)) {
-        puts("skipped: no NVRTC here (SLIPRING_NVRTC_LIB says where it is)");
-        return SKIPPED;
-    }
+    if (!nvrtc_is_here(&nvrtc))
+        return NVRTC_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_emitted_compiles_for_every_architecture),
         cmocka_unit_test(every_math_function_is_cudas),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipring kernel explain`: what a kernel does, and how many of its blocks a GPU holds.
+// `slipring kernel explain`: what a kernel does, what it takes of a GPU, and how many of its blocks one holds.
 #include "kernel.h"
 
 #include "number.h"
@@ -15,17 +15,18 @@
 #include <string.h>
 
 static const char help[] =
-    "Usage: slipring kernel explain FILE.cu [NAME] [--registers R --block B --cc CC] [--shared BYTES] [--json]\n"
+    "Usage: slipring kernel explain FILE.cu [NAME] [--cc CC] [--block B] [--shared BYTES] [--registers R] [--json]\n"
     "Says of a kernel or handler, or of all: parameters, shared memory, barriers, what one thread loads, stores and\n"
     "computes (counted in the source: loops whose trip count is not in it count once, of a branch the larger side), "
     "and\n"
     "arithmetic intensity, which tells what limits it: flops a byte of global memory.\n"
     "\n"
-    "  --cc CC        compute capability of an NVIDIA GPU, 75 to 120: how many blocks it holds on a multiprocessor,\n"
-    "                 and what does not let more in. Needs the two that follow\n"
-    "  --registers R  of a thread, as the compiler said\n"
-    "  --block B      threads a block\n"
+    "  --cc CC        compute capability of an NVIDIA GPU, 75 to 120: what its compiler, libnvrtc, makes of a kernel\n"
+    "                 (registers, stack, spills, shared and constant memory), how many blocks a multiprocessor holds,\n"
+    "                 and what does not let more in. No GPU is needed. Without libnvrtc: say --registers\n"
+    "  --block B      threads a block (default: what __launch_bounds__ says, else 256)\n"
     "  --shared BYTES of extern __shared__ memory a block (default 0)\n"
+    "  --registers R  of a thread, instead of the compiler's; then nothing is compiled\n"
     "  --json         one object\n";
 
 typedef struct options {
@@ -33,6 +34,15 @@ typedef struct options {
     uint32_t capability, registers, block, shared;
     bool json;
 } options;
+
+// A function on a GPU of the capability asked for.
+typedef struct on_gpu {
+    slr_resources resources;
+    slr_occupancy occupancy;
+    bool is_compiled, has_occupancy;
+    uint32_t block, registers;
+    char why_not[600]; // why it is not compiled
+} on_gpu;
 
 static const char *const limit_names[] = {"warps", "registers", "shared memory", "blocks", "barriers"};
 
@@ -55,11 +65,24 @@ static void print_counts(const slr_explanation *what)
                                                                               : "");
 }
 
-static void print_occupancy(const slr_occupancy *o, const options *given)
+static void print_resources(const slr_resources *r)
 {
+    printf("    compute capability %u.%u, by NVRTC %u.%u: %u registers, %u B of stack", r->capability / 10,
+           r->capability % 10, r->compiler_major, r->compiler_minor, r->registers, r->stack_bytes);
+    if (r->spills == 0)
+        printf(", no spills");
+    else if (r->spills != SLR_RESOURCE_UNKNOWN)
+        printf(", %u instructions that spill", r->spills);
+    printf("\n    %u B of shared memory, barriers: %u; %u B of constants, %u B of them parameters; %u B of code\n",
+           r->shared_bytes, r->barriers, r->constant_bytes, r->parameter_bytes, r->code_bytes);
+}
+
+static void print_occupancy(const on_gpu *gpu, uint32_t capability)
+{
+    const slr_occupancy *o = &gpu->occupancy;
     const char *before = " (limited by ";
-    printf("    compute capability %u.%u, %u threads, %u registers: %u blocks, %u of %u warps", given->capability / 10,
-           given->capability % 10, given->block, given->registers, o->blocks, o->warps, o->max_warps);
+    printf("    compute capability %u.%u, %u threads, %u registers: %u blocks, %u of %u warps", capability / 10,
+           capability % 10, gpu->block, gpu->registers, o->blocks, o->warps, o->max_warps);
     for (int i = 0; i < 5; i++) {
         if (o->limits >> i & 1) {
             printf("%s%s", before, limit_names[i]);
@@ -67,6 +90,16 @@ static void print_occupancy(const slr_occupancy *o, const options *given)
         }
     }
     puts(o->blocks == 0 ? "): it cannot be launched" : ")");
+}
+
+static void print_gpu(const on_gpu *gpu, uint32_t capability)
+{
+    if (gpu->is_compiled)
+        print_resources(&gpu->resources);
+    else if (*gpu->why_not != '\0')
+        printf("    compute capability %u.%u: %s\n", capability / 10, capability % 10, gpu->why_not);
+    if (gpu->has_occupancy)
+        print_occupancy(gpu, capability);
 }
 
 // ---- as JSON -------------------------------------------------------------------------------------------------------
@@ -93,27 +126,78 @@ static json_t *occupancy_json(const slr_occupancy *o)
                      "dynamic_shared_left", (json_int_t)o->dynamic_shared_left);
 }
 
+static json_t *resources_json(const slr_resources *r)
+{
+    json_t *object = json_pack(
+        "{s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "capability", (int)r->capability, "registers",
+        (int)r->registers, "stack_bytes", (json_int_t)r->stack_bytes, "shared_bytes", (json_int_t)r->shared_bytes,
+        "constant_bytes", (json_int_t)r->constant_bytes, "parameter_bytes", (json_int_t)r->parameter_bytes, "barriers",
+        (json_int_t)r->barriers, "code_bytes", (json_int_t)r->code_bytes, "nvrtc_major", (json_int_t)r->compiler_major);
+    json_object_set_new(object, "nvrtc_minor", json_integer(r->compiler_minor));
+    if (r->spills != SLR_RESOURCE_UNKNOWN)
+        json_object_set_new(object, "spills", json_integer(r->spills));
+    return object;
+}
+
+static void gpu_json(const on_gpu *gpu, json_t *to)
+{
+    if (gpu->is_compiled)
+        json_object_set_new(to, "resources", resources_json(&gpu->resources));
+    else if (*gpu->why_not != '\0')
+        json_object_set_new(to, "no_resources", kernel_text(gpu->why_not));
+    if (gpu->has_occupancy) {
+        json_t *object = occupancy_json(&gpu->occupancy);
+        json_object_set_new(object, "block", json_integer(gpu->block));
+        json_object_set_new(object, "registers", json_integer(gpu->registers));
+        json_object_set_new(to, "occupancy", object);
+    }
+}
+
 // ---- a function ----------------------------------------------------------------------------------------------------
 
-static slr_status occupancy_of(const slr_function_info *function, const options *given, slr_occupancy *out)
+// What is not there (a compiler, machine code of a handler) is said in its place, and the rest goes on.
+static slr_status compile(const slr_program *program, const slr_function_info *function, const options *given,
+                          on_gpu *out)
+{
+    slr_status status = slr_program_get_resources(program, function->name, given->capability, &out->resources);
+    out->is_compiled = status == SLR_OK;
+    if (status == SLR_UNSUPPORTED)
+        snprintf(out->why_not, sizeof out->why_not, "%s", slr_error_message());
+    return status == SLR_UNSUPPORTED ? SLR_OK : status;
+}
+
+static slr_status compute_occupancy(const slr_function_info *function, const options *given, on_gpu *out)
 {
     slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
+    out->block = given->block ? given->block : function->max_threads ? function->max_threads : 256;
+    out->registers = given->registers ? given->registers : out->resources.registers;
     desc.capability = given->capability;
-    desc.block_threads = given->block;
-    desc.registers = given->registers;
-    desc.static_shared_bytes = function->shared_bytes;
+    desc.block_threads = out->block;
+    desc.registers = out->registers;
+    desc.static_shared_bytes = out->is_compiled ? out->resources.shared_bytes : function->shared_bytes;
     desc.dynamic_shared_bytes = given->shared;
-    return slr_occupancy_compute(&desc, out);
+    desc.barriers = out->resources.barriers;
+    out->has_occupancy = out->registers != 0;
+    return slr_occupancy_compute(&desc, &out->occupancy); // also where only the capability is looked at
+}
+
+static slr_status look_at_gpu(const slr_program *program, const slr_function_info *function, const options *given,
+                              on_gpu *out)
+{
+    slr_status status = SLR_OK;
+    if (given->registers == 0)
+        status = compile(program, function, given, out);
+    return status == SLR_OK ? compute_occupancy(function, given, out) : status;
 }
 
 static int explain_function(const slr_program *program, const slr_function_info *function, const options *given,
                             json_t *to)
 {
     slr_explanation what;
-    slr_occupancy occupancy = {0};
+    on_gpu gpu = {0};
     slr_status status = slr_program_explain(program, function->name, &what);
     if (status == SLR_OK && given->capability != 0)
-        status = occupancy_of(function, given, &occupancy);
+        status = look_at_gpu(program, function, given, &gpu);
     if (status == SLR_UNSUPPORTED)
         return say_usage("--cc: %s", slr_error_message());
     if (status != SLR_OK)
@@ -121,16 +205,14 @@ static int explain_function(const slr_program *program, const slr_function_info 
     if (to == NULL) {
         kernel_print_function(function);
         print_counts(&what);
-        if (given->capability != 0)
-            print_occupancy(&occupancy, given);
+        print_gpu(&gpu, given->capability);
         return EXIT_DONE;
     }
     json_t *object = kernel_function_json(function);
     json_object_set_new(object, "thread", counts_json(&what.thread));
     json_object_set_new(object, "loops_of_unknown_length", counts_json(&what.loops));
     json_object_set_new(object, "intensity", json_real(what.intensity));
-    if (given->capability != 0)
-        json_object_set_new(object, "occupancy", occupancy_json(&occupancy));
+    gpu_json(&gpu, object);
     json_array_append_new(to, object);
     return EXIT_DONE;
 }
@@ -204,8 +286,8 @@ static int parse(int argc, char **argv, options *out)
         return say_usage("FILE.cu is missing");
     if (argc - optind > 2)
         return say_usage("one FILE.cu and one NAME, not also '%s'", argv[optind + 2]);
-    if ((out->capability || out->registers || out->block) && !(out->capability && out->registers && out->block))
-        return say_usage("--cc, --registers and --block go together");
+    if (out->capability == 0 && (out->registers || out->block || out->shared))
+        return say_usage("--registers, --block and --shared are for a GPU: --cc is missing");
     out->file = argv[optind];
     out->name = argv[optind + 1]; // NULL behind the last
     return -1;

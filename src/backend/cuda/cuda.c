@@ -252,4 +252,5 @@ const struct slri_backend slri_backend_cuda = {
     .program_create = slri_cuda_program_create,
     .program_destroy = slri_cuda_program_destroy,
     .kernel_prepare = slri_cuda_kernel_prepare,
+    .kernel_resources = slri_cuda_kernel_resources,
 };

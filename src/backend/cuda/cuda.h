@@ -67,6 +67,10 @@ int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const st
 // How kernels are made ready here, or why they are not.
 void slri_cuda_describe_compiler(char *out, size_t room);
 
+// resources.c
+slr_status slri_cuda_kernel_resources(const struct slri_module *module, const struct slri_entry *entry,
+                                      uint32_t capability, slr_resources *out);
+
 // stream.c
 slr_status slri_cuda_own_open(struct slri_cuda *cuda);
 void slri_cuda_own_close(struct slri_cuda *cuda);
