@@ -101,7 +101,7 @@ static struct value math(struct frame *frame, const struct slri_instr *in)
                 function->result == SLRI_MATH_F64   ? SLRI_F64
                 : function->result == SLRI_MATH_F32 ? SLRI_F32
                                                     : SLRI_I32,
-                strncmp(function->name, "fma", 3) == 0 && function->arity == 3 ? 2 : 1);
+                slri_math_is_fma((unsigned)in->imm) ? 2 : 1);
     if (!all)
         return (struct value){0};
     slri_math_eval((unsigned)in->imm, value, &result);

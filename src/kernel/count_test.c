@@ -185,6 +185,21 @@ static void control_is_followed(void **state)
     assert_int_equal(w.count.flops, 32 * (2 + 4 + 6));
 }
 
+static void a_fused_multiply_add_is_two_operations(void **state)
+{
+    (void)state;
+    struct work w = begin("__global__ void f(float *x, double *y) {\n"
+                          "    x[threadIdx.x] = __fmaf_rn(fmaf(x[0], x[1], x[2]), x[3], x[4]);\n"
+                          "    y[threadIdx.x] = __fma_rn(fma(y[0], y[1], y[2]), y[3], y[4]);\n"
+                          "}\n",
+                          1, 32);
+    GIVE(&w, buffer, 128);
+    GIVE(&w, buffer, 256);
+    count(&w);
+    assert_int_equal(w.count.flops, 4 * 32);
+    assert_int_equal(w.count.flops64, 4 * 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_loop_without_an_end_is_not_known),
         cmocka_unit_test(a_long_walk_is_made_for_few_threads),
         cmocka_unit_test(control_is_followed),
+        cmocka_unit_test(a_fused_multiply_add_is_two_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

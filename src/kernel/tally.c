@@ -55,12 +55,11 @@ static void count_access(slr_counts *c, enum slri_root_kind root, uint64_t bytes
 
 static void count_math(slr_counts *c, uint64_t function)
 {
-    switch (function) {
-    case SLRI_MATH_FMAF:
-    case SLRI_MATH_HFMA:
-    case SLRI_MATH_BFMA:
+    if (slri_math_is_fma((unsigned)function)) {
         c->flops += 2;
-        break;
+        return;
+    }
+    switch (function) {
     case SLRI_MATH_FABSF:
     case SLRI_MATH_FABS:
     case SLRI_MATH_FMINF:

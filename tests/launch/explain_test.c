@@ -30,7 +30,11 @@ static const char source[] =
     "__device__ float f0(float a) { return a + a; }\n"
     "__device__ float f1(float a) { return f0(f0(a)); }\n"
     "__device__ float f2(float a) { return f1(f1(a)); }\n"
-    "__global__ void calls(float *y, int n) { if (n) y[0] = f2(y[1]); else y[0] = sqrtf(fmaf(y[0], y[1], y[2])); }\n";
+    "__global__ void calls(float *y, int n) { if (n) y[0] = f2(y[1]); else y[0] = sqrtf(fmaf(y[0], y[1], y[2])); }\n"
+    "__global__ void fused(float *x, double *y) {\n"
+    "    x[0] = __fmaf_rn(fmaf(x[0], x[1], x[2]), x[3], x[4]);\n"
+    "    y[0] = __fma_rn(fma(y[0], y[1], y[2]), y[3], y[4]);\n"
+    "}\n";
 
 static int set_up(void **state)
 {
@@ -91,6 +95,14 @@ static void calls_count_and_of_a_branch_the_larger_side(void **state)
     assert_int_equal(what.thread.global_loads, 3);
 }
 
+static void a_fused_multiply_add_is_two_operations(void **state)
+{
+    (void)state;
+    slr_explanation what = explained("fused");
+    assert_int_equal(what.thread.math_calls, 0);
+    assert_int_equal(what.thread.flops, 8);
+}
+
 static void wrong_arguments_are_named(void **state)
 {
     (void)state;
@@ -106,6 +118,7 @@ int main(void)
         cmocka_unit_test(straight_code_is_counted),
         cmocka_unit_test(loops_of_known_length_multiply_and_others_are_told_apart),
         cmocka_unit_test(calls_count_and_of_a_branch_the_larger_side),
+        cmocka_unit_test(a_fused_multiply_add_is_two_operations),
         cmocka_unit_test(wrong_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

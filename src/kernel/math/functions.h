@@ -4,6 +4,8 @@
 #ifndef SLRI_KERNEL_MATH_FUNCTIONS_H
 #define SLRI_KERNEL_MATH_FUNCTIONS_H
 
+#include <stdbool.h>
+
 /// X(id, name in the source, function of slr_math.h, result, arity, argument types: NONE beyond the arity).
 /// Rows of one name are overloads; a checker takes the first whose arguments need no narrowing.
 #define SLRI_MATH_LIST(X)                                                                                              \
@@ -227,5 +229,11 @@ struct slri_math_function {
 
 /// Indexed by enum slri_math_id.
 extern const struct slri_math_function slri_math_functions[SLRI_MATH_COUNT];
+
+/// Two operations to who counts them. Nothing else takes three numbers.
+static inline bool slri_math_is_fma(unsigned id)
+{
+    return slri_math_functions[id].arity == 3;
+}
 
 #endif
