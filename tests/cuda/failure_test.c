@@ -2,7 +2,7 @@
 // The CUDA backend on a driver whose every call may fail: tests/fakes/fake_cuda fails at the k-th, for every k. Each
 // time the status says so, nothing is left over, and other devices go on.
 #define _POSIX_C_SOURCE 200809L
-#include "device/device_test.h"
+#include "tests/fakes/trial.h"
 
 #include "base/dl.h"
 #include "tests/fakes/fake_cuda.h"
@@ -146,30 +146,6 @@ static void higher_priorities_are_lower_numbers(void **state)
 
 // ---- the k-th call fails -------------------------------------------------------------------------------------------
 
-// What is done in turn, each step only behind the ones that went well.
-struct trial {
-    slr_device *device;
-    slr_stream *stream;
-    slr_buffer *a, *b;
-    slr_event *event;
-    slr_program *program;
-    slr_kernel *kernel;
-    unsigned char back[64];
-    slr_status told; // to the host function
-    uint32_t calls;
-};
-
-static void note(void *user, slr_status status)
-{
-    struct trial *trial = user;
-    trial->told = status;
-    ++trial->calls;
-}
-
-#define TRY_EACH(call)                                                                                                 \
-    if (status == SLR_OK)                                                                                              \
-    status = (call)
-
 static const char kernels_cu[] = "__global__ void add(int *p, int n)\n"
                                  "{\n"
                                  "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -182,7 +158,9 @@ static const char kernels_cu[] = "__global__ void add(int *p, int n)\n"
 
 static slr_status submit_all(struct trial *t)
 {
-    slr_status status = slr_stream_fill(t->stream, t->a, 0, 64, "\1\2\3\4", 4, NULL);
+    slr_status status = slr_program_from_text(t->device, "add.cu", kernels_cu, NULL, &t->program);
+    TRY_EACH(slr_program_get_kernel(t->program, "add", &t->kernel));
+    TRY_EACH(slr_stream_fill(t->stream, t->a, 0, 64, "\1\2\3\4", 4, NULL));
     TRY_EACH(slr_stream_fill(t->stream, t->a, 3, 16, "abcdefgh", 8, NULL)); // longer than any word, from an odd place
     TRY_EACH(slr_stream_fill(t->stream, t->a, 20, 4, "ij", 2, NULL));
     TRY_EACH(slr_stream_copy(t->stream, t->b, 0, t->a, 0, 64, NULL));
@@ -190,7 +168,7 @@ static slr_status submit_all(struct trial *t)
     TRY_EACH(slr_stream_write(t->stream, t->b, 62, "yz", 2, NULL));
     TRY_EACH(SLR_LAUNCH(t->stream, t->kernel, SLR_GRID(2, 8, 0), t->b, 3));
     TRY_EACH(slr_event_record(t->event, t->stream, NULL));
-    TRY_EACH(slr_stream_call(t->stream, note, t, NULL));
+    TRY_EACH(slr_stream_call(t->stream, trial_note, t, NULL));
     TRY_EACH(slr_stream_read(t->stream, t->b, 0, t->back, 64, NULL));
     return status;
 }
@@ -213,48 +191,6 @@ static void what_was_asked_for(unsigned char b[64])
     }
 }
 
-static slr_status run(const char *spec, struct trial *t)
-{
-    slr_device_desc desc = SLR_DEVICE_DESC_INIT;
-    desc.max_memory_bytes = 4096; // zeroed as many times as there are calls
-    slr_status status = slr_device_open(spec, &desc, &t->device);
-    TRY_EACH(slr_stream_create(t->device, NULL, &t->stream));
-    TRY_EACH(slr_event_create(t->device, &t->event));
-    TRY_EACH(slr_buffer_create(t->device, 64, &t->a));
-    TRY_EACH(slr_buffer_create(t->device, 64, &t->b));
-    TRY_EACH(slr_program_from_text(t->device, "add.cu", kernels_cu, NULL, &t->program));
-    TRY_EACH(slr_program_get_kernel(t->program, "add", &t->kernel));
-    TRY_EACH(submit_all(t));
-    TRY_EACH(slr_stream_finish(t->stream, LONG));
-    if (t->calls != 0 && status == SLR_OK)
-        holds(t->told == SLR_OK);
-    return status;
-}
-
-static void end(struct trial *t)
-{
-    if (t->stream)
-        slr_stream_finish(t->stream, LONG); // what was submitted before a refusal
-    slr_buffer_destroy(t->a);
-    slr_buffer_destroy(t->b);
-    slr_event_destroy(t->event);
-    slr_kernel_destroy(t->kernel);
-    slr_program_destroy(t->program);
-    slr_stream_destroy(t->stream);
-    slr_device_close(t->device);
-}
-
-static void still_works(slr_device *device, slr_buffer *buffer)
-{
-    char back[5] = "";
-    slr_stream *stream;
-    must(slr_stream_default(device, &stream));
-    must(slr_stream_write(stream, buffer, 0, "well", 4, NULL));
-    must(slr_stream_read(stream, buffer, 0, back, 4, NULL));
-    must(slr_stream_finish(stream, LONG));
-    assert_string_equal(back, "well");
-}
-
 static uint32_t made_up_for; // failures that the caller need not know of
 
 // Runs it with a failure asked for. False: it did not come to that, and all is well.
@@ -262,10 +198,10 @@ static bool fails(const char *spec)
 {
     struct trial t = {0};
     unsigned char expected[64];
-    slr_status status = run(spec, &t);
+    slr_status status = trial_run(spec, &t, submit_all);
     if (status != SLR_OK)
         check_message(strstr(slr_error_message(), "NVRTC") ? "NVRTC 13.0" : "cuda", spec, __FILE__, __LINE__);
-    end(&t);
+    trial_end(&t);
     nothing_is_left(spec);
     if (!fake->failed)
         assert_int_equal(status, SLR_OK);
@@ -327,7 +263,7 @@ static void command_that_faults_loses_its_device_and_no_other(void **state)
         fake->fault_at = k;
         fake->failed = NULL;
         struct trial t = {0};
-        slr_status status = run("cuda:0", &t);
+        slr_status status = trial_run("cuda:0", &t, submit_all);
         if (fake->failed) {
             assert_int_equal(status, SLR_DEVICE_LOST);
             check_message("'cuda:0' was lost: device 'cuda:0': cu", "run", __FILE__, __LINE__);
@@ -336,7 +272,7 @@ static void command_that_faults_loses_its_device_and_no_other(void **state)
         } else {
             assert_int_equal(status, SLR_OK);
         }
-        end(&t);
+        trial_end(&t);
         fake->fault_at = 0;
         assert_int_equal(fake->live, live);
         still_works(other, of_other);

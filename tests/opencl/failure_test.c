@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of a device whose every call may fail: tests/fakes/fake_opencl fails at the k-th, for every k. Each time
 // the status says so, nothing is left over, and another device goes on.
-#include "device/device_test.h"
+#include "tests/fakes/trial.h"
 
 #include "base/dl.h"
 #include "tests/fakes/fake_opencl.h"
@@ -91,43 +91,6 @@ static void memory_is_chosen_by_what_the_device_can_do(void **state)
 
 // ---- the k-th call fails -------------------------------------------------------------------------------------------
 
-// What is done in turn, each step only behind the ones that went well.
-struct trial {
-    slr_device *device;
-    slr_stream *stream;
-    slr_buffer *a, *b;
-    slr_event *event;
-    slr_program *program;
-    slr_kernel *kernel;
-    unsigned char back[64];
-    slr_status told; // to the host function
-    uint32_t calls;
-};
-
-static void note(void *user, slr_status status)
-{
-    struct trial *trial = user;
-    trial->told = status;
-    ++trial->calls;
-}
-
-#define TRY_EACH(call)                                                                                                 \
-    if (status == SLR_OK)                                                                                              \
-    status = (call)
-
-static slr_status submit_all(struct trial *t)
-{
-    slr_status status = slr_stream_fill(t->stream, t->a, 0, 64, "\1\2\3\4", 4, NULL);
-    TRY_EACH(slr_stream_fill(t->stream, t->a, 3, 16, "abcdefgh", 8, NULL)); // from no multiple of 8
-    TRY_EACH(slr_stream_copy(t->stream, t->b, 0, t->a, 0, 64, NULL));
-    TRY_EACH(slr_stream_copy(t->stream, t->b, 8, t->b, 0, 32, NULL)); // over itself
-    TRY_EACH(slr_stream_write(t->stream, t->b, 62, "yz", 2, NULL));
-    TRY_EACH(slr_event_record(t->event, t->stream, NULL));
-    TRY_EACH(slr_stream_call(t->stream, note, t, NULL));
-    TRY_EACH(slr_stream_read(t->stream, t->b, 0, t->back, 64, NULL));
-    return status;
-}
-
 // The fake's kernels do nothing; here it is how they are built and launched that fails.
 static slr_status launch(struct trial *t)
 {
@@ -139,45 +102,18 @@ static slr_status launch(struct trial *t)
     return status;
 }
 
-static slr_status run(const char *spec, struct trial *t)
+static slr_status submit_all(struct trial *t)
 {
-    slr_device_desc desc = SLR_DEVICE_DESC_INIT;
-    desc.max_memory_bytes = 4096; // zeroed as many times as there are calls
-    slr_status status = slr_device_open(spec, &desc, &t->device);
-    TRY_EACH(slr_stream_create(t->device, NULL, &t->stream));
-    TRY_EACH(slr_event_create(t->device, &t->event));
-    TRY_EACH(slr_buffer_create(t->device, 64, &t->a));
-    TRY_EACH(slr_buffer_create(t->device, 64, &t->b));
-    TRY_EACH(launch(t));
-    TRY_EACH(submit_all(t));
-    TRY_EACH(slr_stream_finish(t->stream, LONG));
-    if (t->calls != 0 && status == SLR_OK)
-        holds(t->told == SLR_OK);
+    slr_status status = launch(t);
+    TRY_EACH(slr_stream_fill(t->stream, t->a, 0, 64, "\1\2\3\4", 4, NULL));
+    TRY_EACH(slr_stream_fill(t->stream, t->a, 3, 16, "abcdefgh", 8, NULL)); // from no multiple of 8
+    TRY_EACH(slr_stream_copy(t->stream, t->b, 0, t->a, 0, 64, NULL));
+    TRY_EACH(slr_stream_copy(t->stream, t->b, 8, t->b, 0, 32, NULL)); // over itself
+    TRY_EACH(slr_stream_write(t->stream, t->b, 62, "yz", 2, NULL));
+    TRY_EACH(slr_event_record(t->event, t->stream, NULL));
+    TRY_EACH(slr_stream_call(t->stream, trial_note, t, NULL));
+    TRY_EACH(slr_stream_read(t->stream, t->b, 0, t->back, 64, NULL));
     return status;
-}
-
-static void end(struct trial *t)
-{
-    if (t->stream)
-        slr_stream_finish(t->stream, LONG); // what was submitted before a refusal
-    slr_kernel_destroy(t->kernel);
-    slr_program_destroy(t->program);
-    slr_buffer_destroy(t->a);
-    slr_buffer_destroy(t->b);
-    slr_event_destroy(t->event);
-    slr_stream_destroy(t->stream);
-    slr_device_close(t->device);
-}
-
-static void cpu_still_works(slr_device *cpu, slr_buffer *buffer)
-{
-    char back[5] = "";
-    slr_stream *stream;
-    must(slr_stream_default(cpu, &stream));
-    must(slr_stream_write(stream, buffer, 0, "well", 4, NULL));
-    must(slr_stream_read(stream, buffer, 0, back, 4, NULL));
-    must(slr_stream_finish(stream, LONG));
-    assert_string_equal(back, "well");
 }
 
 static void what_was_asked_for(unsigned char b[64])
@@ -201,10 +137,10 @@ static bool fails(const char *spec)
 {
     struct trial t = {0};
     unsigned char expected[64];
-    slr_status status = run(spec, &t);
+    slr_status status = trial_run(spec, &t, submit_all);
     if (status != SLR_OK)
         check_message("opencl", spec, __FILE__, __LINE__);
-    end(&t);
+    trial_end(&t);
     if (fake->live != 0 || fake->wrong != 0)
         fail_msg("%s, %s failed at call %u: %u objects are left, %u wrong calls", spec,
                  fake->failed ? fake->failed : "nothing", fake->fail_at, fake->live, fake->wrong);
@@ -230,7 +166,7 @@ static uint32_t fail_at_each(const char *spec, int32_t error, bool lost, slr_dev
             assert_true(made_up_for <= 8); // to make a chunk, zero it, wait for that; to use the cache, or keep in it
             return k;
         }
-        cpu_still_works(cpu, buffer);
+        still_works(cpu, buffer);
     }
 }
 
@@ -264,10 +200,10 @@ static void command_that_fails_when_it_is_done_is_told_by_its_own_error(void **s
     fake->fail_event = 1;
     fake->error = -5;
     struct trial t = {0};
-    assert_int_equal(run("opencl:0?memory=host", &t), SLR_NO_MEMORY);
+    assert_int_equal(trial_run("opencl:0?memory=host", &t, submit_all), SLR_NO_MEMORY);
     assert_non_null(strstr(slr_error_message(), "CL_OUT_OF_RESOURCES"));
     assert_int_equal(t.told, SLR_NO_MEMORY);
-    end(&t);
+    trial_end(&t);
 }
 
 int main(void)
