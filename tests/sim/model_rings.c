@@ -395,7 +395,8 @@ bool judge_capacity(const struct index *x)
 
 // ---- priorities ----------------------------------------------------------------------------------------------------
 
-// Its thread was left to itself, and its end has nothing to do with the ring kernel any more.
+// Its thread was left to itself, and its end has nothing to do with the ring kernel any more. One whose handler faults
+// in the end is not told from a fault here.
 static bool is_abandoned(const struct index *x, const struct handling *h)
 {
     return x->letter[h->id][h->ring] == SLR_DEAD_LETTER_FAULTED && !h->faulted;
@@ -409,7 +410,7 @@ static uint32_t claimed_at(const struct index *x, uint32_t handling)
     for (uint32_t i = handling; i-- > 0;) {
         const struct handling *before = &x->trace->handling[i];
         if (before->ring == h->ring && shard_of(x->program, before) == shard_of(x->program, h) && --back == 0)
-            return is_abandoned(x, before) ? before->begin : before->end;
+            return is_abandoned(x, before) || before->end > h->begin ? before->begin : before->end;
     }
     return 0;
 }
