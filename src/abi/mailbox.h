@@ -81,8 +81,8 @@ __device__ void mb_note_retired(mb_word *S, mb_word seen, mb_word retired)
     }
 }
 
-// Claims up to `want` credits; gives how many. 0: full or closed, which MB_CLOSED in MB_ACCEPTED tells apart.
-// `place` gets the first one's place in the order of acceptance, modulo 2^31.
+// Claims up to `want` credits; gives how many. `place` gets the first one's place in the order of acceptance, modulo
+// 2^31; with 0 given, MB_CLOSED in it where that was because the input is closed, else it is full.
 // The count and the closed bit are one word, so that no claim slips in behind a close. Relaxed: a claim publishes
 // nothing; the acquire is on the retired count.
 __device__ mb_word mb_claim_place(mb_word *S, mb_word want, mb_word *place)

@@ -478,8 +478,10 @@ static slr_status begin_or_wait(slr_ring *ring, const slr_key *key, uint64_t has
         *outcome = try_begin(ring, key, hash, state, instance);
         if (*outcome <= BEGUN)
             return SLR_OK;
-        if (!is_open(ring))
-            return slri_refuse_closed(ring); // nothing will become idle
+        if (!is_open(ring)) { // nothing will become idle
+            SLRI_TRY(slri_refuse_closed(ring));
+            continue;
+        }
         bool waits = *outcome == ALL_BUSY && !slri_until_now(until) && ring->overflow == SLR_OVERFLOW_BLOCK;
         bool late = waits && slri_passed(slri_until_deadline(until));
         if (!waits || late)

@@ -298,7 +298,7 @@ slr_status slri_connection_get(slr_port *port, slr_address to, struct slri_conne
 slr_status slri_check_message(const slr_ring *ring, const void *message, size_t bytes);
 slr_status slri_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
                           const slr_send_options *options, bool by_key, struct slri_until *until); // slr_send_with
-slr_status slri_refuse_closed(slr_ring *ring); // why no credit was given, with the input closed
+slr_status slri_refuse_closed(slr_ring *ring); // why no credit was given, with the input closed; OK: it is open again
 
 // ---- what routes send with, too ------------------------------------------------------------------------------------
 

@@ -16,12 +16,17 @@
 
 // ---- credits -------------------------------------------------------------------------------------------------------
 
-// Why no credit was given, with the input closed. The closed bit comes a moment before the state, under the lock.
+// Why no credit was given, with the input closed. The closed bit comes a moment before the state, under the lock. OK: a
+// restart has opened it again since.
 slr_status slri_refuse_closed(slr_ring *ring)
 {
+    const uint32_t *S = ring->S;
     slri_mutex_lock(&ring->lock);
     slr_ring_state state = slr_ring_get_state(ring);
+    bool closed = MB_LOAD(MB_ACCEPTED) & MB_CLOSED;
     slri_mutex_unlock(&ring->lock);
+    if (!closed)
+        return SLR_OK;
     if (state == SLR_RING_TERMINATED)
         return SLRI_FAIL(RING_DEAD, "ring kernel '%s' has terminated", ring->name);
     if (state == SLR_RING_IN_FAILURE)
@@ -68,8 +73,10 @@ static slr_status look_for_credit(slr_ring *ring, uint32_t want, struct slri_unt
     bool reject = ring->overflow == SLR_OVERFLOW_REJECT || slri_until_now(until);
     struct slri_backoff backoff = {.until.deadline_ns = slri_until_deadline(until)};
     while ((granted->count = mb_claim_place(S, want, &granted->place)) == 0) {
-        if (MB_LOAD(MB_ACCEPTED) & MB_CLOSED)
-            return slri_refuse_closed(ring);
+        if (granted->place & MB_CLOSED) { // as the claim found it: what it is now would not say why nothing was given
+            SLRI_TRY(slri_refuse_closed(ring));
+            continue;
+        }
         if (reject)
             return refuse(ring, false);
         // Each look takes the line of the retired count away from the owner that is about to write it.
