@@ -20,9 +20,9 @@ TEXT(planted)
 TEXT(host)
 #undef TEXT
 
-const char *const cts_areas[] = {"language", "math",     "atomics", "ordering",  "barriers", "warps",
-                                 "memory",   "streams",  "launch",  "mailboxes", "priority", "instances",
-                                 "keys",     "overflow", "faults",  "limits"};
+const char *const cts_areas[] = {"language", "math",    "atomics", "ordering",  "barriers", "warps",
+                                 "memory",   "streams", "launch",  "mailboxes", "priority", "instances",
+                                 "blocks",   "keys",    "routes",  "overflow",  "faults",   "limits"};
 const size_t cts_area_count = sizeof cts_areas / sizeof *cts_areas;
 
 static const struct {
@@ -138,6 +138,8 @@ static void add_area(const char *area)
             add_sections(area, files[i].text);
     add_host(area, cts_message_cases, cts_message_case_count);
     add_host(area, cts_ring_cases, cts_ring_case_count);
+    add_host(area, cts_block_cases, cts_block_case_count);
+    add_host(area, cts_route_cases, cts_route_case_count);
     add_host(area, cts_stream_cases, cts_stream_case_count);
     add_host(area, cts_order_cases, cts_order_case_count);
 }

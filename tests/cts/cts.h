@@ -74,9 +74,10 @@ struct cts {
     slr_device *device;
     const cts_options *options;
     cts_result result;
-    char why[600];  ///< when it did not pass
-    char note[200]; ///< what it has counted, where it passed
-    double ns;      ///< with --perf: a launch, or the whole case
+    char why[600];     ///< when it did not pass
+    char note[200];    ///< what it has counted, where it passed
+    char printed[600]; ///< what kernels of a host case have printed
+    double ns;         ///< with --perf: a launch, or the whole case
     jmp_buf leave;
     struct cts_kept *kept; ///< what is to be destroyed when the case is done
 };

@@ -113,3 +113,10 @@ void cts_read_ints(cts *c, slr_buffer *buffer, int *to, uint32_t count)
 {
     CTS_OK(c, slr_buffer_read(buffer, 0, to, count * sizeof *to));
 }
+
+int cts_call_int(cts *c, slr_ring *ring, uint32_t instance, int value)
+{
+    int back = 0;
+    CTS_OK(c, slr_call(NULL, cts_address(c, ring, instance), &value, sizeof value, &back, sizeof back, CTS_LONG));
+    return back;
+}

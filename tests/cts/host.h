@@ -33,6 +33,9 @@ void cts_send_int(cts *c, slr_port *port, slr_address to, int value, int priorit
 /// Receives one reply, which must be an int that went well.
 int cts_receive_int(cts *c, slr_port *port, slr_reply *reply);
 
+/// Sends an int and waits for the int that comes back.
+int cts_call_int(cts *c, slr_ring *ring, uint32_t instance, int value);
+
 /// Fills with 0, 1, 2, ...; reads into `to`.
 void cts_write_ints(cts *c, slr_buffer *buffer, const int *from, uint32_t count);
 void cts_read_ints(cts *c, slr_buffer *buffer, int *to, uint32_t count);
@@ -43,7 +46,9 @@ void cts_read_ints(cts *c, slr_buffer *buffer, int *to, uint32_t count);
         area, #name, name, NULL, NULL, 0                                                                               \
     }
 
-extern const cts_case cts_message_cases[], cts_ring_cases[], cts_stream_cases[], cts_order_cases[];
-extern const size_t cts_message_case_count, cts_ring_case_count, cts_stream_case_count, cts_order_case_count;
+extern const cts_case cts_message_cases[], cts_ring_cases[], cts_stream_cases[], cts_order_cases[], cts_block_cases[],
+    cts_route_cases[];
+extern const size_t cts_message_case_count, cts_ring_case_count, cts_stream_case_count, cts_order_case_count,
+    cts_block_case_count, cts_route_case_count;
 
 #endif

@@ -10,13 +10,6 @@ struct total {
     int sum, count;
 };
 
-static int call(cts *c, slr_ring *ring, uint32_t instance, int value)
-{
-    int back = 0;
-    CTS_OK(c, slr_call(NULL, cts_address(c, ring, instance), &value, sizeof value, &back, sizeof back, CTS_LONG));
-    return back;
-}
-
 // ---- instances ------------------------------------------------------------------------------------------------------
 
 static void each_instance_has_its_own_state(cts *c)
@@ -27,7 +20,7 @@ static void each_instance_has_its_own_state(cts *c)
     int wanted[7] = {0};
     for (int i = 0; i < 70; i++) {
         wanted[i * 3 % 7] += i;
-        CTS_SAME(c, call(c, ring, (uint32_t)(i * 3 % 7), i), wanted[i * 3 % 7]);
+        CTS_SAME(c, cts_call_int(c, ring, (uint32_t)(i * 3 % 7), i), wanted[i * 3 % 7]);
     }
 }
 
@@ -52,8 +45,8 @@ static void state_begins_as_given(cts *c)
     desc.state_bytes = sizeof first;
     desc.initial_state = &first;
     slr_ring *ring = cts_ring(c, "sum", &desc);
-    CTS_SAME(c, call(c, ring, 1, 7), 1007);
-    CTS_SAME(c, call(c, ring, 0, 1), 1001);
+    CTS_SAME(c, cts_call_int(c, ring, 1, 7), 1007);
+    CTS_SAME(c, cts_call_int(c, ring, 0, 1), 1001);
 }
 
 static void a_handler_knows_its_instance(cts *c)
@@ -62,7 +55,7 @@ static void a_handler_knows_its_instance(cts *c)
     desc.instances = 5;
     slr_ring *ring = cts_ring(c, "which", &desc);
     for (uint32_t i = 0; i < 5; i++)
-        CTS_SAME(c, call(c, ring, i, 3), i * 1000 + 3);
+        CTS_SAME(c, cts_call_int(c, ring, i, 3), i * 1000 + 3);
 }
 
 static void a_snapshot_is_the_state(cts *c)
@@ -70,8 +63,8 @@ static void a_snapshot_is_the_state(cts *c)
     slr_ring_desc desc = SLR_RING_DESC_INIT;
     struct total state;
     slr_ring *ring = cts_ring(c, "sum", &desc);
-    call(c, ring, 0, 40);
-    call(c, ring, 0, 2);
+    cts_call_int(c, ring, 0, 40);
+    cts_call_int(c, ring, 0, 2);
     CTS_OK(c, slr_ring_snapshot(ring, 0, &state, sizeof state, CTS_LONG));
     CTS_SAME(c, state.sum, 42);
     CTS_SAME(c, state.count, 2);
@@ -82,11 +75,11 @@ static void a_restored_state_is_gone_on_with(cts *c)
     slr_ring_desc desc = SLR_RING_DESC_INIT;
     struct total state = {500, 0};
     slr_ring *ring = cts_ring(c, "sum", &desc);
-    call(c, ring, 0, 40);
+    cts_call_int(c, ring, 0, 40);
     CTS_OK(c, slr_ring_restore(ring, 0, &state, sizeof state, CTS_LONG));
-    CTS_SAME(c, call(c, ring, 0, 1), 501);
+    CTS_SAME(c, cts_call_int(c, ring, 0, 1), 501);
     CTS_OK(c, slr_ring_restore(ring, 0, NULL, 0, CTS_LONG));
-    CTS_SAME(c, call(c, ring, 0, 1), 1);
+    CTS_SAME(c, cts_call_int(c, ring, 0, 1), 1);
 }
 
 static void each_port_and_instance_keeps_its_order(cts *c)
@@ -235,10 +228,10 @@ static void a_fault_fails_the_message_and_resets_the_instance(cts *c)
     slr_ring_desc desc = SLR_RING_DESC_INIT;
     slr_ring *ring = cts_ring(c, "divide", &desc);
     int back = 0;
-    CTS_SAME(c, call(c, ring, 0, 5), 1020);
-    CTS_SAME(c, call(c, ring, 0, 5), 2020);
+    CTS_SAME(c, cts_call_int(c, ring, 0, 5), 1020);
+    CTS_SAME(c, cts_call_int(c, ring, 0, 5), 2020);
     CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, 0, &back));
-    CTS_SAME(c, call(c, ring, 0, 50), 1002);
+    CTS_SAME(c, cts_call_int(c, ring, 0, 50), 1002);
     CTS_SAME(c, cts_stats(c, ring).faulted, 1);
     CTS_TRUE(c, strstr(cts_stats(c, ring).last_fault, "division by zero") != NULL);
     cts_check_sum(c, ring);
@@ -253,7 +246,7 @@ static void an_access_outside_a_buffer_is_a_fault(cts *c)
     desc.bindings = &binding;
     desc.binding_count = 1;
     slr_ring *ring = cts_ring(c, "index", &desc);
-    CTS_SAME(c, call(c, ring, 0, 3), 0);
+    CTS_SAME(c, cts_call_int(c, ring, 0, 3), 0);
     CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, 4, &back));
     CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, -1, &back));
     CTS_SAME(c, cts_stats(c, ring).faulted, 2);
@@ -323,11 +316,11 @@ static void a_restart_begins_with_the_initial_state(cts *c)
     slr_ring_desc desc = SLR_RING_DESC_INIT;
     slr_ring *ring = failing(c, &desc);
     slr_port *port = cts_port(c);
-    call(c, ring, 0, 5);
+    cts_call_int(c, ring, 0, 5);
     cts_send_int(c, port, cts_address(c, ring, 0), 0, -1);
     CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG));
     CTS_OK(c, slr_ring_restart(ring, SLR_RESTART_INITIAL, CTS_LONG));
-    CTS_SAME(c, call(c, ring, 0, 5), 1020);
+    CTS_SAME(c, cts_call_int(c, ring, 0, 5), 1020);
     CTS_SAME(c, cts_stats(c, ring).restarts, 1);
 }
 
@@ -336,13 +329,13 @@ static void a_restart_from_a_checkpoint(cts *c)
     slr_ring_desc desc = SLR_RING_DESC_INIT;
     slr_ring *ring = failing(c, &desc);
     slr_port *port = cts_port(c);
-    call(c, ring, 0, 5);
+    cts_call_int(c, ring, 0, 5);
     CTS_OK(c, slr_ring_checkpoint(ring, CTS_LONG));
-    call(c, ring, 0, 5);
+    cts_call_int(c, ring, 0, 5);
     cts_send_int(c, port, cts_address(c, ring, 0), 0, -1);
     CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG));
     CTS_OK(c, slr_ring_restart(ring, SLR_RESTART_CHECKPOINT, CTS_LONG));
-    CTS_SAME(c, call(c, ring, 0, 5), 2020);
+    CTS_SAME(c, cts_call_int(c, ring, 0, 5), 2020);
 }
 
 static void a_failed_stream_recovers(cts *c)
@@ -382,7 +375,7 @@ static void ten_thousand_instances(cts *c)
     desc.instances = 10000;
     slr_ring *ring = cts_ring(c, "sum", &desc);
     for (uint32_t i = 0; i < 10000; i += 999)
-        CTS_SAME(c, call(c, ring, i, (int)i), (int)i);
+        CTS_SAME(c, cts_call_int(c, ring, i, (int)i), (int)i);
 }
 
 static void the_most_replies(cts *c)
@@ -402,7 +395,7 @@ static void a_mailbox_of_one(cts *c)
     desc.queue_size = 1;
     slr_ring *ring = cts_ring(c, "sum", &desc);
     for (int i = 1; i <= 100; i++)
-        CTS_SAME(c, call(c, ring, 0, 1), i);
+        CTS_SAME(c, cts_call_int(c, ring, 0, 1), i);
 }
 
 static void many_ring_kernels_side_by_side(cts *c)
@@ -418,7 +411,7 @@ static void many_ring_kernels_side_by_side(cts *c)
     }
     for (int round = 1; round <= 3; round++)
         for (int i = 0; i < COUNT; i++)
-            CTS_SAME(c, call(c, ring[i], 0, i), i * round);
+            CTS_SAME(c, cts_call_int(c, ring[i], 0, i), i * round);
 }
 
 static void fields_out_of_range_are_refused(cts *c)

@@ -119,6 +119,13 @@ static void run_host(cts *c)
     c->ns = (double)(cts_now_ns() - begin);
 }
 
+static void hear(void *user, const slr_print *print)
+{
+    cts *c = user;
+    size_t used = strlen(c->printed);
+    snprintf(c->printed + used, sizeof c->printed - used, "%s", print->text ? print->text : "(lost)");
+}
+
 // Host cases count, close and terminate: each has a device of its own, so that none sees another's leavings.
 static void enter(cts *c, cts_device *reference)
 {
@@ -126,7 +133,10 @@ static void enter(cts *c, cts_device *reference)
         cts_run_kernel(c, reference);
         return;
     }
-    CTS_OK(c, slr_device_open(c->on->spec, NULL, &c->device));
+    slr_device_desc desc = SLR_DEVICE_DESC_INIT;
+    desc.on_print = hear;
+    desc.print_user = c;
+    CTS_OK(c, slr_device_open(c->on->spec, &desc, &c->device));
     run_host(c);
 }
 

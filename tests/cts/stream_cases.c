@@ -299,6 +299,16 @@ static void a_kernel_says_what_it_takes(cts *c)
     CTS_SAME(c, info.max_threads, 64);
 }
 
+static void what_a_kernel_prints_is_told(cts *c)
+{
+    slr_stream *stream = cts_stream(c);
+    CTS_OK(c, SLR_LAUNCH(stream, cts_kernel(c, "shout"), SLR_GRID(1, 40, 0), 2));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_SAME(c, strlen(c->printed), 2 * strlen("thread 0 of 40 says 0.00\n")); // in any order
+    CTS_TRUE(c, strstr(c->printed, "thread 0 of 40 says 0.00\n") != NULL);
+    CTS_TRUE(c, strstr(c->printed, "thread 1 of 40 says 0.25\n") != NULL);
+}
+
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
 static void a_buffer_begins_as_zeros(cts *c)
@@ -437,6 +447,7 @@ const cts_case cts_stream_cases[] = {
     CTS_HOST("launch", arguments_that_do_not_fit_are_refused_by_name),
     CTS_HOST("launch", shapes_that_cannot_be_are_refused),
     CTS_HOST("launch", a_kernel_says_what_it_takes),
+    CTS_HOST("launch", what_a_kernel_prints_is_told),
     CTS_HOST("memory", a_buffer_begins_as_zeros),
     CTS_HOST("memory", what_is_written_is_read_back),
     CTS_HOST("memory", a_map_shows_what_kernels_wrote),

@@ -336,3 +336,98 @@ __global__ void coherence_of_own_write(int *x, int *y, int *out, int n)
             out[2 * i] = 0;
     }
 }
+
+//: block_sum
+struct list { int n; int value[128]; };
+struct answer { int sum; int most; };
+struct tally { int messages; int sum; };
+__device__ int warp_sum(int v)
+{
+    for (int o = 16; o > 0; o >>= 1)
+        v += __shfl_down_sync(0xffffffffu, v, o);
+    return v;
+}
+__ring_block__ __launch_bounds__(64) void block_sum(struct tally *self, const struct list *in)
+{
+    __shared__ int part[2], most[64];
+    int t = threadIdx.x, v = 0, m = -1000000;
+    for (int i = t; i < in->n; i += blockDim.x) {
+        v += in->value[i];
+        m = max(m, in->value[i]);
+    }
+    v = warp_sum(v);
+    if (t % 32 == 0)
+        part[t / 32] = v;
+    most[t] = m;
+    __syncthreads();
+    for (int half = 32; half > 0; half /= 2) {
+        if (t < half)
+            most[t] = max(most[t], most[t + half]);
+        __syncthreads();
+    }
+    if (t == 0) {
+        self->messages++;
+        self->sum += part[0] + part[1];
+        struct answer out = {self->sum, most[0]};
+        ring_reply(&out);
+    }
+}
+
+//: block_each
+struct number { int value; };
+__ring_block__ __launch_bounds__(48) void block_each(const struct number *in)
+{
+    struct number out = {(int)threadIdx.x * 100 + (int)blockDim.x};
+    if ((int)threadIdx.x < in->value)
+        ring_reply(&out);
+}
+
+//: block_faults
+struct number { int value; };
+struct total { int sum; int count; };
+__ring_block__ __launch_bounds__(64) void block_faults(struct total *self, const struct number *in)
+{
+    __shared__ int a[64];
+    a[threadIdx.x] = 100 / ((int)threadIdx.x - in->value);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        self->sum += 1;
+        struct number out = {self->sum};
+        ring_reply(&out);
+    }
+}
+
+//: block_spin
+struct number { int value; };
+__ring_block__ __launch_bounds__(64) void block_spin(const struct number *in)
+{
+    unsigned x = threadIdx.x;
+    for (int i = 0; i < in->value; i++)
+        x = x * 1664525u + 1u;
+    __shared__ unsigned all[64];
+    all[threadIdx.x] = x;
+    __syncthreads();
+    struct number out = {(int)(all[63] | 1u)};
+    if (threadIdx.x == 5)
+        ring_reply(&out);
+}
+
+//: sender
+struct number { int value; };
+__ring__ void sender(const struct number *in, ring_to(struct number) even, ring_to(struct number) odd)
+{
+    struct number half = {in->value / 2};
+    if (in->value % 2 == 0)
+        ring_send(even, &half);
+    else
+        ring_send_at(odd, (unsigned)in->value % 3u, in);
+    if (in->value == 77)
+        half.value /= in->value - 77;
+}
+
+//: shout
+__global__ void shout(int n)
+{
+    if ((int)threadIdx.x < n)
+        printf("thread %d of %u says %.2f\n", (int)threadIdx.x, blockDim.x, 0.25 * threadIdx.x);
+}
