@@ -106,6 +106,16 @@ slipring_register(tests/cuda/stream device_stream_test)
 set_property(TEST tests/cuda/stream APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
     SLIPRING_TEST_DEVICE=cuda:0)
 
+# Ring kernels once more, on a device that is no cpu: skipped where there is none.
+if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
+    foreach(name call claim dead_letter delivery keys lifecycle loop overflow port route_end route_full state
+            stats supervise telemetry terminate topic)
+        slipring_register(tests/opencl/ring_${name} ring_${name}_test)
+        set_property(TEST tests/opencl/ring_${name} APPEND PROPERTY ENVIRONMENT
+            "SLIPRING_TEST_RING_DEVICE=opencl:0?ring=relaunch")
+    endforeach()
+endif()
+
 # Examples that check themselves. They see what a user sees: the public headers and the library.
 file(GLOB example_programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/loop/*.c
     ${PROJECT_SOURCE_DIR}/examples/pipeline/*.c ${PROJECT_SOURCE_DIR}/examples/send/*.c

@@ -173,6 +173,14 @@ static inline slr_ring_desc slr_ring_desc_init(void)
     }
 #endif
 
+/// How a ring kernel is kept going (docs/contract/devices.md).
+typedef enum slr_ring_mode {
+    SLR_RING_ON_HOST = 1,    ///< its handler runs on threads of the host: on a cpu, or because it is a C function
+    SLR_RING_RELAUNCHED = 2, ///< batches of its messages are dispatched to the device, where its state stays
+    SLR_RING_PERSISTENT = 3  ///< a kernel that never returns serves its mailbox
+} slr_ring_mode;
+#define SLR_MODE_REASON_BYTES 160
+
 /// Counts of messages since launch. At any time
 /// accepted = handled + faulted + dropped + undelivered + in_doubt + pending.
 typedef struct slr_ring_stats {
@@ -186,7 +194,7 @@ typedef struct slr_ring_stats {
     uint64_t refused;     ///< sends that were not accepted: FULL or past their deadline. Not part of the sum
     uint64_t replied;     ///< replies written, notices included
     slr_ring_state state;
-    uint32_t reserved;
+    slr_ring_mode mode;
     char last_fault[192];                    ///< what and where, "" before the first
     uint64_t dropped_oldest, dropped_lowest; ///< `dropped` by reason
     uint64_t dead_letters_lost; ///< messages that found no room among the dead letters; counted above all the same
@@ -199,6 +207,8 @@ typedef struct slr_ring_stats {
     uint64_t unrouted;   ///< that a route could not take: its destination had ended, or has no such instance; and
                          ///< messages sent through an outlet that has no route
     uint64_t running_ns; ///< since it was first activated, until it was read or until it ended
+    char mode_reason[SLR_MODE_REASON_BYTES]; ///< why it is not persistent, on a device that has memory of its own, or
+                                             ///< could have; else ""
 } slr_ring_stats;
 
 /// A message that was accepted and will not be handled. Borrowed for the length of the call.

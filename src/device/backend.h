@@ -12,6 +12,7 @@
 
 #include <slipring/devices.h>
 #include <slipring/explain.h>
+#include <slipring/ring.h>
 
 #include <stdbool.h>
 #include <string.h>
@@ -189,6 +190,7 @@ struct slri_relay {
 struct slri_shard {
     uint32_t *shared, *own; // S and P of abi/mailbox.h, after mb_open
     uint32_t number, shards;
+    slr_ring_mode mode; // as planned
     slri_handler *handler;
     void *handler_self;
     const struct slri_bound *bound;
@@ -315,6 +317,22 @@ struct slri_capabilities {
     uint32_t alignment; // at which its buffers begin; 0: 64
 };
 
+// What decides how a ring kernel can be kept going.
+struct slri_ring_facts {
+    void *program; // the backend's; NULL: its handler is a function of the host
+    const struct slri_entry *entry;
+    uint32_t instances;
+    // NULL, or why an owner that is a thread of the host must serve it, as a clause: "its overflow policy drops
+    // messages".
+    const char *needs_host;
+};
+
+struct slri_ring_plan {
+    slr_ring_mode mode;
+    uint32_t shards; // how many owners it has: at most the instances
+    char reason[SLR_MODE_REASON_BYTES];
+};
+
 struct slri_backend {
     const char *name;
     bool has_ids; // its devices have names too, behind the colon
@@ -348,7 +366,8 @@ struct slri_backend {
     // Optional, and without a device: what a `__global__` kernel takes of one of that compute capability.
     slr_status (*kernel_resources)(const struct slri_module *module, const struct slri_entry *entry,
                                    uint32_t capability, slr_resources *out);
-    uint32_t (*shard_count)(const void *device, uint32_t instances); // how many owners a ring kernel of so many has
+    // How a ring kernel will run. UNSUPPORTED: it cannot, or not in the mode that the device was opened for.
+    slr_status (*ring_plan)(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
     slr_status (*shard_start)(void *device, struct slri_shard *shard);
     void (*shard_wake)(struct slri_shard *shard); // after `asleep` was taken back to 0 by the caller
 };

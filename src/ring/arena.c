@@ -261,6 +261,7 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
     *shard = (struct slri_shard){.shared = ring->S,
                                  .number = number,
                                  .shards = ring->shards,
+                                 .mode = ring->mode,
                                  .bound = ring->bound,
                                  .state_stride = state_stride(ring),
                                  .state_bytes = ring->state_bytes,

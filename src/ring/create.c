@@ -290,6 +290,37 @@ static slr_status copy_initial_state(slr_ring *ring, const slr_ring_desc *desc)
     return SLR_OK;
 }
 
+// What only an owner that is a thread of the host does.
+static const char *why_host(const slr_ring *ring)
+{
+    return !ring->program             ? "its handler is a C function"
+           : ring->has_outlets        ? "its handler sends through outlets"
+           : ring->key_sort           ? "it has keys"
+           : slri_ring_drops(ring)    ? "its overflow policy drops messages"
+           : ring->linger_ns          ? "it has linger_ns"
+           : ring->handler_timeout_ns ? "it has handler_timeout_ns"
+                                      : NULL;
+}
+
+static slr_status plan(slr_ring *ring)
+{
+    const struct slri_ring_facts facts = {.program = ring->program ? ring->program->self : NULL,
+                                          .entry = ring->entry,
+                                          .instances = ring->instances,
+                                          .needs_host = why_host(ring)};
+    struct slri_ring_plan plan;
+    if (ring->main) { // runs on a thread of its own, wherever
+        ring->mode = SLR_RING_ON_HOST;
+        ring->shards = 1;
+        return SLR_OK;
+    }
+    SLRI_TRY(ring->device->backend->ring_plan(ring->device->self, &facts, &plan));
+    ring->mode = plan.mode;
+    ring->shards = plan.shards;
+    memcpy(ring->mode_reason, plan.reason, sizeof ring->mode_reason);
+    return SLR_OK;
+}
+
 static slr_status describe(slr_ring *ring, const slr_ring_desc *desc)
 {
     if (desc->name && (*desc->name == '\0' || strlen(desc->name) >= sizeof ring->name))
@@ -301,7 +332,7 @@ static slr_status describe(slr_ring *ring, const slr_ring_desc *desc)
     SLRI_TRY(set_handler(ring, desc));
     SLRI_TRY(copy_initial_state(ring, desc));
     SLRI_TRY(slri_failure_describe(ring, desc));
-    ring->shards = ring->main ? 1 : ring->device->backend->shard_count(ring->device->self, ring->instances);
+    SLRI_TRY(plan(ring));
     SLRI_TRY(slri_arena_check(ring));
     return slri_table_enter(ring);
 }

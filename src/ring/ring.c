@@ -479,7 +479,8 @@ slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out)
 {
     if (!ring || !out)
         return SLRI_FAIL(INVALID, "slr_ring_get_stats: %s is NULL", ring ? "out" : "ring");
-    *out = (slr_ring_stats){.state = slr_ring_get_state(ring)};
+    *out = (slr_ring_stats){.state = slr_ring_get_state(ring), .mode = ring->mode};
+    memcpy(out->mode_reason, ring->mode_reason, sizeof out->mode_reason);
     slri_mutex_lock(&ring->lock);
     out->failures = ring->failures;
     out->restarts = ring->failure.restarts;

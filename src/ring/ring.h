@@ -61,6 +61,8 @@ struct slr_ring {
     uint32_t addressable; // instances that may be sent to by number: all, or with keys none
     uint32_t shards, instances, message_bytes, reply_bytes, state_bytes, max_ports, stamped;
     uint32_t priority, overflow;
+    slr_ring_mode mode;
+    char mode_reason[SLR_MODE_REASON_BYTES];
     uint32_t dead_letters, latency_every; // of so many messages one is timed; 0: none
     struct slri_shard *shard;
     struct slri_lane *lane;

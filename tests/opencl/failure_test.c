@@ -78,7 +78,7 @@ static void memory_is_chosen_by_what_the_device_can_do(void **state)
     opens_with("opencl:0", "memory=plain");
     refuses(slr_device_open("opencl:0?svm=maybe", NULL, &device), INVALID, "0 or 1");
     refuses(slr_device_open("opencl:0?memory=good", NULL, &device), INVALID, "'fine', 'coarse', 'host' or 'plain'");
-    refuses(slr_device_open("opencl:0?threads=1", NULL, &device), INVALID, "it has: memory, svm");
+    refuses(slr_device_open("opencl:0?threads=1", NULL, &device), INVALID, "it has: memory, svm, ring");
     refuses(slr_device_open("opencl:1", NULL, &device), NO_DEVICE, "there is no opencl:1; OpenCL has 1 device");
     fake->available = 0;
     refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE, "lacks a device that is available");
@@ -87,6 +87,50 @@ static void memory_is_chosen_by_what_the_device_can_do(void **state)
     refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE, "lacks OpenCL 1.2");
     assert_int_equal(fake->live, 0);
     assert_int_equal(fake->wrong, 0);
+}
+
+// ---- ring kernels --------------------------------------------------------------------------------------------------
+
+static slr_status count_one(void *user, const slr_delivery *delivery)
+{
+    (void)delivery;
+    __atomic_fetch_add((uint32_t *)user, 1, __ATOMIC_RELAXED);
+    return SLR_OK;
+}
+
+static void functions_of_the_host_run_and_the_mode_is_told(void **state)
+{
+    (void)state;
+    reset();
+    uint32_t calls = 0;
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "counts";
+    desc.on_message = count_one;
+    desc.user = &calls;
+    desc.message_bytes = 4;
+    slr_device *device = open_device("opencl:0?memory=plain&ring=relaunch");
+    slr_device_info info;
+    must(slr_device_get_info(device, &info));
+    assert_string_equal(info.name, "opencl:0?memory=plain&ring=relaunch");
+    assert_int_equal(info.ring_kernels, 1);
+    slr_ring *ring;
+    slr_address to;
+    slr_ring_stats stats;
+    must(slr_ring_create(device, &desc, &ring));
+    must(slr_ring_launch(ring));
+    must(slr_ring_activate(ring, LONG));
+    must(slr_ring_get_address(ring, 0, &to));
+    must(slr_send(NULL, to, "abc", 4, LONG));
+    must(slr_ring_close_input(ring));
+    must(slr_ring_wait(ring, SLR_RING_TERMINATED, LONG));
+    must(slr_ring_get_stats(ring, &stats));
+    assert_int_equal(calls, 1);
+    assert_int_equal(stats.mode, SLR_RING_ON_HOST);
+    assert_string_equal(stats.mode_reason, "its handler is a C function");
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+    refuses(slr_device_open("opencl:0?ring=always", NULL, &device), INVALID, "'relaunch' or 'persistent'");
+    assert_int_equal(fake->live, 0);
 }
 
 // ---- the k-th call fails -------------------------------------------------------------------------------------------
@@ -211,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(library_that_is_missing_or_is_no_OpenCL_is_named),
         cmocka_unit_test_setup(memory_is_chosen_by_what_the_device_can_do, load_fake),
+        cmocka_unit_test(functions_of_the_host_run_and_the_mode_is_told),
         cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
         cmocka_unit_test(command_that_fails_when_it_is_done_is_told_by_its_own_error),
     };

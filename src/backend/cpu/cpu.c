@@ -191,9 +191,11 @@ static void cpu_buffer_destroy(void *device, void *memory, uint64_t bytes)
 
 // ---- ring kernels --------------------------------------------------------------------------------------------------
 
-static uint32_t cpu_shard_count(const void *device, uint32_t instances)
+static slr_status cpu_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
 {
-    return slri_owners_count(&((const struct slri_cpu *)device)->owners, instances);
+    const struct slri_cpu *cpu = device;
+    *plan = (struct slri_ring_plan){SLR_RING_ON_HOST, slri_owners_count(&cpu->owners, facts->instances), ""};
+    return SLR_OK;
 }
 
 static slr_status cpu_shard_start(void *device, struct slri_shard *shard)
@@ -218,7 +220,7 @@ const struct slri_backend slri_backend_cpu = {
     .handler_create = slri_cpu_handler_create,
     .handler_destroy = slri_cpu_handler_destroy,
     .kernel_prepare = slri_cpu_kernel_prepare,
-    .shard_count = cpu_shard_count,
+    .ring_plan = cpu_ring_plan,
     .shard_start = cpu_shard_start,
     .shard_wake = slri_owners_wake,
 };

@@ -95,12 +95,13 @@ static slr_status check_facts(const struct slri_opencl *opencl)
 
 static slr_status find(struct slri_opencl *opencl, const struct slri_spec *spec)
 {
-    static const char *const known[] = {"memory", "svm", NULL};
+    static const char *const known[] = {"memory", "svm", "ring", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
     SLRI_TRY(slri_cl_load(&opencl->cl));
     SLRI_TRY(slri_cl_find_device(opencl->cl, spec->index, &opencl->platform, &opencl->id));
     SLRI_TRY(slri_cl_ask(opencl->cl, opencl->platform, opencl->id, spec->index, &opencl->facts));
     SLRI_TRY(check_facts(opencl));
+    SLRI_TRY(slri_cl_choose_ring_mode(opencl, spec));
     return choose_memory(opencl, spec);
 }
 
@@ -148,6 +149,7 @@ static slr_status opencl_open(const struct slri_spec *spec, const slr_allocator 
     slri_mutex_init(&opencl->own_lock);
     slri_mutex_init(&opencl->stay_lock);
     slri_queue_pool_init(&opencl->pool, MOST_STREAM_THREADS, opencl->allocator);
+    slri_cl_rings_open(opencl);
     *device = opencl;
     return SLR_OK;
 }
@@ -155,6 +157,7 @@ static slr_status opencl_open(const struct slri_spec *spec, const slr_allocator 
 static void opencl_close(void *device)
 {
     struct slri_opencl *opencl = device;
+    slri_cl_rings_close(opencl);
     slri_queue_pool_stop(&opencl->pool);
     slri_cl_stream_destroy(opencl, opencl->own);
     opencl->cl->ReleaseContext(opencl->context);
@@ -169,12 +172,15 @@ static void opencl_close(void *device)
 
 static void describe_name(const struct slri_opencl *opencl, char *out, size_t room)
 {
+    char memory[20] = "", ring[20] = "";
     if (opencl->memory_was_asked)
-        snprintf(out, room, "%s?memory=%s", opencl->name, slri_cl_memory_name(opencl->memory));
+        snprintf(memory, sizeof memory, "memory=%s&", slri_cl_memory_name(opencl->memory));
     else if (opencl->svm_was_asked)
-        snprintf(out, room, "%s?svm=%d", opencl->name, opencl->memory <= SLRI_CL_COARSE);
-    else
-        snprintf(out, room, "%s", opencl->name);
+        snprintf(memory, sizeof memory, "svm=%d&", opencl->memory <= SLRI_CL_COARSE);
+    if (opencl->ring_mode)
+        snprintf(ring, sizeof ring, "ring=%s&", slri_cl_ring_mode_name(opencl->ring_mode));
+    snprintf(out, room, "%s?%s%s", opencl->name, memory, ring);
+    out[strlen(out) - 1] = '\0'; // the last '&', or the '?'
 }
 
 static void describe_features(struct slri_opencl *opencl, char *out, size_t room)
@@ -220,6 +226,7 @@ static void opencl_describe(const void *device, slr_device_info *out)
     describe_cache(out->cache, sizeof out->cache);
     describe_features((struct slri_opencl *)device, out->features, sizeof out->features);
     snprintf(out->notes, sizeof out->notes, "%s", slri_cl_load_note());
+    out->workers = opencl->hosts.workers;
     out->compute_units = opencl->facts.compute_units;
     out->memory_bytes = opencl->facts.memory_bytes;
 }
@@ -248,4 +255,7 @@ const struct slri_backend slri_backend_opencl = {
     .program_create = slri_cl_program_create,
     .program_destroy = slri_cl_program_destroy,
     .kernel_prepare = slri_cl_kernel_prepare,
+    .ring_plan = slri_cl_ring_plan,
+    .shard_start = slri_cl_shard_start,
+    .shard_wake = slri_owners_wake,
 };

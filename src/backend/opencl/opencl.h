@@ -6,6 +6,7 @@
 #include "backend/opencl/api.h"
 #include "base/thread.h"
 #include "device/backend.h"
+#include "device/owner.h"
 #include "device/queue_pool.h"
 
 // What a device says of itself, asked once.
@@ -45,6 +46,9 @@ struct slri_opencl {
     struct slri_cl_facts facts;
     enum slri_cl_memory memory;
     bool memory_was_asked, svm_was_asked;
+    slr_ring_mode ring_mode; // that was asked for; 0: the best there is
+
+    struct slri_owners hosts; // of ring kernels whose handlers are functions of the host
 
     slri_mutex memory_lock;
     struct slri_cl_chunk *chunk; // by address
@@ -95,6 +99,14 @@ slr_status slri_cl_kernel_prepare(void *device, void *program, const struct slri
                                   const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
 slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, const struct slri_command *command,
                             slri_cl_event *event);
+
+// ring.c: ring kernels.
+const char *slri_cl_ring_mode_name(slr_ring_mode mode);
+slr_status slri_cl_choose_ring_mode(struct slri_opencl *opencl, const struct slri_spec *spec);
+void slri_cl_rings_open(struct slri_opencl *opencl);
+void slri_cl_rings_close(struct slri_opencl *opencl);
+slr_status slri_cl_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
+slr_status slri_cl_shard_start(void *device, struct slri_shard *shard);
 
 // stream.c
 slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, struct slri_cl_stream **out);
