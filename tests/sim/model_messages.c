@@ -107,6 +107,21 @@ bool judge_fates(struct index *x)
 
 // ---- order ---------------------------------------------------------------------------------------------------------
 
+// Whether the route may have been taken away between the handlings of two messages: one that is made anew is another
+// sender.
+static bool is_remade(const struct index *x, uint32_t from, uint32_t to, uint32_t first, uint32_t second)
+{
+    const struct handling *h = x->trace->handling;
+    uint32_t since = h[x->handling[first][from]].begin, until = h[x->handling[second][from]].end;
+    for (uint32_t i = 0; i < x->trace->controls; ++i) {
+        const struct control *c = &x->trace->control[i];
+        if (c->op.verb == UNROUTE && c->op.ring == from && c->op.to == to && c->status == SLR_OK && c->begin < until &&
+            c->end > since)
+            return true;
+    }
+    return false;
+}
+
 // Two messages to one ring kernel whose order counts: of one sender, to one instance, with one priority. A route is a
 // sender for each shard of its source.
 static bool are_ordered(const struct index *x, uint32_t ring, uint32_t a, uint32_t b)
@@ -118,7 +133,7 @@ static bool are_ordered(const struct index *x, uint32_t ring, uint32_t a, uint32
         return m->client == n->client && m->port == n->port && m->instance == n->instance;
     uint32_t shards = shards_of(x->program, m->ring), instances = x->program->ring[ring].instances;
     return m->ring == n->ring && m->instance % shards == n->instance % shards &&
-           (instances == 1 || m->instance == n->instance);
+           (instances == 1 || m->instance == n->instance) && !is_remade(x, m->ring, ring, m->parent, n->parent);
 }
 
 // Numbers of messages rise as they are sent, and as a shard replies them.
