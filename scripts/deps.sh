@@ -27,6 +27,8 @@ bench | header jansson.h | libjansson-dev
 bench | command c++ | g++
 bench | header caf/all.hpp | libcaf-dev
 bench | library libmimalloc.so.2 | libmimalloc2.0
+perfetto | command node | nodejs
+perfetto | command python3 | python3-venv
 fuzz  | command clang | clang
 fuzz  | command afl-clang-fast | afl++
 ci    | command clang | clang
@@ -40,7 +42,7 @@ targets_of() {
     case $1 in
         build) echo build ;;
         demo | test | bench) echo build "$1" ;;
-        fuzz) echo build test fuzz ;;
+        perfetto | fuzz) echo build test "$1" ;;
         ci) echo build test ci ;;
         *) return 1 ;;
     esac
@@ -79,7 +81,7 @@ each_row() {
 print_row() {
     local here='missing'
     if is_here "$2" "$3"; then here='here'; fi
-    printf '%-6s %-8s %-16s %-16s %s\n' "$1" "$2" "$3" "$4" "$here"
+    printf '%-8s %-8s %-16s %-16s %s\n' "$1" "$2" "$3" "$4" "$here"
 }
 
 missing=()
@@ -119,7 +121,7 @@ main() {
         return
     fi
     if [[ $# -ne 1 ]] || ! wanted=$(targets_of "$1"); then
-        echo "usage: deps.sh build|demo|test|bench|fuzz|ci, or deps.sh --list" >&2
+        echo "usage: deps.sh build|demo|test|bench|perfetto|fuzz|ci, or deps.sh --list" >&2
         return 2
     fi
     each_row note_missing

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // bottlenecks RULE yes|no: a program that has one bottleneck, or does the same work without it. What each is for
 // `slipring profile` to say.
-#include <slipring/slipring.h>
+#include "try.h"
 
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define SECOND UINT64_C(1000000000)
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        if ((call) != SLR_OK) {                                                                                        \
-            fprintf(stderr, "%s: %s\n", #call, slr_error_message());                                                   \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 // Each thread takes `rounds` steps.
 static const char source[] = "__global__ void work(float *x, int rounds)\n"
