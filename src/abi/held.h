@@ -15,7 +15,7 @@
 
 // Takes up to P[MBP_MOST] messages, the highest priority first; gives how many. They stand in the batch's entries until
 // the next call, and are held until mb_end_held.
-__device__ mb_word mb_hold(mb_word *S, mb_word *P)
+__device__ mb_word mb_hold(MB_ARENA *S, MB_ARENA *P)
 {
     mb_take_all(S, P);
     if (P[MBP_WAITING] != 0u) {
@@ -29,7 +29,7 @@ __device__ mb_word mb_hold(mb_word *S, mb_word *P)
 
 // Whether the input is closed and all that was ever accepted has been taken: then nothing is under way in a lane
 // either.
-__device__ mb_word mb_all_taken(const mb_word *S, const mb_word *P, mb_word control)
+__device__ mb_word mb_all_taken(const MB_ARENA *S, const MB_ARENA *P, mb_word control)
 {
     if ((control & 3u) != MB_CLOSE) {
         return 0u;
@@ -38,7 +38,8 @@ __device__ mb_word mb_all_taken(const mb_word *S, const mb_word *P, mb_word cont
 }
 
 // Copies a reply's payload of `words` words to where reply n of the message that ends next lies.
-__device__ void mb_copy_reply(mb_word *S, const mb_word *P, mb_word port, mb_word n, const mb_word *from, mb_word words)
+__device__ void mb_copy_reply(MB_ARENA *S, const MB_ARENA *P, mb_word port, mb_word n, const mb_word *from,
+                              mb_word words)
 {
     mb_word slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), P[MBP_PORT(port) + MBQ_REPLIES] + n);
     for (mb_word k = 0u; k < words; ++k) {
@@ -47,7 +48,7 @@ __device__ void mb_copy_reply(mb_word *S, const mb_word *P, mb_word port, mb_wor
 }
 
 // Ends a held message, whose replies have been copied: a batch of one, which leaves the other messages' room reserved.
-__device__ void mb_end_held(mb_word *S, mb_word *P, mb_word port, mb_word node, mb_word replies, mb_word flags)
+__device__ void mb_end_held(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word node, mb_word replies, mb_word flags)
 {
     mb_word reserved = P[MBP_PORT(port) + MBQ_RESERVED];
     P[MBP_BATCH(0u)] = port;

@@ -32,27 +32,27 @@
 
 // ---- places --------------------------------------------------------------------------------------------------------
 
-__device__ mb_word mb_lane(const mb_word *S, mb_word shard, mb_word port)
+__device__ mb_word mb_lane(const MB_ARENA *S, mb_word shard, mb_word port)
 {
     return S[MB_LANES_AT] + shard * S[MB_LANES_STRIDE] + port * S[MB_LANE_STRIDE];
 }
 
-__device__ mb_word mb_lane_slot(const mb_word *S, mb_word lane, mb_word position)
+__device__ mb_word mb_lane_slot(const MB_ARENA *S, mb_word lane, mb_word position)
 {
     return lane + MB_LANE_SLOTS + (position & S[MB_LANE_MASK]) * S[MB_SLOT_WORDS];
 }
 
-__device__ mb_word mb_owner(const mb_word *S, mb_word shard)
+__device__ mb_word mb_owner(const MB_ARENA *S, mb_word shard)
 {
     return S[MB_OWNERS_AT] + shard * S[MB_OWNER_STRIDE];
 }
 
-__device__ mb_word mb_reply_lane(const mb_word *S, mb_word owner, mb_word port)
+__device__ mb_word mb_reply_lane(const MB_ARENA *S, mb_word owner, mb_word port)
 {
     return owner + MB_REPLIES_AT + port * S[MB_REPLY_STRIDE];
 }
 
-__device__ mb_word mb_reply_slot(const mb_word *S, mb_word reply_lane, mb_word position)
+__device__ mb_word mb_reply_slot(const MB_ARENA *S, mb_word reply_lane, mb_word position)
 {
     return reply_lane + MB_REPLY_SLOTS + (position & S[MB_REPLY_MASK]) * S[MB_REPLY_SLOT_WORDS];
 }
@@ -60,7 +60,7 @@ __device__ mb_word mb_reply_slot(const mb_word *S, mb_word reply_lane, mb_word p
 // ---- a sender's side -----------------------------------------------------------------------------------------------
 
 // The shards' retired counts. Acquire: the owner has finished with those messages' slots, and their replies are there.
-__device__ mb_word mb_retired(const mb_word *S)
+__device__ mb_word mb_retired(const MB_ARENA *S)
 {
     mb_word sum = 0u;
     for (mb_word shard = 0u; shard < S[MB_SHARDS]; ++shard) {
@@ -73,7 +73,7 @@ __device__ mb_word mb_retired(const mb_word *S)
 // no older. Who finds another value there leaves it: it is about as good, or this sender was away so long that a
 // comparison modulo 2^31 would take its old sum for a newer one (tests/model/ports.pml).
 // Release: who takes this value as its credit must see what the acquires in mb_retired saw.
-__device__ void mb_note_retired(mb_word *S, mb_word seen, mb_word retired)
+__device__ void mb_note_retired(MB_ARENA *S, mb_word seen, mb_word retired)
 {
     if (retired != seen) {
         __nv_atomic_compare_exchange_n(&S[MB_RETIRED_SEEN], &seen, retired, 0, __NV_ATOMIC_RELEASE, __NV_ATOMIC_RELAXED,
@@ -85,7 +85,7 @@ __device__ void mb_note_retired(mb_word *S, mb_word seen, mb_word retired)
 // 2^31; with 0 given, MB_CLOSED in it where that was because the input is closed, else it is full.
 // The count and the closed bit are one word, so that no claim slips in behind a close. Relaxed: a claim publishes
 // nothing; the acquire is on the retired count.
-__device__ mb_word mb_claim_place(mb_word *S, mb_word want, mb_word *place)
+__device__ mb_word mb_claim_place(MB_ARENA *S, mb_word want, mb_word *place)
 {
     mb_word capacity = S[MB_CAPACITY];
     mb_word accepted = MB_LOAD(MB_ACCEPTED);
@@ -115,7 +115,7 @@ __device__ mb_word mb_claim_place(mb_word *S, mb_word want, mb_word *place)
     return done != 0u ? granted : 0u;
 }
 
-__device__ mb_word mb_claim(mb_word *S, mb_word want)
+__device__ mb_word mb_claim(MB_ARENA *S, mb_word want)
 {
     mb_word place = 0u;
     return mb_claim_place(S, want, &place);
@@ -123,7 +123,7 @@ __device__ mb_word mb_claim(mb_word *S, mb_word want)
 
 // Gives back credits that were claimed and for which no message was sent: a route claims before it knows how many its
 // handlers will send. Also behind a close. Relaxed: who claims them acquires the retired count itself.
-__device__ void mb_give_back(mb_word *S, mb_word credits)
+__device__ void mb_give_back(MB_ARENA *S, mb_word credits)
 {
     mb_word accepted = MB_LOAD(MB_ACCEPTED);
     while (!__nv_atomic_compare_exchange_n(&S[MB_ACCEPTED], &accepted,
@@ -135,14 +135,14 @@ __device__ void mb_give_back(mb_word *S, mb_word credits)
 // Whether, of a closed mailbox, all that was accepted is retired. Behind a close the count of accepted messages only
 // falls, by credits given back, and never below the messages sent; what is retired only rises, and never above them. So
 // once the two are equal they stay so.
-__device__ mb_word mb_drained(const mb_word *S)
+__device__ mb_word mb_drained(const MB_ARENA *S)
 {
     mb_word retired = mb_retired(S);
     return retired == (MB_LOAD(MB_ACCEPTED) & MB_COUNT) ? 1u : 0u;
 }
 
 // Refuses all later claims; gives the count so far. Any number of times.
-__device__ mb_word mb_close(mb_word *S)
+__device__ mb_word mb_close(MB_ARENA *S)
 {
     mb_word accepted = MB_LOAD(MB_ACCEPTED);
     while (!__nv_atomic_compare_exchange_n(&S[MB_ACCEPTED], &accepted, accepted | MB_CLOSED, 1, __NV_ATOMIC_RELAXED,
@@ -152,7 +152,7 @@ __device__ mb_word mb_close(mb_word *S)
 }
 
 // Lets claims in again. Relaxed, as the claims are: what the owners need comes with the control word.
-__device__ void mb_reopen(mb_word *S)
+__device__ void mb_reopen(MB_ARENA *S)
 {
     mb_word accepted = MB_LOAD(MB_ACCEPTED);
     while (!__nv_atomic_compare_exchange_n(&S[MB_ACCEPTED], &accepted, accepted & MB_COUNT, 1, __NV_ATOMIC_RELAXED,
@@ -161,7 +161,7 @@ __device__ void mb_reopen(mb_word *S)
 }
 
 // Fills the header of the slot at a lane's `position`; the caller has filled the payload, then publishes.
-__device__ void mb_write_header(mb_word *S, mb_word slot, mb_word priority, mb_word instance, mb_word correlation)
+__device__ void mb_write_header(MB_ARENA *S, mb_word slot, mb_word priority, mb_word instance, mb_word correlation)
 {
     S[slot + MB_HEAD] = priority;
     S[slot + MB_INSTANCE] = instance;
@@ -171,20 +171,20 @@ __device__ void mb_write_header(mb_word *S, mb_word slot, mb_word priority, mb_w
 // Whether the message at a lane's `position` is one of those that are timed. Multiples of 2^32 over the golden ratio
 // lie evenly between 0 and 2^32: one in N is below 2^32 / N, in gaps that are Fibonacci numbers, more than N / 4, and
 // so in step with no batch size.
-__device__ mb_word mb_is_timed(const mb_word *S, mb_word position)
+__device__ mb_word mb_is_timed(const MB_ARENA *S, mb_word position)
 {
     return (position * 2654435769u) >> 1u < S[MB_TIMED_BELOW] ? 1u : 0u;
 }
 
 // Where the time of a lane's message lies. Two positions a lane's length apart have different times, as do two timed
 // ones nearer: so it is not written again before its message was taken.
-__device__ mb_word mb_lane_time(const mb_word *S, mb_word lane, mb_word position)
+__device__ mb_word mb_lane_time(const MB_ARENA *S, mb_word lane, mb_word position)
 {
     return lane + S[MB_LANE_TIMES_AT] + ((position >> S[MB_TIMES_SHIFT]) & S[MB_TIMES_MASK]) * 2u;
 }
 
 // Notes when the message in a slot was sent, behind mb_write_header and before mb_publish.
-__device__ void mb_write_time(mb_word *S, mb_word lane, mb_word slot, mb_word position, mb_word low, mb_word high)
+__device__ void mb_write_time(MB_ARENA *S, mb_word lane, mb_word slot, mb_word position, mb_word low, mb_word high)
 {
     mb_word at = mb_lane_time(S, lane, position);
     S[at] = low;
@@ -195,7 +195,7 @@ __device__ void mb_write_time(mb_word *S, mb_word lane, mb_word slot, mb_word po
 // Notes which priorities a lane has carried, before the message that changes it is published: the owner reads the mark
 // after its acquire of the sequence, so it never takes a mixed lane for one of a single priority. `seen` is the
 // sender's copy of the mark; the new one is returned.
-__device__ mb_word mb_mark_priority(mb_word *S, mb_word lane, mb_word seen, mb_word priority)
+__device__ mb_word mb_mark_priority(MB_ARENA *S, mb_word lane, mb_word seen, mb_word priority)
 {
     if (seen == priority + 1u || seen == MB_MIXED_MARK) {
         return seen;
@@ -206,39 +206,39 @@ __device__ mb_word mb_mark_priority(mb_word *S, mb_word lane, mb_word seen, mb_w
 }
 
 // Release: the slot's payload, its header and the lane's mark.
-__device__ void mb_publish(mb_word *S, mb_word slot, mb_word position)
+__device__ void mb_publish(MB_ARENA *S, mb_word slot, mb_word position)
 {
     MB_RELEASE(slot + MB_SEQUENCE, position + 1u);
 }
 
 // Whether the reply at `position` is there. Acquire: its payload, and all that its handler wrote.
-__device__ mb_word mb_has_reply(const mb_word *S, mb_word slot, mb_word position)
+__device__ mb_word mb_has_reply(const MB_ARENA *S, mb_word slot, mb_word position)
 {
     return MB_ACQUIRE(slot + MB_SEQUENCE) == position + 1u ? 1u : 0u;
 }
 
 // Release: the port has read the replies before `position`; the owner may overwrite them.
-__device__ void mb_return_replies(mb_word *S, mb_word lane, mb_word position)
+__device__ void mb_return_replies(MB_ARENA *S, mb_word lane, mb_word position)
 {
     MB_RELEASE(lane + MB_REPLY_READ, position);
 }
 
 // ---- the owner's side: the pending set -----------------------------------------------------------------------------
 
-__device__ mb_word mb_node(const mb_word *S, const mb_word *P, mb_word node)
+__device__ mb_word mb_node(const MB_ARENA *S, const MB_ARENA *P, mb_word node)
 {
     return P[MBP_POOL] + node * S[MB_SLOT_WORDS]; // nodes count from 1; there is room for `capacity`
 }
 
 // Where the time of a message lies that has MB_FLAG_TIMED: in the lane's slot `at`, whose sequence says its position,
 // or in a node.
-__device__ mb_word mb_time_at(const mb_word *S, const mb_word *P, mb_word port, mb_word at, mb_word node)
+__device__ mb_word mb_time_at(const MB_ARENA *S, const MB_ARENA *P, mb_word port, mb_word at, mb_word node)
 {
     return node == 0u ? mb_lane_time(S, P[MBP_LANES] + port * S[MB_LANE_STRIDE], S[at + MB_SEQUENCE] - 1u)
                       : P[MBP_OWNER] + S[MB_NODE_TIMES_AT] + node * 2u;
 }
 
-__device__ void mb_keep_time(mb_word *S, const mb_word *P, mb_word port, mb_word slot, mb_word node)
+__device__ void mb_keep_time(MB_ARENA *S, const MB_ARENA *P, mb_word port, mb_word slot, mb_word node)
 {
     mb_word from = mb_time_at(S, P, port, slot, 0u);
     mb_word to = mb_time_at(S, P, port, slot, node);
@@ -247,7 +247,7 @@ __device__ void mb_keep_time(mb_word *S, const mb_word *P, mb_word port, mb_word
 }
 
 // Copies a message out of its lane into the list of its port and priority.
-__device__ void mb_pend(mb_word *S, mb_word *P, mb_word port, mb_word slot)
+__device__ void mb_pend(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word slot)
 {
     mb_word node = P[MBP_FREE];
     if (node != 0u) {
@@ -281,7 +281,7 @@ __device__ void mb_pend(mb_word *S, mb_word *P, mb_word port, mb_word slot)
 }
 
 // The highest priority pending of a port, whose summary is not zero.
-__device__ mb_word mb_top(const mb_word *P, mb_word q)
+__device__ mb_word mb_top(const MB_ARENA *P, mb_word q)
 {
     mb_word word = 31u - (mb_word)__clz((int)P[q + MBQ_SUMMARY]);
     return word * 32u + 31u - (mb_word)__clz((int)P[q + MBQ_BITS(word)]);
@@ -290,7 +290,7 @@ __device__ mb_word mb_top(const mb_word *P, mb_word q)
 // Whether the replies of one more message fit. A closed port takes no replies, so it always has room; but the message
 // may be of the next port in its lanes, which came after the sets were last read: then a change shows behind the
 // acquire of the message, and the next pass knows.
-__device__ mb_word mb_has_room(mb_word *S, mb_word *P, mb_word port)
+__device__ mb_word mb_has_room(MB_ARENA *S, MB_ARENA *P, mb_word port)
 {
     mb_word q = MBP_PORT(port);
     mb_word need = S[MB_MAX_REPLIES];
@@ -312,7 +312,7 @@ __device__ mb_word mb_has_room(mb_word *S, mb_word *P, mb_word port)
     return end - P[q + MBQ_READ_SEEN] <= S[MB_REPLY_MASK] + 1u ? 1u : 0u;
 }
 
-__device__ void mb_add_to_batch(mb_word *S, mb_word *P, mb_word port, mb_word at, mb_word node)
+__device__ void mb_add_to_batch(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word at, mb_word node)
 {
     mb_word k = MBP_BATCH(P[MBP_BATCH_COUNT]);
     P[k] = port;
@@ -325,7 +325,7 @@ __device__ void mb_add_to_batch(mb_word *S, mb_word *P, mb_word port, mb_word at
 // ---- the owner's side: taking --------------------------------------------------------------------------------------
 
 // How many messages, at most a batch, a lane shows. Acquire each: the payload, the header and the lane's mark.
-__device__ mb_word mb_full_run(const mb_word *S, mb_word lane, mb_word position)
+__device__ mb_word mb_full_run(const MB_ARENA *S, mb_word lane, mb_word position)
 {
     mb_word n = 0u;
     while (n < MB_BATCH && MB_ACQUIRE(mb_lane_slot(S, lane, position + n) + MB_SEQUENCE) == position + n + 1u) {
@@ -335,7 +335,7 @@ __device__ mb_word mb_full_run(const mb_word *S, mb_word lane, mb_word position)
 }
 
 // The next port of the set at or after `port`, or MB_MAX_PORTS.
-__device__ mb_word mb_next_port(const mb_word *S, const mb_word *P, mb_word port)
+__device__ mb_word mb_next_port(const MB_ARENA *S, const MB_ARENA *P, mb_word port)
 {
     mb_word word = port >> 5u;
     mb_word bits = word < S[MB_PORT_WORDS] ? P[MBP_SET(word)] & (0xffffffffu << (port & 31u)) : 0u;
@@ -350,7 +350,7 @@ __device__ mb_word mb_next_port(const mb_word *S, const mb_word *P, mb_word port
 }
 
 // Moves all that the lanes show into the pending set. The credits bound it.
-__device__ void mb_take_all(mb_word *S, mb_word *P)
+__device__ void mb_take_all(MB_ARENA *S, MB_ARENA *P)
 {
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
         mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
@@ -370,7 +370,7 @@ __device__ void mb_take_all(mb_word *S, mb_word *P)
 // Whether all lanes that show something carry one and the same priority: then the order of the lanes is the order of
 // service, and the pending set (10 of 18 ns a message) can be passed by. 0: nothing to take; MB_MIXED_MARK: mixed; else
 // the mark that they have in common.
-__device__ mb_word mb_look(mb_word *S, mb_word *P)
+__device__ mb_word mb_look(MB_ARENA *S, MB_ARENA *P)
 {
     mb_word common = 0u;
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
@@ -388,7 +388,7 @@ __device__ mb_word mb_look(mb_word *S, mb_word *P)
 }
 
 // How many messages wait, pending or in the lanes: exact up to `most`.
-__device__ mb_word mb_shown(const mb_word *S, const mb_word *P, mb_word most)
+__device__ mb_word mb_shown(const MB_ARENA *S, const MB_ARENA *P, mb_word most)
 {
     mb_word n = P[MBP_WAITING];
     mb_word port = mb_next_port(S, P, 0u);
@@ -400,7 +400,7 @@ __device__ mb_word mb_shown(const mb_word *S, const mb_word *P, mb_word most)
 }
 
 // Takes up to `run` messages from a lane, as far as there is room.
-__device__ void mb_claim_lane(mb_word *S, mb_word *P, mb_word port, mb_word run)
+__device__ void mb_claim_lane(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word run)
 {
     mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
     mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
@@ -415,7 +415,7 @@ __device__ void mb_claim_lane(mb_word *S, mb_word *P, mb_word port, mb_word run)
 // Takes a batch straight from the lanes, a run a port, beginning with the port whose turn it is.
 // The mark is read again behind the acquire of the whole run: a run may hold messages sent after mb_look looked, in a
 // lane that has become mixed, or that was empty then and is of another priority. Such a run waits for the next pass.
-__device__ void mb_claim_straight(mb_word *S, mb_word *P, mb_word mark)
+__device__ void mb_claim_straight(MB_ARENA *S, MB_ARENA *P, mb_word mark)
 {
     mb_word first = mb_next_port(S, P, P[MBP_TURN]);
     if (first == MB_MAX_PORTS) {
@@ -440,7 +440,7 @@ __device__ void mb_claim_straight(mb_word *S, mb_word *P, mb_word mark)
 }
 
 // Takes from one port's list of one priority until it, the room or the batch is at its end.
-__device__ void mb_claim_run(mb_word *S, mb_word *P, mb_word port, mb_word priority, mb_word most)
+__device__ void mb_claim_run(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word priority, mb_word most)
 {
     mb_word q = MBP_PORT(port);
     mb_word node = P[q + MBQ_FIRST(priority)];
@@ -463,16 +463,16 @@ __device__ void mb_claim_run(mb_word *S, mb_word *P, mb_word port, mb_word prior
 
 // Takes a batch from the pending set: the highest priority first, ports of equal priority in turn. A port whose reply
 // lane is full is passed over: it blocks only itself.
-__device__ void mb_claim_pending(mb_word *S, mb_word *P, mb_word most)
+__device__ void mb_claim_pending(MB_ARENA *S, MB_ARENA *P, mb_word most)
 {
     mb_word turn = P[MBP_TURN];
     mb_word best = 1u;
     while (best != 0u && P[MBP_BATCH_COUNT] < most) {
         mb_word from = 0u;
         best = 0u;                                   // priority + 1
-        for (mb_word half = 0u; half < 2u; ++half) { // the ports from the turn on, then those before it
-            mb_word port = mb_next_port(S, P, half == 0u ? turn : 0u);
-            while (port < MB_MAX_PORTS && (half == 0u || port < turn)) {
+        for (mb_word part = 0u; part < 2u; ++part) { // the ports from the turn on, then those before it
+            mb_word port = mb_next_port(S, P, part == 0u ? turn : 0u);
+            while (port < MB_MAX_PORTS && (part == 0u || port < turn)) {
                 mb_word q = MBP_PORT(port);
                 if (P[q + MBQ_SUMMARY] != 0u && mb_top(P, q) + 1u > best && mb_has_room(S, P, port) != 0u) {
                     best = mb_top(P, q) + 1u;
@@ -491,13 +491,13 @@ __device__ void mb_claim_pending(mb_word *S, mb_word *P, mb_word most)
 
 // ---- the owner's side: control -------------------------------------------------------------------------------------
 
-__device__ void mb_answer(mb_word *S, mb_word *P, mb_word state)
+__device__ void mb_answer(MB_ARENA *S, MB_ARENA *P, mb_word state)
 {
     P[MBP_STATE] = state;
     MB_RELEASE(P[MBP_OWNER] + MB_ANSWER, ((P[MBP_CONTROL] - 1u) >> 2u) << 3u | state);
 }
 
-__device__ void mb_open(mb_word *S, mb_word *P, mb_word shard)
+__device__ void mb_open(MB_ARENA *S, MB_ARENA *P, mb_word shard)
 {
     P[MBP_SHARD] = shard;
     P[MBP_LANES] = mb_lane(S, shard, 0u);
@@ -508,7 +508,7 @@ __device__ void mb_open(mb_word *S, mb_word *P, mb_word shard)
 
 // A closed port of which nothing is left in this shard is acknowledged, so that its lanes can go to another. The epoch
 // says which closing was meant.
-__device__ void mb_acknowledge_gone(mb_word *S, mb_word *P)
+__device__ void mb_acknowledge_gone(MB_ARENA *S, MB_ARENA *P)
 {
     mb_word open = 0u;
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
@@ -528,7 +528,7 @@ __device__ void mb_acknowledge_gone(mb_word *S, mb_word *P)
 }
 
 // Rereads the port sets after a change. A port that has come back takes its lanes over where they stood.
-__device__ void mb_reread_ports(mb_word *S, mb_word *P, mb_word epoch)
+__device__ void mb_reread_ports(MB_ARENA *S, MB_ARENA *P, mb_word epoch)
 {
     P[MBP_EPOCH] = epoch;
     for (mb_word word = 0u; word < S[MB_PORT_WORDS]; ++word) {
@@ -540,7 +540,7 @@ __device__ void mb_reread_ports(mb_word *S, mb_word *P, mb_word epoch)
 
 // Obeys a new control word. What was asked for is answered with its number, so that an old answer is never taken for a
 // new one. Close overrides pause.
-__device__ void mb_obey(mb_word *S, mb_word *P, mb_word control)
+__device__ void mb_obey(MB_ARENA *S, MB_ARENA *P, mb_word control)
 {
     P[MBP_CONTROL] = control + 1u;
     mb_word command = control & 3u;
@@ -549,13 +549,13 @@ __device__ void mb_obey(mb_word *S, mb_word *P, mb_word control)
 
 // ---- the owner's side: replies and letters -------------------------------------------------------------------------
 
-__device__ mb_word mb_is_gone(const mb_word *P, mb_word port)
+__device__ mb_word mb_is_gone(const MB_ARENA *P, mb_word port)
 {
     return (P[MBP_GONE(port >> 5u)] >> (port & 31u)) & 1u;
 }
 
 // The header of the port's reply `n` behind those written, an answer to the message at `at`.
-__device__ void mb_head_reply(mb_word *S, mb_word *P, mb_word port, mb_word n, mb_word at, mb_word flags)
+__device__ void mb_head_reply(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word n, mb_word at, mb_word flags)
 {
     mb_word slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), P[MBP_PORT(port) + MBQ_REPLIES] + n);
     S[slot + MB_HEAD] = (S[at + MB_HEAD] & 255u) | flags;
@@ -567,7 +567,7 @@ __device__ void mb_head_reply(mb_word *S, mb_word *P, mb_word port, mb_word n, m
     }
 }
 
-__device__ void mb_publish_replies(mb_word *S, mb_word *P, mb_word port)
+__device__ void mb_publish_replies(MB_ARENA *S, MB_ARENA *P, mb_word port)
 {
     mb_word q = MBP_PORT(port);
     mb_word lane = mb_reply_lane(S, P[MBP_OWNER], port);
@@ -579,13 +579,13 @@ __device__ void mb_publish_replies(mb_word *S, mb_word *P, mb_word port)
     P[q + MBQ_PUBLISHED] = P[q + MBQ_REPLIES];
 }
 
-__device__ mb_word mb_letter_slot(const mb_word *S, mb_word owner, mb_word position)
+__device__ mb_word mb_letter_slot(const MB_ARENA *S, mb_word owner, mb_word position)
 {
     return owner + S[MB_LETTERS_AT] + (position & S[MB_LETTER_MASK]) * S[MB_SLOT_WORDS];
 }
 
 // Copies a message that will not be handled to where the host finds it. Never waits: without room it is only counted.
-__device__ void mb_write_letter(mb_word *S, mb_word *P, mb_word at, mb_word reason)
+__device__ void mb_write_letter(MB_ARENA *S, MB_ARENA *P, mb_word at, mb_word reason)
 {
     if (S[MB_LETTERS] == 0u) {
         return;
@@ -607,7 +607,7 @@ __device__ void mb_write_letter(mb_word *S, mb_word *P, mb_word at, mb_word reas
 }
 
 // Credits go back. Release: the owner has finished with the slots, and the replies are visible before the credit.
-__device__ void mb_retire(mb_word *S, mb_word *P)
+__device__ void mb_retire(MB_ARENA *S, MB_ARENA *P)
 {
     MB_RELEASE(P[MBP_OWNER] + MB_RETIRED, P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED]);
 }
@@ -617,7 +617,7 @@ __device__ void mb_retire(mb_word *S, mb_word *P)
 // ---- the owner's side: a pass --------------------------------------------------------------------------------------
 
 // Hears what the host has to say: a command, ports that came or went. Gives the control word.
-__device__ mb_word mb_hear(mb_word *S, mb_word *P)
+__device__ mb_word mb_hear(MB_ARENA *S, MB_ARENA *P)
 {
     mb_word control = MB_ACQUIRE(MB_CONTROL);
     if (control + 1u != P[MBP_CONTROL]) {
@@ -636,7 +636,7 @@ __device__ mb_word mb_hear(mb_word *S, mb_word *P)
 
 // Claims the next batch; gives its size. 0: nothing to do, or the state (P[MBP_STATE]) does not let it.
 // The control word is read before the lanes: what was accepted before a close is then seen before the end.
-__device__ mb_word mb_begin(mb_word *S, mb_word *P)
+__device__ mb_word mb_begin(MB_ARENA *S, MB_ARENA *P)
 {
     mb_word control = mb_hear(S, P);
     if (S[MB_KEEP] != 0u && (P[MBP_STATE] == MB_RUNNING || P[MBP_STATE] == MB_PAUSED)) {
@@ -670,7 +670,7 @@ __device__ mb_word mb_begin(mb_word *S, mb_word *P)
 }
 
 // Whether the owner may sleep: nothing has changed since its last pass, and the lanes it serves are empty.
-__device__ mb_word mb_idle(mb_word *S, mb_word *P)
+__device__ mb_word mb_idle(MB_ARENA *S, MB_ARENA *P)
 {
     if (MB_ACQUIRE(MB_CONTROL) + 1u != P[MBP_CONTROL] || MB_ACQUIRE(MB_PORT_EPOCH) != P[MBP_EPOCH]) {
         return 0u;
@@ -686,7 +686,7 @@ __device__ mb_word mb_idle(mb_word *S, mb_word *P)
 
 // The handler of a batch's message k wrote `replies` replies into the port's next reply slots; their headers follow.
 // `flags` is 0 or MB_FLAG_FAULT.
-__device__ void mb_handled(mb_word *S, mb_word *P, mb_word k, mb_word replies, mb_word flags)
+__device__ void mb_handled(MB_ARENA *S, MB_ARENA *P, mb_word k, mb_word replies, mb_word flags)
 {
     mb_word port = P[MBP_BATCH(k)];
     mb_word at = P[MBP_BATCH(k) + 1u];
@@ -709,7 +709,7 @@ __device__ void mb_handled(mb_word *S, mb_word *P, mb_word k, mb_word replies, m
 }
 
 // Publishes the batch: its replies, then its credits.
-__device__ void mb_finish(mb_word *S, mb_word *P)
+__device__ void mb_finish(MB_ARENA *S, MB_ARENA *P)
 {
     for (mb_word k = 0u; k < P[MBP_BATCH_COUNT]; ++k) {
         mb_word q = MBP_PORT(P[MBP_BATCH(k)]);
@@ -733,7 +733,7 @@ __device__ void mb_finish(mb_word *S, mb_word *P)
 
 // After a batch of `batch` was cut to its first `done` (at least 1) and finished: the rest is claimed again, as the
 // next batch's beginning. It stays so while the owner is paused.
-__device__ void mb_keep_rest(mb_word *S, mb_word *P, mb_word done, mb_word batch)
+__device__ void mb_keep_rest(MB_ARENA *S, MB_ARENA *P, mb_word done, mb_word batch)
 {
     for (mb_word k = done; k < batch; ++k) {
         P[MBP_PORT(P[MBP_BATCH(k)]) + MBQ_RESERVED] = 0u;

@@ -5,6 +5,9 @@
 #define SLRI_ABI_MAILBOX_LAYOUT_H
 
 typedef unsigned mb_word;
+#ifndef MB_ARENA
+#define MB_ARENA mb_word // of S and P: OpenCL C, which takes this text as it is, adds its address space
+#endif
 
 #define MB_LINE 32u // words between things with different writers: two 64-byte lines, because they are fetched in pairs
 #define MB_BATCH 32u

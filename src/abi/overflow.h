@@ -17,7 +17,7 @@
 #define SLRI_ABI_OVERFLOW_H
 
 // Makes the first message of a port's list the victim if it is before the one found so far.
-__device__ void mb_weigh(const mb_word *S, mb_word *P, mb_word port, mb_word priority)
+__device__ void mb_weigh(const MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word priority)
 {
     mb_word node = P[MBP_PORT(port) + MBQ_FIRST(priority)];
     mb_word found = P[MBP_VICTIM_NODE];
@@ -39,7 +39,7 @@ __device__ void mb_weigh(const mb_word *S, mb_word *P, mb_word port, mb_word pri
 
 // The message to evict is first in its list: a list is one port's and one priority's, in the order of acceptance. With
 // MB_EVICT_LOWEST a port's lowest list is enough.
-__device__ void mb_find_victim(const mb_word *S, mb_word *P)
+__device__ void mb_find_victim(const MB_ARENA *S, MB_ARENA *P)
 {
     P[MBP_VICTIM_NODE] = 0u;
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
@@ -58,7 +58,7 @@ __device__ void mb_find_victim(const mb_word *S, mb_word *P)
 }
 
 // Takes the first message off a port's list.
-__device__ void mb_unlink(mb_word *S, mb_word *P, mb_word port, mb_word priority)
+__device__ void mb_unlink(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word priority)
 {
     mb_word q = MBP_PORT(port);
     mb_word next = S[mb_node(S, P, P[q + MBQ_FIRST(priority)])];
@@ -76,7 +76,7 @@ __device__ void mb_unlink(mb_word *S, mb_word *P, mb_word port, mb_word priority
 
 // Tells the sender, where the handler replies at all and the port has room: a port that does not read its replies must
 // not keep the owner from evicting.
-__device__ void mb_notice(mb_word *S, mb_word *P, mb_word port, mb_word at)
+__device__ void mb_notice(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word at)
 {
     if (S[MB_MAX_REPLIES] == 0u || P[MBP_SILENT] != 0u || mb_is_gone(P, port) != 0u || mb_has_room(S, P, port) == 0u) {
         return;
@@ -87,7 +87,7 @@ __device__ void mb_notice(mb_word *S, mb_word *P, mb_word port, mb_word at)
     P[MBP_NOTICED(port >> 5u)] |= 1u << (port & 31u);
 }
 
-__device__ void mb_evict(mb_word *S, mb_word *P)
+__device__ void mb_evict(MB_ARENA *S, MB_ARENA *P)
 {
     mb_find_victim(S, P);
     mb_word port = P[MBP_VICTIM_PORT];
@@ -103,7 +103,7 @@ __device__ void mb_evict(mb_word *S, mb_word *P)
 }
 
 // Publishes what the evictions have done: notices, counts, credits.
-__device__ void mb_publish_evictions(mb_word *S, mb_word *P)
+__device__ void mb_publish_evictions(MB_ARENA *S, MB_ARENA *P)
 {
     for (mb_word word = 0u; word < S[MB_PORT_WORDS]; ++word) {
         mb_word bits = P[MBP_NOTICED(word)];
@@ -120,7 +120,7 @@ __device__ void mb_publish_evictions(mb_word *S, mb_word *P)
 
 // A message that was claimed and that no handler has begun goes back to where it was first, to be weighed with the
 // others.
-__device__ void mb_put_back(mb_word *S, mb_word *P)
+__device__ void mb_put_back(MB_ARENA *S, MB_ARENA *P)
 {
     mb_word port = P[MBP_BATCH(0u)];
     mb_word at = P[MBP_BATCH(0u) + 1u];
@@ -144,7 +144,7 @@ __device__ void mb_put_back(mb_word *S, mb_word *P)
 }
 
 // Takes what the lanes show and evicts what is too much.
-__device__ void mb_keep(mb_word *S, mb_word *P)
+__device__ void mb_keep(MB_ARENA *S, MB_ARENA *P)
 {
     mb_word waited = P[MBP_WAITING];
     if (P[MBP_BATCH_COUNT] != 0u) {
@@ -180,7 +180,7 @@ __device__ void mb_keep(mb_word *S, mb_word *P)
 }
 
 // Takes one message.
-__device__ void mb_claim_one(mb_word *S, mb_word *P)
+__device__ void mb_claim_one(MB_ARENA *S, MB_ARENA *P)
 {
     mb_claim_pending(S, P, 1u);
     if (P[MBP_BATCH_COUNT] != 0u) {

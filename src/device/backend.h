@@ -191,6 +191,8 @@ struct slri_shard {
     uint32_t *shared, *own; // S and P of abi/mailbox.h, after mb_open
     uint32_t number, shards;
     slr_ring_mode mode; // as planned
+    void *program;      // the backend's, with its entry; NULL: the handler is a function of the host
+    const struct slri_entry *entry;
     slri_handler *handler;
     void *handler_self;
     const struct slri_bound *bound;
@@ -217,11 +219,11 @@ struct slri_shard {
     uint64_t unsent;
 
     // Called by the owner after it has published: wakes receivers, and senders out of credit.
-    // `batch`: how many entries of MBP_BATCH it was about.
+    // `batch`: how many entries of MBP_BATCH it was about, or SLRI_ALL_PORTS: the owner's words are not to be read.
     void (*published)(struct slri_shard *shard, uint32_t batch);
-    // Called by the owner when its answer to a control word has changed. When it has ended or stopped, this is its last
-    // touch of the shard.
-    void (*answered)(struct slri_shard *shard);
+    // Called by the owner when its answer to a control word has changed: an MB_RUNNING and so on. When it has ended or
+    // stopped, this is its last touch of the shard.
+    void (*answered)(struct slri_shard *shard, uint32_t state);
     // NULL, or called by the owner behind each message that faulted, when it is published and before the next is
     // handled: the ring kernel may be paused then.
     void (*faulted)(struct slri_shard *shard);
@@ -231,6 +233,9 @@ struct slri_shard {
     uint64_t timeout_ns;
     struct slri_box *box;
     void (*abandoned)(struct slri_shard *shard);
+    // Called for an owner that is a device's, by who watches it, when it has been lost: the ring kernel fails. From
+    // then on who calls this owns the shard: it obeys control, and handles nothing.
+    void (*lost)(struct slri_shard *shard, const char *why);
 
     struct slri_histogram *latency; // of the messages that are timed, until they are published; NULL: none is
 
@@ -254,6 +259,7 @@ struct slri_shard {
     uint64_t idle_since_ns, linger_until_ns;
     uint32_t told_control, told_state; // what `answered` was last called for
     uint32_t handling;                 // the message of the batch that a handler with a deadline works on
+    struct slri_resident *resident;    // the group of a kernel that stays, which owns it while it runs
 };
 
 // The state of one of the shard's instances, or NULL.
@@ -305,6 +311,8 @@ static inline void slri_shard_time(struct slri_shard *shard, uint32_t done)
     if (shard->own[MBP_TIMED] & MB_FLAG_TIMED)
         slri_shard_note_latencies(shard, done);
 }
+
+#define SLRI_ALL_PORTS UINT32_MAX
 
 #define SLRI_ASLEEP 1u
 #define SLRI_ASLEEP_PAUSED 2u
@@ -368,6 +376,10 @@ struct slri_backend {
                                    uint32_t capability, slr_resources *out);
     // How a ring kernel will run. UNSUPPORTED: it cannot, or not in the mode that the device was opened for.
     slr_status (*ring_plan)(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
+    // Of ring kernels that are planned as persistent: memory for mailboxes and states, zeroed, at the same addresses
+    // for host and device.
+    slr_status (*ring_memory_create)(void *device, uint64_t bytes, void **memory);
+    void (*ring_memory_destroy)(void *device, void *memory, uint64_t bytes);
     slr_status (*shard_start)(void *device, struct slri_shard *shard);
     void (*shard_wake)(struct slri_shard *shard); // after `asleep` was taken back to 0 by the caller
 };

@@ -274,7 +274,7 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
         shard->told_control = P[MBP_CONTROL];
         shard->told_state = P[MBP_STATE];
         bool over = P[MBP_STATE] == MB_ENDED || P[MBP_STATE] == MB_STOPPED;
-        shard->answered(shard); // when over: not a word of the shard is read behind this
+        shard->answered(shard, P[MBP_STATE]); // when over: not a word of the shard is read behind this
         return over ? SLRI_PASS_OVER : SLRI_PASS_WORKED;
     }
     if (ready != 0 || evicted || asked)

@@ -343,14 +343,25 @@ static bool finds_needs(const struct slri_c_emitter *c, const struct slri_instr 
     return false;
 }
 
-static void put_prelude(const struct slri_module *module, const struct slri_entry *only,
-                        const struct slri_opencl_options *options, struct slri_text *out)
+static struct needs find_needs(const struct slri_module *module)
 {
     struct slri_c_emitter c = {.module = module};
     struct needs needs = {.largest = 64};
-    bool has_handlers = false;
     for (uint32_t i = 0; i < module->functions; i++)
         slri_c_any(&c, module->function[i]->body, finds_needs, &needs);
+    return needs;
+}
+
+uint64_t slri_opencl_dump_bytes(const struct slri_module *module)
+{
+    return find_needs(module).largest;
+}
+
+static void put_prelude(const struct slri_module *module, const struct slri_entry *only,
+                        const struct slri_opencl_options *options, struct slri_text *out)
+{
+    struct needs needs = find_needs(module);
+    bool has_handlers = false;
     for (uint32_t i = 0; i < module->entries; i++)
         has_handlers |= module->entry[i].kind != SLRI_ENTRY_KERNEL && (!only || only == &module->entry[i]);
     slri_text_puts(out, options->c11_atomics ? "#define SLRI_C11_ATOMICS\n" : "");

@@ -45,6 +45,7 @@ struct slri_opencl_options {
 slr_status slri_emit_opencl(const struct slri_module *module, const struct slri_entry *entry,
                             const struct slri_opencl_options *options, struct slri_text *out);
 
+uint64_t slri_opencl_dump_bytes(const struct slri_module *module); // of a handler's slri_call.dump, aligned to 16
 uint64_t slri_opencl_shared_bytes(const struct slri_entry *entry); // of a handler's `shared`; at least 8
 
 #endif

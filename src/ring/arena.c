@@ -138,10 +138,29 @@ static void set_initial(const slr_ring *ring, struct slri_shard *shard)
         memcpy(shard->states + i * state_stride(ring), ring->initial_state, ring->state_bytes);
 }
 
+// Memory that owners work in: the device's, where it owns the mailbox.
+static void *reserve(const slr_ring *ring, uint64_t bytes)
+{
+    const slr_device *device = ring->device;
+    void *memory = NULL;
+    if (ring->mode != SLR_RING_PERSISTENT)
+        return slri_map_reserve(bytes);
+    return device->backend->ring_memory_create(device->self, bytes, &memory) == SLR_OK ? memory : NULL;
+}
+
+static void release(const slr_ring *ring, void *memory, uint64_t bytes)
+{
+    const slr_device *device = ring->device;
+    if (memory && ring->mode == SLR_RING_PERSISTENT)
+        device->backend->ring_memory_destroy(device->self, memory, bytes);
+    else if (memory)
+        slri_map_release(memory, bytes);
+}
+
 // The states of a shard's instances, on lines of their own, so that two workers never share one.
 static slr_status create_states(slr_ring *ring, struct slri_shard *shard, uint64_t bytes)
 {
-    shard->states = slri_map_reserve(bytes);
+    shard->states = reserve(ring, bytes);
     if (!shard->states)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u instances of %u B", ring->name, ring->instances,
                          ring->state_bytes);
@@ -217,6 +236,8 @@ static slr_status create_handler(slr_ring *ring, struct slri_shard *shard)
         return SLR_OK;
     if (ring->on_batch)
         return shard->batch_handler ? SLR_OK : slri_batch_create(ring, shard);
+    if (ring->mode == SLR_RING_PERSISTENT)
+        return SLR_OK; // the kernel that stays has it
     if (ring->program)
         return device->backend->handler_create(device->self, ring->program->self, ring->entry, &shard->handler,
                                                &shard->handler_self);
@@ -262,6 +283,8 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .number = number,
                                  .shards = ring->shards,
                                  .mode = ring->mode,
+                                 .program = ring->program ? ring->program->self : NULL,
+                                 .entry = ring->entry,
                                  .bound = ring->bound,
                                  .state_stride = state_stride(ring),
                                  .state_bytes = ring->state_bytes,
@@ -277,8 +300,9 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .operate = slri_ring_operate_all,
                                  .faulted = ring->fault_policy == SLR_FAULT_GO_ON ? NULL : slri_ring_faulted,
                                  .timeout_ns = ring->handler_timeout_ns,
-                                 .abandoned = slri_ring_abandoned};
-    shard->own = slri_map_reserve(ring->own_bytes);
+                                 .abandoned = slri_ring_abandoned,
+                                 .lost = slri_ring_lost};
+    shard->own = reserve(ring, ring->own_bytes);
     if (!shard->own)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox", ring->name);
     mb_open(ring->S, shard->own, number);
@@ -306,7 +330,7 @@ slr_status slri_arena_create(slr_ring *ring)
     ring->arena_bytes = l.total * 4;
     ring->own_bytes = latency_at(ring) + (ring->latency_every ? sizeof(struct slri_histogram) : 0);
     ring->states_bytes = instances_of(ring, 0) * state_stride(ring);
-    ring->S = slri_map_reserve(ring->arena_bytes);
+    ring->S = reserve(ring, ring->arena_bytes);
     if (!ring->S)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox of %zu B", ring->name,
                          ring->arena_bytes);
@@ -325,10 +349,8 @@ slr_status slri_arena_create(slr_ring *ring)
 static void destroy_shard(slr_ring *ring, struct slri_shard *shard)
 {
     const slr_device *device = ring->device;
-    if (shard->own)
-        slri_map_release(shard->own, ring->own_bytes);
-    if (shard->states)
-        slri_map_release(shard->states, ring->states_bytes);
+    release(ring, shard->own, ring->own_bytes);
+    release(ring, shard->states, ring->states_bytes);
     if (shard->batch_handler)
         slri_batch_destroy(shard);
     if (shard->handler && ring->program)
@@ -352,8 +374,7 @@ void slri_arena_destroy(slr_ring *ring)
     slri_free(allocator, ring->lane, ring->max_ports * sizeof *ring->lane);
     slri_free(allocator, ring->seen, ring->shards * sizeof *ring->seen);
     slri_free(allocator, ring->shard, ring->shards * sizeof *ring->shard);
-    if (ring->S)
-        slri_map_release(ring->S, ring->arena_bytes);
+    release(ring, ring->S, ring->arena_bytes);
     ring->S = NULL;
     ring->shard = NULL;
     ring->lane = NULL;

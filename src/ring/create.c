@@ -318,6 +318,8 @@ static slr_status plan(slr_ring *ring)
     ring->mode = plan.mode;
     ring->shards = plan.shards;
     memcpy(ring->mode_reason, plan.reason, sizeof ring->mode_reason);
+    if (ring->mode == SLR_RING_PERSISTENT)
+        ring->latency_every = 0; // its owner has no clock that the host can compare with
     return SLR_OK;
 }
 

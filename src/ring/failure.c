@@ -157,6 +157,11 @@ void slri_ring_abandoned(struct slri_shard *shard)
     slri_box_let_go(box);
 }
 
+void slri_ring_lost(struct slri_shard *shard, const char *why)
+{
+    slri_ring_fail(shard->ring, why);
+}
+
 // ---- quiet points -------------------------------------------------------------------------------------------------
 static uint32_t current_command(const slr_ring *ring)
 {

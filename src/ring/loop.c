@@ -58,7 +58,7 @@ static void hear(slr_context *loop)
         return;
     loop->told_control = P[MBP_CONTROL];
     if (state_of(loop) != MB_STOPPED)
-        slri_ring_answered(loop->shard);
+        slri_ring_answered(loop->shard, state_of(loop));
 }
 
 // Whether nothing will come any more.
@@ -346,7 +346,7 @@ static void run(void *arg)
     decide(loop, status);
     if (state_of(loop) != MB_STOPPED)
         mb_answer(loop->shard->shared, loop->shard->own, MB_ENDED);
-    slri_ring_answered(loop->shard); // from here on only slri_loop_join knows the thread
+    slri_ring_answered(loop->shard, state_of(loop)); // from here on only slri_loop_join knows the thread
 }
 
 void slri_loop_describe(const slr_context *loop, char *out, size_t room)

@@ -161,21 +161,31 @@ void slri_ring_wake_host(slr_ring *ring)
 
 // ---- called by the owners of the shards ----------------------------------------------------------------------------
 
+static void tell_port(slr_ring *ring, uint32_t port)
+{
+    // Acquire: the waker was made before its lane's first message.
+    struct slri_waker *waker = __atomic_load_n(&ring->lane[port].waker, __ATOMIC_ACQUIRE);
+    if (waker &&
+        (__atomic_load_n(&waker->asleep, __ATOMIC_RELAXED) | __atomic_load_n(&waker->polled, __ATOMIC_RELAXED)))
+        slri_waker_wake(waker);
+}
+
 void slri_ring_tell(struct slri_shard *shard, uint32_t batch)
 {
     slr_ring *ring = shard->ring;
     const uint32_t *P = shard->own;
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // what was published, before the looks at who sleeps
+    if (batch == SLRI_ALL_PORTS) {
+        for (uint32_t port = 0; port < ring->max_ports && ring->max_replies; ++port)
+            tell_port(ring, port); // to look for nothing, most of them
+        batch = 0;
+    }
     uint32_t last = UINT32_MAX;
     for (uint32_t k = 0; k < batch && ring->max_replies; ++k) {
         uint32_t port = P[MBP_BATCH(k)];
-        if (port == last)
-            continue;
+        if (port != last)
+            tell_port(ring, port);
         last = port;
-        // Acquire: the waker was made before its lane's first message.
-        struct slri_waker *waker = __atomic_load_n(&ring->lane[port].waker, __ATOMIC_ACQUIRE);
-        if (__atomic_load_n(&waker->asleep, __ATOMIC_RELAXED) | __atomic_load_n(&waker->polled, __ATOMIC_RELAXED))
-            slri_waker_wake(waker);
     }
     if (slri_ring_drops(ring))
         slri_ring_evicted(shard);
@@ -195,10 +205,9 @@ void slri_ring_published(struct slri_shard *shard, uint32_t batch)
         slri_relay_published(shard);
 }
 
-void slri_ring_answered(struct slri_shard *shard)
+void slri_ring_answered(struct slri_shard *shard, uint32_t state)
 {
     slr_ring *ring = shard->ring;
-    uint32_t state = shard->own[MBP_STATE];
     if (state != MB_ENDED && state != MB_STOPPED) {
         slri_ring_raise_event(ring);
         return;

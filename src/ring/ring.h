@@ -170,7 +170,7 @@ void slri_ring_wake_host(slr_ring *ring);                        // of those the
 void slri_ring_published(struct slri_shard *shard, uint32_t batch);
 void slri_ring_tell(struct slri_shard *shard,
                     uint32_t batch); // its part that may be called under `lock`: not of routes
-void slri_ring_answered(struct slri_shard *shard);
+void slri_ring_answered(struct slri_shard *shard, uint32_t state);
 slr_delivery slri_ring_delivery(const slr_ring *ring, struct slri_call *call); // what a host handler is given
 uint32_t slri_ring_host_handler(void *self, struct slri_call *call);
 
@@ -222,6 +222,7 @@ bool slri_ring_fail_untold(slr_ring *ring, const char *why); // without waking w
 bool slri_ring_fail(slr_ring *ring, const char *why);        // false: it was not running
 void slri_ring_faulted(struct slri_shard *shard);
 void slri_ring_abandoned(struct slri_shard *shard);
+void slri_ring_lost(struct slri_shard *shard, const char *why);
 void slri_bell_ring(struct slri_bell *bell);
 
 // create.c

@@ -66,6 +66,11 @@ static slr_status check_source(const slr_ring *from, const slr_route_desc *desc)
     if (from->main)
         return SLRI_FAIL(INVALID, "ring kernel '%s' has a main, which sends for itself: no route leads from it",
                          from->name);
+    if (from->mode == SLR_RING_PERSISTENT)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "ring kernel '%s' is persistent, and its routes need an owner that is a thread of the host: "
+                         "open the device with ring=relaunch",
+                         from->name);
     if (from->reply_bytes == 0 && !desc->outlet)
         return SLRI_FAIL(INVALID, "ring kernel '%s' never replies: nothing would go along a route from it", from->name);
     return SLR_OK;

@@ -80,7 +80,8 @@ typedef struct slri_cl_event_object *slri_cl_event;
     X(int32_t, EnqueueSVMMemFill,                                                                                      \
       (slri_cl_queue, void *to, const void *pattern, size_t pattern_bytes, size_t bytes, uint32_t waits,               \
        const slri_cl_event *, slri_cl_event *))                                                                        \
-    X(int32_t, SetKernelArgSVMPointer, (slri_cl_kernel, uint32_t index, const void *value))
+    X(int32_t, SetKernelArgSVMPointer, (slri_cl_kernel, uint32_t index, const void *value))                            \
+    X(int32_t, SetKernelExecInfo, (slri_cl_kernel, uint32_t what, size_t bytes, const void *value))
 
 struct slri_cl {
 #define SLRI_CL_MEMBER(result, name, parameters) result(*name) parameters;
@@ -154,6 +155,7 @@ struct slri_cl {
 #define SLRI_CL_QUEUE_PRIORITY_HIGH 1u
 #define SLRI_CL_QUEUE_PRIORITY_MEDIUM 2u
 #define SLRI_CL_QUEUE_PRIORITY_LOW 4u
+#define SLRI_CL_KERNEL_EXEC_INFO_SVM_PTRS 0x11b6u
 #define SLRI_CL_BUFFER_CREATE_TYPE_REGION 0x1220u
 #define SLRI_CL_MEM_READ_WRITE 1u
 #define SLRI_CL_MEM_USE_HOST_PTR 8u

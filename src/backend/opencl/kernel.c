@@ -53,10 +53,16 @@ static void destroy_built(struct slri_opencl *opencl, struct built *built)
     slri_free(opencl->allocator, built, sizeof *built);
 }
 
+const struct slri_module *slri_cl_program_module(const void *program)
+{
+    return ((const struct program *)program)->module;
+}
+
 void slri_cl_program_destroy(void *device, void *program)
 {
     struct slri_opencl *opencl = device;
     struct program *made = program;
+    slri_cl_staying_drop(opencl, program);
     while (made->ready) {
         struct ready *next = made->ready->next;
         slri_free(opencl->allocator, made->ready, sizeof *made->ready);

@@ -156,3 +156,38 @@ void slri_cl_buffer_destroy(void *device, void *memory, uint64_t bytes)
     struct slri_cl_chunk chunk = take_out(opencl, memory);
     free_chunk(opencl, &chunk);
 }
+
+// ---- for ring kernels ----------------------------------------------------------------------------------------------
+
+// Mailboxes are large and mostly never touched. What the driver gives fresh from the system is zeros already, and
+// pages that are only read cost nothing: so look first.
+static void clear(unsigned char *memory, uint64_t bytes)
+{
+    enum { PAGE = 4096 };
+    static const unsigned char zeros[PAGE];
+    for (uint64_t at = 0; at < bytes; at += PAGE) {
+        size_t here = bytes - at < PAGE ? (size_t)(bytes - at) : PAGE;
+        if (memcmp(memory + at, zeros, here) != 0)
+            memset(memory + at, 0, here);
+    }
+}
+
+slr_status slri_cl_ring_memory_create(void *device, uint64_t bytes, void **memory)
+{
+    struct slri_opencl *opencl = device;
+    struct slri_cl_chunk chunk = {.bytes = bytes};
+    if (bytes > opencl->facts.most_buffer_bytes)
+        return no_memory(opencl, bytes);
+    chunk.address = opencl->cl->SVMAlloc(opencl->context, SLRI_CL_MEM_READ_WRITE | SLRI_CL_MEM_SVM_FINE_GRAIN_BUFFER,
+                                         bytes, 128); // two lines (MB_LINE); PoCL has no more
+    if (!chunk.address)
+        return no_memory(opencl, bytes);
+    clear(chunk.address, bytes);
+    slr_status status = insert(opencl, &chunk);
+    if (status != SLR_OK) {
+        free_chunk(opencl, &chunk);
+        return status;
+    }
+    *memory = chunk.address;
+    return SLR_OK;
+}

@@ -160,7 +160,8 @@ static void opencl_close(void *device)
     slri_cl_rings_close(opencl);
     slri_queue_pool_stop(&opencl->pool);
     slri_cl_stream_destroy(opencl, opencl->own);
-    opencl->cl->ReleaseContext(opencl->context);
+    if (!opencl->lost)
+        opencl->cl->ReleaseContext(opencl->context);
     slri_mutex_destroy(&opencl->stay_lock);
     slri_mutex_destroy(&opencl->own_lock);
     slri_mutex_destroy(&opencl->memory_lock);
@@ -257,5 +258,7 @@ const struct slri_backend slri_backend_opencl = {
     .kernel_prepare = slri_cl_kernel_prepare,
     .ring_plan = slri_cl_ring_plan,
     .shard_start = slri_cl_shard_start,
-    .shard_wake = slri_owners_wake,
+    .shard_wake = slri_cl_shard_wake,
+    .ring_memory_create = slri_cl_ring_memory_create,
+    .ring_memory_destroy = slri_cl_buffer_destroy,
 };

@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "device/backend.h"
 #include "device/owner.h"
+#include "device/resident.h"
 #include "device/queue_pool.h"
 
 // What a device says of itself, asked once.
@@ -49,6 +50,11 @@ struct slri_opencl {
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
     struct slri_owners hosts; // of ring kernels whose handlers are functions of the host
+    struct slri_residents residents;
+    slri_mutex staying_lock; // resident.c's, of the next two
+    struct slri_cl_staying *staying;
+    uint32_t groups_taken;
+    bool lost; // atomic: a kernel that stays would not end: what it can touch is kept until the process ends
 
     slri_mutex memory_lock;
     struct slri_cl_chunk *chunk; // by address
@@ -95,10 +101,19 @@ uint32_t slri_cl_groups_that_stay(struct slri_opencl *opencl);
 // kernel.c
 slr_status slri_cl_program_create(void *device, const struct slri_module *module, void **program);
 void slri_cl_program_destroy(void *device, void *program);
+const struct slri_module *slri_cl_program_module(const void *program);
 slr_status slri_cl_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
                                   const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
 slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, const struct slri_command *command,
                             slri_cl_event *event);
+
+// resident.c: kernels that stay.
+// Gives a handler of a program groups, at most `want` and at least 1, and keeps them for it until the program goes; 0:
+// all are taken, or there is no memory.
+uint32_t slri_cl_staying_take(struct slri_opencl *opencl, void *program, const struct slri_entry *entry, uint32_t want);
+slr_status slri_cl_staying_start(struct slri_opencl *opencl, struct slri_shard *shard);
+void slri_cl_staying_drop(struct slri_opencl *opencl, const void *program); // before the program goes
+slr_status slri_cl_ring_memory_create(void *device, uint64_t bytes, void **memory);
 
 // ring.c: ring kernels.
 const char *slri_cl_ring_mode_name(slr_ring_mode mode);
@@ -107,6 +122,7 @@ void slri_cl_rings_open(struct slri_opencl *opencl);
 void slri_cl_rings_close(struct slri_opencl *opencl);
 slr_status slri_cl_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
 slr_status slri_cl_shard_start(void *device, struct slri_shard *shard);
+void slri_cl_shard_wake(struct slri_shard *shard);
 
 // stream.c
 slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, struct slri_cl_stream **out);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether kernels can stay on the device, and how many groups of them: found by trying, never by a name. A canary that
-// looks at a word of host memory runs in one group fewer than the device says it has compute units. Those that say they
-// are there while none has ended run at once; and with so many of them an ordinary kernel must still be done.
+// looks at a word of host memory is launched in one group fewer than the device says it has compute units, each in a
+// queue of its own, as kernels that stay will be (resident.c). Those that say they are there while none has ended run
+// at once; and with so many of them an ordinary kernel must still be done.
 #include "base/clock.h"
 #include "base/memory_map.h"
 #include "base/status.h"
@@ -25,7 +26,8 @@ struct canary {
     slri_cl_mem mem;
     slri_cl_program program;
     slri_cl_kernel stays, ordinary;
-    slri_cl_queue queue[2];
+    slri_cl_queue queue[MOST_GROUPS + 1]; // the last is the ordinary kernel's
+    uint32_t groups;                      // at most
 };
 
 // ---- building ------------------------------------------------------------------------------------------------------
@@ -62,15 +64,18 @@ static bool set_up(struct canary *canary)
                                    WORDS * sizeof *canary->words, canary->words, &error);
     canary->stays = cl->CreateKernel(canary->program, "slr_canary", &error);
     canary->ordinary = cl->CreateKernel(canary->program, "slr_ordinary", &error);
-    for (int i = 0; i < 2; ++i)
+    bool queues = true;
+    for (uint32_t i = 0; i <= canary->groups; ++i) {
         canary->queue[i] = cl->CreateCommandQueue(opencl->context, opencl->id, 0, &error);
-    return canary->mem && canary->stays && canary->ordinary && canary->queue[0] && canary->queue[1];
+        queues = queues && canary->queue[i];
+    }
+    return canary->mem && canary->stays && canary->ordinary && queues;
 }
 
 static void tear_down(struct canary *canary)
 {
     const struct slri_cl *cl = canary->opencl->cl;
-    for (int i = 0; i < 2; ++i)
+    for (uint32_t i = 0; i <= canary->groups; ++i)
         if (canary->queue[i])
             cl->ReleaseCommandQueue(canary->queue[i]);
     if (canary->ordinary)
@@ -86,16 +91,18 @@ static void tear_down(struct canary *canary)
 
 // ---- running -------------------------------------------------------------------------------------------------------
 
-static bool launch(struct canary *canary, uint32_t queue, slri_cl_kernel kernel, uint32_t groups, slri_cl_event *event)
+// One group, of that number.
+static bool launch(struct canary *canary, slri_cl_kernel kernel, uint32_t group, slri_cl_event *event)
 {
     const struct slri_cl *cl = canary->opencl->cl;
-    const size_t global = groups, local = 1;
+    slri_cl_queue queue = canary->queue[kernel == canary->stays ? group : canary->groups];
+    const size_t one = 1;
     const uint32_t looks = LOOKS;
     return cl->SetKernelArg(kernel, 0, sizeof canary->mem, &canary->mem) == SLRI_CL_SUCCESS &&
-           (kernel != canary->stays || cl->SetKernelArg(kernel, 1, sizeof looks, &looks) == SLRI_CL_SUCCESS) &&
-           cl->EnqueueNDRangeKernel(canary->queue[queue], kernel, 1, NULL, &global, &local, 0, NULL, event) ==
-               SLRI_CL_SUCCESS &&
-           cl->Flush(canary->queue[queue]) == SLRI_CL_SUCCESS;
+           (kernel != canary->stays || (cl->SetKernelArg(kernel, 1, sizeof looks, &looks) == SLRI_CL_SUCCESS &&
+                                        cl->SetKernelArg(kernel, 2, sizeof group, &group) == SLRI_CL_SUCCESS)) &&
+           cl->EnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, event) == SLRI_CL_SUCCESS &&
+           cl->Flush(queue) == SLRI_CL_SUCCESS;
 }
 
 static uint32_t look_at(const uint32_t *word)
@@ -140,20 +147,26 @@ static bool is_done(struct canary *canary, slri_cl_event event, uint64_t deadlin
 static uint32_t try_groups(struct canary *canary, uint32_t groups)
 {
     const struct slri_cl *cl = canary->opencl->cl;
-    slri_cl_event stays = NULL, ordinary = NULL;
+    slri_cl_event stays[MOST_GROUPS] = {NULL}, ordinary = NULL;
     memset(canary->words, 0, WORDS * sizeof *canary->words);
-    if (!launch(canary, 0, canary->stays, groups, &stays))
-        return 0;
-    uint32_t running = count_running(canary, groups);
-    bool beside = launch(canary, 1, canary->ordinary, 1, &ordinary) &&
+    uint32_t launched = 0;
+    while (launched < groups && launch(canary, canary->stays, launched, &stays[launched]))
+        ++launched;
+    uint32_t running = launched == groups ? count_running(canary, groups) : 0;
+    bool beside = running != 0 && launch(canary, canary->ordinary, 0, &ordinary) &&
                   is_done(canary, ordinary, slri_deadline_after(ORDINARY_NS));
     __atomic_store_n(canary->words + LINE, 1, __ATOMIC_RELEASE); // nothing comes with it
-    bool ended = cl->WaitForEvents(1, &stays) == SLRI_CL_SUCCESS;
+    bool ended = true;
+    for (uint32_t i = 0; i < groups; ++i) {
+        if (!stays[i])
+            continue;
+        ended = cl->WaitForEvents(1, &stays[i]) == SLRI_CL_SUCCESS && ended;
+        cl->ReleaseEvent(stays[i]);
+    }
     if (ordinary) {
         cl->WaitForEvents(1, &ordinary);
         cl->ReleaseEvent(ordinary);
     }
-    cl->ReleaseEvent(stays);
     // Told by the word, not by its own end: so a write of the host is seen while the kernel runs.
     bool heard = ended && look_at(canary->words + 2 * LINE + 1) < LOOKS;
     return heard && beside ? running : 0;
@@ -166,7 +179,7 @@ static bool warm_up(struct canary *canary)
     slri_cl_event event;
     canary->words[LINE] = 1;
     for (int i = 0; i < 2; ++i) {
-        if (!launch(canary, 0, i == 0 ? canary->stays : canary->ordinary, 1, &event))
+        if (!launch(canary, i == 0 ? canary->stays : canary->ordinary, 0, &event))
             return false;
         bool done = cl->WaitForEvents(1, &event) == SLRI_CL_SUCCESS;
         cl->ReleaseEvent(event);
@@ -178,10 +191,10 @@ static bool warm_up(struct canary *canary)
 
 static void probe(struct slri_opencl *opencl)
 {
-    struct canary canary = {.opencl = opencl};
     // The last unit is left to everything else.
     uint32_t most = opencl->facts.compute_units - 1, groups = 0;
     most = most < MOST_GROUPS ? most : MOST_GROUPS;
+    struct canary canary = {.opencl = opencl, .groups = most};
     if (most != 0 && set_up(&canary) && warm_up(&canary))
         for (uint32_t tries = 0; tries < 3 && groups == 0 && most > tries; ++tries)
             groups = try_groups(&canary, most - tries);

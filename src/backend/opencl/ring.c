@@ -31,23 +31,42 @@ slr_status slri_cl_choose_ring_mode(struct slri_opencl *opencl, const struct slr
                                          opencl->name, asked);
 }
 
-// NULL, or why this ring kernel cannot be persistent here, as a clause.
-static const char *persistent_reason(const struct slri_opencl *opencl, const struct slri_ring_facts *facts)
+// NULL, or why this ring kernel cannot be persistent here, as a clause. Tries what the device can do last.
+static const char *persistent_reason(struct slri_opencl *opencl, const struct slri_ring_facts *facts)
 {
-    (void)opencl;
-    return facts->needs_host ? facts->needs_host : "this version keeps no kernel on OpenCL devices";
+    return facts->needs_host                          ? facts->needs_host
+           : opencl->ring_mode == SLR_RING_RELAUNCHED ? "ring=relaunch was asked for"
+           : facts->entry->kind == SLRI_ENTRY_BLOCK   ? "a block of threads handles each message"
+           : opencl->memory != SLRI_CL_FINE           ? "the device's buffers are not in fine-grained shared memory"
+           : slri_cl_groups_that_stay(opencl) == 0    ? "no kernel can stay on the device beside others"
+                                                      : NULL;
+}
+
+// So that several ring kernels find room, one takes an eighth of what there is; further ones of its handler share that
+// where nothing is left.
+static uint32_t groups_for(struct slri_opencl *opencl, const struct slri_ring_facts *facts)
+{
+    uint32_t most = slri_cl_groups_that_stay(opencl) / 8;
+    uint32_t want = most == 0 ? 1 : most < facts->instances ? most : facts->instances;
+    return slri_cl_staying_take(opencl, facts->program, facts->entry, want);
 }
 
 slr_status slri_cl_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
 {
-    const struct slri_opencl *opencl = device;
+    struct slri_opencl *opencl = device;
     const char *reason = persistent_reason(opencl, facts);
-    *plan = (struct slri_ring_plan){.mode = SLR_RING_ON_HOST};
+    *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT};
+    if (!reason)
+        plan->shards = groups_for(opencl, facts);
+    if (plan->shards != 0)
+        return SLR_OK;
+    snprintf(plan->reason, sizeof plan->reason, "%s",
+             reason ? reason : "all groups that can stay are taken by other handlers");
     if (facts->program)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' runs ring kernels of C functions alone, no kernel handlers",
-                         opencl->name);
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot keep this ring kernel resident: %s", opencl->name,
+                         plan->reason);
+    plan->mode = SLR_RING_ON_HOST;
     plan->shards = slri_owners_count(&opencl->hosts, facts->instances);
-    snprintf(plan->reason, sizeof plan->reason, "%s", reason);
     return SLR_OK;
 }
 
@@ -57,15 +76,28 @@ void slri_cl_rings_open(struct slri_opencl *opencl)
 {
     uint32_t cores = slri_core_count();
     slri_owners_init(&opencl->hosts, cores < MOST_HOSTS ? cores : MOST_HOSTS, opencl->allocator);
+    slri_residents_init(&opencl->residents);
+    slri_mutex_init(&opencl->staying_lock);
 }
 
 void slri_cl_rings_close(struct slri_opencl *opencl)
 {
     slri_owners_stop(&opencl->hosts);
+    slri_residents_close(&opencl->residents);
+    slri_mutex_destroy(&opencl->staying_lock);
 }
 
 slr_status slri_cl_shard_start(void *device, struct slri_shard *shard)
 {
     struct slri_opencl *opencl = device;
-    return slri_owners_start(&opencl->hosts, shard);
+    return shard->mode == SLR_RING_PERSISTENT ? slri_cl_staying_start(opencl, shard)
+                                              : slri_owners_start(&opencl->hosts, shard);
+}
+
+void slri_cl_shard_wake(struct slri_shard *shard)
+{
+    if (shard->mode == SLR_RING_PERSISTENT)
+        slri_resident_wake(shard);
+    else
+        slri_owners_wake(shard);
 }

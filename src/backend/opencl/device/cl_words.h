@@ -16,6 +16,10 @@
 #define __NV_ATOMIC_RELEASE memory_order_release
 #define __nv_atomic_load_n(p, order, scope) atomic_load_explicit(SLR_WORD(p), order, SLR_SCOPE)
 #define __nv_atomic_store_n(p, value, order, scope) atomic_store_explicit(SLR_WORD(p), value, order, SLR_SCOPE)
+#define __nv_atomic_fetch_add(p, value, order, scope) atomic_fetch_add_explicit(SLR_WORD(p), value, order, SLR_SCOPE)
+#define __nv_atomic_fetch_sub(p, value, order, scope) atomic_fetch_sub_explicit(SLR_WORD(p), value, order, SLR_SCOPE)
+#define __nv_atomic_compare_exchange_n(p, expected, desired, weak, success, failure, scope) \
+    atomic_compare_exchange_strong_explicit(SLR_WORD(p), expected, desired, success, failure, SLR_SCOPE)
 #else // OpenCL 1.2: an access of a volatile word is one access, and fences order the rest
 #define __NV_ATOMIC_RELAXED 0
 #define __NV_ATOMIC_ACQUIRE 1
@@ -34,6 +38,24 @@ static void slr_store(__global uint *p, uint value, int order)
     if (order == __NV_ATOMIC_RELEASE)
         mem_fence(CLK_GLOBAL_MEM_FENCE);
     *(volatile __global uint *)p = value;
+}
+#define __nv_atomic_fetch_add(p, value, order, scope) slr_add(p, value)
+#define __nv_atomic_fetch_sub(p, value, order, scope) slr_add(p, 0u - (value))
+#define __nv_atomic_compare_exchange_n(p, expected, desired, weak, success, failure, scope) slr_swap(p, expected, desired)
+static uint slr_add(__global uint *p, uint value)
+{
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    uint was = atomic_add((volatile __global uint *)p, value);
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    return was;
+}
+static uint slr_swap(__global uint *p, uint *expected, uint desired)
+{
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    uint was = atomic_cmpxchg((volatile __global uint *)p, *expected, desired), seen = *expected;
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    *expected = was;
+    return was == seen;
 }
 #endif
 #define __NV_THREAD_SCOPE_SYSTEM 0

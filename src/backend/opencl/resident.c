@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that stay: a handler's emitted text, the mailbox and a loop around them, built once a handler and launched
+// once a group, each in a queue of its own, as the probe tried it. The program keeps what it was given.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "backend/opencl/opencl.h"
+#include "device/mailbox_text.h"
+#include "kernel/emit_c.h"
+#include "kernel/emit_opencl.h"
+
+#include <string.h>
+
+extern const char slri_embedded_cl_words_h[], slri_embedded_cl_resident_h[], slri_embedded_resident_layout_h[];
+
+struct group {
+    struct slri_resident base; // first
+    struct slri_opencl *opencl;
+    slri_cl_kernel kernel;
+    slri_cl_queue queue;
+    slri_cl_event event; // of its launch; NULL: none yet
+    void *dump;
+    uint64_t dump_bytes;
+    struct group *next;
+};
+
+// A handler for which groups are kept.
+struct slri_cl_staying {
+    const void *program;
+    const struct slri_entry *entry;
+    const struct slri_module *module;
+    slri_cl_program built; // NULL until the first shard starts
+    uint32_t groups;       // that it may have
+    struct group *first;   // that it has
+    struct slri_cl_staying *next;
+};
+
+// ---- building ------------------------------------------------------------------------------------------------------
+
+static void put_text(const struct slri_cl_staying *staying, slri_text *out)
+{
+    slri_text_printf(out,
+                     "#line 1 \"slipring: the kernel that stays\"\n"
+                     "#define SLR_HANDLER " SLRI_ENTRY_SYMBOL_PREFIX "%s\n"
+                     "#define SLR_BINDINGS %u\n"
+                     "#define SLR_SHARED_BYTES %llu\n"
+                     "#define SLRI_WORD uint\n"
+                     "#define SLRI_ADDRESS ulong\n"
+                     "#define MB_ARENA __global uint\n"
+                     "#define __device__ static inline\n"
+                     "#define __clz(x) clz(x)\n",
+                     staying->entry->name, staying->entry->bindings,
+                     (unsigned long long)slri_opencl_shared_bytes(staying->entry));
+    slri_text_puts(out, slri_embedded_cl_words_h);
+    slri_text_puts(out, slri_embedded_resident_layout_h);
+    slri_mailbox_text(out);
+    slri_text_puts(out, slri_embedded_cl_resident_h);
+}
+
+static slr_status build(struct slri_opencl *opencl, struct slri_cl_staying *staying)
+{
+    struct slri_text text = SLRI_TEXT_INIT, options = SLRI_TEXT_INIT;
+    const struct slri_opencl_options words = {.c11_atomics = strcmp(opencl->stay.options, "-cl-std=CL3.0") == 0};
+    slri_text_printf(&options, "%s%s", opencl->stay.options,
+                     opencl->facts.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+    slr_status status = slri_emit_opencl(staying->module, staying->entry, &words, &text);
+    if (status == SLR_OK)
+        put_text(staying, &text);
+    struct slri_cl_text source = {staying->entry->name, staying->module->name, slri_text_view(&options),
+                                  slri_text_view(&text)};
+    if (status == SLR_OK && (text.out_of_memory || options.out_of_memory))
+        status = SLRI_FAIL(NO_MEMORY, "no memory for the text of ring kernel %s", staying->entry->name);
+    if (status == SLR_OK)
+        status = slri_cl_build(opencl, &source, &staying->built);
+    slri_text_free(&text);
+    slri_text_free(&options);
+    return status;
+}
+
+// ---- a group -------------------------------------------------------------------------------------------------------
+
+// Memory that it comes to by addresses in other memory must be named: all of ours, of which it may come to any.
+static int32_t name_memory(struct group *group)
+{
+    struct slri_opencl *opencl = group->opencl;
+    int32_t error = SLRI_CL_SUCCESS;
+    if (!opencl->cl->SetKernelExecInfo)
+        return error;
+    slri_mutex_lock(&opencl->memory_lock);
+    const uint32_t count = opencl->chunks;
+    const void **address = slri_alloc(opencl->allocator, count * sizeof *address);
+    for (uint32_t i = 0; address && i < count; ++i)
+        address[i] = opencl->chunk[i].address;
+    slri_mutex_unlock(&opencl->memory_lock);
+    if (!address)
+        return -6; // CL_OUT_OF_HOST_MEMORY
+    error = opencl->cl->SetKernelExecInfo(group->kernel, SLRI_CL_KERNEL_EXEC_INFO_SVM_PTRS, count * sizeof *address,
+                                          address);
+    slri_free(opencl->allocator, address, count * sizeof *address);
+    return error;
+}
+
+static slr_status launch_group(struct slri_resident *resident)
+{
+    struct group *group = (struct group *)resident;
+    const struct slri_cl *cl = group->opencl->cl;
+    const char *name = group->opencl->name;
+    const size_t one = 1;
+    if (group->event)
+        cl->ReleaseEvent(group->event);
+    group->event = NULL;
+    int32_t error = name_memory(group);
+    if (error != SLRI_CL_SUCCESS)
+        return slri_cl_failed(name, "SetKernelExecInfo", error);
+    error = cl->SetKernelArgSVMPointer(group->kernel, 0, resident->table);
+    if (error == SLRI_CL_SUCCESS)
+        error = cl->SetKernelArgSVMPointer(group->kernel, 1, group->dump);
+    if (error != SLRI_CL_SUCCESS)
+        return slri_cl_failed(name, "SetKernelArgSVMPointer", error);
+    error = cl->EnqueueNDRangeKernel(group->queue, group->kernel, 1, NULL, &one, &one, 0, NULL, &group->event);
+    if (error != SLRI_CL_SUCCESS)
+        return slri_cl_failed(name, "EnqueueNDRangeKernel", error);
+    error = cl->Flush(group->queue);
+    return error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(name, "Flush", error);
+}
+
+static enum slri_resident_look look_at_group(struct slri_resident *resident)
+{
+    const struct group *group = (const struct group *)resident;
+    int32_t status = 1;
+    int32_t error = group->opencl->cl->GetEventInfo(group->event, SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                                    &status, NULL);
+    if (error == SLRI_CL_SUCCESS && status >= 0)
+        return status == 0 ? SLRI_RESIDENT_ENDED : SLRI_RESIDENT_RUNS;
+    slri_cl_failed(group->opencl->name, error ? "GetEventInfo" : "a kernel that stays", error ? error : status);
+    return SLRI_RESIDENT_FAILED;
+}
+
+static slr_status create_memory(struct slri_resident *resident, uint64_t bytes, void **out)
+{
+    return slri_cl_ring_memory_create(((struct group *)resident)->opencl, bytes, out);
+}
+
+static void destroy_memory(struct slri_resident *resident, void *memory, uint64_t bytes)
+{
+    slri_cl_buffer_destroy(((struct group *)resident)->opencl, memory, bytes);
+}
+
+static const struct slri_resident_ops ops = {launch_group, look_at_group, create_memory, destroy_memory};
+
+static void free_group(struct group *group)
+{
+    struct slri_opencl *opencl = group->opencl;
+    if (group->event) {
+        opencl->cl->WaitForEvents(1, &group->event); // it has said that it goes
+        opencl->cl->ReleaseEvent(group->event);
+    }
+    if (group->kernel)
+        opencl->cl->ReleaseKernel(group->kernel);
+    if (group->queue)
+        opencl->cl->ReleaseCommandQueue(group->queue);
+    if (group->dump)
+        slri_cl_buffer_destroy(opencl, group->dump, group->dump_bytes);
+    slri_free(opencl->allocator, group, sizeof *group);
+}
+
+static slr_status open_group(struct slri_opencl *opencl, const struct slri_cl_staying *staying, struct group *group)
+{
+    int32_t error;
+    group->base.ops = &ops;
+    group->base.handler = staying->entry;
+    group->opencl = opencl;
+    group->dump_bytes = slri_opencl_dump_bytes(staying->module);
+    SLRI_TRY(slri_cl_ring_memory_create(opencl, group->dump_bytes, &group->dump));
+    group->kernel = opencl->cl->CreateKernel(staying->built, "slr_stay", &error);
+    if (!group->kernel)
+        return slri_cl_failed(opencl->name, "CreateKernel", error);
+    group->queue = opencl->cl->CreateCommandQueue(opencl->context, opencl->id, 0, &error);
+    if (!group->queue)
+        return slri_cl_failed(opencl->name, "CreateCommandQueue", error);
+    return slri_resident_open(&opencl->residents, &group->base);
+}
+
+// ---- a handler's groups: under the lock
+// ------------------------------------------------------------------------------
+
+static struct slri_cl_staying *find(const struct slri_opencl *opencl, const void *program,
+                                    const struct slri_entry *entry)
+{
+    struct slri_cl_staying *staying = opencl->staying;
+    while (staying && (staying->program != program || staying->entry != entry))
+        staying = staying->next;
+    return staying;
+}
+
+// How many of its groups have no shard.
+static uint32_t count_empty(const struct slri_cl_staying *staying)
+{
+    uint32_t empty = staying->groups;
+    for (const struct group *group = staying->first; group; group = group->next)
+        empty -= __atomic_load_n(&group->base.shards, __ATOMIC_RELAXED) != 0;
+    return empty;
+}
+
+static uint32_t take(struct slri_opencl *opencl, struct slri_cl_staying *staying, uint32_t want)
+{
+    uint32_t free = opencl->stay.groups - opencl->groups_taken, empty = count_empty(staying);
+    uint32_t more = want > empty ? want - empty : 0;
+    more = more < free ? more : free;
+    staying->groups += more;
+    opencl->groups_taken += more;
+    return staying->groups < want ? staying->groups : want;
+}
+
+uint32_t slri_cl_staying_take(struct slri_opencl *opencl, void *program, const struct slri_entry *entry, uint32_t want)
+{
+    uint32_t taken = 0;
+    slri_mutex_lock(&opencl->staying_lock);
+    struct slri_cl_staying *staying = find(opencl, program, entry);
+    if (!staying && opencl->groups_taken < opencl->stay.groups) {
+        staying = slri_alloc(opencl->allocator, sizeof *staying);
+        if (staying) {
+            *staying = (struct slri_cl_staying){
+                .program = program, .entry = entry, .module = slri_cl_program_module(program), .next = opencl->staying};
+            opencl->staying = staying;
+        }
+    }
+    if (staying)
+        taken = take(opencl, staying, want);
+    slri_mutex_unlock(&opencl->staying_lock);
+    return taken;
+}
+
+static slr_status add_group(struct slri_opencl *opencl, struct slri_cl_staying *staying, struct group **out)
+{
+    struct group *group = slri_alloc(opencl->allocator, sizeof *group);
+    if (!group)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a group of ring kernel %s", staying->entry->name);
+    slr_status status = open_group(opencl, staying, group);
+    if (status != SLR_OK) {
+        free_group(group);
+        return status;
+    }
+    group->next = staying->first;
+    staying->first = group;
+    *out = group;
+    return SLR_OK;
+}
+
+// The group with the fewest shards, or another where each has some and one is left.
+static slr_status choose(struct slri_opencl *opencl, struct slri_cl_staying *staying, struct group **out)
+{
+    struct group *best = NULL;
+    uint32_t fewest = UINT32_MAX, groups = 0;
+    for (struct group *group = staying->first; group; group = group->next, ++groups) {
+        uint32_t shards = __atomic_load_n(&group->base.shards, __ATOMIC_RELAXED);
+        if (shards < fewest) {
+            fewest = shards;
+            best = group;
+        }
+    }
+    if (fewest != 0 && groups < staying->groups)
+        return add_group(opencl, staying, out);
+    *out = best;
+    return SLR_OK;
+}
+
+slr_status slri_cl_staying_start(struct slri_opencl *opencl, struct slri_shard *shard)
+{
+    struct group *group = NULL;
+    slri_mutex_lock(&opencl->staying_lock);
+    struct slri_cl_staying *staying = find(opencl, shard->program, shard->entry);
+    slr_status status = staying->built ? SLR_OK : build(opencl, staying);
+    if (status == SLR_OK)
+        status = choose(opencl, staying, &group);
+    if (status == SLR_OK)
+        status = slri_resident_start(&group->base, shard);
+    slri_mutex_unlock(&opencl->staying_lock);
+    return status;
+}
+
+// A group that does not end keeps its memory, and with it the device's context.
+static void drop_groups(struct slri_opencl *opencl, struct slri_cl_staying *staying)
+{
+    while (staying->first) {
+        struct group *group = staying->first;
+        staying->first = group->next;
+        if (slri_resident_close(&group->base))
+            free_group(group);
+        else
+            opencl->lost = true;
+    }
+    if (staying->built && !opencl->lost)
+        opencl->cl->ReleaseProgram(staying->built);
+    opencl->groups_taken -= staying->groups;
+}
+
+void slri_cl_staying_drop(struct slri_opencl *opencl, const void *program)
+{
+    slri_mutex_lock(&opencl->staying_lock);
+    struct slri_cl_staying **at = &opencl->staying;
+    while (*at) {
+        struct slri_cl_staying *staying = *at;
+        if (staying->program != program) {
+            at = &staying->next;
+            continue;
+        }
+        *at = staying->next;
+        drop_groups(opencl, staying);
+        slri_free(opencl->allocator, staying, sizeof *staying);
+    }
+    slri_mutex_unlock(&opencl->staying_lock);
+}

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+// The poller. It calls the ring layer with no lock of its own held; what others give it lies in stacks. Nothing on the
+// way of a message comes here: a sender only looks at `asleep`, as with every owner.
+#include "device/resident.h"
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/status.h"
+#include "device/owner.h"
+
+#include <string.h>
+
+#define LOOK_NS 100000u         // between looks at groups that run: how late a parked receiver may be woken
+#define LOOKS_A_QUESTION 64u    // looks at the words between two questions to the vendor's library
+#define MOST_IDLE_PASSES 65536u // a group's, each with a yield: 50 ms on PoCL, where a pass takes 0.8 us
+#define RETRY_NS 10000000u      // behind a launch that failed, where somebody still wants one
+#define END_NS 2000000000ull    // a group that has been told to end and has not by then is lost
+
+static uint32_t acquire(const uint32_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static void raise_poller(struct slri_residents *residents)
+{
+    __atomic_fetch_add(&residents->rings, 1, __ATOMIC_RELEASE); // what it shall find
+    slri_futex_wake(&residents->rings, 1);
+}
+
+// ---- what the handler is given ------------------------------------------------------------------------------------
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
+
+// Bindings name host memory where they are scalars, and the initial state lies there, too: copies, at addresses that
+// the group can use.
+static slr_status make_kit(struct slri_resident *resident, struct slri_resident_record *record)
+{
+    const struct slri_shard *shard = record->shard;
+    const struct slri_entry *handler = resident->handler;
+    uint64_t scalars_at = round_up(handler->bindings * sizeof(struct slri_bound));
+    uint64_t initial_at = scalars_at + round_up(handler->bindings * 8u);
+    record->kit_bytes = initial_at + round_up(shard->state_bytes) + 16;
+    SLRI_TRY(resident->ops->memory_create(resident, record->kit_bytes, &record->kit));
+    unsigned char *kit = record->kit;
+    struct slri_bound *bound = record->kit;
+    for (uint32_t i = 0; i < handler->bindings; ++i) {
+        bound[i] = shard->bound[i];
+        if (handler->binding[i].is_buffer || handler->binding[i].is_outlet)
+            continue;
+        bound[i].data = kit + scalars_at + i * 8u;
+        memcpy(bound[i].data, shard->bound[i].data, shard->bound[i].bytes);
+    }
+    if (shard->initial_state)
+        memcpy(kit + initial_at, shard->initial_state, shard->state_bytes);
+    return SLR_OK;
+}
+
+static void free_kit(struct slri_resident *resident, struct slri_resident_record *record)
+{
+    if (record->kit)
+        resident->ops->memory_destroy(resident, record->kit, record->kit_bytes);
+    record->kit = NULL;
+}
+
+// Also of a shard that was asleep: the group serves it from now on. False: there is no memory, and it is lost.
+static bool set_up_entry(struct slri_resident *resident, struct slri_resident_record *record,
+                         struct slri_resident_entry *entry)
+{
+    struct slri_shard *shard = record->shard;
+    if (!record->kit && make_kit(resident, record) != SLR_OK) {
+        shard->lost(shard, slr_error_message());
+        return false;
+    }
+    __atomic_store_n(&shard->asleep, 0, __ATOMIC_RELAXED);
+    record->awake = true;
+    const uint32_t bindings = resident->handler->bindings;
+    uint64_t initial_at = round_up(bindings * sizeof(struct slri_bound)) + round_up(bindings * 8u);
+    *entry =
+        (struct slri_resident_entry){.shared = (uintptr_t)shard->shared,
+                                     .own = (uintptr_t)shard->own,
+                                     .states = (uintptr_t)shard->states,
+                                     .initial_state = shard->initial_state ? (uintptr_t)record->kit + initial_at : 0,
+                                     .bound = (uintptr_t)record->kit,
+                                     .state_stride = shard->state_stride,
+                                     .state_bytes = shard->state_bytes,
+                                     .fuel = shard->fuel,
+                                     .shards = shard->shards,
+                                     .used = 1,
+                                     .judges = shard->faulted != NULL};
+    return true;
+}
+
+// ---- telling the ring layer ---------------------------------------------------------------------------------------
+
+static bool is_over(uint32_t state)
+{
+    return state == MB_ENDED || state == MB_STOPPED;
+}
+
+// The shard is no longer ours behind this.
+static void forget(struct slri_resident *resident, struct slri_resident_record *record, uint32_t state)
+{
+    struct slri_shard *shard = record->shard;
+    free_kit(resident, record);
+    *record = (struct slri_resident_record){0};
+    __atomic_fetch_sub(&resident->shards, 1, __ATOMIC_RELAXED);
+    shard->answered(shard, state);
+}
+
+// Retired is what changes with every batch that is published, and behind its replies.
+static bool tell_published(struct slri_resident_record *record)
+{
+    struct slri_shard *shard = record->shard;
+    uint32_t *S = shard->shared;
+    uint32_t retired = MB_ACQUIRE(mb_owner(S, shard->number) + MB_RETIRED);
+    if (retired == record->retired)
+        return false;
+    record->retired = retired;
+    shard->published(shard, SLRI_ALL_PORTS);
+    return true;
+}
+
+// Hold, await held, operate, release; a step a look, so that a handler that runs long keeps nobody else waiting.
+static void operate(struct slri_shard *shard, struct slri_resident_entry *entry)
+{
+    if ((entry->hold & 1) == 0) {
+        if (__atomic_load_n(&shard->asked, __ATOMIC_RELAXED)) // `operate` takes the lock under which it is set
+            __atomic_store_n(&entry->hold, entry->hold + 1, __ATOMIC_RELEASE);
+    } else if (acquire(&entry->held) == entry->hold) { // what the group did with the states
+        shard->operate(shard);
+        __atomic_store_n(&entry->hold, entry->hold + 1, __ATOMIC_RELEASE); // what was done to the states
+    }
+}
+
+// A look at a shard that the group owns. `left` is read first: behind it nothing changes any more, so all that is read
+// after it is final.
+static void watch(struct slri_resident *resident, uint32_t i)
+{
+    struct slri_resident_record *record = &resident->record[i];
+    struct slri_resident_entry *entry = &resident->table->entry[i];
+    struct slri_shard *shard = record->shard;
+    uint32_t *S = shard->shared;
+    bool left = acquire(&entry->left) != 0;
+    uint32_t faulted = acquire(&entry->faulted);
+    tell_published(record);
+    if (faulted != entry->judged) {
+        shard->faulted(shard);
+        __atomic_store_n(&entry->judged, faulted, __ATOMIC_RELEASE); // a command that the judgement gave
+    }
+    uint32_t answer = MB_ACQUIRE(mb_owner(S, shard->number) + MB_ANSWER);
+    if (left) {
+        forget(resident, record, answer & 7u);
+        return;
+    }
+    if (answer != record->answer && !is_over(answer & 7u)) { // an end is told when the group has left
+        record->answer = answer;
+        shard->answered(shard, answer & 7u);
+    }
+    operate(shard, entry);
+}
+
+// ---- while no launch runs: the poller owns the shards --------------------------------------------------------------
+
+// Tells what an own look has changed. True: the shard is over, and gone.
+static bool tell_state(struct slri_resident *resident, struct slri_resident_record *record)
+{
+    struct slri_shard *shard = record->shard;
+    const uint32_t *P = shard->own;
+    if (P[MBP_CONTROL] == shard->told_control && P[MBP_STATE] == shard->told_state)
+        return false;
+    shard->told_control = P[MBP_CONTROL];
+    shard->told_state = P[MBP_STATE];
+    if (is_over(P[MBP_STATE])) {
+        forget(resident, record, P[MBP_STATE]);
+        return true;
+    }
+    shard->answered(shard, P[MBP_STATE]);
+    return false;
+}
+
+// Whether a shard that was asleep has been woken: who takes `asleep` back to 0 leaves it to us. Acquire: what it did
+// before.
+static bool was_woken(const struct slri_shard *shard)
+{
+    return __atomic_load_n(&shard->asleep, __ATOMIC_ACQUIRE) == 0;
+}
+
+// Lets a shard fall asleep, as owner.c does: announce, full fence, look again. Obeys control while it looks, which
+// needs no group. True: it wants one.
+static bool wants_group(struct slri_resident *resident, struct slri_resident_record *record)
+{
+    struct slri_shard *shard = record->shard;
+    for (int tries = 0; tries < 4; ++tries) { // a look that obeys a command is followed by another
+        if (__atomic_load_n(&shard->asked, __ATOMIC_RELAXED))
+            shard->operate(shard);
+        uint32_t kind = slri_shard_sleep_kind(shard);
+        __atomic_store_n(&shard->asleep, kind, __ATOMIC_RELEASE);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        if (slri_shard_may_sleep(shard) && slri_shard_sleep_kind(shard) == kind) {
+            record->awake = false;
+            return false;
+        }
+        __atomic_exchange_n(&shard->asleep, 0, __ATOMIC_ACQ_REL); // where others did, they only ring once too often
+        if (tell_state(resident, record))
+            return false;
+    }
+    return true;
+}
+
+static bool turn_of(struct slri_resident *resident, struct slri_resident_record *record)
+{
+    if (record->fresh) { // it shall find its group running
+        record->fresh = false;
+        record->awake = true;
+        return true;
+    }
+    if (!record->awake && !was_woken(record->shard))
+        return false;
+    record->awake = true;
+    return wants_group(resident, record);
+}
+
+// ---- launching, ending, losing -------------------------------------------------------------------------------------
+
+static void adopt(struct slri_resident *resident)
+{
+    struct slri_shard *shard = __atomic_exchange_n(&resident->incoming, NULL, __ATOMIC_ACQUIRE);
+    while (shard) {
+        struct slri_shard *next = shard->next;
+        uint32_t i = 0;
+        while (resident->record[i].shard) // slri_resident_start has counted: there is one
+            ++i;
+        resident->record[i] = (struct slri_resident_record){.shard = shard, .fresh = true, .awake = true};
+        shard = next;
+    }
+}
+
+// The launch has failed, or its kernel has: nothing runs, and what its groups had in hand is in doubt.
+static void lose(struct slri_resident *resident, const char *why)
+{
+    resident->running = false;
+    resident->retry_ns = slri_deadline_after(RETRY_NS);
+    for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i) {
+        struct slri_resident_record *record = &resident->record[i];
+        if (!record->shard)
+            continue;
+        tell_published(record);
+        record->awake = true;
+        record->shard->lost(record->shard, why);
+    }
+}
+
+static void launch(struct slri_resident *resident)
+{
+    struct slri_resident_table *table = resident->table;
+    table->entries = 0;
+    for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i) {
+        struct slri_resident_record *record = &resident->record[i];
+        table->entry[i].used = 0;
+        if (record->shard && set_up_entry(resident, record, &table->entry[i]))
+            table->entries = i + 1;
+    }
+    table->launch = ++resident->launches;
+    table->most_idle = MOST_IDLE_PASSES;
+    resident->looks = 0;
+    resident->running = resident->ops->launch(resident) == SLR_OK;
+    if (!resident->running)
+        lose(resident, slr_error_message());
+}
+
+static void ask_to_end(struct slri_resident *resident)
+{
+    __atomic_store_n(&resident->table->stop, resident->launches, __ATOMIC_RELEASE); // nothing comes with it
+}
+
+static bool has_shards(const struct slri_resident *resident)
+{
+    for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i)
+        if (resident->record[i].shard)
+            return true;
+    return false;
+}
+
+static bool has_gone(const struct slri_resident *resident)
+{
+    return acquire(&resident->table->gone) == resident->launches; // all that the group did
+}
+
+static void watch_all(struct slri_resident *resident)
+{
+    for (uint32_t i = 0; i < resident->table->entries; ++i)
+        if (resident->record[i].shard)
+            watch(resident, i);
+}
+
+// A look at a group that runs. It may go on to be one that does not.
+static void watch_group(struct slri_resident *resident)
+{
+    bool gone = has_gone(resident);
+    watch_all(resident); // behind `gone`: its last words
+    if (gone) {
+        resident->running = false;
+        for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i)
+            if (resident->record[i].shard)
+                tell_state(resident, &resident->record[i]);
+        return;
+    }
+    if (__atomic_load_n(&resident->incoming, __ATOMIC_RELAXED) || !has_shards(resident))
+        ask_to_end(resident);
+    if (++resident->looks % LOOKS_A_QUESTION != 0)
+        return;
+    enum slri_resident_look look = resident->ops->look(resident);
+    if (look == SLRI_RESIDENT_FAILED)
+        lose(resident, slr_error_message());
+    else if (look == SLRI_RESIDENT_ENDED && !has_gone(resident))
+        lose(resident, "the kernel that stays has ended without a word");
+}
+
+// True: it wants another look soon.
+static bool step(struct slri_resident *resident)
+{
+    if (resident->running)
+        watch_group(resident);
+    if (resident->running)
+        return true;
+    adopt(resident);
+    bool wanted = false;
+    for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i)
+        if (resident->record[i].shard)
+            wanted = turn_of(resident, &resident->record[i]) || wanted;
+    if (wanted && slri_passed(resident->retry_ns))
+        launch(resident);
+    return resident->running || wanted;
+}
+
+// ---- the thread ----------------------------------------------------------------------------------------------------
+
+static void adopt_new(struct slri_residents *residents)
+{
+    struct slri_resident *resident = __atomic_exchange_n(&residents->added, NULL, __ATOMIC_ACQUIRE);
+    while (resident) {
+        struct slri_resident *next = resident->next_new;
+        resident->next = residents->first;
+        residents->first = resident;
+        resident = next;
+    }
+}
+
+// Lets those go that shall and have ended.
+static void retire(struct slri_residents *residents)
+{
+    struct slri_resident **at = &residents->first;
+    while (*at) {
+        struct slri_resident *resident = *at;
+        if (__atomic_load_n(&resident->retiring, __ATOMIC_ACQUIRE) == 0 || resident->running) {
+            if (resident->running && __atomic_load_n(&resident->retiring, __ATOMIC_RELAXED))
+                ask_to_end(resident);
+            at = &resident->next;
+            continue;
+        }
+        *at = resident->next;
+        __atomic_store_n(&resident->retiring, 2, __ATOMIC_RELEASE); // our last touch
+        slri_futex_wake(&resident->retiring, 1);
+    }
+}
+
+static void poll(void *arg)
+{
+    struct slri_residents *residents = arg;
+    while (!__atomic_load_n(&residents->stop, __ATOMIC_ACQUIRE)) {
+        uint32_t rings = acquire(&residents->rings);
+        bool soon = false;
+        adopt_new(residents);
+        for (struct slri_resident *resident = residents->first; resident; resident = resident->next)
+            soon = step(resident) || soon;
+        retire(residents);
+        slri_futex_wait(&residents->rings, rings, soon ? slri_deadline_after(LOOK_NS) : SLRI_FOREVER);
+    }
+}
+
+void slri_residents_init(struct slri_residents *residents)
+{
+    slri_mutex_init(&residents->lock);
+}
+
+void slri_residents_close(struct slri_residents *residents)
+{
+    if (residents->started) {
+        __atomic_store_n(&residents->stop, 1, __ATOMIC_RELEASE);
+        raise_poller(residents);
+        slri_thread_join(&residents->thread);
+    }
+    slri_mutex_destroy(&residents->lock);
+}
+
+static slr_status start_poller(struct slri_residents *residents)
+{
+    slri_mutex_lock(&residents->lock);
+    slr_status status = SLR_OK;
+    if (!residents->started)
+        status = slri_thread_start(&residents->thread, "slr-poller", poll, residents);
+    residents->started = residents->started || status == SLR_OK;
+    slri_mutex_unlock(&residents->lock);
+    return status;
+}
+
+slr_status slri_resident_open(struct slri_residents *residents, struct slri_resident *resident)
+{
+    void *table;
+    SLRI_TRY(resident->ops->memory_create(resident, sizeof *resident->table, &table));
+    resident->table = table;
+    resident->residents = residents;
+    slr_status status = start_poller(residents);
+    if (status != SLR_OK) {
+        resident->ops->memory_destroy(resident, table, sizeof *resident->table);
+        return status;
+    }
+    resident->next_new = __atomic_load_n(&residents->added, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&residents->added, &resident->next_new, resident, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+    return SLR_OK;
+}
+
+bool slri_resident_close(struct slri_resident *resident)
+{
+    uint64_t deadline_ns = slri_deadline_after(END_NS);
+    __atomic_store_n(&resident->retiring, 1, __ATOMIC_RELEASE);
+    raise_poller(resident->residents);
+    while (acquire(&resident->retiring) == 1 && !slri_passed(deadline_ns))
+        slri_futex_wait(&resident->retiring, 1, deadline_ns);
+    if (acquire(&resident->retiring) != 2)
+        return false;
+    resident->ops->memory_destroy(resident, resident->table, sizeof *resident->table);
+    return true;
+}
+
+slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard *shard)
+{
+    if (__atomic_add_fetch(&resident->shards, 1, __ATOMIC_RELAXED) > SLRI_RESIDENT_SHARDS) {
+        __atomic_fetch_sub(&resident->shards, 1, __ATOMIC_RELAXED);
+        return SLRI_FAIL(FULL, "a group of a kernel that stays serves %u shards, and has so many",
+                         SLRI_RESIDENT_SHARDS);
+    }
+    shard->resident = resident;
+    shard->next = __atomic_load_n(&resident->incoming, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&resident->incoming, &shard->next, shard, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+    raise_poller(resident->residents);
+    return SLR_OK;
+}
+
+void slri_resident_wake(struct slri_shard *shard)
+{
+    if (shard->resident) // else launched and not started yet
+        raise_poller(shard->resident->residents);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The owners of shards that kernels which never return are. Such a kernel runs in groups, each of which serves the
+// shards of a table of its own (resident_layout.h); a group is a launch of its own. One thread of the host a device,
+// the poller, looks at them from time to time, and tells the ring layer what an owner that is a thread of the host
+// tells it by itself: that there are replies, answers, faults, ends. It also launches: a group that has had nothing to
+// do for long ends by itself, its shards fall asleep as others do, and the next message wakes the poller, which
+// launches it again.
+//
+// Who owns a shard: the group while a launch of it runs, else the poller. A table changes while none runs, too: to give
+// a group one more shard the poller lets it end and launches it again. So a launch knows all memory that it will touch,
+// which OpenCL asks for.
+#ifndef SLRI_DEVICE_RESIDENT_H
+#define SLRI_DEVICE_RESIDENT_H
+
+#include "base/thread.h"
+#include "device/backend.h"
+#include "device/resident_layout.h"
+
+struct slri_resident;
+
+enum slri_resident_look { SLRI_RESIDENT_RUNS, SLRI_RESIDENT_ENDED, SLRI_RESIDENT_FAILED };
+
+// The backend's part. All but memory_* are called by the poller alone.
+struct slri_resident_ops {
+    slr_status (*launch)(struct slri_resident *resident);
+    // What the vendor says of the launch; FAILED sets the error message.
+    enum slri_resident_look (*look)(struct slri_resident *resident);
+    // Zeroed memory at one address for host and device, from any thread.
+    slr_status (*memory_create)(struct slri_resident *resident, uint64_t bytes, void **out);
+    void (*memory_destroy)(struct slri_resident *resident, void *memory, uint64_t bytes);
+};
+
+// A group. The backend makes one as the beginning of a struct of its own.
+struct slri_resident {
+    const struct slri_resident_ops *ops;
+    const struct slri_entry *handler;
+    struct slri_residents *residents;
+    struct slri_resident_table *table;
+    uint32_t shards;             // atomic: given to it and not over
+    struct slri_shard *incoming; // a stack that others push on
+    uint32_t retiring;           // atomic: 1: shall go; 2: has gone; 3: would not end, and its memory is the kernel's
+    struct slri_resident *next_new; // a stack, likewise
+
+    // The poller's.
+    struct slri_resident *next;
+    bool running;
+    uint32_t launches, looks;
+    uint64_t retry_ns; // after a launch that failed
+    struct slri_resident_record {
+        struct slri_shard *shard;
+        void *kit; // what the handler is given beside the mailbox: bindings, scalars, the initial state
+        uint64_t kit_bytes;
+        uint32_t retired, answer;
+        bool fresh, awake;
+    } record[SLRI_RESIDENT_SHARDS];
+};
+
+struct slri_residents {
+    slri_mutex lock; // of starting the thread
+    slri_thread thread;
+    bool started;
+    uint32_t rings; // futex: raised for the poller to look now
+    uint32_t stop;
+    struct slri_resident *added;
+    struct slri_resident *first; // the poller's
+};
+
+void slri_residents_init(struct slri_residents *residents);
+// Ends the poller; nothing is given to it any more.
+void slri_residents_close(struct slri_residents *residents);
+
+// `resident` is all zero but for `ops` and `handler`. Makes its table, and makes it known to the poller.
+slr_status slri_resident_open(struct slri_residents *residents, struct slri_resident *resident);
+// Its shards are over. Waits until its kernel has ended, at most 2 s. False: it does not end, and what it can touch
+// must stay: the device is lost.
+bool slri_resident_close(struct slri_resident *resident);
+
+// Gives it a shard; FULL where it has as many as it can have.
+slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard *shard);
+void slri_resident_wake(struct slri_shard *shard); // as slri_backend.shard_wake
+
+#endif

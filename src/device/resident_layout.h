@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table between the host and one group of a kernel that stays: which shards the group serves, and the few words by
+// which the two talk beside the mailboxes. Memory that both map at the same addresses. Device compilers read this text,
+// too: no comment here may name a type of one side alone.
+//
+// Every word has one writer. What stands under "set up" is written by the host while no kernel runs, and constant while
+// one does. Each side's other words lie on lines of their own.
+#ifndef SLRI_DEVICE_RESIDENT_LAYOUT_H
+#define SLRI_DEVICE_RESIDENT_LAYOUT_H
+
+#ifndef SLRI_WORD
+#define SLRI_WORD uint32_t
+#define SLRI_ADDRESS uint64_t
+#endif
+
+#define SLRI_RESIDENT_SHARDS 64
+
+struct slri_resident_entry {
+    // Set up. Addresses; 0: none.
+    SLRI_ADDRESS shared, own, states, initial_state, bound;
+    SLRI_ADDRESS state_stride, state_bytes, fuel;
+    SLRI_WORD shards; // of the ring kernel
+    SLRI_WORD used;   // 1: there is a shard in this entry
+    SLRI_WORD judges; // 1: the host judges each fault before the next message is handled
+    SLRI_WORD padding[13];
+    // The host's.
+    SLRI_WORD hold;   // odd: the group shall leave the shard alone
+    SLRI_WORD judged; // faults that it has judged
+    SLRI_WORD padding_host[30];
+    // The group's.
+    SLRI_WORD held;    // the value of `hold` that it obeys
+    SLRI_WORD faulted; // faults that are to be judged
+    SLRI_WORD left;    // 1: the shard is over, and the group touches it no more
+    SLRI_WORD padding_group[29];
+};
+
+struct slri_resident_table {
+    // Set up.
+    SLRI_WORD launch;    // the number of this launch
+    SLRI_WORD entries;   // to look at
+    SLRI_WORD most_idle; // passes without work, one after the other, behind which the kernel ends
+    SLRI_WORD padding[29];
+    // The host's.
+    SLRI_WORD stop; // the launch that shall end
+    SLRI_WORD padding_host[31];
+    // The group's.
+    SLRI_WORD gone; // the launch that has ended
+    SLRI_WORD padding_group[31];
+    struct slri_resident_entry entry[SLRI_RESIDENT_SHARDS];
+};
+
+#endif
