@@ -4,8 +4,10 @@
 
 #include "kernel/emit_c.h"
 #include "kernel/emit_c_kernel.h"
+#include "kernel/emit_cuda.h"
 #include "kernel/grid.h"
 #include "kernel/kernel.h"
+#include "kernel/same_ir_test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,6 +33,27 @@ static void fail(subject *s, const char *why)
     snprintf(s->why, sizeof s->why, "%s", why);
 }
 
+// What is emitted as CUDA C is the same program when it is read again.
+static void compare_emitted(subject *s)
+{
+    struct slri_module *again = NULL;
+    slri_text text = SLRI_TEXT_INIT;
+    slr_status status = slri_emit_cuda(s->module, NULL, &text);
+    const struct slri_source source = {.path = "emitted.cu", .text = slri_text_view(&text), .is_emitted = true};
+    if (status == SLR_OK)
+        status = slri_kernel_compile(&source, &again);
+    char *difference = again ? same_difference(s->module, again) : NULL;
+    if (status != SLR_OK)
+        snprintf(s->why, sizeof s->why, "as CUDA C: %.400s", slr_error_message());
+    else if (difference)
+        snprintf(s->why, sizeof s->why, "as CUDA C it is another: %.900s", difference);
+    if (status != SLR_OK || difference)
+        s->verdict = DIFFERS;
+    free(difference);
+    slri_module_destroy(again);
+    slri_text_free(&text);
+}
+
 void subject_make(subject *s, bool is_kernel)
 {
     make_program(&s->tape, s->number, is_kernel, &s->program);
@@ -50,6 +73,8 @@ void subject_make(subject *s, bool is_kernel)
     }
     if (status != SLR_OK)
         refuse(s, status);
+    if (s->module)
+        compare_emitted(s);
 }
 
 void subject_free(subject *s)

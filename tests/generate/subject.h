@@ -11,7 +11,7 @@
 #include "kernel/interpreter.h"
 #include "kernel/ir.h"
 
-enum { WHY_BYTES = 400 };
+enum { WHY_BYTES = 1500 };
 
 typedef enum verdict {
     AGREES = 1,
