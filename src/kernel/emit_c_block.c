@@ -16,8 +16,10 @@ static const char helpers[] = "SLRI_IN _Bool slri_spend(uint64_t *fuel, uint32_t
 
 void slri_c_block_helpers(struct slri_c_emitter *e)
 {
+    slri_c_put(e, "#ifndef SLRI_BLOCKS\n"); // so that several files may be made one
     slri_c_lane_helpers(e->out);
     slri_c_put(e, helpers);
+    slri_c_put(e, "#endif\n");
     slri_text_printf(e->out, "struct slri_block_memory { unsigned char *shared[%u]; };\n", e->module->shareds + 1);
 }
 

@@ -268,7 +268,8 @@ bool slri_c_never_wraps(const struct slri_c_kernel *k, slri_reg reg)
     if (in->op == SLRI_OP_BUILTIN)
         return true;
     // 64-bit sums and products wrap alike in both spellings; only a widening must see the wrap.
-    if (!slri_kind_is_float(in->kind) && slri_kind_bytes(k->function.reg_kind[reg]) == 8 && in->op != SLRI_OP_CONVERT)
+    bool widens = in->op == SLRI_OP_CONVERT && slri_kind_bytes(k->function.reg_kind[in->a]) < 8;
+    if (!slri_kind_is_float(in->kind) && slri_kind_bytes(k->function.reg_kind[reg]) == 8 && !widens)
         return (!is_lanes(k, in->a) || slri_c_never_wraps(k, in->a)) &&
                (!is_lanes(k, in->b) || slri_c_never_wraps(k, in->b));
     return k->value[reg].exact && (!is_lanes(k, in->a) || slri_c_never_wraps(k, in->a)) &&

@@ -15,6 +15,7 @@ extern const char slri_embedded_slr_warp_h[];
 // The text of C, as it is to be read.
 // clang-format off
 static const char *const helpers[] = {
+    "#ifndef SLRI_ONCE\n" // so that several files may be made one
     "#define SLRI_ONCE __attribute__((noinline, unused)) static\n"
     "#define SLRI_ROUND(threads) (((threads) + 31) / 32 * 32)\n"
     "SLRI_IN _Bool slri_any_on(const uint8_t *on, uint32_t threads)\n"
@@ -121,6 +122,7 @@ static const char *const helpers[] = {
     "          result[i] = all; } \\\n"
     "      for (uint32_t i = 1; !step && i < 32; i++) result[i] = result[0]; \\\n"
     "      return 1; }\n"
+    "#endif\n"
 };
 // clang-format on
 
@@ -162,12 +164,14 @@ static enum slri_kind kind_of_call(const struct slri_instr *in)
 static void put_instance(struct slri_text *out, uint32_t warp, enum slri_kind kind)
 {
     const struct instance *made = &instances[warp];
-    slri_text_printf(out, "%s(%s", made->macro, names[warp]);
+    const char *of = is_vote(warp) ? "I32" : slri_kind_name(kind);
+    slri_text_printf(out, "#ifndef SLRI_HAS_%s_%s\n#define SLRI_HAS_%s_%s\n%s(%s", names[warp], of, names[warp], of,
+                     made->macro, names[warp]);
     if (!is_vote(warp))
         slri_text_printf(out, ", %s, %s", slri_kind_name(kind), slri_kind_spelling(kind));
     if (warp == SLRI_WARP_MATCH)
         slri_text_puts(out, slri_kind_bytes(kind) == 8 ? ", uint64_t" : ", uint32_t");
-    slri_text_printf(out, "%s)\n", made->last);
+    slri_text_printf(out, "%s)\n#endif\n", made->last);
 }
 
 void slri_c_warp_helpers(struct slri_c_emitter *e, const struct slri_c_kernel *k)

@@ -21,7 +21,7 @@ static size_t prelude_bytes(const subject *s)
 {
     const char *text = slri_text_view(&s->emitted);
     const char *shape = strstr(text, "#define SLRI_BLOCK_X");
-    if (s->program.is_kernel)
+    if (s->program.kind == KERNEL)
         return shape ? (size_t)(shape - text) : 0;
     slri_text prelude = SLRI_TEXT_INIT;
     slri_c_prelude(&prelude);
@@ -33,7 +33,7 @@ static size_t prelude_bytes(const subject *s)
 // Functions are named for their program already; these are not.
 static void rename_names(slri_text *out, unsigned number)
 {
-    static const char *const names[] = {SLRI_KERNEL_SYMBOL, "slri_roots"};
+    static const char *const names[] = {SLRI_KERNEL_SYMBOL, "slri_roots", "slri_block_memory"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         slri_text_printf(out, "#undef %s\n#define %s %s_%u\n", names[i], names[i], names[i], number);
     slri_text_puts(out, "#undef SLRI_BLOCK_X\n#undef SLRI_BLOCK_Y\n#undef SLRI_BLOCK_Z\n");
@@ -61,7 +61,7 @@ static slr_status compile(const slri_text *text, int level, slri_dl **out)
 {
     struct slri_cpu_compiler compiler;
     static const char *const levels[] = {"-Og", "-O2", "-O3"};
-    const char *const more[] = {levels[level], NULL};
+    const char *const more[] = {levels[level], level > 1 ? "-DSLRI_LONG" : NULL, NULL};
     char source[64] = "/tmp/slipring-generate-XXXXXX.c", made[80];
     int file = mkstemps(source, 2);
     SLRI_TRY(slri_cpu_find_compiler(&compiler));

@@ -36,10 +36,10 @@ typedef struct tally {
 
 static subject subjects[BATCH];
 
-// Three batches of kernels, then one of handlers.
-static bool makes_kernels(uint64_t seed)
+// Three batches of kernels, then one of handlers of both sorts.
+static kind kind_of(uint64_t seed)
 {
-    return seed / BATCH % 4 != 3;
+    return seed / BATCH % 4 != 3 ? KERNEL : seed % 2 ? BLOCK : HANDLER;
 }
 
 static int level_of(const asked *asked, uint64_t seed)
@@ -56,11 +56,11 @@ static void begin(subject *s, uint64_t seed)
 
 // ---- one program by itself ------------------------------------------------------------------------------------------
 
-static verdict try_alone(subject *s, bool is_kernel, int level)
+static verdict try_alone(subject *s, kind kind, int level)
 {
     slri_dl *library = NULL;
     subject_free(s);
-    subject_make(s, is_kernel);
+    subject_make(s, kind);
     if (s->verdict)
         return s->verdict;
     slr_status status = subjects_compile(&s, 1, level, &library);
@@ -90,7 +90,7 @@ static bool fails_without(subject *s, uint32_t first, uint32_t end, uint32_t zer
     tried.length -= end - first - zeros;
     s->tape = tried;
     tape_rewind(&s->tape);
-    if (try_alone(s, s->program.is_kernel, level) == DIFFERS)
+    if (try_alone(s, s->program.kind, level) == DIFFERS)
         return true;
     s->tape = kept;
     return false;
@@ -121,7 +121,7 @@ static bool lower_choices(subject *s, int level, int *tries)
         ++*tries;
         s->tape.choice[i] = 0;
         tape_rewind(&s->tape);
-        if (try_alone(s, s->program.is_kernel, level) == DIFFERS)
+        if (try_alone(s, s->program.kind, level) == DIFFERS)
             return true;
         s->tape.choice[i] = choice;
     }
@@ -132,11 +132,11 @@ static void shrink(subject *s, int level)
 {
     int tries = 0;
     tape_rewind(&s->tape);
-    try_alone(s, s->program.is_kernel, level);
+    try_alone(s, s->program.kind, level);
     while (tries < SHRINK_TRIES && (cut_spans(s, level, &tries) || lower_choices(s, level, &tries))) {
     }
     tape_rewind(&s->tape);
-    try_alone(s, s->program.is_kernel, level);
+    try_alone(s, s->program.kind, level);
     printf("cut down in %d programs:\n", tries);
 }
 
@@ -180,12 +180,11 @@ static void run_batch(const asked *asked, uint64_t first, unsigned count, tally 
 {
     subject *all[BATCH] = {NULL};
     slri_dl *library = NULL;
-    bool kernels = makes_kernels(first);
     int level = level_of(asked, first);
     for (unsigned i = 0; i < count; i++) {
         all[i] = &subjects[i];
         begin(all[i], first + i);
-        subject_make(all[i], kernels);
+        subject_make(all[i], kind_of(first + i));
     }
     slr_status status = subjects_compile(all, count, level, &library);
     for (unsigned i = 0; i < count; i++) {
@@ -193,7 +192,7 @@ static void run_batch(const asked *asked, uint64_t first, unsigned count, tally 
             subject_run(all[i], library);
         else if (!all[i]->verdict) { // which of them the compiler refuses
             tape_rewind(&all[i]->tape);
-            try_alone(all[i], kernels, level);
+            try_alone(all[i], kind_of(first + i), level);
         }
         judge(all[i], asked, level, sum);
         subject_free(all[i]);
@@ -206,7 +205,7 @@ static void print_all(const asked *asked)
     for (uint64_t i = 0; i < asked->programs; i++) {
         subject *s = &subjects[0];
         begin(s, asked->from + i);
-        make_program(&s->tape, s->number, makes_kernels(s->seed), &s->program);
+        make_program(&s->tape, s->number, kind_of(s->seed), &s->program);
         show(s);
         slri_text_free(&s->program.text);
     }

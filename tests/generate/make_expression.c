@@ -11,7 +11,7 @@ const type_of maker_types[] = {
     {"signed char", false, false}, {"unsigned char", false, false},
     {"short", false, false},       {"unsigned short", false, false},
     {"bool", false, true},         {"float", true, false},
-    {"double", true, false},
+    {"double", true, false},       {"narrow", true, false}, // half or bfloat16
 };
 
 uint32_t maker_pick(maker *m, uint32_t most)
@@ -36,6 +36,22 @@ static void put_index(maker *m, unsigned count, int depth)
     PUT(m, ") & %u]", count - 1);
 }
 
+void maker_put_record(maker *m, uint32_t which)
+{
+    if (m->record[which].vector)
+        PUT(m, "%s", m->record[which].vector);
+    else
+        PUT(m, "struct s%u_%u", which, m->number);
+}
+
+void maker_put_field(maker *m, const record *r, uint32_t field)
+{
+    if (r->vector)
+        PUT(m, ".%c", "xyzw"[field]);
+    else
+        PUT(m, ".f%u", field);
+}
+
 // A field of that sort of some struct in scope; false where there is none.
 static bool put_field(maker *m, bool is_real, int depth)
 {
@@ -48,7 +64,8 @@ static bool put_field(maker *m, bool is_real, int depth)
         uint32_t f = (first + i) % r->fields;
         if (maker_types[r->type[f]].is_real != is_real)
             continue;
-        PUT(m, "%s.f%u", v->name, f);
+        PUT(m, "%s", v->name);
+        maker_put_field(m, r, f);
         if (r->count[f])
             put_index(m, r->count[f], depth);
         return true;
@@ -82,12 +99,18 @@ static bool put_call(maker *m, bool is_real, int depth)
         return false;
     uint32_t which = maker_pick(m, m->functions);
     const function *f = &m->function[which];
-    for (unsigned i = 0; f->takes_pointer && i < m->vars; i++)
+    const variable *given = NULL;
+    for (unsigned i = 0; i < m->vars; i++)
         if (m->var[i].shape == ARRAY && m->var[i].type == 0)
             array = &m->var[i];
-    if (maker_types[f->result].is_real != is_real || (f->takes_pointer && !array))
+        else if (m->var[i].shape == RECORD && m->var[i].type == 0)
+            given = &m->var[i];
+    if (maker_types[f->result].is_real != is_real || (f->takes_pointer && !array) || (f->takes_record && !given) ||
+        f->gives_record)
         return false;
     PUT(m, "f%u_%u(", which, m->number);
+    if (f->takes_record)
+        PUT(m, "%s, ", given->name);
     if (f->takes_pointer) {
         PUT(m, "&%s", array->name);
         put_index(m, array->count, depth);
@@ -133,10 +156,14 @@ static void put_place(maker *m)
     static const char *const handler[] = {
         "in->a", "in->b", "in->u", "in->v", "in->l",    "in->m", "in->x",       "in->y",
         "in->c", "in->k", "in->s", "in->t", "in->flag", "n",     "self->count", "(int)ring_instance()"};
+    static const char *const block[] = {"t",     "t",     "n",     "(int)threadIdx.x",    "(int)blockDim.x", "in->a",
+                                        "in->u", "in->l", "in->x", "(int)ring_instance()"};
     if (m->in_function)
         put_literal(m);
-    else if (m->made->is_kernel)
+    else if (m->made->kind == KERNEL)
         PUT(m, "%s", kernel[maker_pick(m, COUNT(kernel))]);
+    else if (m->made->kind == BLOCK)
+        PUT(m, "%s", block[maker_pick(m, COUNT(block))]);
     else
         PUT(m, "%s", handler[maker_pick(m, COUNT(handler))]);
 }
@@ -147,7 +174,7 @@ static void put_given(maker *m, int depth)
     if (m->in_function) {
         PUT(m, "table_%u", m->number);
         put_index(m, 8, depth);
-    } else if (m->made->is_kernel) {
+    } else if (m->made->kind == KERNEL) {
         const char *const names[] = {"a", "l"};
         PUT(m, "%s", names[maker_pick(m, 2)]);
         put_index(m, GIVEN_INTS, depth);
@@ -236,7 +263,7 @@ static void put_shift(maker *m, int depth)
 
 static void put_division(maker *m, int depth)
 {
-    bool may_fault = !m->made->is_kernel && maker_pick(m, 20) == 19;
+    bool may_fault = m->made->kind != KERNEL && maker_pick(m, 20) == 19;
     PUT(m, "(");
     make_integer(m, depth - 1);
     PUT(m, maker_pick(m, 2) ? " / (" : " %% (");
@@ -375,13 +402,13 @@ static void real_leaf(maker *m, int depth)
     case 6:
         if (m->in_function)
             break;
-        if (!m->made->is_kernel && maker_pick(m, 2) == 0) {
+        if (m->made->kind != KERNEL && maker_pick(m, 2) == 0) {
             PUT(m, "%s", handler[maker_pick(m, COUNT(handler))]);
             return;
         }
         if (depth > 0) {
-            PUT(m, "%s", m->made->is_kernel ? (maker_pick(m, 2) ? "y" : "x") : "weights");
-            put_index(m, m->made->is_kernel ? GIVEN_INTS : 16, depth);
+            PUT(m, "%s", m->made->kind == KERNEL ? (maker_pick(m, 2) ? "y" : "x") : "weights");
+            put_index(m, m->made->kind == KERNEL ? GIVEN_INTS : 16, depth);
             return;
         }
         break;

@@ -6,9 +6,24 @@
 
 #define PUT(m, ...) slri_text_printf((m)->out, __VA_ARGS__)
 
+// One of CUDA's, as a record that is declared already.
+static void add_vector(maker *m)
+{
+    static const struct {
+        const char *name;
+        uint8_t type, fields;
+    } vectors[] = {{"int4", 0, 4},   {"float4", 9, 4}, {"int2", 0, 2},      {"double2", 10, 2}, {"uint3", 1, 3},
+                   {"uchar4", 5, 4}, {"short2", 6, 2}, {"longlong2", 2, 2}, {"float2", 9, 2}};
+    uint32_t which = maker_pick(m, sizeof vectors / sizeof *vectors);
+    record *r = &m->record[m->records++];
+    *r = (record){.vector = vectors[which].name, .fields = vectors[which].fields};
+    for (uint32_t i = 0; i < r->fields; i++)
+        r->type[i] = vectors[which].type;
+}
+
 static void make_records(maker *m)
 {
-    m->records = maker_pick(m, MAKER_STRUCTS + 1);
+    m->records = maker_pick(m, MAKER_STRUCTS);
     for (unsigned i = 0; i < m->records; i++) {
         record *r = &m->record[i];
         r->fields = (uint8_t)(1 + maker_pick(m, MAKER_FIELDS));
@@ -21,6 +36,8 @@ static void make_records(maker *m)
         }
         PUT(m, " };\n");
     }
+    if (maker_pick(m, 3) == 2)
+        add_vector(m);
 }
 
 static void make_table(maker *m)
@@ -35,7 +52,20 @@ static void make_function(maker *m, unsigned index)
 {
     function f = {.params = (uint8_t)(1 + maker_pick(m, MAKER_PARAMS - 1)), .takes_pointer = maker_pick(m, 3) == 2};
     f.result = (uint8_t)maker_pick(m, MAKER_TYPES);
-    PUT(m, "__device__ %s f%u_%u(", maker_types[f.result].name, index, m->number);
+    uint32_t record_way = m->records && !m->record[0].vector ? maker_pick(m, 5) : 0;
+    f.takes_record = record_way == 3;
+    f.gives_record = record_way == 4 && !f.takes_pointer;
+    PUT(m, "__device__ ");
+    if (f.gives_record)
+        maker_put_record(m, 0);
+    else
+        PUT(m, "%s", maker_types[f.result].name);
+    PUT(m, " f%u_%u(", index, m->number);
+    if (f.takes_record) {
+        maker_put_record(m, 0);
+        PUT(m, " r, ");
+        m->var[m->vars++] = (variable){.name = "r", .shape = RECORD};
+    }
     if (f.takes_pointer)
         PUT(m, "int *place, ");
     for (unsigned i = 0; i < f.params; i++) {
@@ -55,9 +85,18 @@ static void make_function(maker *m, unsigned index)
         make_integer(m, 2);
         PUT(m, ";\n");
     }
-    PUT(m, "    return ");
-    make_any(m, 3);
-    PUT(m, ";\n}\n");
+    if (f.gives_record) {
+        PUT(m, "    ");
+        maker_put_record(m, 0);
+        PUT(m, " given = {");
+        if (m->record[0].count[0] == 0)
+            make_any(m, 2);
+        PUT(m, m->record[0].count[0] ? "{0}};\n    return given;\n}\n" : "};\n    return given;\n}\n");
+    } else {
+        PUT(m, "    return ");
+        make_any(m, 3);
+        PUT(m, ";\n}\n");
+    }
     m->in_function = false;
     m->vars = 0;
     m->function[m->functions++] = f;
@@ -67,9 +106,9 @@ static void make_function(maker *m, unsigned index)
 static void leave_variables(maker *m)
 {
     unsigned whole = 0, real = 0;
-    const char *to = m->made->is_kernel ? "" : "o.";
+    const char *to = m->made->has_block ? "" : "o.";
     char at[16] = "";
-    if (m->made->is_kernel)
+    if (m->made->has_block)
         snprintf(at, sizeof at, "i * %u + ", GIVEN_SLOTS);
     for (unsigned i = 0; i < m->vars; i++) {
         const variable *v = &m->var[i];
@@ -142,6 +181,37 @@ static void make_handler(maker *m)
     PUT(m, "    ring_reply(&o);\n}\n");
 }
 
+// Threads leave what they have in the buffers that a kernel's threads would; the first replies.
+static void make_block_handler(maker *m)
+{
+    unsigned n = m->number;
+    PUT(m,
+        "struct in_%u { int a, b; unsigned u, v; long long l, m; unsigned long long x, y; float f, g; double d, e;\n"
+        "    signed char c; unsigned char k; short s; unsigned short t; bool flag; };\n"
+        "struct state_%u { long long keep[4]; double real[4]; int count, pad; };\n"
+        "struct reply_%u { long long out[%u]; double real[%u]; };\n"
+        "__ring_block__ __launch_bounds__(%u) void %s(struct state_%u *self, const struct in_%u *in, const int *data,\n"
+        "    const float *weights, int n, long long *out, double *real, int *count)\n{\n"
+        "    __shared__ int shared[%u];\n"
+        "    int t = threadIdx.x, threads = blockDim.x, i = t;\n"
+        "    shared[t] = threads;\n",
+        n, n, n, GIVEN_SLOTS, GIVEN_SLOTS, m->made->block[0], m->made->name, n, n, GIVEN_THREADS);
+    m->is_uniform = true;
+    begin_with(m, 0, "in->a + t");
+    begin_with(m, 2, "in->l - t");
+    begin_with(m, 10, "in->d * t");
+    make_statements(m, 10);
+    leave_variables(m);
+    if (m->made->has_barriers)
+        PUT(m, "    __syncthreads();\n");
+    PUT(m,
+        "    if (t == 0) {\n"
+        "        struct reply_%u o = {0};\n"
+        "        o.out[0] = shared[0] + self->count++;\n"
+        "        ring_reply(&o);\n    }\n}\n",
+        n);
+}
+
 static void make_launch(maker *m)
 {
     static const uint32_t blocks[][3] = {{32, 1, 1}, {64, 1, 1}, {1, 1, 1},   {7, 1, 1},  {33, 1, 1},
@@ -152,24 +222,32 @@ static void make_launch(maker *m)
         m->made->block[i] = blocks[block][i];
         m->made->grid[i] = grids[grid][i];
     }
+    if (m->made->kind == BLOCK)
+        for (int i = 1; i < 3; i++) {
+            m->made->block[0] *= m->made->block[i];
+            m->made->block[i] = 1;
+        }
 }
 
-void make_program(tape *t, unsigned number, bool is_kernel, program *out)
+void make_program(tape *t, unsigned number, kind kind, program *out)
 {
     maker m = {.t = t, .out = &out->text, .made = out, .number = number};
-    *out = (program){.is_kernel = is_kernel, .text = SLRI_TEXT_INIT};
+    *out = (program){.kind = kind, .has_block = kind != HANDLER, .text = SLRI_TEXT_INIT};
     snprintf(out->name, sizeof out->name, "p%u", number);
     make_launch(&m);
-    out->has_barriers = is_kernel && maker_pick(&m, 2);
-    PUT(&m, "#include <math.h>\n");
+    out->has_barriers = out->has_block && maker_pick(&m, 2);
+    PUT(&m, "#include <math.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\ntypedef %s narrow;\n",
+        maker_pick(&m, 3) == 2 ? "__nv_bfloat16" : "half");
     make_records(&m);
     make_table(&m);
     for (unsigned i = maker_pick(&m, MAKER_FUNCTIONS + 1); i > 0; i--)
         make_function(&m, m.functions);
     m.indent = 1;
     m.budget = 4 + (int)maker_pick(&m, 9);
-    if (is_kernel)
+    if (kind == KERNEL)
         make_kernel(&m);
+    else if (kind == BLOCK)
+        make_block_handler(&m);
     else
         make_handler(&m);
 }

@@ -95,6 +95,43 @@ static void declare_array(maker *m)
         v->count = (uint8_t)count;
 }
 
+// make_float4(...), or of a kernel what its memory holds.
+static void put_vector(maker *m, uint32_t which)
+{
+    const record *r = &m->record[which];
+    bool is_given = m->made->kind == KERNEL && !m->in_function && strcmp(r->vector, "int4") == 0;
+    if (is_given && pick(m, 2)) {
+        PUT(m, " = ((const int4 *)a)[(");
+        make_integer(m, 1);
+        PUT(m, ") & %u];\n", GIVEN_INTS / 4 - 1);
+        return;
+    }
+    PUT(m, " = make_%s(", r->vector);
+    for (uint32_t i = 0; i < r->fields; i++) {
+        PUT(m, "%s", i ? ", " : "");
+        maker_types[r->type[i]].is_real ? make_real(m, 1) : make_integer(m, 1);
+    }
+    PUT(m, ");\n");
+}
+
+// A call of a function that gives a struct, where there is one.
+static bool put_record_call(maker *m)
+{
+    for (unsigned i = 0; i < m->functions; i++) {
+        const function *f = &m->function[i];
+        if (!f->gives_record || f->takes_pointer || f->takes_record)
+            continue;
+        PUT(m, " = f%u_%u(", i, m->number);
+        for (uint32_t p = 0; p < f->params; p++) {
+            PUT(m, "%s", p ? ", " : "");
+            make_any(m, 1);
+        }
+        PUT(m, ")");
+        return true;
+    }
+    return false;
+}
+
 static void declare_record(maker *m)
 {
     if (m->records == 0) {
@@ -104,9 +141,14 @@ static void declare_record(maker *m)
     uint32_t which = pick(m, m->records);
     const variable *from = maker_find(m, RECORD, false);
     make_begin(m);
-    PUT(m, "struct s%u_%u v%u", which, m->number, m->names);
+    maker_put_record(m, which);
+    PUT(m, " v%u", m->names);
     if (from && from->type == which)
         PUT(m, " = %s;\n", from->name);
+    else if (m->record[which].vector)
+        put_vector(m, which);
+    else if (which == 0 && put_record_call(m))
+        PUT(m, ";\n");
     else if (m->record[which].count[0] == 0 && pick(m, 2)) {
         PUT(m, " = {");
         make_any(m, 1);
@@ -118,7 +160,7 @@ static void declare_record(maker *m)
 
 static void declare_pointer(maker *m)
 {
-    if (m->in_function || !m->made->is_kernel) {
+    if (m->in_function || m->made->kind != KERNEL) {
         declare_array(m);
         return;
     }
@@ -151,7 +193,8 @@ static uint32_t put_place(maker *m, const variable *v)
     if (v->shape == RECORD) {
         const record *r = &m->record[v->type];
         uint32_t f = pick(m, r->fields);
-        PUT(m, "%s.f%u", v->name, f);
+        PUT(m, "%s", v->name);
+        maker_put_field(m, r, f);
         if (r->count[f])
             put_masked(m, r->count[f]);
         return r->type[f];
@@ -206,7 +249,7 @@ static void store(maker *m)
         return;
     }
     make_begin(m);
-    if (m->made->is_kernel) {
+    if (m->made->has_block) {
         bool real = pick(m, 3) == 2;
         PUT(m, "%s[i * %u + %u]", real ? "real" : "out", GIVEN_SLOTS, pick(m, GIVEN_SLOTS));
         put_assigned(m, real ? 10 : 2);
@@ -337,7 +380,7 @@ static void change_count(maker *m)
     } ways[] = {{"atomicAdd", 0},  {"atomicMax", 8}, {"atomicMin", 12}, {"atomicXor", 16},
                 {"atomicAnd", 20}, {"atomicOr", 24}, {"atomicSub", 0}};
     uint32_t which = pick(m, COUNT(ways));
-    if (m->in_function || !m->made->is_kernel) {
+    if (m->in_function || !m->made->has_block) {
         assign(m);
         return;
     }
@@ -349,6 +392,57 @@ static void change_count(maker *m)
     PUT(m, ");\n");
 }
 
+// Functions of a warp that all its threads come to.
+static void give_in_warp(maker *m, const variable *v)
+{
+    static const char *const shuffles[] = {"__shfl_down_sync", "__shfl_up_sync", "__shfl_xor_sync", "__shfl_sync"};
+    static const char *const votes[] = {"__ballot_sync", "__any_sync", "__all_sync"};
+    static const char *const others[] = {"__reduce_add_sync", "__reduce_max_sync", "__reduce_xor_sync",
+                                         "__reduce_min_sync", "__match_any_sync"};
+    const variable *real = maker_find(m, SCALAR, true);
+    uint32_t way = pick(m, 4);
+    make_begin(m);
+    if (way == 3 && real && real->type < MAKER_TYPES - 1) { // no half
+        PUT(m, "%s = %s(0xffffffffu, %s, %u, %u);\n", real->name, shuffles[pick(m, 3)], real->name, pick(m, 20),
+            1u << pick(m, 6));
+        return;
+    }
+    PUT(m, "%s = ", v->name);
+    if (way == 1) {
+        PUT(m, "%s(0xffffffffu, ", votes[pick(m, COUNT(votes))]);
+        make_integer(m, 2);
+        PUT(m, ");\n");
+    } else if (way == 2) {
+        PUT(m, "%s(0xffffffffu, (int)", others[pick(m, COUNT(others))]);
+        make_integer(m, 2);
+        PUT(m, ");\n");
+    } else {
+        PUT(m, "%s(0xffffffffu, ", shuffles[pick(m, COUNT(shuffles))]);
+        make_integer(m, 2);
+        PUT(m, ", ");
+        make_integer(m, 1);
+        PUT(m, ");\n");
+    }
+}
+
+// Of those only that a condition chooses, who know each other.
+static void part_of_warp(maker *m, const variable *v)
+{
+    unsigned name = m->names++;
+    make_begin(m);
+    PUT(m, "bool v%u = ", name);
+    make_integer(m, 2);
+    PUT(m, " & 1;\n");
+    make_line(m, "unsigned m%u = __ballot_sync(0xffffffffu, v%u);", name, name);
+    make_line(m, "if (v%u) {", name);
+    make_begin(m);
+    bool shuffles = pick(m, 2);
+    PUT(m, shuffles ? "    %s = __shfl_xor_sync(m%u, (int)" : "    %s = __reduce_add_sync(m%u, (int)", v->name, name);
+    make_integer(m, 1);
+    PUT(m, shuffles ? ", %u);\n" : ");\n", 1 + pick(m, 31));
+    make_line(m, "}");
+}
+
 static void exchange(maker *m)
 {
     const variable *v = maker_find(m, SCALAR, false);
@@ -356,7 +450,13 @@ static void exchange(maker *m)
         assign(m);
         return;
     }
-    switch (pick(m, 3)) {
+    switch (pick(m, 5)) {
+    case 3:
+        give_in_warp(m, v);
+        return;
+    case 4:
+        part_of_warp(m, v);
+        return;
     case 0:
         make_begin(m);
         PUT(m, "shared[t] = ");

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-enum { MAKER_VARS = 48, MAKER_FUNCTIONS = 3, MAKER_FIELDS = 4, MAKER_STRUCTS = 2, MAKER_PARAMS = 4 };
+enum { MAKER_VARS = 48, MAKER_FUNCTIONS = 3, MAKER_FIELDS = 4, MAKER_STRUCTS = 3, MAKER_PARAMS = 4 };
 
 /// What a program is given. Every kernel and every handler has the same parameters.
 enum {
@@ -33,16 +33,21 @@ typedef struct variable {
 } variable;
 
 typedef struct record {
+    const char *vector;                                      ///< NULL, or it is CUDA's of that name
     uint8_t fields, type[MAKER_FIELDS], count[MAKER_FIELDS]; ///< count 0: a scalar
 } record;
 
 typedef struct function {
     uint8_t params, type[MAKER_PARAMS], result;
-    bool takes_pointer; ///< its first parameter is an int *
+    bool takes_pointer;              ///< its first parameter is an int *
+    bool takes_record, gives_record; ///< record 0: the first one, the result
 } function;
 
+typedef enum kind { KERNEL, HANDLER, BLOCK } kind; ///< a `__global__` kernel, a `__ring__` or `__ring_block__` handler
+
 typedef struct program {
-    bool is_kernel;
+    kind kind;
+    bool has_block;    ///< of threads
     bool has_barriers; ///< then no thread returns early
     uint32_t block[3], grid[3];
     char name[16];
@@ -66,7 +71,7 @@ typedef struct maker {
 } maker;
 
 /// Makes the program of a tape. Its text is the caller's: slri_text_free.
-void make_program(tape *t, unsigned number, bool is_kernel, program *out);
+void make_program(tape *t, unsigned number, kind kind, program *out);
 
 // ---- make_expression.c: each prints one expression, in brackets where it needs them ---------------------------------
 
@@ -87,7 +92,11 @@ typedef struct type_of {
     bool is_real, is_bool;
 } type_of;
 extern const type_of maker_types[];
-enum { MAKER_TYPES = 11, MAKER_INTEGERS = 9 }; ///< those that are integers come first
+enum { MAKER_TYPES = 12, MAKER_INTEGERS = 9 }; ///< those that are integers come first
+
+/// Prints the name of record `which`, as a type; of its field.
+void maker_put_record(maker *m, uint32_t which);
+void maker_put_field(maker *m, const record *r, uint32_t field);
 
 /// A variable that `fits`, or NULL where there is none.
 const variable *maker_find(maker *m, shape_of shape, bool is_real);

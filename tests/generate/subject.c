@@ -54,9 +54,9 @@ static void compare_emitted(subject *s)
     slri_text_free(&text);
 }
 
-void subject_make(subject *s, bool is_kernel)
+void subject_make(subject *s, kind kind)
 {
-    make_program(&s->tape, s->number, is_kernel, &s->program);
+    make_program(&s->tape, s->number, kind, &s->program);
     s->verdict = 0;
     s->module = NULL;
     s->emitted = (slri_text)SLRI_TEXT_INIT;
@@ -68,8 +68,8 @@ void subject_make(subject *s, bool is_kernel)
             fail(s, wrong ? wrong : "the module has not one entry");
             return;
         }
-        status = is_kernel ? slri_emit_c_kernel(s->module, s->module->entry, s->program.block, &s->emitted)
-                           : slri_emit_c(s->module, &s->emitted);
+        status = kind == KERNEL ? slri_emit_c_kernel(s->module, s->module->entry, s->program.block, &s->emitted)
+                                : slri_emit_c(s->module, &s->emitted);
     }
     if (status != SLR_OK)
         refuse(s, status);
@@ -246,6 +246,9 @@ typedef struct way {
     } reply[2];
     int data[GIVEN_DATA];
     float weights[16];
+    long long out[GIVEN_THREADS * GIVEN_SLOTS]; // of a block's threads
+    double real[GIVEN_THREADS * GIVEN_SLOTS];
+    int shared_count[GIVEN_COUNTS];
     struct slri_call call;
     uint32_t fault;
 } way;
@@ -269,6 +272,10 @@ static struct message make_message(uint64_t *seed)
 static void reset(way *w)
 {
     memset(&w->state, 0, sizeof w->state);
+    memset(w->out, 0, sizeof w->out);
+    memset(w->real, 0, sizeof w->real);
+    for (int i = 0; i < GIVEN_COUNTS; i++)
+        w->shared_count[i] = i * 3;
     for (int i = 0; i < GIVEN_DATA; i++)
         w->data[i] = 7 * i - 50;
     for (int i = 0; i < 16; i++)
@@ -278,7 +285,9 @@ static void reset(way *w)
 static void handle(way *w, const struct message *message)
 {
     int n = GIVEN_DATA;
-    struct slri_bound bound[] = {{w->data, sizeof w->data}, {w->weights, sizeof w->weights}, {&n, sizeof n}};
+    struct slri_bound bound[] = {
+        {w->data, sizeof w->data}, {w->weights, sizeof w->weights}, {&n, sizeof n},
+        {w->out, sizeof w->out},   {w->real, sizeof w->real},       {w->shared_count, sizeof w->shared_count}};
     memset(w->reply, 0, sizeof w->reply);
     w->call = (struct slri_call){.state = &w->state,
                                  .message = message,
@@ -301,10 +310,18 @@ static bool same_slots(const long long *a, const long long *b, const double *x, 
     return true;
 }
 
-static const char *difference(const way *a, const way *b)
+// Of a block which thread's fault is seen first, and what the others did until then, depends on their order.
+static const char *difference(const way *a, const way *b, bool is_block)
 {
+    if (is_block && a->fault && b->fault)
+        return NULL;
     if (a->fault != b->fault)
         return "the fault";
+    if (is_block && a->call.fuel != b->call.fuel)
+        return "the fuel that is left";
+    if (is_block && (!same_slots(a->out, b->out, a->real, b->real, GIVEN_THREADS * GIVEN_SLOTS) ||
+                     memcmp(a->shared_count, b->shared_count, sizeof a->shared_count) != 0))
+        return "what a thread left";
     if (memcmp(a->data, b->data, sizeof a->data) != 0)
         return "the buffer";
     if (a->fault != SLRI_FAULT_NONE) // its replies and its state go nowhere
@@ -335,7 +352,7 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
         struct message message = make_message(&seed);
         handle(&compiled, &message);
         handle(&interpreted, &message);
-        const char *part = difference(&compiled, &interpreted);
+        const char *part = difference(&compiled, &interpreted, s->program.kind == BLOCK);
         if (part) {
             s->verdict = DIFFERS;
             snprintf(s->why, sizeof s->why, "message %d: %s differs (faults %u and %u, lines %u and %u)", i, part,
@@ -354,11 +371,11 @@ void subject_run(subject *s, slri_dl *library)
     struct slri_interp *interp = NULL;
     slri_function found = NULL;
     char symbol[64];
-    snprintf(symbol, sizeof symbol, s->program.is_kernel ? SLRI_KERNEL_SYMBOL "_%u" : SLRI_ENTRY_SYMBOL_PREFIX "p%u",
-             s->number);
+    snprintf(symbol, sizeof symbol,
+             s->program.kind == KERNEL ? SLRI_KERNEL_SYMBOL "_%u" : SLRI_ENTRY_SYMBOL_PREFIX "p%u", s->number);
     if (slri_dl_function(library, symbol, &found) != SLR_OK || slri_interp_create(s->module, &interp) != SLR_OK)
         fail(s, slr_error_message());
-    else if (s->program.is_kernel)
+    else if (s->program.kind == KERNEL)
         run_kernel(s, found, interp);
     else
         run_handler(s, found, interp);

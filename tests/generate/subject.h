@@ -31,7 +31,7 @@ typedef struct subject {
 } subject;
 
 /// Makes the program of the tape anew and takes it as far as emitted C. `verdict` is 0 where it can be run.
-void subject_make(subject *s, bool is_kernel);
+void subject_make(subject *s, kind kind);
 
 /// Runs it both ways and sets the verdict.
 void subject_run(subject *s, slri_dl *library);

@@ -191,6 +191,8 @@ static const struct {
     {"faults in functions stay away",
      "__device__ int pick(const int *w, int i, int d) { int v = w[i & 255]; for (int j = 0; j < (i & 3); j++) v += w[j]; return v / d; }\n"
      HEAD "  s->w[t & 255] = pick(in->v, t * 3, (x & 7) + 1);\n  buf[(t * 7) & 255] = (int)(s->w[t & 255] % ((x & 3) + 1));\n}\n", 0},
+    {"a sum of 64 bits, taken as unsigned", HEAD
+     "  long long d = in->n * 3000000000ll - t; unsigned long long u = d; s->w[t & 255] = (long long)(u ^ (u + 5));\n}\n", 0},
     {"shared memory begins as zero", HEAD
      "  __shared__ int a[300]; s->w[t & 255] += a[t % 300] + a[299];\n  __syncthreads(); a[t % 300] = 7;\n}\n", 0},
     {"one thread divides by zero", HEAD "  s->w[t & 255] = 100 / (t - in->n % 1);\n}\n", SLRI_FAULT_DIVIDE},
