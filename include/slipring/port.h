@@ -64,11 +64,11 @@ typedef struct slr_reply {
 /// Receives the next reply to this port. `payload` (capacity bytes) gets the reply's bytes.
 ///
 /// SLR_OK: a reply, or a notice (see reply->status). SLR_END: a ring kernel that this port has used has ended;
-/// reply->from says which, once each; when none is left, END again at every call.
-/// SLR_RING_FAILED: a ring kernel that this port uses has failed; reply->from says which, once a failure. It may be
-/// restarted: the port stays connected.
-/// Threads: the owner.  Blocks: until `timeout_ns`.  Owns: nothing.
-/// Errors: TIMEOUT, INVALID (capacity smaller than the reply; it stays to be received).
+/// reply->from says which, once each; when none is left, END again at every call. What it has left for the port is kept
+/// until then, or until the port is closed: a port that is never received from keeps the mailboxes of all that have
+/// ended. SLR_RING_FAILED: a ring kernel that this port uses has failed; reply->from says which, once a failure. It may
+/// be restarted: the port stays connected. Threads: the owner.  Blocks: until `timeout_ns`.  Owns: nothing. Errors:
+/// TIMEOUT, INVALID (capacity smaller than the reply; it stays to be received).
 SLR_API slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity, uint64_t timeout_ns);
 
 /// Receives up to `most` replies, the payload of reply k at payloads + k * stride. Waits for the first only.

@@ -11,7 +11,8 @@
 
 struct waiter { // one caller on the shared port, on its stack
     struct waiter *next;
-    uint32_t correlation, slot;
+    uint32_t correlation;
+    slr_address to;
     void *reply;
     size_t bytes;
     slr_status status; // SLR_TIMEOUT until it is decided
@@ -96,7 +97,7 @@ static slr_status keep(slr_port *port, const struct slri_found *found)
 static slr_status look(slr_port *port, const slr_ring *ring, uint32_t correlation, void *reply, size_t bytes)
 {
     struct slri_found found;
-    slr_ring *ended;                                                // for slr_receive to tell
+    struct slri_connection *ended;                                  // for slr_receive to tell
     uint32_t over = __atomic_load_n(&ring->over, __ATOMIC_ACQUIRE); // before its lanes
     uint32_t failures = __atomic_load_n(&ring->failures, __ATOMIC_ACQUIRE);
     while (slri_find_reply(port, &found, &ended)) {
@@ -205,7 +206,7 @@ static bool settle(struct slri_shared_port *shared, const slr_ring *ring, slr_st
 {
     bool some = false;
     for (struct waiter *w = shared->waiters; w; w = w->next) {
-        if (w->slot != ring->slot || w->status != SLR_TIMEOUT)
+        if (w->to.slot != ring->slot || w->to.generation != ring->generation || w->status != SLR_TIMEOUT)
             continue;
         __atomic_store_n(&w->status, status, __ATOMIC_RELEASE);
         some = true;
@@ -215,7 +216,7 @@ static bool settle(struct slri_shared_port *shared, const slr_ring *ring, slr_st
 
 // Hands every reply that has come to its caller, discards those that nobody waits for, and tells one end (the last
 // argument, else NULL). True: some caller has something.
-static bool deliver_some(struct slri_shared_port *shared, slr_ring **ended)
+static bool deliver_some(struct slri_shared_port *shared, struct slri_connection **ended)
 {
     struct slri_found found;
     bool others = false;
@@ -234,7 +235,7 @@ static bool deliver_some(struct slri_shared_port *shared, slr_ring **ended)
         others = settle(shared, failure->ring, SLR_RING_FAILED) || others;
     if (!*ended)
         return others;
-    settle(shared, *ended, SLR_END);
+    settle(shared, (*ended)->ring, SLR_END);
     slr_reply end;
     slri_report_end(shared->port, *ended, &end);
     return true;
@@ -243,7 +244,7 @@ static bool deliver_some(struct slri_shared_port *shared, slr_ring **ended)
 // All that has come, under the lock. Callers that are not this one are woken by the futex that all of them sleep on.
 static void deliver(struct slri_shared_port *shared)
 {
-    slr_ring *ended;
+    struct slri_connection *ended;
     bool others = false;
     do
         others = deliver_some(shared, &ended) || others;
@@ -354,7 +355,7 @@ static slr_status call_shared(slr_address to, const void *message, size_t bytes,
     SLRI_TRY(check_target(to, reply, reply_bytes));
     SLRI_TRY(shared_port(to, &shared));
     uint64_t deadline = slri_deadline_after(timeout_ns);
-    struct waiter waiter = {.slot = to.slot, .reply = reply, .bytes = reply_bytes, .status = SLR_TIMEOUT};
+    struct waiter waiter = {.to = to, .reply = reply, .bytes = reply_bytes, .status = SLR_TIMEOUT};
     SLRI_TRY(send_shared(shared, to, message, bytes, 0, 0, timeout_ns ? deadline : 0, &waiter));
     wait_shared(shared, &waiter, deadline);
     slri_mutex_lock(&shared->lock);

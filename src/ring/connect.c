@@ -186,9 +186,6 @@ static slr_status connect_held(slr_port *port, slr_ring *ring, struct slri_conne
     if (ring->device != port->device)
         return SLRI_FAIL(INVALID, "ring kernel '%s' is on another device than the port", ring->name);
     SLRI_TRY(reserve(port, ring->slot));
-    struct slri_connection *old = port->by_slot[ring->slot];
-    if (old) // of a ring kernel that is gone: its slot is used again
-        slri_disconnect(port, old);
     struct slri_connection *connection = slri_alloc(port->device->allocator, sizeof *connection);
     if (!connection)
         return SLRI_FAIL(NO_MEMORY, "no memory for a connection");
@@ -199,7 +196,8 @@ static slr_status connect_held(slr_port *port, slr_ring *ring, struct slri_conne
     }
     connection->ring = ring;
     connection->lane = &ring->lane[connection->port];
-    port->by_slot[ring->slot] = connection;
+    port->by_slot[ring->slot] =
+        connection; // one of a ring kernel that is gone, whose slot it was, is kept until its END
     port->connection[port->connections++] = connection;
     port->was_connected = true;
     wake_shards(ring);
@@ -232,7 +230,8 @@ void slri_disconnect(slr_port *port, struct slri_connection *connection)
 {
     slr_ring *ring = connection->ring;
     slri_lane_leave(ring, connection->port);
-    port->by_slot[ring->slot] = NULL;
+    if (port->by_slot[ring->slot] == connection)
+        port->by_slot[ring->slot] = NULL;
     for (uint32_t i = 0; i < port->connections; ++i)
         if (port->connection[i] == connection)
             port->connection[i] = port->connection[--port->connections];

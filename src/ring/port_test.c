@@ -130,6 +130,45 @@ static int poll_for(int fd, int timeout_ms)
     return poll(&p, 1, timeout_ms);
 }
 
+// The next ring kernel gets the slot of the one that has gone; what that one left is the port's all the same.
+static void replies_and_end_outlast_the_slot(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    slr_port *port = open_port(device);
+    slr_address address[3];
+    for (uint32_t i = 0; i < 3; ++i) {
+        slr_ring_desc desc = describe("in the slot", 1);
+        slr_ring *ring = start_ring(device, &desc);
+        address[i] = address_of(ring, 0);
+        assert_int_equal(address[i].slot, address[0].slot);
+        must(send_value(port, address[i], i, 0));
+        must(slr_ring_terminate(ring, LONG, NULL, NULL, NULL));
+        slr_ring_destroy(ring);
+    }
+    uint32_t replies[3] = {0}, ends[3] = {0};
+    for (uint32_t k = 0; k < 6; ++k) {
+        slr_reply reply;
+        struct message got;
+        slr_status status = slr_receive(port, &reply, &got, sizeof got, LONG);
+        uint32_t i = 0;
+        while (i < 3 && address[i].generation != reply.from.generation)
+            ++i;
+        assert_int_not_equal(i, 3);
+        assert_int_equal(ends[i], 0);
+        if (status == SLR_OK)
+            assert_int_equal(got.value, i);
+        *(status == SLR_OK ? &replies[i] : &ends[i]) += 1;
+        assert_int_equal(reply.status, status == SLR_OK ? SLR_OK : SLR_END);
+    }
+    for (uint32_t i = 0; i < 3; ++i) {
+        assert_int_equal(replies[i], 1);
+        assert_int_equal(ends[i], 1);
+    }
+    slr_port_close(port);
+    slr_device_close(device);
+}
+
 static void descriptor_is_readable_when_a_reply_has_come(void **state)
 {
     (void)state;
@@ -331,6 +370,7 @@ int main(void)
         cmocka_unit_test(reply_too_large_for_its_place_stays_to_be_received),
         cmocka_unit_test(many_are_received_at_a_stride_up_to_the_most),
         cmocka_unit_test(each_end_is_told_once_and_names_its_ring_kernel),
+        cmocka_unit_test(replies_and_end_outlast_the_slot),
         cmocka_unit_test(descriptor_is_readable_when_a_reply_has_come),
         cmocka_unit_test(descriptor_asked_for_late_shows_what_has_come_before),
         cmocka_unit_test(port_past_max_ports_is_refused_until_another_closes),

@@ -28,7 +28,7 @@ static bool find_in(struct slri_connection *c, struct slri_found *found)
     return false;
 }
 
-bool slri_find_reply(slr_port *port, struct slri_found *found, slr_ring **ended)
+bool slri_find_reply(slr_port *port, struct slri_found *found, struct slri_connection **ended)
 {
     *ended = NULL;
     for (uint32_t k = 0; k < port->connections; ++k) {
@@ -39,7 +39,7 @@ bool slri_find_reply(slr_port *port, struct slri_found *found, slr_ring **ended)
         if (find_in(c, found))
             return true;
         if (over)
-            *ended = c->ring;
+            *ended = c;
     }
     return false;
 }
@@ -113,10 +113,11 @@ void slri_unblock_shards(slr_port *port)
     }
 }
 
-void slri_report_end(slr_port *port, slr_ring *ended, slr_reply *out)
+void slri_report_end(slr_port *port, struct slri_connection *ended, slr_reply *out)
 {
-    *out = (slr_reply){.from = {ended->place, ended->slot, ended->generation, 0}, .status = SLR_END};
-    slri_disconnect(port, port->by_slot[ended->slot]);
+    const slr_ring *ring = ended->ring;
+    *out = (slr_reply){.from = {ring->place, ring->slot, ring->generation, 0}, .status = SLR_END};
+    slri_disconnect(port, ended);
 }
 
 // ---- waiting -------------------------------------------------------------------------------------------------------
@@ -126,7 +127,7 @@ void slri_report_end(slr_port *port, slr_ring *ended, slr_reply *out)
 static bool has_news(slr_port *port, const slr_ring *only)
 {
     struct slri_found found;
-    slr_ring *ended;
+    struct slri_connection *ended;
     if (slri_find_reply(port, &found, &ended))
         return true;
     if (only)
@@ -207,7 +208,7 @@ static slr_status try_receive(slr_port *port, slr_reply *reply, void *payload, s
     if (port->kept_first)
         return receive_kept(port, reply, payload, capacity);
     struct slri_found found;
-    slr_ring *ended;
+    struct slri_connection *ended;
     uint32_t failure = __atomic_load_n(&port->waker->failed, __ATOMIC_ACQUIRE); // before the lanes: replies go first
     while (slri_find_reply(port, &found, &ended)) {
         if (!is_late_call(&found))
@@ -221,8 +222,8 @@ static slr_status try_receive(slr_port *port, slr_reply *reply, void *payload, s
         return SLRI_FAIL(RING_FAILED, "ring kernel '%s' has failed; slr_ring_stats says why", ring->name);
     }
     if (ended) {
-        char name[sizeof ended->name];
-        memcpy(name, ended->name, sizeof name);
+        char name[sizeof ended->ring->name];
+        memcpy(name, ended->ring->name, sizeof name);
         slri_report_end(port, ended, reply);
         return SLRI_FAIL(END, "ring kernel '%s' has ended", name);
     }
@@ -258,7 +259,7 @@ slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, 
     SLRI_TRY(slr_receive(port, replies, payloads, stride, timeout_ns));
     *received = 1;
     struct slri_found found;
-    slr_ring *ended;
+    struct slri_connection *ended;
     while (*received < most && !port->kept_first && slri_find_reply(port, &found, &ended)) {
         if (is_late_call(&found)) {
             slri_consume_reply(&found);

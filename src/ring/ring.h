@@ -263,7 +263,7 @@ struct slri_kept_reply { // one that slr_call passed over
 struct slr_port {
     slr_device *device;
     struct slri_waker *waker;
-    struct slri_connection **by_slot; // by the address's slot; NULL: not connected
+    struct slri_connection **by_slot; // by the address's slot, the last one's; NULL: not connected
     uint32_t slots;
     struct slri_connection **connection;
     uint32_t connections, connection_room, next_connection;
@@ -326,7 +326,7 @@ struct slri_found {
     struct slri_connection *connection;
     uint32_t shard, slot;
 };
-bool slri_find_reply(slr_port *port, struct slri_found *found, slr_ring **ended);
+bool slri_find_reply(slr_port *port, struct slri_found *found, struct slri_connection **ended);
 static inline slr_status slri_reply_status(uint32_t head)
 {
     return head & MB_FLAG_FAULT ? SLR_HANDLER_FAULT : head & MB_FLAG_DROPPED ? SLR_DROPPED : SLR_OK;
@@ -334,7 +334,7 @@ static inline slr_status slri_reply_status(uint32_t head)
 void slri_describe_reply(const struct slri_found *found, slr_reply *out);
 const void *slri_reply_payload(const struct slri_found *found);
 void slri_consume_reply(const struct slri_found *found);
-void slri_report_end(slr_port *port, slr_ring *ended, slr_reply *out); // and forgets the connection
+void slri_report_end(slr_port *port, struct slri_connection *ended, slr_reply *out); // and forgets the connection
 // The first connection whose ring kernel has failed since the last time; NULL: none. It is told only once.
 struct slri_connection *slri_find_failure(slr_port *port);
 void slri_unblock_shards(slr_port *port); // before sleeping: lets shards that waited for reply room go on
