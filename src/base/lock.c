@@ -29,6 +29,7 @@ void slri_lock_wait(slri_lock *lock)
     __atomic_fetch_sub(&lock->sleepers, 1, __ATOMIC_RELAXED);
 }
 
+// By then the lock may be freed: only its address is used, and who waits for something else there looks again.
 void slri_lock_wake(slri_lock *lock)
 {
     slri_futex_wake(&lock->taken, 1);

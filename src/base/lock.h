@@ -28,9 +28,11 @@ static inline void slri_lock_take(slri_lock *lock)
 
 static inline void slri_lock_give(slri_lock *lock)
 {
+    // Relaxed, and before the store, behind which the next owner may free the lock: a sleeper that is missed wakes by
+    // itself.
+    uint32_t sleepers = __atomic_load_n(&lock->sleepers, __ATOMIC_RELAXED);
     __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE); // the next owner sees what this one did
-    // Relaxed, and it may be read before the store is seen: a sleeper that is missed wakes by itself.
-    if (__builtin_expect(__atomic_load_n(&lock->sleepers, __ATOMIC_RELAXED) != 0, 0))
+    if (__builtin_expect(sleepers != 0, 0))
         slri_lock_wake(lock);
 }
 

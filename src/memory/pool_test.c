@@ -345,6 +345,29 @@ static void pool_does_what_the_reference_does(void **state)
     slr_device_close(device);
 }
 
+static void let_go(void *buffer)
+{
+    slr_buffer_destroy(buffer);
+}
+
+// Whichever is last frees the pool, whose lock the other may just be giving back: for the sanitizers to watch.
+static void pool_and_its_last_buffer_can_go_at_once(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    slr_heap *heap;
+    must(slr_device_get_heap(device, &heap));
+    for (int i = 0; i < 200; ++i) {
+        slri_thread thread;
+        slr_pool *pool = pool_of(device, 0, 0);
+        must(slri_thread_start(&thread, "lets go", let_go, acquire(pool, 64)));
+        slr_pool_destroy(pool);
+        slri_thread_join(&thread);
+    }
+    assert_int_equal(stats_of(heap).live_bytes, 0);
+    slr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +382,7 @@ int main(void)
         cmocka_unit_test(senseless_requests_are_refused),
         cmocka_unit_test(leak_is_told_where_it_was_acquired_last),
         cmocka_unit_test(pool_does_what_the_reference_does),
+        cmocka_unit_test(pool_and_its_last_buffer_can_go_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
