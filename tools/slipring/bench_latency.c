@@ -2,6 +2,7 @@
 // `slipring bench latency`: one message there, one answer back, one at a time.
 #include "bench.h"
 
+#include "bench_bare_opencl.h"
 #include "bench_queue.h"
 #include "bench_ring.h"
 #include "clock.h"
@@ -22,6 +23,7 @@ typedef struct latency {
     bench *bench;
     bench_ring ring;
     handoff *handoff;
+    bare_opencl *opencl;           // of an OpenCL device: the echo is a kernel there
     latency_slot *in, *out;        // LATENCY_SLOTS each
     uint32_t number;               // of the next message
     uint32_t echo_begin, echo_end; // of a floor's slice
@@ -118,10 +120,31 @@ static bool echo_slice(void *context, double *figures)
     latency *latency = context;
     latency->echo_begin = latency->number;
     latency->echo_end = latency->number + WARM_UP + ROUNDS;
-    partner_run(latency->bench->partner, echo, latency);
+    if (latency->opencl == NULL)
+        partner_run(latency->bench->partner, echo, latency);
+    else if (!bare_opencl_start(latency->opencl, latency->echo_begin, latency->echo_end))
+        return false;
     bool fine = time_rounds(latency, echo_round, ROUNDS, figures);
-    partner_join(latency->bench->partner);
+    if (latency->opencl == NULL)
+        partner_join(latency->bench->partner);
+    else
+        fine = bare_opencl_wait(latency->opencl) && fine;
     return fine && (latency->wrong == 0 || wrong_answer());
+}
+
+// ---- on an OpenCL device: a launch a message -----------------------------------------------------------------------
+
+static bool launch_round(latency *latency, uint32_t number)
+{
+    latency_slot *in = &latency->in[number % LATENCY_SLOTS], *out = &latency->out[number % LATENCY_SLOTS];
+    bench_fill(&in->message, number);
+    latency_publish(in, number);
+    return bare_opencl_launch(latency->opencl, number) && (bench_is_answer(&out->message, number) || wrong_answer());
+}
+
+static bool launch_slice(void *context, double *figures)
+{
+    return time_rounds(context, launch_round, HANDOFF_ROUNDS, figures);
 }
 
 // ---- what else could be done ---------------------------------------------------------------------------------------
@@ -206,16 +229,36 @@ static const bench_case cases[] = {
     {"ping_pong", "ns", {"p50"}, "a cache line there and back. " FLOOR, {.value = probe_slice, .figures = 1}},
 };
 
+// The same by a launch each, beside the ring kernel.
+static bool measure_launch(bench *bench, latency *latency)
+{
+    bench_case what = {"rtt_64B_launch",
+                       "ns",
+                       QUANTILES,
+                       "the same work by hand-written OpenCL: a kernel launched and waited for, each message. floor: "
+                       "slr_send, then slr_receive. ",
+                       {.value = launch_slice, .floor = ring_slice, .figures = 3}};
+    what.pair.value_context = what.pair.floor_context = latency;
+    return latency->opencl == NULL || bench_measure(bench, &what);
+}
+
 static bool measure_all(bench *bench, latency *latency)
 {
+    static const char opencl_method[] =
+        "slr_send, then slr_receive; each word of message and answer is written and read. floor: bare echo, a "
+        "hand-written kernel that stays on the first OpenCL device, two queues in host memory, same payload. ";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bench_case what = cases[i];
+        if (latency->opencl != NULL && i != 0) // the others are of the host, and have its floor on a cpu
+            continue;
+        if (latency->opencl != NULL)
+            what.method = opencl_method;
         what.pair.floor = echo_slice;
         what.pair.value_context = what.pair.floor_context = latency;
         if (!bench_measure(bench, &what))
             return false;
     }
-    return true;
+    return measure_launch(bench, latency);
 }
 
 bool bench_latency(bench *bench)
@@ -228,7 +271,10 @@ bool bench_latency(bench *bench)
     latency->handoff = handoff_start(work, NULL);
     partner_move_caller(bench->partner, false);
     bool fine = latency->handoff != NULL && bench_ring_open(bench, "echo", NULL, &latency->ring);
+    if (fine && bare_opencl_is(bench))
+        fine = (latency->opencl = bare_opencl_echo(latency->in, latency->out)) != NULL;
     fine = fine && measure_all(bench, latency);
+    bare_opencl_close(latency->opencl);
     bench_ring_close(&latency->ring);
     handoff_stop(latency->handoff);
     free(latency->in);

@@ -2,6 +2,7 @@
 // `slipring bench throughput`, one way: as many messages as a receiver that reads them takes.
 #include "bench.h"
 
+#include "bench_bare_opencl.h"
 #include "bench_batch.h"
 #include "bench_queue.h"
 #include "bench_ring.h"
@@ -24,7 +25,8 @@ typedef struct one_way {
     uint32_t expected; // sum of what it was sent
     batch_queue *queue;
     uint32_t at; // the queue's position between slices
-    uint32_t queue_sum, queue_expected;
+    uint32_t queue_expected, *queue_sum;
+    bare_opencl *opencl; // of an OpenCL device: the reader is a kernel there
 } one_way;
 
 // ---- the ring kernel -----------------------------------------------------------------------------------------------
@@ -82,7 +84,7 @@ static void read_all(void *context)
 {
     one_way *one_way = context;
     batch_queue *queue = one_way->queue;
-    uint32_t at = one_way->at, end = at + WARM_UP + MESSAGES, sum = one_way->queue_sum;
+    uint32_t at = one_way->at, end = at + WARM_UP + MESSAGES, sum = *one_way->queue_sum;
     while (at != end) {
         uint32_t written = batch_look(&queue->written);
         for (; at != written; at++) {
@@ -91,7 +93,7 @@ static void read_all(void *context)
                 batch_publish(&queue->read, at + 1);
         }
     }
-    one_way->queue_sum = sum;
+    *one_way->queue_sum = sum;
 }
 
 static void write_all(one_way *one_way, uint32_t at, uint32_t messages)
@@ -113,16 +115,24 @@ static bool bare_slice(void *context, double *figures)
 {
     one_way *one_way = context;
     uint32_t at = one_way->at;
-    partner_run(one_way->bench->partner, read_all, one_way);
+    if (one_way->opencl == NULL)
+        partner_run(one_way->bench->partner, read_all, one_way);
+    else if (!bare_opencl_start(one_way->opencl, at, at + WARM_UP + MESSAGES))
+        return false;
     write_all(one_way, at, WARM_UP);
     while (batch_look(&one_way->queue->read) != at + WARM_UP)
         ;
     uint64_t start = clock_ns();
     write_all(one_way, at + WARM_UP, MESSAGES);
-    partner_join(one_way->bench->partner);
+    if (one_way->opencl == NULL)
+        partner_join(one_way->bench->partner);
+    while (batch_look(&one_way->queue->read) != at + WARM_UP + MESSAGES)
+        ;
     figures[0] = bench_per_second(MESSAGES, start);
     one_way->at = at + WARM_UP + MESSAGES;
-    return one_way->queue_sum == one_way->queue_expected || bench_failed(SLR_OK, "bare queue");
+    if (one_way->opencl != NULL && !bare_opencl_wait(one_way->opencl))
+        return false;
+    return *one_way->queue_sum == one_way->queue_expected || bench_failed(SLR_OK, "bare queue");
 }
 
 // ---- the row -------------------------------------------------------------------------------------------------------
@@ -135,30 +145,40 @@ static bool open_ring(one_way *one_way)
     return bench_ring_open(one_way->bench, "add", one_way->total, &one_way->ring);
 }
 
+#define METHOD                                                                                                         \
+    "slr_send_many, 32 messages a call; the handler reads every word and keeps a sum; until all are handled. Floor: "  \
+    "bare SPSC queue, same payload, published 32 at once, "
+
 bool bench_one_way(bench *bench)
 {
     one_way *one_way = memory_take(1, sizeof *one_way);
     one_way->bench = bench;
     one_way->queue = bench_lines(sizeof(batch_queue));
-    bool fine =
-        open_ring(one_way) &&
-        bench_measure(bench, &(bench_case){
-                                 .name = "oneway_64B_x32",
-                                 .unit = "msg/s",
-                                 .stats = {"median"},
-                                 .method = "slr_send_many, 32 messages a call; the handler reads every word and "
-                                           "keeps a sum; until all are handled. Floor: bare SPSC queue, same "
-                                           "payload, published 32 at once.",
-                                 .pair = {.value = ring_slice,
-                                          .floor = bare_slice,
-                                          .value_context = one_way,
-                                          .floor_context = one_way,
-                                          .figures = 1},
-                             });
+    one_way->queue_sum = bench_lines(sizeof(uint32_t));
+    bool is_opencl = bare_opencl_is(bench);
+    bool fine = open_ring(one_way);
+    if (fine && is_opencl)
+        fine = (one_way->opencl = bare_opencl_reader(one_way->queue, one_way->queue_sum)) != NULL;
+    fine = fine && bench_measure(bench, &(bench_case){
+                                            .name = "oneway_64B_x32",
+                                            .unit = "msg/s",
+                                            .stats = {"median"},
+                                            .method = is_opencl ? METHOD
+                                                          "read by a hand-written kernel that stays on the first "
+                                                          "OpenCL device."
+                                                                : METHOD "on two threads.",
+                                            .pair = {.value = ring_slice,
+                                                     .floor = bare_slice,
+                                                     .value_context = one_way,
+                                                     .floor_context = one_way,
+                                                     .figures = 1},
+                                        });
     fine = fine && check_total(one_way);
+    bare_opencl_close(one_way->opencl);
     bench_ring_close(&one_way->ring);
     slr_buffer_destroy(one_way->total);
     free(one_way->queue);
+    free(one_way->queue_sum);
     free(one_way);
     return fine;
 }

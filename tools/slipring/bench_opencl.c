@@ -27,6 +27,7 @@ typedef void *handle;
     X(int32_t, clSetKernelArg, (handle, uint32_t, size_t, const void *))                                               \
     X(int32_t, clEnqueueNDRangeKernel,                                                                                 \
       (handle, handle, uint32_t, const size_t *, const size_t *, const size_t *, uint32_t, const handle *, handle *))  \
+    X(int32_t, clFlush, (handle))                                                                                      \
     X(int32_t, clFinish, (handle))                                                                                     \
     X(int32_t, clReleaseMemObject, (handle))                                                                           \
     X(int32_t, clReleaseKernel, (handle))                                                                              \
@@ -34,7 +35,7 @@ typedef void *handle;
     X(int32_t, clReleaseCommandQueue, (handle))                                                                        \
     X(int32_t, clReleaseContext, (handle))
 
-enum { PARTITION_BY_COUNTS = 0x1087, READ_WRITE_COPY = 1 | 32 };
+enum { PARTITION_BY_COUNTS = 0x1087, READ_WRITE_COPY = 1 | 32, READ_WRITE_HOST = 1 | 8 };
 
 struct opencl {
     void *library;
@@ -48,6 +49,7 @@ struct opencl_kernel {
     opencl *cl;
     const kernel_case *what;
     int n;
+    unsigned shared; // buffers, of a kernel by its text
     handle program, kernel, buffer[KERNEL_BUFFERS];
 };
 
@@ -136,17 +138,22 @@ static char *translate(const char *source)
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
 
-static bool build(opencl_kernel *kernel)
+static bool build_text(opencl_kernel *kernel, const char *text, const char *name, const char *options)
 {
     opencl *cl = kernel->cl;
-    char *text = translate(kernel->what->source);
-    const char *texts[] = {text};
-    kernel->program = cl->clCreateProgramWithSource(cl->context, 1, texts, NULL, NULL);
-    bool fine = kernel->program != NULL &&
-                cl->clBuildProgram(kernel->program, 1, &cl->device, "-cl-std=CL1.2", NULL, NULL) == 0;
-    kernel->kernel = fine ? cl->clCreateKernel(kernel->program, kernel->what->name, NULL) : NULL;
-    free(text);
+    kernel->program = cl->clCreateProgramWithSource(cl->context, 1, &text, NULL, NULL);
+    bool fine =
+        kernel->program != NULL && cl->clBuildProgram(kernel->program, 1, &cl->device, options, NULL, NULL) == 0;
+    kernel->kernel = fine ? cl->clCreateKernel(kernel->program, name, NULL) : NULL;
     return kernel->kernel != NULL;
+}
+
+static bool build(opencl_kernel *kernel)
+{
+    char *text = translate(kernel->what->source);
+    bool fine = build_text(kernel, text, kernel->what->name, "-cl-std=CL1.2");
+    free(text);
+    return fine;
 }
 
 static bool fill(opencl_kernel *kernel)
@@ -198,6 +205,42 @@ bool opencl_run(opencl_kernel *kernel)
     return kernel->cl->clEnqueueNDRangeKernel(kernel->cl->queue, kernel->kernel, 2, NULL, global, local, 0, NULL,
                                               NULL) == 0 &&
            kernel->cl->clFinish(kernel->cl->queue) == 0;
+}
+
+// ---- kernels by their text -----------------------------------------------------------------------------------------
+
+opencl_kernel *opencl_prepare_text(opencl *cl, const char *text, const char *name, const opencl_shared *shared,
+                                   unsigned buffers, const char **why)
+{
+    opencl_kernel *kernel = memory_take(1, sizeof *kernel);
+    *kernel = (opencl_kernel){.cl = cl, .shared = buffers};
+    *why = "OpenCL does not build it";
+    bool fine = build_text(kernel, text, name, "-cl-std=CL3.0");
+    for (unsigned i = 0; fine && i < buffers; i++) {
+        kernel->buffer[i] = cl->clCreateBuffer(cl->context, READ_WRITE_HOST, shared[i].bytes, shared[i].memory, NULL);
+        fine =
+            kernel->buffer[i] != NULL && cl->clSetKernelArg(kernel->kernel, i, sizeof(handle), &kernel->buffer[i]) == 0;
+    }
+    if (fine)
+        return kernel;
+    opencl_release(kernel);
+    return NULL;
+}
+
+bool opencl_begin(opencl_kernel *kernel, const uint32_t *values, unsigned count)
+{
+    const size_t one = 1;
+    const opencl *cl = kernel->cl;
+    for (unsigned i = 0; i < count; i++)
+        if (cl->clSetKernelArg(kernel->kernel, kernel->shared + i, sizeof values[i], &values[i]) != 0)
+            return false;
+    return cl->clEnqueueNDRangeKernel(cl->queue, kernel->kernel, 1, NULL, &one, &one, 0, NULL, NULL) == 0 &&
+           cl->clFlush(cl->queue) == 0;
+}
+
+bool opencl_finish(opencl_kernel *kernel)
+{
+    return kernel->cl->clFinish(kernel->cl->queue) == 0;
 }
 
 void opencl_release(opencl_kernel *kernel)

@@ -7,6 +7,8 @@
 #include "kernel_cases.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef struct opencl opencl;
 typedef struct opencl_kernel opencl_kernel;
@@ -18,6 +20,19 @@ void opencl_close(opencl *cl);
 /// The case's kernel with its buffers, filled. NULL: it does not build there; `why` says so.
 opencl_kernel *opencl_prepare(opencl *cl, const kernel_case *what, int n, const char **why);
 bool opencl_run(opencl_kernel *kernel); ///< and waits
+
+/// Memory of the host's that a kernel uses where it lies.
+typedef struct opencl_shared {
+    void *memory;
+    size_t bytes;
+} opencl_shared;
+
+/// A kernel of OpenCL C for one work-item, whose first `buffers` parameters are these. NULL: it does not build there.
+opencl_kernel *opencl_prepare_text(opencl *cl, const char *text, const char *name, const opencl_shared *shared,
+                                   unsigned buffers, const char **why);
+/// Launches it with these values behind the buffers; opencl_finish waits.
+bool opencl_begin(opencl_kernel *kernel, const uint32_t *values, unsigned count);
+bool opencl_finish(opencl_kernel *kernel);
 void opencl_release(opencl_kernel *kernel);
 
 #endif
