@@ -101,10 +101,13 @@ foreach(file IN LISTS test_sources tool_tests)
     slipring_add_test(${file})
 endforeach()
 
-# Streams once more, on a driver that is simulated.
-slipring_register(tests/cuda/stream device_stream_test)
-set_property(TEST tests/cuda/stream APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
-    SLIPRING_TEST_DEVICE=cuda:0)
+# Streams once more, on a driver that is simulated, with memory of its own and without.
+foreach(memory "" ?memory=mapped)
+    string(REPLACE ?memory= _ name tests/cuda/stream${memory})
+    slipring_register(${name} device_stream_test)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
+        SLIPRING_TEST_DEVICE=cuda:0${memory})
+endforeach()
 
 # Ring kernels once more, on a device that is no cpu: skipped where there is none.
 if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers

@@ -38,7 +38,8 @@ typedef struct slr_buffer_desc {
     uint32_t pinned; ///< 1: the host's side of it is page-locked from the beginning, so that no page of it is ever
                      ///< swapped out or first touched later. Where memory is one (cpu) that is the buffer, which then
                      ///< begins on a page; elsewhere it is the host's view, which is made at once, and a device with a
-                     ///< copy engine of its own reads and writes it without a copy between
+                     ///< copy engine of its own (cuda) reads and writes it without a copy between. With `import`: only
+                     ///< there; the memory is pinned until it is released
 } slr_buffer_desc;
 #ifdef __cplusplus
 static inline slr_buffer_desc slr_buffer_desc_init(void)
@@ -82,9 +83,10 @@ SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, cons
 
 /// The same as a description says; zeroed unless memory is imported.
 /// Threads, Blocks, Owns: as slr_buffer_create.
-/// Errors: INVALID (shape, dtype and bytes do not agree; an import that is not aligned, or that is to be pinned: its
-/// owner can lock it), UNSUPPORTED (unified, on a device with memory of its own), NO_MEMORY (also: pinned, and beyond
-/// what the process may lock; the message names that limit).
+/// Errors: INVALID (shape, dtype and bytes do not agree; an import that is not aligned, that is pinned already, or that
+/// is to be pinned by a device that cannot: its owner can lock it), UNSUPPORTED (unified, on a device with memory of
+/// its own; pinned, on one whose pages move), NO_MEMORY (also: pinned, and beyond what the process may lock; the
+/// message names that limit).
 SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *desc, slr_buffer **out);
 
 /// A part of a buffer as a buffer of its own: the same memory and the same record, so that work on parts that do not

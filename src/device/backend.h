@@ -318,11 +318,20 @@ static inline void slri_shard_time(struct slri_shard *shard, uint32_t done)
 #define SLRI_ASLEEP_PAUSED 2u
 #define SLRI_ASLEEP_BLOCKED 3u
 
+// How what a device and the host share is page-locked; of a device with memory of its own, how the host's side is,
+// where it has no `host_create`.
+enum slri_pinning {
+    SLRI_PINNED_BY_SYSTEM, // by the operating system
+    SLRI_PINNED_ALREADY,   // it always is
+    SLRI_PINNED_NEVER      // its pages move between the two
+};
+
 // What a device can do.
 struct slri_capabilities {
     bool unified;       // the host can address its memory
     bool imports;       // where it is unified: it can use memory that the application made
     uint32_t alignment; // at which its buffers begin; 0: 64
+    enum slri_pinning pinning;
 };
 
 // What decides how a ring kernel can be kept going.
@@ -355,6 +364,12 @@ struct slri_backend {
     void (*buffer_destroy)(void *device, void *memory, uint64_t bytes); // stores nothing
     slr_status (*queue_open)(void *device, struct slri_queue *queue);   // before the first submission to it
     slr_status (*submit)(void *device, struct slri_submission *submission);
+    // Optional, all four, for devices with memory of their own: memory of the host, zeroed, that their copy engines
+    // reach without a copy between; and the same of memory that the application made, for as long as it is pinned.
+    slr_status (*host_create)(void *device, uint64_t bytes, void **memory);
+    void (*host_destroy)(void *device, void *memory, uint64_t bytes);
+    slr_status (*host_pin)(void *device, void *memory, uint64_t bytes);
+    void (*host_unpin)(void *device, void *memory);
     // Optional: before a queue goes; nothing is in it then.
     void (*queue_close)(void *device, struct slri_queue *queue);
     // Optional: kernels (the first two and kernel_prepare), and with all of them ring kernels too.

@@ -55,6 +55,18 @@ static slr_status check_size(const slr_buffer_desc *desc, uint64_t *bytes)
     return SLR_OK;
 }
 
+static slr_status check_pinned(const slr_device *device, const slr_buffer_desc *desc)
+{
+    if (desc->pinned > 1)
+        return SLRI_FAIL(INVALID, "slr_buffer_desc.pinned is %u; 0 and 1 are possible", desc->pinned);
+    if (desc->pinned && desc->import && (device->unified || !device->backend->host_pin))
+        return SLRI_FAIL(INVALID, "slr_buffer_desc: memory that is imported is its owner's to pin");
+    if (desc->pinned && device->pinning == SLRI_PINNED_NEVER)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s': the pages of its memory move, and cannot be pinned",
+                         device->backend->name);
+    return SLR_OK;
+}
+
 static slr_status check_desc(const slr_device *device, const slr_buffer_desc *desc, uint64_t *bytes)
 {
     if (desc->struct_size != sizeof *desc)
@@ -75,11 +87,7 @@ static slr_status check_desc(const slr_device *device, const slr_buffer_desc *de
                          device->backend->name);
     if ((uintptr_t)desc->import % ALIGNMENT != 0)
         return SLRI_FAIL(INVALID, "slr_buffer_desc.import is not aligned to %u bytes", ALIGNMENT);
-    if (desc->pinned > 1 || (desc->pinned && desc->import))
-        return SLRI_FAIL(INVALID,
-                         desc->import ? "slr_buffer_desc: memory that is imported is its owner's to pin"
-                                      : "slr_buffer_desc.pinned is %u; 0 and 1 are possible",
-                         desc->pinned);
+    SLRI_TRY(check_pinned(device, desc));
     return check_size(desc, bytes);
 }
 
@@ -94,7 +102,8 @@ static slr_status get_memory(slr_buffer *buffer, void *import, bool pinned, cons
         buffer->memory = import;
         return SLR_OK;
     }
-    SLRI_TRY(slri_store_take(device, buffer->bytes, pinned ? slri_page_bytes() : 0, file, line, &buffer->span));
+    bool on_a_page = pinned && (device->unified || !device->host_heap);
+    SLRI_TRY(slri_store_take(device, buffer->bytes, on_a_page ? slri_page_bytes() : 0, file, line, &buffer->span));
     buffer->memory = buffer->span.memory;
     if (!import)
         return SLR_OK;
@@ -105,15 +114,37 @@ static slr_status get_memory(slr_buffer *buffer, void *import, bool pinned, cons
     return status;
 }
 
-// The host's side of it. No page has two buffers on it that are pinned, so that one may be unlocked.
-static slr_status pin(slr_buffer *buffer)
+// By the operating system. No page has two buffers on it that are pinned, so that one may be unlocked.
+static slr_status pin_by_system(slr_buffer *buffer)
 {
     if (!buffer->device->unified)
         SLRI_TRY(slri_host_view(buffer));
-    void *memory = buffer->device->unified ? buffer->memory : buffer->host;
-    SLRI_TRY(slri_memory_lock(memory, buffer->bytes));
-    buffer->locked = memory;
-    return SLR_OK;
+    return slri_memory_lock(buffer->device->unified ? buffer->memory : buffer->host, buffer->bytes);
+}
+
+// The host's side of it.
+static slr_status pin(slr_buffer *buffer)
+{
+    slr_device *device = buffer->device;
+    slr_status status = SLR_OK;
+    if (buffer->imported)
+        status = device->backend->host_pin(device->self, buffer->host, buffer->bytes);
+    else if (!device->unified && device->host_heap)
+        status = slri_host_view_pinned(buffer);
+    else if (device->pinning == SLRI_PINNED_BY_SYSTEM)
+        status = pin_by_system(buffer);
+    if (status == SLR_OK)
+        buffer->locked = device->unified ? buffer->memory : buffer->host;
+    return status;
+}
+
+static void unpin(slr_buffer *buffer)
+{
+    slr_device *device = buffer->device;
+    if (buffer->locked && buffer->imported)
+        device->backend->host_unpin(device->self, buffer->locked);
+    else if (!buffer->host_span.piece && device->pinning == SLRI_PINNED_BY_SYSTEM)
+        slri_memory_unlock(buffer->locked, buffer->bytes);
 }
 
 static void describe(slr_buffer *buffer, const slr_buffer_desc *desc)
@@ -232,7 +263,7 @@ void slri_buffer_hold(slr_buffer *buffer)
 static void free_root(slr_buffer *buffer)
 {
     slr_device *device = buffer->device;
-    slri_memory_unlock(buffer->locked, buffer->bytes);
+    unpin(buffer);
     slri_coherence_free(buffer);
     if (!(buffer->imported && device->unified))
         slri_store_give(device, &buffer->span);

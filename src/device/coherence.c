@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory_map.h"
 #include "base/status.h"
+#include "device/store.h"
 #include "device/stream.h"
 
 // Nothing overlaps an empty range, wherever it is.
@@ -237,6 +238,22 @@ void slri_mapping_leave(slr_buffer *root, struct slri_mapping *mapping)
     slri_queues_unlock();
 }
 
+// Takes up `*view`, and sets it to NULL, where there is no view yet.
+static slr_status take_view(slr_buffer *root, unsigned char **view)
+{
+    slri_queues_lock();
+    slr_status status = slri_validity_reserve(&root->validity, root->device->allocator, 1);
+    if (status == SLR_OK && !root->host) {
+        // Both begin as zeros.
+        if (root->written_without_view)
+            slri_validity_written(&root->validity, (struct slri_range){0, root->validity.bytes}, SLRI_AT_DEVICE);
+        root->host = *view;
+        *view = NULL;
+    }
+    slri_queues_unlock();
+    return status;
+}
+
 slr_status slri_host_view(slr_buffer *root)
 {
     slri_queues_lock();
@@ -248,17 +265,21 @@ slr_status slri_host_view(slr_buffer *root)
     if (!view)
         return SLRI_FAIL(NO_MEMORY, "no memory for the host's view of a buffer of %llu B",
                          (unsigned long long)root->validity.bytes);
-    slri_queues_lock();
-    slr_status status = slri_validity_reserve(&root->validity, root->device->allocator, 1);
-    if (status == SLR_OK && !root->host) {
-        // Both begin as zeros.
-        if (root->written_without_view)
-            slri_validity_written(&root->validity, (struct slri_range){0, root->validity.bytes}, SLRI_AT_DEVICE);
-        root->host = view;
-        view = NULL;
-    }
-    slri_queues_unlock();
+    slr_status status = take_view(root, &view);
     slri_map_release(view, root->validity.bytes);
+    return status;
+}
+
+slr_status slri_host_view_pinned(slr_buffer *root)
+{
+    slr_span span;
+    SLRI_TRY(slri_store_take_host(root->device, root->validity.bytes, &span));
+    unsigned char *view = span.memory;
+    slr_status status = take_view(root, &view);
+    if (status == SLR_OK)
+        root->host_span = span;
+    else
+        slri_store_give_host(root->device, &span);
     return status;
 }
 
@@ -316,7 +337,9 @@ void slri_coherence_free(slr_buffer *root)
     slri_queues_unlock();
     slri_free(allocator, root->flight, root->flight_room * sizeof *root->flight);
     slri_validity_free(&root->validity, allocator);
-    if (!root->imported)
+    if (root->host_span.piece)
+        slri_store_give_host(root->device, &root->host_span);
+    else if (!root->imported)
         slri_map_release(root->host, root->validity.bytes);
     slri_mutex_destroy(&root->move_lock);
 }

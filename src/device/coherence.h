@@ -63,6 +63,8 @@ slr_status slri_mapping_enter(slr_buffer *root, struct slri_mapping *mapping, ui
 void slri_mapping_leave(slr_buffer *root, struct slri_mapping *mapping);
 
 slr_status slri_host_view(slr_buffer *root); // makes it, where there is none yet
+// The same in page-locked memory of the device's, for a buffer that nobody knows yet.
+slr_status slri_host_view_pinned(slr_buffer *root);
 // Moves what is not valid in the place, with the range entered. Counts.
 slr_status slri_range_move(slr_buffer *root, struct slri_range range, uint32_t place);
 // Notes that the range was written in the place. Errors: NO_MEMORY, before anything is changed.

@@ -76,6 +76,7 @@ static slr_status start(slr_device *device, const struct slri_spec *spec, const 
     device->unified = can.unified;
     device->imports = can.imports;
     device->alignment = can.alignment;
+    device->pinning = can.pinning;
     slr_status status = slri_store_open(device, desc);
     if (status == SLR_OK) {
         status = take_place(device);

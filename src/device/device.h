@@ -17,9 +17,10 @@ struct slr_device {
     slr_allocator allocator_copy;
     const slr_allocator *allocator; // the copy, or NULL: malloc
     char chosen[256];
-    bool unified;                // the host can address the device's memory
-    bool imports;                // and it the application's
-    uint32_t alignment;          // at which buffers begin; 0: as the heap does
+    bool unified;       // the host can address the device's memory
+    bool imports;       // and it the application's
+    uint32_t alignment; // at which buffers begin; 0: as the heap does
+    enum slri_pinning pinning;
     uint32_t place;              // its index in the table of open devices
     uint32_t holds;              // the user's, and one an object on it; atomic
     uint32_t closing;            // atomic: 1 from slr_device_close on: what is compiled ahead is of no use any more
@@ -28,7 +29,8 @@ struct slr_device {
     // The ring layer's part, made with the device's first port or ring kernel and released by slri_ring_device_close.
     slri_mutex ring_lock;
     struct slri_ring_device *ring;
-    slr_heap *heap; // that buffers are taken from: device/store.h
+    slr_heap *heap;      // that buffers are taken from: device/store.h
+    slr_heap *host_heap; // that the host's views of pinned buffers are taken from; NULL: the system pins them
     struct slr_pool *pool;
     // stream.c's, under the queues' lock.
     struct slr_stream *streams, *default_stream;
@@ -61,6 +63,7 @@ struct slr_buffer {
     unsigned char *host; // the host's view, where it is not the device's memory: made when it is first asked for
     bool imported;       // the view, or the memory, is the user's
     void *locked;        // NULL, or `bytes` from here are page-locked
+    slr_span host_span;  // of the view, where it was taken from the device's heap of pinned memory
     bool written_without_view;
     struct slri_validity validity; // with a view
     struct slri_flight *flight;

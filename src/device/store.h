@@ -20,6 +20,10 @@ slr_status slri_store_take(slr_device *device, uint64_t bytes, uint64_t alignmen
                            slr_span *out);
 void slri_store_give(slr_device *device, const slr_span *span);
 
+// Page-locked memory of the host that the device reaches by itself, zeroed, on a page. For devices with a heap of it.
+slr_status slri_store_take_host(slr_device *device, uint64_t bytes, slr_span *out);
+void slri_store_give_host(slr_device *device, const slr_span *span);
+
 // Of a buffer of a pool that nothing holds any more: true, and it waits there for its next user; or false, and it is to
 // be freed as any other.
 bool slri_store_keep(slr_buffer *buffer);

@@ -11,7 +11,8 @@ static const char *const devices[] = {"cpu?threads=2", "null", "opencl:0", "cuda
 #define EACH_DEVICE(i) EACH_HERE(i, devices)
 // Those that store what they are given, in memory of each kind; and work while the caller goes on.
 static const char *const storing[] = {
-    "cpu?threads=2", "opencl:0", "opencl:0?memory=coarse", "opencl:0?memory=host", "opencl:0?memory=plain", "cuda:0"};
+    "cpu?threads=2",         "opencl:0", "opencl:0?memory=coarse", "opencl:0?memory=host",
+    "opencl:0?memory=plain", "cuda:0",   "cuda:0?memory=mapped"};
 #define EACH_STORING(i) EACH_HERE(i, storing)
 
 static slr_stream *make_stream(slr_device *device)

@@ -2,10 +2,25 @@
 // A device's own heap, which the memory of its buffers comes from, and its own pool.
 #include "device/store.h"
 
+#include "base/memory_map.h"
 #include "base/status.h"
 #include "device/stream.h"
 #include "memory/heap.h"
 #include "memory/pool.h"
+
+#include <string.h>
+
+#define HOST_CHUNK_BYTES ((uint64_t)4 << 20) // pages that are locked are lost to everybody else
+
+// Pinned memory in chunks too: a driver's call for each would cost more than most copies, and may wait for the device.
+static slr_status open_host_heap(slr_device *device)
+{
+    slr_heap_desc desc = SLR_HEAP_DESC_INIT;
+    desc.name = "pinned";
+    desc.chunk_bytes = HOST_CHUNK_BYTES;
+    const struct slri_heap_source source = {device->backend->host_create, device->backend->host_destroy, device->self};
+    return slri_heap_create(&source, device->allocator, &desc, &device->host_heap);
+}
 
 slr_status slri_store_open(slr_device *device, const slr_device_desc *desc)
 {
@@ -25,7 +40,10 @@ slr_status slri_store_open(slr_device *device, const slr_device_desc *desc)
         return status;
     }
     device->heap->device = device;
-    return SLR_OK;
+    status = device->backend->host_create ? open_host_heap(device) : SLR_OK;
+    if (status != SLR_OK)
+        slri_store_free(device);
+    return status;
 }
 
 void slri_store_report(slr_device *device)
@@ -38,6 +56,8 @@ void slri_store_free(slr_device *device)
 {
     slri_pool_free(device->pool);
     slri_heap_destroy(device->heap);
+    if (device->host_heap)
+        slri_heap_destroy(device->host_heap);
 }
 
 slr_status slri_store_take(slr_device *device, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
@@ -65,6 +85,18 @@ slr_status slri_store_take(slr_device *device, uint64_t bytes, uint64_t alignmen
 void slri_store_give(slr_device *device, const slr_span *span)
 {
     slr_heap_give(device->heap, span);
+}
+
+slr_status slri_store_take_host(slr_device *device, uint64_t bytes, slr_span *out)
+{
+    SLRI_TRY(slr_heap_take_at(device->host_heap, bytes, slri_page_bytes(), NULL, 0, out));
+    memset(out->memory, 0, out->stale);
+    return SLR_OK;
+}
+
+void slri_store_give_host(slr_device *device, const slr_span *span)
+{
+    slr_heap_give(device->host_heap, span);
 }
 
 slr_status slr_device_get_heap(slr_device *device, slr_heap **out)

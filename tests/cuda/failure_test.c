@@ -2,39 +2,7 @@
 // The CUDA backend on a driver whose every call may fail: tests/fakes/fake_cuda fails at the k-th, for every k. Each
 // time the status says so, nothing is left over, and other devices go on.
 #define _POSIX_C_SOURCE 200809L
-#include "tests/fakes/trial.h"
-
-#include "base/dl.h"
-#include "tests/fakes/fake_cuda.h"
-
-static struct fake_cuda *fake;
-
-// The driver comes from the fake for as long as this process lives: nothing of it is opened before.
-static int load_fake(void **state)
-{
-    (void)state;
-    const char *path = getenv("SLIPRING_FAKE_CUDA");
-    assert_non_null(path);
-    slri_dl *library;
-    slri_function found;
-    must(slri_dl_open(path, &library));
-    must(slri_dl_function(library, "fake_cuda_words", &found));
-    fake = ((struct fake_cuda * (*)(void)) found)();
-    return setenv("SLIPRING_CUDA_LIB", path, 1) | setenv("SLIPRING_NVRTC_LIB", path, 1);
-}
-
-static void reset(void)
-{
-    *fake = (struct fake_cuda){.devices = 2, .error = 2};
-}
-
-static void nothing_is_left(const char *what)
-{
-    if (fake->live != 0 || fake->retained != 0 || fake->wrong != 0)
-        fail_msg("%s, %s failed at call %u, command %u: %u objects and %u holds are left, %u wrong calls (%s)", what,
-                 fake->failed ? fake->failed : "nothing", fake->fail_at, fake->fault_at, fake->live, fake->retained,
-                 fake->wrong, fake->first_wrong ? fake->first_wrong : "");
-}
+#include "tests/cuda/fake_driver.h"
 
 // ---- libraries that are none, drivers that do not start ------------------------------------------------------------
 
@@ -101,7 +69,8 @@ static void devices_are_found_by_number_and_by_name(void **state)
     refuses(slr_device_open("cuda:GPU-a", NULL, &device), NO_DEVICE, "more than one cuda:GPU-a");
     refuses(slr_device_open("cuda:AMD-a0", NULL, &device), NO_DEVICE, "there is no cuda:AMD-a0");
     refuses(slr_device_open("cuda:0?context=new", NULL, &device), INVALID, "'own' or 'primary'");
-    refuses(slr_device_open("cuda:0?threads=1", NULL, &device), INVALID, "it has: context");
+    refuses(slr_device_open("cuda:0?memory=fine", NULL, &device), INVALID, "'device', 'mapped' or 'managed'");
+    refuses(slr_device_open("cuda:0?threads=1", NULL, &device), INVALID, "it has: context, memory");
     refuses(slr_device_open("cpu:GPU-a0", NULL, &device), INVALID, "'GPU-a0' is not a device number");
     nothing_is_left("refused");
 }
@@ -156,9 +125,26 @@ static const char kernels_cu[] = "__global__ void add(int *p, int n)\n"
                                  "    p[threadIdx.x] /= n;\n"
                                  "}\n";
 
+// Memory of the host that the driver pins, made and given back.
+static slr_status pin_something(slr_device *device)
+{
+    slr_buffer_desc desc = SLR_BUFFER_DESC_INIT;
+    slr_buffer *pinned;
+    desc.bytes = 64;
+    desc.pinned = 1;
+    slr_status status = slr_buffer_create_with(device, &desc, &pinned);
+    if (status == SLR_OK)
+        slr_buffer_destroy(pinned);
+    return status;
+}
+
 static slr_status submit_all(struct trial *t)
 {
-    slr_status status = slr_program_from_text(t->device, "add.cu", kernels_cu, NULL, &t->program);
+    slr_device_info info;
+    slr_status status = slr_device_get_info(t->device, &info);
+    if (!info.unified_memory)
+        TRY_EACH(pin_something(t->device));
+    TRY_EACH(slr_program_from_text(t->device, "add.cu", kernels_cu, NULL, &t->program));
     TRY_EACH(slr_program_get_kernel(t->program, "add", &t->kernel));
     TRY_EACH(slr_stream_fill(t->stream, t->a, 0, 64, "\1\2\3\4", 4, NULL));
     TRY_EACH(slr_stream_fill(t->stream, t->a, 3, 16, "abcdefgh", 8, NULL)); // longer than any word, from an odd place
@@ -222,7 +208,8 @@ static uint32_t fail_at_each(const char *spec, int32_t error, bool lost, slr_dev
         fake->fail_at = k;
         fake->lost = lost;
         if (!fails(spec)) {
-            assert_true(made_up_for <= 9); // to make a chunk and zero it; to enter a context only to free something
+            assert_true(made_up_for <=
+                        14); // to make a chunk, zero or pin it; to enter a context only to free something
             return k;
         }
         still_works(cpu, buffer);
@@ -233,7 +220,8 @@ static void call_that_fails_is_told_and_leaves_nothing(void **state)
 {
     (void)state;
     static const char by_name[] = "cuda:GPU-" FIRST;
-    static const char *const specs[] = {"cuda:0", by_name, "cuda:1?context=primary"};
+    static const char *const specs[] = {"cuda:0", by_name, "cuda:1?context=primary", "cuda:0?memory=mapped",
+                                        "cuda:0?memory=managed"};
     slr_device *cpu = open_device("cpu");
     slr_buffer *buffer;
     must(slr_buffer_create(cpu, 4, &buffer));

@@ -35,7 +35,7 @@ enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, ILLEGAL_ADDR
 
 // ---- objects -------------------------------------------------------------------------------------------------------
 
-enum kind { CONTEXT = 0x51, STREAM, MEMORY, MODULE };
+enum kind { CONTEXT = 0x51, STREAM, MEMORY, HOST, REGISTERED, MODULE };
 
 struct object {
     enum kind kind;
@@ -83,7 +83,8 @@ static void *make(enum kind kind, struct object *context)
 
 static void drop(struct object *object)
 {
-    free(object->bytes);
+    if (object->kind != REGISTERED) // that is the application's
+        free(object->bytes);
     slri_interp_destroy(object->interp);
     slri_module_destroy(object->module);
     object->kind = 0;
@@ -245,10 +246,15 @@ int32_t cuDeviceGetAttribute(int32_t *value, int32_t attribute, slri_cu_device d
 {
     static const struct {
         int32_t attribute, value;
-    } answers[] = {{1, 1024},      {8, 49152}, {10, 32}, {13, 1980000}, {16, 132},   {17, 0}, {36, 2619000}, {37, 5120},
-                   {38, 52428800}, {40, 3},    {75, 9},  {76, 0},       {82, 65536}, {95, 1}, {97, 232448}};
+    } answers[] = {{1, 1024},     {8, 49152}, {10, 32},       {13, 1980000}, {16, 132},   {17, 0},
+                   {36, 2619000}, {37, 5120}, {38, 52428800}, {40, 3},       {75, 9},     {76, 0},
+                   {41, 1},       {89, 1},    {82, 65536},    {95, 1},       {97, 232448}};
     (void)device;
     CALL(DeviceGetAttribute);
+    if (fake_cuda.separate && (attribute == 41 || attribute == 89)) {
+        *value = 0;
+        return 0;
+    }
     for (size_t i = 0; i < sizeof answers / sizeof *answers; ++i)
         if (answers[i].attribute == attribute) {
             *value = answers[i].value;
@@ -354,32 +360,43 @@ int32_t cuCtxGetStreamPriorityRange(int32_t *least, int32_t *greatest)
 
 // ---- memory --------------------------------------------------------------------------------------------------------
 
-static int32_t allocate(slri_cu_pointer *memory, size_t bytes)
+#define MOST_DIRT 65536 // sanitizers take long for more
+
+static int32_t allocate(const char *name, enum kind kind, slri_cu_pointer *memory, size_t bytes)
 {
-    int32_t error = next_in_context("MemAlloc_v2");
+    int32_t error = next_in_context(name);
     if (error != 0)
         return error;
     if (bytes == 0)
-        return refuse("MemAlloc_v2", INVALID_VALUE);
-    struct object *made = make(MEMORY, current());
+        return refuse(name, INVALID_VALUE);
+    fake_cuda.allocations += kind == MEMORY;
+    struct object *made = make(kind, current());
     made->bytes = aligned_alloc(256, (bytes + 255) / 256 * 256);
     made->size = bytes;
-    memset(made->bytes, 0xa5, bytes); // it is not zeroed
+    memset(made->bytes, 0xa5, bytes < MOST_DIRT ? bytes : MOST_DIRT); // it is not zeroed
     *memory = (slri_cu_pointer)(uintptr_t)made->bytes;
     return 0;
 }
 
 int32_t cuMemAlloc_v2(slri_cu_pointer *memory, size_t bytes)
 {
-    LOCKED(allocate(memory, bytes));
+    LOCKED(allocate("MemAlloc_v2", MEMORY, memory, bytes));
     return error;
 }
 
-// The piece of the current context that the range lies in, or NULL.
+int32_t cuMemAllocManaged(slri_cu_pointer *memory, size_t bytes, uint32_t flags)
+{
+    LOCKED(flags == SLRI_CU_ATTACH_GLOBAL ? allocate("MemAllocManaged", MEMORY, memory, bytes)
+                                          : refuse("MemAllocManaged", INVALID_VALUE));
+    return error;
+}
+
+// The piece of the current context that the range lies in, or NULL. Of the host's memory the device reaches what is
+// mapped; it sees it where the host does.
 static struct object *piece_of(slri_cu_pointer from, size_t bytes)
 {
     for (struct object *o = current()->first; o; o = o->next)
-        if (o->kind == MEMORY && from - (uintptr_t)o->bytes <= o->size &&
+        if ((o->kind == MEMORY || o->kind == HOST) && from - (uintptr_t)o->bytes <= o->size &&
             bytes <= o->size - (from - (uintptr_t)o->bytes))
             return o;
     return NULL;
@@ -393,6 +410,81 @@ int32_t cuMemFree_v2(slri_cu_pointer memory)
     int32_t error = whole ? drop_from_context("MemFree_v2", piece, MEMORY) : refuse("MemFree_v2", INVALID_VALUE);
     pthread_mutex_unlock(&lock);
     return error;
+}
+
+// ---- memory of the host --------------------------------------------------------------------------------------------
+
+#define HOST_FLAGS (SLRI_CU_HOST_PORTABLE | SLRI_CU_HOST_MAPPED)
+
+// What of the host's memory is pinned in the current context: the one with the byte in it, or NULL.
+static struct object *pinned_at(const void *memory)
+{
+    for (struct object *o = current() ? current()->first : NULL; o; o = o->next)
+        if ((o->kind == HOST || o->kind == REGISTERED) && (uintptr_t)memory - (uintptr_t)o->bytes < o->size)
+            return o;
+    return NULL;
+}
+
+int32_t cuMemHostAlloc(void **memory, size_t bytes, uint32_t flags)
+{
+    slri_cu_pointer made = 0;
+    LOCKED(flags == HOST_FLAGS ? allocate("MemHostAlloc", HOST, &made, bytes) : refuse("MemHostAlloc", INVALID_VALUE));
+    *memory = (void *)(uintptr_t)made;
+    return error;
+}
+
+static int32_t let_go_of(const char *name, enum kind kind, void *memory)
+{
+    struct object *object = pinned_at(memory);
+    return object && object->bytes == memory ? drop_from_context(name, object, kind) : refuse(name, INVALID_VALUE);
+}
+
+int32_t cuMemFreeHost(void *memory)
+{
+    LOCKED(let_go_of("MemFreeHost", HOST, memory));
+    return error;
+}
+
+static int32_t pin(void *memory, size_t bytes, uint32_t flags)
+{
+    int32_t error = next_in_context("MemHostRegister_v2");
+    if (error != 0)
+        return error;
+    if (bytes == 0 || flags != HOST_FLAGS)
+        return refuse("MemHostRegister_v2", INVALID_VALUE);
+    if (pinned_at(memory))
+        return 712;
+    struct object *made = make(REGISTERED, current());
+    made->bytes = memory;
+    made->size = bytes;
+    return 0;
+}
+
+int32_t cuMemHostRegister_v2(void *memory, size_t bytes, uint32_t flags)
+{
+    LOCKED(pin(memory, bytes, flags));
+    return error;
+}
+
+int32_t cuMemHostUnregister(void *memory)
+{
+    LOCKED(let_go_of("MemHostUnregister", REGISTERED, memory));
+    return error;
+}
+
+int32_t cuMemHostGetDevicePointer_v2(slri_cu_pointer *out, void *memory, uint32_t flags)
+{
+    LOCKED(next_in_context("MemHostGetDevicePointer_v2"));
+    (void)flags;
+    *out = (slri_cu_pointer)(uintptr_t)memory + (fake_cuda.separate ? 4096 : 0);
+    return error;
+}
+
+static void count_copy(const void *memory)
+{
+    pthread_mutex_lock(&lock);
+    ++*(pinned_at(memory) ? &fake_cuda.pinned : &fake_cuda.pageable);
+    pthread_mutex_unlock(&lock);
 }
 
 // What a command may do with memory: whether it is there, and whether the context is still good for it.
@@ -425,6 +517,7 @@ static void *host_of(slri_cu_pointer pointer)
 int32_t cuMemcpyHtoDAsync_v2(slri_cu_pointer to, const void *from, size_t bytes, slri_cu_stream stream)
 {
     COMMAND(MemcpyHtoDAsync_v2, to, 0, bytes);
+    count_copy(from);
     memcpy(host_of(to), from, bytes);
     return 0;
 }
@@ -432,6 +525,7 @@ int32_t cuMemcpyHtoDAsync_v2(slri_cu_pointer to, const void *from, size_t bytes,
 int32_t cuMemcpyDtoHAsync_v2(void *to, slri_cu_pointer from, size_t bytes, slri_cu_stream stream)
 {
     COMMAND(MemcpyDtoHAsync_v2, from, 0, bytes);
+    count_copy(to);
     memcpy(to, host_of(from), bytes);
     return 0;
 }

@@ -27,6 +27,10 @@ struct fake_cuda {
     int32_t last_priority; // of the stream made last
     uint32_t compilations; // by NVRTC, so far
     uint32_t most_threads; // of a block, as every kernel says; 0: 1024
+    uint32_t pinned;       // copies between the device and memory of the host that is pinned, so far
+    uint32_t pageable;     // and that is not
+    uint32_t allocations;  // of memory of the device, so far
+    uint32_t separate;     // 1: the device sees mapped memory elsewhere; no managed memory for both at once
 };
 
 #endif

@@ -36,6 +36,12 @@ typedef struct slri_cu_function_object *slri_cu_function;
     X(int32_t, CtxGetStreamPriorityRange, (int32_t * least, int32_t * greatest))                                       \
     X(int32_t, MemAlloc_v2, (slri_cu_pointer * memory, size_t bytes))                                                  \
     X(int32_t, MemFree_v2, (slri_cu_pointer memory))                                                                   \
+    X(int32_t, MemAllocManaged, (slri_cu_pointer * memory, size_t bytes, uint32_t flags))                              \
+    X(int32_t, MemHostAlloc, (void **memory, size_t bytes, uint32_t flags))                                            \
+    X(int32_t, MemFreeHost, (void *memory))                                                                            \
+    X(int32_t, MemHostRegister_v2, (void *memory, size_t bytes, uint32_t flags))                                       \
+    X(int32_t, MemHostUnregister, (void *memory))                                                                      \
+    X(int32_t, MemHostGetDevicePointer_v2, (slri_cu_pointer * out, void *memory, uint32_t flags))                      \
     X(int32_t, MemcpyHtoDAsync_v2, (slri_cu_pointer to, const void *from, size_t bytes, slri_cu_stream))               \
     X(int32_t, MemcpyDtoHAsync_v2, (void *to, slri_cu_pointer from, size_t bytes, slri_cu_stream))                     \
     X(int32_t, MemcpyDtoDAsync_v2, (slri_cu_pointer to, slri_cu_pointer from, size_t bytes, slri_cu_stream))           \
@@ -84,6 +90,8 @@ struct slri_cu {
     X(400, INTERNAL)    /* INVALID_HANDLE */                                                                           \
     X(500, NOT_FOUND)   /* NOT_FOUND */                                                                                \
     X(701, UNSUPPORTED) /* LAUNCH_OUT_OF_RESOURCES */                                                                  \
+    X(712, INVALID)     /* HOST_MEMORY_ALREADY_REGISTERED */                                                           \
+    X(713, INTERNAL)    /* HOST_MEMORY_NOT_REGISTERED */                                                               \
     X(801, UNSUPPORTED) /* NOT_SUPPORTED */                                                                            \
     X(802, NO_DEVICE)   /* SYSTEM_NOT_READY */                                                                         \
     X(803, NO_DEVICE)   /* SYSTEM_DRIVER_MISMATCH */                                                                   \
@@ -102,9 +110,11 @@ struct slri_cu {
     X(bus_bits, 37)                                                                                                    \
     X(l2_bytes, 38)                                                                                                    \
     X(copy_engines, 40)                                                                                                \
+    X(unified_addressing, 41)                                                                                          \
     X(major, 75)                                                                                                       \
     X(minor, 76)                                                                                                       \
-    X(registers, 82) /* of a multiprocessor */                                                                         \
+    X(registers, 82)          /* of a multiprocessor */                                                                \
+    X(concurrent_managed, 89) /* host and device may use managed memory at the same time */                            \
     X(cooperative, 95)                                                                                                 \
     X(shared_most, 97) /* a block, where it is asked for */
 
@@ -112,6 +122,9 @@ struct slri_cu {
 #define SLRI_CU_NO_DEVICE 100
 #define SLRI_CU_SCHEDULE_YIELD 2u
 #define SLRI_CU_STREAM_NON_BLOCKING 1u
+#define SLRI_CU_HOST_PORTABLE 1u        // pinned for all contexts; the same numbers for memory that is registered
+#define SLRI_CU_HOST_MAPPED 2u          // and in the device's address space
+#define SLRI_CU_ATTACH_GLOBAL 1u        // managed memory, for all streams
 #define SLRI_CU_FUNCTION_MOST_THREADS 0 // of a block
 #define SLRI_CU_FUNCTION_MOST_DYNAMIC 8 // bytes of `extern __shared__` memory
 

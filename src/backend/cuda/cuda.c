@@ -78,14 +78,28 @@ static slr_status choose_context(struct slri_cuda *cuda, const struct slri_spec 
     return SLR_OK;
 }
 
+static slr_status choose_memory(struct slri_cuda *cuda, const struct slri_spec *spec)
+{
+    const char *asked = slri_spec_option(spec, "memory");
+    for (uint32_t i = 0; i < SLRI_CU_MEMORIES; ++i)
+        if (!asked || strcmp(asked, slri_cuda_memory_names[i]) == 0) {
+            cuda->memory = (enum slri_cu_memory)i;
+            return SLR_OK;
+        }
+    return SLRI_FAIL(INVALID, "device '%s': memory '%s'; 'device', 'mapped' or 'managed' is possible", cuda->name,
+                     asked);
+}
+
 static slr_status find(struct slri_cuda *cuda, const struct slri_spec *spec)
 {
-    static const char *const known[] = {"context", NULL};
+    static const char *const known[] = {"context", "memory", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
     SLRI_TRY(choose_context(cuda, spec));
+    SLRI_TRY(choose_memory(cuda, spec));
     SLRI_TRY(slri_cu_load(&cuda->cu));
     SLRI_TRY(slri_cu_find_device(cuda->cu, spec, &cuda->device));
-    return slri_cu_ask(cuda->cu, cuda->name, cuda->device, &cuda->facts);
+    SLRI_TRY(slri_cu_ask(cuda->cu, cuda->name, cuda->device, &cuda->facts));
+    return slri_cuda_check_memory(cuda);
 }
 
 static slr_status open_context(struct slri_cuda *cuda)
@@ -113,8 +127,13 @@ static slr_status start_in_context(struct slri_cuda *cuda)
     SLRI_TRY(slri_cuda_enter(cuda));
     slr_status status = slri_cuda_check(cuda, "CtxGetStreamPriorityRange", NULL,
                                         cuda->cu->CtxGetStreamPriorityRange(&cuda->least, &cuda->greatest));
-    if (status == SLR_OK)
+    if (status == SLR_OK) // now: once kernels stay on the device, taking memory may wait for them
+        status = slri_cuda_check(cuda, "MemAlloc", NULL, cuda->cu->MemAlloc_v2(&cuda->bounce, SLRI_CU_BOUNCE_BYTES));
+    if (status == SLR_OK) {
         status = slri_cuda_own_open(cuda);
+        if (status != SLR_OK)
+            cuda->cu->MemFree_v2(cuda->bounce);
+    }
     slri_cuda_leave(cuda);
     return status;
 }
@@ -132,6 +151,7 @@ static void free_device(struct slri_cuda *cuda)
 {
     slr_allocator copy = cuda->allocator_copy;
     slri_mutex_destroy(&cuda->own_lock);
+    slri_mutex_destroy(&cuda->bounce_lock);
     slri_mutex_destroy(&cuda->lost_lock);
     slri_free(cuda->allocator ? &copy : NULL, cuda, sizeof *cuda);
 }
@@ -153,6 +173,7 @@ static slr_status cuda_open(const struct slri_spec *spec, const slr_allocator *a
     else
         snprintf(cuda->name, sizeof cuda->name, "cuda:%u", spec->index);
     slri_mutex_init(&cuda->own_lock);
+    slri_mutex_init(&cuda->bounce_lock);
     slri_mutex_init(&cuda->lost_lock);
     slr_status status = find(cuda, spec);
     if (status == SLR_OK)
@@ -166,11 +187,21 @@ static slr_status cuda_open(const struct slri_spec *spec, const slr_allocator *a
     return SLR_OK;
 }
 
+// A primary context stays, where others have it too.
+static void free_bounce(struct slri_cuda *cuda)
+{
+    if (slri_cuda_enter(cuda) != SLR_OK)
+        return;
+    cuda->cu->MemFree_v2(cuda->bounce);
+    slri_cuda_leave(cuda);
+}
+
 static void cuda_close(void *device)
 {
     struct slri_cuda *cuda = device;
     slri_queue_pool_stop(&cuda->pool);
     slri_cuda_own_close(cuda);
+    free_bounce(cuda);
     close_context(cuda); // also one that is lost: that frees what is left of it
     free_device(cuda);
 }
@@ -193,6 +224,14 @@ static void describe_features(const struct slri_cu_facts *facts, char *out, size
             snprintf(out + strlen(out), room - strlen(out), " %s=%d", number[i].name, number[i].value);
     snprintf(out + strlen(out), room - strlen(out), "%s%s id=%s", facts->cooperative ? " cooperative" : "",
              facts->time_limit ? " time_limit" : "", facts->id);
+}
+
+static void describe_name(const struct slri_cuda *cuda, char *out, size_t room)
+{
+    static const char *const memory[SLRI_CU_MEMORIES] = {"", "memory=mapped", "memory=managed"};
+    const char *context = cuda->primary ? "context=primary" : "", *of = memory[cuda->memory];
+    snprintf(out, room, "%.46s%s%s%s%s", cuda->name, *context || *of ? "?" : "", context, *context && *of ? "&" : "",
+             of);
 }
 
 static void describe_notes(char *out, size_t room)
@@ -218,7 +257,7 @@ static void cuda_describe(const void *device, slr_device_info *out)
 {
     const struct slri_cuda *cuda = device;
     const struct slri_cu_facts *facts = &cuda->facts;
-    snprintf(out->name, sizeof out->name, "%.46s%s", cuda->name, cuda->primary ? "?context=primary" : "");
+    describe_name(cuda, out->name, sizeof out->name);
     snprintf(out->description, sizeof out->description, "%s, compute capability %d.%d, driver for CUDA %d.%d",
              facts->name, facts->major, facts->minor, cuda->cu->version / 1000, cuda->cu->version / 10 % 100);
     snprintf(out->engine, sizeof out->engine, "none");
@@ -232,8 +271,10 @@ static void cuda_describe(const void *device, slr_device_info *out)
 
 static struct slri_capabilities cuda_capabilities(const void *device)
 {
-    (void)device;
-    return (struct slri_capabilities){.unified = false};
+    static const enum slri_pinning pinning[SLRI_CU_MEMORIES] = {
+        [SLRI_CU_MAPPED] = SLRI_PINNED_ALREADY, [SLRI_CU_MANAGED] = SLRI_PINNED_NEVER};
+    const struct slri_cuda *cuda = device;
+    return (struct slri_capabilities){.unified = cuda->memory != SLRI_CU_DEVICE, .pinning = pinning[cuda->memory]};
 }
 
 const struct slri_backend slri_backend_cuda = {
@@ -246,6 +287,10 @@ const struct slri_backend slri_backend_cuda = {
     .capabilities = cuda_capabilities,
     .buffer_create = slri_cuda_buffer_create,
     .buffer_destroy = slri_cuda_buffer_destroy,
+    .host_create = slri_cuda_host_create,
+    .host_destroy = slri_cuda_host_destroy,
+    .host_pin = slri_cuda_host_pin,
+    .host_unpin = slri_cuda_host_unpin,
     .queue_open = slri_cuda_queue_open,
     .queue_close = slri_cuda_queue_close,
     .submit = slri_cuda_submit,

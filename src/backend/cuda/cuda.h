@@ -8,6 +8,7 @@
 #include "device/backend.h"
 #include "device/queue_pool.h"
 
+#define SLRI_CU_BOUNCE_BYTES ((uint64_t)1 << 20)
 #define SLRI_CU_ID_BYTES 48 // "GPU-" or "MIG-" and 36 characters
 
 // What a device says of itself, asked once.
@@ -21,6 +22,14 @@ struct slri_cu_facts {
 
 struct slri_cu_queue; // a stream, as we keep it
 
+// Where buffers lie.
+enum slri_cu_memory {
+    SLRI_CU_DEVICE,  // in the device's own memory
+    SLRI_CU_MAPPED,  // in the host's, page-locked; the device reaches it over the bus
+    SLRI_CU_MANAGED, // in pages that move to who uses them
+    SLRI_CU_MEMORIES
+};
+
 struct slri_cuda {
     const struct slri_cu *cu;
     slr_allocator allocator_copy;
@@ -31,6 +40,10 @@ struct slri_cuda {
     slri_cu_context context;
     int32_t least, greatest; // priorities; the greatest is the lowest number
     struct slri_cu_facts facts;
+    enum slri_cu_memory memory;
+
+    slri_mutex bounce_lock; // of the next, until what goes through it has been waited for
+    slri_cu_pointer bounce; // SLRI_CU_BOUNCE_BYTES, for copies over themselves
 
     struct slri_queue_pool pool;
     slri_mutex own_lock;       // of the next
@@ -55,8 +68,15 @@ void slri_cuda_leave(struct slri_cuda *cuda);
 slr_status slri_cuda_check(struct slri_cuda *cuda, const char *call, const char *doing, int32_t error);
 
 // memory.c
+extern const char *const slri_cuda_memory_names[SLRI_CU_MEMORIES];
+// Whether the device has it. Errors: UNSUPPORTED.
+slr_status slri_cuda_check_memory(const struct slri_cuda *cuda);
 slr_status slri_cuda_buffer_create(void *device, uint64_t bytes, void **memory);
 void slri_cuda_buffer_destroy(void *device, void *memory, uint64_t bytes);
+slr_status slri_cuda_host_create(void *device, uint64_t bytes, void **memory);
+void slri_cuda_host_destroy(void *device, void *memory, uint64_t bytes);
+slr_status slri_cuda_host_pin(void *device, void *memory, uint64_t bytes);
+void slri_cuda_host_unpin(void *device, void *memory);
 
 // program.c
 slr_status slri_cuda_program_create(void *device, const struct slri_module *module, void **program);

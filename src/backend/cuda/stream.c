@@ -103,17 +103,39 @@ static slr_status copy(struct slri_cuda *cuda, struct slri_cu_queue *queue, slri
     return begun(cuda, queue, "MemcpyDtoDAsync", cuda->cu->MemcpyDtoDAsync_v2(to, from, bytes, queue->stream));
 }
 
-// The driver copies no ranges that overlap: by way of a third.
+// One piece of a copy over itself.
+static slr_status copy_by_bounce(struct slri_cuda *cuda, struct slri_cu_queue *queue, slri_cu_pointer to,
+                                 slri_cu_pointer from, uint64_t bytes)
+{
+    SLRI_TRY(copy(cuda, queue, cuda->bounce, from, bytes));
+    return copy(cuda, queue, to, cuda->bounce, bytes);
+}
+
+// The driver copies no ranges that overlap. Piece by piece, from that end at which no piece covers what a later one
+// reads; pieces no longer than the way do not overlap themselves.
+static slr_status copy_pieces(struct slri_cuda *cuda, struct slri_cu_queue *queue, slri_cu_pointer to,
+                              slri_cu_pointer from, uint64_t bytes)
+{
+    uint64_t apart = to > from ? to - from : from - to;
+    bool direct = apart >= SLRI_CU_BOUNCE_BYTES;
+    uint64_t most = direct ? apart : SLRI_CU_BOUNCE_BYTES;
+    for (uint64_t done = 0; done < bytes;) {
+        uint64_t piece = bytes - done < most ? bytes - done : most;
+        uint64_t at = to > from ? bytes - done - piece : done;
+        SLRI_TRY((direct ? copy : copy_by_bounce)(cuda, queue, to + at, from + at, piece));
+        done += piece;
+    }
+    return SLR_OK;
+}
+
+// What goes through the bounce is waited for, so that the next stream may have it.
 static slr_status copy_over_itself(struct slri_cuda *cuda, struct slri_cu_queue *queue, slri_cu_pointer to,
                                    slri_cu_pointer from, uint64_t bytes)
 {
-    slri_cu_pointer between;
-    SLRI_TRY(slri_cuda_check(cuda, "MemAlloc", NULL, cuda->cu->MemAlloc_v2(&between, bytes)));
-    slr_status status = copy(cuda, queue, between, from, bytes);
-    if (status == SLR_OK)
-        status = copy(cuda, queue, to, between, bytes);
+    slri_mutex_lock(&cuda->bounce_lock);
+    slr_status status = copy_pieces(cuda, queue, to, from, bytes);
     slr_status waited = wait_for_begun(cuda, queue);
-    cuda->cu->MemFree_v2(between);
+    slri_mutex_unlock(&cuda->bounce_lock);
     return status == SLR_OK ? waited : status;
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests of the CUDA backend: the driver that is simulated, tests/fakes/fake_cuda, and what it must have left.
+#ifndef SLIPRING_TESTS_FAKE_DRIVER_H
+#define SLIPRING_TESTS_FAKE_DRIVER_H
+
+#include "tests/fakes/trial.h"
+
+#include "base/dl.h"
+#include "tests/fakes/fake_cuda.h"
+
+static struct fake_cuda *fake;
+
+// The driver comes from the fake for as long as this process lives: nothing of it is opened before.
+static inline int load_fake(void **state)
+{
+    (void)state;
+    const char *path = getenv("SLIPRING_FAKE_CUDA");
+    assert_non_null(path);
+    slri_dl *library;
+    slri_function found;
+    must(slri_dl_open(path, &library));
+    must(slri_dl_function(library, "fake_cuda_words", &found));
+    fake = ((struct fake_cuda * (*)(void)) found)();
+    return setenv("SLIPRING_CUDA_LIB", path, 1) | setenv("SLIPRING_NVRTC_LIB", path, 1);
+}
+
+static inline void reset(void)
+{
+    *fake = (struct fake_cuda){.devices = 2, .error = 2};
+}
+
+static inline void nothing_is_left(const char *what)
+{
+    if (fake->live != 0 || fake->retained != 0 || fake->wrong != 0)
+        fail_msg("%s, %s failed at call %u, command %u: %u objects and %u holds are left, %u wrong calls (%s)", what,
+                 fake->failed ? fake->failed : "nothing", fake->fail_at, fake->fault_at, fake->live, fake->retained,
+                 fake->wrong, fake->first_wrong ? fake->first_wrong : "");
+}
+
+#endif
