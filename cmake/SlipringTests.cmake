@@ -29,6 +29,11 @@ target_link_libraries(slipring_fake_cuda PRIVATE slipring_internal) # it runs ke
 target_link_options(slipring_fake_cuda PRIVATE -Wl,-Bsymbolic)      # by its own
 list(APPEND test_environment SLIPRING_FAKE_CUDA=$<TARGET_FILE:slipring_fake_cuda>)
 
+add_library(slipring_fake_nvml MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_nvml.c)
+slipring_program_settings(slipring_fake_nvml)
+target_include_directories(slipring_fake_nvml PRIVATE src include)
+list(APPEND test_environment SLIPRING_FAKE_NVML=$<TARGET_FILE:slipring_fake_nvml>)
+
 # "src/base/text_test.c" is the test "base/text" and the program "base_text_test".
 function(slipring_test_name file out)
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})

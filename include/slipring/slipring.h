@@ -18,6 +18,7 @@
 #include <slipring/key.h>
 #include <slipring/keys.h>
 #include <slipring/loop.h>
+#include <slipring/metrics.h>
 #include <slipring/occupancy.h>
 #include <slipring/pool.h>
 #include <slipring/port.h>

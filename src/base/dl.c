@@ -5,6 +5,8 @@
 #include "base/status.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *loader_reason(void)
@@ -20,6 +22,33 @@ slr_status slri_dl_open(const char *path, slri_dl **out)
         return SLRI_FAIL(NOT_FOUND, "cannot load %s: %s", path, loader_reason());
     *out = handle;
     return SLR_OK;
+}
+
+static slr_status open_asked(slr_status status, const char *asked, slri_dl **out, const char **path)
+{
+    if (slri_dl_open(asked, out) != SLR_OK)
+        return status; // with that message
+    *path = asked;
+    return SLR_OK;
+}
+
+slr_status slri_dl_open_first(slr_status status, const char *variable, const char *const *places, const char *hint,
+                              slri_dl **out, const char **path)
+{
+    const char *asked = getenv(variable);
+    char why[300] = "";
+    if (asked && *asked)
+        return open_asked(status, asked, out, path);
+    for (; *places; ++places) {
+        if (slri_dl_open(*places, out) == SLR_OK) {
+            *path = *places;
+            return SLR_OK;
+        }
+        if (!*why)
+            snprintf(why, sizeof why, "%s", slr_error_message());
+    }
+    slri_fail(status, "%s (%s)", why, hint);
+    return status;
 }
 
 slr_status slri_dl_function(slri_dl *library, const char *name, slri_function *out)

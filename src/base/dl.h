@@ -15,6 +15,12 @@ typedef void (*slri_function)(void);
 /// loader. Errors: NOT_FOUND (the loader's reason is in the message).
 slr_status slri_dl_open(const char *path, slri_dl **out);
 
+/// Opens what the environment's `variable` names, where it is set; else the first of `places`, up to NULL, that can be
+/// opened. `*path` is then which. Errors: `status`, with the loader's reason for what was asked for or the first place,
+/// for which `hint` says more.
+slr_status slri_dl_open_first(slr_status status, const char *variable, const char *const *places, const char *hint,
+                              slri_dl **out, const char **path);
+
 /// Errors: NOT_FOUND (names the symbol).
 slr_status slri_dl_function(slri_dl *library, const char *name, slri_function *out);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared libraries: the C library's maths is one that is always there.
+#define _POSIX_C_SOURCE 200809L
 #include "base/dl.h"
 
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 static void symbol_found_can_be_called(void **state)
@@ -62,6 +64,29 @@ static void missing_library_is_named(void **state)
     slri_dl_close(NULL);
 }
 
+static void first_that_opens_is_taken_unless_one_is_asked_for(void **state)
+{
+    (void)state;
+    static const char *const places[] = {"/nowhere/a.so", "libm.so.6", "libc.so.6", NULL}, *const none[] = {places[0],
+                                                                                                            NULL};
+    slri_dl *library;
+    const char *path = NULL;
+    unsetenv("SLIPRING_TEST_LIB");
+    assert_int_equal(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_TEST_LIB", places, "a hint", &library, &path),
+                     SLR_OK);
+    assert_string_equal(path, "libm.so.6");
+    slri_dl_close(library);
+    assert_int_equal(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_TEST_LIB", none, "a hint", &library, &path),
+                     SLR_UNSUPPORTED);
+    assert_non_null(strstr(slr_error_message(), "cannot load /nowhere/a.so"));
+    assert_non_null(strstr(slr_error_message(), " (a hint)"));
+    setenv("SLIPRING_TEST_LIB", "/nowhere/b.so", 1); // what was asked for is not replaced
+    assert_int_equal(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_TEST_LIB", places, "a hint", &library, &path),
+                     SLR_NO_DEVICE);
+    assert_non_null(strstr(slr_error_message(), "cannot load /nowhere/b.so"));
+    unsetenv("SLIPRING_TEST_LIB");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -69,6 +94,7 @@ int main(void)
         cmocka_unit_test(missing_symbol_is_named),
         cmocka_unit_test(every_function_that_is_missing_is_listed),
         cmocka_unit_test(missing_library_is_named),
+        cmocka_unit_test(first_that_opens_is_taken_unless_one_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include <slipring/devices.h>
 #include <slipring/explain.h>
+#include <slipring/metrics.h>
 #include <slipring/ring.h>
 
 #include <stdbool.h>
@@ -364,6 +365,8 @@ struct slri_backend {
     void (*buffer_destroy)(void *device, void *memory, uint64_t bytes); // stores nothing
     slr_status (*queue_open)(void *device, struct slri_queue *queue);   // before the first submission to it
     slr_status (*submit)(void *device, struct slri_submission *submission);
+    // Optional: what it is doing just now. Errors: NOT_FOUND, where what measures it is not there.
+    slr_status (*metrics)(const void *device, slr_metrics *out);
     // Optional, all four, for devices with memory of their own: memory of the host, zeroed, that their copy engines
     // reach without a copy between; and the same of memory that the application made, for as long as it is pinned.
     slr_status (*host_create)(void *device, uint64_t bytes, void **memory);

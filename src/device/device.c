@@ -202,6 +202,15 @@ void slr_device_close(slr_device *device)
     slri_device_release(device);
 }
 
+slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out)
+{
+    if (!device || !out)
+        return SLRI_FAIL(INVALID, "slr_device_get_metrics: %s is NULL", device ? "out" : "device");
+    if (!device->backend->metrics)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' is not measured", device->backend->name);
+    return device->backend->metrics(device->self, out);
+}
+
 slr_status slr_device_get_info(const slr_device *device, slr_device_info *out)
 {
     if (!device || !out)

@@ -57,6 +57,15 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     setenv("SLIPRING_CUDA_LIB", getenv("SLIPRING_FAKE_CUDA"), 1);
     says("doctor", 0, "\ncuda:1   opens: Fake GPU 1, compute capability 9.0, driver for CUDA 13.0");
     says("devices --json", 0, "\"l2_bytes\": \"52428800\"");
+    setenv("SLIPRING_NVML_LIB", "/nowhere.so", 1);
+    says("devices", 0, "\n         now       not measured: cannot load /nowhere.so");
+    says("devices --json", 0, "\"no_metrics\": \"cannot load /nowhere.so");
+    setenv("SLIPRING_NVML_LIB", getenv("SLIPRING_FAKE_NVML"), 1);
+    says("devices", 0, "\n         now       busy_percent=37 memory_busy_percent=0 memory_used_bytes=268435456 ");
+    says("doctor", 0,
+         "\n         now       memory_used_bytes=268435456 memory_bytes=1073741824 temperature_c=41 clock");
+    says("devices --json", 0, "\"memory_busy_percent\": 0,");
+    unsetenv("SLIPRING_NVML_LIB");
     unsetenv("SLIPRING_CUDA_LIB");
     says("doctor", 0, "         cache     ");
     says("doctor --json", 0, "\"runs_handlers\": true");

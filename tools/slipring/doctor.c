@@ -3,11 +3,12 @@
 #include "say.h"
 #include "verbs.h"
 
-#include <slipring/devices.h>
+#include <slipring/metrics.h>
 
 #include <jansson.h>
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -32,15 +33,29 @@ static int parse(int argc, char **argv, const char *help, bool *json)
     return optind < argc ? say_usage("nothing but options, not '%s'", argv[optind]) : -1;
 }
 
+typedef struct seen {
+    slr_device_info info;
+    slr_metrics metrics;
+    char no_metrics[300]; // why not, where a device of its kind is measured
+} seen;
+
+static void measure(const slr_device *device, seen *out)
+{
+    slr_status status = slr_device_get_metrics(device, &out->metrics);
+    if (status != SLR_OK && status != SLR_UNSUPPORTED)
+        snprintf(out->no_metrics, sizeof out->no_metrics, "%s", slr_error_message());
+}
+
 // The `index`th device of a backend, opened for a look. False where it does not open; why is slr_error_message().
-static bool look_at(const slr_backend_info *backend, uint32_t index, slr_device_info *out)
+static bool look_at(const slr_backend_info *backend, uint32_t index, seen *out)
 {
     char spec[32];
     slr_device *device;
     snprintf(spec, sizeof spec, backend->devices > 1 ? "%s:%u" : "%s", backend->name, index);
     if (slr_device_open(spec, NULL, &device) != SLR_OK)
         return false;
-    slr_status status = slr_device_get_info(device, out);
+    slr_status status = slr_device_get_info(device, &out->info);
+    measure(device, out);
     slr_device_close(device);
     return status == SLR_OK;
 }
@@ -66,18 +81,43 @@ static json_t *features_json(const char *features)
     return object;
 }
 
-static json_t *device_json(const slr_device_info *device)
+static json_t *metrics_json(const slr_metrics *metrics)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:b, s:b, s:I, s:o, s:s}", "name", device->name,
-                     "backend", device->backend, "description", device->description, "engine", device->engine, "cache",
-                     device->cache, "workers", (int)device->workers, "compute_units", (int)device->compute_units,
-                     "runs_handlers", runs_handlers(device), "runs_kernels", (int)device->kernels, "unified_memory",
-                     (int)device->unified_memory, "memory_bytes", (json_int_t)device->memory_bytes, "features",
-                     features_json(device->features), "note", device->notes);
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < metrics->count; i++)
+        json_object_set_new(object, metrics->metric[i].name, json_integer((json_int_t)metrics->metric[i].value));
+    return object;
 }
 
-static void print_device(const slr_device_info *device)
+static json_t *device_json(const seen *seen)
 {
+    const slr_device_info *device = &seen->info;
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:b, s:b, s:I, s:o, s:s}", "name", device->name, "backend",
+                  device->backend, "description", device->description, "engine", device->engine, "cache", device->cache,
+                  "workers", (int)device->workers, "compute_units", (int)device->compute_units, "runs_handlers",
+                  runs_handlers(device), "runs_kernels", (int)device->kernels, "unified_memory",
+                  (int)device->unified_memory, "memory_bytes", (json_int_t)device->memory_bytes, "features",
+                  features_json(device->features), "note", device->notes);
+    if (seen->metrics.count > 0)
+        json_object_set_new(object, "metrics", metrics_json(&seen->metrics));
+    if (*seen->no_metrics)
+        json_object_set_new(object, "no_metrics", json_string(seen->no_metrics));
+    return object;
+}
+
+static void print_metrics(const seen *seen)
+{
+    if (*seen->no_metrics)
+        printf("         now       not measured: %s\n", seen->no_metrics);
+    for (uint32_t i = 0; i < seen->metrics.count; i++)
+        printf("%s%s=%" PRIu64 "%s", i == 0 ? "         now       " : " ", seen->metrics.metric[i].name,
+               seen->metrics.metric[i].value, i + 1 == seen->metrics.count ? "\n" : "");
+}
+
+static void print_device(const seen *seen)
+{
+    const slr_device_info *device = &seen->info;
     printf("%-8s opens: %s\n", device->name, device->description);
     printf("         handlers  %s", device->engine);
     if (device->workers > 0)
@@ -87,6 +127,7 @@ static void print_device(const slr_device_info *device)
         printf("         features  %s\n", device->features);
     if (*device->notes)
         printf("         note      %s\n", device->notes);
+    print_metrics(seen);
 }
 
 static void print_object(json_t *object)
@@ -119,14 +160,14 @@ static void note_backend(findings *findings, const slr_backend_info *backend)
         return;
     }
     for (uint32_t i = 0; i < backend->devices; i++) {
-        slr_device_info device;
+        seen device = {0};
         if (!look_at(backend, i, &device)) {
             note_closed(findings, backend, slr_error_message());
             continue;
         }
         if (findings->print)
             print_device(&device);
-        findings->usable = findings->usable || runs_handlers(&device);
+        findings->usable = findings->usable || runs_handlers(&device.info);
         json_t *entry = device_json(&device);
         json_array_append_new(findings->backends,
                               json_pack("{s:s, s:b, s:O}", "name", backend->name, "opens", 1, "device", entry));

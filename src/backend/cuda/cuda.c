@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA devices: options, opening, contexts, loss, description.
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/nvml.h"
 
 #include "base/alloc.h"
 #include "base/status.h"
@@ -269,6 +270,12 @@ static void cuda_describe(const void *device, slr_device_info *out)
     out->memory_bytes = facts->memory_bytes;
 }
 
+static slr_status cuda_metrics(const void *device, slr_metrics *out)
+{
+    const struct slri_cuda *cuda = device;
+    return slri_nvml_read(cuda->facts.id + strlen("GPU-"), out);
+}
+
 static struct slri_capabilities cuda_capabilities(const void *device)
 {
     static const enum slri_pinning pinning[SLRI_CU_MEMORIES] = {
@@ -285,6 +292,7 @@ const struct slri_backend slri_backend_cuda = {
     .close = cuda_close,
     .describe = cuda_describe,
     .capabilities = cuda_capabilities,
+    .metrics = cuda_metrics,
     .buffer_create = slri_cuda_buffer_create,
     .buffer_destroy = slri_cuda_buffer_destroy,
     .host_create = slri_cuda_host_create,

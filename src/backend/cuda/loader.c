@@ -14,7 +14,7 @@ static struct slri_cu functions; // under the lock until `loaded`
 static bool loaded;
 
 // Where it is besides the loader's places: WSL's folder is in none of them.
-static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
+static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", NULL};
 
 static slr_status find_all(slri_dl *library, const char *path, struct slri_cu *out)
 {
@@ -27,24 +27,6 @@ static slr_status find_all(slri_dl *library, const char *path, struct slri_cu *o
 #undef FIND
 #undef FIND_OPTIONAL
     return slri_dl_all_found(SLR_NO_DEVICE, path, "driver of CUDA 11 or later", &missing);
-}
-
-static slr_status open_driver(slri_dl **library, const char **path)
-{
-    const char *asked = getenv("SLIPRING_CUDA_LIB");
-    char why[300] = "";
-    if (asked && *asked) {
-        *path = asked;
-        return slri_dl_open(asked, library) == SLR_OK ? SLR_OK : SLRI_FAIL(NO_DEVICE, "%s", slr_error_message());
-    }
-    for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
-        *path = places[i];
-        if (slri_dl_open(places[i], library) == SLR_OK)
-            return SLR_OK;
-        if (!*why)
-            snprintf(why, sizeof why, "%s", slr_error_message());
-    }
-    return SLRI_FAIL(NO_DEVICE, "%s (it comes with NVIDIA's driver)", why);
 }
 
 // What a call that never ends would otherwise wait for: a kernel that is loaded at its first launch waits for the GPU.
@@ -70,7 +52,8 @@ static slr_status load(void)
     slri_dl *library;
     const char *path;
     struct slri_cu found = {0};
-    SLRI_TRY(open_driver(&library, &path));
+    SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_CUDA_LIB", places, "it comes with NVIDIA's driver", &library,
+                                &path));
     slr_status status = find_all(library, path, &found);
     if (status == SLR_OK)
         status = start(&found);

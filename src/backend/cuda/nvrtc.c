@@ -14,28 +14,12 @@ static slri_mutex lock = SLRI_MUTEX_INIT;
 static struct slri_nvrtc functions; // under the lock until `loaded`
 static bool loaded;
 
-static const char *const places[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
-                                     "/usr/local/cuda/lib64/libnvrtc.so"};
+static const char *const places[] = {
+    "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so", NULL};
 
 const char *const slri_nvrtc_options[] = {"--fmad=false", "--std=c++17", NULL};
 
 // ---- loading -------------------------------------------------------------------------------------------------------
-
-static slr_status open_library(slri_dl **out, const char **path)
-{
-    const char *asked = getenv("SLIPRING_NVRTC_LIB");
-    if (asked && *asked) {
-        *path = asked;
-        return slri_dl_open(asked, out) == SLR_OK ? SLR_OK : SLRI_FAIL(UNSUPPORTED, "%s", slr_error_message());
-    }
-    for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
-        *path = places[i];
-        if (slri_dl_open(places[i], out) == SLR_OK)
-            return SLR_OK;
-    }
-    return SLRI_FAIL(UNSUPPORTED, "CUDA's compiler, libnvrtc.so, is not found (it comes with the CUDA toolkit; "
-                                  "SLIPRING_NVRTC_LIB says where it is)");
-}
 
 static slr_status find_all(slri_dl *library, const char *path, struct slri_nvrtc *out)
 {
@@ -53,7 +37,9 @@ static slr_status load(void)
     slri_dl *library;
     const char *path;
     struct slri_nvrtc found = {0};
-    SLRI_TRY(open_library(&library, &path));
+    SLRI_TRY(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_NVRTC_LIB", places,
+                                "CUDA's compiler comes with the CUDA toolkit; SLIPRING_NVRTC_LIB says where it is",
+                                &library, &path));
     slr_status status = find_all(library, path, &found);
     if (status != SLR_OK) {
         slri_dl_close(library);
