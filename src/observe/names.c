@@ -79,7 +79,7 @@ static uint32_t add(const char *text, uint32_t bytes)
 {
     uint32_t number = 0;
     slri_mutex_lock(&lock);
-    if (names == SLRI_NAMES - 2) { // the last one
+    if (names >= SLRI_NAMES - 2) { // the last one
         text = "(others)";
         bytes = (uint32_t)strlen(text);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows: a list that only grows.
+// The rows: a list that only grows, and a table of chains to find one in.
 #include "observe/row.h"
 
 #include "base/alloc.h"
@@ -7,7 +7,10 @@
 #include "observe/launch.h"
 #include "observe/names.h"
 
-static struct slri_row *first; // atomic
+#define CHAINS 256u // a region asks for its row each time, and there may be hundreds
+
+static struct slri_row *first;         // atomic
+static struct slri_row *chain[CHAINS]; // atomic: their first
 static slri_mutex lock = SLRI_MUTEX_INIT;
 static uint32_t rows; // under it
 
@@ -17,9 +20,16 @@ struct slri_row *slri_rows(void)
     return __atomic_load_n(&first, __ATOMIC_ACQUIRE);
 }
 
+// Names are numbers that begin at 1: the rows of different names are in different chains, as far as that goes.
+static struct slri_row **chain_of(uint32_t name)
+{
+    return &chain[name % CHAINS];
+}
+
 static struct slri_row *find(uint32_t kind, uint32_t name, uint32_t device, uint64_t source)
 {
-    for (struct slri_row *row = slri_rows(); row; row = row->next)
+    // Acquire: as above.
+    for (struct slri_row *row = __atomic_load_n(chain_of(name), __ATOMIC_ACQUIRE); row; row = row->next_of_chain)
         if (row->name == name && row->kind == kind && row->device == device && row->source == source)
             return row;
     return NULL;
@@ -35,8 +45,10 @@ static struct slri_row *add(uint32_t kind, uint32_t name, uint32_t device, uint6
     row->device = device;
     row->source = source;
     row->next = first;
+    row->next_of_chain = *chain_of(name);
     ++rows;
     __atomic_store_n(&first, row, __ATOMIC_RELEASE);
+    __atomic_store_n(chain_of(name), row, __ATOMIC_RELEASE);
     return row;
 }
 
@@ -46,7 +58,7 @@ struct slri_row *slri_row(uint32_t kind, uint32_t name, uint32_t device, uint64_
     if (row)
         return row;
     slri_mutex_lock(&lock);
-    if (rows >= SLRI_ROWS - SLR_PROFILE_REGION) { // one of each kind is left
+    if (rows >= SLRI_ROWS - SLR_PROFILE_MEMORY) { // one of each kind is left; that is the last one
         name = slri_name("(others)");
         device = 0;
         source = 0;

@@ -23,7 +23,7 @@ struct slri_row {
     // As it was made.
     uint32_t kind, name, device; // SLR_PROFILE_..., and two names
     uint64_t source;             // what tells kernels of the same name apart
-    struct slri_row *next;
+    struct slri_row *next, *next_of_chain;
     const char *file;                       // of a kernel: its source's name
     struct slri_launch_count *launches;     // atomic; of a kernel: launch.h
     struct slri_row_part *part[SLRI_SLOTS]; // atomic: NULL until there is something

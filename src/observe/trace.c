@@ -122,18 +122,25 @@ static void end_at_exit(void)
     slri_mutex_unlock(&life);
 }
 
+static slr_status open_file(const char *path, uint32_t room)
+{
+    char *name;
+    SLRI_TRY(slri_path_of(path, &name));
+    slri_mutex_lock(&drain); // somebody may still want to write the trace before this one
+    slri_events_begin(room);
+    slr_status status = slri_trace_open(name);
+    is_open = status == SLR_OK;
+    slri_mutex_unlock(&drain);
+    free(name);
+    return status;
+}
+
 static slr_status start(const char *path, uint32_t room)
 {
     if (is_on)
         return SLRI_FAIL(WRONG_STATE, "slr_trace_start: there is a trace already: slr_trace_stop ends it");
-    char *name;
-    SLRI_TRY(slri_path_of(path, &name));
-    slri_events_begin(room);
-    slr_status status = slri_trace_open(name);
-    free(name);
-    SLRI_TRY(status);
-    is_open = true; // before there is a writer
-    status = start_writer();
+    SLRI_TRY(open_file(path, room));
+    slr_status status = start_writer();
     if (status != SLR_OK) {
         slr_trace_stats none;
         close_file(&none);
