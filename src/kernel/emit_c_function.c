@@ -2,6 +2,9 @@
 // One function: what its callers must know, its signature, its registers and locals.
 #include "kernel/emit_c_internal.h"
 #include "kernel/ir_names.h"
+#include "kernel/math/functions.h"
+
+#include <string.h>
 
 // ---- looking at its instructions -----------------------------------------------------------------------------------
 
@@ -146,11 +149,81 @@ void slri_c_count_registers(struct slri_c_emitter *e, const struct slri_entry *e
 {
     const struct slri_function *function = e->function;
     for (uint32_t i = 0; i < function->params; i++)
-        e->reg[function->param[i].reg].assignments++;
+        e->reg[function->param[i].reg].assignments++, e->reg[function->param[i].reg].is_given = true;
     for (uint32_t i = 0; entry && i < entry->bindings; i++)
         if (entry->binding[i].reg != SLRI_NO_REG)
-            e->reg[entry->binding[i].reg].assignments++;
+            e->reg[entry->binding[i].reg].assignments++, e->reg[entry->binding[i].reg].is_given = true;
     slri_c_any(e, function->body, counts_assignments, NULL);
+}
+
+static bool is_flag(const struct slri_c_emitter *e, slri_reg reg)
+{
+    return e->reg[reg].is_flag && !e->reg[reg].literal;
+}
+
+static bool assumes_flag(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    (void)user;
+    if (in->dst != SLRI_NO_REG)
+        e->reg[in->dst].is_flag = !e->reg[in->dst].is_given;
+    return false;
+}
+
+// ---- flags ---------------------------------------------------------------------------------------------------------
+
+static bool gives_flag(const struct slri_c_emitter *e, const struct slri_instr *in)
+{
+    const char *math = in->op == SLRI_OP_MATH ? slri_math_functions[in->imm].name : "";
+    switch (in->op) {
+    case SLRI_OP_CONST:
+        return in->imm <= 1;
+    case SLRI_OP_MOVE:
+        return e->reg[in->a].is_flag;
+    case SLRI_OP_CONVERT:
+        return in->kind == SLRI_BOOL || (!slri_kind_is_float(in->kind) && e->reg[in->a].is_flag);
+    case SLRI_OP_AND:
+        return is_flag(e, in->a) || is_flag(e, in->b);
+    case SLRI_OP_OR:
+    case SLRI_OP_XOR:
+        return e->reg[in->a].is_flag && e->reg[in->b].is_flag;
+    case SLRI_OP_LOAD:
+        return in->kind == SLRI_BOOL;
+    case SLRI_OP_MATH:
+        return strncmp(math, "is", 2) == 0 || strcmp(math, "signbit") == 0;
+    case SLRI_OP_CALL:
+        return slri_c_traits(e, in->callee)->gives_flag;
+    case SLRI_OP_PRESENT:
+        return true;
+    default:
+        return in->op >= SLRI_OP_EQ && in->op <= SLRI_OP_GE;
+    }
+}
+
+static bool takes_flag_back(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    bool *changed = user;
+    if (in->dst != SLRI_NO_REG && e->reg[in->dst].is_flag && !gives_flag(e, in)) {
+        e->reg[in->dst].is_flag = false;
+        *changed = true;
+    }
+    return false;
+}
+
+// Assumed of all that only instructions assign, and taken back until nothing changes.
+void slri_c_find_flags(struct slri_c_emitter *e)
+{
+    bool changed = true;
+    slri_c_any(e, e->function->body, assumes_flag, NULL);
+    while (changed) {
+        changed = false;
+        slri_c_any(e, e->function->body, takes_flag_back, &changed);
+    }
+}
+
+static bool returns_other(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    (void)user;
+    return in->op == SLRI_OP_RETURN && in->a != SLRI_NO_REG && !e->reg[in->a].is_flag;
 }
 
 bool slri_c_faults(const struct slri_c_emitter *e, const struct slri_instr *in, void *unused)
@@ -179,6 +252,9 @@ void slri_c_function(struct slri_c_emitter *e, uint32_t index)
     if (!e->reg)
         return;
     slri_c_count_registers(e, entry_of(e));
+    slri_c_find_flags(e);
+    e->functions[index].gives_flag =
+        e->function->result != SLRI_VOID && !slri_c_any(e, e->function->body, returns_other, NULL);
     e->functions[index].can_fault = !e->is_grid && slri_c_any(e, e->function->body, slri_c_faults, NULL);
     e->functions[index].uses_fuel = !e->is_grid && slri_c_any(e, e->function->body, takes_fuel, NULL);
     e->labels = 0;

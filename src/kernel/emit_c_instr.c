@@ -167,8 +167,9 @@ static void put_convert(struct slri_c_emitter *e, const struct slri_instr *in)
         slri_text_printf(e->out, " = slri_f%u_to_%s", 8 * slri_kind_bytes(from), saturating[in->kind]);
         put_spelling(e, in, "($a);");
     } else {
+        bool is_index = e->reg[in->a].is_flag && !e->reg[in->a].literal && slri_kind_bytes(in->kind) == 8;
         slri_text_printf(e->out, " = (%s)", slri_kind_spelling(in->kind));
-        put_spelling(e, in, "$a;");
+        put_spelling(e, in, is_index ? "slri_opaque($a);" : "$a;");
     }
 }
 

@@ -11,11 +11,14 @@
 struct slri_c_function { // what callers must know of a function; by the function's index in the module
     bool can_fault;      // it returns an enum slri_fault, and its result through a pointer
     bool uses_fuel;
+    bool gives_flag; // its result is always a comparison's
 };
 
 struct slri_c_register {
     uint32_t assignments;             // in the function, with those before its first instruction
     const struct slri_instr *literal; // the CONST that a temporary stands for: it is spelled where it is used
+    bool is_given;                    // a parameter or a binding
+    bool is_flag;                     // the C compiler may see that it is a comparison's result, 0 or 1
 };
 
 struct slri_c_emitter {
@@ -43,6 +46,7 @@ struct slri_c_emitter {
 void slri_c_prelude(struct slri_text *out);
 void slri_c_constants(struct slri_c_emitter *e);
 void slri_c_count_registers(struct slri_c_emitter *e, const struct slri_entry *entry);
+void slri_c_find_flags(struct slri_c_emitter *e); // of the function whose registers were counted
 void slri_c_function(struct slri_c_emitter *e, uint32_t index);
 void slri_c_block(struct slri_c_emitter *e, const struct slri_block *block);
 const char *slri_c_builtin(const struct slri_c_emitter *e, uint64_t builtin); // threadIdx.x and its like

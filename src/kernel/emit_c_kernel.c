@@ -312,6 +312,7 @@ slr_status slri_c_rehearse_kernel(struct slri_c_emitter *e, struct slri_c_kernel
     if (!begin_registers(e, k))
         return no_memory(k);
     slri_c_count_registers(e, k->entry);
+    slri_c_find_flags(e);
     if (!slri_c_plan(e, k))
         return no_memory(k);
     rehearse(e, k);

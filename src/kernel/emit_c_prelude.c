@@ -39,6 +39,15 @@ static const char *const access[] = {
     "SLRI_ACCESS_HALF(F16, f16) SLRI_ACCESS_HALF(BF16, bf16)\n",
 };
 
+// A comparison's result as an index. gcc 12 makes -1 of 1 where it vectorises a[x == 0] (the offset of a gather is then a
+// vector's mask), so it may not see what it is.
+static const char opaque[] =
+    "#ifdef __clang__\n"
+    "#define slri_opaque(flag) (flag)\n"
+    "#else\n"
+    "SLRI_IN int32_t slri_opaque(int32_t flag) { __asm__(\"\" : \"+r\"(flag)); return flag; }\n"
+    "#endif\n";
+
 // The least integer divided by -1 does not fit: it wraps.
 static const char divide[] =
     "#define SLRI_DIVIDE(K, type) \\\n"
@@ -148,6 +157,7 @@ void slri_c_prelude(struct slri_text *out)
     slri_text_puts(out, slri_embedded_slr_half_h);
     for (size_t i = 0; i < COUNT(access); i++)
         slri_text_puts(out, access[i]);
+    slri_text_puts(out, opaque);
     slri_text_puts(out, divide);
     slri_text_puts(out, call_helpers);
     slri_text_puts(out, trips);

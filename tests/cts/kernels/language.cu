@@ -630,3 +630,15 @@ int main()
     k<<<1, 32>>>(v.data(), v.data());
     return 0;
 }
+
+//: comparisons_as_indices grid=3 block=64 a:i32[64]=iota x:i32[192]=small f:f32[192]=small out:i32[192]
+__device__ int is_negative(float f)
+{
+    return f < 0;
+}
+__global__ void comparisons_as_indices(const int *a, const int *x, const float *f, int *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    bool both = x[i] > 1 && f[i] > 1.0f;
+    out[i] = a[(x[i] == 0) & 31] + 3 * a[f[i] > 1.0f] + 9 * a[20 + both] + 27 * a[is_negative(f[i])];
+}
