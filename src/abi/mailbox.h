@@ -609,7 +609,7 @@ __device__ void mb_write_letter(MB_ARENA *S, MB_ARENA *P, mb_word at, mb_word re
 // Credits go back. Release: the owner has finished with the slots, and the replies are visible before the credit.
 __device__ void mb_retire(MB_ARENA *S, MB_ARENA *P)
 {
-    MB_RELEASE(P[MBP_OWNER] + MB_RETIRED, P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED]);
+    MB_RELEASE(P[MBP_OWNER] + MB_RETIRED, P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED] + P[MBP_IN_DOUBT]);
 }
 
 #include "abi/overflow.h"
@@ -706,6 +706,14 @@ __device__ void mb_handled(MB_ARENA *S, MB_ARENA *P, mb_word k, mb_word replies,
     }
     P[q + MBQ_REPLIES] += replies;
     P[MBP_REPLIED] += replies;
+}
+
+// A message of the batch whose handler may or may not have run: the device was lost with it. It is done with, and
+// nobody is told but by the ring kernel's failure.
+__device__ void mb_doubt(MB_ARENA *S, MB_ARENA *P)
+{
+    P[MBP_IN_DOUBT] += 1u;
+    MB_RELEASE(P[MBP_OWNER] + MB_IN_DOUBT, P[MBP_IN_DOUBT]); // as the counts in mb_finish
 }
 
 // Publishes the batch: its replies, then its credits.

@@ -97,6 +97,7 @@ typedef unsigned mb_word;
 #define MB_FAULT_INSTANCE 8u
 #define MB_DROPPED 16u
 #define MB_LETTERS_LOST 17u
+#define MB_IN_DOUBT 18u
 #define MB_REPLIES_AT 32u
 // a reply lane: a line, then slots
 #define MB_GONE_AT 0u    // of a closed port: replies published, when nothing of it is left in the shard
@@ -145,6 +146,7 @@ typedef unsigned mb_word;
 #define MBP_VICTIM_PRIORITY 167u
 #define MBP_VICTIM_NODE 168u              // 0: none found yet
 #define MBP_TIMED 169u                    // MB_FLAG_TIMED: the batch has a message that is timed
+#define MBP_IN_DOUBT 170u                 // messages that a lost device may or may not have finished
 #define MBP_NOTICED(word) (176u + (word)) // a bit a port that has been sent a notice since
 #define MBP_SILENT 189u                   // 1: the senders receive no replies, because routes take them
 #define MBP_ROOM 190u // 1 + messages that there is room for where routes lead; 0: no routes, no such limit

@@ -238,8 +238,19 @@ static void adopt(struct slri_resident *resident)
     }
 }
 
-// The launch has failed, or its kernel has: nothing runs, and what its groups had in hand is in doubt.
-static void lose(struct slri_resident *resident, const char *why)
+// What a group that was lost had in hand: what it had handled is told, the rest is in doubt.
+static void give_up_batch(struct slri_shard *shard)
+{
+    uint32_t *S = shard->shared, *P = shard->own, owner = P[MBP_OWNER];
+    uint32_t batch = P[MBP_BATCH_COUNT];
+    uint32_t done = P[MBP_HANDLED] + P[MBP_FAULTED] - MB_LOAD(owner + MB_HANDLED) - MB_LOAD(owner + MB_FAULTED);
+    for (uint32_t k = done; k < batch; ++k)
+        mb_doubt(S, P);
+    mb_finish(S, P);
+}
+
+// The launch has failed, or its kernel has: nothing runs. Where one has run, `had_run`.
+static void lose(struct slri_resident *resident, bool had_run, const char *why)
 {
     resident->running = false;
     resident->retry_ns = slri_deadline_after(RETRY_NS);
@@ -247,6 +258,8 @@ static void lose(struct slri_resident *resident, const char *why)
         struct slri_resident_record *record = &resident->record[i];
         if (!record->shard)
             continue;
+        if (had_run)
+            give_up_batch(record->shard);
         tell_published(record);
         record->awake = true;
         record->shard->lost(record->shard, why);
@@ -268,7 +281,7 @@ static void launch(struct slri_resident *resident)
     resident->looks = 0;
     resident->running = resident->ops->launch(resident) == SLR_OK;
     if (!resident->running)
-        lose(resident, slr_error_message());
+        lose(resident, false, slr_error_message());
 }
 
 static void ask_to_end(struct slri_resident *resident)
@@ -314,9 +327,9 @@ static void watch_group(struct slri_resident *resident)
         return;
     enum slri_resident_look look = resident->ops->look(resident);
     if (look == SLRI_RESIDENT_FAILED)
-        lose(resident, slr_error_message());
+        lose(resident, true, slr_error_message());
     else if (look == SLRI_RESIDENT_ENDED && !has_gone(resident))
-        lose(resident, "the kernel that stays has ended without a word");
+        lose(resident, true, "the kernel that stays has ended without a word");
 }
 
 // True: it wants another look soon.

@@ -439,6 +439,9 @@ static void kernel_handlers_trap_fails_it_too(void **state)
     (void)state;
     kernel_handlers_trap_fails_and_restarts_on("cpu?engine=compiled");
     kernel_handlers_trap_fails_and_restarts_on("cpu?engine=interpreted");
+    static const char *const specs[] = {"opencl:0?ring=persistent"};
+    EACH_HERE(i, specs)
+    kernel_handlers_trap_fails_and_restarts_on(specs[i]);
 }
 
 int main(void)

@@ -185,6 +185,14 @@ static void kernel_handlers_fault_is_its_message_alone_interpreted(void **state)
     check_faults_on("cpu?engine=interpreted");
 }
 
+static void kernel_handlers_fault_is_its_message_alone_on_a_device_that_keeps_it(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"opencl:0?ring=persistent"};
+    EACH_HERE(i, specs)
+    check_faults_on(specs[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +200,7 @@ int main(void)
         cmocka_unit_test(fault_is_one_notice_even_where_several_replies_were_written),
         cmocka_unit_test(kernel_handlers_fault_is_its_message_alone_compiled),
         cmocka_unit_test(kernel_handlers_fault_is_its_message_alone_interpreted),
+        cmocka_unit_test(kernel_handlers_fault_is_its_message_alone_on_a_device_that_keeps_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -409,11 +409,13 @@ void slri_ring_extend(slr_ring *ring)
                                 .faulted = MB_ACQUIRE(owner + MB_FAULTED),
                                 .replied = MB_LOAD(owner + MB_REPLIED),
                                 .dropped = MB_ACQUIRE(owner + MB_DROPPED),
+                                .in_doubt = MB_ACQUIRE(owner + MB_IN_DOUBT),
                                 .letters_lost = MB_LOAD(owner + MB_LETTERS_LOST)};
         ring->handled += now.handled - ring->seen[i].handled;
         ring->faulted += now.faulted - ring->seen[i].faulted;
         ring->replied += now.replied - ring->seen[i].replied;
         ring->dropped += now.dropped - ring->seen[i].dropped;
+        ring->in_doubt += now.in_doubt - ring->seen[i].in_doubt;
         ring->letters_lost += now.letters_lost - ring->seen[i].letters_lost;
         ring->seen[i] = now;
     }
@@ -462,7 +464,7 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     uint32_t *S = ring->S;
     uint32_t retired = 0;
     for (uint32_t i = 0; i < ring->shards; ++i)
-        retired += ring->seen[i].handled + ring->seen[i].faulted + ring->seen[i].dropped;
+        retired += ring->seen[i].handled + ring->seen[i].faulted + ring->seen[i].dropped + ring->seen[i].in_doubt;
     uint32_t open = (MB_ACQUIRE(MB_ACCEPTED) - retired) & MB_COUNT;
     if (open > S[MB_CAPACITY])
         open = S[MB_CAPACITY];
@@ -471,11 +473,12 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     out->replied = ring->replied;
     out->undelivered = ring->undelivered;
     out->dropped = ring->dropped;
+    out->in_doubt = ring->in_doubt;
     out->dropped_oldest = ring->overflow == SLR_OVERFLOW_DROP_OLDEST ? ring->dropped : 0;
     out->dropped_lowest = ring->overflow == SLR_OVERFLOW_DROP_LOWEST ? ring->dropped : 0;
     out->dead_letters_lost = ring->letters_lost;
     slri_mutex_unlock(&ring->count_lock);
-    out->accepted = out->handled + out->faulted + out->dropped + open;
+    out->accepted = out->handled + out->faulted + out->dropped + out->in_doubt + open;
     out->pending = open - (uint32_t)out->undelivered;
     out->refused = __atomic_load_n(&ring->refused, __ATOMIC_RELAXED);
     describe_fault(ring, out->last_fault, sizeof out->last_fault);

@@ -99,9 +99,9 @@ struct slr_ring {
     uint64_t undelivered;
     // 64-bit counts of the shards' u32 words, brought forward by slri_ring_extend under count_lock.
     slri_mutex count_lock;
-    uint64_t handled, faulted, replied, dropped, letters_lost;
+    uint64_t handled, faulted, replied, dropped, in_doubt, letters_lost;
     struct slri_seen {
-        uint32_t handled, faulted, replied, dropped, letters_lost;
+        uint32_t handled, faulted, replied, dropped, in_doubt, letters_lost;
     } * seen;
     uint32_t extended_at;            // retired count, atomic
     uint64_t activated_ns, ended_ns; // atomic; 0: not yet

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fake_stay.h"
+
 static struct fake_opencl fake_opencl;
 
 #define SEEN __attribute__((visibility("default")))
@@ -26,9 +28,9 @@ struct fake_opencl *fake_opencl_words(void)
 
 static int32_t next_call(const char *name)
 {
-    ++fake_opencl.calls;
-    bool fails = fake_opencl.fail_at != 0 && (fake_opencl.calls == fake_opencl.fail_at ||
-                                              (fake_opencl.lost && fake_opencl.calls > fake_opencl.fail_at));
+    uint32_t call = __atomic_add_fetch(&fake_opencl.calls, 1, __ATOMIC_RELAXED); // a poller calls, too
+    bool fails =
+        fake_opencl.fail_at != 0 && (call == fake_opencl.fail_at || (fake_opencl.lost && call > fake_opencl.fail_at));
     if (!fails)
         return 0;
     if (!fake_opencl.failed)
@@ -66,13 +68,18 @@ struct object {
     unsigned char *bytes;
     size_t size;
     bool own; // `bytes`
+    // Of a kernel: its name and what it was given; of a launch of one that stays: that.
+    char name[24];
+    void *memory;
+    uint32_t word[3];
+    struct fake_stay *stay;
 };
 
 static void *make(enum kind kind)
 {
     struct object *object = calloc(1, sizeof *object);
     object->kind = kind;
-    ++fake_opencl.live;
+    __atomic_add_fetch(&fake_opencl.live, 1, __ATOMIC_RELAXED);
     return object;
 }
 
@@ -85,7 +92,7 @@ static int32_t drop(void *handle, enum kind kind)
     if (object->own)
         free(object->bytes);
     free(object);
-    --fake_opencl.live;
+    __atomic_sub_fetch(&fake_opencl.live, 1, __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -165,7 +172,7 @@ int32_t clGetDeviceInfo(slri_cl_device_id id, uint32_t what, size_t room, void *
     CALL(GetDeviceInfo);
     (void)id;
     const uint64_t svm = fake_opencl.svm, memory = (uint64_t)1 << 30, floats = 128;
-    const uint32_t units = 2, alignment = 1024, yes = 1;
+    const uint32_t units = fake_opencl.units ? fake_opencl.units : 2, alignment = 1024, yes = 1;
     const size_t group = 256;
     switch (what) {
     case SLRI_CL_DEVICE_NAME:
@@ -234,13 +241,25 @@ int32_t clReleaseCommandQueue(slri_cl_queue queue)
     return drop(queue, QUEUE);
 }
 
+// Waits for a launch of a kernel that stays; gives the event's status.
+static int32_t settle(struct object *event)
+{
+    if (event->stay) {
+        pthread_join(event->stay->thread, NULL);
+        event->status = event->stay->status;
+        free(event->stay);
+        event->stay = NULL;
+    }
+    return event->status;
+}
+
 int32_t clWaitForEvents(uint32_t count, const slri_cl_event *event)
 {
     CALL(WaitForEvents);
     if (count == 0)
         return refuse(-30);
     for (uint32_t i = 0; i < count; ++i)
-        if (((struct object *)(void *)event[i])->status < 0)
+        if (settle((void *)event[i]) < 0)
             return -14;
     return 0;
 }
@@ -249,11 +268,14 @@ int32_t clGetEventInfo(slri_cl_event event, uint32_t what, size_t room, void *ou
 {
     CALL(GetEventInfo);
     (void)what;
-    return answer(&((struct object *)(void *)event)->status, sizeof(int32_t), room, out, bytes);
+    const struct object *object = (void *)event;
+    int32_t status = object->stay ? __atomic_load_n(&object->stay->status, __ATOMIC_ACQUIRE) : object->status;
+    return answer(&status, sizeof status, room, out, bytes);
 }
 
 int32_t clReleaseEvent(slri_cl_event event)
 {
+    settle((void *)event);
     return drop(event, EVENT);
 }
 
@@ -322,22 +344,36 @@ int32_t clReleaseProgram(slri_cl_program program)
 slri_cl_kernel clCreateKernel(slri_cl_program program, const char *name, int32_t *error)
 {
     CALL_FOR_OBJECT(CreateKernel);
-    (void)program, (void)name;
-    return make(KERNEL);
+    (void)program;
+    struct object *kernel = make(KERNEL);
+    snprintf(kernel->name, sizeof kernel->name, "%s", name);
+    return (slri_cl_kernel)(void *)kernel;
 }
 
 int32_t clSetKernelArg(slri_cl_kernel kernel, uint32_t index, size_t bytes, const void *value)
 {
     CALL(SetKernelArg);
-    (void)kernel, (void)index, (void)bytes, (void)value;
+    struct object *object = (void *)kernel;
+    if (index == 0 && bytes == sizeof(slri_cl_mem))
+        object->memory = *(struct object *const *)value;
+    else if (index < 3 && bytes == sizeof(uint32_t))
+        memcpy(&object->word[index], value, bytes);
     return 0;
 }
 
 int32_t clSetKernelArgSVMPointer(slri_cl_kernel kernel, uint32_t index, const void *value)
 {
     CALL(SetKernelArgSVMPointer);
-    (void)kernel, (void)index, (void)value;
+    if (index == 0)
+        ((struct object *)(void *)kernel)->memory = (void *)(uintptr_t)value;
     return 0;
+}
+
+int32_t clSetKernelExecInfo(slri_cl_kernel kernel, uint32_t what, size_t bytes, const void *value)
+{
+    CALL(SetKernelExecInfo);
+    (void)kernel, (void)value;
+    return what == SLRI_CL_KERNEL_EXEC_INFO_SVM_PTRS && bytes != 0 && bytes % sizeof(void *) == 0 ? 0 : refuse(-30);
 }
 
 int32_t clReleaseKernel(slri_cl_kernel kernel)
@@ -345,15 +381,36 @@ int32_t clReleaseKernel(slri_cl_kernel kernel)
     return drop(kernel, KERNEL);
 }
 
+static int32_t begin_stay(const struct object *kernel, bool canary, slri_cl_event *event)
+{
+    struct fake_stay *stay = calloc(1, sizeof *stay);
+    struct object *made = make(EVENT);
+    *stay = (struct fake_stay){.status = 1, .words = &fake_opencl};
+    if (canary) {
+        stay->canary = (uint32_t *)(void *)((struct object *)kernel->memory)->bytes;
+        stay->looks = kernel->word[1];
+        stay->group = kernel->word[2];
+    } else {
+        stay->table = kernel->memory;
+    }
+    made->stay = stay;
+    *event = (slri_cl_event)(void *)made;
+    return pthread_create(&stay->thread, NULL, fake_stay_run, stay) == 0 ? 0 : refuse(-5);
+}
+
 int32_t clEnqueueNDRangeKernel(slri_cl_queue queue, slri_cl_kernel kernel, uint32_t dimensions, const size_t *offset,
                                const size_t *global, const size_t *local, uint32_t waits, const slri_cl_event *wait,
                                slri_cl_event *event)
 {
     CALL(EnqueueNDRangeKernel);
-    (void)queue, (void)kernel, (void)dimensions, (void)offset, (void)waits, (void)wait;
+    (void)queue, (void)dimensions, (void)offset, (void)waits, (void)wait;
     if (*local == 0 || *global % *local != 0)
         return refuse(-54);
-    return done(event);
+    const struct object *object = (void *)kernel;
+    bool canary = strcmp(object->name, "slr_canary") == 0, group = strcmp(object->name, "slr_stay") == 0;
+    if (group && fake_look(&fake_opencl.refuse_stay))
+        return fake_opencl.error;
+    return fake_opencl.stays && (canary || group) ? begin_stay(object, canary, event) : done(event);
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------

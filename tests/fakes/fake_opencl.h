@@ -18,6 +18,10 @@ struct fake_opencl {
     uint32_t wrong;              // what the specification forbids: a release of what is not alive, and the like
     uint64_t svm;                // as CL_DEVICE_SVM_CAPABILITIES
     uint32_t host_unified, available, version; // version: 300
+    uint32_t units;                            // compute units; 0: 2
+    uint32_t stays; // 1: kernels that stay do what they would, with a handler that replies nothing; atomic, as the
+    uint32_t kill;  // next: 1: those with a batch in hand fail with `error`
+    uint32_t refuse_stay; // 1: launches of them fail with `error`
 };
 
 #endif

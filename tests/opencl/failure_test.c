@@ -133,6 +133,105 @@ static void functions_of_the_host_run_and_the_mode_is_told(void **state)
     assert_int_equal(fake->live, 0);
 }
 
+// ---- kernels that stay ---------------------------------------------------------------------------------------------
+
+static slr_ring *start_staying(slr_device *device, slr_address *to)
+{
+    static const char source[] =
+        "struct word { unsigned value; };\n"
+        "__ring__ void takes(struct word *self, const struct word *in) { self->value += 1u; }\n";
+    slr_program *program;
+    slr_ring *ring;
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    must(slr_program_from_text(device, "takes.cu", source, NULL, &program));
+    desc.program = program;
+    must(slr_ring_create(device, &desc, &ring));
+    slr_program_destroy(program);
+    must(slr_ring_launch(ring));
+    must(slr_ring_get_address(ring, 0, to));
+    return ring;
+}
+
+static slr_device *open_staying(void)
+{
+    reset();
+    fake->stays = 1;
+    fake->units = 3;
+    return open_device("opencl:0?ring=persistent");
+}
+
+static slr_ring_stats await(slr_ring *ring, uint64_t handled)
+{
+    slr_ring_stats stats;
+    uint64_t deadline = slri_deadline_after(LONG);
+    do {
+        assert_false(slri_passed(deadline));
+        must(slr_ring_get_stats(ring, &stats));
+        assert_int_equal(stats.accepted, stats.handled + stats.faulted + stats.undelivered + stats.dropped +
+                                             stats.in_doubt + stats.pending);
+    } while (stats.handled < handled);
+    assert_int_equal(stats.handled, handled);
+    return stats;
+}
+
+static void end_staying(slr_ring *ring, slr_device *device)
+{
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+    assert_int_equal(fake->live, 0);
+    assert_int_equal(fake->wrong, 0);
+}
+
+// Of a device whose group dies with messages in hand, and which comes back.
+static void group_that_is_lost_fails_its_ring_kernel_alone(void **state)
+{
+    (void)state;
+    slr_device *device = open_staying(), *cpu = open_device("cpu");
+    slr_buffer *buffer;
+    slr_address to;
+    slr_ring *ring = start_staying(device, &to);
+    must(slr_buffer_create(cpu, 4, &buffer));
+    must(slr_ring_activate(ring, LONG));
+    for (uint32_t i = 0; i < 10; ++i)
+        must(slr_send(NULL, to, &i, 4, LONG));
+    assert_int_equal(await(ring, 10).mode, SLR_RING_PERSISTENT);
+    must(slr_ring_deactivate(ring, LONG));
+    __atomic_store_n(&fake->kill, 1, __ATOMIC_RELEASE);
+    for (uint32_t i = 0; i < 50; ++i)
+        must(slr_send(NULL, to, &i, 4, LONG));
+    slr_ring_reactivate(ring, LONG); // may not be answered any more
+    must(slr_ring_wait(ring, SLR_RING_IN_FAILURE, LONG));
+    slr_ring_stats stats = await(ring, 10);
+    assert_non_null(strstr(stats.last_failure, "a kernel that stays"));
+    assert_non_null(strstr(stats.last_failure, "CL_OUT_OF_RESOURCES"));
+    assert_int_equal(stats.in_doubt, 32); // a batch
+    assert_int_equal(stats.pending, 18);
+    gives(slr_send(NULL, to, &(uint32_t){0}, 4, 0), RING_FAILED);
+    still_works(cpu, buffer);
+    __atomic_store_n(&fake->kill, 0, __ATOMIC_RELEASE);
+    must(slr_ring_restart(ring, SLR_RESTART_INITIAL, LONG));
+    await(ring, 28);
+    slr_buffer_destroy(buffer);
+    slr_device_close(cpu);
+    end_staying(ring, device);
+}
+
+static void group_that_cannot_be_launched_fails_its_ring_kernel(void **state)
+{
+    (void)state;
+    slr_device *device = open_staying();
+    slr_address to;
+    slr_ring *ring = start_staying(device, &to);
+    fake->refuse_stay = 1;
+    slr_ring_activate(ring, LONG);
+    must(slr_ring_wait(ring, SLR_RING_IN_FAILURE, LONG));
+    slr_ring_stats stats;
+    must(slr_ring_get_stats(ring, &stats));
+    assert_non_null(strstr(stats.last_failure, "EnqueueNDRangeKernel"));
+    must(slr_ring_terminate(ring, LONG, NULL, NULL, &stats));
+    end_staying(ring, device);
+}
+
 // ---- the k-th call fails -------------------------------------------------------------------------------------------
 
 // The fake's kernels do nothing; here it is how they are built and launched that fails.
@@ -256,6 +355,8 @@ int main(void)
         cmocka_unit_test(library_that_is_missing_or_is_no_OpenCL_is_named),
         cmocka_unit_test_setup(memory_is_chosen_by_what_the_device_can_do, load_fake),
         cmocka_unit_test(functions_of_the_host_run_and_the_mode_is_told),
+        cmocka_unit_test(group_that_is_lost_fails_its_ring_kernel_alone),
+        cmocka_unit_test(group_that_cannot_be_launched_fails_its_ring_kernel),
         cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
         cmocka_unit_test(command_that_fails_when_it_is_done_is_told_by_its_own_error),
     };
