@@ -135,18 +135,23 @@ static void functions_of_the_host_run_and_the_mode_is_told(void **state)
 
 // ---- kernels that stay ---------------------------------------------------------------------------------------------
 
-static slr_ring *start_staying(slr_device *device, slr_address *to)
+static slr_program *make_staying(slr_device *device)
 {
     static const char source[] =
         "struct word { unsigned value; };\n"
         "__ring__ void takes(struct word *self, const struct word *in) { self->value += 1u; }\n";
     slr_program *program;
+    must(slr_program_from_text(device, "takes.cu", source, NULL, &program));
+    return program;
+}
+
+static slr_ring *launch_staying(slr_device *device, slr_program *program, const char *name, slr_address *to)
+{
     slr_ring *ring;
     slr_ring_desc desc = SLR_RING_DESC_INIT;
-    must(slr_program_from_text(device, "takes.cu", source, NULL, &program));
+    desc.name = name;
     desc.program = program;
     must(slr_ring_create(device, &desc, &ring));
-    slr_program_destroy(program);
     must(slr_ring_launch(ring));
     must(slr_ring_get_address(ring, 0, to));
     return ring;
@@ -156,7 +161,6 @@ static slr_device *open_staying(void)
 {
     reset();
     fake->stays = 1;
-    fake->units = 3;
     return open_device("opencl:0?ring=persistent");
 }
 
@@ -174,9 +178,10 @@ static slr_ring_stats await(slr_ring *ring, uint64_t handled)
     return stats;
 }
 
-static void end_staying(slr_ring *ring, slr_device *device)
+static void end_staying(slr_ring *ring, slr_program *program, slr_device *device)
 {
     slr_ring_destroy(ring);
+    slr_program_destroy(program);
     slr_device_close(device);
     assert_int_equal(fake->live, 0);
     assert_int_equal(fake->wrong, 0);
@@ -189,7 +194,8 @@ static void group_that_is_lost_fails_its_ring_kernel_alone(void **state)
     slr_device *device = open_staying(), *cpu = open_device("cpu");
     slr_buffer *buffer;
     slr_address to;
-    slr_ring *ring = start_staying(device, &to);
+    slr_program *program = make_staying(device);
+    slr_ring *ring = launch_staying(device, program, "dies", &to);
     must(slr_buffer_create(cpu, 4, &buffer));
     must(slr_ring_activate(ring, LONG));
     for (uint32_t i = 0; i < 10; ++i)
@@ -213,23 +219,42 @@ static void group_that_is_lost_fails_its_ring_kernel_alone(void **state)
     await(ring, 28);
     slr_buffer_destroy(buffer);
     slr_device_close(cpu);
-    end_staying(ring, device);
+    end_staying(ring, program, device);
 }
 
 static void group_that_cannot_be_launched_fails_its_ring_kernel(void **state)
 {
     (void)state;
     slr_device *device = open_staying();
-    slr_address to;
-    slr_ring *ring = start_staying(device, &to);
-    fake->refuse_stay = 1;
-    slr_ring_activate(ring, LONG);
-    must(slr_ring_wait(ring, SLR_RING_IN_FAILURE, LONG));
+    slr_program *program = make_staying(device);
+    slr_address to, others;
+    slr_ring *ring = launch_staying(device, program, "first", &to);
     slr_ring_stats stats;
+    fake->refuse_stay = 1;
+    refuses(slr_ring_activate(ring, LONG), NO_MEMORY, "EnqueueNDRangeKernel");
     must(slr_ring_get_stats(ring, &stats));
+    assert_int_equal(stats.state, SLR_RING_IN_FAILURE);
+    slr_ring_destroy(ring);
+    fake->refuse_stay = 0;
+    ring = launch_staying(device, program, "second", &to);
+    must(slr_ring_activate(ring, LONG));
+    must(slr_send(NULL, to, "abc", 4, LONG));
+    await(ring, 1);
+    // The one group ends, to be given another shard, and is not launched again. Nothing was in hand.
+    slr_ring *other = launch_staying(device, program, "third", &others);
+    __atomic_store_n(&fake->refuse_stay, 1, __ATOMIC_RELEASE);
+    slr_ring_activate(other, LONG);
+    must(slr_ring_wait(other, SLR_RING_IN_FAILURE, LONG));
+    must(slr_ring_wait(ring, SLR_RING_IN_FAILURE, LONG));
+    stats = await(ring, 1);
+    assert_int_equal(stats.in_doubt, 0);
     assert_non_null(strstr(stats.last_failure, "EnqueueNDRangeKernel"));
-    must(slr_ring_terminate(ring, LONG, NULL, NULL, &stats));
-    end_staying(ring, device);
+    __atomic_store_n(&fake->refuse_stay, 0, __ATOMIC_RELEASE);
+    must(slr_ring_restart(ring, SLR_RESTART_INITIAL, LONG));
+    must(slr_send(NULL, to, "abc", 4, LONG));
+    await(ring, 2);
+    slr_ring_destroy(other);
+    end_staying(ring, program, device);
 }
 
 // ---- the k-th call fails -------------------------------------------------------------------------------------------

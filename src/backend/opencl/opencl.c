@@ -217,16 +217,31 @@ static void describe_cache(char *out, size_t room)
     slri_cache_close(&cache);
 }
 
+// How its own ring kernels run, and what was done for that.
+static void describe_rings(struct slri_opencl *opencl, char *out, size_t room)
+{
+    uint32_t groups = slri_cl_groups_that_stay(opencl);
+    const char *note = slri_cl_load_note();
+    if (opencl->ring_mode != SLR_RING_RELAUNCHED && opencl->memory == SLRI_CL_FINE && groups != 0)
+        snprintf(out, room, "ring kernels stay, in up to %u groups", groups);
+    else
+        snprintf(out, room, "ring kernels do not stay: %s",
+                 opencl->ring_mode == SLR_RING_RELAUNCHED ? "ring=relaunch"
+                 : opencl->memory != SLRI_CL_FINE         ? "buffers are not in fine-grained shared memory"
+                                                          : "no kernel can stay beside others");
+    snprintf(out + strlen(out), room - strlen(out), "%s%s", *note ? "; " : "", note);
+}
+
 static void opencl_describe(const void *device, slr_device_info *out)
 {
     const struct slri_opencl *opencl = device;
     describe_name(opencl, out->name, sizeof out->name);
     snprintf(out->description, sizeof out->description, "%s (%s %s), %u compute units", opencl->facts.name,
              opencl->facts.platform, opencl->facts.driver, opencl->facts.compute_units);
-    snprintf(out->engine, sizeof out->engine, "none");
+    snprintf(out->engine, sizeof out->engine, "compiled by the driver");
     describe_cache(out->cache, sizeof out->cache);
     describe_features((struct slri_opencl *)device, out->features, sizeof out->features);
-    snprintf(out->notes, sizeof out->notes, "%s", slri_cl_load_note());
+    describe_rings((struct slri_opencl *)device, out->notes, sizeof out->notes);
     out->workers = opencl->hosts.workers;
     out->compute_units = opencl->facts.compute_units;
     out->memory_bytes = opencl->facts.memory_bytes;

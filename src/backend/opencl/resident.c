@@ -100,9 +100,8 @@ static int32_t name_memory(struct group *group)
     return error;
 }
 
-static slr_status launch_group(struct slri_resident *resident)
+static slr_status launch_with(struct group *group, const struct slri_resident_table *table)
 {
-    struct group *group = (struct group *)resident;
     const struct slri_cl *cl = group->opencl->cl;
     const char *name = group->opencl->name;
     const size_t one = 1;
@@ -112,7 +111,7 @@ static slr_status launch_group(struct slri_resident *resident)
     int32_t error = name_memory(group);
     if (error != SLRI_CL_SUCCESS)
         return slri_cl_failed(name, "SetKernelExecInfo", error);
-    error = cl->SetKernelArgSVMPointer(group->kernel, 0, resident->table);
+    error = cl->SetKernelArgSVMPointer(group->kernel, 0, table);
     if (error == SLRI_CL_SUCCESS)
         error = cl->SetKernelArgSVMPointer(group->kernel, 1, group->dump);
     if (error != SLRI_CL_SUCCESS)
@@ -122,6 +121,30 @@ static slr_status launch_group(struct slri_resident *resident)
         return slri_cl_failed(name, "EnqueueNDRangeKernel", error);
     error = cl->Flush(group->queue);
     return error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(name, "Flush", error);
+}
+
+static slr_status launch_group(struct slri_resident *resident)
+{
+    return launch_with((struct group *)resident, resident->table);
+}
+
+// Drivers that compile a kernel when it is first run, PoCL in seconds, do that here, in the thread that activates, and
+// not in the poller: a launch without shards that is told to end before it begins.
+static slr_status warm_up(struct group *group)
+{
+    struct slri_opencl *opencl = group->opencl;
+    void *memory;
+    SLRI_TRY(slri_cl_ring_memory_create(opencl, sizeof(struct slri_resident_table), &memory));
+    struct slri_resident_table *table = memory;
+    table->launch = table->stop = 1;
+    slr_status status = launch_with(group, table);
+    if (status == SLR_OK) {
+        int32_t error = opencl->cl->WaitForEvents(1, &group->event);
+        if (error != SLRI_CL_SUCCESS)
+            status = slri_cl_failed(opencl->name, "WaitForEvents", error);
+    }
+    slri_cl_buffer_destroy(opencl, memory, sizeof *table);
+    return status;
 }
 
 static enum slri_resident_look look_at_group(struct slri_resident *resident)
@@ -178,6 +201,8 @@ static slr_status open_group(struct slri_opencl *opencl, const struct slri_cl_st
     group->queue = opencl->cl->CreateCommandQueue(opencl->context, opencl->id, 0, &error);
     if (!group->queue)
         return slri_cl_failed(opencl->name, "CreateCommandQueue", error);
+    if (!staying->first)
+        SLRI_TRY(warm_up(group));
     return slri_resident_open(&opencl->residents, &group->base);
 }
 
