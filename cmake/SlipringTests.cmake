@@ -194,6 +194,13 @@ if(TARGET slipring_cts)
         SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
 endif()
 
+# Ring kernels on OpenCL, where a driver is installed. Not the kernels of the suite: minutes of its compiler.
+file(GLOB opencl_drivers /etc/OpenCL/vendors/*.icd)
+if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
+    slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent
+        --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
+endif()
+
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its
 # runtime in each program that they build.
 if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)

@@ -76,6 +76,22 @@ static inline int is_here(const char *spec)
     for (size_t i = 0; i < sizeof(specs) / sizeof(specs)[0]; ++i)                                                      \
         if (is_here((specs)[i]))
 
+// OpenCL's compilers do not run under sanitizers.
+#ifdef __has_feature
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+// A handler with a deadline runs on threads of the host alone.
+static inline void skip_on_another_ring_device(void)
+{
+    if (getenv("SLIPRING_TEST_RING_DEVICE"))
+        skip();
+}
+
 // SLIPRING_TEST_RING_DEVICE, where a test of ring kernels takes a cpu: the same test once more, on another device.
 static inline slr_device *open_device(const char *spec)
 {

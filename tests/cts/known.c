@@ -7,11 +7,48 @@
 #include <stdio.h>
 #include <string.h>
 
+#define OWN_MATH "math functions are the device's own, within OpenCL's bounds of error"
+#define ALL_COME "OpenCL cannot wait where not all threads of a block come"
+#define UNCHECKED "kernels are not checked there: no fault is told"
+#define NEEDS_HOST "with ring=persistent the device owns the mailbox, and this needs an owner on the host"
+
 // clang-format off
 const cts_known cts_known_list[] = {
     {"*", "planted/*", CTS_MUST_FAIL, "it is there to fail"},
     {"cuda/*", "streams/host_functions_are_called_in_their_place", CTS_MUST_FAIL, "a fault of a kernel loses the device"},
     {"cuda/*", "streams/a_failure_holds_back_what_follows", CTS_MUST_FAIL, "a fault of a kernel loses the device"},
+    {"opencl/*", "math/minimum_and_maximum_pass_over_nan", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/exponentials", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/sine_and_cosine", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/sine_of_large_arguments", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/tangent", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/inverse_trigonometry", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/atan2_in_all_quadrants", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/hyperbolic_functions", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/powers", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/powers_of_plain_numbers", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/cube_root_and_error_function", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/the_fast_forms", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/double_exponentials_and_logarithms", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/double_trigonometry", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "math/double_powers_and_tanh", CTS_MUST_FAIL, OWN_MATH},
+    {"opencl/*", "barriers/threads_that_have_returned_are_not_waited_for", CTS_MAY_REFUSE, ALL_COME},
+    {"opencl/*", "warps/sum_by_halving_with_shared_memory", CTS_MAY_REFUSE, ALL_COME},
+    {"opencl/*", "warps/part_of_a_warp", CTS_MAY_REFUSE, ALL_COME},
+    {"opencl/*", "streams/host_functions_are_called_in_their_place", CTS_MUST_FAIL, UNCHECKED},
+    {"opencl/*", "streams/a_failure_holds_back_what_follows", CTS_MUST_FAIL, UNCHECKED},
+    {"opencl/*", "faults/division_by_zero_fails_the_stream", CTS_MUST_FAIL, UNCHECKED},
+    {"opencl/*", "faults/remainder_by_zero_fails_the_stream", CTS_MUST_FAIL, UNCHECKED},
+    {"opencl/*", "faults/an_assertion_fails_the_stream", CTS_MUST_FAIL, UNCHECKED},
+    {"opencl/*", "faults/a_trap_fails_the_stream", CTS_MUST_FAIL, UNCHECKED},
+    {"opencl/*", "faults/a_failed_stream_recovers", CTS_MUST_FAIL, UNCHECKED},
+    {"opencl/*", "launch/what_a_kernel_prints_is_told", CTS_MUST_FAIL, "what kernels print goes where the driver lets it"},
+    {"opencl/*", "blocks/*", CTS_MAY_REFUSE, NEEDS_HOST},
+    {"opencl/*", "keys/*", CTS_MAY_REFUSE, NEEDS_HOST},
+    {"opencl/*", "routes/*", CTS_MAY_REFUSE, NEEDS_HOST},
+    {"opencl/*", "overflow/drop_*", CTS_MAY_REFUSE, NEEDS_HOST},
+    {"opencl/*", "overflow/a_dropped_call_says_so", CTS_MAY_REFUSE, NEEDS_HOST},
+    {"opencl/*", "limits/many_ring_kernels_side_by_side", CTS_MAY_REFUSE, "with ring=persistent there are only so many groups that stay"},
 };
 // clang-format on
 const size_t cts_known_count = sizeof cts_known_list / sizeof *cts_known_list;

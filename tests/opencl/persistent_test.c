@@ -34,15 +34,6 @@ struct bench { // a device, the program, its bindings
 
 static struct bench bench;
 
-// OpenCL's compilers do not run under sanitizers.
-#ifdef __has_feature
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 // Skips where there is no OpenCL, or none on which a kernel can stay.
 static int set_up(void **state)
 {
