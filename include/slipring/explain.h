@@ -30,7 +30,8 @@ typedef struct slr_explanation {
 
 /// Counts a kernel or handler, with what it calls.
 ///
-/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: NOT_FOUND (no such name), INVALID (a NULL), NO_MEMORY.
+/// Threads: any.  Blocks: no.  Owns: nothing.
+/// Errors: NOT_FOUND (no such name), INVALID (a NULL), UNSUPPORTED (a raw program), NO_MEMORY.
 SLR_API slr_status slr_program_explain(const slr_program *program, const char *name, slr_explanation *out);
 
 #define SLR_RESOURCE_UNKNOWN UINT32_MAX

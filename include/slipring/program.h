@@ -20,6 +20,9 @@ typedef struct slr_program_desc {
     const char *const *include_paths; ///< searched after the source's own folder
     uint32_t include_path_count;
     uint32_t optimize; ///< `__global__` kernels on a CPU: 1 compiles four times as fast, 2 (the default) runs faster
+    uint32_t raw;      ///< 1: the source is CUDA C++, for CUDA's compiler as it is. Only cuda takes it, for launches
+    const char *raw_table; ///< its kernels as prototypes, "__global__ void k(const float *x, int n);"; NULL: they are
+                           ///< read from the source, which must define them as `extern "C" __global__ void`
 } slr_program_desc;
 #ifdef __cplusplus
 static inline slr_program_desc slr_program_desc_init(void)

@@ -115,6 +115,8 @@ static slr_status make_plan(struct slri_plan *plan, slr_kernel *kernel)
     plan->module = kernel->program->module;
     plan->entry = kernel->entry;
     plan->entry_index = (uint32_t)(kernel->entry - plan->module->entry);
+    if (plan->module->raw)
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ that slipring does not read", plan->module->name);
     if (plan->entry->bindings > SLRI_CHECK_PARAMETERS_MAX)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; kernels of %d can be checked", plan->entry->name,
                          plan->entry->bindings, SLRI_CHECK_PARAMETERS_MAX);

@@ -353,7 +353,8 @@ struct slri_ring_plan {
 
 struct slri_backend {
     const char *name;
-    bool has_ids; // its devices have names too, behind the colon
+    bool has_ids;   // its devices have names too, behind the colon
+    bool takes_raw; // its programs may be modules with `raw`
     // Required.
     slr_status (*probe)(char *reason, size_t reason_bytes, uint32_t *devices); // can it run here; quick
     slr_status (*open)(const struct slri_spec *spec, const slr_allocator *allocator, void **device);

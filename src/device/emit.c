@@ -88,6 +88,8 @@ slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *des
     const struct slri_entry *entry = desc->name ? slri_module_entry(program->module, desc->name) : NULL;
     if (desc->name && !entry)
         return SLRI_FAIL(NOT_FOUND, "'%s' has no kernel and no handler '%s'", program->module->name, desc->name);
+    if (program->module->raw)
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ that slipring does not read", program->module->name);
     struct slri_text made = SLRI_TEXT_INIT;
     slr_status status = emit(program->module, entry, desc, &made);
     if (status == SLR_OK) {

@@ -18,6 +18,8 @@ slr_status slr_program_explain(const slr_program *program, const char *name, slr
     if (!program || !name || !out)
         return SLRI_FAIL(INVALID, "slr_program_explain: %s is NULL", !program ? "program" : !name ? "name" : "out");
     SLRI_TRY(find(program, name, &entry));
+    if (program->module->raw)
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ that slipring does not read", program->module->name);
     return slri_tally(program->module, entry, out);
 }
 

@@ -4,8 +4,11 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "device/kernel.h"
+#include "base/file.h"
 #include "kernel/kernel.h"
+#include "kernel/raw.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // ---- describing a handler ------------------------------------------------------------------------------------------
@@ -164,10 +167,48 @@ static void dispose(slr_program *program)
     slri_device_release(device);
 }
 
-static slr_status build(slr_program *program, const struct slri_source *source)
+// What the compiler of a raw program is told: `count` options at `option`, as NVRTC spells them.
+static slr_status add_options(struct slri_region *region, const char *form, const char *const *value, uint32_t count,
+                              const char **option)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        slri_text text = SLRI_TEXT_INIT;
+        slri_text_printf(&text, "%s%s", form, value[i]);
+        option[i] = text.out_of_memory ? NULL : slri_region_text(region, text.data, text.length);
+        slri_text_free(&text);
+        if (!option[i])
+            return SLRI_FAIL(NO_MEMORY, "no memory for a program's options");
+    }
+    return SLR_OK;
+}
+
+#define MOST_RAW_BYTES ((size_t)64 << 20)
+
+static slr_status compile_raw(const struct slri_source *source, const char *table, struct slri_module **out)
+{
+    struct slri_source read = *source;
+    char *content = NULL;
+    if (!read.text) {
+        SLRI_TRY(slri_file_read(read.path, MOST_RAW_BYTES, &content, NULL));
+        read.text = content;
+    }
+    slr_status status = slri_raw_compile(&read, table, out);
+    free(content);
+    SLRI_TRY(status);
+    struct slri_module *module = *out; // the program's from here on
+    const char **option = slri_region_take(module->region, (read.defines + read.includes + 1) * sizeof *option);
+    if (!option)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a program's options");
+    module->raw_option = option;
+    SLRI_TRY(add_options(module->region, "--define-macro=", read.define, read.defines, option));
+    return add_options(module->region, "--include-path=", read.include, read.includes, option + read.defines);
+}
+
+static slr_status build(slr_program *program, const struct slri_source *source, const slr_program_desc *desc)
 {
     const slr_device *device = program->device;
-    SLRI_TRY(slri_kernel_compile(source, &program->module));
+    SLRI_TRY(desc->raw ? compile_raw(source, desc->raw_table, &program->module)
+                       : slri_kernel_compile(source, &program->module));
     if (program->module->globals && !device->backend->program_globals)
         return SLRI_FAIL(UNSUPPORTED, "'%s' has the variable '%s', and device '%s' keeps none between launches",
                          program->module->name, program->module->global[0].name, device->backend->name);
@@ -179,7 +220,8 @@ static slr_status build(slr_program *program, const struct slri_source *source)
     return device->backend->program_create(device->self, program->module, &program->self);
 }
 
-static slr_status create(slr_device *device, const struct slri_source *source, uint32_t level, slr_program **out)
+static slr_status create(slr_device *device, const struct slri_source *source, const slr_program_desc *desc,
+                         slr_program **out)
 {
     slr_program *program = slri_alloc(device->allocator, sizeof *program);
     if (!program)
@@ -187,8 +229,8 @@ static slr_status create(slr_device *device, const struct slri_source *source, u
     slri_device_hold(device);
     program->device = device;
     program->holds = 1;
-    program->level = level ? level : 2;
-    slr_status status = build(program, source);
+    program->level = desc->optimize ? desc->optimize : 2;
+    slr_status status = build(program, source, desc);
     if (status != SLR_OK) {
         dispose(program);
         return status;
@@ -218,7 +260,12 @@ static slr_status make(slr_device *device, const char *path, const char *text, c
                                  .includes = desc->include_path_count};
     if (desc->optimize > 2)
         return SLRI_FAIL(INVALID, "slr_program_desc.optimize is %u; 1 and 2 are possible", desc->optimize);
-    return create(device, &source, desc->optimize, out);
+    if (desc->raw > 1 || (desc->raw_table && !desc->raw))
+        return SLRI_FAIL(INVALID, "slr_program_desc: raw is %u; 1 is CUDA C++, 0 has no raw_table", desc->raw);
+    if (desc->raw && !device->backend->takes_raw)
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++, which device '%s' cannot run; cuda can", path,
+                         device->backend->name);
+    return create(device, &source, desc, out);
 }
 
 slr_status slr_program_load(slr_device *device, const char *path, const slr_program_desc *desc, slr_program **out)

@@ -438,6 +438,8 @@ struct slri_module {
     struct slri_skipped *skipped; // in the order in which that was found out
     uint32_t skippeds;
     unsigned char source_hash[16]; // of the text and of all it included
+    const char *raw; // NULL, or CUDA C++ that holds the kernels' code: then their functions are empty (raw.h)
+    const char *const *raw_option; // for its compiler, up to NULL
     struct slri_region *region;    // owns every byte of the module
 };
 

@@ -64,7 +64,7 @@ const struct slri_launch_count *slri_observe_launch(slr_kernel *kernel, const ui
     const struct slri_count_launch launch = {kernel->program->module, kernel->entry, grid, block, bound};
     struct slri_row *row = slri_row_of_kernel(kernel);
     uint32_t there;
-    if (!row)
+    if (!row || launch.module->raw) // what it does is not known
         return NULL;
     uint64_t key = key_of(&launch);
     const struct slri_launch_count *found = find(row, key, &there);

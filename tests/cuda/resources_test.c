@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a cubin says that a kernel takes, beside what ptxas says (-v) as it makes the same cubin: examples and tests for
 // several capabilities. Where NVRTC is not found the test is skipped, and CTest says so.
+#define _POSIX_C_SOURCE 200809L
 #include "tests/kernel/nvrtc.h"
 #include "backend/cuda/cubin.h"
 #include "base/status.h"
@@ -190,6 +191,35 @@ static void program_says_what_its_kernels_take(void **state)
     slr_device_close(device);
 }
 
+// C++ that is not in the subset; the driver is simulated, and only asked which devices there are.
+static void raw_program_is_compiled_as_it_is(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "template <int N> struct Times { __device__ static float of(float x) { return N * x; } };\n"
+        "extern \"C\" __global__ void scale(const float *__restrict__ in, float *out, unsigned n)\n"
+        "{ auto i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = Times<FACTOR>::of(in[i]); }\n";
+    static const char *const define[] = {"FACTOR=2"};
+    slr_device *device;
+    slr_program *program;
+    slr_resources r = {0};
+    slr_program_desc desc = SLR_PROGRAM_DESC_INIT;
+    desc.raw = 1;
+    setenv("SLIPRING_CUDA_LIB", getenv("SLIPRING_FAKE_CUDA"), 1);
+    assert_int_equal(slr_device_open("cuda:0", NULL, &device), SLR_OK);
+    assert_int_equal(slr_program_from_text(device, "scale.cu", text, &desc, &program), SLR_OK);
+    assert_int_equal(slr_program_get_resources(program, "scale", 80, &r), SLR_COMPILE);
+    assert_non_null(strstr(slr_error_message(), "FACTOR"));
+    slr_program_destroy(program);
+    desc.defines = define;
+    desc.define_count = 1;
+    assert_int_equal(slr_program_from_text(device, "scale.cu", text, &desc, &program), SLR_OK);
+    assert_int_equal(slr_program_get_resources(program, "scale", 80, &r), SLR_OK);
+    assert_int_equal(r.parameter_bytes, 20);
+    slr_program_destroy(program);
+    slr_device_close(device);
+}
+
 // With `all`: every file for every capability.
 int main(int argc, char **argv)
 {
@@ -200,6 +230,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cubins_say_what_ptxas_says),
         cmocka_unit_test(spills_and_stacks_are_told_apart),
         cmocka_unit_test(program_says_what_its_kernels_take),
+        cmocka_unit_test(raw_program_is_compiled_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -665,16 +665,19 @@ int32_t cuModuleGetFunction(slri_cu_function *function, slri_cu_module module, c
 int32_t cuFuncGetAttribute(int32_t *value, int32_t attribute, slri_cu_function function)
 {
     LOCKED(next_in_context("FuncGetAttribute"));
-    (void)attribute, (void)function;
-    *value = fake_cuda.most_threads ? (int32_t)fake_cuda.most_threads : 1024;
+    const struct slri_entry *entry = (const void *)function;
+    *value = attribute == SLRI_CU_FUNCTION_SHARED ? (int32_t)entry->shared_bytes
+             : fake_cuda.most_threads             ? (int32_t)fake_cuda.most_threads
+                                                  : 1024;
     return error;
 }
 
 int32_t cuFuncSetAttribute(slri_cu_function function, int32_t attribute, int32_t value)
 {
     LOCKED(next_in_context("FuncSetAttribute"));
-    (void)attribute, (void)function;
-    return error != 0 || value <= 232448 ? error : INVALID_VALUE;
+    const struct slri_entry *entry = (const void *)function;
+    (void)attribute;
+    return error != 0 || value + (int32_t)entry->shared_bytes <= 232448 ? error : INVALID_VALUE;
 }
 
 // ---- launches ------------------------------------------------------------------------------------------------------
@@ -816,7 +819,9 @@ static bool has_option(int32_t options, const char *const *option, const char *w
 int32_t nvrtcCompileProgram(slri_nvrtc_program program, int32_t options, const char *const *option)
 {
     CALL(nvrtcCompileProgram);
-    if (!has_option(options, option, "--gpu-architecture=sm_90") || !has_option(options, option, "--fmad=false")) {
+    bool is_raw = !strstr(program->text, "SLRI_FLOAT"); // not of our emitter, whose text is compiled so
+    if (!has_option(options, option, "--gpu-architecture=sm_90") ||
+        has_option(options, option, "--fmad=false") == is_raw) {
         LOCKED(refuse("nvrtcCompileProgram", 5));
         return error;
     }

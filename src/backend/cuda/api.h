@@ -126,6 +126,7 @@ struct slri_cu {
 #define SLRI_CU_HOST_MAPPED 2u          // and in the device's address space
 #define SLRI_CU_ATTACH_GLOBAL 1u        // managed memory, for all streams
 #define SLRI_CU_FUNCTION_MOST_THREADS 0 // of a block
+#define SLRI_CU_FUNCTION_SHARED 1       // bytes, static
 #define SLRI_CU_FUNCTION_MOST_DYNAMIC 8 // bytes of `extern __shared__` memory
 
 // loader.c: opens the driver and starts it, once a process; it stays open. Errors: NO_DEVICE, which says what was not

@@ -287,6 +287,7 @@ static struct slri_capabilities cuda_capabilities(const void *device)
 const struct slri_backend slri_backend_cuda = {
     .name = "cuda",
     .has_ids = true,
+    .takes_raw = true,
     .probe = cuda_probe,
     .open = cuda_open,
     .close = cuda_close,

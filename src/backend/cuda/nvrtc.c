@@ -4,6 +4,7 @@
 #include "base/dl.h"
 #include "base/status.h"
 #include "base/thread.h"
+#include "kernel/emit_cuda.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -63,6 +64,7 @@ slr_status slri_nvrtc_load(const struct slri_nvrtc **out)
 // ---- compiling -----------------------------------------------------------------------------------------------------
 
 #define MOST_CAPABILITIES 64
+#define MOST_OPTIONS 64
 
 slr_status slri_nvrtc_choose(const struct slri_nvrtc *nvrtc, int32_t capability, int32_t *out)
 {
@@ -93,15 +95,16 @@ static slr_status say_why(const struct slri_nvrtc *nvrtc, slri_nvrtc_program pro
     return status;
 }
 
-static int32_t compile(const struct slri_nvrtc *nvrtc, slri_nvrtc_program program, int32_t capability)
+static int32_t compile(const struct slri_nvrtc *nvrtc, slri_nvrtc_program program, const char *const *options,
+                       int32_t capability)
 {
     char architecture[40];
-    const char *option[8] = {architecture};
-    int32_t options = 1;
+    const char *option[MOST_OPTIONS + 1] = {architecture};
+    int32_t count = 1;
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d", (int)capability);
-    for (const char *const *each = slri_nvrtc_options; *each; ++each)
-        option[options++] = *each;
-    return nvrtc->CompileProgram(program, options, option);
+    for (; *options && count <= MOST_OPTIONS; ++options)
+        option[count++] = *options;
+    return nvrtc->CompileProgram(program, count, option);
 }
 
 static slr_status take_cubin(const struct slri_nvrtc *nvrtc, slri_nvrtc_program program, const char *name, char **cubin,
@@ -122,14 +125,35 @@ static slr_status take_cubin(const struct slri_nvrtc *nvrtc, slri_nvrtc_program 
     return SLR_OK;
 }
 
-slr_status slri_nvrtc_compile(const struct slri_nvrtc *nvrtc, const char *name, const char *text, int32_t capability,
-                              char **cubin, size_t *bytes)
+static slr_status check_options(const char *name, const char *const *options)
 {
+    uint32_t count = 0;
+    while (options[count])
+        ++count;
+    return count <= MOST_OPTIONS ? SLR_OK
+                                 : SLRI_FAIL(UNSUPPORTED, "%s has %u macros and folders; %d are possible for NVRTC",
+                                             name, count, MOST_OPTIONS);
+}
+
+slr_status slri_nvrtc_source(const struct slri_module *module, const struct slri_entry *entry, slri_text *out,
+                             const char *const **options)
+{
+    *options = module->raw ? module->raw_option : slri_nvrtc_options;
+    if (!module->raw)
+        return slri_emit_cuda(module, entry, out);
+    slri_text_printf(out, "%s", module->raw);
+    return out->out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory for the text of %s", module->name) : SLR_OK;
+}
+
+slr_status slri_nvrtc_compile(const struct slri_nvrtc *nvrtc, const char *name, const char *text,
+                              const char *const *options, int32_t capability, char **cubin, size_t *bytes)
+{
+    SLRI_TRY(check_options(name, options));
     slri_nvrtc_program program;
     int32_t error = nvrtc->CreateProgram(&program, text, name, 0, NULL, NULL);
     if (error != 0)
         return SLRI_FAIL(NO_MEMORY, "NVRTC cannot begin with %s: %s", name, nvrtc->GetErrorString(error));
-    error = compile(nvrtc, program, capability);
+    error = compile(nvrtc, program, options, capability);
     slr_status status =
         error == 0 ? take_cubin(nvrtc, program, name, cubin, bytes) : say_why(nvrtc, program, name, error);
     nvrtc->DestroyProgram(&program);

@@ -3,6 +3,9 @@
 #ifndef SLRI_BACKEND_CUDA_NVRTC_H
 #define SLRI_BACKEND_CUDA_NVRTC_H
 
+#include "base/text.h"
+#include "kernel/ir.h"
+
 #include <slipring/status.h>
 
 #include <stddef.h>
@@ -44,9 +47,13 @@ slr_status slri_nvrtc_choose(const struct slri_nvrtc *nvrtc, int32_t capability,
 // How we compile, up to NULL, beside the architecture: arithmetic as the interpreter does it.
 extern const char *const slri_nvrtc_options[];
 
+// Appends what NVRTC is given for a kernel: as it is emitted, or the module's own CUDA C++. Gives the options.
+slr_status slri_nvrtc_source(const struct slri_module *module, const struct slri_entry *entry, slri_text *out,
+                             const char *const **options);
+
 // A cubin, the caller's to free(). `name` is what its messages call the text where that does not say. Errors: COMPILE
 // (its words), NO_MEMORY.
-slr_status slri_nvrtc_compile(const struct slri_nvrtc *nvrtc, const char *name, const char *text, int32_t capability,
-                              char **cubin, size_t *bytes);
+slr_status slri_nvrtc_compile(const struct slri_nvrtc *nvrtc, const char *name, const char *text,
+                              const char *const *options, int32_t capability, char **cubin, size_t *bytes);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "kernel/cache.h"
-#include "kernel/emit_cuda.h"
 
 #include <slipring/api.h>
 
@@ -80,6 +79,7 @@ struct job {
     const struct slri_nvrtc *nvrtc;
     int32_t capability;
     slri_text text;
+    const char *const *options; // of the compiler
     slri_cache cache;
     char key[SLRI_HASH_HEX_BYTES];
     char *cubin;
@@ -99,16 +99,22 @@ static void make_key(struct job *job)
     slri_hash_init(&hash);
     put_field(&hash, "slipring cuda " SLR_VERSION);
     slri_hash_field(&hash, numbers, sizeof numbers);
-    for (const char *const *option = slri_nvrtc_options; *option; ++option)
+    for (const char *const *option = job->options; *option; ++option)
         put_field(&hash, *option);
     slri_hash_field(&hash, job->text.data, job->text.length);
     slri_hash_hex(&hash, job->key);
 }
 
+// What a raw program includes is not in the key.
+static bool is_kept(const struct job *job)
+{
+    return !job->module->raw || !strstr(job->module->raw, "include");
+}
+
 static bool find(struct job *job)
 {
     char *path;
-    if (slri_cache_find(&job->cache, job->key, SUFFIX, &path) != SLR_OK)
+    if (!is_kept(job) || slri_cache_find(&job->cache, job->key, SUFFIX, &path) != SLR_OK)
         return false;
     bool found = slri_file_read(path, MOST_CUBIN_BYTES, &job->cubin, &job->bytes) == SLR_OK;
     free(path);
@@ -125,6 +131,17 @@ static void keep(struct job *job)
     slri_text_free(&label);
 }
 
+// More than 48 KiB of shared memory must be asked for; as much as there can be, once, so that launches need not.
+static slr_status allow_dynamic(struct slri_cuda *cuda, const char *name, slri_cu_function function)
+{
+    int32_t taken = 0;
+    SLRI_TRY(slri_cuda_check(cuda, "FuncGetAttribute", name,
+                             cuda->cu->FuncGetAttribute(&taken, SLRI_CU_FUNCTION_SHARED, function)));
+    return slri_cuda_check(
+        cuda, "FuncSetAttribute", name,
+        cuda->cu->FuncSetAttribute(function, SLRI_CU_FUNCTION_MOST_DYNAMIC, cuda->facts.shared_most - taken));
+}
+
 static slr_status load(struct job *job, struct ready *out)
 {
     struct slri_cuda *cuda = job->cuda;
@@ -136,12 +153,9 @@ static slr_status load(struct job *job, struct ready *out)
         status = slri_cuda_check(
             cuda, "FuncGetAttribute", job->entry->name,
             cuda->cu->FuncGetAttribute(&out->most_threads, SLRI_CU_FUNCTION_MOST_THREADS, out->function));
-    // More than 48 KiB of shared memory must be asked for; as much as there can be, once, so that launches need not.
-    int32_t dynamic = cuda->facts.shared_most - (int32_t)job->entry->shared_bytes;
     if (status == SLR_OK && (job->entry->function->uses & SLRI_USES_DYNAMIC) != 0 &&
         cuda->facts.shared_most > cuda->facts.shared_bytes)
-        status = slri_cuda_check(cuda, "FuncSetAttribute", job->entry->name,
-                                 cuda->cu->FuncSetAttribute(out->function, SLRI_CU_FUNCTION_MOST_DYNAMIC, dynamic));
+        status = allow_dynamic(cuda, job->entry->name, out->function);
     if (status != SLR_OK)
         cuda->cu->ModuleUnload(out->module);
     return status;
@@ -165,10 +179,10 @@ static slr_status find_or_compile(struct job *job, struct ready *out)
         if (status != SLR_UNSUPPORTED)
             return status;
     }
-    SLRI_TRY(slri_nvrtc_compile(job->nvrtc, job->module->name, slri_text_view(&job->text), job->capability, &job->cubin,
-                                &job->bytes));
+    SLRI_TRY(slri_nvrtc_compile(job->nvrtc, job->module->name, slri_text_view(&job->text), job->options,
+                                job->capability, &job->cubin, &job->bytes));
     slr_status status = load_in_context(job, out);
-    if (status == SLR_OK)
+    if (status == SLR_OK && is_kept(job))
         keep(job);
     free(job->cubin);
     return status;
@@ -185,7 +199,7 @@ static slr_status make(struct job *job, struct ready *out)
                          job->entry->name, job->cuda->name);
     SLRI_TRY(slri_nvrtc_load(&job->nvrtc));
     SLRI_TRY(slri_nvrtc_choose(job->nvrtc, facts->major * 10 + facts->minor, &job->capability));
-    slr_status status = slri_emit_cuda(job->module, job->entry, &job->text);
+    slr_status status = slri_nvrtc_source(job->module, job->entry, &job->text, &job->options);
     if (status == SLR_OK)
         status = slri_cache_open(&job->cache);
     if (status == SLR_OK) {

@@ -4,7 +4,6 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/nvrtc.h"
 #include "base/status.h"
-#include "kernel/emit_cuda.h"
 
 #include <stdlib.h>
 
@@ -13,14 +12,15 @@ slr_status slri_cuda_kernel_resources(const struct slri_module *module, const st
 {
     const struct slri_nvrtc *nvrtc;
     slri_text text = SLRI_TEXT_INIT;
+    const char *const *options;
     int32_t chosen;
     char *cubin = NULL;
     size_t bytes = 0;
     SLRI_TRY(slri_nvrtc_load(&nvrtc));
     SLRI_TRY(slri_nvrtc_choose(nvrtc, (int32_t)(capability < INT32_MAX ? capability : INT32_MAX), &chosen));
-    slr_status status = slri_emit_cuda(module, entry, &text);
+    slr_status status = slri_nvrtc_source(module, entry, &text, &options);
     if (status == SLR_OK)
-        status = slri_nvrtc_compile(nvrtc, module->name, slri_text_view(&text), chosen, &cubin, &bytes);
+        status = slri_nvrtc_compile(nvrtc, module->name, slri_text_view(&text), options, chosen, &cubin, &bytes);
     if (status == SLR_OK)
         status = slri_cubin_read(cubin, bytes, entry->name, out);
     if (status == SLR_OK) {
