@@ -125,7 +125,7 @@ static void compare(struct kit *kit, const char *name, int threads, int seed, ui
 }
 
 static const int sizes[] = {1, 32, 33, 256};
-#define FUEL 1000000
+#define FUEL 100000
 
 // The fuel that it takes, found by halving: with less it is a fault, on both.
 static void compare_fuel(struct kit *kit, const char *name, int threads)
