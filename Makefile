@@ -29,7 +29,7 @@ test: ## builds build/dev and runs every test
 cts: ## the conformance suite on every device that opens here; CTS='--device opencl:0 --filter math'
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
-	SLIPRING_CACHE_DIR=build/dev/cache build/dev/bin/slipring-cts $(CTS)
+	SLIPRING_CACHE_DIR=build/cache build/dev/bin/slipring-cts $(CTS)
 
 gpu-check: ## builds with a C compiler and CMake alone, runs the conformance suite on cuda:0, writes bench/results/DEVICE.json
 	@scripts/gpu-check.sh
