@@ -65,8 +65,7 @@ void slri_heap_unlock_and_tell(slr_heap *heap, uint32_t what, const slr_span *sp
 void slri_heap_destroy(slr_heap *heap);
 void slri_heap_release(slr_heap *heap);
 
-// ---- giving back, step by step, for behind.c
-// -------------------------------------------------------------------------
+// ---- giving back, step by step, for behind.c ------------------------------------------------------------------------
 
 struct slri_given {
     const char *file; // where it was taken

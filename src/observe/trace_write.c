@@ -193,8 +193,7 @@ static void put_memory(const struct slri_trace_event *event)
     put_counter(event->begin_ns, "", event->name, event->b);
 }
 
-// ---- messages: spans that overlap
-// ------------------------------------------------------------------------------------
+// ---- messages: spans that overlap -----------------------------------------------------------------------------------
 
 #define LANES 64u
 
