@@ -148,6 +148,7 @@ struct slri_submission {
 typedef void slri_batch_handler(void *self, struct slri_call *calls, uint32_t count);
 
 struct slri_shard;
+struct slri_relaunch;
 
 // What a handler with a deadline works on: copies, which stay its own when it is abandoned. The ring layer makes one a
 // shard. When a handler is abandoned the ring layer puts what else it may still touch in here, and a hold on the ring
@@ -197,6 +198,8 @@ struct slri_shard {
     slri_handler *handler;
     void *handler_self;
     const struct slri_bound *bound;
+    struct slri_relaunch *relaunch; // of a ring kernel that is relaunched: instead of `handler`. `states` is an address
+                                    // of the device then, and reached by relaunch.h
     unsigned char *states; // of instances number, number + shards, ...: `state_stride` bytes each; NULL without state
     uint64_t state_stride, state_bytes;
     const void *initial_state; // NULL: zero
@@ -235,7 +238,8 @@ struct slri_shard {
     struct slri_box *box;
     void (*abandoned)(struct slri_shard *shard);
     // Called for an owner that is a device's, by who watches it, when it has been lost: the ring kernel fails. From
-    // then on who calls this owns the shard: it obeys control, and handles nothing.
+    // then on who calls this owns the shard: it obeys control, and handles nothing. Also by an owner on the host whose
+    // dispatch has failed, and which goes on.
     void (*lost)(struct slri_shard *shard, const char *why);
 
     struct slri_histogram *latency; // of the messages that are timed, until they are published; NULL: none is
@@ -399,6 +403,17 @@ struct slri_backend {
     // for host and device.
     slr_status (*ring_memory_create)(void *device, uint64_t bytes, void **memory);
     void (*ring_memory_destroy)(void *device, void *memory, uint64_t bytes);
+    // Optional, for ring kernels that are relaunched (relaunch.h): makes `runner`, which keeps the handler's kernel
+    // with all its arguments but those of one dispatch.
+    slr_status (*relaunch_create)(void *device, struct slri_relaunch *relaunch);
+    void (*relaunch_destroy)(void *device, struct slri_relaunch *relaunch);
+    // Gives the device what is packed, and everything to get the results back; `relaunch_end` waits. That is called
+    // behind each `relaunch_begin`, also one that failed.
+    slr_status (*relaunch_begin)(void *device, struct slri_relaunch *relaunch);
+    slr_status (*relaunch_end)(void *device, struct slri_relaunch *relaunch);
+    // Where the host cannot address the device's memory: copies in or out behind what was begun, and waits. Any thread.
+    slr_status (*relaunch_copy)(void *device, struct slri_relaunch *relaunch, void *memory, void *host, uint64_t bytes,
+                                bool in);
     slr_status (*shard_start)(void *device, struct slri_shard *shard);
     void (*shard_wake)(struct slri_shard *shard); // after `asleep` was taken back to 0 by the caller
 };

@@ -94,7 +94,8 @@ struct round {
     bool spins; // some shard has been idle for less than SPIN_NS
 };
 
-// One pass over each shard that is awake. `now_ns` is 0 in rounds that do not look at the clock.
+// One pass over each shard that is awake, then what they have for a device, together. `now_ns` is 0 in rounds that do
+// not look at the clock.
 static struct round run_round(struct slri_worker *worker, uint64_t now_ns)
 {
     struct round round = {0};
@@ -126,6 +127,8 @@ static struct round run_round(struct slri_worker *worker, uint64_t now_ns)
             at = &shard->next;
         }
     }
+    if (worker->packed)
+        slri_worker_dispatch(worker);
     return round;
 }
 

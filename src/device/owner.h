@@ -25,6 +25,7 @@ struct slri_worker {
     struct slri_runner *runner; // changed by the watchdog alone, once started
     struct slri_owners *owners;
     struct slri_shard *active;                              // a list of the runner's own
+    struct slri_relaunch *packed;                           // likewise: those with something to dispatch
     struct slri_shard *woken __attribute__((aligned(128))); // a stack that others push on
     uint32_t parked;                                        // futex: 1: about to sleep, or asleep
     uint32_t stop;                                          // as owner.c says
@@ -72,6 +73,7 @@ enum slri_pass {
     SLRI_PASS_ABANDONED // the thread was abandoned in a handler: nothing is its own any more
 };
 enum slri_pass slri_shard_pass(struct slri_shard *shard);
+void slri_worker_dispatch(struct slri_worker *worker); // what passes have packed for devices, and waits for it
 // In place of an owner that was abandoned in a handler: its message has faulted, the rest of its batch stays claimed.
 void slri_shard_abandon(struct slri_shard *shard);
 // What may wake a shard that has nothing to do: the value of `asleep`.

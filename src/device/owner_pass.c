@@ -4,7 +4,9 @@
 
 #include "abi/held.h"
 #include "base/clock.h"
+#include "base/status.h"
 #include "base/thread.h"
+#include "device/relaunch.h"
 
 #include <string.h>
 
@@ -226,6 +228,109 @@ void slri_shard_abandon(struct slri_shard *shard)
     shard->abandoned(shard);
 }
 
+// ---- handlers on a device ------------------------------------------------------------------------------------------
+
+// Where the results of message k of the batch lie.
+static void take_result(const struct slri_shard *shard, uint32_t record, struct slri_call *call)
+{
+    const struct slri_relaunch *relaunch = shard->relaunch;
+    const uint32_t *result = slri_relaunch_result(relaunch, record);
+    unsigned char *bytes = relaunch->host_results + (uint64_t)record * relaunch->result_stride;
+    uint64_t at = relaunch->replies_at;
+    call->replies = result[RL_REPLIES];
+    call->fault_file = result[RL_FILE];
+    call->fault_line = result[RL_LINE];
+    call->reply_base = bytes + at;
+    at += (uint64_t)relaunch->desc.max_replies * relaunch->reply_stride;
+    for (uint32_t i = 0; shard->out && i < shard->outs; ++i) {
+        struct slri_out *out = &shard->out[i];
+        out->base = bytes + at;
+        out->count = out->most ? result[RL_SENT(i)] : 0;
+        at += (uint64_t)out->most * out->stride;
+    }
+}
+
+// As handle_together. A fault that the ring kernel's policy is to judge has stopped the device behind it.
+static uint32_t settle_results(struct slri_shard *shard, const struct slri_relaunch_part *part, uint32_t *faults)
+{
+    uint32_t *S = shard->shared, *P = shard->own;
+    struct slri_call call = {.reply_mask = UINT32_MAX,
+                             .reply_stride = shard->relaunch->reply_stride,
+                             .reply_bytes = shard->reply_bytes,
+                             .max_replies = S[MB_MAX_REPLIES],
+                             .out = shard->out};
+    for (uint32_t k = 0; k < part->ready; ++k) {
+        uint32_t at = P[MBP_BATCH(k) + 1], fault = slri_relaunch_result(shard->relaunch, part->first + k)[RL_FAULT];
+        if (fault == RL_NOT_RUN)
+            return k;
+        call.message = &S[at + MB_PAYLOAD];
+        call.instance = S[at + MB_INSTANCE];
+        take_result(shard, part->first + k, &call);
+        for (uint32_t n = 0; n < call.replies && fault == SLRI_FAULT_NONE && !is_silent(shard); ++n)
+            mb_copy_reply(S, P, P[MBP_BATCH(k)], n,
+                          (const uint32_t *)(const void *)(call.reply_base + (uint64_t)n * call.reply_stride),
+                          (shard->reply_bytes + 3) / 4);
+        settle(shard, k, &call, fault); // the device has set the state back
+        *faults += fault != SLRI_FAULT_NONE && shard->faulted;
+    }
+    return part->ready;
+}
+
+static uint32_t settle_doubts(struct slri_shard *shard, const struct slri_relaunch_part *part)
+{
+    for (uint32_t k = 0; k < part->ready; ++k) {
+        mb_doubt(shard->shared, shard->own);
+        if (shard->done)
+            slri_shard_done(shard, shard->shared[shard->own[MBP_BATCH(k) + 1] + MB_INSTANCE]);
+    }
+    return part->ready;
+}
+
+static void settle_part(const struct slri_relaunch_part *part, slr_status status)
+{
+    struct slri_shard *shard = part->shard;
+    uint32_t faults = 0;
+    uint32_t done = status == SLR_OK ? settle_results(shard, part, &faults) : settle_doubts(shard, part);
+    finish(shard, done, part->batch);
+    for (; faults != 0; --faults)
+        shard->faulted(shard);
+    if (status != SLR_OK)
+        shard->lost(shard, shard->relaunch->why);
+}
+
+static void end_dispatch(struct slri_relaunch *relaunch)
+{
+    slr_status status = slri_relaunch_end(relaunch);
+    for (uint32_t i = 0; i < relaunch->parts; ++i)
+        settle_part(&relaunch->part[i], status);
+    relaunch->parts = relaunch->messages = relaunch->chains = 0;
+}
+
+// Those of all ring kernels are begun before the first is waited for.
+void slri_worker_dispatch(struct slri_worker *worker)
+{
+    for (struct slri_relaunch *each = worker->packed; each; each = each->next)
+        slri_relaunch_begin(each);
+    while (worker->packed) {
+        struct slri_relaunch *each = worker->packed;
+        worker->packed = each->next;
+        end_dispatch(each);
+    }
+}
+
+static void pack(struct slri_shard *shard, uint32_t ready, uint32_t batch)
+{
+    struct slri_relaunch *relaunch = shard->relaunch;
+    struct slri_worker *worker = shard->worker;
+    if (!slri_relaunch_has_room(relaunch, ready))
+        slri_worker_dispatch(worker);
+    if (!slri_relaunch_is_packed(relaunch)) {
+        relaunch->next = worker->packed;
+        worker->packed = relaunch;
+    }
+    slri_relaunch_pack(relaunch, shard, ready, batch);
+}
+
 // A worker with nothing else to do polls the lanes a few times in each pass: a look takes a quarter of a whole pass,
 // and by half of what a round takes a message waits to be seen.
 #define LOOKS_A_PASS 8
@@ -260,6 +365,10 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
     if (ready != 0) {
         shard->linger_until_ns = 0;
         uint32_t faults = 0;
+        if (shard->relaunch) { // it is still running: a command would have left nothing ready, but for the next pass
+            pack(shard, ready, batch);
+            return SLRI_PASS_WORKED;
+        }
         uint32_t done = shard->batch_handler ? handle_together(shard, ready, &faults)
                         : shard->timeout_ns  ? handle_watched(shard, ready, &faults)
                                              : handle(shard, ready, &faults);

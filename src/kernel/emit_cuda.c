@@ -106,7 +106,7 @@ static void put_entry(struct slri_d_emitter *e, const struct slri_entry *entry)
     put_parameters(e, entry);
     slri_d_put(e, ")\n{\n");
     for (uint32_t i = 0; i < e->c.module->shareds; i++) {
-        if (entry->shared_offset[i] == UINT64_MAX)
+        if (!slri_entry_has_shared(entry, i))
             continue;
         char name[24] = "slri_s";
         struct slri_text number = SLRI_TEXT_INIT;

@@ -133,11 +133,22 @@ static void words_of_the_ir_are_no_words_of_a_user(void **state)
     }
 }
 
+static void handlers_of_threads_and_of_blocks_stand_in_one_file(void **state)
+{
+    (void)state;
+    assert_true(comes_back("both.cu",
+                           "struct t { unsigned v; };\n"
+                           "__ring__ void each(struct t *s, const struct t *in) { s->v += in->v; }\n"
+                           "__ring_block__ void __launch_bounds__(64) block(struct t *s, const struct t *in)\n"
+                           "{ __shared__ unsigned part[64]; part[threadIdx.x] = in->v; s->v = part[5]; }\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_back_as_the_same_ir),
         cmocka_unit_test(math_comes_back),
+        cmocka_unit_test(handlers_of_threads_and_of_blocks_stand_in_one_file),
         cmocka_unit_test(one_kernel_brings_only_what_it_calls),
         cmocka_unit_test(statements_stand_at_the_lines_of_the_source),
         cmocka_unit_test(words_of_cpp_may_be_names),

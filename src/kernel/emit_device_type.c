@@ -112,7 +112,7 @@ static void declare_of_entry(struct slri_d_emitter *e, const struct slri_entry *
     for (uint32_t i = 0; i < entry->bindings; i++)
         declare_struct(e, entry->binding[i].type);
     for (uint32_t i = 0; i < e->c.module->shareds; i++)
-        if (entry->shared_offset[i] != UINT64_MAX)
+        if (slri_entry_has_shared(entry, i))
             declare_struct(e, e->c.module->shared[i].type);
 }
 

@@ -180,7 +180,7 @@ static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
         slri_text_printf(e->c.out, "%s__local uchar *slri_dynamic", entry->bindings || has_globals ? ", " : "");
     slri_d_put(e, ")\n{\n");
     for (uint32_t i = 0; i < e->c.module->shareds; i++) {
-        if (entry->shared_offset[i] == UINT64_MAX)
+        if (!slri_entry_has_shared(entry, i))
             continue;
         char name[24] = "slri_s";
         struct slri_text number = SLRI_TEXT_INIT;
@@ -205,7 +205,7 @@ static void put_handler(struct slri_d_emitter *e, const struct slri_entry *entry
     }
     slri_d_put(e, ", __local uchar *slri_shared SLRI_AND_HERE)\n{\n");
     for (uint32_t i = 0; i < e->c.module->shareds; i++)
-        if (entry->shared_offset[i] != UINT64_MAX)
+        if (slri_entry_has_shared(entry, i))
             slri_text_printf(e->c.out, "    __local uchar *slri_s%u = slri_shared + %llu;\n", i,
                              (unsigned long long)entry->shared_offset[i]);
     if (entry->function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER))

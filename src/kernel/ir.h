@@ -381,6 +381,11 @@ struct slri_entry {
     uint32_t max_threads, min_blocks;
 };
 
+static inline bool slri_entry_has_shared(const struct slri_entry *entry, uint32_t index)
+{
+    return entry->shared_offset && entry->shared_offset[index] != UINT64_MAX;
+}
+
 // What a source held and the module has not: host code, C++, headers that are not there. `why` is a sentence without a
 // capital and a full stop.
 struct slri_skipped {

@@ -519,7 +519,7 @@ static bool check_entry_root(struct verifier *v, const struct slri_instr *instr,
     if (root.kind == SLRI_ROOT_MESSAGE)
         return entry->message || broken(v, instr, "entry %s has no message", entry->name);
     if (root.kind == SLRI_ROOT_SHARED)
-        return (entry->shared_offset && entry->shared_offset[root.index] != UINT64_MAX) ||
+        return slri_entry_has_shared(entry, root.index) ||
                broken(v, instr, "entry %s has no place for shared object %u", entry->name, root.index);
     if (root.kind != SLRI_ROOT_BINDING)
         return true;

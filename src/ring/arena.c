@@ -132,10 +132,34 @@ static uint64_t state_stride(const slr_ring *ring)
     return round_up(ring->state_bytes, 16);
 }
 
-static void set_initial(const slr_ring *ring, struct slri_shard *shard)
+static void set_initial(const slr_ring *ring, const struct slri_shard *shard, unsigned char *states)
 {
     for (uint32_t i = 0; i < instances_of(ring, shard->number); ++i)
-        memcpy(shard->states + i * state_stride(ring), ring->initial_state, ring->state_bytes);
+        memcpy(states + i * state_stride(ring), ring->initial_state, ring->state_bytes);
+}
+
+// The states of a shard in memory that the host may not be able to address: as a whole, by way of a copy.
+static slr_status set_device_states(slr_ring *ring, struct slri_shard *shard, const unsigned char *checkpoint)
+{
+    uint64_t bytes = instances_of(ring, shard->number) * state_stride(ring);
+    if (checkpoint)
+        return slri_relaunch_store(ring->relaunch, shard->states, checkpoint + shard->number * ring->states_bytes,
+                                   bytes);
+    unsigned char *states = slri_map_reserve(bytes);
+    if (!states)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a copy of its states", ring->name);
+    if (ring->initial_state)
+        set_initial(ring, shard, states);
+    slr_status status = slri_relaunch_store(ring->relaunch, shard->states, states, bytes);
+    slri_map_release(states, bytes);
+    return status;
+}
+
+// The device's memory is zero from the beginning.
+static slr_status create_device_states(slr_ring *ring, struct slri_shard *shard)
+{
+    shard->states = (unsigned char *)ring->relaunch->states + shard->number * ring->states_bytes;
+    return ring->initial_state && !ring->key_sort ? set_device_states(ring, shard, NULL) : SLR_OK;
 }
 
 // Memory that owners work in: the device's, where it owns the mailbox.
@@ -160,12 +184,14 @@ static void release(const slr_ring *ring, void *memory, uint64_t bytes)
 // The states of a shard's instances, on lines of their own, so that two workers never share one.
 static slr_status create_states(slr_ring *ring, struct slri_shard *shard, uint64_t bytes)
 {
+    if (ring->relaunch)
+        return create_device_states(ring, shard);
     shard->states = reserve(ring, bytes);
     if (!shard->states)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u instances of %u B", ring->name, ring->instances,
                          ring->state_bytes);
     if (ring->initial_state && !ring->key_sort) // with keys: when the key comes
-        set_initial(ring, shard);
+        set_initial(ring, shard, shard->states);
     return SLR_OK;
 }
 
@@ -232,7 +258,7 @@ static slr_status create_out(slr_ring *ring, struct slri_shard *shard)
 static slr_status create_handler(slr_ring *ring, struct slri_shard *shard)
 {
     const slr_device *device = ring->device;
-    if (ring->main)
+    if (ring->main || ring->relaunch)
         return SLR_OK;
     if (ring->on_batch)
         return shard->batch_handler ? SLR_OK : slri_batch_create(ring, shard);
@@ -257,17 +283,20 @@ slr_status slri_arena_outfit(slr_ring *ring, struct slri_shard *shard)
     return shard->timeout_ns && !shard->box ? create_box(ring, shard) : SLR_OK;
 }
 
-void slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const unsigned char *checkpoint)
+slr_status slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const unsigned char *checkpoint)
 {
     uint64_t bytes = instances_of(ring, shard->number) * state_stride(ring);
     if (bytes == 0)
-        return;
+        return SLR_OK;
+    if (ring->relaunch)
+        return set_device_states(ring, shard, checkpoint);
     if (checkpoint)
         memcpy(shard->states, checkpoint + shard->number * ring->states_bytes, bytes);
     else if (ring->initial_state)
-        set_initial(ring, shard);
+        set_initial(ring, shard, shard->states);
     else
         memset(shard->states, 0, bytes);
+    return SLR_OK;
 }
 
 // Behind an owner's words lies its histogram.
@@ -285,6 +314,7 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .mode = ring->mode,
                                  .program = ring->program ? ring->program->self : NULL,
                                  .entry = ring->entry,
+                                 .relaunch = ring->relaunch,
                                  .bound = ring->bound,
                                  .state_stride = state_stride(ring),
                                  .state_bytes = ring->state_bytes,
@@ -314,6 +344,32 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
     return slri_arena_outfit(ring, shard);
 }
 
+// A batch is not larger than what one dispatch takes.
+static slr_status create_relaunch(slr_ring *ring)
+{
+    const slr_device *device = ring->device;
+    const struct slri_relaunch_desc desc = {.name = ring->name,
+                                            .program = ring->program->self,
+                                            .entry = ring->entry,
+                                            .bound = ring->bound,
+                                            .initial_state = ring->initial_state,
+                                            .state_bytes = ring->state_bytes,
+                                            .state_stride = state_stride(ring),
+                                            .states_bytes = ring->states_bytes,
+                                            .fuel = ring->fuel,
+                                            .message_bytes = ring->message_bytes,
+                                            .reply_bytes = ring->reply_bytes,
+                                            .max_replies = ring->max_replies,
+                                            .max_sends = ring->max_sends,
+                                            .shards = ring->shards,
+                                            .max_batch = ring->max_batch,
+                                            .stops = ring->fault_policy != SLR_FAULT_GO_ON};
+    SLRI_TRY(slri_relaunch_create(device->backend, device->self, device->allocator, &desc, &ring->relaunch));
+    if (ring->max_batch > ring->relaunch->room)
+        ring->max_batch = ring->relaunch->room;
+    return SLR_OK;
+}
+
 static slr_status create_lanes(slr_ring *ring)
 {
     const slr_allocator *allocator = ring->device->allocator;
@@ -335,6 +391,8 @@ slr_status slri_arena_create(slr_ring *ring)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox of %zu B", ring->name,
                          ring->arena_bytes);
     write_header(ring, &l);
+    if (ring->mode == SLR_RING_RELAUNCHED)
+        SLRI_TRY(create_relaunch(ring));
     ring->shard = slri_alloc(allocator, ring->shards * sizeof *ring->shard);
     ring->seen = slri_alloc(allocator, ring->shards * sizeof *ring->seen);
     if (!ring->shard || !ring->seen)
@@ -350,7 +408,7 @@ static void destroy_shard(slr_ring *ring, struct slri_shard *shard)
 {
     const slr_device *device = ring->device;
     release(ring, shard->own, ring->own_bytes);
-    release(ring, shard->states, ring->states_bytes);
+    release(ring, ring->relaunch ? NULL : shard->states, ring->states_bytes);
     if (shard->batch_handler)
         slri_batch_destroy(shard);
     if (shard->handler && ring->program)
@@ -371,11 +429,13 @@ void slri_arena_destroy(slr_ring *ring)
         slri_waker_release(ring->lane[i].waker);
         slri_free(allocator, ring->lane[i].cursor, ring->shards * sizeof *ring->lane[i].cursor);
     }
+    slri_relaunch_destroy(ring->relaunch);
     slri_free(allocator, ring->lane, ring->max_ports * sizeof *ring->lane);
     slri_free(allocator, ring->seen, ring->shards * sizeof *ring->seen);
     slri_free(allocator, ring->shard, ring->shards * sizeof *ring->shard);
     release(ring, ring->S, ring->arena_bytes);
     ring->S = NULL;
+    ring->relaunch = NULL;
     ring->shard = NULL;
     ring->lane = NULL;
     ring->seen = NULL;

@@ -320,6 +320,14 @@ static slr_status plan(slr_ring *ring)
     memcpy(ring->mode_reason, plan.reason, sizeof ring->mode_reason);
     if (ring->mode == SLR_RING_PERSISTENT)
         ring->latency_every = 0; // its owner has no clock that the host can compare with
+    if (ring->mode != SLR_RING_ON_HOST && ring->handler_timeout_ns)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "ring kernel '%s': handler_timeout_ns is of handlers on threads of the host; on device '%s' "
+                         "slr_ring_desc.fuel bounds them",
+                         ring->name, ring->device->backend->name);
+    // Dispatches are larger with more of them, but each has lanes of its own, and not all may fit.
+    while (ring->mode == SLR_RING_RELAUNCHED && ring->shards > 1 && slri_arena_check(ring) != SLR_OK)
+        ring->shards /= 2;
     return SLR_OK;
 }
 

@@ -182,6 +182,14 @@ static bool lacks_states(const slr_ring *ring)
     return false;
 }
 
+static slr_status load_states(const slr_ring *ring, const struct slri_shard *shard, unsigned char *to)
+{
+    if (ring->relaunch)
+        return slri_relaunch_load(ring->relaunch, shard->states, to, ring->states_bytes);
+    memcpy(to, shard->states, ring->states_bytes);
+    return SLR_OK;
+}
+
 // Under lock, at a quiet point.
 static slr_status copy_states(slr_ring *ring)
 {
@@ -194,10 +202,15 @@ static slr_status copy_states(slr_ring *ring)
     if (!to)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a checkpoint of %zu B", ring->name,
                          checkpoint_bytes(ring));
-    for (uint32_t i = 0; i < ring->shards; ++i)
-        memcpy(to + i * ring->states_bytes, ring->shard[i].states, ring->states_bytes);
     ring->failure.checkpoint = to;
-    return SLR_OK;
+    slr_status status = SLR_OK;
+    for (uint32_t i = 0; i < ring->shards && status == SLR_OK; ++i)
+        status = load_states(ring, &ring->shard[i], to + i * ring->states_bytes);
+    if (status != SLR_OK) { // it is half of one
+        slri_map_release(to, checkpoint_bytes(ring));
+        ring->failure.checkpoint = NULL;
+    }
+    return status;
 }
 
 // Pauses what is active; its state does not say so, because every other call that changes it gives another command.
@@ -262,7 +275,8 @@ static slr_status renew(slr_ring *ring, slr_restart_from from)
     for (uint32_t i = 0; i < ring->shards; ++i)
         SLRI_TRY(slri_arena_outfit(ring, &ring->shard[i]));
     for (uint32_t i = 0; i < ring->shards; ++i)
-        slri_arena_set_states(ring, &ring->shard[i], from == SLR_RESTART_CHECKPOINT ? ring->failure.checkpoint : NULL);
+        SLRI_TRY(slri_arena_set_states(ring, &ring->shard[i],
+                                       from == SLR_RESTART_CHECKPOINT ? ring->failure.checkpoint : NULL));
     return SLR_OK;
 }
 

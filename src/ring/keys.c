@@ -352,21 +352,23 @@ static struct slri_shard *shard_of(const slr_ring *ring, uint32_t instance)
     return &ring->shard[instance % ring->shards];
 }
 
-// Gives a key the instance, pinned once, in the state given or the initial one. Nobody else knows the instance.
-static void begin_key(slr_ring *ring, uint32_t instance, const slr_key *key, uint64_t hash, const void *state)
+// Gives a key the instance, pinned once, in the state given or the initial one. Nobody else knows the instance. False:
+// its device could not set the state; the number is free again.
+static bool begin_key(slr_ring *ring, uint32_t instance, const slr_key *key, uint64_t hash, const void *state)
 {
     struct slri_keys *keys = ring->keys;
     const struct slri_shard *shard = shard_of(ring, instance);
+    if (shard->states && slri_shard_store(shard, slri_shard_state(shard, instance), state) != SLR_OK) {
+        give_number(keys, instance);
+        return false;
+    }
     write_key(keys, instance, key, hash);
-    if (state && shard->states)
-        memcpy(slri_shard_state(shard, instance), state, shard->state_bytes);
-    else
-        slri_shard_reset(shard, slri_shard_state(shard, instance));
     // Release: key, text and state. Added, not stored: a reader who came too late may hold a pin for a moment.
     __atomic_fetch_add(&keys->node[instance].pins, LIVE + PIN, __ATOMIC_RELEASE);
     link_node(keys, head_of(keys, hash), instance);
     if (++keys->count > keys->buckets)
         split_one(keys);
+    return true;
 }
 
 // Takes the key from an instance that is idle. True: from here on nobody but the caller knows the instance.
@@ -404,15 +406,33 @@ static uint32_t end_some_key(slr_ring *ring)
     return NONE;
 }
 
+// The state, where the host can address it; else a copy, to be freed; NULL where there is none, or no copy can be had.
+static void *reach_state(slr_ring *ring, uint32_t instance)
+{
+    struct slri_shard *shard = shard_of(ring, instance);
+    void *state = slri_shard_state(shard, instance);
+    if (!state || !ring->relaunch)
+        return state;
+    void *copy = slri_alloc(ring->device->allocator, ring->state_bytes);
+    if (copy && slri_shard_load(shard, state, copy) != SLR_OK) {
+        slri_free(ring->device->allocator, copy, ring->state_bytes);
+        copy = NULL;
+    }
+    return copy;
+}
+
 // Under no lock. The instance is this thread's until its number is given back.
 static void hand_out(slr_ring *ring, uint32_t instance)
 {
     struct slri_keys *keys = ring->keys;
     slr_key key;
     slri_keys_key_of(ring, instance, &key);
-    if (ring->on_evicted)
-        ring->on_evicted(ring->evicted_user, &key, slri_shard_state(shard_of(ring, instance), instance),
-                         ring->state_bytes);
+    if (ring->on_evicted) {
+        void *state = reach_state(ring, instance);
+        ring->on_evicted(ring->evicted_user, &key, state, ring->state_bytes);
+        if (ring->relaunch)
+            slri_free(ring->device->allocator, state, ring->state_bytes);
+    }
     slri_mutex_lock(&keys->lock);
     give_number(keys, instance);
     slri_mutex_unlock(&keys->lock);
@@ -422,13 +442,15 @@ enum outcome {
     FOUND,    // pinned; it was there
     BEGUN,    // pinned; it is new
     AT_LIMIT, // refused
-    ALL_BUSY  // no instance is idle
+    ALL_BUSY, // no instance is idle
+    BROKEN    // its device failed, and has said how
 };
 
 // One attempt to find a key under the lock, or else to begin it.
 static enum outcome try_begin(slr_ring *ring, const slr_key *key, uint64_t hash, const void *state, uint32_t *instance)
 {
     struct slri_keys *keys = ring->keys;
+    bool broken = false;
     for (;;) {
         slri_mutex_lock(&keys->lock);
         *instance = find_in_chain(keys, key, hash);
@@ -436,11 +458,13 @@ static enum outcome try_begin(slr_ring *ring, const slr_key *key, uint64_t hash,
         if (found)
             pin(&keys->node[*instance]); // LIVE: it is only taken away under the lock
         else if ((*instance = take_number(keys)) != NONE)
-            begin_key(ring, *instance, key, hash, state);
+            broken = !begin_key(ring, *instance, key, hash, state);
         bool evicts = *instance == NONE && ring->key_limit == SLR_KEY_LIMIT_EVICT_IDLE;
         uint32_t victim = evicts ? end_some_key(ring) : NONE;
         keys->evicted += victim != NONE;
         slri_mutex_unlock(&keys->lock);
+        if (broken)
+            return BROKEN;
         if (*instance != NONE)
             return found ? FOUND : BEGUN;
         if (victim == NONE)
@@ -478,6 +502,9 @@ static slr_status begin_or_wait(slr_ring *ring, const slr_key *key, uint64_t has
         *outcome = try_begin(ring, key, hash, state, instance);
         if (*outcome <= BEGUN)
             return SLR_OK;
+        if (*outcome == BROKEN)
+            return SLRI_FAIL(DEVICE_LOST, "ring kernel '%s': the state of a new key: %s", ring->name,
+                             slr_error_message());
         if (!is_open(ring)) { // nothing will become idle
             SLRI_TRY(slri_refuse_closed(ring));
             continue;
@@ -597,9 +624,9 @@ slr_status slri_keys_forget(slr_ring *ring, const slr_key *key, void *state, uin
     if (status == SLR_NOT_FOUND)
         return SLRI_FAIL(NOT_FOUND, "ring kernel '%s' has no key %s", ring->name, name_key(key, name));
     if (state && ring->state_bytes)
-        memcpy(state, slri_shard_state(shard_of(ring, instance), instance), ring->state_bytes);
+        status = slri_shard_load(shard_of(ring, instance), slri_shard_state(shard_of(ring, instance), instance), state);
     slri_mutex_lock(&keys->lock);
     give_number(keys, instance);
     slri_mutex_unlock(&keys->lock);
-    return SLR_OK;
+    return status;
 }

@@ -138,6 +138,8 @@ static slr_status operate_on_state(slr_ring *ring, struct slri_operation *op, ui
     if (status == SLR_OK && op->lost)
         return SLRI_FAIL(WRONG_STATE, "ring kernel '%s': %s: the state is an abandoned handler's; restart it first",
                          ring->name, call);
+    if (status == SLR_OK && op->status != SLR_OK) // the words were told to the owner's thread
+        return slri_fail(op->status, "ring kernel '%s': %s: its device could not copy the state", ring->name, call);
     return status;
 }
 
@@ -146,17 +148,15 @@ static void copy_out(struct slri_operation *op, struct slri_shard *shard)
     const void *state = slri_shard_state(shard, op->instance);
     op->lost = !state;
     if (state)
-        memcpy(op->to, state, shard->state_bytes);
+        op->status = slri_shard_load(shard, state, op->to);
 }
 
 static void copy_in(struct slri_operation *op, struct slri_shard *shard)
 {
     void *state = slri_shard_state(shard, op->instance);
     op->lost = !state;
-    if (state && op->from)
-        memcpy(state, op->from, shard->state_bytes);
-    else
-        slri_shard_reset(shard, state);
+    if (state)
+        op->status = slri_shard_store(shard, state, op->from);
 }
 
 slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns)

@@ -4,6 +4,7 @@
 #define SLRI_RING_RING_H
 
 #include "device/device.h"
+#include "device/relaunch.h"
 
 #include <slipring/loop.h>
 #include <slipring/port.h>
@@ -65,6 +66,7 @@ struct slr_ring {
     char mode_reason[SLR_MODE_REASON_BYTES];
     uint32_t dead_letters, latency_every; // of so many messages one is timed; 0: none
     struct slri_shard *shard;
+    struct slri_relaunch *relaunch; // of mode SLR_RING_RELAUNCHED, from launch on
     struct slri_lane *lane;
     uint32_t place, slot, generation;
     char name[64];
@@ -153,7 +155,7 @@ void slri_arena_destroy(slr_ring *ring);
 slr_status slri_arena_outfit(slr_ring *ring,
                              struct slri_shard *shard); // gives a shard what it lacks: states, handler, box
 // Sets a shard's states to those of a checkpoint of all shards, or (NULL) to the initial one.
-void slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const unsigned char *checkpoint);
+slr_status slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const unsigned char *checkpoint);
 
 // ring.c
 void slri_ring_hold(slr_ring *ring);
@@ -198,7 +200,8 @@ struct slri_operation {
     uint32_t instance; // whose shard it is about
     void *to;          // what `run` needs
     const void *from;
-    bool lost; // set by `run`: the state is an abandoned handler's
+    bool lost;         // set by `run`: the state is an abandoned handler's
+    slr_status status; // likewise: of the copy
     // slri_ring_operate's own:
     struct slri_operation *next;
     uint32_t ran; // atomic

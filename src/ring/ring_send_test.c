@@ -350,6 +350,7 @@ static void a_message_that_faults_has_sent_nothing(void **state)
 static void an_abandoned_handler_has_sent_nothing_and_a_restarted_one_sends(void **state)
 {
     (void)state;
+    skip_on_another_ring_device();
     world world = open_world("cpu?threads=2&engine=compiled");
     struct handler h = {0};
     slr_ring_desc desc = describe_kernel(&world, "slow", 64);

@@ -79,16 +79,22 @@ void slri_cl_program_destroy(void *device, void *program)
 
 // ---- making ready: under the program's lock, so that a second thread that wants the same finds it made --------------
 
+const char *slri_cl_kernel_options(const struct slri_opencl *opencl)
+{
+    static const char *const options[2][2] = {
+        {"-cl-std=CL1.2", "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"},
+        {"-cl-std=CL3.0", "-cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt"}};
+    return options[opencl->facts.opencl >= 300][opencl->facts.exact_divide];
+}
+
 static slr_status compile(struct slri_opencl *opencl, const struct slri_module *module, struct built *built)
 {
-    struct slri_text text = SLRI_TEXT_INIT, name = SLRI_TEXT_INIT, options = SLRI_TEXT_INIT;
-    bool is_3 = opencl->facts.opencl >= 300;
-    const struct slri_opencl_options words = {.c11_atomics = is_3};
+    struct slri_text text = SLRI_TEXT_INIT, name = SLRI_TEXT_INIT;
+    const struct slri_opencl_options words = {.c11_atomics = opencl->facts.opencl >= 300};
     slri_text_printf(&name, SLRI_OPENCL_KERNEL_PREFIX "%s", built->entry->name);
-    slri_text_printf(&options, "-cl-std=%s%s", is_3 ? "CL3.0" : "CL1.2",
-                     opencl->facts.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
     slr_status status = slri_emit_opencl(module, built->entry, &words, &text);
-    struct slri_cl_text source = {built->entry->name, module->name, slri_text_view(&options), slri_text_view(&text)};
+    struct slri_cl_text source = {built->entry->name, module->name, slri_cl_kernel_options(opencl),
+                                  slri_text_view(&text)};
     if (status == SLR_OK)
         status = slri_cl_build(opencl, &source, &built->program);
     int32_t error = SLRI_CL_SUCCESS;
@@ -98,7 +104,6 @@ static slr_status compile(struct slri_opencl *opencl, const struct slri_module *
         status = slri_cl_failed(opencl->name, "CreateKernel", error);
     slri_text_free(&text);
     slri_text_free(&name);
-    slri_text_free(&options);
     return status;
 }
 
@@ -223,6 +228,14 @@ static slr_status set_buffer(struct arguments *args, struct slri_opencl *opencl,
         args->error = opencl->cl->SetKernelArgSVMPointer(args->kernel, args->next, bound->data);
     ++args->next;
     return SLR_OK;
+}
+
+slr_status slri_cl_set_memory(struct slri_opencl *opencl, slri_cl_kernel kernel, uint32_t index,
+                              const struct slri_bound *bound)
+{
+    struct arguments args = {.opencl = opencl, .kernel = kernel, .next = index};
+    SLRI_TRY(set_buffer(&args, opencl, bound));
+    return args.error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "SetKernelArg", args.error);
 }
 
 static slr_status set_arguments(struct slri_opencl *opencl, const struct built *built,

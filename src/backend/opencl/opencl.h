@@ -49,7 +49,8 @@ struct slri_opencl {
     bool memory_was_asked, svm_was_asked;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
-    struct slri_owners hosts; // of ring kernels whose handlers are functions of the host
+    struct slri_owners hosts;  // of ring kernels whose handlers are functions of the host
+    struct slri_owners owners; // of those that are relaunched: one thread, so that their dispatches are few and large
     struct slri_residents residents;
     slri_mutex staying_lock; // resident.c's, of the next two
     struct slri_cl_staying *staying;
@@ -104,6 +105,10 @@ void slri_cl_program_destroy(void *device, void *program);
 const struct slri_module *slri_cl_program_module(const void *program);
 slr_status slri_cl_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
                                   const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
+const char *slri_cl_kernel_options(const struct slri_opencl *opencl); // the compiler's, for emitted text
+// Sets an argument to memory of the device, or to none.
+slr_status slri_cl_set_memory(struct slri_opencl *opencl, slri_cl_kernel kernel, uint32_t index,
+                              const struct slri_bound *bound);
 slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, const struct slri_command *command,
                             slri_cl_event *event);
 
@@ -124,12 +129,33 @@ slr_status slri_cl_ring_plan(void *device, const struct slri_ring_facts *facts, 
 slr_status slri_cl_shard_start(void *device, struct slri_shard *shard);
 void slri_cl_shard_wake(struct slri_shard *shard);
 
+// relaunch.c: those that are relaunched.
+slr_status slri_cl_relaunch_create(void *device, struct slri_relaunch *relaunch);
+void slri_cl_relaunch_destroy(void *device, struct slri_relaunch *relaunch);
+slr_status slri_cl_relaunch_begin(void *device, struct slri_relaunch *relaunch);
+slr_status slri_cl_relaunch_end(void *device, struct slri_relaunch *relaunch);
+slr_status slri_cl_relaunch_copy(void *device, struct slri_relaunch *relaunch, void *memory, void *host, uint64_t bytes,
+                                 bool in);
+
 // stream.c
 slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, struct slri_cl_stream **out);
 void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *stream);
 slr_status slri_cl_queue_open(void *device, struct slri_queue *queue);
 void slri_cl_queue_close(void *device, struct slri_queue *queue);
 slr_status slri_cl_submit(void *device, struct slri_submission *submission);
+// What goes into a stream beside submissions; the calling thread is the only one that uses it.
+slr_status slri_cl_stream_copy_in(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device,
+                                  const void *host, uint64_t bytes);
+slr_status slri_cl_stream_copy_out(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *host,
+                                   const void *device, uint64_t bytes);
+slr_status slri_cl_stream_enqueue(struct slri_opencl *opencl, struct slri_cl_stream *stream, slri_cl_kernel kernel,
+                                  size_t groups, size_t group);
+slr_status slri_cl_stream_flush(struct slri_opencl *opencl, struct slri_cl_stream *stream);
+slr_status slri_cl_stream_finish(struct slri_opencl *opencl,
+                                 struct slri_cl_stream *stream); // waits for all that was begun
+// Behind what was begun, and waits. Any thread.
+slr_status slri_cl_stream_copy_now(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device, void *host,
+                                   uint64_t bytes, bool in);
 // Fills, and waits. For who makes buffers.
 slr_status slri_cl_fill_at_once(struct slri_opencl *opencl, void *memory, uint64_t bytes, unsigned char value);
 

@@ -4,6 +4,7 @@
 #include "base/cpu.h"
 #include "base/status.h"
 #include "backend/opencl/opencl.h"
+#include "device/relaunch.h"
 #include "device/spec.h"
 
 #include <stdio.h>
@@ -51,6 +52,17 @@ static uint32_t groups_for(struct slri_opencl *opencl, const struct slri_ring_fa
     return slri_cl_staying_take(opencl, facts->program, facts->entry, want);
 }
 
+static slr_status plan_relaunch(const struct slri_opencl *opencl, const struct slri_ring_facts *facts,
+                                struct slri_ring_plan *plan)
+{
+    if (opencl->ring_mode == SLR_RING_PERSISTENT)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot keep this ring kernel resident: %s", opencl->name,
+                         plan->reason);
+    plan->mode = SLR_RING_RELAUNCHED;
+    plan->shards = slri_relaunch_shards(facts->instances);
+    return SLR_OK;
+}
+
 slr_status slri_cl_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
 {
     struct slri_opencl *opencl = device;
@@ -60,11 +72,11 @@ slr_status slri_cl_ring_plan(void *device, const struct slri_ring_facts *facts, 
         plan->shards = groups_for(opencl, facts);
     if (plan->shards != 0)
         return SLR_OK;
-    snprintf(plan->reason, sizeof plan->reason, "%s",
-             reason ? reason : "all groups that can stay are taken by other handlers");
+    if (!reason)
+        reason = "all groups that can stay are taken by other handlers";
+    snprintf(plan->reason, sizeof plan->reason, "%s", reason);
     if (facts->program)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot keep this ring kernel resident: %s", opencl->name,
-                         plan->reason);
+        return plan_relaunch(opencl, facts, plan);
     plan->mode = SLR_RING_ON_HOST;
     plan->shards = slri_owners_count(&opencl->hosts, facts->instances);
     return SLR_OK;
@@ -78,10 +90,12 @@ void slri_cl_rings_open(struct slri_opencl *opencl)
     slri_owners_init(&opencl->hosts, cores < MOST_HOSTS ? cores : MOST_HOSTS, opencl->allocator);
     slri_residents_init(&opencl->residents);
     slri_mutex_init(&opencl->staying_lock);
+    slri_owners_init(&opencl->owners, 1, opencl->allocator);
 }
 
 void slri_cl_rings_close(struct slri_opencl *opencl)
 {
+    slri_owners_stop(&opencl->owners);
     slri_owners_stop(&opencl->hosts);
     slri_residents_close(&opencl->residents);
     slri_mutex_destroy(&opencl->staying_lock);
@@ -90,8 +104,9 @@ void slri_cl_rings_close(struct slri_opencl *opencl)
 slr_status slri_cl_shard_start(void *device, struct slri_shard *shard)
 {
     struct slri_opencl *opencl = device;
-    return shard->mode == SLR_RING_PERSISTENT ? slri_cl_staying_start(opencl, shard)
-                                              : slri_owners_start(&opencl->hosts, shard);
+    return shard->mode == SLR_RING_PERSISTENT
+               ? slri_cl_staying_start(opencl, shard)
+               : slri_owners_start(shard->relaunch ? &opencl->owners : &opencl->hosts, shard);
 }
 
 void slri_cl_shard_wake(struct slri_shard *shard)

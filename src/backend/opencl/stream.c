@@ -67,7 +67,7 @@ static slr_status why_failed(struct slri_opencl *opencl, const struct slri_cl_st
     return slri_cl_failed(opencl->name, "WaitForEvents", error);
 }
 
-static slr_status wait_for_begun(struct slri_opencl *opencl, struct slri_cl_stream *stream)
+slr_status slri_cl_stream_finish(struct slri_opencl *opencl, struct slri_cl_stream *stream)
 {
     if (stream->count == 0)
         return SLR_OK;
@@ -86,7 +86,7 @@ static slr_status begun(struct slri_opencl *opencl, struct slri_cl_stream *strea
     if (error != SLRI_CL_SUCCESS)
         return slri_cl_failed(opencl->name, call, error);
     stream->begun[stream->count++] = event;
-    return stream->count == MOST_BEGUN ? wait_for_begun(opencl, stream) : SLR_OK;
+    return stream->count == MOST_BEGUN ? slri_cl_stream_finish(opencl, stream) : SLR_OK;
 }
 
 // ---- commands ------------------------------------------------------------------------------------------------------
@@ -104,8 +104,8 @@ static slr_status copy_svm(struct slri_opencl *opencl, struct slri_cl_stream *st
     return begun(opencl, stream, "EnqueueSVMMemcpy", error, event);
 }
 
-static slr_status copy_in(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device, const void *host,
-                          uint64_t bytes)
+slr_status slri_cl_stream_copy_in(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device,
+                                  const void *host, uint64_t bytes)
 {
     uint64_t offset;
     slri_cl_event event;
@@ -116,8 +116,8 @@ static slr_status copy_in(struct slri_opencl *opencl, struct slri_cl_stream *str
     return begun(opencl, stream, "EnqueueWriteBuffer", error, event);
 }
 
-static slr_status copy_out(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *host, const void *device,
-                           uint64_t bytes)
+slr_status slri_cl_stream_copy_out(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *host,
+                                   const void *device, uint64_t bytes)
 {
     uint64_t offset;
     slri_cl_event event;
@@ -151,7 +151,7 @@ static slr_status move_over_itself(struct slri_opencl *opencl, struct slri_cl_st
     slr_status status = move(opencl, stream, between, from, bytes);
     if (status == SLR_OK)
         status = move(opencl, stream, to, between, bytes);
-    slr_status waited = wait_for_begun(opencl, stream);
+    slr_status waited = slri_cl_stream_finish(opencl, stream);
     slri_cl_buffer_destroy(opencl, between, bytes);
     return status == SLR_OK ? waited : status;
 }
@@ -186,9 +186,9 @@ static slr_status fill(struct slri_opencl *opencl, struct slri_cl_stream *stream
     for (uint32_t i = 0; i < size; ++i)
         turned[i] = pattern[(head + i) % size];
     uint64_t middle = command->fill.bytes - size;
-    SLRI_TRY(copy_in(opencl, stream, to, pattern, head));
+    SLRI_TRY(slri_cl_stream_copy_in(opencl, stream, to, pattern, head));
     SLRI_TRY(fill_aligned(opencl, stream, to + head, middle, turned, size));
-    return copy_in(opencl, stream, to + head + middle, pattern + head, size - head);
+    return slri_cl_stream_copy_in(opencl, stream, to + head + middle, pattern + head, size - head);
 }
 
 static slr_status dispatch(struct slri_opencl *opencl, struct slri_cl_stream *stream,
@@ -200,6 +200,42 @@ static slr_status dispatch(struct slri_opencl *opencl, struct slri_cl_stream *st
     return begun(opencl, stream, "EnqueueNDRangeKernel", SLRI_CL_SUCCESS, event);
 }
 
+// ---- for ring kernels ----------------------------------------------------------------------------------------------
+
+slr_status slri_cl_stream_enqueue(struct slri_opencl *opencl, struct slri_cl_stream *stream, slri_cl_kernel kernel,
+                                  size_t groups, size_t group)
+{
+    const size_t global = groups * group;
+    slri_cl_event event;
+    int32_t error = opencl->cl->EnqueueNDRangeKernel(stream->queue, kernel, 1, NULL, &global, &group, 0, NULL, &event);
+    return begun(opencl, stream, "EnqueueNDRangeKernel", error, event);
+}
+
+slr_status slri_cl_stream_flush(struct slri_opencl *opencl, struct slri_cl_stream *stream)
+{
+    int32_t error = opencl->cl->Flush(stream->queue);
+    return error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "Flush", error);
+}
+
+// Nothing is noted in the stream: its owner may be at work in it.
+slr_status slri_cl_stream_copy_now(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device, void *host,
+                                   uint64_t bytes, bool in)
+{
+    uint64_t offset;
+    int32_t error;
+    if (has_addresses(opencl)) {
+        error = opencl->cl->EnqueueSVMMemcpy(stream->queue, 1, in ? device : host, in ? host : device, bytes, 0, NULL,
+                                             NULL);
+        return error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "EnqueueSVMMemcpy", error);
+    }
+    slri_cl_mem mem = slri_cl_find_memory(opencl, device, &offset);
+    error = in ? opencl->cl->EnqueueWriteBuffer(stream->queue, mem, 1, offset, bytes, host, 0, NULL, NULL)
+               : opencl->cl->EnqueueReadBuffer(stream->queue, mem, 1, offset, bytes, host, 0, NULL, NULL);
+    return error == SLRI_CL_SUCCESS
+               ? SLR_OK
+               : slri_cl_failed(opencl->name, in ? "EnqueueWriteBuffer" : "EnqueueReadBuffer", error);
+}
+
 // ---- commands by their tags ----------------------------------------------------------------------------------------
 
 typedef slr_status run_function(struct slri_opencl *opencl, struct slri_cl_stream *stream,
@@ -209,14 +245,14 @@ static slr_status run_copy_in(struct slri_opencl *opencl, struct slri_cl_stream 
                               const struct slri_command *command, slr_status before)
 {
     (void)before;
-    return copy_in(opencl, stream, command->copy.device, command->copy.host, command->copy.bytes);
+    return slri_cl_stream_copy_in(opencl, stream, command->copy.device, command->copy.host, command->copy.bytes);
 }
 
 static slr_status run_copy_out(struct slri_opencl *opencl, struct slri_cl_stream *stream,
                                const struct slri_command *command, slr_status before)
 {
     (void)before;
-    return copy_out(opencl, stream, command->copy.host, command->copy.device, command->copy.bytes);
+    return slri_cl_stream_copy_out(opencl, stream, command->copy.host, command->copy.device, command->copy.bytes);
 }
 
 static slr_status run_move(struct slri_opencl *opencl, struct slri_cl_stream *stream,
@@ -241,7 +277,7 @@ static slr_status run_fill(struct slri_opencl *opencl, struct slri_cl_stream *st
 static slr_status run_call(struct slri_opencl *opencl, struct slri_cl_stream *stream,
                            const struct slri_command *command, slr_status before)
 {
-    slr_status waited = wait_for_begun(opencl, stream);
+    slr_status waited = slri_cl_stream_finish(opencl, stream);
     slri_queue_pool_call(&opencl->pool, command, before == SLR_OK ? waited : before);
     return waited;
 }
@@ -250,7 +286,7 @@ static slr_status run_task(struct slri_opencl *opencl, struct slri_cl_stream *st
                            const struct slri_command *command, slr_status before)
 {
     (void)before;
-    SLRI_TRY(wait_for_begun(opencl, stream));
+    SLRI_TRY(slri_cl_stream_finish(opencl, stream));
     return slri_queue_pool_task(&opencl->pool, command);
 }
 
@@ -258,7 +294,7 @@ static slr_status run_stamp(struct slri_opencl *opencl, struct slri_cl_stream *s
                             const struct slri_command *command, slr_status before)
 {
     (void)before;
-    slr_status waited = wait_for_begun(opencl, stream);
+    slr_status waited = slri_cl_stream_finish(opencl, stream);
     *command->stamp = slri_now_ns();
     return waited;
 }
@@ -284,7 +320,7 @@ static slr_status run(void *device, const struct slri_command *command, slr_stat
 static slr_status finish(void *device)
 {
     struct slri_opencl *opencl = device;
-    return wait_for_begun(opencl, stream_here(opencl));
+    return slri_cl_stream_finish(opencl, stream_here(opencl));
 }
 
 static void ready(struct slri_queue *queue)
@@ -323,7 +359,7 @@ slr_status slri_cl_fill_at_once(struct slri_opencl *opencl, void *memory, uint64
 {
     slri_mutex_lock(&opencl->own_lock);
     slr_status status = fill_aligned(opencl, opencl->own, memory, bytes, &value, 1);
-    slr_status waited = wait_for_begun(opencl, opencl->own);
+    slr_status waited = slri_cl_stream_finish(opencl, opencl->own);
     slri_mutex_unlock(&opencl->own_lock);
     return status == SLR_OK ? waited : status;
 }

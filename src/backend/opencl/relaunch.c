@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ring kernels that are relaunched: the kernel of a handler, and its dispatches. Each ring kernel has a kernel with its
+// arguments and a command queue of its own.
+#include "device/relaunch.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "backend/opencl/opencl.h"
+#include "kernel/emit_c.h"
+#include "kernel/emit_opencl.h"
+
+#include <string.h>
+
+extern const char slri_embedded_relaunch_h[], slri_embedded_cl_relaunch_h[];
+
+#define GROUP 32 // work-items of a group that handle a chain each
+
+struct runner {
+    slri_cl_program program;
+    slri_cl_kernel kernel;
+    struct slri_cl_stream *stream;
+    void *dump; // where handlers that fault write
+    uint64_t dump_bytes;
+    size_t group;
+    bool is_block;
+};
+
+// ---- the text ------------------------------------------------------------------------------------------------------
+
+static uint32_t block_threads(const struct slri_entry *entry)
+{
+    return entry->max_threads ? entry->max_threads : SLRI_RING_BLOCK_THREADS;
+}
+
+static void put_bindings(const struct slri_entry *entry, struct slri_text *out)
+{
+    slri_text_puts(out, "#define SLR_PARAMETERS");
+    for (uint32_t i = 0; i < entry->bindings; ++i)
+        if (entry->binding[i].is_buffer && !entry->binding[i].is_outlet)
+            slri_text_printf(out, ", __global uchar *b%u, ulong n%u", i, i);
+    slri_text_puts(out, "\n#define SLR_BOUND");
+    for (uint32_t i = 0; i < entry->bindings; ++i)
+        if (entry->binding[i].is_buffer && !entry->binding[i].is_outlet)
+            slri_text_printf(out, " {b%u, n%u},", i, i);
+        else
+            slri_text_printf(out, " {constants + RL_BINDING(%u), 8},", i);
+    slri_text_puts(out, entry->bindings ? "\n" : " {0, 0}\n");
+}
+
+static slr_status write_text(const struct slri_opencl *opencl, const struct slri_relaunch *relaunch,
+                             const struct runner *runner, struct slri_text *out)
+{
+    const struct slri_entry *entry = relaunch->desc.entry;
+    const struct slri_opencl_options words = {.c11_atomics = opencl->facts.opencl >= 300};
+    SLRI_TRY(slri_emit_opencl(slri_cl_program_module(relaunch->desc.program), entry, &words, out));
+    bool has_outlets = false;
+    for (uint32_t i = 0; i < entry->bindings; ++i)
+        has_outlets = has_outlets || entry->binding[i].is_outlet;
+    slri_text_printf(out, "\n#line 1 \"slipring: relaunch\"\n%s%s", runner->is_block ? "#define SLR_BLOCK\n" : "",
+                     has_outlets ? "#define SLR_OUTLETS\n" : "");
+    slri_text_printf(out,
+                     "#define SLR_ENTRY " SLRI_ENTRY_SYMBOL_PREFIX "%s\n#define SLR_BINDINGS %u\n"
+                     "#define SLR_GROUP %zu\n#define SLR_SHARED %llu\n",
+                     entry->name, entry->bindings ? entry->bindings : 1, runner->group,
+                     (unsigned long long)slri_opencl_shared_bytes(entry));
+    put_bindings(entry, out);
+    slri_text_printf(out, "%s%s", slri_embedded_relaunch_h, slri_embedded_cl_relaunch_h);
+    return SLR_OK;
+}
+
+static slr_status build(struct slri_opencl *opencl, const struct slri_relaunch *relaunch, struct runner *runner)
+{
+    const struct slri_entry *entry = relaunch->desc.entry;
+    struct slri_text text = SLRI_TEXT_INIT;
+    int32_t error;
+    slr_status status = write_text(opencl, relaunch, runner, &text);
+    if (status == SLR_OK) {
+        struct slri_cl_text source = {entry->name, slri_cl_program_module(relaunch->desc.program)->name,
+                                      slri_cl_kernel_options(opencl), slri_text_view(&text)};
+        status = text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory for the text of handler %s", entry->name)
+                                    : slri_cl_build(opencl, &source, &runner->program);
+    }
+    slri_text_free(&text);
+    SLRI_TRY(status);
+    runner->kernel = opencl->cl->CreateKernel(runner->program, "slr_relaunch", &error);
+    return runner->kernel ? SLR_OK : slri_cl_failed(opencl->name, "CreateKernel", error);
+}
+
+// ---- life ----------------------------------------------------------------------------------------------------------
+
+// All but the number of chains, the sixth.
+#define CHAINS_ARGUMENT 5
+static slr_status set_arguments(struct slri_opencl *opencl, const struct slri_relaunch *relaunch,
+                                const struct runner *runner)
+{
+    const struct slri_relaunch_desc *desc = &relaunch->desc;
+    uint64_t states = desc->states_bytes * desc->shards;
+    const struct slri_bound memory[CHAINS_ARGUMENT] = {{relaunch->in, relaunch->in_bytes},
+                                                       {relaunch->results, relaunch->results_bytes},
+                                                       {relaunch->states, states},
+                                                       {relaunch->constants, relaunch->constants_bytes},
+                                                       {runner->dump, runner->dump_bytes}};
+    uint32_t next = CHAINS_ARGUMENT + 1;
+    for (uint32_t i = 0; i < CHAINS_ARGUMENT; ++i)
+        SLRI_TRY(slri_cl_set_memory(opencl, runner->kernel, i, &memory[i]));
+    for (uint32_t i = 0; i < desc->entry->bindings; ++i) {
+        if (!desc->entry->binding[i].is_buffer || desc->entry->binding[i].is_outlet)
+            continue;
+        SLRI_TRY(slri_cl_set_memory(opencl, runner->kernel, next++, &desc->bound[i]));
+        int32_t error = opencl->cl->SetKernelArg(runner->kernel, next++, 8, &desc->bound[i].bytes);
+        if (error != SLRI_CL_SUCCESS)
+            return slri_cl_failed(opencl->name, "SetKernelArg", error);
+    }
+    return SLR_OK;
+}
+
+slr_status slri_cl_relaunch_create(void *device, struct slri_relaunch *relaunch)
+{
+    struct slri_opencl *opencl = device;
+    const struct slri_entry *entry = relaunch->desc.entry;
+    struct runner *runner = slri_alloc(opencl->allocator, sizeof *runner);
+    if (!runner)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for handler %s", opencl->name, entry->name);
+    relaunch->runner = runner; // from here on slri_cl_relaunch_destroy takes back what there is
+    runner->is_block = entry->kind == SLRI_ENTRY_BLOCK;
+    runner->group = runner->is_block ? block_threads(entry) : GROUP;
+    if (runner->group > opencl->facts.most_group)
+        return SLRI_FAIL(UNSUPPORTED, "handler %s: groups of %zu; device '%s' has at most %zu", entry->name,
+                         runner->group, opencl->name, opencl->facts.most_group);
+    SLRI_TRY(build(opencl, relaunch, runner));
+    runner->dump_bytes = slri_opencl_dump_bytes(slri_cl_program_module(relaunch->desc.program));
+    SLRI_TRY(slri_cl_buffer_create(opencl, runner->dump_bytes, &runner->dump));
+    SLRI_TRY(slri_cl_stream_create(opencl, SLR_DEFAULT_PRIORITY, &runner->stream));
+    return set_arguments(opencl, relaunch, runner);
+}
+
+void slri_cl_relaunch_destroy(void *device, struct slri_relaunch *relaunch)
+{
+    struct slri_opencl *opencl = device;
+    struct runner *runner = relaunch->runner;
+    slri_cl_stream_destroy(opencl, runner->stream);
+    if (runner->kernel)
+        opencl->cl->ReleaseKernel(runner->kernel);
+    if (runner->program)
+        opencl->cl->ReleaseProgram(runner->program);
+    if (runner->dump)
+        slri_cl_buffer_destroy(opencl, runner->dump, runner->dump_bytes);
+    slri_free(opencl->allocator, runner, sizeof *runner);
+    relaunch->runner = NULL;
+}
+
+// ---- dispatches ----------------------------------------------------------------------------------------------------
+
+static slr_status enqueue(struct slri_opencl *opencl, const struct slri_relaunch *relaunch, const struct runner *runner)
+{
+    const uint32_t chains = relaunch->chains;
+    size_t groups = runner->is_block ? chains : (chains + runner->group - 1) / runner->group;
+    int32_t error = opencl->cl->SetKernelArg(runner->kernel, CHAINS_ARGUMENT, sizeof chains, &chains);
+    if (error != SLRI_CL_SUCCESS)
+        return slri_cl_failed(opencl->name, "SetKernelArg", error);
+    return slri_cl_stream_enqueue(opencl, runner->stream, runner->kernel, groups ? groups : 1, runner->group);
+}
+
+slr_status slri_cl_relaunch_begin(void *device, struct slri_relaunch *relaunch)
+{
+    struct slri_opencl *opencl = device;
+    const struct runner *runner = relaunch->runner;
+    uint64_t in = relaunch->messages_at + (uint64_t)relaunch->messages * relaunch->message_stride;
+    if (!relaunch->unified)
+        SLRI_TRY(slri_cl_stream_copy_in(opencl, runner->stream, relaunch->in, relaunch->host_in, in));
+    SLRI_TRY(enqueue(opencl, relaunch, runner));
+    if (!relaunch->unified && relaunch->messages)
+        SLRI_TRY(slri_cl_stream_copy_out(opencl, runner->stream, relaunch->host_results, relaunch->results,
+                                         (uint64_t)relaunch->messages * relaunch->result_stride));
+    return slri_cl_stream_flush(opencl, runner->stream);
+}
+
+slr_status slri_cl_relaunch_end(void *device, struct slri_relaunch *relaunch)
+{
+    const struct runner *runner = relaunch->runner;
+    return slri_cl_stream_finish(device, runner->stream);
+}
+
+slr_status slri_cl_relaunch_copy(void *device, struct slri_relaunch *relaunch, void *memory, void *host, uint64_t bytes,
+                                 bool in)
+{
+    const struct runner *runner = relaunch->runner;
+    return slri_cl_stream_copy_now(device, runner->stream, memory, host, bytes, in);
+}
