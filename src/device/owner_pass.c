@@ -346,6 +346,18 @@ static inline void await_message(const struct slri_shard *shard)
 
 // ---- a pass --------------------------------------------------------------------------------------------------------
 
+// Whether the answer has changed: then it is told. When the shard is over, not a word of it is read behind this.
+static inline bool tell_answer(struct slri_shard *shard)
+{
+    const uint32_t *P = shard->own;
+    if (P[MBP_CONTROL] == shard->told_control && P[MBP_STATE] == shard->told_state)
+        return false;
+    shard->told_control = P[MBP_CONTROL];
+    shard->told_state = P[MBP_STATE];
+    shard->answered(shard, P[MBP_STATE]);
+    return true;
+}
+
 enum slri_pass slri_shard_pass(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
@@ -365,8 +377,9 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
     if (ready != 0) {
         shard->linger_until_ns = 0;
         uint32_t faults = 0;
-        if (shard->relaunch) { // it is still running: a command would have left nothing ready, but for the next pass
+        if (shard->relaunch) {
             pack(shard, ready, batch);
+            tell_answer(shard); // that it runs: with any other it would have nothing ready
             return SLRI_PASS_WORKED;
         }
         uint32_t done = shard->batch_handler ? handle_together(shard, ready, &faults)
@@ -379,13 +392,9 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
             shard->faulted(shard);
     }
     bool draining = ((P[MBP_CONTROL] - 1) & 3) == MB_CLOSE;
-    if (P[MBP_CONTROL] != shard->told_control || P[MBP_STATE] != shard->told_state) {
-        shard->told_control = P[MBP_CONTROL];
-        shard->told_state = P[MBP_STATE];
-        bool over = P[MBP_STATE] == MB_ENDED || P[MBP_STATE] == MB_STOPPED;
-        shard->answered(shard, P[MBP_STATE]); // when over: not a word of the shard is read behind this
+    bool over = P[MBP_STATE] == MB_ENDED || P[MBP_STATE] == MB_STOPPED;
+    if (tell_answer(shard))
         return over ? SLRI_PASS_OVER : SLRI_PASS_WORKED;
-    }
     if (ready != 0 || evicted || asked)
         return SLRI_PASS_WORKED;
     bool lingers = P[MBP_MOST] == 0 && shard->linger_until_ns != 0;

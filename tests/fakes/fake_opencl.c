@@ -103,8 +103,13 @@ static unsigned char *at(slri_cl_mem mem, size_t offset, size_t bytes)
                                                                                            : NULL;
 }
 
-static int32_t done(slri_cl_event *event)
+// A command that its caller waits for tells its failure at once.
+static int32_t done(uint32_t blocking, slri_cl_event *event)
 {
+    if (blocking) {
+        fake_opencl.failed = ++fake_opencl.events == fake_opencl.fail_event ? "a command" : fake_opencl.failed;
+        return fake_opencl.events == fake_opencl.fail_event ? fake_opencl.error : event ? refuse(-30) : 0;
+    }
     if (!event)
         return refuse(-30); // nobody would learn of its failure
     struct object *made = make(EVENT);
@@ -410,7 +415,7 @@ int32_t clEnqueueNDRangeKernel(slri_cl_queue queue, slri_cl_kernel kernel, uint3
     bool canary = strcmp(object->name, "slr_canary") == 0, group = strcmp(object->name, "slr_stay") == 0;
     if (group && fake_look(&fake_opencl.refuse_stay))
         return fake_opencl.error;
-    return fake_opencl.stays && (canary || group) ? begin_stay(object, canary, event) : done(event);
+    return fake_opencl.stays && (canary || group) ? begin_stay(object, canary, event) : done(0, event);
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------
@@ -455,34 +460,34 @@ int32_t clEnqueueReadBuffer(slri_cl_queue queue, slri_cl_mem mem, uint32_t block
                             void *to, uint32_t waits, const slri_cl_event *wait, slri_cl_event *event)
 {
     CALL(EnqueueReadBuffer);
-    (void)queue, (void)blocking, (void)waits, (void)wait;
+    (void)queue, (void)waits, (void)wait;
     const unsigned char *from = at(mem, offset, bytes);
     if (!from || bytes == 0)
         return refuse(-30);
     memcpy(to, from, bytes);
-    return done(event);
+    return done(blocking, event);
 }
 
 int32_t clEnqueueWriteBuffer(slri_cl_queue queue, slri_cl_mem mem, uint32_t blocking, size_t offset, size_t bytes,
                              const void *from, uint32_t waits, const slri_cl_event *wait, slri_cl_event *event)
 {
     CALL(EnqueueWriteBuffer);
-    (void)queue, (void)blocking, (void)waits, (void)wait;
+    (void)queue, (void)waits, (void)wait;
     unsigned char *to = at(mem, offset, bytes);
     if (!to || bytes == 0)
         return refuse(-30);
     memcpy(to, from, bytes);
-    return done(event);
+    return done(blocking, event);
 }
 
-static int32_t copy(unsigned char *to, const unsigned char *from, size_t bytes, slri_cl_event *event)
+static int32_t copy(unsigned char *to, const unsigned char *from, size_t bytes, uint32_t blocking, slri_cl_event *event)
 {
     if (!to || !from || bytes == 0)
         return refuse(-30);
     if ((to > from ? (size_t)(to - from) : (size_t)(from - to)) < bytes)
         return refuse(-8);
     memcpy(to, from, bytes);
-    return done(event);
+    return done(blocking, event);
 }
 
 int32_t clEnqueueCopyBuffer(slri_cl_queue queue, slri_cl_mem from, slri_cl_mem to, size_t from_offset, size_t to_offset,
@@ -490,7 +495,7 @@ int32_t clEnqueueCopyBuffer(slri_cl_queue queue, slri_cl_mem from, slri_cl_mem t
 {
     CALL(EnqueueCopyBuffer);
     (void)queue, (void)waits, (void)wait;
-    return copy(at(to, to_offset, bytes), at(from, from_offset, bytes), bytes, event);
+    return copy(at(to, to_offset, bytes), at(from, from_offset, bytes), bytes, 0, event);
 }
 
 static int32_t fill(unsigned char *to, size_t place, const void *pattern, size_t pattern_bytes, size_t bytes,
@@ -500,7 +505,7 @@ static int32_t fill(unsigned char *to, size_t place, const void *pattern, size_t
         return refuse(-30);
     for (size_t i = 0; i < bytes; i += pattern_bytes)
         memcpy(to + i, pattern, pattern_bytes);
-    return done(event);
+    return done(0, event);
 }
 
 int32_t clEnqueueFillBuffer(slri_cl_queue queue, slri_cl_mem mem, const void *pattern, size_t pattern_bytes,
@@ -534,8 +539,8 @@ int32_t clEnqueueSVMMemcpy(slri_cl_queue queue, uint32_t blocking, void *to, con
                            uint32_t waits, const slri_cl_event *wait, slri_cl_event *event)
 {
     CALL(EnqueueSVMMemcpy);
-    (void)queue, (void)blocking, (void)waits, (void)wait;
-    return copy(to, from, bytes, event);
+    (void)queue, (void)waits, (void)wait;
+    return copy(to, from, bytes, blocking, event);
 }
 
 int32_t clEnqueueSVMMemFill(slri_cl_queue queue, void *to, const void *pattern, size_t pattern_bytes, size_t bytes,
