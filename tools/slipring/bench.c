@@ -45,10 +45,10 @@ static const char help[] =
 
 static const struct benchmark {
     const char *name;
-    bool (*parts[4])(bench *bench); // until NULL
+    bool (*parts[5])(bench *bench); // until NULL
 } benchmarks[] = {
     {"latency", {bench_latency, bench_wake}},
-    {"throughput", {bench_one_way, bench_reqrep, bench_keyed}},
+    {"throughput", {bench_one_way, bench_reqrep, bench_keyed, bench_relaunch}},
     {"pipeline", {bench_pipeline}},
     {"ward", {bench_ward}},
     {"idle", {bench_idle}},

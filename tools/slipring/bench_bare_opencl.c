@@ -12,6 +12,7 @@
 struct bare_opencl {
     opencl *cl;
     opencl_kernel *kernel;
+    uint32_t count; // of an adder
 };
 
 // Device scope: the widest that PoCL's compiler takes, and its groups are threads of this process.
@@ -43,6 +44,13 @@ static const char text[] =
     "        }\n"
     "    }\n"
     "    *total = sum;\n"
+    "}\n"
+    "__kernel void adder(__global const uint *messages, __global uint *sums)\n"
+    "{\n"
+    "    const __global uint *word = messages + get_global_id(0) * 16;\n"
+    "    uint sum = 0;\n"
+    "    for (int k = 0; k < 16; k++) sum += word[k];\n"
+    "    sums[get_global_id(0)] += sum;\n"
     "}\n";
 _Static_assert(LATENCY_SLOTS == 256 && BATCH_SLOTS == 1024 && BENCH_BATCH == 32, "the text has them as numbers");
 
@@ -73,6 +81,23 @@ bare_opencl *bare_opencl_echo(latency_slot *in, latency_slot *out)
 bare_opencl *bare_opencl_reader(batch_queue *queue, uint32_t *sum)
 {
     return open("reader", (opencl_shared[]){{queue, sizeof *queue}, {sum, sizeof *sum}});
+}
+
+bare_opencl *bare_opencl_adder(const bench_message *messages, uint32_t *sums, uint32_t count)
+{
+    const size_t bytes = count * sizeof *messages;
+    bare_opencl *bare = open("adder", (opencl_shared[]){{(void *)(uintptr_t)messages, bytes}, {sums, count * 4}});
+    if (bare != NULL)
+        bare->count = count;
+    return bare;
+}
+
+bool bare_opencl_add(bare_opencl *bare)
+{
+    if (opencl_launch(bare->kernel, bare->count, 8))
+        return bare_opencl_wait(bare);
+    say("the floor on OpenCL: it is not launched");
+    return false;
 }
 
 void bare_opencl_close(bare_opencl *bare)

@@ -25,6 +25,10 @@ void bare_opencl_close(bare_opencl *bare); ///< NULL is fine
 bool bare_opencl_start(bare_opencl *bare, uint32_t begin, uint32_t end);
 bool bare_opencl_wait(bare_opencl *bare);
 
+/// Adds each of `count` messages, a multiple of 8, to the sum of its place: one launch, waited for.
+bare_opencl *bare_opencl_adder(const bench_message *messages, uint32_t *sums, uint32_t count);
+bool bare_opencl_add(bare_opencl *bare);
+
 /// Of an echo: one launch for one message that lies in its slot, waited for.
 bool bare_opencl_launch(bare_opencl *bare, uint32_t number);
 

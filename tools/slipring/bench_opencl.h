@@ -32,6 +32,8 @@ opencl_kernel *opencl_prepare_text(opencl *cl, const char *text, const char *nam
                                    unsigned buffers, const char **why);
 /// Launches it with these values behind the buffers; opencl_finish waits.
 bool opencl_begin(opencl_kernel *kernel, const uint32_t *values, unsigned count);
+/// The same without values, for so many work-items in groups.
+bool opencl_launch(opencl_kernel *kernel, size_t items, size_t group);
 bool opencl_finish(opencl_kernel *kernel);
 void opencl_release(opencl_kernel *kernel);
 

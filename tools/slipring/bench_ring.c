@@ -23,6 +23,12 @@ static const char source[] = "struct message { unsigned word[16]; };\n"
                              "        sum += in->word[i];\n"
                              "    self->sum += sum;\n"
                              "    total[0] = self->sum;\n"
+                             "}\n"
+                             "\n"
+                             "__ring__ void tally(struct total *self, const struct message *in)\n"
+                             "{\n"
+                             "    for (int i = 0; i < 16; i++)\n"
+                             "        self->sum += in->word[i];\n"
                              "}\n";
 
 static slr_status open_ring(bench *bench, slr_device *device, slr_ring_desc *desc, bench_ring *out)
