@@ -29,7 +29,7 @@ struct slri_symbol {
     const char *name; // interned by the lexer: equal names are equal pointers
     struct slri_where where;
     const struct slri_type *type;
-    bool is_const;
+    bool is_const, is_volatile;
     bool is_known;          // a const scalar whose value is known; always so of a CONSTANT
     uint64_t bits;          // that value, in the register kind of `type`
     bool is_dynamic;        // of a SHARED: `extern`, its size is known at launch
@@ -108,7 +108,7 @@ struct slri_expr {
     enum slri_op instr;
     const struct slri_type *type;
     struct slri_where where;
-    bool is_lvalue, is_const, post;
+    bool is_lvalue, is_const, is_volatile, post;
     uint8_t order, scope;
     enum slri_kind work;
     uint32_t height; // of the tree below, bounded so that passes may recurse

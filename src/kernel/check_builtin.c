@@ -271,7 +271,7 @@ static struct slri_expr *make_atomic(struct slri_unit *unit, const struct atomic
     for (uint32_t i = 0; i < made->args; i++) {
         bool is_expected = is_exchange && i == 1;
         const char *what = slri_unit_format(unit, "argument %u of '%s'", i + 1, name->text);
-        const struct slri_type *needed = is_expected ? slri_type_pointer(unit->types, type, false) : type;
+        const struct slri_type *needed = is_expected ? slri_type_pointer(unit->types, type, false, false) : type;
         if (!needed)
             slri_unit_give_up(unit, SLR_NO_MEMORY);
         made->arg[i] = i == 0 ? arg[0] : slri_convert(unit, arg[i], needed, what);

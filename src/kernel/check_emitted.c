@@ -20,7 +20,7 @@ static struct slri_expr *make_at(struct slri_unit *unit, const struct slri_token
         return slri_make_error(unit, name->where);
     if (slri_type_is_scalar(of->type))
         slri_take_address(of);
-    const struct slri_type *type = slri_type_pointer(unit->types, slri_type_of(unit->types, SLRI_U8), false);
+    const struct slri_type *type = slri_type_pointer(unit->types, slri_type_of(unit->types, SLRI_U8), false, false);
     if (!type)
         slri_unit_give_up(unit, SLR_NO_MEMORY);
     return slri_make(unit, SLRI_EXPR_AT, type, name->where, of, offset);

@@ -43,6 +43,7 @@ struct slri_expr *slri_make_symbol(struct slri_unit *unit, struct slri_symbol *s
     expr->symbol = symbol;
     expr->is_lvalue = true;
     expr->is_const = symbol->is_const;
+    expr->is_volatile = symbol->is_volatile;
     if (symbol->kind == SLRI_SYMBOL_SHARED && symbol->is_dynamic && symbol->type->kind == SLRI_ARRAY)
         return slri_rvalue(unit, expr); // of open extent: it is never more than a pointer
     return expr;
@@ -68,7 +69,8 @@ struct slri_expr *slri_rvalue(struct slri_unit *unit, struct slri_expr *expr)
         return slri_make_error(unit, expr->where);
     }
     if (expr->type->kind == SLRI_ARRAY) {
-        const struct slri_type *type = slri_type_pointer(unit->types, expr->type->of, expr->is_const);
+        const struct slri_type *type =
+            slri_type_pointer(unit->types, expr->type->of, expr->is_const, expr->is_volatile);
         if (!type)
             slri_unit_give_up(unit, SLR_NO_MEMORY);
         slri_take_address(expr);
@@ -155,10 +157,20 @@ struct slri_expr *slri_convert(struct slri_unit *unit, struct slri_expr *expr, c
         return expr;
     if (slri_type_is_scalar(type) && slri_type_is_scalar(expr->type))
         return slri_to_kind(unit, expr, type->kind);
+    if (expr->type == type && expr->is_volatile) { // a struct: C copies it as it likes, and C++ not at all
+        SLRI_ERROR(unit, expr->where, UNSUPPORTED_FEATURE, "a copy of %s, which is volatile: copy its members",
+                   slri_expr_name(unit, expr));
+        return slri_make_error(unit, expr->where);
+    }
     if (expr->type == type)
         return expr;
-    if (type->kind == SLRI_POINTER && expr->type->kind == SLRI_POINTER && type->of == expr->type->of)
-        return pointer_as(unit, expr, type, expr->where);
+    if (type->kind == SLRI_POINTER && expr->type->kind == SLRI_POINTER && type->of == expr->type->of) {
+        if (!expr->type->is_volatile || type->is_volatile)
+            return pointer_as(unit, expr, type, expr->where);
+        SLRI_ERROR(unit, expr->where, CONST_VIOLATED, "%s is a %s, and loses its volatile only by a cast",
+                   slri_expr_name(unit, expr), slri_unit_spell(unit, expr->type));
+        return slri_make_error(unit, expr->where);
+    }
     return mismatch(unit, expr, type, what);
 }
 

@@ -2,9 +2,9 @@
 // What reaches into memory: & * . -> and [].
 #include "kernel/check.h"
 
-static const struct slri_type *pointer_to(struct slri_unit *unit, const struct slri_type *of, bool to_const)
+static const struct slri_type *pointer_to(struct slri_unit *unit, const struct slri_expr *place)
 {
-    const struct slri_type *type = slri_type_pointer(unit->types, of, to_const);
+    const struct slri_type *type = slri_type_pointer(unit->types, place->type, place->is_const, place->is_volatile);
     if (!type)
         slri_unit_give_up(unit, SLR_NO_MEMORY);
     return type;
@@ -29,7 +29,7 @@ struct slri_expr *slri_make_address(struct slri_unit *unit, struct slri_where wh
                    slri_expr_name(unit, expr));
     else {
         slri_take_address(expr);
-        return slri_make(unit, SLRI_EXPR_ADDRESS, pointer_to(unit, expr->type, expr->is_const), where, expr, NULL);
+        return slri_make(unit, SLRI_EXPR_ADDRESS, pointer_to(unit, expr), where, expr, NULL);
     }
     return slri_make_error(unit, where);
 }
@@ -52,6 +52,7 @@ struct slri_expr *slri_make_deref(struct slri_unit *unit, struct slri_where wher
     struct slri_expr *made = slri_make(unit, SLRI_EXPR_DEREF, expr->type->of, where, expr, NULL);
     made->is_lvalue = true;
     made->is_const = expr->type->is_const;
+    made->is_volatile = expr->type->is_volatile;
     return made;
 }
 
@@ -83,6 +84,7 @@ struct slri_expr *slri_make_field(struct slri_unit *unit, struct slri_where wher
     made->field = field;
     made->is_lvalue = expr->is_lvalue;
     made->is_const = expr->is_const;
+    made->is_volatile = expr->is_volatile || field->is_volatile;
     return made;
 }
 
@@ -108,5 +110,6 @@ struct slri_expr *slri_make_subscript(struct slri_unit *unit, struct slri_where 
     struct slri_expr *made = slri_make(unit, SLRI_EXPR_SUBSCRIPT, base->type->of, where, base, index);
     made->is_lvalue = true;
     made->is_const = is_array ? base->is_const : base->type->is_const;
+    made->is_volatile = is_array ? base->is_volatile : base->type->is_volatile;
     return made;
 }

@@ -220,8 +220,13 @@ static const struct slri_type *choice_type(struct slri_unit *unit, const struct 
 {
     if (slri_type_is_scalar(yes) && slri_type_is_scalar(no))
         return slri_type_of(unit->types, slri_kind_common(yes->kind, no->kind));
-    if (yes->kind == SLRI_POINTER && no->kind == SLRI_POINTER && yes->of == no->of)
-        return yes->is_const ? yes : no;
+    if (yes->kind == SLRI_POINTER && no->kind == SLRI_POINTER && yes->of == no->of) {
+        const struct slri_type *type =
+            slri_type_pointer(unit->types, yes->of, yes->is_const || no->is_const, yes->is_volatile || no->is_volatile);
+        if (!type)
+            slri_unit_give_up(unit, SLR_NO_MEMORY);
+        return type;
+    }
     return yes == no ? yes : NULL;
 }
 
@@ -280,6 +285,9 @@ static bool check_target(struct slri_unit *unit, struct slri_where where, struct
     else if (left->type->kind == SLRI_ARRAY)
         SLRI_ERROR(unit, where, WRONG_TYPE, "%s is an array (%s): assign its elements", slri_expr_name(unit, left),
                    slri_unit_spell(unit, left->type));
+    else if (left->type->kind == SLRI_STRUCT && left->is_volatile)
+        SLRI_ERROR(unit, where, UNSUPPORTED_FEATURE,
+                   "an assignment to all of %s, which is volatile: assign its members", slri_expr_name(unit, left));
     else {
         if (left->op == SLRI_EXPR_VARIABLE)
             left->symbol->assignments++;

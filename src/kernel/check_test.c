@@ -120,7 +120,12 @@ static void what_is_outside_the_subset_is_refused(void **unused)
         {H("int x = ^^threadIdx.x;"), SLRI_K_NOT_IN_HANDLER, "one thread"},
         {H("^^__syncthreads();"), SLRI_K_NOT_IN_HANDLER, "a barrier"},
         {H("int ^^&x = y;"), SLRI_K_CPLUSPLUS, "a reference"},
-        {H("^^volatile int x;"), SLRI_K_UNSUPPORTED_FEATURE, "volatile"},
+        {H("int y; int *^^volatile x = &y;"), SLRI_K_UNSUPPORTED_FEATURE, "a pointer that is volatile itself"},
+        {H("volatile int y = 1; int *x = ^^&y;"), SLRI_K_CONST_VIOLATED, "loses its volatile only by a cast"},
+        {"struct s { int a; };" IN "__ring__ void h(const struct in *m) { volatile struct s x; struct s y = ^^x; }",
+         SLRI_K_UNSUPPORTED_FEATURE, "a copy of 'x', which is volatile"},
+        {"struct s { int a; };" IN "__ring__ void h(const struct in *m) { volatile struct s x; struct s y; x ^^= y; }",
+         SLRI_K_UNSUPPORTED_FEATURE, "all of 'x', which is volatile"},
         {H("^^long double x;"), SLRI_K_UNSUPPORTED_TYPE, "long double"},
         {H("^^asm(1);"), SLRI_K_INLINE_ASSEMBLY, "assembly"},
     };

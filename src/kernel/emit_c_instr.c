@@ -9,9 +9,9 @@
 // ---- spellings -----------------------------------------------------------------------------------------------------
 
 // In a row: $d $a $b $c registers; $p the address (root, a), $q (root2, b); $z where root begins; $K the kind's name,
-// $T the C type of its registers; $n imm; $w the mask of a shift count; $l "file, line"; $o $f the memory order, and
-// that of a failed exchange; $r imm as an atomic operation; $B the size of a reply; $m $t the size of a message sent,
-// and its outlet; $F a fault follows: `return slri_fault(call, SLRI_FAULT_`.
+// $T the C type of its registers; $v "volatile_" where that is so; $n imm; $w the mask of a shift count; $l "file,
+// line"; $o $f the memory order, and that of a failed exchange; $r imm as an atomic operation; $B the size of a reply;
+// $m $t the size of a message sent, and its outlet; $F a fault follows: `return slri_fault(call, SLRI_FAULT_`.
 static const char *const spelling[] = {
     [SLRI_OP_MOVE] = "$d = $a;",
     [SLRI_OP_NEG] = "$d = -$a;",
@@ -32,8 +32,8 @@ static const char *const spelling[] = {
     [SLRI_OP_LE] = "$d = $a <= $b;",
     [SLRI_OP_GT] = "$d = $a > $b;",
     [SLRI_OP_GE] = "$d = $a >= $b;",
-    [SLRI_OP_LOAD] = "$d = slri_load_$K($p);",
-    [SLRI_OP_STORE] = "slri_store_$K($p, $b);",
+    [SLRI_OP_LOAD] = "$d = slri_$vload_$K($p);",
+    [SLRI_OP_STORE] = "slri_$vstore_$K($p, $b);",
     [SLRI_OP_COPY] = "__builtin_memmove($p, $q, $n);", // the two may be the same, which memcpy does not allow
     [SLRI_OP_ZERO] = "__builtin_memset($p, 0, $n);",
     [SLRI_OP_INDEX] = "if ((uint64_t)$a >= $n) $FINDEX, $l);",
@@ -100,6 +100,9 @@ static void put_hole(struct slri_c_emitter *e, const struct slri_instr *in, char
         break;
     case 'K':
         slri_c_put(e, slri_kind_name(in->kind));
+        break;
+    case 'v':
+        slri_c_put(e, in->is_volatile ? "volatile_" : "");
         break;
     case 'n':
         slri_text_printf(e->out, "%lluu", (unsigned long long)in->imm);

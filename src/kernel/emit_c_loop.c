@@ -50,7 +50,7 @@ static bool is_pure(const struct slri_instr *in)
     if (in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM)
         return slri_kind_is_float(in->kind);
     if (in->op == SLRI_OP_LOAD)
-        return in->root.kind == SLRI_ROOT_MESSAGE || in->root.kind == SLRI_ROOT_CONST;
+        return !in->is_volatile && (in->root.kind == SLRI_ROOT_MESSAGE || in->root.kind == SLRI_ROOT_CONST);
     return in->op <= SLRI_OP_CONVERT || in->op == SLRI_OP_MATH || in->op == SLRI_OP_INSTANCE;
 }
 

@@ -129,6 +129,8 @@ static uint8_t result_level(const struct slri_c_kernel *k, const struct slri_ins
         return SLRI_LEVEL_LANE;
     if (in->op == SLRI_OP_CALL || (in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS))
         return SLRI_LEVEL_LANE;
+    if (in->op == SLRI_OP_LOAD && in->is_volatile)
+        return SLRI_LEVEL_LANE; // each thread reads it
     if (in->op == SLRI_OP_LOAD && (in->root.kind == SLRI_ROOT_LOCAL || in->root.kind == SLRI_ROOT_PARAM))
         return SLRI_LEVEL_LANE; // a thread's own memory
     return level;

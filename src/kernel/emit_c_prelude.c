@@ -14,11 +14,17 @@ extern const char slri_embedded_slr_half_h[];
 // clang-format off
 static const char *const access[] = {
     "#define SLRI_IN static inline __attribute__((always_inline, unused))\n"
+    "#define SLRI_VOLATILE(K, memory) typedef memory __attribute__((aligned(1), may_alias)) slri_any_##K;\n"
     "#define SLRI_ACCESS(K, memory, wide, narrowed) \\\n"
     "    SLRI_IN wide slri_load_##K(const unsigned char *at) \\\n"
     "    { memory v; __builtin_memcpy(&v, at, sizeof v); return (wide)(narrowed); } \\\n"
     "    SLRI_IN void slri_store_##K(unsigned char *at, wide value) \\\n"
-    "    { wide v = value; memory n = (memory)(narrowed); __builtin_memcpy(at, &n, sizeof n); }\n"
+    "    { wide v = value; memory n = (memory)(narrowed); __builtin_memcpy(at, &n, sizeof n); } \\\n"
+    "    SLRI_VOLATILE(K, memory) \\\n"
+    "    SLRI_IN wide slri_volatile_load_##K(const unsigned char *at) \\\n"
+    "    { memory v = *(const volatile slri_any_##K *)at; return (wide)(narrowed); } \\\n"
+    "    SLRI_IN void slri_volatile_store_##K(unsigned char *at, wide value) \\\n"
+    "    { wide v = value; *(volatile slri_any_##K *)at = (memory)(narrowed); }\n"
     "SLRI_ACCESS(BOOL, uint8_t, int32_t, v != 0)\n",
 #define PLAIN_ACCESS(K, memory, wide) "SLRI_ACCESS(" K ", " memory ", " wide ", v)\n"
     PLAIN_ACCESS("I8", "int8_t", "int32_t"),
@@ -35,7 +41,12 @@ static const char *const access[] = {
     "    SLRI_IN float slri_load_##K(const unsigned char *at) \\\n"
     "    { uint16_t v; __builtin_memcpy(&v, at, sizeof v); return slri_##k##_from_bits(v); } \\\n"
     "    SLRI_IN void slri_store_##K(unsigned char *at, float v) \\\n"
-    "    { uint16_t n = slri_##k##_to_bits(v); __builtin_memcpy(at, &n, sizeof n); }\n"
+    "    { uint16_t n = slri_##k##_to_bits(v); __builtin_memcpy(at, &n, sizeof n); } \\\n"
+    "    SLRI_VOLATILE(K, uint16_t) \\\n"
+    "    SLRI_IN float slri_volatile_load_##K(const unsigned char *at) \\\n"
+    "    { return slri_##k##_from_bits(*(const volatile slri_any_##K *)at); } \\\n"
+    "    SLRI_IN void slri_volatile_store_##K(unsigned char *at, float v) \\\n"
+    "    { *(volatile slri_any_##K *)at = slri_##k##_to_bits(v); }\n"
     "SLRI_ACCESS_HALF(F16, f16) SLRI_ACCESS_HALF(BF16, bf16)\n",
 };
 

@@ -117,6 +117,20 @@ static void words_of_cpp_may_be_names(void **state)
                                        "{ virtual[0].new = r_1 + operator + virtual[1].this; }\n"));
 }
 
+static void what_is_volatile_stays_so(void **state)
+{
+    (void)state;
+    static const char text[] = "__global__ void k(volatile int *p, volatile bool *b, float *q)\n"
+                               "{ __shared__ volatile float s[32]; volatile int n = p[1] + p[1];\n"
+                               "  s[threadIdx.x] = q[n]; p[0] = n; b[0] = b[1]; q[0] = s[0]; }\n";
+    assert_true(comes_back("volatile.cu", text));
+    char *cuda = emitted("volatile.cu", text, NULL);
+    assert_non_null(strstr(cuda, "*SLRI_AT(volatile int, p, 4ll)"));
+    assert_non_null(strstr(cuda, "SLRI_AT(volatile bool, b, 0ll)"));
+    assert_non_null(strstr(cuda, "volatile float, slri_s0"));
+    free(cuda);
+}
+
 static void words_of_the_ir_are_no_words_of_a_user(void **state)
 {
     (void)state;
@@ -152,6 +166,7 @@ int main(void)
         cmocka_unit_test(one_kernel_brings_only_what_it_calls),
         cmocka_unit_test(statements_stand_at_the_lines_of_the_source),
         cmocka_unit_test(words_of_cpp_may_be_names),
+        cmocka_unit_test(what_is_volatile_stays_so),
         cmocka_unit_test(words_of_the_ir_are_no_words_of_a_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,7 @@ static void put_place(struct slri_d_emitter *e, const struct slri_instr *in, str
     bool is_checked = root.kind == SLRI_ROOT_BINDING && slri_d_traits(e, e->c.function)->in_handler;
     bool is_object = slri_d_is_object(e, root);
     slri_d_put(e, is_checked ? "SLRI_IN_BUFFER(" : is_object ? "SLRI_AT_OBJECT(" : "SLRI_AT(");
+    slri_d_put(e, in->is_volatile ? "volatile " : "");
     put_pointed(e, in);
     slri_d_put(e, ", ");
     slri_d_root(e, root);

@@ -56,7 +56,7 @@ struct slri_type {
     enum slri_kind kind;
     uint64_t bytes;
     uint32_t align;
-    bool is_const;                  // of what a pointer points to
+    bool is_const, is_volatile;     // of what a pointer points to
     const struct slri_type *of;     // element of an array, target of a pointer, message of an outlet (type.h)
     uint64_t count;                 // of an array
     const char *name;               // of a struct: its tag or typedef name ("" when it has none)
@@ -69,6 +69,7 @@ struct slri_field {
     const char *name;
     const struct slri_type *type;
     uint64_t offset;
+    bool is_volatile;
 };
 
 // ---- roots, registers, places --------------------------------------------------------------------------------------
@@ -275,7 +276,8 @@ struct slri_instr {
     uint64_t imm;
     uint8_t order, scope; // of atomics and fences; a CAS that fails uses `order` without its release
     bool do_while;
-    bool is_unset; // CONST, ZERO: stands for a variable that its source gives no value, for checkers
+    bool is_volatile; // LOAD, STORE: happens once for each time that a thread comes here, in the thread's order
+    bool is_unset;    // CONST, ZERO: stands for a variable that its source gives no value, for checkers
     uint32_t args;
     struct slri_arg *arg;
     struct slri_block *body[3];

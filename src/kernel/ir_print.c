@@ -128,6 +128,7 @@ static void put_instr(struct printer *p, const struct slri_instr *in)
         slri_text_puts(p->out, ".");
         put_lower(p, slri_kind_name(in->kind));
     }
+    slri_text_puts(p->out, in->is_volatile ? " volatile" : "");
     slri_text_puts(p->out, in->do_while ? " do" : "");
     put_operands(p, in);
     slri_text_printf(p->out, "  ; %u:%u:%u\n", in->where.file, in->where.line, in->where.column);

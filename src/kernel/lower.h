@@ -21,6 +21,7 @@ struct slri_address { // a place in memory, or the value of a pointer
     slri_reg base;   // I64, or SLRI_NO_REG: 0
     uint64_t offset; // to be added, modulo 2^64
     uint64_t valid;  // so many bytes from here on are known to lie inside the root
+    bool is_volatile;
 };
 
 struct slri_variable { // of the function being lowered

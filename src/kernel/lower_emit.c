@@ -164,7 +164,8 @@ uint32_t slri_emit_local(struct slri_body *body, const char *name, const struct 
 
 bool slri_in_register(const struct slri_symbol *symbol)
 {
-    return symbol->kind == SLRI_SYMBOL_VARIABLE && slri_type_is_scalar(symbol->type) && !symbol->address_taken;
+    return symbol->kind == SLRI_SYMBOL_VARIABLE && slri_type_is_scalar(symbol->type) && !symbol->address_taken &&
+           !symbol->is_volatile;
 }
 
 // Made when first met, because a jump may pass over a declaration.
@@ -184,6 +185,7 @@ struct slri_variable *slri_variable_of(struct slri_body *body, const struct slri
         ref.root = (struct slri_root){SLRI_ROOT_LOCAL, slri_emit_local(body, symbol->name, symbol->type)};
         ref.name = slri_unit_format(body->unit, "the local '%s'", symbol->name);
         variable->at = slri_address_of(ref, ref.bytes);
+        variable->at.is_volatile = symbol->is_volatile;
     }
     return variable;
 }

@@ -29,6 +29,7 @@ void slri_lower_emitted(struct slri_body *body, const struct slri_expr *expr)
     }
     struct slri_address at = slri_lower_pointer(body, expr->left);
     if (expr->instr == SLRI_OP_STORE) {
+        at.is_volatile = expr->left->type->is_volatile;
         slri_emit_store(body, at, expr->left->type->of->kind, slri_lower_scalar(body, expr->right), expr->where);
         return;
     }

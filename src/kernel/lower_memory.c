@@ -86,6 +86,7 @@ slri_reg slri_emit_load(struct slri_body *body, struct slri_address at, enum slr
     instr->dst = reg;
     instr->a = offset;
     instr->root = at.ref.root;
+    instr->is_volatile = at.is_volatile;
     return reg;
 }
 
@@ -98,6 +99,7 @@ void slri_emit_store(struct slri_body *body, struct slri_address at, enum slri_k
     instr->a = offset;
     instr->b = value;
     instr->root = at.ref.root;
+    instr->is_volatile = at.is_volatile;
 }
 
 void slri_emit_copy(struct slri_body *body, struct slri_address to, struct slri_address from, uint64_t bytes,
@@ -283,6 +285,7 @@ struct slri_address slri_lower_place(struct slri_body *body, const struct slri_e
 {
     slri_lower_enter(body, expr->where);
     struct slri_address at = place_of(body, expr, 0);
+    at.is_volatile = expr->is_volatile; // whatever it lies in
     slri_lower_leave(body);
     return at;
 }

@@ -578,9 +578,53 @@ static void functions_that_nothing_calls_are_checked_and_left_out(void **unused)
                     SLRI_K_POINTER_ROOTS_DIFFER, 2, 69, 1);
 }
 
+static void count_volatile(const struct slri_block *block, uint32_t *loads, uint32_t *stores)
+{
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        *loads += in->is_volatile && in->op == SLRI_OP_LOAD;
+        *stores += in->is_volatile && in->op == SLRI_OP_STORE;
+        for (int part = 0; part < 3; part++)
+            count_volatile(in->body[part], loads, stores);
+    }
+}
+
+// By the type of the place, as in C: not by what lies there.
+static void each_access_to_what_is_volatile_is_one(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *body;
+        uint32_t loads, stores;
+    } list[] = {
+        {"volatile int x = a[0]; a[1] = x + x;", 2, 1},
+        {"volatile int *p = a; p[0] = p[1] + p[1]; p[2];", 3, 1},
+        {"*(volatile int *)a = a[1]; a[2] = *(volatile int *)a;", 1, 1},
+        {"a[0] = f->ready; f->other = 1; f->ready++; (void)f->ready;", 3, 1},
+        {"__shared__ volatile int s[4]; s[a[0] & 3] += 2; int *q = (int *)s; q[1] = 1;", 1, 1},
+        {"const volatile int c = 5; a[0] = c;", 1, 1},
+        {"flag v = a[0]; a[1] = v; g = v; a[2] = g;", 3, 2},
+        {"for (volatile int i = 0; i < 3; i++) a[i] = 1;", 3, 2},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        char text[600];
+        uint32_t loads = 0, stores = 0;
+        snprintf(text, sizeof text,
+                 "typedef volatile int flag; struct f { volatile int ready; int other; };\n__device__ flag g;\n"
+                 "__global__ void k(int *a, struct f *f) { %s }\n",
+                 list[i].body);
+        struct slri_module *module = compile_text(text);
+        count_volatile(module->entry[0].function->body, &loads, &stores);
+        if (loads != list[i].loads || stores != list[i].stores)
+            fail_msg("%s: %u loads, %u stores", list[i].body, loads, stores);
+        slri_module_destroy(module);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_access_to_what_is_volatile_is_one),
         cmocka_unit_test(interpreted_c_equals_the_hosts),
         cmocka_unit_test(functions_take_and_return_structs_by_value),
         cmocka_unit_test(pointer_results_keep_their_root),

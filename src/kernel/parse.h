@@ -116,6 +116,7 @@ enum slri_word {
     SLRI_WORD_GLOBAL = 1 << 20,
     SLRI_WORD_SHARED = 1 << 21,
     SLRI_WORD_RING_BLOCK = 1 << 22,
+    SLRI_WORD_VOLATILE = 1 << 23,
 };
 
 struct slri_specifiers {
@@ -123,7 +124,7 @@ struct slri_specifiers {
     struct slri_type *unnamed; // a struct defined here without a tag: a typedef gives it its name
     struct slri_where where;
     uint32_t words;
-    bool is_const;
+    bool is_const, is_volatile;
     bool has_bounds; // __launch_bounds__ was there
     uint32_t max_threads, min_blocks;
 };
@@ -132,6 +133,7 @@ struct slri_declarator {
     const struct slri_token *name; // NULL: none
     const struct slri_type *type;
     bool is_const; // of the object: a pointer's own const, else the specifiers'
+    bool is_volatile;
     bool is_restrict;
     bool is_function;
     struct slri_symbol **param;

@@ -56,7 +56,8 @@ static void add_table(struct slri_unit *unit, struct slri_symbol *symbol, const 
 
 static void learn_value(struct slri_symbol *symbol, const struct slri_init *init)
 {
-    if (!symbol->is_const || !slri_type_is_scalar(symbol->type) || !init->is_constant || !init->first)
+    if (!symbol->is_const || symbol->is_volatile || !slri_type_is_scalar(symbol->type) || !init->is_constant ||
+        !init->first)
         return;
     symbol->is_known = true;
     symbol->bits = init->first->value->bits;
@@ -106,6 +107,7 @@ static void parse_shared(struct slri_unit *unit, const struct slri_specifiers *b
 {
     struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_SHARED, made->name->text, made->name->where);
     symbol->type = made->type;
+    symbol->is_volatile = made->is_volatile;
     if (made->is_function || made->type->kind == SLRI_POINTER)
         SLRI_ERROR(unit, symbol->where, POINTER_IN_MEMORY, "'%s' is a %s", symbol->name,
                    made->is_function ? "function" : "pointer in shared memory");
@@ -140,6 +142,7 @@ static void declare_typedef(struct slri_unit *unit, struct slri_specifiers *base
     struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_TYPEDEF, made->name->text, made->name->where);
     symbol->type = made->type;
     symbol->is_const = made->is_const;
+    symbol->is_volatile = made->is_volatile;
 }
 
 // ---- variables -----------------------------------------------------------------------------------------------------
@@ -210,6 +213,7 @@ static void parse_local_object(struct slri_unit *unit, const struct slri_specifi
     struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_VARIABLE, made->name->text, made->name->where);
     symbol->type = made->type;
     symbol->is_const = made->is_const;
+    symbol->is_volatile = made->is_volatile;
     symbol->index = unit->function->variables++;
     if (is_static && !made->is_const) {
         SLRI_ERROR(unit, symbol->where, STATIC_LOCAL, "'%s' would keep its value from message to message",
@@ -307,6 +311,7 @@ static void parse_program_variable(struct slri_unit *unit, struct slri_declarato
     struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_GLOBAL, made->name->text, made->name->where);
     symbol->type = made->type;
     symbol->is_const = made->is_const;
+    symbol->is_volatile = made->is_volatile;
     struct slri_init *init = slri_accept(unit, "=") ? slri_parse_init(unit, symbol->type) : NULL;
     if (unit->panic)
         return;
@@ -345,6 +350,7 @@ static void parse_global(struct slri_unit *unit, const struct slri_specifiers *b
     struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_TABLE, name, where);
     symbol->type = is_pointer ? slri_type_of(unit->types, SLRI_I32) : made->type;
     symbol->is_const = made->is_const;
+    symbol->is_volatile = made->is_volatile;
     if (!slri_accept(unit, "="))
         return;
     struct slri_init *init = slri_parse_init(unit, symbol->type);
@@ -411,6 +417,7 @@ static void declare_parameters(struct slri_unit *unit, struct slri_func *func)
         struct slri_symbol *symbol = slri_declare(unit, SLRI_SYMBOL_VARIABLE, param->name, param->where);
         symbol->type = param->type;
         symbol->is_const = param->is_const;
+        symbol->is_volatile = param->is_volatile;
         symbol->is_restrict = param->is_restrict;
         func->param[i] = symbol;
         symbol->index = func->variables++;

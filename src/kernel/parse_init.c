@@ -188,6 +188,13 @@ static void fill_elided(struct filler *filler, const struct slri_type *type, uin
     }
 }
 
+static void add_whole(struct filler *filler, const struct slri_type *type, uint64_t offset)
+{
+    struct slri_expr *value = slri_convert(filler->unit, filler->pending, type, "the value");
+    if (value->op != SLRI_EXPR_ERROR)
+        add_item(filler, offset, value);
+}
+
 static void fill_aggregate(struct filler *filler, const struct slri_type *type, uint64_t offset)
 {
     struct slri_unit *unit = filler->unit;
@@ -202,7 +209,7 @@ static void fill_aggregate(struct filler *filler, const struct slri_type *type, 
         if (filler->pending->op == SLRI_EXPR_ERROR)
             filler->pending = NULL;
         else if (is_whole)
-            add_item(filler, offset, filler->pending);
+            add_whole(filler, type, offset);
         else
             fill_elided(filler, type, offset);
         if (is_whole)

@@ -21,6 +21,7 @@ static const struct {
     {"signed", SLRI_WORD_SIGNED},
     {"unsigned", SLRI_WORD_UNSIGNED},
     {"const", SLRI_WORD_CONST},
+    {"volatile", SLRI_WORD_VOLATILE},
     {"constexpr", SLRI_WORD_CONST}, // of C23 and C++: what is asked of it is checked where it is used
     {"typedef", SLRI_WORD_TYPEDEF},
     {"static", SLRI_WORD_STATIC},
@@ -67,7 +68,6 @@ static const struct {
     {"alignas", SLRI_K_ATTRIBUTE, "an alignment", true},
     {"asm", SLRI_K_INLINE_ASSEMBLY, "inline assembly", true},
     {"__asm__", SLRI_K_INLINE_ASSEMBLY, "inline assembly", false},
-    {"volatile", SLRI_K_UNSUPPORTED_FEATURE, "volatile: use __nv_atomic_load_n and __nv_atomic_store_n", false},
     {"_Atomic", SLRI_K_UNSUPPORTED_FEATURE, "_Atomic: use __nv_atomic_load_n and __nv_atomic_store_n", false},
     {"_Complex", SLRI_K_UNSUPPORTED_TYPE, "complex numbers", false},
     {"__int128", SLRI_K_UNSUPPORTED_TYPE, "__int128", false},
@@ -120,13 +120,16 @@ static uint32_t word_of(const struct slri_token *token)
     return 0;
 }
 
-static const struct slri_type *named_type(const struct slri_unit *unit, const struct slri_token *token, bool *is_const)
+// A typedef's qualifiers are added to `out`.
+static const struct slri_type *named_type(const struct slri_unit *unit, const struct slri_token *token,
+                                          struct slri_specifiers *out)
 {
     if (token->kind != SLRI_TOKEN_NAME)
         return NULL;
     const struct slri_symbol *symbol = slri_lookup(unit, token->text, SLRI_SPACE_NAMES);
     if (symbol) {
-        *is_const |= symbol->kind == SLRI_SYMBOL_TYPEDEF && symbol->is_const;
+        out->is_const |= symbol->kind == SLRI_SYMBOL_TYPEDEF && symbol->is_const;
+        out->is_volatile |= symbol->kind == SLRI_SYMBOL_TYPEDEF && symbol->is_volatile;
         return symbol->kind == SLRI_SYMBOL_TYPEDEF ? symbol->type : NULL;
     }
     for (size_t i = 0; i < COUNT(known_types); i++)
@@ -145,10 +148,10 @@ static bool starts_outlet(const struct slri_unit *unit)
 
 bool slri_starts_type(const struct slri_unit *unit)
 {
-    bool is_const = false;
+    struct slri_specifiers unused = {0};
     const struct slri_token *token = slri_peek(unit);
     return word_of(token) || slri_token_is(token, "struct") || slri_token_is(token, "enum") || starts_outlet(unit) ||
-           named_type(unit, token, &is_const);
+           named_type(unit, token, &unused);
 }
 
 bool slri_is_name(const struct slri_unit *unit)
@@ -184,7 +187,8 @@ static void add_field(struct slri_unit *unit, struct field_list *list, const str
             memcpy(larger, list->field, list->count * sizeof *larger);
         list->field = larger;
     }
-    list->field[list->count++] = (struct slri_field){.name = made->name->text, .type = made->type};
+    list->field[list->count++] =
+        (struct slri_field){.name = made->name->text, .type = made->type, .is_volatile = made->is_volatile};
 }
 
 static bool check_field(struct slri_unit *unit, const struct slri_declarator *made)
@@ -445,8 +449,8 @@ static bool take_specifier(struct slri_unit *unit, struct slri_specifiers *out, 
         out->type = parse_enum(unit);
     } else if (!has_type && starts_outlet(unit)) {
         out->type = parse_outlet(unit);
-    } else if (!has_type && named_type(unit, token, &out->is_const)) {
-        out->type = named_type(unit, slri_advance(unit), &out->is_const);
+    } else if (!has_type && named_type(unit, token, out)) {
+        out->type = named_type(unit, slri_advance(unit), out);
     } else {
         return false;
     }
@@ -479,6 +483,7 @@ bool slri_parse_specifiers(struct slri_unit *unit, struct slri_specifiers *out)
     if (unit->panic)
         return false;
     out->is_const |= (out->words & (SLRI_WORD_CONST | SLRI_WORD_CONSTANT)) != 0;
+    out->is_volatile |= (out->words & SLRI_WORD_VOLATILE) != 0;
     uint32_t set = out->words & SLRI_WORDS_OF_TYPES;
     if (out->type && set)
         SLRI_ERROR(unit, out->where, BAD_TYPE, "two types in one declaration");
@@ -533,9 +538,11 @@ static const struct slri_type *parse_extents(struct slri_unit *unit, const struc
     return make_array(unit, of, (uint64_t)count, where);
 }
 
-static const struct slri_type *make_pointer(struct slri_unit *unit, const struct slri_type *of, bool to_const)
+// To what the declarator is of so far.
+static const struct slri_type *make_pointer(struct slri_unit *unit, const struct slri_type *of,
+                                            const struct slri_declarator *made)
 {
-    const struct slri_type *type = slri_type_pointer(unit->types, of, to_const);
+    const struct slri_type *type = slri_type_pointer(unit->types, of, made->is_const, made->is_volatile);
     if (!type)
         slri_unit_give_up(unit, SLR_NO_MEMORY);
     return type;
@@ -548,8 +555,12 @@ static void parse_stars(struct slri_unit *unit, struct slri_declarator *out)
         if (out->type->kind == SLRI_POINTER)
             SLRI_ERROR(unit, where, POINTER_IN_MEMORY, "a pointer to a pointer");
         else
-            out->type = make_pointer(unit, out->type, out->is_const);
-        out->is_const = out->is_restrict = false;
+            out->type = make_pointer(unit, out->type, out);
+        out->is_const = out->is_restrict = out->is_volatile = false;
+        if (slri_is(unit, "volatile")) {
+            SLRI_ERROR(unit, slri_peek(unit)->where, UNSUPPORTED_FEATURE, "a pointer that is volatile itself");
+            slri_advance(unit);
+        }
         for (uint32_t word; (word = word_of(slri_peek(unit)) & (SLRI_WORD_CONST | SLRI_WORD_RESTRICT)) != 0;) {
             out->is_const |= word == SLRI_WORD_CONST;
             out->is_restrict |= word == SLRI_WORD_RESTRICT;
@@ -566,6 +577,7 @@ static struct slri_symbol *parse_parameter(struct slri_unit *unit)
         return NULL;
     struct slri_symbol *symbol = slri_unit_take(unit, sizeof *symbol);
     *symbol = (struct slri_symbol){.kind = SLRI_SYMBOL_VARIABLE, .type = made.type, .is_const = made.is_const};
+    symbol->is_volatile = made.is_volatile;
     symbol->is_restrict = made.is_restrict;
     symbol->name = made.name ? made.name->text : NULL;
     symbol->where = made.name ? made.name->where : base.where;
@@ -576,8 +588,8 @@ static struct slri_symbol *parse_parameter(struct slri_unit *unit)
         unit->panic = true;
     }
     if (made.type->kind == SLRI_ARRAY) { // as C has it: a pointer to the first element
-        symbol->type = make_pointer(unit, made.type->of, made.is_const);
-        symbol->is_const = false;
+        symbol->type = make_pointer(unit, made.type->of, &made);
+        symbol->is_const = symbol->is_volatile = false;
     } else if (made.type->kind == SLRI_VOID || !slri_type_is_complete(made.type)) {
         SLRI_ERROR(unit, symbol->where, INCOMPLETE_TYPE, "a parameter of the type %s",
                    slri_unit_spell(unit, made.type));
@@ -628,7 +640,7 @@ static void parse_suffix(struct slri_unit *unit, struct slri_declarator *out)
 
 bool slri_parse_declarator(struct slri_unit *unit, const struct slri_specifiers *base, struct slri_declarator *out)
 {
-    *out = (struct slri_declarator){.type = base->type, .is_const = base->is_const};
+    *out = (struct slri_declarator){.type = base->type, .is_const = base->is_const, .is_volatile = base->is_volatile};
     if (slri_enter(unit)) {
         parse_stars(unit, out);
         if (slri_is(unit, "&") || slri_is(unit, "&&")) {

@@ -339,6 +339,7 @@ static inline void same_put(struct same_body *b, const struct slri_instr *in, un
         slri_text_printf(b->out, " imm 0x%llx", (unsigned long long)in->imm);
     if (in->order || in->scope)
         slri_text_printf(b->out, " order %u scope %u", in->order, in->scope);
+    slri_text_puts(b->out, in->is_volatile ? " volatile" : "");
     slri_text_puts(b->out, in->do_while ? " do\n" : "\n");
     for (int part = 0; part < 3; part++)
         if (in->body[part] && in->body[part]->count) {

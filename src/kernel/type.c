@@ -41,11 +41,12 @@ const struct slri_type *slri_type_of(struct slri_types *types, enum slri_kind ki
 
 static const struct slri_type *intern(struct slri_types *types, const struct slri_type *like)
 {
-    uintptr_t mix = (uintptr_t)like->of / 16 + (uintptr_t)like->count * 31 + (uintptr_t)like->is_const + like->kind;
+    uintptr_t mix = (uintptr_t)like->of / 16 + (uintptr_t)like->count * 31 + (uintptr_t)like->is_const + like->kind +
+                    (uintptr_t)like->is_volatile * 7;
     struct derived **chain = &types->bucket[mix % BUCKETS];
     for (struct derived *at = *chain; at; at = at->next)
         if (at->type.kind == like->kind && at->type.of == like->of && at->type.count == like->count &&
-            at->type.is_const == like->is_const)
+            at->type.is_const == like->is_const && at->type.is_volatile == like->is_volatile)
             return &at->type;
     struct derived *made = slri_region_take(types->region, sizeof *made);
     if (!made)
@@ -63,9 +64,11 @@ const struct slri_type *slri_type_array(struct slri_types *types, const struct s
     return intern(types, &like);
 }
 
-const struct slri_type *slri_type_pointer(struct slri_types *types, const struct slri_type *of, bool to_const)
+const struct slri_type *slri_type_pointer(struct slri_types *types, const struct slri_type *of, bool to_const,
+                                          bool to_volatile)
 {
     struct slri_type like = {.kind = SLRI_POINTER, .of = of, .is_const = to_const, .bytes = 8, .align = 8};
+    like.is_volatile = to_volatile;
     return intern(types, &like);
 }
 
@@ -73,7 +76,7 @@ const struct slri_type *slri_type_outlet(struct slri_types *types, const struct 
 {
     struct slri_type like = {.kind = SLRI_STRUCT, .of = message, .name = "ring_to", .align = 1};
     const struct slri_type *unknown = intern(types, &like);
-    return unknown ? slri_type_pointer(types, unknown, false) : NULL;
+    return unknown ? slri_type_pointer(types, unknown, false, false) : NULL;
 }
 
 struct slri_type *slri_type_struct(struct slri_types *types, const char *name)
@@ -180,6 +183,7 @@ void slri_type_spell_to(slri_text *text, const struct slri_type *type)
         slri_text_puts(text, ")");
     } else if (base->kind == SLRI_POINTER) {
         slri_text_puts(text, base->is_const ? "const " : "");
+        slri_text_puts(text, base->is_volatile ? "volatile " : "");
         slri_type_spell_to(text, base->of);
         slri_text_puts(text, " *");
     } else if (base->kind == SLRI_STRUCT) {

@@ -18,7 +18,8 @@ const struct slri_type *slri_type_of(struct slri_types *types, enum slri_kind ki
 
 // `count` 0: an array whose length its initialiser will give. NULL when memory has run out.
 const struct slri_type *slri_type_array(struct slri_types *types, const struct slri_type *of, uint64_t count);
-const struct slri_type *slri_type_pointer(struct slri_types *types, const struct slri_type *of, bool to_const);
+const struct slri_type *slri_type_pointer(struct slri_types *types, const struct slri_type *of, bool to_const,
+                                          bool to_volatile);
 
 // What `ring_to(struct alarm)` is: a way to send messages of that type; a pointer to a type of which nothing is known,
 // so that nothing can be read through it, added to it or stored. NULL when memory has run out.

@@ -198,7 +198,7 @@ static bool value_varies(const struct slri_uniform *u, const struct slri_instr *
     case SLRI_OP_BUILTIN:
         return in->imm <= SLRI_BUILTIN_THREAD_Z;
     case SLRI_OP_LOAD:
-        return varies(u, in->a) || memory_varies(u, in->root);
+        return in->is_volatile || varies(u, in->a) || memory_varies(u, in->root);
     case SLRI_OP_ATOMIC_LOAD:
     case SLRI_OP_ATOMIC_RMW:
     case SLRI_OP_ATOMIC_CAS:

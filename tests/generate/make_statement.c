@@ -71,7 +71,7 @@ static void declare_scalar(maker *m)
 {
     uint32_t type = pick(m, MAKER_TYPES);
     make_begin(m);
-    PUT(m, "%s v%u", maker_types[type].name, m->names);
+    PUT(m, "%s%s v%u", pick(m, 12) == 11 ? "volatile " : "", maker_types[type].name, m->names);
     if (pick(m, 8) < 7) {
         PUT(m, " = ");
         make_any(m, DEPTH);

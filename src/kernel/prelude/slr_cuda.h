@@ -159,11 +159,13 @@ SLRI_FN float __slri_bfma(float a, float b, float c)
 
 #define SLRI_AT(T, p, at) ((T *)((unsigned char *)(p) + (at)))
 #define SLRI_AT_OBJECT(T, x, at) ((T *)((unsigned char *)&(x) + (at)))
-#define SLRI_GET_BOOL(p) (*(const unsigned char *)(p) != 0)
+SLRI_FN unsigned char *slri_byte(bool *p) { return (unsigned char *)p; }
+SLRI_FN volatile unsigned char *slri_byte(volatile bool *p) { return (volatile unsigned char *)p; }
+#define SLRI_GET_BOOL(p) (*slri_byte(p) != 0)
 #define SLRI_GET_F16(p) slri_f16_to_float((p)->bits)
 #define SLRI_GET_BF16(p) slri_bf16_to_float((p)->bits)
 #define SLRI_PUT(p, value) (*(p) = (value))
-#define SLRI_PUT_BOOL(p, value) (*(unsigned char *)(p) = (value) != 0)
+#define SLRI_PUT_BOOL(p, value) (*slri_byte(p) = (value) != 0)
 #define SLRI_PUT_F16(p, value) ((p)->bits = slri_float_to_f16(value))
 #define SLRI_PUT_BF16(p, value) ((p)->bits = slri_float_to_bf16(value))
 #define SLRI_GIVEN_BOOL(x) ((x) != 0)

@@ -642,3 +642,33 @@ __global__ void comparisons_as_indices(const int *a, const int *x, const float *
     bool both = x[i] > 1 && f[i] > 1.0f;
     out[i] = a[(x[i] == 0) & 31] + 3 * a[f[i] > 1.0f] + 9 * a[20 + both] + 27 * a[is_negative(f[i])];
 }
+
+//: volatile_accesses grid=2 block=64 a:i32[128]=small out:i32[128] word:i32[8]=iota flag:u8[4]=iota
+struct flags { volatile int ready; int value; };
+__device__ int twice(volatile int *p)
+{
+    return *p + *p;
+}
+__global__ void volatile_accesses(const int *a, int *out, volatile int *word, volatile unsigned char *flag)
+{
+    __shared__ volatile int part[64];
+    volatile int local = a[threadIdx.x];
+    volatile struct flags f;
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    f.ready = t;
+    part[t] = a[i];
+    __syncthreads();
+    for (int half = 32; half > 0; half /= 2) {
+        volatile int *s = part;
+        if (t < half)
+            s[t] += s[t + half];
+        __syncthreads();
+    }
+    f.ready++;
+    out[i] = part[0] + local * 3 + twice(&local) + f.ready;
+    if (i == 0) {
+        word[0] = word[1] + word[1];
+        flag[0] = flag[3] != 0;
+        *(volatile int *)&word[4] += 5;
+    }
+}
