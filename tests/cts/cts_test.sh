@@ -28,6 +28,12 @@ wrong=$(grep -c WRONG "$folder/planted")
 ((wrong == 2)) || { cat "$folder/planted"; fail "$wrong cases are wrong, not 2"; }
 grep -A 1 'planted/is_listed_and_passes' "$folder/planted" | grep -q 'take the line out' || fail 'a stale line is not told'
 
+# ---- PoCL, where it is: what known.c says of it is so
+if "$cts" --device opencl:0 --filter launch/two > "$folder/opencl" 2>&1 && grep -q 'Portable Computing Language' "$folder/opencl"; then
+    areas='language/*,math/*,atomics/*,barriers/*,warps/*,memory/*,launch/*,streams/*'
+    "$cts" --device opencl:0 --filter "$areas" > "$folder/opencl" || { cat "$folder/opencl"; fail 'PoCL is not as listed'; }
+fi
+
 # ---- the command line
 [[ $("$cts" --list | wc -l) -ge 150 ]] || fail 'fewer than 150 cases'
 status=0

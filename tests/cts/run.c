@@ -106,6 +106,11 @@ slr_status cts_device_open(const char *spec, cts_device *out)
         status = slr_device_get_info(out->device, &out->info);
     if (status != SLR_OK)
         return status;
+    if (strcmp(out->info.backend, "opencl") == 0) { // whose math it is depends on the platform
+        bool is_pocl = strstr(out->info.description, "Portable Computing Language") != NULL;
+        snprintf(out->kind, sizeof out->kind, "opencl/%s", is_pocl ? "pocl" : "other");
+        return SLR_OK;
+    }
     size_t engine = strcspn(out->info.engine, " ,"); // of "compiled by /usr/bin/cc"
     snprintf(out->kind, sizeof out->kind, "%s/%.*s", out->info.backend, (int)(engine < 15 ? engine : 15),
              out->info.engine);
