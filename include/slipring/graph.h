@@ -31,8 +31,18 @@ SLR_API void slr_graph_destroy(slr_graph *graph);
 /// Errors: INVALID (NULL, another device), WRONG_STATE (either is recording).
 SLR_API slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream);
 
-/// Ends the recording. Errors: INVALID (NULL), WRONG_STATE (not recording).
+/// Ends the recording. On a device that can, all of the graph becomes one piece of work for it (on cuda, a CUDA graph).
+/// Threads: as slr_graph_begin.  Blocks: while that is made.  Errors: INVALID (NULL), WRONG_STATE (not recording).
 SLR_API slr_status slr_graph_end(slr_graph *graph);
+
+typedef struct slr_graph_info {
+    uint32_t commands; ///< that are recorded
+    uint32_t as_one;   ///< 1: a launch gives the device all of it by one call, unless it rebinds or is profiled
+    char reason[200];  ///< why not, else ""
+} slr_graph_info;
+
+/// Threads: any, not while it is recorded into.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
+SLR_API slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out);
 
 /// Submits all of it as one: nothing of another submission to the stream comes between. `rebindings` name buffers to
 /// use instead, for this launch, of this device and at least as long, of which as many bytes are used; all at the same

@@ -54,6 +54,7 @@ enum slri_command_op {
     SLRI_DISPATCH, // dispatch: a kernel over a grid
     SLRI_STAMP,    // stamp: the time at which all before it has been done
     SLRI_TASK,     // task: a function of slipring's own, which takes long, keeps no stream from running, and may fail
+    SLRI_LIST,     // list: what list_create made of several
     SLRI_OPS       // how many there are
 };
 
@@ -90,6 +91,7 @@ struct slri_command {
             const struct slri_printer *printer; // NULL: nobody wants it
         } dispatch;
         uint64_t *stamp; // on the clock of slri_now_ns
+        void *list;
         struct {
             slr_status (*function)(void *user);
             void *user;
@@ -378,6 +380,11 @@ struct slri_backend {
     void (*host_destroy)(void *device, void *memory, uint64_t bytes);
     slr_status (*host_pin)(void *device, void *memory, uint64_t bytes);
     void (*host_unpin)(void *device, void *memory);
+    // Optional, both: commands that will be submitted again and again, as one command SLRI_LIST; what they point to
+    // stays until it is destroyed, and nothing of it is in a queue then. Errors: UNSUPPORTED, which says what cannot be
+    // in one.
+    slr_status (*list_create)(void *device, const struct slri_command *command, uint32_t commands, void **list);
+    void (*list_destroy)(void *device, void *list);
     // Optional: before a queue goes; nothing is in it then.
     void (*queue_close)(void *device, struct slri_queue *queue);
     // Optional: kernels (the first two and kernel_prepare), and with all of them ring kernels too.

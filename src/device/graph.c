@@ -5,7 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/observe.h"
 
+#include <stdio.h>
 #include <string.h>
 
 slr_status slr_graph_create(slr_device *device, slr_graph **out)
@@ -22,12 +24,24 @@ slr_status slr_graph_create(slr_device *device, slr_graph **out)
     return SLR_OK;
 }
 
+static void free_lists(slr_graph *graph)
+{
+    for (struct slri_graph_list *each = graph->list; each;) {
+        struct slri_graph_list *before = each->before;
+        if (each->list)
+            graph->device->backend->list_destroy(graph->device->self, each->list);
+        slri_free(graph->device->allocator, each, sizeof *each);
+        each = before;
+    }
+}
+
 void slri_graph_release(void *user)
 {
     slr_graph *graph = user;
     if (!slri_let_go(&graph->holds))
         return;
     slr_device *device = graph->device;
+    free_lists(graph);
     for (uint32_t i = 0; i < graph->settlings; ++i)
         graph->settling[i].settle(graph->settling[i].user);
     for (uint32_t i = 0; i < graph->uses; ++i)
@@ -64,6 +78,40 @@ slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream)
     return free ? SLR_OK : SLRI_FAIL(WRONG_STATE, "slr_graph_begin: the graph or the stream is recording already");
 }
 
+// The commands are what counts: where no list can be made of them, they are submitted as they are, and it is said why.
+static slr_status create_list(slr_graph *graph, void **out)
+{
+    const slr_device *device = graph->device;
+    if (graph->commands == 0)
+        return SLRI_FAIL(UNSUPPORTED, "nothing was recorded");
+    if (!device->backend->list_create)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' takes one command after the other", device->backend->name);
+    return device->backend->list_create(device->self, graph->command, graph->commands, out);
+}
+
+static void make_list(slr_graph *graph)
+{
+    struct slri_graph_list *made = slri_alloc(graph->device->allocator, sizeof *made);
+    slr_status status = made ? create_list(graph, &made->list) : SLRI_FAIL(NO_MEMORY, "no memory for a graph's list");
+    graph->why_not[0] = '\0';
+    if (status != SLR_OK)
+        snprintf(graph->why_not, sizeof graph->why_not, "%s", slr_error_message());
+    if (!made)
+        return; // a list that was made before has not all the commands, but is not used then: why_not
+    made->before = graph->list;
+    graph->list = made;
+}
+
+slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out)
+{
+    if (!graph || !out)
+        return SLRI_FAIL(INVALID, "slr_graph_get_info: %s is NULL", graph ? "out" : "graph");
+    *out = (slr_graph_info){.commands = graph->commands, .as_one = graph->list && !*graph->why_not};
+    snprintf(out->reason, sizeof out->reason, "%s",
+             graph->list || *graph->why_not ? graph->why_not : "nothing was recorded");
+    return SLR_OK;
+}
+
 slr_status slr_graph_end(slr_graph *graph)
 {
     if (!graph)
@@ -72,7 +120,11 @@ slr_status slr_graph_end(slr_graph *graph)
     bool recording = graph->stream != NULL;
     if (recording)
         graph->stream->recording = NULL;
-    graph->stream = NULL;
+    slri_queues_unlock();
+    if (recording)
+        make_list(graph);
+    slri_queues_lock();
+    graph->stream = NULL; // launches may begin
     slri_queues_unlock();
     return recording ? SLR_OK : SLRI_FAIL(WRONG_STATE, "slr_graph_end: the graph is not recording");
 }
@@ -166,8 +218,11 @@ slr_status slri_graph_append(slr_graph *graph, const struct slri_work *work)
 
 static slr_status launch(slr_graph *graph, slr_stream *stream, slr_point *out)
 {
-    struct slri_work work = {.command = graph->command,
-                             .commands = graph->commands,
+    // Watched, each command is timed, and so submitted by itself.
+    bool as_one = graph->list && !*graph->why_not && !slri_is_observed();
+    const struct slri_command one = {.op = SLRI_LIST, .list = as_one ? graph->list->list : NULL};
+    struct slri_work work = {.command = as_one ? &one : graph->command,
+                             .commands = as_one ? 1 : graph->commands,
                              .use = graph->use,
                              .uses = graph->uses,
                              .settle = slri_graph_release,

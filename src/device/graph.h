@@ -19,6 +19,13 @@ struct slri_graph_link {
     uint32_t slot; // of a copy on the device 0: from, 1: to; of a dispatch the parameter; else 0
 };
 
+// What the backend made of the commands, when a recording ended. One that a later recording replaced stays until the
+// graph goes: a launch of it may be in flight.
+struct slri_graph_list {
+    void *list; // NULL: there is none
+    struct slri_graph_list *before;
+};
+
 struct slr_graph {
     slr_device *device;
     uint32_t holds;     // the user's, and one a launch in flight
@@ -28,7 +35,9 @@ struct slr_graph {
     struct slri_graph_link *link;
     struct slri_graph_settling *settling;
     uint32_t commands, command_room, uses, use_room, links, link_room, settlings, settling_room;
-    uint32_t bounds; // parameters of all recorded dispatches
+    struct slri_graph_list *list; // of all commands; NULL: nothing was recorded
+    char why_not[200];            // there is none
+    uint32_t bounds;              // parameters of all recorded dispatches
 };
 
 // Appends the work. From OK on its `settle` is the graph's to call, when it is freed.

@@ -35,7 +35,18 @@ enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, ILLEGAL_ADDR
 
 // ---- objects -------------------------------------------------------------------------------------------------------
 
-enum kind { CONTEXT = 0x51, STREAM, MEMORY, HOST, REGISTERED, MODULE };
+enum kind { CONTEXT = 0x51, STREAM, MEMORY, HOST, REGISTERED, MODULE, GRAPH, EXEC };
+
+// A command that was captured. `parameter`: of a kernel, copies.
+struct node {
+    enum { HTOD, DTOH, DTOD, SET8, SET16, SET32, KERNEL } op;
+    uint64_t to, from;
+    size_t count;
+    uint32_t value, size[7];
+    slri_cu_function function;
+    void *parameter[128];
+    uint32_t parameters;
+};
 
 struct object {
     enum kind kind;
@@ -47,6 +58,9 @@ struct object {
     size_t size;
     struct slri_module *module; // of a module
     struct slri_interp *interp;
+    struct node *node; // of a stream that is captured, a graph, and what is launched of it
+    uint32_t nodes;
+    bool captured;
 };
 
 static struct object primary[FAKE_CUDA_MOST_DEVICES];
@@ -81,8 +95,19 @@ static void *make(enum kind kind, struct object *context)
     return object;
 }
 
+static void free_nodes(struct object *object)
+{
+    for (uint32_t i = 0; i < object->nodes; ++i)
+        for (uint32_t p = 0; p < object->node[i].parameters; ++p)
+            free(object->node[i].parameter[p]);
+    free(object->node);
+    object->node = NULL;
+    object->nodes = 0;
+}
+
 static void drop(struct object *object)
 {
+    free_nodes(object);
     if (object->kind != REGISTERED) // that is the application's
         free(object->bytes);
     slri_interp_destroy(object->interp);
@@ -149,7 +174,7 @@ static int32_t next_command(const char *name, slri_cu_stream stream)
         return error;
     if (!object || object->kind != STREAM || object->context != current())
         return refuse(name, INVALID_VALUE);
-    if (++fake_cuda.commands == fake_cuda.fault_at) {
+    if (!object->captured && ++fake_cuda.commands == fake_cuda.fault_at) {
         current()->gone = ILLEGAL_ADDRESS;
         fake_cuda.failed = "a command";
     }
@@ -509,6 +534,24 @@ static int32_t check_ranges(const char *name, slri_cu_stream stream, slri_cu_poi
     if (error != 0 || !act)                                                                                            \
     return error
 
+// Where the stream is captured: it is put behind what was, instead of done. The parameters' copies are the node's.
+static bool capture(slri_cu_stream stream, const struct node *node)
+{
+    struct object *object = (void *)stream;
+    pthread_mutex_lock(&lock);
+    bool captured = object->captured;
+    if (captured) {
+        object->node = realloc(object->node, (object->nodes + 1) * sizeof *node);
+        object->node[object->nodes++] = *node;
+    }
+    pthread_mutex_unlock(&lock);
+    return captured;
+}
+
+#define CAPTURE(...)                                                                                                   \
+    if (capture(stream, &(struct node){__VA_ARGS__}))                                                                  \
+    return 0
+
 static void *host_of(slri_cu_pointer pointer)
 {
     return (void *)(uintptr_t)pointer;
@@ -517,6 +560,7 @@ static void *host_of(slri_cu_pointer pointer)
 int32_t cuMemcpyHtoDAsync_v2(slri_cu_pointer to, const void *from, size_t bytes, slri_cu_stream stream)
 {
     COMMAND(MemcpyHtoDAsync_v2, to, 0, bytes);
+    CAPTURE(.op = HTOD, .to = to, .from = (uintptr_t)from, .count = bytes);
     count_copy(from);
     memcpy(host_of(to), from, bytes);
     return 0;
@@ -525,6 +569,7 @@ int32_t cuMemcpyHtoDAsync_v2(slri_cu_pointer to, const void *from, size_t bytes,
 int32_t cuMemcpyDtoHAsync_v2(void *to, slri_cu_pointer from, size_t bytes, slri_cu_stream stream)
 {
     COMMAND(MemcpyDtoHAsync_v2, from, 0, bytes);
+    CAPTURE(.op = DTOH, .to = (uintptr_t)to, .from = from, .count = bytes);
     count_copy(to);
     memcpy(to, host_of(from), bytes);
     return 0;
@@ -533,6 +578,7 @@ int32_t cuMemcpyDtoHAsync_v2(void *to, slri_cu_pointer from, size_t bytes, slri_
 int32_t cuMemcpyDtoDAsync_v2(slri_cu_pointer to, slri_cu_pointer from, size_t bytes, slri_cu_stream stream)
 {
     COMMAND(MemcpyDtoDAsync_v2, to, from, bytes);
+    CAPTURE(.op = DTOD, .to = to, .from = from, .count = bytes);
     memcpy(host_of(to), host_of(from), bytes);
     return 0;
 }
@@ -551,18 +597,21 @@ static int32_t fill(slri_cu_pointer to, const void *pattern, size_t size, size_t
 int32_t cuMemsetD8Async(slri_cu_pointer to, unsigned char value, size_t count, slri_cu_stream stream)
 {
     COMMAND(MemsetD8Async, to, 0, count);
+    CAPTURE(.op = SET8, .to = to, .value = value, .count = count);
     return fill(to, &value, 1, count);
 }
 
 int32_t cuMemsetD16Async(slri_cu_pointer to, uint16_t value, size_t count, slri_cu_stream stream)
 {
     COMMAND(MemsetD16Async, to, 0, count * 2);
+    CAPTURE(.op = SET16, .to = to, .value = value, .count = count);
     return fill(to, &value, 2, count);
 }
 
 int32_t cuMemsetD32Async(slri_cu_pointer to, uint32_t value, size_t count, slri_cu_stream stream)
 {
     COMMAND(MemsetD32Async, to, 0, count * 4);
+    CAPTURE(.op = SET32, .to = to, .value = value, .count = count);
     return fill(to, &value, 4, count);
 }
 
@@ -596,7 +645,7 @@ static int32_t synchronize(slri_cu_stream stream)
 {
     struct object *object = (void *)stream;
     int32_t error = next_in_context("StreamSynchronize");
-    if (error == 0 && (!object || object->kind != STREAM || object->context != current()))
+    if (error == 0 && (!object || object->kind != STREAM || object->context != current() || object->captured))
         return refuse("StreamSynchronize", INVALID_VALUE);
     return error;
 }
@@ -728,6 +777,18 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
     LOCKED(prepare_launch(stream, entry, parameter, bound, &module));
     if (error != 0 || !module)
         return error;
+    if (((struct object *)(void *)stream)->captured) {
+        struct node node = {.op = KERNEL,
+                            .function = function,
+                            .size = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes},
+                            .parameters = entry->bindings};
+        for (uint32_t i = 0; i < entry->bindings; ++i) {
+            size_t bytes = entry->binding[i].is_buffer ? sizeof(slri_cu_pointer) : entry->binding[i].type->bytes;
+            node.parameter[i] = memcpy(malloc(bytes), parameter[i], bytes);
+        }
+        capture(stream, &node);
+        return 0;
+    }
     struct slri_grid grid = {.entry = (uint32_t)(entry - module->module->entry),
                              .grid = {grid_x, grid_y, grid_z},
                              .block = {block_x, block_y, block_z},
@@ -744,6 +805,130 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
         pthread_mutex_unlock(&lock);
     }
     return 0;
+}
+
+// ---- graphs --------------------------------------------------------------------------------------------------------
+
+static struct object *stream_here(slri_cu_stream stream)
+{
+    struct object *object = (void *)stream;
+    return object && object->kind == STREAM && object->context == current() ? object : NULL;
+}
+
+static int32_t begin_capture(slri_cu_stream stream, int32_t mode)
+{
+    int32_t error = next_in_context("StreamBeginCapture_v2");
+    struct object *object = error == 0 ? stream_here(stream) : NULL;
+    if (error == 0 && (!object || object->captured || mode != SLRI_CU_CAPTURE_THREAD))
+        return refuse("StreamBeginCapture_v2", INVALID_VALUE);
+    if (error == 0)
+        object->captured = true;
+    return error;
+}
+
+int32_t cuStreamBeginCapture_v2(slri_cu_stream stream, int32_t mode)
+{
+    LOCKED(begin_capture(stream, mode));
+    return error;
+}
+
+// It ends also where the call fails.
+static int32_t end_capture(slri_cu_stream stream, slri_cu_graph *graph)
+{
+    struct object *object = stream_here(stream);
+    *graph = NULL;
+    if (!object || !object->captured)
+        return refuse("StreamEndCapture", INVALID_VALUE);
+    object->captured = false;
+    int32_t error = next_in_context("StreamEndCapture");
+    if (error != 0) {
+        free_nodes(object);
+        return error;
+    }
+    struct object *made = make(GRAPH, current());
+    made->node = object->node;
+    made->nodes = object->nodes;
+    object->node = NULL;
+    object->nodes = 0;
+    *graph = (slri_cu_graph)(void *)made;
+    return 0;
+}
+
+int32_t cuStreamEndCapture(slri_cu_stream stream, slri_cu_graph *graph)
+{
+    LOCKED(end_capture(stream, graph));
+    return error;
+}
+
+static int32_t instantiate(slri_cu_exec *exec, slri_cu_graph graph)
+{
+    struct object *from = (void *)graph;
+    int32_t error = next_in_context("GraphInstantiateWithFlags");
+    if (error != 0)
+        return error;
+    if (!from || from->kind != GRAPH)
+        return refuse("GraphInstantiateWithFlags", INVALID_VALUE);
+    struct object *made = make(EXEC, current());
+    made->node = from->node; // it keeps nothing of the graph, which is never instantiated twice here
+    made->nodes = from->nodes;
+    from->node = NULL;
+    from->nodes = 0;
+    *exec = (slri_cu_exec)(void *)made;
+    return 0;
+}
+
+int32_t cuGraphInstantiateWithFlags(slri_cu_exec *exec, slri_cu_graph graph, uint64_t flags)
+{
+    (void)flags;
+    LOCKED(instantiate(exec, graph));
+    return error;
+}
+
+int32_t cuGraphDestroy(slri_cu_graph graph)
+{
+    LOCKED(drop_from_context("GraphDestroy", graph, GRAPH));
+    return error;
+}
+
+int32_t cuGraphExecDestroy(slri_cu_exec exec)
+{
+    LOCKED(drop_from_context("GraphExecDestroy", exec, EXEC));
+    return error;
+}
+
+static int32_t replay(struct node *n, slri_cu_stream stream)
+{
+    const uint32_t *s = n->size;
+    switch (n->op) {
+    case HTOD:
+        return cuMemcpyHtoDAsync_v2(n->to, host_of(n->from), n->count, stream);
+    case DTOH:
+        return cuMemcpyDtoHAsync_v2(host_of(n->to), n->from, n->count, stream);
+    case DTOD:
+        return cuMemcpyDtoDAsync_v2(n->to, n->from, n->count, stream);
+    case SET8:
+        return cuMemsetD8Async(n->to, (unsigned char)n->value, n->count, stream);
+    case SET16:
+        return cuMemsetD16Async(n->to, (uint16_t)n->value, n->count, stream);
+    case SET32:
+        return cuMemsetD32Async(n->to, n->value, n->count, stream);
+    default:
+        return cuLaunchKernel(n->function, s[0], s[1], s[2], s[3], s[4], s[5], s[6], stream, n->parameter, NULL);
+    }
+}
+
+int32_t cuGraphLaunch(slri_cu_exec exec, slri_cu_stream stream)
+{
+    struct object *object = (void *)exec;
+    LOCKED(next_in_context("GraphLaunch"));
+    if (error == 0 && (!object || object->kind != EXEC)) {
+        LOCKED(refuse("GraphLaunch", INVALID_VALUE));
+        return error;
+    }
+    __atomic_fetch_add(&fake_cuda.graph_launches, 1, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; error == 0 && i < object->nodes; ++i)
+        error = replay(&object->node[i], stream);
+    return error;
 }
 
 // ---- NVRTC ---------------------------------------------------------------------------------------------------------

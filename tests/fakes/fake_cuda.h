@@ -22,15 +22,16 @@ struct fake_cuda {
     uint32_t live;      // objects not yet released: contexts, and what is in them
     uint32_t wrong;     // what the manual forbids: the NULL stream, a call without a context, and the like
     const char *first_wrong;
-    uint32_t contexts;     // that were made of their own, so far
-    uint32_t retained;     // holds on primary ones
-    int32_t last_priority; // of the stream made last
-    uint32_t compilations; // by NVRTC, so far
-    uint32_t most_threads; // of a block, as every kernel says; 0: 1024
-    uint32_t pinned;       // copies between the device and memory of the host that is pinned, so far
-    uint32_t pageable;     // and that is not
-    uint32_t allocations;  // of memory of the device, so far
-    uint32_t separate;     // 1: the device sees mapped memory elsewhere; no managed memory for both at once
+    uint32_t contexts;       // that were made of their own, so far
+    uint32_t retained;       // holds on primary ones
+    int32_t last_priority;   // of the stream made last
+    uint32_t compilations;   // by NVRTC, so far
+    uint32_t most_threads;   // of a block, as every kernel says; 0: 1024
+    uint32_t pinned;         // copies between the device and memory of the host that is pinned, so far
+    uint32_t pageable;       // and that is not
+    uint32_t allocations;    // of memory of the device, so far
+    uint32_t graph_launches; // so far
+    uint32_t separate;       // 1: the device sees mapped memory elsewhere; no managed memory for both at once
 };
 
 #endif

@@ -15,6 +15,8 @@ typedef struct slri_cu_context_object *slri_cu_context;
 typedef struct slri_cu_stream_object *slri_cu_stream;
 typedef struct slri_cu_module_object *slri_cu_module;
 typedef struct slri_cu_function_object *slri_cu_function;
+typedef struct slri_cu_graph_object *slri_cu_graph;
+typedef struct slri_cu_exec_object *slri_cu_exec; // a graph that can be launched
 
 // X(result, name, parameters): what every driver since CUDA 11 has.
 #define SLRI_CU_REQUIRED(X)                                                                                            \
@@ -62,7 +64,13 @@ typedef struct slri_cu_function_object *slri_cu_function;
 
 // What later drivers have; NULL where it is missing.
 #define SLRI_CU_OPTIONAL(X)                                                                                            \
-    X(int32_t, DeviceGetUuid_v2, (unsigned char uuid[16], slri_cu_device)) /* 11.4: tells MIG instances apart */
+    X(int32_t, DeviceGetUuid_v2, (unsigned char uuid[16], slri_cu_device)) /* 11.4: tells MIG instances apart */       \
+    X(int32_t, StreamBeginCapture_v2, (slri_cu_stream, int32_t mode))                                                  \
+    X(int32_t, StreamEndCapture, (slri_cu_stream, slri_cu_graph * graph))                                              \
+    X(int32_t, GraphInstantiateWithFlags, (slri_cu_exec * exec, slri_cu_graph, uint64_t flags)) /* 11.4 */             \
+    X(int32_t, GraphDestroy, (slri_cu_graph))                                                                          \
+    X(int32_t, GraphExecDestroy, (slri_cu_exec))                                                                       \
+    X(int32_t, GraphLaunch, (slri_cu_exec, slri_cu_stream))
 
 struct slri_cu {
 #define SLRI_CU_MEMBER(result, name, parameters) result(*name) parameters;
@@ -93,10 +101,16 @@ struct slri_cu {
     X(712, INVALID)     /* HOST_MEMORY_ALREADY_REGISTERED */                                                           \
     X(713, INTERNAL)    /* HOST_MEMORY_NOT_REGISTERED */                                                               \
     X(801, UNSUPPORTED) /* NOT_SUPPORTED */                                                                            \
-    X(802, NO_DEVICE)   /* SYSTEM_NOT_READY */                                                                         \
-    X(803, NO_DEVICE)   /* SYSTEM_DRIVER_MISMATCH */                                                                   \
-    X(804, NO_DEVICE)   /* COMPAT_NOT_SUPPORTED_ON_DEVICE */                                                           \
-    X(805, NO_DEVICE)   /* MPS_CONNECTION_FAILED */
+    X(900, UNSUPPORTED) /* STREAM_CAPTURE_UNSUPPORTED, and what else may go wrong with a capture */                    \
+    X(901, UNSUPPORTED)                                                                                                \
+    X(905, UNSUPPORTED)                                                                                                \
+    X(906, UNSUPPORTED)                                                                                                \
+    X(907, UNSUPPORTED)                                                                                                \
+    X(908, INTERNAL)                                                                                                   \
+    X(802, NO_DEVICE) /* SYSTEM_NOT_READY */                                                                           \
+    X(803, NO_DEVICE) /* SYSTEM_DRIVER_MISMATCH */                                                                     \
+    X(804, NO_DEVICE) /* COMPAT_NOT_SUPPORTED_ON_DEVICE */                                                             \
+    X(805, NO_DEVICE) /* MPS_CONNECTION_FAILED */
 
 // X(what it is here, number): what is asked of a device.
 #define SLRI_CU_ATTRIBUTES(X)                                                                                          \
@@ -122,6 +136,7 @@ struct slri_cu {
 #define SLRI_CU_NO_DEVICE 100
 #define SLRI_CU_SCHEDULE_YIELD 2u
 #define SLRI_CU_STREAM_NON_BLOCKING 1u
+#define SLRI_CU_CAPTURE_THREAD 1        // what other threads do meanwhile is no matter
 #define SLRI_CU_HOST_PORTABLE 1u        // pinned for all contexts; the same numbers for memory that is registered
 #define SLRI_CU_HOST_MAPPED 2u          // and in the device's address space
 #define SLRI_CU_ATTACH_GLOBAL 1u        // managed memory, for all streams

@@ -91,7 +91,16 @@ void slri_cuda_describe_compiler(char *out, size_t room);
 slr_status slri_cuda_kernel_resources(const struct slri_module *module, const struct slri_entry *entry,
                                       uint32_t capability, slr_resources *out);
 
+// list.c
+slr_status slri_cuda_list_create(void *device, const struct slri_command *command, uint32_t commands, void **list);
+void slri_cuda_list_destroy(void *device, void *list);
+// In the context. `kernel`: the last one in it, or NULL.
+int32_t slri_cuda_list_launch(struct slri_cuda *cuda, slri_cu_stream stream, void *list, const char **kernel);
+
 // stream.c
+slri_cu_stream slri_cuda_own_stream(const struct slri_cuda *cuda); // with own_lock
+// Gives a stream that is captured a command of the device's, in the context.
+slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command);
 slr_status slri_cuda_own_open(struct slri_cuda *cuda);
 void slri_cuda_own_close(struct slri_cuda *cuda);
 slr_status slri_cuda_queue_open(void *device, struct slri_queue *queue);

@@ -206,6 +206,12 @@ static slr_status run_dispatch(struct slri_cuda *cuda, struct slri_cu_queue *que
     return begun(cuda, queue, "LaunchKernel", slri_cuda_launch(cuda, queue->stream, command));
 }
 
+static slr_status run_list(struct slri_cuda *cuda, struct slri_cu_queue *queue, const struct slri_command *command)
+{
+    int32_t error = slri_cuda_list_launch(cuda, queue->stream, command->list, &queue->kernel);
+    return begun(cuda, queue, "GraphLaunch", error);
+}
+
 // ---- commands by their tags ----------------------------------------------------------------------------------------
 
 typedef slr_status run_function(struct slri_cuda *cuda, struct slri_cu_queue *queue,
@@ -213,8 +219,19 @@ typedef slr_status run_function(struct slri_cuda *cuda, struct slri_cu_queue *qu
 
 static run_function *const run_of[SLRI_OPS] = {
     [SLRI_COPY_IN] = run_copy_in, [SLRI_COPY_OUT] = run_copy_out, [SLRI_COPY] = run_move,
-    [SLRI_FILL] = run_fill,       [SLRI_DISPATCH] = run_dispatch,
+    [SLRI_FILL] = run_fill,       [SLRI_DISPATCH] = run_dispatch, [SLRI_LIST] = run_list,
 };
+
+slri_cu_stream slri_cuda_own_stream(const struct slri_cuda *cuda)
+{
+    return cuda->own->stream;
+}
+
+slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command)
+{
+    struct slri_cu_queue queue = {.stream = stream}; // nothing of it runs, so that nothing is waited for
+    return slri_command_moves_nothing(command) ? SLR_OK : run_of[command->op](cuda, &queue, command);
+}
 
 static slr_status run_in_context(struct slri_cuda *cuda, struct slri_cu_queue *queue,
                                  const struct slri_command *command)
