@@ -220,6 +220,9 @@ file(GLOB opencl_drivers /etc/OpenCL/vendors/*.icd)
 if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
     slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent
         --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
+    slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch
+        --device opencl:0?memory=plain&ring=relaunch
+        --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
 endif()
 
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its

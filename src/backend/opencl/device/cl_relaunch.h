@@ -8,10 +8,12 @@
 #define SLR_FIRST (get_local_id(0) == 0)
 #define SLR_COUNTS counts
 #define SLR_MEET() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define SLR_SHARERS SLR_GROUP // of a message's fuel, in equal parts
 #else
 #define SLR_FIRST true
 #define SLR_COUNTS (counts + get_local_id(0) * (1 + SLR_BINDINGS))
 #define SLR_MEET() (void)0
+#define SLR_SHARERS 1
 #endif
 
 // An instance begins anew.
@@ -62,7 +64,7 @@ void slr_relaunch(__global uchar *in, __global uchar *results, __global uchar *s
         call.replies = SLR_COUNTS;
         call.instance = message[RL_INSTANCE];
         call.fault_file = call.fault_line = 0;
-        call.fuel = word[RL_FUEL] | (ulong)word[RL_FUEL + 1] << 32;
+        call.fuel = (word[RL_FUEL] | (ulong)word[RL_FUEL + 1] << 32) / SLR_SHARERS;
         call.dump = dump;
         for (uint i = 0; i < SLR_BINDINGS; ++i) {
             __global const uint *sent = (__global const uint *)(constants + RL_BINDING(i));
