@@ -84,10 +84,18 @@ static json_t *last_json(const ring_stats *from, const ring_stats *to)
     X(failures, failures)                                                                                              \
     X(restarts, restarts)
 
+static const char *mode_name(slr_ring_mode mode)
+{
+    static const char *const names[] = {
+        [SLR_RING_ON_HOST] = "on the host", [SLR_RING_RELAUNCHED] = "relaunched", [SLR_RING_PERSISTENT] = "persistent"};
+    return names[mode];
+}
+
 json_t *ring_stats_json(const char *name, const ring_stats *from, const ring_stats *to)
 {
-    json_t *object = json_pack("{s:s, s:s, s:f}", "ring", name, "state", slr_ring_state_name(to->counts.state),
-                               "seconds", (double)to->counts.running_ns / (double)SECOND_NS);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:f}", "ring", name, "state",
+                               slr_ring_state_name(to->counts.state), "mode", mode_name(to->counts.mode), "mode_reason",
+                               to->counts.mode_reason, "seconds", (double)to->counts.running_ns / (double)SECOND_NS);
 #define ADD(field, count) json_object_set_new(object, #field, json_integer((json_int_t)to->counts.count));
     COUNTS(ADD)
 #undef ADD
@@ -113,7 +121,10 @@ static void print_time(FILE *to, const char *name, uint64_t ns)
 void ring_stats_print(FILE *to, const char *name, const ring_stats *stats)
 {
     const slr_latency *latency = &stats->latency;
+    const char *reason = stats->counts.mode_reason;
     fprintf(to, "ring kernel '%s', %s\n", name, slr_ring_state_name(stats->counts.state));
+    if (stats->counts.mode != SLR_RING_ON_HOST)
+        fprintf(to, "  %s%s%s\n", mode_name(stats->counts.mode), *reason ? ": " : "", reason);
 #define PRINT(field, count)                                                                                            \
     if (stats->counts.count > 0 || #field[0] == 'h')                                                                   \
         fprintf(to, "  %-12s %9" PRIu64 "\n", #field, stats->counts.count);
