@@ -20,7 +20,8 @@ extern "C" {
 /// Threads: the port's owner (NULL is not allowed).  Blocks: until `timeout_ns` for credit, or for an instance to
 /// become idle, where it may evict; longer only in slr_on_evicted.  Owns: nothing (a text is copied). Errors: as
 /// slr_send; INVALID (the ring kernel has no keys or keys of the other sort; a text longer than key_bytes), FULL (the
-/// key is one more than `instances`: names both; or no instance is idle, and not to wait), TIMEOUT.
+/// key is one more than `instances`: names both; or no instance is idle, and not to wait), TIMEOUT, DEVICE_LOST (a new
+/// key's state, in memory that only the device reaches, could not be set).
 SLR_API slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes,
                                 const slr_send_options *options, uint64_t timeout_ns);
 

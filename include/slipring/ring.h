@@ -148,7 +148,8 @@ typedef struct slr_ring_desc {
     slr_on_evicted *on_evicted; ///< gets each key that is evicted, with its state; NULL: they are dropped
     void *evicted_user;
     uint64_t handler_timeout_ns; ///< a handler that runs longer is abandoned: its message faults, the ring kernel
-                                 ///< fails. At least 1,000,000; default none. Costs two clock reads' time and copies of
+                                 ///< fails. At least 1,000,000; default none. On the host alone (slr_ring_mode): a
+                                 ///< device's have `fuel`. Costs two clock reads' time and copies of
                                  ///< the message and its replies
     uint32_t fault_policy;       ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;        ///< of SLR_FAULT_LIMIT: 1 to 65,536; default 10
@@ -224,11 +225,12 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 /// Threads: any.  Blocks: no.  Owns: the caller gets the ring kernel: slr_ring_destroy. Everything in `desc` is copied
 /// but the program and the buffers, which are held. Errors: INVALID (a field out of range: names it, its value and the
 /// range; name taken), NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: names both), UNSUPPORTED (the
-/// device runs no ring kernels), NO_MEMORY.
+/// device runs no ring kernels, or not this one, or not in the mode that it was opened for: says why), NO_MEMORY.
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
 /// Phase 1: takes memory, binds, sets every instance to its initial state. From here on messages are accepted.
-/// Threads: any.  Blocks: no.  Errors: WRONG_STATE (names ring kernel, state and call), NO_MEMORY, SYSTEM.
+/// Threads: any.  Blocks: no; where it is relaunched, for the device's compiler.  Errors: WRONG_STATE (names ring
+/// kernel, state and call), NO_MEMORY, SYSTEM; of a device's compiler COMPILE and UNSUPPORTED; DEVICE_LOST.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
 /// Phase 2: starts handling. From `launched`.  Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE,
