@@ -138,6 +138,9 @@ if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
         set_property(TEST tests/opencl/ring_${name} APPEND PROPERTY ENVIRONMENT
             "SLIPRING_TEST_RING_DEVICE=opencl:0?ring=relaunch")
     endforeach()
+    slipring_register(tests/opencl/soak_relaunch tests_opencl_soak_test)
+    set_property(TEST tests/opencl/soak_relaunch APPEND PROPERTY ENVIRONMENT
+        "SLIPRING_SOAK_DEVICE=opencl:0?memory=plain&ring=relaunch")
     foreach(name batch failure fault ring_send route) # those with kernel handlers, where the host cannot reach states
         slipring_register(tests/opencl/plain_${name} ring_${name}_test)
         set_property(TEST tests/opencl/plain_${name} APPEND PROPERTY ENVIRONMENT
