@@ -130,6 +130,11 @@ foreach(memory "" ?memory=mapped)
         SLIPRING_TEST_DEVICE=cuda:0${memory})
 endforeach()
 
+# Kernels that stay once more, on a driver that is simulated.
+slipring_register(tests/cuda/persistent tests_opencl_persistent_test)
+set_property(TEST tests/cuda/persistent APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
+    SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
+
 # Ring kernels once more, on a device that is no cpu: skipped where there is none.
 if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
     foreach(name batch call claim create dead_letter delivery failure fault keys lifecycle loop overflow overrun port

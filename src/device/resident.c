@@ -21,6 +21,25 @@ static uint32_t acquire(const uint32_t *word)
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
+// What parks looks at `running` behind its word in `parked`, the poller at `parked` behind its word in `running`: both
+// sequentially consistent, so that one of the two sees the other.
+static bool begin_run(struct slri_resident *resident)
+{
+    struct slri_residents *residents = resident->residents;
+    __atomic_fetch_add(&residents->running, 1, __ATOMIC_SEQ_CST);
+    resident->running = true;
+    return __atomic_load_n(&residents->parked, __ATOMIC_SEQ_CST) == 0;
+}
+
+static void end_run(struct slri_resident *resident)
+{
+    if (!resident->running)
+        return;
+    resident->running = false;
+    __atomic_fetch_sub(&resident->residents->running, 1, __ATOMIC_SEQ_CST);
+    slri_futex_wake(&resident->residents->running, INT32_MAX);
+}
+
 static void raise_poller(struct slri_residents *residents)
 {
     __atomic_fetch_add(&residents->rings, 1, __ATOMIC_RELEASE); // what it shall find
@@ -252,7 +271,7 @@ static void give_up_batch(struct slri_shard *shard)
 // The launch has failed, or its kernel has: nothing runs. Where one has run, `had_run`.
 static void lose(struct slri_resident *resident, bool had_run, const char *why)
 {
-    resident->running = false;
+    end_run(resident);
     resident->retry_ns = slri_deadline_after(RETRY_NS);
     for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i) {
         struct slri_resident_record *record = &resident->record[i];
@@ -269,6 +288,10 @@ static void lose(struct slri_resident *resident, bool had_run, const char *why)
 static void launch(struct slri_resident *resident)
 {
     struct slri_resident_table *table = resident->table;
+    if (!begin_run(resident)) {
+        end_run(resident);
+        return;
+    }
     table->entries = 0;
     for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i) {
         struct slri_resident_record *record = &resident->record[i];
@@ -279,8 +302,7 @@ static void launch(struct slri_resident *resident)
     table->launch = ++resident->launches;
     table->most_idle = MOST_IDLE_PASSES;
     resident->looks = 0;
-    resident->running = resident->ops->launch(resident) == SLR_OK;
-    if (!resident->running)
+    if (resident->ops->launch(resident) != SLR_OK)
         lose(resident, false, slr_error_message());
 }
 
@@ -315,13 +337,14 @@ static void watch_group(struct slri_resident *resident)
     bool gone = has_gone(resident);
     watch_all(resident); // behind `gone`: its last words
     if (gone) {
-        resident->running = false;
+        end_run(resident);
         for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i)
             if (resident->record[i].shard)
                 tell_state(resident, &resident->record[i]);
         return;
     }
-    if (__atomic_load_n(&resident->incoming, __ATOMIC_RELAXED) || !has_shards(resident))
+    if (__atomic_load_n(&resident->incoming, __ATOMIC_RELAXED) || !has_shards(resident) ||
+        __atomic_load_n(&resident->residents->parked, __ATOMIC_RELAXED))
         ask_to_end(resident);
     if (++resident->looks % LOOKS_A_QUESTION != 0)
         return;
@@ -380,9 +403,12 @@ static void retire(struct slri_residents *residents)
     }
 }
 
+static _Thread_local bool is_poller;
+
 static void poll(void *arg)
 {
     struct slri_residents *residents = arg;
+    is_poller = true;
     while (!__atomic_load_n(&residents->stop, __ATOMIC_ACQUIRE)) {
         uint32_t rings = acquire(&residents->rings);
         bool soon = false;
@@ -418,6 +444,35 @@ static slr_status start_poller(struct slri_residents *residents)
     residents->started = residents->started || status == SLR_OK;
     slri_mutex_unlock(&residents->lock);
     return status;
+}
+
+slr_status slri_residents_park(struct slri_residents *residents)
+{
+    uint64_t deadline_ns = slri_deadline_after(END_NS);
+    __atomic_fetch_add(&residents->parked, 1, __ATOMIC_SEQ_CST); // begin_run says why
+    uint32_t running = __atomic_load_n(&residents->running, __ATOMIC_SEQ_CST);
+    if (running == 0)
+        return SLR_OK;
+    if (is_poller) { // it would wait for itself
+        slri_residents_resume(residents);
+        return SLRI_FAIL(WRONG_STATE, "the poller cannot wait for kernels to end");
+    }
+    __atomic_fetch_add(&residents->pauses, 1, __ATOMIC_RELAXED);
+    raise_poller(residents);
+    while (running != 0 && !slri_passed(deadline_ns)) {
+        slri_futex_wait(&residents->running, running, deadline_ns);
+        running = __atomic_load_n(&residents->running, __ATOMIC_ACQUIRE); // what the poller saw end
+    }
+    if (running == 0)
+        return SLR_OK;
+    slri_residents_resume(residents);
+    return SLRI_FAIL(TIMEOUT, "%u groups of kernels that stay have not ended within 2 s", running);
+}
+
+void slri_residents_resume(struct slri_residents *residents)
+{
+    if (__atomic_sub_fetch(&residents->parked, 1, __ATOMIC_SEQ_CST) == 0)
+        raise_poller(residents);
 }
 
 slr_status slri_resident_open(struct slri_residents *residents, struct slri_resident *resident)

@@ -61,6 +61,9 @@ struct slri_residents {
     bool started;
     uint32_t rings; // futex: raised for the poller to look now
     uint32_t stop;
+    uint32_t parked;  // atomic: by how many: none is launched, and those that run are told to end
+    uint32_t running; // futex: groups that run, or are about to be launched
+    uint32_t pauses;  // atomic: times that a group was kept from running
     struct slri_resident *added;
     struct slri_resident *first; // the poller's
 };
@@ -68,6 +71,12 @@ struct slri_residents {
 void slri_residents_init(struct slri_residents *residents);
 // Ends the poller; nothing is given to it any more.
 void slri_residents_close(struct slri_residents *residents);
+
+// Keeps all groups from running, until as many calls of resume: for calls of the vendor's that a kernel that stays
+// would keep waiting. Not for the poller. Returns when none runs. Errors: TIMEOUT (a group has not ended after 2 s;
+// they go on, and resume is not to be called).
+slr_status slri_residents_park(struct slri_residents *residents);
+void slri_residents_resume(struct slri_residents *residents);
 
 // `resident` is all zero but for `ops` and `handler`. Makes its table, and makes it known to the poller.
 slr_status slri_resident_open(struct slri_residents *residents, struct slri_resident *resident);

@@ -36,6 +36,7 @@ static void driver_without_a_GPU_says_what_hides_it(void **state)
     refuses(slr_device_open("cuda:0", NULL, &device), NO_DEVICE, "shows no GPU with CUDA_VISIBLE_DEVICES='7'");
     unsetenv("CUDA_VISIBLE_DEVICES");
     assert_string_equal(getenv("CUDA_MODULE_LOADING"), "EAGER");
+    assert_string_equal(getenv("CUDA_DEVICE_MAX_CONNECTIONS"), "32");
 }
 
 // ---- which device, and what it is ----------------------------------------------------------------------------------
@@ -85,10 +86,10 @@ static void device_says_what_it_is(void **state)
     assert_string_equal(info.description, "Fake GPU 0, compute capability 9.0, driver for CUDA 13.0");
     assert_string_equal(info.features,
                         "sm=9.0 sms=132 warp=32 registers=65536 shared_bytes=232448 l2_bytes=52428800 clock_mhz=1980 "
-                        "memory_mhz=2619 bus_bits=5120 copy_engines=3 cooperative id=GPU-" FIRST);
-    assert_string_equal(info.notes, "CUDA_MODULE_LOADING=EAGER; NVRTC 13.0");
+                        "memory_mhz=2619 bus_bits=5120 copy_engines=3 cooperative blocks_that_stay=66 id=GPU-" FIRST);
+    assert_string_equal(info.notes, "CUDA_MODULE_LOADING=EAGER, CUDA_DEVICE_MAX_CONNECTIONS=32; NVRTC 13.0");
     assert_int_equal(info.kernels, 1);
-    assert_int_equal(info.ring_kernels, 0);
+    assert_int_equal(info.ring_kernels, 1);
     assert_int_equal(info.compute_units, 132);
     assert_int_equal(info.memory_bytes, 1 << 30);
     assert_int_equal(info.unified_memory, 0);

@@ -3,17 +3,21 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fake_cuda.h"
 
+#include "abi/mailbox.h"
 #include "backend/cuda/api.h"
 #include "backend/cuda/nvrtc.h"
+#include "device/resident_layout.h"
 #include "kernel/grid.h"
 #include "kernel/interpreter.h"
 #include "kernel/kernel.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct fake_cuda fake_cuda = {.devices = 2, .error = 2};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of all below, but not of what memory holds
@@ -61,6 +65,9 @@ struct object {
     struct node *node; // of a stream that is captured, a graph, and what is launched of it
     uint32_t nodes;
     bool captured;
+    char *text;        // of a module: its source
+    bool stays;        // of a module: it has the loop of a kernel that stays
+    struct stay *stay; // of a stream: the kernel that runs in it, or NULL
 };
 
 static struct object primary[FAKE_CUDA_MOST_DEVICES];
@@ -95,6 +102,8 @@ static void *make(enum kind kind, struct object *context)
     return object;
 }
 
+static void end_stay(struct object *stream, bool by_force);
+
 static void free_nodes(struct object *object)
 {
     for (uint32_t i = 0; i < object->nodes; ++i)
@@ -108,8 +117,11 @@ static void free_nodes(struct object *object)
 static void drop(struct object *object)
 {
     free_nodes(object);
+    if (object->stay)
+        end_stay(object, true);
     if (object->kind != REGISTERED) // that is the application's
         free(object->bytes);
+    free(object->text);
     slri_interp_destroy(object->interp);
     slri_module_destroy(object->module);
     object->kind = 0;
@@ -135,10 +147,133 @@ static int32_t drop_from_context(const char *name, void *handle, enum kind kind)
 
 static void drop_all(struct object *context)
 {
+    for (struct object *o = context->first; o; o = o->next) // before the memory that they use
+        if (o->stay)
+            end_stay(o, true);
     while (context->first) {
         struct object *object = context->first;
         context->first = object->next;
         drop(object);
+    }
+}
+
+// ---- kernels that stay ---------------------------------------------------------------------------------------------
+//
+// The loop that NVRTC gets, as C. The real thing is C++ with CUDA's words; these are theirs here.
+
+static __thread struct stay_block {
+    struct stay *stay;
+    struct slri_interp_thread *thread;
+    uint32_t number;
+} * block;
+
+struct slr_blocks {
+    uint32_t idle, ended, ending;
+};
+
+struct stay {
+    struct slr_blocks blocks;
+    struct object *module;
+    uint32_t grid, entry, live; // live: atomic
+    void *table;
+    struct stay_block block[64];
+    pthread_t thread[64];
+};
+
+#define SLR_KERNEL static void
+#define SLR_FN static
+#define SLR_SHARED
+#define SLR_BLOCKS (&block->stay->blocks)
+#define SLR_CALL(call) handle(call)
+// The line that a line of emitted text came from.
+static uint32_t users_line(const char *text, uint32_t line)
+{
+    uint32_t is = 0;
+    for (; line != 0 && *text; --line) {
+        unsigned said;
+        is = sscanf(text, "#line %u", &said) == 1 ? said - 1 : is + 1;
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return is;
+}
+
+// Where it faults is told as it lies in the text that was read again; the user's source is one file here.
+static uint32_t handle(struct slri_call *call)
+{
+    uint32_t fault = slri_interp_handler(block->thread, call);
+    call->fault_file = 0;
+    call->fault_line = users_line(block->stay->module->text, call->fault_line);
+    return fault;
+}
+#define blockIdx ((struct { uint32_t x; }){block->number})
+#define gridDim ((struct { uint32_t x; }){block->stay->grid})
+#define __nanosleep(ns) sched_yield() // a thread a block, and few cores
+#include "backend/cuda/device/cu_resident.h"
+#undef blockIdx
+#undef gridDim
+
+static void *run_block(void *arg)
+{
+    block = arg;
+    slr_stay(block->stay->table);
+    // Release: all that it did, for who finds that it has gone.
+    if (__atomic_sub_fetch(&block->stay->live, 1, __ATOMIC_ACQ_REL) == 0)
+        __atomic_fetch_sub(&fake_cuda.staying, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+// By force, its last words stay unsaid, as when a context goes.
+static void end_stay(struct object *stream, bool by_force)
+{
+    struct stay *stay = stream->stay;
+    if (by_force && __atomic_load_n(&stay->live, __ATOMIC_ACQUIRE) != 0) {
+        __atomic_fetch_add(&stay->blocks.ended, 1000, __ATOMIC_RELAXED);
+        __atomic_store_n(&stay->blocks.ending, 1, __ATOMIC_RELEASE);
+    }
+    for (uint32_t i = 0; i < stay->grid; ++i) {
+        pthread_join(stay->thread[i], NULL);
+        slri_interp_thread_destroy(stay->block[i].thread);
+    }
+    free(stay);
+    stream->stay = NULL;
+}
+
+static bool stays(const struct object *stream)
+{
+    return stream->stay && __atomic_load_n(&stream->stay->live, __ATOMIC_ACQUIRE) != 0;
+}
+
+static void begin_stay(struct object *stream, struct object *module, uint32_t grid, void *table)
+{
+    struct stay *stay = calloc(1, sizeof *stay);
+    stay->module = module;
+    stay->grid = stay->live = grid;
+    stay->table = table;
+    while (module->module->entry[stay->entry].kind == SLRI_ENTRY_KERNEL)
+        ++stay->entry;
+    stream->stay = stay;
+    ++fake_cuda.stayed;
+    __atomic_fetch_add(&fake_cuda.staying, 1, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < grid; ++i) {
+        stay->block[i] = (struct stay_block){.stay = stay, .number = i};
+        if (slri_interp_thread_create(module->interp, stay->entry, &stay->block[i].thread) != SLR_OK ||
+            pthread_create(&stay->thread[i], NULL, run_block, &stay->block[i]) != 0)
+            abort();
+    }
+}
+
+// Of calls that wait for all kernels on a GPU. Without the lock.
+static void wait_for_stays(const char *name)
+{
+    for (int ms = 0; __atomic_load_n(&fake_cuda.staying, __ATOMIC_ACQUIRE) != 0; ++ms) {
+        if (ms == 500) {
+            pthread_mutex_lock(&lock);
+            refuse(name, 0);
+            pthread_mutex_unlock(&lock);
+            return;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
 }
 
@@ -165,6 +300,15 @@ static int32_t next_in_context(const char *name)
     return current() ? current()->gone : refuse(name, INVALID_CONTEXT);
 }
 
+// With it go the kernels that stay.
+static void lose_context(struct object *context, int32_t error)
+{
+    context->gone = error;
+    for (struct object *o = context->first; o; o = o->next)
+        if (o->stay)
+            end_stay(o, true);
+}
+
 // A command to a stream; one may fault, which is told only later.
 static int32_t next_command(const char *name, slri_cu_stream stream)
 {
@@ -175,7 +319,7 @@ static int32_t next_command(const char *name, slri_cu_stream stream)
     if (!object || object->kind != STREAM || object->context != current())
         return refuse(name, INVALID_VALUE);
     if (!object->captured && ++fake_cuda.commands == fake_cuda.fault_at) {
-        current()->gone = ILLEGAL_ADDRESS;
+        lose_context(current(), ILLEGAL_ADDRESS);
         fake_cuda.failed = "a command";
     }
     return 0;
@@ -276,6 +420,10 @@ int32_t cuDeviceGetAttribute(int32_t *value, int32_t attribute, slri_cu_device d
                    {41, 1},       {89, 1},    {82, 65536},    {95, 1},       {97, 232448}};
     (void)device;
     CALL(DeviceGetAttribute);
+    if (fake_cuda.no_cooperative && attribute == 95) {
+        *value = 0;
+        return 0;
+    }
     if (fake_cuda.separate && (attribute == 41 || attribute == 89)) {
         *value = 0;
         return 0;
@@ -405,12 +553,14 @@ static int32_t allocate(const char *name, enum kind kind, slri_cu_pointer *memor
 
 int32_t cuMemAlloc_v2(slri_cu_pointer *memory, size_t bytes)
 {
+    wait_for_stays("MemAlloc_v2");
     LOCKED(allocate("MemAlloc_v2", MEMORY, memory, bytes));
     return error;
 }
 
 int32_t cuMemAllocManaged(slri_cu_pointer *memory, size_t bytes, uint32_t flags)
 {
+    wait_for_stays("MemAllocManaged");
     LOCKED(flags == SLRI_CU_ATTACH_GLOBAL ? allocate("MemAllocManaged", MEMORY, memory, bytes)
                                           : refuse("MemAllocManaged", INVALID_VALUE));
     return error;
@@ -429,6 +579,7 @@ static struct object *piece_of(slri_cu_pointer from, size_t bytes)
 
 int32_t cuMemFree_v2(slri_cu_pointer memory)
 {
+    wait_for_stays("MemFree_v2");
     pthread_mutex_lock(&lock);
     struct object *piece = current() ? piece_of(memory, 1) : NULL;
     bool whole = piece && (uintptr_t)piece->bytes == memory;
@@ -452,6 +603,7 @@ static struct object *pinned_at(const void *memory)
 
 int32_t cuMemHostAlloc(void **memory, size_t bytes, uint32_t flags)
 {
+    wait_for_stays("MemHostAlloc");
     slri_cu_pointer made = 0;
     LOCKED(flags == HOST_FLAGS ? allocate("MemHostAlloc", HOST, &made, bytes) : refuse("MemHostAlloc", INVALID_VALUE));
     *memory = (void *)(uintptr_t)made;
@@ -466,6 +618,7 @@ static int32_t let_go_of(const char *name, enum kind kind, void *memory)
 
 int32_t cuMemFreeHost(void *memory)
 {
+    wait_for_stays("MemFreeHost");
     LOCKED(let_go_of("MemFreeHost", HOST, memory));
     return error;
 }
@@ -487,12 +640,14 @@ static int32_t pin(void *memory, size_t bytes, uint32_t flags)
 
 int32_t cuMemHostRegister_v2(void *memory, size_t bytes, uint32_t flags)
 {
+    wait_for_stays("MemHostRegister_v2");
     LOCKED(pin(memory, bytes, flags));
     return error;
 }
 
 int32_t cuMemHostUnregister(void *memory)
 {
+    wait_for_stays("MemHostUnregister");
     LOCKED(let_go_of("MemHostUnregister", REGISTERED, memory));
     return error;
 }
@@ -656,7 +811,25 @@ int32_t cuStreamSynchronize(slri_cu_stream stream)
     return error;
 }
 
+// Of a stream with a kernel in it that stays: whether that has ended.
+static int32_t query(slri_cu_stream stream)
+{
+    struct object *object = (void *)stream;
+    int32_t error = next_in_context("StreamQuery");
+    if (error == 0 && (!object || object->kind != STREAM || object->context != current()))
+        return refuse("StreamQuery", INVALID_VALUE);
+    return error != 0 ? error : stays(object) ? SLRI_CU_NOT_READY : 0;
+}
+
+int32_t cuStreamQuery(slri_cu_stream stream)
+{
+    LOCKED(query(stream));
+    return error;
+}
+
 // ---- modules: a cubin is a mark, its length and the emitted source -------------------------------------------------
+
+extern const char slri_embedded_cu_resident_h[];
 
 #define MARK "fake cubin"
 
@@ -684,17 +857,21 @@ static int32_t load_module(slri_cu_module *module, const struct cubin *cubin)
     struct object *made = make(MODULE, current());
     *module = (slri_cu_module)(void *)made;
     made->module = read_source(cubin->text);
+    made->text = strdup(cubin->text);
+    made->stays = strstr(cubin->text, slri_embedded_cu_resident_h) != NULL; // as it is, to the letter
     return made->module && slri_interp_create(made->module, &made->interp) == SLR_OK ? 0 : 200;
 }
 
 int32_t cuModuleLoadData(slri_cu_module *module, const void *image)
 {
+    wait_for_stays("ModuleLoadData");
     LOCKED(load_module(module, image));
     return error;
 }
 
 int32_t cuModuleUnload(slri_cu_module module)
 {
+    wait_for_stays("ModuleUnload");
     LOCKED(drop_from_context("ModuleUnload", module, MODULE));
     return error;
 }
@@ -708,7 +885,9 @@ int32_t cuModuleGetFunction(slri_cu_function *function, slri_cu_module module, c
         return error;
     const struct slri_entry *entry = slri_module_entry(object->module, name);
     *function = (slri_cu_function)(uintptr_t)entry;
-    return entry ? 0 : 500;
+    if (object->stays && strcmp(name, "slr_stay") == 0)
+        *function = (slri_cu_function)(void *)object; // what is not of its source
+    return *function ? 0 : 500;
 }
 
 int32_t cuFuncGetAttribute(int32_t *value, int32_t attribute, slri_cu_function function)
@@ -766,6 +945,9 @@ static int32_t prepare_launch(slri_cu_stream stream, const struct slri_entry *en
     return 0;
 }
 
+static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t grid, slri_cu_stream stream,
+                           void **parameter);
+
 int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
                        uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, slri_cu_stream stream,
                        void **parameter, void **extra)
@@ -774,6 +956,10 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
     struct slri_bound bound[128];
     struct object *module = NULL;
     (void)extra;
+    if (fake_cuda.no_cooperative && *(const uint32_t *)(const void *)function == MODULE) {
+        LOCKED(launch_stay("LaunchKernel", function, grid_x, stream, parameter));
+        return error;
+    }
     LOCKED(prepare_launch(stream, entry, parameter, bound, &module));
     if (error != 0 || !module)
         return error;
@@ -801,7 +987,7 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
         return INVALID_VALUE;
     if (end.fault != SLRI_FAULT_NONE) {
         pthread_mutex_lock(&lock);
-        current()->gone = end.fault == SLRI_FAULT_ACCESS ? ILLEGAL_ADDRESS : LAUNCH_FAILED;
+        lose_context(current(), end.fault == SLRI_FAULT_ACCESS ? ILLEGAL_ADDRESS : LAUNCH_FAILED);
         pthread_mutex_unlock(&lock);
     }
     return 0;
@@ -928,6 +1114,46 @@ int32_t cuGraphLaunch(slri_cu_exec exec, slri_cu_stream stream)
     __atomic_fetch_add(&fake_cuda.graph_launches, 1, __ATOMIC_RELAXED);
     for (uint32_t i = 0; error == 0 && i < object->nodes; ++i)
         error = replay(&object->node[i], stream);
+    return error;
+}
+
+static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t grid, slri_cu_stream stream,
+                           void **parameter)
+{
+    struct object *object = (void *)stream, *module = (void *)function;
+    int32_t error = next_command(name, stream);
+    if (error != 0)
+        return error;
+    if (current()->gone != 0)
+        return 0;
+    struct object *o = current()->first;
+    while (o && o != module)
+        o = o->next;
+    if (!o || o->kind != MODULE || !o->stays || grid == 0 || grid > 64 || stays(object))
+        return refuse(name, INVALID_VALUE);
+    if (object->stay)
+        end_stay(object, false);
+    begin_stay(object, o, grid, *(void **)parameter[0]);
+    return 0;
+}
+
+int32_t cuLaunchCooperativeKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z,
+                                  uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes,
+                                  slri_cu_stream stream, void **parameter)
+{
+    bool one = grid_y == 1 && grid_z == 1 && block_x == 1 && block_y == 1 && block_z == 1 && shared_bytes == 0;
+    LOCKED(one && !fake_cuda.no_cooperative
+               ? launch_stay("LaunchCooperativeKernel", function, grid_x, stream, parameter)
+               : refuse("LaunchCooperativeKernel", INVALID_VALUE));
+    return error;
+}
+
+int32_t cuOccupancyMaxActiveBlocksPerMultiprocessor(int32_t *blocks, slri_cu_function function, int32_t block_threads,
+                                                    size_t shared_bytes)
+{
+    LOCKED(next_in_context("OccupancyMaxActiveBlocksPerMultiprocessor"));
+    (void)function, (void)block_threads, (void)shared_bytes;
+    *blocks = 32;
     return error;
 }
 

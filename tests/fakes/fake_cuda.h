@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libcuda and an NVRTC in one, with devices of their own making. They do what they are told in the thread that tells
 // them, check what they are given as the manuals say, count what is alive, and fail on demand. A cubin is the emitted
-// source: our front end reads it again, our interpreter runs it. A test that has the library loaded, by
-// SLIPRING_CUDA_LIB and SLIPRING_NVRTC_LIB, reaches these words by its function fake_cuda_words().
+// source: our front end reads it again, our interpreter runs it. A kernel that stays runs in a thread a block: its loop
+// is the text that NVRTC gets, compiled as C, its handler is interpreted. What would wait for such a kernel on a GPU
+// waits here, too, and is wrong where it waits for long. A test that has the library loaded, by SLIPRING_CUDA_LIB and
+// SLIPRING_NVRTC_LIB, reaches these words by its function fake_cuda_words().
 #ifndef TESTS_FAKES_FAKE_CUDA_H
 #define TESTS_FAKES_FAKE_CUDA_H
 
@@ -31,6 +33,9 @@ struct fake_cuda {
     uint32_t pageable;       // and that is not
     uint32_t allocations;    // of memory of the device, so far
     uint32_t graph_launches; // so far
+    uint32_t staying;        // kernels that run in threads of their own, now
+    uint32_t stayed;         // and that were launched, so far
+    uint32_t no_cooperative; // 1: the devices have no cooperative launches
     uint32_t separate;       // 1: the device sees mapped memory elsewhere; no managed memory for both at once
 };
 

@@ -53,6 +53,7 @@ typedef struct slri_cu_exec_object *slri_cu_exec; // a graph that can be launche
     X(int32_t, StreamCreateWithPriority, (slri_cu_stream * stream, uint32_t flags, int32_t priority))                  \
     X(int32_t, StreamDestroy_v2, (slri_cu_stream))                                                                     \
     X(int32_t, StreamSynchronize, (slri_cu_stream))                                                                    \
+    X(int32_t, StreamQuery, (slri_cu_stream))                                                                          \
     X(int32_t, ModuleLoadData, (slri_cu_module * module, const void *image))                                           \
     X(int32_t, ModuleUnload, (slri_cu_module))                                                                         \
     X(int32_t, ModuleGetFunction, (slri_cu_function * function, slri_cu_module, const char *name))                     \
@@ -60,7 +61,12 @@ typedef struct slri_cu_exec_object *slri_cu_exec; // a graph that can be launche
     X(int32_t, FuncSetAttribute, (slri_cu_function, int32_t attribute, int32_t value))                                 \
     X(int32_t, LaunchKernel,                                                                                           \
       (slri_cu_function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y,        \
-       uint32_t block_z, uint32_t shared_bytes, slri_cu_stream, void **parameter, void **extra))
+       uint32_t block_z, uint32_t shared_bytes, slri_cu_stream, void **parameter, void **extra))                       \
+    X(int32_t, LaunchCooperativeKernel,                                                                                \
+      (slri_cu_function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y,        \
+       uint32_t block_z, uint32_t shared_bytes, slri_cu_stream, void **parameter))                                     \
+    X(int32_t, OccupancyMaxActiveBlocksPerMultiprocessor,                                                              \
+      (int32_t * blocks, slri_cu_function, int32_t block_threads, size_t shared_bytes))
 
 // What later drivers have; NULL where it is missing.
 #define SLRI_CU_OPTIONAL(X)                                                                                            \
@@ -98,6 +104,7 @@ struct slri_cu {
     X(400, INTERNAL)    /* INVALID_HANDLE */                                                                           \
     X(500, NOT_FOUND)   /* NOT_FOUND */                                                                                \
     X(701, UNSUPPORTED) /* LAUNCH_OUT_OF_RESOURCES */                                                                  \
+    X(720, UNSUPPORTED) /* COOPERATIVE_LAUNCH_TOO_LARGE */                                                             \
     X(712, INVALID)     /* HOST_MEMORY_ALREADY_REGISTERED */                                                           \
     X(713, INTERNAL)    /* HOST_MEMORY_NOT_REGISTERED */                                                               \
     X(801, UNSUPPORTED) /* NOT_SUPPORTED */                                                                            \
@@ -134,6 +141,7 @@ struct slri_cu {
 
 #define SLRI_CU_SUCCESS 0
 #define SLRI_CU_NO_DEVICE 100
+#define SLRI_CU_NOT_READY 600 // no failure: what was asked about is not done
 #define SLRI_CU_SCHEDULE_YIELD 2u
 #define SLRI_CU_STREAM_NON_BLOCKING 1u
 #define SLRI_CU_CAPTURE_THREAD 1        // what other threads do meanwhile is no matter

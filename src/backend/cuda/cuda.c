@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/ring_mode.h"
 #include "device/spec.h"
 #include "kernel/cache.h"
 
@@ -55,6 +56,12 @@ slr_status slri_cuda_check(struct slri_cuda *cuda, const char *call, const char 
     return say_lost(cuda);
 }
 
+void slri_cuda_lose(struct slri_cuda *cuda, const char *why)
+{
+    slri_fail(SLR_DEVICE_LOST, "device '%s': %s", cuda->name, why);
+    note_loss(cuda, NULL);
+}
+
 slr_status slri_cuda_enter(struct slri_cuda *cuda)
 {
     if (__atomic_load_n(&cuda->lost, __ATOMIC_RELAXED)) // who comes before it hears it from the driver
@@ -93,10 +100,11 @@ static slr_status choose_memory(struct slri_cuda *cuda, const struct slri_spec *
 
 static slr_status find(struct slri_cuda *cuda, const struct slri_spec *spec)
 {
-    static const char *const known[] = {"context", "memory", NULL};
+    static const char *const known[] = {"context", "memory", "ring", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
     SLRI_TRY(choose_context(cuda, spec));
     SLRI_TRY(choose_memory(cuda, spec));
+    SLRI_TRY(slri_ring_mode_choose(spec, cuda->name, &cuda->ring_mode));
     SLRI_TRY(slri_cu_load(&cuda->cu));
     SLRI_TRY(slri_cu_find_device(cuda->cu, spec, &cuda->device));
     SLRI_TRY(slri_cu_ask(cuda->cu, cuda->name, cuda->device, &cuda->facts));
@@ -184,6 +192,7 @@ static slr_status cuda_open(const struct slri_spec *spec, const slr_allocator *a
         return status;
     }
     slri_queue_pool_init(&cuda->pool, MOST_STREAM_THREADS, cuda->allocator);
+    slri_cuda_rings_open(cuda);
     *device = cuda;
     return SLR_OK;
 }
@@ -200,6 +209,7 @@ static void free_bounce(struct slri_cuda *cuda)
 static void cuda_close(void *device)
 {
     struct slri_cuda *cuda = device;
+    slri_cuda_rings_close(cuda);
     slri_queue_pool_stop(&cuda->pool);
     slri_cuda_own_close(cuda);
     free_bounce(cuda);
@@ -209,8 +219,9 @@ static void cuda_close(void *device)
 
 // ---- description ---------------------------------------------------------------------------------------------------
 
-static void describe_features(const struct slri_cu_facts *facts, char *out, size_t room)
+static void describe_features(const struct slri_cuda *cuda, char *out, size_t room)
 {
+    const struct slri_cu_facts *facts = &cuda->facts;
     snprintf(out, room, "sm=%d.%d sms=%d warp=%d registers=%d shared_bytes=%d l2_bytes=%d", facts->major, facts->minor,
              facts->multiprocessors, facts->warp, facts->registers, facts->shared_most, facts->l2_bytes);
     const struct {
@@ -223,22 +234,33 @@ static void describe_features(const struct slri_cu_facts *facts, char *out, size
     for (size_t i = 0; i < sizeof number / sizeof *number; ++i)
         if (number[i].value > 0)
             snprintf(out + strlen(out), room - strlen(out), " %s=%d", number[i].name, number[i].value);
-    snprintf(out + strlen(out), room - strlen(out), "%s%s id=%s", facts->cooperative ? " cooperative" : "",
-             facts->time_limit ? " time_limit" : "", facts->id);
+    snprintf(out + strlen(out), room - strlen(out), "%s%s blocks_that_stay=%u id=%s",
+             facts->cooperative ? " cooperative" : "", facts->time_limit ? " time_limit" : "", cuda->most_blocks,
+             facts->id);
 }
 
 static void describe_name(const struct slri_cuda *cuda, char *out, size_t room)
 {
     static const char *const memory[SLRI_CU_MEMORIES] = {"", "memory=mapped", "memory=managed"};
-    const char *context = cuda->primary ? "context=primary" : "", *of = memory[cuda->memory];
-    snprintf(out, room, "%.46s%s%s%s%s", cuda->name, *context || *of ? "?" : "", context, *context && *of ? "&" : "",
-             of);
+    const char *const option[] = {cuda->primary ? "context=primary" : "", memory[cuda->memory],
+                                  cuda->ring_mode == SLR_RING_RELAUNCHED   ? "ring=relaunch"
+                                  : cuda->ring_mode == SLR_RING_PERSISTENT ? "ring=persistent"
+                                                                           : ""};
+    const char *before = "?";
+    snprintf(out, room, "%.46s", cuda->name);
+    for (size_t i = 0; i < sizeof option / sizeof *option; ++i)
+        if (*option[i]) {
+            snprintf(out + strlen(out), room - strlen(out), "%s%s", before, option[i]);
+            before = "&";
+        }
 }
 
 static void describe_notes(char *out, size_t room)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES"), *loading = getenv("CUDA_MODULE_LOADING");
-    snprintf(out, room, "CUDA_MODULE_LOADING=%s", loading ? loading : "");
+    const char *queues = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    snprintf(out, room, "CUDA_MODULE_LOADING=%.20s, CUDA_DEVICE_MAX_CONNECTIONS=%.8s", loading ? loading : "",
+             queues ? queues : "");
     if (visible)
         snprintf(out + strlen(out), room - strlen(out), ", CUDA_VISIBLE_DEVICES=%.60s", visible);
 }
@@ -263,7 +285,7 @@ static void cuda_describe(const void *device, slr_device_info *out)
              facts->name, facts->major, facts->minor, cuda->cu->version / 1000, cuda->cu->version / 10 % 100);
     snprintf(out->engine, sizeof out->engine, "none");
     describe_cache(out->cache, sizeof out->cache);
-    describe_features(facts, out->features, sizeof out->features);
+    describe_features(cuda, out->features, sizeof out->features);
     describe_notes(out->notes, sizeof out->notes);
     slri_cuda_describe_compiler(out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes));
     out->compute_units = (uint32_t)facts->multiprocessors;
@@ -309,4 +331,9 @@ const struct slri_backend slri_backend_cuda = {
     .program_destroy = slri_cuda_program_destroy,
     .kernel_prepare = slri_cuda_kernel_prepare,
     .kernel_resources = slri_cuda_kernel_resources,
+    .ring_plan = slri_cuda_ring_plan,
+    .ring_memory_create = slri_cuda_ring_memory_create,
+    .ring_memory_destroy = slri_cuda_ring_memory_destroy,
+    .shard_start = slri_cuda_shard_start,
+    .shard_wake = slri_cuda_shard_wake,
 };

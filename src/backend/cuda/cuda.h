@@ -5,8 +5,12 @@
 
 #include "backend/cuda/api.h"
 #include "base/thread.h"
+#include "base/text.h"
 #include "device/backend.h"
+#include "device/owner.h"
 #include "device/queue_pool.h"
+#include "device/resident.h"
+#include "memory/pieces.h"
 
 #define SLRI_CU_BOUNCE_BYTES ((uint64_t)1 << 20)
 #define SLRI_CU_ID_BYTES 48 // "GPU-" or "MIG-" and 36 characters
@@ -49,6 +53,17 @@ struct slri_cuda {
     slri_mutex own_lock;       // of the next
     struct slri_cu_queue *own; // for what is done at once, in the calling thread
 
+    slr_ring_mode ring_mode;  // that was asked for; 0: the best there is
+    struct slri_owners hosts; // of ring kernels whose handlers are functions of the host
+    struct slri_residents residents;
+    slri_mutex staying_lock; // resident.c's, of the next three
+    struct slri_cu_staying *staying, *stuck;
+    uint32_t blocks_taken;
+    uint32_t most_blocks;   // that may stay
+    slri_mutex shared_lock; // of the next two: memory that kernels that stay share with the host
+    struct slri_pieces shared;
+    struct slri_cu_shared_chunk *shared_chunks;
+
     slri_mutex lost_lock;
     uint32_t lost; // atomic: 1 once the context is gone; then `why_lost` stays
     char why_lost[256];
@@ -67,6 +82,9 @@ void slri_cuda_leave(struct slri_cuda *cuda);
 // OK, or the failure of a call; notes it where the device is lost by it. `doing`: NULL, or what was done last.
 slr_status slri_cuda_check(struct slri_cuda *cuda, const char *call, const char *doing, int32_t error);
 
+// The device is lost: the error message says why, or `why` does.
+void slri_cuda_lose(struct slri_cuda *cuda, const char *why);
+
 // memory.c
 extern const char *const slri_cuda_memory_names[SLRI_CU_MEMORIES];
 // Whether the device has it. Errors: UNSUPPORTED.
@@ -75,6 +93,8 @@ slr_status slri_cuda_buffer_create(void *device, uint64_t bytes, void **memory);
 void slri_cuda_buffer_destroy(void *device, void *memory, uint64_t bytes);
 slr_status slri_cuda_host_create(void *device, uint64_t bytes, void **memory);
 void slri_cuda_host_destroy(void *device, void *memory, uint64_t bytes);
+slr_status slri_cuda_mapped_create(struct slri_cuda *cuda, uint64_t bytes,
+                                   void **memory); // as host_create; one address
 slr_status slri_cuda_host_pin(void *device, void *memory, uint64_t bytes);
 void slri_cuda_host_unpin(void *device, void *memory);
 
@@ -83,6 +103,10 @@ slr_status slri_cuda_program_create(void *device, const struct slri_module *modu
 void slri_cuda_program_destroy(void *device, void *program);
 slr_status slri_cuda_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
                                     const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
+const struct slri_module *slri_cuda_program_module(const void *program);
+// A text with the entry in it: from the cache, or by NVRTC and then kept; `*cubin` to free().
+slr_status slri_cuda_compile_cached(struct slri_cuda *cuda, const struct slri_module *module,
+                                    const struct slri_entry *entry, const slri_text *text, char **cubin, size_t *bytes);
 int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command);
 // How kernels are made ready here, or why they are not.
 void slri_cuda_describe_compiler(char *out, size_t room);
@@ -96,6 +120,29 @@ slr_status slri_cuda_list_create(void *device, const struct slri_command *comman
 void slri_cuda_list_destroy(void *device, void *list);
 // In the context. `kernel`: the last one in it, or NULL.
 int32_t slri_cuda_list_launch(struct slri_cuda *cuda, slri_cu_stream stream, void *list, const char **kernel);
+
+// resident.c: kernels that stay.
+void slri_cuda_residents_open(struct slri_cuda *cuda);
+void slri_cuda_residents_close(struct slri_cuda *cuda);
+// As enter and leave, for calls that a kernel that stays would keep waiting: none runs in between. Not for the poller.
+// Errors: those of enter, TIMEOUT.
+slr_status slri_cuda_enter_quiet(struct slri_cuda *cuda);
+void slri_cuda_leave_quiet(struct slri_cuda *cuda);
+// Gives a handler of a program blocks, at most `want`, and keeps them for it until the program goes; 0: all are taken
+// by others.
+slr_status slri_cuda_staying_take(struct slri_cuda *cuda, void *program, const struct slri_entry *entry, uint32_t want,
+                                  uint32_t *out);
+slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *shard);
+void slri_cuda_staying_drop(struct slri_cuda *cuda, const void *program); // before the program goes
+slr_status slri_cuda_ring_memory_create(void *device, uint64_t bytes, void **memory);
+void slri_cuda_ring_memory_destroy(void *device, void *memory, uint64_t bytes);
+
+// ring.c: ring kernels.
+void slri_cuda_rings_open(struct slri_cuda *cuda);
+void slri_cuda_rings_close(struct slri_cuda *cuda);
+slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
+slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard);
+void slri_cuda_shard_wake(struct slri_shard *shard);
 
 // stream.c
 slri_cu_stream slri_cuda_own_stream(const struct slri_cuda *cuda); // with own_lock

@@ -29,15 +29,17 @@ static slr_status find_all(slri_dl *library, const char *path, struct slri_cu *o
     return slri_dl_all_found(SLR_NO_DEVICE, path, "driver of CUDA 11 or later", &missing);
 }
 
-// What a call that never ends would otherwise wait for: a kernel that is loaded at its first launch waits for the GPU.
-static void ask_for_eager_loading(void)
+// What a call that never ends would otherwise wait for: a kernel that is loaded at its first launch waits for the GPU,
+// and a stream that shares one of the 8 queues to it with a kernel that stays waits for that. There are 32 at most.
+static void ask_for_what_kernels_that_stay_need(void)
 {
     slri_environment_default("CUDA_MODULE_LOADING", "EAGER");
+    slri_environment_default("CUDA_DEVICE_MAX_CONNECTIONS", "32");
 }
 
 static slr_status start(struct slri_cu *cu)
 {
-    ask_for_eager_loading();
+    ask_for_what_kernels_that_stay_need();
     int32_t error = cu->Init(0);
     if (error == SLRI_CU_SUCCESS)
         error = cu->DriverGetVersion(&cu->version);

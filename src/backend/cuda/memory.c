@@ -74,14 +74,15 @@ static slr_status create_device(struct slri_cuda *cuda, uint64_t bytes, void **o
     return status;
 }
 
-// ---- the slots -----------------------------------------------------------------------------------------------------
+// ---- the slots: while no kernel stays, which they would wait for
+// -----------------------------------------------------------------------------------------------------
 
 slr_status slri_cuda_buffer_create(void *device, uint64_t bytes, void **memory)
 {
     struct slri_cuda *cuda = device;
-    SLRI_TRY(slri_cuda_enter(cuda));
+    SLRI_TRY(slri_cuda_enter_quiet(cuda));
     slr_status status = (cuda->memory == SLRI_CU_MAPPED ? create_mapped : create_device)(cuda, bytes, memory);
-    slri_cuda_leave(cuda);
+    slri_cuda_leave_quiet(cuda);
     return status;
 }
 
@@ -92,18 +93,26 @@ void slri_cuda_buffer_destroy(void *device, void *memory, uint64_t bytes)
         slri_cuda_host_destroy(device, memory, bytes);
         return;
     }
-    if (slri_cuda_enter(cuda) != SLR_OK)
+    if (slri_cuda_enter_quiet(cuda) != SLR_OK)
         return; // its memory goes with the context
     cuda->cu->MemFree_v2((slri_cu_pointer)(uintptr_t)memory);
-    slri_cuda_leave(cuda);
+    slri_cuda_leave_quiet(cuda);
+}
+
+slr_status slri_cuda_mapped_create(struct slri_cuda *cuda, uint64_t bytes, void **memory)
+{
+    SLRI_TRY(slri_cuda_enter_quiet(cuda));
+    slr_status status = create_mapped(cuda, bytes, memory);
+    slri_cuda_leave_quiet(cuda);
+    return status;
 }
 
 slr_status slri_cuda_host_create(void *device, uint64_t bytes, void **memory)
 {
     struct slri_cuda *cuda = device;
-    SLRI_TRY(slri_cuda_enter(cuda));
+    SLRI_TRY(slri_cuda_enter_quiet(cuda));
     slr_status status = create_host(cuda, bytes, memory);
-    slri_cuda_leave(cuda);
+    slri_cuda_leave_quiet(cuda);
     return status;
 }
 
@@ -111,27 +120,27 @@ void slri_cuda_host_destroy(void *device, void *memory, uint64_t bytes)
 {
     struct slri_cuda *cuda = device;
     (void)bytes; // the driver knows
-    if (slri_cuda_enter(cuda) != SLR_OK)
+    if (slri_cuda_enter_quiet(cuda) != SLR_OK)
         return;
     cuda->cu->MemFreeHost(memory);
-    slri_cuda_leave(cuda);
+    slri_cuda_leave_quiet(cuda);
 }
 
 slr_status slri_cuda_host_pin(void *device, void *memory, uint64_t bytes)
 {
     struct slri_cuda *cuda = device;
-    SLRI_TRY(slri_cuda_enter(cuda));
+    SLRI_TRY(slri_cuda_enter_quiet(cuda));
     int32_t error = cuda->cu->MemHostRegister_v2(memory, bytes, SLRI_CU_HOST_PORTABLE | SLRI_CU_HOST_MAPPED);
     slr_status status = slri_cuda_check(cuda, "MemHostRegister", NULL, error);
-    slri_cuda_leave(cuda);
+    slri_cuda_leave_quiet(cuda);
     return status;
 }
 
 void slri_cuda_host_unpin(void *device, void *memory)
 {
     struct slri_cuda *cuda = device;
-    if (slri_cuda_enter(cuda) != SLR_OK)
+    if (slri_cuda_enter_quiet(cuda) != SLR_OK)
         return;
     cuda->cu->MemHostUnregister(memory);
-    slri_cuda_leave(cuda);
+    slri_cuda_leave_quiet(cuda);
 }

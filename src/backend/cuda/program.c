@@ -45,12 +45,17 @@ slr_status slri_cuda_program_create(void *device, const struct slri_module *modu
     return SLR_OK;
 }
 
+const struct slri_module *slri_cuda_program_module(const void *program)
+{
+    return ((const struct program *)program)->module;
+}
+
 static void unload(struct slri_cuda *cuda, slri_cu_module module)
 {
-    if (slri_cuda_enter(cuda) != SLR_OK)
+    if (slri_cuda_enter_quiet(cuda) != SLR_OK)
         return; // it goes with the context
     cuda->cu->ModuleUnload(module);
-    slri_cuda_leave(cuda);
+    slri_cuda_leave_quiet(cuda);
 }
 
 void slri_cuda_program_destroy(void *device, void *program)
@@ -59,6 +64,7 @@ void slri_cuda_program_destroy(void *device, void *program)
     struct program *dying = program;
     if (!dying)
         return;
+    slri_cuda_staying_drop(cuda, program);
     for (struct ready *each = dying->first; each;) {
         struct ready *next = each->next;
         unload(cuda, each->module);
@@ -163,9 +169,9 @@ static slr_status load(struct job *job, struct ready *out)
 
 static slr_status load_in_context(struct job *job, struct ready *out)
 {
-    SLRI_TRY(slri_cuda_enter(job->cuda));
+    SLRI_TRY(slri_cuda_enter_quiet(job->cuda));
     slr_status status = load(job, out);
-    slri_cuda_leave(job->cuda);
+    slri_cuda_leave_quiet(job->cuda);
     return status;
 }
 
@@ -207,6 +213,27 @@ static slr_status make(struct job *job, struct ready *out)
         slri_cache_close(&job->cache);
     }
     slri_text_free(&job->text);
+    return status;
+}
+
+slr_status slri_cuda_compile_cached(struct slri_cuda *cuda, const struct slri_module *module,
+                                    const struct slri_entry *entry, const slri_text *text, char **cubin, size_t *bytes)
+{
+    struct job job = {.cuda = cuda, .module = module, .entry = entry, .text = *text, .options = slri_nvrtc_options};
+    SLRI_TRY(slri_nvrtc_load(&job.nvrtc));
+    SLRI_TRY(slri_nvrtc_choose(job.nvrtc, cuda->facts.major * 10 + cuda->facts.minor, &job.capability));
+    SLRI_TRY(slri_cache_open(&job.cache));
+    slr_status status = SLR_OK;
+    make_key(&job);
+    if (!find(&job)) {
+        status = slri_nvrtc_compile(job.nvrtc, module->name, slri_text_view(text), job.options, job.capability,
+                                    &job.cubin, &job.bytes);
+        if (status == SLR_OK)
+            keep(&job);
+    }
+    slri_cache_close(&job.cache);
+    *cubin = job.cubin;
+    *bytes = job.bytes;
     return status;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/ring_mode.h"
 #include "device/spec.h"
 #include "kernel/cache.h"
 
@@ -101,7 +102,7 @@ static slr_status find(struct slri_opencl *opencl, const struct slri_spec *spec)
     SLRI_TRY(slri_cl_find_device(opencl->cl, spec->index, &opencl->platform, &opencl->id));
     SLRI_TRY(slri_cl_ask(opencl->cl, opencl->platform, opencl->id, spec->index, &opencl->facts));
     SLRI_TRY(check_facts(opencl));
-    SLRI_TRY(slri_cl_choose_ring_mode(opencl, spec));
+    SLRI_TRY(slri_ring_mode_choose(spec, opencl->name, &opencl->ring_mode));
     return choose_memory(opencl, spec);
 }
 
@@ -179,7 +180,7 @@ static void describe_name(const struct slri_opencl *opencl, char *out, size_t ro
     else if (opencl->svm_was_asked)
         snprintf(memory, sizeof memory, "svm=%d&", opencl->memory <= SLRI_CL_COARSE);
     if (opencl->ring_mode)
-        snprintf(ring, sizeof ring, "ring=%s&", slri_cl_ring_mode_name(opencl->ring_mode));
+        snprintf(ring, sizeof ring, "ring=%s&", slri_ring_mode_name(opencl->ring_mode));
     snprintf(out, room, "%s?%s%s", opencl->name, memory, ring);
     out[strlen(out) - 1] = '\0'; // the last '&', or the '?'
 }

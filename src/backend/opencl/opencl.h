@@ -121,8 +121,6 @@ void slri_cl_staying_drop(struct slri_opencl *opencl, const void *program); // b
 slr_status slri_cl_ring_memory_create(void *device, uint64_t bytes, void **memory);
 
 // ring.c: ring kernels.
-const char *slri_cl_ring_mode_name(slr_ring_mode mode);
-slr_status slri_cl_choose_ring_mode(struct slri_opencl *opencl, const struct slri_spec *spec);
 void slri_cl_rings_open(struct slri_opencl *opencl);
 void slri_cl_rings_close(struct slri_opencl *opencl);
 slr_status slri_cl_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);

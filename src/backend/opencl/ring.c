@@ -5,32 +5,12 @@
 #include "base/status.h"
 #include "backend/opencl/opencl.h"
 #include "device/relaunch.h"
-#include "device/spec.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define MOST_HOSTS 64
 
 // ---- the mode ------------------------------------------------------------------------------------------------------
-
-const char *slri_cl_ring_mode_name(slr_ring_mode mode)
-{
-    return mode == SLR_RING_RELAUNCHED ? "relaunch" : "persistent";
-}
-
-slr_status slri_cl_choose_ring_mode(struct slri_opencl *opencl, const struct slri_spec *spec)
-{
-    const char *asked = slri_spec_option(spec, "ring");
-    if (!asked)
-        return SLR_OK;
-    for (slr_ring_mode mode = SLR_RING_RELAUNCHED; mode <= SLR_RING_PERSISTENT; ++mode)
-        if (strcmp(asked, slri_cl_ring_mode_name(mode)) == 0)
-            opencl->ring_mode = mode;
-    return opencl->ring_mode ? SLR_OK
-                             : SLRI_FAIL(INVALID, "device '%s': ring '%s'; 'relaunch' or 'persistent' is possible",
-                                         opencl->name, asked);
-}
 
 // NULL, or why this ring kernel cannot be persistent here, as a clause. Tries what the device can do last.
 static const char *persistent_reason(struct slri_opencl *opencl, const struct slri_ring_facts *facts)

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that stay: a handler's emitted text, the mailbox and a loop around them, compiled once a handler, and one
+// launch of it in a stream of its own, in as many blocks as the handler was given. The program keeps it.
+//
+// What a kernel that stays would keep waiting (facts of CUDA: any call of the driver may wait for the device, and
+// taking memory and loading code do) is done while none runs: slri_cuda_enter_quiet.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "backend/cuda/cubin.h"
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/resident_text.h"
+
+#include <slipring/occupancy.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+// A handler for which a kernel is kept.
+struct slri_cu_staying {
+    struct slri_resident base; // first
+    struct slri_cuda *cuda;
+    const void *program;
+    const struct slri_entry *entry;
+    const struct slri_module *module;
+    slri_cu_module loaded;
+    slri_cu_function function;
+    slri_cu_stream stream;
+    uint32_t blocks; // atomic: that it may have; they are taken for it until the program goes
+    uint32_t most_blocks;
+    struct slri_cu_staying *next;
+};
+
+// ---- memory that host and device share -----------------------------------------------------------------------------
+//
+// Page-locked memory of the host, mapped: mailboxes, owners' words, states, tables. The first chunk is taken before the
+// first kernel stays; a further one lets those that do end first. A piece that is given back costs no call.
+
+#define CHUNK_BYTES ((uint64_t)32 << 20)
+#define ALIGNMENT 128u // two lines (MB_LINE)
+
+struct slri_cu_shared_chunk {
+    struct slri_chunk base; // first
+    struct slri_cu_shared_chunk *next;
+};
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static slr_status grow(struct slri_cuda *cuda, uint64_t bytes)
+{
+    struct slri_cu_shared_chunk *chunk = slri_alloc(cuda->allocator, sizeof *chunk);
+    if (!chunk)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a chunk of shared memory");
+    chunk->base.bytes = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    // Without the lock: while kernels end for it, the poller gives memory back.
+    slr_status status = slri_cuda_mapped_create(cuda, chunk->base.bytes, &chunk->base.memory);
+    if (status != SLR_OK) {
+        slri_free(cuda->allocator, chunk, sizeof *chunk);
+        return status;
+    }
+    slri_mutex_lock(&cuda->shared_lock);
+    bool added = slri_pieces_add(&cuda->shared, &chunk->base);
+    chunk->next = cuda->shared_chunks;
+    cuda->shared_chunks = chunk; // freed with the others, whatever it is good for
+    slri_mutex_unlock(&cuda->shared_lock);
+    return added ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a chunk of shared memory");
+}
+
+// Where a piece begins, its header is found again by what stands in front of it.
+struct head {
+    struct slri_piece *piece;
+    unsigned char padding[ALIGNMENT - sizeof(struct slri_piece *)];
+};
+
+static bool take(struct slri_cuda *cuda, uint64_t bytes, void **out)
+{
+    uint64_t stale = 0, all = round_up(bytes) + sizeof(struct head);
+    slri_mutex_lock(&cuda->shared_lock);
+    struct slri_piece *piece = slri_pieces_take(&cuda->shared, all, ALIGNMENT, &stale);
+    slri_mutex_unlock(&cuda->shared_lock);
+    if (!piece)
+        return false;
+    struct head *head = (struct head *)(void *)((unsigned char *)piece->chunk->memory + piece->offset);
+    head->piece = piece;
+    if (stale > sizeof *head) // what was never taken is zero
+        memset(head + 1, 0, (stale < all ? stale : all) - sizeof *head);
+    *out = head + 1;
+    return true;
+}
+
+slr_status slri_cuda_ring_memory_create(void *device, uint64_t bytes, void **memory)
+{
+    struct slri_cuda *cuda = device;
+    for (int tries = 0; tries < 4; ++tries) { // others may take what was got for it
+        if (take(cuda, bytes, memory))
+            return SLR_OK;
+        SLRI_TRY(grow(cuda, round_up(bytes) + sizeof(struct head)));
+    }
+    return SLRI_FAIL(NO_MEMORY, "device '%s' has no mapped memory for %llu bytes", cuda->name,
+                     (unsigned long long)bytes);
+}
+
+void slri_cuda_ring_memory_destroy(void *device, void *memory, uint64_t bytes)
+{
+    struct slri_cuda *cuda = device;
+    (void)bytes; // the piece knows
+    slri_mutex_lock(&cuda->shared_lock);
+    slri_pieces_give(&cuda->shared, ((struct head *)memory - 1)->piece);
+    slri_mutex_unlock(&cuda->shared_lock);
+}
+
+// Lets what the poller will take be there.
+static slr_status make_room(struct slri_cuda *cuda, uint64_t bytes)
+{
+    void *room;
+    SLRI_TRY(slri_cuda_ring_memory_create(cuda, bytes, &room));
+    slri_cuda_ring_memory_destroy(cuda, room, bytes);
+    return SLR_OK;
+}
+
+static void free_shared(struct slri_cuda *cuda)
+{
+    while (cuda->shared_chunks) {
+        struct slri_cu_shared_chunk *chunk = cuda->shared_chunks;
+        cuda->shared_chunks = chunk->next;
+        slri_cuda_host_destroy(cuda, chunk->base.memory, chunk->base.bytes);
+        slri_free(cuda->allocator, chunk, sizeof *chunk);
+    }
+    slri_pieces_end(&cuda->shared);
+}
+
+void slri_cuda_residents_open(struct slri_cuda *cuda)
+{
+    slri_residents_init(&cuda->residents);
+    slri_mutex_init(&cuda->staying_lock);
+    slri_mutex_init(&cuda->shared_lock);
+    slri_pieces_begin(&cuda->shared, cuda->allocator, false);
+}
+
+void slri_cuda_residents_close(struct slri_cuda *cuda)
+{
+    slri_residents_close(&cuda->residents);
+    while (cuda->stuck) {
+        struct slri_cu_staying *staying = cuda->stuck;
+        cuda->stuck = staying->next;
+        slri_free(cuda->allocator, staying, sizeof *staying);
+    }
+    free_shared(cuda);
+    slri_mutex_destroy(&cuda->staying_lock);
+    slri_mutex_destroy(&cuda->shared_lock);
+}
+
+// ---- calls that would wait for a kernel that stays -----------------------------------------------------------------
+
+slr_status slri_cuda_enter_quiet(struct slri_cuda *cuda)
+{
+    SLRI_TRY(slri_residents_park(&cuda->residents));
+    slr_status status = slri_cuda_enter(cuda);
+    if (status != SLR_OK)
+        slri_residents_resume(&cuda->residents);
+    return status;
+}
+
+void slri_cuda_leave_quiet(struct slri_cuda *cuda)
+{
+    slri_cuda_leave(cuda);
+    slri_residents_resume(&cuda->residents);
+}
+
+// ---- making --------------------------------------------------------------------------------------------------------
+
+// How many blocks of one thread can be on the device at once: what the driver says, and what our calculator says where
+// it knows the device. A kernel of which not all blocks run at once would wait for the rest for ever.
+static slr_status count_blocks(struct slri_cu_staying *staying, const char *cubin, size_t bytes)
+{
+    struct slri_cuda *cuda = staying->cuda;
+    const struct slri_cu_facts *facts = &cuda->facts;
+    int32_t blocks = 0;
+    slr_resources takes;
+    slr_occupancy fits;
+    SLRI_TRY(slri_cuda_check(cuda, "OccupancyMaxActiveBlocksPerMultiprocessor", staying->entry->name,
+                             cuda->cu->OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, staying->function, 1, 0)));
+    if (slri_cubin_read(cubin, bytes, SLRI_CU_STAY, &takes) == SLR_OK) {
+        slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
+        desc.capability = (uint32_t)(facts->major * 10 + facts->minor);
+        desc.block_threads = 1;
+        desc.registers = takes.registers;
+        desc.static_shared_bytes = takes.shared_bytes;
+        if (slr_occupancy_compute(&desc, &fits) == SLR_OK && (int32_t)fits.blocks < blocks)
+            blocks = (int32_t)fits.blocks;
+    }
+    staying->most_blocks = (uint32_t)(blocks * facts->multiprocessors);
+    return staying->most_blocks != 0 ? SLR_OK
+                                     : SLRI_FAIL(UNSUPPORTED, "ring kernel %s: no block of it fits on '%s'",
+                                                 staying->entry->name, cuda->name);
+}
+
+// In the context, quiet. A function that has been asked for is loaded, whatever CUDA_MODULE_LOADING says: its first
+// launch loads nothing.
+static slr_status load(struct slri_cu_staying *staying, const char *cubin, size_t bytes)
+{
+    struct slri_cuda *cuda = staying->cuda;
+    const char *name = staying->entry->name;
+    SLRI_TRY(slri_cuda_check(cuda, "ModuleLoadData", name, cuda->cu->ModuleLoadData(&staying->loaded, cubin)));
+    SLRI_TRY(slri_cuda_check(cuda, "ModuleGetFunction", name,
+                             cuda->cu->ModuleGetFunction(&staying->function, staying->loaded, SLRI_CU_STAY)));
+    SLRI_TRY(count_blocks(staying, cubin, bytes));
+    return slri_cuda_check(
+        cuda, "StreamCreateWithPriority", name,
+        cuda->cu->StreamCreateWithPriority(&staying->stream, SLRI_CU_STREAM_NON_BLOCKING, cuda->greatest));
+}
+
+static slr_status compile(struct slri_cu_staying *staying, char **cubin, size_t *bytes)
+{
+    slri_text text = SLRI_TEXT_INIT;
+    slr_status status = slri_cuda_put_resident(staying->module, staying->entry, &text);
+    if (status == SLR_OK)
+        status = slri_cuda_compile_cached(staying->cuda, staying->module, staying->entry, &text, cubin, bytes);
+    slri_text_free(&text);
+    return status;
+}
+
+static void unmake(struct slri_cu_staying *staying)
+{
+    struct slri_cuda *cuda = staying->cuda;
+    if ((staying->stream || staying->loaded) &&
+        slri_cuda_enter_quiet(cuda) == SLR_OK) { // else they go with the context
+        if (staying->stream)
+            cuda->cu->StreamDestroy_v2(staying->stream);
+        if (staying->loaded)
+            cuda->cu->ModuleUnload(staying->loaded);
+        slri_cuda_leave_quiet(cuda);
+    }
+    slri_free(cuda->allocator, staying, sizeof *staying);
+}
+
+static const struct slri_resident_ops ops;
+
+static slr_status make(struct slri_cu_staying *staying)
+{
+    struct slri_cuda *cuda = staying->cuda;
+    char *cubin = NULL;
+    size_t bytes = 0;
+    SLRI_TRY(compile(staying, &cubin, &bytes));
+    slr_status status = slri_cuda_enter_quiet(cuda);
+    if (status == SLR_OK) {
+        status = load(staying, cubin, bytes);
+        slri_cuda_leave_quiet(cuda);
+    }
+    free(cubin);
+    staying->base.ops = &ops;
+    staying->base.handler = staying->entry;
+    if (status == SLR_OK)
+        status = make_room(cuda, sizeof *staying->base.table);
+    return status == SLR_OK ? slri_resident_open(&cuda->residents, &staying->base) : status;
+}
+
+// ---- a launch: the poller's ----------------------------------------------------------------------------------------
+
+static slr_status launch_in_context(struct slri_cu_staying *staying)
+{
+    struct slri_cuda *cuda = staying->cuda;
+    const struct slri_cu *cu = cuda->cu;
+    uint32_t entries = staying->base.table->entries, blocks = __atomic_load_n(&staying->blocks, __ATOMIC_RELAXED);
+    void *parameter[] = {&staying->base.table};
+    uint32_t grid = entries < blocks ? entries : blocks;
+    if (cuda->facts.cooperative) // all blocks at once, or none
+        return slri_cuda_check(
+            cuda, "LaunchCooperativeKernel", staying->entry->name,
+            cu->LaunchCooperativeKernel(staying->function, grid, 1, 1, 1, 1, 1, 0, staying->stream, parameter));
+    return slri_cuda_check(
+        cuda, "LaunchKernel", staying->entry->name,
+        cu->LaunchKernel(staying->function, grid, 1, 1, 1, 1, 1, 0, staying->stream, parameter, NULL));
+}
+
+static slr_status launch(struct slri_resident *resident)
+{
+    struct slri_cu_staying *staying = (struct slri_cu_staying *)resident;
+    SLRI_TRY(slri_cuda_enter(staying->cuda));
+    slr_status status = launch_in_context(staying);
+    slri_cuda_leave(staying->cuda);
+    return status;
+}
+
+static enum slri_resident_look look(struct slri_resident *resident)
+{
+    struct slri_cu_staying *staying = (struct slri_cu_staying *)resident;
+    struct slri_cuda *cuda = staying->cuda;
+    if (slri_cuda_enter(cuda) != SLR_OK)
+        return SLRI_RESIDENT_FAILED;
+    int32_t error = cuda->cu->StreamQuery(staying->stream);
+    slr_status status =
+        error == SLRI_CU_NOT_READY ? SLR_OK : slri_cuda_check(cuda, "StreamQuery", staying->entry->name, error);
+    slri_cuda_leave(cuda);
+    return status != SLR_OK             ? SLRI_RESIDENT_FAILED
+           : error == SLRI_CU_NOT_READY ? SLRI_RESIDENT_RUNS
+                                        : SLRI_RESIDENT_ENDED;
+}
+
+// Not more of it: the poller must not wait for itself.
+static slr_status take_memory(struct slri_resident *resident, uint64_t bytes, void **out)
+{
+    struct slri_cuda *cuda = ((struct slri_cu_staying *)resident)->cuda;
+    return take(cuda, bytes, out) ? SLR_OK
+                                  : SLRI_FAIL(NO_MEMORY, "device '%s' has no mapped memory left for %llu bytes",
+                                              cuda->name, (unsigned long long)bytes);
+}
+
+static void give_memory(struct slri_resident *resident, void *memory, uint64_t bytes)
+{
+    slri_cuda_ring_memory_destroy(((struct slri_cu_staying *)resident)->cuda, memory, bytes);
+}
+
+static const struct slri_resident_ops ops = {launch, look, take_memory, give_memory};
+
+// ---- a handler's: under the lock -----------------------------------------------------------------------------------
+
+static struct slri_cu_staying *find(const struct slri_cuda *cuda, const void *program, const struct slri_entry *entry)
+{
+    struct slri_cu_staying *staying = cuda->staying;
+    while (staying && (staying->program != program || staying->entry != entry))
+        staying = staying->next;
+    return staying;
+}
+
+static slr_status add(struct slri_cuda *cuda, void *program, const struct slri_entry *entry,
+                      struct slri_cu_staying **out)
+{
+    struct slri_cu_staying *staying = slri_alloc(cuda->allocator, sizeof *staying);
+    if (!staying)
+        return SLRI_FAIL(NO_MEMORY, "no memory for ring kernel %s", entry->name);
+    *staying = (struct slri_cu_staying){
+        .cuda = cuda, .program = program, .entry = entry, .module = slri_cuda_program_module(program)};
+    slr_status status = make(staying);
+    if (status != SLR_OK) {
+        unmake(staying);
+        return status;
+    }
+    staying->next = cuda->staying;
+    cuda->staying = staying;
+    *out = staying;
+    return SLR_OK;
+}
+
+// Blocks without a shard first, then new ones while there are some.
+static uint32_t take_blocks(struct slri_cuda *cuda, struct slri_cu_staying *staying, uint32_t want)
+{
+    uint32_t left = cuda->most_blocks - cuda->blocks_taken, has = staying->blocks;
+    uint32_t serves = __atomic_load_n(&staying->base.shards, __ATOMIC_RELAXED);
+    uint32_t empty = has > serves ? has - serves : 0, more = want > empty ? want - empty : 0;
+    more = more < left ? more : left;
+    more = has + more <= staying->most_blocks ? more : staying->most_blocks - has;
+    __atomic_store_n(&staying->blocks, has + more, __ATOMIC_RELAXED); // the next launch has them
+    cuda->blocks_taken += more;
+    return has + more < want ? has + more : want;
+}
+
+slr_status slri_cuda_staying_take(struct slri_cuda *cuda, void *program, const struct slri_entry *entry, uint32_t want,
+                                  uint32_t *out)
+{
+    slr_status status = SLR_OK;
+    *out = 0;
+    slri_mutex_lock(&cuda->staying_lock);
+    struct slri_cu_staying *staying = find(cuda, program, entry);
+    if (!staying && cuda->blocks_taken < cuda->most_blocks)
+        status = add(cuda, program, entry, &staying);
+    if (staying)
+        *out = take_blocks(cuda, staying, want);
+    slri_mutex_unlock(&cuda->staying_lock);
+    return status;
+}
+
+slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *shard)
+{
+    SLRI_TRY(make_room(cuda, shard->entry->bindings * (sizeof(struct slri_bound) + 8u) + shard->state_bytes + 256));
+    slri_mutex_lock(&cuda->staying_lock);
+    struct slri_cu_staying *staying = find(cuda, shard->program, shard->entry);
+    slr_status status = slri_resident_start(&staying->base, shard);
+    slri_mutex_unlock(&cuda->staying_lock);
+    return status;
+}
+
+void slri_cuda_staying_drop(struct slri_cuda *cuda, const void *program)
+{
+    slri_mutex_lock(&cuda->staying_lock);
+    struct slri_cu_staying **at = &cuda->staying;
+    while (*at) {
+        struct slri_cu_staying *staying = *at;
+        if (staying->program != program) {
+            at = &staying->next;
+            continue;
+        }
+        *at = staying->next;
+        cuda->blocks_taken -= staying->blocks;
+        if (slri_resident_close(&staying->base))
+            unmake(staying);
+        else { // it ends with the context
+            slri_cuda_lose(cuda, "a kernel that stays has not ended");
+            staying->next = cuda->stuck;
+            cuda->stuck = staying;
+        }
+    }
+    slri_mutex_unlock(&cuda->staying_lock);
+}

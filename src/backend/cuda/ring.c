@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ring kernels: in which mode each runs, and who owns its shards. Handlers that are functions of the host run on
+// threads of the host, as on the cpu.
+#include "base/cpu.h"
+#include "base/status.h"
+#include "backend/cuda/cuda.h"
+#include "device/ring_mode.h"
+
+#include <stdio.h>
+
+#define MOST_HOSTS 64
+
+// NULL, or why this ring kernel cannot be persistent here, as a clause.
+static const char *persistent_reason(const struct slri_cuda *cuda, const struct slri_ring_facts *facts)
+{
+    const struct slri_cu_facts *device = &cuda->facts;
+    return facts->needs_host                        ? facts->needs_host
+           : cuda->ring_mode == SLR_RING_RELAUNCHED ? "ring=relaunch was asked for"
+           : facts->entry->kind == SLRI_ENTRY_BLOCK ? "a block of threads handles each message"
+           : (facts->entry->function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)) != 0
+               ? "it uses printf or a variable of its file"
+           : !device->unified_addressing ? "host and device do not share addresses"
+           : device->time_limit          ? "the device ends kernels that run long, because it drives a display"
+                                         : NULL;
+}
+
+// So that several ring kernels find room, one takes an eighth of what there is; further ones of its handler share that
+// where nothing is left.
+static slr_status take_blocks(struct slri_cuda *cuda, const struct slri_ring_facts *facts, uint32_t *out)
+{
+    uint32_t most = cuda->most_blocks / 8;
+    uint32_t want = most == 0 ? 1 : most < facts->instances ? most : facts->instances;
+    return slri_cuda_staying_take(cuda, facts->program, facts->entry, want, out);
+}
+
+slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
+{
+    struct slri_cuda *cuda = device;
+    *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT};
+    if (!facts->program) {
+        snprintf(plan->reason, sizeof plan->reason, "%s", facts->needs_host);
+        plan->mode = SLR_RING_ON_HOST;
+        plan->shards = slri_owners_count(&cuda->hosts, facts->instances);
+        return SLR_OK;
+    }
+    const char *reason = persistent_reason(cuda, facts);
+    if (!reason) {
+        SLRI_TRY(take_blocks(cuda, facts, &plan->shards));
+        reason = plan->shards ? NULL : "all blocks that may stay are taken by other handlers";
+    }
+    return reason ? SLRI_FAIL(UNSUPPORTED, "device '%s' cannot keep this ring kernel resident: %s", cuda->name, reason)
+                  : SLR_OK;
+}
+
+// ---- owners --------------------------------------------------------------------------------------------------------
+
+void slri_cuda_rings_open(struct slri_cuda *cuda)
+{
+    uint32_t cores = slri_core_count();
+    slri_owners_init(&cuda->hosts, cores < MOST_HOSTS ? cores : MOST_HOSTS, cuda->allocator);
+    slri_cuda_residents_open(cuda);
+    // A block on every second multiprocessor at most: one that needs a whole multiprocessor finds one.
+    cuda->most_blocks = cuda->facts.multiprocessors > 1 ? (uint32_t)cuda->facts.multiprocessors / 2 : 1;
+}
+
+void slri_cuda_rings_close(struct slri_cuda *cuda)
+{
+    slri_owners_stop(&cuda->hosts);
+    slri_cuda_residents_close(cuda);
+}
+
+slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard)
+{
+    struct slri_cuda *cuda = device;
+    return shard->mode == SLR_RING_PERSISTENT ? slri_cuda_staying_start(cuda, shard)
+                                              : slri_owners_start(&cuda->hosts, shard);
+}
+
+void slri_cuda_shard_wake(struct slri_shard *shard)
+{
+    if (shard->mode == SLR_RING_PERSISTENT)
+        slri_resident_wake(shard);
+    else
+        slri_owners_wake(shard);
+}
