@@ -76,6 +76,7 @@ typedef struct slr_device_info {
     char notes[160];         ///< what was done so that it works, such as a variable that was set; or ""
     uint32_t kernels;        ///< 1: runs `__global__` kernels
     uint32_t compute_units;  ///< what it counts as its cores; 0: not said
+    uint32_t pauses; ///< times that persistent ring kernels were made to wait: slr_device_park, or as CUDA needs it
 } slr_device_info;
 
 /// A backend that this library was built with, and whether it can run here.
@@ -102,6 +103,19 @@ SLR_API void slr_device_close(slr_device *device);
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_info(const slr_device *device, slr_device_info *out);
+
+/// Keeps persistent ring kernels from running on a device, until as many calls of slr_device_resume: for what they
+/// would keep waiting, such as calls of another library that takes memory on the same GPU. Messages are accepted
+/// meanwhile, and wait. What slipring itself asks of a device's driver parks by itself where that is needed. Relaunched
+/// ring kernels and those on threads of the host go on.
+///
+/// Threads: any, but not a callback of a ring kernel.  Blocks: until messages in hand are handled, at most
+/// `timeout_ns`. Errors: TIMEOUT (a handler is still running; the device is not parked), UNSUPPORTED (a device that
+/// keeps no kernels resident), INVALID (NULL).
+SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
+
+/// Threads: any.  Blocks: no.  Errors: WRONG_STATE (it is not parked), INVALID (NULL).
+SLR_API slr_status slr_device_resume(slr_device *device);
 
 /// The backends of this library, in the order that "auto" tries them; `index` counts from 0.
 /// Threads: any.  Blocks: while the backend is probed.  Errors: NOT_FOUND (index past the last), INVALID (NULL).

@@ -357,6 +357,8 @@ struct slri_ring_plan {
     char reason[SLR_MODE_REASON_BYTES];
 };
 
+struct slri_residents;
+
 struct slri_backend {
     const char *name;
     bool has_ids;   // its devices have names too, behind the colon
@@ -404,6 +406,8 @@ struct slri_backend {
     // Optional, and without a device: what a `__global__` kernel takes of one of that compute capability.
     slr_status (*kernel_resources)(const struct slri_module *module, const struct slri_entry *entry,
                                    uint32_t capability, slr_resources *out);
+    // Optional: the groups of kernels that stay on the device, which the front half keeps from running.
+    struct slri_residents *(*residents)(void *device);
     // How a ring kernel will run. UNSUPPORTED: it cannot, or not in the mode that the device was opened for.
     slr_status (*ring_plan)(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
     // Of ring kernels that are planned as persistent: memory for mailboxes and states, zeroed, at the same addresses

@@ -6,6 +6,7 @@
 #include "base/sim.h"
 #include "base/status.h"
 #include "device/observe.h"
+#include "device/resident.h"
 #include "device/spec.h"
 #include "device/store.h"
 #include "device/stream.h"
@@ -211,6 +212,31 @@ slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out)
     return device->backend->metrics(device->self, out);
 }
 
+slr_status slr_device_park(slr_device *device, uint64_t timeout_ns)
+{
+    if (!device)
+        return SLRI_FAIL(INVALID, "slr_device_park: device is NULL");
+    if (!device->backend->residents)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' keeps no kernels resident", device->backend->name);
+    SLRI_TRY(slri_residents_park(device->backend->residents(device->self), timeout_ns));
+    __atomic_fetch_add(&device->parks, 1, __ATOMIC_RELAXED); // a count alone
+    return SLR_OK;
+}
+
+slr_status slr_device_resume(slr_device *device)
+{
+    if (!device)
+        return SLRI_FAIL(INVALID, "slr_device_resume: device is NULL");
+    uint32_t parks = __atomic_load_n(&device->parks, __ATOMIC_RELAXED);
+    while (parks != 0 &&
+           !__atomic_compare_exchange_n(&device->parks, &parks, parks - 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    if (parks == 0)
+        return SLRI_FAIL(WRONG_STATE, "slr_device_resume: the device is not parked");
+    slri_residents_resume(device->backend->residents(device->self));
+    return SLR_OK;
+}
+
 slr_status slr_device_get_info(const slr_device *device, slr_device_info *out)
 {
     if (!device || !out)
@@ -221,6 +247,8 @@ slr_status slr_device_get_info(const slr_device *device, slr_device_info *out)
     out->unified_memory = device->unified;
     out->ring_kernels = device->backend->shard_start != NULL;
     out->kernels = device->backend->kernel_prepare != NULL;
+    if (device->backend->residents)
+        out->pauses = __atomic_load_n(&device->backend->residents(device->self)->pauses, __ATOMIC_RELAXED);
     device->backend->describe(device->self, out);
     return SLR_OK;
 }

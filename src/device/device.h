@@ -23,6 +23,7 @@ struct slr_device {
     enum slri_pinning pinning;
     uint32_t place;              // its index in the table of open devices
     uint32_t holds;              // the user's, and one an object on it; atomic
+    uint32_t parks;              // atomic: slr_device_park that no slr_device_resume has followed
     uint32_t closing;            // atomic: 1 from slr_device_close on: what is compiled ahead is of no use any more
     slri_mutex prefetch_lock;    // one compilation ahead at a time
     struct slri_printer printer; // function NULL: none

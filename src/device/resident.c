@@ -14,7 +14,6 @@
 #define LOOKS_A_QUESTION 64u    // looks at the words between two questions to the vendor's library
 #define MOST_IDLE_PASSES 65536u // a group's, each with a yield: 50 ms on PoCL, where a pass takes 0.8 us
 #define RETRY_NS 10000000u      // behind a launch that failed, where somebody still wants one
-#define END_NS 2000000000ull    // a group that has been told to end and has not by then is lost
 
 static uint32_t acquire(const uint32_t *word)
 {
@@ -446,9 +445,9 @@ static slr_status start_poller(struct slri_residents *residents)
     return status;
 }
 
-slr_status slri_residents_park(struct slri_residents *residents)
+slr_status slri_residents_park(struct slri_residents *residents, uint64_t timeout_ns)
 {
-    uint64_t deadline_ns = slri_deadline_after(END_NS);
+    uint64_t deadline_ns = slri_deadline_after(timeout_ns);
     __atomic_fetch_add(&residents->parked, 1, __ATOMIC_SEQ_CST); // begin_run says why
     uint32_t running = __atomic_load_n(&residents->running, __ATOMIC_SEQ_CST);
     if (running == 0)
@@ -466,7 +465,8 @@ slr_status slri_residents_park(struct slri_residents *residents)
     if (running == 0)
         return SLR_OK;
     slri_residents_resume(residents);
-    return SLRI_FAIL(TIMEOUT, "%u groups of kernels that stay have not ended within 2 s", running);
+    return SLRI_FAIL(TIMEOUT, "%u groups of kernels that stay have not ended in time: a handler is still running",
+                     running);
 }
 
 void slri_residents_resume(struct slri_residents *residents)
@@ -495,7 +495,7 @@ slr_status slri_resident_open(struct slri_residents *residents, struct slri_resi
 
 bool slri_resident_close(struct slri_resident *resident)
 {
-    uint64_t deadline_ns = slri_deadline_after(END_NS);
+    uint64_t deadline_ns = slri_deadline_after(SLRI_RESIDENT_END_NS);
     __atomic_store_n(&resident->retiring, 1, __ATOMIC_RELEASE);
     raise_poller(resident->residents);
     while (acquire(&resident->retiring) == 1 && !slri_passed(deadline_ns))

@@ -18,6 +18,8 @@
 
 struct slri_resident;
 
+#define SLRI_RESIDENT_END_NS 2000000000ull // a group that has been told to end and has not by then is lost
+
 enum slri_resident_look { SLRI_RESIDENT_RUNS, SLRI_RESIDENT_ENDED, SLRI_RESIDENT_FAILED };
 
 // The backend's part. All but memory_* are called by the poller alone.
@@ -73,9 +75,9 @@ void slri_residents_init(struct slri_residents *residents);
 void slri_residents_close(struct slri_residents *residents);
 
 // Keeps all groups from running, until as many calls of resume: for calls of the vendor's that a kernel that stays
-// would keep waiting. Not for the poller. Returns when none runs. Errors: TIMEOUT (a group has not ended after 2 s;
-// they go on, and resume is not to be called).
-slr_status slri_residents_park(struct slri_residents *residents);
+// would keep waiting. Not for the poller. Returns when none runs. Errors: TIMEOUT (a group has not ended by the
+// deadline; they go on, and resume is not to be called).
+slr_status slri_residents_park(struct slri_residents *residents, uint64_t timeout_ns);
 void slri_residents_resume(struct slri_residents *residents);
 
 // `resident` is all zero but for `ops` and `handler`. Makes its table, and makes it known to the poller.

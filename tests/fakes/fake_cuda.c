@@ -56,6 +56,7 @@ struct object {
     enum kind kind;
     struct object *context, *next; // in its context's list
     struct object *first;          // of a context: what is in it
+    uint32_t staying;              // of a context: kernels that stay; atomic
     int32_t gone;                  // of a context: the error that ended it
     uint32_t retained;             // of a primary one
     unsigned char *bytes;
@@ -173,6 +174,7 @@ struct slr_blocks {
 
 struct stay {
     struct slr_blocks blocks;
+    struct object *context;
     struct object *module;
     uint32_t grid, entry, live; // live: atomic
     void *table;
@@ -218,8 +220,10 @@ static void *run_block(void *arg)
     block = arg;
     slr_stay(block->stay->table);
     // Release: all that it did, for who finds that it has gone.
-    if (__atomic_sub_fetch(&block->stay->live, 1, __ATOMIC_ACQ_REL) == 0)
+    if (__atomic_sub_fetch(&block->stay->live, 1, __ATOMIC_ACQ_REL) == 0) {
         __atomic_fetch_sub(&fake_cuda.staying, 1, __ATOMIC_RELEASE);
+        __atomic_fetch_sub(&block->stay->context->staying, 1, __ATOMIC_RELEASE);
+    }
     return NULL;
 }
 
@@ -254,7 +258,9 @@ static void begin_stay(struct object *stream, struct object *module, uint32_t gr
         ++stay->entry;
     stream->stay = stay;
     ++fake_cuda.stayed;
+    stay->context = stream->context;
     __atomic_fetch_add(&fake_cuda.staying, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&stream->context->staying, 1, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < grid; ++i) {
         stay->block[i] = (struct stay_block){.stay = stay, .number = i};
         if (slri_interp_thread_create(module->interp, stay->entry, &stay->block[i].thread) != SLR_OK ||
@@ -263,10 +269,11 @@ static void begin_stay(struct object *stream, struct object *module, uint32_t gr
     }
 }
 
-// Of calls that wait for all kernels on a GPU. Without the lock.
+// Of calls that wait for all kernels of a context. Without the lock.
 static void wait_for_stays(const char *name)
 {
-    for (int ms = 0; __atomic_load_n(&fake_cuda.staying, __ATOMIC_ACQUIRE) != 0; ++ms) {
+    const struct object *context = current();
+    for (int ms = 0; context && __atomic_load_n(&context->staying, __ATOMIC_ACQUIRE) != 0; ++ms) {
         if (ms == 500) {
             pthread_mutex_lock(&lock);
             refuse(name, 0);

@@ -306,6 +306,11 @@ static struct slri_capabilities cuda_capabilities(const void *device)
     return (struct slri_capabilities){.unified = cuda->memory != SLRI_CU_DEVICE, .pinning = pinning[cuda->memory]};
 }
 
+static struct slri_residents *cuda_residents(void *device)
+{
+    return &((struct slri_cuda *)device)->residents;
+}
+
 const struct slri_backend slri_backend_cuda = {
     .name = "cuda",
     .has_ids = true,
@@ -331,6 +336,7 @@ const struct slri_backend slri_backend_cuda = {
     .program_destroy = slri_cuda_program_destroy,
     .kernel_prepare = slri_cuda_kernel_prepare,
     .kernel_resources = slri_cuda_kernel_resources,
+    .residents = cuda_residents,
     .ring_plan = slri_cuda_ring_plan,
     .ring_memory_create = slri_cuda_ring_memory_create,
     .ring_memory_destroy = slri_cuda_ring_memory_destroy,

@@ -156,7 +156,7 @@ void slri_cuda_residents_close(struct slri_cuda *cuda)
 
 slr_status slri_cuda_enter_quiet(struct slri_cuda *cuda)
 {
-    SLRI_TRY(slri_residents_park(&cuda->residents));
+    SLRI_TRY(slri_residents_park(&cuda->residents, SLRI_RESIDENT_END_NS));
     slr_status status = slri_cuda_enter(cuda);
     if (status != SLR_OK)
         slri_residents_resume(&cuda->residents);

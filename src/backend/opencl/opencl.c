@@ -257,6 +257,11 @@ static struct slri_capabilities opencl_capabilities(const void *device)
                                       .imports = unified && (opencl->facts.svm & SLRI_CL_SVM_FINE_GRAIN_SYSTEM)};
 }
 
+static struct slri_residents *opencl_residents(void *device)
+{
+    return &((struct slri_opencl *)device)->residents;
+}
+
 const struct slri_backend slri_backend_opencl = {
     .name = "opencl",
     .probe = opencl_probe,
@@ -272,6 +277,7 @@ const struct slri_backend slri_backend_opencl = {
     .program_create = slri_cl_program_create,
     .program_destroy = slri_cl_program_destroy,
     .kernel_prepare = slri_cl_kernel_prepare,
+    .residents = opencl_residents,
     .ring_plan = slri_cl_ring_plan,
     .relaunch_create = slri_cl_relaunch_create,
     .relaunch_destroy = slri_cl_relaunch_destroy,

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that stay on a driver that is simulated: each call of it that fails, the loss of the device, and what would
+// wait for ever on a GPU, which waits there, too, and is wrong after half a second.
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cuda/fake_driver.h"
+
+#include "ring/ring_test.h"
+
+#define SPEC "cuda:0?ring=persistent"
+
+static const char counts_cu[] = "struct message { unsigned value, port; };\n"
+                                "struct count { unsigned handled; };\n"
+                                "__ring__ void counts(struct count *self, const struct message *in)\n"
+                                "{\n"
+                                "    self->handled += 1u;\n"
+                                "    struct message out = {in->value + 1u, self->handled};\n"
+                                "    ring_reply(&out);\n"
+                                "}\n"
+                                "__global__ void add(int *to, int more) { to[threadIdx.x] += more; }\n";
+
+struct residence {
+    slr_device *device;
+    slr_program *program;
+    slr_ring *ring;
+    slr_port *port;
+    slr_buffer *buffer;
+};
+
+static slr_status launch(struct residence *r)
+{
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "counts";
+    desc.handler = "counts";
+    desc.instances = 3;
+    desc.queue_size = 64;
+    desc.max_ports = 4;
+    slr_status status = slr_device_open(SPEC, NULL, &r->device);
+    TRY_EACH(slr_program_from_text(r->device, "counts.cu", counts_cu, NULL, &r->program));
+    desc.program = r->program;
+    TRY_EACH(slr_ring_create(r->device, &desc, &r->ring));
+    TRY_EACH(slr_ring_launch(r->ring));
+    TRY_EACH(slr_ring_activate(r->ring, LONG));
+    TRY_EACH(slr_port_open(r->device, &r->port));
+    return status;
+}
+
+static slr_status ask(struct residence *r, uint32_t value)
+{
+    struct message message = {.value = value}, reply = {0};
+    slr_address to;
+    slr_status status = slr_ring_get_address(r->ring, value % 3, &to);
+    TRY_EACH(slr_call(r->port, to, &message, sizeof message, &reply, sizeof reply, LONG));
+    if (status == SLR_OK)
+        assert_int_equal(reply.value, value + 1);
+    return status;
+}
+
+static void end(struct residence *r)
+{
+    if (r->ring) {
+        slr_ring_stats stats = stats_of(r->ring);
+        check_sum(&stats);
+    }
+    slr_port_close(r->port);
+    slr_ring_destroy(r->ring);
+    slr_buffer_destroy(r->buffer);
+    slr_program_destroy(r->program);
+    slr_device_close(r->device);
+    *r = (struct residence){0};
+}
+
+// ---- what would wait -----------------------------------------------------------------------------------------------
+
+static void what_would_wait_is_done_while_no_kernel_stays(void **state)
+{
+    (void)state;
+    struct residence r = {0}, other = {0};
+    reset();
+    must(launch(&r));
+    must(ask(&r, 1));
+    slr_device_info info;
+    must(slr_device_get_info(r.device, &info));
+    uint32_t pauses = info.pauses;
+
+    must(slr_buffer_create(r.device, 128 << 20, &r.buffer)); // more than the heap has
+    must(ask(&r, 2));
+    slr_buffer_destroy(r.buffer);
+    r.buffer = NULL;
+
+    slr_kernel *kernel;
+    slr_stream *stream;
+    int words[8] = {0};
+    must(slr_stream_default(r.device, &stream));
+    must(slr_buffer_create(r.device, sizeof words, &r.buffer));
+    must(slr_buffer_write(r.buffer, 0, words, sizeof words));
+    must(slr_program_get_kernel(r.program, "add", &kernel));
+    must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 8, 0), r.buffer, 5)); // its code is loaded
+    must(slr_stream_finish(stream, LONG));
+    must(slr_buffer_read(r.buffer, 0, words, sizeof words));
+    assert_int_equal(words[7], 5);
+    must(ask(&r, 3));
+    slr_kernel_destroy(kernel);
+
+    other.device = r.device; // a second program, which comes and goes
+    must(slr_program_from_text(r.device, "again.cu", counts_cu, NULL, &other.program));
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "again";
+    desc.handler = "counts";
+    desc.program = other.program;
+    desc.queue_size = 1 << 20; // more than is left of the first memory that is shared
+    other.ring = start_ring(r.device, &desc);
+    other.port = r.port;
+    for (uint32_t i = 0; i < 30; ++i) {
+        slr_address to = address_of(other.ring, 0);
+        struct message message = {.value = i}, reply;
+        must(slr_call(r.port, to, &message, sizeof message, &reply, sizeof reply, LONG));
+        assert_int_equal(reply.port, i + 1);
+        must(ask(&r, i));
+    }
+    must(slr_ring_terminate(other.ring, LONG, NULL, NULL, NULL));
+    slr_ring_destroy(other.ring);
+    slr_program_destroy(other.program);
+    must(ask(&r, 4));
+    assert_int_equal(stats_of(r.ring).handled, 34);
+
+    must(slr_device_get_info(r.device, &info));
+    assert_true(info.pauses > pauses);
+    assert_true(fake->stayed >= 4);
+    end(&r);
+    nothing_is_left("waits");
+}
+
+static void parked_device_keeps_its_messages(void **state)
+{
+    (void)state;
+    struct residence r = {0};
+    reset();
+    must(launch(&r));
+    must(ask(&r, 1));
+    must(slr_device_park(r.device, LONG));
+    must(slr_device_park(r.device, LONG));
+    assert_int_equal(__atomic_load_n(&fake->staying, __ATOMIC_ACQUIRE), 0);
+    uint32_t value, stayed = fake->stayed;
+    for (uint32_t i = 0; i < 20; ++i)
+        must(send_value(r.port, address_of(r.ring, 0), i, LONG));
+    must(slr_device_resume(r.device));
+    gives(receive_value(r.port, &value, 20000000), TIMEOUT);
+    assert_int_equal(fake->stayed, stayed);
+    must(slr_device_resume(r.device));
+    for (uint32_t i = 0; i < 20; ++i) {
+        must(receive_value(r.port, &value, LONG));
+        assert_int_equal(value, i + 1);
+    }
+    refuses(slr_device_resume(r.device), WRONG_STATE, "not parked");
+    slr_device *cpu = open_device("cpu");
+    refuses(slr_device_park(cpu, 0), UNSUPPORTED, "device 'cpu' keeps no kernels resident");
+    slr_device_close(cpu);
+    end(&r);
+    nothing_is_left("parked");
+}
+
+static void device_without_cooperative_launches_has_ordinary_ones(void **state)
+{
+    (void)state;
+    struct residence r = {0};
+    reset();
+    fake->no_cooperative = 1;
+    must(launch(&r));
+    for (uint32_t i = 0; i < 10; ++i)
+        must(ask(&r, i));
+    end(&r);
+    nothing_is_left("ordinary");
+}
+
+// ---- failures ------------------------------------------------------------------------------------------------------
+
+static slr_status use(struct residence *r)
+{
+    slr_status status = launch(r);
+    for (uint32_t i = 0; i < 3; ++i)
+        TRY_EACH(ask(r, i));
+    TRY_EACH(slr_device_park(r->device, LONG));
+    TRY_EACH(slr_device_resume(r->device));
+    for (uint32_t i = 0; i < 3; ++i)
+        TRY_EACH(ask(r, i));
+    return status;
+}
+
+// A launch that has failed is tried again, where memory or code were wanted meanwhile: then nothing is told.
+static uint32_t fail_at_each(int32_t error, bool lost)
+{
+    uint32_t told = 0;
+    for (uint32_t k = 1;; ++k) {
+        struct residence r = {0};
+        reset();
+        fake->error = error;
+        fake->fail_at = k;
+        fake->lost = lost;
+        slr_status status = use(&r);
+        bool failed = fake->failed != NULL;
+        const char *name = fake->failed;
+        told += status != SLR_OK;
+        if (status != SLR_OK)
+            check_message(strstr(slr_error_message(), "NVRTC")      ? "NVRTC 13.0"
+                          : strstr(slr_error_message(), "'counts'") ? "'counts'"
+                                                                    : "cuda",
+                          name, __FILE__, __LINE__);
+        end(&r);
+        nothing_is_left("k");
+        if (!failed) {
+            assert_int_equal(status, SLR_OK);
+            return told;
+        }
+    }
+}
+
+static void call_that_fails_is_told_and_leaves_nothing(void **state)
+{
+    (void)state;
+    assert_true(fail_at_each(2, false) > 40);
+    assert_true(fail_at_each(700, true) > 40);
+    assert_true(fail_at_each(999, false) > 40);
+}
+
+static void lost_device_fails_its_ring_kernels_and_no_others(void **state)
+{
+    (void)state;
+    struct residence r = {0}, other = {0};
+    reset();
+    must(launch(&r));
+    must(launch(&other)); // of the same GPU, in a context of its own
+    must(ask(&r, 1));
+    must(ask(&other, 1));
+    slr_stream *stream;
+    must(slr_stream_default(r.device, &stream));
+    must(slr_buffer_create(r.device, 64, &r.buffer));
+    for (uint32_t i = 0; i < 20; ++i)
+        must(send_value(r.port, address_of(r.ring, i % 3), i, LONG));
+    fake->fault_at = fake->commands + 1;
+    must(slr_stream_fill(stream, r.buffer, 0, 64, "a", 1, NULL));
+    gives(slr_stream_finish(stream, LONG), DEVICE_LOST);
+    uint64_t sent = 20; // where the kernel had gone to sleep meanwhile, the next message finds the loss
+    for (uint32_t i = 0; i < 3; ++i)
+        sent += send_value(r.port, address_of(r.ring, i), i, 0) == SLR_OK;
+    must(slr_ring_wait(r.ring, SLR_RING_IN_FAILURE, LONG));
+    slr_ring_stats stats = stats_of(r.ring);
+    check_sum(&stats);
+    assert_int_equal(stats.accepted, 1 + sent);
+    assert_int_equal(stats.handled + stats.pending + stats.in_doubt, 1 + sent);
+    gives(send_value(r.port, address_of(r.ring, 0), 1, 0), RING_FAILED);
+    for (uint32_t i = 0; i < 10; ++i)
+        must(ask(&other, i));
+    end(&r);
+    must(ask(&other, 1));
+    end(&other);
+    nothing_is_left("lost");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(what_would_wait_is_done_while_no_kernel_stays, load_fake),
+        cmocka_unit_test(parked_device_keeps_its_messages),
+        cmocka_unit_test(device_without_cooperative_launches_has_ordinary_ones),
+        cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
+        cmocka_unit_test(lost_device_fails_its_ring_kernels_and_no_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
