@@ -44,7 +44,6 @@ const cts_known cts_known_list[] = {
     {"opencl/*", "barriers/threads_that_have_returned_are_not_waited_for", CTS_MUST_REFUSE, ALL_COME},
     {"opencl/*", "warps/sum_by_halving_with_shared_memory", CTS_MUST_REFUSE, ALL_COME},
     {"opencl/*", "warps/part_of_a_warp", CTS_MUST_REFUSE, ALL_COME},
-    {"opencl/*", "blocks/threads_of_a_block_share_the_fuel", CTS_MUST_FAIL, "each thread of a block has the fuel to itself"},
     {"opencl/*", "blocks/*", CTS_MAY_REFUSE, NEEDS_HOST},
     {"opencl/*", "keys/*", CTS_MAY_REFUSE, NEEDS_HOST},
     {"opencl/*", "routes/*", CTS_MAY_REFUSE, NEEDS_HOST},
