@@ -221,6 +221,10 @@ if(TARGET slipring_cts)
     slipring_register(tests/cuda/cts slipring_cts --device cuda:0 --filter ${areas})
     set_property(TEST tests/cuda/cts APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
         SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
+    slipring_register(tests/cuda/cts_persistent slipring_cts --device cuda:0?ring=persistent
+        --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+    set_property(TEST tests/cuda/cts_persistent APPEND PROPERTY ENVIRONMENT
+        SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
 endif()
 
 # Ring kernels on OpenCL, where a driver is installed. Not the kernels of the suite: minutes of its compiler.

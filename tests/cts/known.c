@@ -49,6 +49,12 @@ const cts_known cts_known_list[] = {
     {"opencl/*", "routes/*", CTS_MAY_REFUSE, NEEDS_HOST},
     {"opencl/*", "overflow/drop_*", CTS_MAY_REFUSE, NEEDS_HOST},
     {"opencl/*", "overflow/a_dropped_call_says_so", CTS_MAY_REFUSE, NEEDS_HOST},
+    {"cuda/*", "launch/what_a_kernel_prints_is_told", CTS_MUST_REFUSE, "printf is not there yet"},
+    {"cuda/*", "blocks/*", CTS_MAY_REFUSE, NEEDS_HOST},
+    {"cuda/*", "keys/*", CTS_MAY_REFUSE, NEEDS_HOST},
+    {"cuda/*", "routes/*", CTS_MAY_REFUSE, NEEDS_HOST},
+    {"cuda/*", "overflow/drop_*", CTS_MAY_REFUSE, NEEDS_HOST},
+    {"cuda/*", "overflow/a_dropped_call_says_so", CTS_MAY_REFUSE, NEEDS_HOST},
     {"opencl/*", "limits/many_ring_kernels_side_by_side", CTS_MAY_REFUSE, "each ring kernel keeps a group of the device"},
 };
 // clang-format on

@@ -99,6 +99,15 @@ static void what_would_wait_is_done_while_no_kernel_stays(void **state)
     must(slr_buffer_read(r.buffer, 0, words, sizeof words));
     assert_int_equal(words[7], 5);
     must(ask(&r, 3));
+    slr_graph *graph;
+    must(slr_graph_create(r.device, &graph));
+    must(slr_graph_begin(graph, stream));
+    must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 8, 0), r.buffer, 5));
+    must(slr_graph_end(graph));
+    must(slr_graph_launch(graph, stream, NULL, 0, NULL)); // an executable graph is made
+    must(slr_stream_finish(stream, LONG));
+    must(ask(&r, 3));
+    slr_graph_destroy(graph);
     slr_kernel_destroy(kernel);
 
     other.device = r.device; // a second program, which comes and goes
@@ -121,7 +130,7 @@ static void what_would_wait_is_done_while_no_kernel_stays(void **state)
     slr_ring_destroy(other.ring);
     slr_program_destroy(other.program);
     must(ask(&r, 4));
-    assert_int_equal(stats_of(r.ring).handled, 34);
+    assert_int_equal(stats_of(r.ring).handled, 35);
 
     must(slr_device_get_info(r.device, &info));
     assert_true(info.pauses > pauses);

@@ -1072,6 +1072,7 @@ static int32_t instantiate(slri_cu_exec *exec, slri_cu_graph graph)
 
 int32_t cuGraphInstantiateWithFlags(slri_cu_exec *exec, slri_cu_graph graph, uint64_t flags)
 {
+    wait_for_stays("GraphInstantiateWithFlags");
     (void)flags;
     LOCKED(instantiate(exec, graph));
     return error;
@@ -1085,6 +1086,7 @@ int32_t cuGraphDestroy(slri_cu_graph graph)
 
 int32_t cuGraphExecDestroy(slri_cu_exec exec)
 {
+    wait_for_stays("GraphExecDestroy");
     LOCKED(drop_from_context("GraphExecDestroy", exec, EXEC));
     return error;
 }

@@ -86,10 +86,10 @@ slr_status slri_cuda_list_create(void *device, const struct slri_command *comman
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list", cuda->name);
     made->bytes = bytes;
     memcpy(made->command, command, commands * sizeof *command);
-    slr_status status = slri_cuda_enter(cuda);
+    slr_status status = slri_cuda_enter_quiet(cuda);
     if (status == SLR_OK) {
         status = instantiate(cuda, made->command, commands, &made->exec);
-        slri_cuda_leave(cuda);
+        slri_cuda_leave_quiet(cuda);
     }
     if (status != SLR_OK) {
         slri_free(cuda->allocator, made, bytes);
@@ -107,9 +107,9 @@ void slri_cuda_list_destroy(void *device, void *list)
 {
     struct slri_cuda *cuda = device;
     struct list *dying = list;
-    if (slri_cuda_enter(cuda) == SLR_OK) { // else it goes with the context
+    if (slri_cuda_enter_quiet(cuda) == SLR_OK) { // else it goes with the context
         cuda->cu->GraphExecDestroy(dying->exec);
-        slri_cuda_leave(cuda);
+        slri_cuda_leave_quiet(cuda);
     }
     slri_mutex_destroy(&dying->lock);
     slri_free(cuda->allocator, dying, dying->bytes);
