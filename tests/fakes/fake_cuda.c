@@ -325,7 +325,8 @@ static int32_t next_command(const char *name, slri_cu_stream stream)
         return error;
     if (!object || object->kind != STREAM || object->context != current())
         return refuse(name, INVALID_VALUE);
-    if (!object->captured && ++fake_cuda.commands == fake_cuda.fault_at) {
+    if (!object->captured && __atomic_add_fetch(&fake_cuda.commands, 1, __ATOMIC_RELAXED) ==
+                                 __atomic_load_n(&fake_cuda.fault_at, __ATOMIC_RELAXED)) {
         lose_context(current(), ILLEGAL_ADDRESS);
         fake_cuda.failed = "a command";
     }
