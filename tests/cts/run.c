@@ -108,7 +108,8 @@ slr_status cts_device_open(const char *spec, cts_device *out)
         return status;
     if (strcmp(out->info.backend, "opencl") == 0) { // whose math it is depends on the platform
         bool is_pocl = strstr(out->info.description, "Portable Computing Language") != NULL;
-        snprintf(out->kind, sizeof out->kind, "opencl/%s", is_pocl ? "pocl" : "other");
+        const char *ring = strstr(spec, "ring=persistent") ? "persistent" : strstr(spec, "ring=") ? "relaunch" : "auto";
+        snprintf(out->kind, sizeof out->kind, "opencl/%s/%s", is_pocl ? "pocl" : "other", ring);
         return SLR_OK;
     }
     size_t engine = strcspn(out->info.engine, " ,"); // of "compiled by /usr/bin/cc"
