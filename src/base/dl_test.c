@@ -67,8 +67,8 @@ static void missing_library_is_named(void **state)
 static void first_that_opens_is_taken_unless_one_is_asked_for(void **state)
 {
     (void)state;
-    static const char *const places[] = {"/nowhere/a.so", "libm.so.6", "libc.so.6", NULL}, *const none[] = {places[0],
-                                                                                                            NULL};
+    static const char *const places[] = {"/nowhere/a.so", "libm.so.6", "libc.so.6", NULL};
+    static const char *const none[] = {"/nowhere/a.so", NULL};
     slri_dl *library;
     const char *path = NULL;
     unsetenv("SLIPRING_TEST_LIB");
