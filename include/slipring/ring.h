@@ -139,7 +139,8 @@ typedef struct slr_ring_desc {
                            ///< there; default 0. While it waits its worker polls
     uint32_t dead_letters; ///< how many messages that were not handled a shard keeps for slr_ring_take_dead_letters,
                            ///< to 1,048,576; default: none
-    uint32_t reserved2;
+    uint32_t mode; ///< SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT, of a kernel handler; UNSUPPORTED, with the reason,
+                   ///< where it cannot be. Default: persistent where it can be. On a cpu, relaunched asks for nothing
     // Keys (docs/contract/keys.md): `instances` is then the most that there are at a time.
     uint32_t keys;      ///< an slr_keys; default 0: instances are addressed by number
     uint32_t key_limit; ///< an slr_key_limit; default SLR_KEY_LIMIT_REFUSE

@@ -47,6 +47,11 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         return SLRI_FAIL(INVALID, "ring kernel '%s': time_stamps is %u; 0 or 1 is possible", ring->name,
                          desc->time_stamps);
     ring->stamped = desc->time_stamps;
+    if (desc->mode != 0 && desc->mode != SLR_RING_RELAUNCHED && desc->mode != SLR_RING_PERSISTENT)
+        return SLRI_FAIL(INVALID,
+                         "ring kernel '%s': mode is %u; SLR_RING_RELAUNCHED, SLR_RING_PERSISTENT or 0 is possible",
+                         ring->name, desc->mode);
+    ring->mode_asked = desc->mode;
     SLRI_TRY(slri_telemetry_describe(ring, desc));
     ring->linger_ns = desc->linger_ns;
     ring->fuel = desc->fuel ? desc->fuel : (uint64_t)1 << 32;
@@ -293,13 +298,14 @@ static slr_status copy_initial_state(slr_ring *ring, const slr_ring_desc *desc)
 // What only an owner that is a thread of the host does.
 static const char *why_host(const slr_ring *ring)
 {
-    return !ring->program             ? "its handler is a C function"
-           : ring->has_outlets        ? "its handler sends through outlets"
-           : ring->key_sort           ? "it has keys"
-           : slri_ring_drops(ring)    ? "its overflow policy drops messages"
-           : ring->linger_ns          ? "it has linger_ns"
-           : ring->handler_timeout_ns ? "it has handler_timeout_ns"
-                                      : NULL;
+    return !ring->program                            ? "its handler is a C function"
+           : ring->has_outlets                       ? "its handler sends through outlets"
+           : ring->key_sort                          ? "it has keys"
+           : slri_ring_drops(ring)                   ? "its overflow policy drops messages"
+           : ring->linger_ns                         ? "it has linger_ns"
+           : ring->handler_timeout_ns                ? "it has handler_timeout_ns"
+           : ring->mode_asked == SLR_RING_RELAUNCHED ? "SLR_RING_RELAUNCHED was asked for"
+                                                     : NULL;
 }
 
 static slr_status plan(slr_ring *ring)
@@ -318,6 +324,9 @@ static slr_status plan(slr_ring *ring)
     ring->mode = plan.mode;
     ring->shards = plan.shards;
     memcpy(ring->mode_reason, plan.reason, sizeof ring->mode_reason);
+    if (ring->mode_asked == SLR_RING_PERSISTENT && ring->mode != SLR_RING_PERSISTENT)
+        return SLRI_FAIL(UNSUPPORTED, "ring kernel '%s' cannot be persistent: %s", ring->name,
+                         *plan.reason ? plan.reason : "handlers run on threads of the host there");
     if (ring->mode == SLR_RING_PERSISTENT)
         ring->latency_every = 0; // its owner has no clock that the host can compare with
     if (ring->mode != SLR_RING_ON_HOST && ring->handler_timeout_ns)

@@ -51,6 +51,10 @@ static void set_time_stamps(slr_ring_desc *d)
 {
     d->time_stamps = 2;
 }
+static void set_mode(slr_ring_desc *d)
+{
+    d->mode = SLR_RING_ON_HOST;
+}
 static void set_no_handler(slr_ring_desc *d)
 {
     d->on_message = NULL;
@@ -110,6 +114,7 @@ static const struct refused {
     {set_max_ports, "max_ports is 257; 1 to 256 are possible"},
     {set_overflow, "overflow (an slr_overflow) is 5; 1 to 4 are possible"},
     {set_priority, "priority (as SLR_PRIORITY(0..255) gives) is 257; 1 to 256 are possible"},
+    {set_mode, "mode is 1; SLR_RING_RELAUNCHED, SLR_RING_PERSISTENT or 0 is possible"},
     {set_time_stamps, "time_stamps is 2; 0 or 1 is possible"},
     {set_no_handler, "set one of program, on_message, on_batch and main, not none"},
     {set_no_name, "a host ring kernel needs a name"},
@@ -358,6 +363,9 @@ static void kernel_handlers_description_that_does_not_fit_is_refused(void **stat
     }
     describe_kernel(&k);
     refuses(slr_ring_create(k.other, &k.desc, &ring), INVALID, "the program was made for another device");
+    k.desc.mode = SLR_RING_PERSISTENT;
+    refuses(slr_ring_create(k.device, &k.desc, &ring), UNSUPPORTED, "handlers run on threads of the host there");
+    k.desc.mode = SLR_RING_RELAUNCHED;               // nothing, where there is no choice
     must(slr_ring_create(k.device, &k.desc, &ring)); // as it should be
     slr_address address;
     must(slr_ring_find(k.device, "one", &address)); // its default name

@@ -63,6 +63,7 @@ struct slr_ring {
     uint32_t shards, instances, message_bytes, reply_bytes, state_bytes, max_ports, stamped;
     uint32_t priority, overflow;
     slr_ring_mode mode;
+    uint32_t mode_asked;
     char mode_reason[SLR_MODE_REASON_BYTES];
     uint32_t dead_letters, latency_every; // of so many messages one is timed; 0: none
     struct slri_shard *shard;

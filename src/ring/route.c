@@ -69,7 +69,7 @@ static slr_status check_source(const slr_ring *from, const slr_route_desc *desc)
     if (from->mode == SLR_RING_PERSISTENT)
         return SLRI_FAIL(UNSUPPORTED,
                          "ring kernel '%s' is persistent, and its routes need an owner that is a thread of the host: "
-                         "open the device with ring=relaunch",
+                         "set slr_ring_desc.mode to SLR_RING_RELAUNCHED",
                          from->name);
     if (from->reply_bytes == 0 && !desc->outlet)
         return SLRI_FAIL(INVALID, "ring kernel '%s' never replies: nothing would go along a route from it", from->name);

@@ -51,7 +51,7 @@ const cts_known cts_known_list[] = {
     {"opencl/*/persistent", "overflow/drop_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "overflow/a_dropped_call_says_so", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MAY_REFUSE, "each ring kernel keeps a group of the device"},
-    {"opencl/*/auto", "routes/replies_go_along_a_route", CTS_MAY_REFUSE, "a ring kernel is persistent before its first route is made: ring=relaunch lets it have one"},
+    {"opencl/*/auto", "routes/replies_go_along_a_route", CTS_MAY_REFUSE, "a ring kernel is persistent unless slr_ring_desc.mode or ring=relaunch says otherwise, and then no route leads from it"},
     {"cuda/*", "launch/what_a_kernel_prints_is_told", CTS_MUST_REFUSE, "printf is not there yet"},
     {"cuda/*", "blocks/*", CTS_MAY_REFUSE, NEEDS_HOST},
     {"cuda/*", "keys/*", CTS_MAY_REFUSE, NEEDS_HOST},

@@ -20,6 +20,7 @@ static const char source[] =
     "    unsigned zero = in->value == 13u ? 0u : 1u;\n"
     "    self->odd[in->value % 3u] += 7u / zero;\n"
     "}\n"
+    "__ring__ void pass(const struct task *in) { struct task on = {in->value + 1u, in->of}; ring_reply(&on); }\n"
     // Sums the squares of 0 to value by a block, over shared memory.
     "__ring_block__ void __launch_bounds__(64) block(struct tally *self, const struct task *in)\n"
     "{\n"
@@ -227,12 +228,47 @@ static void what_a_dispatch_cannot_do_is_refused_with_the_reason(void **state)
     }
 }
 
+// Where the device has the choice, the ring kernel may make it: one that is relaunched has routes.
+static void mode_is_chosen_for_one_ring_kernel(void **state)
+{
+    (void)state;
+    if (!is_here("opencl:0"))
+        skip();
+    struct world w;
+    open_world(&w, "opencl:0");
+    slr_ring_desc from = describe(&w, "pass", 4), to = describe(&w, "each", 4);
+    from.name = "from";
+    from.mode = SLR_RING_RELAUNCHED;
+    to.name = "to";
+    slr_ring *first = launch_ring(w.device, &from), *second = launch_ring(w.device, &to);
+    slr_ring_stats stats = stats_of(first);
+    assert_int_equal(stats.mode, SLR_RING_RELAUNCHED);
+    assert_non_null(strstr(stats.mode_reason, "SLR_RING_RELAUNCHED was asked for"));
+    must(slr_route(first, second, NULL));
+    must(slr_ring_activate(first, LONG));
+    must(slr_ring_activate(second, LONG));
+    slr_port *port = open_port(w.device);
+    for (uint32_t i = 0; i < 1000; ++i) {
+        const uint32_t task[2] = {i * 3, i}; // not 13 behind the first
+        must(slr_send(port, address_of(first, i % 4), task, sizeof task, LONG));
+    }
+    must(slr_ring_terminate(first, LONG, NULL, NULL, NULL));
+    must(slr_ring_terminate(second, LONG, NULL, NULL, &stats));
+    assert_int_equal(stats.handled + stats.faulted, 1000);
+    assert_int_equal(stats.faulted, 1); // 12 + 1
+    slr_port_close(port);
+    slr_ring_destroy(first);
+    slr_ring_destroy(second);
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instances_have_their_messages_in_order_and_faults_reset_them),
         cmocka_unit_test(blocks_handle_messages_as_on_the_cpu),
         cmocka_unit_test(nothing_behind_a_judged_fault_is_handled),
+        cmocka_unit_test(mode_is_chosen_for_one_ring_kernel),
         cmocka_unit_test(what_a_dispatch_cannot_do_is_refused_with_the_reason),
     };
     if (SANITIZED)
