@@ -364,7 +364,7 @@ static void kernel_handlers_description_that_does_not_fit_is_refused(void **stat
     describe_kernel(&k);
     refuses(slr_ring_create(k.other, &k.desc, &ring), INVALID, "the program was made for another device");
     k.desc.mode = SLR_RING_PERSISTENT;
-    refuses(slr_ring_create(k.device, &k.desc, &ring), UNSUPPORTED, "handlers run on threads of the host there");
+    refuses(slr_ring_create(k.device, &k.desc, &ring), UNSUPPORTED, "cannot be persistent");
     k.desc.mode = SLR_RING_RELAUNCHED;               // nothing, where there is no choice
     must(slr_ring_create(k.device, &k.desc, &ring)); // as it should be
     slr_address address;
