@@ -135,6 +135,14 @@ slipring_register(tests/cuda/persistent tests_opencl_persistent_test)
 set_property(TEST tests/cuda/persistent APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
     SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
 
+# Those that are relaunched likewise: the tests of src/ring with handlers that are kernels.
+foreach(name batch failure fault keys ring_send route state)
+    slipring_register(tests/cuda/ring_${name} ring_${name}_test)
+    set_property(TEST tests/cuda/ring_${name} APPEND PROPERTY ENVIRONMENT
+        SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
+        "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=relaunch")
+endforeach()
+
 # Ring kernels once more, on a device that is no cpu: skipped where there is none.
 if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
     foreach(name batch call claim create dead_letter delivery failure fault keys lifecycle loop overflow overrun port
@@ -223,7 +231,10 @@ if(TARGET slipring_cts)
         SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
     slipring_register(tests/cuda/cts_persistent slipring_cts --device cuda:0?ring=persistent
         --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/)
-    set_property(TEST tests/cuda/cts_persistent APPEND PROPERTY ENVIRONMENT
+    slipring_register(tests/cuda/cts_relaunch slipring_cts --device cuda:0?ring=relaunch
+        --device cuda:0?memory=mapped&ring=relaunch
+        --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+    set_property(TEST tests/cuda/cts_persistent tests/cuda/cts_relaunch APPEND PROPERTY ENVIRONMENT
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
 endif()
 

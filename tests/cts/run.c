@@ -106,10 +106,14 @@ slr_status cts_device_open(const char *spec, cts_device *out)
         status = slr_device_get_info(out->device, &out->info);
     if (status != SLR_OK)
         return status;
+    const char *ring = strstr(spec, "ring=persistent") ? "persistent" : strstr(spec, "ring=") ? "relaunch" : "auto";
     if (strcmp(out->info.backend, "opencl") == 0) { // whose math it is depends on the platform
         bool is_pocl = strstr(out->info.description, "Portable Computing Language") != NULL;
-        const char *ring = strstr(spec, "ring=persistent") ? "persistent" : strstr(spec, "ring=") ? "relaunch" : "auto";
         snprintf(out->kind, sizeof out->kind, "opencl/%s/%s", is_pocl ? "pocl" : "other", ring);
+        return SLR_OK;
+    }
+    if (strcmp(out->info.backend, "cuda") == 0) {
+        snprintf(out->kind, sizeof out->kind, "cuda/%s", ring);
         return SLR_OK;
     }
     size_t engine = strcspn(out->info.engine, " ,"); // of "compiled by /usr/bin/cc"

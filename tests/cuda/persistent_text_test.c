@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel that stays, through NVRTC: it compiles for each capability, and what it takes of a multiprocessor is read
-// from its machine code. Where NVRTC is not found the test is skipped, and CTest says so.
+// The kernel that stays, and that of a dispatch, through NVRTC: they compile for each capability, and what they take of
+// a multiprocessor is read from their machine code. Where NVRTC is not found the test is skipped, and CTest says so.
 #include "tests/kernel/nvrtc.h"
 #include "backend/cuda/cubin.h"
+#include "backend/cuda/relaunch_text.h"
 #include "backend/cuda/resident_text.h"
 #include "base/clock.h"
 #include "base/status.h"
@@ -32,8 +33,22 @@ static const char sums[] =
     "    ring_reply(self);\n"
     "}\n";
 
+static const char sends[] =
+    "struct message { unsigned at, n; };\n"
+    "__ring__ void sends(const struct message *in, unsigned *table, ring_to(struct message) next, float scale)\n"
+    "{\n"
+    "    table[in->at] = (unsigned)(scale * in->n);\n"
+    "    ring_send(next, in);\n"
+    "}\n";
+
+// What stands around a handler.
+static const struct around {
+    slr_status (*put)(const struct slri_module *module, const struct slri_entry *entry, slri_text *out);
+    const char *kernel;
+} staying = {slri_cuda_put_resident, SLRI_CU_STAY}, dispatched = {slri_cuda_put_relaunch, SLRI_CU_RELAUNCH};
+
 // False: it does not know the capability.
-static bool compile(const char *source, unsigned capability, slr_resources *out)
+static bool compile(const char *source, const struct around *around, unsigned capability, slr_resources *out)
 {
     struct slri_source from = {.path = "handler.cu", .text = source};
     struct slri_module *module = NULL;
@@ -44,7 +59,7 @@ static bool compile(const char *source, unsigned capability, slr_resources *out)
     size_t bytes = 0;
     snprintf(arch, sizeof arch, "--gpu-architecture=sm_%u", capability);
     assert_int_equal(slri_kernel_compile(&from, &module), SLR_OK);
-    assert_int_equal(slri_cuda_put_resident(module, &module->entry[0], &text), SLR_OK);
+    assert_int_equal(around->put(module, &module->entry[0], &text), SLR_OK);
     assert_int_equal(nvrtc.create(&program, slri_text_view(&text), "handler.cu", 0, NULL, NULL), 0);
     uint64_t began_ns = slri_now_ns();
     int error = nvrtc.compile(program, 3, option);
@@ -59,11 +74,11 @@ static bool compile(const char *source, unsigned capability, slr_resources *out)
         assert_int_equal(nvrtc.cubin_size(program, &bytes), 0);
         cubin = malloc(bytes);
         assert_int_equal(nvrtc.cubin(program, cubin), 0);
-        assert_int_equal(slri_cubin_read(cubin, bytes, SLRI_CU_STAY, out), SLR_OK);
+        assert_int_equal(slri_cubin_read(cubin, bytes, around->kernel, out), SLR_OK);
         print_message(
-            "%s, sm_%u: %u registers, %u B of stack, %u spills, %u B shared, %u B of code; compiled in %.0f ms\n",
-            module->entry[0].name, capability, out->registers, out->stack_bytes, out->spills, out->shared_bytes,
-            out->code_bytes, (double)took_ns * 1e-6);
+            "%s, %s, sm_%u: %u registers, %u B of stack, %u spills, %u B shared, %u B of code; compiled in %.0f ms\n",
+            module->entry[0].name, around->kernel, capability, out->registers, out->stack_bytes, out->spills,
+            out->shared_bytes, out->code_bytes, (double)took_ns * 1e-6);
         free(cubin);
     }
     nvrtc.destroy(&program);
@@ -72,26 +87,38 @@ static bool compile(const char *source, unsigned capability, slr_resources *out)
     return error == 0;
 }
 
-static void compiles_for_each_capability(void **state)
+static void compiles_for_each(const char *source, const struct around *around, uint32_t threads)
 {
-    (void)state;
     uint32_t known = 0;
     for (uint32_t i = 0; i < CAPABILITIES; ++i) {
         slr_resources takes;
-        if (!compile(sums, capabilities[i], &takes))
+        if (!compile(source, around, capabilities[i], &takes))
             continue;
         assert_int_equal(takes.capability, capabilities[i]);
-        assert_int_equal(takes.most_threads, 1);
+        assert_int_equal(takes.most_threads, threads);
         ++known;
     }
     assert_true(known >= 5); // 10.0 and 12.0 came with CUDA 12.8
+}
+
+static void kernel_that_stays_compiles_for_each_capability(void **state)
+{
+    (void)state;
+    compiles_for_each(sums, &staying, 1);
+}
+
+static void kernel_of_a_dispatch_compiles_for_each_capability(void **state)
+{
+    (void)state;
+    compiles_for_each(sums, &dispatched, 32);
+    compiles_for_each(sends, &dispatched, 32);
 }
 
 static void echo_spills_nothing_and_takes_few_registers(void **state)
 {
     (void)state;
     slr_resources takes;
-    assert_true(compile(echo, 90, &takes));
+    assert_true(compile(echo, &staying, 90, &takes));
     assert_true(takes.spills == 0 || takes.spills == SLR_RESOURCE_UNKNOWN);
     assert_int_equal(takes.stack_bytes, 0);
     assert_true(takes.registers <= 64);
@@ -102,7 +129,8 @@ int main(void)
     if (!nvrtc_is_here(&nvrtc))
         return NVRTC_SKIPPED;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compiles_for_each_capability),
+        cmocka_unit_test(kernel_that_stays_compiles_for_each_capability),
+        cmocka_unit_test(kernel_of_a_dispatch_compiles_for_each_capability),
         cmocka_unit_test(echo_spills_nothing_and_takes_few_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that stay on a driver that is simulated: each call of it that fails, the loss of the device, and what would
-// wait for ever on a GPU, which waits there, too, and is wrong after half a second.
+// Ring kernels on a driver that is simulated: each call of it that fails, the loss of the device, and, of kernels that
+// stay, what would wait for ever on a GPU, which waits there, too, and is wrong after half a second.
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cuda/fake_driver.h"
 
 #include "ring/ring_test.h"
 
-#define SPEC "cuda:0?ring=persistent"
+#define PERSISTENT "cuda:0?ring=persistent"
+#define RELAUNCHED "cuda:0?ring=relaunch"
 
 static const char counts_cu[] = "struct message { unsigned value, port; };\n"
                                 "struct count { unsigned handled; };\n"
@@ -26,7 +27,7 @@ struct residence {
     slr_buffer *buffer;
 };
 
-static slr_status launch(struct residence *r)
+static slr_status launch(struct residence *r, const char *spec)
 {
     slr_ring_desc desc = SLR_RING_DESC_INIT;
     desc.name = "counts";
@@ -34,7 +35,7 @@ static slr_status launch(struct residence *r)
     desc.instances = 3;
     desc.queue_size = 64;
     desc.max_ports = 4;
-    slr_status status = slr_device_open(SPEC, NULL, &r->device);
+    slr_status status = slr_device_open(spec, NULL, &r->device);
     TRY_EACH(slr_program_from_text(r->device, "counts.cu", counts_cu, NULL, &r->program));
     desc.program = r->program;
     TRY_EACH(slr_ring_create(r->device, &desc, &r->ring));
@@ -76,7 +77,7 @@ static void what_would_wait_is_done_while_no_kernel_stays(void **state)
     (void)state;
     struct residence r = {0}, other = {0};
     reset();
-    must(launch(&r));
+    must(launch(&r, PERSISTENT));
     must(ask(&r, 1));
     slr_device_info info;
     must(slr_device_get_info(r.device, &info));
@@ -144,7 +145,7 @@ static void parked_device_keeps_its_messages(void **state)
     (void)state;
     struct residence r = {0};
     reset();
-    must(launch(&r));
+    must(launch(&r, PERSISTENT));
     must(ask(&r, 1));
     must(slr_device_park(r.device, LONG));
     must(slr_device_park(r.device, LONG));
@@ -174,29 +175,64 @@ static void device_without_cooperative_launches_has_ordinary_ones(void **state)
     struct residence r = {0};
     reset();
     fake->no_cooperative = 1;
-    must(launch(&r));
+    must(launch(&r, PERSISTENT));
     for (uint32_t i = 0; i < 10; ++i)
         must(ask(&r, i));
     end(&r);
     nothing_is_left("ordinary");
 }
 
+// A kernel that stays is there beside one that is relaunched: making and ending the second lets the first end
+// meanwhile.
+static void both_modes_are_on_one_device(void **state)
+{
+    (void)state;
+    static const char *const source = "struct message { unsigned value, port; };\n"
+                                      "__ring__ void one(const struct message *in, ring_to(struct message) next)\n"
+                                      "{ struct message out = {in->value + 1u, 7u}; ring_reply(&out); }\n";
+    struct residence r = {0};
+    reset();
+    must(launch(&r, "cuda:0"));
+    must(ask(&r, 1));
+    slr_program *program;
+    must(slr_program_from_text(r.device, "one.cu", source, NULL, &program));
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "one";
+    desc.handler = "one";
+    desc.program = program;
+    slr_ring *one = start_ring(r.device, &desc);
+    assert_int_equal(stats_of(r.ring).mode, SLR_RING_PERSISTENT);
+    assert_int_equal(stats_of(one).mode, SLR_RING_RELAUNCHED);
+    for (uint32_t i = 0; i < 20; ++i) {
+        struct message message = {.value = i}, reply = {0};
+        must(slr_call(r.port, address_of(one, 0), &message, sizeof message, &reply, sizeof reply, LONG));
+        assert_int_equal(reply.value, i + 1);
+        must(ask(&r, i));
+    }
+    slr_ring_destroy(one);
+    slr_program_destroy(program);
+    end(&r);
+    nothing_is_left("both");
+}
+
 // ---- failures ------------------------------------------------------------------------------------------------------
 
-static slr_status use(struct residence *r)
+static slr_status use(struct residence *r, const char *spec)
 {
-    slr_status status = launch(r);
+    slr_status status = launch(r, spec);
     for (uint32_t i = 0; i < 3; ++i)
         TRY_EACH(ask(r, i));
-    TRY_EACH(slr_device_park(r->device, LONG));
-    TRY_EACH(slr_device_resume(r->device));
+    if (strcmp(spec, PERSISTENT) == 0) {
+        TRY_EACH(slr_device_park(r->device, LONG));
+        TRY_EACH(slr_device_resume(r->device));
+    }
     for (uint32_t i = 0; i < 3; ++i)
         TRY_EACH(ask(r, i));
     return status;
 }
 
 // A launch that has failed is tried again, where memory or code were wanted meanwhile: then nothing is told.
-static uint32_t fail_at_each(int32_t error, bool lost)
+static uint32_t fail_at_each(const char *spec, int32_t error, bool lost)
 {
     uint32_t told = 0;
     for (uint32_t k = 1;; ++k) {
@@ -205,12 +241,12 @@ static uint32_t fail_at_each(int32_t error, bool lost)
         fake->error = error;
         fake->fail_at = k;
         fake->lost = lost;
-        slr_status status = use(&r);
+        slr_status status = use(&r, spec);
         bool failed = fake->failed != NULL;
         const char *name = fake->failed;
         told += status != SLR_OK;
         if (status != SLR_OK)
-            check_message(strstr(slr_error_message(), "NVRTC")      ? "NVRTC 13.0"
+            check_message(strstr(slr_error_message(), "NVRTC")      ? "NVRTC"
                           : strstr(slr_error_message(), "'counts'") ? "'counts'"
                                                                     : "cuda",
                           name, __FILE__, __LINE__);
@@ -226,18 +262,20 @@ static uint32_t fail_at_each(int32_t error, bool lost)
 static void call_that_fails_is_told_and_leaves_nothing(void **state)
 {
     (void)state;
-    assert_true(fail_at_each(2, false) > 40);
-    assert_true(fail_at_each(700, true) > 40);
-    assert_true(fail_at_each(999, false) > 40);
+    static const char *const specs[] = {PERSISTENT, RELAUNCHED};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; ++i) {
+        assert_true(fail_at_each(specs[i], 2, false) > 40);
+        assert_true(fail_at_each(specs[i], 700, true) > 40);
+        assert_true(fail_at_each(specs[i], 999, false) > 40);
+    }
 }
 
-static void lost_device_fails_its_ring_kernels_and_no_others(void **state)
+static void lose(const char *spec)
 {
-    (void)state;
     struct residence r = {0}, other = {0};
     reset();
-    must(launch(&r));
-    must(launch(&other)); // of the same GPU, in a context of its own
+    must(launch(&r, spec));
+    must(launch(&other, spec)); // of the same GPU, in a context of its own
     must(ask(&r, 1));
     must(ask(&other, 1));
     slr_stream *stream;
@@ -266,12 +304,20 @@ static void lost_device_fails_its_ring_kernels_and_no_others(void **state)
     nothing_is_left("lost");
 }
 
+static void lost_device_fails_its_ring_kernels_and_no_others(void **state)
+{
+    (void)state;
+    lose(PERSISTENT);
+    lose(RELAUNCHED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(what_would_wait_is_done_while_no_kernel_stays, load_fake),
         cmocka_unit_test(parked_device_keeps_its_messages),
         cmocka_unit_test(device_without_cooperative_launches_has_ordinary_ones),
+        cmocka_unit_test(both_modes_are_on_one_device),
         cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
         cmocka_unit_test(lost_device_fails_its_ring_kernels_and_no_others),
     };

@@ -4,6 +4,7 @@
 #include "fake_cuda.h"
 
 #include "abi/mailbox.h"
+#include "abi/relaunch.h"
 #include "backend/cuda/api.h"
 #include "backend/cuda/nvrtc.h"
 #include "device/resident_layout.h"
@@ -68,6 +69,7 @@ struct object {
     bool captured;
     char *text;        // of a module: its source
     bool stays;        // of a module: it has the loop of a kernel that stays
+    bool relaunches;   // of a module: it has the kernel of a dispatch
     struct stay *stay; // of a stream: the kernel that runs in it, or NULL
 };
 
@@ -227,6 +229,63 @@ static void *run_block(void *arg)
     return NULL;
 }
 
+// ---- dispatches of ring kernels that are relaunched ----------------------------------------------------------------
+//
+// The kernel that NVRTC gets, as C, thread by thread.
+
+static __thread struct dispatch_thread {
+    struct slri_interp_thread *interp;
+    const char *text;
+    uint32_t block, thread, outlets;
+} dispatching;
+
+static uint32_t handle_dispatched(struct slri_call *call)
+{
+    uint32_t fault = slri_interp_handler(dispatching.interp, call);
+    call->fault_file = 0;
+    call->fault_line = users_line(dispatching.text, call->fault_line);
+    return fault;
+}
+#define SLR_DISPATCH static void
+#define SLR_DISPATCH_FN static
+#define SLR_DISPATCH_SHARED static __thread
+#define SLR_DISPATCH_CALL(call) handle_dispatched(call)
+#define SLR_HAS_OUTLETS dispatching.outlets
+#define SLR_GROUP 32u
+#define SLR_OUTS 128u
+#define blockIdx ((struct { uint32_t x; }){dispatching.block})
+#define threadIdx ((struct { uint32_t x; }){dispatching.thread})
+#include "backend/cuda/device/cu_relaunch.h"
+#undef blockIdx
+#undef threadIdx
+
+static uint32_t handler_of(const struct object *module)
+{
+    uint32_t entry = 0;
+    while (module->module->entry[entry].kind == SLRI_ENTRY_KERNEL)
+        ++entry;
+    return entry;
+}
+
+static void run_dispatch(const struct object *module, uint32_t grid, uint32_t threads, void **parameter)
+{
+    uint32_t entry = handler_of(module);
+    dispatching = (struct dispatch_thread){.text = module->text};
+    const struct slri_entry *handler = &module->module->entry[entry];
+    for (uint32_t i = 0; i < handler->bindings; ++i)
+        if (handler->binding[i].is_outlet)
+            dispatching.outlets = handler->bindings;
+    if (slri_interp_thread_create(module->interp, entry, &dispatching.interp) != SLR_OK)
+        abort();
+    for (uint32_t i = 0; i < grid * threads; ++i) {
+        dispatching.block = i / threads;
+        dispatching.thread = i % threads;
+        slr_relaunch(*(void **)parameter[0], *(void **)parameter[1], *(void **)parameter[2], *(void **)parameter[3],
+                     *(void **)parameter[4], *(uint32_t *)parameter[5]);
+    }
+    slri_interp_thread_destroy(dispatching.interp);
+}
+
 // By force, its last words stay unsaid, as when a context goes.
 static void end_stay(struct object *stream, bool by_force)
 {
@@ -254,8 +313,7 @@ static void begin_stay(struct object *stream, struct object *module, uint32_t gr
     stay->module = module;
     stay->grid = stay->live = grid;
     stay->table = table;
-    while (module->module->entry[stay->entry].kind == SLRI_ENTRY_KERNEL)
-        ++stay->entry;
+    stay->entry = handler_of(module);
     stream->stay = stay;
     ++fake_cuda.stayed;
     stay->context = stream->context;
@@ -837,7 +895,7 @@ int32_t cuStreamQuery(slri_cu_stream stream)
 
 // ---- modules: a cubin is a mark, its length and the emitted source -------------------------------------------------
 
-extern const char slri_embedded_cu_resident_h[];
+extern const char slri_embedded_cu_resident_h[], slri_embedded_cu_relaunch_h[];
 
 #define MARK "fake cubin"
 
@@ -867,6 +925,7 @@ static int32_t load_module(slri_cu_module *module, const struct cubin *cubin)
     made->module = read_source(cubin->text);
     made->text = strdup(cubin->text);
     made->stays = strstr(cubin->text, slri_embedded_cu_resident_h) != NULL; // as it is, to the letter
+    made->relaunches = strstr(cubin->text, slri_embedded_cu_relaunch_h) != NULL;
     return made->module && slri_interp_create(made->module, &made->interp) == SLR_OK ? 0 : 200;
 }
 
@@ -893,7 +952,7 @@ int32_t cuModuleGetFunction(slri_cu_function *function, slri_cu_module module, c
         return error;
     const struct slri_entry *entry = slri_module_entry(object->module, name);
     *function = (slri_cu_function)(uintptr_t)entry;
-    if (object->stays && strcmp(name, "slr_stay") == 0)
+    if ((object->stays && strcmp(name, "slr_stay") == 0) || (object->relaunches && strcmp(name, "slr_relaunch") == 0))
         *function = (slri_cu_function)(void *)object; // what is not of its source
     return *function ? 0 : 500;
 }
@@ -956,6 +1015,35 @@ static int32_t prepare_launch(slri_cu_stream stream, const struct slri_entry *en
 static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t grid, slri_cu_stream stream,
                            void **parameter);
 
+// A module that is its only kernel, or NULL.
+static struct object *kernel_module(slri_cu_function function)
+{
+    pthread_mutex_lock(&lock);
+    struct object *o = current() ? current()->first : NULL;
+    while (o && o != (void *)function)
+        o = o->next;
+    pthread_mutex_unlock(&lock);
+    return o;
+}
+
+static int32_t check_dispatch(slri_cu_stream stream, const uint32_t size[7], void **parameter, bool *act)
+{
+    int32_t error = next_command("LaunchKernel", stream);
+    if (error != 0)
+        return error;
+    bool one = size[1] == 1 && size[2] == 1 && size[4] == 1 && size[5] == 1 && size[6] == 0;
+    bool fits = size[0] != 0 && size[3] != 0 && size[3] <= 32;
+    if (!one || !fits || ((struct object *)(void *)stream)->captured)
+        return refuse("LaunchKernel", INVALID_VALUE);
+    for (uint32_t i = 0; i < 5; ++i) {
+        slri_cu_pointer pointer = *(slri_cu_pointer *)parameter[i];
+        if (pointer != 0 && !piece_of(pointer, 1))
+            return refuse("LaunchKernel", INVALID_VALUE);
+    }
+    *act = current()->gone == 0;
+    return 0;
+}
+
 int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
                        uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, slri_cu_stream stream,
                        void **parameter, void **extra)
@@ -964,7 +1052,16 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
     struct slri_bound bound[128];
     struct object *module = NULL;
     (void)extra;
-    if (fake_cuda.no_cooperative && *(const uint32_t *)(const void *)function == MODULE) {
+    const struct object *whole = kernel_module(function);
+    if (whole && whole->relaunches) {
+        const uint32_t size[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes};
+        bool act = false;
+        LOCKED(check_dispatch(stream, size, parameter, &act));
+        if (act)
+            run_dispatch(whole, grid_x, block_x, parameter);
+        return error;
+    }
+    if (fake_cuda.no_cooperative && whole) {
         LOCKED(launch_stay("LaunchKernel", function, grid_x, stream, parameter));
         return error;
     }

@@ -53,8 +53,9 @@ struct slri_cuda {
     slri_mutex own_lock;       // of the next
     struct slri_cu_queue *own; // for what is done at once, in the calling thread
 
-    slr_ring_mode ring_mode;  // that was asked for; 0: the best there is
-    struct slri_owners hosts; // of ring kernels whose handlers are functions of the host
+    slr_ring_mode ring_mode;   // that was asked for; 0: the best there is
+    struct slri_owners hosts;  // of ring kernels whose handlers are functions of the host
+    struct slri_owners owners; // of those that are relaunched
     struct slri_residents residents;
     slri_mutex staying_lock; // resident.c's, of the next three
     struct slri_cu_staying *staying, *stuck;
@@ -136,6 +137,14 @@ slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *sh
 void slri_cuda_staying_drop(struct slri_cuda *cuda, const void *program); // before the program goes
 slr_status slri_cuda_ring_memory_create(void *device, uint64_t bytes, void **memory);
 void slri_cuda_ring_memory_destroy(void *device, void *memory, uint64_t bytes);
+
+// relaunch.c: as device/backend.h says.
+slr_status slri_cuda_relaunch_create(void *device, struct slri_relaunch *relaunch);
+void slri_cuda_relaunch_destroy(void *device, struct slri_relaunch *relaunch);
+slr_status slri_cuda_relaunch_begin(void *device, struct slri_relaunch *relaunch);
+slr_status slri_cuda_relaunch_end(void *device, struct slri_relaunch *relaunch);
+slr_status slri_cuda_relaunch_copy(void *device, struct slri_relaunch *relaunch, void *memory, void *host,
+                                   uint64_t bytes, bool in);
 
 // ring.c: ring kernels.
 void slri_cuda_rings_open(struct slri_cuda *cuda);

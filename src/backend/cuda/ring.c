@@ -4,24 +4,33 @@
 #include "base/cpu.h"
 #include "base/status.h"
 #include "backend/cuda/cuda.h"
+#include "device/relaunch.h"
 #include "device/ring_mode.h"
 
 #include <stdio.h>
 
 #define MOST_HOSTS 64
 
+// NULL, or what no ring kernel may have here, in either mode.
+static const char *relaunch_reason(const struct slri_ring_facts *facts)
+{
+    return facts->entry->kind == SLRI_ENTRY_BLOCK ? "a block of threads handles each message"
+           : (facts->entry->function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)) != 0
+               ? "it uses printf or a variable of its file"
+               : NULL;
+}
+
 // NULL, or why this ring kernel cannot be persistent here, as a clause.
 static const char *persistent_reason(const struct slri_cuda *cuda, const struct slri_ring_facts *facts)
 {
     const struct slri_cu_facts *device = &cuda->facts;
+    const char *neither = relaunch_reason(facts);
     return facts->needs_host                        ? facts->needs_host
            : cuda->ring_mode == SLR_RING_RELAUNCHED ? "ring=relaunch was asked for"
-           : facts->entry->kind == SLRI_ENTRY_BLOCK ? "a block of threads handles each message"
-           : (facts->entry->function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)) != 0
-               ? "it uses printf or a variable of its file"
-           : !device->unified_addressing ? "host and device do not share addresses"
-           : device->time_limit          ? "the device ends kernels that run long, because it drives a display"
-                                         : NULL;
+           : neither                                ? neither
+           : !device->unified_addressing            ? "host and device do not share addresses"
+           : device->time_limit ? "the device ends kernels that run long, because it drives a display"
+                                : NULL;
 }
 
 // So that several ring kernels find room, one takes an eighth of what there is; further ones of its handler share that
@@ -33,23 +42,38 @@ static slr_status take_blocks(struct slri_cuda *cuda, const struct slri_ring_fac
     return slri_cuda_staying_take(cuda, facts->program, facts->entry, want, out);
 }
 
+static slr_status plan_relaunch(const struct slri_cuda *cuda, const struct slri_ring_facts *facts,
+                                struct slri_ring_plan *plan)
+{
+    if (cuda->ring_mode == SLR_RING_PERSISTENT)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot keep this ring kernel resident: %s", cuda->name,
+                         plan->reason);
+    const char *not_yet = relaunch_reason(facts);
+    if (not_yet)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot run this ring kernel: %s, which is not there yet", cuda->name,
+                         not_yet);
+    plan->mode = SLR_RING_RELAUNCHED;
+    plan->shards = slri_relaunch_shards(facts->instances);
+    return SLR_OK;
+}
+
 slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
 {
     struct slri_cuda *cuda = device;
+    const char *reason = facts->program ? persistent_reason(cuda, facts) : facts->needs_host;
     *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT};
-    if (!facts->program) {
-        snprintf(plan->reason, sizeof plan->reason, "%s", facts->needs_host);
-        plan->mode = SLR_RING_ON_HOST;
-        plan->shards = slri_owners_count(&cuda->hosts, facts->instances);
-        return SLR_OK;
-    }
-    const char *reason = persistent_reason(cuda, facts);
-    if (!reason) {
+    if (!reason)
         SLRI_TRY(take_blocks(cuda, facts, &plan->shards));
-        reason = plan->shards ? NULL : "all blocks that may stay are taken by other handlers";
-    }
-    return reason ? SLRI_FAIL(UNSUPPORTED, "device '%s' cannot keep this ring kernel resident: %s", cuda->name, reason)
-                  : SLR_OK;
+    if (plan->shards != 0)
+        return SLR_OK;
+    if (!reason)
+        reason = "all blocks that may stay are taken by other handlers";
+    snprintf(plan->reason, sizeof plan->reason, "%s", reason);
+    if (facts->program)
+        return plan_relaunch(cuda, facts, plan);
+    plan->mode = SLR_RING_ON_HOST;
+    plan->shards = slri_owners_count(&cuda->hosts, facts->instances);
+    return SLR_OK;
 }
 
 // ---- owners --------------------------------------------------------------------------------------------------------
@@ -58,6 +82,7 @@ void slri_cuda_rings_open(struct slri_cuda *cuda)
 {
     uint32_t cores = slri_core_count();
     slri_owners_init(&cuda->hosts, cores < MOST_HOSTS ? cores : MOST_HOSTS, cuda->allocator);
+    slri_owners_init(&cuda->owners, 1, cuda->allocator);
     slri_cuda_residents_open(cuda);
     // A block on every second multiprocessor at most: one that needs a whole multiprocessor finds one.
     cuda->most_blocks = cuda->facts.multiprocessors > 1 ? (uint32_t)cuda->facts.multiprocessors / 2 : 1;
@@ -65,6 +90,7 @@ void slri_cuda_rings_open(struct slri_cuda *cuda)
 
 void slri_cuda_rings_close(struct slri_cuda *cuda)
 {
+    slri_owners_stop(&cuda->owners);
     slri_owners_stop(&cuda->hosts);
     slri_cuda_residents_close(cuda);
 }
@@ -72,8 +98,9 @@ void slri_cuda_rings_close(struct slri_cuda *cuda)
 slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard)
 {
     struct slri_cuda *cuda = device;
-    return shard->mode == SLR_RING_PERSISTENT ? slri_cuda_staying_start(cuda, shard)
-                                              : slri_owners_start(&cuda->hosts, shard);
+    return shard->mode == SLR_RING_PERSISTENT
+               ? slri_cuda_staying_start(cuda, shard)
+               : slri_owners_start(shard->relaunch ? &cuda->owners : &cuda->hosts, shard);
 }
 
 void slri_cuda_shard_wake(struct slri_shard *shard)

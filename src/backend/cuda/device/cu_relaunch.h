@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text for NVRTC: the kernel of one dispatch of a relaunched ring kernel. It stands behind a handler's emitted text and
+// abi/relaunch.h. Each chain of messages is a thread's. Before it stand
+//   SLR_HANDLER, SLR_GROUP (threads of a block), SLR_OUTLETS (how many parameters the handler has behind the message
+//   where one of them is an outlet, else 0) and SLR_OUTS (the same, at least 1).
+// C as well as C++: the simulated driver of the tests compiles it, too.
+// clang-format off
+#ifndef SLR_DISPATCH
+#define SLR_DISPATCH extern "C" __global__ void __launch_bounds__(SLR_GROUP)
+#define SLR_DISPATCH_FN static __device__
+#define SLR_DISPATCH_SHARED __shared__
+#define SLR_HAS_OUTLETS SLR_OUTLETS
+#define SLR_DISPATCH_CALL(call) SLR_HANDLER(call)
+#endif
+
+// An instance begins anew.
+SLR_DISPATCH_FN void slr_begin_anew(unsigned char *state, const unsigned char *constants)
+{
+    const unsigned *word = (const unsigned *)constants;
+    for (unsigned i = 0; i < word[RL_STATE_BYTES]; ++i)
+        state[i] = word[RL_INITIAL_AT] ? constants[word[RL_INITIAL_AT] + i] : 0;
+}
+
+SLR_DISPATCH_FN void slr_put_outlets(struct slri_out *out, unsigned char *record, const unsigned char *constants)
+{
+    for (unsigned i = 0; i < SLR_HAS_OUTLETS; ++i) {
+        const unsigned *sent = (const unsigned *)(constants + RL_BINDING(i));
+        out[i].base = record + sent[0]; // of what is no outlet, nobody looks at it
+        out[i].stride = sent[1];
+        out[i].most = ((const unsigned *)constants)[RL_MAX_SENDS];
+        out[i].count = 0;
+    }
+}
+
+SLR_DISPATCH_FN unsigned slr_handle_one(struct slri_call *call, struct slri_out *out, const unsigned *message,
+                                        unsigned char *record, unsigned char *states, const unsigned char *constants,
+                                        const struct slri_bound *bound)
+{
+    const unsigned *word = (const unsigned *)constants;
+    unsigned *result = (unsigned *)record;
+    call->state = word[RL_STATE_BYTES] ? states + (unsigned long long)message[RL_STATE] * word[RL_STATE_STRIDE] : 0;
+    call->message = (const unsigned char *)message + RL_PAYLOAD;
+    call->bound = bound;
+    call->out = out;
+    call->reply_base = record + word[RL_REPLIES_AT];
+    call->reply_at = 0;
+    call->reply_mask = 0xffffffffu;
+    call->reply_stride = word[RL_REPLY_STRIDE];
+    call->reply_bytes = 0; // the handler knows
+    call->max_replies = word[RL_MAX_REPLIES];
+    call->replies = 0;
+    call->instance = message[RL_INSTANCE];
+    call->fault_file = 0;
+    call->fault_line = 0;
+    call->fuel = word[RL_FUEL] | (unsigned long long)word[RL_FUEL + 1] << 32;
+    slr_put_outlets(out, record, constants);
+    unsigned fault = SLR_DISPATCH_CALL(call);
+    result[RL_FAULT] = fault;
+    result[RL_FILE] = call->fault_file;
+    result[RL_LINE] = call->fault_line;
+    result[RL_REPLIES] = call->replies;
+    for (unsigned i = 0; i < SLR_HAS_OUTLETS; ++i)
+        result[RL_SENT(i)] = out[i].count;
+    if (fault != 0 && call->state)
+        slr_begin_anew((unsigned char *)call->state, constants);
+    return fault;
+}
+
+SLR_DISPATCH slr_relaunch(const unsigned char *in, unsigned char *results, unsigned char *states,
+                          const unsigned char *constants, const struct slri_bound *bound, unsigned chains)
+{
+    // Not of the thread: a handler counts its replies and sends by atomic operations, which local memory has not.
+    SLR_DISPATCH_SHARED struct slri_call call[SLR_GROUP];
+    SLR_DISPATCH_SHARED struct slri_out out[SLR_GROUP * SLR_OUTS];
+    const unsigned *word = (const unsigned *)constants;
+    unsigned chain = blockIdx.x * SLR_GROUP + threadIdx.x, stopped = 0;
+    unsigned at = chain < chains ? ((const unsigned *)in)[chain] : RL_END;
+    while (at != RL_END) {
+        const unsigned *message = (const unsigned *)(in + word[RL_MESSAGES_AT] +
+                                                     (unsigned long long)at * word[RL_MESSAGE_STRIDE]);
+        unsigned char *record = results + (unsigned long long)at * word[RL_RESULT_STRIDE];
+        at = message[RL_NEXT];
+        if (stopped != 0) {
+            ((unsigned *)record)[RL_FAULT] = RL_NOT_RUN;
+            continue;
+        }
+        unsigned fault = slr_handle_one(&call[threadIdx.x], &out[threadIdx.x * SLR_OUTS], message, record, states,
+                                        constants, bound);
+        stopped = fault != 0 && word[RL_STOPS] != 0;
+    }
+}
