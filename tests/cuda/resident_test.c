@@ -117,7 +117,8 @@ static void what_would_wait_is_done_while_no_kernel_stays(void **state)
     desc.name = "again";
     desc.handler = "counts";
     desc.program = other.program;
-    desc.queue_size = 1 << 20; // more than is left of the first memory that is shared
+    desc.queue_size = 1 << 18; // more than is left of the first memory that is shared
+    desc.max_ports = 4;        // but no more than it takes: all of it is pinned, and zeroed
     other.ring = start_ring(r.device, &desc);
     other.port = r.port;
     for (uint32_t i = 0; i < 30; ++i) {
