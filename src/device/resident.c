@@ -6,13 +6,16 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/status.h"
+#include "base/thread.h"
 #include "device/owner.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LOOK_NS 100000u         // between looks at groups that run: how late a parked receiver may be woken
 #define LOOKS_A_QUESTION 64u    // looks at the words between two questions to the vendor's library
 #define MOST_IDLE_PASSES 65536u // a group's, each with a yield: 50 ms on PoCL, where a pass takes 0.8 us
+#define LOST_NS 100000000u      // how long a kernel may take to go that may be lost
 #define RETRY_NS 10000000u      // behind a launch that failed, where somebody still wants one
 
 static uint32_t acquire(const uint32_t *word)
@@ -323,6 +326,16 @@ static bool has_gone(const struct slri_resident *resident)
     return acquire(&resident->table->gone) == resident->launches; // all that the group did
 }
 
+// Behind a question that failed. If only that has failed its kernel still runs, and must go before its shards are
+// touched; one that is lost with its device never says that it has gone.
+static void let_go(struct slri_resident *resident)
+{
+    uint64_t deadline_ns = slri_deadline_after(LOST_NS);
+    ask_to_end(resident);
+    while (!has_gone(resident) && !slri_passed(deadline_ns))
+        slri_yield();
+}
+
 static void watch_all(struct slri_resident *resident)
 {
     for (uint32_t i = 0; i < resident->table->entries; ++i)
@@ -348,10 +361,14 @@ static void watch_group(struct slri_resident *resident)
     if (++resident->looks % LOOKS_A_QUESTION != 0)
         return;
     enum slri_resident_look look = resident->ops->look(resident);
-    if (look == SLRI_RESIDENT_FAILED)
-        lose(resident, true, slr_error_message());
-    else if (look == SLRI_RESIDENT_ENDED && !has_gone(resident))
+    if (look == SLRI_RESIDENT_FAILED) {
+        char why[256]; // what is called meanwhile may say something else
+        snprintf(why, sizeof why, "%s", slr_error_message());
+        let_go(resident);
+        lose(resident, true, why);
+    } else if (look == SLRI_RESIDENT_ENDED && !has_gone(resident)) {
         lose(resident, true, "the kernel that stays has ended without a word");
+    }
 }
 
 // True: it wants another look soon.

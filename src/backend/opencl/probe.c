@@ -16,9 +16,9 @@ extern const char slri_embedded_cl_words_h[], slri_embedded_cl_canary_h[];
 #define MOST_GROUPS 32u
 #define LINE 32u // words
 #define WORDS ((MOST_GROUPS + 2) * LINE)
-#define LOOKS (1u << 22)       // then the canary ends by itself
-#define ARRIVE_NS 300000000u   // all groups have begun by then, or never will
-#define ORDINARY_NS 300000000u // an ordinary kernel beside them is done by then, or waits for them
+#define LOOKS (1u << 22)        // then the canary ends by itself
+#define ARRIVE_NS 1000000000u   // all groups have begun by then, or never will
+#define ORDINARY_NS 1000000000u // an ordinary kernel beside them is done by then, or waits for them
 
 struct canary {
     struct slri_opencl *opencl;
