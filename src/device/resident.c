@@ -541,6 +541,8 @@ slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard
 
 void slri_resident_wake(struct slri_shard *shard)
 {
-    if (shard->resident) // else launched and not started yet
+    if (shard->mode != SLR_RING_PERSISTENT)
+        slri_owners_wake(shard);
+    else if (shard->resident) // else launched and not started yet
         raise_poller(shard->resident->residents);
 }

@@ -88,6 +88,6 @@ bool slri_resident_close(struct slri_resident *resident);
 
 // Gives it a shard; FULL where it has as many as it can have.
 slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard *shard);
-void slri_resident_wake(struct slri_shard *shard); // as slri_backend.shard_wake
+void slri_resident_wake(struct slri_shard *shard); // as slri_backend.shard_wake; of owners on the host, too
 
 #endif

@@ -346,5 +346,5 @@ const struct slri_backend slri_backend_cuda = {
     .ring_memory_create = slri_cuda_ring_memory_create,
     .ring_memory_destroy = slri_cuda_ring_memory_destroy,
     .shard_start = slri_cuda_shard_start,
-    .shard_wake = slri_cuda_shard_wake,
+    .shard_wake = slri_resident_wake,
 };

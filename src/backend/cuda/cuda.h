@@ -151,7 +151,6 @@ void slri_cuda_rings_open(struct slri_cuda *cuda);
 void slri_cuda_rings_close(struct slri_cuda *cuda);
 slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
 slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard);
-void slri_cuda_shard_wake(struct slri_shard *shard);
 
 // stream.c
 slri_cu_stream slri_cuda_own_stream(const struct slri_cuda *cuda); // with own_lock

@@ -102,11 +102,3 @@ slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard)
                ? slri_cuda_staying_start(cuda, shard)
                : slri_owners_start(shard->relaunch ? &cuda->owners : &cuda->hosts, shard);
 }
-
-void slri_cuda_shard_wake(struct slri_shard *shard)
-{
-    if (shard->mode == SLR_RING_PERSISTENT)
-        slri_resident_wake(shard);
-    else
-        slri_owners_wake(shard);
-}

@@ -285,7 +285,7 @@ const struct slri_backend slri_backend_opencl = {
     .relaunch_end = slri_cl_relaunch_end,
     .relaunch_copy = slri_cl_relaunch_copy,
     .shard_start = slri_cl_shard_start,
-    .shard_wake = slri_cl_shard_wake,
+    .shard_wake = slri_resident_wake,
     .ring_memory_create = slri_cl_ring_memory_create,
     .ring_memory_destroy = slri_cl_buffer_destroy,
 };

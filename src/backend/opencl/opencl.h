@@ -125,7 +125,6 @@ void slri_cl_rings_open(struct slri_opencl *opencl);
 void slri_cl_rings_close(struct slri_opencl *opencl);
 slr_status slri_cl_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
 slr_status slri_cl_shard_start(void *device, struct slri_shard *shard);
-void slri_cl_shard_wake(struct slri_shard *shard);
 
 // relaunch.c: those that are relaunched.
 slr_status slri_cl_relaunch_create(void *device, struct slri_relaunch *relaunch);

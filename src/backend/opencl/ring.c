@@ -88,11 +88,3 @@ slr_status slri_cl_shard_start(void *device, struct slri_shard *shard)
                ? slri_cl_staying_start(opencl, shard)
                : slri_owners_start(shard->relaunch ? &opencl->owners : &opencl->hosts, shard);
 }
-
-void slri_cl_shard_wake(struct slri_shard *shard)
-{
-    if (shard->mode == SLR_RING_PERSISTENT)
-        slri_resident_wake(shard);
-    else
-        slri_owners_wake(shard);
-}
