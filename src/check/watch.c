@@ -282,7 +282,7 @@ static void touch(struct touch *t)
 static const unsigned char *memory_of(const struct slri_interp_thread *thread, const struct slri_code *code)
 {
     const struct slri_span *span = &thread->span[code->root];
-    return span->base + thread->frame->reg[code->a].u64;
+    return (const unsigned char *)((uintptr_t)span->base + thread->frame->reg[code->a].u64); // it may lead astray
 }
 
 static void touch_all(struct slri_run *run, struct slri_check_block *block, struct slri_check_lane *lane,

@@ -524,11 +524,12 @@ static void parse_item(struct slri_unit *unit)
         return;
     }
     uint32_t errors = slri_report_errors(unit->front);
+    struct slri_func *const *made = unit->last_function;
     unit->is_trying = unit->is_foreign;
     if (!slri_parse_assertion(unit))
         parse_file_declaration(unit);
     unit->is_trying = false;
-    slri_skip_failed(unit, &item, errors);
+    slri_skip_failed(unit, &item, errors, made);
     slri_unit_after_error(unit);
 }
 

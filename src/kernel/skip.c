@@ -296,7 +296,8 @@ static const char *why_failed(struct slri_unit *unit, uint32_t errors, unsigned 
                             slri_report_message(unit->front, chosen));
 }
 
-void slri_skip_failed(struct slri_unit *unit, const struct slri_item *item, uint32_t errors)
+void slri_skip_failed(struct slri_unit *unit, const struct slri_item *item, uint32_t errors,
+                      struct slri_func *const *made)
 {
     if (slri_report_errors(unit->front) == errors)
         return;
@@ -307,6 +308,8 @@ void slri_skip_failed(struct slri_unit *unit, const struct slri_item *item, uint
     const char *why = why_failed(unit, errors, &code);
     slri_report_drop(unit->front, errors);
     slri_skip_item(unit, item, code, why);
+    for (struct slri_func *func = *made; func; func = func->next) // behind a broken struct its name may be another
+        func->is_left_out = true;
 }
 
 bool slri_skip_function(struct slri_unit *unit, struct slri_func *func, uint32_t errors)

@@ -28,8 +28,10 @@ bool slri_is_outside(const struct slri_unit *unit, unsigned code);
 void slri_skip_item(struct slri_unit *unit, const struct slri_item *item, unsigned code, const char *why);
 
 // After the item has been read: if errors were reported since there were `errors` of them, and they say that it is
-// outside the language, takes them back and leaves the item out.
-void slri_skip_failed(struct slri_unit *unit, const struct slri_item *item, uint32_t errors);
+// outside the language, takes them back and leaves the item out, with the functions from `made` on, which were declared
+// meanwhile.
+void slri_skip_failed(struct slri_unit *unit, const struct slri_item *item, uint32_t errors,
+                      struct slri_func *const *made);
 
 // The same of a function whose lowering failed. True: it is left out.
 bool slri_skip_function(struct slri_unit *unit, struct slri_func *func, uint32_t errors);

@@ -132,6 +132,13 @@ static void what_is_left_out_says_so_where_it_is_used(void **unused)
     slri_module_destroy(module);
 }
 
+// Found by a fuzzer: the handler stayed, though what was wrong with it was taken back together with the struct.
+static void a_handler_behind_a_broken_struct_is_left_out_with_it(void **unused)
+{
+    (void)unused;
+    assert_rejected("struct {(} __ring__ n(struct a *, const struct h) { __global__ }\n", SLRI_K_NO_HANDLER, 1, 1, 1);
+}
+
 static void declarations_end_where_they_end(void **unused)
 {
     (void)unused;
@@ -193,6 +200,7 @@ int main(void)
         cmocka_unit_test(image_filters),
         cmocka_unit_test(mistakes_in_kernels_are_still_mistakes),
         cmocka_unit_test(what_is_left_out_says_so_where_it_is_used),
+        cmocka_unit_test(a_handler_behind_a_broken_struct_is_left_out_with_it),
         cmocka_unit_test(declarations_end_where_they_end),
         cmocka_unit_test(broken_files_are_refused_and_left),
     };
