@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA C: the table of its spellings, its prelude, and how its entries begin.
 #include "kernel/emit_cuda.h"
+#include "base/status.h"
 #include "kernel/emit_c.h"
+#include "kernel/emit_cuda_check.h"
 #include "kernel/emit_device.h"
 #include "kernel/ir_names.h"
 #include "kernel/math/functions.h"
@@ -97,6 +99,20 @@ static void put_bounds(struct slri_d_emitter *e, const struct slri_entry *entry)
         slri_text_printf(e->c.out, "__launch_bounds__(%u) ", entry->max_threads);
 }
 
+// A handler's begins as zero with each message.
+static void put_shared(struct slri_d_emitter *e, const struct slri_entry *entry, uint32_t index)
+{
+    struct slri_text name = SLRI_TEXT_INIT;
+    slri_text_printf(&name, "slri_s%u", index);
+    slri_d_put(e, "    __shared__ ");
+    slri_d_declarator(e, e->c.module->shared[index].type, slri_text_view(&name), UINT32_MAX);
+    slri_d_put(e, ";\n");
+    if (entry->kind == SLRI_ENTRY_BLOCK)
+        slri_text_printf(e->c.out, "    SLRI_CLEAR(%s)\n", slri_text_view(&name));
+    e->c.out->out_of_memory |= name.out_of_memory;
+    slri_text_free(&name);
+}
+
 static void put_entry(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
     static const char *const kinds[] = {"__ring__ void ", "extern \"C\" __global__ void ", "__ring_block__ void "};
@@ -105,18 +121,10 @@ static void put_entry(struct slri_d_emitter *e, const struct slri_entry *entry)
     slri_text_printf(e->c.out, entry->kind == SLRI_ENTRY_KERNEL ? "%s(" : "SLRI_HANDLER(%s)(", entry->name);
     put_parameters(e, entry);
     slri_d_put(e, ")\n{\n");
-    for (uint32_t i = 0; i < e->c.module->shareds; i++) {
-        if (!slri_entry_has_shared(entry, i))
-            continue;
-        char name[24] = "slri_s";
-        struct slri_text number = SLRI_TEXT_INIT;
-        slri_text_printf(&number, "%u", i);
-        strcat(name, slri_text_view(&number));
-        slri_text_free(&number);
-        slri_d_put(e, "    __shared__ ");
-        slri_d_declarator(e, e->c.module->shared[i].type, name, UINT32_MAX);
-        slri_d_put(e, ";\n");
-    }
+    for (uint32_t i = 0; i < e->c.module->shareds; i++)
+        if (slri_entry_has_shared(entry, i))
+            put_shared(e, entry, i);
+    slri_d_put(e, entry->kind == SLRI_ENTRY_BLOCK ? "    SLRI_CLEARED\n" : "");
     slri_d_put(e, entry->function->uses & SLRI_USES_DYNAMIC ? "    SLRI_DYNAMIC;\n" : "");
 }
 
@@ -134,13 +142,14 @@ static void put_given(struct slri_d_emitter *e, const struct slri_binding_info *
         slri_text_printf(e->c.out, ", call->bound[%u].bytes", index);
 }
 
-// Called as abi/handler.h says.
+// Called as abi/handler.h says; of a block, by all its threads.
 static void put_wrapper(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
+    const char *block = entry->kind == SLRI_ENTRY_BLOCK ? "_BLOCK" : "";
     slri_text_printf(e->c.out,
                      "#ifndef __SLIPRING__\nextern \"C\" __device__ slri_u32 " SLRI_ENTRY_SYMBOL_PREFIX
-                     "%s(struct slri_call *call)\n{\n    struct slri_here here = {call, 0};\n    slrh_%s(",
-                     entry->name, entry->name);
+                     "%s(struct slri_call *call)\n{\n    SLRI_BEGIN%s(call)\n    slrh_%s(",
+                     entry->name, block, entry->name);
     if (entry->state) {
         slri_d_put(e, "(");
         slri_d_type(e, entry->state);
@@ -151,7 +160,7 @@ static void put_wrapper(struct slri_d_emitter *e, const struct slri_entry *entry
     slri_d_put(e, " *)call->message");
     for (uint32_t i = 0; i < entry->bindings; i++)
         put_given(e, &entry->binding[i], i);
-    slri_d_put(e, ", &here);\n    return here.fault;\n}\n#endif\n");
+    slri_text_printf(e->c.out, ", &here);\n    return SLRI_END%s(&here);\n}\n#endif\n", block);
 }
 
 // ---- the table -----------------------------------------------------------------------------------------------------
@@ -249,6 +258,7 @@ static const struct slri_dialect cuda = {
         },
     .counting = "$d$r$x($p, $b)",
     .exchanging = "$dSLRI_EXCHANGE_$K($p, $b, $o, $s)",
+    .meeting = "$dSLRI_IN_BLOCK$B($a)",
     .print = slri_d_string,
     .convert = put_convert,
     .math = put_math,
@@ -298,6 +308,9 @@ static void put_dump(const struct slri_module *module, struct slri_text *out)
 slr_status slri_emit_cuda(const struct slri_module *module, const struct slri_entry *entry, struct slri_text *out)
 {
     struct slri_d_emitter e = {0};
+    for (uint32_t i = 0; i < module->entries; i++)
+        if (module->entry[i].kind == SLRI_ENTRY_BLOCK && (!entry || entry == &module->entry[i]))
+            SLRI_TRY(slri_emit_cuda_check(module, &module->entry[i]));
     slri_text_puts(out, slri_embedded_slr_cuda_h);
     if (has_handlers(module, entry)) {
         put_handler_abi(out);

@@ -6,6 +6,9 @@
 // `extern "C" __device__ unsigned slre_NAME(struct slri_call *call)`, called as abi/handler.h says, by a thread for a
 // `__ring__` handler and by all threads of a block for a `__ring_block__` one; a fault is noted, the handler runs on
 // with its loops left and its indices in bounds, and the result is the fault. Of a kernel no access is checked.
+//
+// Of a block: the call lies in memory that its threads share, all get the same result, and they meet (slri_meet) before
+// the next call. No thread waits for one that has returned or faulted, at a barrier; at a warp function it does.
 #ifndef SLRI_KERNEL_EMIT_CUDA_H
 #define SLRI_KERNEL_EMIT_CUDA_H
 
@@ -16,7 +19,8 @@
 
 // Appends the file: of one entry, or of all of the module's where `entry` is NULL. `#line` maps every statement to
 // where the user wrote it. Must be compiled with --fmad=false for the interpreter's results, as far as arithmetic goes:
-// math functions are CUDA's own. The module must pass slri_module_verify. Errors: NO_MEMORY.
+// math functions are CUDA's own. The module must pass slri_module_verify. Errors: UNSUPPORTED (a block's handler has a
+// warp function that threads may have returned before; its place is named), NO_MEMORY.
 slr_status slri_emit_cuda(const struct slri_module *module, const struct slri_entry *entry, struct slri_text *out);
 
 #endif

@@ -157,12 +157,40 @@ static void handlers_of_threads_and_of_blocks_stand_in_one_file(void **state)
                            "{ __shared__ unsigned part[64]; part[threadIdx.x] = in->v; s->v = part[5]; }\n"));
 }
 
+static void a_blocks_handler_waits_for_no_lane_that_has_returned(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *says; // NULL: it is fine
+    } cases[] = {
+        {"if (threadIdx.x > in->v) return;\n__syncthreads();\ns->v = __shfl_sync(0xffffffff, in->v, 0);",
+         "h.cu:5: CUDA"},
+        {"for (int i = 0; i < 9; i++) {\n__syncwarp();\nif (threadIdx.x > in->v) return;\n}", "h.cu:4: CUDA"},
+        {"if (threadIdx.x > in->v) return;\n__syncthreads();", NULL},
+        {"if (in->v > 3) return;\n__syncwarp();", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "struct t { unsigned v; };\n__ring_block__ void h(struct t *s, const struct t *in) {\n%s\n}\n",
+                 cases[i].body);
+        struct slri_module *module = compile("h.cu", text, false);
+        struct slri_text out = SLRI_TEXT_INIT;
+        assert_int_equal(slri_emit_cuda(module, NULL, &out), cases[i].says ? SLR_UNSUPPORTED : SLR_OK);
+        if (cases[i].says)
+            assert_non_null(strstr(slr_error_message(), cases[i].says));
+        slri_text_free(&out);
+        slri_module_destroy(module);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_back_as_the_same_ir),
         cmocka_unit_test(math_comes_back),
         cmocka_unit_test(handlers_of_threads_and_of_blocks_stand_in_one_file),
+        cmocka_unit_test(a_blocks_handler_waits_for_no_lane_that_has_returned),
         cmocka_unit_test(one_kernel_brings_only_what_it_calls),
         cmocka_unit_test(statements_stand_at_the_lines_of_the_source),
         cmocka_unit_test(words_of_cpp_may_be_names),

@@ -24,6 +24,7 @@ struct slri_dialect {
     const char *function; // before a device function
     const char *builtin[SLRI_BUILTIN_COUNT];
     const char *barrier[4];
+    const char *meeting; // BARRIER's spelling in a handler; NULL: as elsewhere
     const char *order[5], *scope[3], *scope_suffix[3], *rmw[10];
     const char *const *reserved; // names that a source of C may use and the target may not; ends with NULL
     // An instruction as an expression, with holes as in emit_c_instr.c:

@@ -67,6 +67,15 @@ static void put_destination(struct slri_d_emitter *e, const struct slri_instr *i
     slri_d_put(e, " = ");
 }
 
+// A handler's block is a grid of its own, whatever its kernel's is.
+static void put_builtin(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    bool is_grids = in->imm >= SLRI_BUILTIN_BLOCK_X && in->imm <= SLRI_BUILTIN_BLOCK_Z;
+    bool counts = in->imm >= SLRI_BUILTIN_GRID_DIM_X;
+    bool in_handler = slri_d_traits(e, e->c.function)->in_handler && (is_grids || counts);
+    slri_text_printf(e->c.out, in_handler ? "SLRI_OF_GRID(%s, %uu)" : "%s", e->dialect->builtin[in->imm], counts);
+}
+
 static void put_hole(struct slri_d_emitter *e, const struct slri_instr *in, char hole)
 {
     const struct slri_dialect *d = e->dialect;
@@ -127,7 +136,7 @@ static void put_hole(struct slri_d_emitter *e, const struct slri_instr *in, char
         slri_d_put(e, d->barrier[in->imm]);
         break;
     case 'u':
-        slri_d_put(e, d->builtin[in->imm]);
+        put_builtin(e, in);
         break;
     default: // t: the outlet
         slri_d_root(e, (struct slri_root){SLRI_ROOT_BINDING, slri_sent_outlet(in)});
@@ -213,6 +222,12 @@ static const char *spelling_of_trap(struct slri_d_emitter *e, const struct slri_
     if (in->imm == SLRI_FAULT_ASSERT)
         return in_handler ? "SLRI_CHECKED_ASSERT($l)" : "SLRI_ASSERT($l)";
     return in_handler ? "SLRI_CHECKED_TRAP($l)" : "SLRI_TRAP($l)";
+}
+
+static const char *spelling_of_barrier(struct slri_d_emitter *e)
+{
+    bool is_own = slri_d_traits(e, e->c.function)->in_handler && e->dialect->meeting;
+    return is_own ? e->dialect->meeting : e->dialect->spelling[SLRI_OP_BARRIER];
 }
 
 void slri_d_string(struct slri_d_emitter *e, const char *text)
@@ -320,6 +335,9 @@ static void put_expression(struct slri_d_emitter *e, const struct slri_instr *in
     case SLRI_OP_TRAP:
         slri_d_spell(e, in, spelling_of_trap(e, in));
         break;
+    case SLRI_OP_BARRIER:
+        slri_d_spell(e, in, spelling_of_barrier(e));
+        break;
     default:
         slri_d_spell(e, in, spelling_of_arithmetic(e, in));
         break;
@@ -383,22 +401,49 @@ static void put_test(struct slri_d_emitter *e, const struct slri_instr *loop, co
     }
 }
 
+static bool meets(const struct slri_c_emitter *c, const struct slri_instr *in, void *user)
+{
+    (void)c;
+    (void)user;
+    const uint32_t meeting = SLRI_USES_BARRIER | SLRI_USES_WARP;
+    return in->op == SLRI_OP_BARRIER || in->op == SLRI_OP_WARP ||
+           (in->op == SLRI_OP_CALL && in->callee->uses & meeting);
+}
+
+// How a handler's loop ends early: at a fault of the thread, and when its fuel is out. One in which threads of a block
+// meet does not end at a fault, or the others would wait; and it has fuel of its own, which runs out for all of them in
+// the same turn.
+static const struct bounds {
+    const char *live, *edge, *live_edge;
+} alone = {"SLRI_LIVE((", "; SLRI_EDGE(", "SLRI_LIVE_EDGE("},
+  together = {"SLRI_GOES((", "; SLRI_TURN(", "SLRI_GOES_TURN("};
+
+static const struct bounds *bounds_of(struct slri_d_emitter *e, const struct slri_instr *loop)
+{
+    if (!slri_d_traits(e, e->c.function)->in_handler)
+        return NULL;
+    bool any = false;
+    for (int part = 0; part < 3 && !any; part++)
+        any = loop->body[part] && slri_c_any(&e->c, loop->body[part], meets, NULL);
+    return any ? &together : &alone;
+}
+
 static void put_loop(struct slri_d_emitter *e, const struct slri_instr *loop)
 {
-    bool in_handler = slri_d_traits(e, e->c.function)->in_handler, has_test = loop->a != SLRI_NO_REG;
-    const char *open = in_handler ? "SLRI_LIVE((" : "", *close = in_handler ? "))" : "";
+    const struct bounds *bounds = bounds_of(e, loop);
+    bool has_test = loop->a != SLRI_NO_REG;
     if (loop->do_while) {
         slri_d_put(e, "do {");
     } else {
         slri_d_put(e, "for (; ");
-        if (has_test || loop->body[0]->count || in_handler)
-            put_test(e, loop, open);
-        slri_d_put(e, has_test || loop->body[0]->count || in_handler ? close : "");
-        slri_d_put(e, in_handler ? "; SLRI_EDGE(" : "; ");
-        if (in_handler)
+        if (has_test || loop->body[0]->count || bounds)
+            put_test(e, loop, bounds ? bounds->live : "");
+        slri_d_put(e, bounds ? "))" : "");
+        slri_d_put(e, bounds ? bounds->edge : "; ");
+        if (bounds)
             slri_text_printf(e->c.out, "%u, %u) ", loop->where.file, loop->where.line);
         bool has_step = loop->body[2] && put_list(e, loop->body[2], SLRI_NO_REG);
-        slri_d_put(e, in_handler && !has_step ? "SLRI_NO_STEP) {" : ") {");
+        slri_d_put(e, bounds && !has_step ? "SLRI_NO_STEP) {" : ") {");
     }
     e->c.depth++;
     slri_d_block(e, loop->body[1]);
@@ -406,10 +451,10 @@ static void put_loop(struct slri_d_emitter *e, const struct slri_instr *loop)
     if (!loop->do_while)
         return;
     slri_d_put(e, " while (");
-    if (in_handler)
-        slri_text_printf(e->c.out, "SLRI_LIVE_EDGE(%u, %u, (", loop->where.file, loop->where.line);
+    if (bounds)
+        slri_text_printf(e->c.out, "%s%u, %u, (", bounds->live_edge, loop->where.file, loop->where.line);
     put_test(e, loop, "");
-    slri_d_put(e, in_handler ? ")));" : ");");
+    slri_d_put(e, bounds ? ")));" : ");");
 }
 
 static void put_return(struct slri_d_emitter *e, const struct slri_instr *in)

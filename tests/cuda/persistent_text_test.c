@@ -41,6 +41,34 @@ static const char sends[] =
     "    ring_send(next, in);\n"
     "}\n";
 
+// All that threads of a block do together, in loops too, and all that may fault.
+static const char block[] =
+    "struct message { unsigned n, value[64]; };\n"
+    "struct sum { unsigned sum; };\n"
+    "__device__ unsigned warp_sum(unsigned v)\n"
+    "{\n"
+    "    for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);\n"
+    "    return v;\n"
+    "}\n"
+    "__ring_block__ __launch_bounds__(64) void block(struct sum *self, const struct message *in, unsigned *table,\n"
+    "                                               ring_to(struct sum) next)\n"
+    "{\n"
+    "    __shared__ unsigned part[2], all[64];\n"
+    "    unsigned mine = 0, t = threadIdx.x, any;\n"
+    "    for (unsigned i = t; i < in->n; i += blockDim.x) mine += in->value[i] / table[i];\n"
+    "    for (unsigned step = 32; step > 0; step >>= 1) {\n"
+    "        all[t] = mine;\n"
+    "        __syncthreads();\n"
+    "        mine += all[(t + step) & 63];\n"
+    "        __syncthreads();\n"
+    "    }\n"
+    "    do any = __syncthreads_or(mine++ & 7); while (any);\n"
+    "    mine = warp_sum(mine);\n"
+    "    if (t % 32 == 0) part[t / 32] = mine;\n"
+    "    if (__syncthreads_and(mine) + __syncthreads_count(mine > 9) + blockIdx.x == 0) return;\n"
+    "    if (t == 0) { self->sum += part[0] + part[1]; ring_reply(self); ring_send(next, self); }\n"
+    "}\n";
+
 // What stands around a handler.
 static const struct around {
     slr_status (*put)(const struct slri_module *module, const struct slri_entry *entry, slri_text *out);
@@ -112,6 +140,7 @@ static void kernel_of_a_dispatch_compiles_for_each_capability(void **state)
     (void)state;
     compiles_for_each(sums, &dispatched, 32);
     compiles_for_each(sends, &dispatched, 32);
+    compiles_for_each(block, &dispatched, 64);
 }
 
 static void echo_spills_nothing_and_takes_few_registers(void **state)

@@ -237,6 +237,7 @@ static __thread struct dispatch_thread {
     struct slri_interp_thread *interp;
     const char *text;
     uint32_t block, thread, outlets;
+    bool is_block; // the interpreter's handler is a whole block, which its first thread runs
 } dispatching;
 
 static uint32_t handle_dispatched(struct slri_call *call)
@@ -251,7 +252,10 @@ static uint32_t handle_dispatched(struct slri_call *call)
 #define SLR_DISPATCH_SHARED static __thread
 #define SLR_DISPATCH_CALL(call) handle_dispatched(call)
 #define SLR_HAS_OUTLETS dispatching.outlets
+#define SLR_DISPATCH_MEET() (void)0
+#define SLR_IS_BLOCK dispatching.is_block
 #define SLR_GROUP 32u
+#define SLR_CHAINS 32u
 #define SLR_OUTS 128u
 #define blockIdx ((struct { uint32_t x; }){dispatching.block})
 #define threadIdx ((struct { uint32_t x; }){dispatching.thread})
@@ -270,14 +274,14 @@ static uint32_t handler_of(const struct object *module)
 static void run_dispatch(const struct object *module, uint32_t grid, uint32_t threads, void **parameter)
 {
     uint32_t entry = handler_of(module);
-    dispatching = (struct dispatch_thread){.text = module->text};
     const struct slri_entry *handler = &module->module->entry[entry];
+    dispatching = (struct dispatch_thread){.text = module->text, .is_block = handler->kind == SLRI_ENTRY_BLOCK};
     for (uint32_t i = 0; i < handler->bindings; ++i)
         if (handler->binding[i].is_outlet)
             dispatching.outlets = handler->bindings;
     if (slri_interp_thread_create(module->interp, entry, &dispatching.interp) != SLR_OK)
         abort();
-    for (uint32_t i = 0; i < grid * threads; ++i) {
+    for (uint32_t i = 0; i < grid * threads; i += dispatching.is_block ? threads : 1) {
         dispatching.block = i / threads;
         dispatching.thread = i % threads;
         slr_relaunch(*(void **)parameter[0], *(void **)parameter[1], *(void **)parameter[2], *(void **)parameter[3],
@@ -1026,13 +1030,16 @@ static struct object *kernel_module(slri_cu_function function)
     return o;
 }
 
-static int32_t check_dispatch(slri_cu_stream stream, const uint32_t size[7], void **parameter, bool *act)
+static int32_t check_dispatch(slri_cu_stream stream, const struct object *module, const uint32_t size[7],
+                              void **parameter, bool *act)
 {
     int32_t error = next_command("LaunchKernel", stream);
     if (error != 0)
         return error;
     bool one = size[1] == 1 && size[2] == 1 && size[4] == 1 && size[5] == 1 && size[6] == 0;
-    bool fits = size[0] != 0 && size[3] != 0 && size[3] <= 32;
+    const struct slri_entry *handler = &module->module->entry[handler_of(module)];
+    bool fits = size[0] != 0 && size[3] != 0 &&
+                (handler->kind == SLRI_ENTRY_BLOCK ? size[3] == handler->max_threads : size[3] <= 32);
     if (!one || !fits || ((struct object *)(void *)stream)->captured)
         return refuse("LaunchKernel", INVALID_VALUE);
     for (uint32_t i = 0; i < 5; ++i) {
@@ -1056,7 +1063,7 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
     if (whole && whole->relaunches) {
         const uint32_t size[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes};
         bool act = false;
-        LOCKED(check_dispatch(stream, size, parameter, &act));
+        LOCKED(check_dispatch(stream, whole, size, parameter, &act));
         if (act)
             run_dispatch(whole, grid_x, block_x, parameter);
         return error;

@@ -16,7 +16,7 @@ struct runner {
     slri_cu_stream stream;
     void *bound; // of the device: a struct slri_bound each binding
     uint64_t bound_bytes;
-    uint32_t group;
+    struct slri_cu_relaunch_block block;
 };
 
 static slri_cu_pointer address(const void *memory)
@@ -36,10 +36,10 @@ static slr_status launch(struct slri_cuda *cuda, struct slri_relaunch *relaunch,
     struct runner *runner = relaunch->runner;
     void *parameter[] = {&relaunch->in,        &relaunch->results, &relaunch->states,
                          &relaunch->constants, &runner->bound,     &chains};
-    uint32_t grid = chains ? (chains + runner->group - 1) / runner->group : 1;
-    return check(
-        cuda, relaunch, "LaunchKernel",
-        cuda->cu->LaunchKernel(runner->function, grid, 1, 1, runner->group, 1, 1, 0, runner->stream, parameter, NULL));
+    uint32_t grid = chains ? (chains + runner->block.chains - 1) / runner->block.chains : 1;
+    return check(cuda, relaunch, "LaunchKernel",
+                 cuda->cu->LaunchKernel(runner->function, grid, 1, 1, runner->block.threads, 1, 1, 0, runner->stream,
+                                        parameter, NULL));
 }
 
 static slr_status copy_in(struct slri_cuda *cuda, const struct slri_relaunch *relaunch, void *to, const void *from,
@@ -132,7 +132,7 @@ slr_status slri_cuda_relaunch_create(void *device, struct slri_relaunch *relaunc
     if (!runner)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for handler %s", cuda->name, entry->name);
     relaunch->runner = runner; // from here on slri_cuda_relaunch_destroy takes back what there is
-    runner->group = slri_cuda_relaunch_group(entry);
+    runner->block = slri_cuda_relaunch_block(entry);
     runner->bound_bytes = entry->bindings * sizeof(struct slri_bound);
     if (runner->bound_bytes)
         SLRI_TRY(slri_cuda_buffer_create(cuda, runner->bound_bytes, &runner->bound));

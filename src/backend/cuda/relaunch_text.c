@@ -8,8 +8,9 @@
 
 extern const char slri_embedded_cu_relaunch_h[], slri_embedded_relaunch_h[];
 
-#define GROUP 32u // a warp
-#define SHARED_BYTES 32768u
+#define WARP 32u
+#define SHARED_BYTES 32768u // of the calls of a block's threads
+#define BLOCK_BYTES 64u     // struct slri_block of kernel/prelude/slr_cuda_ring.h, and what the objects are aligned to
 
 static uint32_t count_outs(const struct slri_entry *entry)
 {
@@ -19,25 +20,37 @@ static uint32_t count_outs(const struct slri_entry *entry)
     return 0;
 }
 
-uint32_t slri_cuda_relaunch_group(const struct slri_entry *entry)
+static uint64_t bytes_of_chain(const struct slri_entry *entry)
 {
-    uint32_t group = GROUP;
-    uint64_t each = sizeof(struct slri_call) + count_outs(entry) * sizeof(struct slri_out);
-    while (group > 1 && group * each > SHARED_BYTES)
-        group /= 2;
-    return group;
+    return sizeof(struct slri_call) + count_outs(entry) * sizeof(struct slri_out);
+}
+
+struct slri_cu_relaunch_block slri_cuda_relaunch_block(const struct slri_entry *entry)
+{
+    if (entry->kind == SLRI_ENTRY_BLOCK)
+        return (struct slri_cu_relaunch_block){entry->max_threads, 1};
+    uint32_t threads = WARP;
+    while (threads > 1 && threads * bytes_of_chain(entry) > SHARED_BYTES)
+        threads /= 2;
+    return (struct slri_cu_relaunch_block){threads, threads};
 }
 
 slr_status slri_cuda_put_relaunch(const struct slri_module *module, const struct slri_entry *entry, slri_text *out)
 {
+    const struct slri_cu_relaunch_block block = slri_cuda_relaunch_block(entry);
     uint32_t outs = count_outs(entry);
+    uint64_t shared = entry->shared_bytes + bytes_of_chain(entry) + BLOCK_BYTES;
+    if (shared > SLRI_SHARED_MAX_BYTES)
+        return SLRI_FAIL(UNSUPPORTED, "ring kernel %s: %llu bytes of shared memory with its call; a block has %llu",
+                         entry->name, (unsigned long long)shared, (unsigned long long)SLRI_SHARED_MAX_BYTES);
     SLRI_TRY(slri_emit_cuda(module, entry, out));
     slri_text_printf(out,
                      "#ifndef __SLIPRING__\n"
                      "#line 1 \"slipring: relaunch\"\n"
                      "#define SLR_HANDLER " SLRI_ENTRY_SYMBOL_PREFIX "%s\n"
-                     "#define SLR_GROUP %u\n#define SLR_OUTLETS %u\n#define SLR_OUTS %u\n",
-                     entry->name, slri_cuda_relaunch_group(entry), outs, outs ? outs : 1);
+                     "#define SLR_IS_BLOCK %d\n#define SLR_GROUP %u\n#define SLR_CHAINS %u\n"
+                     "#define SLR_OUTLETS %u\n#define SLR_OUTS %u\n",
+                     entry->name, entry->kind == SLRI_ENTRY_BLOCK, block.threads, block.chains, outs, outs ? outs : 1);
     slri_text_puts(out, slri_embedded_relaunch_h);
     slri_text_puts(out, slri_embedded_cu_relaunch_h);
     slri_text_puts(out, "#endif\n");

@@ -10,10 +10,14 @@
 
 #define SLRI_CU_RELAUNCH "slr_relaunch" // the kernel's name
 
-// How many threads a block of it has: fewer where a handler has many outlets.
-uint32_t slri_cuda_relaunch_group(const struct slri_entry *entry);
+// A block of it: how many threads it has, and how many chains it handles. Of a `__ring__` handler these are one; fewer
+// where it has many outlets.
+struct slri_cu_relaunch_block {
+    uint32_t threads, chains;
+};
+struct slri_cu_relaunch_block slri_cuda_relaunch_block(const struct slri_entry *entry);
 
-// Appends it. Errors: those of slri_emit_cuda, NO_MEMORY.
+// Appends it. Errors: those of slri_emit_cuda, UNSUPPORTED (more shared memory than a block has), NO_MEMORY.
 slr_status slri_cuda_put_relaunch(const struct slri_module *module, const struct slri_entry *entry, slri_text *out);
 
 #endif

@@ -11,23 +11,13 @@
 
 #define MOST_HOSTS 64
 
-// NULL, or what no ring kernel may have here, in either mode.
-static const char *relaunch_reason(const struct slri_ring_facts *facts)
-{
-    return facts->entry->kind == SLRI_ENTRY_BLOCK ? "a block of threads handles each message"
-           : (facts->entry->function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)) != 0
-               ? "it uses printf or a variable of its file"
-               : NULL;
-}
-
 // NULL, or why this ring kernel cannot be persistent here, as a clause.
 static const char *persistent_reason(const struct slri_cuda *cuda, const struct slri_ring_facts *facts)
 {
     const struct slri_cu_facts *device = &cuda->facts;
-    const char *neither = relaunch_reason(facts);
     return facts->needs_host                        ? facts->needs_host
            : cuda->ring_mode == SLR_RING_RELAUNCHED ? "ring=relaunch was asked for"
-           : neither                                ? neither
+           : facts->entry->kind == SLRI_ENTRY_BLOCK ? "a block of threads handles each message"
            : !device->unified_addressing            ? "host and device do not share addresses"
            : device->time_limit ? "the device ends kernels that run long, because it drives a display"
                                 : NULL;
@@ -48,10 +38,6 @@ static slr_status plan_relaunch(const struct slri_cuda *cuda, const struct slri_
     if (cuda->ring_mode == SLR_RING_PERSISTENT)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot keep this ring kernel resident: %s", cuda->name,
                          plan->reason);
-    const char *not_yet = relaunch_reason(facts);
-    if (not_yet)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot run this ring kernel: %s, which is not there yet", cuda->name,
-                         not_yet);
     plan->mode = SLR_RING_RELAUNCHED;
     plan->shards = slri_relaunch_shards(facts->instances);
     return SLR_OK;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of emitted CUDA C's prelude for handlers: replies, sends, fuel and faults. A handler that faults runs on:
-// its loops end, its indices are in bounds, what it would touch outside a buffer is a dump, and whoever called it sees
-// the fault; its message is failed and its state reset, so that what it did meanwhile is seen by nobody.
+// its loops end, but those in which a block's threads meet; its indices are in bounds, what it would touch outside a
+// buffer is a dump, and whoever called it sees the fault. Its message is failed and its state reset, so that what it
+// did meanwhile is seen by nobody.
 // clang-format off
 #ifdef __SLIPRING__
 #define SLRI_HERE
@@ -21,6 +22,16 @@
 #define SLRI_CHECKED_TRAP(file, line) __trap()
 #define SLRI_LIVE(test) test
 #define SLRI_LIVE_EDGE(file, line, test) test
+#define SLRI_GOES(test) test
+#define SLRI_GOES_TURN(file, line, test) test
+#define SLRI_TURN(file, line)
+#define SLRI_OF_GRID(builtin, value) builtin
+#define SLRI_CLEAR(object)
+#define SLRI_CLEARED
+#define SLRI_IN_BLOCK__syncthreads() __syncthreads()
+#define SLRI_IN_BLOCK__syncthreads_count(a) __syncthreads_count(a)
+#define SLRI_IN_BLOCK__syncthreads_and(a) __syncthreads_and(a)
+#define SLRI_IN_BLOCK__syncthreads_or(a) __syncthreads_or(a)
 #define SLRI_EDGE(file, line)
 #define SLRI_NO_STEP
 #define SLRI_REPLY(p, file, line) ring_reply(p)
@@ -30,9 +41,19 @@
 #define __ring_block__ static __device__
 #define ring_to(message) struct slri_out *
 #define ring_instance() (slri_here->call->instance)
+#define SLRI_OF_GRID(builtin, value) value
+// What the threads of a block have in common beside the call.
+struct slri_block {
+    slri_u32 votes[3], first; // the first thread that has a fault
+    slri_u32 fault;           // and that
+};
+// A thread's own: its part of the message's fuel, how many turns it may take in loops in which the block's threads meet,
+// and its first fault.
 struct slri_here {
     struct slri_call *call;
-    slri_u32 fault;
+    struct slri_block *block;
+    slri_u64 fuel, turns;
+    slri_u32 fault, file, line, vote;
 };
 #define SLRI_HERE struct slri_here *slri_here
 #define SLRI_AND_HERE , struct slri_here *slri_here
@@ -49,8 +70,19 @@ SLRI_FN void slri_fault(struct slri_here *here, slri_u32 fault, slri_u32 file, s
     if (here->fault)
         return;
     here->fault = fault;
-    here->call->fault_file = file;
-    here->call->fault_line = line;
+    here->file = file;
+    here->line = line;
+}
+// How a handler of a thread begins and ends. No thread is waited for.
+#define SLRI_BEGIN(call) struct slri_here here = {call, 0, call->fuel, 0, 0, 0, 0, 0};
+#define SLRI_END(here) slri_end(here)
+SLRI_FN slri_u32 slri_end(const struct slri_here *here)
+{
+    if (here->fault) {
+        here->call->fault_file = here->file;
+        here->call->fault_line = here->line;
+    }
+    return here->fault;
 }
 // What a handler reaches outside a buffer. No two threads agree on what is in it, and nobody asks.
 static __device__ __align__(16) unsigned char slri_dump[SLRI_DUMP_BYTES];
@@ -82,10 +114,81 @@ SLRI_FN bool slri_checked(struct slri_here *here, bool holds, slri_u32 fault, sl
 #define SLRI_NO_STEP (void)0
 SLRI_FN void slri_edge(struct slri_here *here, slri_u32 file, slri_u32 line)
 {
-    if (slri_checked(here, here->call->fuel > 1, SLRI_FAULT_FUEL, file, line))
-        here->call->fuel--;
-    else
-        here->call->fuel = 0;
+    here->fuel = slri_checked(here, here->fuel > 1, SLRI_FAULT_FUEL, file, line) ? here->fuel - 1 : 0;
+}
+#define SLRI_GOES(test) (slri_here->turns && (test))
+#define SLRI_GOES_TURN(file, line, test) (slri_turn(slri_here, file, line), slri_here->turns && (test))
+#define SLRI_TURN(file, line) slri_turn(slri_here, file, line),
+SLRI_FN void slri_turn(struct slri_here *here, slri_u32 file, slri_u32 line)
+{
+    here->turns = slri_checked(here, here->turns > 1, SLRI_FAULT_FUEL, file, line) ? here->turns - 1 : 0;
+}
+
+// ---- the threads of a block ----------------------------------------------------------------------------------------
+//
+// Nobody waits for a thread that has returned from the handler, or that a fault has led elsewhere: it stands in
+// slri_end_block and comes to each barrier there, until all threads do. So the threads that come to a barrier may stand
+// at different places, in one warp too, which is why this is not __syncthreads, whose instruction is .aligned.
+#ifndef SLRI_BARRIER // a test has threads of the host
+#define SLRI_BARRIER(ended, has_ended) \
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; barrier.red.popc.u32 %0, 0, p; }" \
+                 : "=r"(ended) : "r"(has_ended) : "memory")
+#define SLRI_PUT_WORD(word, value) (*(volatile slri_u32 *)&(word) = (value)) // all of them, the same
+#define SLRI_GET_WORD(word) (*(volatile slri_u32 *)&(word))
+#endif
+SLRI_FN slri_u32 slri_meet(slri_u32 has_ended) // gives how many have; orders all memory among the block's threads
+{
+    slri_u32 ended;
+    SLRI_BARRIER(ended, has_ended);
+    return ended;
+}
+#define SLRI_CLEAR(object) slri_clear((void *)&(object), sizeof(object));
+SLRI_FN void slri_clear(void *object, slri_u32 bytes)
+{
+    for (slri_u32 i = threadIdx.x; i < bytes; i += blockDim.x)
+        ((unsigned char *)object)[i] = 0;
+}
+#define SLRI_CLEARED slri_meet(0);
+#define SLRI_IN_BLOCK__syncthreads() slri_meet(0)
+#define SLRI_IN_BLOCK__syncthreads_count(a) slri_vote(slri_here, (a) != 0).count
+#define SLRI_IN_BLOCK__syncthreads_or(a) (slri_vote(slri_here, (a) != 0).count != 0)
+#define SLRI_IN_BLOCK__syncthreads_and(a) slri_vote(slri_here, (a) != 0).all
+struct slri_votes { int count; bool all; };
+// Three words take turns: who is at a barrier clears the next one's. Its last readers were there before the barrier
+// before, and its voters come behind this one.
+SLRI_FN struct slri_votes slri_vote(struct slri_here *here, bool mine)
+{
+    slri_u32 *word = &here->block->votes[here->vote];
+    here->vote = here->vote == 2 ? 0 : here->vote + 1;
+    SLRI_PUT_WORD(here->block->votes[here->vote], 0);
+    if (mine)
+        atomicAdd(word, 1u);
+    slri_u32 ended = slri_meet(0);
+    struct slri_votes votes = {(int)SLRI_GET_WORD(*word), false};
+    votes.all = (slri_u32)votes.count == blockDim.x - ended;
+    return votes;
+}
+// Each thread has an equal part of the fuel. What is set here is seen behind SLRI_CLEARED.
+#define SLRI_BEGIN_BLOCK(call) \
+    __shared__ struct slri_block block; \
+    SLRI_PUT_WORD(block.votes[0], 0); \
+    SLRI_PUT_WORD(block.first, 0xffffffffu); \
+    struct slri_here here = {call, &block, call->fuel / blockDim.x, call->fuel / blockDim.x, 0, 0, 0, 0};
+#define SLRI_END_BLOCK(here) slri_end_block(here)
+// Gives all threads the fault of the first one that has one. They must meet before the handler is called again.
+SLRI_FN slri_u32 slri_end_block(const struct slri_here *here)
+{
+    struct slri_block *block = here->block;
+    if (here->fault)
+        atomicMin(&block->first, threadIdx.x);
+    while (slri_meet(1) != blockDim.x) {}
+    slri_u32 first = SLRI_GET_WORD(block->first);
+    if (first == 0xffffffffu)
+        return 0;
+    if (first == threadIdx.x)
+        block->fault = slri_end(here);
+    slri_meet(1);
+    return SLRI_GET_WORD(block->fault);
 }
 #define SLRI_REPLY(p, file, line) slri_reply(slri_here, p, sizeof *(p), file, line)
 SLRI_FN void slri_reply(struct slri_here *here, const void *from, slri_u32 bytes, slri_u32 file, slri_u32 line)

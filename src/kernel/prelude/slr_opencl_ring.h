@@ -28,6 +28,7 @@ struct slri_call {
     uint instance;
     uint fault_file, fault_line; // where, when the result is not 0
     ulong fuel;                  // loop back edges that this work-item may take
+    ulong turns;                 // and those of loops in which the work-items of the group meet
     __global uchar *dump;        // SLRI_DUMP_BYTES, whose contents nobody asks for
 };
 struct slri_here {
@@ -74,6 +75,14 @@ SLRI_FN void slri_edge(struct slri_here *here, uint file, uint line)
 {
     here->call->fuel = slri_checked(here, here->call->fuel > 1, 4, file, line) ? here->call->fuel - 1 : 0;
 }
+#define SLRI_GOES(test) (slri_here->call->turns && (test))
+#define SLRI_GOES_TURN(file, line, test) (slri_turn(slri_here, file, line), slri_here->call->turns && (test))
+#define SLRI_TURN(file, line) slri_turn(slri_here, file, line),
+SLRI_FN void slri_turn(struct slri_here *here, uint file, uint line)
+{
+    here->call->turns = slri_checked(here, here->call->turns > 1, 4, file, line) ? here->call->turns - 1 : 0;
+}
+#define SLRI_OF_GRID(builtin, value) value
 #define SLRI_REPLY(p, bytes, file, line, S) \
     do { \
         __global uchar *slri_to = slri_reply(slri_here, file, line); \

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text for NVRTC: the kernel of one dispatch of a relaunched ring kernel. It stands behind a handler's emitted text and
-// abi/relaunch.h. Each chain of messages is a thread's. Before it stand
-//   SLR_HANDLER, SLR_GROUP (threads of a block), SLR_OUTLETS (how many parameters the handler has behind the message
-//   where one of them is an outlet, else 0) and SLR_OUTS (the same, at least 1).
+// abi/relaunch.h. Each chain of messages is a thread's, or of a __ring_block__ handler a block's. Before it stand
+//   SLR_HANDLER, SLR_IS_BLOCK (0 or 1), SLR_GROUP (threads of a block), SLR_CHAINS (chains of a block), SLR_OUTLETS
+//   (how many parameters the handler has behind the message where one of them is an outlet, else 0) and SLR_OUTS (the
+//   same, at least 1).
 // C as well as C++: the simulated driver of the tests compiles it, too.
 // clang-format off
 #ifndef SLR_DISPATCH
@@ -11,6 +12,7 @@
 #define SLR_DISPATCH_SHARED __shared__
 #define SLR_HAS_OUTLETS SLR_OUTLETS
 #define SLR_DISPATCH_CALL(call) SLR_HANDLER(call)
+#define SLR_DISPATCH_MEET() slri_meet(0)
 #endif
 
 // An instance begins anew.
@@ -32,12 +34,11 @@ SLR_DISPATCH_FN void slr_put_outlets(struct slri_out *out, unsigned char *record
     }
 }
 
-SLR_DISPATCH_FN unsigned slr_handle_one(struct slri_call *call, struct slri_out *out, const unsigned *message,
-                                        unsigned char *record, unsigned char *states, const unsigned char *constants,
-                                        const struct slri_bound *bound)
+SLR_DISPATCH_FN void slr_begin_call(struct slri_call *call, struct slri_out *out, const unsigned *message,
+                                    unsigned char *record, unsigned char *states, const unsigned char *constants,
+                                    const struct slri_bound *bound)
 {
     const unsigned *word = (const unsigned *)constants;
-    unsigned *result = (unsigned *)record;
     call->state = word[RL_STATE_BYTES] ? states + (unsigned long long)message[RL_STATE] * word[RL_STATE_STRIDE] : 0;
     call->message = (const unsigned char *)message + RL_PAYLOAD;
     call->bound = bound;
@@ -54,7 +55,11 @@ SLR_DISPATCH_FN unsigned slr_handle_one(struct slri_call *call, struct slri_out 
     call->fault_line = 0;
     call->fuel = word[RL_FUEL] | (unsigned long long)word[RL_FUEL + 1] << 32;
     slr_put_outlets(out, record, constants);
-    unsigned fault = SLR_DISPATCH_CALL(call);
+}
+
+SLR_DISPATCH_FN void slr_end_call(const struct slri_call *call, const struct slri_out *out, unsigned fault,
+                                  unsigned *result, const unsigned char *constants)
+{
     result[RL_FAULT] = fault;
     result[RL_FILE] = call->fault_file;
     result[RL_LINE] = call->fault_line;
@@ -63,17 +68,17 @@ SLR_DISPATCH_FN unsigned slr_handle_one(struct slri_call *call, struct slri_out 
         result[RL_SENT(i)] = out[i].count;
     if (fault != 0 && call->state)
         slr_begin_anew((unsigned char *)call->state, constants);
-    return fault;
 }
 
 SLR_DISPATCH slr_relaunch(const unsigned char *in, unsigned char *results, unsigned char *states,
                           const unsigned char *constants, const struct slri_bound *bound, unsigned chains)
 {
     // Not of the thread: a handler counts its replies and sends by atomic operations, which local memory has not.
-    SLR_DISPATCH_SHARED struct slri_call call[SLR_GROUP];
-    SLR_DISPATCH_SHARED struct slri_out out[SLR_GROUP * SLR_OUTS];
+    SLR_DISPATCH_SHARED struct slri_call call[SLR_CHAINS];
+    SLR_DISPATCH_SHARED struct slri_out out[SLR_CHAINS * SLR_OUTS];
     const unsigned *word = (const unsigned *)constants;
-    unsigned chain = blockIdx.x * SLR_GROUP + threadIdx.x, stopped = 0;
+    unsigned mine = SLR_IS_BLOCK ? 0 : threadIdx.x, leads = !SLR_IS_BLOCK || threadIdx.x == 0, stopped = 0;
+    unsigned chain = SLR_IS_BLOCK ? blockIdx.x : blockIdx.x * SLR_GROUP + threadIdx.x;
     unsigned at = chain < chains ? ((const unsigned *)in)[chain] : RL_END;
     while (at != RL_END) {
         const unsigned *message = (const unsigned *)(in + word[RL_MESSAGES_AT] +
@@ -81,11 +86,17 @@ SLR_DISPATCH slr_relaunch(const unsigned char *in, unsigned char *results, unsig
         unsigned char *record = results + (unsigned long long)at * word[RL_RESULT_STRIDE];
         at = message[RL_NEXT];
         if (stopped != 0) {
-            ((unsigned *)record)[RL_FAULT] = RL_NOT_RUN;
+            if (leads)
+                ((unsigned *)record)[RL_FAULT] = RL_NOT_RUN;
             continue;
         }
-        unsigned fault = slr_handle_one(&call[threadIdx.x], &out[threadIdx.x * SLR_OUTS], message, record, states,
-                                        constants, bound);
+        if (leads)
+            slr_begin_call(&call[mine], &out[mine * SLR_OUTS], message, record, states, constants, bound);
+        if (SLR_IS_BLOCK)
+            SLR_DISPATCH_MEET(); // the call is there, and nobody is in the last one any more
+        unsigned fault = SLR_DISPATCH_CALL(&call[mine]); // of a block: the same for all its threads
+        if (leads)
+            slr_end_call(&call[mine], &out[mine * SLR_OUTS], fault, (unsigned *)record, constants);
         stopped = fault != 0 && word[RL_STOPS] != 0;
     }
 }

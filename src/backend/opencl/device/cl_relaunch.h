@@ -64,7 +64,7 @@ void slr_relaunch(__global uchar *in, __global uchar *results, __global uchar *s
         call.replies = SLR_COUNTS;
         call.instance = message[RL_INSTANCE];
         call.fault_file = call.fault_line = 0;
-        call.fuel = (word[RL_FUEL] | (ulong)word[RL_FUEL + 1] << 32) / SLR_SHARERS;
+        call.fuel = call.turns = (word[RL_FUEL] | (ulong)word[RL_FUEL + 1] << 32) / SLR_SHARERS;
         call.dump = dump;
         for (uint i = 0; i < SLR_BINDINGS; ++i) {
             __global const uint *sent = (__global const uint *)(constants + RL_BINDING(i));
