@@ -301,16 +301,19 @@ static void launch(struct slri_resident *resident)
         if (record->shard && set_up_entry(resident, record, &table->entry[i]))
             table->entries = i + 1;
     }
-    table->launch = ++resident->launches;
+    table->launch = resident->launches + 1;
+    __atomic_store_n(&resident->launches, table->launch, __ATOMIC_RELAXED); // for who presses: a number alone
     table->most_idle = MOST_IDLE_PASSES;
     resident->looks = 0;
     if (resident->ops->launch(resident) != SLR_OK)
         lose(resident, false, slr_error_message());
 }
 
+// By the poller, and by who presses. One who is late names a launch that has gone.
 static void ask_to_end(struct slri_resident *resident)
 {
-    __atomic_store_n(&resident->table->stop, resident->launches, __ATOMIC_RELEASE); // nothing comes with it
+    uint32_t launch = __atomic_load_n(&resident->launches, __ATOMIC_RELAXED);
+    __atomic_store_n(&resident->table->stop, launch, __ATOMIC_RELEASE); // nothing comes with it
 }
 
 static bool has_shards(const struct slri_resident *resident)
@@ -395,8 +398,10 @@ static void adopt_new(struct slri_residents *residents)
     struct slri_resident *resident = __atomic_exchange_n(&residents->added, NULL, __ATOMIC_ACQUIRE);
     while (resident) {
         struct slri_resident *next = resident->next_new;
+        slri_mutex_lock(&residents->lock);
         resident->next = residents->first;
         residents->first = resident;
+        slri_mutex_unlock(&residents->lock);
         resident = next;
     }
 }
@@ -413,7 +418,9 @@ static void retire(struct slri_residents *residents)
             at = &resident->next;
             continue;
         }
+        slri_mutex_lock(&residents->lock);
         *at = resident->next;
+        slri_mutex_unlock(&residents->lock);
         __atomic_store_n(&resident->retiring, 2, __ATOMIC_RELEASE); // our last touch
         slri_futex_wake(&resident->retiring, 1);
     }
@@ -484,6 +491,21 @@ slr_status slri_residents_park(struct slri_residents *residents, uint64_t timeou
     slri_residents_resume(residents);
     return SLRI_FAIL(TIMEOUT, "%u groups of kernels that stay have not ended in time: a handler is still running",
                      running);
+}
+
+void slri_residents_press(struct slri_residents *residents)
+{
+    slri_mutex_lock(&residents->lock);
+    for (struct slri_resident *resident = residents->first; resident; resident = resident->next)
+        ask_to_end(resident);
+    slri_mutex_unlock(&residents->lock);
+}
+
+void slri_residents_park_now(struct slri_residents *residents)
+{
+    __atomic_fetch_add(&residents->parked, 1, __ATOMIC_SEQ_CST); // begin_run says why
+    __atomic_fetch_add(&residents->pauses, 1, __ATOMIC_RELAXED);
+    slri_residents_press(residents);
 }
 
 void slri_residents_resume(struct slri_residents *residents)

@@ -46,7 +46,8 @@ struct slri_resident {
     // The poller's.
     struct slri_resident *next;
     bool running;
-    uint32_t launches, looks;
+    uint32_t launches; // atomic: others read it
+    uint32_t looks;
     uint64_t retry_ns; // after a launch that failed
     struct slri_resident_record {
         struct slri_shard *shard;
@@ -58,7 +59,7 @@ struct slri_resident {
 };
 
 struct slri_residents {
-    slri_mutex lock; // of starting the thread
+    slri_mutex lock; // of starting the thread, and of the list of groups where the poller changes it or others read it
     slri_thread thread;
     bool started;
     uint32_t rings; // futex: raised for the poller to look now
@@ -67,7 +68,7 @@ struct slri_residents {
     uint32_t running; // futex: groups that run, or are about to be launched
     uint32_t pauses;  // atomic: times that a group was kept from running
     struct slri_resident *added;
-    struct slri_resident *first; // the poller's
+    struct slri_resident *first;
 };
 
 void slri_residents_init(struct slri_residents *residents);
@@ -79,6 +80,10 @@ void slri_residents_close(struct slri_residents *residents);
 // deadline; they go on, and resume is not to be called).
 slr_status slri_residents_park(struct slri_residents *residents, uint64_t timeout_ns);
 void slri_residents_resume(struct slri_residents *residents);
+// Likewise, but does not wait until none runs, and needs no poller: for a poller that is itself kept waiting. `running`
+// says when none runs; who waits for that presses from time to time, for a launch that was on its way.
+void slri_residents_park_now(struct slri_residents *residents);
+void slri_residents_press(struct slri_residents *residents);
 
 // `resident` is all zero but for `ops` and `handler`. Makes its table, and makes it known to the poller.
 slr_status slri_resident_open(struct slri_residents *residents, struct slri_resident *resident);

@@ -24,7 +24,7 @@ static struct fake_cuda fake_cuda = {.devices = 2, .error = 2};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of all below, but not of what memory holds
 
 #define SEEN __attribute__((visibility("default")))
-#define DECLARE(result, name, parameters) SEEN result cu##name parameters;
+#define DECLARE(result, name, parameters, arguments) SEEN result cu##name parameters;
 SLRI_CU_REQUIRED(DECLARE)
 SLRI_CU_OPTIONAL(DECLARE)
 #define DECLARE_NVRTC(result, name, parameters) SEEN result nvrtc##name parameters;
@@ -179,7 +179,7 @@ struct stay {
     struct object *context;
     struct object *module;
     uint32_t grid, entry, live; // live: atomic
-    void *table;
+    struct slri_resident_table *table;
     struct stay_block block[64];
     pthread_t thread[64];
 };
@@ -321,6 +321,8 @@ static void begin_stay(struct object *stream, struct object *module, uint32_t gr
     stream->stay = stay;
     ++fake_cuda.stayed;
     stay->context = stream->context;
+    if (fake_cuda.most_idle != 0)
+        stay->table->most_idle = fake_cuda.most_idle; // the launch is not begun
     __atomic_fetch_add(&fake_cuda.staying, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&stream->context->staying, 1, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < grid; ++i) {
@@ -331,12 +333,14 @@ static void begin_stay(struct object *stream, struct object *module, uint32_t gr
     }
 }
 
-// Of calls that wait for all kernels of a context. Without the lock.
-static void wait_for_stays(const char *name)
+#define LONG_MS 500 // for what must not find one
+
+// Of calls that wait for all kernels of a context: wrong where they do so for `most_ms`. Without the lock.
+static void wait_for_stays(const char *name, int most_ms)
 {
     const struct object *context = current();
     for (int ms = 0; context && __atomic_load_n(&context->staying, __ATOMIC_ACQUIRE) != 0; ++ms) {
-        if (ms == 500) {
+        if (ms == most_ms) {
             pthread_mutex_lock(&lock);
             refuse(name, 0);
             pthread_mutex_unlock(&lock);
@@ -344,6 +348,21 @@ static void wait_for_stays(const char *name)
         }
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
+}
+
+// The call that a test has named waits like those.
+static void stall(const char *name)
+{
+    const char *asked = __atomic_load_n(&fake_cuda.stalls_in, __ATOMIC_ACQUIRE);
+    const struct object *context = current();
+    if (!asked || !context || strcmp(asked, name) != 0 || __atomic_load_n(&context->staying, __ATOMIC_ACQUIRE) == 0)
+        return;
+    if (__atomic_load_n(&fake_cuda.held, __ATOMIC_ACQUIRE)) {
+        while (__atomic_load_n(&fake_cuda.held, __ATOMIC_ACQUIRE))
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        return;
+    }
+    wait_for_stays(name, 20000); // as long as a slow machine may take
 }
 
 // ---- failing on demand: under the lock -----------------------------------------------------------------------------
@@ -396,6 +415,7 @@ static int32_t next_command(const char *name, slri_cu_stream stream)
 }
 
 #define LOCKED(call)                                                                                                   \
+    stall(__func__);                                                                                                   \
     pthread_mutex_lock(&lock);                                                                                         \
     int32_t error = (call);                                                                                            \
     pthread_mutex_unlock(&lock)
@@ -623,14 +643,14 @@ static int32_t allocate(const char *name, enum kind kind, slri_cu_pointer *memor
 
 int32_t cuMemAlloc_v2(slri_cu_pointer *memory, size_t bytes)
 {
-    wait_for_stays("MemAlloc_v2");
+    wait_for_stays("MemAlloc_v2", LONG_MS);
     LOCKED(allocate("MemAlloc_v2", MEMORY, memory, bytes));
     return error;
 }
 
 int32_t cuMemAllocManaged(slri_cu_pointer *memory, size_t bytes, uint32_t flags)
 {
-    wait_for_stays("MemAllocManaged");
+    wait_for_stays("MemAllocManaged", LONG_MS);
     LOCKED(flags == SLRI_CU_ATTACH_GLOBAL ? allocate("MemAllocManaged", MEMORY, memory, bytes)
                                           : refuse("MemAllocManaged", INVALID_VALUE));
     return error;
@@ -649,7 +669,7 @@ static struct object *piece_of(slri_cu_pointer from, size_t bytes)
 
 int32_t cuMemFree_v2(slri_cu_pointer memory)
 {
-    wait_for_stays("MemFree_v2");
+    wait_for_stays("MemFree_v2", LONG_MS);
     pthread_mutex_lock(&lock);
     struct object *piece = current() ? piece_of(memory, 1) : NULL;
     bool whole = piece && (uintptr_t)piece->bytes == memory;
@@ -673,7 +693,7 @@ static struct object *pinned_at(const void *memory)
 
 int32_t cuMemHostAlloc(void **memory, size_t bytes, uint32_t flags)
 {
-    wait_for_stays("MemHostAlloc");
+    wait_for_stays("MemHostAlloc", LONG_MS);
     slri_cu_pointer made = 0;
     LOCKED(flags == HOST_FLAGS ? allocate("MemHostAlloc", HOST, &made, bytes) : refuse("MemHostAlloc", INVALID_VALUE));
     *memory = (void *)(uintptr_t)made;
@@ -688,7 +708,7 @@ static int32_t let_go_of(const char *name, enum kind kind, void *memory)
 
 int32_t cuMemFreeHost(void *memory)
 {
-    wait_for_stays("MemFreeHost");
+    wait_for_stays("MemFreeHost", LONG_MS);
     LOCKED(let_go_of("MemFreeHost", HOST, memory));
     return error;
 }
@@ -710,14 +730,14 @@ static int32_t pin(void *memory, size_t bytes, uint32_t flags)
 
 int32_t cuMemHostRegister_v2(void *memory, size_t bytes, uint32_t flags)
 {
-    wait_for_stays("MemHostRegister_v2");
+    wait_for_stays("MemHostRegister_v2", LONG_MS);
     LOCKED(pin(memory, bytes, flags));
     return error;
 }
 
 int32_t cuMemHostUnregister(void *memory)
 {
-    wait_for_stays("MemHostUnregister");
+    wait_for_stays("MemHostUnregister", LONG_MS);
     LOCKED(let_go_of("MemHostUnregister", REGISTERED, memory));
     return error;
 }
@@ -935,14 +955,14 @@ static int32_t load_module(slri_cu_module *module, const struct cubin *cubin)
 
 int32_t cuModuleLoadData(slri_cu_module *module, const void *image)
 {
-    wait_for_stays("ModuleLoadData");
+    wait_for_stays("ModuleLoadData", LONG_MS);
     LOCKED(load_module(module, image));
     return error;
 }
 
 int32_t cuModuleUnload(slri_cu_module module)
 {
-    wait_for_stays("ModuleUnload");
+    wait_for_stays("ModuleUnload", LONG_MS);
     LOCKED(drop_from_context("ModuleUnload", module, MODULE));
     return error;
 }
@@ -1177,7 +1197,7 @@ static int32_t instantiate(slri_cu_exec *exec, slri_cu_graph graph)
 
 int32_t cuGraphInstantiateWithFlags(slri_cu_exec *exec, slri_cu_graph graph, uint64_t flags)
 {
-    wait_for_stays("GraphInstantiateWithFlags");
+    wait_for_stays("GraphInstantiateWithFlags", LONG_MS);
     (void)flags;
     LOCKED(instantiate(exec, graph));
     return error;
@@ -1191,7 +1211,7 @@ int32_t cuGraphDestroy(slri_cu_graph graph)
 
 int32_t cuGraphExecDestroy(slri_cu_exec exec)
 {
-    wait_for_stays("GraphExecDestroy");
+    wait_for_stays("GraphExecDestroy", LONG_MS);
     LOCKED(drop_from_context("GraphExecDestroy", exec, EXEC));
     return error;
 }

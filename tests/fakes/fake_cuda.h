@@ -36,6 +36,9 @@ struct fake_cuda {
     uint32_t staying;        // kernels that run in threads of their own, now
     uint32_t stayed;         // and that were launched, so far
     uint32_t no_cooperative; // 1: the devices have no cooperative launches
+    uint32_t most_idle;      // passes without work behind which kernels that stay end; 0: as they are told
+    const char *stalls_in;   // atomic: the name of a call that waits while a kernel of its context stays, or NULL
+    uint32_t held;           // atomic: 1: and they wait, whatever stays, until it is 0
     uint32_t separate;       // 1: the device sees mapped memory elsewhere; no managed memory for both at once
 };
 

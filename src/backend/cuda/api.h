@@ -18,68 +18,87 @@ typedef struct slri_cu_function_object *slri_cu_function;
 typedef struct slri_cu_graph_object *slri_cu_graph;
 typedef struct slri_cu_exec_object *slri_cu_exec; // a graph that can be launched
 
-// X(result, name, parameters): what every driver since CUDA 11 has.
+// X(result, name, parameters, their names): what every driver since CUDA 11 has.
 #define SLRI_CU_REQUIRED(X)                                                                                            \
-    X(int32_t, Init, (uint32_t flags))                                                                                 \
-    X(int32_t, DriverGetVersion, (int32_t * version))                                                                  \
-    X(int32_t, GetErrorName, (int32_t error, const char **name))                                                       \
-    X(int32_t, DeviceGetCount, (int32_t * count))                                                                      \
-    X(int32_t, DeviceGet, (slri_cu_device * device, int32_t number))                                                   \
-    X(int32_t, DeviceGetName, (char *name, int32_t room, slri_cu_device))                                              \
-    X(int32_t, DeviceGetUuid, (unsigned char uuid[16], slri_cu_device))                                                \
-    X(int32_t, DeviceTotalMem_v2, (size_t * bytes, slri_cu_device))                                                    \
-    X(int32_t, DeviceGetAttribute, (int32_t * value, int32_t attribute, slri_cu_device))                               \
-    X(int32_t, DevicePrimaryCtxRetain, (slri_cu_context * context, slri_cu_device))                                    \
-    X(int32_t, DevicePrimaryCtxRelease_v2, (slri_cu_device))                                                           \
-    X(int32_t, CtxCreate_v2, (slri_cu_context * context, uint32_t flags, slri_cu_device))                              \
-    X(int32_t, CtxDestroy_v2, (slri_cu_context))                                                                       \
-    X(int32_t, CtxPushCurrent_v2, (slri_cu_context))                                                                   \
-    X(int32_t, CtxPopCurrent_v2, (slri_cu_context * context))                                                          \
-    X(int32_t, CtxGetStreamPriorityRange, (int32_t * least, int32_t * greatest))                                       \
-    X(int32_t, MemAlloc_v2, (slri_cu_pointer * memory, size_t bytes))                                                  \
-    X(int32_t, MemFree_v2, (slri_cu_pointer memory))                                                                   \
-    X(int32_t, MemAllocManaged, (slri_cu_pointer * memory, size_t bytes, uint32_t flags))                              \
-    X(int32_t, MemHostAlloc, (void **memory, size_t bytes, uint32_t flags))                                            \
-    X(int32_t, MemFreeHost, (void *memory))                                                                            \
-    X(int32_t, MemHostRegister_v2, (void *memory, size_t bytes, uint32_t flags))                                       \
-    X(int32_t, MemHostUnregister, (void *memory))                                                                      \
-    X(int32_t, MemHostGetDevicePointer_v2, (slri_cu_pointer * out, void *memory, uint32_t flags))                      \
-    X(int32_t, MemcpyHtoDAsync_v2, (slri_cu_pointer to, const void *from, size_t bytes, slri_cu_stream))               \
-    X(int32_t, MemcpyDtoHAsync_v2, (void *to, slri_cu_pointer from, size_t bytes, slri_cu_stream))                     \
-    X(int32_t, MemcpyDtoDAsync_v2, (slri_cu_pointer to, slri_cu_pointer from, size_t bytes, slri_cu_stream))           \
-    X(int32_t, MemsetD8Async, (slri_cu_pointer to, unsigned char value, size_t count, slri_cu_stream))                 \
-    X(int32_t, MemsetD16Async, (slri_cu_pointer to, uint16_t value, size_t count, slri_cu_stream))                     \
-    X(int32_t, MemsetD32Async, (slri_cu_pointer to, uint32_t value, size_t count, slri_cu_stream))                     \
-    X(int32_t, StreamCreateWithPriority, (slri_cu_stream * stream, uint32_t flags, int32_t priority))                  \
-    X(int32_t, StreamDestroy_v2, (slri_cu_stream))                                                                     \
-    X(int32_t, StreamSynchronize, (slri_cu_stream))                                                                    \
-    X(int32_t, StreamQuery, (slri_cu_stream))                                                                          \
-    X(int32_t, ModuleLoadData, (slri_cu_module * module, const void *image))                                           \
-    X(int32_t, ModuleUnload, (slri_cu_module))                                                                         \
-    X(int32_t, ModuleGetFunction, (slri_cu_function * function, slri_cu_module, const char *name))                     \
-    X(int32_t, FuncGetAttribute, (int32_t * value, int32_t attribute, slri_cu_function))                               \
-    X(int32_t, FuncSetAttribute, (slri_cu_function, int32_t attribute, int32_t value))                                 \
+    X(int32_t, Init, (uint32_t flags), (flags))                                                                        \
+    X(int32_t, DriverGetVersion, (int32_t * version), (version))                                                       \
+    X(int32_t, GetErrorName, (int32_t error, const char **name), (error, name))                                        \
+    X(int32_t, DeviceGetCount, (int32_t * count), (count))                                                             \
+    X(int32_t, DeviceGet, (slri_cu_device * device, int32_t number), (device, number))                                 \
+    X(int32_t, DeviceGetName, (char *name, int32_t room, slri_cu_device device), (name, room, device))                 \
+    X(int32_t, DeviceGetUuid, (unsigned char uuid[16], slri_cu_device device), (uuid, device))                         \
+    X(int32_t, DeviceTotalMem_v2, (size_t * bytes, slri_cu_device device), (bytes, device))                            \
+    X(int32_t, DeviceGetAttribute, (int32_t * value, int32_t attribute, slri_cu_device device),                        \
+      (value, attribute, device))                                                                                      \
+    X(int32_t, DevicePrimaryCtxRetain, (slri_cu_context * context, slri_cu_device device), (context, device))          \
+    X(int32_t, DevicePrimaryCtxRelease_v2, (slri_cu_device device), (device))                                          \
+    X(int32_t, CtxCreate_v2, (slri_cu_context * context, uint32_t flags, slri_cu_device device),                       \
+      (context, flags, device))                                                                                        \
+    X(int32_t, CtxDestroy_v2, (slri_cu_context context), (context))                                                    \
+    X(int32_t, CtxPushCurrent_v2, (slri_cu_context context), (context))                                                \
+    X(int32_t, CtxPopCurrent_v2, (slri_cu_context * context), (context))                                               \
+    X(int32_t, CtxGetStreamPriorityRange, (int32_t * least, int32_t * greatest), (least, greatest))                    \
+    X(int32_t, MemAlloc_v2, (slri_cu_pointer * memory, size_t bytes), (memory, bytes))                                 \
+    X(int32_t, MemFree_v2, (slri_cu_pointer memory), (memory))                                                         \
+    X(int32_t, MemAllocManaged, (slri_cu_pointer * memory, size_t bytes, uint32_t flags), (memory, bytes, flags))      \
+    X(int32_t, MemHostAlloc, (void **memory, size_t bytes, uint32_t flags), (memory, bytes, flags))                    \
+    X(int32_t, MemFreeHost, (void *memory), (memory))                                                                  \
+    X(int32_t, MemHostRegister_v2, (void *memory, size_t bytes, uint32_t flags), (memory, bytes, flags))               \
+    X(int32_t, MemHostUnregister, (void *memory), (memory))                                                            \
+    X(int32_t, MemHostGetDevicePointer_v2, (slri_cu_pointer * out, void *memory, uint32_t flags),                      \
+      (out, memory, flags))                                                                                            \
+    X(int32_t, MemcpyHtoDAsync_v2, (slri_cu_pointer to, const void *from, size_t bytes, slri_cu_stream stream),        \
+      (to, from, bytes, stream))                                                                                       \
+    X(int32_t, MemcpyDtoHAsync_v2, (void *to, slri_cu_pointer from, size_t bytes, slri_cu_stream stream),              \
+      (to, from, bytes, stream))                                                                                       \
+    X(int32_t, MemcpyDtoDAsync_v2, (slri_cu_pointer to, slri_cu_pointer from, size_t bytes, slri_cu_stream stream),    \
+      (to, from, bytes, stream))                                                                                       \
+    X(int32_t, MemsetD8Async, (slri_cu_pointer to, unsigned char value, size_t count, slri_cu_stream stream),          \
+      (to, value, count, stream))                                                                                      \
+    X(int32_t, MemsetD16Async, (slri_cu_pointer to, uint16_t value, size_t count, slri_cu_stream stream),              \
+      (to, value, count, stream))                                                                                      \
+    X(int32_t, MemsetD32Async, (slri_cu_pointer to, uint32_t value, size_t count, slri_cu_stream stream),              \
+      (to, value, count, stream))                                                                                      \
+    X(int32_t, StreamCreateWithPriority, (slri_cu_stream * stream, uint32_t flags, int32_t priority),                  \
+      (stream, flags, priority))                                                                                       \
+    X(int32_t, StreamDestroy_v2, (slri_cu_stream stream), (stream))                                                    \
+    X(int32_t, StreamSynchronize, (slri_cu_stream stream), (stream))                                                   \
+    X(int32_t, StreamQuery, (slri_cu_stream stream), (stream))                                                         \
+    X(int32_t, ModuleLoadData, (slri_cu_module * module, const void *image), (module, image))                          \
+    X(int32_t, ModuleUnload, (slri_cu_module module), (module))                                                        \
+    X(int32_t, ModuleGetFunction, (slri_cu_function * function, slri_cu_module module, const char *name),              \
+      (function, module, name))                                                                                        \
+    X(int32_t, FuncGetAttribute, (int32_t * value, int32_t attribute, slri_cu_function function),                      \
+      (value, attribute, function))                                                                                    \
+    X(int32_t, FuncSetAttribute, (slri_cu_function function, int32_t attribute, int32_t value),                        \
+      (function, attribute, value))                                                                                    \
     X(int32_t, LaunchKernel,                                                                                           \
-      (slri_cu_function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y,        \
-       uint32_t block_z, uint32_t shared_bytes, slri_cu_stream, void **parameter, void **extra))                       \
+      (slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,                 \
+       uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, slri_cu_stream stream, void **parameter,             \
+       void **extra),                                                                                                  \
+      (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameter, extra))           \
     X(int32_t, LaunchCooperativeKernel,                                                                                \
-      (slri_cu_function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y,        \
-       uint32_t block_z, uint32_t shared_bytes, slri_cu_stream, void **parameter))                                     \
+      (slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,                 \
+       uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, slri_cu_stream stream, void **parameter),            \
+      (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameter))                  \
     X(int32_t, OccupancyMaxActiveBlocksPerMultiprocessor,                                                              \
-      (int32_t * blocks, slri_cu_function, int32_t block_threads, size_t shared_bytes))
+      (int32_t * blocks, slri_cu_function function, int32_t block_threads, size_t shared_bytes),                       \
+      (blocks, function, block_threads, shared_bytes))
 
 // What later drivers have; NULL where it is missing.
 #define SLRI_CU_OPTIONAL(X)                                                                                            \
-    X(int32_t, DeviceGetUuid_v2, (unsigned char uuid[16], slri_cu_device)) /* 11.4: tells MIG instances apart */       \
-    X(int32_t, StreamBeginCapture_v2, (slri_cu_stream, int32_t mode))                                                  \
-    X(int32_t, StreamEndCapture, (slri_cu_stream, slri_cu_graph * graph))                                              \
-    X(int32_t, GraphInstantiateWithFlags, (slri_cu_exec * exec, slri_cu_graph, uint64_t flags)) /* 11.4 */             \
-    X(int32_t, GraphDestroy, (slri_cu_graph))                                                                          \
-    X(int32_t, GraphExecDestroy, (slri_cu_exec))                                                                       \
-    X(int32_t, GraphLaunch, (slri_cu_exec, slri_cu_stream))
+    X(int32_t, DeviceGetUuid_v2, (unsigned char uuid[16], slri_cu_device device),                                      \
+      (uuid, device)) /* 11.4: tells MIG instances apart */                                                            \
+    X(int32_t, StreamBeginCapture_v2, (slri_cu_stream stream, int32_t mode), (stream, mode))                           \
+    X(int32_t, StreamEndCapture, (slri_cu_stream stream, slri_cu_graph * graph), (stream, graph))                      \
+    X(int32_t, GraphInstantiateWithFlags, (slri_cu_exec * exec, slri_cu_graph graph, uint64_t flags),                  \
+      (exec, graph, flags)) /* 11.4 */                                                                                 \
+    X(int32_t, GraphDestroy, (slri_cu_graph graph), (graph))                                                           \
+    X(int32_t, GraphExecDestroy, (slri_cu_exec exec), (exec))                                                          \
+    X(int32_t, GraphLaunch, (slri_cu_exec exec, slri_cu_stream stream), (exec, stream))
 
 struct slri_cu {
-#define SLRI_CU_MEMBER(result, name, parameters) result(*name) parameters;
+#define SLRI_CU_MEMBER(result, name, parameters, arguments) result(*name) parameters;
     SLRI_CU_REQUIRED(SLRI_CU_MEMBER)
     SLRI_CU_OPTIONAL(SLRI_CU_MEMBER)
 #undef SLRI_CU_MEMBER

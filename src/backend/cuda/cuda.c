@@ -66,13 +66,18 @@ slr_status slri_cuda_enter(struct slri_cuda *cuda)
 {
     if (__atomic_load_n(&cuda->lost, __ATOMIC_RELAXED)) // who comes before it hears it from the driver
         return say_lost(cuda);
-    return slri_cuda_check(cuda, "CtxPushCurrent", NULL, cuda->cu->CtxPushCurrent_v2(cuda->context));
+    slri_cu_watch_enter(&cuda->watch);
+    slr_status status = slri_cuda_check(cuda, "CtxPushCurrent", NULL, cuda->cu->CtxPushCurrent_v2(cuda->context));
+    if (status != SLR_OK)
+        slri_cu_watch_leave();
+    return status;
 }
 
 void slri_cuda_leave(struct slri_cuda *cuda)
 {
     slri_cu_context ours;
     cuda->cu->CtxPopCurrent_v2(&ours);
+    slri_cu_watch_leave();
 }
 
 // ---- life ----------------------------------------------------------------------------------------------------------
@@ -98,12 +103,28 @@ static slr_status choose_memory(struct slri_cuda *cuda, const struct slri_spec *
                      asked);
 }
 
+#define STALL_MS 100u // many times what a call of the driver takes that waits for nothing
+#define MOST_STALL_MS 60000u
+
+static slr_status choose_stall_limit(struct slri_cuda *cuda, const struct slri_spec *spec)
+{
+    const char *asked = slri_spec_option(spec, "stall_ms");
+    char *end = NULL;
+    unsigned long limit_ms = asked && *asked >= '0' && *asked <= '9' ? strtoul(asked, &end, 10) : STALL_MS;
+    if (asked && (!end || *end != '\0' || limit_ms > MOST_STALL_MS))
+        return SLRI_FAIL(INVALID, "device '%s': stall_ms '%s'; 0 (no watchdog) to %u is possible", cuda->name, asked,
+                         MOST_STALL_MS);
+    cuda->watch.limit_ns = (uint64_t)limit_ms * 1000000u;
+    return SLR_OK;
+}
+
 static slr_status find(struct slri_cuda *cuda, const struct slri_spec *spec)
 {
-    static const char *const known[] = {"context", "memory", "ring", NULL};
+    static const char *const known[] = {"context", "memory", "ring", "stall_ms", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
     SLRI_TRY(choose_context(cuda, spec));
     SLRI_TRY(choose_memory(cuda, spec));
+    SLRI_TRY(choose_stall_limit(cuda, spec));
     SLRI_TRY(slri_ring_mode_choose(spec, cuda->name, &cuda->ring_mode));
     SLRI_TRY(slri_cu_load(&cuda->cu));
     SLRI_TRY(slri_cu_find_device(cuda->cu, spec, &cuda->device));
@@ -119,7 +140,8 @@ static slr_status open_context(struct slri_cuda *cuda)
                                cu->DevicePrimaryCtxRetain(&cuda->context, cuda->device));
     SLRI_TRY(slri_cuda_check(cuda, "CtxCreate", NULL,
                              cu->CtxCreate_v2(&cuda->context, SLRI_CU_SCHEDULE_YIELD, cuda->device)));
-    slri_cuda_leave(cuda); // it was made the thread's own
+    slri_cu_context made; // it was made the thread's own
+    cu->CtxPopCurrent_v2(&made);
     return SLR_OK;
 }
 
@@ -242,7 +264,10 @@ static void describe_features(const struct slri_cuda *cuda, char *out, size_t ro
 static void describe_name(const struct slri_cuda *cuda, char *out, size_t room)
 {
     static const char *const memory[SLRI_CU_MEMORIES] = {"", "memory=mapped", "memory=managed"};
-    const char *const option[] = {cuda->primary ? "context=primary" : "", memory[cuda->memory],
+    char limit[24] = "";
+    if (cuda->watch.limit_ns != STALL_MS * 1000000u)
+        snprintf(limit, sizeof limit, "stall_ms=%u", (unsigned)(cuda->watch.limit_ns / 1000000u));
+    const char *const option[] = {cuda->primary ? "context=primary" : "", memory[cuda->memory], limit,
                                   cuda->ring_mode == SLR_RING_RELAUNCHED   ? "ring=relaunch"
                                   : cuda->ring_mode == SLR_RING_PERSISTENT ? "ring=persistent"
                                                                            : ""};
@@ -288,6 +313,7 @@ static void cuda_describe(const void *device, slr_device_info *out)
     describe_features(cuda, out->features, sizeof out->features);
     describe_notes(out->notes, sizeof out->notes);
     slri_cuda_describe_compiler(out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes));
+    out->stalls = slri_cu_watch_describe(&cuda->watch, out->stalled, sizeof out->stalled);
     out->compute_units = (uint32_t)facts->multiprocessors;
     out->memory_bytes = facts->memory_bytes;
 }

@@ -4,6 +4,7 @@
 #define SLRI_BACKEND_CUDA_CUDA_H
 
 #include "backend/cuda/api.h"
+#include "backend/cuda/stall.h"
 #include "base/thread.h"
 #include "base/text.h"
 #include "device/backend.h"
@@ -57,6 +58,7 @@ struct slri_cuda {
     struct slri_owners hosts;  // of ring kernels whose handlers are functions of the host
     struct slri_owners owners; // of those that are relaunched
     struct slri_residents residents;
+    struct slri_cu_watch watch;
     slri_mutex staying_lock; // resident.c's, of the next three
     struct slri_cu_staying *staying, *stuck;
     uint32_t blocks_taken;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens NVIDIA's driver, libcuda.so.1 or what SLIPRING_CUDA_LIB names, finds its functions and starts it.
-#include "backend/cuda/api.h"
+#include "backend/cuda/stall.h"
 #include "base/dl.h"
 #include "base/environment.h"
 #include "base/status.h"
@@ -19,8 +19,9 @@ static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.s
 static slr_status find_all(slri_dl *library, const char *path, struct slri_cu *out)
 {
     slri_text missing = SLRI_TEXT_INIT;
-#define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "cu" #name, &missing);
-#define FIND_OPTIONAL(result, name, parameters)                                                                        \
+#define FIND(result, name, parameters, arguments)                                                                      \
+    out->name = (result(*) parameters)slri_dl_find(library, "cu" #name, &missing);
+#define FIND_OPTIONAL(result, name, parameters, arguments)                                                             \
     out->name = (result(*) parameters)slri_dl_find(library, "cu" #name, NULL);
     SLRI_CU_OPTIONAL(FIND_OPTIONAL)
     SLRI_CU_REQUIRED(FIND)
@@ -63,7 +64,7 @@ static slr_status load(void)
         slri_dl_close(library);
         return status;
     }
-    functions = found;
+    slri_cu_watched(&found, &functions);
     return SLR_OK;
 }
 

@@ -134,6 +134,7 @@ static void free_shared(struct slri_cuda *cuda)
 void slri_cuda_residents_open(struct slri_cuda *cuda)
 {
     slri_residents_init(&cuda->residents);
+    cuda->watch.residents = &cuda->residents;
     slri_mutex_init(&cuda->staying_lock);
     slri_mutex_init(&cuda->shared_lock);
     slri_pieces_begin(&cuda->shared, cuda->allocator, false);
@@ -141,6 +142,7 @@ void slri_cuda_residents_open(struct slri_cuda *cuda)
 
 void slri_cuda_residents_close(struct slri_cuda *cuda)
 {
+    slri_cu_watch_stop(&cuda->watch); // nothing stays any more
     slri_residents_close(&cuda->residents);
     while (cuda->stuck) {
         struct slri_cu_staying *staying = cuda->stuck;
@@ -279,6 +281,7 @@ static slr_status launch(struct slri_resident *resident)
 {
     struct slri_cu_staying *staying = (struct slri_cu_staying *)resident;
     SLRI_TRY(slri_cuda_enter(staying->cuda));
+    slri_cu_watch_ring(&staying->cuda->watch);
     slr_status status = launch_in_context(staying);
     slri_cuda_leave(staying->cuda);
     return status;
@@ -328,6 +331,7 @@ static struct slri_cu_staying *find(const struct slri_cuda *cuda, const void *pr
 static slr_status add(struct slri_cuda *cuda, void *program, const struct slri_entry *entry,
                       struct slri_cu_staying **out)
 {
+    SLRI_TRY(slri_cu_watch_start(&cuda->watch));
     struct slri_cu_staying *staying = slri_alloc(cuda->allocator, sizeof *staying);
     if (!staying)
         return SLRI_FAIL(NO_MEMORY, "no memory for ring kernel %s", entry->name);
