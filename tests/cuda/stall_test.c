@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-#define DEVICE "cuda:0?ring=persistent&stall_ms=5"
+#define DEVICE "cuda:0?ring=persistent&stall_ms=20"
 
 static slr_device_info info_of(const slr_device *device)
 {
@@ -24,7 +24,7 @@ static void begin(struct residence *r, const char *spec)
     must(ask(r, 1));
 }
 
-// Others may be there too: on a busy machine any call may take 5 ms.
+// Others may be there too: on a busy machine any call may take 20 ms.
 static void wait_for_stall_in(const slr_device *device, const char *call)
 {
     uint64_t deadline_ns = slri_deadline_after(LONG);
@@ -55,15 +55,12 @@ static void call_that_waits_for_kernels_that_stay_returns_and_is_named(void **st
     static const char *const calls[] = {
         "cuStreamCreateWithPriority", "cuMemcpyHtoDAsync_v2", "cuMemsetD8Async", "cuLaunchKernel",
         "cuMemcpyDtoHAsync_v2",       "cuStreamSynchronize"};
-    struct residence r = {0}, other = {0};
+    struct residence r = {0};
     slr_kernel *kernel;
     begin(&r, DEVICE);
-    must(launch(&other, "cuda:0?ring=persistent&stall_ms=60000")); // of the same GPU, in a context of its own
-    must(ask(&other, 1));
     must(slr_program_get_kernel(r.program, "add", &kernel));
     must(slr_buffer_create(r.device, 64, &r.buffer));
     work(&r, kernel); // what is loaded and taken is
-    uint32_t pauses = info_of(other.device).pauses;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
         must(ask(&r, 2)); // they stay
         __atomic_store_n(&fake->stalls_in, calls[i], __ATOMIC_RELEASE);
@@ -72,13 +69,9 @@ static void call_that_waits_for_kernels_that_stay_returns_and_is_named(void **st
         __atomic_store_n(&fake->stalls_in, NULL, __ATOMIC_RELEASE);
     }
     must(ask(&r, 3));
-    must(ask(&other, 3));
     assert_true(info_of(r.device).pauses >= info_of(r.device).stalls);
-    assert_int_equal(info_of(other.device).pauses, pauses);
-    assert_int_equal(info_of(other.device).stalls, 0);
     slr_kernel_destroy(kernel);
     end(&r);
-    end(&other);
     nothing_is_left("stalled");
 }
 

@@ -40,13 +40,14 @@ static bool is_in(const struct slri_cu_place *place, uint64_t call)
 }
 
 // Parks until the call has returned, or has not for a limit behind the last kernel's end: then it waits for something
-// else, such as an ordinary kernel that runs long, and is let be. A kernel that does not end is not waited for longer
-// than anybody waits.
+// else, such as an ordinary kernel that runs long, and is let be. A kernel that does not end is waited for no longer
+// than anybody does; it is tried again a limit later.
 static void relieve(struct slri_cu_watch *watch, uint32_t i)
 {
     uint64_t call = watch->seen[i].call, deadline_ns = slri_deadline_after(SLRI_RESIDENT_END_NS);
     bool ended = false;
-    __atomic_fetch_add(&watch->stalls[call & 0xff], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&watch->stalls[call & 0xff], watch->seen[i].counted ? 0 : 1, __ATOMIC_RELAXED);
+    watch->seen[i].counted = true;
     slri_residents_park_now(watch->residents);
     while (is_in(&watch->place[i], call) && !stopped(watch) && !slri_passed(deadline_ns)) {
         if (!ended && !kernels_stay(watch)) {
@@ -56,33 +57,35 @@ static void relieve(struct slri_cu_watch *watch, uint32_t i)
         slri_residents_press(watch->residents); // a launch that was on its way
         slri_futex_wait(&watch->stop, 0, slri_deadline_after(RELIEF_LOOK_NS));
     }
-    watch->seen[i].let_be = is_in(&watch->place[i], call);
+    watch->seen[i].let_be = ended && is_in(&watch->place[i], call);
+    watch->seen[i].since_ns = slri_now_ns();
     slri_residents_resume(watch->residents);
 }
 
-static void look_at(struct slri_cu_watch *watch, uint32_t i)
+// `again`: kernels have stayed since the last look; what a call has waited for before is nothing that stays.
+static void look_at(struct slri_cu_watch *watch, uint32_t i, bool again)
 {
     uint64_t call = __atomic_load_n(&watch->place[i].call, __ATOMIC_RELAXED), now = slri_now_ns();
     bool is_new = call != watch->seen[i].call;
-    if (is_new || (call & 0xff) == SLRI_CU_NO_CALL) {
-        watch->seen[i].call = call;
+    if (is_new)
+        watch->seen[i].counted = watch->seen[i].let_be = false;
+    watch->seen[i].call = call;
+    if (is_new || !again || (call & 0xff) == SLRI_CU_NO_CALL)
         watch->seen[i].since_ns = now;
-        watch->seen[i].let_be = false;
-    } else if (!watch->seen[i].let_be && now - watch->seen[i].since_ns >= limit_of(watch, call & 0xff)) {
+    else if (!watch->seen[i].let_be && now - watch->seen[i].since_ns >= limit_of(watch, call & 0xff))
         relieve(watch, i);
-    }
 }
 
 static void watch_calls(void *arg)
 {
     struct slri_cu_watch *watch = arg;
+    bool stayed = false;
     while (!stopped(watch)) {
         uint32_t rings = __atomic_load_n(&watch->rings, __ATOMIC_ACQUIRE);
         bool stay = kernels_stay(watch);
-        if (!stay) // what a call waits for meanwhile is nothing that stays
-            memset(watch->seen, 0, sizeof watch->seen);
-        for (uint32_t i = 0; stay && i < SLRI_CU_PLACES; ++i)
-            look_at(watch, i);
+        for (uint32_t i = 0; i < SLRI_CU_PLACES; ++i)
+            look_at(watch, i, stay && stayed);
+        stayed = stay;
         slri_futex_wait(&watch->rings, rings,
                         stay ? slri_deadline_after(watch->limit_ns / LOOKS_A_LIMIT) : SLRI_FOREVER);
     }

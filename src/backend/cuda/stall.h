@@ -42,7 +42,7 @@ struct slri_cu_watch {
     uint32_t stalls[SLRI_CU_CALLS]; // atomic: calls that kernels were parked for, by name
     struct {                        // the watchdog's: what it has seen in each place, and since when
         uint64_t call, since_ns;
-        bool let_be;
+        bool counted, let_be;
     } seen[SLRI_CU_PLACES];
 };
 
