@@ -76,9 +76,11 @@ typedef struct slr_device_info {
     char notes[160];         ///< what was done so that it works, such as a variable that was set; or ""
     uint32_t kernels;        ///< 1: runs `__global__` kernels
     uint32_t compute_units;  ///< what it counts as its cores; 0: not said
-    uint32_t pauses;   ///< times that persistent ring kernels were made to wait: slr_device_park, or as CUDA needs it
-    uint32_t stalls;   ///< among them: for a call of the driver that did not return while they stayed
-    char stalled[160]; ///< which calls those were: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
+    uint32_t pauses; ///< times that persistent ring kernels were made to wait: slr_device_park, or as CUDA needs it
+    char relaunch_reason[160]; ///< why ring kernels that could be persistent are relaunched unless it is asked for, or
+                               ///< cannot be persistent at all; or ""
+    uint32_t stalls;           ///< among them: for a call of the driver that did not return while they stayed
+    char stalled[160];         ///< which calls those were: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
 } slr_device_info;
 
 /// A backend that this library was built with, and whether it can run here.

@@ -349,6 +349,7 @@ struct slri_ring_facts {
     // NULL, or why an owner that is a thread of the host must serve it, as a clause: "its overflow policy drops
     // messages".
     const char *needs_host;
+    slr_ring_mode asked; // for this ring kernel; 0: the best there is
 };
 
 struct slri_ring_plan {

@@ -313,7 +313,8 @@ static slr_status plan(slr_ring *ring)
     const struct slri_ring_facts facts = {.program = ring->program ? ring->program->self : NULL,
                                           .entry = ring->entry,
                                           .instances = ring->instances,
-                                          .needs_host = why_host(ring)};
+                                          .needs_host = why_host(ring),
+                                          .asked = ring->mode_asked};
     struct slri_ring_plan plan;
     if (ring->main) { // runs on a thread of its own, wherever
         ring->mode = SLR_RING_ON_HOST;

@@ -65,6 +65,10 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     says("doctor", 0,
          "\n         now       memory_used_bytes=268435456 memory_bytes=1073741824 temperature_c=41 clock");
     says("devices --json", 0, "\"memory_busy_percent\": 0,");
+    setenv("FAKE_NVML_OTHERS", "2", 1);
+    says("doctor", 0, "\n         rings     are relaunched: 2 other processes take turns on the GPU\n");
+    says("doctor --json", 0, "\"relaunch_reason\": \"2 other processes take turns on the GPU\"");
+    unsetenv("FAKE_NVML_OTHERS");
     unsetenv("SLIPRING_NVML_LIB");
     unsetenv("SLIPRING_CUDA_LIB");
     says("doctor", 0, "         cache     ");

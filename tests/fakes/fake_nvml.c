@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libnvidia-ml that knows the devices of fake_cuda.c: of the first it says all, of the second, as of many laptops'
-// GPUs, neither power nor utilisation. FAKE_NVML_FAILS makes it fail to start.
+// GPUs, neither power nor utilisation. FAKE_NVML_FAILS makes it fail to start; FAKE_NVML_OTHERS=N has N processes
+// compute on the first, one of them a display's, too, and FAKE_NVML_VIRTUAL says that it is a virtual one.
+#define _POSIX_C_SOURCE 200809L
 #include "backend/cuda/nvml.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SEEN __attribute__((visibility("default")))
 #define DECLARE(result, name, parameters) SEEN result nvml##name parameters;
 SLRI_NVML_REQUIRED(DECLARE)
+SLRI_NVML_OPTIONAL(DECLARE)
 
 enum { INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, DRIVER_NOT_LOADED = 9 };
 
@@ -85,4 +89,41 @@ int32_t nvmlDeviceGetClockInfo(slri_nvml_device device, uint32_t clock, uint32_t
     (void)device;
     *mhz = clock == SLRI_NVML_CLOCK_SM ? 1980 : 2619;
     return clock == SLRI_NVML_CLOCK_SM || clock == SLRI_NVML_CLOCK_MEMORY ? SLRI_NVML_SUCCESS : INVALID_ARGUMENT;
+}
+
+// ---- users of the device: this process is the first ----------------------------------------------------------------
+
+static int32_t list(slri_nvml_device device, uint32_t from, uint32_t to, uint32_t *count, struct slri_nvml_process *out)
+{
+    uint32_t room = *count;
+    *count = device->says_all ? to - from : 0;
+    if (room < *count)
+        return SLRI_NVML_INSUFFICIENT_SIZE;
+    for (uint32_t i = 0; i < *count; ++i)
+        out[i] = (struct slri_nvml_process){.pid = from + i == 0 ? (uint32_t)getpid() : 2000000000u + from + i};
+    return SLRI_NVML_SUCCESS;
+}
+
+static uint32_t others(void)
+{
+    const char *said = getenv("FAKE_NVML_OTHERS");
+    return said ? (uint32_t)atoi(said) : 0;
+}
+
+int32_t nvmlDeviceGetComputeRunningProcesses_v3(slri_nvml_device device, uint32_t *count, struct slri_nvml_process *out)
+{
+    return list(device, 0, 1 + others(), count, out);
+}
+
+// The last of the others, once more.
+int32_t nvmlDeviceGetGraphicsRunningProcesses_v3(slri_nvml_device device, uint32_t *count,
+                                                 struct slri_nvml_process *out)
+{
+    return list(device, others(), others() + (others() != 0), count, out);
+}
+
+int32_t nvmlDeviceGetVirtualizationMode(slri_nvml_device device, uint32_t *mode)
+{
+    *mode = getenv("FAKE_NVML_VIRTUAL") && device->says_all ? SLRI_NVML_VIRTUAL_GPU : 0;
+    return SLRI_NVML_SUCCESS;
 }

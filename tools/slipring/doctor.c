@@ -99,6 +99,8 @@ static json_t *device_json(const seen *seen)
                   runs_handlers(device), "runs_kernels", (int)device->kernels, "unified_memory",
                   (int)device->unified_memory, "memory_bytes", (json_int_t)device->memory_bytes, "features",
                   features_json(device->features), "note", device->notes);
+    if (*device->relaunch_reason)
+        json_object_set_new(object, "relaunch_reason", json_string(device->relaunch_reason));
     if (seen->metrics.count > 0)
         json_object_set_new(object, "metrics", metrics_json(&seen->metrics));
     if (*seen->no_metrics)
@@ -125,6 +127,8 @@ static void print_device(const seen *seen)
     printf("\n         cache     %s\n", *device->cache ? device->cache : "none");
     if (*device->features)
         printf("         features  %s\n", device->features);
+    if (*device->relaunch_reason)
+        printf("         rings     are relaunched: %s\n", device->relaunch_reason);
     if (*device->notes)
         printf("         note      %s\n", device->notes);
     print_metrics(seen);

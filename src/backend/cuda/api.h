@@ -158,6 +158,9 @@ struct slri_cu {
     X(cooperative, 95)                                                                                                 \
     X(shared_most, 97) /* a block, where it is asked for */
 
+// What older drivers do not know: 0 then.
+#define SLRI_CU_OPTIONAL_ATTRIBUTES(X) X(mps, 133) /* 1: its contexts are shared with other processes through MPS */
+
 #define SLRI_CU_SUCCESS 0
 #define SLRI_CU_NO_DEVICE 100
 #define SLRI_CU_NOT_READY 600 // no failure: what was asked about is not done

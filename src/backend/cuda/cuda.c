@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/thread_end.h"
 #include "device/ring_mode.h"
 #include "device/spec.h"
 #include "kernel/cache.h"
@@ -118,6 +119,18 @@ static slr_status choose_stall_limit(struct slri_cuda *cuda, const struct slri_s
     return SLR_OK;
 }
 
+// Before there is a context: among the users of the GPU is no process of ours but those that have it already. What
+// nobody says speaks against nothing.
+static void look_at_sharing(struct slri_cuda *cuda)
+{
+    struct slri_cu_sharing *sharing = &cuda->sharing;
+    sharing->is_wsl = slri_cu_is_wsl("/proc/sys/kernel/osrelease");
+    sharing->is_mps = cuda->facts.mps != 0;
+    if (slri_nvml_users(cuda->facts.id + strlen("GPU-"), slri_process_id(), &sharing->others, &sharing->is_virtual) !=
+        SLR_OK)
+        sharing->others = 0;
+}
+
 static slr_status find(struct slri_cuda *cuda, const struct slri_spec *spec)
 {
     static const char *const known[] = {"context", "memory", "ring", "stall_ms", NULL};
@@ -129,6 +142,7 @@ static slr_status find(struct slri_cuda *cuda, const struct slri_spec *spec)
     SLRI_TRY(slri_cu_load(&cuda->cu));
     SLRI_TRY(slri_cu_find_device(cuda->cu, spec, &cuda->device));
     SLRI_TRY(slri_cu_ask(cuda->cu, cuda->name, cuda->device, &cuda->facts));
+    look_at_sharing(cuda);
     return slri_cuda_check_memory(cuda);
 }
 
@@ -313,6 +327,7 @@ static void cuda_describe(const void *device, slr_device_info *out)
     describe_features(cuda, out->features, sizeof out->features);
     describe_notes(out->notes, sizeof out->notes);
     slri_cuda_describe_compiler(out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes));
+    slri_cuda_why_relaunch(cuda, out->relaunch_reason, sizeof out->relaunch_reason);
     out->stalls = slri_cu_watch_describe(&cuda->watch, out->stalled, sizeof out->stalled);
     out->compute_units = (uint32_t)facts->multiprocessors;
     out->memory_bytes = facts->memory_bytes;

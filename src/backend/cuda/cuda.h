@@ -4,6 +4,7 @@
 #define SLRI_BACKEND_CUDA_CUDA_H
 
 #include "backend/cuda/api.h"
+#include "backend/cuda/sharing.h"
 #include "backend/cuda/stall.h"
 #include "base/thread.h"
 #include "base/text.h"
@@ -22,6 +23,7 @@ struct slri_cu_facts {
     uint64_t memory_bytes;
 #define SLRI_CU_FACT(name, number) int32_t name;
     SLRI_CU_ATTRIBUTES(SLRI_CU_FACT)
+    SLRI_CU_OPTIONAL_ATTRIBUTES(SLRI_CU_FACT)
 #undef SLRI_CU_FACT
 };
 
@@ -54,9 +56,10 @@ struct slri_cuda {
     slri_mutex own_lock;       // of the next
     struct slri_cu_queue *own; // for what is done at once, in the calling thread
 
-    slr_ring_mode ring_mode;   // that was asked for; 0: the best there is
-    struct slri_owners hosts;  // of ring kernels whose handlers are functions of the host
-    struct slri_owners owners; // of those that are relaunched
+    struct slri_cu_sharing sharing; // as it was when the device was opened
+    slr_ring_mode ring_mode;        // that was asked for; 0: the best there is
+    struct slri_owners hosts;       // of ring kernels whose handlers are functions of the host
+    struct slri_owners owners;      // of those that are relaunched
     struct slri_residents residents;
     struct slri_cu_watch watch;
     slri_mutex staying_lock; // resident.c's, of the next three
@@ -152,6 +155,8 @@ slr_status slri_cuda_relaunch_copy(void *device, struct slri_relaunch *relaunch,
 void slri_cuda_rings_open(struct slri_cuda *cuda);
 void slri_cuda_rings_close(struct slri_cuda *cuda);
 slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
+// As a clause: why ring kernels that could be persistent are relaunched where nobody asks; or "".
+void slri_cuda_why_relaunch(const struct slri_cuda *cuda, char *out, size_t room);
 slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard);
 
 // stream.c

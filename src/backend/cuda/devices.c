@@ -87,6 +87,11 @@ static int32_t ask_attributes(const struct slri_cu *cu, slri_cu_device device, s
         error = cu->DeviceGetAttribute(&out->name, number, device);
     SLRI_CU_ATTRIBUTES(ASK)
 #undef ASK
+#define ASK_OPTIONAL(name, number)                                                                                     \
+    if (cu->DeviceGetAttribute(&out->name, number, device) != SLRI_CU_SUCCESS)                                         \
+        out->name = 0;
+    SLRI_CU_OPTIONAL_ATTRIBUTES(ASK_OPTIONAL)
+#undef ASK_OPTIONAL
     return error;
 }
 

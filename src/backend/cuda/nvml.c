@@ -12,6 +12,7 @@
 struct nvml {
 #define MEMBER(result, name, parameters) result(*name) parameters;
     SLRI_NVML_REQUIRED(MEMBER)
+    SLRI_NVML_OPTIONAL(MEMBER)
 #undef MEMBER
 };
 
@@ -28,8 +29,12 @@ static slr_status find_all(slri_dl *library, const char *path, struct nvml *out)
 {
     slri_text missing = SLRI_TEXT_INIT;
 #define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "nvml" #name, &missing);
+#define FIND_OPTIONAL(result, name, parameters)                                                                        \
+    out->name = (result(*) parameters)slri_dl_find(library, "nvml" #name, NULL);
     SLRI_NVML_REQUIRED(FIND)
+    SLRI_NVML_OPTIONAL(FIND_OPTIONAL)
 #undef FIND
+#undef FIND_OPTIONAL
     SLRI_TRY(slri_dl_all_found(SLR_NOT_FOUND, path, "libnvidia-ml", &missing));
     int32_t error = out->Init_v2(); // it stays so until the process ends
     return error == SLRI_NVML_SUCCESS ? SLR_OK
@@ -118,5 +123,46 @@ slr_status slri_nvml_read(const char *uuid, slr_metrics *out)
     read_loads(nvml, device, &read);
     read_sensors(nvml, device, &read);
     *out = read;
+    return SLR_OK;
+}
+
+// ---- users ---------------------------------------------------------------------------------------------------------
+
+#define MOST_PROCESSES 64
+
+typedef int32_t list_function(slri_nvml_device device, uint32_t *count, struct slri_nvml_process *out);
+
+// Adds those that are not in it yet, as far as there is room. Where they do not fit into a list they are many.
+static void add_users(list_function *list, slri_nvml_device device, uint32_t *pid, uint32_t *pids)
+{
+    struct slri_nvml_process process[MOST_PROCESSES];
+    uint32_t count = MOST_PROCESSES;
+    if (!list)
+        return;
+    int32_t error = list(device, &count, process);
+    if (error == SLRI_NVML_INSUFFICIENT_SIZE)
+        *pids = MOST_PROCESSES;
+    for (uint32_t i = 0; error == SLRI_NVML_SUCCESS && i < count && *pids < MOST_PROCESSES; ++i) {
+        uint32_t k = 0;
+        while (k < *pids && pid[k] != process[i].pid)
+            ++k;
+        if (k == *pids)
+            pid[(*pids)++] = process[i].pid;
+    }
+}
+
+slr_status slri_nvml_users(const char *uuid, uint32_t own, uint32_t *others, bool *is_virtual)
+{
+    const struct nvml *nvml;
+    slri_nvml_device device;
+    uint32_t pid[MOST_PROCESSES] = {own}, pids = 1, mode = 0;
+    SLRI_TRY(get(&nvml));
+    SLRI_TRY(find_device(nvml, uuid, &device));
+    add_users(nvml->DeviceGetComputeRunningProcesses_v3, device, pid, &pids);
+    add_users(nvml->DeviceGetGraphicsRunningProcesses_v3, device, pid, &pids);
+    bool says =
+        nvml->DeviceGetVirtualizationMode && nvml->DeviceGetVirtualizationMode(device, &mode) == SLRI_NVML_SUCCESS;
+    *others = pids - 1;
+    *is_virtual = says && mode == SLRI_NVML_VIRTUAL_GPU;
     return SLR_OK;
 }

@@ -5,6 +5,7 @@
 
 #include <slipring/metrics.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct slri_nvml_device_object *slri_nvml_device;
@@ -15,6 +16,12 @@ struct slri_nvml_utilization { // % of its last sample period
 
 struct slri_nvml_memory {
     unsigned long long total, free, used;
+};
+
+struct slri_nvml_process {
+    uint32_t pid;
+    unsigned long long used_bytes;
+    uint32_t gpu_instance, compute_instance;
 };
 
 // X(result, name, parameters)
@@ -29,8 +36,18 @@ struct slri_nvml_memory {
     X(int32_t, DeviceGetEnforcedPowerLimit, (slri_nvml_device, uint32_t * milliwatts))                                 \
     X(int32_t, DeviceGetClockInfo, (slri_nvml_device, uint32_t clock, uint32_t * mhz))
 
+// What later libraries have; NULL where it is missing. `count`: room, then how many there are.
+#define SLRI_NVML_OPTIONAL(X)                                                                                          \
+    X(int32_t, DeviceGetComputeRunningProcesses_v3,                                                                    \
+      (slri_nvml_device, uint32_t * count, struct slri_nvml_process * out)) /* 11.1 */                                 \
+    X(int32_t, DeviceGetGraphicsRunningProcesses_v3,                                                                   \
+      (slri_nvml_device, uint32_t * count, struct slri_nvml_process * out))                                            \
+    X(int32_t, DeviceGetVirtualizationMode, (slri_nvml_device, uint32_t * mode))
+
 #define SLRI_NVML_SUCCESS 0
-#define SLRI_NVML_CHIP 0u // the sensor
+#define SLRI_NVML_INSUFFICIENT_SIZE 7
+#define SLRI_NVML_VIRTUAL_GPU 2u // the mode of a machine that has a part of a GPU
+#define SLRI_NVML_CHIP 0u        // the sensor
 #define SLRI_NVML_CLOCK_SM 1u
 #define SLRI_NVML_CLOCK_MEMORY 2u
 
@@ -38,5 +55,9 @@ struct slri_nvml_memory {
 // library, once a process: what SLIPRING_NVML_LIB names, else libnvidia-ml.so.1.
 // Errors: NOT_FOUND, which says what was not: the library, a function of it, the device.
 slr_status slri_nvml_read(const char *uuid, slr_metrics *out);
+
+// How many processes but `own` use the device with that UUID just now, and whether it is a virtual one. What the
+// library does not say is 0 and false. Errors: as above.
+slr_status slri_nvml_users(const char *uuid, uint32_t own, uint32_t *others, bool *is_virtual);
 
 #endif

@@ -11,16 +11,30 @@
 
 #define MOST_HOSTS 64
 
+// NULL, or why no kernel can stay on the device.
+static const char *never_reason(const struct slri_cu_facts *device)
+{
+    return !device->unified_addressing ? "host and device do not share addresses"
+           : device->time_limit        ? "the device ends kernels that run long, because it drives a display"
+                                       : NULL;
+}
+
+void slri_cuda_why_relaunch(const struct slri_cuda *cuda, char *out, size_t room)
+{
+    const char *never = never_reason(&cuda->facts);
+    if (never)
+        snprintf(out, room, "%s", never);
+    else
+        slri_cu_unwise(&cuda->sharing, out, room);
+}
+
 // NULL, or why this ring kernel cannot be persistent here, as a clause.
 static const char *persistent_reason(const struct slri_cuda *cuda, const struct slri_ring_facts *facts)
 {
-    const struct slri_cu_facts *device = &cuda->facts;
     return facts->needs_host                        ? facts->needs_host
            : cuda->ring_mode == SLR_RING_RELAUNCHED ? "ring=relaunch was asked for"
            : facts->entry->kind == SLRI_ENTRY_BLOCK ? "a block of threads handles each message"
-           : !device->unified_addressing            ? "host and device do not share addresses"
-           : device->time_limit ? "the device ends kernels that run long, because it drives a display"
-                                : NULL;
+                                                    : never_reason(&cuda->facts);
 }
 
 // So that several ring kernels find room, one takes an eighth of what there is; further ones of its handler share that
@@ -47,6 +61,10 @@ slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts
 {
     struct slri_cuda *cuda = device;
     const char *reason = facts->program ? persistent_reason(cuda, facts) : facts->needs_host;
+    bool asked = facts->asked == SLR_RING_PERSISTENT || cuda->ring_mode == SLR_RING_PERSISTENT;
+    char unwise[SLR_MODE_REASON_BYTES];
+    if (!reason && !asked && slri_cu_unwise(&cuda->sharing, unwise, sizeof unwise))
+        reason = unwise;
     *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT};
     if (!reason)
         SLRI_TRY(take_blocks(cuda, facts, &plan->shards));

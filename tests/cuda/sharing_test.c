@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes it unwise to keep kernels on a GPU: ring kernels are relaunched then, and say why, unless it is asked for.
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cuda/residence.h"
+
+#include "backend/cuda/sharing.h"
+#include "base/file.h"
+
+// The reason is the ring kernel's and the device's; a device, and a ring kernel, that are asked for have none.
+static void check(const char *reason, bool can_be_asked_for)
+{
+    struct residence r = {0};
+    slr_device_info info;
+    must(launch(&r, "cuda:0"));
+    must(ask(&r, 1));
+    slr_ring_stats stats = stats_of(r.ring);
+    assert_int_equal(stats.mode, *reason ? SLR_RING_RELAUNCHED : SLR_RING_PERSISTENT);
+    assert_string_equal(stats.mode_reason, reason);
+    must(slr_device_get_info(r.device, &info));
+    assert_string_equal(info.relaunch_reason, reason);
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    slr_ring *ring;
+    desc.name = "asked";
+    desc.handler = "counts";
+    desc.program = r.program;
+    desc.mode = SLR_RING_PERSISTENT;
+    if (can_be_asked_for) {
+        must(slr_ring_create(r.device, &desc, &ring));
+        assert_int_equal(stats_of(ring).mode, SLR_RING_PERSISTENT);
+        slr_ring_destroy(ring);
+    } else {
+        refuses(slr_ring_create(r.device, &desc, &ring), UNSUPPORTED, reason);
+    }
+    end(&r);
+    if (can_be_asked_for) {
+        must(launch(&r, "cuda:0?ring=persistent"));
+        assert_int_equal(stats_of(r.ring).mode, SLR_RING_PERSISTENT);
+        must(ask(&r, 1));
+        end(&r);
+    }
+    nothing_is_left(reason);
+}
+
+static void what_the_driver_says_is_heard(void **state)
+{
+    (void)state;
+    reset();
+    check("", true);
+    reset();
+    fake->old = 1; // it does not know of MPS
+    check("", true);
+    reset();
+    fake->mps = 1;
+    check("MPS shares the GPU with other processes, and reserves nothing", true);
+    reset();
+    fake->display = 1;
+    check("the device ends kernels that run long, because it drives a display", false);
+}
+
+static void other_processes_count_once_and_this_one_does_not(void **state)
+{
+    (void)state;
+    reset();
+    setenv("SLIPRING_NVML_LIB", getenv("SLIPRING_FAKE_NVML"), 1);
+    check("", true);
+    setenv("FAKE_NVML_OTHERS", "1", 1);
+    check("1 other process takes turns on the GPU", true);
+    setenv("FAKE_NVML_OTHERS", "3", 1);
+    check("3 other processes take turns on the GPU", true);
+    setenv("FAKE_NVML_OTHERS", "100", 1); // more than anybody counts
+    check("63 other processes take turns on the GPU", true);
+    setenv("FAKE_NVML_OTHERS", "0", 1);
+    setenv("FAKE_NVML_VIRTUAL", "1", 1);
+    check("the GPU is a virtual one, which takes turns with others", true);
+    unsetenv("FAKE_NVML_OTHERS");
+    unsetenv("FAKE_NVML_VIRTUAL");
+}
+
+static void wsl_is_known_by_its_kernel(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *release;
+        bool is_wsl;
+    } cases[] = {{"5.15.90.1-microsoft-standard-WSL2\n", true},
+                 {"4.19.128-Microsoft-standard\n", true},
+                 {"6.1.0-18-amd64\n", false},
+                 {"", false}};
+    char *folder, path[256], reason[160];
+    must(slri_folder_make_private(&folder));
+    snprintf(path, sizeof path, "%s/osrelease", folder);
+    assert_false(slri_cu_is_wsl(path)); // there is none
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        must(slri_file_write_atomic(path, cases[i].release, strlen(cases[i].release)));
+        assert_int_equal(slri_cu_is_wsl(path), cases[i].is_wsl);
+    }
+    slri_file_remove(path);
+    slri_folder_remove(folder);
+    free(folder);
+    assert_true(slri_cu_unwise(&(struct slri_cu_sharing){.is_wsl = true, .others = 1}, reason, sizeof reason));
+    assert_string_equal(reason, "the GPU is reached through Windows (WSL2), and what the host writes comes late");
+    assert_false(slri_cu_unwise(&(struct slri_cu_sharing){0}, reason, sizeof reason));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(what_the_driver_says_is_heard, load_fake),
+        cmocka_unit_test(other_processes_count_once_and_this_one_does_not),
+        cmocka_unit_test(wsl_is_known_by_its_kernel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
