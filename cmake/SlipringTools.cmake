@@ -20,7 +20,7 @@ slipring_embed(slipring_tool_objects tools/slipring/demo_page.html demo_embedded
 slipring_embed(slipring_tool_objects tools/slipring/profile_page.html profile_embedded_page)
 target_link_libraries(slipring_tool_objects PUBLIC ${JANSSON_LIBRARY} m pthread ${CMAKE_DL_LIBS})
 target_link_libraries(slipring_tool_objects PUBLIC slipring_kernels dl)
-slipring_glob(hand_texts bench/kernels/hand/*.c bench/kernels/hand/*.h) # compiled by `slipring bench kernels` itself
+slipring_glob(hand_texts bench/kernels/hand/*.c bench/kernels/hand/*.cl bench/kernels/hand/*.h) # compiled when measured
 foreach(text IN LISTS hand_texts)
     cmake_path(GET text FILENAME symbol)
     string(MAKE_C_IDENTIFIER ${symbol} symbol)

@@ -34,9 +34,11 @@ struct slri_dialect {
     // barrier, $u the builtin; $t the outlet, $y the size of a message or reply.
     const char *spelling[SLRI_OP_COUNT];
     const char *counting, *exchanging; // ATOMIC_RMW's, of INCREMENT and DECREMENT; of EXCHANGE of floats
-    // What functions that do one of `extra_uses` (enum slri_use) are given behind all else; NULL: nothing.
-    const char *extra_param, *extra_argument;
+    // What functions that do one of `extra_uses` (enum slri_use) are given behind all else: as they take it, or as
+    // they are given it where the emitter stands.
+    void (*extra)(struct slri_d_emitter *e, bool takes);
     uint32_t extra_uses;
+    void (*body)(struct slri_d_emitter *e);                      // of a function; NULL: slri_d_block
     void (*print)(struct slri_d_emitter *e, const char *format); // a printf's text
     void (*convert)(struct slri_d_emitter *e, const struct slri_instr *in);
     void (*math)(struct slri_d_emitter *e, const struct slri_instr *in);
@@ -74,6 +76,7 @@ struct slri_d_emitter {
     const struct slri_type **declared; // structs, in order
     uint32_t declareds, declared_room;
     uint32_t root_words;
+    bool names_all; // also what only a loop's test reads
     slri_reg asked;
     uint32_t *reads;  // of each register of the function being written
     const char *mark; // between a name of the source and the number behind it
@@ -98,6 +101,8 @@ void slri_d_param_name(struct slri_d_emitter *e, uint32_t param);
 
 // emit_device_instr.c
 void slri_d_block(struct slri_d_emitter *e, const struct slri_block *block);
+void slri_d_call(struct slri_d_emitter *e, const struct slri_instr *in);
+bool slri_d_is_written(const struct slri_d_emitter *e, const struct slri_instr *in); // not a literal where it is used
 bool slri_d_is_unnamed(const struct slri_c_emitter *c, const uint32_t *reads, const struct slri_instr *loop);
 void slri_d_string(struct slri_d_emitter *e, const char *text);
 void slri_d_spell(struct slri_d_emitter *e, const struct slri_instr *in, const char *text);

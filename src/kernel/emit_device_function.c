@@ -78,7 +78,8 @@ static void put_signature(struct slri_d_emitter *e, uint32_t index)
         before = ", ";
     }
     if (function->uses & e->dialect->extra_uses) {
-        slri_text_printf(e->c.out, "%s%s", before, e->dialect->extra_param);
+        slri_d_put(e, before);
+        e->dialect->extra(e, true);
         before = ", ";
     }
     slri_d_put(e, !traits->in_handler ? (*before ? "" : "void") : *before ? " SLRI_AND_HERE" : "SLRI_HERE");
@@ -135,7 +136,8 @@ void slri_d_arguments(struct slri_d_emitter *e, const struct slri_instr *call)
         before = ", ";
     }
     if (call->callee->uses & e->dialect->extra_uses) {
-        slri_text_printf(e->c.out, "%s%s", before, e->dialect->extra_argument);
+        slri_d_put(e, before);
+        e->dialect->extra(e, false);
         before = ", ";
     }
     slri_d_put(e, !callee->in_handler ? "" : *before ? " SLRI_PASS_HERE" : "SLRI_GIVE_HERE");
@@ -173,7 +175,7 @@ static bool leaves_unnamed(const struct slri_c_emitter *c, const struct slri_ins
 static bool is_mentioned(struct slri_d_emitter *e, slri_reg reg)
 {
     e->asked = reg;
-    if (e->reads[reg] == 1 && slri_c_any(&e->c, e->c.function->body, leaves_unnamed, e))
+    if (!e->names_all && e->reads[reg] == 1 && slri_c_any(&e->c, e->c.function->body, leaves_unnamed, e))
         return false;
     return e->reads[reg] || slri_c_any(&e->c, e->c.function->body, assigns, &reg);
 }
@@ -294,7 +296,10 @@ void slri_d_function(struct slri_d_emitter *e, uint32_t index)
     e->c.line = 0;
     e->c.fresh = true;
     e->c.depth = 1;
-    slri_d_block(e, e->c.function->body);
+    if (e->dialect->body)
+        e->dialect->body(e);
+    else
+        slri_d_block(e, e->c.function->body);
     slri_c_close(&e->c);
     slri_d_put(e, "\n#line 1 \"slipring: emitted\"\n");
 }

@@ -254,7 +254,7 @@ static void put_print(struct slri_d_emitter *e, const struct slri_instr *in)
     slri_d_put(e, ")");
 }
 
-static void put_call(struct slri_d_emitter *e, const struct slri_instr *in)
+void slri_d_call(struct slri_d_emitter *e, const struct slri_instr *in)
 {
     put_destination(e, in);
     slri_text_printf(e->c.out, "slrf_%s(", in->callee->name);
@@ -264,7 +264,7 @@ static void put_call(struct slri_d_emitter *e, const struct slri_instr *in)
 
 static void put_expression(struct slri_d_emitter *e, const struct slri_instr *in);
 
-static bool is_written(const struct slri_d_emitter *e, const struct slri_instr *in)
+bool slri_d_is_written(const struct slri_d_emitter *e, const struct slri_instr *in)
 {
     return in->op != SLRI_OP_CONST || !e->c.reg[in->dst].literal;
 }
@@ -275,7 +275,7 @@ static bool put_list(struct slri_d_emitter *e, const struct slri_block *block, s
     bool any = false;
     for (uint32_t i = 0; block && i < block->count; i++) {
         const struct slri_instr *in = &block->instr[i];
-        if (!is_written(e, in))
+        if (!slri_d_is_written(e, in))
             continue;
         slri_d_put(e, any ? ", " : "");
         put_expression(e, in);
@@ -320,7 +320,7 @@ static void put_expression(struct slri_d_emitter *e, const struct slri_instr *in
         put_print(e, in);
         break;
     case SLRI_OP_CALL:
-        put_call(e, in);
+        slri_d_call(e, in);
         break;
     case SLRI_OP_IF:
         put_choice(e, in);
@@ -500,6 +500,6 @@ static void put_statement(struct slri_d_emitter *e, const struct slri_instr *in)
 void slri_d_block(struct slri_d_emitter *e, const struct slri_block *block)
 {
     for (uint32_t i = 0; block && i < block->count; i++)
-        if (is_written(e, &block->instr[i]))
+        if (slri_d_is_written(e, &block->instr[i]))
             put_statement(e, &block->instr[i]);
 }

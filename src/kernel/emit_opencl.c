@@ -5,6 +5,7 @@
 #include "kernel/emit_c.h"
 #include "kernel/emit_device.h"
 #include "kernel/emit_opencl_check.h"
+#include "kernel/emit_opencl_level.h"
 #include "kernel/ir_names.h"
 #include "kernel/math/functions.h"
 
@@ -12,11 +13,6 @@
 
 extern const char slri_embedded_slr_opencl_h[];
 extern const char slri_embedded_slr_opencl_ring_h[];
-
-struct opencl { // the emitter first
-    struct slri_d_emitter e;
-    const struct slri_opencl_options *options;
-};
 
 // ---- instructions that depend on more than a row -------------------------------------------------------------------
 
@@ -42,6 +38,21 @@ static void put_arguments(struct slri_d_emitter *e, const struct slri_instr *in,
     }
 }
 
+static void put_mask(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    if (((const struct slri_opencl_emitter *)e)->masks)
+        slri_d_put(e, "slri_mask");
+    else
+        slri_d_register(e, in->arg[0].reg);
+}
+
+static void put_masked(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    put_mask(e, in);
+    slri_d_put(e, ", ");
+    put_arguments(e, in, 1);
+}
+
 static void put_math(struct slri_d_emitter *e, const struct slri_instr *in)
 {
     slri_d_spell(e, in, "$d");
@@ -50,7 +61,7 @@ static void put_math(struct slri_d_emitter *e, const struct slri_instr *in)
     slri_d_put(e, ")");
 }
 
-// All threads of the block come to a warp's functions together (emit_opencl_check.c).
+// All threads of the block come to a warp's functions together; emit_opencl_level.c sees to it.
 static void put_warp(struct slri_d_emitter *e, const struct slri_instr *in)
 {
     static const char *const shuffles[] = {[SLRI_WARP_SHUFFLE] = "shuffle",
@@ -62,33 +73,37 @@ static void put_warp(struct slri_d_emitter *e, const struct slri_instr *in)
     if (in->imm == SLRI_WARP_SYNC) {
         slri_d_put(e, "SLRI_SYNC()");
     } else if (in->imm == SLRI_WARP_ACTIVE) {
-        slri_d_put(e, "slri_present()");
+        bool all = ((const struct slri_opencl_emitter *)e)->here == NULL;
+        slri_d_put(e, all ? "slri_present()" : "slri_ballot(slri_present(), ");
+        if (!all)
+            slri_opencl_put_here(e);
+        slri_d_put(e, all ? "" : ", slri_scratch)");
     } else if (in->imm <= SLRI_WARP_SHUFFLE_XOR) {
         slri_text_printf(e->c.out, "SLRI_SHUFFLE(%s, %s, ", slri_kind_name(in->kind), shuffles[in->imm]);
-        put_arguments(e, in, 0);
+        put_masked(e, in);
         slri_d_put(e, ")");
     } else if (in->imm == SLRI_WARP_BALLOT) {
         slri_d_put(e, "slri_ballot(");
-        put_arguments(e, in, 0);
+        put_masked(e, in);
         slri_d_put(e, ", slri_scratch)");
     } else if (in->imm == SLRI_WARP_ALL || in->imm == SLRI_WARP_ANY) {
         slri_d_put(e, "(slri_ballot(");
-        put_arguments(e, in, 0);
+        put_masked(e, in);
         slri_d_put(e, in->imm == SLRI_WARP_ANY ? ", slri_scratch) != 0)" : ", slri_scratch) == (slri_present() & ");
         if (in->imm == SLRI_WARP_ALL) {
-            slri_d_register(e, in->arg[0].reg);
+            put_mask(e, in);
             slri_d_put(e, "))");
         }
     } else if (in->imm == SLRI_WARP_MATCH) {
         slri_d_put(e, "slri_match(");
-        slri_d_register(e, in->arg[0].reg);
+        put_mask(e, in);
         slri_d_spell(e, in, ", slri_bits_$K(");
         slri_d_register(e, in->arg[1].reg);
         slri_d_put(e, "), slri_scratch)");
     } else {
         slri_text_printf(e->c.out, "slri_reduce_%s_%s(", reductions[in->imm - SLRI_WARP_REDUCE_ADD],
                          slri_kind_name(in->kind));
-        put_arguments(e, in, 0);
+        put_masked(e, in);
         slri_d_put(e, ", slri_scratch)");
     }
 }
@@ -163,7 +178,7 @@ static void put_binding(struct slri_d_emitter *e, const struct slri_entry *entry
 
 static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
-    const uint32_t *block = ((struct opencl *)e)->options->block;
+    const uint32_t *block = ((struct slri_opencl_emitter *)e)->options->block;
     put_given_structs(e, entry);
     slri_d_put(e, "__kernel ");
     if (block)
@@ -241,6 +256,16 @@ static void put_wrapper(struct slri_d_emitter *e, const struct slri_entry *entry
     slri_d_put(e, ", shared, &here);\n    return here.fault;\n}\n");
 }
 
+static void put_extra(struct slri_d_emitter *e, bool takes)
+{
+    slri_d_put(e, takes ? "__local ulong *slri_scratch" : "slri_scratch");
+    if (!((const struct slri_opencl_emitter *)e)->levels)
+        return;
+    slri_d_put(e, takes ? ", bool slri_on" : ", ");
+    if (!takes)
+        slri_opencl_put_here(e);
+}
+
 // ---- the table -----------------------------------------------------------------------------------------------------
 
 // Words of OpenCL that are names in C.
@@ -297,8 +322,8 @@ static const struct slri_dialect opencl = {
     .scope_suffix = {"", "", ""},
     .rmw = {"add", "sub", "and", "or", "xor", "min", "max", "exchange", "increment", "decrement"},
     .reserved = reserved,
-    .extra_param = "__local ulong *slri_scratch",
-    .extra_argument = "slri_scratch",
+    .extra = put_extra,
+    .body = slri_opencl_level_body,
     .extra_uses = SLRI_USES_WARP | SLRI_USES_BARRIER,
     .spelling =
         {
@@ -375,14 +400,36 @@ static void put_prelude(const struct slri_module *module, const struct slri_entr
     slri_text_puts(out, "#line 1 \"slipring: emitted\"\n");
 }
 
+// What each entry needs to be written level for.
+static slr_status check(struct slri_opencl_emitter *o, const struct slri_module *module, const struct slri_entry *entry,
+                        struct slri_region *region)
+{
+    o->uniform = region ? slri_region_take(region, (module->entries + 1) * sizeof *o->uniform) : NULL;
+    if (!o->uniform)
+        return SLRI_FAIL(NO_MEMORY, "no memory to emit %s", module->name);
+    for (uint32_t i = 0; i < module->entries; i++) {
+        if (entry && entry != &module->entry[i])
+            continue;
+        o->uniform[i] = slri_uniform_create(module, &module->entry[i], region);
+        if (!o->uniform[i])
+            return SLRI_FAIL(NO_MEMORY, "no memory to emit %s", module->entry[i].name);
+        SLRI_TRY(slri_opencl_check(module, &module->entry[i], o->uniform[i], &o->levels, &o->parts));
+    }
+    return SLR_OK;
+}
+
 slr_status slri_emit_opencl(const struct slri_module *module, const struct slri_entry *entry,
                             const struct slri_opencl_options *options, struct slri_text *out)
 {
     static const struct slri_opencl_options none;
-    struct opencl e = {.options = options ? options : &none};
-    for (uint32_t i = 0; i < module->entries; i++)
-        if (!entry || entry == &module->entry[i])
-            SLRI_TRY(slri_opencl_check(module, &module->entry[i]));
-    put_prelude(module, entry, e.options, out);
-    return slri_d_file(&e.e, module, entry, &opencl, out);
+    struct slri_opencl_emitter o = {.options = options ? options : &none};
+    struct slri_region *region = slri_region_create();
+    slr_status status = check(&o, module, entry, region);
+    if (status == SLR_OK) {
+        o.e.names_all = o.levels;
+        put_prelude(module, entry, o.options, out);
+        status = slri_d_file(&o.e, module, entry, &opencl, out);
+    }
+    slri_region_destroy(region);
+    return status;
 }

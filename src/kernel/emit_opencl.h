@@ -40,7 +40,7 @@ struct slri_opencl_options {
 // Appends the file: of one entry, or of all of the module's where `entry` is NULL. `#line` maps every statement to
 // where the user wrote it. The module must pass slri_module_verify. Compile with -cl-std=CL3.0 for c11_atomics, else
 // -cl-std=CL1.2, and without -cl-fast-relaxed-math or -cl-mad-enable. `options` NULL: all as 0.
-// Errors: UNSUPPORTED (a warp function or a barrier that OpenCL cannot wait at; the message names the place),
+// Errors: UNSUPPORTED (a barrier that OpenCL cannot wait at, emit_opencl_check.h; the message names the place),
 // NO_MEMORY.
 slr_status slri_emit_opencl(const struct slri_module *module, const struct slri_entry *entry,
                             const struct slri_opencl_options *options, struct slri_text *out);

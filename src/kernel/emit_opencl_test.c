@@ -83,18 +83,44 @@ static void what_cannot_be_waited_at_is_named(void **state)
     static const struct {
         const char *text, *says;
     } cases[] = {
-        {"__global__ void k(int *p)\n{\n    if (threadIdx.x < 32)\n        p[0] = __shfl_sync(0xffffffffu, p[1], "
-         "0);\n}\n",
+        {"__global__ void k(int *p, int n)\n{\n    if (threadIdx.x < n)\n        __syncthreads();\n    p[0] = 1;\n}\n",
          "k.cu:4: OpenCL cannot wait here: not all threads"},
-        {"__global__ void k(int *p, int n)\n{\n    if (threadIdx.x >= n)\n        return;\n    __syncthreads();\n    "
-         "p[0] = 1;\n}\n",
-         "k.cu:5: OpenCL cannot wait here: threads may have returned"},
+        {"__global__ void k(int *p, int n)\n{\n    if (threadIdx.x >= n)\n        return;\n    switch (n) {\n"
+         "    case 1:\n        __syncthreads();\n    }\n    p[0] = 1;\n}\n",
+         "k.cu:7: OpenCL cannot wait here: a switch around it"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct slri_module *module = compile("k.cu", cases[i].text);
         struct slri_text out = SLRI_TEXT_INIT;
         assert_int_equal(slri_emit_opencl(module, NULL, NULL, &out), SLR_UNSUPPORTED);
         assert_non_null(strstr(slr_error_message(), cases[i].says));
+        slri_text_free(&out);
+        slri_module_destroy(module);
+    }
+}
+
+static void only_what_parts_is_written_level(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool has_bool, votes;
+    } cases[] = {
+        {"__global__ void k(int *p)\n{\n    p[0] = __shfl_sync(0xffffffffu, p[1], 0);\n}\n", false, false},
+        {"__global__ void k(int *p)\n{\n    if (threadIdx.x < 32)\n        for (int d = 16; d > 0; d /= 2)\n"
+         "            p[0] += __shfl_xor_sync(0xffffffffu, p[1], d);\n}\n",
+         true, false},
+        {"__global__ void k(int *p)\n{\n    if (threadIdx.x < 32)\n        for (int d = p[2]; d > 0; d /= 2)\n"
+         "            p[0] += __shfl_xor_sync(0xffffffffu, p[1], d);\n}\n",
+         true, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct slri_module *module = compile("k.cu", cases[i].text);
+        struct slri_text out = SLRI_TEXT_INIT;
+        assert_int_equal(slri_emit_opencl(module, NULL, NULL, &out), SLR_OK);
+        const char *kernel = strstr(slri_text_view(&out), "slrk_k");
+        assert_int_equal(strstr(kernel, "bool slri_on") != NULL, cases[i].has_bool);
+        assert_int_equal(strstr(kernel, "slri_count(") != NULL, cases[i].votes);
         slri_text_free(&out);
         slri_module_destroy(module);
     }
@@ -107,6 +133,7 @@ int main(void)
         cmocka_unit_test(arguments_come_in_the_order_of_the_header),
         cmocka_unit_test(a_handler_has_room_for_what_it_shares),
         cmocka_unit_test(what_cannot_be_waited_at_is_named),
+        cmocka_unit_test(only_what_parts_is_written_level),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

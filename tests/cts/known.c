@@ -10,7 +10,6 @@
 // Reasons of several lines.
 #define DEVICE_MATH "the device's own function, within OpenCL's bounds, not these bits"
 #define UNCHECKED "kernels are unchecked: a fault is not seen"
-#define ALL_COME "a barrier of OpenCL waits for every thread of the block, and warps are built from it"
 #define NEEDS_HOST "with ring=persistent the device owns the mailbox, and this needs an owner on the host"
 #define NO_BLOCKS "handlers that a block of threads runs are relaunched"
 
@@ -42,9 +41,6 @@ const cts_known cts_known_list[] = {
     {"opencl/*", "faults/a_trap_fails_the_stream", CTS_MUST_FAIL, UNCHECKED},
     {"opencl/*", "faults/a_failed_stream_recovers", CTS_MUST_FAIL, UNCHECKED},
     {"opencl/*", "launch/what_a_kernel_prints_is_told", CTS_MUST_FAIL, "printf goes to the process's own output"},
-    {"opencl/*", "barriers/threads_that_have_returned_are_not_waited_for", CTS_MUST_REFUSE, ALL_COME},
-    {"opencl/*", "warps/sum_by_halving_with_shared_memory", CTS_MUST_REFUSE, ALL_COME},
-    {"opencl/*", "warps/part_of_a_warp", CTS_MUST_REFUSE, ALL_COME},
     {"opencl/*", "memory/a_slice_is_a_part_of_the_whole", CTS_MAY_REFUSE, "without SVM a slice is a part of a memory object, at the device's alignment"},
     {"opencl/*/persistent", "blocks/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},

@@ -12,6 +12,7 @@
 #include "memory.h"
 #include "say.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,6 +334,32 @@ static bool measure_all_threads(kernel_bench *k)
     return fine;
 }
 
+// Of the rows beside OpenCL, where all of them were measured.
+static void add_mean(bench *bench)
+{
+    double logs = 0;
+    unsigned count = 0;
+    for (unsigned i = 0; i < bench->row_count; i++) {
+        const bench_row *row = &bench->rows[i];
+        if (strstr(row->name, "_vs_pocl") == NULL)
+            continue;
+        if (row->ratio <= 0)
+            return;
+        logs += log(row->ratio);
+        count++;
+    }
+    if (count != kernel_case_count || bench->row_count >= BENCH_ROWS)
+        return;
+    bench_row *row = &bench->rows[bench->row_count++];
+    *row = (bench_row){.name = "kernels_vs_pocl",
+                       .stat = "mean",
+                       .unit = "times",
+                       .value = exp(logs / count),
+                       .floor = 1,
+                       .ratio = exp(logs / count)};
+    snprintf(row->method, sizeof row->method, "The geometric mean of the ratios of the %u rows vs_pocl.", count);
+}
+
 bool bench_kernels(bench *bench)
 {
     for (size_t i = 0; i < kernel_case_count; i++) {
@@ -344,5 +371,6 @@ bool bench_kernels(bench *bench)
         if (!measure_all_threads(&k))
             return false;
     }
+    add_mean(bench);
     return true;
 }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern const char hand_embedded_reduce_shuffle_cl[];
+
 typedef void *handle;
 
 // X(result, name, parameters)
@@ -150,8 +152,11 @@ static bool build_text(opencl_kernel *kernel, const char *text, const char *name
 
 static bool build(opencl_kernel *kernel)
 {
+    const char *name = kernel->what->name;
+    if (strcmp(name, "reduce_shuffle") == 0) // OpenCL 1.2 has no shuffles
+        return build_text(kernel, hand_embedded_reduce_shuffle_cl, name, "-cl-std=CL1.2");
     char *text = translate(kernel->what->source);
-    bool fine = build_text(kernel, text, kernel->what->name, "-cl-std=CL1.2");
+    bool fine = build_text(kernel, text, name, "-cl-std=CL1.2");
     free(text);
     return fine;
 }

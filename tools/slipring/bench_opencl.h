@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The OpenCL that is installed, as a peer: opened when it is there, never linked. It runs the same kernels, whose text
-/// becomes OpenCL C by a few substitutions.
+/// becomes OpenCL C by a few substitutions, or is written by hand (bench/kernels/hand) where that is not enough.
 #ifndef BENCH_OPENCL_H
 #define BENCH_OPENCL_H
 

@@ -225,11 +225,11 @@ SLRI_FN uint slri_lane(void)
     return (uint)(get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)));
 }
 SLRI_FN uint slri_threads(void) { return (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)); }
+// What goes through `scratch` ends with a barrier, so that the next finds it free.
 // How many threads of the block give what is not zero.
 SLRI_FN int slri_count(int value, __local ulong *scratch)
 {
     volatile __local uint *sum = (volatile __local uint *)scratch;
-    SLRI_SYNC();
     if (slri_lane() == 0)
         *sum = 0;
     SLRI_SYNC();
@@ -249,7 +249,6 @@ SLRI_FN int slri_count(int value, __local ulong *scratch)
 SLRI_FN ulong slri_take(ulong bits, uint from, uint mask, __local ulong *scratch)
 {
     uint own = slri_lane(), at = (own & ~31u) + from;
-    SLRI_SYNC();
     scratch[own] = bits;
     SLRI_SYNC();
     ulong taken = at < slri_threads() && mask >> from & 1 ? scratch[at] : bits;
@@ -279,7 +278,6 @@ SLRI_FN uint slri_xor_lane(int by, int width)
 SLRI_FN uint slri_ballot(uint mask, int value, __local ulong *scratch)
 {
     uint own = slri_lane(), first = own & ~31u, made = 0;
-    SLRI_SYNC();
     scratch[own] = value != 0;
     SLRI_SYNC();
     for (uint i = 0; i < 32 && first + i < slri_threads(); i++)
@@ -295,7 +293,6 @@ SLRI_FN uint slri_present(void)
 SLRI_FN uint slri_match(uint mask, ulong bits, __local ulong *scratch)
 {
     uint own = slri_lane(), first = own & ~31u, made = 0;
-    SLRI_SYNC();
     scratch[own] = bits;
     SLRI_SYNC();
     for (uint i = 0; i < 32 && first + i < slri_threads(); i++)
@@ -309,7 +306,6 @@ SLRI_FN uint slri_match(uint mask, ulong bits, __local ulong *scratch)
         uint own = slri_lane(), first = own & ~31u; \
         type a = value; \
         bool any = false; \
-        SLRI_SYNC(); \
         scratch[own] = (uint)value; \
         SLRI_SYNC(); \
         for (uint i = 0; i < 32 && first + i < slri_threads(); i++) { \

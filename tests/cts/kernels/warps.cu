@@ -180,3 +180,101 @@ __global__ void k(int *out)
 {
     out[threadIdx.x] = next(next((int)threadIdx.x)) - (int)threadIdx.x;
 }
+
+//: warps_whose_threads_part block=96 a:i32[96]=small out:i32[96]
+__device__ int warp_max(int v)
+{
+    for (int d = 16; d > 0; d /= 2)
+        v = max(v, __shfl_xor_sync(0xffffffff, v, d));
+    return v;
+}
+__device__ int warp_rank(int v)
+{
+    int rank = 0;
+    for (int d = 2; d < 32; d += 2)
+        rank += __shfl_down_sync(0x55555555, v, d) < v;
+    return rank;
+}
+__global__ void k(const int *a, int *out)
+{
+    int t = threadIdx.x, v = a[t];
+    if (t < 32)
+        v += warp_max(v);
+    else if (t < 64 && __any_sync(0xffffffff, v > 3)) {
+        int below = __shfl_up_sync(0xffffffff, v, 1);
+        v += t % 2 ? below : __reduce_add_sync(0x55555555, warp_rank(below));
+    } else
+        v = -v;
+    out[t] = v;
+}
+
+//: rounds_that_each_warp_ends_by_itself block=96 a:i32[96]=small out:i32[96]
+__global__ void k(const int *a, int *out)
+{
+    int t = threadIdx.x, v = a[t], seen = 0;
+    for (int round = 0; round < 8; round++) {
+        int most = __reduce_max_sync(0xffffffff, v);
+        if (round % 3 == t / 32)
+            continue;
+        if (most < round * 3 - t / 32)
+            break;
+        seen += __popc(__ballot_sync(0xffffffff, v == most)) + round;
+        v -= 1;
+    }
+    do
+        v += __shfl_down_sync(0xffffffff, v, 1);
+    while (__any_sync(0xffffffff, v < 20 + t / 32 && v > 0) && seen++ < 100);
+    out[t] = v + 1000 * seen;
+}
+
+//: lanes_that_have_returned_take_no_part block=64 a:i32[64]=small out:i32[64] found:u32[64]
+__device__ int clipped(int v, int most)
+{
+    if (v > most)
+        return most;
+    v += 1;
+    return v;
+}
+__global__ void k(const int *a, int *out, unsigned *found)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x, v = a[t];
+    out[t] = -1;
+    found[t] = 0;
+    s[t] = v;
+    if (t % 32 >= 20)
+        return;
+    __syncthreads();
+    found[t] = __ballot_sync(0xfffff, v > 0);
+    v = clipped(v + __shfl_up_sync(0xfffff, v, 2), 9);
+    if (t < 32 && v == 9)
+        return;
+    int many = __syncthreads_count(v > 2), all = __syncthreads_and(v < 10), any = __syncthreads_or(t == 3);
+    for (int i = 0; i < 2; i++) {
+        s[t] = v + i;
+        __syncthreads();
+        v += s[63 - t] * (i + 1);
+        __syncthreads();
+    }
+    out[t] = v + 100 * many + 10000 * all + 20000 * any;
+}
+
+//: a_function_that_some_lanes_leave_early block=64 a:i32[64]=small out:i32[64]
+__device__ int climb(int v, int t)
+{
+    int by = __shfl_xor_sync(0xffffffff, v, 1);
+    if (t / 32 == 1)
+        return by;
+    for (;;) {
+        v += __shfl_up_sync(0xffffffff, by, 1);
+        if (__all_sync(0xffffffff, v > 30))
+            break;
+        v += 5;
+    }
+    return v;
+}
+__global__ void k(const int *a, int *out)
+{
+    int t = threadIdx.x;
+    out[t] = climb(a[t], t) * 2 + climb(t, t);
+}
