@@ -27,6 +27,9 @@ bench | header jansson.h | libjansson-dev
 bench | command c++ | g++
 bench | header caf/all.hpp | libcaf-dev
 bench | library libmimalloc.so.2 | libmimalloc2.0
+bench | library libopenblas.so.0 | libopenblas0-pthread
+bench | library libOpenCL.so.1 | ocl-icd-libopencl1
+bench | driver pocl | pocl-opencl-icd
 perfetto | command node | nodejs
 perfetto | command python3 | python3-venv
 fuzz  | command clang | clang
