@@ -23,7 +23,7 @@ struct slri_cpu_crew {
     uint64_t gate __attribute__((aligned(128))); // atomic
     slri_kernel_blocks *run;
     struct slri_launch *launch;
-    uint64_t blocks, chunk;
+    uint64_t blocks;
     uint32_t busy; // atomic: some thread owns the crew
 
     uint64_t next __attribute__((aligned(128)));   // atomic: the first block that nobody has taken
