@@ -373,6 +373,13 @@ bool slri_c_may_fault(const struct slri_c_emitter *e, const struct slri_instr *i
 
 // ---- blocks --------------------------------------------------------------------------------------------------------
 
+// What a loop adds to a sum, in order.
+static bool is_float_sum(const struct slri_instr *in)
+{
+    return slri_kind_is_float(in->kind) && ((in->op == SLRI_OP_ADD && (in->dst == in->a || in->dst == in->b)) ||
+                                            (in->op == SLRI_OP_SUB && in->dst == in->a));
+}
+
 static void put_plain(struct slri_c_emitter *e, const struct slri_instr *in)
 {
     if (in->op != SLRI_OP_PRESENT) // it does not touch what is there
@@ -387,6 +394,8 @@ static void put_plain(struct slri_c_emitter *e, const struct slri_instr *in)
                                            : "$d = slri_kernel_rem_$K($a, $b, launch, $l);");
     else
         put_spelling(e, in, spelling[in->op]);
+    if (e->kernel && e->kernel->sums_alone && is_float_sum(in))
+        put_spelling(e, in, " SLRI_ALONE($d);");
 }
 
 static bool is_spelled(const struct slri_c_emitter *e, const struct slri_instr *in)

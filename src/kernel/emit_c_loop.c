@@ -296,13 +296,22 @@ static void put_counted(struct slri_c_emitter *e, const struct slri_instr *loop,
     slri_c_close(e);
 }
 
+static bool is_dear(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    (void)e, (void)user;
+    return in->op == SLRI_OP_MATH || in->op == SLRI_OP_CALL || in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM;
+}
+
 void slri_c_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
 {
     struct counted counted;
     struct slri_c_kernel *k = e->kernel;
     bool break_masked = k && k->break_masked, continue_masked = k && k->continue_masked;
-    if (k)
+    bool sums_alone = k && k->sums_alone;
+    if (k) {
         k->break_masked = k->continue_masked = false;
+        k->sums_alone = e->is_grid && !slri_c_any(e, loop->body[1], is_dear, NULL);
+    }
     if (e->is_grid)
         put_loop(e, loop, false);
     else if (find_counted(e, loop, &counted))
@@ -312,5 +321,6 @@ void slri_c_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
     if (k) {
         k->break_masked = break_masked;
         k->continue_masked = continue_masked;
+        k->sums_alone = sums_alone;
     }
 }

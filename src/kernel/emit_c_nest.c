@@ -248,6 +248,7 @@ static void put_lanes(struct slri_c_emitter *e, const struct slri_block *run)
     }
     k->lane_nest = 0;
     k->level = level;
+    slri_c_put_ahead(e, run);
 }
 
 // ---- loops over rows -----------------------------------------------------------------------------------------------
@@ -413,6 +414,8 @@ static void put_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
     struct slri_c_kernel *k = e->kernel;
     bool break_masked = k->break_masked, continue_masked = k->continue_masked;
     k->break_masked = k->continue_masked = false;
+    const struct slri_instr *around = k->around;
+    k->around = loop;
     e->kernel->loops++;
     if (!loop->do_while)
         slri_c_loop_test(e, loop, slri_c_sequence);
@@ -421,6 +424,7 @@ static void put_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
     if (loop->do_while)
         slri_c_loop_test(e, loop, slri_c_sequence);
     e->kernel->loops--;
+    k->around = around;
     k->break_masked = break_masked;
     k->continue_masked = continue_masked;
     slri_c_close(e);

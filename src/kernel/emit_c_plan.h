@@ -79,6 +79,8 @@ struct slri_c_kernel {
     uint32_t nests, bounds;             // used so far
     uint32_t bound;                     // the lanes are lo_N to hi_N - 1; 0: all
     uint32_t loops;                     // hoisted ones around
+    const struct slri_instr *around;    // the innermost of them, or NULL
+    bool sums_alone;                    // in a thread's own loop of cheap trips
     struct slri_c_mask *mask;           // the innermost, or NULL
     uint32_t masks;                     // used so far
     bool break_masked, continue_masked; // whether BREAK and CONTINUE, here, take lanes out of a mask
@@ -144,6 +146,9 @@ void slri_c_put_thread(struct slri_c_emitter *e); // the thread's number, in suc
 // Of handlers: the lanes that run here take a back edge, each with its fuel. Nothing in kernels.
 void slri_c_put_back_edge(struct slri_c_emitter *e, const struct slri_instr *loop);
 void slri_c_put_fault(struct slri_c_emitter *e, const char *fault, struct slri_where where); // of a handler its end
+
+// emit_c_ahead.c: prefetches of what the loop around reads in its next trip, as the run, one row's, does in this one.
+void slri_c_put_ahead(struct slri_c_emitter *e, const struct slri_block *run);
 
 // emit_c_mask.c: control that threads take apart around places where they meet.
 void slri_c_put_masked(struct slri_c_emitter *e, const struct slri_instr *in);
