@@ -58,7 +58,7 @@ __device__ void mb_end_held(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word node
     P[MBP_HELD] -= 1u;
     mb_handled(S, P, 0u, replies, flags);
     mb_finish(S, P);
-    P[MBP_PORT(port) + MBQ_RESERVED] = reserved - S[MB_MAX_REPLIES];
+    P[MBP_PORT(port) + MBQ_RESERVED] = reserved - MB_SIZE(MB_MAX_REPLIES);
 }
 
 #endif

@@ -30,31 +30,42 @@
 #define MB_STORE(at, value) __nv_atomic_store_n(&S[at], (value), __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
 #define MB_RELEASE(at, value) __nv_atomic_store_n(&S[at], (value), __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 
+// What an owner that is a group of lanes far from S says otherwise (src/backend/cuda/device/cu_team.h): it has looked
+// at all these together before the pass begins, has its stores in order by a fence of its own before mb_finish, and has
+// something to do before its last answer.
+#ifndef MB_SIZE
+#define MB_SIZE(name) S[name] // constant
+#define MB_HEARD(at) MB_ACQUIRE(at)
+#define MB_MARK(lane) MB_LOAD((lane) + MB_MIXED)
+#define MB_PUBLISH(at, value) MB_RELEASE(at, value)
+#define MB_MAY_END(S, P) mb_drained(S)
+#endif
+
 // ---- places --------------------------------------------------------------------------------------------------------
 
 __device__ mb_word mb_lane(const MB_ARENA *S, mb_word shard, mb_word port)
 {
-    return S[MB_LANES_AT] + shard * S[MB_LANES_STRIDE] + port * S[MB_LANE_STRIDE];
+    return MB_SIZE(MB_LANES_AT) + shard * MB_SIZE(MB_LANES_STRIDE) + port * MB_SIZE(MB_LANE_STRIDE);
 }
 
 __device__ mb_word mb_lane_slot(const MB_ARENA *S, mb_word lane, mb_word position)
 {
-    return lane + MB_LANE_SLOTS + (position & S[MB_LANE_MASK]) * S[MB_SLOT_WORDS];
+    return lane + MB_LANE_SLOTS + (position & MB_SIZE(MB_LANE_MASK)) * MB_SIZE(MB_SLOT_WORDS);
 }
 
 __device__ mb_word mb_owner(const MB_ARENA *S, mb_word shard)
 {
-    return S[MB_OWNERS_AT] + shard * S[MB_OWNER_STRIDE];
+    return MB_SIZE(MB_OWNERS_AT) + shard * MB_SIZE(MB_OWNER_STRIDE);
 }
 
 __device__ mb_word mb_reply_lane(const MB_ARENA *S, mb_word owner, mb_word port)
 {
-    return owner + MB_REPLIES_AT + port * S[MB_REPLY_STRIDE];
+    return owner + MB_REPLIES_AT + port * MB_SIZE(MB_REPLY_STRIDE);
 }
 
 __device__ mb_word mb_reply_slot(const MB_ARENA *S, mb_word reply_lane, mb_word position)
 {
-    return reply_lane + MB_REPLY_SLOTS + (position & S[MB_REPLY_MASK]) * S[MB_REPLY_SLOT_WORDS];
+    return reply_lane + MB_REPLY_SLOTS + (position & MB_SIZE(MB_REPLY_MASK)) * MB_SIZE(MB_REPLY_SLOT_WORDS);
 }
 
 // ---- a sender's side -----------------------------------------------------------------------------------------------
@@ -63,7 +74,7 @@ __device__ mb_word mb_reply_slot(const MB_ARENA *S, mb_word reply_lane, mb_word 
 __device__ mb_word mb_retired(const MB_ARENA *S)
 {
     mb_word sum = 0u;
-    for (mb_word shard = 0u; shard < S[MB_SHARDS]; ++shard) {
+    for (mb_word shard = 0u; shard < MB_SIZE(MB_SHARDS); ++shard) {
         sum += MB_ACQUIRE(mb_owner(S, shard) + MB_RETIRED);
     }
     return sum & MB_COUNT;
@@ -87,7 +98,7 @@ __device__ void mb_note_retired(MB_ARENA *S, mb_word seen, mb_word retired)
 // nothing; the acquire is on the retired count.
 __device__ mb_word mb_claim_place(MB_ARENA *S, mb_word want, mb_word *place)
 {
-    mb_word capacity = S[MB_CAPACITY];
+    mb_word capacity = MB_SIZE(MB_CAPACITY);
     mb_word accepted = MB_LOAD(MB_ACCEPTED);
     mb_word granted = 0u;
     mb_word done = 0u;
@@ -173,14 +184,14 @@ __device__ void mb_write_header(MB_ARENA *S, mb_word slot, mb_word priority, mb_
 // so in step with no batch size.
 __device__ mb_word mb_is_timed(const MB_ARENA *S, mb_word position)
 {
-    return (position * 2654435769u) >> 1u < S[MB_TIMED_BELOW] ? 1u : 0u;
+    return (position * 2654435769u) >> 1u < MB_SIZE(MB_TIMED_BELOW) ? 1u : 0u;
 }
 
 // Where the time of a lane's message lies. Two positions a lane's length apart have different times, as do two timed
 // ones nearer: so it is not written again before its message was taken.
 __device__ mb_word mb_lane_time(const MB_ARENA *S, mb_word lane, mb_word position)
 {
-    return lane + S[MB_LANE_TIMES_AT] + ((position >> S[MB_TIMES_SHIFT]) & S[MB_TIMES_MASK]) * 2u;
+    return lane + MB_SIZE(MB_LANE_TIMES_AT) + ((position >> MB_SIZE(MB_TIMES_SHIFT)) & MB_SIZE(MB_TIMES_MASK)) * 2u;
 }
 
 // Notes when the message in a slot was sent, behind mb_write_header and before mb_publish.
@@ -227,15 +238,15 @@ __device__ void mb_return_replies(MB_ARENA *S, mb_word lane, mb_word position)
 
 __device__ mb_word mb_node(const MB_ARENA *S, const MB_ARENA *P, mb_word node)
 {
-    return P[MBP_POOL] + node * S[MB_SLOT_WORDS]; // nodes count from 1; there is room for `capacity`
+    return P[MBP_POOL] + node * MB_SIZE(MB_SLOT_WORDS); // nodes count from 1; there is room for `capacity`
 }
 
 // Where the time of a message lies that has MB_FLAG_TIMED: in the lane's slot `at`, whose sequence says its position,
 // or in a node.
 __device__ mb_word mb_time_at(const MB_ARENA *S, const MB_ARENA *P, mb_word port, mb_word at, mb_word node)
 {
-    return node == 0u ? mb_lane_time(S, P[MBP_LANES] + port * S[MB_LANE_STRIDE], S[at + MB_SEQUENCE] - 1u)
-                      : P[MBP_OWNER] + S[MB_NODE_TIMES_AT] + node * 2u;
+    return node == 0u ? mb_lane_time(S, P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE), S[at + MB_SEQUENCE] - 1u)
+                      : P[MBP_OWNER] + MB_SIZE(MB_NODE_TIMES_AT) + node * 2u;
 }
 
 __device__ void mb_keep_time(MB_ARENA *S, const MB_ARENA *P, mb_word port, mb_word slot, mb_word node)
@@ -258,7 +269,7 @@ __device__ void mb_pend(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word slot)
     }
     mb_word at = mb_node(S, P, node);
     S[at] = 0u; // the sequence word becomes the link
-    for (mb_word k = 1u; k < S[MB_SLOT_WORDS]; ++k) {
+    for (mb_word k = 1u; k < MB_SIZE(MB_SLOT_WORDS); ++k) {
         S[at + k] = S[slot + k];
     }
     if ((S[at + MB_HEAD] & MB_FLAG_TIMED) != 0u) {
@@ -293,7 +304,7 @@ __device__ mb_word mb_top(const MB_ARENA *P, mb_word q)
 __device__ mb_word mb_has_room(MB_ARENA *S, MB_ARENA *P, mb_word port)
 {
     mb_word q = MBP_PORT(port);
-    mb_word need = S[MB_MAX_REPLIES];
+    mb_word need = MB_SIZE(MB_MAX_REPLIES);
     if (P[MBP_ROOM] != 0u && P[MBP_BATCH_COUNT] + 1u >= P[MBP_ROOM]) {
         return 0u;
     }
@@ -304,12 +315,12 @@ __device__ mb_word mb_has_room(MB_ARENA *S, MB_ARENA *P, mb_word port)
         return MB_LOAD(MB_PORT_EPOCH) == P[MBP_EPOCH] ? 1u : 0u;
     }
     mb_word end = P[q + MBQ_REPLIES] + P[q + MBQ_RESERVED] + need;
-    if (end - P[q + MBQ_READ_SEEN] <= S[MB_REPLY_MASK] + 1u) {
+    if (end - P[q + MBQ_READ_SEEN] <= MB_SIZE(MB_REPLY_MASK) + 1u) {
         return 1u;
     }
     // Acquire: the port has finished with the slots that are about to be overwritten.
-    P[q + MBQ_READ_SEEN] = MB_ACQUIRE(P[MBP_LANES] + port * S[MB_LANE_STRIDE] + MB_REPLY_READ);
-    return end - P[q + MBQ_READ_SEEN] <= S[MB_REPLY_MASK] + 1u ? 1u : 0u;
+    P[q + MBQ_READ_SEEN] = MB_ACQUIRE(P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE) + MB_REPLY_READ);
+    return end - P[q + MBQ_READ_SEEN] <= MB_SIZE(MB_REPLY_MASK) + 1u ? 1u : 0u;
 }
 
 __device__ void mb_add_to_batch(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word at, mb_word node)
@@ -319,11 +330,12 @@ __device__ void mb_add_to_batch(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word 
     P[k + 1u] = at;
     P[k + 2u] = node;
     P[MBP_BATCH_COUNT] += 1u;
-    P[MBP_PORT(port) + MBQ_RESERVED] += S[MB_MAX_REPLIES];
+    P[MBP_PORT(port) + MBQ_RESERVED] += MB_SIZE(MB_MAX_REPLIES);
 }
 
 // ---- the owner's side: taking --------------------------------------------------------------------------------------
 
+#ifndef MB_RUNS_ARE_KNOWN
 // How many messages, at most a batch, a lane shows. Acquire each: the payload, the header and the lane's mark.
 __device__ mb_word mb_full_run(const MB_ARENA *S, mb_word lane, mb_word position)
 {
@@ -334,14 +346,21 @@ __device__ mb_word mb_full_run(const MB_ARENA *S, mb_word lane, mb_word position
     return n;
 }
 
+// Whether it shows any. Acquire, likewise.
+__device__ mb_word mb_shows(const MB_ARENA *S, mb_word lane, mb_word position)
+{
+    return MB_ACQUIRE(mb_lane_slot(S, lane, position) + MB_SEQUENCE) == position + 1u ? 1u : 0u;
+}
+#endif
+
 // The next port of the set at or after `port`, or MB_MAX_PORTS.
 __device__ mb_word mb_next_port(const MB_ARENA *S, const MB_ARENA *P, mb_word port)
 {
     mb_word word = port >> 5u;
-    mb_word bits = word < S[MB_PORT_WORDS] ? P[MBP_SET(word)] & (0xffffffffu << (port & 31u)) : 0u;
+    mb_word bits = word < MB_SIZE(MB_PORT_WORDS) ? P[MBP_SET(word)] & (0xffffffffu << (port & 31u)) : 0u;
     while (bits == 0u) {
         word += 1u;
-        if (word >= S[MB_PORT_WORDS]) {
+        if (word >= MB_SIZE(MB_PORT_WORDS)) {
             return MB_MAX_PORTS;
         }
         bits = P[MBP_SET(word)];
@@ -353,7 +372,7 @@ __device__ mb_word mb_next_port(const MB_ARENA *S, const MB_ARENA *P, mb_word po
 __device__ void mb_take_all(MB_ARENA *S, MB_ARENA *P)
 {
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
-        mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
+        mb_word lane = P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE);
         mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
         mb_word run = mb_full_run(S, lane, position);
         while (run != 0u) {
@@ -374,10 +393,10 @@ __device__ mb_word mb_look(MB_ARENA *S, MB_ARENA *P)
 {
     mb_word common = 0u;
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
-        mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
+        mb_word lane = P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE);
         mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
-        if (MB_ACQUIRE(mb_lane_slot(S, lane, position) + MB_SEQUENCE) == position + 1u) {
-            mb_word mark = MB_LOAD(lane + MB_MIXED); // behind the acquire: at least as new as the message
+        if (mb_shows(S, lane, position) != 0u) {
+            mb_word mark = MB_MARK(lane); // behind the acquire: at least as new as the message
             if (mark > 256u || (common != 0u && mark != common)) {
                 return MB_MIXED_MARK;
             }
@@ -393,7 +412,7 @@ __device__ mb_word mb_shown(const MB_ARENA *S, const MB_ARENA *P, mb_word most)
     mb_word n = P[MBP_WAITING];
     mb_word port = mb_next_port(S, P, 0u);
     while (port < MB_MAX_PORTS && n < most) {
-        n += mb_full_run(S, P[MBP_LANES] + port * S[MB_LANE_STRIDE], P[MBP_PORT(port) + MBQ_NEXT_IN]);
+        n += mb_full_run(S, P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE), P[MBP_PORT(port) + MBQ_NEXT_IN]);
         port = mb_next_port(S, P, port + 1u);
     }
     return n;
@@ -402,7 +421,7 @@ __device__ mb_word mb_shown(const MB_ARENA *S, const MB_ARENA *P, mb_word most)
 // Takes up to `run` messages from a lane, as far as there is room.
 __device__ void mb_claim_lane(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word run)
 {
-    mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
+    mb_word lane = P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE);
     mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
     mb_word end = position + run;
     while (position != end && mb_has_room(S, P, port) != 0u) {
@@ -423,10 +442,10 @@ __device__ void mb_claim_straight(MB_ARENA *S, MB_ARENA *P, mb_word mark)
     }
     mb_word port = first;
     do {
-        mb_word lane = P[MBP_LANES] + port * S[MB_LANE_STRIDE];
+        mb_word lane = P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE);
         mb_word q = MBP_PORT(port);
         mb_word run = mb_full_run(S, lane, P[q + MBQ_NEXT_IN]);
-        if (MB_LOAD(lane + MB_MIXED) != mark) {
+        if (MB_MARK(lane) != mark) {
             run = 0u;
         }
         mb_word free = P[MBP_MOST] - P[MBP_BATCH_COUNT];
@@ -502,7 +521,7 @@ __device__ void mb_open(MB_ARENA *S, MB_ARENA *P, mb_word shard)
     P[MBP_SHARD] = shard;
     P[MBP_LANES] = mb_lane(S, shard, 0u);
     P[MBP_OWNER] = mb_owner(S, shard);
-    P[MBP_POOL] = P[MBP_OWNER] + S[MB_POOL_AT];
+    P[MBP_POOL] = P[MBP_OWNER] + MB_SIZE(MB_POOL_AT);
     P[MBP_MOST] = MB_BATCH;
 }
 
@@ -516,7 +535,7 @@ __device__ void mb_acknowledge_gone(MB_ARENA *S, MB_ARENA *P)
         mb_word reply = mb_reply_lane(S, P[MBP_OWNER], port);
         if ((P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u && MB_LOAD(reply + MB_GONE_EPOCH) != P[MBP_EPOCH]) {
             if (P[q + MBQ_WAITING] == 0u && P[q + MBQ_RESERVED] == 0u &&
-                mb_full_run(S, P[MBP_LANES] + port * S[MB_LANE_STRIDE], P[q + MBQ_NEXT_IN]) == 0u) {
+                mb_shows(S, P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE), P[q + MBQ_NEXT_IN]) == 0u) {
                 MB_STORE(reply + MB_GONE_AT, P[q + MBQ_PUBLISHED]);
                 MB_RELEASE(reply + MB_GONE_EPOCH, P[MBP_EPOCH]); // the position above
             } else {
@@ -531,7 +550,7 @@ __device__ void mb_acknowledge_gone(MB_ARENA *S, MB_ARENA *P)
 __device__ void mb_reread_ports(MB_ARENA *S, MB_ARENA *P, mb_word epoch)
 {
     P[MBP_EPOCH] = epoch;
-    for (mb_word word = 0u; word < S[MB_PORT_WORDS]; ++word) {
+    for (mb_word word = 0u; word < MB_SIZE(MB_PORT_WORDS); ++word) {
         P[MBP_SET(word)] = MB_LOAD(MB_PORT_SET(word));
         P[MBP_GONE(word)] = MB_LOAD(MB_PORT_GONE(word));
     }
@@ -561,9 +580,9 @@ __device__ void mb_head_reply(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word n,
     S[slot + MB_HEAD] = (S[at + MB_HEAD] & 255u) | flags;
     S[slot + MB_INSTANCE] = S[at + MB_INSTANCE];
     S[slot + MB_CORRELATION] = S[at + MB_CORRELATION];
-    if (S[MB_STAMPED] != 0u) { // the stamp is the slot's last two words
-        S[slot + S[MB_REPLY_SLOT_WORDS] - 2u] = S[at + S[MB_SLOT_WORDS] - 2u];
-        S[slot + S[MB_REPLY_SLOT_WORDS] - 1u] = S[at + S[MB_SLOT_WORDS] - 1u];
+    if (MB_SIZE(MB_STAMPED) != 0u) { // the stamp is the slot's last two words
+        S[slot + MB_SIZE(MB_REPLY_SLOT_WORDS) - 2u] = S[at + MB_SIZE(MB_SLOT_WORDS) - 2u];
+        S[slot + MB_SIZE(MB_REPLY_SLOT_WORDS) - 1u] = S[at + MB_SIZE(MB_SLOT_WORDS) - 1u];
     }
 }
 
@@ -574,31 +593,31 @@ __device__ void mb_publish_replies(MB_ARENA *S, MB_ARENA *P, mb_word port)
     mb_word position = P[q + MBQ_REPLIES];
     while (position != P[q + MBQ_PUBLISHED]) { // the first last: the port polls it, and finds them all at once
         position -= 1u;
-        MB_RELEASE(mb_reply_slot(S, lane, position) + MB_SEQUENCE, position + 1u); // its payload and header
+        MB_PUBLISH(mb_reply_slot(S, lane, position) + MB_SEQUENCE, position + 1u); // its payload and header
     }
     P[q + MBQ_PUBLISHED] = P[q + MBQ_REPLIES];
 }
 
 __device__ mb_word mb_letter_slot(const MB_ARENA *S, mb_word owner, mb_word position)
 {
-    return owner + S[MB_LETTERS_AT] + (position & S[MB_LETTER_MASK]) * S[MB_SLOT_WORDS];
+    return owner + MB_SIZE(MB_LETTERS_AT) + (position & MB_SIZE(MB_LETTER_MASK)) * MB_SIZE(MB_SLOT_WORDS);
 }
 
 // Copies a message that will not be handled to where the host finds it. Never waits: without room it is only counted.
 __device__ void mb_write_letter(MB_ARENA *S, MB_ARENA *P, mb_word at, mb_word reason)
 {
-    if (S[MB_LETTERS] == 0u) {
+    if (MB_SIZE(MB_LETTERS) == 0u) {
         return;
     }
     mb_word position = P[MBP_LETTERS];
     // Acquire: the host has finished with the slot that is about to be overwritten.
-    if (position - MB_ACQUIRE(MB_LETTERS_READ(P[MBP_SHARD])) >= S[MB_LETTERS]) {
+    if (position - MB_ACQUIRE(MB_LETTERS_READ(P[MBP_SHARD])) >= MB_SIZE(MB_LETTERS)) {
         P[MBP_LETTERS_LOST] += 1u;
         MB_STORE(P[MBP_OWNER] + MB_LETTERS_LOST, P[MBP_LETTERS_LOST]);
         return;
     }
     mb_word slot = mb_letter_slot(S, P[MBP_OWNER], position);
-    for (mb_word k = MB_INSTANCE; k < S[MB_SLOT_WORDS]; ++k) {
+    for (mb_word k = MB_INSTANCE; k < MB_SIZE(MB_SLOT_WORDS); ++k) {
         S[slot + k] = S[at + k];
     }
     S[slot + MB_HEAD] = (S[at + MB_HEAD] & 255u) | reason << 16u;
@@ -619,11 +638,11 @@ __device__ void mb_retire(MB_ARENA *S, MB_ARENA *P)
 // Hears what the host has to say: a command, ports that came or went. Gives the control word.
 __device__ mb_word mb_hear(MB_ARENA *S, MB_ARENA *P)
 {
-    mb_word control = MB_ACQUIRE(MB_CONTROL);
+    mb_word control = MB_HEARD(MB_CONTROL);
     if (control + 1u != P[MBP_CONTROL]) {
         mb_obey(S, P, control);
     }
-    mb_word epoch = MB_ACQUIRE(MB_PORT_EPOCH);
+    mb_word epoch = MB_HEARD(MB_PORT_EPOCH);
     if (epoch != P[MBP_EPOCH]) {
         mb_reread_ports(S, P, epoch);
     }
@@ -639,13 +658,13 @@ __device__ mb_word mb_hear(MB_ARENA *S, MB_ARENA *P)
 __device__ mb_word mb_begin(MB_ARENA *S, MB_ARENA *P)
 {
     mb_word control = mb_hear(S, P);
-    if (S[MB_KEEP] != 0u && (P[MBP_STATE] == MB_RUNNING || P[MBP_STATE] == MB_PAUSED)) {
+    if (MB_SIZE(MB_KEEP) != 0u && (P[MBP_STATE] == MB_RUNNING || P[MBP_STATE] == MB_PAUSED)) {
         mb_keep(S, P);
     }
     if (P[MBP_STATE] != MB_RUNNING) {
         return 0u;
     }
-    if (S[MB_KEEP] != 0u) {
+    if (MB_SIZE(MB_KEEP) != 0u) {
         if (P[MBP_MOST] != 0u) {
             mb_claim_one(S, P);
         }
@@ -659,11 +678,11 @@ __device__ mb_word mb_begin(MB_ARENA *S, MB_ARENA *P)
     } else {
         mb_take_all(S, P);
     }
-    if (S[MB_KEEP] == 0u && P[MBP_WAITING] != 0u && P[MBP_BATCH_COUNT] == 0u) {
+    if (MB_SIZE(MB_KEEP) == 0u && P[MBP_WAITING] != 0u && P[MBP_BATCH_COUNT] == 0u) {
         mb_claim_pending(S, P, P[MBP_MOST]);
     }
     // All shards have retired all that was ever accepted: nothing is under way in a lane either.
-    if (P[MBP_BATCH_COUNT] == 0u && (control & 3u) == MB_CLOSE && mb_drained(S) != 0u) {
+    if (P[MBP_BATCH_COUNT] == 0u && (control & 3u) == MB_CLOSE && MB_MAY_END(S, P) != 0u) {
         mb_answer(S, P, MB_ENDED);
     }
     return P[MBP_BATCH_COUNT];
@@ -733,8 +752,8 @@ __device__ void mb_finish(MB_ARENA *S, MB_ARENA *P)
     P[MBP_BATCH_COUNT] = 0u;
     mb_word owner = P[MBP_OWNER];
     // Release: who counts what was accepted behind these finds no less than they say.
-    MB_RELEASE(owner + MB_HANDLED, P[MBP_HANDLED]);
-    MB_RELEASE(owner + MB_FAULTED, P[MBP_FAULTED]);
+    MB_PUBLISH(owner + MB_HANDLED, P[MBP_HANDLED]);
+    MB_PUBLISH(owner + MB_FAULTED, P[MBP_FAULTED]);
     MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]);
     mb_retire(S, P);
 }

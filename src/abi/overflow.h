@@ -22,10 +22,10 @@ __device__ void mb_weigh(const MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word p
     mb_word node = P[MBP_PORT(port) + MBQ_FIRST(priority)];
     mb_word found = P[MBP_VICTIM_NODE];
     if (found != 0u) {
-        mb_word ticket = mb_node(S, P, node) + S[MB_TICKET];
-        mb_word age = (S[mb_node(S, P, found) + S[MB_TICKET]] - S[ticket]) & MB_COUNT;
+        mb_word ticket = mb_node(S, P, node) + MB_SIZE(MB_TICKET);
+        mb_word age = (S[mb_node(S, P, found) + MB_SIZE(MB_TICKET)] - S[ticket]) & MB_COUNT;
         mb_word before = age < 0x40000000u ? 1u : 0u;
-        if (S[MB_EVICT] == MB_EVICT_LOWEST && priority != P[MBP_VICTIM_PRIORITY]) {
+        if (MB_SIZE(MB_EVICT) == MB_EVICT_LOWEST && priority != P[MBP_VICTIM_PRIORITY]) {
             before = priority < P[MBP_VICTIM_PRIORITY] ? 1u : 0u;
         }
         if (before == 0u) {
@@ -50,9 +50,9 @@ __device__ void mb_find_victim(const MB_ARENA *S, MB_ARENA *P)
             mb_word bits = P[q + MBQ_BITS(word)];
             while (bits != 0u) {
                 mb_weigh(S, P, port, word * 32u + 31u - (mb_word)__clz((int)(bits & (0u - bits))));
-                bits = S[MB_EVICT] == MB_EVICT_LOWEST ? 0u : bits & (bits - 1u);
+                bits = MB_SIZE(MB_EVICT) == MB_EVICT_LOWEST ? 0u : bits & (bits - 1u);
             }
-            words = S[MB_EVICT] == MB_EVICT_LOWEST ? 0u : words & (words - 1u);
+            words = MB_SIZE(MB_EVICT) == MB_EVICT_LOWEST ? 0u : words & (words - 1u);
         }
     }
 }
@@ -78,7 +78,8 @@ __device__ void mb_unlink(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word priori
 // not keep the owner from evicting.
 __device__ void mb_notice(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word at)
 {
-    if (S[MB_MAX_REPLIES] == 0u || P[MBP_SILENT] != 0u || mb_is_gone(P, port) != 0u || mb_has_room(S, P, port) == 0u) {
+    if (MB_SIZE(MB_MAX_REPLIES) == 0u || P[MBP_SILENT] != 0u || mb_is_gone(P, port) != 0u ||
+        mb_has_room(S, P, port) == 0u) {
         return;
     }
     mb_head_reply(S, P, port, 0u, at, MB_FLAG_DROPPED);
@@ -94,7 +95,7 @@ __device__ void mb_evict(MB_ARENA *S, MB_ARENA *P)
     mb_word node = P[MBP_VICTIM_NODE];
     mb_word at = mb_node(S, P, node);
     mb_unlink(S, P, port, P[MBP_VICTIM_PRIORITY]);
-    mb_write_letter(S, P, at, S[MB_EVICT] == MB_EVICT_OLDEST ? MB_LETTER_OLDEST : MB_LETTER_LOWEST);
+    mb_write_letter(S, P, at, MB_SIZE(MB_EVICT) == MB_EVICT_OLDEST ? MB_LETTER_OLDEST : MB_LETTER_LOWEST);
     mb_notice(S, P, port, at);
     S[at] = P[MBP_FREE];
     P[MBP_FREE] = node;
@@ -105,7 +106,7 @@ __device__ void mb_evict(MB_ARENA *S, MB_ARENA *P)
 // Publishes what the evictions have done: notices, counts, credits.
 __device__ void mb_publish_evictions(MB_ARENA *S, MB_ARENA *P)
 {
-    for (mb_word word = 0u; word < S[MB_PORT_WORDS]; ++word) {
+    for (mb_word word = 0u; word < MB_SIZE(MB_PORT_WORDS); ++word) {
         mb_word bits = P[MBP_NOTICED(word)];
         while (bits != 0u) {
             mb_publish_replies(S, P, word * 32u + 31u - (mb_word)__clz((int)(bits & (0u - bits))));
@@ -164,7 +165,7 @@ __device__ void mb_keep(MB_ARENA *S, MB_ARENA *P)
     mb_word excess = 0u;
     mb_word claimed = 0u;
     while (claimed == 0u) {
-        excess = kept > S[MB_KEEP] ? kept - S[MB_KEEP] : 0u;
+        excess = kept > MB_SIZE(MB_KEEP) ? kept - MB_SIZE(MB_KEEP) : 0u;
         excess = excess < P[MBP_WAITING] ? excess : P[MBP_WAITING];
         claimed =
             excess == 0u || __nv_atomic_compare_exchange_n(&S[MB_KEPT], &kept, kept - excess, 1, __NV_ATOMIC_RELAXED,

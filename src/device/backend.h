@@ -204,6 +204,8 @@ struct slri_shard {
                                     // of the device then, and reached by relaunch.h
     unsigned char *states; // of instances number, number + shards, ...: `state_stride` bytes each; NULL without state
     uint64_t state_stride, state_bytes;
+    uint64_t states_bytes;     // of all of them
+    uint32_t own_words;        // of `own`
     const void *initial_state; // NULL: zero
     uint32_t reply_bytes;
     uint64_t fuel;
@@ -267,6 +269,8 @@ struct slri_shard {
     uint32_t told_control, told_state; // what `answered` was last called for
     uint32_t handling;                 // the message of the batch that a handler with a deadline works on
     struct slri_resident *resident;    // the group of a kernel that stays, which owns it while it runs
+    void *near_own, *near_states;      // where such a group works on copies of `own` and `states`; NULL: on these
+    void *near_memory;                 // what holds them
 };
 
 // The state of one of the shard's instances, or NULL.

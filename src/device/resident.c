@@ -99,10 +99,15 @@ static bool set_up_entry(struct slri_resident *resident, struct slri_resident_re
     record->awake = true;
     const uint32_t bindings = resident->handler->bindings;
     uint64_t initial_at = round_up(bindings * sizeof(struct slri_bound)) + round_up(bindings * 8u);
+    bool near = shard->near_own != NULL;
     *entry =
         (struct slri_resident_entry){.shared = (uintptr_t)shard->shared,
-                                     .own = (uintptr_t)shard->own,
-                                     .states = (uintptr_t)shard->states,
+                                     .own = (uintptr_t)(near ? shard->near_own : shard->own),
+                                     .states = (uintptr_t)(near ? shard->near_states : shard->states),
+                                     .own_home = near ? (uintptr_t)shard->own : 0,
+                                     .states_home = near ? (uintptr_t)shard->states : 0,
+                                     .states_bytes = shard->states_bytes,
+                                     .own_words = shard->own_words,
                                      .initial_state = shard->initial_state ? (uintptr_t)record->kit + initial_at : 0,
                                      .bound = (uintptr_t)record->kit,
                                      .state_stride = shard->state_stride,
@@ -126,6 +131,8 @@ static void forget(struct slri_resident *resident, struct slri_resident_record *
 {
     struct slri_shard *shard = record->shard;
     free_kit(resident, record);
+    if (resident->ops->forget)
+        resident->ops->forget(resident, shard);
     *record = (struct slri_resident_record){0};
     __atomic_fetch_sub(&resident->shards, 1, __ATOMIC_RELAXED);
     shard->answered(shard, state);
@@ -263,6 +270,8 @@ static void adopt(struct slri_resident *resident)
 static void give_up_batch(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own, owner = P[MBP_OWNER];
+    if (shard->near_own)
+        slri_resident_recover(shard);
     uint32_t batch = P[MBP_BATCH_COUNT];
     uint32_t done = P[MBP_HANDLED] + P[MBP_FAULTED] - MB_LOAD(owner + MB_HANDLED) - MB_LOAD(owner + MB_FAULTED);
     for (uint32_t k = done; k < batch; ++k)

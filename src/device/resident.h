@@ -30,7 +30,13 @@ struct slri_resident_ops {
     // Zeroed memory at one address for host and device, from any thread.
     slr_status (*memory_create)(struct slri_resident *resident, uint64_t bytes, void **out);
     void (*memory_destroy)(struct slri_resident *resident, void *memory, uint64_t bytes);
+    // NULL, or frees what the shard has near the group: it is over.
+    void (*forget)(struct slri_resident *resident, struct slri_shard *shard);
 };
+
+// resident_home.c: the group that has owned a shard is lost, and its words near it with it. Makes those at home say
+// again what the mailbox shows: which of the batch that they name is done with.
+void slri_resident_recover(struct slri_shard *shard);
 
 // A group. The backend makes one as the beginning of a struct of its own.
 struct slri_resident {

@@ -19,10 +19,15 @@ struct slri_resident_entry {
     // Set up. Addresses; 0: none.
     SLRI_ADDRESS shared, own, states, initial_state, bound;
     SLRI_ADDRESS state_stride, state_bytes, fuel;
+    // 0, or where the owner's words and the states have their home, which the host reads: then `own` and `states` are
+    // copies near the group. Fetched from there when it begins; brought back when it ends, the states also before it
+    // answers a command or obeys `hold`.
+    SLRI_ADDRESS own_home, states_home, states_bytes;
+    SLRI_WORD own_words;
     SLRI_WORD shards; // of the ring kernel
     SLRI_WORD used;   // 1: there is a shard in this entry
     SLRI_WORD judges; // 1: the host judges each fault before the next message is handled
-    SLRI_WORD padding[13];
+    SLRI_WORD padding[6];
     // The host's.
     SLRI_WORD hold;   // odd: the group shall leave the shard alone
     SLRI_WORD judged; // faults that it has judged
@@ -31,7 +36,8 @@ struct slri_resident_entry {
     SLRI_WORD held;    // the value of `hold` that it obeys
     SLRI_WORD faulted; // faults that are to be judged
     SLRI_WORD left;    // 1: the shard is over, and the group touches it no more
-    SLRI_WORD padding_group[29];
+    SLRI_WORD away;    // the group's alone: 1: the states are near it, and those at home are old
+    SLRI_WORD padding_group[28];
 };
 
 struct slri_resident_table {

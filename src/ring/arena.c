@@ -318,6 +318,8 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .bound = ring->bound,
                                  .state_stride = state_stride(ring),
                                  .state_bytes = ring->state_bytes,
+                                 .states_bytes = instances_of(ring, number) * state_stride(ring),
+                                 .own_words = MBP_WORDS(ring->max_ports),
                                  .initial_state = ring->initial_state,
                                  .reply_bytes = ring->reply_bytes,
                                  .fuel = ring->fuel,

@@ -132,7 +132,7 @@ static void compiles_for_each(const char *source, const struct around *around, u
 static void kernel_that_stays_compiles_for_each_capability(void **state)
 {
     (void)state;
-    compiles_for_each(sums, &staying, 1);
+    compiles_for_each(sums, &staying, 32);
 }
 
 static void kernel_of_a_dispatch_compiles_for_each_capability(void **state)

@@ -2,8 +2,8 @@
 // See fake_cuda.h. Prototypes are checked against the table that the backend calls by.
 #define _POSIX_C_SOURCE 200809L
 #include "fake_cuda.h"
+#include "fake_cuda_stay.h"
 
-#include "abi/mailbox.h"
 #include "abi/relaunch.h"
 #include "backend/cuda/api.h"
 #include "backend/cuda/nvrtc.h"
@@ -67,10 +67,10 @@ struct object {
     struct node *node; // of a stream that is captured, a graph, and what is launched of it
     uint32_t nodes;
     bool captured;
-    char *text;        // of a module: its source
-    bool stays;        // of a module: it has the loop of a kernel that stays
-    bool relaunches;   // of a module: it has the kernel of a dispatch
-    struct stay *stay; // of a stream: the kernel that runs in it, or NULL
+    char *text;                  // of a module: its source
+    bool stays;                  // of a module: it has the loop of a kernel that stays
+    bool relaunches;             // of a module: it has the kernel of a dispatch
+    struct fake_cuda_stay *stay; // of a stream: the kernel that runs in it, or NULL
 };
 
 static struct object primary[FAKE_CUDA_MOST_DEVICES];
@@ -160,75 +160,6 @@ static void drop_all(struct object *context)
     }
 }
 
-// ---- kernels that stay ---------------------------------------------------------------------------------------------
-//
-// The loop that NVRTC gets, as C. The real thing is C++ with CUDA's words; these are theirs here.
-
-static __thread struct stay_block {
-    struct stay *stay;
-    struct slri_interp_thread *thread;
-    uint32_t number;
-} * block;
-
-struct slr_blocks {
-    uint32_t idle, ended, ending;
-};
-
-struct stay {
-    struct slr_blocks blocks;
-    struct object *context;
-    struct object *module;
-    uint32_t grid, entry, live; // live: atomic
-    struct slri_resident_table *table;
-    struct stay_block block[64];
-    pthread_t thread[64];
-};
-
-#define SLR_KERNEL static void
-#define SLR_FN static
-#define SLR_SHARED
-#define SLR_BLOCKS (&block->stay->blocks)
-#define SLR_CALL(call) handle(call)
-// The line that a line of emitted text came from.
-static uint32_t users_line(const char *text, uint32_t line)
-{
-    uint32_t is = 0;
-    for (; line != 0 && *text; --line) {
-        unsigned said;
-        is = sscanf(text, "#line %u", &said) == 1 ? said - 1 : is + 1;
-        text += strcspn(text, "\n");
-        text += *text == '\n';
-    }
-    return is;
-}
-
-// Where it faults is told as it lies in the text that was read again; the user's source is one file here.
-static uint32_t handle(struct slri_call *call)
-{
-    uint32_t fault = slri_interp_handler(block->thread, call);
-    call->fault_file = 0;
-    call->fault_line = users_line(block->stay->module->text, call->fault_line);
-    return fault;
-}
-#define blockIdx ((struct { uint32_t x; }){block->number})
-#define gridDim ((struct { uint32_t x; }){block->stay->grid})
-#define __nanosleep(ns) sched_yield() // a thread a block, and few cores
-#include "backend/cuda/device/cu_resident.h"
-#undef blockIdx
-#undef gridDim
-
-static void *run_block(void *arg)
-{
-    block = arg;
-    slr_stay(block->stay->table);
-    // Release: all that it did, for who finds that it has gone.
-    if (__atomic_sub_fetch(&block->stay->live, 1, __ATOMIC_ACQ_REL) == 0) {
-        __atomic_fetch_sub(&fake_cuda.staying, 1, __ATOMIC_RELEASE);
-        __atomic_fetch_sub(&block->stay->context->staying, 1, __ATOMIC_RELEASE);
-    }
-    return NULL;
-}
-
 // ---- dispatches of ring kernels that are relaunched ----------------------------------------------------------------
 //
 // The kernel that NVRTC gets, as C, thread by thread.
@@ -244,7 +175,7 @@ static uint32_t handle_dispatched(struct slri_call *call)
 {
     uint32_t fault = slri_interp_handler(dispatching.interp, call);
     call->fault_file = 0;
-    call->fault_line = users_line(dispatching.text, call->fault_line);
+    call->fault_line = fake_users_line(dispatching.text, call->fault_line);
     return fault;
 }
 #define SLR_DISPATCH static void
@@ -290,47 +221,24 @@ static void run_dispatch(const struct object *module, uint32_t grid, uint32_t th
     slri_interp_thread_destroy(dispatching.interp);
 }
 
-// By force, its last words stay unsaid, as when a context goes.
 static void end_stay(struct object *stream, bool by_force)
 {
-    struct stay *stay = stream->stay;
-    if (by_force && __atomic_load_n(&stay->live, __ATOMIC_ACQUIRE) != 0) {
-        __atomic_fetch_add(&stay->blocks.ended, 1000, __ATOMIC_RELAXED);
-        __atomic_store_n(&stay->blocks.ending, 1, __ATOMIC_RELEASE);
-    }
-    for (uint32_t i = 0; i < stay->grid; ++i) {
-        pthread_join(stay->thread[i], NULL);
-        slri_interp_thread_destroy(stay->block[i].thread);
-    }
-    free(stay);
+    fake_cuda_stay_end(stream->stay, by_force);
     stream->stay = NULL;
 }
 
 static bool stays(const struct object *stream)
 {
-    return stream->stay && __atomic_load_n(&stream->stay->live, __ATOMIC_ACQUIRE) != 0;
+    return stream->stay && fake_cuda_stays(stream->stay);
 }
 
-static void begin_stay(struct object *stream, struct object *module, uint32_t grid, void *table)
+static void begin_stay(struct object *stream, struct object *module, uint32_t grid, struct slri_resident_table *table)
 {
-    struct stay *stay = calloc(1, sizeof *stay);
-    stay->module = module;
-    stay->grid = stay->live = grid;
-    stay->table = table;
-    stay->entry = handler_of(module);
-    stream->stay = stay;
     ++fake_cuda.stayed;
-    stay->context = stream->context;
     if (fake_cuda.most_idle != 0)
-        stay->table->most_idle = fake_cuda.most_idle; // the launch is not begun
-    __atomic_fetch_add(&fake_cuda.staying, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&stream->context->staying, 1, __ATOMIC_RELAXED);
-    for (uint32_t i = 0; i < grid; ++i) {
-        stay->block[i] = (struct stay_block){.stay = stay, .number = i};
-        if (slri_interp_thread_create(module->interp, stay->entry, &stay->block[i].thread) != SLR_OK ||
-            pthread_create(&stay->thread[i], NULL, run_block, &stay->block[i]) != 0)
-            abort();
-    }
+        table->most_idle = fake_cuda.most_idle; // the launch is not begun
+    uint32_t *running[] = {&fake_cuda.staying, &stream->context->staying};
+    stream->stay = fake_cuda_stay_begin(module->interp, handler_of(module), module->text, grid, table, running);
 }
 
 #define LONG_MS 500 // for what must not find one
@@ -1285,7 +1193,7 @@ int32_t cuLaunchCooperativeKernel(slri_cu_function function, uint32_t grid_x, ui
                                   uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes,
                                   slri_cu_stream stream, void **parameter)
 {
-    bool one = grid_y == 1 && grid_z == 1 && block_x == 1 && block_y == 1 && block_z == 1 && shared_bytes == 0;
+    bool one = grid_y == 1 && grid_z == 1 && block_x == 32 && block_y == 1 && block_z == 1 && shared_bytes == 0;
     LOCKED(one && !fake_cuda.no_cooperative
                ? launch_stay("LaunchCooperativeKernel", function, grid_x, stream, parameter)
                : refuse("LaunchCooperativeKernel", INVALID_VALUE));

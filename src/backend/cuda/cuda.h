@@ -37,6 +37,13 @@ enum slri_cu_memory {
     SLRI_CU_MEMORIES
 };
 
+// Memory that kernels that stay work on.
+enum slri_cu_pool_kind {
+    SLRI_CU_SHARED, // with the host: its own, mapped
+    SLRI_CU_NEAR,   // the device's
+    SLRI_CU_POOLS
+};
+
 struct slri_cuda {
     const struct slri_cu *cu;
     slr_allocator allocator_copy;
@@ -65,10 +72,12 @@ struct slri_cuda {
     slri_mutex staying_lock; // resident.c's, of the next three
     struct slri_cu_staying *staying, *stuck;
     uint32_t blocks_taken;
-    uint32_t most_blocks;   // that may stay
-    slri_mutex shared_lock; // of the next two: memory that kernels that stay share with the host
-    struct slri_pieces shared;
-    struct slri_cu_shared_chunk *shared_chunks;
+    uint32_t most_blocks; // that may stay
+    struct slri_cu_pool {
+        slri_mutex lock; // of the next two
+        struct slri_pieces pieces;
+        struct slri_cu_slab *slabs;
+    } pools[SLRI_CU_POOLS];
 
     slri_mutex lost_lock;
     uint32_t lost; // atomic: 1 once the context is gone; then `why_lost` stays
@@ -100,7 +109,9 @@ void slri_cuda_buffer_destroy(void *device, void *memory, uint64_t bytes);
 slr_status slri_cuda_host_create(void *device, uint64_t bytes, void **memory);
 void slri_cuda_host_destroy(void *device, void *memory, uint64_t bytes);
 slr_status slri_cuda_mapped_create(struct slri_cuda *cuda, uint64_t bytes,
-                                   void **memory); // as host_create; one address
+                                   void **memory);                                       // as host_create; one address
+slr_status slri_cuda_near_create(struct slri_cuda *cuda, uint64_t bytes, void **memory); // the device's own; not zeroed
+void slri_cuda_near_destroy(void *device, void *memory, uint64_t bytes);
 slr_status slri_cuda_host_pin(void *device, void *memory, uint64_t bytes);
 void slri_cuda_host_unpin(void *device, void *memory);
 
@@ -140,8 +151,18 @@ slr_status slri_cuda_staying_take(struct slri_cuda *cuda, void *program, const s
                                   uint32_t *out);
 slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *shard);
 void slri_cuda_staying_drop(struct slri_cuda *cuda, const void *program); // before the program goes
-slr_status slri_cuda_ring_memory_create(void *device, uint64_t bytes, void **memory);
+
+// resident_memory.c
+void slri_cuda_pools_open(struct slri_cuda *cuda);
+void slri_cuda_pools_close(struct slri_cuda *cuda);
+slr_status slri_cuda_ring_memory_create(void *device, uint64_t bytes, void **memory); // shared; as in backend.h
 void slri_cuda_ring_memory_destroy(void *device, void *memory, uint64_t bytes);
+// As create, where a slab has room: the poller must not wait for itself.
+bool slri_cuda_shared_try(struct slri_cuda *cuda, uint64_t bytes, void **memory);
+slr_status slri_cuda_shared_reserve(struct slri_cuda *cuda, uint64_t bytes); // so that a slab has
+// Gives a shard what lies near, and frees it. The second: also of one that has none, and by the poller.
+slr_status slri_cuda_near_take(struct slri_cuda *cuda, struct slri_shard *shard);
+void slri_cuda_near_give(struct slri_cuda *cuda, struct slri_shard *shard);
 
 // relaunch.c: as device/backend.h says.
 slr_status slri_cuda_relaunch_create(void *device, struct slri_relaunch *relaunch);

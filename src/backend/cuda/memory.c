@@ -86,17 +86,38 @@ slr_status slri_cuda_buffer_create(void *device, uint64_t bytes, void **memory)
     return status;
 }
 
-void slri_cuda_buffer_destroy(void *device, void *memory, uint64_t bytes)
+slr_status slri_cuda_near_create(struct slri_cuda *cuda, uint64_t bytes, void **memory)
 {
-    struct slri_cuda *cuda = device;
-    if (cuda->memory == SLRI_CU_MAPPED) {
-        slri_cuda_host_destroy(device, memory, bytes);
-        return;
-    }
+    slri_cu_pointer made = 0;
+    SLRI_TRY(slri_cuda_enter_quiet(cuda));
+    slr_status status = slri_cuda_check(cuda, "MemAlloc", NULL, cuda->cu->MemAlloc_v2(&made, bytes));
+    slri_cuda_leave_quiet(cuda);
+    if (status == SLR_OK)
+        *memory = (void *)(uintptr_t)made;
+    return status;
+}
+
+static void destroy_device(struct slri_cuda *cuda, void *memory)
+{
     if (slri_cuda_enter_quiet(cuda) != SLR_OK)
         return; // its memory goes with the context
     cuda->cu->MemFree_v2((slri_cu_pointer)(uintptr_t)memory);
     slri_cuda_leave_quiet(cuda);
+}
+
+void slri_cuda_near_destroy(void *device, void *memory, uint64_t bytes)
+{
+    (void)bytes; // the driver knows
+    destroy_device(device, memory);
+}
+
+void slri_cuda_buffer_destroy(void *device, void *memory, uint64_t bytes)
+{
+    struct slri_cuda *cuda = device;
+    if (cuda->memory == SLRI_CU_MAPPED)
+        slri_cuda_host_destroy(device, memory, bytes);
+    else
+        destroy_device(cuda, memory);
 }
 
 slr_status slri_cuda_mapped_create(struct slri_cuda *cuda, uint64_t bytes, void **memory)

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LANES 32 // of a block: one warp
+
 // A handler for which a kernel is kept.
 struct slri_cu_staying {
     struct slri_resident base; // first
@@ -30,114 +32,12 @@ struct slri_cu_staying {
     struct slri_cu_staying *next;
 };
 
-// ---- memory that host and device share -----------------------------------------------------------------------------
-//
-// Page-locked memory of the host, mapped: mailboxes, owners' words, states, tables. The first chunk is taken before the
-// first kernel stays; a further one lets those that do end first. A piece that is given back costs no call.
-
-#define CHUNK_BYTES ((uint64_t)32 << 20)
-#define ALIGNMENT 128u // two lines (MB_LINE)
-
-struct slri_cu_shared_chunk {
-    struct slri_chunk base; // first
-    struct slri_cu_shared_chunk *next;
-};
-
-static uint64_t round_up(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-static slr_status grow(struct slri_cuda *cuda, uint64_t bytes)
-{
-    struct slri_cu_shared_chunk *chunk = slri_alloc(cuda->allocator, sizeof *chunk);
-    if (!chunk)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a chunk of shared memory");
-    chunk->base.bytes = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-    // Without the lock: while kernels end for it, the poller gives memory back.
-    slr_status status = slri_cuda_mapped_create(cuda, chunk->base.bytes, &chunk->base.memory);
-    if (status != SLR_OK) {
-        slri_free(cuda->allocator, chunk, sizeof *chunk);
-        return status;
-    }
-    slri_mutex_lock(&cuda->shared_lock);
-    bool added = slri_pieces_add(&cuda->shared, &chunk->base);
-    chunk->next = cuda->shared_chunks;
-    cuda->shared_chunks = chunk; // freed with the others, whatever it is good for
-    slri_mutex_unlock(&cuda->shared_lock);
-    return added ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a chunk of shared memory");
-}
-
-// Where a piece begins, its header is found again by what stands in front of it.
-struct head {
-    struct slri_piece *piece;
-    unsigned char padding[ALIGNMENT - sizeof(struct slri_piece *)];
-};
-
-static bool take(struct slri_cuda *cuda, uint64_t bytes, void **out)
-{
-    uint64_t stale = 0, all = round_up(bytes) + sizeof(struct head);
-    slri_mutex_lock(&cuda->shared_lock);
-    struct slri_piece *piece = slri_pieces_take(&cuda->shared, all, ALIGNMENT, &stale);
-    slri_mutex_unlock(&cuda->shared_lock);
-    if (!piece)
-        return false;
-    struct head *head = (struct head *)(void *)((unsigned char *)piece->chunk->memory + piece->offset);
-    head->piece = piece;
-    if (stale > sizeof *head) // what was never taken is zero
-        memset(head + 1, 0, (stale < all ? stale : all) - sizeof *head);
-    *out = head + 1;
-    return true;
-}
-
-slr_status slri_cuda_ring_memory_create(void *device, uint64_t bytes, void **memory)
-{
-    struct slri_cuda *cuda = device;
-    for (int tries = 0; tries < 4; ++tries) { // others may take what was got for it
-        if (take(cuda, bytes, memory))
-            return SLR_OK;
-        SLRI_TRY(grow(cuda, round_up(bytes) + sizeof(struct head)));
-    }
-    return SLRI_FAIL(NO_MEMORY, "device '%s' has no mapped memory for %llu bytes", cuda->name,
-                     (unsigned long long)bytes);
-}
-
-void slri_cuda_ring_memory_destroy(void *device, void *memory, uint64_t bytes)
-{
-    struct slri_cuda *cuda = device;
-    (void)bytes; // the piece knows
-    slri_mutex_lock(&cuda->shared_lock);
-    slri_pieces_give(&cuda->shared, ((struct head *)memory - 1)->piece);
-    slri_mutex_unlock(&cuda->shared_lock);
-}
-
-// Lets what the poller will take be there.
-static slr_status make_room(struct slri_cuda *cuda, uint64_t bytes)
-{
-    void *room;
-    SLRI_TRY(slri_cuda_ring_memory_create(cuda, bytes, &room));
-    slri_cuda_ring_memory_destroy(cuda, room, bytes);
-    return SLR_OK;
-}
-
-static void free_shared(struct slri_cuda *cuda)
-{
-    while (cuda->shared_chunks) {
-        struct slri_cu_shared_chunk *chunk = cuda->shared_chunks;
-        cuda->shared_chunks = chunk->next;
-        slri_cuda_host_destroy(cuda, chunk->base.memory, chunk->base.bytes);
-        slri_free(cuda->allocator, chunk, sizeof *chunk);
-    }
-    slri_pieces_end(&cuda->shared);
-}
-
 void slri_cuda_residents_open(struct slri_cuda *cuda)
 {
     slri_residents_init(&cuda->residents);
     cuda->watch.residents = &cuda->residents;
     slri_mutex_init(&cuda->staying_lock);
-    slri_mutex_init(&cuda->shared_lock);
-    slri_pieces_begin(&cuda->shared, cuda->allocator, false);
+    slri_cuda_pools_open(cuda);
 }
 
 void slri_cuda_residents_close(struct slri_cuda *cuda)
@@ -149,9 +49,8 @@ void slri_cuda_residents_close(struct slri_cuda *cuda)
         cuda->stuck = staying->next;
         slri_free(cuda->allocator, staying, sizeof *staying);
     }
-    free_shared(cuda);
+    slri_cuda_pools_close(cuda);
     slri_mutex_destroy(&cuda->staying_lock);
-    slri_mutex_destroy(&cuda->shared_lock);
 }
 
 // ---- calls that would wait for a kernel that stays -----------------------------------------------------------------
@@ -173,7 +72,7 @@ void slri_cuda_leave_quiet(struct slri_cuda *cuda)
 
 // ---- making --------------------------------------------------------------------------------------------------------
 
-// How many blocks of one thread can be on the device at once: what the driver says, and what our calculator says where
+// How many blocks of a warp can be on the device at once: what the driver says, and what our calculator says where
 // it knows the device. A kernel of which not all blocks run at once would wait for the rest for ever.
 static slr_status count_blocks(struct slri_cu_staying *staying, const char *cubin, size_t bytes)
 {
@@ -182,12 +81,13 @@ static slr_status count_blocks(struct slri_cu_staying *staying, const char *cubi
     int32_t blocks = 0;
     slr_resources takes;
     slr_occupancy fits;
-    SLRI_TRY(slri_cuda_check(cuda, "OccupancyMaxActiveBlocksPerMultiprocessor", staying->entry->name,
-                             cuda->cu->OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, staying->function, 1, 0)));
+    SLRI_TRY(
+        slri_cuda_check(cuda, "OccupancyMaxActiveBlocksPerMultiprocessor", staying->entry->name,
+                        cuda->cu->OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, staying->function, LANES, 0)));
     if (slri_cubin_read(cubin, bytes, SLRI_CU_STAY, &takes) == SLR_OK) {
         slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
         desc.capability = (uint32_t)(facts->major * 10 + facts->minor);
-        desc.block_threads = 1;
+        desc.block_threads = LANES;
         desc.registers = takes.registers;
         desc.static_shared_bytes = takes.shared_bytes;
         if (slr_occupancy_compute(&desc, &fits) == SLR_OK && (int32_t)fits.blocks < blocks)
@@ -255,7 +155,7 @@ static slr_status make(struct slri_cu_staying *staying)
     staying->base.ops = &ops;
     staying->base.handler = staying->entry;
     if (status == SLR_OK)
-        status = make_room(cuda, sizeof *staying->base.table);
+        status = slri_cuda_shared_reserve(cuda, sizeof *staying->base.table);
     return status == SLR_OK ? slri_resident_open(&cuda->residents, &staying->base) : status;
 }
 
@@ -271,10 +171,10 @@ static slr_status launch_in_context(struct slri_cu_staying *staying)
     if (cuda->facts.cooperative) // all blocks at once, or none
         return slri_cuda_check(
             cuda, "LaunchCooperativeKernel", staying->entry->name,
-            cu->LaunchCooperativeKernel(staying->function, grid, 1, 1, 1, 1, 1, 0, staying->stream, parameter));
+            cu->LaunchCooperativeKernel(staying->function, grid, 1, 1, LANES, 1, 1, 0, staying->stream, parameter));
     return slri_cuda_check(
         cuda, "LaunchKernel", staying->entry->name,
-        cu->LaunchKernel(staying->function, grid, 1, 1, 1, 1, 1, 0, staying->stream, parameter, NULL));
+        cu->LaunchKernel(staying->function, grid, 1, 1, LANES, 1, 1, 0, staying->stream, parameter, NULL));
 }
 
 static slr_status launch(struct slri_resident *resident)
@@ -306,9 +206,10 @@ static enum slri_resident_look look(struct slri_resident *resident)
 static slr_status take_memory(struct slri_resident *resident, uint64_t bytes, void **out)
 {
     struct slri_cuda *cuda = ((struct slri_cu_staying *)resident)->cuda;
-    return take(cuda, bytes, out) ? SLR_OK
-                                  : SLRI_FAIL(NO_MEMORY, "device '%s' has no mapped memory left for %llu bytes",
-                                              cuda->name, (unsigned long long)bytes);
+    return slri_cuda_shared_try(cuda, bytes, out)
+               ? SLR_OK
+               : SLRI_FAIL(NO_MEMORY, "device '%s' has no mapped memory left for %llu bytes", cuda->name,
+                           (unsigned long long)bytes);
 }
 
 static void give_memory(struct slri_resident *resident, void *memory, uint64_t bytes)
@@ -316,7 +217,12 @@ static void give_memory(struct slri_resident *resident, void *memory, uint64_t b
     slri_cuda_ring_memory_destroy(((struct slri_cu_staying *)resident)->cuda, memory, bytes);
 }
 
-static const struct slri_resident_ops ops = {launch, look, take_memory, give_memory};
+static void forget(struct slri_resident *resident, struct slri_shard *shard)
+{
+    slri_cuda_near_give(((struct slri_cu_staying *)resident)->cuda, shard);
+}
+
+static const struct slri_resident_ops ops = {launch, look, take_memory, give_memory, forget};
 
 // ---- a handler's: under the lock -----------------------------------------------------------------------------------
 
@@ -378,11 +284,15 @@ slr_status slri_cuda_staying_take(struct slri_cuda *cuda, void *program, const s
 
 slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *shard)
 {
-    SLRI_TRY(make_room(cuda, shard->entry->bindings * (sizeof(struct slri_bound) + 8u) + shard->state_bytes + 256));
+    SLRI_TRY(slri_cuda_shared_reserve(cuda, shard->entry->bindings * (sizeof(struct slri_bound) + 8u) +
+                                                shard->state_bytes + 256));
+    SLRI_TRY(slri_cuda_near_take(cuda, shard));
     slri_mutex_lock(&cuda->staying_lock);
     struct slri_cu_staying *staying = find(cuda, shard->program, shard->entry);
     slr_status status = slri_resident_start(&staying->base, shard);
     slri_mutex_unlock(&cuda->staying_lock);
+    if (status != SLR_OK)
+        slri_cuda_near_give(cuda, shard);
     return status;
 }
 

@@ -1,112 +1,488 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text for NVRTC: the kernel that stays. It stands behind a handler's emitted text, the table's layout
-// (device/resident_layout.h) and the mailbox (abi/mailbox.h), and is their loop. Each block is one thread, and serves
-// every gridDim.x-th shard of the table, so all blocks must run at once. SLR_HANDLER is the handler, SLR_BINDINGS how
-// many parameters it has behind the message. C as well as C++: the simulated driver of the tests compiles it, too.
+// (device/resident_layout.h), what a block's lanes share (cu_team.h) and the mailbox (abi/mailbox.h), and is their
+// loop. Each block is one warp, and serves every gridDim.x-th shard of the table, so all blocks must run at once.
+// SLR_HANDLER is the handler. C as well as C++.
 //
-// Memory orders: as the mailbox says at each word, for the whole system, because the host is the other side. A launch
+// Memory orders: as the mailbox says at each word, for the whole system, because the host is the other side. Lanes meet
+// at SLR_MEET, which orders what they did among them; the first one's fence then orders it for the host. A launch
 // acquires what the host wrote before it; `gone` is released behind all that any block did.
 // clang-format off
-#ifndef SLR_KERNEL
-#define SLR_KERNEL extern "C" __global__ void __launch_bounds__(1)
-#define SLR_FN __device__
-#define SLR_SHARED __shared__
-__device__ struct slr_blocks { unsigned idle, ended, ending; } slr_blocks; // zero between launches
-#define SLR_BLOCKS (&slr_blocks)
-#define SLR_CALL(call) SLR_HANDLER(call)
-#endif
-#define SLR_LOAD(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
-#define SLR_STORE(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
+#ifndef SLR_IDLE_LOOKS
 #define SLR_IDLE_LOOKS 256u // then a pass without work sleeps: a look at the host's memory takes 1.1 us on an H100
+#endif
 #define SLR_SLEEP_NS 200u
 
-SLR_FN void slr_reset(const struct slri_resident_entry *entry, void *state)
+SLR_FN mb_word *slr_words(SLRI_ADDRESS at)
 {
-    const SLRI_ADDRESS *initial = (const SLRI_ADDRESS *)entry->initial_state;
+    return (mb_word *)at;
+}
+
+SLR_CALLED void slr_copy(mb_word *to, const mb_word *from, SLRI_ADDRESS words)
+{
+    SLR_EACH(l)
+        for (SLRI_ADDRESS i = l; i < words; i += SLR_LANES)
+            to[i] = from[i];
+}
+
+// ---- homes and what lies near --------------------------------------------------------------------------------------
+
+// Makes the team that of another entry.
+SLR_CALLED void slr_turn_to(struct slri_resident_table *table, mb_word i)
+{
+    struct slri_resident_entry *entry = &table->entry[i];
+    const mb_word group = (sizeof *entry - 128u) / 4u; // the last line is the group's
+    SLR_MEET();
+    if (slr_team.serving == entry)
+        return;
+    SLR_MEET(); // all have looked
+    SLR_FIRST {
+        slr_team.serving = entry;
+        slr_team.index = i;
+        slr_team.busy = 0u;
+    }
+    slr_copy((mb_word *)&slr_team.set, (const mb_word *)entry, 32u);
+    slr_copy((mb_word *)&slr_team.set + group, (const mb_word *)entry + group, 32u);
+    SLR_MEET();
+    if (slr_team.set.used != 0u)
+        slr_copy(slr_team.size, slr_words(slr_team.set.shared) + 64, 32u);
+    SLR_MEET();
+}
+
+SLR_CALLED void slr_arrive(struct slri_resident_table *table, mb_word i)
+{
+    slr_turn_to(table, i);
+    if (slr_team.set.used == 0u)
+        return;
+    const mb_word *S = slr_words(slr_team.set.shared);
+    if (slr_team.set.own_home != 0u)
+        slr_copy(slr_words(slr_team.set.own), slr_words(slr_team.set.own_home), slr_team.set.own_words);
+    SLR_FIRST {
+        slr_team.heard[i][0] = SLR_PEEK(S[MB_CONTROL]);
+        slr_team.heard[i][1] = SLR_PEEK(S[MB_PORT_EPOCH]);
+        slr_team.unheard[i] = 0u;
+    }
+    SLR_SEEN();
+}
+
+SLR_FN void slr_fetch_states(void)
+{
+    if (slr_team.set.away != 0u || slr_team.set.states_home == 0u)
+        return;
+    slr_copy(slr_words(slr_team.set.states), slr_words(slr_team.set.states_home), slr_team.set.states_bytes / 4u);
+    SLR_MEET();
+    SLR_FIRST slr_team.set.away = slr_team.serving->away = 1u;
+    SLR_MEET();
+}
+
+// Before the first lane tells the host so.
+SLR_CALLED void slr_bring_states(void)
+{
+    if (slr_team.set.away == 0u)
+        return;
+    slr_copy(slr_words(slr_team.set.states_home), slr_words(slr_team.set.states), slr_team.set.states_bytes / 4u);
+    SLR_MEET();
+    SLR_FIRST slr_team.set.away = slr_team.serving->away = 0u;
+    SLR_MEET();
+}
+
+SLR_FN void slr_bring_own(void)
+{
+    if (slr_team.set.own_home != 0u)
+        slr_copy(slr_words(slr_team.set.own_home), slr_words(slr_team.set.own), slr_team.set.own_words);
+    SLR_MEET();
+}
+
+// What must be at home should the device be lost with this batch in hand (device/resident_home.c): the head, the
+// cursors of the batch's ports, and the pending set where there is one.
+SLR_FN void slr_note_batch(const mb_word *P, mb_word batch)
+{
+    if (slr_team.set.own_home == 0u)
+        return;
+    mb_word *home = slr_words(slr_team.set.own_home);
+    if (P[MBP_WAITING] != 0u || slr_team.waited != 0u) {
+        slr_bring_own();
+        return;
+    }
+    slr_copy(home, P, MBP_PORT(0u));
+    SLR_EACH(l)
+        for (mb_word word = 0u; l < batch && word < MBQ_FIRST(0u); ++word)
+            home[MBP_PORT(P[MBP_BATCH(l)]) + word] = P[MBP_PORT(P[MBP_BATCH(l)]) + word];
+    SLR_MEET();
+}
+
+// Of those that are not over, behind the last pass.
+SLR_FN void slr_depart(struct slri_resident_table *table, mb_word i)
+{
+    slr_turn_to(table, i);
+    if (slr_team.set.used == 0u || slr_team.set.left != 0u)
+        return;
+    slr_bring_states();
+    slr_bring_own();
+}
+
+// ---- looking -------------------------------------------------------------------------------------------------------
+
+// Which lanes show messages, beginning with the port whose turn it is, so that no port is always one too many.
+SLR_FN void slr_list_runs(const mb_word *S, const mb_word *P)
+{
+    mb_word turn = P[MBP_TURN];
+    slr_team.runs = 0u;
+    slr_team.more = 0u;
+    for (mb_word part = 0u; part < 2u; ++part) {
+        mb_word port = mb_next_port(S, P, part == 0u ? turn : 0u);
+        while (port < MB_MAX_PORTS && (part == 0u || port < turn)) {
+            if ((slr_team.shows[port & 31u] >> (port >> 5u) & 1u) != 0u) {
+                if (slr_team.runs == SLR_LANES) {
+                    slr_team.more = 1u;
+                    return;
+                }
+                slr_team.lane[slr_team.runs] = P[MBP_LANES] + port * SLR_SIZE(MB_LANE_STRIDE);
+                slr_team.from[slr_team.runs] = P[MBP_PORT(port) + MBQ_NEXT_IN];
+                slr_team.run[slr_team.runs] = 1u;
+                slr_team.runs += 1u;
+            }
+            port = mb_next_port(S, P, port + 1u);
+        }
+    }
+}
+
+// How many messages the i-th shows: a batch at most. Of a team that was idle it is taken to be one, so that the first
+// message does not wait for a look at those that are hardly there.
+SLR_FN void slr_measure_run(const mb_word *S, mb_word i)
+{
+    mb_word lane = slr_team.lane[i], from = slr_team.from[i];
+    SLR_EACH(l)
+        slr_team.full[l] = SLR_PEEK(S[mb_lane_slot(S, lane, from + l) + MB_SEQUENCE]) == from + l + 1u;
+    SLR_MEET();
+    SLR_FIRST {
+        mb_word run = 1u; // that was seen
+        while (run < SLR_LANES && slr_team.full[run] != 0u)
+            run += 1u;
+        slr_team.run[i] = run;
+    }
+    SLR_MEET();
+}
+
+// One look at all that the host changes: the words of the entry and of control, and the next slot of each lane. Then, of
+// lanes that show something, at how much, and behind that at their marks.
+SLR_CALLED void slr_look(struct slri_resident_table *table, const mb_word *S, const mb_word *P)
+{
+    struct slri_resident_entry *entry = slr_team.serving;
+    SLR_EACH(l) {
+        const mb_word *word = l == SLR_STOP ? &table->stop : l == SLR_HOLD ? &entry->hold : l == SLR_JUDGED ? &entry->judged
+                              : &S[l == SLR_CONTROL ? MB_CONTROL : MB_PORT_EPOCH];
+        mb_word shows = 0u;
+        if (l < SLR_WORDS)
+            slr_team.word[l] = SLR_PEEK(*word);
+        for (mb_word w = 0u; w < SLR_SIZE(MB_PORT_WORDS); ++w) {
+            mb_word port = w * 32u + l;
+            if ((P[MBP_SET(w)] >> l & 1u) != 0u) {
+                mb_word lane = P[MBP_LANES] + port * SLR_SIZE(MB_LANE_STRIDE), at = P[MBP_PORT(port) + MBQ_NEXT_IN];
+                shows |= (mb_word)(SLR_PEEK(S[mb_lane_slot(S, lane, at) + MB_SEQUENCE]) == at + 1u) << w;
+            }
+        }
+        slr_team.shows[l] = shows;
+    }
+    SLR_SEEN();
+    SLR_MEET();
+    SLR_FIRST {
+        slr_team.looked = 1u;
+        slr_list_runs(S, P);
+    }
+    SLR_MEET();
+    if (slr_team.runs == 0u)
+        return;
+    if (slr_team.busy != 0u) {
+        for (mb_word i = 0u; i < slr_team.runs; ++i)
+            slr_measure_run(S, i);
+        SLR_SEEN();
+    }
+    SLR_EACH(l)
+        if (l < slr_team.runs)
+            slr_team.mark[l] = SLR_PEEK(S[slr_team.lane[l] + MB_MIXED]); // behind the acquire: as new as the messages
+    SLR_MEET();
+}
+
+// ---- handling ------------------------------------------------------------------------------------------------------
+
+SLR_FN void slr_reset(void *state)
+{
+    const SLRI_ADDRESS *initial = (const SLRI_ADDRESS *)slr_team.set.initial_state;
     SLRI_ADDRESS *words = (SLRI_ADDRESS *)state;
-    for (SLRI_ADDRESS i = 0; state && i < (entry->state_bytes + 7) / 8; ++i) // strides are multiples of 16
+    for (SLRI_ADDRESS i = 0; state && i < (slr_team.set.state_bytes + 7) / 8; ++i) // strides are multiples of 16
         words[i] = initial ? initial[i] : 0;
 }
 
-SLR_FN void slr_fault(struct slri_resident_entry *entry, mb_word *S, mb_word *P, const struct slri_call *call, mb_word fault)
+SLR_FN void slr_note_fault(mb_word *S, const mb_word *P, mb_word k, const struct slri_call *call)
 {
     MB_STORE(P[MBP_OWNER] + MB_FAULT_FILE, call->fault_file);
     MB_STORE(P[MBP_OWNER] + MB_FAULT_LINE, call->fault_line);
     MB_STORE(P[MBP_OWNER] + MB_FAULT_INSTANCE, call->instance);
-    MB_STORE(P[MBP_OWNER] + MB_FAULT_KIND, fault);
-    slr_reset(entry, call->state);
+    MB_STORE(P[MBP_OWNER] + MB_FAULT_KIND, slr_team.fault[k]);
 }
 
-// Handles the batch, or what comes of it up to a fault that the host is to judge; gives how many messages that was.
-SLR_FN mb_word slr_handle(struct slri_resident_entry *entry, mb_word *S, mb_word *P, mb_word batch,
-                          struct slri_call *call, mb_word *judge)
+SLR_FN void slr_fill_call(struct slri_call *call, const mb_word *message, mb_word instance)
 {
-    call->bound = (const struct slri_bound *)entry->bound;
+    SLRI_ADDRESS mine = slr_team.set.shards > 1 ? instance / slr_team.set.shards : instance;
+    call->bound = (const struct slri_bound *)slr_team.set.bound;
     call->out = 0;
+    call->message = message;
+    call->instance = instance;
+    call->state = slr_team.set.states ? (void *)(slr_team.set.states + mine * slr_team.set.state_stride) : (void *)0;
     call->reply_base = 0;
     call->reply_at = 0;
-    call->reply_mask = S[MB_REPLY_MASK];
-    call->reply_stride = S[MB_REPLY_SLOT_WORDS] * 4;
+    call->reply_mask = SLR_SIZE(MB_REPLY_MASK);
+    call->reply_stride = SLR_SIZE(MB_REPLY_SLOT_WORDS) * 4u;
     call->reply_bytes = 0; // the handler knows
-    call->max_replies = S[MB_MAX_REPLIES];
-    for (mb_word k = 0; k < batch; ++k) {
+    call->max_replies = SLR_SIZE(MB_MAX_REPLIES);
+    call->replies = 0;
+    call->fuel = slr_team.set.fuel;
+    call->fault_file = 0;
+    call->fault_line = 0;
+}
+
+// A handler of blocks would be called here, by all lanes of all warps, a message at a time.
+SLR_FN void slr_call(mb_word k)
+{
+    struct slri_call *call = &slr_team.call[k];
+    slr_team.fault[k] = SLR_CALL(call);
+    if (slr_team.fault[k] != 0u)
+        slr_reset(call->state);
+}
+
+SLR_FN void slr_note_handled(mb_word *S, mb_word *P, mb_word k, const struct slri_call *call)
+{
+    mb_word faulted = slr_team.fault[k] != 0u;
+    if (faulted != 0u)
+        slr_note_fault(S, P, k, call);
+    mb_handled(S, P, k, faulted == 0u ? call->replies : call->max_replies ? 1u : 0u, faulted == 0u ? 0u : MB_FLAG_FAULT);
+}
+
+// The first lane alone, a message after the other, straight between the mailbox's slots: what does not fit, or what the
+// host is to judge. Gives how many it has handled: to the first fault that is judged.
+SLR_FN mb_word slr_handle_alone(mb_word *S, mb_word *P, mb_word batch)
+{
+    for (mb_word k = 0u; k < batch; ++k) {
         mb_word port = P[MBP_BATCH(k)], at = P[MBP_BATCH(k) + 1u];
-        call->message = &S[at + MB_PAYLOAD];
-        call->instance = S[at + MB_INSTANCE];
-        SLRI_ADDRESS mine = entry->shards > 1 ? call->instance / entry->shards : call->instance;
-        call->state = entry->states ? (void *)(entry->states + mine * entry->state_stride) : (void *)0;
-        if (call->max_replies != 0) {
+        struct slri_call *call = &slr_team.call[k];
+        slr_fill_call(call, &S[at + MB_PAYLOAD], S[at + MB_INSTANCE]);
+        if (call->max_replies != 0u) {
             call->reply_base = (unsigned char *)&S[mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), 0) + MB_PAYLOAD];
             call->reply_at = P[MBP_PORT(port) + MBQ_REPLIES];
         }
-        call->replies = 0;
-        call->fuel = entry->fuel;
-        call->fault_file = 0;
-        call->fault_line = 0;
-        mb_word fault = SLR_CALL(call);
-        if (fault != 0)
-            slr_fault(entry, S, P, call, fault);
-        mb_handled(S, P, k, fault == 0 ? call->replies : call->max_replies ? 1u : 0u, fault == 0 ? 0u : MB_FLAG_FAULT);
-        if (fault != 0 && entry->judges) {
-            *judge = 1;
-            return k + 1;
-        }
+        slr_call(k);
+        slr_note_handled(S, P, k, call);
+        if (slr_team.fault[k] != 0u && slr_team.set.judges != 0u)
+            return k + 1u;
     }
     return batch;
 }
 
-// One pass over one shard: whether there was something to do.
-SLR_FN mb_word slr_serve(struct slri_resident_entry *entry, struct slri_call *call)
+// Messages of one instance are handled in successive rounds.
+SLR_FN void slr_plan_rounds(mb_word batch)
 {
-    if (entry->used == 0 || entry->left != 0)
-        return 0;
-    mb_word hold = SLR_LOAD(entry->hold), was_held = entry->held;
-    if (hold != was_held)
-        SLR_STORE(entry->held, hold); // what it did with the shard, for the host
-    if ((hold & 1) != 0)
-        return hold != was_held;
-    mb_word faulted = entry->faulted;
-    if (faulted != SLR_LOAD(entry->judged))
-        return 1;
-    mb_word *S = (mb_word *)entry->shared, *P = (mb_word *)entry->own;
-    mb_word control = P[MBP_CONTROL], batch = mb_begin(S, P);
-    if (batch != 0) {
-        mb_word judge = 0, done = slr_handle(entry, S, P, batch, call, &judge);
+    SLR_EACH(l) {
+        mb_word round = 0u;
+        for (mb_word k = 0u; l < batch && k < l; ++k)
+            round += slr_team.instance[k] == slr_team.instance[l] ? 1u : 0u;
+        slr_team.round[l] = round;
+    }
+    SLR_MEET();
+    SLR_FIRST {
+        slr_team.rounds = 0u;
+        for (mb_word k = 0u; k < batch; ++k)
+            if (slr_team.round[k] >= slr_team.rounds)
+                slr_team.rounds = slr_team.round[k] + 1u;
+    }
+    SLR_MEET();
+}
+
+// Fetches the batch, a message a lane at the handlers; their replies are gathered beside them.
+SLR_FN void slr_prepare(mb_word *S, const mb_word *P, mb_word batch)
+{
+    mb_word words = SLR_SIZE(MB_SLOT_WORDS) - MB_PAYLOAD, room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
+    mb_word fits = words * batch <= SLR_ROOM ? 1u : 0u;
+    SLR_EACH(l) {
+        if (l < batch)
+            slr_team.instance[l] = S[P[MBP_BATCH(l) + 1u] + MB_INSTANCE];
+        for (mb_word i = l; fits != 0u && i < words * batch; i += SLR_LANES)
+            slr_team.message[i] = S[P[MBP_BATCH(i / words) + 1u] + MB_PAYLOAD + i % words];
+    }
+    SLR_MEET();
+    SLR_EACH(l)
+        if (l < batch) {
+            struct slri_call *call = &slr_team.call[l];
+            slr_fill_call(call, fits != 0u ? &slr_team.message[l * words] : &S[P[MBP_BATCH(l) + 1u] + MB_PAYLOAD],
+                          slr_team.instance[l]);
+            call->reply_base = (unsigned char *)&slr_team.reply[l * room];
+            call->reply_mask = 0xffffffffu;
+            call->reply_stride -= MB_PAYLOAD * 4u;
+        }
+    slr_plan_rounds(batch);
+}
+
+SLR_FN void slr_put_replies(mb_word *S, const mb_word *P, mb_word batch)
+{
+    mb_word slot = SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD, room = SLR_SIZE(MB_MAX_REPLIES) * slot;
+    mb_word words = slot - (SLR_SIZE(MB_STAMPED) != 0u ? 2u : 0u); // the stamp is there already
+    SLR_EACH(l)
+        for (mb_word i = l; i < room * batch; i += SLR_LANES) {
+            mb_word k = i / room, n = i % room / slot, word = i % slot;
+            if (n < slr_team.placed[k] && word < words) {
+                mb_word lane = mb_reply_lane(S, P[MBP_OWNER], P[MBP_BATCH(k)]);
+                mb_word reply = mb_reply_slot(S, lane, slr_team.to[k] + n);
+                S[reply + MB_PAYLOAD + word] = slr_team.reply[i];
+            }
+        }
+    SLR_MEET();
+}
+
+// Where its replies go, and how many.
+SLR_FN void slr_place_replies(mb_word *S, mb_word *P, mb_word k)
+{
+    mb_word q = MBP_PORT(P[MBP_BATCH(k)]);
+    slr_team.to[k] = P[q + MBQ_REPLIES];
+    slr_note_handled(S, P, k, &slr_team.call[k]);
+    slr_team.placed[k] = slr_team.fault[k] == 0u ? P[q + MBQ_REPLIES] - slr_team.to[k] : 0u;
+}
+
+SLR_FN void slr_handle_together(mb_word *S, mb_word *P, mb_word batch)
+{
+    slr_prepare(S, P, batch);
+    for (mb_word round = 0u; round < slr_team.rounds; ++round) {
+        SLR_EACH(l)
+            if (l < batch && slr_team.round[l] == round)
+                slr_call(l);
+        SLR_MEET();
+    }
+    SLR_FIRST
+        for (mb_word k = 0u; k < batch; ++k)
+            slr_place_replies(S, P, k);
+    SLR_MEET();
+    slr_put_replies(S, P, batch);
+}
+
+// Handles the batch and publishes it. The lanes' stores are in order by the first one's fence.
+SLR_CALLED void slr_handle(mb_word *S, mb_word *P, mb_word batch)
+{
+    SLR_FIRST {
+        mb_word room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
+        slr_team.together = slr_team.set.judges == 0u && room <= SLR_ROOM / batch ? 1u : 0u;
+    }
+    SLR_MEET();
+    slr_fetch_states();
+    if (slr_team.together != 0u)
+        slr_handle_together(S, P, batch);
+    SLR_FIRST {
+        mb_word done = slr_team.together != 0u ? batch : slr_handle_alone(S, P, batch);
         P[MBP_BATCH_COUNT] = done;
+        SLR_ORDER();
         mb_finish(S, P);
         if (done < batch)
             mb_keep_rest(S, P, done, batch);
-        if (judge != 0)
-            SLR_STORE(entry->faulted, faulted + 1);
-        return 1;
+        if (slr_team.set.judges != 0u && slr_team.fault[done - 1u] != 0u) {
+            slr_team.set.faulted += 1u;
+            SLR_STORE(slr_team.serving->faulted, slr_team.set.faulted);
+        }
     }
-    mb_word state = P[MBP_STATE];
-    if (state == MB_ENDED || state == MB_STOPPED) {
-        SLR_STORE(entry->left, 1u); // its last touch of the shard
-        return 1;
-    }
-    return P[MBP_CONTROL] != control;
+    SLR_MEET();
 }
+
+// ---- a pass --------------------------------------------------------------------------------------------------------
+
+enum { SLR_NOTHING, SLR_JUDGE, SLR_WAIT, SLR_OBEY_HOLD, SLR_PASS };
+
+SLR_FN mb_word slr_decide(const mb_word *P)
+{
+    mb_word control = slr_team.heard[slr_team.index][0], hold = slr_team.word[SLR_HOLD];
+    if (hold != slr_team.set.held)
+        return SLR_OBEY_HOLD;
+    if ((hold & 1u) != 0u)
+        return SLR_NOTHING;
+    if (slr_team.set.faulted != slr_team.word[SLR_JUDGED])
+        return SLR_JUDGE;
+    if (slr_team.unheard[slr_team.index] != 0u)
+        return SLR_WAIT;
+    return control + 1u != P[MBP_CONTROL] || (control & 3u) == MB_CLOSE || slr_team.runs != 0u || P[MBP_WAITING] != 0u ||
+                   P[MBP_BATCH_COUNT] != 0u || P[MBP_GONE_OPEN] != 0u
+               ? SLR_PASS
+               : SLR_NOTHING;
+}
+
+SLR_FN void slr_obey_hold(void)
+{
+    if ((slr_team.word[SLR_HOLD] & 1u) != 0u)
+        slr_bring_states();
+    SLR_FIRST {
+        slr_team.set.held = slr_team.word[SLR_HOLD];
+        SLR_STORE(slr_team.serving->held, slr_team.set.held); // what it did with the shard, for the host
+    }
+}
+
+// Answers are the mailbox's; before one the states are where the host looks for them.
+SLR_CALLED void slr_pass(mb_word *S, mb_word *P)
+{
+    mb_word closes = (slr_team.heard[slr_team.index][0] & 3u) == MB_CLOSE ? 1u : 0u;
+    if (slr_team.heard[slr_team.index][0] + 1u != P[MBP_CONTROL])
+        slr_bring_states();
+    SLR_FIRST {
+        mb_word control = P[MBP_CONTROL];
+        slr_team.waited = P[MBP_WAITING];
+        slr_team.batch = mb_begin(S, P);
+        slr_team.busy = slr_team.batch != 0u ? 1u : 0u;
+        slr_team.worked |= slr_team.batch != 0u || P[MBP_CONTROL] != control ? 1u : 0u;
+    }
+    SLR_MEET();
+    mb_word batch = slr_team.batch, state = P[MBP_STATE];
+    if (batch != 0u || P[MBP_WAITING] != slr_team.waited)
+        slr_note_batch(P, batch);
+    if (batch != 0u) {
+        slr_handle(S, P, batch);
+        return;
+    }
+    if (closes != 0u)
+        slr_bring_states();
+    if (state == MB_ENDED || state == MB_STOPPED) {
+        slr_bring_own();
+        SLR_FIRST {
+            slr_team.worked = 1u;
+            slr_team.set.left = 1u;
+            SLR_STORE(slr_team.serving->left, 1u); // its last touch of the shard
+        }
+    }
+}
+
+SLR_FN void slr_serve(struct slri_resident_table *table, mb_word i)
+{
+    slr_turn_to(table, i);
+    if (slr_team.set.used == 0u || slr_team.set.left != 0u)
+        return;
+    mb_word *S = slr_words(slr_team.set.shared), *P = slr_words(slr_team.set.own);
+    SLR_FIRST {
+        if (slr_team.heard[i][1] != P[MBP_EPOCH]) // before the look, so that it finds all ports' lanes
+            mb_reread_ports(S, P, slr_team.heard[i][1]);
+    }
+    SLR_MEET();
+    slr_look(table, S, P);
+    SLR_FIRST slr_team.act = slr_decide(P);
+    SLR_MEET();
+    mb_word act = slr_team.act;
+    if (act == SLR_OBEY_HOLD)
+        slr_obey_hold();
+    if (act == SLR_PASS)
+        slr_pass(S, P);
+    SLR_MEET();
+    SLR_FIRST {
+        slr_team.worked |= act != SLR_NOTHING && act != SLR_PASS ? 1u : 0u;
+        // A judgement may be a command: it is in what the next look finds, and the pass behind that one hears it.
+        slr_team.unheard[i] = act == SLR_JUDGE ? 2u : act == SLR_WAIT ? slr_team.unheard[i] - 1u : slr_team.unheard[i];
+        slr_team.heard[i][0] = slr_team.word[SLR_CONTROL];
+        slr_team.heard[i][1] = slr_team.word[SLR_EPOCH];
+    }
+}
+
+// ---- the launch ----------------------------------------------------------------------------------------------------
 
 SLR_FN mb_word slr_count(mb_word *word, mb_word more)
 {
@@ -129,20 +505,42 @@ SLR_FN mb_word slr_note_idle(mb_word worked, mb_word idle, mb_word most_idle)
     return idle < most_idle ? idle + 1 : idle;
 }
 
-SLR_KERNEL slr_stay(struct slri_resident_table *table)
+SLR_FN void slr_end(struct slri_resident_table *table, mb_word launch)
 {
-    SLR_SHARED struct slri_call call; // not of the thread: a handler counts its replies by an atomic operation
-    mb_word launch = table->launch, most_idle = table->most_idle, idle = 0;
-    while (SLR_LOAD(table->stop) != launch && SLR_LOAD(SLR_BLOCKS->ending) == 0) {
-        mb_word worked = 0;
-        for (mb_word i = blockIdx.x; i < table->entries; i += gridDim.x)
-            worked |= slr_serve(&table->entry[i], &call);
-        idle = slr_note_idle(worked, idle, most_idle);
-    }
+    SLR_ORDER(); // what all lanes brought home
     if (slr_count(&SLR_BLOCKS->ended, 1u) != gridDim.x)
         return;
     SLR_STORE(SLR_BLOCKS->idle, 0u);
     SLR_STORE(SLR_BLOCKS->ended, 0u);
     SLR_STORE(SLR_BLOCKS->ending, 0u);
     SLR_STORE(table->gone, launch);
+}
+
+SLR_KERNEL slr_stay(struct slri_resident_table *table)
+{
+    mb_word launch = table->launch, most_idle = table->most_idle, entries = table->entries, idle = 0u;
+    SLR_FIRST slr_team.serving = 0;
+    for (mb_word i = blockIdx.x; i < entries; i += gridDim.x)
+        slr_arrive(table, i);
+    do {
+        SLR_MEET();
+        SLR_FIRST {
+            slr_team.worked = 0u;
+            slr_team.looked = 0u;
+        }
+        for (mb_word i = blockIdx.x; i < entries; i += gridDim.x)
+            slr_serve(table, i);
+        SLR_MEET();
+        SLR_FIRST {
+            if (slr_team.looked == 0u) // no entry has a shard any more
+                slr_team.word[SLR_STOP] = SLR_PEEK(table->stop);
+            idle = slr_note_idle(slr_team.worked, idle, most_idle);
+            slr_team.act = slr_team.word[SLR_STOP] != launch && SLR_LOAD(SLR_BLOCKS->ending) == 0u ? 1u : 0u;
+        }
+        SLR_MEET();
+    } while (slr_team.act != 0u);
+    for (mb_word i = blockIdx.x; i < entries; i += gridDim.x)
+        slr_depart(table, i);
+    SLR_MEET();
+    SLR_FIRST slr_end(table, launch);
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// An owner's words at home, when those near the group that worked on them are lost with it. The group has written them
+// here when it took a batch, before it handled it; what it has done since shows in the mailbox: counts, the sequences
+// of replies and letters.
+#include "device/resident.h"
+
+// How many of the batch are done with: their counts are published, and all replies that go with them.
+static uint32_t count_done(const uint32_t *S, const uint32_t *P)
+{
+    uint32_t owner = P[MBP_OWNER];
+    // Relaxed: the group is gone, and who says so has acquired what it did, or nobody ever will.
+    uint32_t done = MB_LOAD(owner + MB_HANDLED) + MB_LOAD(owner + MB_FAULTED) - P[MBP_HANDLED] - P[MBP_FAULTED];
+    return done < P[MBP_BATCH_COUNT] ? done : P[MBP_BATCH_COUNT];
+}
+
+static void free_node(uint32_t *S, uint32_t *P, uint32_t k)
+{
+    uint32_t node = P[MBP_BATCH(k) + 2];
+    if (node == 0)
+        return;
+    S[P[MBP_BATCH(k) + 1]] = P[MBP_FREE];
+    P[MBP_FREE] = node;
+}
+
+// The replies that are out. Those of a batch are published last to first, so they are all there, or the first is not.
+static void find_replies(const uint32_t *S, uint32_t *P, uint32_t port)
+{
+    uint32_t q = MBP_PORT(port), lane = mb_reply_lane(S, P[MBP_OWNER], port), at = P[q + MBQ_PUBLISHED];
+    while (S[MB_MAX_REPLIES] != 0 && MB_LOAD(mb_reply_slot(S, lane, at) + MB_SEQUENCE) == at + 1)
+        ++at;
+    P[q + MBQ_REPLIES] = P[q + MBQ_PUBLISHED] = at;
+    P[q + MBQ_RESERVED] = 0;
+}
+
+static void find_letters(const uint32_t *S, uint32_t *P)
+{
+    uint32_t owner = P[MBP_OWNER];
+    while (S[MB_LETTERS] != 0 && MB_LOAD(mb_letter_slot(S, owner, P[MBP_LETTERS]) + MB_SEQUENCE) == P[MBP_LETTERS] + 1)
+        ++P[MBP_LETTERS];
+    P[MBP_LETTERS_LOST] = MB_LOAD(owner + MB_LETTERS_LOST);
+}
+
+void slri_resident_recover(struct slri_shard *shard)
+{
+    uint32_t *S = shard->shared, *P = shard->own, owner = P[MBP_OWNER];
+    uint32_t batch = P[MBP_BATCH_COUNT], done = count_done(S, P);
+    for (uint32_t port = 0; MBP_WORDS(port + 1) <= shard->own_words; ++port)
+        find_replies(S, P, port);
+    find_letters(S, P);
+    for (uint32_t k = 0; k < done; ++k)
+        free_node(S, P, k);
+    for (uint32_t word = 0; word < (batch - done) * 4; ++word)
+        P[MBP_BATCH(0) + word] = P[MBP_BATCH(done) + word];
+    P[MBP_BATCH_COUNT] = batch - done;
+    P[MBP_HANDLED] = MB_LOAD(owner + MB_HANDLED);
+    P[MBP_FAULTED] = MB_LOAD(owner + MB_FAULTED);
+    P[MBP_REPLIED] = MB_LOAD(owner + MB_REPLIED);
+}

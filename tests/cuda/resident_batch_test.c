@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lanes of a block that stays handle together: order, replies and faults are those of a message at a time. And
+// what of it the host finds when the device is lost.
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cuda/fake_driver.h"
+
+#include "ring/ring.h"
+#include "ring/ring_test.h"
+
+#include <string.h>
+
+// Up to three replies a message; a value of 6 modulo 7 faults behind them.
+static const char source[] = "struct message { unsigned value, port; };\n"
+                             "struct tally { unsigned handled, sum; };\n"
+                             "__ring__ void answers(struct tally *self, const struct message *in)\n"
+                             "{\n"
+                             "    self->handled += 1u;\n"
+                             "    self->sum = self->sum * 31u + in->value;\n"
+                             "    for (unsigned i = 0; i < in->value % 4u; ++i) {\n"
+                             "        struct message out = {in->value * 4u + i, self->sum};\n"
+                             "        ring_reply(&out);\n"
+                             "    }\n"
+                             "    self->handled /= in->value % 7u == 6u ? 0u : 1u;\n"
+                             "}\n"
+                             "struct page { unsigned word[300]; };\n"
+                             "__ring__ void echo(const struct page *in) { ring_reply(in); }\n"
+                             "__ring__ void digest(const struct page *in)\n"
+                             "{\n"
+                             "    struct message out = {0, in->word[0]};\n"
+                             "    for (unsigned i = 0; i < 300; ++i) out.value = out.value * 31u + in->word[i];\n"
+                             "    ring_reply(&out);\n"
+                             "}\n";
+
+struct bench {
+    slr_device *device;
+    slr_program *program;
+    slr_ring *ring;
+};
+
+static slr_ring_desc describe(struct bench *b, const char *handler, uint32_t instances)
+{
+    reset();
+    must(slr_device_open("cuda:0?ring=persistent", NULL, &b->device));
+    must(slr_program_from_text(b->device, "batch.cu", source, NULL, &b->program));
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = desc.handler = handler;
+    desc.program = b->program;
+    desc.instances = instances;
+    desc.queue_size = 1024;
+    desc.max_ports = 4;
+    return desc;
+}
+
+static void end(struct bench *b)
+{
+    slr_ring_destroy(b->ring);
+    slr_program_destroy(b->program);
+    slr_device_close(b->device);
+    nothing_is_left("batch");
+}
+
+// ---- together ------------------------------------------------------------------------------------------------------
+
+enum { INSTANCES = 32, PORTS = 2, MESSAGES = 600 };
+
+// Half of a shard's instances are one port's: each block has messages of both.
+static uint32_t port_of(uint32_t instance)
+{
+    return instance / 8 % PORTS;
+}
+
+static uint32_t instance_of(uint32_t i)
+{
+    return i * i % INSTANCES; // some often, some never
+}
+
+struct tally {
+    uint32_t sum, sent[MESSAGES], count, seen, left; // `seen`: replies come of the message; `left`: so many more
+};
+
+// The next reply of an instance is the next that a message at a time would have given.
+static void check_reply(struct tally *t, const slr_reply *reply, const struct message *is)
+{
+    while (t->left == 0) {
+        uint32_t value = t->sent[t->seen++];
+        assert_true(t->seen <= t->count);
+        bool faults = value % 7 == 6;
+        t->sum = t->sum * 31 + value;
+        t->left = faults ? 1 : value % 4;
+    }
+    uint32_t value = t->sent[t->seen - 1];
+    if (value % 7 == 6) {
+        assert_int_equal(reply->status, SLR_HANDLER_FAULT);
+        t->sum = 0;
+    } else {
+        assert_int_equal(reply->status, SLR_OK);
+        assert_int_equal(is->value, value * 4 + value % 4 - t->left);
+        assert_int_equal(is->port, t->sum);
+    }
+    --t->left;
+}
+
+static void batches_are_handled_as_one_message_at_a_time(void **state)
+{
+    (void)state;
+    struct bench b = {0};
+    slr_ring_desc desc = describe(&b, "answers", INSTANCES);
+    desc.max_replies = 3;
+    b.ring = start_ring(b.device, &desc);
+    slr_port *port[PORTS] = {open_port(b.device), open_port(b.device)};
+    static struct tally tally[INSTANCES];
+    memset(tally, 0, sizeof tally);
+    uint32_t replies[PORTS] = {0}, faults = 0;
+    must(slr_ring_deactivate(b.ring, LONG)); // so that they are taken as batches
+    for (uint32_t i = 0; i < MESSAGES; ++i) {
+        struct tally *t = &tally[instance_of(i)];
+        must(send_value(port[port_of(instance_of(i))], address_of(b.ring, instance_of(i)), i, LONG));
+        t->sent[t->count++] = i;
+        faults += i % 7 == 6;
+        replies[port_of(instance_of(i))] += i % 7 == 6 ? 1 : i % 4;
+    }
+    must(slr_ring_reactivate(b.ring, LONG));
+    for (uint32_t p = 0; p < PORTS; ++p)
+        for (uint32_t n = 0; n < replies[p]; ++n) {
+            slr_reply reply;
+            struct message message = {0};
+            must(slr_receive(port[p], &reply, &message, sizeof message, LONG));
+            check_reply(&tally[reply.from.instance], &reply, &message);
+        }
+    slr_ring_stats stats;
+    must(slr_ring_terminate(b.ring, LONG, NULL, NULL, &stats));
+    assert_int_equal(stats.handled, MESSAGES - faults);
+    assert_int_equal(stats.faulted, faults);
+    assert_int_equal(stats.replied, replies[0] + replies[1]);
+    for (uint32_t p = 0; p < PORTS; ++p)
+        slr_port_close(port[p]);
+    end(&b);
+}
+
+// Pages of which a batch does not fit beside the lanes; nor do their replies, where they are pages.
+static void use_pages(const char *handler, bool whole)
+{
+    struct bench b = {0};
+    slr_ring_desc desc = describe(&b, handler, 1);
+    b.ring = start_ring(b.device, &desc);
+    slr_port *port = open_port(b.device);
+    static uint32_t page[300], back[300];
+    must(slr_ring_deactivate(b.ring, LONG));
+    for (uint32_t i = 0; i < 100; ++i) {
+        for (uint32_t k = 0; k < 300; ++k)
+            page[k] = i * 1000 + k;
+        must(slr_send(port, address_of(b.ring, 0), page, sizeof page, LONG));
+    }
+    must(slr_ring_reactivate(b.ring, LONG));
+    for (uint32_t i = 0; i < 100; ++i) {
+        slr_reply reply;
+        uint32_t digest = 0;
+        must(slr_receive(port, &reply, back, sizeof back, LONG));
+        for (uint32_t k = 0; k < 300; ++k) {
+            assert_true(!whole || back[k] == i * 1000 + k);
+            digest = digest * 31 + i * 1000 + k;
+        }
+        assert_true(whole || (back[0] == digest && back[1] == i * 1000));
+    }
+    slr_port_close(port);
+    end(&b);
+}
+
+static void messages_and_replies_that_do_not_fit_are_handled_where_they_lie(void **state)
+{
+    (void)state;
+    use_pages("echo", true);
+    use_pages("digest", false);
+}
+
+// ---- a device that is lost -----------------------------------------------------------------------------------------
+
+static void count_one(void *user, const slr_undelivered *undelivered)
+{
+    (void)undelivered;
+    ++*(uint32_t *)user;
+}
+
+// Its owner has taken all of them into its pending set, and has no room for more replies.
+static void lost_device_gives_back_what_waits_in_the_pending_set(void **state)
+{
+    (void)state;
+    enum { SENT = 500 };
+    struct bench b = {0};
+    slr_ring_desc desc = describe(&b, "answers", 1);
+    desc.max_replies = 3;
+    desc.queue_size = 512;
+    b.ring = start_ring(b.device, &desc);
+    slr_port *port = open_port(b.device);
+    uint32_t accepted = 0;
+    for (; accepted < SENT; ++accepted)
+        must(send_at(port, address_of(b.ring, 0), accepted, accepted % 5));
+    uint64_t deadline_ns = slri_deadline_after(LONG);
+    while (stats_of(b.ring).replied < 300 && !slri_passed(deadline_ns)) // then the reply lane soon is full
+        slri_sleep_ns(1000000);
+    slr_stream *stream;
+    slr_buffer *buffer;
+    must(slr_stream_default(b.device, &stream));
+    must(slr_buffer_create(b.device, 64, &buffer));
+    __atomic_store_n(&fake->fault_at, __atomic_load_n(&fake->commands, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+    slr_stream_fill(stream, buffer, 0, 64, "a", 1, NULL);
+    gives(slr_stream_finish(stream, LONG), DEVICE_LOST);
+    accepted += send_at(port, address_of(b.ring, 0), 1, 1) == SLR_OK; // who sleeps finds the loss
+    must(slr_ring_wait(b.ring, SLR_RING_IN_FAILURE, LONG));
+    slr_ring_stats stats = stats_of(b.ring);
+    check_sum(&stats);
+    assert_int_equal(stats.accepted, accepted);
+    assert_true(stats.in_doubt <= MB_BATCH);
+    assert_true(stats.pending > 0);
+    uint32_t undelivered = 0;
+    must(slr_ring_terminate(b.ring, LONG, count_one, &undelivered, &stats));
+    check_sum(&stats);
+    assert_int_equal(stats.undelivered, undelivered);
+    assert_int_equal(stats.handled + stats.faulted + stats.in_doubt + undelivered, accepted);
+    slr_port_close(port);
+    slr_buffer_destroy(buffer);
+    end(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(batches_are_handled_as_one_message_at_a_time, load_fake),
+        cmocka_unit_test(messages_and_replies_that_do_not_fit_are_handled_where_they_lie),
+        cmocka_unit_test(lost_device_gives_back_what_waits_in_the_pending_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop that NVRTC gets, as C. The real thing is C++ with CUDA's words; these are theirs here.
+#include "fake_cuda_stay.h"
+
+#include "abi/handler.h"
+#include "abi/subset.h"
+#include "device/resident_layout.h"
+#include "kernel/interpreter.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_BLOCKS 64
+
+struct slr_blocks {
+    uint32_t idle, ended, ending;
+};
+
+struct block {
+    struct fake_cuda_stay *stay;
+    struct slri_interp_thread *thread;
+    uint32_t number;
+    jmp_buf dies;
+};
+
+struct fake_cuda_stay {
+    struct slr_blocks blocks;
+    const char *text;
+    uint32_t *running[2];
+    uint32_t grid, live, killed; // the last two: atomic
+    void *table;
+    struct block block[MOST_BLOCKS];
+    pthread_t thread[MOST_BLOCKS];
+};
+
+static __thread struct block *block;
+
+uint32_t fake_users_line(const char *text, uint32_t line)
+{
+    uint32_t is = 0;
+    for (; line != 0 && *text; --line) {
+        unsigned said;
+        is = sscanf(text, "#line %u", &said) == 1 ? said - 1 : is + 1;
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return is;
+}
+
+// Where it faults is told as it lies in the text that was read again; the user's source is one file here.
+static uint32_t handle(struct slri_call *call)
+{
+    uint32_t fault = slri_interp_handler(block->thread, call);
+    call->fault_file = 0;
+    call->fault_line = fake_users_line(block->stay->text, call->fault_line);
+    return fault;
+}
+
+// Where lanes meet, a block may die.
+static void meet(void)
+{
+    if (__atomic_load_n(&block->stay->killed, __ATOMIC_RELAXED))
+        longjmp(block->dies, 1);
+}
+
+#define SLR_KERNEL static void
+#define SLR_FN static
+#define SLR_CALLED static
+#define SLR_TEAM static __thread
+#define SLR_BLOCKS (&block->stay->blocks)
+#define SLR_CALL(call) handle(call)
+#define SLR_EACH(l) for (mb_word l = 0; l < SLR_LANES; ++l)
+#define SLR_FIRST if (true)
+#define SLR_MEET() meet()
+// Sanitizers know no fences: the words themselves acquire and release.
+#define SLR_PEEK(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
+#define SLR_SEEN() (void)0
+#define SLR_ORDER() (void)0
+#define SLR_TELL(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELEASE)
+#define blockIdx ((struct { uint32_t x; }){block->number})
+#define gridDim ((struct { uint32_t x; }){block->stay->grid})
+#define SLR_IDLE_LOOKS 2u
+#define __nanosleep(ns) sched_yield() // a thread a block, and few cores
+#include "backend/cuda/device/cu_team.h"
+
+#include "abi/mailbox.h"
+
+#include "backend/cuda/device/cu_resident.h"
+#undef blockIdx
+#undef gridDim
+
+static void *run_block(void *arg)
+{
+    block = arg;
+    struct fake_cuda_stay *stay = block->stay;
+    if (setjmp(block->dies) == 0)
+        slr_stay(stay->table);
+    // Release: all that it did, for who finds that it has gone.
+    if (__atomic_sub_fetch(&stay->live, 1, __ATOMIC_ACQ_REL) == 0)
+        for (int i = 0; i < 2; ++i)
+            __atomic_fetch_sub(stay->running[i], 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+struct fake_cuda_stay *fake_cuda_stay_begin(struct slri_interp *interp, uint32_t handler, const char *text,
+                                            uint32_t grid, void *table, uint32_t *const running[2])
+{
+    struct fake_cuda_stay *stay = calloc(1, sizeof *stay);
+    if (!stay || grid > MOST_BLOCKS)
+        abort();
+    stay->text = text;
+    stay->grid = stay->live = grid;
+    stay->table = table;
+    for (int i = 0; i < 2; ++i) {
+        stay->running[i] = running[i];
+        __atomic_fetch_add(running[i], 1, __ATOMIC_RELAXED);
+    }
+    for (uint32_t i = 0; i < grid; ++i) {
+        stay->block[i].stay = stay;
+        stay->block[i].number = i;
+        if (slri_interp_thread_create(interp, handler, &stay->block[i].thread) != SLR_OK ||
+            pthread_create(&stay->thread[i], NULL, run_block, &stay->block[i]) != 0)
+            abort();
+    }
+    return stay;
+}
+
+bool fake_cuda_stays(const struct fake_cuda_stay *stay)
+{
+    return __atomic_load_n(&stay->live, __ATOMIC_ACQUIRE) != 0;
+}
+
+void fake_cuda_stay_end(struct fake_cuda_stay *stay, bool by_force)
+{
+    if (by_force)
+        __atomic_store_n(&stay->killed, 1, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < stay->grid; ++i) {
+        pthread_join(stay->thread[i], NULL);
+        slri_interp_thread_destroy(stay->block[i].thread);
+    }
+    free(stay);
+}

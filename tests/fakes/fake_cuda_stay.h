@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fake's kernels that stay: a thread a block, whose lanes are a loop.
+#ifndef TESTS_FAKES_FAKE_CUDA_STAY_H
+#define TESTS_FAKES_FAKE_CUDA_STAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct slri_interp;
+struct fake_cuda_stay;
+
+// A launch: `handler` is an entry of the module that `interp` runs, and `text` what that was read from. `running`:
+// atomic counts of launches that run.
+struct fake_cuda_stay *fake_cuda_stay_begin(struct slri_interp *interp, uint32_t handler, const char *text,
+                                            uint32_t grid, void *table, uint32_t *const running[2]);
+bool fake_cuda_stays(const struct fake_cuda_stay *stay);
+// Waits for its end, and frees it. By force, it dies where it stands, as when a context goes.
+void fake_cuda_stay_end(struct fake_cuda_stay *stay, bool by_force);
+
+uint32_t fake_users_line(const char *text, uint32_t line); // that a line of emitted text came from
+
+#endif
