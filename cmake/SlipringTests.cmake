@@ -239,12 +239,13 @@ if(TARGET slipring_cts)
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
 endif()
 
-# Ring kernels on OpenCL, where a driver is installed. Not the kernels of the suite: minutes of its compiler.
+# Ring kernels on OpenCL, where a driver is installed, whose compiler may take seconds for one. Not the kernels of the
+# suite: minutes of it.
 file(GLOB opencl_drivers /etc/OpenCL/vendors/*.icd)
 if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
-    slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent
+    slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent --timeout 30
         --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
-    slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch
+    slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch --timeout 30
         --device opencl:0?memory=plain&ring=relaunch
         --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
 endif()

@@ -60,7 +60,7 @@ slr_ring *cts_ring_launched(cts *c, const char *handler, slr_ring_desc *desc)
 slr_ring *cts_ring(cts *c, const char *handler, slr_ring_desc *desc)
 {
     slr_ring *made = cts_ring_launched(c, handler, desc);
-    CTS_OK(c, slr_ring_activate(made, CTS_LONG));
+    CTS_OK(c, slr_ring_activate(made, CTS_COMPILED));
     return made;
 }
 

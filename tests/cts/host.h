@@ -7,6 +7,7 @@
 
 /// How long a host case waits for anything: long, because only what is broken takes it.
 #define CTS_LONG (5 * CTS_SECOND)
+#define CTS_COMPILED (25 * CTS_SECOND) // the first ring kernel of a handler waits for the device's compiler
 
 /// The program of a section of kernels/host.cu.
 slr_program *cts_program(cts *c, const char *section);

@@ -42,7 +42,6 @@ const cts_known cts_known_list[] = {
     {"opencl/*", "faults/a_failed_stream_recovers", CTS_MUST_FAIL, UNCHECKED},
     {"opencl/*", "launch/what_a_kernel_prints_is_told", CTS_MUST_FAIL, "printf goes to the process's own output"},
     {"opencl/*", "memory/a_slice_is_a_part_of_the_whole", CTS_MAY_REFUSE, "without SVM a slice is a part of a memory object, at the device's alignment"},
-    {"opencl/*/persistent", "blocks/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "routes/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "overflow/drop_*", CTS_MUST_REFUSE, NEEDS_HOST},

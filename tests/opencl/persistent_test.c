@@ -19,7 +19,18 @@ static const char source[] =
     "    struct message out = {in->value + table[in->value % 4u] + add, self->one};\n"
     "    ring_reply(&out);\n"
     "}\n"
-    "__ring_block__ void __launch_bounds__(32) block(struct count *self, const struct message *in) { }\n"
+    // A block of 48: the sum of what its threads make of the value, told by the last one, which faults at 13.
+    "__ring_block__ void __launch_bounds__(48) block(struct count *self, const struct message *in)\n"
+    "{\n"
+    "    __shared__ unsigned sum;\n"
+    "    atomicAdd(&sum, in->value + threadIdx.x);\n"
+    "    __syncthreads();\n"
+    "    if (threadIdx.x == 0) self->one += 1;\n"
+    "    __syncthreads();\n"
+    "    if (threadIdx.x < 47) return;\n"
+    "    struct message out = {sum / (in->value - 13u ? 1u : 0u), self->one};\n"
+    "    ring_reply(&out);\n"
+    "}\n"
     "__global__ void add_one(unsigned *to) { to[threadIdx.x] += 1u; }\n";
 
 struct bench { // a device, the program, its bindings
@@ -139,6 +150,49 @@ static void messages_of_an_instance_are_handled_in_order_each_once(void **state)
 }
 
 // More of them than groups: some groups serve several, and each is launched again when it gets one more.
+static void a_block_handles_message_after_message(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 300, INSTANCES = 3 };
+    slr_ring_desc desc = describe("block", INSTANCES);
+    desc.handler = "block";
+    desc.binding_count = 0;
+    desc.queue_size = 2 * MESSAGES;
+    slr_device_info info;
+    must(slr_device_get_info(bench.device, &info));
+    if (strncmp(info.name, "cuda", 4) == 0) {
+        slr_ring *ring;
+        refuses(slr_ring_create(bench.device, &desc, &ring), UNSUPPORTED, "a block of threads handles each message");
+        return;
+    }
+    slr_ring *ring = start_ring(bench.device, &desc);
+    assert_int_equal(stats_of(ring).mode, SLR_RING_PERSISTENT);
+    slr_port *port = open_port(bench.device);
+    uint32_t faulted = 0, count[INSTANCES] = {0}, next[INSTANCES];
+    for (uint32_t i = 0; i < MESSAGES; ++i)
+        must(send_value(port, address_of(ring, i % INSTANCES), i % 50, LONG));
+    for (uint32_t i = 0; i < INSTANCES; ++i)
+        next[i] = i;
+    for (uint32_t i = 0; i < MESSAGES; ++i) {
+        struct message reply;
+        slr_reply head;
+        must(slr_receive(port, &head, &reply, sizeof reply, LONG));
+        uint32_t instance = head.from.instance, value = next[instance] % 50;
+        next[instance] += INSTANCES;
+        assert_int_equal(head.status, value == 13 ? SLR_HANDLER_FAULT : SLR_OK);
+        count[instance] = value == 13 ? 0 : count[instance] + 1;
+        faulted += value == 13;
+        if (value == 13)
+            continue;
+        assert_int_equal(reply.value, 48 * value + 47 * 48 / 2);
+        assert_int_equal(reply.port, count[instance]);
+    }
+    slr_ring_stats stats = stats_of(ring);
+    assert_non_null(strstr(stats.last_fault, "division by zero"));
+    slr_port_close(port);
+    end(ring, MESSAGES - faulted, faulted);
+}
+
 static void ring_kernels_of_one_handler_share_groups(void **state)
 {
     (void)state;
@@ -379,10 +433,6 @@ static void what_needs_the_host_is_refused_with_the_reason(void **state)
     desc.handler_timeout_ns = 0;
     desc.overflow = SLR_OVERFLOW_DROP_OLDEST;
     refuses(slr_ring_create(bench.device, &desc, &ring), UNSUPPORTED, "its overflow policy drops messages");
-    desc = describe("refused", 1);
-    desc.binding_count = 0;
-    desc.handler = "block";
-    refuses(slr_ring_create(bench.device, &desc, &ring), UNSUPPORTED, "a block of threads handles each message");
     slr_ring_desc from = describe("from", 1), to = describe("to", 1);
     slr_ring *first = launch_ring(bench.device, &from), *second = launch_ring(bench.device, &to);
     slr_route_desc route = SLR_ROUTE_DESC_INIT;
@@ -394,6 +444,7 @@ static void what_needs_the_host_is_refused_with_the_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_handles_message_after_message), // first: the others' handler keeps all groups
         cmocka_unit_test(messages_of_an_instance_are_handled_in_order_each_once),
         cmocka_unit_test(ring_kernels_of_one_handler_share_groups),
         cmocka_unit_test(idle_group_ends_and_the_next_message_starts_it_again),

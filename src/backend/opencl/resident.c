@@ -37,6 +37,13 @@ struct slri_cl_staying {
 
 // ---- building ------------------------------------------------------------------------------------------------------
 
+// Of a block's handler as many as it has threads. No more groups stay than the probe saw of one work-item, at most one
+// a compute unit (probe.c): there a larger one finds room, too.
+static size_t work_items(const struct slri_entry *entry)
+{
+    return entry->kind == SLRI_ENTRY_BLOCK ? entry->max_threads : 1;
+}
+
 static void put_text(const struct slri_cl_staying *staying, slri_text *out)
 {
     slri_text_printf(out,
@@ -44,13 +51,15 @@ static void put_text(const struct slri_cl_staying *staying, slri_text *out)
                      "#define SLR_HANDLER " SLRI_ENTRY_SYMBOL_PREFIX "%s\n"
                      "#define SLR_BINDINGS %u\n"
                      "#define SLR_SHARED_BYTES %llu\n"
+                     "#define SLR_GROUP %zu\n%s"
                      "#define SLRI_WORD uint\n"
                      "#define SLRI_ADDRESS ulong\n"
                      "#define MB_ARENA __global uint\n"
                      "#define __device__ static inline\n"
                      "#define __clz(x) clz(x)\n",
                      staying->entry->name, staying->entry->bindings,
-                     (unsigned long long)slri_opencl_shared_bytes(staying->entry));
+                     (unsigned long long)slri_opencl_shared_bytes(staying->entry), work_items(staying->entry),
+                     staying->entry->kind == SLRI_ENTRY_BLOCK ? "#define SLR_BLOCK\n" : "");
     slri_text_puts(out, slri_embedded_cl_words_h);
     slri_text_puts(out, slri_embedded_resident_layout_h);
     slri_mailbox_text(out);
@@ -104,7 +113,7 @@ static slr_status launch_with(struct group *group, const struct slri_resident_ta
 {
     const struct slri_cl *cl = group->opencl->cl;
     const char *name = group->opencl->name;
-    const size_t one = 1;
+    const size_t size = work_items(group->base.handler);
     if (group->event)
         cl->ReleaseEvent(group->event);
     group->event = NULL;
@@ -116,7 +125,7 @@ static slr_status launch_with(struct group *group, const struct slri_resident_ta
         error = cl->SetKernelArgSVMPointer(group->kernel, 1, group->dump);
     if (error != SLRI_CL_SUCCESS)
         return slri_cl_failed(name, "SetKernelArgSVMPointer", error);
-    error = cl->EnqueueNDRangeKernel(group->queue, group->kernel, 1, NULL, &one, &one, 0, NULL, &group->event);
+    error = cl->EnqueueNDRangeKernel(group->queue, group->kernel, 1, NULL, &size, &size, 0, NULL, &group->event);
     if (error != SLRI_CL_SUCCESS)
         return slri_cl_failed(name, "EnqueueNDRangeKernel", error);
     error = cl->Flush(group->queue);

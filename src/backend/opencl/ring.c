@@ -17,10 +17,11 @@ static const char *persistent_reason(struct slri_opencl *opencl, const struct sl
 {
     return facts->needs_host                          ? facts->needs_host
            : opencl->ring_mode == SLR_RING_RELAUNCHED ? "ring=relaunch was asked for"
-           : facts->entry->kind == SLRI_ENTRY_BLOCK   ? "a block of threads handles each message"
-           : opencl->memory != SLRI_CL_FINE           ? "the device's buffers are not in fine-grained shared memory"
-           : slri_cl_groups_that_stay(opencl) == 0    ? "no kernel can stay on the device beside others"
-                                                      : NULL;
+           : facts->entry->max_threads > opencl->facts.most_group
+               ? "its block has more threads than a group of the device"
+           : opencl->memory != SLRI_CL_FINE        ? "the device's buffers are not in fine-grained shared memory"
+           : slri_cl_groups_that_stay(opencl) == 0 ? "no kernel can stay on the device beside others"
+                                                   : NULL;
 }
 
 // So that several ring kernels find room, one takes an eighth of what there is; further ones of its handler share that

@@ -113,3 +113,38 @@ SLRI_FN __global uchar *slri_send(struct slri_here *here, struct slri_out *out, 
     *(__global uint *)at = instance;
     return at + 8;
 }
+
+// ---- a block's handler ---------------------------------------------------------------------------------------------
+//
+// All work-items of the group call these around it, each with a call of its own. `words` are SLRI_BLOCK_WORDS of local
+// memory: which work-item was the first to fault, and that fault.
+#define SLRI_BLOCK_WORDS 4
+#define SLRI_MEET() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+SLRI_FN void slri_begin_block(__local uchar *shared, uint bytes, volatile __local uint *words)
+{
+    for (uint i = get_local_id(0); i < bytes; i += get_local_size(0))
+        shared[i] = 0;
+    if (get_local_id(0) == 0)
+        words[0] = 0xffffffff;
+    SLRI_MEET();
+}
+// Gives all of them the fault of the first that has one, and its place. They have all read words[0] before the second
+// barrier, behind which the next message may write it.
+SLRI_FN uint slri_end_block(struct slri_call *call, uint fault, volatile __local uint *words)
+{
+    if (fault)
+        atomic_min(words, (uint)get_local_id(0));
+    SLRI_MEET();
+    uint first = words[0];
+    if (first == get_local_id(0)) {
+        words[1] = fault;
+        words[2] = call->fault_file;
+        words[3] = call->fault_line;
+    }
+    SLRI_MEET();
+    if (first == 0xffffffff)
+        return 0;
+    call->fault_file = words[2];
+    call->fault_line = words[3];
+    return words[1];
+}

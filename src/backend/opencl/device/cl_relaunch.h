@@ -7,12 +7,10 @@
 #ifdef SLR_BLOCK
 #define SLR_FIRST (get_local_id(0) == 0)
 #define SLR_COUNTS counts
-#define SLR_MEET() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define SLR_SHARERS SLR_GROUP // of a message's fuel, in equal parts
 #else
 #define SLR_FIRST true
 #define SLR_COUNTS (counts + get_local_id(0) * (1 + SLR_BINDINGS))
-#define SLR_MEET() (void)0
 #define SLR_SHARERS 1
 #endif
 
@@ -31,7 +29,7 @@ void slr_relaunch(__global uchar *in, __global uchar *results, __global uchar *s
     __global const uint *word = (__global const uint *)constants;
     __local uchar shared[SLR_SHARED] __attribute__((aligned(16)));
 #ifdef SLR_BLOCK
-    __local uint counts[1 + SLR_BINDINGS], worst;
+    __local uint counts[1 + SLR_BINDINGS], words[SLRI_BLOCK_WORDS];
     uint chain = get_group_id(0);
 #else
     __local uint counts[(1 + SLR_BINDINGS) * SLR_GROUP];
@@ -77,23 +75,12 @@ void slr_relaunch(__global uchar *in, __global uchar *results, __global uchar *s
             for (uint i = 0; i < 1 + SLR_BINDINGS; ++i)
                 SLR_COUNTS[i] = 0;
 #ifdef SLR_BLOCK
-        for (uint i = get_local_id(0); i < SLR_SHARED; i += SLR_GROUP)
-            shared[i] = 0;
-        worst = 0xffffffff;
-        SLR_MEET();
-#endif
-        uint fault = SLR_ENTRY(&call, shared);
-#ifdef SLR_BLOCK // the fault of the first work-item that has one counts
-        SLR_MEET();
-        if (fault)
-            atomic_min(&worst, (uint)get_local_id(0));
-        SLR_MEET();
-        stopped = worst != 0xffffffff;
-        if (stopped ? get_local_id(0) == worst : SLR_FIRST) {
+        slri_begin_block(shared, SLR_SHARED, words);
+        uint fault = slri_end_block(&call, SLR_ENTRY(&call, shared), words);
 #else
-        stopped = fault != 0;
-        {
+        uint fault = SLR_ENTRY(&call, shared);
 #endif
+        if (SLR_FIRST) {
             result[RL_FAULT] = fault;
             result[RL_FILE] = call.fault_file;
             result[RL_LINE] = call.fault_line;
@@ -102,10 +89,9 @@ void slr_relaunch(__global uchar *in, __global uchar *results, __global uchar *s
             for (uint i = 0; i < SLR_BINDINGS; ++i)
                 result[RL_SENT(i)] = SLR_COUNTS[1 + i];
 #endif
-            if (stopped && word[RL_STATE_BYTES])
+            if (fault && word[RL_STATE_BYTES])
                 slr_reset(call.state, constants);
         }
-        stopped = stopped && word[RL_STOPS];
-        SLR_MEET();
+        stopped = fault && word[RL_STOPS];
     }
 }

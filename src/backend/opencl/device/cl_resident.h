@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text for OpenCL's compiler: the kernel that stays. It stands behind a handler's emitted text, cl_words.h, the table's
-// layout (device/resident_layout.h) and the mailbox (abi/mailbox.h), and is their loop: one work-item, a group of its
-// own, serves the shards of a table. SLR_HANDLER is the handler, SLR_BINDINGS how many parameters it has behind the
-// message, SLR_SHARED_BYTES the local memory that it wants.
+// layout (device/resident_layout.h) and the mailbox (abi/mailbox.h), and is their loop: one group serves the shards of
+// a table. Its first work-item, which is the only one of a `__ring__` handler, speaks with the host; with SLR_BLOCK all
+// of them handle each message. SLR_HANDLER is the handler, SLR_BINDINGS how many parameters it has behind the message,
+// SLR_SHARED_BYTES the local memory that it wants, SLR_GROUP the work-items.
 //
 // Memory orders: as the mailbox says at each word, by the scope that cl_words.h chose and probe.c tried. A launch
-// acquires what the host wrote before it enqueued; `gone` is released behind all else, for the host.
+// acquires what the host wrote before it enqueued; `gone` is released behind all else, for the host. What the first
+// work-item acquired and wrote is the others' behind a barrier of the group, which orders global memory, too.
 // clang-format off
 #define SLR_LOAD(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_STORE(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_IDLE_LOOKS 64u // then each pass without work gives the core to whoever wants it: PoCL's groups are threads
+#ifdef SLR_BLOCK
+#define SLR_FIRST (get_local_id(0) == 0)
+#define SLR_COMMON __local
+#define SLR_MEET() SLRI_MEET()
+#else
+#define SLR_FIRST true
+#define SLR_COMMON // of one work-item: registers
+#define SLR_MEET() (void)0
+#endif
+
+struct slr_turn { // of the group: whose messages are next, and how many; batch 0: the kernel ends
+    uint entry, batch;
+};
 
 static void slr_reset(const __global struct slri_resident_entry *entry, __global uchar *state)
 {
@@ -18,62 +33,24 @@ static void slr_reset(const __global struct slri_resident_entry *entry, __global
         ((__global ulong *)state)[i] = initial ? initial[i] : 0;
 }
 
-// Handles the batch, or what comes of it up to a fault that the host is to judge; gives how many messages that was.
-static uint slr_handle(__global struct slri_resident_entry *entry, __global uint *S, __global uint *P, uint batch,
-                       volatile __local uint *replies, __local uchar *shared, __global uchar *dump, uint *judge)
+// The first work-item's: what became of message k.
+static void slr_end(__global struct slri_resident_entry *entry, uint k, const struct slri_call *call, uint fault)
 {
-    struct slri_bound bound[SLR_BINDINGS + 1];
-    const __global ulong *given = (const __global ulong *)entry->bound;
-    for (uint i = 0; i < SLR_BINDINGS; ++i) {
-        bound[i].data = (__global uchar *)given[2 * i];
-        bound[i].bytes = given[2 * i + 1];
+    __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
+    if (fault == 0) {
+        mb_handled(S, P, k, *call->replies, 0);
+        return;
     }
-    struct slri_call call;
-    call.bound = bound;
-    call.out = 0;
-    call.reply_base = 0;
-    call.reply_at = 0;
-    call.reply_mask = S[MB_REPLY_MASK];
-    call.reply_stride = S[MB_REPLY_SLOT_WORDS] * 4;
-    call.max_replies = S[MB_MAX_REPLIES];
-    call.replies = replies;
-    call.dump = dump;
-    for (uint k = 0; k < batch; ++k) {
-        uint port = P[MBP_BATCH(k)], at = P[MBP_BATCH(k) + 1u];
-        call.message = (__global uchar *)&S[at + MB_PAYLOAD];
-        call.instance = S[at + MB_INSTANCE];
-        ulong mine = entry->shards > 1 ? call.instance / entry->shards : call.instance;
-        call.state = entry->states ? (__global uchar *)(entry->states + mine * entry->state_stride) : 0;
-        if (call.max_replies != 0) {
-            call.reply_base = (__global uchar *)&S[mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), 0) + MB_PAYLOAD];
-            call.reply_at = P[MBP_PORT(port) + MBQ_REPLIES];
-        }
-        *replies = 0;
-        call.fuel = entry->fuel;
-        call.fault_file = 0;
-        call.fault_line = 0;
-        uint fault = SLR_HANDLER(&call, shared);
-        if (fault == 0) {
-            mb_handled(S, P, k, *replies, 0);
-            continue;
-        }
-        MB_STORE(P[MBP_OWNER] + MB_FAULT_FILE, call.fault_file);
-        MB_STORE(P[MBP_OWNER] + MB_FAULT_LINE, call.fault_line);
-        MB_STORE(P[MBP_OWNER] + MB_FAULT_INSTANCE, call.instance);
-        MB_STORE(P[MBP_OWNER] + MB_FAULT_KIND, fault);
-        slr_reset(entry, call.state);
-        mb_handled(S, P, k, call.max_replies ? 1 : 0, MB_FLAG_FAULT);
-        if (entry->judges) {
-            *judge = 1;
-            return k + 1;
-        }
-    }
-    return batch;
+    MB_STORE(P[MBP_OWNER] + MB_FAULT_FILE, call->fault_file);
+    MB_STORE(P[MBP_OWNER] + MB_FAULT_LINE, call->fault_line);
+    MB_STORE(P[MBP_OWNER] + MB_FAULT_INSTANCE, call->instance);
+    MB_STORE(P[MBP_OWNER] + MB_FAULT_KIND, fault);
+    slr_reset(entry, call->state);
+    mb_handled(S, P, k, call->max_replies ? 1 : 0, MB_FLAG_FAULT);
 }
 
-// One pass over one shard: whether there was something to do.
-static uint slr_serve(__global struct slri_resident_entry *entry, volatile __local uint *replies, __local uchar *shared,
-                      __global uchar *dump)
+// The first work-item's: one look at one shard. Whether there was something to do; `batch` messages are to be handled.
+static uint slr_look(__global struct slri_resident_entry *entry, uint *batch)
 {
     if (entry->used == 0 || entry->left != 0)
         return 0;
@@ -83,23 +60,13 @@ static uint slr_serve(__global struct slri_resident_entry *entry, volatile __loc
         SLR_STORE(entry->held, hold); // what it did with the shard, for the host
     if ((hold & 1) != 0)
         return hold != was_held;
-    uint faulted = entry->faulted;
-    if (faulted != SLR_LOAD(entry->judged))
+    if (entry->faulted != SLR_LOAD(entry->judged))
         return 1;
     __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
     uint control = P[MBP_CONTROL];
-    uint batch = mb_begin(S, P);
-    if (batch != 0) {
-        uint judge = 0;
-        uint done = slr_handle(entry, S, P, batch, replies, shared, dump, &judge);
-        P[MBP_BATCH_COUNT] = done;
-        mb_finish(S, P);
-        if (done < batch)
-            mb_keep_rest(S, P, done, batch);
-        if (judge != 0)
-            SLR_STORE(entry->faulted, faulted + 1);
+    *batch = mb_begin(S, P);
+    if (*batch != 0)
         return 1;
-    }
     uint state = P[MBP_STATE];
     if (state == MB_ENDED || state == MB_STOPPED) {
         SLR_STORE(entry->left, 1u); // its last touch of the shard
@@ -108,18 +75,120 @@ static uint slr_serve(__global struct slri_resident_entry *entry, volatile __loc
     return P[MBP_CONTROL] != control;
 }
 
-__kernel void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
+// The first work-item's: `done` messages are handled, the last of them with a fault that the host is to judge, or not.
+static void slr_finish(__global struct slri_resident_entry *entry, uint batch, uint done, uint judge)
+{
+    __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
+    P[MBP_BATCH_COUNT] = done;
+    mb_finish(S, P);
+    if (done < batch)
+        mb_keep_rest(S, P, done, batch);
+    if (judge != 0)
+        SLR_STORE(entry->faulted, entry->faulted + 1);
+}
+
+struct slr_pass { // over the shards
+    uint next, worked, idle;
+};
+
+// The first work-item's: looks at one shard after the other until one has messages, or it is time to end.
+static void slr_find(__global struct slri_resident_table *table, uint launch, struct slr_pass *pass,
+                     SLR_COMMON struct slr_turn *turn)
+{
+    uint batch = 0;
+    for (;;) {
+        while (batch == 0 && pass->next < table->entries)
+            pass->worked |= slr_look(&table->entry[pass->next++], &batch);
+        if (batch != 0)
+            break;
+        pass->next = 0;
+        pass->idle = pass->worked ? 0 : pass->idle + 1;
+        pass->worked = 0;
+        if (pass->idle >= SLR_IDLE_LOOKS)
+            slr_yield();
+        if (pass->idle >= table->most_idle || SLR_LOAD(table->stop) == launch)
+            break;
+    }
+    turn->entry = pass->next - 1;
+    turn->batch = batch;
+}
+
+// Each work-item's own: what is the same for a batch.
+static void slr_begin_batch(const __global struct slri_resident_entry *entry, struct slri_call *call,
+                            struct slri_bound *bound)
+{
+    const __global uint *S = (const __global uint *)entry->shared;
+    const __global ulong *given = (const __global ulong *)entry->bound;
+    for (uint i = 0; i < SLR_BINDINGS; ++i) {
+        bound[i].data = (__global uchar *)given[2 * i];
+        bound[i].bytes = given[2 * i + 1];
+    }
+    call->reply_base = 0;
+    call->reply_at = 0;
+    call->reply_mask = S[MB_REPLY_MASK];
+    call->reply_stride = S[MB_REPLY_SLOT_WORDS] * 4;
+    call->max_replies = S[MB_MAX_REPLIES];
+}
+
+// Each work-item's own: the call of message k.
+static void slr_begin(const __global struct slri_resident_entry *entry, uint k, struct slri_call *call)
+{
+    __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
+    uint port = P[MBP_BATCH(k)], at = P[MBP_BATCH(k) + 1u];
+    call->message = (__global uchar *)&S[at + MB_PAYLOAD];
+    call->instance = S[at + MB_INSTANCE];
+    ulong mine = entry->shards > 1 ? call->instance / entry->shards : call->instance;
+    call->state = entry->states ? (__global uchar *)(entry->states + mine * entry->state_stride) : 0;
+    if (call->max_replies != 0) {
+        call->reply_base = (__global uchar *)&S[mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), 0) + MB_PAYLOAD];
+        call->reply_at = P[MBP_PORT(port) + MBQ_REPLIES];
+    }
+    call->fuel = call->turns = entry->fuel / SLR_GROUP;
+    call->fault_file = 0;
+    call->fault_line = 0;
+}
+
+__kernel __attribute__((reqd_work_group_size(SLR_GROUP, 1, 1)))
+void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
 {
     __local ulong shared[(SLR_SHARED_BYTES + 7) / 8];
-    __local uint replies;
-    uint launch = table->launch, idle = 0;
-    while (idle < table->most_idle && SLR_LOAD(table->stop) != launch) {
-        uint worked = 0;
-        for (uint i = 0; i < table->entries; ++i)
-            worked |= slr_serve(&table->entry[i], &replies, (__local uchar *)shared, dump);
-        idle = worked ? 0 : idle + 1;
-        if (idle >= SLR_IDLE_LOOKS)
-            slr_yield();
+    __local uint replies, words[SLRI_BLOCK_WORDS];
+    SLR_COMMON struct slr_turn turn;
+    struct slri_bound bound[SLR_BINDINGS + 1];
+    struct slri_call call;
+    call.bound = bound;
+    call.out = 0;
+    call.replies = &replies;
+    call.dump = dump;
+    uint launch = table->launch;
+    struct slr_pass pass = {table->entries, 1, 0}; // at the end of one: first it is seen whether it shall stay at all
+    for (;;) {
+        if (SLR_FIRST)
+            slr_find(table, launch, &pass, &turn);
+        SLR_MEET();
+        uint batch = turn.batch, done = 0, judge = 0;
+        if (batch == 0)
+            break;
+        __global struct slri_resident_entry *entry = &table->entry[turn.entry];
+        slr_begin_batch(entry, &call, bound);
+        for (; done < batch && !judge; ++done) {
+            if (SLR_FIRST)
+                replies = 0;
+#ifdef SLR_BLOCK
+            slri_begin_block((__local uchar *)shared, SLR_SHARED_BYTES, words); // behind it, what the last slr_end wrote
+            slr_begin(entry, done, &call);
+            uint fault = slri_end_block(&call, SLR_HANDLER(&call, (__local uchar *)shared), words);
+#else
+            slr_begin(entry, done, &call);
+            uint fault = SLR_HANDLER(&call, (__local uchar *)shared);
+#endif
+            if (SLR_FIRST)
+                slr_end(entry, done, &call, fault);
+            judge = fault != 0 && entry->judges != 0;
+        }
+        if (SLR_FIRST)
+            slr_finish(entry, batch, done, judge);
     }
-    SLR_STORE(table->gone, launch);
+    if (SLR_FIRST)
+        SLR_STORE(table->gone, launch);
 }
