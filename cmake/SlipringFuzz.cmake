@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every tests/fuzz/NAME_fuzz.c is one harness. Here it is linked with a driver that replays its corpus, as the test
 # "tests/fuzz/NAME"; with SLIPRING_FUZZ, with the compiler's fuzzer instead (clang's libFuzzer; of afl-clang-fast, AFL++).
-if(NOT TARGET slipring_tool_objects)
+if(NOT SLIPRING_HAS_JANSSON)
     return()
 endif()
 

@@ -111,7 +111,7 @@ endfunction()
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/*_test.c ${PROJECT_SOURCE_DIR}/examples/*_test.c ${PROJECT_SOURCE_DIR}/tests/*_test.c)
-if(TARGET slipring_tool_objects)
+if(SLIPRING_HAS_JANSSON)
     file(GLOB tool_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/slipring/*_test.c)
 endif()
 foreach(file IN LISTS test_sources tool_tests)

@@ -746,6 +746,27 @@ int32_t cuMemcpyDtoDAsync_v2(slri_cu_pointer to, slri_cu_pointer from, size_t by
     return 0;
 }
 
+// Those that wait: of memory that is not pinned, in the NULL stream, behind all that runs.
+SEEN int32_t cuMemcpyHtoD_v2(slri_cu_pointer to, const void *from, size_t bytes);
+int32_t cuMemcpyHtoD_v2(slri_cu_pointer to, const void *from, size_t bytes)
+{
+    wait_for_stays("MemcpyHtoD_v2");
+    LOCKED(next_in_context("MemcpyHtoD_v2"));
+    if (error == 0)
+        memcpy(host_of(to), from, bytes);
+    return error;
+}
+
+SEEN int32_t cuMemcpyDtoH_v2(void *to, slri_cu_pointer from, size_t bytes);
+int32_t cuMemcpyDtoH_v2(void *to, slri_cu_pointer from, size_t bytes)
+{
+    wait_for_stays("MemcpyDtoH_v2");
+    LOCKED(next_in_context("MemcpyDtoH_v2"));
+    if (error == 0)
+        memcpy(to, host_of(from), bytes);
+    return error;
+}
+
 static int32_t fill(slri_cu_pointer to, const void *pattern, size_t size, size_t count)
 {
     if (to % size != 0) {

@@ -2,6 +2,7 @@
 // `slipring bench`: finds the benchmark, runs it, prints its rows.
 #include "bench.h"
 
+#include "json_out.h"
 #include "memory.h"
 #include "say.h"
 #include "verbs.h"
@@ -9,7 +10,6 @@
 #include <slipring/slipring.h>
 
 #include <getopt.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,38 +35,43 @@ static const char help[] =
     "\n"
     "  --device D      default: SLIPRING_DEVICE, then auto\n"
     "  --filter TEXT   only the rows whose name has TEXT in it\n"
+    "  --pairs N       pairs kept of each row, where others are not to wait for more; default 61, or 15 after 5 s\n"
+    "  --small         sizes of a test: shows that all of it runs, measures nothing\n"
     "  --json          one object\n"
     "\n"
     "Value and floor are taken in turn, in short slices. The distance of the two cores is probed before and after each "
     "such\n"
     "pair; a pair that saw it change by more than half is discarded. Value, floor and ratio are medians over the pairs "
     "kept, at\n"
-    "least 15 of them. Two cores are needed.\n";
+    "least 15 of them. Two cores are needed. What fails is said, and the rest goes on: exit code 1.\n";
 
 static const struct benchmark {
     const char *name;
-    bool (*parts[5])(bench *bench); // until NULL
+    bool (*parts[7])(bench *bench); // until NULL
 } benchmarks[] = {
     {"latency", {bench_latency, bench_wake}},
     {"throughput", {bench_one_way, bench_reqrep, bench_keyed, bench_relaunch}},
     {"pipeline", {bench_pipeline}},
     {"ward", {bench_ward}},
     {"idle", {bench_idle}},
+#if SLIPRING_HAS_JANSSON
     {"mailbox", {bench_mailbox}},
+    {"run", {bench_run}},
+#endif
     {"telemetry", {bench_telemetry}},
     {"pool", {bench_pool}},
     {"profile", {bench_profile}},
     {"transfer", {bench_transfer, bench_pinned}},
-    {"memory", {bench_memory}},
+    {"memory", {bench_memory, bench_memory_cuda}},
     {"claims", {bench_claims}},
-    {"kernels", {bench_kernels, bench_launch}},
-    {"run", {bench_run}},
+    {"kernels", {bench_kernels, bench_kernels_cuda, bench_launch}},
 };
 
 typedef struct options {
     const struct benchmark *benchmark;
     const char *device, *filter;
-    bool json;
+    unsigned pairs;
+    bool json, small;
 } options;
 
 void *bench_lines(size_t bytes)
@@ -88,7 +93,10 @@ bool bench_wants(const bench *bench, const char *name)
 
 static void describe(const bench *bench, const bench_case *what, const measure_result *result, bench_row *row)
 {
-    const char *few = result->kept < MEASURE_KEPT ? "; TOO FEW: the machine was restless" : "";
+    const char *few = bench->small ? "; SMALL: sizes of a test, no figures"
+                      : result->kept < (bench->pairs ? bench->pairs : MEASURE_KEPT)
+                          ? "; TOO FEW: the machine was restless"
+                          : "";
     snprintf(row->method, sizeof row->method,
              "%s Medians of %u interleaved pairs of %u%s; caller on core %d, the other side on core %d, %.0f ns apart "
              "(ping-pong, before and after each pair); clock read %.0f ns%s.",
@@ -97,49 +105,76 @@ static void describe(const bench *bench, const bench_case *what, const measure_r
              what->pair.figures == MEASURE_FIGURES ? ", taken off each time" : "");
 }
 
+static void put_row(const bench *bench, const bench_row *row)
+{
+    json_out *out = bench->json;
+    json_out_line(out, NULL);
+    json_out_text(out, "name", row->name);
+    json_out_text(out, "stat", row->stat);
+    json_out_real(out, "value", row->value);
+    json_out_text(out, "unit", row->unit);
+    json_out_real(out, "floor", row->floor);
+    json_out_real(out, "ratio", row->ratio);
+    json_out_text(out, "method", row->method);
+    if (row->claim != NULL)
+        json_out_text(out, "claim", row->claim);
+    json_out_end_object(out);
+    fflush(out->to); // what is measured stays, whatever comes
+}
+
+static void add(bench *bench, const bench_row *row)
+{
+    if (bench->row_count == BENCH_ROWS)
+        return;
+    bench_row *added = &bench->rows[bench->row_count++];
+    *added = *row;
+    added->claim = bench->claim;
+    if (bench->json != NULL)
+        put_row(bench, added);
+}
+
 bool bench_measure(bench *bench, const bench_case *what)
 {
     measure_result result;
+    measure_pair pair = what->pair;
     if (!bench_wants(bench, what->name))
         return true;
-    if (!measure_pairs(&what->pair, bench->partner, &result))
+    if (bench->pairs != 0)
+        pair.enough = bench->pairs;
+    pair.any = bench->small;
+    if (!measure_pairs(&pair, bench->partner, &result))
         return false;
-    for (unsigned i = 0; i < what->pair.figures && bench->row_count < BENCH_ROWS; i++) {
-        bench_row *row = &bench->rows[bench->row_count++];
+    for (unsigned i = 0; i < what->pair.figures; i++) {
         measure_figure figure = result.figures[i];
-        *row = (bench_row){what->name, what->stats[i], what->unit, figure.value, figure.floor, figure.ratio, "", NULL};
-        describe(bench, what, &result, row);
+        bench_row row = {what->name, what->stats[i], what->unit, figure.value, figure.floor, figure.ratio, "", NULL};
+        describe(bench, what, &result, &row);
+        add(bench, &row);
     }
     return true;
 }
 
 void bench_add(bench *bench, const bench_row *row, const char *method)
 {
-    if (bench->row_count == BENCH_ROWS)
-        return;
-    bench_row *added = &bench->rows[bench->row_count++];
-    *added = *row;
-    added->ratio = row->floor > 0 ? row->value / row->floor : 0;
-    snprintf(added->method, sizeof added->method, "%s", method);
+    bench_row whole = *row;
+    whole.ratio = row->floor > 0 ? row->value / row->floor : 0;
+    snprintf(whole.method, sizeof whole.method, "%s", method);
+    add(bench, &whole);
 }
 
-static void print_json(const bench *bench)
+static void begin_json(const bench *bench)
 {
-    json_t *rows = json_array();
-    for (unsigned i = 0; i < bench->row_count; i++) {
-        const bench_row *row = &bench->rows[i];
-        json_t *one =
-            json_pack("{s:s, s:s, s:f, s:s, s:f, s:f, s:s}", "name", row->name, "stat", row->stat, "value", row->value,
-                      "unit", row->unit, "floor", row->floor, "ratio", row->ratio, "method", row->method);
-        if (row->claim != NULL)
-            json_object_set_new(one, "claim", json_string(row->claim));
-        json_array_append_new(rows, one);
-    }
-    json_t *object = json_pack("{s:s, s:s, s:s, s:o}", "bench", bench->name, "device", bench->info.name, "version",
-                               SLR_VERSION, "rows", rows);
-    json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    putchar('\n');
-    json_decref(object);
+    json_out_object(bench->json, NULL);
+    json_out_text(bench->json, "bench", bench->name);
+    json_out_text(bench->json, "device", bench->info.name);
+    json_out_text(bench->json, "version", SLR_VERSION);
+    json_out_array(bench->json, "rows");
+}
+
+static void end_json(const bench *bench)
+{
+    json_out_end_array(bench->json);
+    json_out_bool(bench->json, "whole", !bench->broken);
+    json_out_end_object(bench->json);
 }
 
 // A value with its unit scaled for people: 12345678 msg/s is "12.3 M msg/s".
@@ -221,6 +256,8 @@ static int parse(int argc, char **argv, options *out)
 {
     static const struct option long_options[] = {{"device", required_argument, NULL, 'd'},
                                                  {"filter", required_argument, NULL, 'f'},
+                                                 {"pairs", required_argument, NULL, 'p'},
+                                                 {"small", no_argument, NULL, 's'},
                                                  {"json", no_argument, NULL, 'j'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
@@ -233,6 +270,15 @@ static int parse(int argc, char **argv, options *out)
             break;
         case 'f':
             out->filter = optarg;
+            break;
+        case 'p':
+            out->pairs = (unsigned)strtoul(optarg, NULL, 10);
+            if (out->pairs < 1 || out->pairs > MEASURE_TRIED)
+                return say_usage("--pairs takes 1 to %d, not '%s'", MEASURE_TRIED, optarg);
+            break;
+        case 's':
+            out->small = true;
+            out->pairs = 1;
             break;
         case 'j':
             out->json = true;
@@ -254,6 +300,8 @@ static int open_bench(const options *options, bench *bench)
 {
     bench->name = options->benchmark->name;
     bench->filter = options->filter;
+    bench->pairs = options->pairs;
+    bench->small = options->small;
     slr_status status = slr_device_open(options->device, NULL, &bench->device);
     if (status == SLR_OK)
         status = slr_device_get_info(bench->device, &bench->info);
@@ -269,20 +317,23 @@ static int open_bench(const options *options, bench *bench)
 
 static int run(const options *options, bench *bench)
 {
+    json_out json = {.to = stdout};
     int end = open_bench(options, bench);
     if (end != -1)
         return end;
-    for (unsigned i = 0; options->benchmark->parts[i] != NULL; i++) {
-        if (!options->benchmark->parts[i](bench))
-            return EXIT_FAILED;
-    }
-    if (bench->row_count == 0)
-        return say_usage("--filter: no row of '%s' has '%s' in its name", bench->name, bench->filter);
+    bench->json = options->json ? &json : NULL;
     if (options->json)
-        print_json(bench);
-    else
+        begin_json(bench);
+    for (unsigned i = 0; options->benchmark->parts[i] != NULL; i++)
+        if (!options->benchmark->parts[i](bench))
+            bench->broken = true;
+    if (options->json)
+        end_json(bench);
+    else if (bench->row_count > 0)
         print_table(bench);
-    return EXIT_DONE;
+    if (bench->row_count == 0 && !bench->broken)
+        return say_usage("--filter: no row of '%s' has '%s' in its name", bench->name, bench->filter);
+    return bench->broken ? EXIT_FAILED : EXIT_DONE;
 }
 
 int verb_bench(int argc, char **argv)

@@ -3,12 +3,13 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include "json_out.h"
 #include "measure.h"
 #include "partner.h"
 
 #include <slipring/devices.h>
 
-enum { BENCH_ROWS = 64, BENCH_METHOD_BYTES = 640 };
+enum { BENCH_ROWS = 128, BENCH_METHOD_BYTES = 640 };
 #define BENCH_TIMEOUT_NS 5000000000ull // of every wait: a benchmark fails, it does not hang
 
 typedef struct bench_row {
@@ -20,10 +21,15 @@ typedef struct bench_row {
 
 typedef struct bench {
     const char *name, *filter;
+    unsigned pairs; // to be kept of each row; 0: as the row says
+    bool small;     // sizes of a test
+    bool broken;    // a part has failed; the others' rows are there
     slr_device *device;
     slr_device_info info;
     partner *partner;
     double clock_ns;
+    const char *claim; // that the rows to come are about, or NULL
+    json_out *json;    // where rows go as they are made; NULL: a table at the end
     bench_row rows[BENCH_ROWS];
     unsigned row_count;
 } bench;
@@ -51,6 +57,7 @@ void *bench_lines(size_t bytes);
 /// The benchmarks. False: failed, and that has been said.
 bool bench_latency(bench *bench);
 bool bench_memory(bench *bench);
+bool bench_memory_cuda(bench *bench);
 bool bench_wake(bench *bench);
 bool bench_one_way(bench *bench);
 bool bench_relaunch(bench *bench);
@@ -68,6 +75,7 @@ bool bench_pinned(bench *bench);
 bool bench_claims(bench *bench);
 bool bench_run(bench *bench);
 bool bench_kernels(bench *bench);
+bool bench_kernels_cuda(bench *bench);
 bool bench_launch(bench *bench);
 
 #endif

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_bare_opencl.h"
+// The floors in OpenCL C, on the first device that there is.
+#include "bench_bare.h"
 
 #include "bench_opencl.h"
-#include "memory.h"
-#include "say.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-struct bare_opencl {
-    opencl *cl;
-    opencl_kernel *kernel;
-    uint32_t count; // of an adder
-};
 
 // Device scope: the widest that PoCL's compiler takes, and its groups are threads of this process.
 static const char text[] =
@@ -31,6 +22,10 @@ static const char text[] =
     "        for (int k = 0; k < 16; k++) out->word[k] = in->word[k] + 1;\n"
     "        PUBLISH(&out->sequence, i + 1);\n"
     "    }\n"
+    "}\n"
+    "__kernel void once(__global struct slot *ins, __global struct slot *outs, uint i)\n"
+    "{\n"
+    "    for (int k = 0; k < 16; k++) outs[i % 256].word[k] = ins[i % 256].word[k] + 1;\n"
     "}\n"
     "__kernel void reader(__global uint *queue, __global uint *total, uint begin, uint end)\n"
     "{\n"
@@ -54,84 +49,54 @@ static const char text[] =
     "}\n";
 _Static_assert(LATENCY_SLOTS == 256 && BATCH_SLOTS == 1024 && BENCH_BATCH == 32, "the text has them as numbers");
 
-bool bare_opencl_is(const bench *bench)
+static const char *const names[BARE_KERNELS] = {
+    [BARE_ECHO] = "echo", [BARE_READER] = "reader", [BARE_ONCE] = "once", [BARE_ADDER] = "adder"};
+
+static void *open(const char *device, const char **why)
 {
-    return strncmp(bench->info.name, "opencl", 6) == 0;
+    (void)device;
+    return opencl_open(false, why);
 }
 
-static bare_opencl *open(const char *name, const opencl_shared shared[2])
+static void close(void *api)
 {
-    const char *why;
-    bare_opencl *bare = memory_take(1, sizeof *bare);
-    bare->cl = opencl_open(false, &why);
-    bare->kernel = bare->cl != NULL ? opencl_prepare_text(bare->cl, text, name, shared, 2, &why) : NULL;
-    if (bare->kernel != NULL)
-        return bare;
-    say("the floor on OpenCL: %s", why);
-    bare_opencl_close(bare);
-    return NULL;
+    opencl_close(api);
 }
 
-bare_opencl *bare_opencl_echo(latency_slot *in, latency_slot *out)
+static void *take(void *api, size_t bytes)
 {
-    const size_t bytes = LATENCY_SLOTS * sizeof *in;
-    return open("echo", (opencl_shared[]){{in, bytes}, {out, bytes}});
+    (void)api;
+    return bench_lines(bytes);
 }
 
-bare_opencl *bare_opencl_reader(batch_queue *queue, uint32_t *sum)
+static void give(void *api, void *memory)
 {
-    return open("reader", (opencl_shared[]){{queue, sizeof *queue}, {sum, sizeof *sum}});
+    (void)api;
+    free(memory);
 }
 
-bare_opencl *bare_opencl_adder(const bench_message *messages, uint32_t *sums, uint32_t count)
+static void *prepare(void *api, enum bare_kernel kernel, void *const memory[2], const size_t bytes[2], const char **why)
 {
-    const size_t bytes = count * sizeof *messages;
-    bare_opencl *bare = open("adder", (opencl_shared[]){{(void *)(uintptr_t)messages, bytes}, {sums, count * 4}});
-    if (bare != NULL)
-        bare->count = count;
-    return bare;
+    *why = "there is none in OpenCL C";
+    if (names[kernel] == NULL)
+        return NULL;
+    const opencl_shared shared[] = {{memory[0], bytes[0]}, {memory[1], bytes[1]}};
+    return opencl_prepare_text(api, text, names[kernel], shared, 2, why);
 }
 
-bool bare_opencl_add(bare_opencl *bare)
+static bool launch(void *kernel, const uint32_t *values, unsigned count, uint32_t messages)
 {
-    if (opencl_launch(bare->kernel, bare->count, 8))
-        return bare_opencl_wait(bare);
-    say("the floor on OpenCL: it is not launched");
-    return false;
+    return opencl_begin(kernel, values, count, messages, messages % 8 == 0 ? 8 : 1);
 }
 
-void bare_opencl_close(bare_opencl *bare)
+static bool finish(void *kernel)
 {
-    if (bare == NULL)
-        return;
-    opencl_release(bare->kernel);
-    opencl_close(bare->cl);
-    free(bare);
+    return opencl_finish(kernel);
 }
 
-static bool begin(bare_opencl *bare, uint32_t first, uint32_t end)
+static void release(void *kernel)
 {
-    if (opencl_begin(bare->kernel, (uint32_t[]){first, end}, 2))
-        return true;
-    say("the floor on OpenCL: it is not launched");
-    return false;
+    opencl_release(kernel);
 }
 
-bool bare_opencl_start(bare_opencl *bare, uint32_t first, uint32_t end)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    return begin(bare, first, end);
-}
-
-bool bare_opencl_wait(bare_opencl *bare)
-{
-    if (opencl_finish(bare->kernel))
-        return true;
-    say("the floor on OpenCL: it has failed");
-    return false;
-}
-
-bool bare_opencl_launch(bare_opencl *bare, uint32_t number)
-{
-    return begin(bare, number, number + 1) && bare_opencl_wait(bare);
-}
+const struct bare_api bare_opencl = {"OpenCL", false, open, close, take, give, prepare, launch, finish, release};

@@ -6,13 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-void claims_mark(bench *bench, unsigned first, const char *claim)
-{
-    for (unsigned i = first; i < bench->row_count; i++)
-        if (bench->rows[i].claim == NULL)
-            bench->rows[i].claim = claim;
-}
-
 // Rows of another benchmark, those that `filter` lets through.
 static const struct borrowed {
     const char *claim;
@@ -23,6 +16,8 @@ static const struct borrowed {
     {"pinned transfers are faster", bench_pinned, "pinned_"},
     {"two streams overlap copy and compute", bench_transfer, "overlap"},
     {"registers 1 cycle, shared 20, L1 30, L2 200, global 400, host 10,000 cycles", bench_memory, "latency_"},
+    {"registers 1 cycle, shared 20, L1 30, L2 200, global 400, host 10,000 cycles", bench_memory_cuda, "latency_"},
+    {"20, 10, 2, 1 and 0.9 TB/s down the hierarchy, 25 GB/s to the host", bench_memory_cuda, "bandwidth_"},
     {"20, 10, 2, 1 and 0.9 TB/s down the hierarchy, 25 GB/s to the host", bench_memory, "bandwidth_"},
     {"a pool beats allocation: a hit", bench_pool, "pool_hit"},
     {"a pool beats allocation: a miss, beside the device's own allocation", bench_pool, "pool_miss"},
@@ -32,33 +27,31 @@ static const struct borrowed {
 static bool borrow(bench *bench, const struct borrowed *from)
 {
     const char *filter = bench->filter;
-    unsigned first = bench->row_count;
     if (filter != NULL && strstr(from->filter, filter) == NULL)
         return true;
     bench->filter = from->filter;
+    bench->claim = from->claim;
     bool fine = from->part(bench);
     bench->filter = filter;
-    claims_mark(bench, first, from->claim);
     return fine;
 }
 
 static void add_absent(bench *bench)
 {
     static const char name[] = "occupancy";
-    unsigned first = bench->row_count;
     if (!bench_wants(bench, name))
         return;
+    bench->claim = "256 threads, which are 8 warps, hide more than 64, which are 2";
     bench_add(bench, &(bench_row){.name = name, .stat = "-", .unit = "-"},
               "Not on this device: it has no warps that hide one another's waits. It needs a GPU.");
-    claims_mark(bench, first, "256 threads, which are 8 warps, hide more than 64, which are 2");
 }
 
 bool bench_claims(bench *bench)
 {
-    bool fine = claims_resident(bench) && claims_kernels(bench);
-    for (size_t i = 0; i < sizeof borrowed / sizeof *borrowed && fine; i++)
-        fine = borrow(bench, &borrowed[i]);
-    if (fine)
-        add_absent(bench);
+    bool fine = claims_resident(bench); // what fails keeps nothing else from being measured
+    fine = claims_kernels(bench) && fine;
+    for (size_t i = 0; i < sizeof borrowed / sizeof *borrowed; i++)
+        fine = borrow(bench, &borrowed[i]) && fine;
+    add_absent(bench);
     return fine;
 }

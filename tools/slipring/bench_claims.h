@@ -10,7 +10,4 @@ bool claims_resident(bench *bench);
 /// Claims of kernels: blocks, strides, divergence, reductions.
 bool claims_kernels(bench *bench);
 
-/// Gives the rows from `first` on that claim, where they have none.
-void claims_mark(bench *bench, unsigned first, const char *claim);
-
 #endif

@@ -16,6 +16,7 @@
 
 enum {
     KEYS = 1000000,
+    SMALL_KEYS = 1600,  // of a test
     ARRIVALS = 1 << 20, // drawn once, then again and again
     WARM_UP = 2048,
     MESSAGES = 131072 // of a slice
@@ -30,6 +31,7 @@ typedef struct side { // one of the two ring kernels
 
 typedef struct keyed {
     bench *bench;
+    uint32_t keys;
     slr_device *device; // with one worker: the sender has the other core
     slr_buffer *total;
     side keyed, numbered;
@@ -48,10 +50,10 @@ static uint64_t next_random(uint64_t *seed)
 }
 
 // The rank of the key that arrives, rank r with a probability in proportion to 1 / (r + 1): `sums` are those up to r.
-static uint32_t draw_rank(const double *sums, uint64_t *seed)
+static uint32_t draw_rank(const double *sums, uint32_t keys, uint64_t *seed)
 {
-    double want = (double)(next_random(seed) >> 11) / (double)(1ull << 53) * sums[KEYS - 1];
-    uint32_t low = 0, high = KEYS - 1;
+    double want = (double)(next_random(seed) >> 11) / (double)(1ull << 53) * sums[keys - 1];
+    uint32_t low = 0, high = keys - 1;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (sums[middle] <= want)
@@ -63,9 +65,9 @@ static uint32_t draw_rank(const double *sums, uint64_t *seed)
 }
 
 // Keys that are often used lie far apart, as they do where keys come in any order.
-static uint32_t index_of(uint32_t rank)
+static uint32_t index_of(uint32_t rank, uint32_t keys)
 {
-    return (uint32_t)((uint64_t)rank * 611953 % KEYS);
+    return (uint32_t)((uint64_t)rank * 611953 % keys);
 }
 
 static slr_key key_of(uint32_t index)
@@ -75,12 +77,12 @@ static slr_key key_of(uint32_t index)
 
 static void draw_arrivals(keyed *keyed)
 {
-    double *sums = memory_take(KEYS, sizeof *sums), sum = 0;
-    for (uint32_t rank = 0; rank < KEYS; rank++)
+    double *sums = memory_take(keyed->keys, sizeof *sums), sum = 0;
+    for (uint32_t rank = 0; rank < keyed->keys; rank++)
         sums[rank] = sum += 1.0 / (rank + 1);
     uint64_t seed = 88172645463325252u;
     for (uint32_t i = 0; i < ARRIVALS; i++) {
-        keyed->instance[i] = index_of(draw_rank(sums, &seed));
+        keyed->instance[i] = index_of(draw_rank(sums, keyed->keys, &seed), keyed->keys);
         keyed->key[i] = key_of(keyed->instance[i]);
     }
     free(sums);
@@ -155,11 +157,11 @@ static bool numbered_slice(void *context, double *figures)
 // ---- before and after ---------------------------------------------------------------------------------------
 
 // Every key once, in order: so both ring kernels number them alike, and no page is new in what is measured.
-static bool send_to_all(side *side, bool by_key)
+static bool send_to_all(side *side, uint32_t all, bool by_key)
 {
     slr_key keys[BENCH_BATCH];
     uint32_t instances[BENCH_BATCH];
-    for (uint32_t index = 0; index < KEYS; index += BENCH_BATCH) {
+    for (uint32_t index = 0; index < all; index += BENCH_BATCH) {
         for (uint32_t i = 0; i < BENCH_BATCH; i++) {
             instances[i] = index + i;
             keys[i] = key_of(index + i);
@@ -171,11 +173,11 @@ static bool send_to_all(side *side, bool by_key)
 }
 
 // What the handlers summed in all instances, once nothing runs any more.
-static bool check_sums(const side *side)
+static bool check_sums(const side *side, uint32_t all)
 {
     uint32_t sum = 0;
     slr_status status = slr_ring_terminate(side->ring.ring, BENCH_TIMEOUT_NS, NULL, NULL, NULL);
-    for (uint32_t i = 0; i < KEYS && status == SLR_OK; i++) {
+    for (uint32_t i = 0; i < all && status == SLR_OK; i++) {
         uint32_t of_one = 0;
         status = slr_ring_snapshot(side->ring.ring, i, &of_one, sizeof of_one, 0);
         sum += of_one;
@@ -201,7 +203,7 @@ static bool open_both(keyed *keyed)
         return bench_failed(status, "keyed");
     slr_ring_desc desc = SLR_RING_DESC_INIT;
     desc.handler = "add";
-    desc.instances = KEYS;
+    desc.instances = keyed->keys;
     desc.name = "numbered";
     if (!bench_ring_open_as(keyed->bench, keyed->device, desc, keyed->total, &keyed->numbered.ring))
         return false;
@@ -213,7 +215,8 @@ static bool open_both(keyed *keyed)
 static bool measure(keyed *keyed)
 {
     draw_arrivals(keyed);
-    if (!open_both(keyed) || !send_to_all(&keyed->keyed, true) || !send_to_all(&keyed->numbered, false))
+    if (!open_both(keyed) || !send_to_all(&keyed->keyed, keyed->keys, true) ||
+        !send_to_all(&keyed->numbered, keyed->keys, false))
         return false;
     bool fine = bench_measure(
         keyed->bench, &(bench_case){
@@ -229,7 +232,7 @@ static bool measure(keyed *keyed)
                                    .floor_context = keyed,
                                    .figures = 1},
                       });
-    return fine && check_sums(&keyed->keyed) && check_sums(&keyed->numbered);
+    return fine && check_sums(&keyed->keyed, keyed->keys) && check_sums(&keyed->numbered, keyed->keys);
 }
 
 bool bench_keyed(bench *bench)
@@ -238,6 +241,7 @@ bool bench_keyed(bench *bench)
         return true;
     keyed *keyed = memory_take(1, sizeof *keyed);
     keyed->bench = bench;
+    keyed->keys = bench->small ? SMALL_KEYS : KEYS;
     keyed->key = memory_take(ARRIVALS, sizeof *keyed->key);
     keyed->instance = memory_take(ARRIVALS, sizeof *keyed->instance);
     bool fine = measure(keyed);

@@ -2,7 +2,7 @@
 // `slipring bench latency`: one message there, one answer back, one at a time.
 #include "bench.h"
 
-#include "bench_bare_opencl.h"
+#include "bench_bare.h"
 #include "bench_queue.h"
 #include "bench_ring.h"
 #include "clock.h"
@@ -10,7 +10,9 @@
 #include "memory.h"
 #include "say.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     WARM_UP = 300, // rounds before those that count: a parked worker wakes, lines find their places
@@ -23,7 +25,7 @@ typedef struct latency {
     bench *bench;
     bench_ring ring;
     handoff *handoff;
-    bare_opencl *opencl;           // of an OpenCL device: the echo is a kernel there
+    bare *bare;                    // on a device that is no cpu the echo is a kernel there
     latency_slot *in, *out;        // LATENCY_SLOTS each
     uint32_t number;               // of the next message
     uint32_t echo_begin, echo_end; // of a floor's slice
@@ -120,31 +122,48 @@ static bool echo_slice(void *context, double *figures)
     latency *latency = context;
     latency->echo_begin = latency->number;
     latency->echo_end = latency->number + WARM_UP + ROUNDS;
-    if (latency->opencl == NULL)
-        partner_run(latency->bench->partner, echo, latency);
-    else if (!bare_opencl_start(latency->opencl, latency->echo_begin, latency->echo_end))
-        return false;
+    partner_run(latency->bench->partner, echo, latency);
     bool fine = time_rounds(latency, echo_round, ROUNDS, figures);
-    if (latency->opencl == NULL)
-        partner_join(latency->bench->partner);
-    else
-        fine = bare_opencl_wait(latency->opencl) && fine;
+    partner_join(latency->bench->partner);
     return fine && (latency->wrong == 0 || wrong_answer());
 }
 
-// ---- on an OpenCL device: a launch a message -----------------------------------------------------------------------
+// ---- on another device: kernels by hand ----------------------------------------------------------------------------
+
+static bool stays_slice(latency *latency, enum bare_kernel kernel, double *figures)
+{
+    uint32_t begin = latency->number;
+    memset(figures, 0, MEASURE_FIGURES * sizeof *figures);
+    if (!bare_is_ready(latency->bare, kernel))
+        return true; // the method says why
+    bool fine = bare_start(latency->bare, kernel, begin, begin + WARM_UP + ROUNDS) &&
+                time_rounds(latency, echo_round, ROUNDS, figures);
+    fine = bare_wait(latency->bare) && fine;
+    return fine && (latency->wrong == 0 || wrong_answer());
+}
+
+static bool one_block_slice(void *context, double *figures)
+{
+    return stays_slice(context, BARE_ECHO, figures);
+}
+
+static bool two_blocks_slice(void *context, double *figures)
+{
+    return stays_slice(context, BARE_RELAYED, figures);
+}
 
 static bool launch_round(latency *latency, uint32_t number)
 {
     latency_slot *in = &latency->in[number % LATENCY_SLOTS], *out = &latency->out[number % LATENCY_SLOTS];
     bench_fill(&in->message, number);
-    latency_publish(in, number);
-    return bare_opencl_launch(latency->opencl, number) && (bench_is_answer(&out->message, number) || wrong_answer());
+    return bare_launch(latency->bare, number) && (bench_is_answer(&out->message, number) || wrong_answer());
 }
 
 static bool launch_slice(void *context, double *figures)
 {
-    return time_rounds(context, launch_round, HANDOFF_ROUNDS, figures);
+    latency *latency = context;
+    bool fine = bare_begin_launches(latency->bare) && time_rounds(context, launch_round, HANDOFF_ROUNDS, figures);
+    return bare_end_launches(latency->bare) && fine;
 }
 
 // ---- what else could be done ---------------------------------------------------------------------------------------
@@ -229,56 +248,94 @@ static const bench_case cases[] = {
     {"ping_pong", "ns", {"p50"}, "a cache line there and back. " FLOOR, {.value = probe_slice, .figures = 1}},
 };
 
-// The same by a launch each, beside the ring kernel.
-static bool measure_launch(bench *bench, latency *latency)
+static bool measure_on_host(bench *bench, latency *latency)
 {
-    bench_case what = {"rtt_64B_launch",
-                       "ns",
-                       QUANTILES,
-                       "the same work by hand-written OpenCL: a kernel launched and waited for, each message. floor: "
-                       "slr_send, then slr_receive. ",
-                       {.value = launch_slice, .floor = ring_slice, .figures = 3}};
-    what.pair.value_context = what.pair.floor_context = latency;
-    return latency->opencl == NULL || bench_measure(bench, &what);
-}
-
-static bool measure_all(bench *bench, latency *latency)
-{
-    static const char opencl_method[] =
-        "slr_send, then slr_receive; each word of message and answer is written and read. floor: bare echo, a "
-        "hand-written kernel that stays on the first OpenCL device, two queues in host memory, same payload. ";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bench_case what = cases[i];
-        if (latency->opencl != NULL && i != 0) // the others are of the host, and have its floor on a cpu
-            continue;
-        if (latency->opencl != NULL)
-            what.method = opencl_method;
         what.pair.floor = echo_slice;
         what.pair.value_context = what.pair.floor_context = latency;
         if (!bench_measure(bench, &what))
             return false;
     }
-    return measure_launch(bench, latency);
+    return true;
+}
+
+// The ring kernel beside a kernel by hand that stays; where that cannot be, the row says why.
+static bool measure_resident(bench *bench, latency *latency, const char *name, enum bare_kernel kernel,
+                             const char *floor)
+{
+    char method[BENCH_METHOD_BYTES / 2];
+    bench_case what = cases[0];
+    const char *called = bare_called(latency->bare);
+    if (bare_is_ready(latency->bare, kernel))
+        snprintf(method, sizeof method,
+                 "slr_send, then slr_receive; each word of message and answer is written and read. floor: bare echo by "
+                 "hand in %s, %s, two queues in host memory, same payload. ",
+                 called, floor);
+    else
+        snprintf(method, sizeof method, "slr_send, then slr_receive. floor: none, by hand in %s: %.160s. ", called,
+                 bare_why(latency->bare));
+    what.name = name;
+    what.method = method;
+    what.pair.floor = kernel == BARE_ECHO ? one_block_slice : two_blocks_slice;
+    what.pair.value_context = what.pair.floor_context = latency;
+    return bench_measure(bench, &what);
+}
+
+// The same by a launch each, beside the ring kernel.
+static bool measure_launched(bench *bench, latency *latency)
+{
+    char method[BENCH_METHOD_BYTES / 2];
+    bench_case what = {
+        "rtt_64B_launch", "ns", QUANTILES, method, {.value = launch_slice, .floor = ring_slice, .figures = 3}};
+    snprintf(method, sizeof method,
+             "the same work by hand in %s: a kernel launched and waited for, each message. floor: slr_send, then "
+             "slr_receive. ",
+             bare_called(latency->bare));
+    what.pair.value_context = what.pair.floor_context = latency;
+    return bench_measure(bench, &what);
+}
+
+static bool measure_on_device(bench *bench, latency *latency)
+{
+    static const char two[] = "rtt_64B_relayed";
+    bool relayed = strcmp(bench->info.backend, "cuda") == 0;
+    return measure_resident(bench, latency, "rtt_64B", BARE_ECHO, "a kernel that stays") &&
+           (!relayed || measure_resident(bench, latency, two, BARE_RELAYED,
+                                         "a kernel that stays, of which one block watches the flags and another one "
+                                         "answers")) &&
+           measure_launched(bench, latency);
+}
+
+static bool open_bare(bench *bench, latency *latency)
+{
+    if ((latency->bare = bare_open(bench)) == NULL)
+        return false;
+    latency->in = bare_take(latency->bare, LATENCY_SLOTS * sizeof(latency_slot));
+    latency->out = bare_take(latency->bare, LATENCY_SLOTS * sizeof(latency_slot));
+    if (latency->in == NULL || latency->out == NULL)
+        return false;
+    bool launches = bare_prepare(latency->bare, BARE_ONCE, latency->in, latency->out);
+    if (!launches)
+        say("the floor: %s", bare_why(latency->bare));
+    bare_prepare(latency->bare, BARE_RELAYED, latency->in, latency->out); // without them rows say so
+    bare_prepare(latency->bare, BARE_ECHO, latency->in, latency->out);
+    return launches;
 }
 
 bool bench_latency(bench *bench)
 {
     latency *latency = memory_take(1, sizeof *latency);
     latency->bench = bench;
-    latency->in = bench_lines(LATENCY_SLOTS * sizeof(latency_slot));
-    latency->out = bench_lines(LATENCY_SLOTS * sizeof(latency_slot));
     partner_move_caller(bench->partner, true); // the thread that is started inherits the other core
     latency->handoff = handoff_start(work, NULL);
     partner_move_caller(bench->partner, false);
-    bool fine = latency->handoff != NULL && bench_ring_open(bench, "echo", NULL, &latency->ring);
-    if (fine && bare_opencl_is(bench))
-        fine = (latency->opencl = bare_opencl_echo(latency->in, latency->out)) != NULL;
-    fine = fine && measure_all(bench, latency);
-    bare_opencl_close(latency->opencl);
+    bool fine =
+        latency->handoff != NULL && open_bare(bench, latency) && bench_ring_open(bench, "echo", NULL, &latency->ring);
+    fine = fine && (bare_on_host(latency->bare) ? measure_on_host : measure_on_device)(bench, latency);
     bench_ring_close(&latency->ring);
+    bare_close(latency->bare);
     handoff_stop(latency->handoff);
-    free(latency->in);
-    free(latency->out);
     free(latency);
     return fine;
 }

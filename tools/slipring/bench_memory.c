@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { LEVELS = 4, LINE = 64, WORDS = LINE / 4, MOST_THREADS = 2, HOPS = 1 << 16 };
@@ -295,6 +296,8 @@ bool bench_memory(bench *bench)
 {
     level levels[LEVELS];
     memory_bench m = {.bench = bench};
+    if (strcmp(bench->info.backend, "cuda") == 0) // bench_memory_cuda.c: its levels are others, and its threads many
+        return true;
     find_levels(levels);
     bool fine = open_kernels(&m);
     for (int i = 0; i < LEVELS && fine; i++)

@@ -2,7 +2,7 @@
 // `slipring bench throughput`, one way: as many messages as a receiver that reads them takes.
 #include "bench.h"
 
-#include "bench_bare_opencl.h"
+#include "bench_bare.h"
 #include "bench_batch.h"
 #include "bench_queue.h"
 #include "bench_ring.h"
@@ -10,7 +10,9 @@
 #include "memory.h"
 #include "say.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     WARM_UP = 2048,
@@ -26,7 +28,7 @@ typedef struct one_way {
     batch_queue *queue;
     uint32_t at; // the queue's position between slices
     uint32_t queue_expected, *queue_sum;
-    bare_opencl *opencl; // of an OpenCL device: the reader is a kernel there
+    bare *bare; // on a device that is no cpu the reader is a kernel there
 } one_way;
 
 // ---- the ring kernel -----------------------------------------------------------------------------------------------
@@ -115,22 +117,27 @@ static bool bare_slice(void *context, double *figures)
 {
     one_way *one_way = context;
     uint32_t at = one_way->at;
-    if (one_way->opencl == NULL)
+    bool on_host = bare_on_host(one_way->bare);
+    if (!on_host && !bare_is_ready(one_way->bare, BARE_READER)) {
+        figures[0] = 0; // the method says why
+        return true;
+    }
+    if (on_host)
         partner_run(one_way->bench->partner, read_all, one_way);
-    else if (!bare_opencl_start(one_way->opencl, at, at + WARM_UP + MESSAGES))
+    else if (!bare_start(one_way->bare, BARE_READER, at, at + WARM_UP + MESSAGES))
         return false;
     write_all(one_way, at, WARM_UP);
     while (batch_look(&one_way->queue->read) != at + WARM_UP)
         ;
     uint64_t start = clock_ns();
     write_all(one_way, at + WARM_UP, MESSAGES);
-    if (one_way->opencl == NULL)
+    if (on_host)
         partner_join(one_way->bench->partner);
     while (batch_look(&one_way->queue->read) != at + WARM_UP + MESSAGES)
         ;
     figures[0] = bench_per_second(MESSAGES, start);
     one_way->at = at + WARM_UP + MESSAGES;
-    if (one_way->opencl != NULL && !bare_opencl_wait(one_way->opencl))
+    if (!on_host && !bare_wait(one_way->bare))
         return false;
     return *one_way->queue_sum == one_way->queue_expected || bench_failed(SLR_OK, "bare queue");
 }
@@ -145,40 +152,53 @@ static bool open_ring(one_way *one_way)
     return bench_ring_open(one_way->bench, "add", one_way->total, &one_way->ring);
 }
 
-#define METHOD                                                                                                         \
-    "slr_send_many, 32 messages a call; the handler reads every word and keeps a sum; until all are handled. Floor: "  \
-    "bare SPSC queue, same payload, published 32 at once, "
+static bool open_bare(one_way *one_way)
+{
+    if ((one_way->bare = bare_open(one_way->bench)) == NULL)
+        return false;
+    one_way->queue = bare_take(one_way->bare, sizeof(batch_queue));
+    one_way->queue_sum = bare_take(one_way->bare, sizeof(uint32_t));
+    if (one_way->queue == NULL || one_way->queue_sum == NULL)
+        return false;
+    bare_prepare(one_way->bare, BARE_READER, one_way->queue, one_way->queue_sum); // without it the row says so
+    return true;
+}
+
+static void describe(const bare *bare, char *method, size_t room)
+{
+    static const char value[] = "the handler reads every word and keeps a sum; until all are handled. Floor: ";
+    static const char queue[] = "bare SPSC queue, same payload, published 32 at once, ";
+    if (bare_on_host(bare))
+        snprintf(method, room, "%s%son two threads.", value, queue);
+    else if (bare_is_ready(bare, BARE_READER))
+        snprintf(method, room, "%s%sread by a hand-written kernel that stays, in %s.", value, queue, bare_called(bare));
+    else
+        snprintf(method, room, "%snone, by hand in %s: %.160s.", value, bare_called(bare), bare_why(bare));
+}
+
+static bool measure(one_way *one_way)
+{
+    char method[BENCH_METHOD_BYTES / 2] = "slr_send_many, 32 messages a call; ";
+    describe(one_way->bare, method + strlen(method), sizeof method - strlen(method));
+    return bench_measure(one_way->bench, &(bench_case){.name = "oneway_64B_x32",
+                                                       .unit = "msg/s",
+                                                       .stats = {"median"},
+                                                       .method = method,
+                                                       .pair = {.value = ring_slice,
+                                                                .floor = bare_slice,
+                                                                .value_context = one_way,
+                                                                .floor_context = one_way,
+                                                                .figures = 1}});
+}
 
 bool bench_one_way(bench *bench)
 {
     one_way *one_way = memory_take(1, sizeof *one_way);
     one_way->bench = bench;
-    one_way->queue = bench_lines(sizeof(batch_queue));
-    one_way->queue_sum = bench_lines(sizeof(uint32_t));
-    bool is_opencl = bare_opencl_is(bench);
-    bool fine = open_ring(one_way);
-    if (fine && is_opencl)
-        fine = (one_way->opencl = bare_opencl_reader(one_way->queue, one_way->queue_sum)) != NULL;
-    fine = fine && bench_measure(bench, &(bench_case){
-                                            .name = "oneway_64B_x32",
-                                            .unit = "msg/s",
-                                            .stats = {"median"},
-                                            .method = is_opencl ? METHOD
-                                                          "read by a hand-written kernel that stays on the first "
-                                                          "OpenCL device."
-                                                                : METHOD "on two threads.",
-                                            .pair = {.value = ring_slice,
-                                                     .floor = bare_slice,
-                                                     .value_context = one_way,
-                                                     .floor_context = one_way,
-                                                     .figures = 1},
-                                        });
-    fine = fine && check_total(one_way);
-    bare_opencl_close(one_way->opencl);
+    bool fine = open_bare(one_way) && open_ring(one_way) && measure(one_way) && check_total(one_way);
     bench_ring_close(&one_way->ring);
     slr_buffer_destroy(one_way->total);
-    free(one_way->queue);
-    free(one_way->queue_sum);
+    bare_close(one_way->bare);
     free(one_way);
     return fine;
 }

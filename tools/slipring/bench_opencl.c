@@ -232,20 +232,14 @@ opencl_kernel *opencl_prepare_text(opencl *cl, const char *text, const char *nam
     return NULL;
 }
 
-bool opencl_launch(opencl_kernel *kernel, size_t items, size_t group)
-{
-    const opencl *cl = kernel->cl;
-    return cl->clEnqueueNDRangeKernel(cl->queue, kernel->kernel, 1, NULL, &items, &group, 0, NULL, NULL) == 0 &&
-           cl->clFlush(cl->queue) == 0;
-}
-
-bool opencl_begin(opencl_kernel *kernel, const uint32_t *values, unsigned count)
+bool opencl_begin(opencl_kernel *kernel, const uint32_t *values, unsigned count, size_t items, size_t group)
 {
     const opencl *cl = kernel->cl;
     for (unsigned i = 0; i < count; i++)
         if (cl->clSetKernelArg(kernel->kernel, kernel->shared + i, sizeof values[i], &values[i]) != 0)
             return false;
-    return opencl_launch(kernel, 1, 1);
+    return cl->clEnqueueNDRangeKernel(cl->queue, kernel->kernel, 1, NULL, &items, &group, 0, NULL, NULL) == 0 &&
+           cl->clFlush(cl->queue) == 0;
 }
 
 bool opencl_finish(opencl_kernel *kernel)

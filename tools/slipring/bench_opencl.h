@@ -30,10 +30,8 @@ typedef struct opencl_shared {
 /// A kernel of OpenCL C for one work-item, whose first `buffers` parameters are these. NULL: it does not build there.
 opencl_kernel *opencl_prepare_text(opencl *cl, const char *text, const char *name, const opencl_shared *shared,
                                    unsigned buffers, const char **why);
-/// Launches it with these values behind the buffers; opencl_finish waits.
-bool opencl_begin(opencl_kernel *kernel, const uint32_t *values, unsigned count);
-/// The same without values, for so many work-items in groups.
-bool opencl_launch(opencl_kernel *kernel, size_t items, size_t group);
+/// Launches it with these values behind the buffers, for so many work-items in groups; opencl_finish waits.
+bool opencl_begin(opencl_kernel *kernel, const uint32_t *values, unsigned count, size_t items, size_t group);
 bool opencl_finish(opencl_kernel *kernel);
 void opencl_release(opencl_kernel *kernel);
 

@@ -123,7 +123,8 @@ bool bench_pinned(bench *bench)
                  {"pinned_64M", "pinned_new_64M", 64 << 20, 1}};
     bool fine = true;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && fine; i++) {
-        pinned_bench p = {.device = bench->device, .bytes = sizes[i].bytes, .copies = sizes[i].copies};
+        pinned_bench p = {
+            .device = bench->device, .bytes = bench->small ? 4096 : sizes[i].bytes, .copies = sizes[i].copies};
         fine = measure_size(bench, &p, sizes[i].name, sizes[i].new_name);
     }
     return fine;

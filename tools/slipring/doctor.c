@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring doctor` and `slipring devices`: what was tried, what opens, and why the rest does not.
+#include "json_out.h"
+#include "memory.h"
 #include "say.h"
 #include "verbs.h"
 
 #include <slipring/metrics.h>
-
-#include <jansson.h>
 
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Takes --help and --json. -1 where the verb shall go on, else its exit code.
@@ -33,7 +34,11 @@ static int parse(int argc, char **argv, const char *help, bool *json)
     return optind < argc ? say_usage("nothing but options, not '%s'", argv[optind]) : -1;
 }
 
+// A device that opens, or a backend that does not.
 typedef struct seen {
+    char backend[16];
+    bool opens;
+    char reason[256]; // why not
     slr_device_info info;
     slr_metrics metrics;
     char no_metrics[300]; // why not, where a device of its kind is measured
@@ -66,46 +71,58 @@ static bool runs_handlers(const slr_device_info *device)
 }
 
 // "fp64 memory=fine" is {"fp64": true, "memory": "fine"}.
-static json_t *features_json(const char *features)
+static void put_features(json_out *out, const char *features)
 {
-    json_t *object = json_object();
+    json_out_object(out, "features");
     for (const char *at = features; *at; at += strspn(at, " ")) {
         size_t length = strcspn(at, " ");
         const char *equals = memchr(at, '=', length);
-        char name[64];
+        char name[64], value[128];
         snprintf(name, sizeof name, "%.*s", (int)(equals ? equals - at : (ptrdiff_t)length), at);
-        json_object_set_new(object, name,
-                            equals ? json_stringn(equals + 1, (size_t)(at + length - equals - 1)) : json_true());
+        if (equals) {
+            snprintf(value, sizeof value, "%.*s", (int)(at + length - equals - 1), equals + 1);
+            json_out_text(out, name, value);
+        } else {
+            json_out_bool(out, name, true);
+        }
         at += length;
     }
-    return object;
+    json_out_end_object(out);
 }
 
-static json_t *metrics_json(const slr_metrics *metrics)
+static void put_metrics(json_out *out, const seen *seen)
 {
-    json_t *object = json_object();
-    for (uint32_t i = 0; i < metrics->count; i++)
-        json_object_set_new(object, metrics->metric[i].name, json_integer((json_int_t)metrics->metric[i].value));
-    return object;
+    if (seen->metrics.count > 0) {
+        json_out_object(out, "metrics");
+        for (uint32_t i = 0; i < seen->metrics.count; i++)
+            json_out_integer(out, seen->metrics.metric[i].name, seen->metrics.metric[i].value);
+        json_out_end_object(out);
+    }
+    if (*seen->no_metrics)
+        json_out_text(out, "no_metrics", seen->no_metrics);
 }
 
-static json_t *device_json(const seen *seen)
+static void put_device(json_out *out, const char *key, const seen *seen)
 {
     const slr_device_info *device = &seen->info;
-    json_t *object =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:b, s:b, s:I, s:o, s:s}", "name", device->name, "backend",
-                  device->backend, "description", device->description, "engine", device->engine, "cache", device->cache,
-                  "workers", (int)device->workers, "compute_units", (int)device->compute_units, "runs_handlers",
-                  runs_handlers(device), "runs_kernels", (int)device->kernels, "unified_memory",
-                  (int)device->unified_memory, "memory_bytes", (json_int_t)device->memory_bytes, "features",
-                  features_json(device->features), "note", device->notes);
+    json_out_object(out, key);
+    json_out_text(out, "name", device->name);
+    json_out_text(out, "backend", device->backend);
+    json_out_text(out, "description", device->description);
+    json_out_text(out, "engine", device->engine);
+    json_out_text(out, "cache", device->cache);
+    json_out_integer(out, "workers", device->workers);
+    json_out_integer(out, "compute_units", device->compute_units);
+    json_out_bool(out, "runs_handlers", runs_handlers(device));
+    json_out_bool(out, "runs_kernels", device->kernels != 0);
+    json_out_bool(out, "unified_memory", device->unified_memory != 0);
+    json_out_integer(out, "memory_bytes", device->memory_bytes);
+    put_features(out, device->features);
+    json_out_text(out, "note", device->notes);
     if (*device->relaunch_reason)
-        json_object_set_new(object, "relaunch_reason", json_string(device->relaunch_reason));
-    if (seen->metrics.count > 0)
-        json_object_set_new(object, "metrics", metrics_json(&seen->metrics));
-    if (*seen->no_metrics)
-        json_object_set_new(object, "no_metrics", json_string(seen->no_metrics));
-    return object;
+        json_out_text(out, "relaunch_reason", device->relaunch_reason);
+    put_metrics(out, seen);
+    json_out_end_object(out);
 }
 
 static void print_metrics(const seen *seen)
@@ -134,58 +151,106 @@ static void print_device(const seen *seen)
     print_metrics(seen);
 }
 
-static void print_object(json_t *object)
-{
-    json_dumpf(object, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(object);
-}
-
-// A walk over every device of every backend. `devices` collects them; `backends` says what did not open as well.
+// A walk over every device of every backend.
 typedef struct findings {
-    json_t *backends, *devices;
-    bool print;  // as text, while walking
-    bool closed; // with the backends that do not open
+    seen *all;
+    unsigned count;
     bool usable; // a device runs handlers
 } findings;
 
-static void note_closed(findings *findings, const slr_backend_info *backend, const char *reason)
+static seen *add(findings *findings, const slr_backend_info *backend)
 {
-    if (findings->print && findings->closed)
-        printf("%-8s cannot run here: %s\n", backend->name, reason);
-    json_array_append_new(findings->backends,
-                          json_pack("{s:s, s:b, s:s}", "name", backend->name, "opens", 0, "reason", reason));
+    findings->all = memory_grow(findings->all, findings->count + 1, sizeof *findings->all);
+    seen *added = &findings->all[findings->count++];
+    *added = (seen){0};
+    snprintf(added->backend, sizeof added->backend, "%s", backend->name);
+    return added;
+}
+
+static void note_closed(seen *seen, const char *reason)
+{
+    snprintf(seen->reason, sizeof seen->reason, "%s", reason);
 }
 
 static void note_backend(findings *findings, const slr_backend_info *backend)
 {
-    if (backend->status != SLR_OK) {
-        note_closed(findings, backend, backend->reason);
-        return;
-    }
-    for (uint32_t i = 0; i < backend->devices; i++) {
-        seen device = {0};
-        if (!look_at(backend, i, &device)) {
-            note_closed(findings, backend, slr_error_message());
-            continue;
-        }
-        if (findings->print)
-            print_device(&device);
-        findings->usable = findings->usable || runs_handlers(&device.info);
-        json_t *entry = device_json(&device);
-        json_array_append_new(findings->backends,
-                              json_pack("{s:s, s:b, s:O}", "name", backend->name, "opens", 1, "device", entry));
-        json_array_append_new(findings->devices, entry);
+    if (backend->status != SLR_OK)
+        note_closed(add(findings, backend), backend->reason);
+    for (uint32_t i = 0; backend->status == SLR_OK && i < backend->devices; i++) {
+        seen *device = add(findings, backend);
+        device->opens = look_at(backend, i, device);
+        if (!device->opens)
+            note_closed(device, slr_error_message());
+        findings->usable = findings->usable || (device->opens && runs_handlers(&device->info));
     }
 }
 
-static findings walk(bool print, bool closed)
+static findings walk(void)
 {
-    findings findings = {json_array(), json_array(), print, closed, false};
+    findings findings = {NULL, 0, false};
     slr_backend_info backend;
     for (uint32_t i = 0; slr_backend_get_info(i, &backend) == SLR_OK; i++)
         note_backend(&findings, &backend);
     return findings;
+}
+
+// `closed`: with the backends that do not open.
+static void print_text(const findings *findings, bool closed)
+{
+    for (unsigned i = 0; i < findings->count; i++) {
+        const seen *seen = &findings->all[i];
+        if (seen->opens)
+            print_device(seen);
+        else if (closed)
+            printf("%-8s cannot run here: %s\n", seen->backend, seen->reason);
+    }
+}
+
+static void put_backends(json_out *out, const findings *findings)
+{
+    json_out_array(out, "backends");
+    for (unsigned i = 0; i < findings->count; i++) {
+        const seen *seen = &findings->all[i];
+        json_out_object(out, NULL);
+        json_out_text(out, "name", seen->backend);
+        json_out_bool(out, "opens", seen->opens);
+        if (seen->opens)
+            put_device(out, "device", seen);
+        else
+            json_out_text(out, "reason", seen->reason);
+        json_out_end_object(out);
+    }
+    json_out_end_array(out);
+}
+
+static void print_json(const findings *findings, bool closed)
+{
+    json_out out = {.to = stdout};
+    json_out_object(&out, NULL);
+    json_out_text(&out, "version", SLR_VERSION);
+    if (closed) {
+        json_out_bool(&out, "runs_handlers", findings->usable);
+        put_backends(&out, findings);
+    }
+    json_out_array(&out, "devices");
+    for (unsigned i = 0; i < findings->count; i++)
+        if (findings->all[i].opens)
+            put_device(&out, NULL, &findings->all[i]);
+    json_out_end_array(&out);
+    json_out_end_object(&out);
+}
+
+static int tell(bool json, bool closed)
+{
+    if (!json && closed)
+        puts("slipring " SLR_VERSION);
+    findings findings = walk();
+    if (json)
+        print_json(&findings, closed);
+    else
+        print_text(&findings, closed);
+    free(findings.all);
+    return findings.usable ? EXIT_DONE : EXIT_NO_DEVICE;
 }
 
 int verb_doctor(int argc, char **argv)
@@ -196,18 +261,7 @@ int verb_doctor(int argc, char **argv)
         "why the others cannot run here. Exit code 0 where a device runs handlers, else 3.\n";
     bool json;
     int end = parse(argc, argv, help, &json);
-    if (end != -1)
-        return end;
-    if (!json)
-        puts("slipring " SLR_VERSION);
-    findings findings = walk(!json, true);
-    json_t *object = json_pack("{s:s, s:b, s:o, s:o}", "version", SLR_VERSION, "runs_handlers", findings.usable,
-                               "backends", findings.backends, "devices", findings.devices);
-    if (json)
-        print_object(object);
-    else
-        json_decref(object);
-    return findings.usable ? EXIT_DONE : EXIT_NO_DEVICE;
+    return end != -1 ? end : tell(json, true);
 }
 
 int verb_devices(int argc, char **argv)
@@ -216,14 +270,5 @@ int verb_devices(int argc, char **argv)
                                "Lists the devices that open here, by the name that --device takes.\n";
     bool json;
     int end = parse(argc, argv, help, &json);
-    if (end != -1)
-        return end;
-    findings findings = walk(!json, false);
-    json_decref(findings.backends);
-    json_t *object = json_pack("{s:s, s:o}", "version", SLR_VERSION, "devices", findings.devices);
-    if (json)
-        print_object(object);
-    else
-        json_decref(object);
-    return findings.usable ? EXIT_DONE : EXIT_NO_DEVICE;
+    return end != -1 ? end : tell(json, false);
 }

@@ -15,16 +15,19 @@ static const struct verb {
     const char *name;
     const char *help;
     int (*run)(int argc, char **argv);
+    bool has_programs_trace; // --trace is for the program that it runs
 } verbs[] = {
-    {"doctor", "what can run here, and why not", verb_doctor},
-    {"devices", "the devices that open here", verb_devices},
-    {"run", "stream records (CSV, NDJSON, raw) through a message handler", verb_run},
-    {"kernel", "list and run the kernels of a CUDA C file", verb_kernel},
-    {"cache", "compiled kernels on disk: list, check, compile ahead, remove", verb_cache},
-    {"demo", "a heart monitor: a ward of patients on one ring kernel", verb_demo},
-    {"profile", "run a program and say where its time goes", verb_profile},
-    {"trace", "what is in a trace", verb_trace},
-    {"bench", "ring kernels beside the physical limit, the plain call and other libraries", verb_bench},
+    {"doctor", "what can run here, and why not", verb_doctor, false},
+    {"devices", "the devices that open here", verb_devices, false},
+#if SLIPRING_HAS_JANSSON // they read JSON
+    {"run", "stream records (CSV, NDJSON, raw) through a message handler", verb_run, false},
+    {"kernel", "list and run the kernels of a CUDA C file", verb_kernel, false},
+    {"cache", "compiled kernels on disk: list, check, compile ahead, remove", verb_cache, false},
+    {"demo", "a heart monitor: a ward of patients on one ring kernel", verb_demo, false},
+    {"profile", "run a program and say where its time goes", verb_profile, true},
+    {"trace", "what is in a trace", verb_trace, false},
+#endif
+    {"bench", "ring kernels beside the physical limit, the plain call and other libraries", verb_bench, false},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };
@@ -35,6 +38,9 @@ static int help(void)
          "Message handlers, written in the C subset of CUDA C, that stay on the device.\n");
     for (size_t i = 0; i < VERBS; i++)
         printf("  %-10s %s\n", verbs[i].name, verbs[i].help);
+#if !SLIPRING_HAS_JANSSON
+    puts("\nThis one was built without jansson, which run, kernel, cache, demo, profile and trace need.");
+#endif
     puts("\n'slipring VERB --help' says what a verb does and takes. With --json a verb prints one object;\n"
          "with --trace FILE it writes a trace that Perfetto loads ('slipring trace print' sums it up).\n\n"
          "Exit codes:\n"
@@ -83,7 +89,7 @@ static int end_trace(const char *path, int code)
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-    char *path = verb->run == verb_profile ? NULL : take_trace(&argc, argv); // that one's own is the program's
+    char *path = verb->has_programs_trace ? NULL : take_trace(&argc, argv);
     if (path == NULL)
         return verb->run(argc, argv);
     if (*path == '\0')
@@ -109,5 +115,6 @@ int main(int argc, char **argv)
         puts("slipring " SLR_VERSION);
         return EXIT_DONE;
     }
-    return *name ? say_usage("no verb '%s'", name) : say_usage("a verb is missing");
+    const char *built = SLIPRING_HAS_JANSSON ? "" : " (this slipring was built without jansson)";
+    return *name ? say_usage("no verb '%s'%s", name, built) : say_usage("a verb is missing");
 }

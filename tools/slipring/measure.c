@@ -81,8 +81,9 @@ static bool goes_on(const measure_pair *pair, const measure_result *so_far, uint
     uint64_t seconds = (clock_ns() - start_ns) / SECOND_NS;
     unsigned enough = pair->enough != 0 ? pair->enough : MEASURE_ENOUGH;
     unsigned hard_s = pair->hard_s != 0 ? pair->hard_s : MEASURE_HARD_S;
-    return so_far->kept < (seconds < MEASURE_SOFT_S ? enough : MEASURE_KEPT) && so_far->tried < MEASURE_TRIED &&
-           seconds < hard_s;
+    if (seconds >= MEASURE_SOFT_S && enough > MEASURE_KEPT)
+        enough = MEASURE_KEPT;
+    return so_far->kept < enough && so_far->tried < MEASURE_TRIED && seconds < hard_s;
 }
 
 bool measure_pairs(const measure_pair *pair, partner *partner, measure_result *out)
@@ -98,7 +99,7 @@ bool measure_pairs(const measure_pair *pair, partner *partner, measure_result *o
         fine = (value_first ? pair->value(pair->value_context, value) : pair->floor(pair->floor_context, floor)) &&
                (value_first ? pair->floor(pair->floor_context, floor) : pair->value(pair->value_context, value));
         double after = partner_probe_ns(partner);
-        if (fine && steady(before, after)) {
+        if (fine && (pair->any || steady(before, after))) {
             keep(kept, out->kept, pair->figures, value, floor);
             kept->probe[out->kept++] = (before + after) / 2.0;
         }

@@ -40,6 +40,7 @@ typedef struct measure_pair {
     unsigned figures;
     unsigned enough; // pairs kept, after which it stops; 0: MEASURE_ENOUGH
     unsigned hard_s; // after which it stops with what it has; 0: MEASURE_HARD_S
+    bool any;        // a pair is kept also where the cores have moved
 } measure_pair;
 
 typedef struct measure_figure {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json_out.h"
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char *write_all(void)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    json_out out = {.to = open_memstream(&text, &bytes)};
+    json_out_object(&out, NULL);
+    json_out_text(&out, "te\"xt", "a\\b\n\xc3\xa9");
+    json_out_array(&out, "none");
+    json_out_end_array(&out);
+    json_out_array(&out, "rows");
+    for (unsigned i = 0; i < 2; i++) {
+        json_out_line(&out, NULL);
+        json_out_integer(&out, "number", UINT64_MAX);
+        json_out_object(&out, "inner");
+        json_out_bool(&out, "set", i == 1);
+        json_out_end_object(&out);
+        json_out_real(&out, "real", i == 0 ? 1234567.0 : 0.0 / 0.0);
+        json_out_end_object(&out);
+    }
+    json_out_end_array(&out);
+    json_out_bool(&out, "last", true);
+    json_out_end_object(&out);
+    fclose(out.to);
+    return text;
+}
+
+static void another_reader_finds_what_was_written(void **state)
+{
+    (void)state;
+    char *text = write_all();
+    json_error_t error;
+    json_t *all = json_loads(text, JSON_DECODE_INT_AS_REAL, &error);
+    assert_non_null(all);
+    assert_string_equal(json_string_value(json_object_get(all, "te\"xt")), "a\\b\n\xc3\xa9");
+    assert_int_equal(json_array_size(json_object_get(all, "none")), 0);
+    const json_t *rows = json_object_get(all, "rows"), *row = json_array_get(rows, 1);
+    assert_int_equal(json_array_size(rows), 2);
+    assert_true(json_number_value(json_object_get(row, "number")) > 1.8e19);
+    assert_true(json_is_true(json_object_get(json_object_get(row, "inner"), "set")));
+    assert_true(json_is_null(json_object_get(row, "real")));
+    assert_true(json_number_value(json_object_get(json_array_get(rows, 0), "real")) == 1.23457e6);
+    assert_true(json_is_true(json_object_get(all, "last")));
+    json_decref(all);
+    free(text);
+}
+
+static void a_line_stands_on_one_line(void **state)
+{
+    (void)state;
+    char *text = write_all();
+    assert_non_null(strstr(text, "\n    {\"number\": 18446744073709551615, \"inner\": {\"set\": false}, \"real\": "
+                                 "1.23457e+06},\n"));
+    assert_non_null(strstr(text, "\n  \"none\": [],\n"));
+    assert_non_null(strstr(text, "\n  \"last\": true\n}\n"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_reader_finds_what_was_written),
+        cmocka_unit_test(a_line_stands_on_one_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
