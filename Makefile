@@ -31,7 +31,7 @@ cts: ## the conformance suite on every device that opens here; CTS='--device ope
 	@$(call BUILD,dev)
 	SLIPRING_CACHE_DIR=build/cache build/dev/bin/slipring-cts $(CTS)
 
-gpu-check: ## builds with a C compiler and CMake alone, runs the conformance suite on cuda:0, writes bench/results/DEVICE.json
+gpu-check: ## builds with a C compiler and CMake alone, runs all there is on cuda:0, writes bench/results/DEVICE.json (docs/gpu.md)
 	@scripts/gpu-check.sh
 
 PROGRAMS ?= 10000

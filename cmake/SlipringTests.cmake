@@ -144,7 +144,20 @@ foreach(name batch failure fault keys ring_send route state)
         "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=relaunch")
 endforeach()
 
+# Everything at once on such a driver, and the calls that may wait for a kernel that stays.
+if(TARGET slipring_gpu)
+    set_target_properties(slipring_gpu PROPERTIES EXCLUDE_FROM_ALL FALSE)
+endif()
+if(TARGET slipring_gpu AND NOT SLIPRING_SANITIZE)
+    slipring_register(tests/cuda/soak_persistent slipring_gpu soak cuda:0?ring=persistent 3)
+    slipring_register(tests/cuda/soak_relaunch slipring_gpu soak cuda:0?ring=relaunch 3)
+    slipring_register(tests/cuda/deadlocks slipring_gpu deadlocks cuda:0 100)
+    set_property(TEST tests/cuda/soak_persistent tests/cuda/soak_relaunch tests/cuda/deadlocks APPEND PROPERTY ENVIRONMENT
+        SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
+endif()
+
 # Ring kernels once more, on a device that is no cpu: skipped where there is none.
+file(GLOB opencl_drivers /etc/OpenCL/vendors/*.icd)
 if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
     foreach(name batch call claim create dead_letter delivery failure fault keys lifecycle loop overflow overrun port
             ring_send route route_end route_full state stats supervise telemetry terminate topic)
@@ -152,9 +165,10 @@ if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
         set_property(TEST tests/opencl/ring_${name} APPEND PROPERTY ENVIRONMENT
             "SLIPRING_TEST_RING_DEVICE=opencl:0?ring=relaunch")
     endforeach()
-    slipring_register(tests/opencl/soak_relaunch tests_opencl_soak_test)
-    set_property(TEST tests/opencl/soak_relaunch APPEND PROPERTY ENVIRONMENT
-        "SLIPRING_SOAK_DEVICE=opencl:0?memory=plain&ring=relaunch")
+    if(TARGET slipring_gpu AND opencl_drivers)
+        slipring_register(tests/opencl/soak slipring_gpu soak opencl:0?ring=persistent 3)
+        slipring_register(tests/opencl/soak_relaunch slipring_gpu soak opencl:0?memory=plain&ring=relaunch 3)
+    endif()
     foreach(name batch failure fault ring_send route) # those with kernel handlers, where the host cannot reach states
         slipring_register(tests/opencl/plain_${name} ring_${name}_test)
         set_property(TEST tests/opencl/plain_${name} APPEND PROPERTY ENVIRONMENT
@@ -241,7 +255,6 @@ endif()
 
 # Ring kernels on OpenCL, where a driver is installed, whose compiler may take seconds for one. Not the kernels of the
 # suite: minutes of it.
-file(GLOB opencl_drivers /etc/OpenCL/vendors/*.icd)
 if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
     slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent --timeout 30
         --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
@@ -258,6 +271,7 @@ if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
         slipring_test_name(${file} name)
         slipring_register(${name} ${file})
     endforeach()
+    set_tests_properties(tests/gpu/check PROPERTIES TIMEOUT 300 COST 500) # all of gpu-check
     # Minutes of one core that others may want too: begun first, so that the rest runs beside it.
     set_tests_properties(tests/model/model PROPERTIES TIMEOUT 600 COST 1000)
 endif()

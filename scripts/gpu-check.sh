@@ -1,48 +1,191 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# gpu-check.sh: what holds on the NVIDIA GPU of this machine. Builds the library and the conformance suite with a C compiler
-# and CMake alone, without a network; runs the suite on the device with the times of its launches; writes them to
-# bench/results/DEVICE.json, and to DEVICE-persistent.json what its ring kernels do as kernels that never return.
+# gpu-check.sh: what holds on the NVIDIA GPU of this machine. Builds the library, the conformance suite and what measures
+# with a C compiler and CMake alone, without a network; runs them part by part, and writes bench/results/DEVICE.json after
+# each, so that what was seen stays, whatever comes. A part that fails or does not end keeps none of the others from running.
 #
-# GPU_DEVICE (default cuda:0): which. GPU_RESULTS: another folder. GPU_BUILD: a folder where slipring-cts is built already.
+#   suite       the conformance suite's kernels, with the times of their launches
+#   persistent  its ring kernels, as kernels that never return; relaunch: the same, relaunched
+#   latency, throughput, claims, kernels, ward   rows of `slipring bench`, each beside its floor by hand in CUDA C++
+#   deadlocks   every call that may wait for a kernel that never returns, made while one runs
+#   soak        random launches, pauses, failures and terminations, for GPU_SOAK seconds (60)
+#   sanitizer   compute-sanitizer over a part of the suite, where it is installed
+#
+# GPU_PARTS: some of these ("latency soak"). GPU_DEVICE (cuda:0): which. GPU_SECONDS (500): for all parts together; those
+# for which no time is left are named. GPU_PART_SECONDS: for each at most. GPU_RESULTS: another folder. GPU_BUILD: a folder where all is built already.
+# GPU_SMALL=1: sizes of a test, which measure nothing. SLIPRING_NVRTC_LIB: where NVRTC is, if it is not found.
 # Exit code: 0 all as it should be, 1 something was not, 3 no GPU that slipring can open.
-set -euo pipefail
-cd "$(dirname "$0")/.."
-readonly device=${GPU_DEVICE:-cuda:0} results=${GPU_RESULTS:-bench/results}
-readonly areas=language/,math/,atomics/,ordering/,barriers/,warps/,memory/,streams/,launch/
-readonly rings=mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/ # not faults/: they lose the device
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+readonly device=${GPU_DEVICE:-cuda:0} results=${GPU_RESULTS:-bench/results} small=${GPU_SMALL:-}
+readonly all_parts='latency throughput suite persistent relaunch deadlocks claims kernels ward soak sanitizer'
+kernels=language/,math/,atomics/,ordering/,barriers/,warps/,memory/,streams/,launch/
+rings=mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/ # not faults/: they lose the device
+if [[ $small ]]; then
+    kernels=launch/,streams/
+    rings=instances/
+fi
+readonly kernels rings
+readonly few=launch/,barriers/,atomics/                                               # that the sanitizer looks at
+readonly began=$SECONDS
+deadline=$((SECONDS + ${GPU_SECONDS:-500}))
+
+# ---- what is needed -------------------------------------------------------------------------------------------------
 
 if [[ -z ${GPU_BUILD:-} ]]; then
     GPU_BUILD=build/gpu
-    cmake -S . -B "$GPU_BUILD" -DCMAKE_BUILD_TYPE=Release > /dev/null # leaves out the command line where jansson is not
-    cmake --build "$GPU_BUILD" --parallel "$(nproc)"
+    cmake -S . -B "$GPU_BUILD" -DCMAKE_BUILD_TYPE=Release > /dev/null && # without jansson slipring has fewer verbs
+        cmake --build "$GPU_BUILD" --parallel "$(nproc)" --target slipring_tool slipring_cts slipring_gpu || exit 1
+    deadline=$((SECONDS + ${GPU_SECONDS:-500}))
 fi
-found=$(mktemp)
-found_rings=$(mktemp)
-trap 'rm -f "$found" "$found_rings"' EXIT
-status=0
-"$GPU_BUILD/bin/slipring-cts" --device "$device" --filter "$areas" --perf --json > "$found" || status=$?
-if ((status == 3)); then
-    echo "gpu-check: $device cannot be opened here, so nothing was run on a GPU. See 'slipring doctor'."
+readonly bin=$GPU_BUILD/bin
+
+# Where slipring itself does not look: the toolkit of any version, and NVIDIA's wheel.
+find_nvrtc() {
+    local library site
+    if [[ -n ${SLIPRING_NVRTC_LIB:-} ]] || ldconfig -p 2> /dev/null | grep -q 'libnvrtc\.so\.1[23]'; then return; fi
+    site=$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))' 2> /dev/null)
+    for library in /usr/local/cuda*/{lib64,lib,targets/*/lib}/libnvrtc.so.1[23] "$site"/nvidia/*/lib/libnvrtc.so.1[23]; do
+        if [[ -e $library ]]; then
+            export SLIPRING_NVRTC_LIB=$library
+            return
+        fi
+    done
+}
+find_nvrtc
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# ---- JSON -----------------------------------------------------------------------------------------------------------
+
+quoted() { # of standard input, on one line
+    local text
+    text=$(tr '\n\t' '  ' | tr -d '\000-\037' | sed 's/ *$//')
+    text=${text//\\/\\\\}
+    printf '"%s"' "${text//\"/\\\"}"
+}
+
+# close_json FILE: what a program told before it was killed, ended there. A row and a case are a line each, told whole.
+close_json() {
+    local last end=']'
+    last=$(tail -n 1 "$1")
+    if [[ $last == '}' || $last == '], "wrong": '*'}' ]]; then return; fi
+    if grep -q '"cases": \[' "$1"; then end=']}]'; fi
+    sed -i '$s/,$//' "$1"
+    printf '\n%s, "cut": true}\n' "$end" >> "$1"
+}
+
+write_results() {
+    local part first=1
+    {
+        printf '{"device": %s, "version": %s, "commit": %s, "small": %s,\n' "$(printf '%s' "$description" | quoted)" \
+            "$("$bin/slipring" --version | quoted)" "$(git rev-parse --short HEAD 2> /dev/null | quoted)" \
+            "$([[ $small ]] && echo true || echo false)"
+        printf ' "doctor": %s,\n "parts": {' "$(quoted < "$folder/doctor")"
+        for part in $all_parts; do
+            [[ -e $folder/$part.state ]] || continue
+            ((first)) || printf ','
+            first=0
+            printf '\n"%s": {%s, "result":\n' "$part" "$(< "$folder/$part.state")"
+            if [[ -s $folder/$part ]]; then cat "$folder/$part"; else echo null; fi
+            printf '}'
+        done
+        printf '\n}}\n'
+    } > "$folder/whole"
+    mkdir -p "$results"
+    cp "$folder/whole" "$results/$name.json"
+}
+
+# ---- parts ----------------------------------------------------------------------------------------------------------
+
+failed=''
+part_wanted() {
+    [[ " ${GPU_PARTS:-$all_parts} " == *" $1 "* ]]
+}
+
+state() { # PART ENDED SECONDS SAID
+    printf '"ended": "%s", "seconds": %d, "said": %s' "$2" "$3" "$(printf '%s' "$4" | quoted)" > "$folder/$1.state"
+    printf '%4d s  %-10s %s in %d s%s\n' "$((SECONDS - began))" "$1" "$2" "$3" "${4:+: $4}"
+    write_results
+}
+
+# part NAME SECONDS COMMAND...: its standard output is the part's result.
+part() {
+    local part=$1 limit=$2 left start=$SECONDS status=0 ended
+    shift 2
+    part_wanted "$part" || return 0
+    left=$((deadline - SECONDS))
+    if ((limit > ${GPU_PART_SECONDS:-600})); then limit=$GPU_PART_SECONDS; fi
+    if ((left < 5)); then
+        state "$part" 'left out' 0 'no time was left'
+        failed+=" $part"
+        return
+    fi
+    timeout -k 5 $((limit < left ? limit : left)) "$@" > "$folder/$part" 2> "$folder/said" || status=$?
+    case $status in
+        0) ended='done' ;;
+        1) ended='failed' ;;
+        3) ended='left out' ;;
+        124 | 137) ended='cut off' ;;
+        *) ended="ended with $status" ;;
+    esac
+    ((status == 0 || status == 3)) || failed+=" $part"
+    if [[ -s $folder/$part ]]; then close_json "$folder/$part"; fi
+    state "$part" "$ended" $((SECONDS - start)) "$(tail -n 3 "$folder/said")"
+}
+
+bench() { # NAME SECONDS [DEVICE]
+    part "$1" "$2" "$bin/slipring" bench "$1" --device "${3:-$device}" --json --pairs 15 ${small:+--small}
+}
+
+# What it says is a program's text, which is put between quotes.
+sanitize() {
+    local tool
+    tool=$(command -v compute-sanitizer || printf '%s\n' /usr/local/cuda*/bin/compute-sanitizer | head -n 1)
+    if [[ ! -x $tool ]]; then
+        echo 'compute-sanitizer is not installed' >&2
+        return 3
+    fi
+    local status=0
+    timeout "$1" "$tool" --error-exitcode 9 "$bin/slipring-cts" --device "$device?ring=relaunch" --filter "$few" \
+        > "$folder/sanitized" 2>&1 || status=$?
+    printf '{"tool": %s, "status": %d, "said": %s}\n' "$(printf '%s' "$tool" | quoted)" "$status" \
+        "$(tail -n 20 "$folder/sanitized" | quoted)"
+    return $((status != 0))
+}
+
+"$bin/slipring" doctor > "$folder/doctor" 2>&1
+description=$(sed -n "s/^${device%%\?*} *opens: //p" "$folder/doctor" | head -n 1)
+if [[ -z $description ]]; then
+    echo "gpu-check: $device cannot be opened here, so nothing was run on a GPU. See 'slipring doctor':"
+    grep -A 1 '^cuda' "$folder/doctor"
     exit 3
 fi
-if ((status != 0 && status != 1)); then
-    echo "gpu-check: the suite ended with $status"
-    exit 1
+name=$(printf '%s' "${description%%,*}" | sed 's/[^A-Za-z0-9.-]\{1,\}/-/g; s/^-//; s/-$//')
+readonly name description
+echo "gpu-check: $description"
+
+with=$([[ $device == *\?* ]] && echo '&' || echo '?')
+bench latency 60
+bench throughput 90
+part suite 120 "$bin/slipring-cts" --device "$device" --filter "$kernels" --perf --json
+part persistent 90 "$bin/slipring-cts" --device "$device${with}ring=persistent" --filter "$rings" --json
+part relaunch 90 "$bin/slipring-cts" --device "$device${with}ring=relaunch" --filter "$rings" --json
+part deadlocks 90 "$bin/slipring-gpu" deadlocks "$device" "$([[ $small ]] && echo 50 || echo 300)"
+bench claims 150
+bench kernels 120
+bench ward 60
+part soak $((${GPU_SOAK:-60} + 30)) "$bin/slipring-gpu" soak "$device" "${GPU_SOAK:-60}"
+if part_wanted sanitizer; then
+    export -f sanitize quoted
+    export bin folder device few
+    part sanitizer 70 bash -c 'sanitize 60'
 fi
-rings_status=0
-timeout 600 "$GPU_BUILD/bin/slipring-cts" --device "$device?ring=persistent" --filter "$rings" --json > "$found_rings" || rings_status=$?
-if ((rings_status != 0 && rings_status != 1)); then
-    echo "gpu-check: ring kernels ended the suite with $rings_status"
-fi
-name=$(sed -n 's/.*"description": "\([^"]*\)".*/\1/p' "$found" | sed -n '1{s/[^A-Za-z0-9.-]\{1,\}/-/g;s/^-//;s/-$//;p}')
-mkdir -p "$results"
-cp "$found" "$results/${name:-unknown}.json"
-cp "$found_rings" "$results/${name:-unknown}-persistent.json"
-grep -h '"as_expected": false' "$found" "$found_rings" || true
-sed -n 's/^ *"passed": \([0-9]*\), "unsupported": \([0-9]*\), "failed": \([0-9]*\).*/\1 passed, \2 unsupported, \3 failed/p' "$found" "$found_rings"
-echo "gpu-check: $device, figures in $results/${name:-unknown}.json"
-if ((status || rings_status)); then
-    echo "gpu-check: FAILED"
+
+grep -h '"as_expected": false' "$folder"/{suite,persistent,relaunch} 2> /dev/null || true
+echo "gpu-check: $device in $((SECONDS - began)) s, figures in $results/$name.json"
+if [[ $failed ]]; then
+    echo "gpu-check: FAILED:$failed"
     exit 1
 fi

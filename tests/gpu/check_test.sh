@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# scripts/gpu-check.sh from end to end, on a driver that is simulated: every part runs and what it writes is whole, so that
+# nothing is left for the first GPU to find but what a GPU does. It measures nothing.
+set -euo pipefail
+source_dir=${SLIPRING_SOURCE_DIR:?run by ctest}
+export SLIPRING_CUDA_LIB=${SLIPRING_FAKE_CUDA:?run by ctest} SLIPRING_NVRTC_LIB=$SLIPRING_FAKE_CUDA
+export GPU_BUILD=${SLIPRING_BINARY_DIR:?run by ctest} GPU_SMALL=1 GPU_SOAK=2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export GPU_RESULTS=$folder
+found=$folder/Fake-GPU-0.json
+
+fail() {
+    cat "$folder/said"
+    echo "$1"
+    exit 1
+}
+
+check() { # WANTED...: runs it; its exit code
+    local status=0
+    "$source_dir/scripts/gpu-check.sh" > "$folder/said" 2>&1 || status=$?
+    ((status == $1)) || fail "ended with $status, not $1"
+}
+
+is_json() {
+    if command -v python3 > /dev/null; then python3 -m json.tool "$found" > /dev/null || fail "$found is no JSON"; fi
+}
+
+# ---- all of it
+check 0
+is_json
+for part in latency throughput suite persistent relaunch deadlocks claims kernels ward soak; do
+    grep -q "\"$part\": {\"ended\": \"done\"" "$found" || fail "part $part is not done"
+done
+grep -q '"sanitizer": {"ended": "' "$found" || fail 'nothing is said of the sanitizer'
+for row in rtt_64B rtt_64B_relayed rtt_64B_launch oneway_64B_x32 reqrep_64B relaunch_64B_x1000 batch_4K small_recorded \
+    small_ring_many block_100K stride_8 divergent launch_empty pinned_4M overlap latency_global bandwidth_L2 pool_miss \
+    saxpy_vs_hand matmul_vs_hand mandelbrot_vs_nvrtc ward_patients; do
+    grep -q "{\"name\": \"$row\"" "$found" || fail "no row $row"
+done
+grep -q '"name": "rtt_64B", .*floor: none, by hand in CUDA C++' "$found" || fail 'what the simulation cannot run is not told'
+grep -q '"call": "cuMemAlloc", "through": "driver", "ended": "blocked until parked"' "$found" || fail 'cuMemAlloc blocks there'
+! grep -q '"through": "slipring", "ended": "blocked' "$found" || fail "a call of slipring's blocks"
+
+# ---- what does not end is cut off, and what it told till then stays; what follows is run
+mkdir "$folder/slow"
+cat > "$folder/slow/slipring" << END
+#!/bin/bash
+[[ \$1 == bench && \$2 == latency ]] || exec "$GPU_BUILD/bin/slipring" "\$@"
+printf '{\n  "bench": "latency",\n  "rows": [\n    {"name": "first"}'
+exec sleep 60
+END
+chmod +x "$folder/slow/slipring"
+ln -s "$GPU_BUILD/bin/slipring-cts" "$GPU_BUILD/bin/slipring-gpu" "$folder/slow"
+mkdir "$folder/bin"
+mv "$folder/slow" "$folder/bin/bin"
+rm "$found"
+GPU_BUILD=$folder/bin GPU_PARTS='latency soak' GPU_PART_SECONDS=5 GPU_SOAK=1 check 1
+is_json
+grep -q '"latency": {"ended": "cut off"' "$found" || fail 'what hangs is not cut off'
+grep -q '{"name": "first"}' "$found" || fail 'what it had told is lost'
+grep -q '"soak": {"ended": "done"' "$found" || fail 'what follows is not run'
+
+# ---- no GPU
+GPU_DEVICE=cuda:7 check 3
