@@ -59,6 +59,8 @@ typedef struct slr_reply {
     uint32_t priority;    ///< likewise
     uint32_t bytes;       ///< of the payload
     uint64_t sent_ns;     ///< when that message was sent (CLOCK_MONOTONIC), where the ring kernel stamps; else 0
+    uint32_t redelivered; ///< 1: that message may have been handled before (slr_ring_desc.redeliver)
+    uint32_t reserved;
 } slr_reply;
 
 /// Receives the next reply to this port. `payload` (capacity bytes) gets the reply's bytes.

@@ -159,6 +159,9 @@ typedef struct slr_ring_desc {
                                  ///< of two to 65,536 (1: all), or SLR_LATENCY_OFF; default 256
     uint32_t max_sends; ///< messages that a kernel handler may send through each of its outlets for each that it
                         ///< handles, 1 to 64; default 1. Room for them is reserved before it runs
+    uint32_t redeliver; ///< 1: messages that were in doubt when the device was lost are not counted so: they stay
+                        ///< pending, and a restart has them handled (again, perhaps). Default: none is handled twice
+    uint32_t reserved4;
 } slr_ring_desc;
 #ifdef __cplusplus
 static inline slr_ring_desc slr_ring_desc_init(void)
@@ -211,6 +214,7 @@ typedef struct slr_ring_stats {
     uint64_t running_ns; ///< since it was first activated, until it was read or until it ended
     char mode_reason[SLR_MODE_REASON_BYTES]; ///< why it is not persistent, on a device that has memory of its own, or
                                              ///< could have; else ""
+    uint64_t redelivered;                    ///< messages that were in doubt and became pending again, each time
 } slr_ring_stats;
 
 /// A message that was accepted and will not be handled. Borrowed for the length of the call.

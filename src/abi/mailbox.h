@@ -577,7 +577,7 @@ __device__ mb_word mb_is_gone(const MB_ARENA *P, mb_word port)
 __device__ void mb_head_reply(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word n, mb_word at, mb_word flags)
 {
     mb_word slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), P[MBP_PORT(port) + MBQ_REPLIES] + n);
-    S[slot + MB_HEAD] = (S[at + MB_HEAD] & 255u) | flags;
+    S[slot + MB_HEAD] = (S[at + MB_HEAD] & (255u | MB_FLAG_REDELIVERED)) | flags;
     S[slot + MB_INSTANCE] = S[at + MB_INSTANCE];
     S[slot + MB_CORRELATION] = S[at + MB_CORRELATION];
     if (MB_SIZE(MB_STAMPED) != 0u) { // the stamp is the slot's last two words
@@ -758,7 +758,7 @@ __device__ void mb_finish(MB_ARENA *S, MB_ARENA *P)
     mb_retire(S, P);
 }
 
-// After a batch of `batch` was cut to its first `done` (at least 1) and finished: the rest is claimed again, as the
+// After a batch of `batch` was cut to its first `done` and finished: the rest is claimed again, as the
 // next batch's beginning. It stays so while the owner is paused.
 __device__ void mb_keep_rest(MB_ARENA *S, MB_ARENA *P, mb_word done, mb_word batch)
 {

@@ -21,7 +21,9 @@ typedef unsigned mb_word;
 #define MB_PAYLOAD 4u
 #define MB_FLAG_FAULT 0x100u   // of a reply: its message faulted; no payload
 #define MB_FLAG_DROPPED 0x200u // likewise: its message was evicted
-#define MB_FLAG_TIMED 0x400u   // of a message: when it was sent is noted beside its lane, or beside its node
+#define MB_FLAG_REDELIVERED                                                                                            \
+    0x800u                   // of a message, and of its replies: it was in doubt, and may have been handled before
+#define MB_FLAG_TIMED 0x400u // of a message: when it was sent is noted beside its lane, or beside its node
 
 // ---- S, first line: the ring kernel's control, written by the host -------------------------------------------------
 #define MB_CONTROL 0u                     // number << 2 | command

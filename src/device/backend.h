@@ -245,6 +245,8 @@ struct slri_shard {
     // then on who calls this owns the shard: it obeys control, and handles nothing. Also by an owner on the host whose
     // dispatch has failed, and which goes on.
     void (*lost)(struct slri_shard *shard, const char *why);
+    bool redelivers;      // what is in doubt then stays pending, marked, instead
+    uint64_t redelivered; // messages that did; one writer, atomic
 
     struct slri_histogram *latency; // of the messages that are timed, until they are published; NULL: none is
 
@@ -379,6 +381,10 @@ struct slri_backend {
     void (*buffer_destroy)(void *device, void *memory, uint64_t bytes); // stores nothing
     slr_status (*queue_open)(void *device, struct slri_queue *queue);   // before the first submission to it
     slr_status (*submit)(void *device, struct slri_submission *submission);
+    // Optional, both: whether it was lost, with all that lay in its memory; and another beginning, behind which it is
+    // as new, with nothing of the front half's but programs. On an error it stays lost.
+    bool (*is_lost)(const void *device);
+    slr_status (*reopen)(void *device);
     // Optional: what it is doing just now. Errors: NOT_FOUND, where what measures it is not there.
     slr_status (*metrics)(const void *device, slr_metrics *out);
     // Optional, all four, for devices with memory of their own: memory of the host, zeroed, that their copy engines

@@ -74,6 +74,9 @@ enum slri_pass {
 };
 enum slri_pass slri_shard_pass(struct slri_shard *shard);
 void slri_worker_dispatch(struct slri_worker *worker); // what passes have packed for devices, and waits for it
+// The messages of the batch from `done` to `end` were in the hands of a device that was lost: they are in doubt, or,
+// where the shard redelivers them, marked, and are to be kept. Gives how many of the batch are done with.
+uint32_t slri_shard_doubt(struct slri_shard *shard, uint32_t done, uint32_t end);
 // In place of an owner that was abandoned in a handler: its message has faulted, the rest of its batch stays claimed.
 void slri_shard_abandon(struct slri_shard *shard);
 // What may wake a shard that has nothing to do: the value of `asleep`.

@@ -276,21 +276,30 @@ static uint32_t settle_results(struct slri_shard *shard, const struct slri_relau
     return part->ready;
 }
 
-static uint32_t settle_doubts(struct slri_shard *shard, const struct slri_relaunch_part *part)
+uint32_t slri_shard_doubt(struct slri_shard *shard, uint32_t done, uint32_t end)
 {
-    for (uint32_t k = 0; k < part->ready; ++k) {
-        mb_doubt(shard->shared, shard->own);
+    uint32_t *S = shard->shared, *P = shard->own;
+    for (uint32_t k = done; k < end; ++k) {
+        uint32_t at = P[MBP_BATCH(k) + 1];
+        if (shard->redelivers) {
+            S[at + MB_HEAD] |= MB_FLAG_REDELIVERED; // the slot is the owner's until it is retired
+            continue;
+        }
+        mb_doubt(S, P);
         if (shard->done)
-            slri_shard_done(shard, shard->shared[shard->own[MBP_BATCH(k) + 1] + MB_INSTANCE]);
+            slri_shard_done(shard, S[at + MB_INSTANCE]);
     }
-    return part->ready;
+    if (!shard->redelivers)
+        return end;
+    __atomic_fetch_add(&shard->redelivered, end - done, __ATOMIC_RELAXED); // a count alone
+    return done;
 }
 
 static void settle_part(const struct slri_relaunch_part *part, slr_status status)
 {
     struct slri_shard *shard = part->shard;
     uint32_t faults = 0;
-    uint32_t done = status == SLR_OK ? settle_results(shard, part, &faults) : settle_doubts(shard, part);
+    uint32_t done = status == SLR_OK ? settle_results(shard, part, &faults) : slri_shard_doubt(shard, 0, part->ready);
     finish(shard, done, part->batch);
     for (; faults != 0; --faults)
         shard->faulted(shard);

@@ -333,7 +333,8 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .faulted = ring->fault_policy == SLR_FAULT_GO_ON ? NULL : slri_ring_faulted,
                                  .timeout_ns = ring->handler_timeout_ns,
                                  .abandoned = slri_ring_abandoned,
-                                 .lost = slri_ring_lost};
+                                 .lost = slri_ring_lost,
+                                 .redelivers = ring->redelivers != 0};
     shard->own = reserve(ring, ring->own_bytes);
     if (!shard->own)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox", ring->name);

@@ -32,6 +32,7 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         {"instances", desc->instances, desc->keys ? 65536 : 1, 1, 1u << 24, &ring->instances},
         {"max_replies", desc->max_replies, 1, 1, 64, &ring->max_replies},
         {"max_sends", desc->max_sends, 1, 1, 64, &ring->max_sends},
+        {"redeliver", desc->redeliver, 0, 0, 1, &ring->redelivers},
         {"max_ports", desc->max_ports, 64, 1, MB_MAX_PORTS, &ring->max_ports},
         {"overflow (an slr_overflow)", desc->overflow, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_DROP_LOWEST,
          &ring->overflow},

@@ -72,7 +72,8 @@ void slri_describe_reply(const struct slri_found *found, slr_reply *out)
                        .status = status,
                        .correlation = slot[MB_CORRELATION],
                        .priority = slot[MB_HEAD] & 255u,
-                       .bytes = status == SLR_OK ? ring->reply_bytes : 0};
+                       .bytes = status == SLR_OK ? ring->reply_bytes : 0,
+                       .redelivered = (slot[MB_HEAD] & MB_FLAG_REDELIVERED) != 0};
     if (ring->stamped)
         memcpy(&out->sent_ns, &slot[S[MB_REPLY_SLOT_WORDS] - 2], sizeof out->sent_ns);
 }

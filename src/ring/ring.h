@@ -129,7 +129,7 @@ struct slr_ring {
     uint32_t key_sort, key_limit, key_bytes;
     slr_on_evicted *on_evicted;
     void *evicted_user;
-    uint32_t queue_size, max_replies, max_sends, fault_policy, fault_limit;
+    uint32_t queue_size, max_replies, max_sends, redelivers, fault_policy, fault_limit;
     bool has_outlets; // its handler sends
     size_t out_bytes; // of slri_shard.out
     uint64_t fault_window_ns, handler_timeout_ns;
@@ -161,10 +161,14 @@ slr_status slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const
 // ring.c
 void slri_ring_hold(slr_ring *ring);
 void slri_ring_release(slr_ring *ring);
-void slri_ring_set_state(slr_ring *ring, slr_ring_state state); // and wakes who waits for it
-void slri_ring_extend(slr_ring *ring);                          // brings the 64-bit counts forward
-void slri_ring_wake_shard(struct slri_shard *shard);            // for control: whatever it sleeps for
-uint32_t slri_ring_command(slr_ring *ring, uint32_t command);   // under lock; gives the command's number
+void slri_ring_set_state(slr_ring *ring, slr_ring_state state);        // and wakes who waits for it
+void slri_ring_extend(slr_ring *ring);                                 // brings the 64-bit counts forward
+void slri_ring_wake_shard(struct slri_shard *shard);                   // for control: whatever it sleeps for
+uint32_t slri_ring_command(slr_ring *ring, uint32_t command);          // under lock; gives the command's number
+static inline uint32_t slri_ring_current_command(const slr_ring *ring) // under lock
+{
+    return ring->control_number & (UINT32_MAX >> 3);
+}
 slr_status slri_ring_await(slr_ring *ring, uint32_t number, uint64_t deadline_ns, const char *call);
 void slri_ring_wait_event(slr_ring *ring, uint64_t deadline_ns); // sleeps until `over`, or the deadline; may wake early
 void slri_ring_raise_event(slr_ring *ring);                      // for who waits in slri_ring_await and the like
@@ -246,6 +250,10 @@ struct slri_ring_device {
 slr_status slri_ring_device_get(slr_device *device, struct slri_ring_device **out);
 slr_status slri_table_enter(slr_ring *ring); // takes a slot; INVALID when the name is taken
 void slri_table_leave(slr_ring *ring);
+// The next ring kernel of the device at or behind `slot`, held, and the slot behind its own; false: there is none.
+bool slri_table_next(slr_device *device, uint32_t *slot, slr_ring **out);
+// reopen.c: what slri_ring_device_lost is.
+slr_status slri_rings_lose(slr_device *device, uint64_t deadline_ns);
 slr_status slri_table_find(slr_address address, slr_ring **out); // held; RING_DEAD
 
 // ---- a port --------------------------------------------------------------------------------------------------------
