@@ -108,6 +108,17 @@ SLR_API void slr_device_close(slr_device *device);
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_info(const slr_device *device, slr_device_info *out);
 
+/// Opens a device that was lost once more: it is as new behind this, and what was in its memory is gone. Programs stay;
+/// ring kernels fail, if they have not yet, and keep their addresses, ports and pending messages: slr_ring_restart has
+/// them go on. Buffers, streams, recorded lists and heaps of the device must have been destroyed; its default stream is
+/// another one behind this. On an error it stays lost, and may be tried again.
+///
+/// Threads: any, while no other is in a call that uses the device, but for those of ports and ring kernels. Blocks:
+/// while it opens; until ring kernels are quiet, at most `timeout_ns`. Errors: WRONG_STATE (it was not lost; what is
+/// still there, or has just been launched), UNSUPPORTED (a device that is never lost), TIMEOUT, INVALID (NULL), what
+/// opening it gives.
+SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
+
 /// Keeps persistent ring kernels from running on a device, until as many calls of slr_device_resume: for what they
 /// would keep waiting, such as calls of another library that takes memory on the same GPU. Messages are accepted
 /// meanwhile, and wait. What slipring itself asks of a device's driver parks by itself where that is needed. Relaunched

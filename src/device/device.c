@@ -3,6 +3,7 @@
 #include "device/device.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/sim.h"
 #include "base/status.h"
 #include "device/observe.h"
@@ -21,6 +22,7 @@ static slri_mutex places_lock = SLRI_MUTEX_INIT;
 static slr_device *places[PLACES];
 
 void (*slri_ring_device_close)(slr_device *device);
+slr_status (*slri_ring_device_lost)(slr_device *device, uint64_t deadline_ns);
 
 static slr_status take_place(slr_device *device)
 {
@@ -210,6 +212,34 @@ slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out)
     if (!device->backend->metrics)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' is not measured", device->backend->name);
     return device->backend->metrics(device->self, out);
+}
+
+static slr_status check_reopen(const slr_device *device)
+{
+    const char *name = device->backend->name;
+    if (!device->backend->is_lost)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' is never lost", name);
+    if (!device->backend->is_lost(device->self))
+        return SLRI_FAIL(WRONG_STATE, "slr_device_reopen: device '%s' is not lost", name);
+    uint32_t fixtures = __atomic_load_n(&device->fixtures, __ATOMIC_RELAXED);
+    if (fixtures != 0)
+        return SLRI_FAIL(WRONG_STATE, "slr_device_reopen: %u recorded lists and heaps of the device are still there",
+                         fixtures);
+    return SLR_OK;
+}
+
+slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns)
+{
+    if (!device)
+        return SLRI_FAIL(INVALID, "slr_device_reopen: device is NULL");
+    uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    SLRI_TRY(check_reopen(device));
+    SLRI_TRY(slri_store_reset(device));
+    SLRI_TRY(slri_streams_reset(device));
+    slr_status (*rings_lost)(slr_device *, uint64_t) = __atomic_load_n(&slri_ring_device_lost, __ATOMIC_ACQUIRE);
+    if (rings_lost)
+        SLRI_TRY(rings_lost(device, deadline_ns));
+    return device->backend->reopen(device->self);
 }
 
 slr_status slr_device_park(slr_device *device, uint64_t timeout_ns)

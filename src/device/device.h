@@ -21,10 +21,11 @@ struct slr_device {
     bool imports;       // and it the application's
     uint32_t alignment; // at which buffers begin; 0: as the heap does
     enum slri_pinning pinning;
-    uint32_t place;              // its index in the table of open devices
-    uint32_t holds;              // the user's, and one an object on it; atomic
-    uint32_t parks;              // atomic: slr_device_park that no slr_device_resume has followed
-    uint32_t closing;            // atomic: 1 from slr_device_close on: what is compiled ahead is of no use any more
+    uint32_t place;    // its index in the table of open devices
+    uint32_t holds;    // the user's, and one an object on it; atomic
+    uint32_t fixtures; // atomic: graphs and heaps: what would have to be made anew with a device that is opened again
+    uint32_t parks;    // atomic: slr_device_park that no slr_device_resume has followed
+    uint32_t closing;  // atomic: 1 from slr_device_close on: what is compiled ahead is of no use any more
     slri_mutex prefetch_lock;    // one compilation ahead at a time
     struct slri_printer printer; // function NULL: none
     // The ring layer's part, made with the device's first port or ring kernel and released by slri_ring_device_close.
@@ -129,6 +130,9 @@ slr_device *slri_device_at(uint32_t place);
 
 // The ring layer's clean-up at close, set when it first touches a device: device/ may not include ring/.
 extern void (*slri_ring_device_close)(slr_device *device);
+// Likewise before a lost device is opened again: its ring kernels fail, are quiet by the deadline, and let go of what
+// lay in its memory. Errors: TIMEOUT, WRONG_STATE.
+extern slr_status (*slri_ring_device_lost)(slr_device *device, uint64_t deadline_ns);
 
 const struct slri_backend *const *slri_backends(void); // NULL-terminated, in the order that "auto" tries them
 

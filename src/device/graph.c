@@ -18,6 +18,7 @@ slr_status slr_graph_create(slr_device *device, slr_graph **out)
     if (!graph)
         return SLRI_FAIL(NO_MEMORY, "no memory for a graph");
     slri_device_hold(device);
+    __atomic_fetch_add(&device->fixtures, 1, __ATOMIC_RELAXED);
     graph->device = device;
     graph->holds = 1;
     *out = graph;
@@ -51,6 +52,7 @@ void slri_graph_release(void *user)
     slri_free(device->allocator, graph->link, graph->link_room * sizeof *graph->link);
     slri_free(device->allocator, graph->settling, graph->settling_room * sizeof *graph->settling);
     slri_free(device->allocator, graph, sizeof *graph);
+    __atomic_fetch_sub(&device->fixtures, 1, __ATOMIC_RELAXED);
     slri_device_release(device);
 }
 

@@ -144,13 +144,7 @@ slr_status slri_relaunch_create(const struct slri_backend *backend, void *device
     relaunch->unified = backend->capabilities(device).unified;
     slr_status status = lay_out(relaunch);
     if (status == SLR_OK)
-        status = make_memory(relaunch);
-    if (status == SLR_OK)
-        status = backend->relaunch_create(device, relaunch);
-    if (status == SLR_OK)
-        status = give_constants(relaunch);
-    if (status == SLR_OK)
-        status = try_out(relaunch);
+        status = slri_relaunch_make(relaunch);
     if (status != SLR_OK) {
         slri_relaunch_destroy(relaunch);
         return status;
@@ -159,33 +153,66 @@ slr_status slri_relaunch_create(const struct slri_backend *backend, void *device
     return SLR_OK;
 }
 
-static void destroy_memory(struct slri_relaunch *relaunch, void *memory, uint64_t bytes)
+static void destroy_memory(struct slri_relaunch *relaunch, void **memory, uint64_t bytes)
 {
-    if (memory)
-        relaunch->backend->buffer_destroy(relaunch->device, memory, bytes);
+    if (*memory)
+        relaunch->backend->buffer_destroy(relaunch->device, *memory, bytes);
+    *memory = NULL;
 }
 
-void slri_relaunch_destroy(struct slri_relaunch *relaunch)
+void slri_relaunch_drop(struct slri_relaunch *relaunch)
 {
-    if (!relaunch)
-        return;
     if (relaunch->runner)
         relaunch->backend->relaunch_destroy(relaunch->device, relaunch);
     if (!relaunch->unified && relaunch->host_in)
         slri_map_release(relaunch->host_in, relaunch->in_bytes);
     if (!relaunch->unified && relaunch->host_results)
         slri_map_release(relaunch->host_results, relaunch->results_bytes);
-    destroy_memory(relaunch, relaunch->states, relaunch->desc.states_bytes * relaunch->desc.shards);
-    destroy_memory(relaunch, relaunch->constants, relaunch->constants_bytes);
-    destroy_memory(relaunch, relaunch->results, relaunch->results_bytes);
-    destroy_memory(relaunch, relaunch->in, relaunch->in_bytes);
+    relaunch->host_in = relaunch->host_results = NULL;
+    destroy_memory(relaunch, &relaunch->states, relaunch->desc.states_bytes * relaunch->desc.shards);
+    destroy_memory(relaunch, &relaunch->constants, relaunch->constants_bytes);
+    destroy_memory(relaunch, &relaunch->results, relaunch->results_bytes);
+    destroy_memory(relaunch, &relaunch->in, relaunch->in_bytes);
+}
+
+static slr_status make_all(struct slri_relaunch *relaunch)
+{
+    SLRI_TRY(make_memory(relaunch));
+    SLRI_TRY(relaunch->backend->relaunch_create(relaunch->device, relaunch));
+    SLRI_TRY(give_constants(relaunch));
+    return try_out(relaunch);
+}
+
+slr_status slri_relaunch_make(struct slri_relaunch *relaunch)
+{
+    if (relaunch->runner)
+        return SLR_OK;
+    slr_status status = make_all(relaunch);
+    if (status != SLR_OK)
+        slri_relaunch_drop(relaunch);
+    return status;
+}
+
+void slri_relaunch_destroy(struct slri_relaunch *relaunch)
+{
+    if (!relaunch)
+        return;
+    slri_relaunch_drop(relaunch);
     slri_free(relaunch->allocator, relaunch, sizeof *relaunch);
 }
 
 // ---- states --------------------------------------------------------------------------------------------------------
 
+static slr_status check_made(const struct slri_relaunch *relaunch)
+{
+    return relaunch->runner ? SLR_OK
+                            : SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is of a device that was lost: restart it first",
+                                        relaunch->desc.name);
+}
+
 slr_status slri_relaunch_load(struct slri_relaunch *relaunch, const void *state, void *to, uint64_t bytes)
 {
+    SLRI_TRY(check_made(relaunch));
     if (!relaunch->unified)
         return relaunch->backend->relaunch_copy(relaunch->device, relaunch, (void *)(uintptr_t)state, to, bytes, false);
     memcpy(to, state, bytes);
@@ -194,6 +221,7 @@ slr_status slri_relaunch_load(struct slri_relaunch *relaunch, const void *state,
 
 slr_status slri_relaunch_store(struct slri_relaunch *relaunch, void *state, const void *from, uint64_t bytes)
 {
+    SLRI_TRY(check_made(relaunch));
     if (!relaunch->unified)
         return relaunch->backend->relaunch_copy(relaunch->device, relaunch, state, (void *)(uintptr_t)from, bytes,
                                                 true);

@@ -61,6 +61,10 @@ static inline uint32_t slri_relaunch_shards(uint32_t instances)
 slr_status slri_relaunch_create(const struct slri_backend *backend, void *device, const slr_allocator *allocator,
                                 const struct slri_relaunch_desc *desc, struct slri_relaunch **out);
 void slri_relaunch_destroy(struct slri_relaunch *relaunch); // NULL is fine
+// Lets go of what lies on the device, while nothing is dispatched; makes it anew, with zero for states, where it was
+// let go of. Between the two nothing is dispatched, copied or stored.
+void slri_relaunch_drop(struct slri_relaunch *relaunch);
+slr_status slri_relaunch_make(struct slri_relaunch *relaunch);
 
 // States, for who knows that no dispatch has them in hand. Errors: those of a copy.
 slr_status slri_relaunch_load(struct slri_relaunch *relaunch, const void *state, void *to, uint64_t bytes);

@@ -12,6 +12,9 @@ slr_status slri_store_open(slr_device *device, const slr_device_desc *desc);
 // At close: tells the device's watcher what is still taken.
 void slri_store_report(slr_device *device);
 
+// Gives back to a lost device what no buffer uses. Errors: WRONG_STATE (one does).
+slr_status slri_store_reset(slr_device *device);
+
 // When nothing holds the device any more, and its backend is still open.
 void slri_store_free(slr_device *device);
 

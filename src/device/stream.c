@@ -193,6 +193,22 @@ bool slri_streams_close(slr_device *device)
     return true;
 }
 
+slr_status slri_streams_reset(slr_device *device)
+{
+    slri_queues_lock();
+    struct slr_stream *stream = device->default_stream;
+    bool alone = device->streams == stream && (!stream || (!stream->next && stream->queue.awaited == 0));
+    if (alone && stream) {
+        stream->given_up = true;
+        device->default_stream = NULL;
+    }
+    slri_queues_unlock();
+    if (!alone)
+        return SLRI_FAIL(WRONG_STATE, "slr_device_reopen: streams of the device are still there");
+    reap(device);
+    return SLR_OK;
+}
+
 static void free_orphan(struct slri_queue *queue)
 {
     slri_free(NULL, queue, sizeof(struct slr_stream));

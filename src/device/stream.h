@@ -48,6 +48,9 @@ void slri_stream_release(slr_stream *stream);
 // At close: ends what is compiled ahead, and waits until all work of the device's streams is done. False, and nothing
 // done: the caller is in a host function of one of them, and would wait for itself.
 bool slri_streams_close(slr_device *device);
+// Drops the default stream of a lost device; the next is another. Errors: WRONG_STATE (there are others, or it is
+// waited for).
+slr_status slri_streams_reset(slr_device *device);
 void slri_streams_free(slr_device *device); // when nothing holds the device any more
 
 #endif

@@ -322,8 +322,10 @@ void slri_heap_release(slr_heap *heap)
         drop_chunk(heap, heap->pieces.chunks);
     slri_pieces_end(&heap->pieces);
     slri_free(heap->allocator, heap, sizeof *heap);
-    if (device)
-        slri_device_release(device);
+    if (!device)
+        return;
+    __atomic_fetch_sub(&device->fixtures, 1, __ATOMIC_RELAXED);
+    slri_device_release(device);
 }
 
 void slri_heap_destroy(slr_heap *heap)
@@ -348,6 +350,7 @@ slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_he
     SLRI_TRY(slri_heap_create(&source, device->allocator, desc, out));
     (*out)->device = device;
     (*out)->holds_device = true;
+    __atomic_fetch_add(&device->fixtures, 1, __ATOMIC_RELAXED);
     slri_device_hold(device);
     return SLR_OK;
 }

@@ -52,6 +52,25 @@ void slri_store_report(slr_device *device)
     slri_heap_report(device->heap);
 }
 
+static uint64_t trimmed(slr_heap *heap)
+{
+    slr_heap_stats stats = {0};
+    if (!heap)
+        return 0;
+    slr_heap_trim(heap);
+    slr_heap_get_stats(heap, &stats);
+    return stats.held_bytes;
+}
+
+slr_status slri_store_reset(slr_device *device)
+{
+    slr_pool_trim(device->pool, 0);
+    uint64_t left = trimmed(device->heap) + trimmed(device->host_heap);
+    return left == 0 ? SLR_OK
+                     : SLRI_FAIL(WRONG_STATE, "slr_device_reopen: buffers of the device are still there, in %llu B",
+                                 (unsigned long long)left);
+}
+
 void slri_store_free(slr_device *device)
 {
     slri_pool_free(device->pool);

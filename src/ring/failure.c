@@ -163,11 +163,6 @@ void slri_ring_lost(struct slri_shard *shard, const char *why)
 }
 
 // ---- quiet points -------------------------------------------------------------------------------------------------
-static uint32_t current_command(const slr_ring *ring)
-{
-    return ring->control_number & (UINT32_MAX >> 3);
-}
-
 static slr_status wrong_state(const slr_ring *ring, const char *call, const char *why)
 {
     return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is %s; %s %s", ring->name,
@@ -221,7 +216,7 @@ static slr_ring_state pause(slr_ring *ring, uint32_t *command)
     slr_ring_state state = slr_ring_get_state(ring);
     if (state == SLR_RING_ACTIVE)
         slri_ring_command(ring, MB_PAUSE);
-    *command = current_command(ring);
+    *command = slri_ring_current_command(ring);
     slri_mutex_unlock(&ring->lock);
     return state;
 }
@@ -244,7 +239,7 @@ slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns)
     slr_status status =
         found == SLR_RING_LAUNCHED ? SLR_OK : slri_ring_await(ring, command, deadline, "slr_ring_checkpoint");
     slri_mutex_lock(&ring->lock);
-    bool overtaken = current_command(ring) != command || ring->terminating;
+    bool overtaken = slri_ring_current_command(ring) != command || ring->terminating;
     if (status == SLR_OK)
         status =
             overtaken ? wrong_state(ring, "slr_ring_checkpoint", "was overtaken by another call") : copy_states(ring);
@@ -269,9 +264,20 @@ static slr_status may_restart(const slr_ring *ring, slr_restart_from from)
     return SLR_OK;
 }
 
+// What lay in the memory of a device that was opened again.
+static slr_status renew_relaunch(slr_ring *ring)
+{
+    SLRI_TRY(slri_relaunch_make(ring->relaunch));
+    for (uint32_t i = 0; i < ring->shards && ring->states_bytes; ++i)
+        ring->shard[i].states = (unsigned char *)ring->relaunch->states + i * ring->states_bytes;
+    return SLR_OK;
+}
+
 // Under lock, with every shard paused: sets the states, and gives shards whose handler was abandoned what they lack.
 static slr_status renew(slr_ring *ring, slr_restart_from from)
 {
+    if (ring->relaunch)
+        SLRI_TRY(renew_relaunch(ring));
     for (uint32_t i = 0; i < ring->shards; ++i)
         SLRI_TRY(slri_arena_outfit(ring, &ring->shard[i]));
     for (uint32_t i = 0; i < ring->shards; ++i)
@@ -308,7 +314,7 @@ slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t time
         status = wrong_state(ring, "slr_ring_restart", "is at work in another thread");
     bool mine = status == SLR_OK;
     ring->failure.restarting = ring->failure.restarting || mine;
-    uint32_t number = current_command(ring);
+    uint32_t number = slri_ring_current_command(ring);
     slri_mutex_unlock(&ring->lock);
     if (!mine)
         return status;

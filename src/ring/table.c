@@ -15,6 +15,7 @@ slr_status slri_ring_device_get(slr_device *device, struct slri_ring_device **ou
     if (!device->ring) {
         device->ring = slri_alloc(device->allocator, sizeof *device->ring);
         __atomic_store_n(&slri_ring_device_close, close_all, __ATOMIC_RELEASE);
+        __atomic_store_n(&slri_ring_device_lost, slri_rings_lose, __ATOMIC_RELEASE);
     }
     *out = device->ring;
     slri_mutex_unlock(&device->ring_lock);
@@ -113,16 +114,25 @@ slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out)
     return status == SLR_OK ? SLR_OK : SLRI_FAIL(NOT_FOUND, "the device has no ring kernel named '%s'", name);
 }
 
-// Any ring kernel still in the table, held, or NULL.
-static slr_ring *any_ring(slr_device *device)
+bool slri_table_next(slr_device *device, uint32_t *slot, slr_ring **out)
 {
     slr_ring *found = NULL;
     slri_mutex_lock(&device->ring_lock);
-    for (uint32_t i = 0; i < device->ring->slots && !found; ++i)
-        found = device->ring->slot[i].ring;
+    while (device->ring && *slot < device->ring->slots && !found)
+        found = device->ring->slot[(*slot)++].ring;
     if (found)
         slri_ring_hold(found);
     slri_mutex_unlock(&device->ring_lock);
+    *out = found;
+    return found != NULL;
+}
+
+// Any ring kernel still in the table, held, or NULL.
+static slr_ring *any_ring(slr_device *device)
+{
+    uint32_t slot = 0;
+    slr_ring *found;
+    slri_table_next(device, &slot, &found);
     return found;
 }
 

@@ -222,5 +222,8 @@ void slr_ring_destroy(slr_ring *ring)
     wait_left(ring);
     slri_loop_join(ring->loop);
     slri_routes_drop(ring);
+    if (ring->relaunch)
+        slri_relaunch_drop(
+            ring->relaunch); // ports may hold the rest for long, and the device be opened again meanwhile
     slri_ring_release(ring);
 }

@@ -18,6 +18,7 @@ static const char counts_cu[] = "struct message { unsigned value, port; };\n"
                                 "__global__ void add(int *to, int more) { to[threadIdx.x] += more; }\n";
 
 struct residence {
+    uint64_t max_bytes; // of buffers, 0: no limit: they are zeroed byte by byte
     slr_device *device;
     slr_program *program;
     slr_ring *ring;
@@ -33,7 +34,9 @@ static inline slr_status launch(struct residence *r, const char *spec)
     desc.instances = 3;
     desc.queue_size = 64;
     desc.max_ports = 4;
-    slr_status status = slr_device_open(spec, NULL, &r->device);
+    slr_device_desc device = SLR_DEVICE_DESC_INIT;
+    device.max_memory_bytes = r->max_bytes;
+    slr_status status = slr_device_open(spec, &device, &r->device);
     TRY_EACH(slr_program_from_text(r->device, "counts.cu", counts_cu, NULL, &r->program));
     desc.program = r->program;
     TRY_EACH(slr_ring_create(r->device, &desc, &r->ring));

@@ -65,7 +65,8 @@ void slri_cuda_lose(struct slri_cuda *cuda, const char *why)
 
 slr_status slri_cuda_enter(struct slri_cuda *cuda)
 {
-    if (__atomic_load_n(&cuda->lost, __ATOMIC_RELAXED)) // who comes before it hears it from the driver
+    // Acquire: the context of a device that was opened again. Who comes before a loss hears of it from the driver.
+    if (__atomic_load_n(&cuda->lost, __ATOMIC_ACQUIRE))
         return say_lost(cuda);
     slri_cu_watch_enter(&cuda->watch);
     slr_status status = slri_cuda_check(cuda, "CtxPushCurrent", NULL, cuda->cu->CtxPushCurrent_v2(cuda->context));
@@ -183,12 +184,54 @@ static slr_status start_in_context(struct slri_cuda *cuda)
     return status;
 }
 
+// A primary context stays, where others have it too.
+static void free_bounce(struct slri_cuda *cuda)
+{
+    if (slri_cuda_enter(cuda) != SLR_OK)
+        return;
+    cuda->cu->MemFree_v2(cuda->bounce);
+    slri_cuda_leave(cuda);
+}
+
+// Also of a context that is lost: that frees what is left of it.
+static void end_context(struct slri_cuda *cuda)
+{
+    slri_cuda_own_close(cuda);
+    free_bounce(cuda);
+    close_context(cuda);
+    cuda->context = NULL;
+}
+
 static slr_status start(struct slri_cuda *cuda)
 {
     SLRI_TRY(open_context(cuda));
     slr_status status = start_in_context(cuda);
-    if (status != SLR_OK)
+    if (status != SLR_OK) {
         close_context(cuda);
+        cuda->context = NULL;
+    }
+    return status;
+}
+
+static bool cuda_is_lost(const void *device)
+{
+    return __atomic_load_n(&((const struct slri_cuda *)device)->lost, __ATOMIC_RELAXED) != 0;
+}
+
+// A context that is lost must go before there can be another. What was in it goes with it: who let go of it while it
+// was lost told the driver nothing.
+static slr_status cuda_reopen(void *device)
+{
+    struct slri_cuda *cuda = device;
+    if (cuda->shared_chunks)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' had ring kernels that are persistent, which stay lost", cuda->name);
+    if (cuda->context)
+        end_context(cuda);
+    ++cuda->opened;
+    __atomic_store_n(&cuda->lost, 0, __ATOMIC_RELAXED); // for us: nobody else calls
+    slr_status status = start(cuda);
+    if (status != SLR_OK)
+        __atomic_store_n(&cuda->lost, 1, __ATOMIC_RELAXED); // with the first reason
     return status;
 }
 
@@ -233,23 +276,13 @@ static slr_status cuda_open(const struct slri_spec *spec, const slr_allocator *a
     return SLR_OK;
 }
 
-// A primary context stays, where others have it too.
-static void free_bounce(struct slri_cuda *cuda)
-{
-    if (slri_cuda_enter(cuda) != SLR_OK)
-        return;
-    cuda->cu->MemFree_v2(cuda->bounce);
-    slri_cuda_leave(cuda);
-}
-
 static void cuda_close(void *device)
 {
     struct slri_cuda *cuda = device;
     slri_cuda_rings_close(cuda);
     slri_queue_pool_stop(&cuda->pool);
-    slri_cuda_own_close(cuda);
-    free_bounce(cuda);
-    close_context(cuda); // also one that is lost: that frees what is left of it
+    if (cuda->context)
+        end_context(cuda);
     free_device(cuda);
 }
 
@@ -361,6 +394,8 @@ const struct slri_backend slri_backend_cuda = {
     .close = cuda_close,
     .describe = cuda_describe,
     .capabilities = cuda_capabilities,
+    .is_lost = cuda_is_lost,
+    .reopen = cuda_reopen,
     .metrics = cuda_metrics,
     .buffer_create = slri_cuda_buffer_create,
     .buffer_destroy = slri_cuda_buffer_destroy,

@@ -51,7 +51,8 @@ struct slri_cuda {
     char name[SLRI_CU_ID_BYTES + 8]; // "cuda:0", "cuda:GPU-..."
     bool primary;                    // the context that the process's other users of CUDA have; else one of our own
     slri_cu_device device;
-    slri_cu_context context;
+    slri_cu_context context; // NULL: it was lost, and there is no other
+    uint32_t opened;         // how often it was opened again; what knows another number went with a context
     int32_t least, greatest; // priorities; the greatest is the lowest number
     struct slri_cu_facts facts;
     enum slri_cu_memory memory;

@@ -24,6 +24,7 @@ struct ready {
     slri_cu_module module;
     slri_cu_function function;
     int32_t most_threads; // a block, with the registers that it takes
+    uint32_t opened;      // of the device: in which of its contexts it is
     struct ready *next;
 };
 
@@ -67,7 +68,8 @@ void slri_cuda_program_destroy(void *device, void *program)
     slri_cuda_staying_drop(cuda, program);
     for (struct ready *each = dying->first; each;) {
         struct ready *next = each->next;
-        unload(cuda, each->module);
+        if (each->opened == cuda->opened)
+            unload(cuda, each->module);
         slri_free(cuda->allocator, each, sizeof *each);
         each = next;
     }
@@ -239,11 +241,11 @@ slr_status slri_cuda_compile_cached(struct slri_cuda *cuda, const struct slri_mo
 
 // ---- making ready --------------------------------------------------------------------------------------------------
 
-static struct ready *search(struct program *program, const struct slri_entry *entry)
+static struct ready *search(const struct slri_cuda *cuda, struct program *program, const struct slri_entry *entry)
 {
     // Acquire: what it points to was filled in before.
     struct ready *each = __atomic_load_n(&program->first, __ATOMIC_ACQUIRE);
-    while (each && each->entry != entry)
+    while (each && (each->entry != entry || each->opened != cuda->opened))
         each = each->next;
     return each;
 }
@@ -256,6 +258,7 @@ static slr_status add(struct slri_cuda *cuda, struct program *program, const str
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
     made->entry = entry;
+    made->opened = cuda->opened;
     slr_status status = make(&job, made);
     if (status != SLR_OK) {
         slri_free(cuda->allocator, made, sizeof *made);
@@ -271,11 +274,11 @@ slr_status slri_cuda_kernel_prepare(void *device, void *program, const struct sl
                                     const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready)
 {
     struct program *of = program;
-    struct ready *found = search(of, entry);
+    struct ready *found = search(device, of, entry);
     if (!found) {
         slri_mutex_lock(&of->lock);
         slr_status status = SLR_OK;
-        found = search(of, entry);
+        found = search(device, of, entry);
         if (!found && cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED)) // nobody waits for it
             status = SLRI_FAIL(WRONG_STATE, "kernel %s is not wanted any more", entry->name);
         else if (!found)

@@ -61,6 +61,7 @@ slr_status slri_cuda_own_open(struct slri_cuda *cuda)
 void slri_cuda_own_close(struct slri_cuda *cuda)
 {
     destroy(cuda, cuda->own);
+    cuda->own = NULL;
 }
 
 // ---- what was begun ------------------------------------------------------------------------------------------------

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ring kernels of a device that is opened again: they fail, are quiet, and let go of what lay in its memory. A restart
+// makes that anew.
+#include "base/clock.h"
+#include "base/status.h"
+#include "ring/ring.h"
+
+static slr_status refuse(const slr_ring *ring, const char *why)
+{
+    return SLRI_FAIL(WRONG_STATE, "slr_device_reopen: ring kernel '%s' %s", ring->name, why);
+}
+
+// Under its lock: nobody sends it to work, and none of its shards works.
+static slr_status let_go(slr_ring *ring)
+{
+    if (ring->failure.restarting)
+        return refuse(ring, "is just restarted");
+    if (ring->relaunch)
+        slri_relaunch_drop(ring->relaunch);
+    return SLR_OK;
+}
+
+static slr_status lose(slr_ring *ring, uint64_t deadline_ns)
+{
+    slr_ring_state state = slr_ring_get_state(ring);
+    if (ring->mode == SLR_RING_ON_HOST || !ring->S)
+        return SLR_OK;
+    if (state == SLR_RING_LAUNCHED)
+        return refuse(ring, "is launched, and not active: terminate it");
+    slri_ring_fail(ring, "its device was lost");
+    slri_mutex_lock(&ring->lock);
+    uint32_t number = slri_ring_current_command(ring);
+    slri_mutex_unlock(&ring->lock);
+    SLRI_TRY(slri_ring_await(ring, number, deadline_ns, "slr_device_reopen"));
+    slri_mutex_lock(&ring->lock);
+    slr_status status = slri_ring_current_command(ring) == number ? let_go(ring) : refuse(ring, "is just changed");
+    slri_mutex_unlock(&ring->lock);
+    return status;
+}
+
+slr_status slri_rings_lose(slr_device *device, uint64_t deadline_ns)
+{
+    slr_ring *ring;
+    for (uint32_t slot = 0; slri_table_next(device, &slot, &ring);) {
+        slr_status status = lose(ring, deadline_ns);
+        slri_ring_release(ring);
+        SLRI_TRY(status);
+    }
+    return SLR_OK;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device that is lost and opened again, on a driver that is simulated: ring kernels fail and are restarted, with what
+// was pending, and, where it was asked for, with what was in doubt.
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cuda/residence.h"
+
+#define RELAUNCHED "cuda:0?ring=relaunch"
+
+// A ring kernel beside the residence's own, paused, with 5 messages in its mailbox.
+static slr_ring *start_paused(struct residence *r, const char *name, uint32_t redeliver)
+{
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = name;
+    desc.handler = "counts";
+    desc.program = r->program;
+    desc.redeliver = redeliver;
+    slr_ring *ring = start_ring(r->device, &desc);
+    must(slr_ring_deactivate(ring, LONG));
+    for (uint32_t i = 0; i < 5; ++i)
+        must(send_value(r->port, address_of(ring, 0), i, LONG));
+    return ring;
+}
+
+static void lose_device(struct residence *r)
+{
+    slr_stream *stream;
+    must(slr_stream_default(r->device, &stream));
+    must(slr_buffer_create(r->device, 64, &r->buffer));
+    __atomic_store_n(&fake->fault_at, __atomic_load_n(&fake->commands, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+    slr_stream_fill(stream, r->buffer, 0, 64, "a", 1, NULL);
+    gives(slr_stream_finish(stream, LONG), DEVICE_LOST);
+}
+
+static void check_replies(struct residence *r, uint32_t from, uint32_t to, uint32_t redelivered)
+{
+    struct message message;
+    slr_reply reply;
+    for (uint32_t i = from; i < to; ++i) {
+        slr_status status = SLR_RING_FAILED; // told once a failure; likewise the end of those before
+        while (status == SLR_RING_FAILED || status == SLR_END)
+            status = slr_receive(r->port, &reply, &message, sizeof message, LONG);
+        must(status);
+        assert_int_equal(message.value, i + 1);
+        assert_int_equal(reply.redelivered, redelivered);
+    }
+}
+
+static void what_is_in_doubt_is_counted_or_redelivered(void **state)
+{
+    (void)state;
+    for (uint32_t redeliver = 0; redeliver < 2; ++redeliver) {
+        struct residence r = {.max_bytes = 4096};
+        reset();
+        must(launch(&r, RELAUNCHED));
+        slr_ring *ring = start_paused(&r, "doubtful", redeliver);
+        fake->fail_at = fake->calls + 3; // a dispatch: its context, its copy, its launch
+        must(slr_ring_reactivate(ring, LONG));
+        must(slr_ring_wait(ring, SLR_RING_IN_FAILURE, LONG));
+        slr_ring_stats stats = stats_of(ring);
+        check_sum(&stats);
+        assert_string_equal(fake->failed, "LaunchKernel");
+        assert_int_equal(stats.in_doubt, redeliver ? 0 : 5);
+        assert_int_equal(stats.pending, redeliver ? 5 : 0);
+        assert_int_equal(stats.redelivered, redeliver ? 5 : 0);
+        must(slr_ring_restart(ring, SLR_RESTART_INITIAL, LONG));
+        must(send_value(r.port, address_of(ring, 0), 5, LONG));
+        if (redeliver)
+            check_replies(&r, 0, 5, 1);
+        check_replies(&r, 5, 6, 0);
+        stats = stats_of(ring);
+        check_sum(&stats);
+        assert_int_equal(stats.handled, redeliver ? 6 : 1);
+        assert_int_equal(stats.in_doubt, redeliver ? 0 : 5);
+        slr_ring_destroy(ring);
+        end(&r);
+        nothing_is_left("doubt");
+    }
+}
+
+static slr_status reopen(struct residence *r)
+{
+    slr_buffer_destroy(r->buffer);
+    r->buffer = NULL;
+    return slr_device_reopen(r->device, LONG);
+}
+
+// Everything but the states is as it was: addresses, ports, what is pending, a kernel that was loaded before.
+static void goes_on(const char *spec)
+{
+    struct residence r = {.max_bytes = 4096};
+    slr_kernel *kernel;
+    slr_stream *stream;
+    int words[8] = {0};
+    reset();
+    must(launch(&r, spec));
+    must(slr_program_get_kernel(r.program, "add", &kernel));
+    for (uint32_t i = 0; i < 3; ++i) {
+        uint32_t contexts = fake->contexts, handled = (uint32_t)stats_of(r.ring).handled;
+        must(slr_stream_default(r.device, &stream));
+        must(slr_buffer_create(r.device, sizeof words, &r.buffer));
+        must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 8, 0), r.buffer, 5));
+        must(slr_stream_finish(stream, LONG));
+        slr_buffer_destroy(r.buffer);
+        must(ask(&r, 1));
+        slr_ring *waits = start_paused(&r, "waits", 0);
+        lose_device(&r);
+        refuses(slr_device_reopen(r.device, LONG), WRONG_STATE, "buffers of the device are still there");
+        must(reopen(&r));
+        assert_int_equal(fake->contexts, contexts + 1);
+        refuses(slr_device_reopen(r.device, LONG), WRONG_STATE, "is not lost");
+        assert_int_equal(slr_ring_get_state(r.ring), SLR_RING_IN_FAILURE);
+        assert_int_equal(stats_of(waits).pending, 5);
+        must(slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG));
+        must(slr_ring_restart(waits, SLR_RESTART_INITIAL, LONG));
+        must(slr_ring_reactivate(waits, LONG));
+        check_replies(&r, 0, 5, 0);
+        must(ask(&r, 2));
+        assert_int_equal(stats_of(r.ring).handled, handled + 2);
+        slr_ring_destroy(waits);
+    }
+    slr_kernel_destroy(kernel);
+    end(&r);
+    nothing_is_left("reopened");
+}
+
+static void device_that_was_lost_is_opened_again_with_its_ring_kernels(void **state)
+{
+    (void)state;
+    goes_on(RELAUNCHED);
+    goes_on("cuda:0?ring=relaunch&memory=mapped");
+}
+
+// It stays lost, and the next try has all that it needs. So does a restart that fails.
+static void reopening_that_fails_at_any_call_can_be_tried_again(void **state)
+{
+    (void)state;
+    uint32_t failures = 0;
+    struct residence r = {.max_bytes = 4096};
+    reset();
+    must(launch(&r, RELAUNCHED));
+    for (bool failed = true; failed;) {
+        must(ask(&r, 1));
+        lose_device(&r);
+        fake->failed = NULL;
+        fake->fail_at = fake->calls + failures + 1;
+        slr_status reopened = reopen(&r);
+        slr_status restarted = reopened == SLR_OK ? slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG) : reopened;
+        failed = fake->failed != NULL;
+        fake->fail_at = 0;
+        assert_int_equal(restarted != SLR_OK, failed);
+        if (reopened != SLR_OK) {
+            refuses(slr_buffer_create(r.device, 64, &r.buffer), DEVICE_LOST, "was lost: ");
+            must(slr_device_reopen(r.device, LONG));
+        }
+        if (failed)
+            must(slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG));
+        failures += failed;
+        must(ask(&r, 2));
+    }
+    assert_true(failures > 30);
+    end(&r);
+    nothing_is_left("k");
+}
+
+static void what_cannot_be_opened_again_is_refused(void **state)
+{
+    (void)state;
+    struct residence r = {.max_bytes = 4096};
+    slr_stream *stream;
+    slr_graph *graph;
+    slr_heap *heap;
+    slr_device *cpu = open_device("cpu");
+    reset();
+    refuses(slr_device_reopen(NULL, LONG), INVALID, "device is NULL");
+    refuses(slr_device_reopen(cpu, LONG), UNSUPPORTED, "'cpu' is never lost");
+    slr_device_close(cpu);
+    must(launch(&r, "cuda:0?ring=persistent"));
+    lose_device(&r);
+    refuses(reopen(&r), UNSUPPORTED, "had ring kernels that are persistent");
+    end(&r);
+    must(launch(&r, RELAUNCHED));
+    refuses(slr_device_reopen(r.device, LONG), WRONG_STATE, "is not lost");
+    must(slr_stream_create(r.device, NULL, &stream));
+    must(slr_graph_create(r.device, &graph));
+    must(slr_heap_create(r.device, NULL, &heap));
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    slr_ring *ring;
+    desc.name = "launched";
+    desc.handler = "counts";
+    desc.program = r.program;
+    must(slr_ring_create(r.device, &desc, &ring));
+    must(slr_ring_launch(ring));
+    lose_device(&r);
+    refuses(reopen(&r), WRONG_STATE, "2 recorded lists and heaps of the device are still there");
+    slr_graph_destroy(graph);
+    refuses(reopen(&r), WRONG_STATE, "1 recorded lists and heaps");
+    slr_heap_destroy(heap);
+    refuses(reopen(&r), WRONG_STATE, "streams of the device are still there");
+    slr_stream_destroy(stream);
+    refuses(reopen(&r), WRONG_STATE, "ring kernel 'launched' is launched, and not active");
+    slr_ring_destroy(ring);
+    must(reopen(&r));
+    must(slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG));
+    must(ask(&r, 1));
+    end(&r);
+    nothing_is_left("refused");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(what_is_in_doubt_is_counted_or_redelivered, load_fake),
+        cmocka_unit_test(device_that_was_lost_is_opened_again_with_its_ring_kernels),
+        cmocka_unit_test(reopening_that_fails_at_any_call_can_be_tried_again),
+        cmocka_unit_test(what_cannot_be_opened_again_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
