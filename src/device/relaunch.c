@@ -164,9 +164,10 @@ void slri_relaunch_drop(struct slri_relaunch *relaunch)
 {
     if (relaunch->runner)
         relaunch->backend->relaunch_destroy(relaunch->device, relaunch);
-    if (!relaunch->unified && relaunch->host_in)
+    bool frees = !relaunch->unified && !relaunch->is_kept;
+    if (frees && relaunch->host_in)
         slri_map_release(relaunch->host_in, relaunch->in_bytes);
-    if (!relaunch->unified && relaunch->host_results)
+    if (frees && relaunch->host_results)
         slri_map_release(relaunch->host_results, relaunch->results_bytes);
     relaunch->host_in = relaunch->host_results = NULL;
     destroy_memory(relaunch, &relaunch->states, relaunch->desc.states_bytes * relaunch->desc.shards);

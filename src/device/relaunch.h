@@ -43,6 +43,7 @@ struct slri_relaunch {
     uint32_t message_stride, result_stride, messages_at, replies_at, reply_stride;
     uint32_t room; // messages of a dispatch
     void *runner;  // the backend's
+    bool is_kept;  // by the backend, which was lost: the device may still come to it
 
     // The owner's: what is packed for the next dispatch.
     uint32_t messages, chains, parts;

@@ -73,12 +73,23 @@ struct object {
     void *memory;
     uint32_t word[3];
     struct fake_stay *stay;
+    struct object *next, **place; // of all that are alive: what a lost device keeps is not forgotten
 };
+
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct object *all;
 
 static void *make(enum kind kind)
 {
     struct object *object = calloc(1, sizeof *object);
     object->kind = kind;
+    pthread_mutex_lock(&all_lock);
+    object->next = all;
+    object->place = &all;
+    if (all)
+        all->place = &object->next;
+    all = object;
+    pthread_mutex_unlock(&all_lock);
     __atomic_add_fetch(&fake_opencl.live, 1, __ATOMIC_RELAXED);
     return object;
 }
@@ -89,6 +100,11 @@ static int32_t drop(void *handle, enum kind kind)
     if (!object || object->kind != kind)
         return refuse(-30);
     object->kind = 0;
+    pthread_mutex_lock(&all_lock);
+    *object->place = object->next;
+    if (object->next)
+        object->next->place = object->place;
+    pthread_mutex_unlock(&all_lock);
     if (object->own)
         free(object->bytes);
     free(object);
@@ -249,6 +265,8 @@ int32_t clReleaseCommandQueue(slri_cl_queue queue)
 // Waits for a launch of a kernel that stays; gives the event's status.
 static int32_t settle(struct object *event)
 {
+    if (event->status > 0) // it hangs, and so would whoever waits
+        return refuse(-58);
     if (event->stay) {
         pthread_join(event->stay->thread, NULL);
         event->status = event->stay->status;
@@ -415,6 +433,12 @@ int32_t clEnqueueNDRangeKernel(slri_cl_queue queue, slri_cl_kernel kernel, uint3
     bool canary = strcmp(object->name, "slr_canary") == 0, group = strcmp(object->name, "slr_stay") == 0;
     if (group && fake_look(&fake_opencl.refuse_stay))
         return fake_opencl.error;
+    if (fake_look(&fake_opencl.hang) && !canary && !group) {
+        struct object *never = make(EVENT);
+        never->status = 1;
+        *event = (slri_cl_event)(void *)never;
+        return 0;
+    }
     return fake_opencl.stays && (canary || group) ? begin_stay(object, canary, event) : done(0, event);
 }
 

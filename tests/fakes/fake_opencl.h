@@ -22,6 +22,7 @@ struct fake_opencl {
     uint32_t stays; // 1: kernels that stay do what they would, with a handler that replies nothing; atomic, as the
     uint32_t kill;  // next: 1: those with a batch in hand fail with `error`
     uint32_t refuse_stay; // 1: launches of them fail with `error`
+    uint32_t hang; // 1: kernels never end; those that stay go on, with what they have in hand, when it is 0 again
 };
 
 #endif

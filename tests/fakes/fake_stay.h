@@ -70,6 +70,8 @@ static bool fake_stay_table(const struct fake_stay *stay)
                 return false;
         sched_yield();
     }
+    while (fake_look(&stay->words->hang))
+        sched_yield();
     fake_tell(&table->gone, launch);
     return true;
 }

@@ -3,6 +3,7 @@
 // the status says so, nothing is left over, and another device goes on.
 #include "tests/fakes/trial.h"
 
+#include "base/clock.h"
 #include "base/dl.h"
 #include "base/thread.h"
 #include "tests/fakes/fake_opencl.h"
@@ -79,7 +80,7 @@ static void memory_is_chosen_by_what_the_device_can_do(void **state)
     opens_with("opencl:0", "memory=plain");
     refuses(slr_device_open("opencl:0?svm=maybe", NULL, &device), INVALID, "0 or 1");
     refuses(slr_device_open("opencl:0?memory=good", NULL, &device), INVALID, "'fine', 'coarse', 'host' or 'plain'");
-    refuses(slr_device_open("opencl:0?threads=1", NULL, &device), INVALID, "it has: memory, svm, ring");
+    refuses(slr_device_open("opencl:0?threads=1", NULL, &device), INVALID, "it has: memory, svm, ring, patience");
     refuses(slr_device_open("opencl:1", NULL, &device), NO_DEVICE, "there is no opencl:1; OpenCL has 1 device");
     fake->available = 0;
     refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE, "lacks a device that is available");
@@ -375,6 +376,100 @@ static void command_that_fails_when_it_is_done_is_told_by_its_own_error(void **s
     trial_end(&t);
 }
 
+// ---- kernels that never end ----------------------------------------------------------------------------------------
+
+// Closes a device of which something hangs, and shows that nothing else does.
+static void is_lost_alone(slr_device *device)
+{
+    slr_buffer *buffer;
+    slr_device *cpu = open_device("cpu");
+    must(slr_buffer_create(cpu, 4, &buffer));
+    uint64_t began_ns = slri_now_ns();
+    slr_device_close(device);
+    assert_true(slri_now_ns() - began_ns < LONG); // it is bounded; how long it takes is no matter
+    assert_true(fake->live > 0);
+    assert_int_equal(fake->wrong, 0);
+    still_works(cpu, buffer);
+    slr_buffer_destroy(buffer);
+    slr_device_close(cpu);
+    __atomic_store_n(&fake->hang, 0, __ATOMIC_RELEASE);
+    uint32_t kept = fake->live;
+    struct trial t = {0};
+    assert_int_equal(trial_run("opencl:0", &t, submit_all), SLR_OK);
+    trial_end(&t);
+    assert_int_equal(fake->live, kept);
+}
+
+static void kernel_that_never_ends_loses_its_device_alone(void **state)
+{
+    (void)state;
+    static const char *const of[] = {"opencl:0?memory=fine&patience=1", "opencl:0?memory=plain&patience=1"};
+    for (size_t i = 0; i < 2; ++i) {
+        reset();
+        struct trial t = {0};
+        slr_device_info info;
+        t.device = open_device(of[i]);
+        must(slr_device_get_info(t.device, &info));
+        assert_string_equal(info.name, of[i]);
+        must(slr_buffer_create(t.device, 64, &t.a));
+        must(slr_buffer_create(t.device, 64, &t.b));
+        must(slr_stream_create(t.device, NULL, &t.stream));
+        fake->hang = 1;
+        must(launch(&t));
+        gives(slr_stream_finish(t.stream, 1000000), TIMEOUT);
+        refuses(slr_stream_finish(t.stream, LONG), DEVICE_LOST, "did not end in time");
+        refuses(slr_buffer_write(t.a, 0, "abc", 4), DEVICE_LOST, "");
+        slr_kernel_destroy(t.kernel);
+        slr_program_destroy(t.program);
+        slr_buffer_destroy(t.a);
+        slr_buffer_destroy(t.b);
+        slr_stream_destroy(t.stream);
+        is_lost_alone(t.device);
+    }
+    slr_device *device;
+    refuses(slr_device_open("opencl:0?patience=soon", NULL, &device), INVALID, "a whole number of seconds");
+}
+
+static void dispatch_that_never_ends_leaves_its_messages_in_doubt(void **state)
+{
+    (void)state;
+    reset();
+    slr_device *device = open_device("opencl:0?memory=plain&ring=relaunch&patience=1");
+    slr_program *program = make_staying(device);
+    slr_address to;
+    slr_ring *ring = launch_staying(device, program, "hangs", &to);
+    slr_ring_stats stats;
+    must(slr_ring_activate(ring, LONG));
+    __atomic_store_n(&fake->hang, 1, __ATOMIC_RELEASE);
+    for (uint32_t i = 0; i < 10; ++i)
+        must(slr_send(NULL, to, &i, 4, LONG));
+    must(slr_ring_wait(ring, SLR_RING_IN_FAILURE, LONG));
+    must(slr_ring_get_stats(ring, &stats));
+    assert_non_null(strstr(stats.last_failure, "did not end in time"));
+    assert_true(stats.in_doubt > 0);
+    assert_int_equal(stats.in_doubt + stats.pending, 10);
+    slr_ring_destroy(ring);
+    slr_program_destroy(program);
+    is_lost_alone(device);
+}
+
+// Its ring kernel is over, and the group does not go. What it comes to when it goes after all is still there.
+static void group_that_never_ends_keeps_what_it_may_touch(void **state)
+{
+    (void)state;
+    slr_device *device = open_staying();
+    slr_program *program = make_staying(device);
+    slr_address to;
+    slr_ring *ring = launch_staying(device, program, "stays", &to);
+    must(slr_ring_activate(ring, LONG));
+    must(slr_send(NULL, to, "abc", 4, LONG));
+    await(ring, 1);
+    __atomic_store_n(&fake->hang, 1, __ATOMIC_RELEASE);
+    slr_ring_destroy(ring);
+    slr_program_destroy(program);
+    is_lost_alone(device);
+}
+
 // ---- ring kernels that are relaunched ------------------------------------------------------------------------------
 
 // The fake's kernels do nothing, so a dispatch that is done says of each message that it was handled, without a reply.
@@ -539,6 +634,9 @@ int main(void)
         cmocka_unit_test(functions_of_the_host_run_and_the_mode_is_told),
         cmocka_unit_test(group_that_is_lost_fails_its_ring_kernel_alone),
         cmocka_unit_test(group_that_cannot_be_launched_fails_its_ring_kernel),
+        cmocka_unit_test(kernel_that_never_ends_loses_its_device_alone),
+        cmocka_unit_test(dispatch_that_never_ends_leaves_its_messages_in_doubt),
+        cmocka_unit_test(group_that_never_ends_keeps_what_it_may_touch),
         cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
         cmocka_unit_test(command_that_fails_when_it_is_done_is_told_by_its_own_error),
         cmocka_unit_test(relaunched_ring_kernel_fails_with_its_device_and_every_message_is_counted),

@@ -45,9 +45,10 @@ slr_status slri_cl_program_create(void *device, const struct slri_module *module
 
 static void destroy_built(struct slri_opencl *opencl, struct built *built)
 {
-    if (built->kernel)
+    bool ends = !slri_cl_is_lost(opencl);
+    if (built->kernel && ends)
         opencl->cl->ReleaseKernel(built->kernel);
-    if (built->program)
+    if (built->program && ends)
         opencl->cl->ReleaseProgram(built->program);
     slri_mutex_destroy(&built->lock);
     slri_free(opencl->allocator, built, sizeof *built);

@@ -152,7 +152,9 @@ slr_status slri_cl_buffer_create(void *device, uint64_t bytes, void **memory)
 void slri_cl_buffer_destroy(void *device, void *memory, uint64_t bytes)
 {
     struct slri_opencl *opencl = device;
-    (void)bytes; // the chunk knows
+    (void)bytes;                 // the chunk knows
+    if (slri_cl_is_lost(opencl)) // what hangs may touch it: it stays in the list
+        return;
     struct slri_cl_chunk chunk = take_out(opencl, memory);
     free_chunk(opencl, &chunk);
 }

@@ -9,6 +9,7 @@
 #include "kernel/cache.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static slr_status opencl_probe(char *reason, size_t reason_bytes, uint32_t *devices)
@@ -77,6 +78,21 @@ static slr_status choose_memory(struct slri_opencl *opencl, const struct slri_sp
     return SLR_OK;
 }
 
+#define PATIENCE_S 600u // longer than any kernel that somebody waits for, it is hoped; the option says otherwise
+
+static slr_status choose_patience(struct slri_opencl *opencl, const struct slri_spec *spec)
+{
+    const char *asked = slri_spec_option(spec, "patience");
+    char *end = NULL;
+    unsigned long seconds = asked ? strtoul(asked, &end, 10) : PATIENCE_S;
+    if (asked && (*asked < '0' || *asked > '9' || *end || seconds == 0 || seconds > UINT32_MAX))
+        return SLRI_FAIL(INVALID, "device '%s': patience '%s'; a whole number of seconds is possible", opencl->name,
+                         asked);
+    opencl->patience_ns = seconds * 1000000000u;
+    opencl->patience_was_asked = asked != NULL;
+    return SLR_OK;
+}
+
 // ---- life ----------------------------------------------------------------------------------------------------------
 
 // What we and our kernels take for granted.
@@ -96,13 +112,14 @@ static slr_status check_facts(const struct slri_opencl *opencl)
 
 static slr_status find(struct slri_opencl *opencl, const struct slri_spec *spec)
 {
-    static const char *const known[] = {"memory", "svm", "ring", NULL};
+    static const char *const known[] = {"memory", "svm", "ring", "patience", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
     SLRI_TRY(slri_cl_load(&opencl->cl));
     SLRI_TRY(slri_cl_find_device(opencl->cl, spec->index, &opencl->platform, &opencl->id));
     SLRI_TRY(slri_cl_ask(opencl->cl, opencl->platform, opencl->id, spec->index, &opencl->facts));
     SLRI_TRY(check_facts(opencl));
     SLRI_TRY(slri_ring_mode_choose(spec, opencl->name, &opencl->ring_mode));
+    SLRI_TRY(choose_patience(opencl, spec));
     return choose_memory(opencl, spec);
 }
 
@@ -161,8 +178,9 @@ static void opencl_close(void *device)
     slri_cl_rings_close(opencl);
     slri_queue_pool_stop(&opencl->pool);
     slri_cl_stream_destroy(opencl, opencl->own);
-    if (!opencl->lost)
-        opencl->cl->ReleaseContext(opencl->context);
+    if (slri_cl_is_lost(opencl)) // with all that its kernel may touch
+        return;
+    opencl->cl->ReleaseContext(opencl->context);
     slri_mutex_destroy(&opencl->stay_lock);
     slri_mutex_destroy(&opencl->own_lock);
     slri_mutex_destroy(&opencl->memory_lock);
@@ -182,6 +200,8 @@ static void describe_name(const struct slri_opencl *opencl, char *out, size_t ro
     if (opencl->ring_mode)
         snprintf(ring, sizeof ring, "ring=%s&", slri_ring_mode_name(opencl->ring_mode));
     snprintf(out, room, "%s?%s%s", opencl->name, memory, ring);
+    if (opencl->patience_was_asked)
+        snprintf(out + strlen(out), room - strlen(out), "patience=%u&", (unsigned)(opencl->patience_ns / 1000000000u));
     out[strlen(out) - 1] = '\0'; // the last '&', or the '?'
 }
 

@@ -46,7 +46,7 @@ struct slri_opencl {
     slri_cl_context context;
     struct slri_cl_facts facts;
     enum slri_cl_memory memory;
-    bool memory_was_asked, svm_was_asked;
+    bool memory_was_asked, svm_was_asked, patience_was_asked;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
     struct slri_owners hosts;  // of ring kernels whose handlers are functions of the host
@@ -55,7 +55,9 @@ struct slri_opencl {
     slri_mutex staying_lock; // resident.c's, of the next two
     struct slri_cl_staying *staying;
     uint32_t groups_taken;
-    bool lost; // atomic: a kernel that stays would not end: what it can touch is kept until the process ends
+    uint64_t patience_ns; // what is not done so long after somebody waits for it has hung
+    bool lost; // atomic: something would not end: what it can touch is kept until the process ends, and this with it
+    struct slri_opencl *next_lost;
 
     slri_mutex memory_lock;
     struct slri_cl_chunk *chunk; // by address
@@ -79,6 +81,15 @@ slr_status slri_cl_find_device(const struct slri_cl *cl, uint32_t index, slri_cl
                                slri_cl_device_id *out);
 slr_status slri_cl_ask(const struct slri_cl *cl, slri_cl_platform platform, slri_cl_device_id id, uint32_t index,
                        struct slri_cl_facts *out);
+
+// wait.c
+// Waits until commands of a queue are done; what they wrote is visible then. Errors: what failed; DEVICE_LOST (the
+// device's patience is over: their events must stay).
+slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, uint32_t count, const slri_cl_event *event);
+// Something would not end. From then on nothing that it may touch is freed. Gives DEVICE_LOST.
+slr_status slri_cl_lose(struct slri_opencl *opencl);
+slr_status slri_cl_check_lost(const struct slri_opencl *opencl); // OK, or DEVICE_LOST
+bool slri_cl_is_lost(const struct slri_opencl *opencl);
 
 // memory.c
 slr_status slri_cl_buffer_create(void *device, uint64_t bytes, void **memory);

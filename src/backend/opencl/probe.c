@@ -75,6 +75,8 @@ static bool set_up(struct canary *canary)
 static void tear_down(struct canary *canary)
 {
     const struct slri_cl *cl = canary->opencl->cl;
+    if (slri_cl_is_lost(canary->opencl)) // a canary would not end
+        return;
     for (uint32_t i = 0; i <= canary->groups; ++i)
         if (canary->queue[i])
             cl->ReleaseCommandQueue(canary->queue[i]);
@@ -142,11 +144,19 @@ static bool is_done(struct canary *canary, slri_cl_event event, uint64_t deadlin
     return false;
 }
 
+// The event is given up.
+static bool await(struct canary *canary, slri_cl_queue queue, slri_cl_event event)
+{
+    bool ended = slri_cl_await(canary->opencl, queue, 1, &event) == SLR_OK;
+    if (!slri_cl_is_lost(canary->opencl))
+        canary->opencl->cl->ReleaseEvent(event);
+    return ended;
+}
+
 // Runs it in so many groups; gives how many ran at once, 0 where nothing else can run beside them. The groups have
 // ended when this returns: told to, or by themselves.
 static uint32_t try_groups(struct canary *canary, uint32_t groups)
 {
-    const struct slri_cl *cl = canary->opencl->cl;
     slri_cl_event stays[MOST_GROUPS] = {NULL}, ordinary = NULL;
     memset(canary->words, 0, WORDS * sizeof *canary->words);
     uint32_t launched = 0;
@@ -158,15 +168,11 @@ static uint32_t try_groups(struct canary *canary, uint32_t groups)
     __atomic_store_n(canary->words + LINE, 1, __ATOMIC_RELEASE); // nothing comes with it
     bool ended = true;
     for (uint32_t i = 0; i < groups; ++i) {
-        if (!stays[i])
-            continue;
-        ended = cl->WaitForEvents(1, &stays[i]) == SLRI_CL_SUCCESS && ended;
-        cl->ReleaseEvent(stays[i]);
+        if (stays[i])
+            ended = await(canary, canary->queue[i], stays[i]) && ended;
     }
-    if (ordinary) {
-        cl->WaitForEvents(1, &ordinary);
-        cl->ReleaseEvent(ordinary);
-    }
+    if (ordinary)
+        await(canary, canary->queue[canary->groups], ordinary);
     // Told by the word, not by its own end: so a write of the host is seen while the kernel runs.
     bool heard = ended && look_at(canary->words + 2 * LINE + 1) < LOOKS;
     return heard && beside ? running : 0;
@@ -175,15 +181,12 @@ static uint32_t try_groups(struct canary *canary, uint32_t groups)
 // Drivers that compile a kernel when it is first run do that here: one group each, which is told to go before it comes.
 static bool warm_up(struct canary *canary)
 {
-    const struct slri_cl *cl = canary->opencl->cl;
     slri_cl_event event;
     canary->words[LINE] = 1;
     for (int i = 0; i < 2; ++i) {
         if (!launch(canary, i == 0 ? canary->stays : canary->ordinary, 0, &event))
             return false;
-        bool done = cl->WaitForEvents(1, &event) == SLRI_CL_SUCCESS;
-        cl->ReleaseEvent(event);
-        if (!done)
+        if (!await(canary, canary->queue[i == 0 ? 0 : canary->groups], event))
             return false;
     }
     return true;

@@ -139,10 +139,11 @@ void slri_cl_relaunch_destroy(void *device, struct slri_relaunch *relaunch)
 {
     struct slri_opencl *opencl = device;
     struct runner *runner = relaunch->runner;
+    relaunch->is_kept = slri_cl_is_lost(opencl);
     slri_cl_stream_destroy(opencl, runner->stream);
-    if (runner->kernel)
+    if (runner->kernel && !relaunch->is_kept)
         opencl->cl->ReleaseKernel(runner->kernel);
-    if (runner->program)
+    if (runner->program && !relaunch->is_kept)
         opencl->cl->ReleaseProgram(runner->program);
     if (runner->dump)
         slri_cl_buffer_destroy(opencl, runner->dump, runner->dump_bytes);
@@ -167,6 +168,7 @@ slr_status slri_cl_relaunch_begin(void *device, struct slri_relaunch *relaunch)
     struct slri_opencl *opencl = device;
     const struct runner *runner = relaunch->runner;
     uint64_t in = relaunch->messages_at + (uint64_t)relaunch->messages * relaunch->message_stride;
+    SLRI_TRY(slri_cl_check_lost(opencl));
     if (!relaunch->unified)
         SLRI_TRY(slri_cl_stream_copy_in(opencl, runner->stream, relaunch->in, relaunch->host_in, in));
     SLRI_TRY(enqueue(opencl, relaunch, runner));

@@ -114,6 +114,7 @@ static slr_status launch_with(struct group *group, const struct slri_resident_ta
     const struct slri_cl *cl = group->opencl->cl;
     const char *name = group->opencl->name;
     const size_t size = work_items(group->base.handler);
+    SLRI_TRY(slri_cl_check_lost(group->opencl));
     if (group->event)
         cl->ReleaseEvent(group->event);
     group->event = NULL;
@@ -147,11 +148,8 @@ static slr_status warm_up(struct group *group)
     struct slri_resident_table *table = memory;
     table->launch = table->stop = 1;
     slr_status status = launch_with(group, table);
-    if (status == SLR_OK) {
-        int32_t error = opencl->cl->WaitForEvents(1, &group->event);
-        if (error != SLRI_CL_SUCCESS)
-            status = slri_cl_failed(opencl->name, "WaitForEvents", error);
-    }
+    if (status == SLR_OK)
+        status = slri_cl_await(opencl, group->queue, 1, &group->event);
     slri_cl_buffer_destroy(opencl, memory, sizeof *table);
     return status;
 }
@@ -183,13 +181,14 @@ static const struct slri_resident_ops ops = {launch_group, look_at_group, create
 static void free_group(struct group *group)
 {
     struct slri_opencl *opencl = group->opencl;
-    if (group->event) {
-        opencl->cl->WaitForEvents(1, &group->event); // it has said that it goes
+    if (group->event)
+        slri_cl_await(opencl, group->queue, 1, &group->event); // it has said that it goes
+    bool ends = !slri_cl_is_lost(opencl);
+    if (group->event && ends)
         opencl->cl->ReleaseEvent(group->event);
-    }
-    if (group->kernel)
+    if (group->kernel && ends)
         opencl->cl->ReleaseKernel(group->kernel);
-    if (group->queue)
+    if (group->queue && ends)
         opencl->cl->ReleaseCommandQueue(group->queue);
     if (group->dump)
         slri_cl_buffer_destroy(opencl, group->dump, group->dump_bytes);
@@ -322,9 +321,9 @@ static void drop_groups(struct slri_opencl *opencl, struct slri_cl_staying *stay
         if (slri_resident_close(&group->base))
             free_group(group);
         else
-            opencl->lost = true;
+            slri_cl_lose(opencl);
     }
-    if (staying->built && !opencl->lost)
+    if (staying->built && !slri_cl_is_lost(opencl))
         opencl->cl->ReleaseProgram(staying->built);
     opencl->groups_taken -= staying->groups;
 }

@@ -48,31 +48,20 @@ void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *s
 {
     if (!stream)
         return;
-    opencl->cl->ReleaseCommandQueue(stream->queue);
+    if (!slri_cl_is_lost(opencl)) // where that waits for ever, maybe
+        opencl->cl->ReleaseCommandQueue(stream->queue);
     slri_free(opencl->allocator, stream, sizeof *stream);
 }
 
 // ---- what was begun ------------------------------------------------------------------------------------------------
 
-// The first of its events that says why.
-static slr_status why_failed(struct slri_opencl *opencl, const struct slri_cl_stream *stream, int32_t error)
-{
-    for (uint32_t i = 0; i < stream->count; ++i) {
-        int32_t status = 0;
-        int32_t asked = opencl->cl->GetEventInfo(stream->begun[i], SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS,
-                                                 sizeof status, &status, NULL);
-        if (asked == SLRI_CL_SUCCESS && status < 0)
-            return slri_cl_failed(opencl->name, "WaitForEvents", status);
-    }
-    return slri_cl_failed(opencl->name, "WaitForEvents", error);
-}
-
 slr_status slri_cl_stream_finish(struct slri_opencl *opencl, struct slri_cl_stream *stream)
 {
     if (stream->count == 0)
         return SLR_OK;
-    int32_t error = opencl->cl->WaitForEvents(stream->count, stream->begun);
-    slr_status status = error == SLRI_CL_SUCCESS ? SLR_OK : why_failed(opencl, stream, error);
+    slr_status status = slri_cl_await(opencl, stream->queue, stream->count, stream->begun);
+    if (status == SLR_DEVICE_LOST && slri_cl_is_lost(opencl))
+        return status; // they stay
     for (uint32_t i = 0; i < stream->count; ++i)
         opencl->cl->ReleaseEvent(stream->begun[i]);
     stream->count = 0;
@@ -221,19 +210,11 @@ slr_status slri_cl_stream_flush(struct slri_opencl *opencl, struct slri_cl_strea
 slr_status slri_cl_stream_copy_now(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device, void *host,
                                    uint64_t bytes, bool in)
 {
-    uint64_t offset;
-    int32_t error;
-    if (has_addresses(opencl)) {
-        error = opencl->cl->EnqueueSVMMemcpy(stream->queue, 1, in ? device : host, in ? host : device, bytes, 0, NULL,
-                                             NULL);
-        return error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "EnqueueSVMMemcpy", error);
-    }
-    slri_cl_mem mem = slri_cl_find_memory(opencl, device, &offset);
-    error = in ? opencl->cl->EnqueueWriteBuffer(stream->queue, mem, 1, offset, bytes, host, 0, NULL, NULL)
-               : opencl->cl->EnqueueReadBuffer(stream->queue, mem, 1, offset, bytes, host, 0, NULL, NULL);
-    return error == SLRI_CL_SUCCESS
-               ? SLR_OK
-               : slri_cl_failed(opencl->name, in ? "EnqueueWriteBuffer" : "EnqueueReadBuffer", error);
+    struct slri_cl_stream own = {.queue = stream->queue};
+    SLRI_TRY(slri_cl_check_lost(opencl));
+    SLRI_TRY(in ? slri_cl_stream_copy_in(opencl, &own, device, host, bytes)
+                : slri_cl_stream_copy_out(opencl, &own, host, device, bytes));
+    return slri_cl_stream_finish(opencl, &own);
 }
 
 // ---- commands by their tags ----------------------------------------------------------------------------------------
@@ -313,8 +294,11 @@ static struct slri_cl_stream *stream_here(struct slri_opencl *opencl)
 static slr_status run(void *device, const struct slri_command *command, slr_status before)
 {
     struct slri_opencl *opencl = device;
-    return slri_command_moves_nothing(command) ? SLR_OK
-                                               : run_of[command->op](opencl, stream_here(opencl), command, before);
+    if (slri_command_moves_nothing(command))
+        return SLR_OK;
+    if (command->op != SLRI_CALL) // which is told
+        SLRI_TRY(slri_cl_check_lost(opencl));
+    return run_of[command->op](opencl, stream_here(opencl), command, before);
 }
 
 static slr_status finish(void *device)
@@ -357,6 +341,7 @@ slr_status slri_cl_submit(void *device, struct slri_submission *submission)
 
 slr_status slri_cl_fill_at_once(struct slri_opencl *opencl, void *memory, uint64_t bytes, unsigned char value)
 {
+    SLRI_TRY(slri_cl_check_lost(opencl));
     slri_mutex_lock(&opencl->own_lock);
     slr_status status = fill_aligned(opencl, opencl->own, memory, bytes, &value, 1);
     slr_status waited = slri_cl_stream_finish(opencl, opencl->own);
