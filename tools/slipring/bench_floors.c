@@ -20,6 +20,12 @@ static void triad(float *restrict a, const float *restrict b, const float *restr
         a[i] = b[i] + 2.0f * c[i];
 }
 
+static void saxpy(float *restrict y, const float *restrict x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        y[i] = 2.0f * x[i] + y[i];
+}
+
 // Sixteen sums, so that none waits for another.
 static float sum(const float *a, size_t count)
 {
@@ -32,31 +38,61 @@ static float sum(const float *a, size_t count)
     return all;
 }
 
-static void triad_second(void *context)
+// Where a half begins, and how many there are in it.
+static size_t first_of(const halves *h, unsigned half)
+{
+    return half ? h->count / 2 : 0;
+}
+
+static size_t count_of(const halves *h, unsigned half)
+{
+    return half ? h->count - h->count / 2 : h->count / 2;
+}
+
+static void triad_half(halves *h, unsigned half)
+{
+    size_t at = first_of(h, half);
+    triad(h->a + at, h->b + at, h->c + at, count_of(h, half));
+}
+
+static void saxpy_half(halves *h, unsigned half)
+{
+    size_t at = first_of(h, half);
+    saxpy(h->b + at, h->a + at, count_of(h, half));
+}
+
+static void sum_half(halves *h, unsigned half)
+{
+    h->sum[half] = sum(h->a + first_of(h, half), count_of(h, half));
+}
+
+static void second(void *context)
 {
     halves *h = context;
-    size_t half = h->count / 2;
-    triad(h->a + half, h->b + half, h->c + half, h->count - half);
+    h->work(h, 1);
+}
+
+static void both(halves *h, partner *partner, void (*work)(halves *, unsigned))
+{
+    h->work = work;
+    partner_run(partner, second, h);
+    work(h, 0);
+    partner_join(partner);
 }
 
 void floors_triad(halves *h, partner *partner)
 {
-    partner_run(partner, triad_second, h);
-    triad(h->a, h->b, h->c, h->count / 2);
-    partner_join(partner);
+    both(h, partner, triad_half);
 }
 
-static void sum_second(void *context)
+void floors_saxpy(halves *h, partner *partner)
 {
-    halves *h = context;
-    h->sum[1] = sum(h->a + h->count / 2, h->count - h->count / 2);
+    both(h, partner, saxpy_half);
 }
 
 void floors_sum(halves *h, partner *partner)
 {
-    partner_run(partner, sum_second, h);
-    h->sum[0] = sum(h->a, h->count / 2);
-    partner_join(partner);
+    both(h, partner, sum_half);
 }
 
 // ---- OpenBLAS ------------------------------------------------------------------------------------------------------

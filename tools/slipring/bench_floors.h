@@ -14,9 +14,11 @@ typedef struct halves {
     const float *c;
     size_t count;
     float sum[2];
+    void (*work)(struct halves *, unsigned half); // what is under way
 } halves;
 
 void floors_triad(halves *halves, partner *partner); ///< STREAM's: a = b + 2 c
+void floors_saxpy(halves *halves, partner *partner); ///< b = 2 a + b
 void floors_sum(halves *halves, partner *partner);   ///< reads a
 
 /// OpenBLAS on one thread, opened when it is here. False: it is not.

@@ -42,6 +42,7 @@ typedef struct kernel_bench {
     double work;                  // bytes or operations of a launch
     void *memory[KERNEL_BUFFERS]; // of the peers on the host
     halves halves;
+    void (*on_memory)(halves *, partner *);
     opencl *cl;
     opencl_kernel *cl_kernel;
     hand_function *hand;
@@ -77,20 +78,11 @@ static bool opencl_slice(void *context, double *figures)
     return fine;
 }
 
-static bool triad_slice(void *context, double *figures)
+static bool memory_slice(void *context, double *figures)
 {
     kernel_bench *k = context;
     uint64_t start = clock_ns();
-    floors_triad(&k->halves, k->bench->partner);
-    rate(k, start, figures);
-    return true;
-}
-
-static bool sum_slice(void *context, double *figures)
-{
-    kernel_bench *k = context;
-    uint64_t start = clock_ns();
-    floors_sum(&k->halves, k->bench->partner);
+    k->on_memory(&k->halves, k->bench->partner);
     rate(k, start, figures);
     return true;
 }
@@ -273,19 +265,20 @@ static bool add_blas(kernel_bench *k)
     return add(k, name, "cblas_sgemm of OpenBLAS on one thread, with the code that it picks for this core", blas_slice);
 }
 
-static bool add_memory(kernel_bench *k, const char *suffix, const char *floor, measure_slice *slice)
+static bool add_memory(kernel_bench *k, const char *suffix, const char *floor, void (*on_memory)(halves *, partner *))
 {
     const char *name = row_name(k, false, suffix);
     if (!bench_wants(k->bench, name))
         return true;
     take_memory(k);
+    k->on_memory = on_memory;
     k->halves = (halves){.a = k->memory[0], .b = k->memory[1], .count = (size_t)k->what->large};
-    if (slice == triad_slice) {
+    if (on_memory == floors_triad) {
         k->halves.c = k->memory[1];
         k->halves.b = bench_lines(k->halves.count * 4);
     }
-    bool fine = add(k, name, floor, slice);
-    if (slice == triad_slice)
+    bool fine = add(k, name, floor, memory_slice);
+    if (on_memory == floors_triad)
         free(k->halves.b);
     return fine;
 }
@@ -294,7 +287,7 @@ static bool add_memory(kernel_bench *k, const char *suffix, const char *floor, m
 
 static bool wants_any(const kernel_bench *k, bool one_thread)
 {
-    static const char *const floors[] = {"vs_pocl", "vs_hand", "vs_openblas", "vs_triad", "vs_read"};
+    static const char *const floors[] = {"vs_pocl", "vs_hand", "vs_openblas", "vs_triad", "vs_loop", "vs_read"};
     for (size_t i = 0; i < sizeof floors / sizeof *floors; i++)
         if (bench_wants(k->bench, row_name(k, one_thread, floors[i])))
             return true;
@@ -326,9 +319,10 @@ static bool measure_all_threads(kernel_bench *k)
         return true;
     bool fine = open_kernel(k, false);
     if (fine && strcmp(name, "saxpy") == 0)
-        fine = add_memory(k, "vs_triad", "STREAM triad, a = b + 2 c, both cores", triad_slice);
+        fine = add_memory(k, "vs_triad", "STREAM triad, a = b + 2 c, both cores", floors_triad) &&
+               add_memory(k, "vs_loop", "y = 2 x + y in a plain loop, both cores: what the memory gives", floors_saxpy);
     if (fine && strncmp(name, "reduce_", 7) == 0)
-        fine = add_memory(k, "vs_read", "the sum of as many floats, both cores", sum_slice);
+        fine = add_memory(k, "vs_read", "the sum of as many floats, both cores", floors_sum);
     fine = fine && add_opencl(k, false);
     close_kernel(k);
     return fine;
