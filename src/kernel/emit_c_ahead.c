@@ -27,29 +27,15 @@ struct search {
 };
 #define REGISTERS 64 // between a counter and an offset there are some ten
 
-struct assignment { // in a loop: the last one, and how many
-    slri_reg reg;
-    const struct slri_instr *found;
-    uint32_t count;
-};
-
-static bool counts_assignment(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+// In a loop: the test, the body and the step.
+static struct slri_c_assigned assigned_in(const struct slri_c_emitter *e, const struct slri_instr *loop, slri_reg reg)
 {
-    (void)e;
-    struct assignment *assignment = user;
-    if (in->dst == assignment->reg) {
-        assignment->found = in;
-        assignment->count++;
-    }
-    return false;
-}
-
-static struct assignment assignment_in(const struct slri_c_emitter *e, const struct slri_instr *loop, slri_reg reg)
-{
-    struct assignment out = {.reg = reg};
+    struct slri_c_assigned out = {0};
     for (int part = 0; part < 3; part++)
-        if (loop->body[part])
-            slri_c_any(e, loop->body[part], counts_assignment, &out);
+        if (loop->body[part]) {
+            struct slri_c_assigned in = slri_c_assigned(e, loop->body[part], reg);
+            out = (struct slri_c_assigned){out.count + in.count, in.last ? in.last : out.last};
+        }
     return out;
 }
 
@@ -122,18 +108,17 @@ static struct growth of_operator(struct search *s, const struct slri_instr *in)
 static struct growth growth_of(struct search *s, slri_reg reg)
 {
     int64_t step;
-    struct assignment assignment = assignment_in(s->e, s->loop, reg);
-    if (literal_of(s->e, reg, &step) || assignment.count == 0)
+    struct slri_c_assigned assigned = assigned_in(s->e, s->loop, reg);
+    if (literal_of(s->e, reg, &step) || assigned.count == 0)
         return stays;
-    if (s->left == 0 || assignment.count > 1)
+    if (s->left == 0 || assigned.count > 1)
         return unknown;
     s->left--;
-    if (!is_counter(assignment.found))
-        return of_operator(s, assignment.found);
-    if (s->e->kernel->value[assignment.found->b].level == SLRI_LEVEL_LANE ||
-        growth_of(s, assignment.found->b).how != STAYS)
+    if (!is_counter(assigned.last))
+        return of_operator(s, assigned.last);
+    if (s->e->kernel->value[assigned.last->b].level == SLRI_LEVEL_LANE || growth_of(s, assigned.last->b).how != STAYS)
         return unknown;
-    bool literal = literal_of(s->e, assignment.found->b, &step);
+    bool literal = literal_of(s->e, assigned.last->b, &step);
     return (struct growth){GROWS, literal, step};
 }
 
@@ -146,7 +131,7 @@ static struct growth growth_in(const struct slri_c_emitter *e, const struct slri
 
 static void put_growth(struct slri_c_emitter *e, const struct slri_instr *loop, slri_reg reg)
 {
-    const struct slri_instr *in = assignment_in(e, loop, reg).found;
+    const struct slri_instr *in = assigned_in(e, loop, reg).last;
     if (is_counter(in)) {
         slri_c_put(e, "(int64_t)");
         slri_c_register(e, in->b);

@@ -53,6 +53,8 @@ const char *slri_c_builtin(const struct slri_c_emitter *e, uint64_t builtin); //
 void slri_c_loop(struct slri_c_emitter *e, const struct slri_instr *loop);
 // Whether a loop that counts upwards has a literal bound of at most `most`: its trips are few then, most likely.
 bool slri_c_has_few_trips(const struct slri_c_emitter *e, const struct slri_instr *loop, int64_t most);
+// Of a kernel: whether a loop halves or doubles its counter, from a first value that is known: a tree over the block.
+bool slri_c_is_tree(const struct slri_c_emitter *e, const struct slri_instr *loop);
 void slri_c_return(struct slri_c_emitter *e, slri_reg value); // SLRI_NO_REG: 0, where the function has a result
 
 // Text.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which loads a loop asks for ahead, and which sums of floats stay alone: the emitted text. What it computes does not
-// change: backend/cpu/agreement_test.c.
+// What a kernel's text has for the sake of speed: which loads a loop asks for ahead, which sums stay alone, which loops
+// are unrolled. What it computes does not change: backend/cpu/agreement_test.c, tests/generate.
 #include "kernel/compile_test.h"
 #include "kernel/emit_c_kernel.h"
 
@@ -123,6 +123,65 @@ static void a_threads_own_cheap_sum_is_added_up_without_vectors(void **state)
                      0);
 }
 
+#define SUM(begin, test, step)                                                                                         \
+    "__global__ void f(const float *x, float *y) {\n"                                                                  \
+    "    __shared__ float part[256];\n"                                                                                \
+    "    int t = threadIdx.x;\n"                                                                                       \
+    "    part[t] = x[t];\n"                                                                                            \
+    "    __syncthreads();\n"                                                                                           \
+    "    for (int s = " begin "; " test "; " step ") {\n"                                                              \
+    "        if (t < s)\n"                                                                                             \
+    "            part[t] += part[t + s];\n"                                                                            \
+    "        __syncthreads();\n"                                                                                       \
+    "    }\n"                                                                                                          \
+    "    if (t == 0)\n"                                                                                                \
+    "        y[blockIdx.x] = part[0];\n"                                                                               \
+    "}\n"
+
+static unsigned unrolled(const char *text)
+{
+    return count_in_kernel(text, 256, 1, "SLRI_TRIPS for");
+}
+
+static void trees_of_known_height_are_unrolled(void **state)
+{
+    (void)state;
+    assert_int_equal(unrolled(SUM("128", "s > 0", "s >>= 1")), 1);
+    assert_int_equal(unrolled(SUM("blockDim.x / 2", "s > 0", "s /= 2")), 1);
+    assert_int_equal(unrolled(SUM("1", "s < 256", "s *= 2")), 1);
+    assert_int_equal(unrolled(SUM("1", "s < 256", "s <<= 1")), 1);
+}
+
+static void other_loops_are_not(void **state)
+{
+    (void)state;
+    assert_int_equal(unrolled(SUM("gridDim.x", "s > 0", "s >>= 1")), 0); // of unknown height
+    assert_int_equal(unrolled(SUM("1", "s < gridDim.x", "s *= 2")), 0);  // likewise
+    assert_int_equal(unrolled(SUM("128", "s > 0", "s--")), 0);           // no tree
+    assert_int_equal(unrolled(SUM("4096", "s > 0", "s >>= 1")), 0);      // higher than a block
+    assert_int_equal(unrolled(SUM("128", "s > -1", "s >>= 1")), 0);      // without an end
+    assert_int_equal(unrolled(SUM("128", "s > 0", "s >>= s & 1")), 0);   // by what is not known
+}
+
+// Else each lane would be loaded from an address of its own.
+static void the_index_of_a_choice_is_a_line(void **state)
+{
+    const char *line = "slri_load_F32(bound0 + (r";
+    (void)state;
+    assert_true(count_in_kernel("__global__ void f(const float *x, float *y, int n) {\n"
+                                "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                "    y[threadIdx.x] = i < n ? x[i] : 0.0f;\n"
+                                "}\n",
+                                64, 1, line) > 0);
+    // Not where it is made of what the other threads have not.
+    assert_int_equal(count_in_kernel("__global__ void f(const float *x, const int *to, float *y, int n) {\n"
+                                     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                     "    y[threadIdx.x] = i < n ? x[to[i]] : 0.0f;\n"
+                                     "}\n",
+                                     64, 1, line),
+                     0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +190,9 @@ int main(void)
         cmocka_unit_test(what_the_hardware_follows_or_nobody_knows_is_left_alone),
         cmocka_unit_test(a_search_that_would_not_end_is_given_up),
         cmocka_unit_test(a_threads_own_cheap_sum_is_added_up_without_vectors),
+        cmocka_unit_test(trees_of_known_height_are_unrolled),
+        cmocka_unit_test(other_loops_are_not),
+        cmocka_unit_test(the_index_of_a_choice_is_a_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

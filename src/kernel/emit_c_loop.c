@@ -13,6 +13,7 @@
 #include "kernel/ir_names.h"
 
 #define STRIDE_LIMIT 65536
+#define TREE_LIMIT 1024 // threads of a block: 10 steps
 
 // A loop `for (; induction OP bound; induction += stride)` whose bound does not change.
 struct counted {
@@ -188,6 +189,57 @@ bool slri_c_has_few_trips(const struct slri_c_emitter *e, const struct slri_inst
     int64_t bound;
     return find_counted(e, loop, &counted) && counted.stride > 0 &&
            literal_at(e, loop->body[0], loop->body[0]->count, counted.bound, &bound) && bound > 0 && bound <= most;
+}
+
+struct first { // what a loop's counter begins with
+    slri_reg counter;
+    const struct slri_instr *step, *found;
+};
+
+static bool finds_first(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    struct first *first = user;
+    (void)e;
+    if (in->dst == first->counter && in != first->step)
+        first->found = in;
+    return false;
+}
+
+static bool begins_with(const struct slri_c_emitter *e, slri_reg counter, const struct slri_instr *step, int64_t *value)
+{
+    const struct slri_c_kernel *k = e->kernel;
+    struct first first = {counter, step, NULL};
+    slri_c_any(e, k->function.body, finds_first, &first);
+    if (k->value[counter].defs != 2 || !first.found)
+        return false;
+    *value = (int64_t)first.found->imm;
+    if (first.found->op == SLRI_OP_CONST)
+        return true;
+    if (first.found->op != SLRI_OP_MOVE && first.found->op != SLRI_OP_CONVERT)
+        return false;
+    uint64_t bits;
+    const struct slri_c_value *from = &k->value[first.found->a];
+    bool is_literal = slri_c_is_literal(e, first.found->a, &bits);
+    *value = is_literal ? (int64_t)bits : from->least;
+    return is_literal || (from->some && !from->any && from->least == from->most);
+}
+
+bool slri_c_is_tree(const struct slri_c_emitter *e, const struct slri_instr *loop)
+{
+    struct counted counted;
+    int64_t by, bound, begin = 0;
+    const struct slri_block *step = loop->body[2];
+    if (!step || !find_test(e, loop, &counted) || assigned_in(e, loop->body[0], counted.induction) ||
+        assigned_in(e, loop->body[1], counted.induction) || slri_c_any(e, loop->body[1], breaks_count, NULL) ||
+        !literal_at(e, loop->body[0], loop->body[0]->count, counted.bound, &bound))
+        return false;
+    const struct slri_instr *in = assignment(step, step->count, counted.induction);
+    if (!in || in->a != counted.induction || !literal_at(e, step, (uint32_t)(in - step->instr), in->b, &by) || by < 1)
+        return false;
+    bool down = in->op == SLRI_OP_SHR || (in->op == SLRI_OP_DIV && by > 1);
+    bool up = in->op == SLRI_OP_SHL || (in->op == SLRI_OP_MUL && by > 1);
+    return (counted.stride < 0 ? down && bound >= 0 : up && bound <= TREE_LIMIT) &&
+           begins_with(e, counted.induction, in, &begin) && begin > 0 && begin <= TREE_LIMIT;
 }
 
 // ---- spelling it ---------------------------------------------------------------------------------------------------

@@ -27,6 +27,27 @@ uint32_t slri_c_mentions(const struct slri_block *block, slri_reg reg)
     return count;
 }
 
+struct finding {
+    slri_reg reg;
+    struct slri_c_assigned assigned;
+};
+
+static bool finds_assignment(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+{
+    struct finding *finding = user;
+    (void)e;
+    if (in->dst == finding->reg)
+        finding->assigned = (struct slri_c_assigned){finding->assigned.count + 1, in};
+    return false;
+}
+
+struct slri_c_assigned slri_c_assigned(const struct slri_c_emitter *e, const struct slri_block *block, slri_reg reg)
+{
+    struct finding finding = {.reg = reg};
+    slri_c_any(e, block, finds_assignment, &finding);
+    return finding.assigned;
+}
+
 static void count_in(struct slri_c_kernel *k, const struct slri_instr *in)
 {
     const slri_reg operand[] = {in->dst, in->a, in->b, in->c};

@@ -100,6 +100,12 @@ uint8_t slri_c_need(const struct slri_c_kernel *k, const struct slri_instr *in);
 uint8_t slri_c_control_level(const struct slri_c_kernel *k, const struct slri_instr *in); // of IF, LOOP and SWITCH
 uint32_t slri_c_mentions(const struct slri_block *block, slri_reg reg);
 
+struct slri_c_assigned {
+    uint32_t count;                // instructions in the block that assign the register,
+    const struct slri_instr *last; // and the last of them, or NULL
+};
+struct slri_c_assigned slri_c_assigned(const struct slri_c_emitter *e, const struct slri_block *block, slri_reg reg);
+
 // Whether an IF only narrows the range of lanes: a comparison of a linear register, of stride 1, with something of the
 // row. `compare` takes it, `op` the comparison with the linear register on its left under which `body` runs.
 struct slri_c_narrowing {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before a kernel is planned: a clone of its function, in which what depends on the block's shape is constant, callees
 // with barriers or functions of a warp are put in place of their calls, `if (c) return; rest` is `if (c) {} else rest`,
-// and `if (a && b)` is two ifs.
+// `if (a && b)` is two ifs, and of `if (c) ... else ...` the indices are computed before it.
 #include "kernel/emit_c_plan.h"
 
 #include "base/status.h"
@@ -352,6 +352,59 @@ static void split_conditions(struct clone *c, struct slri_block *block)
     }
 }
 
+// ---- indices -------------------------------------------------------------------------------------------------------
+
+// Under a condition of the lane nothing is linear: `i < n ? in[i] : 0` would gather. So a temporary that is made of
+// integers alone, by what cannot fault, is made before the condition.
+static bool may_go_ahead(const struct clone *c, const struct slri_block *body, const struct slri_instr *in)
+{
+    const struct slri_block *all = c->k->function.body;
+    bool is_index = in->op == SLRI_OP_CONST || in->op == SLRI_OP_MOVE || in->op == SLRI_OP_CONVERT ||
+                    in->op == SLRI_OP_ADD || in->op == SLRI_OP_SUB || in->op == SLRI_OP_MUL || in->op == SLRI_OP_SHL;
+    if (!is_index || slri_kind_is_float(in->kind) || c->k->function.reg_name[in->dst] ||
+        slri_c_mentions(body, in->dst) != slri_c_mentions(all, in->dst))
+        return false;
+    const slri_reg operand[] = {in->a, in->b};
+    for (int i = 0; i < 2; i++)
+        if (operand[i] != SLRI_NO_REG &&
+            (slri_c_assigned(c->e, body, operand[i]).count || slri_kind_is_float(c->k->function.reg_kind[operand[i]])))
+            return false;
+    return slri_c_assigned(c->e, all, in->dst).count == 1;
+}
+
+static void insert(struct clone *c, struct slri_block *block, uint32_t at, struct slri_instr in)
+{
+    if (!append(c, block, in.op, in.kind, in.where))
+        return;
+    memmove(&block->instr[at + 1], &block->instr[at], (block->count - 1 - at) * sizeof *block->instr);
+    block->instr[at] = in;
+}
+
+static void indices_ahead(struct clone *c, struct slri_block *block)
+{
+    for (uint32_t i = 0; block && i < block->count && !c->out_of_memory; i++) {
+        for (int part = 0; part < 3; part++)
+            indices_ahead(c, block->instr[i].body[part]);
+        for (uint32_t m = 0; m < block->instr[i].cases; m++)
+            indices_ahead(c, block->instr[i].match[m].body);
+        if (block->instr[i].op != SLRI_OP_IF)
+            continue;
+        struct slri_block *side[] = {block->instr[i].body[0], block->instr[i].body[1]};
+        if (!side[0] || !side[1] || !side[0]->count || !side[1]->count)
+            continue; // it may be a range of lanes
+        for (int part = 0; part < 2; part++)
+            for (uint32_t j = 0; j < side[part]->count && !c->out_of_memory;) {
+                struct slri_instr in = side[part]->instr[j];
+                if (in.dst == SLRI_NO_REG || !may_go_ahead(c, side[part], &in)) {
+                    j++;
+                    continue;
+                }
+                take_out(side[part], j);
+                insert(c, block, i++, in);
+            }
+    }
+}
+
 // ---- all -----------------------------------------------------------------------------------------------------------
 
 slr_status slri_c_prepare(struct slri_c_emitter *e, struct slri_c_kernel *k)
@@ -365,6 +418,7 @@ slr_status slri_c_prepare(struct slri_c_emitter *e, struct slri_c_kernel *k)
         returns_to_else(&clone, k->function.body);
         drop_last_returns(k->function.body);
         split_conditions(&clone, k->function.body);
+        indices_ahead(&clone, k->function.body);
     }
     if (clone.out_of_memory)
         return SLRI_FAIL(NO_MEMORY, "no memory to emit %s as C", k->entry->name);
