@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LONG (20 * SECOND) // of waits that are to succeed
 #define SEED 20u
@@ -193,6 +194,16 @@ static uint32_t entries_of(const char *folder)
     return entries;
 }
 
+// What of the process is in memory.
+static uint64_t resident_bytes(void)
+{
+    unsigned long long all = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    holds(file && fscanf(file, "%llu %llu", &all, &resident) == 2);
+    fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static void play(struct world *w, uint64_t ns)
 {
     uint64_t deadline = slri_deadline_after(ns);
@@ -257,12 +268,14 @@ int gpu_soak(const char *device, uint64_t seconds)
     open_world(w, device);
     play(w, seconds * SECOND / 3); // makes what stays: threads, groups, chunks of memory
     uint32_t threads = threads_of(w), descriptors = entries_of("/proc/self/fd");
+    uint64_t bytes = resident_bytes();
     play(w, seconds * SECOND * 2 / 3);
     uint32_t last_threads = threads_of(w), last_descriptors = entries_of("/proc/self/fd");
     printf("{\"seconds\": %llu, \"messages\": %llu, \"ring_kernels\": %llu, \"launches\": %u,\n"
-           " \"threads\": [%u, %u], \"descriptors\": [%u, %u]\n}\n",
+           " \"threads\": [%u, %u], \"descriptors\": [%u, %u], \"resident_bytes\": [%llu, %llu]\n}\n",
            (unsigned long long)seconds, (unsigned long long)w->messages, (unsigned long long)w->lives, w->launches,
-           threads, last_threads, descriptors, last_descriptors);
+           threads, last_threads, descriptors, last_descriptors, (unsigned long long)bytes,
+           (unsigned long long)resident_bytes());
     // Pools start a thread when one is first short; what leaked would be hundreds.
     holds(last_threads <= threads + 4);
     holds(last_descriptors == descriptors);
