@@ -256,6 +256,7 @@ endif()
 # Ring kernels on OpenCL, where a driver is installed, whose compiler may take seconds for one. Not the kernels of the
 # suite: minutes of it.
 if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
+    slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent --timeout 30
         --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
     slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch --timeout 30
         --device opencl:0?memory=plain&ring=relaunch
