@@ -223,7 +223,7 @@ static bool cuda_is_lost(const void *device)
 static slr_status cuda_reopen(void *device)
 {
     struct slri_cuda *cuda = device;
-    if (cuda->shared_chunks)
+    if (cuda->pools[SLRI_CU_SHARED].slabs)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' had ring kernels that are persistent, which stay lost", cuda->name);
     if (cuda->context)
         end_context(cuda);
