@@ -750,7 +750,7 @@ int32_t cuMemcpyDtoDAsync_v2(slri_cu_pointer to, slri_cu_pointer from, size_t by
 SEEN int32_t cuMemcpyHtoD_v2(slri_cu_pointer to, const void *from, size_t bytes);
 int32_t cuMemcpyHtoD_v2(slri_cu_pointer to, const void *from, size_t bytes)
 {
-    wait_for_stays("MemcpyHtoD_v2");
+    wait_for_stays("MemcpyHtoD_v2", LONG_MS);
     LOCKED(next_in_context("MemcpyHtoD_v2"));
     if (error == 0)
         memcpy(host_of(to), from, bytes);
@@ -760,7 +760,7 @@ int32_t cuMemcpyHtoD_v2(slri_cu_pointer to, const void *from, size_t bytes)
 SEEN int32_t cuMemcpyDtoH_v2(void *to, slri_cu_pointer from, size_t bytes);
 int32_t cuMemcpyDtoH_v2(void *to, slri_cu_pointer from, size_t bytes)
 {
-    wait_for_stays("MemcpyDtoH_v2");
+    wait_for_stays("MemcpyDtoH_v2", LONG_MS);
     LOCKED(next_in_context("MemcpyDtoH_v2"));
     if (error == 0)
         memcpy(to, host_of(from), bytes);
