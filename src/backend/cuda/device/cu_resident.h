@@ -147,21 +147,46 @@ SLR_FN void slr_list_runs(const mb_word *S, const mb_word *P)
     }
 }
 
-// How many messages the i-th shows: a batch at most. Of a team that was idle it is taken to be one, so that the first
+// How many messages the i-th shows: about `most` at most. Of a team that was idle it is taken to be one, so that the first
 // message does not wait for a look at those that are hardly there.
-SLR_FN void slr_measure_run(const mb_word *S, mb_word i)
+SLR_FN void slr_measure_run(const mb_word *S, mb_word i, mb_word most)
 {
     mb_word lane = slr_team.lane[i], from = slr_team.from[i];
-    SLR_EACH(l)
-        slr_team.full[l] = SLR_PEEK(S[mb_lane_slot(S, lane, from + l) + MB_SEQUENCE]) == from + l + 1u;
+    SLR_FIRST slr_team.run[i] = 0u;
     SLR_MEET();
-    SLR_FIRST {
-        mb_word run = 1u; // that was seen
-        while (run < SLR_LANES && slr_team.full[run] != 0u)
-            run += 1u;
-        slr_team.run[i] = run;
+    for (mb_word seen = 0u; seen < most && slr_team.run[i] == seen; seen += SLR_LANES) {
+        SLR_EACH(l)
+            slr_team.full[l] = SLR_PEEK(S[mb_lane_slot(S, lane, from + seen + l) + MB_SEQUENCE]) == from + seen + l + 1u;
+        SLR_MEET();
+        SLR_FIRST {
+            mb_word run = seen == 0u ? 1u : 0u; // the first was seen
+            while (run < SLR_LANES && slr_team.full[run] != 0u)
+                run += 1u;
+            slr_team.run[i] = seen + run;
+        }
+        SLR_MEET();
     }
+}
+
+// Of all lanes that show something, and then, behind the acquire of it, their marks: as new as the messages.
+SLR_FN void slr_measure(const mb_word *S, mb_word most)
+{
+    for (mb_word i = 0u; most != 0u && i < slr_team.runs; ++i)
+        slr_measure_run(S, i, most);
+    SLR_SEEN();
+    SLR_EACH(l)
+        if (l < slr_team.runs)
+            slr_team.mark[l] = SLR_PEEK(S[slr_team.lane[l] + MB_MIXED]);
     SLR_MEET();
+}
+
+// Whether priorities decide what is taken first. Then all that the lanes show must be known, and not the first of it.
+SLR_FN mb_word slr_is_mixed(const mb_word *P)
+{
+    mb_word mixed = P[MBP_WAITING];
+    for (mb_word i = 0u; i < slr_team.runs; ++i)
+        mixed |= (mb_word)(slr_team.mark[i] > 256u || slr_team.mark[i] != slr_team.mark[0]);
+    return mixed;
 }
 
 // One look at all that the host changes: the words of the entry and of control, and the next slot of each lane. Then, of
@@ -193,15 +218,9 @@ SLR_CALLED void slr_look(struct slri_resident_table *table, const mb_word *S, co
     SLR_MEET();
     if (slr_team.runs == 0u)
         return;
-    if (slr_team.busy != 0u) {
-        for (mb_word i = 0u; i < slr_team.runs; ++i)
-            slr_measure_run(S, i);
-        SLR_SEEN();
-    }
-    SLR_EACH(l)
-        if (l < slr_team.runs)
-            slr_team.mark[l] = SLR_PEEK(S[slr_team.lane[l] + MB_MIXED]); // behind the acquire: as new as the messages
-    SLR_MEET();
+    slr_measure(S, slr_team.busy != 0u ? SLR_LANES : 0u);
+    if (slr_is_mixed(P) != 0u)
+        slr_measure(S, SLR_SIZE(MB_LANE_MASK) + 1u);
 }
 
 // ---- handling ------------------------------------------------------------------------------------------------------
