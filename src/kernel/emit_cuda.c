@@ -275,8 +275,8 @@ static bool has_handlers(const struct slri_module *module, const struct slri_ent
     return false;
 }
 
-// The layouts of abi/handler.h, whose <stdint.h> NVRTC has not.
-static void put_handler_abi(struct slri_text *out)
+// NVRTC has no <stdint.h>.
+void slri_emit_cuda_call(struct slri_text *out)
 {
     static const char include[] = "#include <stdint.h>\n";
     const char *text = slri_embedded_handler_h, *at = strstr(text, include);
@@ -313,7 +313,7 @@ slr_status slri_emit_cuda(const struct slri_module *module, const struct slri_en
             SLRI_TRY(slri_emit_cuda_check(module, &module->entry[i]));
     slri_text_puts(out, slri_embedded_slr_cuda_h);
     if (has_handlers(module, entry)) {
-        put_handler_abi(out);
+        slri_emit_cuda_call(out);
         put_dump(module, out);
         slri_text_puts(out, slri_embedded_slr_cuda_ring_h);
     }

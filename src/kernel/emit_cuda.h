@@ -23,4 +23,7 @@
 // warp function that threads may have returned before; its place is named), NO_MEMORY.
 slr_status slri_emit_cuda(const struct slri_module *module, const struct slri_entry *entry, struct slri_text *out);
 
+// Appends the layouts of a call alone (abi/handler.h), for text that calls a handler of another file.
+void slri_emit_cuda_call(struct slri_text *out);
+
 #endif

@@ -40,7 +40,7 @@ enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, ILLEGAL_ADDR
 
 // ---- objects -------------------------------------------------------------------------------------------------------
 
-enum kind { CONTEXT = 0x51, STREAM, MEMORY, HOST, REGISTERED, MODULE, GRAPH, EXEC };
+enum kind { CONTEXT = 0x51, STREAM, MEMORY, HOST, REGISTERED, MODULE, GRAPH, EXEC, LINK };
 
 // A command that was captured. `parameter`: of a kernel, copies.
 struct node {
@@ -906,6 +906,78 @@ int32_t cuModuleUnload(slri_cu_module module)
     return error;
 }
 
+// Files that are linked are one text: that of the handler, and the loop behind it.
+int32_t cuLinkCreate_v2(uint32_t options, int32_t *option, void **value, slri_cu_link *link)
+{
+    (void)option, (void)value;
+    LOCKED(options == 0 ? next_in_context("LinkCreate_v2") : refuse("LinkCreate_v2", INVALID_VALUE));
+    if (error != 0)
+        return error;
+    pthread_mutex_lock(&lock);
+    *link = (slri_cu_link)make(LINK, current());
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+static int32_t add_to_link(struct object *link, const struct cubin *cubin)
+{
+    int32_t error = next_in_context("LinkAddData_v2");
+    if (error != 0)
+        return error;
+    if (!link || link->kind != LINK || memcmp(cubin->mark, MARK, sizeof MARK) != 0)
+        return refuse("LinkAddData_v2", INVALID_VALUE);
+    bool is_loop = strstr(cubin->text, slri_embedded_cu_resident_h) != NULL;
+    const char *was = link->text ? link->text : "";
+    static const char hides[] = "#ifndef __SLIPRING__\n%s#endif\n"; // from our front end
+    size_t room = strlen(was) + cubin->bytes + sizeof hides;
+    char *both = malloc(room);
+    int put = snprintf(both, room, "%s", is_loop ? was : cubin->text);
+    if (is_loop)
+        snprintf(both + put, room - (size_t)put, hides, cubin->text);
+    else
+        snprintf(both + put, room - (size_t)put, "%s", was);
+    free(link->text);
+    link->text = both;
+    return 0;
+}
+
+int32_t cuLinkAddData_v2(slri_cu_link link, int32_t type, void *data, size_t bytes, const char *name, uint32_t options,
+                         int32_t *option, void **value)
+{
+    (void)bytes, (void)name, (void)option, (void)value;
+    LOCKED(type == SLRI_CU_LINK_CUBIN && options == 0 ? add_to_link((void *)link, data)
+                                                      : refuse("LinkAddData_v2", INVALID_VALUE));
+    return error;
+}
+
+static int32_t complete_link(struct object *link, void **cubin, size_t *bytes)
+{
+    int32_t error = next_in_context("LinkComplete");
+    if (error != 0)
+        return error;
+    if (!link || link->kind != LINK || link->bytes || !link->text)
+        return refuse("LinkComplete", INVALID_VALUE);
+    struct cubin head = {MARK, strlen(link->text) + 1};
+    *bytes = sizeof head + head.bytes;
+    link->bytes = malloc(*bytes);
+    memcpy(link->bytes, &head, sizeof head);
+    memcpy(link->bytes + sizeof head, link->text, head.bytes);
+    *cubin = link->bytes;
+    return 0;
+}
+
+int32_t cuLinkComplete(slri_cu_link link, void **cubin, size_t *bytes)
+{
+    LOCKED(complete_link((void *)link, cubin, bytes));
+    return error;
+}
+
+int32_t cuLinkDestroy(slri_cu_link link)
+{
+    LOCKED(drop_from_context("LinkDestroy", link, LINK));
+    return error;
+}
+
 // A function is the entry of a module, which is found by it.
 int32_t cuModuleGetFunction(slri_cu_function *function, slri_cu_module module, const char *name)
 {
@@ -1303,7 +1375,8 @@ static bool has_option(int32_t options, const char *const *option, const char *w
 int32_t nvrtcCompileProgram(slri_nvrtc_program program, int32_t options, const char *const *option)
 {
     CALL(nvrtcCompileProgram);
-    bool is_raw = !strstr(program->text, "SLRI_FLOAT"); // not of our emitter, whose text is compiled so
+    bool is_loop = strstr(program->text, slri_embedded_cu_resident_h) != NULL;
+    bool is_raw = !is_loop && !strstr(program->text, "SLRI_FLOAT"); // not of our emitter, whose text is compiled so
     if (!has_option(options, option, "--gpu-architecture=sm_90") ||
         has_option(options, option, "--fmad=false") == is_raw) {
         LOCKED(refuse("nvrtcCompileProgram", 5));
@@ -1312,6 +1385,10 @@ int32_t nvrtcCompileProgram(slri_nvrtc_program program, int32_t options, const c
     pthread_mutex_lock(&lock);
     ++fake_cuda.compilations;
     pthread_mutex_unlock(&lock);
+    if (is_loop) { // compiled with this file
+        program->compiled = true;
+        return 0;
+    }
     struct slri_module *module = read_source(program->text);
     program->compiled = module != NULL;
     if (!module)

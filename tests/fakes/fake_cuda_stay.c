@@ -69,7 +69,6 @@ static void meet(void)
 
 #define SLR_KERNEL static void
 #define SLR_FN static
-#define SLR_CALLED static
 #define SLR_TEAM static __thread
 #define SLR_BLOCKS (&block->stay->blocks)
 #define SLR_CALL(call) handle(call)

@@ -17,6 +17,7 @@ typedef struct slri_cu_module_object *slri_cu_module;
 typedef struct slri_cu_function_object *slri_cu_function;
 typedef struct slri_cu_graph_object *slri_cu_graph;
 typedef struct slri_cu_exec_object *slri_cu_exec; // a graph that can be launched
+typedef struct slri_cu_link_object *slri_cu_link; // files of machine code that become one
 
 // X(result, name, parameters, their names): what every driver since CUDA 11 has.
 #define SLRI_CU_REQUIRED(X)                                                                                            \
@@ -83,7 +84,15 @@ typedef struct slri_cu_exec_object *slri_cu_exec; // a graph that can be launche
       (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameter))                  \
     X(int32_t, OccupancyMaxActiveBlocksPerMultiprocessor,                                                              \
       (int32_t * blocks, slri_cu_function function, int32_t block_threads, size_t shared_bytes),                       \
-      (blocks, function, block_threads, shared_bytes))
+      (blocks, function, block_threads, shared_bytes))                                                                 \
+    X(int32_t, LinkCreate_v2, (uint32_t options, int32_t * option, void **value, slri_cu_link *link),                  \
+      (options, option, value, link))                                                                                  \
+    X(int32_t, LinkAddData_v2,                                                                                         \
+      (slri_cu_link link, int32_t type, void *data, size_t bytes, const char *name, uint32_t options, int32_t *option, \
+       void **value),                                                                                                  \
+      (link, type, data, bytes, name, options, option, value))                                                         \
+    X(int32_t, LinkComplete, (slri_cu_link link, void **cubin, size_t *bytes), (link, cubin, bytes))                   \
+    X(int32_t, LinkDestroy, (slri_cu_link link), (link))
 
 // What later drivers have; NULL where it is missing.
 #define SLRI_CU_OPTIONAL(X)                                                                                            \
@@ -162,6 +171,7 @@ struct slri_cu {
 #define SLRI_CU_OPTIONAL_ATTRIBUTES(X) X(mps, 133) /* 1: its contexts are shared with other processes through MPS */
 
 #define SLRI_CU_SUCCESS 0
+#define SLRI_CU_LINK_CUBIN 0
 #define SLRI_CU_NO_DEVICE 100
 #define SLRI_CU_NOT_READY 600 // no failure: what was asked about is not done
 #define SLRI_CU_SCHEDULE_YIELD 2u

@@ -70,9 +70,13 @@ struct slri_cuda {
     struct slri_owners owners;      // of those that are relaunched
     struct slri_residents residents;
     struct slri_cu_watch watch;
-    slri_mutex staying_lock; // resident.c's, of the next three
+    slri_mutex staying_lock; // resident.c's, of the next four
     struct slri_cu_staying *staying, *stuck;
     uint32_t blocks_taken;
+    struct slri_cu_code {
+        char *cubin;
+        size_t bytes;
+    } stay;               // the kernel that stays, before a handler is linked to it
     uint32_t most_blocks; // that may stay
     struct slri_cu_pool {
         slri_mutex lock; // of the next two
@@ -122,9 +126,11 @@ void slri_cuda_program_destroy(void *device, void *program);
 slr_status slri_cuda_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
                                     const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
 const struct slri_module *slri_cuda_program_module(const void *program);
-// A text with the entry in it: from the cache, or by NVRTC and then kept; `*cubin` to free().
+// A text with the entry in it (NULL, as the module: with none): from the cache, or by NVRTC and then kept; `*cubin` to
+// free().
 slr_status slri_cuda_compile_cached(struct slri_cuda *cuda, const struct slri_module *module,
-                                    const struct slri_entry *entry, const slri_text *text, char **cubin, size_t *bytes);
+                                    const struct slri_entry *entry, const char *const *options, const slri_text *text,
+                                    char **cubin, size_t *bytes);
 int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command);
 // How kernels are made ready here, or why they are not.
 void slri_cuda_describe_compiler(char *out, size_t room);

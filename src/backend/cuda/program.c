@@ -82,7 +82,7 @@ void slri_cuda_program_destroy(void *device, void *program)
 // What one compilation works on.
 struct job {
     struct slri_cuda *cuda;
-    const struct slri_module *module;
+    const struct slri_module *module; // NULL, and the next: text that is of no user's file
     const struct slri_entry *entry;
     const struct slri_nvrtc *nvrtc;
     int32_t capability;
@@ -116,7 +116,7 @@ static void make_key(struct job *job)
 // What a raw program includes is not in the key.
 static bool is_kept(const struct job *job)
 {
-    return !job->module->raw || !strstr(job->module->raw, "include");
+    return !job->module || !job->module->raw || !strstr(job->module->raw, "include");
 }
 
 static bool find(struct job *job)
@@ -129,12 +129,17 @@ static bool find(struct job *job)
     return found;
 }
 
+static const char *file_of(const struct job *job)
+{
+    return job->module ? job->module->name : "slipring";
+}
+
 // Failing to keep it costs the next process a compilation.
 static void keep(struct job *job)
 {
     slri_text label = SLRI_TEXT_INIT;
-    slri_text_printf(&label, "%s\n%s\nsm_%d, NVRTC %d.%d", job->entry->name, job->module->name, job->capability,
-                     job->nvrtc->major, job->nvrtc->minor);
+    slri_text_printf(&label, "%s\n%s\nsm_%d, NVRTC %d.%d", job->entry ? job->entry->name : "", file_of(job),
+                     job->capability, job->nvrtc->major, job->nvrtc->minor);
     slri_cache_publish(&job->cache, job->key, SUFFIX, job->cubin, job->bytes, slri_text_view(&label));
     slri_text_free(&label);
 }
@@ -219,16 +224,17 @@ static slr_status make(struct job *job, struct ready *out)
 }
 
 slr_status slri_cuda_compile_cached(struct slri_cuda *cuda, const struct slri_module *module,
-                                    const struct slri_entry *entry, const slri_text *text, char **cubin, size_t *bytes)
+                                    const struct slri_entry *entry, const char *const *options, const slri_text *text,
+                                    char **cubin, size_t *bytes)
 {
-    struct job job = {.cuda = cuda, .module = module, .entry = entry, .text = *text, .options = slri_nvrtc_options};
+    struct job job = {.cuda = cuda, .module = module, .entry = entry, .text = *text, .options = options};
     SLRI_TRY(slri_nvrtc_load(&job.nvrtc));
     SLRI_TRY(slri_nvrtc_choose(job.nvrtc, cuda->facts.major * 10 + cuda->facts.minor, &job.capability));
     SLRI_TRY(slri_cache_open(&job.cache));
     slr_status status = SLR_OK;
     make_key(&job);
     if (!find(&job)) {
-        status = slri_nvrtc_compile(job.nvrtc, module->name, slri_text_view(text), job.options, job.capability,
+        status = slri_nvrtc_compile(job.nvrtc, file_of(&job), slri_text_view(text), job.options, job.capability,
                                     &job.cubin, &job.bytes);
         if (status == SLR_OK)
             keep(&job);

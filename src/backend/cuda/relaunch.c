@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/nvrtc.h"
 #include "backend/cuda/relaunch_text.h"
 
 #include <stdlib.h>
@@ -87,7 +88,7 @@ static slr_status compile(struct slri_cuda *cuda, const struct slri_relaunch *re
     size_t bytes;
     slr_status status = slri_cuda_put_relaunch(module, relaunch->desc.entry, &text);
     if (status == SLR_OK)
-        status = slri_cuda_compile_cached(cuda, module, relaunch->desc.entry, &text, cubin, &bytes);
+        status = slri_cuda_compile_cached(cuda, module, relaunch->desc.entry, slri_nvrtc_options, &text, cubin, &bytes);
     slri_text_free(&text);
     return status;
 }

@@ -50,6 +50,7 @@ void slri_cuda_residents_close(struct slri_cuda *cuda)
         slri_free(cuda->allocator, staying, sizeof *staying);
     }
     slri_cuda_pools_close(cuda);
+    free(cuda->stay.cubin);
     slri_mutex_destroy(&cuda->staying_lock);
 }
 
@@ -101,25 +102,70 @@ static slr_status count_blocks(struct slri_cu_staying *staying, const char *cubi
 
 // In the context, quiet. A function that has been asked for is loaded, whatever CUDA_MODULE_LOADING says: its first
 // launch loads nothing.
-static slr_status load(struct slri_cu_staying *staying, const char *cubin, size_t bytes)
+static slr_status load(struct slri_cu_staying *staying, const struct slri_cu_code *code)
 {
     struct slri_cuda *cuda = staying->cuda;
     const char *name = staying->entry->name;
-    SLRI_TRY(slri_cuda_check(cuda, "ModuleLoadData", name, cuda->cu->ModuleLoadData(&staying->loaded, cubin)));
+    SLRI_TRY(slri_cuda_check(cuda, "ModuleLoadData", name, cuda->cu->ModuleLoadData(&staying->loaded, code->cubin)));
     SLRI_TRY(slri_cuda_check(cuda, "ModuleGetFunction", name,
                              cuda->cu->ModuleGetFunction(&staying->function, staying->loaded, SLRI_CU_STAY)));
-    SLRI_TRY(count_blocks(staying, cubin, bytes));
+    SLRI_TRY(count_blocks(staying, code->cubin, code->bytes));
     return slri_cuda_check(
         cuda, "StreamCreateWithPriority", name,
         cuda->cu->StreamCreateWithPriority(&staying->stream, SLRI_CU_STREAM_NON_BLOCKING, cuda->greatest));
 }
 
-static slr_status compile(struct slri_cu_staying *staying, char **cubin, size_t *bytes)
+static slr_status put_together(struct slri_cu_staying *staying, slri_cu_link link, const struct slri_cu_code *handler,
+                               struct slri_cu_code *out)
+{
+    struct slri_cuda *cuda = staying->cuda;
+    const struct slri_cu_code *const part[] = {&cuda->stay, handler};
+    const char *name = staying->entry->name;
+    void *cubin;
+    for (int i = 0; i < 2; ++i)
+        SLRI_TRY(slri_cuda_check(
+            cuda, "LinkAddData", name,
+            cuda->cu->LinkAddData_v2(link, SLRI_CU_LINK_CUBIN, part[i]->cubin, part[i]->bytes, name, 0, NULL, NULL)));
+    SLRI_TRY(slri_cuda_check(cuda, "LinkComplete", name, cuda->cu->LinkComplete(link, &cubin, &out->bytes)));
+    out->cubin = cubin;
+    return SLR_OK;
+}
+
+// In the context, quiet: what is linked lies with the link.
+static slr_status link_and_load(struct slri_cu_staying *staying, const struct slri_cu_code *handler)
+{
+    struct slri_cuda *cuda = staying->cuda;
+    slri_cu_link link;
+    struct slri_cu_code linked;
+    SLRI_TRY(slri_cuda_check(cuda, "LinkCreate", staying->entry->name, cuda->cu->LinkCreate_v2(0, NULL, NULL, &link)));
+    slr_status status = put_together(staying, link, handler, &linked);
+    if (status == SLR_OK)
+        status = load(staying, &linked);
+    cuda->cu->LinkDestroy(link);
+    return status;
+}
+
+// Once for all handlers of the device: it takes ten times as long as a handler.
+static slr_status compile_kernel(struct slri_cuda *cuda)
 {
     slri_text text = SLRI_TEXT_INIT;
-    slr_status status = slri_cuda_put_resident(staying->module, staying->entry, &text);
+    if (cuda->stay.cubin)
+        return SLR_OK;
+    slr_status status = slri_cuda_put_stay(&text);
     if (status == SLR_OK)
-        status = slri_cuda_compile_cached(staying->cuda, staying->module, staying->entry, &text, cubin, bytes);
+        status = slri_cuda_compile_cached(cuda, NULL, NULL, slri_cuda_stay_options, &text, &cuda->stay.cubin,
+                                          &cuda->stay.bytes);
+    slri_text_free(&text);
+    return status;
+}
+
+static slr_status compile_handler(struct slri_cu_staying *staying, struct slri_cu_code *out)
+{
+    slri_text text = SLRI_TEXT_INIT;
+    slr_status status = slri_cuda_put_stay_handler(staying->module, staying->entry, &text);
+    if (status == SLR_OK)
+        status = slri_cuda_compile_cached(staying->cuda, staying->module, staying->entry, slri_cuda_stay_options, &text,
+                                          &out->cubin, &out->bytes);
     slri_text_free(&text);
     return status;
 }
@@ -143,15 +189,15 @@ static const struct slri_resident_ops ops;
 static slr_status make(struct slri_cu_staying *staying)
 {
     struct slri_cuda *cuda = staying->cuda;
-    char *cubin = NULL;
-    size_t bytes = 0;
-    SLRI_TRY(compile(staying, &cubin, &bytes));
+    struct slri_cu_code handler = {0};
+    SLRI_TRY(compile_kernel(cuda));
+    SLRI_TRY(compile_handler(staying, &handler));
     slr_status status = slri_cuda_enter_quiet(cuda);
     if (status == SLR_OK) {
-        status = load(staying, cubin, bytes);
+        status = link_and_load(staying, &handler);
         slri_cuda_leave_quiet(cuda);
     }
-    free(cubin);
+    free(handler.cubin);
     staying->base.ops = &ops;
     staying->base.handler = staying->entry;
     if (status == SLR_OK)

@@ -10,8 +10,12 @@
 
 #define SLRI_CU_STAY "slr_stay" // the kernel's name
 
-// Appends CUDA C for NVRTC: the handler as it is emitted, the mailbox and the loop (device/cu_resident.h). slipring's
-// front end, which reads it again as it does all emitted text, sees the handler alone. Errors: those of slri_emit_cuda.
-slr_status slri_cuda_put_resident(const struct slri_module *module, const struct slri_entry *entry, slri_text *out);
+// CUDA C for NVRTC, in two files that are linked: the kernel, which is the same for all handlers (the mailbox and the
+// loop, device/cu_resident.h) and takes long to compile; and a handler, as it is emitted, by the name that the kernel
+// calls it. Errors: NO_MEMORY; those of slri_emit_cuda.
+slr_status slri_cuda_put_stay(slri_text *out);
+slr_status slri_cuda_put_stay_handler(const struct slri_module *module, const struct slri_entry *entry, slri_text *out);
+
+extern const char *const slri_cuda_stay_options[]; // to compile each of them with
 
 #endif

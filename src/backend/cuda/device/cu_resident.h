@@ -18,7 +18,7 @@ SLR_FN mb_word *slr_words(SLRI_ADDRESS at)
     return (mb_word *)at;
 }
 
-SLR_CALLED void slr_copy(mb_word *to, const mb_word *from, SLRI_ADDRESS words)
+SLR_FN void slr_copy(mb_word *to, const mb_word *from, SLRI_ADDRESS words)
 {
     SLR_EACH(l)
         for (SLRI_ADDRESS i = l; i < words; i += SLR_LANES)
@@ -28,7 +28,7 @@ SLR_CALLED void slr_copy(mb_word *to, const mb_word *from, SLRI_ADDRESS words)
 // ---- homes and what lies near --------------------------------------------------------------------------------------
 
 // Makes the team that of another entry.
-SLR_CALLED void slr_turn_to(struct slri_resident_table *table, mb_word i)
+SLR_FN void slr_turn_to(struct slri_resident_table *table, mb_word i)
 {
     struct slri_resident_entry *entry = &table->entry[i];
     const mb_word group = (sizeof *entry - 128u) / 4u; // the last line is the group's
@@ -49,7 +49,7 @@ SLR_CALLED void slr_turn_to(struct slri_resident_table *table, mb_word i)
     SLR_MEET();
 }
 
-SLR_CALLED void slr_arrive(struct slri_resident_table *table, mb_word i)
+SLR_FN void slr_arrive(struct slri_resident_table *table, mb_word i)
 {
     slr_turn_to(table, i);
     if (slr_team.set.used == 0u)
@@ -76,7 +76,7 @@ SLR_FN void slr_fetch_states(void)
 }
 
 // Before the first lane tells the host so.
-SLR_CALLED void slr_bring_states(void)
+SLR_FN void slr_bring_states(void)
 {
     if (slr_team.set.away == 0u)
         return;
@@ -191,7 +191,7 @@ SLR_FN mb_word slr_is_mixed(const mb_word *P)
 
 // One look at all that the host changes: the words of the entry and of control, and the next slot of each lane. Then, of
 // lanes that show something, at how much, and behind that at their marks.
-SLR_CALLED void slr_look(struct slri_resident_table *table, const mb_word *S, const mb_word *P)
+SLR_FN void slr_look(struct slri_resident_table *table, const mb_word *S, const mb_word *P)
 {
     struct slri_resident_entry *entry = slr_team.serving;
     SLR_EACH(l) {
@@ -383,7 +383,7 @@ SLR_FN void slr_handle_together(mb_word *S, mb_word *P, mb_word batch)
 }
 
 // Handles the batch and publishes it. The lanes' stores are in order by the first one's fence.
-SLR_CALLED void slr_handle(mb_word *S, mb_word *P, mb_word batch)
+SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
 {
     SLR_FIRST {
         mb_word room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
@@ -440,7 +440,7 @@ SLR_FN void slr_obey_hold(void)
 }
 
 // Answers are the mailbox's; before one the states are where the host looks for them.
-SLR_CALLED void slr_pass(mb_word *S, mb_word *P)
+SLR_FN void slr_pass(mb_word *S, mb_word *P)
 {
     mb_word closes = (slr_team.heard[slr_team.index][0] & 3u) == MB_CLOSE ? 1u : 0u;
     if (slr_team.heard[slr_team.index][0] + 1u != P[MBP_CONTROL])

@@ -15,7 +15,6 @@
 #ifndef SLR_KERNEL
 #define SLR_KERNEL extern "C" __global__ void __launch_bounds__(32)
 #define SLR_FN __device__
-#define SLR_CALLED __device__ __attribute__((noinline))
 #define SLR_TEAM static __shared__
 __device__ struct slr_blocks { unsigned idle, ended, ending; } slr_blocks; // zero between launches
 #define SLR_BLOCKS (&slr_blocks)
