@@ -37,6 +37,7 @@
 #define MB_SIZE(name) S[name] // constant
 #define MB_HEARD(at) MB_ACQUIRE(at)
 #define MB_MARK(lane) MB_LOAD((lane) + MB_MIXED)
+#define MB_TAKEN(at, word) S[(at) + (word)] // of the header of a message that is handled
 #define MB_PUBLISH(at, value) MB_RELEASE(at, value)
 #define MB_MAY_END(S, P) mb_drained(S)
 #endif
@@ -577,9 +578,9 @@ __device__ mb_word mb_is_gone(const MB_ARENA *P, mb_word port)
 __device__ void mb_head_reply(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word n, mb_word at, mb_word flags)
 {
     mb_word slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), P[MBP_PORT(port) + MBQ_REPLIES] + n);
-    S[slot + MB_HEAD] = (S[at + MB_HEAD] & (255u | MB_FLAG_REDELIVERED)) | flags;
-    S[slot + MB_INSTANCE] = S[at + MB_INSTANCE];
-    S[slot + MB_CORRELATION] = S[at + MB_CORRELATION];
+    S[slot + MB_HEAD] = (MB_TAKEN(at, MB_HEAD) & (255u | MB_FLAG_REDELIVERED)) | flags;
+    S[slot + MB_INSTANCE] = MB_TAKEN(at, MB_INSTANCE);
+    S[slot + MB_CORRELATION] = MB_TAKEN(at, MB_CORRELATION);
     if (MB_SIZE(MB_STAMPED) != 0u) { // the stamp is the slot's last two words
         S[slot + MB_SIZE(MB_REPLY_SLOT_WORDS) - 2u] = S[at + MB_SIZE(MB_SLOT_WORDS) - 2u];
         S[slot + MB_SIZE(MB_REPLY_SLOT_WORDS) - 1u] = S[at + MB_SIZE(MB_SLOT_WORDS) - 1u];
@@ -710,7 +711,7 @@ __device__ void mb_handled(MB_ARENA *S, MB_ARENA *P, mb_word k, mb_word replies,
     mb_word port = P[MBP_BATCH(k)];
     mb_word at = P[MBP_BATCH(k) + 1u];
     mb_word q = MBP_PORT(port);
-    P[MBP_TIMED] |= S[at + MB_HEAD];
+    P[MBP_TIMED] |= MB_TAKEN(at, MB_HEAD);
     if (flags == 0u) {
         P[MBP_HANDLED] += 1u;
     } else {

@@ -12,6 +12,7 @@
 #define SLR_IDLE_LOOKS 256u // then a pass without work sleeps: a look at the host's memory takes 1.1 us on an H100
 #endif
 #define SLR_SLEEP_NS 200u
+#define SLR_LOOKS 8u // of a team that is idle one in so many is at the control words, too: all looks share the bus
 
 SLR_FN mb_word *slr_words(SLRI_ADDRESS at)
 {
@@ -40,6 +41,9 @@ SLR_FN void slr_turn_to(struct slri_resident_table *table, mb_word i)
         slr_team.serving = entry;
         slr_team.index = i;
         slr_team.busy = 0u;
+        slr_team.looks = 0u;
+        slr_team.aimed = 0u;
+        slr_team.word[SLR_JUDGED] = 0u; // until the first look
     }
     slr_copy((mb_word *)&slr_team.set, (const mb_word *)entry, 32u);
     slr_copy((mb_word *)&slr_team.set + group, (const mb_word *)entry + group, 32u);
@@ -104,7 +108,8 @@ SLR_FN void slr_note_batch(const mb_word *P, mb_word batch)
         slr_bring_own();
         return;
     }
-    slr_copy(home, P, MBP_PORT(0u));
+    slr_copy(home, P, MBP_BATCH(batch));
+    slr_copy(home + MBP_MOST, P + MBP_MOST, MBP_PORT(0u) - MBP_MOST);
     SLR_EACH(l)
         for (mb_word word = 0u; l < batch && word < MBQ_FIRST(0u); ++word)
             home[MBP_PORT(P[MBP_BATCH(l)]) + word] = P[MBP_PORT(P[MBP_BATCH(l)]) + word];
@@ -168,16 +173,11 @@ SLR_FN void slr_measure_run(const mb_word *S, mb_word i, mb_word most)
     }
 }
 
-// Of all lanes that show something, and then, behind the acquire of it, their marks: as new as the messages.
 SLR_FN void slr_measure(const mb_word *S, mb_word most)
 {
-    for (mb_word i = 0u; most != 0u && i < slr_team.runs; ++i)
+    for (mb_word i = 0u; i < slr_team.runs; ++i)
         slr_measure_run(S, i, most);
     SLR_SEEN();
-    SLR_EACH(l)
-        if (l < slr_team.runs)
-            slr_team.mark[l] = SLR_PEEK(S[slr_team.lane[l] + MB_MIXED]);
-    SLR_MEET();
 }
 
 // Whether priorities decide what is taken first. Then all that the lanes show must be known, and not the first of it.
@@ -189,38 +189,91 @@ SLR_FN mb_word slr_is_mixed(const mb_word *P)
     return mixed;
 }
 
-// One look at all that the host changes: the words of the entry and of control, and the next slot of each lane. Then, of
-// lanes that show something, at how much, and behind that at their marks.
-SLR_FN void slr_look(struct slri_resident_table *table, const mb_word *S, const mb_word *P)
+// Where the next message of each port will show. Behind every pass, for looks to have it at hand.
+SLR_FN void slr_aim(const mb_word *S, const mb_word *P)
+{
+    SLR_EACH(l) {
+        mb_word is_open = P[MBP_SET(0)] >> l & 1u, at = is_open != 0u ? P[MBP_PORT(l) + MBQ_NEXT_IN] : 0u;
+        mb_word lane = P[MBP_LANES] + l * SLR_SIZE(MB_LANE_STRIDE);
+        slr_team.next[l] = is_open != 0u ? mb_lane_slot(S, lane, at) + MB_SEQUENCE : 0u;
+        slr_team.turn[l] = at + 1u;
+    }
+    SLR_FIRST slr_team.aimed = 1u;
+    SLR_MEET();
+}
+
+// The ports of the l-th lane that show something, of those from the 33rd on.
+SLR_FN mb_word slr_look_further(const mb_word *S, const mb_word *P, mb_word l)
+{
+    mb_word shows = 0u;
+    for (mb_word w = 1u; w < SLR_SIZE(MB_PORT_WORDS); ++w)
+        if ((P[MBP_SET(w)] >> l & 1u) != 0u) {
+            mb_word port = w * 32u + l, at = P[MBP_PORT(port) + MBQ_NEXT_IN];
+            mb_word slot = mb_lane_slot(S, P[MBP_LANES] + port * SLR_SIZE(MB_LANE_STRIDE), at);
+            shows |= (mb_word)(SLR_PEEK(S[slot + MB_SEQUENCE]) == at + 1u) << w;
+        }
+    return shows;
+}
+
+SLR_FN void slr_look_once(struct slri_resident_table *table, const mb_word *S, const mb_word *P)
 {
     struct slri_resident_entry *entry = slr_team.serving;
     SLR_EACH(l) {
         const mb_word *word = l == SLR_STOP ? &table->stop : l == SLR_HOLD ? &entry->hold : l == SLR_JUDGED ? &entry->judged
                               : &S[l == SLR_CONTROL ? MB_CONTROL : MB_PORT_EPOCH];
-        mb_word shows = 0u;
-        if (l < SLR_WORDS)
-            slr_team.word[l] = SLR_PEEK(*word);
-        for (mb_word w = 0u; w < SLR_SIZE(MB_PORT_WORDS); ++w) {
-            mb_word port = w * 32u + l;
-            if ((P[MBP_SET(w)] >> l & 1u) != 0u) {
-                mb_word lane = P[MBP_LANES] + port * SLR_SIZE(MB_LANE_STRIDE), at = P[MBP_PORT(port) + MBQ_NEXT_IN];
-                shows |= (mb_word)(SLR_PEEK(S[mb_lane_slot(S, lane, at) + MB_SEQUENCE]) == at + 1u) << w;
-            }
-        }
+        mb_word next = slr_team.next[l], found = 0u, is = 0u;
+        if (next != 0u)
+            found = SLR_PEEK(S[next]);
+        if (l < SLR_WORDS && slr_team.all != 0u)
+            is = SLR_PEEK(*word);
+        mb_word shows = (next != 0u && found == slr_team.turn[l] ? 1u : 0u) | slr_look_further(S, P, l);
         slr_team.shows[l] = shows;
+        if (l < SLR_WORDS && slr_team.all != 0u)
+            slr_team.word[l] = is;
     }
     SLR_SEEN();
     SLR_MEET();
-    SLR_FIRST {
-        slr_team.looked = 1u;
-        slr_list_runs(S, P);
+}
+
+// The marks of lanes that show something, behind the acquire of what they show; and, of a team that was idle, the first
+// message.
+SLR_FN void slr_look_closer(const mb_word *S)
+{
+    mb_word slot = mb_lane_slot(S, slr_team.lane[0], slr_team.from[0]), words = SLR_SIZE(MB_SLOT_WORDS);
+    mb_word fetches = slr_team.busy == 0u && words <= SLR_ROOM ? 1u : 0u;
+    SLR_EACH(l) {
+        mb_word mark = l < slr_team.runs ? SLR_PEEK(S[slr_team.lane[l] + MB_MIXED]) : 0u;
+        for (mb_word i = l; fetches != 0u && i < words; i += SLR_LANES)
+            slr_team.message[i] = S[slot + i];
+        slr_team.mark[l] = mark;
     }
+    SLR_FIRST slr_team.fetched = fetches != 0u ? slot : 0u;
+    SLR_MEET();
+}
+
+// One look at all that the host changes, and another at what it has found.
+SLR_FN void slr_look(struct slri_resident_table *table, const mb_word *S, const mb_word *P)
+{
+    SLR_FIRST {
+        mb_word waits = slr_team.set.faulted != slr_team.word[SLR_JUDGED] || slr_team.unheard[slr_team.index] != 0u;
+        slr_team.all = slr_team.looks % SLR_LOOKS == 0u || slr_team.busy != 0u || waits != 0u ? 1u : 0u;
+        slr_team.looks += 1u;
+        slr_team.looked = 1u;
+        slr_team.fetched = 0u;
+    }
+    SLR_MEET();
+    slr_look_once(table, S, P);
+    SLR_FIRST slr_list_runs(S, P);
     SLR_MEET();
     if (slr_team.runs == 0u)
         return;
-    slr_measure(S, slr_team.busy != 0u ? SLR_LANES : 0u);
-    if (slr_is_mixed(P) != 0u)
+    if (slr_team.busy != 0u)
+        slr_measure(S, SLR_LANES);
+    slr_look_closer(S);
+    if (slr_is_mixed(P) != 0u) {
         slr_measure(S, SLR_SIZE(MB_LANE_MASK) + 1u);
+        slr_look_closer(S);
+    }
 }
 
 // ---- handling ------------------------------------------------------------------------------------------------------
@@ -317,27 +370,28 @@ SLR_FN void slr_plan_rounds(mb_word batch)
     SLR_MEET();
 }
 
-// Fetches the batch, a message a lane at the handlers; their replies are gathered beside them.
+// Fetches the batch's slots, where they fit, and calls handlers on these, a lane a message; their replies are gathered
+// beside them.
 SLR_FN void slr_prepare(mb_word *S, const mb_word *P, mb_word batch)
 {
-    mb_word words = SLR_SIZE(MB_SLOT_WORDS) - MB_PAYLOAD, room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
-    mb_word fits = words * batch <= SLR_ROOM ? 1u : 0u;
-    SLR_EACH(l) {
-        if (l < batch)
-            slr_team.instance[l] = S[P[MBP_BATCH(l) + 1u] + MB_INSTANCE];
-        for (mb_word i = l; fits != 0u && i < words * batch; i += SLR_LANES)
-            slr_team.message[i] = S[P[MBP_BATCH(i / words) + 1u] + MB_PAYLOAD + i % words];
-    }
+    mb_word words = SLR_SIZE(MB_SLOT_WORDS), room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
+    mb_word fits = words * batch <= SLR_ROOM ? 1u : 0u, is_here = batch == 1u && slr_team.fetched == P[MBP_BATCH(0) + 1u];
+    SLR_EACH(l)
+        for (mb_word i = l; fits != 0u && is_here == 0u && i < words * batch; i += SLR_LANES)
+            slr_team.message[i] = S[P[MBP_BATCH(i / words) + 1u] + i % words];
     SLR_MEET();
     SLR_EACH(l)
         if (l < batch) {
+            const mb_word *slot = fits != 0u ? &slr_team.message[l * words] : &S[P[MBP_BATCH(l) + 1u]];
             struct slri_call *call = &slr_team.call[l];
-            slr_fill_call(call, fits != 0u ? &slr_team.message[l * words] : &S[P[MBP_BATCH(l) + 1u] + MB_PAYLOAD],
-                          slr_team.instance[l]);
+            slr_team.instance[l] = slot[MB_INSTANCE];
+            slr_fill_call(call, slot + MB_PAYLOAD, slr_team.instance[l]);
             call->reply_base = (unsigned char *)&slr_team.reply[l * room];
             call->reply_mask = 0xffffffffu;
             call->reply_stride -= MB_PAYLOAD * 4u;
         }
+    SLR_FIRST slr_team.near = fits;
+    SLR_MEET();
     slr_plan_rounds(batch);
 }
 
@@ -361,6 +415,7 @@ SLR_FN void slr_put_replies(mb_word *S, const mb_word *P, mb_word batch)
 SLR_FN void slr_place_replies(mb_word *S, mb_word *P, mb_word k)
 {
     mb_word q = MBP_PORT(P[MBP_BATCH(k)]);
+    slr_team.now = k;
     slr_team.to[k] = P[q + MBQ_REPLIES];
     slr_note_handled(S, P, k, &slr_team.call[k]);
     slr_team.placed[k] = slr_team.fault[k] == 0u ? P[q + MBQ_REPLIES] - slr_team.to[k] : 0u;
@@ -387,6 +442,7 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
 {
     SLR_FIRST {
         mb_word room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
+        slr_team.near = 0u;
         slr_team.together = slr_team.set.judges == 0u && room <= SLR_ROOM / batch ? 1u : 0u;
     }
     SLR_MEET();
@@ -394,6 +450,7 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
     if (slr_team.together != 0u)
         slr_handle_together(S, P, batch);
     SLR_FIRST {
+        slr_team.near = 0u;
         mb_word done = slr_team.together != 0u ? batch : slr_handle_alone(S, P, batch);
         P[MBP_BATCH_COUNT] = done;
         SLR_ORDER();
@@ -479,10 +536,14 @@ SLR_FN void slr_serve(struct slri_resident_table *table, mb_word i)
         return;
     mb_word *S = slr_words(slr_team.set.shared), *P = slr_words(slr_team.set.own);
     SLR_FIRST {
-        if (slr_team.heard[i][1] != P[MBP_EPOCH]) // before the look, so that it finds all ports' lanes
+        if (slr_team.heard[i][1] != P[MBP_EPOCH]) { // before the look, so that it finds all ports' lanes
             mb_reread_ports(S, P, slr_team.heard[i][1]);
+            slr_team.aimed = 0u;
+        }
     }
     SLR_MEET();
+    if (slr_team.aimed == 0u)
+        slr_aim(S, P);
     slr_look(table, S, P);
     SLR_FIRST slr_team.act = slr_decide(P);
     SLR_MEET();
@@ -493,6 +554,7 @@ SLR_FN void slr_serve(struct slri_resident_table *table, mb_word i)
         slr_pass(S, P);
     SLR_MEET();
     SLR_FIRST {
+        slr_team.aimed = act == SLR_PASS ? 0u : slr_team.aimed;
         slr_team.worked |= act != SLR_NOTHING && act != SLR_PASS ? 1u : 0u;
         // A judgement may be a command: it is in what the next look finds, and the pass behind that one hears it.
         slr_team.unheard[i] = act == SLR_JUDGE ? 2u : act == SLR_WAIT ? slr_team.unheard[i] - 1u : slr_team.unheard[i];

@@ -10,7 +10,7 @@
 // clang-format off
 #define SLR_LANES 32u
 #define SLR_ALIGNED __attribute__((aligned(16)))
-#define SLR_ROOM 2048u // words of messages, and of replies, that are handled together
+#define SLR_ROOM 2048u // words of slots, and of replies, that are handled together
 
 #ifndef SLR_KERNEL
 #define SLR_KERNEL extern "C" __global__ void __launch_bounds__(32)
@@ -43,15 +43,20 @@ SLR_TEAM struct slr_team {
     unsigned unheard[SLRI_RESIDENT_SHARDS]; // looks to come before a command is heard that a judgement has given
     unsigned index;            // which entry it is
     unsigned word[SLR_WORDS];  // of this look
+    unsigned looks;            // since it is this entry
+    unsigned aimed;            // 1: the next two are so
+    unsigned next[SLR_LANES], turn[SLR_LANES]; // of ports 0 to 31: where the next message's sequence lies, 0: nowhere, and what it will be
     unsigned shows[SLR_LANES]; // bit w of the l-th: port 32 * w + l shows a message
     // Lanes of ports that show messages: where each lies, from which position on, how many, and its mark.
     unsigned runs, lane[SLR_LANES], from[SLR_LANES], run[SLR_LANES], mark[SLR_LANES];
     unsigned more; // 1: and further ones
     unsigned full[SLR_LANES];
     unsigned busy; // something was taken in the last pass: there may be more than one message
-    unsigned act, worked, looked, waited, rounds, together;
+    unsigned act, worked, looked, waited, rounds, together, all;
     // A batch.
     unsigned batch, instance[SLR_LANES], round[SLR_LANES], fault[SLR_LANES], to[SLR_LANES], placed[SLR_LANES];
+    unsigned near, now; // 1: its slots are in `message`; which of them is being put down as handled
+    unsigned fetched;   // a slot that is there before it is in a batch; 0: none
     struct slri_call call[SLR_LANES];
     unsigned message[SLR_ROOM] SLR_ALIGNED, reply[SLR_ROOM] SLR_ALIGNED;
 } slr_team;
@@ -63,6 +68,7 @@ SLR_TEAM struct slr_team {
 #define MB_SIZE(name) ((void)S, (name) == MB_KEEP ? 0u : SLR_SIZE(name))
 #define MB_HEARD(at) slr_team.heard[slr_team.index][(at) == 0u ? 0 : 1] // MB_CONTROL is 0
 #define MB_MARK(at) slr_mark(at)
+#define MB_TAKEN(at, word) (slr_team.near != 0u ? slr_team.message[slr_team.now * SLR_SIZE(MB_SLOT_WORDS) + (word)] : S[(at) + (word)])
 #define MB_PUBLISH(at, value) SLR_TELL(S[at], value) // behind slr_publish's fence
 #define MB_MAY_END(S, P) (slr_team.set.away == 0u && mb_drained(S) != 0u ? 1u : 0u)
 #define MB_RUNS_ARE_KNOWN
