@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/thread_end.h"
-#include "device/ring_mode.h"
 #include "device/spec.h"
 #include "kernel/cache.h"
 

@@ -9,9 +9,9 @@
 #include "base/thread.h"
 #include "base/text.h"
 #include "device/backend.h"
-#include "device/owner.h"
 #include "device/queue_pool.h"
 #include "device/resident.h"
+#include "device/ring_mode.h"
 #include "memory/pieces.h"
 
 #define SLRI_CU_BOUNCE_BYTES ((uint64_t)1 << 20)
@@ -66,8 +66,7 @@ struct slri_cuda {
 
     struct slri_cu_sharing sharing; // as it was when the device was opened
     slr_ring_mode ring_mode;        // that was asked for; 0: the best there is
-    struct slri_owners hosts;       // of ring kernels whose handlers are functions of the host
-    struct slri_owners owners;      // of those that are relaunched
+    struct slri_ring_owners owners; // of ring kernels that are not persistent
     struct slri_residents residents;
     struct slri_cu_watch watch;
     slri_mutex staying_lock; // resident.c's, of the next four

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ring kernels: in which mode each runs, and who owns its shards. Handlers that are functions of the host run on
 // threads of the host, as on the cpu.
-#include "base/cpu.h"
 #include "base/status.h"
 #include "backend/cuda/cuda.h"
-#include "device/relaunch.h"
-#include "device/ring_mode.h"
 
 #include <stdio.h>
-
-#define MOST_HOSTS 64
 
 // NULL, or why no kernel can stay on the device.
 static const char *never_reason(const struct slri_cu_facts *device)
@@ -37,26 +32,6 @@ static const char *persistent_reason(const struct slri_cuda *cuda, const struct 
                                                     : never_reason(&cuda->facts);
 }
 
-// So that several ring kernels find room, one takes an eighth of what there is; further ones of its handler share that
-// where nothing is left.
-static slr_status take_blocks(struct slri_cuda *cuda, const struct slri_ring_facts *facts, uint32_t *out)
-{
-    uint32_t most = cuda->most_blocks / 8;
-    uint32_t want = most == 0 ? 1 : most < facts->instances ? most : facts->instances;
-    return slri_cuda_staying_take(cuda, facts->program, facts->entry, want, out);
-}
-
-static slr_status plan_relaunch(const struct slri_cuda *cuda, const struct slri_ring_facts *facts,
-                                struct slri_ring_plan *plan)
-{
-    if (cuda->ring_mode == SLR_RING_PERSISTENT)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot keep this ring kernel resident: %s", cuda->name,
-                         plan->reason);
-    plan->mode = SLR_RING_RELAUNCHED;
-    plan->shards = slri_relaunch_shards(facts->instances);
-    return SLR_OK;
-}
-
 slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
 {
     struct slri_cuda *cuda = device;
@@ -66,27 +41,22 @@ slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts
     if (!reason && !asked && slri_cu_unwise(&cuda->sharing, unwise, sizeof unwise))
         reason = unwise;
     *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT};
-    if (!reason)
-        SLRI_TRY(take_blocks(cuda, facts, &plan->shards));
+    if (!reason) // further ring kernels of a handler share what it has where nothing is left
+        SLRI_TRY(slri_cuda_staying_take(cuda, facts->program, facts->entry,
+                                        slri_ring_groups_wanted(cuda->most_blocks, facts->instances), &plan->shards));
     if (plan->shards != 0)
         return SLR_OK;
     if (!reason)
         reason = "all blocks that may stay are taken by other handlers";
     snprintf(plan->reason, sizeof plan->reason, "%s", reason);
-    if (facts->program)
-        return plan_relaunch(cuda, facts, plan);
-    plan->mode = SLR_RING_ON_HOST;
-    plan->shards = slri_owners_count(&cuda->hosts, facts->instances);
-    return SLR_OK;
+    return slri_ring_plan_other(&cuda->owners, facts, cuda->name, cuda->ring_mode, plan);
 }
 
 // ---- owners --------------------------------------------------------------------------------------------------------
 
 void slri_cuda_rings_open(struct slri_cuda *cuda)
 {
-    uint32_t cores = slri_core_count();
-    slri_owners_init(&cuda->hosts, cores < MOST_HOSTS ? cores : MOST_HOSTS, cuda->allocator);
-    slri_owners_init(&cuda->owners, 1, cuda->allocator);
+    slri_ring_owners_init(&cuda->owners, cuda->allocator);
     slri_cuda_residents_open(cuda);
     // A block on every second multiprocessor at most: one that needs a whole multiprocessor finds one.
     cuda->most_blocks = cuda->facts.multiprocessors > 1 ? (uint32_t)cuda->facts.multiprocessors / 2 : 1;
@@ -94,15 +64,13 @@ void slri_cuda_rings_open(struct slri_cuda *cuda)
 
 void slri_cuda_rings_close(struct slri_cuda *cuda)
 {
-    slri_owners_stop(&cuda->owners);
-    slri_owners_stop(&cuda->hosts);
+    slri_ring_owners_stop(&cuda->owners);
     slri_cuda_residents_close(cuda);
 }
 
 slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard)
 {
     struct slri_cuda *cuda = device;
-    return shard->mode == SLR_RING_PERSISTENT
-               ? slri_cuda_staying_start(cuda, shard)
-               : slri_owners_start(shard->relaunch ? &cuda->owners : &cuda->hosts, shard);
+    return shard->mode == SLR_RING_PERSISTENT ? slri_cuda_staying_start(cuda, shard)
+                                              : slri_ring_owners_start(&cuda->owners, shard);
 }

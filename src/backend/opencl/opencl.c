@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/ring_mode.h"
 #include "device/spec.h"
 #include "kernel/cache.h"
 
@@ -263,7 +262,7 @@ static void opencl_describe(const void *device, slr_device_info *out)
     describe_cache(out->cache, sizeof out->cache);
     describe_features((struct slri_opencl *)device, out->features, sizeof out->features);
     describe_rings((struct slri_opencl *)device, out->notes, sizeof out->notes);
-    out->workers = opencl->hosts.workers;
+    out->workers = opencl->owners.hosts.workers;
     out->compute_units = opencl->facts.compute_units;
     out->memory_bytes = opencl->facts.memory_bytes;
 }

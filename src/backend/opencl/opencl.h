@@ -6,9 +6,9 @@
 #include "backend/opencl/api.h"
 #include "base/thread.h"
 #include "device/backend.h"
-#include "device/owner.h"
-#include "device/resident.h"
 #include "device/queue_pool.h"
+#include "device/resident.h"
+#include "device/ring_mode.h"
 
 // What a device says of itself, asked once.
 struct slri_cl_facts {
@@ -49,8 +49,7 @@ struct slri_opencl {
     bool memory_was_asked, svm_was_asked, patience_was_asked;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
-    struct slri_owners hosts;  // of ring kernels whose handlers are functions of the host
-    struct slri_owners owners; // of those that are relaunched: one thread, so that their dispatches are few and large
+    struct slri_ring_owners owners; // of ring kernels that are not persistent
     struct slri_residents residents;
     slri_mutex staying_lock; // resident.c's, of the next two
     struct slri_cl_staying *staying;
