@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { THREADS = 5 };
+enum { THREADS = 5, MORE = 2 }; // of the handler; of the block beside them
 
 static __thread struct {
     uint32_t x;
@@ -32,7 +32,7 @@ static uint32_t come(uint32_t has_ended)
     pthread_mutex_lock(&barrier.lock);
     uint32_t lap = barrier.lap;
     barrier.ended += has_ended;
-    if (++barrier.come == THREADS) {
+    if (++barrier.come == THREADS + MORE) {
         barrier.last_ended = barrier.ended;
         barrier.come = barrier.ended = 0;
         barrier.lap++;
@@ -91,7 +91,7 @@ struct seen { // by each thread
 static void slrh_turns(const struct in *in, struct seen *seen SLRI_AND_HERE)
 {
     __shared__ uint32_t value[THREADS];
-    SLRI_CLEAR(value)
+    SLRI_CLEAR(value, THREADS)
     SLRI_CLEARED
     uint32_t t = threadIdx.x, i = 0;
     for (; SLRI_GOES((i < in->turns)); SLRI_TURN(0, 3) i++) {
@@ -122,17 +122,14 @@ static void slrh_alone(const struct in *in, struct seen *seen SLRI_AND_HERE)
 struct message {
     struct slri_call call;
     struct in in;
-    struct seen seen[THREADS];
+    struct seen seen[THREADS + MORE];
     bool is_alone;
 };
 
 static uint32_t handle(struct slri_call *call, struct message *message)
 {
-    SLRI_BEGIN_BLOCK(call)
-    if (message->is_alone)
-        slrh_alone(&message->in, message->seen, &here);
-    else
-        slrh_turns(&message->in, message->seen, &here);
+    SLRI_BEGIN_BLOCK(call, THREADS)
+    (message->is_alone ? slrh_alone : slrh_turns)(&message->in, message->seen, &here);
     return SLRI_END_BLOCK(&here);
 }
 
@@ -145,7 +142,7 @@ static void *run(void *arg)
 {
     const struct thread *thread = arg;
     threadIdx.x = thread->number;
-    blockDim.x = THREADS;
+    blockDim.x = THREADS + MORE;
     for (uint32_t i = 0; i < thread->messages; i++) {
         come(0);
         uint32_t fault = handle(&thread->message[i].call, &thread->message[i]);
@@ -157,13 +154,13 @@ static void *run(void *arg)
 // One behind the other, by the same threads.
 static void handle_all(struct message *message, uint32_t messages)
 {
-    pthread_t thread[THREADS];
-    struct thread given[THREADS];
-    for (uint32_t t = 0; t < THREADS; t++) {
+    pthread_t thread[THREADS + MORE];
+    struct thread given[THREADS + MORE];
+    for (uint32_t t = 0; t < THREADS + MORE; t++) {
         given[t] = (struct thread){message, t, messages};
         assert_int_equal(pthread_create(&thread[t], NULL, run, &given[t]), 0);
     }
-    for (uint32_t t = 0; t < THREADS; t++)
+    for (uint32_t t = 0; t < THREADS + MORE; t++)
         pthread_join(thread[t], NULL);
 }
 

@@ -108,7 +108,7 @@ static void put_shared(struct slri_d_emitter *e, const struct slri_entry *entry,
     slri_d_declarator(e, e->c.module->shared[index].type, slri_text_view(&name), UINT32_MAX);
     slri_d_put(e, ";\n");
     if (entry->kind == SLRI_ENTRY_BLOCK)
-        slri_text_printf(e->c.out, "    SLRI_CLEAR(%s)\n", slri_text_view(&name));
+        slri_text_printf(e->c.out, "    SLRI_CLEAR(%s, %uu)\n", slri_text_view(&name), entry->max_threads);
     e->c.out->out_of_memory |= name.out_of_memory;
     slri_text_free(&name);
 }
@@ -148,8 +148,8 @@ static void put_wrapper(struct slri_d_emitter *e, const struct slri_entry *entry
     const char *block = entry->kind == SLRI_ENTRY_BLOCK ? "_BLOCK" : "";
     slri_text_printf(e->c.out,
                      "#ifndef __SLIPRING__\nextern \"C\" __device__ slri_u32 " SLRI_ENTRY_SYMBOL_PREFIX
-                     "%s(struct slri_call *call)\n{\n    SLRI_BEGIN%s(call)\n    slrh_%s(",
-                     entry->name, block, entry->name);
+                     "%s(struct slri_call *call)\n{\n    SLRI_BEGIN%s(call, %uu)\n    slrh_%s(",
+                     entry->name, block, entry->max_threads, entry->name);
     if (entry->state) {
         slri_d_put(e, "(");
         slri_d_type(e, entry->state);

@@ -7,8 +7,9 @@
 // `__ring__` handler and by all threads of a block for a `__ring_block__` one; a fault is noted, the handler runs on
 // with its loops left and its indices in bounds, and the result is the fault. Of a kernel no access is checked.
 //
-// Of a block: the call lies in memory that its threads share, all get the same result, and they meet (slri_meet) before
-// the next call. No thread waits for one that has returned or faulted, at a barrier; at a warp function it does.
+// Of a block, which may have more threads than the handler: the call lies in memory that its threads share, all get the
+// same result, and they meet (slri_meet) before the next call. No thread waits for one that has returned or faulted, at
+// a barrier; at a warp function it does.
 #ifndef SLRI_KERNEL_EMIT_CUDA_H
 #define SLRI_KERNEL_EMIT_CUDA_H
 

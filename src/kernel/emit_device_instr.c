@@ -67,13 +67,16 @@ static void put_destination(struct slri_d_emitter *e, const struct slri_instr *i
     slri_d_put(e, " = ");
 }
 
-// A handler's block is a grid of its own, whatever its kernel's is.
+// A handler's block is as large as the handler says, and a grid of its own, whatever its kernel's are.
 static void put_builtin(struct slri_d_emitter *e, const struct slri_instr *in)
 {
-    bool is_grids = in->imm >= SLRI_BUILTIN_BLOCK_X && in->imm <= SLRI_BUILTIN_BLOCK_Z;
-    bool counts = in->imm >= SLRI_BUILTIN_GRID_DIM_X;
-    bool in_handler = slri_d_traits(e, e->c.function)->in_handler && (is_grids || counts);
-    slri_text_printf(e->c.out, in_handler ? "SLRI_OF_GRID(%s, %uu)" : "%s", e->dialect->builtin[in->imm], counts);
+    const char *spelling = e->dialect->builtin[in->imm];
+    bool is_index = in->imm < SLRI_BUILTIN_BLOCK_DIM_X;
+    uint32_t value = is_index ? 0 : in->imm == SLRI_BUILTIN_BLOCK_DIM_X ? entry_of(e)->max_threads : 1;
+    if (slri_d_traits(e, e->c.function)->in_handler && in->imm >= SLRI_BUILTIN_BLOCK_X)
+        slri_text_printf(e->c.out, "SLRI_SHAPE(%s, %uu)", spelling, value);
+    else
+        slri_d_put(e, spelling);
 }
 
 static void put_hole(struct slri_d_emitter *e, const struct slri_instr *in, char hole)

@@ -11,7 +11,6 @@
 #define DEVICE_MATH "the device's own function, within OpenCL's bounds, not these bits"
 #define UNCHECKED "kernels are unchecked: a fault is not seen"
 #define NEEDS_HOST "with ring=persistent the device owns the mailbox, and this needs an owner on the host"
-#define NO_BLOCKS "handlers that a block of threads runs are relaunched"
 
 // clang-format off
 const cts_known cts_known_list[] = {
@@ -49,7 +48,6 @@ const cts_known cts_known_list[] = {
     {"opencl/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MAY_REFUSE, "each ring kernel keeps a group of the device"},
     {"opencl/*/auto", "routes/replies_go_along_a_route", CTS_MAY_REFUSE, "a ring kernel is persistent unless slr_ring_desc.mode or ring=relaunch says otherwise, and then no route leads from it"},
     {"cuda/*", "launch/what_a_kernel_prints_is_told", CTS_MUST_REFUSE, "printf is not there yet"},
-    {"cuda/persistent", "blocks/*", CTS_MUST_REFUSE, NO_BLOCKS},
     {"cuda/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "routes/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "overflow/drop_*", CTS_MUST_REFUSE, NEEDS_HOST},

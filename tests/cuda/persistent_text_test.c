@@ -70,12 +70,34 @@ static const char block[] =
     "    if (t == 0) { self->sum += part[0] + part[1]; ring_reply(self); ring_send(next, self); }\n"
     "}\n";
 
+// Fewer threads than a warp has.
+static const char few[] = "struct message { unsigned value; };\n"
+                          "__ring_block__ __launch_bounds__(8) void few(const struct message *in)\n"
+                          "{\n"
+                          "    struct message out = {in->value * blockDim.x};\n"
+                          "    if (threadIdx.x == 7) ring_reply(&out);\n"
+                          "}\n";
+
+// As much shared memory as one may have that stays.
+static const char large[] = "struct message { unsigned value[64]; };\n"
+                            "__ring_block__ __launch_bounds__(256) void large(const struct message *in)\n"
+                            "{\n"
+                            "    __shared__ unsigned all[10240];\n"
+                            "    for (unsigned i = threadIdx.x; i < 10240; i += blockDim.x)\n"
+                            "        all[i] = in->value[i & 63] + all[10239 - i];\n"
+                            "    __syncthreads();\n"
+                            "    struct message out = *in;\n"
+                            "    out.value[5] = all[threadIdx.x * 40];\n"
+                            "    if (__syncthreads_or(out.value[5] > 9)) ring_reply(&out);\n"
+                            "}\n";
+
 // What stands around a handler.
 static const struct around {
     slr_status (*put)(const struct slri_module *module, const struct slri_entry *entry, slri_text *out);
     const char *kernel; // NULL: none, it is to be linked
     const char *const *const option;
 } handled = {slri_cuda_put_stay_handler, NULL, slri_cuda_stay_options},
+  staying = {slri_cuda_put_stay_block, SLRI_CU_STAY, slri_nvrtc_options},
   dispatched = {slri_cuda_put_relaunch, SLRI_CU_RELAUNCH, slri_nvrtc_options};
 
 struct code {
@@ -255,6 +277,13 @@ static void kernel_that_stays_spills_nothing_and_takes_few_registers(void **stat
     assert_true(known >= 5); // 10.0 and 12.0 came with CUDA 12.8
 }
 
+static void kernel_of_blocks_that_stays_compiles_for_each_capability(void **state)
+{
+    (void)state;
+    compiles_for_each(few, &staying, 32);
+    compiles_for_each(large, &staying, 256);
+}
+
 // ---- kernels of dispatches -----------------------------------------------------------------------------------------
 
 static void kernel_of_a_dispatch_compiles_for_each_capability(void **state)
@@ -271,6 +300,7 @@ int main(void)
         return NVRTC_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernel_that_stays_spills_nothing_and_takes_few_registers),
+        cmocka_unit_test(kernel_of_blocks_that_stays_compiles_for_each_capability),
         cmocka_unit_test(kernel_of_a_dispatch_compiles_for_each_capability),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -238,7 +238,9 @@ static void begin_stay(struct object *stream, struct object *module, uint32_t gr
     if (fake_cuda.most_idle != 0)
         table->most_idle = fake_cuda.most_idle; // the launch is not begun
     uint32_t *running[] = {&fake_cuda.staying, &stream->context->staying};
-    stream->stay = fake_cuda_stay_begin(module->interp, handler_of(module), module->text, grid, table, running);
+    uint32_t handler = handler_of(module);
+    bool is_block = module->module->entry[handler].kind == SLRI_ENTRY_BLOCK;
+    stream->stay = fake_cuda_stay_begin(module->interp, handler, is_block, module->text, grid, table, running);
 }
 
 #define LONG_MS 500 // for what must not find one
@@ -1047,8 +1049,8 @@ static int32_t prepare_launch(slri_cu_stream stream, const struct slri_entry *en
     return 0;
 }
 
-static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t grid, slri_cu_stream stream,
-                           void **parameter);
+static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t grid, uint32_t threads,
+                           slri_cu_stream stream, void **parameter);
 
 // A module that is its only kernel, or NULL.
 static struct object *kernel_module(slri_cu_function function)
@@ -1100,7 +1102,7 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
         return error;
     }
     if (fake_cuda.no_cooperative && whole) {
-        LOCKED(launch_stay("LaunchKernel", function, grid_x, stream, parameter));
+        LOCKED(launch_stay("LaunchKernel", function, grid_x, block_x, stream, parameter));
         return error;
     }
     LOCKED(prepare_launch(stream, entry, parameter, bound, &module));
@@ -1262,8 +1264,15 @@ int32_t cuGraphLaunch(slri_cu_exec exec, slri_cu_stream stream)
     return error;
 }
 
-static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t grid, slri_cu_stream stream,
-                           void **parameter)
+// A warp, or the block of a handler that has a larger one.
+static bool is_block_of_stay(const struct object *module, uint32_t threads)
+{
+    const struct slri_entry *handler = &module->module->entry[handler_of(module)];
+    return threads == (handler->kind == SLRI_ENTRY_BLOCK && handler->max_threads > 32 ? handler->max_threads : 32);
+}
+
+static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t grid, uint32_t threads,
+                           slri_cu_stream stream, void **parameter)
 {
     struct object *object = (void *)stream, *module = (void *)function;
     int32_t error = next_command(name, stream);
@@ -1274,7 +1283,8 @@ static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t
     struct object *o = current()->first;
     while (o && o != module)
         o = o->next;
-    if (!o || o->kind != MODULE || !o->stays || grid == 0 || grid > 64 || stays(object))
+    if (!o || o->kind != MODULE || !o->stays || grid == 0 || grid > 64 || !is_block_of_stay(o, threads) ||
+        stays(object))
         return refuse(name, INVALID_VALUE);
     if (object->stay)
         end_stay(object, false);
@@ -1286,9 +1296,9 @@ int32_t cuLaunchCooperativeKernel(slri_cu_function function, uint32_t grid_x, ui
                                   uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes,
                                   slri_cu_stream stream, void **parameter)
 {
-    bool one = grid_y == 1 && grid_z == 1 && block_x == 32 && block_y == 1 && block_z == 1 && shared_bytes == 0;
+    bool one = grid_y == 1 && grid_z == 1 && block_y == 1 && block_z == 1 && shared_bytes == 0;
     LOCKED(one && !fake_cuda.no_cooperative
-               ? launch_stay("LaunchCooperativeKernel", function, grid_x, stream, parameter)
+               ? launch_stay("LaunchCooperativeKernel", function, grid_x, block_x, stream, parameter)
                : refuse("LaunchCooperativeKernel", INVALID_VALUE));
     return error;
 }

@@ -30,6 +30,7 @@ struct block {
 struct fake_cuda_stay {
     struct slr_blocks blocks;
     const char *text;
+    bool is_block;
     uint32_t *running[2];
     uint32_t grid, live, killed; // the last two: atomic
     void *table;
@@ -75,6 +76,9 @@ static void meet(void)
 #define SLR_EACH(l) for (mb_word l = 0; l < SLR_LANES; ++l)
 #define SLR_FIRST if (true)
 #define SLR_MEET() meet()
+#define SLR_IS_BLOCK block->stay->is_block // whose handler is one call of the interpreter
+#define SLR_HELPS false
+#define SLR_BLOCK_MEET() (void)0
 // Sanitizers know no fences: the words themselves acquire and release.
 #define SLR_PEEK(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 #define SLR_SEEN() (void)0
@@ -105,13 +109,14 @@ static void *run_block(void *arg)
     return NULL;
 }
 
-struct fake_cuda_stay *fake_cuda_stay_begin(struct slri_interp *interp, uint32_t handler, const char *text,
-                                            uint32_t grid, void *table, uint32_t *const running[2])
+struct fake_cuda_stay *fake_cuda_stay_begin(struct slri_interp *interp, uint32_t handler, bool is_block,
+                                            const char *text, uint32_t grid, void *table, uint32_t *const running[2])
 {
     struct fake_cuda_stay *stay = calloc(1, sizeof *stay);
     if (!stay || grid > MOST_BLOCKS)
         abort();
     stay->text = text;
+    stay->is_block = is_block;
     stay->grid = stay->live = grid;
     stay->table = table;
     for (int i = 0; i < 2; ++i) {

@@ -158,13 +158,6 @@ static void a_block_handles_message_after_message(void **state)
     desc.handler = "block";
     desc.binding_count = 0;
     desc.queue_size = 2 * MESSAGES;
-    slr_device_info info;
-    must(slr_device_get_info(bench.device, &info));
-    if (strncmp(info.name, "cuda", 4) == 0) {
-        slr_ring *ring;
-        refuses(slr_ring_create(bench.device, &desc, &ring), UNSUPPORTED, "a block of threads handles each message");
-        return;
-    }
     slr_ring *ring = start_ring(bench.device, &desc);
     assert_int_equal(stats_of(ring).mode, SLR_RING_PERSISTENT);
     slr_port *port = open_port(bench.device);

@@ -8,14 +8,13 @@
 #include "base/status.h"
 #include "backend/cuda/cubin.h"
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/nvrtc.h"
 #include "backend/cuda/resident_text.h"
 
 #include <slipring/occupancy.h>
 
 #include <stdlib.h>
 #include <string.h>
-
-#define LANES 32 // of a block: one warp
 
 // A handler for which a kernel is kept.
 struct slri_cu_staying {
@@ -73,22 +72,23 @@ void slri_cuda_leave_quiet(struct slri_cuda *cuda)
 
 // ---- making --------------------------------------------------------------------------------------------------------
 
-// How many blocks of a warp can be on the device at once: what the driver says, and what our calculator says where
+// How many blocks can be on the device at once: what the driver says, and what our calculator says where
 // it knows the device. A kernel of which not all blocks run at once would wait for the rest for ever.
 static slr_status count_blocks(struct slri_cu_staying *staying, const char *cubin, size_t bytes)
 {
     struct slri_cuda *cuda = staying->cuda;
     const struct slri_cu_facts *facts = &cuda->facts;
+    const uint32_t threads = slri_cuda_stay_threads(staying->entry);
     int32_t blocks = 0;
     slr_resources takes;
     slr_occupancy fits;
-    SLRI_TRY(
-        slri_cuda_check(cuda, "OccupancyMaxActiveBlocksPerMultiprocessor", staying->entry->name,
-                        cuda->cu->OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, staying->function, LANES, 0)));
+    SLRI_TRY(slri_cuda_check(
+        cuda, "OccupancyMaxActiveBlocksPerMultiprocessor", staying->entry->name,
+        cuda->cu->OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, staying->function, (int32_t)threads, 0)));
     if (slri_cubin_read(cubin, bytes, SLRI_CU_STAY, &takes) == SLR_OK) {
         slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
         desc.capability = (uint32_t)(facts->major * 10 + facts->minor);
-        desc.block_threads = LANES;
+        desc.block_threads = threads;
         desc.registers = takes.registers;
         desc.static_shared_bytes = takes.shared_bytes;
         if (slr_occupancy_compute(&desc, &fits) == SLR_OK && (int32_t)fits.blocks < blocks)
@@ -159,12 +159,20 @@ static slr_status compile_kernel(struct slri_cuda *cuda)
     return status;
 }
 
+static bool is_block(const struct slri_cu_staying *staying)
+{
+    return staying->entry->kind == SLRI_ENTRY_BLOCK;
+}
+
+// Of a block, with its kernel.
 static slr_status compile_handler(struct slri_cu_staying *staying, struct slri_cu_code *out)
 {
     slri_text text = SLRI_TEXT_INIT;
-    slr_status status = slri_cuda_put_stay_handler(staying->module, staying->entry, &text);
+    slr_status status = is_block(staying) ? slri_cuda_put_stay_block(staying->module, staying->entry, &text)
+                                          : slri_cuda_put_stay_handler(staying->module, staying->entry, &text);
     if (status == SLR_OK)
-        status = slri_cuda_compile_cached(staying->cuda, staying->module, staying->entry, slri_cuda_stay_options, &text,
+        status = slri_cuda_compile_cached(staying->cuda, staying->module, staying->entry,
+                                          is_block(staying) ? slri_nvrtc_options : slri_cuda_stay_options, &text,
                                           &out->cubin, &out->bytes);
     slri_text_free(&text);
     return status;
@@ -190,11 +198,12 @@ static slr_status make(struct slri_cu_staying *staying)
 {
     struct slri_cuda *cuda = staying->cuda;
     struct slri_cu_code handler = {0};
-    SLRI_TRY(compile_kernel(cuda));
+    if (!is_block(staying))
+        SLRI_TRY(compile_kernel(cuda));
     SLRI_TRY(compile_handler(staying, &handler));
     slr_status status = slri_cuda_enter_quiet(cuda);
     if (status == SLR_OK) {
-        status = link_and_load(staying, &handler);
+        status = is_block(staying) ? load(staying, &handler) : link_and_load(staying, &handler);
         slri_cuda_leave_quiet(cuda);
     }
     free(handler.cubin);
@@ -213,14 +222,14 @@ static slr_status launch_in_context(struct slri_cu_staying *staying)
     const struct slri_cu *cu = cuda->cu;
     uint32_t entries = staying->base.table->entries, blocks = __atomic_load_n(&staying->blocks, __ATOMIC_RELAXED);
     void *parameter[] = {&staying->base.table};
-    uint32_t grid = entries < blocks ? entries : blocks;
+    uint32_t grid = entries < blocks ? entries : blocks, threads = slri_cuda_stay_threads(staying->entry);
     if (cuda->facts.cooperative) // all blocks at once, or none
         return slri_cuda_check(
             cuda, "LaunchCooperativeKernel", staying->entry->name,
-            cu->LaunchCooperativeKernel(staying->function, grid, 1, 1, LANES, 1, 1, 0, staying->stream, parameter));
+            cu->LaunchCooperativeKernel(staying->function, grid, 1, 1, threads, 1, 1, 0, staying->stream, parameter));
     return slri_cuda_check(
         cuda, "LaunchKernel", staying->entry->name,
-        cu->LaunchKernel(staying->function, grid, 1, 1, LANES, 1, 1, 0, staying->stream, parameter, NULL));
+        cu->LaunchKernel(staying->function, grid, 1, 1, threads, 1, 1, 0, staying->stream, parameter, NULL));
 }
 
 static slr_status launch(struct slri_resident *resident)

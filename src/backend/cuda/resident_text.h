@@ -18,4 +18,13 @@ slr_status slri_cuda_put_stay_handler(const struct slri_module *module, const st
 
 extern const char *const slri_cuda_stay_options[]; // to compile each of them with
 
+// Or all in one file, as other kernels are compiled, of a `__ring_block__` handler, whose threads are the block's: how
+// many there are says how many registers the kernel may have.
+slr_status slri_cuda_put_stay_block(const struct slri_module *module, const struct slri_entry *entry, slri_text *out);
+
+#define SLRI_CU_STAY_SHARED_BYTES (40u << 10) // of such a handler's objects: the rest of a block's is the loop's
+
+// How many threads a block has: a warp, or as many as a handler of blocks that has more.
+uint32_t slri_cuda_stay_threads(const struct slri_entry *entry);
+
 #endif

@@ -3,6 +3,7 @@
 // threads of the host, as on the cpu.
 #include "base/status.h"
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/resident_text.h"
 
 #include <stdio.h>
 
@@ -28,8 +29,9 @@ static const char *persistent_reason(const struct slri_cuda *cuda, const struct 
 {
     return facts->needs_host                        ? facts->needs_host
            : cuda->ring_mode == SLR_RING_RELAUNCHED ? "ring=relaunch was asked for"
-           : facts->entry->kind == SLRI_ENTRY_BLOCK ? "a block of threads handles each message"
-                                                    : never_reason(&cuda->facts);
+           : facts->entry->shared_bytes > SLRI_CU_STAY_SHARED_BYTES
+               ? "its shared memory leaves too little for the kernel that stays"
+               : never_reason(&cuda->facts);
 }
 
 slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)

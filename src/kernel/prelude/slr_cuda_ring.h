@@ -25,8 +25,8 @@
 #define SLRI_GOES(test) test
 #define SLRI_GOES_TURN(file, line, test) test
 #define SLRI_TURN(file, line)
-#define SLRI_OF_GRID(builtin, value) builtin
-#define SLRI_CLEAR(object)
+#define SLRI_SHAPE(builtin, value) builtin
+#define SLRI_CLEAR(object, threads)
 #define SLRI_CLEARED
 #define SLRI_IN_BLOCK__syncthreads() __syncthreads()
 #define SLRI_IN_BLOCK__syncthreads_count(a) __syncthreads_count(a)
@@ -41,7 +41,7 @@
 #define __ring_block__ static __device__
 #define ring_to(message) struct slri_out *
 #define ring_instance() (slri_here->call->instance)
-#define SLRI_OF_GRID(builtin, value) value
+#define SLRI_SHAPE(builtin, value) value
 // What the threads of a block have in common beside the call.
 struct slri_block {
     slri_u32 votes[3], first; // the first thread that has a fault
@@ -74,7 +74,7 @@ SLRI_FN void slri_fault(struct slri_here *here, slri_u32 fault, slri_u32 file, s
     here->line = line;
 }
 // How a handler of a thread begins and ends. No thread is waited for.
-#define SLRI_BEGIN(call) struct slri_here here = {call, 0, call->fuel, 0, 0, 0, 0, 0};
+#define SLRI_BEGIN(call, threads) struct slri_here here = {call, 0, call->fuel, 0, 0, 0, 0, 0};
 #define SLRI_END(here) slri_end(here)
 SLRI_FN slri_u32 slri_end(const struct slri_here *here)
 {
@@ -142,10 +142,10 @@ SLRI_FN slri_u32 slri_meet(slri_u32 has_ended) // gives how many have; orders al
     SLRI_BARRIER(ended, has_ended);
     return ended;
 }
-#define SLRI_CLEAR(object) slri_clear((void *)&(object), sizeof(object));
-SLRI_FN void slri_clear(void *object, slri_u32 bytes)
+#define SLRI_CLEAR(object, threads) slri_clear((void *)&(object), sizeof(object), threads);
+SLRI_FN void slri_clear(void *object, slri_u32 bytes, slri_u32 threads)
 {
-    for (slri_u32 i = threadIdx.x; i < bytes; i += blockDim.x)
+    for (slri_u32 i = threadIdx.x; i < bytes; i += threads)
         ((unsigned char *)object)[i] = 0;
 }
 #define SLRI_CLEARED slri_meet(0);
@@ -168,12 +168,14 @@ SLRI_FN struct slri_votes slri_vote(struct slri_here *here, bool mine)
     votes.all = (slri_u32)votes.count == blockDim.x - ended;
     return votes;
 }
-// Each thread has an equal part of the fuel. What is set here is seen behind SLRI_CLEARED.
-#define SLRI_BEGIN_BLOCK(call) \
+// Each of the handler's `threads` has an equal part of the fuel; if the block has more, those have ended. What is set here
+// is seen behind SLRI_CLEARED. The call of the handler follows.
+#define SLRI_BEGIN_BLOCK(call, threads) \
     __shared__ struct slri_block block; \
     SLRI_PUT_WORD(block.votes[0], 0); \
     SLRI_PUT_WORD(block.first, 0xffffffffu); \
-    struct slri_here here = {call, &block, call->fuel / blockDim.x, call->fuel / blockDim.x, 0, 0, 0, 0};
+    struct slri_here here = {call, &block, call->fuel / (threads), call->fuel / (threads), 0, 0, 0, 0}; \
+    if (threadIdx.x < (threads))
 #define SLRI_END_BLOCK(here) slri_end_block(here)
 // Gives all threads the fault of the first one that has one. They must meet before the handler is called again.
 SLRI_FN slri_u32 slri_end_block(const struct slri_here *here)

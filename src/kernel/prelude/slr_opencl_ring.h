@@ -82,7 +82,7 @@ SLRI_FN void slri_turn(struct slri_here *here, uint file, uint line)
 {
     here->call->turns = slri_checked(here, here->call->turns > 1, 4, file, line) ? here->call->turns - 1 : 0;
 }
-#define SLRI_OF_GRID(builtin, value) value
+#define SLRI_SHAPE(builtin, value) value
 #define SLRI_REPLY(p, bytes, file, line, S) \
     do { \
         __global uchar *slri_to = slri_reply(slri_here, file, line); \

@@ -2,7 +2,8 @@
 // Text for NVRTC: the kernel that stays. It stands behind a handler's emitted text, the table's layout
 // (device/resident_layout.h), what a block's lanes share (cu_team.h) and the mailbox (abi/mailbox.h), and is their
 // loop. Each block is one warp, and serves every gridDim.x-th shard of the table, so all blocks must run at once.
-// SLR_HANDLER is the handler. C as well as C++.
+// SLR_HANDLER is the handler, SLR_THREADS how many threads a block has. With SLR_IS_BLOCK all of them handle each
+// message: those of other warps wait at a barrier until they are called. C as well as C++.
 //
 // Memory orders: as the mailbox says at each word, for the whole system, because the host is the other side. Lanes meet
 // at SLR_MEET, which orders what they did among them; the first one's fence then orders it for the host. A launch
@@ -13,6 +14,7 @@
 #endif
 #define SLR_SLEEP_NS 200u
 #define SLR_LOOKS 8u // of a team that is idle one in so many is at the control words, too: all looks share the bus
+#define SLR_ENDS 0xffffffffu // no fault: the kernel ends
 
 SLR_FN mb_word *slr_words(SLRI_ADDRESS at)
 {
@@ -314,13 +316,11 @@ SLR_FN void slr_fill_call(struct slri_call *call, const mb_word *message, mb_wor
     call->fault_line = 0;
 }
 
-// A handler of blocks would be called here, by all lanes of all warps, a message at a time.
-SLR_FN void slr_call(mb_word k)
+SLR_FN void slr_ends_with(mb_word k, mb_word fault)
 {
-    struct slri_call *call = &slr_team.call[k];
-    slr_team.fault[k] = SLR_CALL(call);
-    if (slr_team.fault[k] != 0u)
-        slr_reset(call->state);
+    slr_team.fault[k] = fault;
+    if (fault != 0u)
+        slr_reset(slr_team.call[k].state);
 }
 
 SLR_FN void slr_note_handled(mb_word *S, mb_word *P, mb_word k, const struct slri_call *call)
@@ -331,20 +331,52 @@ SLR_FN void slr_note_handled(mb_word *S, mb_word *P, mb_word k, const struct slr
     mb_handled(S, P, k, faulted == 0u ? call->replies : call->max_replies ? 1u : 0u, faulted == 0u ? 0u : MB_FLAG_FAULT);
 }
 
-// The first lane alone, a message after the other, straight between the mailbox's slots: what does not fit, or what the
-// host is to judge. Gives how many it has handled: to the first fault that is judged.
-SLR_FN mb_word slr_handle_alone(mb_word *S, mb_word *P, mb_word batch)
+// A call straight between the mailbox's slots.
+SLR_FN void slr_fill_direct(mb_word *S, const mb_word *P, mb_word k)
+{
+    mb_word port = P[MBP_BATCH(k)], at = P[MBP_BATCH(k) + 1u];
+    struct slri_call *call = &slr_team.call[k];
+    slr_fill_call(call, &S[at + MB_PAYLOAD], S[at + MB_INSTANCE]);
+    if (call->max_replies != 0u) {
+        call->reply_base = (unsigned char *)&S[mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), 0) + MB_PAYLOAD];
+        call->reply_at = P[MBP_PORT(port) + MBQ_REPLIES];
+    }
+}
+
+// By all threads of a block: the call that the first lane has filled. Gives its fault, the same for all of them.
+SLR_FN __attribute__((noinline)) mb_word slr_call_together(void)
+{
+    SLR_BLOCK_MEET(); // the call is there, and nobody is in the last one any more
+    mb_word called = slr_team.called;
+    return called == 0u ? SLR_ENDS : SLR_CALL(&slr_team.call[called - 1u]);
+}
+
+// The other warps of a block.
+SLR_FN void slr_help(void)
+{
+    while (slr_call_together() != SLR_ENDS) { }
+}
+
+// The first lane alone, a message after the other: what does not fit, or what the host is to judge. Or all threads of
+// the block, of which the first warp is here and the others are in slr_help. Gives how many have been handled: to the
+// first fault that is judged.
+SLR_FN mb_word slr_handle_each(mb_word *S, mb_word *P, mb_word batch)
 {
     for (mb_word k = 0u; k < batch; ++k) {
-        mb_word port = P[MBP_BATCH(k)], at = P[MBP_BATCH(k) + 1u];
-        struct slri_call *call = &slr_team.call[k];
-        slr_fill_call(call, &S[at + MB_PAYLOAD], S[at + MB_INSTANCE]);
-        if (call->max_replies != 0u) {
-            call->reply_base = (unsigned char *)&S[mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), 0) + MB_PAYLOAD];
-            call->reply_at = P[MBP_PORT(port) + MBQ_REPLIES];
+        mb_word fault = 0u;
+        SLR_FIRST {
+            slr_fill_direct(S, P, k);
+            slr_team.called = k + 1u;
         }
-        slr_call(k);
-        slr_note_handled(S, P, k, call);
+        if (SLR_IS_BLOCK)
+            fault = slr_call_together();
+        else
+            SLR_FIRST fault = SLR_CALL(&slr_team.call[k]);
+        SLR_FIRST {
+            slr_ends_with(k, fault);
+            slr_note_handled(S, P, k, &slr_team.call[k]);
+        }
+        SLR_MEET();
         if (slr_team.fault[k] != 0u && slr_team.set.judges != 0u)
             return k + 1u;
     }
@@ -427,7 +459,7 @@ SLR_FN void slr_handle_together(mb_word *S, mb_word *P, mb_word batch)
     for (mb_word round = 0u; round < slr_team.rounds; ++round) {
         SLR_EACH(l)
             if (l < batch && slr_team.round[l] == round)
-                slr_call(l);
+                slr_ends_with(l, SLR_CALL(&slr_team.call[l]));
         SLR_MEET();
     }
     SLR_FIRST
@@ -443,15 +475,17 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
     SLR_FIRST {
         mb_word room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
         slr_team.near = 0u;
-        slr_team.together = slr_team.set.judges == 0u && room <= SLR_ROOM / batch ? 1u : 0u;
+        slr_team.together = !SLR_IS_BLOCK && slr_team.set.judges == 0u && room <= SLR_ROOM / batch ? 1u : 0u;
     }
     SLR_MEET();
     slr_fetch_states();
+    mb_word done = batch;
     if (slr_team.together != 0u)
         slr_handle_together(S, P, batch);
+    else
+        done = slr_handle_each(S, P, batch);
     SLR_FIRST {
         slr_team.near = 0u;
-        mb_word done = slr_team.together != 0u ? batch : slr_handle_alone(S, P, batch);
         P[MBP_BATCH_COUNT] = done;
         SLR_ORDER();
         mb_finish(S, P);
@@ -599,6 +633,10 @@ SLR_FN void slr_end(struct slri_resident_table *table, mb_word launch)
 
 SLR_KERNEL slr_stay(struct slri_resident_table *table)
 {
+    if (SLR_IS_BLOCK && SLR_HELPS) {
+        slr_help();
+        return;
+    }
     mb_word launch = table->launch, most_idle = table->most_idle, entries = table->entries, idle = 0u;
     SLR_FIRST slr_team.serving = 0;
     for (mb_word i = blockIdx.x; i < entries; i += gridDim.x)
@@ -620,6 +658,9 @@ SLR_KERNEL slr_stay(struct slri_resident_table *table)
         }
         SLR_MEET();
     } while (slr_team.act != 0u);
+    SLR_FIRST slr_team.called = 0u;
+    if (SLR_IS_BLOCK)
+        slr_call_together();
     for (mb_word i = blockIdx.x; i < entries; i += gridDim.x)
         slr_depart(table, i);
     SLR_MEET();

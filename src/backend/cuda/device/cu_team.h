@@ -10,10 +10,12 @@
 // clang-format off
 #define SLR_LANES 32u
 #define SLR_ALIGNED __attribute__((aligned(16)))
+#ifndef SLR_ROOM
 #define SLR_ROOM 2048u // words of slots, and of replies, that are handled together
+#endif
 
 #ifndef SLR_KERNEL
-#define SLR_KERNEL extern "C" __global__ void __launch_bounds__(32)
+#define SLR_KERNEL extern "C" __global__ void __launch_bounds__(SLR_THREADS)
 #define SLR_FN __device__
 #define SLR_TEAM static __shared__
 __device__ struct slr_blocks { unsigned idle, ended, ending; } slr_blocks; // zero between launches
@@ -22,6 +24,12 @@ __device__ struct slr_blocks { unsigned idle, ended, ending; } slr_blocks; // ze
 #define SLR_EACH(l) for (mb_word l = threadIdx.x, slr_once = 1u; slr_once != 0u; slr_once = 0u)
 #define SLR_FIRST if (threadIdx.x == 0u)
 #define SLR_MEET() __syncwarp()
+#define SLR_HELPS (threadIdx.x >= SLR_LANES) // a thread of another warp than the first
+#if SLR_IS_BLOCK
+#define SLR_BLOCK_MEET() slri_meet(0)
+#else
+#define SLR_BLOCK_MEET() (void)0
+#endif
 // A look: relaxed, by all lanes, and one fence behind it.
 #define SLR_PEEK(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_SEEN() __nv_atomic_thread_fence(__NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
@@ -53,6 +61,7 @@ SLR_TEAM struct slr_team {
     unsigned full[SLR_LANES];
     unsigned busy; // something was taken in the last pass: there may be more than one message
     unsigned act, worked, looked, waited, rounds, together, all;
+    unsigned called; // of a block's handler: which message of the batch, from 1; 0: the kernel ends
     // A batch.
     unsigned batch, instance[SLR_LANES], round[SLR_LANES], fault[SLR_LANES], to[SLR_LANES], placed[SLR_LANES];
     unsigned near, now; // 1: its slots are in `message`; which of them is being put down as handled
