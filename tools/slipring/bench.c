@@ -52,7 +52,7 @@ static const struct benchmark {
     bool (*parts[7])(bench *bench); // until NULL
 } benchmarks[] = {
     {"latency", {bench_latency, bench_wake}},
-    {"throughput", {bench_one_way, bench_reqrep, bench_keyed, bench_relaunch}},
+    {"throughput", {bench_one_way, bench_reqrep, bench_relaunch, bench_keyed}},
     {"pipeline", {bench_pipeline}},
     {"ward", {bench_ward}},
     {"idle", {bench_idle}},
@@ -88,6 +88,11 @@ void *bench_lines(size_t bytes)
         exit(EXIT_FAILED);
     }
     return memset(memory, 0, bytes);
+}
+
+uint32_t bench_size(const bench *bench, uint32_t many)
+{
+    return bench->small ? many / 16 : many;
 }
 
 // ---- the rows ------------------------------------------------------------------------------------------------------

@@ -51,6 +51,9 @@ bool bench_measure(bench *bench, const bench_case *what);
 /// Adds a row that was measured otherwise; its ratio is value over floor, 0 where that is 0.
 void bench_add(bench *bench, const bench_row *row, const char *method);
 
+/// How many of something a slice has: as many, or with --small a sixteenth.
+uint32_t bench_size(const bench *bench, uint32_t many);
+
 /// Memory for what two cores share: zeroed, on a multiple of 128 bytes, to free(). Or the program ends.
 void *bench_lines(size_t bytes);
 

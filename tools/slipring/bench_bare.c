@@ -154,9 +154,19 @@ bool bare_wait(bare *bare)
     return park(bare, false) && fine;
 }
 
-bool bare_launch(bare *bare, uint32_t number)
+bool bare_has(const bare *bare, enum bare_way way)
 {
-    return begin(bare, BARE_ONCE, &number, 1, 1) && finish(bare);
+    return way == BARE_BY_LAUNCH || bare->api->handle != NULL;
+}
+
+bool bare_handle(bare *bare, enum bare_way way, uint32_t number)
+{
+    if (way == BARE_BY_LAUNCH)
+        return begin(bare, BARE_ONCE, &number, 1, 1) && finish(bare);
+    if (bare->api->handle(bare->kernel[BARE_ONCE], way, number))
+        return true;
+    say("the floor on %s: it fails", bare->api->called);
+    return false;
 }
 
 bool bare_add(bare *bare, uint32_t count)

@@ -22,6 +22,15 @@ enum bare_kernel {
     BARE_KERNELS
 };
 
+/// How one message is handled by BARE_ONCE, without a kernel that stays. Each is waited for.
+enum bare_way {
+    BARE_BY_LAUNCH,        ///< a launch; the message lies in the host's memory, which the device reaches
+    BARE_BY_GRAPH,         ///< the same launch, recorded once
+    BARE_BY_COPIES,        ///< a copy there, a launch, a copy back, in calls that wait, of memory that is not pinned
+    BARE_BY_QUEUED_COPIES, ///< the same in one stream, of memory that is pinned, then one wait
+    BARE_WAYS
+};
+
 /// For the benchmark's device. NULL: failed, and that has been said.
 bare *bare_open(const bench *bench);
 void bare_close(bare *bare); ///< with the memory that it gave; NULL is fine
@@ -49,8 +58,11 @@ bool bare_wait(bare *bare);
 bool bare_begin_launches(bare *bare);
 bool bare_end_launches(bare *bare);
 
-/// One launch, waited for: for the message `number`, which lies in its slot; for `count` messages.
-bool bare_launch(bare *bare, uint32_t number);
+/// Handles the message `number`, which lies in its slot. Where the API has not all ways, bare_has says so.
+bool bare_has(const bare *bare, enum bare_way way);
+bool bare_handle(bare *bare, enum bare_way way, uint32_t number);
+
+/// One launch for `count` messages, waited for.
 bool bare_add(bare *bare, uint32_t count);
 
 // ---- what an API gives ----------------------------------------------------------------------------------------------
@@ -69,7 +81,8 @@ struct bare_api {
                      const char **why);
     bool (*launch)(void *kernel, const uint32_t *values, unsigned count, uint32_t messages);
     bool (*finish)(void *kernel);
-    void (*release)(void *kernel); ///< NULL is fine
+    bool (*handle)(void *kernel, enum bare_way way, uint32_t number); ///< NULL: by launches alone
+    void (*release)(void *kernel);                                    ///< NULL is fine
 };
 extern const struct bare_api bare_opencl, bare_cuda;
 

@@ -27,6 +27,11 @@ typedef struct prepared {
     cuda_kernel kernel;
     struct shape shape;
     cuda_pointer in, out;
+    struct once { // of BARE_ONCE: what its ways need
+        latency_slot *ins, *outs, pageable;
+        cuda_pointer own_in, own_out;
+        cuda_graph graph;
+    } once;
 } prepared;
 
 static void *open(const char *device, const char **why)
@@ -52,9 +57,38 @@ static void give(void *api, void *memory)
 static void release(void *kernel)
 {
     prepared *p = kernel;
-    if (p != NULL)
-        cuda_unload(p->cu, p->module);
+    if (p == NULL)
+        return;
+    cuda_drop_graph(p->cu, p->once.graph);
+    if (p->once.own_in != 0)
+        cuda_give_own(p->cu, p->once.own_in);
+    if (p->once.own_out != 0)
+        cuda_give_own(p->cu, p->once.own_out);
+    cuda_unload(p->cu, p->module);
     free(p);
+}
+
+static bool launch_one(const prepared *p, cuda_kernel kernel, cuda_pointer in, cuda_pointer out, uint32_t number)
+{
+    static const uint32_t one[] = {1, 1};
+    void *arguments[] = {&in, &out, &number};
+    return cuda_launch(p->cu, kernel, one, one, arguments);
+}
+
+// A graph's arguments stay, so its kernel finds the number in front of the first slot's message.
+static bool prepare_ways(prepared *p, void *const memory[2])
+{
+    struct once *o = &p->once;
+    cuda_kernel next = cuda_find(p->cu, p->module, "next");
+    o->ins = memory[0];
+    o->outs = memory[1];
+    o->own_in = cuda_take_own(p->cu, LATENCY_SLOTS * sizeof *o->ins);
+    o->own_out = cuda_take_own(p->cu, LATENCY_SLOTS * sizeof *o->outs);
+    if (next == NULL || o->own_in == 0 || o->own_out == 0 || !cuda_record(p->cu))
+        return false;
+    bool recorded = launch_one(p, next, p->in, p->out, 0);
+    o->graph = cuda_recorded(p->cu);
+    return recorded && o->graph != NULL;
 }
 
 static void *prepare(void *api, enum bare_kernel kernel, void *const memory[2], const size_t bytes[2], const char **why)
@@ -65,15 +99,40 @@ static void *prepare(void *api, enum bare_kernel kernel, void *const memory[2], 
     p->module = p->shape.stays ? cuda_compile(api, cuda_embedded_bare_stays_cu, "bare_stays.cu", why)
                                : cuda_compile(api, cuda_embedded_bare_launched_cu, "bare_launched.cu", why);
     if (p->module != NULL) {
-        *why = "the driver does not find the kernel, or the memory";
+        *why = "the driver does not find the kernel, or the memory, or records no graph";
         p->kernel = cuda_find(api, p->module, p->shape.name);
         p->in = cuda_seen(api, memory[0]);
         p->out = cuda_seen(api, memory[1]);
-        if (p->kernel != NULL && p->in != 0 && p->out != 0)
+        if (p->kernel != NULL && p->in != 0 && p->out != 0 && (kernel != BARE_ONCE || prepare_ways(p, memory)))
             return p;
     }
     release(p);
     return NULL;
+}
+
+static bool handle_by_copies(prepared *p, uint32_t number, bool waits)
+{
+    const uint32_t place = number % LATENCY_SLOTS;
+    const size_t at = place * sizeof(latency_slot), bytes = sizeof(latency_slot);
+    struct once *o = &p->once;
+    latency_slot *in = waits ? &o->pageable : &o->ins[place], *out = waits ? &o->pageable : &o->outs[place];
+    if (waits)
+        o->pageable = o->ins[place];
+    bool fine = cuda_copy_in(p->cu, o->own_in + at, in, bytes, waits) &&
+                launch_one(p, p->kernel, o->own_in, o->own_out, number) &&
+                cuda_copy_out(p->cu, out, o->own_out + at, bytes, waits) && cuda_finish(p->cu);
+    if (waits)
+        o->outs[place] = o->pageable;
+    return fine;
+}
+
+static bool handle(void *kernel, enum bare_way way, uint32_t number)
+{
+    prepared *p = kernel;
+    if (way != BARE_BY_GRAPH)
+        return handle_by_copies(p, number, way == BARE_BY_COPIES);
+    p->once.ins[0].unused[0] = number;
+    return cuda_launch_graph(p->cu, p->once.graph) && cuda_finish(p->cu);
 }
 
 static bool launch(void *kernel, const uint32_t *values, unsigned count, uint32_t messages)
@@ -92,4 +151,4 @@ static bool finish(void *kernel)
     return cuda_finish(((prepared *)kernel)->cu);
 }
 
-const struct bare_api bare_cuda = {"CUDA C++", true, open, close, take, give, prepare, launch, finish, release};
+const struct bare_api bare_cuda = {"CUDA C++", true, open, close, take, give, prepare, launch, finish, handle, release};

@@ -99,4 +99,4 @@ static void release(void *kernel)
     opencl_release(kernel);
 }
 
-const struct bare_api bare_opencl = {"OpenCL", false, open, close, take, give, prepare, launch, finish, release};
+const struct bare_api bare_opencl = {"OpenCL", false, open, close, take, give, prepare, launch, finish, NULL, release};

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#define OCCUPANCY "256 threads, which are 8 warps, hide more than 64, which are 2"
+
 // Rows of another benchmark, those that `filter` lets through.
 static const struct borrowed {
     const char *claim;
@@ -18,6 +20,7 @@ static const struct borrowed {
     {"registers 1 cycle, shared 20, L1 30, L2 200, global 400, host 10,000 cycles", bench_memory, "latency_"},
     {"registers 1 cycle, shared 20, L1 30, L2 200, global 400, host 10,000 cycles", bench_memory_cuda, "latency_"},
     {"20, 10, 2, 1 and 0.9 TB/s down the hierarchy, 25 GB/s to the host", bench_memory_cuda, "bandwidth_"},
+    {OCCUPANCY, bench_memory_cuda, "occupancy"},
     {"20, 10, 2, 1 and 0.9 TB/s down the hierarchy, 25 GB/s to the host", bench_memory, "bandwidth_"},
     {"a pool beats allocation: a hit", bench_pool, "pool_hit"},
     {"a pool beats allocation: a miss, beside the device's own allocation", bench_pool, "pool_miss"},
@@ -39,9 +42,9 @@ static bool borrow(bench *bench, const struct borrowed *from)
 static void add_absent(bench *bench)
 {
     static const char name[] = "occupancy";
-    if (!bench_wants(bench, name))
+    if (!bench_wants(bench, name) || strcmp(bench->info.backend, "cuda") == 0) // bench_memory_cuda.c has it
         return;
-    bench->claim = "256 threads, which are 8 warps, hide more than 64, which are 2";
+    bench->claim = OCCUPANCY;
     bench_add(bench, &(bench_row){.name = name, .stat = "-", .unit = "-"},
               "Not on this device: it has no warps that hide one another's waits. It needs a GPU.");
 }

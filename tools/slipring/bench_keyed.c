@@ -135,10 +135,11 @@ static bool send_arrivals(const keyed *keyed, side *side, uint32_t messages)
 
 static bool slice(const keyed *keyed, side *side, double *figures)
 {
+    uint32_t messages = bench_size(keyed->bench, MESSAGES);
     bool fine = send_arrivals(keyed, side, WARM_UP);
     uint64_t start = clock_ns();
-    fine = fine && send_arrivals(keyed, side, MESSAGES);
-    figures[0] = bench_per_second(MESSAGES, start);
+    fine = fine && send_arrivals(keyed, side, messages);
+    figures[0] = bench_per_second(messages, start);
     return fine;
 }
 

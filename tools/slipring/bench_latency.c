@@ -25,6 +25,7 @@ typedef struct latency {
     bench *bench;
     bench_ring ring;
     handoff *handoff;
+    enum bare_way way;             // of a message without a kernel that stays
     bare *bare;                    // on a device that is no cpu the echo is a kernel there
     latency_slot *in, *out;        // LATENCY_SLOTS each
     uint32_t number;               // of the next message
@@ -45,8 +46,9 @@ static void summarise(latency *latency, unsigned rounds, double *figures)
         figures[i] = measure_quantile(latency->times, rounds, parts[i]) - latency->bench->clock_ns;
 }
 
-static bool time_rounds(latency *latency, round_trip *round, unsigned rounds, double *figures)
+static bool time_rounds(latency *latency, round_trip *round, unsigned many, double *figures)
 {
+    unsigned rounds = bench_size(latency->bench, many);
     for (unsigned i = 0; i < WARM_UP; i++) {
         if (!round(latency, latency->number++))
             return false;
@@ -121,7 +123,7 @@ static bool echo_slice(void *context, double *figures)
 {
     latency *latency = context;
     latency->echo_begin = latency->number;
-    latency->echo_end = latency->number + WARM_UP + ROUNDS;
+    latency->echo_end = latency->number + WARM_UP + bench_size(latency->bench, ROUNDS);
     partner_run(latency->bench->partner, echo, latency);
     bool fine = time_rounds(latency, echo_round, ROUNDS, figures);
     partner_join(latency->bench->partner);
@@ -136,7 +138,7 @@ static bool stays_slice(latency *latency, enum bare_kernel kernel, double *figur
     memset(figures, 0, MEASURE_FIGURES * sizeof *figures);
     if (!bare_is_ready(latency->bare, kernel))
         return true; // the method says why
-    bool fine = bare_start(latency->bare, kernel, begin, begin + WARM_UP + ROUNDS) &&
+    bool fine = bare_start(latency->bare, kernel, begin, begin + WARM_UP + bench_size(latency->bench, ROUNDS)) &&
                 time_rounds(latency, echo_round, ROUNDS, figures);
     fine = bare_wait(latency->bare) && fine;
     return fine && (latency->wrong == 0 || wrong_answer());
@@ -156,7 +158,8 @@ static bool launch_round(latency *latency, uint32_t number)
 {
     latency_slot *in = &latency->in[number % LATENCY_SLOTS], *out = &latency->out[number % LATENCY_SLOTS];
     bench_fill(&in->message, number);
-    return bare_launch(latency->bare, number) && (bench_is_answer(&out->message, number) || wrong_answer());
+    return bare_handle(latency->bare, latency->way, number) &&
+           (bench_is_answer(&out->message, number) || wrong_answer());
 }
 
 static bool launch_slice(void *context, double *figures)
@@ -282,18 +285,35 @@ static bool measure_resident(bench *bench, latency *latency, const char *name, e
     return bench_measure(bench, &what);
 }
 
-// The same by a launch each, beside the ring kernel.
-static bool measure_launched(bench *bench, latency *latency)
+// The same without a kernel that stays, beside the ring kernel.
+static bool measure_ways(bench *bench, latency *latency)
 {
-    char method[BENCH_METHOD_BYTES / 2];
-    bench_case what = {
-        "rtt_64B_launch", "ns", QUANTILES, method, {.value = launch_slice, .floor = ring_slice, .figures = 3}};
-    snprintf(method, sizeof method,
-             "the same work by hand in %s: a kernel launched and waited for, each message. floor: slr_send, then "
-             "slr_receive. ",
-             bare_called(latency->bare));
-    what.pair.value_context = what.pair.floor_context = latency;
-    return bench_measure(bench, &what);
+    static const struct way {
+        const char *name, *method;
+    } ways[BARE_WAYS] = {
+        [BARE_BY_LAUNCH] = {"rtt_64B_launch", "a kernel launched and waited for"},
+        [BARE_BY_GRAPH] = {"rtt_64B_graph", "the launch recorded as a graph, which is launched and waited for"},
+        [BARE_BY_COPIES] = {"rtt_64B_copy", "a copy there, a launch, a copy back, in calls that wait, of memory that "
+                                            "is not pinned"},
+        [BARE_BY_QUEUED_COPIES] = {"rtt_64B_copy_queued", "a copy there, a launch, a copy back in one stream, of "
+                                                          "pinned memory, then one wait"},
+    };
+    for (unsigned i = 0; i < BARE_WAYS; i++) {
+        char method[BENCH_METHOD_BYTES / 2];
+        bench_case what = {
+            ways[i].name, "ns", QUANTILES, method, {.value = launch_slice, .floor = ring_slice, .figures = 3}};
+        latency->way = i;
+        if (!bare_has(latency->bare, i))
+            continue;
+        snprintf(method, sizeof method,
+                 "the same work by hand in %s: %s, each message. floor: slr_send, then "
+                 "slr_receive. ",
+                 bare_called(latency->bare), ways[i].method);
+        what.pair.value_context = what.pair.floor_context = latency;
+        if (!bench_measure(bench, &what))
+            return false;
+    }
+    return true;
 }
 
 static bool measure_on_device(bench *bench, latency *latency)
@@ -304,7 +324,7 @@ static bool measure_on_device(bench *bench, latency *latency)
            (!relayed || measure_resident(bench, latency, two, BARE_RELAYED,
                                          "a kernel that stays, of which one block watches the flags and another one "
                                          "answers")) &&
-           measure_launched(bench, latency);
+           measure_ways(bench, latency);
 }
 
 static bool open_bare(bench *bench, latency *latency)

@@ -44,10 +44,16 @@ static const char source[] =
     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "    if (i < n)\n"
     "        a[i] = b[i] + 2.0f * c[i];\n"
+    "}\n"
+    "__global__ void triad_rounds(float *__restrict__ a, const float *__restrict__ b, const float *__restrict__ c,\n"
+    "                             int n)\n"
+    "{\n"
+    "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n"
+    "        a[i] = b[i] + 2.0f * c[i];\n"
     "}\n";
 
-enum kernel { CHASE, CHASE_SHARED, TRIAD, KERNELS };
-static const char *const names[KERNELS] = {"chase", "chase_shared", "triad"};
+enum kernel { CHASE, CHASE_SHARED, TRIAD, TRIAD_ROUNDS, KERNELS };
+static const char *const names[KERNELS] = {"chase", "chase_shared", "triad", "triad_rounds"};
 
 typedef struct memory_bench {
     bench *bench;
@@ -148,6 +154,29 @@ static bool hand_triad_slice(void *context, double *figures)
     return fine || failed_by_hand();
 }
 
+// One block a multiprocessor, so that what it has to hide waits with is the block's own warps.
+static bool warps_slice(const memory_bench *m, uint32_t threads, double *figures)
+{
+    uint64_t start = clock_ns();
+    slr_status status =
+        SLR_LAUNCH(m->stream, m->kernel[TRIAD_ROUNDS], SLR_GRID(m->bench->info.compute_units, threads, 0), m->buffer[0],
+                   m->buffer[1], m->buffer[2], m->n);
+    if (status == SLR_OK)
+        status = slr_stream_finish(m->stream, BENCH_TIMEOUT_NS);
+    figures[0] = 12.0 * m->n / (double)(clock_ns() - start);
+    return status == SLR_OK || bench_failed(status, "occupancy");
+}
+
+static bool eight_warps_slice(void *context, double *figures)
+{
+    return warps_slice(context, 256, figures);
+}
+
+static bool two_warps_slice(void *context, double *figures)
+{
+    return warps_slice(context, 64, figures);
+}
+
 // ---- memory --------------------------------------------------------------------------------------------------------
 
 static bool make(memory_bench *m, unsigned arrays, size_t bytes, const void *from)
@@ -242,6 +271,24 @@ static bool measure_bandwidth(memory_bench *m, const char *name, size_t bytes)
     return fine;
 }
 
+static bool measure_occupancy(memory_bench *m, size_t bytes)
+{
+    static const char name[] = "occupancy";
+    if (!bench_wants(m->bench, name))
+        return true;
+    float *zeros = memory_take(bytes / 3, 1);
+    double unused;
+    m->n = (int)(bytes / 3 / sizeof *zeros);
+    bool fine = make(m, 3, bytes / 3, zeros) && eight_warps_slice(m, &unused) && // compiles
+                measure(m, name, "GB/s",
+                        "STREAM triad over the device's memory, one block a multiprocessor, of 256 threads: 8 warps. "
+                        "Floor: of 64 threads: 2 warps.",
+                        eight_warps_slice, two_warps_slice);
+    unmake(m);
+    free(zeros);
+    return fine;
+}
+
 // ---- all -----------------------------------------------------------------------------------------------------------
 
 // The same text, in which kernels are found by name.
@@ -308,7 +355,8 @@ bool bench_memory_cuda(bench *bench)
     size_t most = bench->small ? (size_t)16 << 10 : (size_t)1 << 30, l2 = bench->small ? most : (size_t)8 << 20;
     bool fine = open(&m) && measure_latency(&m, "latency_shared", 0) && measure_latency(&m, "latency_L1", 16 << 10) &&
                 measure_latency(&m, "latency_L2", l2) && measure_latency(&m, "latency_global", most) &&
-                measure_bandwidth(&m, "bandwidth_L2", l2) && measure_bandwidth(&m, "bandwidth_global", most);
+                measure_bandwidth(&m, "bandwidth_L2", l2) && measure_bandwidth(&m, "bandwidth_global", most) &&
+                measure_occupancy(&m, most);
     close(&m);
     return fine;
 }

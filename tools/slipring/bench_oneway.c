@@ -21,6 +21,7 @@ enum {
 
 typedef struct one_way {
     bench *bench;
+    uint32_t messages; // of a slice
     bench_ring ring;
     slr_buffer *total;
     uint32_t number;   // of the next message to the ring kernel
@@ -28,7 +29,8 @@ typedef struct one_way {
     batch_queue *queue;
     uint32_t at; // the queue's position between slices
     uint32_t queue_expected, *queue_sum;
-    bare *bare; // on a device that is no cpu the reader is a kernel there
+    bool singly; // sent one by one
+    bare *bare;  // on a device that is no cpu the reader is a kernel there
 } one_way;
 
 // ---- the ring kernel -----------------------------------------------------------------------------------------------
@@ -49,10 +51,23 @@ static bool await_handled(one_way *one_way)
     return false;
 }
 
+static bool send_singly(const one_way *one_way)
+{
+    const bench_ring *ring = &one_way->ring;
+    for (uint32_t i = 0; i < BENCH_BATCH; i++) {
+        bench_message message;
+        bench_fill(&message, one_way->number + i);
+        slr_status status = slr_send(ring->port, ring->to, &message, sizeof message, BENCH_TIMEOUT_NS);
+        if (status != SLR_OK)
+            return bench_failed(status, "slr_send");
+    }
+    return true;
+}
+
 static bool send_all(one_way *one_way, uint32_t messages)
 {
     for (uint32_t end = one_way->number + messages; one_way->number != end; one_way->number += BENCH_BATCH) {
-        if (!bench_send_batch(&one_way->ring, one_way->number))
+        if (!(one_way->singly ? send_singly(one_way) : bench_send_batch(&one_way->ring, one_way->number)))
             return false;
         for (uint32_t i = 0; i < BENCH_BATCH; i++)
             one_way->expected += bench_sum_of(one_way->number + i);
@@ -65,8 +80,8 @@ static bool ring_slice(void *context, double *figures)
     one_way *one_way = context;
     bool fine = send_all(one_way, WARM_UP);
     uint64_t start = clock_ns();
-    fine = fine && send_all(one_way, MESSAGES);
-    figures[0] = bench_per_second(MESSAGES, start);
+    fine = fine && send_all(one_way, one_way->messages);
+    figures[0] = bench_per_second(one_way->messages, start);
     return fine;
 }
 
@@ -86,7 +101,7 @@ static void read_all(void *context)
 {
     one_way *one_way = context;
     batch_queue *queue = one_way->queue;
-    uint32_t at = one_way->at, end = at + WARM_UP + MESSAGES, sum = *one_way->queue_sum;
+    uint32_t at = one_way->at, end = at + WARM_UP + one_way->messages, sum = *one_way->queue_sum;
     while (at != end) {
         uint32_t written = batch_look(&queue->written);
         for (; at != written; at++) {
@@ -124,19 +139,19 @@ static bool bare_slice(void *context, double *figures)
     }
     if (on_host)
         partner_run(one_way->bench->partner, read_all, one_way);
-    else if (!bare_start(one_way->bare, BARE_READER, at, at + WARM_UP + MESSAGES))
+    else if (!bare_start(one_way->bare, BARE_READER, at, at + WARM_UP + one_way->messages))
         return false;
     write_all(one_way, at, WARM_UP);
     while (batch_look(&one_way->queue->read) != at + WARM_UP)
         ;
     uint64_t start = clock_ns();
-    write_all(one_way, at + WARM_UP, MESSAGES);
+    write_all(one_way, at + WARM_UP, one_way->messages);
     if (on_host)
         partner_join(one_way->bench->partner);
-    while (batch_look(&one_way->queue->read) != at + WARM_UP + MESSAGES)
+    while (batch_look(&one_way->queue->read) != at + WARM_UP + one_way->messages)
         ;
-    figures[0] = bench_per_second(MESSAGES, start);
-    one_way->at = at + WARM_UP + MESSAGES;
+    figures[0] = bench_per_second(one_way->messages, start);
+    one_way->at = at + WARM_UP + one_way->messages;
     if (!on_host && !bare_wait(one_way->bare))
         return false;
     return *one_way->queue_sum == one_way->queue_expected || bench_failed(SLR_OK, "bare queue");
@@ -176,11 +191,14 @@ static void describe(const bare *bare, char *method, size_t room)
         snprintf(method, room, "%snone, by hand in %s: %.160s.", value, bare_called(bare), bare_why(bare));
 }
 
-static bool measure(one_way *one_way)
+static bool measure(one_way *one_way, bool singly)
 {
-    char method[BENCH_METHOD_BYTES / 2] = "slr_send_many, 32 messages a call; ";
+    char method[BENCH_METHOD_BYTES / 2] = "";
+    snprintf(method, sizeof method, "%s; ",
+             singly ? "slr_send, a message a call" : "slr_send_many, 32 messages a call");
+    one_way->singly = singly;
     describe(one_way->bare, method + strlen(method), sizeof method - strlen(method));
-    return bench_measure(one_way->bench, &(bench_case){.name = "oneway_64B_x32",
+    return bench_measure(one_way->bench, &(bench_case){.name = singly ? "oneway_64B" : "oneway_64B_x32",
                                                        .unit = "msg/s",
                                                        .stats = {"median"},
                                                        .method = method,
@@ -195,7 +213,9 @@ bool bench_one_way(bench *bench)
 {
     one_way *one_way = memory_take(1, sizeof *one_way);
     one_way->bench = bench;
-    bool fine = open_bare(one_way) && open_ring(one_way) && measure(one_way) && check_total(one_way);
+    one_way->messages = bench_size(bench, MESSAGES);
+    bool fine = open_bare(one_way) && open_ring(one_way) && measure(one_way, false) && measure(one_way, true) &&
+                check_total(one_way);
     bench_ring_close(&one_way->ring);
     slr_buffer_destroy(one_way->total);
     bare_close(one_way->bare);

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     STAGES = 4,
@@ -23,7 +24,7 @@ enum {
 typedef struct chain {
     bench_ring stage[STAGES]; // the first one's port sends
     slr_port *out;
-    uint32_t stages, sent, received;
+    uint32_t stages, sent, received, messages; // of a slice
     double clock_ns;
     double times[ROUNDS];
 } chain;
@@ -49,6 +50,8 @@ static slr_status open_stage(bench *bench, chain *chain, const char *name, uint3
     desc.name = unique;
     desc.message_bytes = sizeof(bench_message);
     desc.time_stamps = stamped;
+    if (strcmp(bench->info.backend, "cpu") != 0) // routes lead from what is dispatched
+        desc.mode = SLR_RING_RELAUNCHED;
     slr_status status = slr_ring_create(bench->device, &desc, &stage->ring);
     if (status == SLR_OK)
         status = slr_ring_launch(stage->ring);
@@ -72,6 +75,7 @@ static bool open_chain(bench *bench, chain *chain, const char *name, uint32_t st
 {
     chain->stages = stages;
     chain->clock_ns = bench->clock_ns;
+    chain->messages = bench_size(bench, MESSAGES);
     slr_status status = SLR_OK;
     for (uint32_t i = 0; i < stages && status == SLR_OK; i++) {
         status = slr_program_from_text(bench->device, "pipeline.cu", source, NULL, &chain->stage[i].program);
@@ -132,8 +136,8 @@ static bool rate_slice(void *context, double *figures)
     chain *chain = context;
     bool fine = run(chain, WARM_UP);
     uint64_t start = clock_ns();
-    fine = fine && run(chain, MESSAGES);
-    figures[0] = bench_per_second(MESSAGES, start);
+    fine = fine && run(chain, chain->messages);
+    figures[0] = bench_per_second(chain->messages, start);
     return fine;
 }
 

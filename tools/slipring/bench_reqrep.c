@@ -20,6 +20,7 @@ enum {
 
 typedef struct exchange {
     bench *bench;
+    uint32_t messages; // of a slice
     bench_ring ring;
     uint32_t number; // of the next message to the ring kernel
     batch_queue *in, *out;
@@ -68,8 +69,8 @@ static bool ring_slice(void *context, double *figures)
     exchange *exchange = context;
     bool fine = run_ring(exchange, WARM_UP);
     uint64_t start = clock_ns();
-    fine = fine && run_ring(exchange, MESSAGES);
-    figures[0] = bench_per_second(MESSAGES, start);
+    fine = fine && run_ring(exchange, exchange->messages);
+    figures[0] = bench_per_second(exchange->messages, start);
     return fine;
 }
 
@@ -80,7 +81,7 @@ static void answer_all(void *context)
 {
     exchange *exchange = context;
     batch_queue *in = exchange->in, *out = exchange->out;
-    uint32_t at = exchange->at, end = at + WARM_UP + MESSAGES;
+    uint32_t at = exchange->at, end = at + WARM_UP + exchange->messages;
     while (at != end) {
         uint32_t written = batch_look(&in->written);
         while (at != written) { // the window is smaller than the queue: there is room for the answer
@@ -116,10 +117,10 @@ static bool bare_slice(void *context, double *figures)
     partner_run(exchange->bench->partner, answer_all, exchange);
     bool right = run_bare(exchange, at, WARM_UP);
     uint64_t start = clock_ns();
-    right = run_bare(exchange, at + WARM_UP, MESSAGES) && right;
-    figures[0] = bench_per_second(MESSAGES, start);
+    right = run_bare(exchange, at + WARM_UP, exchange->messages) && right;
+    figures[0] = bench_per_second(exchange->messages, start);
     partner_join(exchange->bench->partner);
-    exchange->at = at + WARM_UP + MESSAGES;
+    exchange->at = at + WARM_UP + exchange->messages;
     return right || bench_failed(SLR_OK, "bare echo");
 }
 
@@ -164,6 +165,7 @@ bool bench_reqrep(bench *bench)
 {
     exchange *exchange = memory_take(1, sizeof *exchange);
     exchange->bench = bench;
+    exchange->messages = bench_size(bench, MESSAGES);
     exchange->in = bench_lines(sizeof(batch_queue));
     exchange->out = bench_lines(sizeof(batch_queue));
     if (bench_wants(bench, peer_rows[0].name) || bench_wants(bench, peer_rows[1].name))
