@@ -147,8 +147,6 @@ endforeach()
 # Everything at once on such a driver, and the calls that may wait for a kernel that stays.
 if(TARGET slipring_gpu)
     set_target_properties(slipring_gpu PROPERTIES EXCLUDE_FROM_ALL FALSE)
-endif()
-if(TARGET slipring_gpu AND NOT SLIPRING_SANITIZE)
     slipring_register(tests/cuda/soak_persistent slipring_gpu soak cuda:0?ring=persistent 3)
     slipring_register(tests/cuda/soak_relaunch slipring_gpu soak cuda:0?ring=relaunch 3)
     slipring_register(tests/cuda/deadlocks slipring_gpu deadlocks cuda:0 100)

@@ -5,7 +5,7 @@
 set -euo pipefail
 source_dir=${SLIPRING_SOURCE_DIR:?run by ctest}
 export SLIPRING_CUDA_LIB=${SLIPRING_FAKE_CUDA:?run by ctest} SLIPRING_NVRTC_LIB=$SLIPRING_FAKE_CUDA
-export GPU_BUILD=${SLIPRING_BINARY_DIR:?run by ctest} GPU_SMALL=1 GPU_SOAK=2
+export GPU_BUILD=${SLIPRING_BINARY_DIR:?run by ctest} GPU_SMALL=1 GPU_SOAK=1 GPU_SECONDS=250
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export GPU_RESULTS=$folder

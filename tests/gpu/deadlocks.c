@@ -132,9 +132,9 @@ static void close_json(struct deadlocks *d)
 }
 
 // What the caller's thread holds is lost with the process.
-_Noreturn static void give_up(struct deadlocks *d, struct trial *t, bool is_slipring)
+_Noreturn static void give_up(struct deadlocks *d, const struct gpu_call *call, uint64_t waited_ns, bool is_slipring)
 {
-    tell(d, t, "never returned", is_slipring);
+    tell(d, &(struct trial){.call = call, .took_ns = waited_ns}, "never returned", is_slipring);
     ++d->failed;
     close_json(d);
     _exit(GPU_FAILED);
@@ -149,10 +149,9 @@ static void try_call(struct deadlocks *d, const struct gpu_call *call, bool is_s
     must(slri_thread_start(&thread, "caller", make_call, &t));
     in_time = returns(&t, is_slipring ? SLIPRING_NS : d->patience_ns);
     if (!in_time) {
-        t.took_ns = is_slipring ? SLIPRING_NS : d->patience_ns;
         parked = slr_device_park(d->device, FREED_NS) == SLR_OK;
         if (!returns(&t, FREED_NS))
-            give_up(d, &t, is_slipring);
+            give_up(d, call, (is_slipring ? SLIPRING_NS : d->patience_ns) + FREED_NS, is_slipring);
     }
     slri_thread_join(&thread);
     if (parked)
