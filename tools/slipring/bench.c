@@ -95,6 +95,15 @@ uint32_t bench_size(const bench *bench, uint32_t many)
     return bench->small ? many / 16 : many;
 }
 
+const char *bench_keep_name(bench *bench, const char *name)
+{
+    if (bench->name_count == BENCH_ROWS) // nor do rows find room
+        return "";
+    char *kept = bench->names[bench->name_count++];
+    snprintf(kept, BENCH_NAME_BYTES, "%s", name);
+    return kept;
+}
+
 // ---- the rows ------------------------------------------------------------------------------------------------------
 
 bool bench_wants(const bench *bench, const char *name)

@@ -9,7 +9,7 @@
 
 #include <slipring/devices.h>
 
-enum { BENCH_ROWS = 128, BENCH_METHOD_BYTES = 640 };
+enum { BENCH_ROWS = 128, BENCH_METHOD_BYTES = 640, BENCH_NAME_BYTES = 48 };
 #define BENCH_TIMEOUT_NS 5000000000ull // of every wait: a benchmark fails, it does not hang
 
 typedef struct bench_row {
@@ -32,6 +32,8 @@ typedef struct bench {
     json_out *json;    // where rows go as they are made; NULL: a table at the end
     bench_row rows[BENCH_ROWS];
     unsigned row_count;
+    char names[BENCH_ROWS][BENCH_NAME_BYTES]; // of rows whose names are made
+    unsigned name_count;
 } bench;
 
 /// One thing to measure: a row for each of its figures.
@@ -50,6 +52,9 @@ bool bench_measure(bench *bench, const bench_case *what);
 
 /// Adds a row that was measured otherwise; its ratio is value over floor, 0 where that is 0.
 void bench_add(bench *bench, const bench_row *row, const char *method);
+
+/// A copy of a row's name that lives as long as the rows.
+const char *bench_keep_name(bench *bench, const char *name);
 
 /// How many of something a slice has: as many, or with --small a sixteenth.
 uint32_t bench_size(const bench *bench, uint32_t many);

@@ -180,14 +180,14 @@ static char *as_cpp(const char *source)
     return text;
 }
 
-// Names live as long as the rows.
 static bool measure(kernel_bench *k, const char *suffix, const char *source, const char *floor)
 {
     const char *unit = k->what->flops > 0 ? "GFLOP/s" : "GB/s", *why = "";
-    char *name = memory_take(64, 1), method[320];
-    snprintf(name, 64, "%s_%s", k->what->name, suffix);
-    if (!bench_wants(k->bench, name))
+    char made[BENCH_NAME_BYTES], method[320];
+    snprintf(made, sizeof made, "%s_%s", k->what->name, suffix);
+    if (!bench_wants(k->bench, made))
         return true;
+    const char *name = bench_keep_name(k->bench, made);
     k->module = cuda_compile(k->cu, source, name, &why);
     k->by_hand = k->module != NULL ? cuda_find(k->cu, k->module, k->what->name) : NULL;
     snprintf(method, sizeof method, "examples/kernels/%s.cu, n = %d, launched and waited for. Floor: %s.",
