@@ -6,7 +6,7 @@
 #
 #   suite       the conformance suite's kernels, with the times of their launches
 #   persistent  its ring kernels, as kernels that never return; relaunch: the same, relaunched
-#   latency, throughput, claims, kernels, ward, pipeline   rows of `slipring bench`, each beside its floor by hand in CUDA C++
+#   latency, throughput, claims, kernels, ward, pipeline, transfer   rows of `slipring bench`, each beside its floor by hand in CUDA C++
 #   deadlocks   every call that may wait for a kernel that never returns, made while one runs
 #   soak        random launches, pauses, failures and terminations, for GPU_SOAK seconds (60)
 #   sanitizer   compute-sanitizer over a part of the suite, where it is installed
@@ -18,7 +18,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 readonly device=${GPU_DEVICE:-cuda:0} results=${GPU_RESULTS:-bench/results} small=${GPU_SMALL:-}
-readonly all_parts='latency throughput suite persistent relaunch deadlocks claims kernels ward pipeline soak sanitizer'
+readonly all_parts='latency throughput suite persistent relaunch deadlocks claims kernels ward pipeline transfer soak sanitizer'
 kernels=language/,math/,atomics/,ordering/,barriers/,warps/,memory/,streams/,launch/
 rings=mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/ # not faults/: they lose the device
 if [[ $small ]]; then
@@ -177,6 +177,7 @@ bench claims 150
 bench kernels 120
 bench ward 60
 bench pipeline 40
+bench transfer 60
 part soak $((${GPU_SOAK:-60} + 30)) "$bin/slipring-gpu" soak "$device" "${GPU_SOAK:-60}"
 if part_wanted sanitizer; then
     export -f sanitize quoted

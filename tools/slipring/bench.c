@@ -63,7 +63,7 @@ static const struct benchmark {
     {"telemetry", {bench_telemetry}},
     {"pool", {bench_pool}},
     {"profile", {bench_profile}},
-    {"transfer", {bench_transfer, bench_pinned}},
+    {"transfer", {bench_transfer, bench_pinned, bench_copy_cuda}},
     {"memory", {bench_memory, bench_memory_cuda}},
     {"claims", {bench_claims}},
     {"kernels", {bench_kernels, bench_kernels_cuda, bench_launch}},

@@ -80,6 +80,7 @@ bool bench_profile(bench *bench);
 bool bench_telemetry(bench *bench);
 bool bench_transfer(bench *bench);
 bool bench_pinned(bench *bench);
+bool bench_copy_cuda(bench *bench);
 bool bench_claims(bench *bench);
 bool bench_run(bench *bench);
 bool bench_kernels(bench *bench);

@@ -16,6 +16,7 @@ static const struct borrowed {
 } borrowed[] = {
     {"a launch costs 15 to 30 us", bench_launch, "launch_empty"},
     {"pinned transfers are faster", bench_pinned, "pinned_"},
+    {"pinned transfers are faster", bench_copy_cuda, "bare_pinned_"},
     {"two streams overlap copy and compute", bench_transfer, "overlap"},
     {"registers 1 cycle, shared 20, L1 30, L2 200, global 400, host 10,000 cycles", bench_memory, "latency_"},
     {"registers 1 cycle, shared 20, L1 30, L2 200, global 400, host 10,000 cycles", bench_memory_cuda, "latency_"},
