@@ -56,6 +56,7 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     says("doctor", 0, "\ncuda     cannot run here: cannot load /nowhere.so");
     setenv("SLIPRING_CUDA_LIB", getenv("SLIPRING_FAKE_CUDA"), 1);
     says("doctor", 0, "\ncuda:1   opens: Fake GPU 1, compute capability 9.0, driver for CUDA 13.0");
+    says("doctor", 0, "\n         handlers  compiled by NVRTC, ");
     says("devices --json", 0, "\"l2_bytes\": \"52428800\"");
     setenv("SLIPRING_NVML_LIB", "/nowhere.so", 1);
     says("devices", 0, "\n         now       not measured: cannot load /nowhere.so");

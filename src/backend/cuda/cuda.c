@@ -354,13 +354,14 @@ static void cuda_describe(const void *device, slr_device_info *out)
     describe_name(cuda, out->name, sizeof out->name);
     snprintf(out->description, sizeof out->description, "%s, compute capability %d.%d, driver for CUDA %d.%d",
              facts->name, facts->major, facts->minor, cuda->cu->version / 1000, cuda->cu->version / 10 % 100);
-    snprintf(out->engine, sizeof out->engine, "none");
+    snprintf(out->engine, sizeof out->engine, "compiled by NVRTC");
     describe_cache(out->cache, sizeof out->cache);
     describe_features(cuda, out->features, sizeof out->features);
     describe_notes(out->notes, sizeof out->notes);
     slri_cuda_describe_compiler(out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes));
     slri_cuda_why_relaunch(cuda, out->relaunch_reason, sizeof out->relaunch_reason);
     out->stalls = slri_cu_watch_describe(&cuda->watch, out->stalled, sizeof out->stalled);
+    out->workers = cuda->hosts.workers;
     out->compute_units = (uint32_t)facts->multiprocessors;
     out->memory_bytes = facts->memory_bytes;
 }
