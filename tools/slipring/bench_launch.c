@@ -80,6 +80,23 @@ static bool run_slice(void *context, double *figures)
     return status == SLR_OK || bench_failed(status, "launch_empty");
 }
 
+// The call alone, of a stream that is empty.
+static bool call_slice(void *context, double *figures)
+{
+    launch_bench *l = context;
+    slr_status status = SLR_OK;
+    for (int i = 0; i < LAUNCHES && status == SLR_OK; i++) {
+        uint64_t start = clock_ns();
+        status = SLR_LAUNCH(l->stream, l->kernel, SLR_GRID(1, 1, 0));
+        l->times[i] = (double)(clock_ns() - start);
+        if (status == SLR_OK)
+            status = slr_stream_finish(l->stream, BENCH_TIMEOUT_NS);
+    }
+    measure_sort(l->times, LAUNCHES);
+    figures[0] = measure_quantile(l->times, LAUNCHES, 0.5) - l->bench->clock_ns;
+    return status == SLR_OK || bench_failed(status, "launch_empty");
+}
+
 static bool open(launch_bench *l)
 {
     partner_free_caller(l->bench->partner); // the device's threads must not inherit the caller's core
@@ -97,9 +114,9 @@ static bool open(launch_bench *l)
 
 bool bench_launch(bench *bench)
 {
-    static const char finished[] = "launch_empty", together[] = "launch_empty_many";
+    static const char finished[] = "launch_empty", together[] = "launch_empty_many", called[] = "launch_empty_call";
     launch_bench l = {.bench = bench};
-    if (!bench_wants(bench, finished) && !bench_wants(bench, together))
+    if (!bench_wants(bench, finished) && !bench_wants(bench, together) && !bench_wants(bench, called))
         return true;
     measure_pair pair = {
         .value = launch_slice, .floor = hand_off_slice, .value_context = &l, .floor_context = &l, .figures = 1};
@@ -116,7 +133,10 @@ bool bench_launch(bench *bench)
                        "512 launches of it one behind the other, then one wait: the time of each. Floor: as before.",
                        pair};
     many.pair.value = run_slice;
-    bool fine = open(&l) && bench_measure(bench, &one) && bench_measure(bench, &many);
+    bench_case call = {
+        called, "ns", {"p50"}, "The call of slr_launch alone, of a stream that is empty. Floor: as before.", pair};
+    call.pair.value = call_slice;
+    bool fine = open(&l) && bench_measure(bench, &one) && bench_measure(bench, &many) && bench_measure(bench, &call);
     slr_kernel_destroy(l.kernel);
     slr_program_destroy(l.program);
     slr_device_close(l.device);
