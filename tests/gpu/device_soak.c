@@ -276,9 +276,10 @@ int gpu_soak(const char *device, uint64_t seconds)
            (unsigned long long)seconds, (unsigned long long)w->messages, (unsigned long long)w->lives, w->launches,
            threads, last_threads, descriptors, last_descriptors, (unsigned long long)bytes,
            (unsigned long long)resident_bytes());
-    // Pools start a thread when one is first short; what leaked would be hundreds.
+    // Pools start a thread when one is first short, and drivers open what they need late; what leaked would be
+    // hundreds.
     holds(last_threads <= threads + 4);
-    holds(last_descriptors == descriptors);
+    holds(last_descriptors <= descriptors + 4);
     close_world(w);
     free(w);
     return GPU_DONE;
