@@ -72,6 +72,7 @@ struct object {
     char name[24];
     void *memory;
     uint32_t word[3];
+    const struct object *given[16]; // memory objects among its arguments
     struct fake_stay *stay;
     struct object *next, **place; // of all that are alive: what a lost device keeps is not forgotten
 };
@@ -92,6 +93,17 @@ static void *make(enum kind kind)
     pthread_mutex_unlock(&all_lock);
     __atomic_add_fetch(&fake_opencl.live, 1, __ATOMIC_RELAXED);
     return object;
+}
+
+static bool is_alive(const void *handle, enum kind kind)
+{
+    pthread_mutex_lock(&all_lock);
+    const struct object *object = all;
+    while (object && object != handle)
+        object = object->next;
+    bool alive = object && object->kind == kind;
+    pthread_mutex_unlock(&all_lock);
+    return alive;
 }
 
 static int32_t drop(void *handle, enum kind kind)
@@ -377,6 +389,11 @@ int32_t clSetKernelArg(slri_cl_kernel kernel, uint32_t index, size_t bytes, cons
 {
     CALL(SetKernelArg);
     struct object *object = (void *)kernel;
+    const void *handle = NULL;
+    if (value && bytes == sizeof handle)
+        memcpy(&handle, value, sizeof handle);
+    if (index < 16) // no kernel keeps them, as the specification says
+        object->given[index] = is_alive(handle, MEM) ? handle : NULL;
     if (index == 0 && bytes == sizeof(slri_cl_mem))
         object->memory = *(struct object *const *)value;
     else if (index < 3 && bytes == sizeof(uint32_t))
@@ -430,6 +447,9 @@ int32_t clEnqueueNDRangeKernel(slri_cl_queue queue, slri_cl_kernel kernel, uint3
     if (*local == 0 || *global % *local != 0)
         return refuse(-54);
     const struct object *object = (void *)kernel;
+    for (int i = 0; i < 16; ++i)
+        if (object->given[i] && !is_alive(object->given[i], MEM))
+            return refuse(-38);
     bool canary = strcmp(object->name, "slr_canary") == 0, group = strcmp(object->name, "slr_stay") == 0;
     if (group && fake_look(&fake_opencl.refuse_stay))
         return fake_opencl.error;

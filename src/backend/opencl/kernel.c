@@ -13,7 +13,8 @@ struct built {
     const struct slri_entry *entry;
     slri_cl_program program;
     slri_cl_kernel kernel;
-    slri_mutex lock; // arguments are set one by one, then the kernel is enqueued with them
+    slri_mutex lock;   // arguments are set one by one, then the kernel is enqueued with them
+    slri_cl_mem *part; // under it: of each of the entry's bindings, what set_part made for the launch in progress
     struct built *next;
 };
 
@@ -43,6 +44,11 @@ slr_status slri_cl_program_create(void *device, const struct slri_module *module
     return SLR_OK;
 }
 
+static size_t parts_bytes(const struct slri_entry *entry)
+{
+    return (entry->bindings + 1) * sizeof(slri_cl_mem);
+}
+
 static void destroy_built(struct slri_opencl *opencl, struct built *built)
 {
     bool ends = !slri_cl_is_lost(opencl);
@@ -51,6 +57,7 @@ static void destroy_built(struct slri_opencl *opencl, struct built *built)
     if (built->program && ends)
         opencl->cl->ReleaseProgram(built->program);
     slri_mutex_destroy(&built->lock);
+    slri_free(opencl->allocator, built->part, parts_bytes(built->entry));
     slri_free(opencl->allocator, built, sizeof *built);
 }
 
@@ -120,7 +127,9 @@ static slr_status find_built(struct slri_opencl *opencl, struct program *program
             return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
         built->entry = entry;
         slri_mutex_init(&built->lock);
-        slr_status status = compile(opencl, program->module, built);
+        built->part = slri_alloc(opencl->allocator, parts_bytes(entry));
+        slr_status status = built->part ? compile(opencl, program->module, built)
+                                        : SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
         if (status != SLR_OK) {
             destroy_built(opencl, built);
             return status;
@@ -135,7 +144,7 @@ static slr_status find_built(struct slri_opencl *opencl, struct program *program
 static slr_status find_ready(struct slri_opencl *opencl, struct program *program, const struct slri_entry *entry,
                              const uint32_t block[3], struct ready **out)
 {
-    struct built *built;
+    struct built *built = NULL;
     SLRI_TRY(find_built(opencl, program, entry, &built));
     struct ready *ready = program->ready;
     while (ready && (ready->built != built || memcmp(ready->block, block, sizeof ready->block) != 0))
@@ -191,8 +200,9 @@ static void set(struct arguments *args, size_t bytes, const void *value)
 }
 
 // A part of a memory object is one of its own, from a multiple of the device's alignment on: there buffers begin, and
-// slices where they are cut so. The enqueued kernel keeps it.
-static slr_status set_part(struct arguments *args, struct slri_opencl *opencl, const struct slri_bound *bound)
+// slices where they are cut so. A kernel does not keep its arguments, but one that is enqueued does.
+static slr_status set_part(struct arguments *args, struct slri_opencl *opencl, const struct slri_bound *bound,
+                           slri_cl_mem *out)
 {
     struct {
         size_t origin, bytes;
@@ -212,15 +222,17 @@ static slr_status set_part(struct arguments *args, struct slri_opencl *opencl, c
     if (!part)
         return slri_cl_failed(opencl->name, "CreateSubBuffer", error);
     set(args, sizeof part, &part);
-    opencl->cl->ReleaseMemObject(part); // the kernel's argument holds it on
+    *out = part;
     return SLR_OK;
 }
 
-static slr_status set_buffer(struct arguments *args, struct slri_opencl *opencl, const struct slri_bound *bound)
+static slr_status set_buffer(struct arguments *args, struct slri_opencl *opencl, const struct slri_bound *bound,
+                             slri_cl_mem *part)
 {
     const slri_cl_mem none = NULL;
+    *part = NULL;
     if (opencl->memory > SLRI_CL_COARSE && bound->data)
-        return set_part(args, opencl, bound);
+        return set_part(args, opencl, bound, part);
     if (!bound->data) {
         set(args, sizeof none, &none);
         return SLR_OK;
@@ -232,11 +244,20 @@ static slr_status set_buffer(struct arguments *args, struct slri_opencl *opencl,
 }
 
 slr_status slri_cl_set_memory(struct slri_opencl *opencl, slri_cl_kernel kernel, uint32_t index,
-                              const struct slri_bound *bound)
+                              const struct slri_bound *bound, slri_cl_mem *part)
 {
     struct arguments args = {.opencl = opencl, .kernel = kernel, .next = index};
-    SLRI_TRY(set_buffer(&args, opencl, bound));
+    SLRI_TRY(set_buffer(&args, opencl, bound, part));
     return args.error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "SetKernelArg", args.error);
+}
+
+void slri_cl_release_parts(struct slri_opencl *opencl, slri_cl_mem *part, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        if (part[i])
+            opencl->cl->ReleaseMemObject(part[i]);
+        part[i] = NULL;
+    }
 }
 
 static slr_status set_arguments(struct slri_opencl *opencl, const struct built *built,
@@ -247,7 +268,7 @@ static slr_status set_arguments(struct slri_opencl *opencl, const struct built *
     for (uint32_t i = 0; i < entry->bindings; ++i) {
         const struct slri_bound *bound = &command->dispatch.bound[i];
         if (entry->binding[i].is_buffer)
-            SLRI_TRY(set_buffer(&args, opencl, bound));
+            SLRI_TRY(set_buffer(&args, opencl, bound, &built->part[i]));
         else
             set(&args, bound->bytes, bound->data);
     }
@@ -273,6 +294,7 @@ slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, con
         if (error != SLRI_CL_SUCCESS)
             status = slri_cl_failed(opencl->name, "EnqueueNDRangeKernel", error);
     }
+    slri_cl_release_parts(opencl, ready->built->part, ready->built->entry->bindings);
     slri_mutex_unlock(&ready->built->lock);
     return status;
 }

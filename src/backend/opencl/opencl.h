@@ -116,9 +116,11 @@ const struct slri_module *slri_cl_program_module(const void *program);
 slr_status slri_cl_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
                                   const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
 const char *slri_cl_kernel_options(const struct slri_opencl *opencl); // the compiler's, for emitted text
-// Sets an argument to memory of the device, or to none.
+// Sets an argument to memory of the device, or to none. `part`: NULL, or an object that must live until the kernel is
+// no more enqueued with it.
 slr_status slri_cl_set_memory(struct slri_opencl *opencl, slri_cl_kernel kernel, uint32_t index,
-                              const struct slri_bound *bound);
+                              const struct slri_bound *bound, slri_cl_mem *part);
+void slri_cl_release_parts(struct slri_opencl *opencl, slri_cl_mem *part, uint32_t count); // NULL among them is fine
 slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, const struct slri_command *command,
                             slri_cl_event *event);
 

@@ -22,6 +22,8 @@ struct runner {
     struct slri_cl_stream *stream;
     void *dump; // where handlers that fault write
     uint64_t dump_bytes;
+    slri_cl_mem *part; // what its arguments are
+    uint32_t parts;
     size_t group;
     bool is_block;
 };
@@ -103,11 +105,12 @@ static slr_status set_arguments(struct slri_opencl *opencl, const struct slri_re
                                                        {runner->dump, runner->dump_bytes}};
     uint32_t next = CHAINS_ARGUMENT + 1;
     for (uint32_t i = 0; i < CHAINS_ARGUMENT; ++i)
-        SLRI_TRY(slri_cl_set_memory(opencl, runner->kernel, i, &memory[i]));
+        SLRI_TRY(slri_cl_set_memory(opencl, runner->kernel, i, &memory[i], &runner->part[i]));
     for (uint32_t i = 0; i < desc->entry->bindings; ++i) {
         if (!desc->entry->binding[i].is_buffer || desc->entry->binding[i].is_outlet)
             continue;
-        SLRI_TRY(slri_cl_set_memory(opencl, runner->kernel, next++, &desc->bound[i]));
+        slri_cl_mem *part = &runner->part[CHAINS_ARGUMENT + i];
+        SLRI_TRY(slri_cl_set_memory(opencl, runner->kernel, next++, &desc->bound[i], part));
         int32_t error = opencl->cl->SetKernelArg(runner->kernel, next++, 8, &desc->bound[i].bytes);
         if (error != SLRI_CL_SUCCESS)
             return slri_cl_failed(opencl->name, "SetKernelArg", error);
@@ -128,6 +131,10 @@ slr_status slri_cl_relaunch_create(void *device, struct slri_relaunch *relaunch)
     if (runner->group > opencl->facts.most_group)
         return SLRI_FAIL(UNSUPPORTED, "handler %s: groups of %zu; device '%s' has at most %zu", entry->name,
                          runner->group, opencl->name, opencl->facts.most_group);
+    runner->part = slri_alloc(opencl->allocator, (CHAINS_ARGUMENT + entry->bindings) * sizeof *runner->part);
+    if (!runner->part)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for handler %s", opencl->name, entry->name);
+    runner->parts = CHAINS_ARGUMENT + entry->bindings;
     SLRI_TRY(build(opencl, relaunch, runner));
     runner->dump_bytes = slri_opencl_dump_bytes(slri_cl_program_module(relaunch->desc.program));
     SLRI_TRY(slri_cl_buffer_create(opencl, runner->dump_bytes, &runner->dump));
@@ -143,6 +150,9 @@ void slri_cl_relaunch_destroy(void *device, struct slri_relaunch *relaunch)
     slri_cl_stream_destroy(opencl, runner->stream);
     if (runner->kernel && !relaunch->is_kept)
         opencl->cl->ReleaseKernel(runner->kernel);
+    if (!relaunch->is_kept)
+        slri_cl_release_parts(opencl, runner->part, runner->parts);
+    slri_free(opencl->allocator, runner->part, runner->parts * sizeof *runner->part);
     if (runner->program && !relaunch->is_kept)
         opencl->cl->ReleaseProgram(runner->program);
     if (runner->dump)
