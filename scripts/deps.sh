@@ -36,6 +36,7 @@ fuzz  | command clang | clang
 fuzz  | command afl-clang-fast | afl++
 ci    | command clang | clang
 ci    | command clang-format | clang-format
+ci    | command oclgrind | oclgrind
 ci    | command pip3 | python3-pip
 ci    | command shellcheck | shellcheck
 '

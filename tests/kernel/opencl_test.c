@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-enum { SKIPPED = 77, BUILD_LOG = 0x1183, COPY_HOST = 1 | 32 };
+enum { SKIPPED = 77, BUILD_LOG = 0x1183, DEVICE_VERSION = 0x102f, COPY_HOST = 1 | 32 };
 #define SECOND UINT64_C(1000000000)
 
 // ---- OpenCL --------------------------------------------------------------------------------------------------------
@@ -29,6 +29,7 @@ typedef void *handle;
 #define FUNCTIONS(X)                                                                                                   \
     X(int32_t, clGetPlatformIDs, (uint32_t, handle *, uint32_t *))                                                     \
     X(int32_t, clGetDeviceIDs, (handle, uint64_t, uint32_t, handle *, uint32_t *))                                     \
+    X(int32_t, clGetDeviceInfo, (handle, uint32_t, size_t, void *, size_t *))                                          \
     X(handle, clCreateContext, (const intptr_t *, uint32_t, const handle *, void *, void *, int32_t *))                \
     X(handle, clCreateCommandQueue, (handle, handle, uint64_t, int32_t *))                                             \
     X(handle, clCreateProgramWithSource, (handle, uint32_t, const char **, const size_t *, int32_t *))                 \
@@ -47,6 +48,7 @@ typedef void *handle;
 
 static struct {
     handle device, context, queue;
+    bool is_old; // less than OpenCL 3
 #define MEMBER(result, name, parameters) result(*name) parameters;
     FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -54,7 +56,8 @@ static struct {
 
 static bool open_opencl(void)
 {
-    void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
+    const char *asked = getenv("SLIPRING_OPENCL_LIB");
+    void *library = dlopen(asked ? asked : "libOpenCL.so.1", RTLD_NOW);
     bool all = library != NULL;
 #define LOAD(result, name, parameters)                                                                                 \
     *(void **)(void *)&cl.name = all ? dlsym(library, #name) : NULL;                                                   \
@@ -65,6 +68,9 @@ static bool open_opencl(void)
     if (!all || cl.clGetPlatformIDs(1, &platform, NULL) != 0 ||
         cl.clGetDeviceIDs(platform, 0xffffffffu, 1, &cl.device, NULL) != 0)
         return false;
+    char version[128] = "";
+    cl.clGetDeviceInfo(cl.device, DEVICE_VERSION, sizeof version, version, NULL);
+    cl.is_old = strncmp(version, "OpenCL 3", 8) < 0;
     cl.context = cl.clCreateContext(NULL, 1, &cl.device, NULL, NULL, NULL);
     cl.queue = cl.context ? cl.clCreateCommandQueue(cl.context, cl.device, 0, NULL) : NULL;
     return cl.queue != NULL;
@@ -127,6 +133,8 @@ static void files_build(const char *pattern, bool c11)
 {
     glob_t found;
     uint32_t failed = 0;
+    if (c11 && cl.is_old)
+        return;
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++)
         failed += build_entries(found.gl_pathv[i], NULL, c11);

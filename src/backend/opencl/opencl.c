@@ -220,6 +220,8 @@ static void describe_features(struct slri_opencl *opencl, char *out, size_t room
     snprintf(out, room, "opencl=%u.%u memory=%s local_bytes=%llu max_group=%zu", facts->opencl / 100,
              facts->opencl / 10 % 10, slri_cl_memory_name(opencl->memory), (unsigned long long)facts->local_bytes,
              facts->most_group);
+    // Of functions of a warp. Sub-groups, where there are any, are of any size, and not used.
+    snprintf(out + strlen(out), room - strlen(out), " warps=local_memory");
     snprintf(out + strlen(out), room - strlen(out), " groups_that_stay=%u", slri_cl_groups_that_stay(opencl));
     for (size_t i = 0; i < sizeof feature / sizeof *feature; ++i)
         if (feature[i].has)
