@@ -5,6 +5,7 @@
 #include "backend/opencl/api.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,14 +152,15 @@ static int32_t done(uint32_t blocking, slri_cl_event *event)
 
 // ---- platform and device -------------------------------------------------------------------------------------------
 
-static char the_platform, the_device;
+enum { PLATFORMS = 4, DEVICES = 2 };
+static char platform_handle[PLATFORMS], device_handle[PLATFORMS][DEVICES];
 
 int32_t clGetPlatformIDs(uint32_t room, slri_cl_platform *out, uint32_t *count)
 {
     CALL(GetPlatformIDs);
-    if (room > 0)
-        *out = (slri_cl_platform)(void *)&the_platform;
-    *count = 1;
+    *count = fake_opencl.platforms ? fake_opencl.platforms : 1;
+    for (uint32_t i = 0; i < *count && i < room; ++i)
+        out[i] = (slri_cl_platform)(void *)&platform_handle[i];
     return 0;
 }
 
@@ -176,34 +178,39 @@ static int32_t answer(const void *from, size_t bytes, size_t room, void *out, si
 int32_t clGetPlatformInfo(slri_cl_platform platform, uint32_t what, size_t room, void *out, size_t *bytes)
 {
     CALL(GetPlatformInfo);
-    (void)platform, (void)what;
-    return answer("fake", 5, room, out, bytes);
+    (void)what;
+    char name[] = "fake 0";
+    name[5] = (char)('0' + ((char *)(void *)platform - platform_handle));
+    return answer(name, sizeof name, room, out, bytes);
 }
 
 int32_t clGetDeviceIDs(slri_cl_platform platform, uint64_t type, uint32_t room, slri_cl_device_id *out, uint32_t *count)
 {
     CALL(GetDeviceIDs);
-    (void)platform, (void)type;
-    if (room > 0)
-        *out = (slri_cl_device_id)(void *)&the_device;
-    *count = 1;
+    (void)type;
+    ptrdiff_t number = (char *)(void *)platform - platform_handle;
+    if (number == 1)
+        return -1; // CL_DEVICE_NOT_FOUND
+    *count = number == 0 ? 1 : DEVICES;
+    for (uint32_t i = 0; i < *count && i < room; ++i)
+        out[i] = (slri_cl_device_id)(void *)&device_handle[number][i];
     return 0;
 }
 
-static int32_t answer_text(uint32_t what, size_t room, void *out, size_t *bytes)
+static int32_t answer_text(slri_cl_device_id id, uint32_t what, size_t room, void *out, size_t *bytes)
 {
-    char version[32];
+    char version[32], name[] = "a fake 0";
+    name[7] = (char)('0' + ((char *)(void *)id - &device_handle[0][0]) % DEVICES);
     snprintf(version, sizeof version, "OpenCL %u.%u fake", fake_opencl.version / 100, fake_opencl.version / 10 % 10);
     const char *text = what == SLRI_CL_DEVICE_VERSION      ? version
                        : what == SLRI_CL_DEVICE_EXTENSIONS ? "cl_khr_fp64 cl_khr_priority_hints"
-                                                           : "a fake";
+                                                           : name;
     return answer(text, strlen(text) + 1, room, out, bytes);
 }
 
 int32_t clGetDeviceInfo(slri_cl_device_id id, uint32_t what, size_t room, void *out, size_t *bytes)
 {
     CALL(GetDeviceInfo);
-    (void)id;
     const uint64_t svm = fake_opencl.svm, memory = (uint64_t)1 << 30, floats = 128;
     const uint32_t units = fake_opencl.units ? fake_opencl.units : 2, alignment = 1024, yes = 1;
     const size_t group = 256;
@@ -212,7 +219,7 @@ int32_t clGetDeviceInfo(slri_cl_device_id id, uint32_t what, size_t room, void *
     case SLRI_CL_DEVICE_VERSION:
     case SLRI_CL_DRIVER_VERSION:
     case SLRI_CL_DEVICE_EXTENSIONS:
-        return answer_text(what, room, out, bytes);
+        return answer_text(id, what, room, out, bytes);
     case SLRI_CL_DEVICE_MAX_COMPUTE_UNITS:
         return answer(&units, sizeof units, room, out, bytes);
     case SLRI_CL_DEVICE_MAX_WORK_GROUP_SIZE:

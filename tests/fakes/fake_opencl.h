@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libOpenCL with one device, that does what it is told in the thread that tells it, checks what it is given as
-// OpenCL's specification says, counts what is alive, and fails on demand. A test that has it loaded, by
+// A libOpenCL with one device, or more, that does what it is told in the thread that tells it, checks what it is given
+// as OpenCL's specification says, counts what is alive, and fails on demand. A test that has it loaded, by
 // SLIPRING_OPENCL_LIB, reaches these words by its function fake_opencl_words(). All zero: no device that we would use.
 #ifndef TESTS_FAKES_FAKE_OPENCL_H
 #define TESTS_FAKES_FAKE_OPENCL_H
@@ -19,6 +19,7 @@ struct fake_opencl {
     uint64_t svm;                // as CL_DEVICE_SVM_CAPABILITIES
     uint32_t host_unified, available, version; // version: 300
     uint32_t units;                            // compute units; 0: 2
+    uint32_t platforms;                        // 0: 1; the second has no device, each further one two
     uint32_t stays; // 1: kernels that stay do what they would, with a handler that replies nothing; atomic, as the
     uint32_t kill;  // next: 1: those with a batch in hand fail with `error`
     uint32_t refuse_stay; // 1: launches of them fail with `error`

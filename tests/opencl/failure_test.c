@@ -51,6 +51,7 @@ static void reset(void)
 
 static void opens_with(const char *spec, const char *memory)
 {
+    fake->stays = 1; // who asks what a device can do has it tried, and it is soon done
     slr_device_info info;
     slr_device *device = open_device(spec);
     must(slr_device_get_info(device, &info));
@@ -87,6 +88,40 @@ static void memory_is_chosen_by_what_the_device_can_do(void **state)
     fake->available = 1;
     fake->version = 110;
     refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE, "lacks OpenCL 1.2");
+    assert_int_equal(fake->live, 0);
+    assert_int_equal(fake->wrong, 0);
+}
+
+static void devices_of_all_platforms_are_counted_on(void **state)
+{
+    (void)state;
+    static const char *const says[] = {"a fake 0 (fake 0", "a fake 0 (fake 2", "a fake 1 (fake 2", "a fake 0 (fake 3"};
+    slr_device *device[4];
+    slr_backend_info backend;
+    reset();
+    fake->platforms = 4;
+    fake->stays = 1;
+    must(slr_backend_get_info(1, &backend));
+    assert_int_equal(backend.devices, 5);
+    for (uint32_t i = 0; i < 4; ++i) {
+        char spec[16];
+        slr_device_info info;
+        snprintf(spec, sizeof spec, "opencl:%u", i);
+        device[i] = open_device(spec);
+        must(slr_device_get_info(device[i], &info));
+        if (!strstr(info.description, says[i]))
+            fail_msg("%s: '%s'", spec, info.description);
+    }
+    for (uint32_t i = 0; i < 4; ++i) {
+        slr_buffer *buffer;
+        must(slr_buffer_create(device[i], 4, &buffer));
+        still_works(device[i], buffer);
+        slr_buffer_destroy(buffer);
+        slr_device_close(device[i]);
+    }
+    refuses(slr_device_open("opencl:5", NULL, device), NO_DEVICE, "there is no opencl:5; OpenCL has 5 devices");
+    fake->platforms = 2; // of which one has none
+    refuses(slr_device_open("opencl:1", NULL, device), NO_DEVICE, "OpenCL has 1 device here");
     assert_int_equal(fake->live, 0);
     assert_int_equal(fake->wrong, 0);
 }
@@ -257,6 +292,38 @@ static void group_that_cannot_be_launched_fails_its_ring_kernel(void **state)
     await(ring, 2);
     slr_ring_destroy(other);
     end_staying(ring, program, device);
+}
+
+// Where memory is not shared at a fine grain, or words of it do not reach a kernel that runs, it is dispatched anew.
+static void device_that_cannot_keep_a_kernel_relaunches_it(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t svm; // 1 coarse, 2 fine, 8 with atomics
+        const char *why;
+    } cases[] = {{0, "not in fine-grained shared memory"},
+                 {1, "not in fine-grained shared memory"},
+                 {2, "no kernel can stay on the device beside others"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        reset();
+        fake->svm = cases[i].svm;
+        slr_device *device = open_device("opencl:0");
+        slr_program *program = make_staying(device);
+        slr_address to;
+        slr_ring *ring = launch_staying(device, program, "dispatched", &to);
+        must(slr_ring_activate(ring, LONG));
+        must(slr_send(NULL, to, "abc", 4, LONG));
+        slr_ring_stats stats = await(ring, 1);
+        assert_int_equal(stats.mode, SLR_RING_RELAUNCHED);
+        assert_non_null(strstr(stats.mode_reason, cases[i].why));
+        end_staying(ring, program, device);
+        device = open_device("opencl:0?ring=persistent");
+        program = make_staying(device);
+        slr_ring_desc desc = SLR_RING_DESC_INIT;
+        desc.program = program;
+        refuses(slr_ring_create(device, &desc, &ring), UNSUPPORTED, cases[i].why);
+        end_staying(NULL, program, device);
+    }
 }
 
 // ---- the k-th call fails -------------------------------------------------------------------------------------------
@@ -633,6 +700,8 @@ int main(void)
         cmocka_unit_test_setup(memory_is_chosen_by_what_the_device_can_do, load_fake),
         cmocka_unit_test(functions_of_the_host_run_and_the_mode_is_told),
         cmocka_unit_test(group_that_is_lost_fails_its_ring_kernel_alone),
+        cmocka_unit_test(devices_of_all_platforms_are_counted_on),
+        cmocka_unit_test(device_that_cannot_keep_a_kernel_relaunches_it),
         cmocka_unit_test(group_that_cannot_be_launched_fails_its_ring_kernel),
         cmocka_unit_test(kernel_that_never_ends_loses_its_device_alone),
         cmocka_unit_test(dispatch_that_never_ends_leaves_its_messages_in_doubt),
