@@ -315,6 +315,19 @@ int32_t clGetEventInfo(slri_cl_event event, uint32_t what, size_t room, void *ou
     return answer(&status, sizeof status, room, out, bytes);
 }
 
+int32_t clSetEventCallback(slri_cl_event event, int32_t status,
+                           void (*call)(slri_cl_event event, int32_t status, void *user), void *user)
+{
+    CALL(SetEventCallback);
+    struct object *object = (void *)event;
+    if (object->kind != EVENT || object->stay || status != 0)
+        return refuse(-58);
+    object->memory = user; // of one that never ends
+    if (object->status <= 0)
+        call(event, object->status, user);
+    return 0;
+}
+
 int32_t clReleaseEvent(slri_cl_event event)
 {
     settle((void *)event);

@@ -130,14 +130,19 @@ static slr_status open_buffers(kernel_bench *k)
     return status;
 }
 
+static bool is_cpu(const kernel_bench *k)
+{
+    return strcmp(k->bench->info.backend, "cpu") == 0;
+}
+
 // The device's threads must not inherit the core that the caller keeps to.
 static bool open_kernel(kernel_bench *k, bool one_thread)
 {
     const char *name = k->bench->info.name;
     char spec[96];
-    bool is_cpu = strcmp(k->bench->info.backend, "cpu") == 0 && strstr(name, "threads=") == NULL;
+    bool is_free = is_cpu(k) && strstr(name, "threads=") == NULL;
     snprintf(spec, sizeof spec, "%s%s", name,
-             !is_cpu || !one_thread      ? ""
+             !is_free || !one_thread     ? ""
              : strchr(name, '?') != NULL ? "&threads=1"
                                          : "?threads=1");
     partner_free_caller(k->bench->partner);
@@ -223,8 +228,8 @@ static bool add_opencl(kernel_bench *k, bool one_thread)
     const char *name = row_name(k, one_thread, "vs_pocl"), *why = "";
     if (!bench_wants(k->bench, name))
         return true;
-    partner_free_caller(k->bench->partner); // its threads too
-    k->cl = opencl_open(one_thread, &why);
+    partner_free_caller(k->bench->partner);             // its threads too
+    k->cl = opencl_open(one_thread && is_cpu(k), &why); // another device has all its threads
     k->cl_kernel = k->cl != NULL ? opencl_prepare(k->cl, k->what, k->what->large, &why) : NULL;
     bool fine = k->cl_kernel != NULL && opencl_run(k->cl_kernel);
     partner_move_caller(k->bench->partner, false);

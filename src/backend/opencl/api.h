@@ -80,6 +80,8 @@ typedef struct slri_cl_event_object *slri_cl_event;
     X(int32_t, EnqueueSVMMemFill,                                                                                      \
       (slri_cl_queue, void *to, const void *pattern, size_t pattern_bytes, size_t bytes, uint32_t waits,               \
        const slri_cl_event *, slri_cl_event *))                                                                        \
+    X(int32_t, SetEventCallback,                                                                                       \
+      (slri_cl_event, int32_t status, void (*call)(slri_cl_event, int32_t status, void *user), void *user))            \
     X(int32_t, SetKernelArgSVMPointer, (slri_cl_kernel, uint32_t index, const void *value))                            \
     X(int32_t, SetKernelExecInfo, (slri_cl_kernel, uint32_t what, size_t bytes, const void *value))
 

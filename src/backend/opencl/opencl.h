@@ -82,9 +82,15 @@ slr_status slri_cl_ask(const struct slri_cl *cl, slri_cl_platform platform, slri
                        struct slri_cl_facts *out);
 
 // wait.c
-// Waits until commands of a queue are done; what they wrote is visible then. Errors: what failed; DEVICE_LOST (the
-// device's patience is over: their events must stay).
-slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, uint32_t count, const slri_cl_event *event);
+// Rung when a command is done that somebody sleeps for. One thread at a time waits with it.
+struct slri_cl_bell {
+    uint32_t rung; // futex; the vendor's threads'
+    uint32_t asked;
+};
+// Waits until commands of a queue are done; what they wrote is visible then. `bell` NULL: it looks from time to time,
+// which is a little later. Errors: what failed; DEVICE_LOST (the device's patience is over: events and bell must stay).
+slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, struct slri_cl_bell *bell, uint32_t count,
+                         const slri_cl_event *event);
 // Something would not end. From then on nothing that it may touch is freed. Gives DEVICE_LOST.
 slr_status slri_cl_lose(struct slri_opencl *opencl);
 slr_status slri_cl_check_lost(const struct slri_opencl *opencl); // OK, or DEVICE_LOST

@@ -11,6 +11,7 @@
 
 struct slri_cl_stream {
     slri_cl_queue queue;
+    struct slri_cl_bell *bell;
     slri_cl_event begun[MOST_BEGUN];
     uint32_t count;
 };
@@ -35,8 +36,14 @@ slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, 
     struct slri_cl_stream *stream = slri_alloc(opencl->allocator, sizeof *stream);
     if (!stream)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a stream", opencl->name);
-    stream->queue = make_queue(opencl, priority, &error);
+    stream->bell = slri_alloc(opencl->allocator, sizeof *stream->bell);
+    stream->queue = stream->bell ? make_queue(opencl, priority, &error) : NULL;
+    if (!stream->bell) {
+        slri_free(opencl->allocator, stream, sizeof *stream);
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a stream", opencl->name);
+    }
     if (!stream->queue) {
+        slri_free(opencl->allocator, stream->bell, sizeof *stream->bell);
         slri_free(opencl->allocator, stream, sizeof *stream);
         return slri_cl_failed(opencl->name, "CreateCommandQueue", error);
     }
@@ -48,8 +55,10 @@ void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *s
 {
     if (!stream)
         return;
-    if (!slri_cl_is_lost(opencl)) // where that waits for ever, maybe
+    if (!slri_cl_is_lost(opencl)) { // where that waits for ever, maybe
         opencl->cl->ReleaseCommandQueue(stream->queue);
+        slri_free(opencl->allocator, stream->bell, sizeof *stream->bell);
+    }
     slri_free(opencl->allocator, stream, sizeof *stream);
 }
 
@@ -59,7 +68,7 @@ slr_status slri_cl_stream_finish(struct slri_opencl *opencl, struct slri_cl_stre
 {
     if (stream->count == 0)
         return SLR_OK;
-    slr_status status = slri_cl_await(opencl, stream->queue, stream->count, stream->begun);
+    slr_status status = slri_cl_await(opencl, stream->queue, stream->bell, stream->count, stream->begun);
     if (status == SLR_DEVICE_LOST && slri_cl_is_lost(opencl))
         return status; // they stay
     for (uint32_t i = 0; i < stream->count; ++i)

@@ -4,11 +4,14 @@
 #include "backend/opencl/opencl.h"
 
 #include "base/clock.h"
+#include "base/futex.h"
 #include "base/status.h"
 
-#define LOOK_NS                                                                                                        \
-    50000u // for so long a waiter gives its core away between looks; then it sleeps, an eighth of what it has waited
+// For so long a waiter gives its core away between looks, as what takes 30 us is wanted soon. Then it sleeps until the
+// command's end rings, or, without a bell, an eighth of what it has waited.
+#define LOOK_NS 50000u
 #define LONGEST_NAP_NS 1000000u
+#define LONGEST_SLEEP_NS 100000000u // then it looks whether somebody has lost the device meanwhile
 
 // Devices that were lost: so that what they kept is not taken for forgotten.
 static struct slri_opencl *lost_devices; // atomic: a stack
@@ -36,33 +39,66 @@ slr_status slri_cl_lose(struct slri_opencl *opencl)
     return slri_cl_check_lost(opencl);
 }
 
-// Looks often at first, as what takes 30 us is wanted soon, then ever more seldom.
-static void rest(uint64_t began_ns)
+static slr_status look(struct slri_opencl *opencl, slri_cl_event event, int32_t *status)
 {
-    uint64_t waited_ns = slri_now_ns() - began_ns;
-    if (waited_ns < LOOK_NS)
-        slri_yield();
-    else
-        slri_sleep_ns(waited_ns / 8 < LONGEST_NAP_NS ? waited_ns / 8 : LONGEST_NAP_NS);
+    *status = 1;
+    int32_t error =
+        opencl->cl->GetEventInfo(event, SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *status, status, NULL);
+    return error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "GetEventInfo", error);
 }
 
-static slr_status await_one(struct slri_opencl *opencl, slri_cl_event event, uint64_t began_ns, uint64_t deadline_ns)
+static void ring(slri_cl_event event, int32_t status, void *user)
+{
+    struct slri_cl_bell *bell = user;
+    (void)event, (void)status;
+    __atomic_fetch_add(&bell->rung, 1, __ATOMIC_RELEASE); // our last touch: the waiter may free it
+    slri_futex_wake(&bell->rung, 1);
+}
+
+// Sleeps until the command is done. It does not return before the call that it has asked for has come, or never will.
+static slr_status sleep_until_rung(struct slri_opencl *opencl, struct slri_cl_bell *bell, uint64_t deadline_ns)
+{
+    uint32_t rung;
+    while ((rung = __atomic_load_n(&bell->rung, __ATOMIC_ACQUIRE)) != bell->asked) {
+        if (slri_cl_is_lost(opencl) || slri_passed(deadline_ns))
+            return slri_cl_lose(opencl);
+        uint64_t soon_ns = slri_deadline_after(LONGEST_SLEEP_NS);
+        slri_futex_wait(&bell->rung, rung, soon_ns < deadline_ns ? soon_ns : deadline_ns);
+    }
+    return SLR_OK;
+}
+
+static bool ask_for_ring(struct slri_opencl *opencl, slri_cl_event event, struct slri_cl_bell *bell)
+{
+    if (!bell || !opencl->cl->SetEventCallback ||
+        opencl->cl->SetEventCallback(event, 0, ring, bell) != SLRI_CL_SUCCESS) // 0: CL_COMPLETE, or a failure
+        return false;
+    ++bell->asked;
+    return true;
+}
+
+static slr_status await_one(struct slri_opencl *opencl, slri_cl_event event, struct slri_cl_bell *bell,
+                            uint64_t began_ns, uint64_t deadline_ns)
 {
     for (;;) {
-        int32_t status = 1;
-        int32_t error =
-            opencl->cl->GetEventInfo(event, SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-        if (error != SLRI_CL_SUCCESS)
-            return slri_cl_failed(opencl->name, "GetEventInfo", error);
+        int32_t status;
+        SLRI_TRY(look(opencl, event, &status));
         if (status <= 0)
             return SLR_OK;
         if (slri_cl_is_lost(opencl) || slri_passed(deadline_ns))
             return slri_cl_lose(opencl);
-        rest(began_ns);
+        uint64_t waited_ns = slri_now_ns() - began_ns;
+        if (waited_ns < LOOK_NS)
+            slri_yield();
+        else if (ask_for_ring(opencl, event, bell))
+            return sleep_until_rung(opencl, bell, deadline_ns);
+        else
+            slri_sleep_ns(waited_ns / 8 < LONGEST_NAP_NS ? waited_ns / 8 : LONGEST_NAP_NS);
     }
 }
 
-slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, uint32_t count, const slri_cl_event *event)
+slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, struct slri_cl_bell *bell, uint32_t count,
+                         const slri_cl_event *event)
 {
     const struct slri_cl *cl = opencl->cl;
     uint64_t began_ns = slri_now_ns(), deadline_ns = slri_deadline_after(opencl->patience_ns);
@@ -70,7 +106,7 @@ slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, uint32
     if (error != SLRI_CL_SUCCESS)
         return slri_cl_failed(opencl->name, "Flush", error);
     for (uint32_t i = count; i-- > 0;) // in order: behind the last the others are done
-        SLRI_TRY(await_one(opencl, event[i], began_ns, deadline_ns));
+        SLRI_TRY(await_one(opencl, event[i], bell, began_ns, deadline_ns));
     error = cl->WaitForEvents(count, event); // they are done; but only this makes what they wrote visible
     for (uint32_t i = 0; error != SLRI_CL_SUCCESS && i < count; ++i) {
         int32_t status = 0; // the first that says why
