@@ -20,7 +20,7 @@ run 'opencl:0' "$folder/opencl" 2> "$folder/why" || {
 }
 
 export SLIPRING_CACHE_DIR=$folder/cache
-for device in 'opencl:0?ring=persistent' 'opencl:0?ring=relaunch' 'opencl:0?ring=relaunch&svm=0'; do
+for device in 'opencl:0?ring=persistent' 'opencl:0?ring=relaunch&svm=0'; do
     run "$device" "$folder/one" &
     other=$!
     run "$device" "$folder/two"
