@@ -84,6 +84,7 @@ enum slri_expr_op {
     SLRI_EXPR_UPDATE,          // left = left instr right, in the kind `work`; post: the value is the old one
     SLRI_EXPR_CALL,            // callee of arg
     SLRI_EXPR_MATH,            // row `index` of the math table of arg
+    SLRI_EXPR_MATH_PARTS,      // row `index` of slri_math_parts: arg[0], then pointers to what is written
     SLRI_EXPR_ATOMIC,          // instr of arg: pointer, then values; order, scope, index: enum slri_rmw
     SLRI_EXPR_EXCHANGE,        // __nv_atomic_compare_exchange_n: arg is pointer, expected, desired
     SLRI_EXPR_FENCE,

@@ -103,6 +103,34 @@ static struct slri_expr *make_math(struct slri_unit *unit, const struct slri_tok
     return made;
 }
 
+// sincosf and its like.
+static struct slri_expr *make_parts(struct slri_unit *unit, const struct slri_token *name, uint32_t row,
+                                    struct slri_expr **arg, uint32_t args)
+{
+    const struct slri_math_parts *parts = &slri_math_parts[row];
+    const struct slri_math_function *part = slri_math_functions;
+    uint32_t written = parts->written[1] == SLRI_MATH_COUNT ? 1 : 2;
+    if (!slri_check_argument_count(unit, name, args, 1 + written))
+        return slri_make_error(unit, name->where);
+    enum slri_kind result = parts->first == SLRI_MATH_COUNT ? SLRI_VOID : kind_of_math(part[parts->first].result);
+    struct slri_expr *made =
+        slri_make(unit, SLRI_EXPR_MATH_PARTS, slri_type_of(unit->types, result), name->where, NULL, NULL);
+    made->index = row;
+    made->args = args;
+    made->arg = slri_unit_take(unit, args * sizeof(struct slri_expr *));
+    for (uint32_t i = 0; i < args; i++) {
+        enum slri_kind kind = kind_of_math(i ? part[parts->written[i - 1]].result : part[parts->written[0]].args[0]);
+        const struct slri_type *type = slri_type_of(unit->types, kind);
+        const char *what = slri_unit_format(unit, "argument %u of '%s'", i + 1, name->text);
+        if (i && !(type = slri_type_pointer(unit->types, type, false, false)))
+            slri_unit_give_up(unit, SLR_NO_MEMORY);
+        made->arg[i] = slri_convert(unit, slri_rvalue(unit, arg[i]), type, what);
+        if (made->arg[i]->op == SLRI_EXPR_ERROR)
+            return made->arg[i];
+    }
+    return made;
+}
+
 // ---- atomics -------------------------------------------------------------------------------------------------------
 
 enum form { LOAD, STORE, RMW, EXCHANGE, CLASSIC_RMW, CLASSIC_CAS, EMITTED_CAS };
@@ -379,6 +407,9 @@ struct slri_expr *slri_make_builtin(struct slri_unit *unit, const struct slri_to
     for (size_t i = 0; i < COUNT(atomics); i++)
         if (names_atomic(&atomics[i], name) && (atomics[i].form != EMITTED_CAS || unit->front->source->is_emitted))
             return make_atomic(unit, &atomics[i], name, arg, args);
+    for (uint32_t row = 0; row < SLRI_MATH_PARTS; row++)
+        if (slri_token_is(name, slri_math_parts[row].name))
+            return make_parts(unit, name, row, arg, args);
     struct slri_expr *of_block = slri_make_block_builtin(unit, name, arg, args);
     return of_block ? of_block : make_math(unit, name, arg, args);
 }

@@ -6,6 +6,7 @@
 extern const char slri_embedded_handler_h[];
 extern const char slri_embedded_slr_math_h[];
 extern const char slri_embedded_slr_math_double_h[];
+extern const char slri_embedded_slr_math_more_h[];
 extern const char slri_embedded_slr_half_h[];
 
 // Memory is accessed by copies of known size: right at any alignment and under any aliasing, and compilers make a plain
@@ -165,6 +166,7 @@ void slri_c_prelude(struct slri_text *out)
     slri_text_puts(out, slri_embedded_handler_h);
     slri_text_puts(out, slri_embedded_slr_math_h);
     slri_text_puts(out, slri_embedded_slr_math_double_h);
+    slri_text_puts(out, slri_embedded_slr_math_more_h);
     slri_text_puts(out, slri_embedded_slr_half_h);
     for (size_t i = 0; i < COUNT(access); i++)
         slri_text_puts(out, access[i]);

@@ -147,6 +147,7 @@ void slri_lower_assign_variable(struct slri_body *body, const struct slri_symbol
 struct slri_address slri_lower_update_pointer(struct slri_body *body, const struct slri_expr *expr);
 
 slri_reg slri_lower_call(struct slri_body *body, const struct slri_expr *expr, struct slri_address *memory);
+slri_reg slri_lower_math_parts(struct slri_body *body, const struct slri_expr *expr);
 slri_reg slri_lower_math(struct slri_body *body, const struct slri_expr *expr);
 slri_reg slri_lower_atomic(struct slri_body *body, const struct slri_expr *expr);
 slri_reg slri_lower_exchange(struct slri_body *body, const struct slri_expr *expr);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls: of the source's functions, of math, of atomics and of the runtime.
 #include "kernel/lower.h"
+#include "kernel/math/functions.h"
 
 // ---- functions -----------------------------------------------------------------------------------------------------
 
@@ -154,6 +155,36 @@ slri_reg slri_lower_math(struct slri_body *body, const struct slri_expr *expr)
     instr->args = expr->args;
     instr->arg = arg;
     return reg;
+}
+
+static slri_reg emit_math(struct slri_body *body, enum slri_math_id function, enum slri_kind kind, slri_reg of,
+                          struct slri_where where)
+{
+    struct slri_arg *arg = slri_unit_take(body->unit, sizeof *arg);
+    arg->reg = of;
+    slri_reg reg = slri_emit_reg(body, kind, NULL);
+    struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_MATH, kind, where);
+    instr->dst = reg;
+    instr->imm = function;
+    instr->args = 1;
+    instr->arg = arg;
+    return reg;
+}
+
+// What is given back is computed before anything is written: a pointer may lead to the argument.
+slri_reg slri_lower_math_parts(struct slri_body *body, const struct slri_expr *expr)
+{
+    const struct slri_math_parts *parts = &slri_math_parts[expr->index];
+    slri_reg x = slri_lower_scalar(body, expr->arg[0]);
+    slri_reg first =
+        parts->first == SLRI_MATH_COUNT ? SLRI_NO_REG : emit_math(body, parts->first, expr->type->kind, x, expr->where);
+    for (uint32_t i = 1; i < expr->args; i++) {
+        enum slri_kind kind = expr->arg[i]->type->of->kind;
+        struct slri_address at = slri_lower_pointer(body, expr->arg[i]);
+        slri_emit_check(body, &at, slri_kind_bytes(kind), expr->where);
+        slri_emit_store(body, at, kind, emit_math(body, parts->written[i - 1], kind, x, expr->where), expr->where);
+    }
+    return first;
 }
 
 // ---- atomics -------------------------------------------------------------------------------------------------------

@@ -286,6 +286,8 @@ static slri_reg scalar_of(struct slri_body *body, const struct slri_expr *expr)
         return slri_lower_call(body, expr, NULL);
     case SLRI_EXPR_MATH:
         return slri_lower_math(body, expr);
+    case SLRI_EXPR_MATH_PARTS:
+        return slri_lower_math_parts(body, expr);
     case SLRI_EXPR_ATOMIC:
         return slri_lower_atomic(body, expr);
     case SLRI_EXPR_EXCHANGE:
@@ -352,8 +354,8 @@ static void effect_of(struct slri_body *body, const struct slri_expr *expr)
         of_update(body, expr, false);
     } else if (expr->type->kind == SLRI_POINTER) {
         slri_lower_pointer(body, expr);
-    } else if (slri_type_is_scalar(expr->type) || expr->op == SLRI_EXPR_ATOMIC || expr->op == SLRI_EXPR_BARRIER ||
-               expr->op == SLRI_EXPR_WARP) {
+    } else if (slri_type_is_scalar(expr->type) || expr->op == SLRI_EXPR_MATH_PARTS || expr->op == SLRI_EXPR_ATOMIC ||
+               expr->op == SLRI_EXPR_BARRIER || expr->op == SLRI_EXPR_WARP) {
         slri_lower_scalar(body, expr);
     } else {
         slri_lower_place(body, expr);

@@ -6,6 +6,8 @@
 
 #include "kernel/math/slr_math_double.h"
 
+#include "kernel/math/slr_math_more.h"
+
 #include "kernel/math/slr_half.h"
 
 // The member of union slri_scalar that a type's value stands in.

@@ -129,6 +129,26 @@
     X(DSQRT_RN, "__dsqrt_rn", slri_sqrt, F64, 1, F64, NONE, NONE)                                                      \
     X(FMA_RN, "__fma_rn", slri_fma, F64, 3, F64, F64, F64)                                                             \
     /* classification */                                                                                               \
+    X(LDEXPF, "ldexpf", slri_ldexpf, F32, 2, F32, I32, NONE)                                                           \
+    X(SCALBNF, "scalbnf", slri_ldexpf, F32, 2, F32, I32, NONE)                                                         \
+    X(LOGBF, "logbf", slri_logbf, F32, 1, F32, NONE, NONE)                                                             \
+    X(NEXTAFTERF, "nextafterf", slri_nextafterf, F32, 2, F32, F32, NONE)                                               \
+    X(LGAMMAF, "lgammaf", slri_lgammaf, F32, 1, F32, NONE, NONE)                                                       \
+    X(TGAMMAF, "tgammaf", slri_tgammaf, F32, 1, F32, NONE, NONE)                                                       \
+    X(RHYPOTF, "rhypotf", slri_rhypotf, F32, 2, F32, F32, NONE)                                                        \
+    X(NORMCDFF, "normcdff", slri_normcdff, F32, 1, F32, NONE, NONE)                                                    \
+    X(FREXP_FRACTIONF, "__slri_frexp_fractionf", slri_frexp_fractionf, F32, 1, F32, NONE, NONE)                        \
+    X(MODF_FRACTIONF, "__slri_modf_fractionf", slri_modf_fractionf, F32, 1, F32, NONE, NONE)                           \
+    X(LDEXP, "ldexp", slri_ldexp, F64, 2, F64, I32, NONE)                                                              \
+    X(SCALBN, "scalbn", slri_ldexp, F64, 2, F64, I32, NONE)                                                            \
+    X(LOGB, "logb", slri_logb, F64, 1, F64, NONE, NONE)                                                                \
+    X(NEXTAFTER, "nextafter", slri_nextafter, F64, 2, F64, F64, NONE)                                                  \
+    X(LGAMMA, "lgamma", slri_lgamma, F64, 1, F64, NONE, NONE)                                                          \
+    X(TGAMMA, "tgamma", slri_tgamma, F64, 1, F64, NONE, NONE)                                                          \
+    X(RHYPOT, "rhypot", slri_rhypot, F64, 2, F64, F64, NONE)                                                           \
+    X(NORMCDF, "normcdf", slri_normcdf, F64, 1, F64, NONE, NONE)                                                       \
+    X(FREXP_FRACTION, "__slri_frexp_fraction", slri_frexp_fraction, F64, 1, F64, NONE, NONE)                           \
+    X(MODF_FRACTION, "__slri_modf_fraction", slri_modf_fraction, F64, 1, F64, NONE, NONE)                              \
     X(ISNAN_F32, "isnan", slri_isnanf, I32, 1, F32, NONE, NONE)                                                        \
     X(ISNAN_F64, "isnan", slri_isnan, I32, 1, F64, NONE, NONE)                                                         \
     X(ISINF_F32, "isinf", slri_isinff, I32, 1, F32, NONE, NONE)                                                        \
@@ -172,6 +192,78 @@
     X(LONGLONG_AS_DOUBLE, "__longlong_as_double", slri_longlong_as_double, F64, 1, I64, NONE, NONE)                    \
     X(MULHI, "__mulhi", slri_mulhi, I32, 2, I32, I32, NONE)                                                            \
     X(UMULHI, "__umulhi", slri_umulhi, U32, 2, U32, U32, NONE)                                                         \
+    /* by a rounding that is named, and more of integers */                                                            \
+    X(FREXP_EXPONENTF, "__slri_frexp_exponentf", slri_frexp_exponentf, I32, 1, F32, NONE, NONE)                        \
+    X(ILOGBF, "ilogbf", slri_ilogbf, I32, 1, F32, NONE, NONE)                                                          \
+    X(LRINTF, "lrintf", slri_f32_to_i64_rn, I64, 1, F32, NONE, NONE)                                                   \
+    X(LLRINTF, "llrintf", slri_f32_to_i64_rn, I64, 1, F32, NONE, NONE)                                                 \
+    X(LROUNDF, "lroundf", slri_f32_to_i64_away, I64, 1, F32, NONE, NONE)                                               \
+    X(LLROUNDF, "llroundf", slri_f32_to_i64_away, I64, 1, F32, NONE, NONE)                                             \
+    X(FLOAT2INT_RN, "__float2int_rn", slri_f32_to_i32_rn, I32, 1, F32, NONE, NONE)                                     \
+    X(FLOAT2INT_RZ, "__float2int_rz", slri_f32_to_i32, I32, 1, F32, NONE, NONE)                                        \
+    X(FLOAT2INT_RU, "__float2int_ru", slri_f32_to_i32_ru, I32, 1, F32, NONE, NONE)                                     \
+    X(FLOAT2INT_RD, "__float2int_rd", slri_f32_to_i32_rd, I32, 1, F32, NONE, NONE)                                     \
+    X(FLOAT2UINT_RN, "__float2uint_rn", slri_f32_to_u32_rn, U32, 1, F32, NONE, NONE)                                   \
+    X(FLOAT2UINT_RZ, "__float2uint_rz", slri_f32_to_u32, U32, 1, F32, NONE, NONE)                                      \
+    X(FLOAT2UINT_RU, "__float2uint_ru", slri_f32_to_u32_ru, U32, 1, F32, NONE, NONE)                                   \
+    X(FLOAT2UINT_RD, "__float2uint_rd", slri_f32_to_u32_rd, U32, 1, F32, NONE, NONE)                                   \
+    X(FLOAT2LL_RN, "__float2ll_rn", slri_f32_to_i64_rn, I64, 1, F32, NONE, NONE)                                       \
+    X(FLOAT2LL_RZ, "__float2ll_rz", slri_f32_to_i64, I64, 1, F32, NONE, NONE)                                          \
+    X(FLOAT2LL_RU, "__float2ll_ru", slri_f32_to_i64_ru, I64, 1, F32, NONE, NONE)                                       \
+    X(FLOAT2LL_RD, "__float2ll_rd", slri_f32_to_i64_rd, I64, 1, F32, NONE, NONE)                                       \
+    X(FLOAT2ULL_RN, "__float2ull_rn", slri_f32_to_u64_rn, U64, 1, F32, NONE, NONE)                                     \
+    X(FLOAT2ULL_RZ, "__float2ull_rz", slri_f32_to_u64, U64, 1, F32, NONE, NONE)                                        \
+    X(FLOAT2ULL_RU, "__float2ull_ru", slri_f32_to_u64_ru, U64, 1, F32, NONE, NONE)                                     \
+    X(FLOAT2ULL_RD, "__float2ull_rd", slri_f32_to_u64_rd, U64, 1, F32, NONE, NONE)                                     \
+    X(INT2FLOAT_RN, "__int2float_rn", slri_f32_of_i32, F32, 1, I32, NONE, NONE)                                        \
+    X(UINT2FLOAT_RN, "__uint2float_rn", slri_f32_of_u32, F32, 1, U32, NONE, NONE)                                      \
+    X(LL2FLOAT_RN, "__ll2float_rn", slri_f32_of_i64, F32, 1, I64, NONE, NONE)                                          \
+    X(ULL2FLOAT_RN, "__ull2float_rn", slri_f32_of_u64, F32, 1, U64, NONE, NONE)                                        \
+    X(FREXP_EXPONENT, "__slri_frexp_exponent", slri_frexp_exponent, I32, 1, F64, NONE, NONE)                           \
+    X(ILOGB, "ilogb", slri_ilogb, I32, 1, F64, NONE, NONE)                                                             \
+    X(LRINT, "lrint", slri_f64_to_i64_rn, I64, 1, F64, NONE, NONE)                                                     \
+    X(LLRINT, "llrint", slri_f64_to_i64_rn, I64, 1, F64, NONE, NONE)                                                   \
+    X(LROUND, "lround", slri_f64_to_i64_away, I64, 1, F64, NONE, NONE)                                                 \
+    X(LLROUND, "llround", slri_f64_to_i64_away, I64, 1, F64, NONE, NONE)                                               \
+    X(DOUBLE2INT_RN, "__double2int_rn", slri_f64_to_i32_rn, I32, 1, F64, NONE, NONE)                                   \
+    X(DOUBLE2INT_RZ, "__double2int_rz", slri_f64_to_i32, I32, 1, F64, NONE, NONE)                                      \
+    X(DOUBLE2INT_RU, "__double2int_ru", slri_f64_to_i32_ru, I32, 1, F64, NONE, NONE)                                   \
+    X(DOUBLE2INT_RD, "__double2int_rd", slri_f64_to_i32_rd, I32, 1, F64, NONE, NONE)                                   \
+    X(DOUBLE2UINT_RN, "__double2uint_rn", slri_f64_to_u32_rn, U32, 1, F64, NONE, NONE)                                 \
+    X(DOUBLE2UINT_RZ, "__double2uint_rz", slri_f64_to_u32, U32, 1, F64, NONE, NONE)                                    \
+    X(DOUBLE2UINT_RU, "__double2uint_ru", slri_f64_to_u32_ru, U32, 1, F64, NONE, NONE)                                 \
+    X(DOUBLE2UINT_RD, "__double2uint_rd", slri_f64_to_u32_rd, U32, 1, F64, NONE, NONE)                                 \
+    X(DOUBLE2LL_RN, "__double2ll_rn", slri_f64_to_i64_rn, I64, 1, F64, NONE, NONE)                                     \
+    X(DOUBLE2LL_RZ, "__double2ll_rz", slri_f64_to_i64, I64, 1, F64, NONE, NONE)                                        \
+    X(DOUBLE2LL_RU, "__double2ll_ru", slri_f64_to_i64_ru, I64, 1, F64, NONE, NONE)                                     \
+    X(DOUBLE2LL_RD, "__double2ll_rd", slri_f64_to_i64_rd, I64, 1, F64, NONE, NONE)                                     \
+    X(DOUBLE2ULL_RN, "__double2ull_rn", slri_f64_to_u64_rn, U64, 1, F64, NONE, NONE)                                   \
+    X(DOUBLE2ULL_RZ, "__double2ull_rz", slri_f64_to_u64, U64, 1, F64, NONE, NONE)                                      \
+    X(DOUBLE2ULL_RU, "__double2ull_ru", slri_f64_to_u64_ru, U64, 1, F64, NONE, NONE)                                   \
+    X(DOUBLE2ULL_RD, "__double2ull_rd", slri_f64_to_u64_rd, U64, 1, F64, NONE, NONE)                                   \
+    X(INT2DOUBLE_RN, "__int2double_rn", slri_f64_of_i32, F64, 1, I32, NONE, NONE)                                      \
+    X(UINT2DOUBLE_RN, "__uint2double_rn", slri_f64_of_u32, F64, 1, U32, NONE, NONE)                                    \
+    X(LL2DOUBLE_RN, "__ll2double_rn", slri_f64_of_i64, F64, 1, I64, NONE, NONE)                                        \
+    X(ULL2DOUBLE_RN, "__ull2double_rn", slri_f64_of_u64, F64, 1, U64, NONE, NONE)                                      \
+    X(DOUBLE2FLOAT_RN, "__double2float_rn", slri_narrow, F32, 1, F64, NONE, NONE)                                      \
+    X(DOUBLE2HIINT, "__double2hiint", slri_hiint, I32, 1, F64, NONE, NONE)                                             \
+    X(DOUBLE2LOINT, "__double2loint", slri_loint, I32, 1, F64, NONE, NONE)                                             \
+    X(HILOINT2DOUBLE, "__hiloint2double", slri_hiloint, F64, 2, I32, I32, NONE)                                        \
+    X(MUL64HI, "__mul64hi", slri_mul64hi, I64, 2, I64, I64, NONE)                                                      \
+    X(UMUL64HI, "__umul64hi", slri_umul64hi, U64, 2, U64, U64, NONE)                                                   \
+    X(MUL24, "__mul24", slri_mul24, I32, 2, I32, I32, NONE)                                                            \
+    X(UMUL24, "__umul24", slri_umul24, U32, 2, U32, U32, NONE)                                                         \
+    X(HADD, "__hadd", slri_hadd, I32, 2, I32, I32, NONE)                                                               \
+    X(RHADD, "__rhadd", slri_rhadd, I32, 2, I32, I32, NONE)                                                            \
+    X(UHADD, "__uhadd", slri_uhadd, U32, 2, U32, U32, NONE)                                                            \
+    X(URHADD, "__urhadd", slri_urhadd, U32, 2, U32, U32, NONE)                                                         \
+    X(SAD, "__sad", slri_sad, U32, 3, I32, I32, U32)                                                                   \
+    X(USAD, "__usad", slri_usad, U32, 3, U32, U32, U32)                                                                \
+    X(FUNNELSHIFT_L, "__funnelshift_l", slri_funnel_l, U32, 3, U32, U32, U32)                                          \
+    X(FUNNELSHIFT_R, "__funnelshift_r", slri_funnel_r, U32, 3, U32, U32, U32)                                          \
+    X(FUNNELSHIFT_LC, "__funnelshift_lc", slri_funnel_lc, U32, 3, U32, U32, U32)                                       \
+    X(FUNNELSHIFT_RC, "__funnelshift_rc", slri_funnel_rc, U32, 3, U32, U32, U32)                                       \
+    X(BYTE_PERM, "__byte_perm", slri_byte_perm, U32, 3, U32, U32, U32)                                                 \
     /* of halves, each the float that it is */                                                                         \
     X(HFMA, "__slri_hfma", slri_hfma, F32, 3, F32, F32, F32)                                                           \
     X(BFMA, "__slri_bfma", slri_bfma, F32, 3, F32, F32, F32)
@@ -227,13 +319,23 @@ struct slri_math_function {
     enum slri_math_type args[3];
 };
 
+/// What writes parts of its result through pointers: `first` is given back (SLRI_MATH_COUNT: nothing is), the others
+/// are written, as far as they are there. All take the one argument.
+struct slri_math_parts {
+    const char *name;
+    enum slri_math_id first, written[2];
+};
+#define SLRI_MATH_PARTS 9
+extern const struct slri_math_parts slri_math_parts[SLRI_MATH_PARTS];
+
 /// Indexed by enum slri_math_id.
 extern const struct slri_math_function slri_math_functions[SLRI_MATH_COUNT];
 
-/// Two operations to who counts them. Nothing else takes three numbers.
+/// Two operations to who counts them. Nothing else takes three numbers that are no integers.
 static inline bool slri_math_is_fma(unsigned id)
 {
-    return slri_math_functions[id].arity == 3;
+    const struct slri_math_function *function = &slri_math_functions[id];
+    return function->arity == 3 && (function->result == SLRI_MATH_F32 || function->result == SLRI_MATH_F64);
 }
 
 #endif

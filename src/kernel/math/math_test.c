@@ -16,6 +16,8 @@
 
 #include "kernel/math/slr_math_double.h"
 
+#include "kernel/math/slr_math_more.h"
+
 #include "kernel/math/slr_half.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -155,6 +157,30 @@ static long double rcbrt_reference(long double x)
     return 1.0L / cbrtl(x);
 }
 
+// glibc's is the wider type's: of a pole it says the same as ours.
+static long double tgamma_reference(long double x)
+{
+    return x < 0.0L && x == floorl(x) ? NAN : tgammal(x);
+}
+static long double normcdf_reference(long double x)
+{
+    return 0.5L * erfcl(-x * 0.707106781186547524400844362104849039L);
+}
+static long double frexp_reference(long double x)
+{
+    int unused;
+    return frexpl(x, &unused);
+}
+static long double modf_reference(long double x)
+{
+    long double unused;
+    return modfl(x, &unused);
+}
+static long double rhypot_reference(long double x, long double y)
+{
+    return 1.0L / hypotl(x, y);
+}
+
 struct worst {
     double ulps, x, y;
 };
@@ -211,7 +237,13 @@ static void assert_bound(const char *name, struct worst w, double bound)
     X(slri_atanhf, atanhl, 0.5001)                                                                                     \
     X(slri_sinpif, sinpi_reference, 0.5001)                                                                            \
     X(slri_cospif, cospi_reference, 0.5001)                                                                            \
-    X(slri_rcbrtf, rcbrt_reference, 0.5001)
+    X(slri_rcbrtf, rcbrt_reference, 0.5001)                                                                            \
+    X(slri_tgammaf, tgamma_reference, 0.5001)                                                                          \
+    X(slri_lgammaf, lgammal, 1.0)                                                                                      \
+    X(slri_normcdff, normcdf_reference, 0.5001)                                                                        \
+    X(slri_logbf, logbl, 0.0)                                                                                          \
+    X(slri_frexp_fractionf, frexp_reference, 0.0)                                                                      \
+    X(slri_modf_fractionf, modf_reference, 0.0)
 
 #define DOUBLE_FUNCTIONS(X)                                                                                            \
     X(slri_sqrt, sqrtl, 0.501)                                                                                         \
@@ -246,7 +278,12 @@ static void assert_bound(const char *name, struct worst w, double bound)
     X(slri_cbrt, cbrtl, 1.0)                                                                                           \
     X(slri_rcbrt, rcbrt_reference, 1.5)                                                                                \
     X(slri_erf, erfl, 3.0)                                                                                             \
-    X(slri_erfc, erfcl, 4.0)
+    X(slri_erfc, erfcl, 4.0)                                                                                           \
+    X(slri_tgamma, tgamma_reference, 12.0)                                                                             \
+    X(slri_normcdf, normcdf_reference, 6.0)                                                                            \
+    X(slri_logb, logbl, 0.0)                                                                                           \
+    X(slri_frexp_fraction, frexp_reference, 0.0)                                                                       \
+    X(slri_modf_fraction, modf_reference, 0.0)
 
 static void float_functions_keep_their_bounds(void **state)
 {
@@ -276,6 +313,84 @@ static void double_functions_keep_their_bounds(void **state)
 #undef CHECK
 }
 
+// Below 0 it has a zero between any two of its poles, near which no bound in ULP holds: there it is one of the error
+// itself, in units of 2^-53 (4 + |result| + |x|).
+static void lgamma_keeps_its_bounds(void **state)
+{
+    struct worst above = {0}, below = {0};
+    (void)state;
+    for (uint64_t i = 0; i < DOUBLE_SAMPLES; i++) {
+        double x = double_sample(i), got = slri_lgamma(x);
+        long double want = lgammal(x);
+        if (!(x < 0.0) || isinf(want))
+            note(&above, ulps64(got, want), x, 0.0);
+        else
+            note(&below, (double)(fabsl(got - want) / (4.0L + fabsl(want) + fabsl(x))) * 0x1p53, x, 0.0);
+    }
+    assert_bound("slri_lgamma", above, 8.0);
+    print_message("    below 0: %.4f at %a\n", below.ulps, below.x);
+    assert_true(below.ulps <= 8.0);
+}
+
+static void exponents_are_taken_off_and_put_on(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 200000; i++) {
+        uint64_t r = scramble(i);
+        double x = double_sample(r % DOUBLE_SAMPLES);
+        float f = float_sample(r % FLOAT_SAMPLES);
+        int n = i % 5 == 0 ? (int)(int32_t)(r >> 32) : (int)(r >> 40) % 4400 - 2200, e;
+        double got = slri_ldexp(x, n), want = ldexp(x, n);
+        float got_f = slri_ldexpf(f, n), want_f = ldexpf(f, n);
+        if (!(slri_bits(got) == slri_bits(want) || (isnan(got) && isnan(want))) ||
+            !(slri_float_as_uint(got_f) == slri_float_as_uint(want_f) || (isnan(got_f) && isnan(want_f))))
+            fail_msg("ldexp(%a, %d) is %a, of %a it is %a", x, n, got, (double)f, (double)got_f);
+        frexp(x, &e);
+        assert_int_equal(slri_frexp_exponent(x), isfinite(x) ? e : 0);
+        frexpf(f, &e);
+        assert_int_equal(slri_frexp_exponentf(f), isfinite(f) ? e : 0);
+        if (isfinite(x) && x != 0.0)
+            assert_int_equal(slri_ilogb(x), ilogb(x));
+    }
+    assert_int_equal(slri_ilogb(0.0), INT32_MIN);
+    assert_int_equal(slri_ilogbf((float)NAN), INT32_MIN);
+    assert_int_equal(slri_ilogbf(-HUGE_VALF), INT32_MAX);
+}
+
+static void factorials_are_exact(void **state)
+{
+    double factorial = 1.0;
+    (void)state;
+    for (int n = 1; n < 18; factorial *= n++)
+        assert_true(slri_tgamma((double)n) == factorial);
+    assert_true(slri_bits(slri_tgamma(-0.0)) == slri_bits(-SLRI_INF));
+    assert_true(slri_bits(slri_tgamma(-200.5)) == slri_bits(-0.0)); // floor is odd
+    assert_true(slri_bits(slri_tgamma(-201.5)) == slri_bits(0.0));
+    assert_true(isnan(slri_tgamma(-3.0)) && isnan(slri_tgamma(-SLRI_INF)));
+    assert_true(slri_lgamma(-3.0) == SLRI_INF && slri_lgamma(-SLRI_INF) == SLRI_INF);
+    assert_true(slri_lgamma(1.0) == 0.0 && slri_lgamma(2.0) == 0.0);
+}
+
+static void floats_are_rounded_as_the_name_says(void **state)
+{
+    (void)state;
+    assert_int_equal(slri_f32_to_i32_rn(2.5f), 2);
+    assert_int_equal(slri_f32_to_i32_rn(-3.5f), -4);
+    assert_int_equal(slri_f32_to_i32_rd(-2.5f), -3);
+    assert_int_equal(slri_f32_to_i32_ru(-2.5f), -2);
+    assert_int_equal(slri_f32_to_u32_ru(2.1f), 3);
+    assert_int_equal(slri_f32_to_u32_rd(-0.5f), 0);
+    assert_true(slri_f64_to_i64_away(-2.5) == -3);
+    assert_true(slri_f64_to_i64_rn(-2.5) == -2);
+    assert_true(slri_f64_to_u64_ru(0x1p64) == UINT64_MAX);
+    assert_true(slri_f32_to_i64_rn((float)NAN) == 0);
+    assert_true(slri_f32_of_u64(UINT64_MAX) == 0x1p64f);
+    assert_true(slri_f64_of_i64(INT64_MIN) == -0x1p63);
+    assert_int_equal(slri_hiint(-2.0), (int32_t)0xc0000000);
+    assert_int_equal(slri_loint(0x1.00000ffffffffp0), -1);
+    assert_true(slri_hiloint(0x40000000, 0) == 2.0);
+}
+
 static void fma_rounds_once(void **state)
 {
     (void)state;
@@ -297,11 +412,22 @@ static long double fmax_reference(long double a, long double b)
     return a == b ? (signbit(a) ? b : a) : fmaxl(a, b);
 }
 
+static long double nextafter_reference(long double a, long double b)
+{
+    return nextafterf((float)a, (float)b);
+}
+static long double nextafter_reference64(long double a, long double b)
+{
+    return nextafter((double)a, (double)b);
+}
+
 // powl overflows the intermediate for no double; x^y of a float pair may be far outside float, which ulps() clamps.
 #define FLOAT_PAIRS(X)                                                                                                 \
     X(slri_powf, powl, 0.5001)                                                                                         \
     X(slri_atan2f, atan2l, 0.5001)                                                                                     \
     X(slri_hypotf, hypotl, 0.5001)                                                                                     \
+    X(slri_rhypotf, rhypot_reference, 0.5001)                                                                          \
+    X(slri_nextafterf, nextafter_reference, 0.0)                                                                       \
     X(slri_fmodf, fmodl, 0.0)                                                                                          \
     X(slri_remainderf, remainderl, 0.0)                                                                                \
     X(slri_fdimf, fdiml, 0.5)                                                                                          \
@@ -312,6 +438,8 @@ static long double fmax_reference(long double a, long double b)
     X(slri_pow, powl, 1.5)                                                                                             \
     X(slri_atan2, atan2l, 2.0)                                                                                         \
     X(slri_hypot, hypotl, 1.0)                                                                                         \
+    X(slri_rhypot, rhypot_reference, 2.0)                                                                              \
+    X(slri_nextafter, nextafter_reference64, 0.0)                                                                      \
     X(slri_fmod, fmodl, 0.0)                                                                                           \
     X(slri_remainder, remainderl, 0.0)                                                                                 \
     X(slri_fdim, fdiml, 0.501)                                                                                         \
@@ -485,6 +613,22 @@ static void integer_helpers_do_what_cuda_says(void **state)
     assert_true(slri_max_u64(UINT64_MAX, 1) == UINT64_MAX);
     assert_int_equal(slri_mulhi(-2, 3), -1);
     assert_int_equal(slri_umulhi(0x80000000u, 6), 3);
+    assert_true(slri_mul64hi(-2, 3) == -1);
+    assert_true(slri_mul64hi(INT64_MIN, INT64_MIN) == (int64_t)1 << 62);
+    assert_true(slri_umul64hi(UINT64_MAX, UINT64_MAX) == UINT64_MAX - 1);
+    assert_int_equal(slri_mul24(0x01ffffff, 3), -3); // -1 in 24 bits
+    assert_int_equal(slri_umul24(0xff000002u, 0xff000003u), 6);
+    assert_int_equal(slri_hadd(INT32_MIN, INT32_MAX), -1);
+    assert_int_equal(slri_rhadd(INT32_MIN, INT32_MAX), 0);
+    assert_int_equal(slri_uhadd(0xffffffffu, 0xfffffffeu), 0xfffffffeu);
+    assert_int_equal(slri_urhadd(0xffffffffu, 0xfffffffeu), 0xffffffffu);
+    assert_int_equal(slri_sad(-5, 3, 10), 18);
+    assert_int_equal(slri_usad(3, 5, 1), 3);
+    assert_int_equal(slri_byte_perm(0x03020180u, 0x07060504u, 0x7480), 0x0704ff80u);
+    assert_int_equal(slri_funnel_l(0x80000001u, 0x12345678u, 4), 0x23456788u);
+    assert_int_equal(slri_funnel_r(0x80000001u, 0x12345678u, 36), 0x88000000u);
+    assert_int_equal(slri_funnel_lc(7, 9, 32), 7);
+    assert_int_equal(slri_funnel_rc(7, 9, 99), 9);
     assert_int_equal(slri_signbit(-0.0), 1);
     assert_int_equal(slri_isfinitef(INF32), 0);
     assert_int_equal(slri_isinff(-INF32), 1);
@@ -614,6 +758,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(double_pairs_keep_their_bounds),
         cmocka_unit_test(fmaf_rounds_once),
         cmocka_unit_test(fma_rounds_once),
+        cmocka_unit_test(lgamma_keeps_its_bounds),
+        cmocka_unit_test(exponents_are_taken_off_and_put_on),
+        cmocka_unit_test(factorials_are_exact),
+        cmocka_unit_test(floats_are_rounded_as_the_name_says),
         cmocka_unit_test(special_cases_are_annex_f),
         cmocka_unit_test(integer_helpers_do_what_cuda_says),
         cmocka_unit_test(conversions_truncate_and_saturate),

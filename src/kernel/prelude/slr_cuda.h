@@ -141,6 +141,12 @@ SLRI_FN float slri_odd(long long a) { return a < 0 ? -slri_odd(0ull - (slri_u64)
 SLRI_FN float slri_odd(int a) { return slri_odd((long long)a); }
 #define SLRI_TO_F16(a) slri_f16_to_float(slri_float_to_f16(slri_odd(a)))
 #define SLRI_TO_BF16(a) slri_bf16_to_float(slri_float_to_bf16(slri_odd(a)))
+#define SLRI_PARTS(T, f) \
+    SLRI_FN T __slri_frexp_fraction##f(T a) { int e; return frexp##f(a, &e); } \
+    SLRI_FN int __slri_frexp_exponent##f(T a) { int e; frexp##f(a, &e); return isfinite(a) ? e : 0; } \
+    SLRI_FN T __slri_modf_fraction##f(T a) { T whole; return modf##f(a, &whole); }
+SLRI_PARTS(float, f)
+SLRI_PARTS(double, )
 SLRI_FN float __slri_hfma(float a, float b, float c)
 {
     unsigned short r;

@@ -478,6 +478,101 @@ SLRI_FN ulong slri_brevll(ulong a) { return (ulong)slri_brev((uint)a) << 32 | sl
 #define slri_uint_as_float as_float
 #define slri_double_as_longlong as_long
 #define slri_longlong_as_double as_double
+#define slri_ldexpf ldexp
+#define slri_ldexp ldexp
+#define slri_nextafterf nextafter
+#define slri_nextafter nextafter
+#define slri_lgammaf lgamma
+#define slri_lgamma lgamma
+#define slri_tgammaf tgamma
+#define slri_tgamma tgamma
+#define slri_logbf logb
+#define slri_logb logb
+#define slri_rhypotf(a, b) (1.0f / hypot(a, b))
+#define slri_rhypot(a, b) (1.0 / hypot(a, b))
+#define slri_normcdff(a) (0.5f * erfc(-0.70710678f * (a)))
+#define slri_normcdf(a) (0.5 * erfc(-0.70710678118654752 * (a)))
+#define SLRI_PARTS(T, f) \
+    SLRI_FN T slri_frexp_fraction##f(T a) { int e; return frexp(a, &e); } \
+    SLRI_FN int slri_frexp_exponent##f(T a) { int e; frexp(a, &e); return isfinite(a) ? e : 0; } \
+    SLRI_FN T slri_modf_fraction##f(T a) { T whole; return modf(a, &whole); } \
+    SLRI_FN int slri_ilogb##f(T a) \
+    { return a == 0 || isnan(a) ? -0x7fffffff - 1 : isinf(a) ? 0x7fffffff : slri_frexp_exponent##f(a) - 1; }
+SLRI_PARTS(float, f)
+#ifdef cl_khr_fp64
+SLRI_PARTS(double, )
+#endif
+#define slri_f32_to_i32_rn(a) ((a) == (a) ? convert_int_sat_rte(a) : 0)
+#define slri_f32_to_i32(a) ((a) == (a) ? convert_int_sat_rtz(a) : 0)
+#define slri_f32_to_i32_ru(a) ((a) == (a) ? convert_int_sat_rtp(a) : 0)
+#define slri_f32_to_i32_rd(a) ((a) == (a) ? convert_int_sat_rtn(a) : 0)
+#define slri_f32_to_u32_rn(a) ((a) == (a) ? convert_uint_sat_rte(a) : 0)
+#define slri_f32_to_u32(a) ((a) == (a) ? convert_uint_sat_rtz(a) : 0)
+#define slri_f32_to_u32_ru(a) ((a) == (a) ? convert_uint_sat_rtp(a) : 0)
+#define slri_f32_to_u32_rd(a) ((a) == (a) ? convert_uint_sat_rtn(a) : 0)
+#define slri_f32_to_i64_rn(a) ((a) == (a) ? convert_long_sat_rte(a) : 0)
+#define slri_f32_to_i64(a) ((a) == (a) ? convert_long_sat_rtz(a) : 0)
+#define slri_f32_to_i64_ru(a) ((a) == (a) ? convert_long_sat_rtp(a) : 0)
+#define slri_f32_to_i64_rd(a) ((a) == (a) ? convert_long_sat_rtn(a) : 0)
+#define slri_f32_to_u64_rn(a) ((a) == (a) ? convert_ulong_sat_rte(a) : 0)
+#define slri_f32_to_u64(a) ((a) == (a) ? convert_ulong_sat_rtz(a) : 0)
+#define slri_f32_to_u64_ru(a) ((a) == (a) ? convert_ulong_sat_rtp(a) : 0)
+#define slri_f32_to_u64_rd(a) ((a) == (a) ? convert_ulong_sat_rtn(a) : 0)
+#define slri_f32_to_i64_away(a) ((a) == (a) ? convert_long_sat(round(a)) : 0)
+#define slri_f32_of_i32(a) convert_float_rte(a)
+#define slri_f32_of_u32(a) convert_float_rte(a)
+#define slri_f32_of_i64(a) convert_float_rte(a)
+#define slri_f32_of_u64(a) convert_float_rte(a)
+#define slri_f64_to_i32_rn(a) ((a) == (a) ? convert_int_sat_rte(a) : 0)
+#define slri_f64_to_i32(a) ((a) == (a) ? convert_int_sat_rtz(a) : 0)
+#define slri_f64_to_i32_ru(a) ((a) == (a) ? convert_int_sat_rtp(a) : 0)
+#define slri_f64_to_i32_rd(a) ((a) == (a) ? convert_int_sat_rtn(a) : 0)
+#define slri_f64_to_u32_rn(a) ((a) == (a) ? convert_uint_sat_rte(a) : 0)
+#define slri_f64_to_u32(a) ((a) == (a) ? convert_uint_sat_rtz(a) : 0)
+#define slri_f64_to_u32_ru(a) ((a) == (a) ? convert_uint_sat_rtp(a) : 0)
+#define slri_f64_to_u32_rd(a) ((a) == (a) ? convert_uint_sat_rtn(a) : 0)
+#define slri_f64_to_i64_rn(a) ((a) == (a) ? convert_long_sat_rte(a) : 0)
+#define slri_f64_to_i64(a) ((a) == (a) ? convert_long_sat_rtz(a) : 0)
+#define slri_f64_to_i64_ru(a) ((a) == (a) ? convert_long_sat_rtp(a) : 0)
+#define slri_f64_to_i64_rd(a) ((a) == (a) ? convert_long_sat_rtn(a) : 0)
+#define slri_f64_to_u64_rn(a) ((a) == (a) ? convert_ulong_sat_rte(a) : 0)
+#define slri_f64_to_u64(a) ((a) == (a) ? convert_ulong_sat_rtz(a) : 0)
+#define slri_f64_to_u64_ru(a) ((a) == (a) ? convert_ulong_sat_rtp(a) : 0)
+#define slri_f64_to_u64_rd(a) ((a) == (a) ? convert_ulong_sat_rtn(a) : 0)
+#define slri_f64_to_i64_away(a) ((a) == (a) ? convert_long_sat(round(a)) : 0)
+#define slri_f64_of_i32(a) convert_double_rte(a)
+#define slri_f64_of_u32(a) convert_double_rte(a)
+#define slri_f64_of_i64(a) convert_double_rte(a)
+#define slri_f64_of_u64(a) convert_double_rte(a)
+#define slri_narrow(a) convert_float_rte(a)
+#define slri_hiint(a) ((int)(as_ulong(a) >> 32))
+#define slri_loint(a) ((int)as_ulong(a))
+#define slri_hiloint(high, low) as_double((ulong)(uint)(high) << 32 | (uint)(low))
+#define slri_mul64hi mul_hi
+#define slri_umul64hi mul_hi
+#define slri_mul24(a, b) ((int)((uint)((int)((uint)(a) << 8) >> 8) * (uint)((int)((uint)(b) << 8) >> 8)))
+#define slri_umul24(a, b) (((a) & 0xffffff) * ((b) & 0xffffff))
+#define slri_hadd hadd
+#define slri_rhadd rhadd
+#define slri_uhadd hadd
+#define slri_urhadd rhadd
+#define slri_sad(a, b, sum) (abs_diff(a, b) + (sum))
+#define slri_usad(a, b, sum) (abs_diff(a, b) + (sum))
+#define slri_funnel_l(low, high, n) ((uint)((((ulong)(high) << 32 | (low)) << ((n) & 31)) >> 32))
+#define slri_funnel_r(low, high, n) ((uint)(((ulong)(high) << 32 | (low)) >> ((n) & 31)))
+#define slri_funnel_lc(low, high, n) ((n) < 32 ? slri_funnel_l(low, high, n) : (low))
+#define slri_funnel_rc(low, high, n) ((n) < 32 ? slri_funnel_r(low, high, n) : (high))
+SLRI_FN uint slri_perm_byte(ulong bytes, uint selector)
+{
+    uint byte = (uint)(bytes >> 8 * (selector & 7)) & 0xff;
+    return selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte;
+}
+SLRI_FN uint slri_byte_perm(uint x, uint y, uint s)
+{
+    ulong bytes = (ulong)y << 32 | x;
+    return slri_perm_byte(bytes, s) | slri_perm_byte(bytes, s >> 4) << 8 | slri_perm_byte(bytes, s >> 8) << 16 |
+           slri_perm_byte(bytes, s >> 12) << 24;
+}
 #define slri_mulhi mul_hi
 #define slri_umulhi mul_hi
 #ifdef cl_khr_fp64

@@ -274,6 +274,125 @@ __global__ void k(const int *a, const int *b, int *out)
     }
 }
 
+//: integers_of_24_and_64_bits block=64 grid=10 a:i32[625]=edges b:i32[625]=across out:i32[5000] w:i64[1250]
+__global__ void k(const int *a, const int *b, int *out, long long *w)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 625) {
+        int x = a[i], y = b[i];
+        out[8 * i] = __mul24(x, y);
+        out[8 * i + 1] = __umul24(x, y);
+        out[8 * i + 2] = __hadd(x, y);
+        out[8 * i + 3] = __rhadd(x, y);
+        out[8 * i + 4] = __uhadd(x, y);
+        out[8 * i + 5] = __urhadd(x, y);
+        out[8 * i + 6] = __sad(x, y, 7u);
+        out[8 * i + 7] = __usad(x, y, 7u);
+        w[2 * i] = __mul64hi((long long)x << 20, (long long)y << 30);
+        w[2 * i + 1] = __umul64hi((long long)x, (long long)y);
+    }
+}
+
+//: bytes_and_words_are_picked block=32 a:u32[32]=edges b:u32[32]=across out:u32[160]
+__global__ void k(const unsigned *a, const unsigned *b, unsigned *out)
+{
+    int t = threadIdx.x;
+    out[5 * t] = __byte_perm(a[t], b[t], 0x3715u + t * 0x1081u);
+    out[5 * t + 1] = __funnelshift_l(a[t], b[t], t * 3u);
+    out[5 * t + 2] = __funnelshift_r(a[t], b[t], t * 3u);
+    out[5 * t + 3] = __funnelshift_lc(a[t], b[t], t * 3u);
+    out[5 * t + 4] = __funnelshift_rc(a[t], b[t], t * 3u);
+}
+
+//: floats_are_rounded_as_a_name_says block=64 a:f32[64]=wide out:i32[512] w:i64[384] f:f32[128]
+__global__ void k(const float *a, int *out, long long *w, float *f)
+{
+    int t = threadIdx.x;
+    float x = a[t];
+    out[8 * t] = __float2int_rn(x);
+    out[8 * t + 1] = __float2int_rz(x);
+    out[8 * t + 2] = __float2int_rd(x);
+    out[8 * t + 3] = __float2int_ru(x);
+    out[8 * t + 4] = __float2uint_rn(fabsf(x));
+    out[8 * t + 5] = __float2uint_ru(fabsf(x));
+    out[8 * t + 6] = __double2int_rd(x * 0.5);
+    out[8 * t + 7] = __double2hiint(x * 0.5) ^ __double2loint(x * 0.5);
+    w[6 * t] = __float2ll_rn(x);
+    w[6 * t + 1] = __double2ll_ru(x * 0.5);
+    w[6 * t + 2] = lrintf(x);
+    w[6 * t + 3] = lroundf(x * 0.5f);
+    w[6 * t + 4] = llrint(x * 0.5);
+    w[6 * t + 5] = llround(x * 0.5);
+    f[2 * t] = __int2float_rn(t * 16777213);
+    f[2 * t + 1] = __double2float_rn(__hiloint2double(0x3ff00000 + t, t * 0x08000001));
+}
+
+//: numbers_are_taken_apart block=64 grid=16 a:f32[961]=edges b:f32[961]=across out:f32[6727] e:i32[1922]
+#include <math.h>
+__global__ void k(const float *a, const float *b, float *out, int *e)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < 961) {
+        float whole = 0.0f, x = a[i];
+        out[7 * i] = isfinite(x) ? frexpf(x, &e[2 * i]) : 0.0f;
+        out[7 * i + 1] = modff(x, &whole);
+        out[7 * i + 2] = whole;
+        out[7 * i + 3] = ldexpf(x, i % 300 - 150);
+        out[7 * i + 4] = scalbnf(x, 150 - i % 300);
+        out[7 * i + 5] = nextafterf(x, b[i]);
+        out[7 * i + 6] = logbf(x);
+        e[2 * i + 1] = ilogbf(x);
+    }
+}
+
+//: doubles_are_taken_apart block=64 a:f64[64]=wide out:f64[320] e:i32[128]
+#include <math.h>
+__global__ void k(const double *a, double *out, int *e)
+{
+    int t = threadIdx.x;
+    double whole;
+    out[5 * t] = frexp(a[t], &e[2 * t]);
+    out[5 * t + 1] = modf(a[t], &whole);
+    out[5 * t + 2] = whole;
+    out[5 * t + 3] = ldexp(a[t], t * 30 - 900);
+    out[5 * t + 4] = nextafter(a[t], 0.0);
+    e[2 * t + 1] = ilogb(a[t]);
+}
+
+//: sine_and_cosine_at_once block=64 a:f32[64]=wide out:f32[256] d:f64[256]
+#include <math.h>
+__device__ void turn(float x, float *at)
+{
+    sincosf(x, at, at + 1);
+    sincospif(x, at + 2, at + 3);
+}
+__global__ void k(const float *a, float *out, double *d)
+{
+    int t = threadIdx.x;
+    double s, c;
+    turn(a[t], out + 4 * t);
+    sincos((double)a[t], &s, &c);
+    d[4 * t] = s;
+    d[4 * t + 1] = c;
+    sincospi((double)a[t], d + 4 * t + 2, d + 4 * t + 3);
+}
+
+//: gamma_and_normal_distribution block=64 a:f32[64]=wide out:f32[320] d:f64[192]
+#include <math.h>
+__global__ void k(const float *a, float *out, double *d)
+{
+    int t = threadIdx.x;
+    float x = a[t];
+    out[5 * t] = tgammaf(x);
+    out[5 * t + 1] = lgammaf(x);
+    out[5 * t + 2] = normcdff(x);
+    out[5 * t + 3] = rhypotf(x, 3.0f);
+    out[5 * t + 4] = tgammaf(x * 0.1f);
+    d[3 * t] = tgamma((double)x);
+    d[3 * t + 1] = lgamma((double)x);
+    d[3 * t + 2] = normcdf((double)x);
+}
+
 //: counting_bits block=32 a:i32[32]=edges out:i32[96]
 __global__ void k(const int *a, int *out)
 {
