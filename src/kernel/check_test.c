@@ -116,7 +116,7 @@ static void what_is_outside_the_subset_is_refused(void **unused)
          "'n' in line 1"},
         {"static const float ^^t[3];" IN "__ring__ void h(const struct in *m) {}", SLRI_K_BAD_INITIALIZER, "no values"},
         {"__constant__ float t[3];" IN "__ring__ void h(const struct in *m) { float x = t[^^1]; }",
-         SLRI_K_NOT_IN_HANDLER, "a variable of the file"},
+         SLRI_K_NOT_IN_HANDLER, "a variable of the file in the handler 'h': give it its state, or a binding"},
         {"float f(float x) { return x; }" IN "__ring__ void h(const struct in *m) { float y = ^^f(1); }",
          SLRI_K_HOST_CODE, "'f' in line 1 was left out: it is the host's"},
         {H("k^^<<<1, 2>>>(m);"), SLRI_K_HOST_CODE, "a kernel launch"},

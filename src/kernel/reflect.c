@@ -126,6 +126,7 @@ static void report_misuse(const struct misuse *m, const struct slri_instr *in, u
         slri_report_error(m->all->unit->front, in->where, code, "%s in the %s '%s'%s", name_use(in, use),
                           in_kernel ? "kernel" : "handler", m->entry->name,
                           in_kernel                            ? ", which has no message"
+                          : use == SLRI_USES_GLOBAL            ? ": give it its state, or a binding"
                           : m->entry->kind == SLRI_ENTRY_BLOCK ? ", which nobody launches"
                                                                : ", which is one thread");
     slri_unit_after_error(m->all->unit);
