@@ -125,12 +125,12 @@ static const struct {
      "if (ty > 0) { int m = ty * 100; for (int q = 0; q < ty; q++) m += in[q + tx]; out[i] = m; }\n"
      "else if (tx < 3) out[i] = -tx;\n}\n"},
     {"wrapping index", HEAD PLACE
-     "unsigned w = (unsigned)tx + 4294967290u + (unsigned)(i - tx);\n out[w % 4096u] = (int)w;\n"
-     "unsigned long long far = (unsigned long long)w;\n if (far < 4000000000ull) out[(w + 7u) % 4096u] = 9;\n}\n"},
+     "unsigned w = (unsigned)tx + 4294967290u + (unsigned)(i - tx);\n out[i] = in[w % 4096u] ^ (int)w;\n"
+     "unsigned long long far = (unsigned long long)w;\n if (far < 4000000000ull) out[i] += in[(w + 7u) % 4096u];\n}\n"},
     {"signed wrap", HEAD PLACE
      "int w = tx + 2147483640;\n if (w < 0) out[i] = w; else out[i] = (int)((long long)w * 3 % 1000);\n}\n"},
     {"backwards", HEAD PLACE "int r = threads - 1 - t;\n if (r >= 2) out[b * threads + r] = in[r] + t;\n}\n"},
-    {"strided", HEAD PLACE "int q = tx * 3 + ty * 97 + b;\n if (q < 4096) out[q] = in[(tx << 2) & 4095];\n}\n"},
+    {"strided", HEAD PLACE "int q = i * 3;\n if (q < 4096) out[q] = in[(tx << 2) & 4095];\n}\n"},
     {"local arrays", HEAD "__shared__ int s[512];\n" PLACE
      "int a[4];\n for (int q = 0; q < 4; q++) a[q] = in[i] + q * tx;\n s[t] = a[t & 3];\n __syncthreads();\n"
      "a[1] += s[threads - 1 - t];\n out[i] = a[0] + a[1] * 2 + a[2] * 3 + a[3] * 4;\n}\n"},
