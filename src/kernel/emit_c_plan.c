@@ -490,16 +490,23 @@ static void keep_parameters(struct slri_c_kernel *k)
     }
 }
 
-bool slri_c_plan(struct slri_c_emitter *e, struct slri_c_kernel *k)
+bool slri_c_count_values(struct slri_c_emitter *e, struct slri_c_kernel *k)
 {
     k->value = slri_region_take(e->scratch, (k->function.regs + 1) * sizeof *k->value);
-    k->home = slri_region_take(e->scratch, (k->function.locals + 1) * sizeof *k->home);
-    if (!k->value || !k->home)
+    if (!k->value)
         return false;
     for (uint32_t i = 0; i < k->entry->bindings; i++)
         if (k->entry->binding[i].reg != SLRI_NO_REG)
             k->value[k->entry->binding[i].reg].defs++; // on entry
     slri_c_any(e, k->function.body, counts, k);
+    return true;
+}
+
+bool slri_c_plan(struct slri_c_emitter *e, struct slri_c_kernel *k)
+{
+    k->home = slri_region_take(e->scratch, (k->function.locals + 1) * sizeof *k->home);
+    if (!k->home || !slri_c_count_values(e, k))
+        return false;
     if (k->one_nest) {
         plan_one_nest(k);
         keep_parameters(k);

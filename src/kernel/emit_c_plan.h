@@ -95,6 +95,8 @@ struct slri_c_kernel {
 slr_status slri_c_prepare(struct slri_c_emitter *e, struct slri_c_kernel *k);
 
 // emit_c_plan.c: levels, linear registers, ranges.
+// Takes k->value anew, and counts in it who mentions and who assigns each register; false: no memory.
+bool slri_c_count_values(struct slri_c_emitter *e, struct slri_c_kernel *k);
 bool slri_c_plan(struct slri_c_emitter *e, struct slri_c_kernel *k);                      // false: no memory
 uint8_t slri_c_need(const struct slri_c_kernel *k, const struct slri_instr *in);          // the level it runs at
 uint8_t slri_c_control_level(const struct slri_c_kernel *k, const struct slri_instr *in); // of IF, LOOP and SWITCH

@@ -358,18 +358,17 @@ static void split_conditions(struct clone *c, struct slri_block *block)
 // integers alone, by what cannot fault, is made before the condition.
 static bool may_go_ahead(const struct clone *c, const struct slri_block *body, const struct slri_instr *in)
 {
-    const struct slri_block *all = c->k->function.body;
     bool is_index = in->op == SLRI_OP_CONST || in->op == SLRI_OP_MOVE || in->op == SLRI_OP_CONVERT ||
                     in->op == SLRI_OP_ADD || in->op == SLRI_OP_SUB || in->op == SLRI_OP_MUL || in->op == SLRI_OP_SHL;
     if (!is_index || slri_kind_is_float(in->kind) || c->k->function.reg_name[in->dst] ||
-        slri_c_mentions(body, in->dst) != slri_c_mentions(all, in->dst))
+        c->k->value[in->dst].defs != 1 || slri_c_mentions(body, in->dst) != c->k->value[in->dst].mentions)
         return false;
     const slri_reg operand[] = {in->a, in->b};
     for (int i = 0; i < 2; i++)
         if (operand[i] != SLRI_NO_REG &&
             (slri_c_assigned(c->e, body, operand[i]).count || slri_kind_is_float(c->k->function.reg_kind[operand[i]])))
             return false;
-    return slri_c_assigned(c->e, all, in->dst).count == 1;
+    return true;
 }
 
 static void insert(struct clone *c, struct slri_block *block, uint32_t at, struct slri_instr in)
@@ -418,6 +417,7 @@ slr_status slri_c_prepare(struct slri_c_emitter *e, struct slri_c_kernel *k)
         returns_to_else(&clone, k->function.body);
         drop_last_returns(k->function.body);
         split_conditions(&clone, k->function.body);
+        clone.out_of_memory |= !slri_c_count_values(e, k);
         indices_ahead(&clone, k->function.body);
     }
     if (clone.out_of_memory)
