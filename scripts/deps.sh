@@ -8,8 +8,8 @@
 set -euo pipefail
 
 # target | what shows that it is here | Debian package
-# "command X": X is on PATH. "header H": the C compiler finds H. "library L": the loader finds L. "driver D": OpenCL has D. "c++": a C++ compiler
-# that links.
+# "command X": X is on PATH. "header H": the C compiler finds H. "library L": the loader finds L. "driver D": OpenCL has D.
+# "python M": python3 imports M. "c++": a C++ compiler that links.
 readonly table='
 build | command cc | gcc
 build | command cmake | cmake
@@ -38,6 +38,7 @@ ci    | command clang | clang
 ci    | command clang-format | clang-format
 ci    | command oclgrind | oclgrind
 ci    | command pip3 | python3-pip
+ci    | python jsonschema | python3-jsonschema
 ci    | command shellcheck | shellcheck
 '
 
@@ -70,6 +71,7 @@ is_here() { # KIND NAME
         command) command -v "$2" > /dev/null ;;
         header) header_is_here "$2" ;;
         library) library_is_here "$2" ;;
+        python) python3 -c "import $2" 2> /dev/null ;;
         driver) [[ -e /etc/OpenCL/vendors/$2.icd ]] ;;
     esac
 }

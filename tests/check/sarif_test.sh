@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What `slipring kernel check --sarif` writes is SARIF 2.1.0: the parts that the standard wants are there, each rule index leads to
-# its rule. With python3-jsonschema and SLIPRING_SARIF_SCHEMA=FILE, the standard's schema, it is held against that too.
+# its rule. With SLIPRING_SARIF_SCHEMA=FILE, the standard's schema (scripts/sarif-schema.sh; python3-jsonschema), it is held
+# against that too.
 set -euo pipefail
 source_dir=${SLIPRING_SOURCE_DIR:?run by ctest}
 tool=${SLIPRING_TOOL:?run by ctest}
@@ -36,7 +37,15 @@ assert {"SLR-C010", "SLR-C011", "SLR-C061", "SLR-K050"} <= found, found
 schema = os.environ.get("SLIPRING_SARIF_SCHEMA")
 if schema:
     import jsonschema
-    jsonschema.validate(log, json.load(open(schema)))
-    print("valid by the schema")
+    schema = json.load(open(schema))
+    jsonschema.validate(log, schema)
+    results[0]["levels"] = "error" # the schema knows no such member
+    try:
+        jsonschema.validate(log, schema)
+    except jsonschema.ValidationError as error:
+        assert "levels" in error.message, error
+    else:
+        raise AssertionError("the schema lets everything pass")
+    print("valid by the schema:", schema["title"])
 print(len(results), "results,", len(rules), "rules")
 EOF
