@@ -385,6 +385,9 @@ struct slri_backend {
     // as new, with nothing of the front half's but programs. On an error it stays lost.
     bool (*is_lost)(const void *device);
     slr_status (*reopen)(void *device);
+    // Likewise: behind that, of each shard of a persistent ring kernel, while no group runs: what it has of the
+    // device's memory may be elsewhere.
+    void (*shard_reopened)(void *device, struct slri_shard *shard);
     // Optional: what it is doing just now. Errors: NOT_FOUND, where what measures it is not there.
     slr_status (*metrics)(const void *device, slr_metrics *out);
     // Optional, all four, for devices with memory of their own: memory of the host, zeroed, that their copy engines

@@ -23,6 +23,7 @@ static slr_device *places[PLACES];
 
 void (*slri_ring_device_close)(slr_device *device);
 slr_status (*slri_ring_device_lost)(slr_device *device, uint64_t deadline_ns);
+void (*slri_ring_device_reopened)(slr_device *device);
 
 static slr_status take_place(slr_device *device)
 {
@@ -228,6 +229,16 @@ static slr_status check_reopen(const slr_device *device)
     return SLR_OK;
 }
 
+// No group is launched until all shards know where their memory is.
+static slr_status reopen_parked(slr_device *device)
+{
+    SLRI_TRY(device->backend->reopen(device->self));
+    void (*rings_reopened)(slr_device *) = __atomic_load_n(&slri_ring_device_reopened, __ATOMIC_ACQUIRE);
+    if (rings_reopened)
+        rings_reopened(device);
+    return SLR_OK;
+}
+
 slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns)
 {
     if (!device)
@@ -239,7 +250,11 @@ slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns)
     slr_status (*rings_lost)(slr_device *, uint64_t) = __atomic_load_n(&slri_ring_device_lost, __ATOMIC_ACQUIRE);
     if (rings_lost)
         SLRI_TRY(rings_lost(device, deadline_ns));
-    return device->backend->reopen(device->self);
+    struct slri_residents *residents = device->backend->residents(device->self);
+    SLRI_TRY(slri_residents_park(residents, timeout_ns));
+    slr_status status = reopen_parked(device);
+    slri_residents_resume(residents);
+    return status;
 }
 
 slr_status slr_device_park(slr_device *device, uint64_t timeout_ns)

@@ -133,6 +133,8 @@ extern void (*slri_ring_device_close)(slr_device *device);
 // Likewise before a lost device is opened again: its ring kernels fail, are quiet by the deadline, and let go of what
 // lay in its memory. Errors: TIMEOUT, WRONG_STATE.
 extern slr_status (*slri_ring_device_lost)(slr_device *device, uint64_t deadline_ns);
+// And behind that, while no group of a kernel that stays runs.
+extern void (*slri_ring_device_reopened)(slr_device *device);
 
 const struct slri_backend *const *slri_backends(void); // NULL-terminated, in the order that "auto" tries them
 

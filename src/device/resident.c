@@ -274,9 +274,11 @@ static void give_up_batch(struct slri_shard *shard)
         slri_resident_recover(shard);
     uint32_t batch = P[MBP_BATCH_COUNT];
     uint32_t done = P[MBP_HANDLED] + P[MBP_FAULTED] - MB_LOAD(owner + MB_HANDLED) - MB_LOAD(owner + MB_FAULTED);
-    for (uint32_t k = done; k < batch; ++k)
-        mb_doubt(S, P);
+    P[MBP_BATCH_COUNT] = slri_shard_doubt(shard, done, batch);
+    done = P[MBP_BATCH_COUNT];
     mb_finish(S, P);
+    if (done < batch)
+        mb_keep_rest(S, P, done, batch);
 }
 
 // The launch has failed, or its kernel has: nothing runs. Where one has run, `had_run`.

@@ -48,3 +48,15 @@ slr_status slri_rings_lose(slr_device *device, uint64_t deadline_ns)
     }
     return SLR_OK;
 }
+
+void slri_rings_renew(slr_device *device)
+{
+    slr_ring *ring;
+    for (uint32_t slot = 0; slri_table_next(device, &slot, &ring);) {
+        slri_mutex_lock(&ring->lock); // a terminate in another thread
+        for (uint32_t i = 0; ring->mode == SLR_RING_PERSISTENT && ring->shard && i < ring->shards; ++i)
+            device->backend->shard_reopened(device->self, &ring->shard[i]);
+        slri_mutex_unlock(&ring->lock);
+        slri_ring_release(ring);
+    }
+}

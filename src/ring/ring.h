@@ -252,8 +252,9 @@ slr_status slri_table_enter(slr_ring *ring); // takes a slot; INVALID when the n
 void slri_table_leave(slr_ring *ring);
 // The next ring kernel of the device at or behind `slot`, held, and the slot behind its own; false: there is none.
 bool slri_table_next(slr_device *device, uint32_t *slot, slr_ring **out);
-// reopen.c: what slri_ring_device_lost is.
+// reopen.c: what slri_ring_device_lost is, and slri_ring_device_reopened.
 slr_status slri_rings_lose(slr_device *device, uint64_t deadline_ns);
+void slri_rings_renew(slr_device *device);
 slr_status slri_table_find(slr_address address, slr_ring **out); // held; RING_DEAD
 
 // ---- a port --------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ slr_status slri_ring_device_get(slr_device *device, struct slri_ring_device **ou
         device->ring = slri_alloc(device->allocator, sizeof *device->ring);
         __atomic_store_n(&slri_ring_device_close, close_all, __ATOMIC_RELEASE);
         __atomic_store_n(&slri_ring_device_lost, slri_rings_lose, __ATOMIC_RELEASE);
+        __atomic_store_n(&slri_ring_device_reopened, slri_rings_renew, __ATOMIC_RELEASE);
     }
     *out = device->ring;
     slri_mutex_unlock(&device->ring_lock);

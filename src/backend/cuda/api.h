@@ -163,6 +163,7 @@ struct slri_cu {
     X(major, 75)                                                                                                       \
     X(minor, 76)                                                                                                       \
     X(registers, 82)          /* of a multiprocessor */                                                                \
+    X(registered_address, 91) /* memory of the process that is registered has the host's address on the device */      \
     X(concurrent_managed, 89) /* host and device may use managed memory at the same time */                            \
     X(cooperative, 95)                                                                                                 \
     X(shared_most, 97) /* a block, where it is asked for */

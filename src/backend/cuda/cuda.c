@@ -193,7 +193,7 @@ static void free_bounce(struct slri_cuda *cuda)
 }
 
 // Also of a context that is lost: that frees what is left of it.
-static void end_context(struct slri_cuda *cuda)
+void slri_cuda_end_context(struct slri_cuda *cuda)
 {
     slri_cuda_own_close(cuda);
     free_bounce(cuda);
@@ -201,7 +201,7 @@ static void end_context(struct slri_cuda *cuda)
     cuda->context = NULL;
 }
 
-static slr_status start(struct slri_cuda *cuda)
+slr_status slri_cuda_begin_context(struct slri_cuda *cuda)
 {
     SLRI_TRY(open_context(cuda));
     slr_status status = start_in_context(cuda);
@@ -209,28 +209,6 @@ static slr_status start(struct slri_cuda *cuda)
         close_context(cuda);
         cuda->context = NULL;
     }
-    return status;
-}
-
-static bool cuda_is_lost(const void *device)
-{
-    return __atomic_load_n(&((const struct slri_cuda *)device)->lost, __ATOMIC_RELAXED) != 0;
-}
-
-// A context that is lost must go before there can be another. What was in it goes with it: who let go of it while it
-// was lost told the driver nothing.
-static slr_status cuda_reopen(void *device)
-{
-    struct slri_cuda *cuda = device;
-    if (cuda->pools[SLRI_CU_SHARED].slabs)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' had ring kernels that are persistent, which stay lost", cuda->name);
-    if (cuda->context)
-        end_context(cuda);
-    ++cuda->opened;
-    __atomic_store_n(&cuda->lost, 0, __ATOMIC_RELAXED); // for us: nobody else calls
-    slr_status status = start(cuda);
-    if (status != SLR_OK)
-        __atomic_store_n(&cuda->lost, 1, __ATOMIC_RELAXED); // with the first reason
     return status;
 }
 
@@ -264,7 +242,7 @@ static slr_status cuda_open(const struct slri_spec *spec, const slr_allocator *a
     slri_mutex_init(&cuda->lost_lock);
     slr_status status = find(cuda, spec);
     if (status == SLR_OK)
-        status = start(cuda);
+        status = slri_cuda_begin_context(cuda);
     if (status != SLR_OK) {
         free_device(cuda);
         return status;
@@ -281,7 +259,7 @@ static void cuda_close(void *device)
     slri_cuda_rings_close(cuda);
     slri_queue_pool_stop(&cuda->pool);
     if (cuda->context)
-        end_context(cuda);
+        slri_cuda_end_context(cuda);
     free_device(cuda);
 }
 
@@ -394,8 +372,9 @@ const struct slri_backend slri_backend_cuda = {
     .close = cuda_close,
     .describe = cuda_describe,
     .capabilities = cuda_capabilities,
-    .is_lost = cuda_is_lost,
-    .reopen = cuda_reopen,
+    .is_lost = slri_cuda_is_lost,
+    .reopen = slri_cuda_reopen,
+    .shard_reopened = slri_cuda_near_renew,
     .metrics = cuda_metrics,
     .buffer_create = slri_cuda_buffer_create,
     .buffer_destroy = slri_cuda_buffer_destroy,

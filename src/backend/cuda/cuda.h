@@ -98,6 +98,9 @@ slr_status slri_cu_ask(const struct slri_cu *cu, const char *name, slri_cu_devic
 // may be the application's. Errors: DEVICE_LOST, also where it was lost before.
 slr_status slri_cuda_enter(struct slri_cuda *cuda);
 void slri_cuda_leave(struct slri_cuda *cuda);
+// Makes the context, with what a device keeps in it; takes both back, also where it was lost: that frees what is left.
+slr_status slri_cuda_begin_context(struct slri_cuda *cuda);
+void slri_cuda_end_context(struct slri_cuda *cuda);
 // OK, or the failure of a call; notes it where the device is lost by it. `doing`: NULL, or what was done last.
 slr_status slri_cuda_check(struct slri_cuda *cuda, const char *call, const char *doing, int32_t error);
 
@@ -112,8 +115,11 @@ slr_status slri_cuda_buffer_create(void *device, uint64_t bytes, void **memory);
 void slri_cuda_buffer_destroy(void *device, void *memory, uint64_t bytes);
 slr_status slri_cuda_host_create(void *device, uint64_t bytes, void **memory);
 void slri_cuda_host_destroy(void *device, void *memory, uint64_t bytes);
-slr_status slri_cuda_mapped_create(struct slri_cuda *cuda, uint64_t bytes,
-                                   void **memory);                                       // as host_create; one address
+// Zeroed memory of this process, page-locked and mapped, at one address. It is there behind the loss of a context, and
+// can be given to the next: `*memory` stays.
+slr_status slri_cuda_mapped_create(struct slri_cuda *cuda, uint64_t bytes, void **memory);
+slr_status slri_cuda_mapped_renew(struct slri_cuda *cuda, uint64_t bytes, void **memory);
+void slri_cuda_mapped_destroy(void *device, void *memory, uint64_t bytes);
 slr_status slri_cuda_near_create(struct slri_cuda *cuda, uint64_t bytes, void **memory); // the device's own; not zeroed
 void slri_cuda_near_destroy(void *device, void *memory, uint64_t bytes);
 slr_status slri_cuda_host_pin(void *device, void *memory, uint64_t bytes);
@@ -157,6 +163,9 @@ slr_status slri_cuda_staying_take(struct slri_cuda *cuda, void *program, const s
                                   uint32_t *out);
 slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *shard);
 void slri_cuda_staying_drop(struct slri_cuda *cuda, const void *program); // before the program goes
+// Forgets what lay in a context that is gone; loads it into another, while none runs.
+void slri_cuda_staying_forget(struct slri_cuda *cuda);
+slr_status slri_cuda_staying_renew(struct slri_cuda *cuda);
 
 // resident_memory.c
 void slri_cuda_pools_open(struct slri_cuda *cuda);
@@ -169,6 +178,12 @@ slr_status slri_cuda_shared_reserve(struct slri_cuda *cuda, uint64_t bytes); // 
 // Gives a shard what lies near, and frees it. The second: also of one that has none, and by the poller.
 slr_status slri_cuda_near_take(struct slri_cuda *cuda, struct slri_shard *shard);
 void slri_cuda_near_give(struct slri_cuda *cuda, struct slri_shard *shard);
+slr_status slri_cuda_pools_renew(struct slri_cuda *cuda); // for another context; what lies near may be elsewhere then
+void slri_cuda_near_renew(void *device, struct slri_shard *shard);
+
+// reopen.c: as device/backend.h says.
+bool slri_cuda_is_lost(const void *device);
+slr_status slri_cuda_reopen(void *device);
 
 // relaunch.c: as device/backend.h says.
 slr_status slri_cuda_relaunch_create(void *device, struct slri_relaunch *relaunch);

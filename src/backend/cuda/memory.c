@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What buffers are cut from. The heap above (memory/heap.h) asks for large pieces and cuts them on the host, so that a
 // buffer costs no call of the driver, and one that is freed none either. Likewise the pinned memory of the host.
+#include "base/memory_map.h"
 #include "base/status.h"
 #include "backend/cuda/cuda.h"
 
@@ -120,12 +121,37 @@ void slri_cuda_buffer_destroy(void *device, void *memory, uint64_t bytes)
         destroy_device(cuda, memory);
 }
 
+slr_status slri_cuda_mapped_renew(struct slri_cuda *cuda, uint64_t bytes, void **memory)
+{
+    SLRI_TRY(slri_cuda_host_pin(cuda, *memory, bytes));
+    slr_status status = slri_cuda_enter(cuda);
+    if (status == SLR_OK) {
+        status = check_address(cuda, *memory);
+        slri_cuda_leave(cuda);
+    }
+    if (status != SLR_OK)
+        slri_cuda_host_unpin(cuda, *memory);
+    return status;
+}
+
 slr_status slri_cuda_mapped_create(struct slri_cuda *cuda, uint64_t bytes, void **memory)
 {
-    SLRI_TRY(slri_cuda_enter_quiet(cuda));
-    slr_status status = create_mapped(cuda, bytes, memory);
-    slri_cuda_leave_quiet(cuda);
+    void *made = slri_map_reserve(bytes);
+    if (!made)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory of the host for %llu bytes", cuda->name,
+                         (unsigned long long)bytes);
+    slr_status status = slri_cuda_mapped_renew(cuda, bytes, &made);
+    if (status == SLR_OK)
+        *memory = made;
+    else
+        slri_map_release(made, bytes);
     return status;
+}
+
+void slri_cuda_mapped_destroy(void *device, void *memory, uint64_t bytes)
+{
+    slri_cuda_host_unpin(device, memory);
+    slri_map_release(memory, bytes);
 }
 
 slr_status slri_cuda_host_create(void *device, uint64_t bytes, void **memory)

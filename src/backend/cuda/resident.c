@@ -194,7 +194,7 @@ static void unmake(struct slri_cu_staying *staying)
 
 static const struct slri_resident_ops ops;
 
-static slr_status make(struct slri_cu_staying *staying)
+static slr_status make_kernel(struct slri_cu_staying *staying)
 {
     struct slri_cuda *cuda = staying->cuda;
     struct slri_cu_code handler = {0};
@@ -207,6 +207,13 @@ static slr_status make(struct slri_cu_staying *staying)
         slri_cuda_leave_quiet(cuda);
     }
     free(handler.cubin);
+    return status;
+}
+
+static slr_status make(struct slri_cu_staying *staying)
+{
+    struct slri_cuda *cuda = staying->cuda;
+    slr_status status = make_kernel(staying);
     staying->base.ops = &ops;
     staying->base.handler = staying->entry;
     if (status == SLR_OK)
@@ -348,6 +355,27 @@ slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *sh
     slri_mutex_unlock(&cuda->staying_lock);
     if (status != SLR_OK)
         slri_cuda_near_give(cuda, shard);
+    return status;
+}
+
+void slri_cuda_staying_forget(struct slri_cuda *cuda)
+{
+    slri_mutex_lock(&cuda->staying_lock);
+    for (struct slri_cu_staying *staying = cuda->staying; staying; staying = staying->next) {
+        staying->loaded = NULL;
+        staying->function = NULL;
+        staying->stream = NULL;
+    }
+    slri_mutex_unlock(&cuda->staying_lock);
+}
+
+slr_status slri_cuda_staying_renew(struct slri_cuda *cuda)
+{
+    slr_status status = SLR_OK;
+    slri_mutex_lock(&cuda->staying_lock);
+    for (struct slri_cu_staying *staying = cuda->staying; staying && status == SLR_OK; staying = staying->next)
+        status = make_kernel(staying);
+    slri_mutex_unlock(&cuda->staying_lock);
     return status;
 }
 

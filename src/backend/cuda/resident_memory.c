@@ -19,10 +19,13 @@ static const struct kind {
     uint64_t bytes; // of a slab, at least
     const char *what;
     slr_status (*create)(struct slri_cuda *cuda, uint64_t bytes, void **memory);
+    slr_status (*renew)(struct slri_cuda *cuda, uint64_t bytes, void **memory); // in another context
     void (*destroy)(void *device, void *memory, uint64_t bytes);
 } kinds[SLRI_CU_POOLS] = {
-    [SLRI_CU_SHARED] = {(uint64_t)32 << 20, "mapped", slri_cuda_mapped_create, slri_cuda_host_destroy},
-    [SLRI_CU_NEAR] = {(uint64_t)4 << 20, "device", slri_cuda_near_create, slri_cuda_near_destroy},
+    [SLRI_CU_SHARED] = {(uint64_t)32 << 20, "mapped", slri_cuda_mapped_create, slri_cuda_mapped_renew,
+                        slri_cuda_mapped_destroy},
+    [SLRI_CU_NEAR] = {(uint64_t)4 << 20, "device", slri_cuda_near_create, slri_cuda_near_create,
+                      slri_cuda_near_destroy},
 };
 
 static uint64_t round_up(uint64_t bytes)
@@ -139,15 +142,28 @@ slr_status slri_cuda_shared_reserve(struct slri_cuda *cuda, uint64_t bytes)
 // ---- near: the device's
 // ------------------------------------------------------------------------------------------------
 
+static uint64_t own_bytes(const struct slri_shard *shard)
+{
+    return round_up(shard->own_words * (uint64_t)4);
+}
+
+void slri_cuda_near_renew(void *device, struct slri_shard *shard)
+{
+    (void)device;
+    if (!shard->near_memory)
+        return;
+    shard->near_own = address_of(shard->near_memory);
+    shard->near_states = shard->states ? address_of(shard->near_memory) + own_bytes(shard) : NULL;
+}
+
 // Not zeroed: the group fetches what is at home.
 slr_status slri_cuda_near_take(struct slri_cuda *cuda, struct slri_shard *shard)
 {
-    uint64_t own = round_up(shard->own_words * (uint64_t)4), stale;
+    uint64_t stale;
     struct slri_piece *piece;
-    SLRI_TRY(take_or_grow(cuda, SLRI_CU_NEAR, own + shard->states_bytes, &piece, &stale));
+    SLRI_TRY(take_or_grow(cuda, SLRI_CU_NEAR, own_bytes(shard) + shard->states_bytes, &piece, &stale));
     shard->near_memory = piece;
-    shard->near_own = address_of(piece);
-    shard->near_states = shard->states ? address_of(piece) + own : NULL;
+    slri_cuda_near_renew(cuda, shard);
     return SLR_OK;
 }
 
@@ -166,6 +182,14 @@ void slri_cuda_pools_open(struct slri_cuda *cuda)
         slri_mutex_init(&cuda->pools[i].lock);
         slri_pieces_begin(&cuda->pools[i].pieces, cuda->allocator, false);
     }
+}
+
+slr_status slri_cuda_pools_renew(struct slri_cuda *cuda)
+{
+    for (int i = 0; i < SLRI_CU_POOLS; ++i)
+        for (struct slri_cu_slab *slab = cuda->pools[i].slabs; slab; slab = slab->next)
+            SLRI_TRY(kinds[i].renew(cuda, slab->base.bytes, &slab->base.memory));
+    return SLR_OK;
 }
 
 void slri_cuda_pools_close(struct slri_cuda *cuda)

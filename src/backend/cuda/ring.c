@@ -10,9 +10,9 @@
 // NULL, or why no kernel can stay on the device.
 static const char *never_reason(const struct slri_cu_facts *device)
 {
-    return !device->unified_addressing ? "host and device do not share addresses"
-           : device->time_limit        ? "the device ends kernels that run long, because it drives a display"
-                                       : NULL;
+    return !device->unified_addressing || !device->registered_address ? "host and device do not share addresses"
+           : device->time_limit ? "the device ends kernels that run long, because it drives a display"
+                                : NULL;
 }
 
 void slri_cuda_why_relaunch(const struct slri_cuda *cuda, char *out, size_t room)
