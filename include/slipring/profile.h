@@ -25,7 +25,8 @@ enum {
     SLR_PROFILE_REGION,     ///< slr_region_begin to slr_region_end
     SLR_PROFILE_MESSAGE,    ///< a ring kernel's timed messages: one in latency_every, from the place in its mailbox on
     SLR_PROFILE_FULL,       ///< sends that found no place in a ring kernel's mailbox: how long they waited, if they did
-    SLR_PROFILE_MEMORY      ///< device memory taken from a heap: n and bytes; no time
+    SLR_PROFILE_MEMORY,     ///< device memory taken from a heap: n and bytes; no time
+    SLR_PROFILE_BATCH       ///< batches of a persistent ring kernel, by the device's clock: from taking to retirement
 };
 
 /// How well it is known what a kernel's launches are made of: bytes, operations. They are counted before a launch runs,

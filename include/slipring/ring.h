@@ -215,6 +215,7 @@ typedef struct slr_ring_stats {
     char mode_reason[SLR_MODE_REASON_BYTES]; ///< why it is not persistent, on a device that has memory of its own, or
                                              ///< could have; else ""
     uint64_t redelivered;                    ///< messages that were in doubt and became pending again, each time
+    uint64_t records_dropped; ///< batches of a persistent one that the profiler and the trace lack: there was no room
 } slr_ring_stats;
 
 /// A message that was accepted and will not be handled. Borrowed for the length of the call.

@@ -270,6 +270,8 @@ struct slri_shard {
     uint64_t idle_since_ns, linger_until_ns;
     uint32_t told_control, told_state; // what `answered` was last called for
     uint32_t handling;                 // the message of the batch that a handler with a deadline works on
+    uint32_t track;                    // observe's; atomic: 0 until it is first seen
+    uint64_t records_dropped;          // of its batches, for the profiler and the trace; one writer, atomic
     struct slri_resident *resident;    // the group of a kernel that stays, which owns it while it runs
     void *near_own, *near_states;      // where such a group works on copies of `own` and `states`; NULL: on these
     void *near_memory;                 // what holds them

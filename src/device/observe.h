@@ -61,6 +61,10 @@ void slri_observe_memory(struct slr_heap *heap, const struct slr_memory_event *e
 // A timed message of the shard is done, `duration_ns` after it was sent: by the shard's owner.
 void slri_observe_message(const struct slri_shard *shard, uint64_t duration_ns);
 
+// A kernel that stays has handled a batch of the shard: from when it was taken until it was retired, by the clock of
+// slri_tick_ns. By the poller.
+void slri_observe_batch(struct slri_shard *shard, uint64_t begin_ns, uint64_t duration_ns, uint32_t messages);
+
 // Since begin the calling thread has waited for a place in the ring kernel's mailbox, or was refused one.
 void slri_observe_full(struct slr_ring *ring, uint64_t begin);
 

@@ -108,6 +108,7 @@ static bool set_up_entry(struct slri_resident *resident, struct slri_resident_re
                                      .states_home = near ? (uintptr_t)shard->states : 0,
                                      .states_bytes = shard->states_bytes,
                                      .own_words = shard->own_words,
+                                     .records = slri_resident_records(resident, (uint32_t)(record - resident->record)),
                                      .initial_state = shard->initial_state ? (uintptr_t)record->kit + initial_at : 0,
                                      .bound = (uintptr_t)record->kit,
                                      .state_stride = shard->state_stride,
@@ -131,6 +132,7 @@ static void forget(struct slri_resident *resident, struct slri_resident_record *
 {
     struct slri_shard *shard = record->shard;
     free_kit(resident, record);
+    slri_resident_forget_records(resident, (uint32_t)(record - resident->record));
     if (resident->ops->forget)
         resident->ops->forget(resident, shard);
     *record = (struct slri_resident_record){0};
@@ -174,6 +176,7 @@ static void watch(struct slri_resident *resident, uint32_t i)
     bool left = acquire(&entry->left) != 0;
     uint32_t faulted = acquire(&entry->faulted);
     tell_published(record);
+    slri_resident_drain(resident, i, left);
     if (faulted != entry->judged) {
         shard->faulted(shard);
         __atomic_store_n(&entry->judged, faulted, __ATOMIC_RELEASE); // a command that the judgement gave
@@ -290,8 +293,10 @@ static void lose(struct slri_resident *resident, bool had_run, const char *why)
         struct slri_resident_record *record = &resident->record[i];
         if (!record->shard)
             continue;
-        if (had_run)
+        if (had_run) {
+            slri_resident_drain(resident, i, true);
             give_up_batch(record->shard);
+        }
         tell_published(record);
         record->awake = true;
         record->shard->lost(record->shard, why);
@@ -306,6 +311,7 @@ static void launch(struct slri_resident *resident)
         return;
     }
     table->entries = 0;
+    slri_resident_observe(resident);
     for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i) {
         struct slri_resident_record *record = &resident->record[i];
         table->entry[i].used = 0;
@@ -361,15 +367,19 @@ static void watch_all(struct slri_resident *resident)
 static void watch_group(struct slri_resident *resident)
 {
     bool gone = has_gone(resident);
+    bool wants_other = slri_resident_compare_clocks(resident);
     watch_all(resident); // behind `gone`: its last words
     if (gone) {
+        for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i)
+            if (resident->record[i].shard)
+                slri_resident_drain(resident, i, true);
         end_run(resident);
         for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i)
             if (resident->record[i].shard)
                 tell_state(resident, &resident->record[i]);
         return;
     }
-    if (__atomic_load_n(&resident->incoming, __ATOMIC_RELAXED) || !has_shards(resident) ||
+    if (wants_other || __atomic_load_n(&resident->incoming, __ATOMIC_RELAXED) || !has_shards(resident) ||
         __atomic_load_n(&resident->residents->parked, __ATOMIC_RELAXED))
         ask_to_end(resident);
     if (++resident->looks % LOOKS_A_QUESTION != 0)

@@ -32,11 +32,23 @@ struct slri_resident_ops {
     void (*memory_destroy)(struct slri_resident *resident, void *memory, uint64_t bytes);
     // NULL, or frees what the shard has near the group: it is over.
     void (*forget)(struct slri_resident *resident, struct slri_shard *shard);
+    bool has_clock; // groups keep records of batches, where the host asks for them
 };
 
 // resident_home.c: the group that has owned a shard is lost, and its words near it with it. Makes those at home say
 // again what the mailbox shows: which of the batch that they name is done with.
 void slri_resident_recover(struct slri_shard *shard);
+
+// resident_trace.c: what groups tell the profiler and the trace. By the poller.
+// Before a launch: whether it keeps records, and where a shard's go.
+void slri_resident_observe(struct slri_resident *resident);
+uint64_t slri_resident_records(struct slri_resident *resident, uint32_t i);
+// Reads what there is of a shard's; the last time behind all that the launch did.
+void slri_resident_drain(struct slri_resident *resident, uint32_t i, bool is_last);
+void slri_resident_forget_records(struct slri_resident *resident, uint32_t i);
+// At a look: compares the clocks from time to time. True: somebody has begun or ceased to watch, and the launch should
+// end for the next to know it.
+bool slri_resident_compare_clocks(struct slri_resident *resident);
 
 // A group. The backend makes one as the beginning of a struct of its own.
 struct slri_resident {
@@ -54,6 +66,11 @@ struct slri_resident {
     bool running;
     uint32_t launches; // atomic: others read it
     uint32_t looks;
+    bool observed;                    // this launch keeps records
+    bool is_paired;                   // the next two are known
+    bool is_asked;                    // and there is a question under way, since
+    uint64_t ahead_ns, pair_width_ns; // the device's clock of the host's (base/tick.h), and how exactly that is known
+    uint64_t asked_ns, next_pair_ns;
     uint64_t retry_ns; // after a launch that failed
     struct slri_resident_record {
         struct slri_shard *shard;
@@ -61,6 +78,8 @@ struct slri_resident {
         uint64_t kit_bytes;
         uint32_t retired, answer;
         bool fresh, awake;
+        struct slri_resident_record_of_batch *records; // NULL: none are kept
+        uint32_t dropped;                              // of them, as was last seen
     } record[SLRI_RESIDENT_SHARDS];
 };
 

@@ -14,6 +14,14 @@
 #endif
 
 #define SLRI_RESIDENT_SHARDS 64
+#define SLRI_RESIDENT_RECORDS 1024u // of a shard, that the host has not read yet; a power of two
+
+// A batch, for the profiler and the trace: by the clock that the whole device has.
+struct slri_resident_record_of_batch {
+    SLRI_ADDRESS taken_ns;
+    SLRI_WORD duration_ns; // until it was retired
+    SLRI_WORD messages;
+};
 
 struct slri_resident_entry {
     // Set up. Addresses; 0: none.
@@ -23,21 +31,26 @@ struct slri_resident_entry {
     // copies near the group. Fetched from there when it begins; brought back when it ends, the states also before it
     // answers a command or obeys `hold`.
     SLRI_ADDRESS own_home, states_home, states_bytes;
+    SLRI_ADDRESS records; // 0: nobody looks at them
     SLRI_WORD own_words;
     SLRI_WORD shards; // of the ring kernel
     SLRI_WORD used;   // 1: there is a shard in this entry
     SLRI_WORD judges; // 1: the host judges each fault before the next message is handled
-    SLRI_WORD padding[6];
+    SLRI_WORD padding[4];
     // The host's.
     SLRI_WORD hold;   // odd: the group shall leave the shard alone
     SLRI_WORD judged; // faults that it has judged
-    SLRI_WORD padding_host[30];
+    SLRI_WORD read;   // records that it has read
+    SLRI_WORD padding_host[29];
     // The group's.
-    SLRI_WORD held;    // the value of `hold` that it obeys
-    SLRI_WORD faulted; // faults that are to be judged
-    SLRI_WORD left;    // 1: the shard is over, and the group touches it no more
-    SLRI_WORD away;    // the group's alone: 1: the states are near it, and those at home are old
-    SLRI_WORD padding_group[28];
+    SLRI_WORD held;      // the value of `hold` that it obeys
+    SLRI_WORD faulted;   // faults that are to be judged
+    SLRI_WORD left;      // 1: the shard is over, and the group touches it no more
+    SLRI_WORD away;      // the group's alone: 1: the states are near it, and those at home are old
+    SLRI_WORD written;   // records that are there
+    SLRI_WORD dropped;   // and for which there was no room
+    SLRI_WORD read_seen; // the value of `read` that it knows
+    SLRI_WORD padding_group[25];
 };
 
 struct slri_resident_table {
@@ -47,11 +60,14 @@ struct slri_resident_table {
     SLRI_WORD most_idle; // passes without work, one after the other, behind which the kernel ends
     SLRI_WORD padding[29];
     // The host's.
-    SLRI_WORD stop; // the launch that shall end
-    SLRI_WORD padding_host[31];
+    SLRI_WORD stop;  // the launch that shall end
+    SLRI_WORD asked; // the number of a question for the device's clock
+    SLRI_WORD padding_host[30];
     // The group's.
-    SLRI_WORD gone; // the launch that has ended
-    SLRI_WORD padding_group[31];
+    SLRI_WORD gone;        // the launch that has ended
+    SLRI_WORD answered;    // the question that is answered
+    SLRI_ADDRESS clock_ns; // with what the clock showed
+    SLRI_WORD padding_group[28];
     struct slri_resident_entry entry[SLRI_RESIDENT_SHARDS];
 };
 

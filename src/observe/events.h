@@ -11,6 +11,7 @@ enum slri_trace_event_kind {
     SLRI_EVENT_SLICE,   // of a track, from begin_ns for duration_ns; a: bytes moved
     SLRI_EVENT_MEMORY,  // category: SLR_MEMORY_...; a: bytes, b: live ones; in duration_ns the file's name and the line
     SLRI_EVENT_MESSAGE, // of a ring kernel's track, a slice; a: messages in the mailbox, b: room for them
+    SLRI_EVENT_BATCH,   // of a shard's track, a slice; a: messages
     SLRI_EVENT_KINDS
 };
 
@@ -45,12 +46,12 @@ extern uint32_t slri_events_pressing;
 
 // ---- tracks --------------------------------------------------------------------------------------------------------
 
-enum slri_track_kind { SLRI_TRACK_THREAD, SLRI_TRACK_STREAM, SLRI_TRACK_RING };
+enum slri_track_kind { SLRI_TRACK_THREAD, SLRI_TRACK_STREAM, SLRI_TRACK_RING, SLRI_TRACK_SHARD };
 
 struct slri_track {
     enum slri_track_kind kind;
     uint32_t name, device; // names
-    uint32_t number;       // the thread's of the system, the stream's
+    uint32_t number;       // the thread's of the system, the stream's or the shard's
 };
 
 // A new one: from 1; at most SLRI_TRACKS. Behind them all share the last, which is called "(others)".

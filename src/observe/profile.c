@@ -32,7 +32,7 @@ const char *slr_profile_kind_name(uint32_t kind)
         [SLR_PROFILE_COPY] = "copy",     [SLR_PROFILE_FILL] = "fill",       [SLR_PROFILE_CALL] = "call",
         [SLR_PROFILE_WAIT] = "wait",     [SLR_PROFILE_COMPILE] = "compile", [SLR_PROFILE_LOAD] = "load",
         [SLR_PROFILE_REGION] = "region", [SLR_PROFILE_MESSAGE] = "message", [SLR_PROFILE_FULL] = "full",
-        [SLR_PROFILE_MEMORY] = "memory",
+        [SLR_PROFILE_MEMORY] = "memory", [SLR_PROFILE_BATCH] = "batch",
     };
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }

@@ -38,19 +38,53 @@ static void trace(struct slri_own *own, slr_ring *ring, const uint32_t *S, uint6
     slri_events_add(own, &event);
 }
 
-void slri_observe_message(const struct slri_shard *shard, uint64_t duration_ns)
+// Counts it in the ring kernel's row. NULL, or where an event of it goes.
+static struct slri_own *count(slr_ring *ring, uint32_t kind, uint64_t duration_ns)
 {
     uint32_t watchers = __atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE); // as slri_is_observed
     struct slri_own *own = slri_own();
-    slr_ring *ring = shard->ring;
     if (!own)
-        return;
+        return NULL;
     const struct slri_sample sample = {.ns = duration_ns};
-    struct slri_row *row = watchers & SLRI_OBSERVE_PROFILE ? row_of(ring, SLR_PROFILE_MESSAGE) : NULL;
+    struct slri_row *row = watchers & SLRI_OBSERVE_PROFILE ? row_of(ring, kind) : NULL;
     if (row)
         slri_row_add(row, own, &sample);
-    if (watchers & SLRI_OBSERVE_TRACE)
-        trace(own, ring, shard->shared, duration_ns);
+    return watchers & SLRI_OBSERVE_TRACE ? own : NULL;
+}
+
+void slri_observe_message(const struct slri_shard *shard, uint64_t duration_ns)
+{
+    struct slri_own *own = count(shard->ring, SLR_PROFILE_MESSAGE, duration_ns);
+    if (own)
+        trace(own, shard->ring, shard->shared, duration_ns);
+}
+
+// Batches of one shard follow one another; those of several overlap.
+static uint32_t track_of_shard(struct slri_shard *shard)
+{
+    slr_ring *ring = shard->ring;
+    if (shard->track == 0) {
+        const struct slri_track made = {SLRI_TRACK_SHARD, slri_name(ring->name), slri_device_name(ring->device),
+                                        shard->number};
+        shard->track = slri_track(&made);
+    }
+    return shard->track;
+}
+
+void slri_observe_batch(struct slri_shard *shard, uint64_t begin_ns, uint64_t duration_ns, uint32_t messages)
+{
+    slr_ring *ring = shard->ring;
+    struct slri_own *own = count(ring, SLR_PROFILE_BATCH, duration_ns);
+    if (!own)
+        return;
+    const struct slri_trace_event event = {.begin_ns = begin_ns,
+                                           .duration_ns = duration_ns,
+                                           .a = messages,
+                                           .track = track_of_shard(shard),
+                                           .name = slri_name(ring->name),
+                                           .kind = SLRI_EVENT_BATCH,
+                                           .category = SLR_PROFILE_BATCH};
+    slri_events_add(own, &event);
 }
 
 void slri_observe_full(slr_ring *ring, uint64_t begin)

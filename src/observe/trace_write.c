@@ -103,7 +103,7 @@ static void put_track(uint32_t track)
     put_number(tid_of(track));
     PUT(",\"name\":\"thread_name\",\"args\":{\"name\":\"");
     put_text(slri_name_json(at->name));
-    if (at->kind == SLRI_TRACK_STREAM) {
+    if (at->kind != SLRI_TRACK_THREAD) {
         PUT(" ");
         put_number(at->number);
         PUT(" (");
@@ -149,7 +149,9 @@ static void put_slice(const struct slri_trace_event *event)
     PUT("\"");
     put_name("", event->name);
     if (event->a != 0) {
-        PUT(",\"args\":{\"bytes\":");
+        PUT(",\"args\":{\"");
+        put_text(event->kind == SLRI_EVENT_BATCH ? "messages" : "bytes");
+        PUT("\":");
         put_number(event->a);
         PUT("}");
     }
@@ -242,8 +244,11 @@ static void put_message(const struct slri_trace_event *event)
 
 void slri_trace_put(const struct slri_trace_event *event)
 {
-    static void (*const put_of[SLRI_EVENT_KINDS])(const struct slri_trace_event *) = {
-        [SLRI_EVENT_SLICE] = put_slice, [SLRI_EVENT_MEMORY] = put_memory, [SLRI_EVENT_MESSAGE] = put_message};
+    static void (*const put_of[SLRI_EVENT_KINDS])(const struct slri_trace_event *) = {[SLRI_EVENT_SLICE] = put_slice,
+                                                                                      [SLRI_EVENT_MEMORY] = put_memory,
+                                                                                      [SLRI_EVENT_MESSAGE] =
+                                                                                          put_message,
+                                                                                      [SLRI_EVENT_BATCH] = put_slice};
     if (event->track > tracks_written)
         put_new_tracks();
     put_of[event->kind](event);

@@ -477,9 +477,11 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     out->dropped_oldest = ring->overflow == SLR_OVERFLOW_DROP_OLDEST ? ring->dropped : 0;
     out->dropped_lowest = ring->overflow == SLR_OVERFLOW_DROP_LOWEST ? ring->dropped : 0;
     out->dead_letters_lost = ring->letters_lost;
-    out->redelivered = 0;
-    for (uint32_t i = 0; i < ring->shards; ++i)
+    out->redelivered = out->records_dropped = 0;
+    for (uint32_t i = 0; i < ring->shards; ++i) {
         out->redelivered += __atomic_load_n(&ring->shard[i].redelivered, __ATOMIC_RELAXED);
+        out->records_dropped += __atomic_load_n(&ring->shard[i].records_dropped, __ATOMIC_RELAXED);
+    }
     slri_mutex_unlock(&ring->count_lock);
     out->accepted = out->handled + out->faulted + out->dropped + out->in_doubt + open;
     out->pending = open - (uint32_t)out->undelivered;

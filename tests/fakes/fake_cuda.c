@@ -268,6 +268,7 @@ static void stall(const char *name)
     if (!asked || !context || strcmp(asked, name) != 0 || __atomic_load_n(&context->staying, __ATOMIC_ACQUIRE) == 0)
         return;
     if (__atomic_load_n(&fake_cuda.held, __ATOMIC_ACQUIRE)) {
+        __atomic_fetch_add(&fake_cuda.holds, 1, __ATOMIC_RELAXED);
         while (__atomic_load_n(&fake_cuda.held, __ATOMIC_ACQUIRE))
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         return;

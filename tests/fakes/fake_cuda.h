@@ -39,6 +39,7 @@ struct fake_cuda {
     uint32_t most_idle;      // passes without work behind which kernels that stay end; 0: as they are told
     const char *stalls_in;   // atomic: the name of a call that waits while a kernel of its context stays, or NULL
     uint32_t held;           // atomic: 1: and they wait, whatever stays, until it is 0
+    uint32_t holds;          // atomic: calls that have begun to wait so, so far
     uint32_t mps;            // 1: contexts are shared with other processes
     uint32_t old;            // 1: the driver does not know whether they are
     uint32_t display;        // 1: the devices drive displays

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop that NVRTC gets, as C. The real thing is C++ with CUDA's words; these are theirs here.
+#define _POSIX_C_SOURCE 200809L
 #include "fake_cuda_stay.h"
 
 #include "abi/handler.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST_BLOCKS 64
 
@@ -84,6 +86,12 @@ static void meet(void)
 #define SLR_SEEN() (void)0
 #define SLR_ORDER() (void)0
 #define SLR_TELL(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELEASE)
+static SLRI_ADDRESS slr_time(void) // a clock that is not the host's
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (SLRI_ADDRESS)now.tv_sec * 1000000000u + (SLRI_ADDRESS)now.tv_nsec + FAKE_CUDA_CLOCK_AHEAD_NS;
+}
 #define blockIdx ((struct { uint32_t x; }){block->number})
 #define gridDim ((struct { uint32_t x; }){block->stay->grid})
 #define SLR_IDLE_LOOKS 2u

@@ -3,6 +3,8 @@
 #ifndef TESTS_FAKES_FAKE_CUDA_STAY_H
 #define TESTS_FAKES_FAKE_CUDA_STAY_H
 
+#define FAKE_CUDA_CLOCK_AHEAD_NS 7777000000000u // of the host's
+
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -284,7 +284,7 @@ static void forget(struct slri_resident *resident, struct slri_shard *shard)
     slri_cuda_near_give(((struct slri_cu_staying *)resident)->cuda, shard);
 }
 
-static const struct slri_resident_ops ops = {launch, look, take_memory, give_memory, forget};
+static const struct slri_resident_ops ops = {launch, look, take_memory, give_memory, forget, true};
 
 // ---- a handler's: under the lock -----------------------------------------------------------------------------------
 
@@ -347,7 +347,8 @@ slr_status slri_cuda_staying_take(struct slri_cuda *cuda, void *program, const s
 slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *shard)
 {
     SLRI_TRY(slri_cuda_shared_reserve(cuda, shard->entry->bindings * (sizeof(struct slri_bound) + 8u) +
-                                                shard->state_bytes + 256));
+                                                shard->state_bytes + 256 +
+                                                SLRI_RESIDENT_RECORDS * sizeof(struct slri_resident_record_of_batch)));
     SLRI_TRY(slri_cuda_near_take(cuda, shard));
     slri_mutex_lock(&cuda->staying_lock);
     struct slri_cu_staying *staying = find(cuda, shard->program, shard->entry);

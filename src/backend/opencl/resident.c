@@ -176,7 +176,7 @@ static void destroy_memory(struct slri_resident *resident, void *memory, uint64_
     slri_cl_buffer_destroy(((struct group *)resident)->opencl, memory, bytes);
 }
 
-static const struct slri_resident_ops ops = {launch_group, look_at_group, create_memory, destroy_memory, NULL};
+static const struct slri_resident_ops ops = {launch_group, look_at_group, create_memory, destroy_memory, NULL, false};
 
 static void free_group(struct group *group)
 {

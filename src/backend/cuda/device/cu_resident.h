@@ -222,7 +222,7 @@ SLR_FN void slr_look_once(struct slri_resident_table *table, const mb_word *S, c
     struct slri_resident_entry *entry = slr_team.serving;
     SLR_EACH(l) {
         const mb_word *word = l == SLR_STOP ? &table->stop : l == SLR_HOLD ? &entry->hold : l == SLR_JUDGED ? &entry->judged
-                              : &S[l == SLR_CONTROL ? MB_CONTROL : MB_PORT_EPOCH];
+                              : l == SLR_ASKED ? &table->asked : &S[l == SLR_CONTROL ? MB_CONTROL : MB_PORT_EPOCH];
         mb_word next = slr_team.next[l], found = 0u, is = 0u;
         if (next != 0u)
             found = SLR_PEEK(S[next]);
@@ -486,6 +486,7 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
         done = slr_handle_each(S, P, batch);
     SLR_FIRST {
         slr_team.near = 0u;
+        slr_team.batch = done;
         P[MBP_BATCH_COUNT] = done;
         SLR_ORDER();
         mb_finish(S, P);
@@ -497,6 +498,39 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
         }
     }
     SLR_MEET();
+}
+
+// ---- for the profiler and the trace --------------------------------------------------------------------------------
+
+// By the first lane. Where the host has not read for long, it is only counted.
+SLR_CALLED void slr_record(mb_word messages)
+{
+    struct slri_resident_entry *entry = slr_team.serving;
+    mb_word n = slr_team.set.written;
+    if (n - slr_team.set.read_seen >= SLRI_RESIDENT_RECORDS) {
+        slr_team.set.read_seen = entry->read_seen = SLR_PEEK(entry->read);
+        SLR_SEEN(); // what is read there will not be read again
+    }
+    if (n - slr_team.set.read_seen >= SLRI_RESIDENT_RECORDS) {
+        slr_team.set.dropped += 1u;
+        SLR_TELL(entry->dropped, slr_team.set.dropped);
+        return;
+    }
+    struct slri_resident_record_of_batch *record =
+        (struct slri_resident_record_of_batch *)slr_team.set.records + (n & (SLRI_RESIDENT_RECORDS - 1u));
+    SLRI_ADDRESS ns = slr_time() - slr_team.taken_ns;
+    record->taken_ns = slr_team.taken_ns;
+    record->duration_ns = ns < 0xffffffffu ? (mb_word)ns : 0xffffffffu;
+    record->messages = messages;
+    slr_team.set.written = n + 1u;
+    SLR_STORE(entry->written, n + 1u); // the record
+}
+
+SLR_CALLED void slr_answer(struct slri_resident_table *table)
+{
+    slr_team.answered = slr_team.word[SLR_ASKED];
+    table->clock_ns = slr_time();
+    SLR_STORE(table->answered, slr_team.answered); // with the time
 }
 
 // ---- a pass --------------------------------------------------------------------------------------------------------
@@ -540,6 +574,8 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
         mb_word control = P[MBP_CONTROL];
         slr_team.waited = P[MBP_WAITING];
         slr_team.batch = mb_begin(S, P);
+        if (slr_team.set.records != 0u && slr_team.batch != 0u)
+            slr_team.taken_ns = slr_time();
         slr_team.busy = slr_team.batch != 0u ? 1u : 0u;
         slr_team.worked |= slr_team.batch != 0u || P[MBP_CONTROL] != control ? 1u : 0u;
     }
@@ -549,6 +585,10 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
         slr_note_batch(P, batch);
     if (batch != 0u) {
         slr_handle(S, P, batch);
+        SLR_FIRST {
+            if (slr_team.set.records != 0u)
+                slr_record(slr_team.batch);
+        }
         return;
     }
     if (closes != 0u)
@@ -638,7 +678,10 @@ SLR_KERNEL slr_stay(struct slri_resident_table *table)
         return;
     }
     mb_word launch = table->launch, most_idle = table->most_idle, entries = table->entries, idle = 0u;
-    SLR_FIRST slr_team.serving = 0;
+    SLR_FIRST {
+        slr_team.serving = 0;
+        slr_team.answered = blockIdx.x == 0u ? table->answered : 0u; // the first block answers
+    }
     for (mb_word i = blockIdx.x; i < entries; i += gridDim.x)
         slr_arrive(table, i);
     do {
@@ -653,6 +696,8 @@ SLR_KERNEL slr_stay(struct slri_resident_table *table)
         SLR_FIRST {
             if (slr_team.looked == 0u) // no entry has a shard any more
                 slr_team.word[SLR_STOP] = SLR_PEEK(table->stop);
+            else if (blockIdx.x == 0u && slr_team.word[SLR_ASKED] != slr_team.answered)
+                slr_answer(table);
             idle = slr_note_idle(slr_team.worked, idle, most_idle);
             slr_team.act = slr_team.word[SLR_STOP] != launch && SLR_LOAD(SLR_BLOCKS->ending) == 0u ? 1u : 0u;
         }

@@ -36,11 +36,17 @@ __device__ struct slr_blocks { unsigned idle, ended, ending; } slr_blocks; // ze
 // What all lanes have stored, before what the first one stores behind it.
 #define SLR_ORDER() __nv_atomic_thread_fence(__NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_TELL(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
+__device__ SLRI_ADDRESS slr_time(void)
+{
+    SLRI_ADDRESS ns;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return ns;
+}
 #endif
 #define SLR_LOAD(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_STORE(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 
-enum { SLR_STOP, SLR_HOLD, SLR_JUDGED, SLR_CONTROL, SLR_EPOCH, SLR_WORDS };
+enum { SLR_STOP, SLR_HOLD, SLR_JUDGED, SLR_ASKED, SLR_CONTROL, SLR_EPOCH, SLR_WORDS };
 
 SLR_TEAM struct slr_team {
     struct slri_resident_entry *serving; // the entry that this is about
@@ -62,6 +68,8 @@ SLR_TEAM struct slr_team {
     unsigned busy; // something was taken in the last pass: there may be more than one message
     unsigned act, worked, looked, waited, rounds, together, all;
     unsigned called; // of a block's handler: which message of the batch, from 1; 0: the kernel ends
+    unsigned answered;         // the last question for the clock
+    SLRI_ADDRESS taken_ns;     // of the batch, where records are kept
     // A batch.
     unsigned batch, instance[SLR_LANES], round[SLR_LANES], fault[SLR_LANES], to[SLR_LANES], placed[SLR_LANES];
     unsigned near, now; // 1: its slots are in `message`; which of them is being put down as handled
