@@ -339,7 +339,7 @@ static void cuda_describe(const void *device, slr_device_info *out)
     slri_cuda_describe_compiler(out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes));
     slri_cuda_why_relaunch(cuda, out->relaunch_reason, sizeof out->relaunch_reason);
     out->stalls = slri_cu_watch_describe(&cuda->watch, out->stalled, sizeof out->stalled);
-    out->workers = cuda->hosts.workers;
+    out->workers = cuda->owners.hosts.workers;
     out->compute_units = (uint32_t)facts->multiprocessors;
     out->memory_bytes = facts->memory_bytes;
 }

@@ -503,7 +503,7 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
 // ---- for the profiler and the trace --------------------------------------------------------------------------------
 
 // By the first lane. Where the host has not read for long, it is only counted.
-SLR_CALLED void slr_record(mb_word messages)
+SLR_FN __attribute__((noinline)) void slr_record(mb_word messages)
 {
     struct slri_resident_entry *entry = slr_team.serving;
     mb_word n = slr_team.set.written;
@@ -526,7 +526,7 @@ SLR_CALLED void slr_record(mb_word messages)
     SLR_STORE(entry->written, n + 1u); // the record
 }
 
-SLR_CALLED void slr_answer(struct slri_resident_table *table)
+SLR_FN __attribute__((noinline)) void slr_answer(struct slri_resident_table *table)
 {
     slr_team.answered = slr_team.word[SLR_ASKED];
     table->clock_ns = slr_time();
