@@ -75,7 +75,8 @@ static void meet(void)
 #define SLR_TEAM static __thread
 #define SLR_BLOCKS (&block->stay->blocks)
 #define SLR_CALL(call) handle(call)
-#define SLR_EACH(l) for (mb_word l = 0; l < SLR_LANES; ++l)
+#define SLR_EACH(l)                                                                                                    \
+    for (mb_word l = SLR_LANES; l-- > 0;) // the last first: lanes have no order, and nobody may rely on one
 #define SLR_FIRST if (true)
 #define SLR_MEET() meet()
 #define SLR_IS_BLOCK block->stay->is_block // whose handler is one call of the interpreter

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// An owner's words as they were when it took a batch, and the mailbox as it left it: what slri_resident_recover makes
+// of the two is what the owner had itself. The ring kernel is launched and never activated: the test is its owner.
+#include "device/resident.h"
+#include "ring/ring.h"
+#include "ring/ring_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGES = 6 };
+
+struct owner {
+    slr_device *device;
+    slr_ring *ring;
+    slr_port *port;
+    struct slri_shard *shard;
+    uint32_t *home; // its words when it took the batch
+};
+
+// Takes a batch of messages of two priorities, out of the pending set.
+static void take(struct owner *o)
+{
+    static struct handler h;
+    h = (struct handler){.replies = 1};
+    o->device = open_device("cpu?threads=1");
+    slr_ring_desc desc = describe_ring("home", &h);
+    desc.dead_letters = 8;
+    o->ring = launch_ring(o->device, &desc);
+    o->port = open_port(o->device);
+    o->shard = &o->ring->shard[0];
+    for (uint32_t i = 0; i < MESSAGES; ++i)
+        must(send_at(o->port, address_of(o->ring, 0), i, i % 2));
+    uint32_t *P = o->shard->own;
+    assert_int_equal(mb_begin(o->shard->shared, P), MESSAGES);
+    assert_int_not_equal(P[MBP_BATCH(0) + 2], 0);
+    o->home = malloc(o->shard->own_words * sizeof *P);
+    memcpy(o->home, P, o->shard->own_words * sizeof *P);
+}
+
+// All that the owner has done since is lost, but for what it has published.
+static uint32_t *lose(const struct owner *o)
+{
+    uint32_t *P = o->shard->own, *was = malloc(o->shard->own_words * sizeof *P);
+    memcpy(was, P, o->shard->own_words * sizeof *P);
+    memcpy(P, o->home, o->shard->own_words * sizeof *P);
+    slri_resident_recover(o->shard);
+    return was;
+}
+
+static void end(struct owner *o)
+{
+    free(o->home);
+    slr_port_close(o->port);
+    slr_ring_destroy(o->ring);
+    slr_device_close(o->device);
+}
+
+// The first `done`, of which the second faults.
+static void handle(const struct owner *o, uint32_t done)
+{
+    uint32_t *S = o->shard->shared, *P = o->shard->own;
+    for (uint32_t k = 0; k < done; ++k)
+        mb_handled(S, P, k, 1, k == 1 ? MB_FLAG_FAULT : 0);
+    P[MBP_BATCH_COUNT] = done;
+    mb_finish(S, P);
+    if (done < MESSAGES)
+        mb_keep_rest(S, P, done, MESSAGES);
+}
+
+static void batch_that_was_published_is_over(void **state)
+{
+    (void)state;
+    struct owner o;
+    take(&o);
+    handle(&o, MESSAGES);
+    uint32_t *was = lose(&o), *P = o.shard->own, *S = o.shard->shared;
+    assert_memory_equal(P, was, MBP_BATCH(0) * 4);
+    assert_int_equal(P[MBP_LETTERS], 1);
+    assert_memory_equal(P + MBP_MOST, was + MBP_MOST, (MBP_TIMED - MBP_MOST) * 4);
+    assert_memory_equal(P + MBP_PORT(0), was + MBP_PORT(0), MBQ_FIRST(0) * 4);
+    for (uint32_t i = 0; i < MESSAGES; ++i) // its nodes are free
+        must(send_at(o.port, address_of(o.ring, 0), i, i % 2));
+    assert_int_equal(mb_begin(S, P), MESSAGES);
+    assert_int_equal(P[MBP_USED], MESSAGES);
+    free(was);
+    end(&o);
+}
+
+static void batch_that_was_cut_keeps_its_rest(void **state)
+{
+    (void)state;
+    struct owner o;
+    take(&o);
+    handle(&o, 2);
+    uint32_t *was = lose(&o), *P = o.shard->own;
+    assert_int_equal(P[MBP_BATCH_COUNT], MESSAGES - 2);
+    assert_memory_equal(P + MBP_BATCH(0), was + MBP_BATCH(0), (MESSAGES - 2) * 16);
+    assert_int_equal(P[MBP_HANDLED], 1);
+    assert_int_equal(P[MBP_FAULTED], 1);
+    assert_int_equal(P[MBP_FREE], was[MBP_FREE]);
+    assert_int_equal(P[MBP_PORT(0) + MBQ_PUBLISHED], 2);
+    free(was);
+    end(&o);
+}
+
+static void batch_that_was_not_published_is_all_there(void **state)
+{
+    (void)state;
+    struct owner o;
+    take(&o);
+    mb_handled(o.shard->shared, o.shard->own, 0, 1, 0);
+    free(lose(&o));
+    assert_int_equal(o.shard->own[MBP_BATCH_COUNT], MESSAGES);
+    assert_int_equal(o.shard->own[MBP_HANDLED], 0);
+    assert_int_equal(o.shard->own[MBP_PORT(0) + MBQ_REPLIES], 0);
+    end(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(batch_that_was_published_is_over),
+        cmocka_unit_test(batch_that_was_cut_keeps_its_rest),
+        cmocka_unit_test(batch_that_was_not_published_is_all_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
