@@ -124,7 +124,12 @@ static void tell(struct deadlocks *d, const struct trial *t, const char *ended, 
 
 static void close_json(struct deadlocks *d)
 {
+    slr_device_info info;
     json_out_end_array(&d->out);
+    if (slr_device_get_info(d->device, &info) == SLR_OK) {
+        json_out_integer(&d->out, "pauses", info.pauses);
+        json_out_integer(&d->out, "stalls", info.stalls); // calls of slipring's own for which its watchdog parked
+    }
     json_out_integer(&d->out, "blocked", d->blocked);
     json_out_integer(&d->out, "failed", d->failed);
     json_out_end_object(&d->out);

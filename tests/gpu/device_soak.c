@@ -221,11 +221,16 @@ static void play(struct world *w, uint64_t ns)
             end(w, &w->resident[i]);
 }
 
-// Without those that kernels which stay are on a device that is simulated.
+// Without those that kernels which stay are on a device that is simulated: they end some time behind their last words.
 static uint32_t threads_of(struct world *w)
 {
     bool parked = slr_device_park(w->device, LONG) == SLR_OK;
-    uint32_t threads = entries_of("/proc/self/task");
+    uint32_t threads = entries_of("/proc/self/task"), before = threads + 1;
+    for (uint64_t deadline = slri_deadline_after(LONG); before != threads && !slri_passed(deadline);) {
+        slri_sleep_ns(50 * MS);
+        before = threads;
+        threads = entries_of("/proc/self/task");
+    }
     if (parked)
         must(slr_device_resume(w->device));
     return threads;

@@ -73,6 +73,7 @@ extern "C" __global__ void reader(unsigned *queue, unsigned *total, unsigned beg
     for (unsigned at = begin; at != end;) {
         unsigned written = look(queue);
         written = __shfl_sync(0xffffffffu, written, 0);
+        __syncwarp(); // what lane 0 has acquired is every lane's
         for (; at != written; at += BATCH) {
             const uint4 *mine = messages + (at + threadIdx.x) % QUEUE_SLOTS * 4;
 #pragma unroll
@@ -85,5 +86,8 @@ extern "C" __global__ void reader(unsigned *queue, unsigned *total, unsigned beg
                 publish(queue + 32, at + BATCH);
         }
     }
-    atomicAdd(total, sum);
+    for (int s = 16; s > 0; s /= 2)
+        sum += __shfl_down_sync(0xffffffffu, sum, s);
+    if (threadIdx.x == 0)
+        *total += sum; // in the host's memory, where atomics may be slow or missing
 }
