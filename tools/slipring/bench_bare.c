@@ -4,11 +4,14 @@
 #include "bench_batch.h"
 #include "memory.h"
 #include "say.h"
+#include "verbs.h"
 
 #include <slipring/slipring.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BARE_PIECES = 8 };
 
@@ -167,6 +170,13 @@ bool bare_handle(bare *bare, enum bare_way way, uint32_t number)
         return true;
     say("the floor on %s: it fails", bare->api->called);
     return false;
+}
+
+_Noreturn void bare_give_up(const bare *bare)
+{
+    say("the floor on %s: its kernel does not answer", bare->api != NULL ? bare->api->called : "the host");
+    fflush(NULL);
+    _exit(EXIT_FAILED); // the driver's own functions at exit would wait for the kernel
 }
 
 bool bare_add(bare *bare, uint32_t count)

@@ -65,6 +65,13 @@ bool bare_handle(bare *bare, enum bare_way way, uint32_t number);
 /// One launch for `count` messages, waited for.
 bool bare_add(bare *bare, uint32_t count);
 
+/// Polls of memory, of tens of nanoseconds each, after which the other side does not answer any more. A look at the
+/// clock would be a part of what is measured.
+#define BARE_MOST_POLLS (1u << 29)
+
+/// Ends the program, and says why: a kernel that waits for ever can be ended in no other way. Rows that are made stay.
+_Noreturn void bare_give_up(const bare *bare);
+
 // ---- what an API gives ----------------------------------------------------------------------------------------------
 
 /// A text's kernels and how an API runs them. Contexts and kernels are the API's own.

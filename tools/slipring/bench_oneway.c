@@ -113,13 +113,23 @@ static void read_all(void *context)
     *one_way->queue_sum = sum;
 }
 
+// Until so many are read, or more.
+static uint32_t await_read(const one_way *one_way, uint32_t least)
+{
+    uint32_t read = batch_look(&one_way->queue->read);
+    for (uint32_t polls = 0; (int32_t)(read - least) < 0; read = batch_look(&one_way->queue->read))
+        if (++polls == BARE_MOST_POLLS)
+            bare_give_up(one_way->bare);
+    return read;
+}
+
 static void write_all(one_way *one_way, uint32_t at, uint32_t messages)
 {
     batch_queue *queue = one_way->queue;
     uint32_t read = batch_look(&queue->read);
     for (uint32_t end = at + messages; at != end; at += BENCH_BATCH) {
-        while (at + BENCH_BATCH - read > BATCH_SLOTS)
-            read = batch_look(&queue->read);
+        if (at + BENCH_BATCH - read > BATCH_SLOTS)
+            read = await_read(one_way, at + BENCH_BATCH - BATCH_SLOTS);
         for (uint32_t i = 0; i < BENCH_BATCH; i++) {
             bench_fill(batch_at(queue, at + i), at + i);
             one_way->queue_expected += bench_sum_of(at + i);
@@ -142,14 +152,12 @@ static bool bare_slice(void *context, double *figures)
     else if (!bare_start(one_way->bare, BARE_READER, at, at + WARM_UP + one_way->messages))
         return false;
     write_all(one_way, at, WARM_UP);
-    while (batch_look(&one_way->queue->read) != at + WARM_UP)
-        ;
+    await_read(one_way, at + WARM_UP);
     uint64_t start = clock_ns();
     write_all(one_way, at + WARM_UP, one_way->messages);
     if (on_host)
         partner_join(one_way->bench->partner);
-    while (batch_look(&one_way->queue->read) != at + WARM_UP + one_way->messages)
-        ;
+    await_read(one_way, at + WARM_UP + one_way->messages);
     figures[0] = bench_per_second(one_way->messages, start);
     one_way->at = at + WARM_UP + one_way->messages;
     if (!on_host && !bare_wait(one_way->bare))

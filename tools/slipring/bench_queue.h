@@ -23,13 +23,21 @@ static inline void latency_publish(latency_slot *slot, uint32_t position)
     __atomic_store_n(&slot->sequence, position + 1, __ATOMIC_RELEASE); // the message
 }
 
+/// Whether it is there; after a break if not: a line that is looked at without one is taken away while it is being
+/// written. This made it 10 % faster.
+static inline bool latency_look(const latency_slot *slot, uint32_t position)
+{
+    if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) == position + 1) // the message
+        return true;
+    for (volatile int i = 0; i < 4; i++)
+        ;
+    return false;
+}
+
 static inline void latency_await(const latency_slot *slot, uint32_t position)
 {
-    while (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != position + 1) { // the message
-        // A line that is looked at without a break is taken away while it is being written: this made it 10 % faster.
-        for (volatile int i = 0; i < 4; i++)
-            ;
-    }
+    while (!latency_look(slot, position))
+        ;
 }
 
 /// For throughput: two counts, each published once a batch and cached by the other side.
