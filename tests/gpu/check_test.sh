@@ -43,6 +43,14 @@ grep -q '"name": "rtt_64B", .*floor: none, by hand in CUDA C++' "$found" || fail
 grep -q '"call": "cuMemAlloc", "through": "driver", "ended": "blocked until parked"' "$found" || fail 'cuMemAlloc blocks there'
 ! grep -q '"through": "slipring", "ended": "blocked' "$found" || fail "a call of slipring's blocks"
 
+# ---- the table of it
+cp "$source_dir/docs/gpu.md" "$folder/gpu.md"
+GPU_TABLE=$folder/gpu.md "$source_dir/scripts/gpu-table.sh" > "$folder/said"
+for line in '### Fake GPU 0, compute capability 9.0' 'rtt_64B_launch' '| soak | done | ' '| cuMemAlloc | blocked until parked | '; do
+    grep -qF "$line" "$folder/gpu.md" || fail "the table has no '$line'"
+done
+grep -qF '<!-- end of it -->' "$folder/gpu.md" || fail 'the table has lost its end'
+
 # ---- what does not end is cut off, and what it told till then stays; what follows is run
 mkdir "$folder/slow"
 cat > "$folder/slow/slipring" << END
