@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libOpenCL with one device, or more, that does what it is told in the thread that tells it, checks what it is given
 // as OpenCL's specification says, counts what is alive, and fails on demand. A test that has it loaded, by
-// SLIPRING_OPENCL_LIB, reaches these words by its function fake_opencl_words(). All zero: no device that we would use.
+// SLIPRING_OPENCL_LIB, reaches these words by its function fake_opencl_words(). fake_opencl_join() waits for kernels
+// that were left when their device was lost, and may end now. All zero: no device that we would use.
 #ifndef TESTS_FAKES_FAKE_OPENCL_H
 #define TESTS_FAKES_FAKE_OPENCL_H
 
