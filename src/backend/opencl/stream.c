@@ -55,10 +55,10 @@ void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *s
 {
     if (!stream)
         return;
-    if (!slri_cl_is_lost(opencl)) { // where that waits for ever, maybe
+    if (!slri_cl_is_lost(opencl)) // where that waits for ever, maybe
         opencl->cl->ReleaseCommandQueue(stream->queue);
+    if (__atomic_load_n(&stream->bell->rung, __ATOMIC_ACQUIRE) == stream->bell->asked) // else it is still to ring
         slri_free(opencl->allocator, stream->bell, sizeof *stream->bell);
-    }
     slri_free(opencl->allocator, stream, sizeof *stream);
 }
 
