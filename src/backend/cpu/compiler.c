@@ -29,6 +29,9 @@ const char *const slri_cpu_flags[] = {
     "-ffp-contract=off",    // each operation is rounded, as the interpreter does
     "-fno-math-errno",      // a square root is one instruction; nothing reads errno
     "-fno-trapping-math", // nor the floating-point exception flags: loops with selects vectorise; results stay the same
+#if defined(__x86_64__)
+    "-mno-red-zone", // gcc 12 puts locals there that it has not aligned, and clears them by instructions that want it
+#endif
     "-w",                 // its warnings are about our text: what a user can change was checked before
     NULL,
 };
