@@ -305,12 +305,14 @@ static void put_bits(maker *m, int depth)
     static const struct {
         const char *name;
         int args;
-    } functions[] = {{"abs", 1},    {"min", 2},     {"max", 2},      {"__popc", 1},  {"__clz", 1},   {"__ffs", 1},
-                     {"__brev", 1}, {"__mulhi", 2}, {"__umulhi", 2}, {"__clzll", 1}, {"__popcll", 1}};
+    } functions[] = {
+        {"abs", 1},     {"min", 2},     {"max", 2},         {"__popc", 1},           {"__clz", 1},     {"__ffs", 1},
+        {"__brev", 1},  {"__mulhi", 2}, {"__umulhi", 2},    {"__clzll", 1},          {"__popcll", 1},  {"__mul24", 2},
+        {"__rhadd", 2}, {"__usad", 3},  {"__byte_perm", 3}, {"__funnelshift_rc", 3}, {"__umul64hi", 2}};
     uint32_t which = maker_pick(m, COUNT(functions));
     PUT(m, which == 0 ? "%s((int)" : "%s(", functions[which].name); // there is no abs of unsigned long long
     make_integer(m, depth - 1);
-    if (functions[which].args == 2) {
+    for (int i = 1; i < functions[which].args; i++) {
         PUT(m, ", ");
         make_integer(m, depth - 1);
     }
@@ -423,11 +425,12 @@ static void put_math(maker *m, int depth)
     static const struct {
         const char *name;
         int args;
-    } functions[] = {{"fabsf", 1},  {"sqrtf", 1}, {"floorf", 1}, {"fminf", 2},  {"fmaxf", 2},
-                     {"truncf", 1}, {"rintf", 1}, {"fmaf", 3},   {"sqrt", 1},   {"floor", 1},
-                     {"fmin", 2},   {"fmax", 2},  {"roundf", 1}, {"rsqrtf", 1}, {"ceil", 1},
-                     {"expf", 1},   {"sinf", 1},  {"cosf", 1},   {"logf", 1},   {"exp", 1},
-                     {"tanhf", 1},  {"powf", 2},  {"fmodf", 2},  {"atan2f", 2}, {"log2f", 1}};
+    } functions[] = {{"fabsf", 1},  {"sqrtf", 1},  {"floorf", 1},    {"fminf", 2},    {"fmaxf", 2},   {"truncf", 1},
+                     {"rintf", 1},  {"fmaf", 3},   {"sqrt", 1},      {"floor", 1},    {"fmin", 2},    {"fmax", 2},
+                     {"roundf", 1}, {"rsqrtf", 1}, {"ceil", 1},      {"expf", 1},     {"sinf", 1},    {"cosf", 1},
+                     {"logf", 1},   {"exp", 1},    {"tanhf", 1},     {"powf", 2},     {"fmodf", 2},   {"atan2f", 2},
+                     {"log2f", 1},  {"logbf", 1},  {"nextafter", 2}, {"normcdff", 1}, {"lgammaf", 1}, {"tgamma", 1},
+                     {"rhypotf", 2}};
     enum { SHORT = 15 }; // whose code is a line or two: compiling the others takes long
     uint32_t which = maker_pick(m, maker_pick(m, 6) == 5 ? COUNT(functions) : SHORT);
     PUT(m, "%s(", functions[which].name);
