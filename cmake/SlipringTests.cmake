@@ -71,7 +71,7 @@ set_target_properties(slipring_sim PROPERTIES OUTPUT_NAME sim RUNTIME_OUTPUT_DIR
 
 function(slipring_register name)
     add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
 endfunction()
 
 # Programs of one thread that take long. There is no race to show in them: ThreadSanitizer's build leaves them out.
