@@ -76,6 +76,48 @@ static void other_processes_count_once_and_this_one_does_not(void **state)
     unsetenv("FAKE_NVML_VIRTUAL");
 }
 
+// A second handler, of another program, beside one that has the only block.
+static slr_ring *another(const struct residence *r, slr_program **program, slr_ring_mode mode)
+{
+    static const char source[] = "struct message { unsigned value; };\n"
+                                 "__ring__ void last(const struct message *in) { ring_reply(in); }\n";
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    slr_ring *ring;
+    must(slr_program_from_text(r->device, "last.cu", source, NULL, program));
+    desc.program = *program;
+    desc.mode = mode;
+    return slr_ring_create(r->device, &desc, &ring) == SLR_OK ? ring : NULL;
+}
+
+static void budget_bounds_the_blocks_that_stay(void **state)
+{
+    (void)state;
+    struct residence r = {0};
+    slr_device *device;
+    slr_program *program;
+    reset();
+    refuses(slr_device_open("cuda:0?sm_budget=0", NULL, &device), INVALID, "sm_budget '0'; 1 to 100 is possible");
+    refuses(slr_device_open("cuda:0?sm_budget=101", NULL, &device), INVALID, "sm_budget '101'");
+    refuses(slr_device_open("cuda:0?sm_budget=0.5", NULL, &device), INVALID, "sm_budget '0.5'");
+    must(launch(&r, "cuda:0?sm_budget=1")); // of 132 multiprocessors
+    slr_device_info info;
+    must(slr_device_get_info(r.device, &info));
+    assert_string_equal(info.name, "cuda:0?sm_budget=1");
+    assert_non_null(strstr(info.features, " blocks_that_stay=1 "));
+    assert_int_equal(stats_of(r.ring).mode, SLR_RING_PERSISTENT);
+    must(ask(&r, 1));
+    slr_ring *ring = another(&r, &program, 0);
+    assert_int_equal(stats_of(ring).mode, SLR_RING_RELAUNCHED);
+    assert_string_equal(stats_of(ring).mode_reason, "all blocks that may stay are taken by other handlers");
+    slr_ring_destroy(ring);
+    slr_program_destroy(program);
+    assert_null(another(&r, &program, SLR_RING_PERSISTENT));
+    assert_non_null(strstr(slr_error_message(), "all blocks that may stay are taken by other handlers"));
+    slr_program_destroy(program);
+    end(&r);
+    nothing_is_left("budget");
+}
+
 static void wsl_is_known_by_its_kernel(void **state)
 {
     (void)state;
@@ -107,6 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(what_the_driver_says_is_heard, load_fake),
         cmocka_unit_test(other_processes_count_once_and_this_one_does_not),
+        cmocka_unit_test(budget_bounds_the_blocks_that_stay),
         cmocka_unit_test(wsl_is_known_by_its_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

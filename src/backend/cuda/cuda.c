@@ -104,6 +104,7 @@ static slr_status choose_memory(struct slri_cuda *cuda, const struct slri_spec *
                      asked);
 }
 
+#define SM_BUDGET 50u // percent: a kernel that needs a whole multiprocessor finds one
 #define STALL_MS 100u // many times what a call of the driver takes that waits for nothing
 #define MOST_STALL_MS 60000u
 
@@ -116,6 +117,17 @@ static slr_status choose_stall_limit(struct slri_cuda *cuda, const struct slri_s
         return SLRI_FAIL(INVALID, "device '%s': stall_ms '%s'; 0 (no watchdog) to %u is possible", cuda->name, asked,
                          MOST_STALL_MS);
     cuda->watch.limit_ns = (uint64_t)limit_ms * 1000000u;
+    return SLR_OK;
+}
+
+static slr_status choose_budget(struct slri_cuda *cuda, const struct slri_spec *spec)
+{
+    const char *asked = slri_spec_option(spec, "sm_budget");
+    char *end = NULL;
+    unsigned long percent = asked && *asked >= '0' && *asked <= '9' ? strtoul(asked, &end, 10) : SM_BUDGET;
+    if (asked && (!end || *end != '\0' || percent == 0 || percent > 100))
+        return SLRI_FAIL(INVALID, "device '%s': sm_budget '%s'; 1 to 100 is possible, in percent", cuda->name, asked);
+    cuda->sm_budget = (uint32_t)percent;
     return SLR_OK;
 }
 
@@ -133,11 +145,12 @@ static void look_at_sharing(struct slri_cuda *cuda)
 
 static slr_status find(struct slri_cuda *cuda, const struct slri_spec *spec)
 {
-    static const char *const known[] = {"context", "memory", "ring", "stall_ms", NULL};
+    static const char *const known[] = {"context", "memory", "ring", "sm_budget", "stall_ms", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
     SLRI_TRY(choose_context(cuda, spec));
     SLRI_TRY(choose_memory(cuda, spec));
     SLRI_TRY(choose_stall_limit(cuda, spec));
+    SLRI_TRY(choose_budget(cuda, spec));
     SLRI_TRY(slri_ring_mode_choose(spec, cuda->name, &cuda->ring_mode));
     SLRI_TRY(slri_cu_load(&cuda->cu));
     SLRI_TRY(slri_cu_find_device(cuda->cu, spec, &cuda->device));
@@ -288,10 +301,12 @@ static void describe_features(const struct slri_cuda *cuda, char *out, size_t ro
 static void describe_name(const struct slri_cuda *cuda, char *out, size_t room)
 {
     static const char *const memory[SLRI_CU_MEMORIES] = {"", "memory=mapped", "memory=managed"};
-    char limit[24] = "";
+    char limit[24] = "", budget[24] = "";
     if (cuda->watch.limit_ns != STALL_MS * 1000000u)
         snprintf(limit, sizeof limit, "stall_ms=%u", (unsigned)(cuda->watch.limit_ns / 1000000u));
-    const char *const option[] = {cuda->primary ? "context=primary" : "", memory[cuda->memory], limit,
+    if (cuda->sm_budget != SM_BUDGET)
+        snprintf(budget, sizeof budget, "sm_budget=%u", cuda->sm_budget);
+    const char *const option[] = {cuda->primary ? "context=primary" : "", memory[cuda->memory], limit, budget,
                                   cuda->ring_mode == SLR_RING_RELAUNCHED   ? "ring=relaunch"
                                   : cuda->ring_mode == SLR_RING_PERSISTENT ? "ring=persistent"
                                                                            : ""};

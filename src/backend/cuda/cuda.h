@@ -76,6 +76,7 @@ struct slri_cuda {
         char *cubin;
         size_t bytes;
     } stay;               // the kernel that stays, before a handler is linked to it
+    uint32_t sm_budget;   // percent of the multiprocessors that may have a block that stays
     uint32_t most_blocks; // that may stay
     struct slri_cu_pool {
         slri_mutex lock; // of the next two

@@ -60,8 +60,8 @@ void slri_cuda_rings_open(struct slri_cuda *cuda)
 {
     slri_ring_owners_init(&cuda->owners, cuda->allocator);
     slri_cuda_residents_open(cuda);
-    // A block on every second multiprocessor at most: one that needs a whole multiprocessor finds one.
-    cuda->most_blocks = cuda->facts.multiprocessors > 1 ? (uint32_t)cuda->facts.multiprocessors / 2 : 1;
+    uint32_t most = (uint32_t)cuda->facts.multiprocessors * cuda->sm_budget / 100;
+    cuda->most_blocks = most != 0 ? most : 1;
 }
 
 void slri_cuda_rings_close(struct slri_cuda *cuda)
