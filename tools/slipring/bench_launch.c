@@ -5,6 +5,7 @@
 #include "bench_batch.h"
 #include "clock.h"
 #include "say.h"
+#include "spin.h"
 
 #include <slipring/slipring.h>
 
@@ -17,6 +18,9 @@ typedef struct launch_bench {
     slr_program *program;
     slr_kernel *kernel;
     double times[LAUNCHES];
+    void (*job)(void *context);
+    _Alignas(128) uint32_t asked; // functions handed to the partner
+    _Alignas(128) uint32_t answered;
 } launch_bench;
 
 static bool launch_and_wait(launch_bench *l)
@@ -32,10 +36,25 @@ static void nothing(void *context)
     (void)context;
 }
 
+// Calls as many functions as a slice hands over.
+static void serve(void *context)
+{
+    launch_bench *l = context;
+    for (uint32_t i = 1; i <= WARM_UP + LAUNCHES; i++) {
+        while (__atomic_load_n(&l->asked, __ATOMIC_ACQUIRE) != i) // the function
+            spin_pause();
+        l->job(NULL);
+        __atomic_store_n(&l->answered, i, __ATOMIC_RELEASE); // what it wrote
+    }
+}
+
 static bool hand_off(launch_bench *l)
 {
-    partner_run(l->bench->partner, nothing, NULL);
-    partner_join(l->bench->partner);
+    uint32_t number = l->asked + 1;
+    l->job = nothing;
+    __atomic_store_n(&l->asked, number, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&l->answered, __ATOMIC_ACQUIRE) != number)
+        spin_pause();
     return true;
 }
 
@@ -63,7 +82,12 @@ static bool launch_slice(void *context, double *figures)
 
 static bool hand_off_slice(void *context, double *figures)
 {
-    return measure(context, hand_off, figures);
+    launch_bench *l = context;
+    l->asked = l->answered = 0;
+    partner_run(l->bench->partner, serve, l);
+    bool fine = measure(l, hand_off, figures);
+    partner_join(l->bench->partner);
+    return fine;
 }
 
 // Many launches, waited for together: what each costs the caller and the stream.

@@ -193,9 +193,6 @@ static bool give(const opencl_kernel *kernel)
 
 opencl_kernel *opencl_prepare(opencl *cl, const kernel_case *what, int n, const char **why)
 {
-    *why = "OpenCL 1.2 has no shuffles, and PoCL no sub-groups; reduce_shared is the same sum there";
-    if (strstr(what->source, "_sync(") != NULL)
-        return NULL;
     opencl_kernel *kernel = memory_take(1, sizeof *kernel);
     *kernel = (opencl_kernel){.cl = cl, .what = what, .n = n};
     *why = "OpenCL does not build it";
