@@ -104,12 +104,21 @@ static inline void same_count(struct same_body *b, const struct slri_instr *in)
         }
 }
 
-// Moves that nobody reads do not read either.
-static inline void same_bury(struct same_body *b, const struct slri_instr *in)
+// Moves that nobody reads do not read either: from the end, so that a move whose only reader is one falls, too.
+static inline void same_bury(struct same_body *b, const struct slri_block *block)
 {
-    if (in->op == SLRI_OP_MOVE && b->uses[in->dst] == 0 && b->uses[in->a] > 0 && b->defs[in->dst] > 0) {
-        b->uses[in->a]--;
-        b->defs[in->dst]--;
+    for (uint32_t i = block ? block->count : 0; i-- > 0;) {
+        const struct slri_instr *in = &block->instr[i];
+        if (block == b->function->body && b->skipped[i])
+            continue;
+        for (uint32_t c = in->cases; c-- > 0;)
+            same_bury(b, in->match[c].body);
+        for (int part = 3; part-- > 0;)
+            same_bury(b, in->body[part]);
+        if (in->op == SLRI_OP_MOVE && b->uses[in->dst] == 0 && b->uses[in->a] > 0 && b->defs[in->dst] > 0) {
+            b->uses[in->a]--;
+            b->defs[in->dst]--;
+        }
     }
 }
 
@@ -386,7 +395,7 @@ static inline struct same_body same_begin(struct same_module *all, const struct 
     memset(b.alias, 0xff, regs * sizeof *b.alias);
     same_skip_start(&b);
     same_walk(&b, function->body, same_count);
-    same_walk(&b, function->body, same_bury);
+    same_bury(&b, function->body);
     same_alias(&b);
     return b;
 }
