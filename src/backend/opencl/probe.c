@@ -17,7 +17,7 @@ extern const char slri_embedded_cl_words_h[], slri_embedded_cl_canary_h[];
 #define LINE 32u // words
 #define WORDS ((MOST_GROUPS + 2) * LINE)
 #define LOOKS (1u << 22)        // then the canary ends by itself
-#define ARRIVE_NS 1000000000u   // all groups have begun by then, or never will
+#define ARRIVE_NS 1000000000u   // the next group begins, or looks again, by then, or never will
 #define ORDINARY_NS 1000000000u // an ordinary kernel beside them is done by then, or waits for them
 
 struct canary {
@@ -112,18 +112,32 @@ static uint32_t look_at(const uint32_t *word)
     return __atomic_load_n(word, __ATOMIC_ACQUIRE); // behind it, what its writer did before
 }
 
+// How many groups have looked at least once.
+static uint32_t count_begun(const struct canary *canary, uint32_t groups)
+{
+    uint32_t begun = 0;
+    for (uint32_t i = 0; i < groups; ++i)
+        begun += look_at(canary->words + (i + 2) * LINE) != 0;
+    return begun;
+}
+
 // How many groups have begun and go on: each has looked again since.
 static uint32_t count_running(const struct canary *canary, uint32_t groups)
 {
     uint64_t deadline_ns = slri_deadline_after(ARRIVE_NS);
-    while (look_at(canary->words) < groups && !slri_passed(deadline_ns))
+    for (uint32_t begun, seen = 0; (begun = count_begun(canary, groups)) < groups && !slri_passed(deadline_ns);) {
+        if (begun != seen) // on a busy machine they come one by one
+            deadline_ns = slri_deadline_after(ARRIVE_NS);
+        seen = begun;
         slri_yield();
+    }
     uint32_t before[MOST_GROUPS], running = 0;
     for (uint32_t i = 0; i < groups; ++i)
         before[i] = look_at(canary->words + (i + 2) * LINE);
     for (uint32_t i = 0; i < groups; ++i) {
         const uint32_t *own = canary->words + (i + 2) * LINE;
-        while (before[i] != 0 && look_at(own) == before[i] && !slri_passed(deadline_ns))
+        deadline_ns = slri_deadline_after(ARRIVE_NS);
+        while (before[i] != 0 && look_at(own) == before[i] && look_at(own + 1) == 0 && !slri_passed(deadline_ns))
             slri_yield();
         running += before[i] != 0 && look_at(own) != before[i] && look_at(own + 1) == 0;
     }
