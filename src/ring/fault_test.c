@@ -83,9 +83,7 @@ static void fault_is_one_notice_even_where_several_replies_were_written(void **s
             assert_int_equal(value, i);
         }
     }
-    slr_ring_stats stats = stats_of(ring);
-    for (int tries = 0; tries < 20000 && stats.faulted + stats.replied < 500; ++tries, stats = stats_of(ring))
-        slri_sleep_ns(1000000); // they are counted behind the reply
+    slr_ring_stats stats = stats_with(ring, 100, 400);
     assert_int_equal(stats.faulted, 100);
     assert_int_equal(stats.replied, 400);
     slr_port_close(port);
@@ -137,9 +135,7 @@ static void check_fault(slr_ring *ring, slr_port *port, const struct fault_case 
     must(slr_call(port, to, &plain, sizeof plain, &result, 4, LONG));
     uint64_t before = stats_of(ring).faulted;
     gives(slr_call(port, to, &c->task, sizeof c->task, &result, 4, LONG), HANDLER_FAULT);
-    slr_ring_stats stats = stats_of(ring);
-    for (int tries = 0; tries < 20000 && stats.faulted == before; ++tries, stats = stats_of(ring))
-        slri_sleep_ns(1000000); // it is counted behind the reply
+    slr_ring_stats stats = stats_with(ring, before + 1, 0);
     assert_int_equal(stats.faulted, before + 1);
     assert_int_equal(stats.state, SLR_RING_ACTIVE);
     check_sum(&stats);

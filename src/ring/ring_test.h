@@ -139,6 +139,17 @@ static inline slr_ring_stats stats_of(slr_ring *ring)
     return stats;
 }
 
+// Counts are written behind the replies that they count: waits, at most 20 s, for so many faults and replies.
+static inline slr_ring_stats stats_with(slr_ring *ring, uint64_t faulted, uint64_t replied)
+{
+    slr_ring_stats stats = stats_of(ring);
+    for (int tries = 0; tries < 20000 && (stats.faulted < faulted || stats.replied < replied); ++tries) {
+        slri_sleep_ns(1000000);
+        stats = stats_of(ring);
+    }
+    return stats;
+}
+
 static inline void check_sum(const slr_ring_stats *s)
 {
     holds(s->accepted == s->handled + s->faulted + s->dropped + s->undelivered + s->in_doubt + s->pending);

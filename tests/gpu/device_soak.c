@@ -5,13 +5,12 @@
 #include "gpu.h"
 
 #include "base/thread.h"
+#include "../stress/footprint.h"
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LONG (20 * SECOND) // of waits that are to succeed
 #define SEED 20u
@@ -181,27 +180,6 @@ static void change(struct world *w, struct resident *r)
         else
             receive(r, r->sent);
     }
-}
-
-static uint32_t entries_of(const char *folder)
-{
-    uint32_t entries = 0;
-    DIR *open = opendir(folder);
-    while (open && readdir(open))
-        ++entries;
-    if (open)
-        closedir(open);
-    return entries;
-}
-
-// What of the process is in memory.
-static uint64_t resident_bytes(void)
-{
-    unsigned long long all = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    holds(file && fscanf(file, "%llu %llu", &all, &resident) == 2);
-    fclose(file);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void play(struct world *w, uint64_t ns)

@@ -10,11 +10,9 @@
 
 #include <slipring/slipring.h>
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MS 1000000ull
 #define SECOND 1000000000ull
@@ -33,6 +31,8 @@ static void stop_with(const char *what, const char *file, int line)
 }
 #define holds(condition) ((condition) ? (void)0 : stop_with(#condition, __FILE__, __LINE__))
 #define must(call) holds((call) == SLR_OK)
+
+#include "footprint.h"
 
 // ---- what there is --------------------------------------------------------------------------------------------------
 
@@ -497,26 +497,6 @@ static void give(void *user, void *memory, size_t bytes)
     (void)user;
     count(&allocated, (uint64_t)0 - bytes);
     free(memory);
-}
-
-static uint32_t entries_of(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    holds(dir != NULL);
-    uint32_t n = 0;
-    while (readdir(dir))
-        ++n;
-    closedir(dir);
-    return n;
-}
-
-static uint64_t resident_bytes(void)
-{
-    unsigned long long pages = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    holds(file && fscanf(file, "%llu %llu", &pages, &resident) == 2);
-    fclose(file);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static uint32_t mappings(void)

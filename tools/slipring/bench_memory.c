@@ -2,6 +2,7 @@
 // `slipring bench memory`: how long a load takes and how much a second can be moved at each level of the memory, by
 // kernels on the device, beside the same loops in plain C.
 #include "bench.h"
+#include "bench_chase.h"
 
 #include "bench_batch.h"
 #include "clock.h"
@@ -17,14 +18,7 @@
 
 enum { LEVELS = 4, LINE = 64, WORDS = LINE / 4, MOST_THREADS = 2, HOPS = 1 << 16 };
 
-static const char source[] =
-    "__global__ void chase(const unsigned *next, unsigned *at, int hops)\n"
-    "{\n"
-    "    unsigned here = at[0];\n"
-    "    for (int i = 0; i < hops; i++)\n"
-    "        here = next[here];\n"
-    "    at[0] = here;\n"
-    "}\n"
+static const char source[] = BENCH_CHASE
     "__global__ void triad(float *__restrict__ a, const float *__restrict__ b, const float *__restrict__ c, int n,\n"
     "                      int rounds)\n"
     "{\n"

@@ -2,6 +2,7 @@
 // `slipring bench memory`, on CUDA: how long a load takes and how much is moved a second at each level of a GPU's
 // memory, by kernels that slipring emits, beside the same text as CUDA C++ by hand.
 #include "bench.h"
+#include "bench_chase.h"
 
 #include "bench_batch.h"
 #include "bench_cuda.h"
@@ -18,14 +19,7 @@
 enum { LINE = 128, WORDS = LINE / 4, HOPS = 1 << 15, SMALL_HOPS = 1 << 8, THREADS = 256 };
 
 // Links are a line apart. The chain in shared memory is made by the block itself.
-static const char source[] =
-    "__global__ void chase(const unsigned *next, unsigned *at, int hops)\n"
-    "{\n"
-    "    unsigned here = at[0];\n"
-    "    for (int i = 0; i < hops; i++)\n"
-    "        here = next[here];\n"
-    "    at[0] = here;\n"
-    "}\n"
+static const char source[] = BENCH_CHASE
     "__global__ void chase_shared(unsigned *at, int hops)\n"
     "{\n"
     "    __shared__ unsigned next[1024];\n"

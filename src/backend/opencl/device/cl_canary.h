@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text for OpenCL's compiler: a kernel that stays until the host tells it to go, or for so many looks. Each group says
-// that it is there and goes on saying so. words: [32] set by the host, then a line a group.
+// that it is there and goes on saying so. words: [0] the ordinary kernel's, [32] set by the host, then a line a group.
 // clang-format off
 __kernel void slr_canary(__global uint *words, uint looks, uint group)
 {
