@@ -16,7 +16,9 @@ extern "C" {
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< of so many messages of a port one is timed; 0: none
-    uint32_t reserved;
+    /// By how much each time may be wrong, either way, because the owner's clock is another than the senders': half of
+    /// how long the widest comparison of the two took that times were taken by. 0: one clock.
+    uint32_t off_ns;
     uint64_t min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns;
 } slr_latency;
 

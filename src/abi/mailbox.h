@@ -242,18 +242,17 @@ __device__ mb_word mb_node(const MB_ARENA *S, const MB_ARENA *P, mb_word node)
     return P[MBP_POOL] + node * MB_SIZE(MB_SLOT_WORDS); // nodes count from 1; there is room for `capacity`
 }
 
-// Where the time of a message lies that has MB_FLAG_TIMED: in the lane's slot `at`, whose sequence says its position,
-// or in a node.
-__device__ mb_word mb_time_at(const MB_ARENA *S, const MB_ARENA *P, mb_word port, mb_word at, mb_word node)
+// Where the time of a message lies that has MB_FLAG_TIMED: in a lane's slot with that sequence, or in a node.
+__device__ mb_word mb_time_at(const MB_ARENA *S, const MB_ARENA *P, mb_word port, mb_word sequence, mb_word node)
 {
-    return node == 0u ? mb_lane_time(S, P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE), S[at + MB_SEQUENCE] - 1u)
+    return node == 0u ? mb_lane_time(S, P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE), sequence - 1u)
                       : P[MBP_OWNER] + MB_SIZE(MB_NODE_TIMES_AT) + node * 2u;
 }
 
 __device__ void mb_keep_time(MB_ARENA *S, const MB_ARENA *P, mb_word port, mb_word slot, mb_word node)
 {
-    mb_word from = mb_time_at(S, P, port, slot, 0u);
-    mb_word to = mb_time_at(S, P, port, slot, node);
+    mb_word from = mb_time_at(S, P, port, S[slot + MB_SEQUENCE], 0u);
+    mb_word to = mb_time_at(S, P, port, 0u, node);
     S[to] = S[from];
     S[to + 1u] = S[from + 1u];
 }

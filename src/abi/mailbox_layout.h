@@ -164,5 +164,7 @@ typedef unsigned mb_word;
 #define MBQ_FIRST(priority) (16u + (priority))
 #define MBQ_LAST(priority) (272u + (priority))
 #define MBP_WORDS(ports) (MBP_PORT(ports))
+// Behind them, where messages are timed: the shard's histogram (buckets.h).
+#define MBP_HISTOGRAM_AT(words) (((words) + MB_LINE - 1u) / MB_LINE * MB_LINE)
 
 #endif

@@ -4,10 +4,15 @@
 
 #include <stddef.h>
 
+#define LIES_AT(word, member) (offsetof(struct slri_histogram, member) == (word) * sizeof(uint64_t))
+_Static_assert(LIES_AT(HG_SUM, sum) && LIES_AT(HG_MOST, most) && LIES_AT(HG_LEAST, least_inverted) &&
+                   LIES_AT(HG_BUCKET(0), bucket) && sizeof(struct slri_histogram) == HG_WORDS * sizeof(uint64_t),
+               "abi/buckets.h says where a device finds them");
+
 void slri_histogram_merge(struct slri_histogram *into, const struct slri_histogram *from)
 {
     // Relaxed, word by word: a value that is put in meanwhile may be in its bucket and not in the sum yet.
-    for (size_t i = 0; i < SLRI_HISTOGRAM_BUCKETS; ++i)
+    for (size_t i = 0; i < HG_BUCKETS; ++i)
         into->bucket[i] += __atomic_load_n(&from->bucket[i], __ATOMIC_RELAXED);
     uint64_t most = __atomic_load_n(&from->most, __ATOMIC_RELAXED);
     uint64_t least_inverted = __atomic_load_n(&from->least_inverted, __ATOMIC_RELAXED);
@@ -18,20 +23,20 @@ void slri_histogram_merge(struct slri_histogram *into, const struct slri_histogr
 
 uint64_t slri_histogram_first(uint32_t bucket)
 {
-    uint32_t half = 1u << SLRI_HISTOGRAM_BITS;
+    uint32_t half = 1u << HG_BITS;
     uint32_t shift = bucket < 2 * half ? 0 : bucket / half - 1;
     return (uint64_t)(bucket - shift * half) << shift;
 }
 
 uint64_t slri_histogram_last(uint32_t bucket)
 {
-    return bucket + 1 < SLRI_HISTOGRAM_BUCKETS ? slri_histogram_first(bucket + 1) - 1 : UINT64_MAX;
+    return bucket + 1 < HG_BUCKETS ? slri_histogram_first(bucket + 1) - 1 : UINT64_MAX;
 }
 
 uint64_t slri_histogram_count(const struct slri_histogram *h)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < SLRI_HISTOGRAM_BUCKETS; ++i)
+    for (size_t i = 0; i < HG_BUCKETS; ++i)
         count += h->bucket[i];
     return count;
 }
@@ -59,7 +64,7 @@ uint64_t slri_histogram_quantile(const struct slri_histogram *h, double part)
     uint64_t count = slri_histogram_count(h);
     double wanted = part * (double)count;
     uint64_t below = 0;
-    for (uint32_t i = 0; i < SLRI_HISTOGRAM_BUCKETS; ++i) {
+    for (uint32_t i = 0; i < HG_BUCKETS; ++i) {
         below += h->bucket[i];
         if (h->bucket[i] == 0 || (double)below < wanted)
             continue;

@@ -6,29 +6,22 @@
 #ifndef SLRI_BASE_HISTOGRAM_H
 #define SLRI_BASE_HISTOGRAM_H
 
+#include "abi/subset.h"
+
+#include "abi/buckets.h"
+
 #include <stdint.h>
 
-#define SLRI_HISTOGRAM_BITS 6
-#define SLRI_HISTOGRAM_BUCKETS ((64 - SLRI_HISTOGRAM_BITS + 1) << SLRI_HISTOGRAM_BITS)
-
-struct slri_histogram {
+struct slri_histogram { // abi/buckets.h
     uint64_t sum, most;
     uint64_t least_inverted; // the largest ~value
-    uint64_t bucket[SLRI_HISTOGRAM_BUCKETS];
+    uint64_t bucket[HG_BUCKETS];
 };
-
-/// The bucket of a value: the SLRI_HISTOGRAM_BITS bits below its highest one, behind how far they had to be shifted.
-static inline uint32_t slri_histogram_bucket(uint64_t value)
-{
-    uint32_t bits = 64 - (uint32_t)__builtin_clzll(value | 1);
-    uint32_t shift = bits > SLRI_HISTOGRAM_BITS + 1 ? bits - (SLRI_HISTOGRAM_BITS + 1) : 0;
-    return (shift << SLRI_HISTOGRAM_BITS) + (uint32_t)(value >> shift);
-}
 
 /// Puts a value in. By the one writer; relaxed, for the numbers guard nothing.
 static inline void slri_histogram_add(struct slri_histogram *h, uint64_t value)
 {
-    uint64_t *bucket = &h->bucket[slri_histogram_bucket(value)];
+    uint64_t *bucket = &h->bucket[hg_bucket(value)];
     __atomic_store_n(bucket, *bucket + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&h->sum, h->sum + value, __ATOMIC_RELAXED);
     if (value > h->most)

@@ -20,13 +20,13 @@ static void buckets_are_in_order_without_gaps_and_end_at_the_last_value(void **s
 {
     (void)state;
     assert_int_equal(slri_histogram_first(0), 0);
-    for (uint32_t i = 0; i < SLRI_HISTOGRAM_BUCKETS; ++i) {
-        assert_int_equal(slri_histogram_bucket(slri_histogram_first(i)), i);
-        assert_int_equal(slri_histogram_bucket(slri_histogram_last(i)), i);
-        if (i + 1 < SLRI_HISTOGRAM_BUCKETS)
+    for (uint32_t i = 0; i < HG_BUCKETS; ++i) {
+        assert_int_equal(hg_bucket(slri_histogram_first(i)), i);
+        assert_int_equal(hg_bucket(slri_histogram_last(i)), i);
+        if (i + 1 < HG_BUCKETS)
             assert_int_equal(slri_histogram_last(i) + 1, slri_histogram_first(i + 1));
     }
-    assert_true(slri_histogram_last(SLRI_HISTOGRAM_BUCKETS - 1) == UINT64_MAX);
+    assert_true(slri_histogram_last(HG_BUCKETS - 1) == UINT64_MAX);
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -38,7 +38,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 static void middle_of_a_bucket_is_within_a_128th_of_its_values(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < SLRI_HISTOGRAM_BUCKETS; ++i) {
+    for (uint32_t i = 0; i < HG_BUCKETS; ++i) {
         uint64_t first = slri_histogram_first(i), last = slri_histogram_last(i), middle = first + (last - first) / 2;
         assert_true(distance(middle, first) <= first / 128);
         assert_true(distance(middle, last) <= last / 128);

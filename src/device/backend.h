@@ -249,6 +249,7 @@ struct slri_shard {
     uint64_t redelivered; // messages that did; one writer, atomic
 
     struct slri_histogram *latency; // of the messages that are timed, until they are published; NULL: none is
+    uint32_t latency_off_ns;        // by how much those may be wrong, for want of one clock; one writer, atomic
 
     // Of a keyed ring kernel: how many messages of each instance are done with, in any way; as `states`, NULL without
     // keys. Written by the owner alone (slri_shard_done), read by whoever looks for an instance that is idle.
@@ -364,6 +365,7 @@ struct slri_ring_plan {
     slr_ring_mode mode;
     uint32_t shards; // how many owners it has: at most the instances
     char reason[SLR_MODE_REASON_BYTES];
+    bool has_clock; // of a persistent one: its owners have a clock that is compared with the host's, and time messages
 };
 
 struct slri_residents;

@@ -11,7 +11,7 @@ void slri_shard_note_latency(struct slri_shard *shard, uint32_t port, uint32_t a
     uint64_t sent_ns;
     if (!(S[at + MB_HEAD] & MB_FLAG_TIMED))
         return;
-    memcpy(&sent_ns, &S[mb_time_at(S, shard->own, port, at, node)], sizeof sent_ns);
+    memcpy(&sent_ns, &S[mb_time_at(S, shard->own, port, S[at + MB_SEQUENCE], node)], sizeof sent_ns);
     uint64_t took_ns = now_ns > sent_ns ? now_ns - sent_ns : 0;
     slri_histogram_add(shard->latency, took_ns);
     if (slri_is_observed() && shard->ring)

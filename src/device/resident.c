@@ -116,7 +116,8 @@ static bool set_up_entry(struct slri_resident *resident, struct slri_resident_re
                                      .fuel = shard->fuel,
                                      .shards = shard->shards,
                                      .used = 1,
-                                     .judges = shard->faulted != NULL};
+                                     .judges = shard->faulted != NULL,
+                                     .ahead_ns = resident->ahead_of_host_ns};
     return true;
 }
 
@@ -301,6 +302,7 @@ static void lose(struct slri_resident *resident, bool had_run, const char *why)
         record->awake = true;
         record->shard->lost(record->shard, why);
     }
+    slri_resident_forget_clock(resident);
 }
 
 static void launch(struct slri_resident *resident)
@@ -312,6 +314,7 @@ static void launch(struct slri_resident *resident)
     }
     table->entries = 0;
     slri_resident_observe(resident);
+    slri_resident_begin_clock(resident);
     for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i) {
         struct slri_resident_record *record = &resident->record[i];
         table->entry[i].used = 0;

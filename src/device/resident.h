@@ -32,7 +32,7 @@ struct slri_resident_ops {
     void (*memory_destroy)(struct slri_resident *resident, void *memory, uint64_t bytes);
     // NULL, or frees what the shard has near the group: it is over.
     void (*forget)(struct slri_resident *resident, struct slri_shard *shard);
-    bool has_clock; // groups keep records of batches, where the host asks for them
+    bool has_clock; // groups time messages, and keep records of batches where the host asks for them
 };
 
 // resident_home.c: the group that has owned a shard is lost, and its words near it with it. Makes those at home say
@@ -46,9 +46,17 @@ uint64_t slri_resident_records(struct slri_resident *resident, uint32_t i);
 // Reads what there is of a shard's; the last time behind all that the launch did.
 void slri_resident_drain(struct slri_resident *resident, uint32_t i, bool is_last);
 void slri_resident_forget_records(struct slri_resident *resident, uint32_t i);
-// At a look: compares the clocks from time to time. True: somebody has begun or ceased to watch, and the launch should
-// end for the next to know it.
+
+// resident_clock.c: the device's clock beside the host's. By the poller.
+// Before a launch, behind slri_resident_observe.
+void slri_resident_begin_clock(struct slri_resident *resident);
+// Whether the group counts how long messages of the shard take.
+bool slri_resident_times(const struct slri_resident *resident, const struct slri_shard *shard);
+// At a look: compares the clocks from time to time, where somebody needs it. True: somebody has begun or ceased to
+// watch, and the launch should end for the next to know it.
 bool slri_resident_compare_clocks(struct slri_resident *resident);
+// Behind a loss: the device that comes back may count from elsewhere.
+void slri_resident_forget_clock(struct slri_resident *resident);
 
 // A group. The backend makes one as the beginning of a struct of its own.
 struct slri_resident {
@@ -66,12 +74,17 @@ struct slri_resident {
     bool running;
     uint32_t launches; // atomic: others read it
     uint32_t looks;
-    bool observed;                    // this launch keeps records
-    bool is_paired;                   // the next two are known
-    bool is_asked;                    // and there is a question under way, since
-    uint64_t ahead_ns, pair_width_ns; // the device's clock of the host's (base/tick.h), and how exactly that is known
-    uint64_t asked_ns, next_pair_ns;
-    uint64_t retry_ns; // after a launch that failed
+    bool observed; // this launch keeps records
+    bool timed;    // and has messages that are timed
+    bool is_asked; // there is a question under way, since, by base/clock.h and base/tick.h:
+    uint64_t asked_ns, asked_tick_ns;
+    uint64_t pair_ns, pair_width_ns; // of the comparison in use: when, and how exactly it is known; 0: there is none
+    uint64_t next_pair_ns;
+    bool is_paired;            // the next is known
+    uint64_t ahead_ns;         // the device's clock of base/tick.h's, for records
+    uint64_t ahead_of_host_ns; // and of base/clock.h's, by which senders note times; 0: not known
+    uint32_t wide;             // comparisons that were too wide for the first of that
+    uint64_t retry_ns;         // after a launch that failed
     struct slri_resident_record {
         struct slri_shard *shard;
         void *kit; // what the handler is given beside the mailbox: bindings, scalars, the initial state

@@ -29,7 +29,7 @@ struct slri_resident_entry {
     SLRI_ADDRESS state_stride, state_bytes, fuel;
     // 0, or where the owner's words and the states have their home, which the host reads: then `own` and `states` are
     // copies near the group. Fetched from there when it begins; brought back when it ends, the states also before it
-    // answers a command or obeys `hold`.
+    // answers a command or obeys `hold`. Where messages are timed a histogram lies behind both (MBP_HISTOGRAM_AT).
     SLRI_ADDRESS own_home, states_home, states_bytes;
     SLRI_ADDRESS records; // 0: nobody looks at them
     SLRI_WORD own_words;
@@ -41,7 +41,9 @@ struct slri_resident_entry {
     SLRI_WORD hold;   // odd: the group shall leave the shard alone
     SLRI_WORD judged; // faults that it has judged
     SLRI_WORD read;   // records that it has read
-    SLRI_WORD padding_host[29];
+    SLRI_WORD padding_more;
+    SLRI_ADDRESS ahead_ns; // the device's clock of that by which senders note times; 0: not known
+    SLRI_WORD padding_host[26];
     // The group's.
     SLRI_WORD held;      // the value of `hold` that it obeys
     SLRI_WORD faulted;   // faults that are to be judged

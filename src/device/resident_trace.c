@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What groups tell the profiler and the trace: a record a batch, in a ring of them a shard, which the group fills and
 // the poller empties. A full ring costs records, which are counted, and never a wait. Nothing is kept while nobody
-// watches.
-//
-// Their times are of the device's clock. The host asks what it shows: the answer was given between the question and the
-// host's look at it, so that is how exactly the two are known to each other; half of it is the most that a time is
-// wrong.
+// watches. Their times are of the device's clock (resident_clock.c).
 #include "device/observe.h"
 #include "device/resident.h"
 
-#define PAIR_NS 1000000000u // between two comparisons: 10 us, where the clocks differ by 10 parts in a million
-#define ANSWER_NS 20000u    // an answer is waited for so long, and then found by a later look
 #define RING_BYTES (SLRI_RESIDENT_RECORDS * sizeof(struct slri_resident_record_of_batch))
 
 void slri_resident_observe(struct slri_resident *resident)
 {
     resident->observed = resident->ops->has_clock && slri_is_observed();
-    resident->is_asked = false; // a question that the launch before has left unanswered would be an old one
-    resident->next_pair_ns = 0;
 }
 
 // Without memory none are kept.
@@ -65,41 +57,4 @@ void slri_resident_drain(struct slri_resident *resident, uint32_t i, bool is_las
         slri_observe_batch(record->shard, batch->taken_ns - resident->ahead_ns, batch->duration_ns, batch->messages);
     }
     __atomic_store_n(&entry->read, written, __ATOMIC_RELEASE); // their places may be written again
-}
-
-// ---- the two clocks ------------------------------------------------------------------------------------------------
-
-// A comparison that took much longer than the one before says less than that.
-static bool take_answer(struct slri_resident *resident)
-{
-    struct slri_resident_table *table = resident->table;
-    if (__atomic_load_n(&table->answered, __ATOMIC_ACQUIRE) != table->asked) // the time that goes with it
-        return false;
-    uint64_t now_ns = slri_tick_ns(), width_ns = now_ns - resident->asked_ns;
-    resident->is_asked = false;
-    resident->next_pair_ns = now_ns + PAIR_NS;
-    if (resident->is_paired && width_ns > 2 * resident->pair_width_ns + ANSWER_NS)
-        return true;
-    resident->ahead_ns = table->clock_ns - (resident->asked_ns + width_ns / 2);
-    resident->pair_width_ns = width_ns;
-    resident->is_paired = true;
-    return true;
-}
-
-static void ask(struct slri_resident *resident)
-{
-    resident->is_asked = true;
-    resident->asked_ns = slri_tick_ns();
-    __atomic_store_n(&resident->table->asked, resident->table->asked + 1, __ATOMIC_RELEASE); // nothing comes with it
-    while (!take_answer(resident) && slri_tick_ns() - resident->asked_ns < ANSWER_NS)
-        slri_pause();
-}
-
-bool slri_resident_compare_clocks(struct slri_resident *resident)
-{
-    if (resident->observed && resident->is_asked)
-        take_answer(resident);
-    else if (resident->observed && slri_tick_ns() >= resident->next_pair_ns)
-        ask(resident);
-    return resident->ops->has_clock && resident->observed != slri_is_observed();
 }

@@ -302,7 +302,7 @@ slr_status slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const
 // Behind an owner's words lies its histogram.
 static size_t latency_at(const slr_ring *ring)
 {
-    return round_up((uint64_t)MBP_WORDS(ring->max_ports) * 4, MB_LINE * 4);
+    return (size_t)MBP_HISTOGRAM_AT(MBP_WORDS(ring->max_ports)) * 4;
 }
 
 static slr_status create_shard(slr_ring *ring, uint32_t number)

@@ -329,8 +329,8 @@ static slr_status plan(slr_ring *ring)
     if (ring->mode_asked == SLR_RING_PERSISTENT && ring->mode != SLR_RING_PERSISTENT)
         return SLRI_FAIL(UNSUPPORTED, "ring kernel '%s' cannot be persistent: %s", ring->name,
                          *plan.reason ? plan.reason : "handlers run on threads of the host there");
-    if (ring->mode == SLR_RING_PERSISTENT)
-        ring->latency_every = 0; // its owner has no clock that the host can compare with
+    if (ring->mode == SLR_RING_PERSISTENT && !plan.has_clock)
+        ring->latency_every = 0; // nobody there knows when a message is done
     if (ring->mode != SLR_RING_ON_HOST && ring->handler_timeout_ns)
         return SLRI_FAIL(UNSUPPORTED,
                          "ring kernel '%s': handler_timeout_ns is of handlers on threads of the host; on device '%s' "

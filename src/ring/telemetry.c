@@ -10,7 +10,7 @@
 #define EVERY_DEFAULT 256u
 #define EVERY_MOST 65536u
 
-_Static_assert(SLR_LATENCY_BUCKETS == SLRI_HISTOGRAM_BUCKETS, "the public number of buckets");
+_Static_assert(SLR_LATENCY_BUCKETS == HG_BUCKETS, "the public number of buckets");
 
 slr_status slri_telemetry_describe(slr_ring *ring, const slr_ring_desc *desc)
 {
@@ -69,6 +69,10 @@ slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out)
     struct slri_histogram all = {0};
     merge(ring, &all);
     summarise(&all, ring->latency_every, out);
+    for (uint32_t i = 0; out->count != 0 && i < ring->shards; ++i) {
+        uint32_t off_ns = __atomic_load_n(&ring->shard[i].latency_off_ns, __ATOMIC_RELAXED);
+        out->off_ns = off_ns > out->off_ns ? off_ns : out->off_ns;
+    }
     return SLR_OK;
 }
 
@@ -79,12 +83,12 @@ slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_bucket *out,
     struct slri_histogram all = {0};
     uint32_t held = 0, given = 0;
     merge(ring, &all);
-    for (uint32_t i = 0; i < SLRI_HISTOGRAM_BUCKETS; ++i)
+    for (uint32_t i = 0; i < HG_BUCKETS; ++i)
         held += all.bucket[i] != 0;
     if (held > most)
         return SLRI_FAIL(INVALID, "ring kernel '%s': %u buckets hold something, there is room for %u", ring->name, held,
                          most);
-    for (uint32_t i = 0; i < SLRI_HISTOGRAM_BUCKETS; ++i)
+    for (uint32_t i = 0; i < HG_BUCKETS; ++i)
         if (all.bucket[i] != 0)
             out[given++] = (slr_latency_bucket){slri_histogram_first(i), slri_histogram_last(i), all.bucket[i]};
     *count = held;
@@ -100,7 +104,7 @@ slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t cou
         const slr_latency_bucket *b = &buckets[i];
         if (b->count == 0)
             continue;
-        all.bucket[slri_histogram_bucket(b->first_ns)] += b->count;
+        all.bucket[hg_bucket(b->first_ns)] += b->count;
         all.sum += b->count * (b->first_ns + (b->last_ns - b->first_ns) / 2);
         all.most = b->last_ns > all.most ? b->last_ns : all.most;
         all.least_inverted = ~b->first_ns > all.least_inverted ? ~b->first_ns : all.least_inverted;

@@ -19,6 +19,7 @@ static const char counts_cu[] = "struct message { unsigned value, port; };\n"
 
 struct residence {
     uint64_t max_bytes; // of buffers, 0: no limit: they are zeroed byte by byte
+    uint32_t latency_every;
     slr_device *device;
     slr_program *program;
     slr_ring *ring;
@@ -34,6 +35,7 @@ static inline slr_status launch(struct residence *r, const char *spec)
     desc.instances = 3;
     desc.queue_size = 64;
     desc.max_ports = 4;
+    desc.latency_every = r->latency_every;
     slr_device_desc device = SLR_DEVICE_DESC_INIT;
     device.max_memory_bytes = r->max_bytes;
     slr_status status = slr_device_open(spec, &device, &r->device);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel that stays tells of its batches, on a driver that is simulated, whose clock is two hours ahead of the
-// host's: rows of the profiler, slices of the trace, and records without room.
+// What a kernel that stays tells of its batches and of its messages, on a driver that is simulated, whose clock is two
+// hours ahead of the host's: rows of the profiler, slices of the trace, records without room, and latencies.
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cuda/residence.h"
 
 #include "base/tick.h"
 #include "observe/observe_test.h"
+
+#include <slipring/telemetry.h>
 
 #define PERSISTENT "cuda:0?ring=persistent"
 
@@ -124,12 +126,118 @@ static void records_without_room_are_counted_and_nothing_waits(void **state)
     nothing_is_left("room");
 }
 
+// ---- how long messages take ----------------------------------------------------------------------------------------
+
+static slr_latency latency_of(slr_ring *ring)
+{
+    slr_latency latency;
+    must(slr_ring_get_latency(ring, &latency));
+    return latency;
+}
+
+// Messages to each instance, until the group counts all of them: its clock is known.
+static slr_latency await_times(struct residence *r)
+{
+    uint64_t deadline_ns = slri_deadline_after(LONG);
+    slr_latency before, after = latency_of(r->ring);
+    do {
+        assert_false(slri_passed(deadline_ns));
+        before = after;
+        for (uint32_t i = 0; i < 3; ++i)
+            must(ask(r, i));
+        after = latency_of(r->ring);
+    } while (after.count != before.count + 3);
+    return after;
+}
+
+// None took longer than the host saw; and those that come before the clocks are known are not in it, or one of them
+// would have taken two hours.
+static void persistent_ring_kernels_say_how_long_their_messages_take(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 300 };
+    struct residence r = {.max_bytes = 4096, .latency_every = 1};
+    reset();
+    uint64_t begin_ns = slri_now_ns();
+    must(launch(&r, PERSISTENT));
+    slr_latency before = await_times(&r);
+    uint64_t asked_ns = slri_now_ns();
+    for (uint32_t i = 0; i < MESSAGES; ++i)
+        must(ask(&r, i));
+    uint64_t end_ns = slri_now_ns();
+    slr_latency after = latency_of(r.ring);
+    assert_int_equal(after.every, 1);
+    assert_int_equal(after.count, before.count + MESSAGES);
+    assert_true(after.off_ns != 0);
+    assert_true(after.max_ns <= end_ns - begin_ns + after.off_ns);
+    uint64_t took_ns = after.mean_ns * after.count - before.mean_ns * before.count;
+    assert_true(took_ns <= end_ns - asked_ns + after.count + MESSAGES * (uint64_t)after.off_ns); // means are cut off
+    assert_true(after.min_ns <= after.p50_ns && after.p50_ns <= after.p99_ns && after.p99_ns <= after.max_ns);
+    end(&r);
+    nothing_is_left("latency");
+}
+
+// Time in the mailbox counts, also of what waits in the pending set, for it is of another priority than what came
+// before.
+static void messages_that_wait_take_so_long(void **state)
+{
+    (void)state;
+    enum { WAIT = 30000000, MESSAGES = 40 };
+    struct residence r = {.max_bytes = 4096, .latency_every = 1};
+    reset();
+    must(launch(&r, PERSISTENT));
+    slr_latency before = await_times(&r);
+    must(slr_ring_deactivate(r.ring, LONG));
+    for (uint32_t i = 0; i < MESSAGES; ++i)
+        must(send_at(r.port, address_of(r.ring, i % 3), i, i % 5));
+    slri_sleep_ns(WAIT);
+    must(slr_ring_reactivate(r.ring, LONG));
+    for (uint32_t i = 0, value; i < MESSAGES; ++i)
+        must(receive_value(r.port, &value, LONG));
+    static slr_latency_bucket bucket[SLR_LATENCY_BUCKETS];
+    uint32_t count, long_ones = 0;
+    must(slr_ring_get_latency_buckets(r.ring, bucket, SLR_LATENCY_BUCKETS, &count));
+    slr_latency after = latency_of(r.ring);
+    for (uint32_t i = 0; i < count; ++i)
+        if (bucket[i].last_ns + after.off_ns >= WAIT)
+            long_ones += (uint32_t)bucket[i].count;
+    assert_int_equal(after.count, before.count + MESSAGES);
+    assert_true(long_ones >= MESSAGES);
+    end(&r);
+    nothing_is_left("waiting");
+}
+
+// The histogram is home when the kernel has gone, and goes on in the next launch.
+static void times_go_on_in_the_next_launch(void **state)
+{
+    (void)state;
+    struct residence r = {.max_bytes = 4096, .latency_every = 64};
+    reset();
+    must(launch(&r, PERSISTENT));
+    uint64_t deadline_ns = slri_deadline_after(LONG);
+    while (latency_of(r.ring).count == 0) {
+        assert_false(slri_passed(deadline_ns));
+        must(ask(&r, 0));
+    }
+    hear_all(&r);
+    uint64_t count = latency_of(r.ring).count;
+    for (uint32_t i = 0; i < 640; ++i)
+        must(ask(&r, 0));
+    uint64_t more = latency_of(r.ring).count - count;
+    assert_true(more >= 8 && more <= 12); // 10 of 640, within what the golden ratio is uneven by
+    end(&r);
+    nothing_is_left("launches");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(profiler_has_a_row_of_a_ring_kernels_batches, load_fake),
         cmocka_unit_test(trace_shows_batches_by_the_hosts_clock),
         cmocka_unit_test(records_without_room_are_counted_and_nothing_waits),
+        cmocka_unit_test(persistent_ring_kernels_say_how_long_their_messages_take),
+        cmocka_unit_test(messages_that_wait_take_so_long),
+        cmocka_unit_test(times_go_on_in_the_next_launch),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -5,6 +5,8 @@
 
 #include "abi/handler.h"
 #include "abi/subset.h"
+
+#include "abi/buckets.h"
 #include "device/resident_layout.h"
 #include "kernel/interpreter.h"
 
@@ -87,6 +89,7 @@ static void meet(void)
 #define SLR_SEEN() (void)0
 #define SLR_ORDER() (void)0
 #define SLR_TELL(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELEASE)
+#define slr_peek_long(word) __atomic_load_n(word, __ATOMIC_RELAXED)
 static SLRI_ADDRESS slr_time(void) // a clock that is not the host's
 {
     struct timespec now;

@@ -269,7 +269,7 @@ static void check_time(const struct world *w, const struct owner *owner, uint32_
     const uint32_t *S = w->S, *P = owner->P, *entry = &P[MBP_BATCH(k)];
     if (!(S[entry[1] + MB_HEAD] & MB_FLAG_TIMED))
         return;
-    uint32_t at = mb_time_at(S, P, entry[0], entry[1], entry[2]);
+    uint32_t at = mb_time_at(S, P, entry[0], S[entry[1] + MB_SEQUENCE], entry[2]);
     check(S[at] == owner->id[k] && S[at + 1] == ~owner->id[k]);
     check(P[MBP_TIMED] & MB_FLAG_TIMED);
     ++timed;

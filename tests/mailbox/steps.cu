@@ -69,7 +69,7 @@ __ring__ void owner(const struct order *order, unsigned *S, unsigned *P, unsigne
             }
             seen[2u * count] = S[at + MB_PAYLOAD];
             if ((S[at + MB_HEAD] & MB_FLAG_TIMED) != 0u &&
-                S[mb_time_at(S, P, lane, at, P[MBP_BATCH(k) + 2u])] != S[at + MB_PAYLOAD]) {
+                S[mb_time_at(S, P, lane, S[at + MB_SEQUENCE], P[MBP_BATCH(k) + 2u])] != S[at + MB_PAYLOAD]) {
                 seen[2u * count] = 0xffffffffu; // of no port
             }
             seen[2u * count + 1u] = batch << 8u | (S[at + MB_HEAD] & 255u);

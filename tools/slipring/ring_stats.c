@@ -44,17 +44,18 @@ slr_latency ring_stats_between(const ring_stats *from, const ring_stats *to)
     slr_latency latency = {0};
     slr_latency_summarise(buckets, subtract(from, to, buckets), &latency);
     latency.every = to->latency.every;
+    latency.off_ns = to->latency.off_ns;
     free(buckets);
     return latency;
 }
 
 static json_t *latency_json(const slr_latency *latency)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "every", (json_int_t)latency->every, "count",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "every", (json_int_t)latency->every, "count",
                      (json_int_t)latency->count, "min_ns", (json_int_t)latency->min_ns, "mean_ns",
                      (json_int_t)latency->mean_ns, "p50_ns", (json_int_t)latency->p50_ns, "p99_ns",
                      (json_int_t)latency->p99_ns, "p999_ns", (json_int_t)latency->p999_ns, "max_ns",
-                     (json_int_t)latency->max_ns);
+                     (json_int_t)latency->max_ns, "off_ns", (json_int_t)latency->off_ns);
 }
 
 static json_t *last_json(const ring_stats *from, const ring_stats *to)
@@ -141,4 +142,6 @@ void ring_stats_print(FILE *to, const char *name, const ring_stats *stats)
     print_time(to, "p99", latency->p99_ns);
     print_time(to, "p99.9", latency->p999_ns);
     print_time(to, "max", latency->max_ns);
+    if (latency->off_ns != 0)
+        print_time(to, "off by most", latency->off_ns);
 }

@@ -194,7 +194,7 @@ static void cpu_buffer_destroy(void *device, void *memory, uint64_t bytes)
 static slr_status cpu_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
 {
     const struct slri_cpu *cpu = device;
-    *plan = (struct slri_ring_plan){SLR_RING_ON_HOST, slri_owners_count(&cpu->owners, facts->instances), ""};
+    *plan = (struct slri_ring_plan){SLR_RING_ON_HOST, slri_owners_count(&cpu->owners, facts->instances), "", false};
     return SLR_OK;
 }
 

@@ -144,7 +144,8 @@ slr_status slri_cuda_shared_reserve(struct slri_cuda *cuda, uint64_t bytes)
 
 static uint64_t own_bytes(const struct slri_shard *shard)
 {
-    return round_up(shard->own_words * (uint64_t)4);
+    return round_up(MBP_HISTOGRAM_AT(shard->own_words) * (uint64_t)4 +
+                    (shard->latency ? sizeof *shard->latency : 0)); // at its place behind them, as at home
 }
 
 void slri_cuda_near_renew(void *device, struct slri_shard *shard)

@@ -42,7 +42,7 @@ slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts
     char unwise[SLR_MODE_REASON_BYTES];
     if (!reason && !asked && slri_cu_unwise(&cuda->sharing, unwise, sizeof unwise))
         reason = unwise;
-    *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT};
+    *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT, .has_clock = true};
     if (!reason) // further ring kernels of a handler share what it has where nothing is left
         SLRI_TRY(slri_cuda_staying_take(cuda, facts->program, facts->entry,
                                         slri_ring_groups_wanted(cuda->most_blocks, facts->instances), &plan->shards));

@@ -55,6 +55,16 @@ SLR_FN void slr_turn_to(struct slri_resident_table *table, mb_word i)
     SLR_MEET();
 }
 
+SLR_FN SLRI_ADDRESS *slr_times(SLRI_ADDRESS own)
+{
+    return (SLRI_ADDRESS *)(slr_words(own) + MBP_HISTOGRAM_AT(slr_team.set.own_words));
+}
+
+SLR_FN void slr_fetch_times(void)
+{
+    slr_copy((mb_word *)slr_times(slr_team.set.own), (const mb_word *)slr_times(slr_team.set.own_home), 2u * HG_WORDS);
+}
+
 SLR_FN void slr_arrive(struct slri_resident_table *table, mb_word i)
 {
     slr_turn_to(table, i);
@@ -63,6 +73,8 @@ SLR_FN void slr_arrive(struct slri_resident_table *table, mb_word i)
     const mb_word *S = slr_words(slr_team.set.shared);
     if (slr_team.set.own_home != 0u)
         slr_copy(slr_words(slr_team.set.own), slr_words(slr_team.set.own_home), slr_team.set.own_words);
+    if (SLR_SIZE(MB_TIMED_BELOW) != 0u)
+        slr_fetch_times();
     SLR_FIRST {
         slr_team.heard[i][0] = SLR_PEEK(S[MB_CONTROL]);
         slr_team.heard[i][1] = SLR_PEEK(S[MB_PORT_EPOCH]);
@@ -469,6 +481,53 @@ SLR_FN void slr_handle_together(mb_word *S, mb_word *P, mb_word batch)
     slr_put_replies(S, P, batch);
 }
 
+// ---- how long messages take ----------------------------------------------------------------------------------------
+
+// By each lane, of its own message; now, not when the sender's time has come over the bus: so what is told is what those
+// take that are not timed. The two times are of two clocks, and `ahead_ns` is how far the host says that they are apart:
+// where it has not said so, nothing is told. A time lies beside the lane, behind the acquire of its message, and stays
+// until the message is retired.
+SLR_FN __attribute__((noinline)) SLRI_ADDRESS slr_took(mb_word k)
+{
+    const mb_word *S = slr_words(slr_team.set.shared), *P = slr_words(slr_team.set.own);
+    SLRI_ADDRESS now_ns = slr_time(), ahead_ns = slr_peek_long(&slr_team.serving->ahead_ns);
+    const mb_word *slot = slr_team.near != 0u ? &slr_team.message[k * SLR_SIZE(MB_SLOT_WORDS)] : &S[P[MBP_BATCH(k) + 1u]];
+    if ((slot[MB_HEAD] & MB_FLAG_TIMED) == 0u || ahead_ns == 0u)
+        return SLR_UNTIMED;
+    mb_word time = mb_time_at(S, P, P[MBP_BATCH(k)], slot[MB_SEQUENCE], P[MBP_BATCH(k) + 2u]);
+    SLRI_ADDRESS sent_ns = S[time] | (SLRI_ADDRESS)S[time + 1u] << 32u;
+    now_ns -= ahead_ns;
+    return now_ns > sent_ns ? now_ns - sent_ns : 0u;
+}
+
+// By the first lane. Where the host reads them: stores that nobody waits for, of words that this block alone writes.
+SLR_FN __attribute__((noinline)) void slr_count_time(SLRI_ADDRESS took_ns)
+{
+    SLRI_ADDRESS *near = slr_times(slr_team.set.own), *home = slr_times(slr_team.set.own_home);
+    mb_word bucket = HG_BUCKET(hg_bucket(took_ns));
+    SLR_TELL(home[bucket], near[bucket] += 1u);
+    SLR_TELL(home[HG_SUM], near[HG_SUM] += took_ns);
+    if (took_ns > near[HG_MOST])
+        SLR_TELL(home[HG_MOST], near[HG_MOST] = took_ns);
+    if (~took_ns > near[HG_LEAST])
+        SLR_TELL(home[HG_LEAST], near[HG_LEAST] = ~took_ns);
+}
+
+// Before the batch is published: so what is counted as handled is in the histogram, where it was timed.
+SLR_FN void slr_note_times(mb_word done)
+{
+    SLR_EACH(l)
+        if (l < done)
+            slr_team.took_ns[l] = slr_took(l);
+    SLR_MEET();
+    SLR_FIRST {
+        for (mb_word k = 0u; k < done; ++k)
+            if (slr_team.took_ns[k] != SLR_UNTIMED)
+                slr_count_time(slr_team.took_ns[k]);
+    }
+    SLR_MEET();
+}
+
 // Handles the batch and publishes it. The lanes' stores are in order by the first one's fence.
 SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
 {
@@ -484,6 +543,8 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
         slr_handle_together(S, P, batch);
     else
         done = slr_handle_each(S, P, batch);
+    if ((P[MBP_TIMED] & MB_FLAG_TIMED) != 0u)
+        slr_note_times(done);
     SLR_FIRST {
         slr_team.near = 0u;
         slr_team.batch = done;

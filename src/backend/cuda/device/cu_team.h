@@ -36,6 +36,12 @@ __device__ struct slr_blocks { unsigned idle, ended, ending; } slr_blocks; // ze
 // What all lanes have stored, before what the first one stores behind it.
 #define SLR_ORDER() __nv_atomic_thread_fence(__NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_TELL(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
+__device__ SLRI_ADDRESS slr_peek_long(const SLRI_ADDRESS *word) // as SLR_PEEK
+{
+    SLRI_ADDRESS is;
+    asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(is) : "l"(word) : "memory");
+    return is;
+}
 __device__ SLRI_ADDRESS slr_time(void)
 {
     SLRI_ADDRESS ns;
@@ -47,6 +53,8 @@ __device__ SLRI_ADDRESS slr_time(void)
 #define SLR_STORE(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 
 enum { SLR_STOP, SLR_HOLD, SLR_JUDGED, SLR_ASKED, SLR_CONTROL, SLR_EPOCH, SLR_WORDS };
+
+#define SLR_UNTIMED (~(SLRI_ADDRESS)0)
 
 SLR_TEAM struct slr_team {
     struct slri_resident_entry *serving; // the entry that this is about
@@ -70,6 +78,7 @@ SLR_TEAM struct slr_team {
     unsigned called; // of a block's handler: which message of the batch, from 1; 0: the kernel ends
     unsigned answered;         // the last question for the clock
     SLRI_ADDRESS taken_ns;     // of the batch, where records are kept
+    SLRI_ADDRESS took_ns[SLR_LANES]; // of each message that is timed; SLR_UNTIMED: of another
     // A batch.
     unsigned batch, instance[SLR_LANES], round[SLR_LANES], fault[SLR_LANES], to[SLR_LANES], placed[SLR_LANES];
     unsigned near, now; // 1: its slots are in `message`; which of them is being put down as handled
