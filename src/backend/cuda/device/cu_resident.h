@@ -555,6 +555,7 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
             mb_keep_rest(S, P, done, batch);
         if (slr_team.set.judges != 0u && slr_team.fault[done - 1u] != 0u) {
             slr_team.set.faulted += 1u;
+            slr_team.unheard[slr_team.index] = 2u; // from now on: the host may have judged before the next look
             SLR_STORE(slr_team.serving->faulted, slr_team.set.faulted);
         }
     }
