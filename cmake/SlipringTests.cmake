@@ -254,11 +254,12 @@ endif()
 # Ring kernels on OpenCL, where a driver is installed, whose compiler may take seconds for one. Not the kernels of the
 # suite: minutes of it.
 if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
+    set(opencl_kernels launch/what_a_kernel_prints,memory/variables)
     slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent --timeout 30
         --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
     slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch --timeout 30
         --device opencl:0?memory=plain&ring=relaunch
-        --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
+        --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/,${opencl_kernels})
 endif()
 
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its

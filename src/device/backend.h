@@ -410,8 +410,9 @@ struct slri_backend {
     // Optional: kernels (the first two and kernel_prepare), and with all of them ring kernels too.
     slr_status (*program_create)(void *device, const struct slri_module *module, void **program);
     void (*program_destroy)(void *device, void *program);
-    // Optional: the memory of the module's variables (ir.h), for kernels that have some.
-    void *(*program_globals)(void *device, void *program);
+    // Optional: the memory of the module's variables (ir.h), an address of the device's. Behind a reopen it is another,
+    // in which they begin anew.
+    slr_status (*program_globals)(void *device, void *program, void **out);
     // A handler for one owner at a time; `self` goes with it.
     slr_status (*handler_create)(void *device, void *program, const struct slri_entry *entry, slri_handler **handler,
                                  void **self);

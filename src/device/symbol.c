@@ -56,8 +56,9 @@ static slr_status move(slr_stream *stream, slr_program *program, const char *nam
     if (offset > global->type->bytes || bytes > global->type->bytes - offset)
         return SLRI_FAIL(INVALID, "%s: bytes %llu to %llu of '%s', which has %llu", call, (unsigned long long)offset,
                          (unsigned long long)(offset + bytes), name, (unsigned long long)global->type->bytes);
-    unsigned char *memory = program->device->backend->program_globals(program->device->self, program->self);
-    struct slri_command command = {.op = op, .copy = {memory + global->offset + offset, host, bytes}};
+    void *memory;
+    SLRI_TRY(program->device->backend->program_globals(program->device->self, program->self, &memory));
+    struct slri_command command = {.op = op, .copy = {(unsigned char *)memory + global->offset + offset, host, bytes}};
     struct slri_work work = {.command = &command, .commands = 1, .settle = settle, .user = program};
     slri_program_hold(program);
     slr_status status = slri_stream_submit(stream, &work, out);

@@ -78,8 +78,12 @@ struct slri_expr *slri_make_whole_place(struct slri_unit *unit, const struct slr
 // make_float4(...), printf(text, ...)
 struct slri_expr *slri_make_vector(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg,
                                    uint32_t args); // NULL when there is no vector of that name
+// `format`: the module's number for the text; UINT32_MAX: the next, or the one that the same text has.
 struct slri_expr *slri_make_print(struct slri_unit *unit, const struct slri_token *name, const struct slri_token *text,
-                                  struct slri_expr **arg, uint32_t args);
+                                  uint32_t format, struct slri_expr **arg, uint32_t args);
+// Behind the ( of a word of emitted text that prints: its format's number, and the comma. Else UINT32_MAX, and nothing
+// is read.
+uint32_t slri_parse_format_number(struct slri_unit *unit, const struct slri_token *name);
 // A function of blocks that is built in (__syncthreads, __threadfence); NULL when there is none of that name.
 struct slri_expr *slri_make_block_builtin(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg,
                                           uint32_t args);

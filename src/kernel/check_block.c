@@ -225,21 +225,38 @@ static struct slri_expr *make_warp(struct slri_unit *unit, enum slri_warp warp, 
 
 // ---- printf, assert, __trap ----------------------------------------------------------------------------------------
 
+static void make_format_room(struct slri_unit *unit, uint32_t formats)
+{
+    uint32_t room = unit->format_room ? unit->format_room : 8;
+    while (room < formats)
+        room *= 2;
+    if (room == unit->format_room)
+        return;
+    struct slri_format *larger = slri_unit_take(unit, room * sizeof *larger);
+    if (unit->formats)
+        memcpy(larger, unit->format, unit->formats * sizeof *larger);
+    unit->format = larger;
+    unit->format_room = room;
+}
+
 static uint32_t add_format(struct slri_unit *unit, const char *text)
 {
     for (uint32_t i = 0; i < unit->formats; i++)
         if (unit->format[i].text == text) // interned
             return i;
-    if (unit->formats == unit->format_room) {
-        uint32_t room = unit->format_room ? 2 * unit->format_room : 8;
-        struct slri_format *larger = slri_unit_take(unit, room * sizeof *larger);
-        if (unit->formats)
-            memcpy(larger, unit->format, unit->formats * sizeof *larger);
-        unit->format = larger;
-        unit->format_room = room;
-    }
+    make_format_room(unit, unit->formats + 1);
     unit->format[unit->formats] = (struct slri_format){text};
     return unit->formats++;
+}
+
+// Numbers in front of it that emitted text does not name have no text.
+static uint32_t put_format(struct slri_unit *unit, const char *text, uint32_t number)
+{
+    make_format_room(unit, number + 1);
+    for (; unit->formats <= number; unit->formats++)
+        unit->format[unit->formats] = (struct slri_format){""};
+    unit->format[number] = (struct slri_format){text};
+    return number;
 }
 
 // An argument as its conversion takes it: numbers keep their value, and only integers become integers.
@@ -259,7 +276,7 @@ static struct slri_expr *convert_printed(struct slri_unit *unit, const struct sl
 }
 
 struct slri_expr *slri_make_print(struct slri_unit *unit, const struct slri_token *name, const struct slri_token *text,
-                                  struct slri_expr **arg, uint32_t args)
+                                  uint32_t format, struct slri_expr **arg, uint32_t args)
 {
     struct slri_expr *made =
         slri_make(unit, SLRI_EXPR_PRINT, slri_type_of(unit->types, SLRI_I32), name->where, NULL, NULL);
@@ -284,7 +301,7 @@ struct slri_expr *slri_make_print(struct slri_unit *unit, const struct slri_toke
                    made->args, SLRI_PRINT_MAX_VALUES);
         return slri_make_error(unit, name->where);
     }
-    made->index = add_format(unit, text->text);
+    made->index = format == UINT32_MAX ? add_format(unit, text->text) : put_format(unit, text->text, format);
     return made;
 }
 

@@ -10,6 +10,7 @@
 //   __slri_cas(p, old, new, order, scope)
 //   __slri_assert()         the fault of an assertion
 //   __slri_float(bits) __slri_double(bits)
+//   __slri_print(number, text, ...)  printf with a text that has that number
 #include "kernel/check.h"
 #include "abi/handler.h"
 
@@ -92,6 +93,18 @@ static struct slri_expr *make_assert(struct slri_unit *unit, const struct slri_t
         slri_make(unit, SLRI_EXPR_TRAP, slri_type_of(unit->types, SLRI_VOID), name->where, NULL, NULL);
     made->index = SLRI_FAULT_ASSERT;
     return made;
+}
+
+#define FORMATS_LIMIT (1u << 20)
+
+uint32_t slri_parse_format_number(struct slri_unit *unit, const struct slri_token *name)
+{
+    if (!unit->front->source->is_emitted || !slri_token_is(name, "__slri_print"))
+        return UINT32_MAX;
+    const struct slri_expr *number = slri_parse_assignment(unit);
+    if (number->op != SLRI_EXPR_CONST || number->bits >= FORMATS_LIMIT || !slri_expect(unit, ",", "after a number"))
+        return UINT32_MAX;
+    return (uint32_t)number->bits;
 }
 
 struct slri_expr *slri_make_emitted_builtin(struct slri_unit *unit, const struct slri_token *name,

@@ -47,6 +47,41 @@ static void put_warp(struct slri_d_emitter *e, const struct slri_instr *in)
     put_arguments(e, in, slri_warp_functions[in->imm].name);
 }
 
+// Read again it is a printf with that text; to the target's compiler, a record with the text's number.
+static void put_string(struct slri_d_emitter *e, const char *text)
+{
+    slri_d_put(e, "\"");
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\' || c == '?' || c < ' ' || c >= 127)
+            slri_text_printf(e->c.out, "\\%03o", c);
+        else
+            slri_text_append(e->c.out, text, 1);
+    }
+    slri_d_put(e, "\"");
+}
+
+static void put_print(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    slri_text_printf(e->c.out, "SLRI_PRINT(%lluu, ", (unsigned long long)in->imm);
+    put_string(e, e->c.module->format[in->imm].text);
+    for (uint32_t i = 0; i < in->args; i++) {
+        slri_d_put(e, ", ");
+        slri_d_register(e, in->arg[i].reg);
+    }
+    slri_d_put(e, ")");
+}
+
+// The comma is in the macro: read again there is nothing behind it.
+static void put_extra(struct slri_d_emitter *e, uint32_t uses, const char *before, bool takes)
+{
+    (void)uses;
+    if (takes)
+        slri_d_put(e, *before ? " SLRI_AND_LAUNCH" : "SLRI_LAUNCH");
+    else
+        slri_d_put(e, *before ? " SLRI_PASS_LAUNCH" : "SLRI_GIVE_LAUNCH");
+}
+
 // ---- entries -------------------------------------------------------------------------------------------------------
 
 static void put_binding(struct slri_d_emitter *e, const struct slri_binding_info *binding, bool in_handler)
@@ -86,7 +121,10 @@ static void put_parameters(struct slri_d_emitter *e, const struct slri_entry *en
         put_binding(e, &entry->binding[i], in_handler);
         before = ", ";
     }
-    slri_d_put(e, in_handler ? " SLRI_AND_HERE" : *before ? "" : "void");
+    if (entry->function->uses & e->dialect->extra_uses)
+        put_extra(e, entry->function->uses, before, true);
+    else
+        slri_d_put(e, in_handler ? " SLRI_AND_HERE" : *before ? "" : "void");
 }
 
 static void put_bounds(struct slri_d_emitter *e, const struct slri_entry *entry)
@@ -259,7 +297,9 @@ static const struct slri_dialect cuda = {
     .counting = "$d$r$x($p, $b)",
     .exchanging = "$dSLRI_EXCHANGE_$K($p, $b, $o, $s)",
     .meeting = "$dSLRI_IN_BLOCK$B($a)",
-    .print = slri_d_string,
+    .extra = put_extra,
+    .extra_uses = SLRI_USES_GLOBAL | SLRI_USES_PRINT,
+    .print = put_print,
     .convert = put_convert,
     .math = put_math,
     .warp = put_warp,

@@ -2,8 +2,10 @@
 // The CUDA C emitter: kernels and handlers of a module become one file that NVRTC and nvcc compile without a header,
 // and that slipring's front end reads again (slri_source.is_emitted) as the same IR.
 //
-// A `__global__` kernel keeps its name and parameters. A handler NAME becomes
-// `extern "C" __device__ unsigned slre_NAME(struct slri_call *call)`, called as abi/handler.h says, by a thread for a
+// A `__global__` kernel keeps its name and parameters. One that prints or has variables of the program is given two
+// more behind them, which the front end does not see: the memory of those variables, as the module lays them out, and
+// memory for what this launch prints (device/printed.h), or NULL. A handler NAME becomes `extern "C" __device__
+// unsigned slre_NAME(struct slri_call *call)`, called as abi/handler.h says, by a thread for a
 // `__ring__` handler and by all threads of a block for a `__ring_block__` one; a fault is noted, the handler runs on
 // with its loops left and its indices in bounds, and the result is the fault. Of a kernel no access is checked.
 //

@@ -88,6 +88,36 @@ static const char two_cu[] = "__device__ int twice(int a) { return 2 * a; }\n"
                              "__global__ void one(int *p, int class_) { p[0] = twice(class_); }\n"
                              "__global__ void two(int *p) { p[0] = thrice(p[1]); }\n";
 
+// A kernel emitted alone still has every variable where the program has it, and its texts keep their numbers.
+static void one_kernel_keeps_the_places_of_variables_and_texts(void **state)
+{
+    (void)state;
+    static const char text[] = "__device__ char first[70];\n__device__ int n = 4;\n"
+                               "__global__ void one(int *p) { first[0] = 1; printf(\"one\"); }\n"
+                               "__global__ void two(void) { printf(\"%d\", n); }\n"
+                               "__global__ void plain(int *p) { p[0] = 1; }\n";
+    char *made = emitted("k.cu", text, "two");
+    assert_non_null(strstr(made, "void two(SLRI_LAUNCH)"));
+    assert_non_null(strstr(made, "#define slri_g1 (slri_globals + 128)"));
+    struct slri_module *again = compile("emitted.cu", made, true);
+    assert_non_null(again);
+    assert_int_equal(again->entry[0].bindings, 0);
+    assert_int_equal(again->globals, 2);
+    assert_int_equal(again->global[1].offset, 128);
+    assert_int_equal(again->global_bytes, 192);
+    assert_int_equal(again->formats, 2);
+    assert_string_equal(again->format[1].text, "%d");
+    slri_module_destroy(again);
+    free(made);
+    made = emitted("k.cu", text, "one");
+    assert_non_null(strstr(made, "void one(int *p SLRI_AND_LAUNCH)"));
+    free(made);
+    made = emitted("k.cu", text, "plain");
+    assert_non_null(strstr(made, "void plain(int *p)"));
+    assert_null(strstr(made, "slri_g0"));
+    free(made);
+}
+
 static void one_kernel_brings_only_what_it_calls(void **state)
 {
     (void)state;
@@ -192,6 +222,7 @@ int main(void)
         cmocka_unit_test(handlers_of_threads_and_of_blocks_stand_in_one_file),
         cmocka_unit_test(a_blocks_handler_waits_for_no_lane_that_has_returned),
         cmocka_unit_test(one_kernel_brings_only_what_it_calls),
+        cmocka_unit_test(one_kernel_keeps_the_places_of_variables_and_texts),
         cmocka_unit_test(statements_stand_at_the_lines_of_the_source),
         cmocka_unit_test(words_of_cpp_may_be_names),
         cmocka_unit_test(what_is_volatile_stays_so),

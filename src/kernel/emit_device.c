@@ -273,26 +273,24 @@ static void put_global(struct slri_d_emitter *e, uint32_t index)
     slri_d_put(e, global->data ? "\n};\n" : ";\n");
 }
 
-static bool names_global(const struct slri_c_emitter *c, const struct slri_instr *in, void *user)
-{
-    (void)c;
-    uint32_t index = *(uint32_t *)user;
-    bool found = (in->root.kind == SLRI_ROOT_GLOBAL && in->root.index == index) ||
-                 (in->root2.kind == SLRI_ROOT_GLOBAL && in->root2.index == index);
-    for (uint32_t i = 0; i < in->args; i++)
-        found |= in->arg[i].root.kind == SLRI_ROOT_GLOBAL && in->arg[i].root.index == index;
-    return found;
-}
-
+// Read again they are variables, one behind the other as in the module: all, so that each lies where it lay. For the
+// target's compiler they lie in the program's memory, which functions are given.
 static void put_globals(struct slri_d_emitter *e)
 {
-    for (uint32_t i = 0; i < e->c.module->globals && !e->dialect->gives_globals; i++) {
-        bool is_used = false;
-        for (uint32_t k = 0; k < e->c.module->functions && !is_used; k++)
-            is_used = e->functions[k].is_used && slri_c_any(&e->c, e->c.module->function[k]->body, names_global, &i);
-        if (is_used)
-            put_global(e, i);
-    }
+    const struct slri_module *module = e->c.module;
+    bool any = false;
+    for (uint32_t i = 0; i < module->functions; i++)
+        any |= e->functions[i].is_used && module->function[i]->uses & SLRI_USES_GLOBAL;
+    if (e->dialect->gives_globals || !any)
+        return;
+    slri_d_put(e, "#ifdef __SLIPRING__\n");
+    for (uint32_t i = 0; i < module->globals; i++)
+        put_global(e, i);
+    slri_d_put(e, "#else\n");
+    for (uint32_t i = 0; i < module->globals; i++)
+        slri_text_printf(e->c.out, "#define slri_g%u (slri_globals + %llu)\n", i,
+                         (unsigned long long)module->global[i].offset);
+    slri_d_put(e, "#endif\n");
 }
 
 // ---- the file ------------------------------------------------------------------------------------------------------

@@ -35,17 +35,17 @@ struct slri_dialect {
     const char *spelling[SLRI_OP_COUNT];
     const char *counting, *exchanging; // ATOMIC_RMW's, of INCREMENT and DECREMENT; of EXCHANGE of floats
     // What functions that do one of `extra_uses` (enum slri_use) are given behind all else: as they take it, or as
-    // they are given it where the emitter stands.
-    void (*extra)(struct slri_d_emitter *e, bool takes);
+    // they are given it where the emitter stands. `before`: "", or the comma behind what comes before it.
+    void (*extra)(struct slri_d_emitter *e, uint32_t uses, const char *before, bool takes);
     uint32_t extra_uses;
-    void (*body)(struct slri_d_emitter *e);                      // of a function; NULL: slri_d_block
-    void (*print)(struct slri_d_emitter *e, const char *format); // a printf's text
+    void (*body)(struct slri_d_emitter *e); // of a function; NULL: slri_d_block
+    void (*print)(struct slri_d_emitter *e, const struct slri_instr *in);
     void (*convert)(struct slri_d_emitter *e, const struct slri_instr *in);
     void (*math)(struct slri_d_emitter *e, const struct slri_instr *in);
     void (*warp)(struct slri_d_emitter *e, const struct slri_instr *in);
     void (*entry)(struct slri_d_emitter *e, const struct slri_entry *entry);   // up to its {, and what it declares
     void (*wrapper)(struct slri_d_emitter *e, const struct slri_entry *entry); // behind it; or NULL
-    bool gives_globals; // variables of the program lie in one memory that functions are given; else at file scope
+    bool gives_globals; // variables of the program are a root that functions are given; else `extra` gives them
     bool words;         // whatever lies in memory is declared as words as wide as it is aligned, not by its type
 };
 
@@ -104,7 +104,6 @@ void slri_d_block(struct slri_d_emitter *e, const struct slri_block *block);
 void slri_d_call(struct slri_d_emitter *e, const struct slri_instr *in);
 bool slri_d_is_written(const struct slri_d_emitter *e, const struct slri_instr *in); // not a literal where it is used
 bool slri_d_is_unnamed(const struct slri_c_emitter *c, const uint32_t *reads, const struct slri_instr *loop);
-void slri_d_string(struct slri_d_emitter *e, const char *text);
 void slri_d_spell(struct slri_d_emitter *e, const struct slri_instr *in, const char *text);
 
 // emit_device_type.c

@@ -78,8 +78,7 @@ static void put_signature(struct slri_d_emitter *e, uint32_t index)
         before = ", ";
     }
     if (function->uses & e->dialect->extra_uses) {
-        slri_d_put(e, before);
-        e->dialect->extra(e, true);
+        e->dialect->extra(e, function->uses, before, true);
         before = ", ";
     }
     slri_d_put(e, !traits->in_handler ? (*before ? "" : "void") : *before ? " SLRI_AND_HERE" : "SLRI_HERE");
@@ -136,8 +135,7 @@ void slri_d_arguments(struct slri_d_emitter *e, const struct slri_instr *call)
         before = ", ";
     }
     if (call->callee->uses & e->dialect->extra_uses) {
-        slri_d_put(e, before);
-        e->dialect->extra(e, false);
+        e->dialect->extra(e, call->callee->uses, before, false);
         before = ", ";
     }
     slri_d_put(e, !callee->in_handler ? "" : *before ? " SLRI_PASS_HERE" : "SLRI_GIVE_HERE");

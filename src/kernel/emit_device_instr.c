@@ -233,30 +233,6 @@ static const char *spelling_of_barrier(struct slri_d_emitter *e)
     return is_own ? e->dialect->meeting : e->dialect->spelling[SLRI_OP_BARRIER];
 }
 
-void slri_d_string(struct slri_d_emitter *e, const char *text)
-{
-    slri_d_put(e, "\"");
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\' || c == '?' || c < ' ' || c >= 127)
-            slri_text_printf(e->c.out, "\\%03o", c);
-        else
-            slri_text_append(e->c.out, text, 1);
-    }
-    slri_d_put(e, "\"");
-}
-
-static void put_print(struct slri_d_emitter *e, const struct slri_instr *in)
-{
-    slri_d_put(e, "printf(");
-    e->dialect->print(e, e->c.module->format[in->imm].text);
-    for (uint32_t i = 0; i < in->args; i++) {
-        slri_d_put(e, ", ");
-        slri_d_register(e, in->arg[i].reg);
-    }
-    slri_d_put(e, ")");
-}
-
 void slri_d_call(struct slri_d_emitter *e, const struct slri_instr *in)
 {
     put_destination(e, in);
@@ -320,7 +296,7 @@ static void put_expression(struct slri_d_emitter *e, const struct slri_instr *in
         e->dialect->warp(e, in);
         break;
     case SLRI_OP_PRINT:
-        put_print(e, in);
+        e->dialect->print(e, in);
         break;
     case SLRI_OP_CALL:
         slri_d_call(e, in);

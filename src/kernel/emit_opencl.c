@@ -108,19 +108,17 @@ static void put_warp(struct slri_d_emitter *e, const struct slri_instr *in)
     }
 }
 
-// OpenCL's long is %ld.
-static void put_format(struct slri_d_emitter *e, const char *format)
+// The text stays on the host, which knows it by its number.
+static void put_print(struct slri_d_emitter *e, const struct slri_instr *in)
 {
-    struct slri_text text = SLRI_TEXT_INIT;
-    for (bool inside = false; *format; format++) {
-        bool ends = inside && strchr("diouxXcfFeEgGaAp%", *format);
-        if (!(inside && format[0] == 'l' && format[1] == 'l'))
-            slri_text_append(&text, format, 1);
-        inside = ends ? false : inside || *format == '%';
+    for (uint32_t i = 0; i < in->args; i++)
+        slri_d_put(e, "slri_print_value(");
+    slri_text_printf(e->c.out, "slri_print(slri_printed, %lluu, %uu)", (unsigned long long)in->imm, in->args);
+    for (uint32_t i = 0; i < in->args; i++) {
+        slri_text_printf(e->c.out, ", slri_bits_%s(", slri_kind_name(e->c.function->reg_kind[in->arg[i].reg]));
+        slri_d_register(e, in->arg[i].reg);
+        slri_d_put(e, "))");
     }
-    slri_d_string(e, slri_text_view(&text));
-    e->c.out->out_of_memory |= text.out_of_memory;
-    slri_text_free(&text);
 }
 
 // ---- entries -------------------------------------------------------------------------------------------------------
@@ -176,6 +174,25 @@ static void put_binding(struct slri_d_emitter *e, const struct slri_entry *entry
     slri_d_put(e, binding->name);
 }
 
+// Behind the parameters of the source.
+static void put_hidden(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    static const struct {
+        uint32_t use;
+        const char *text;
+    } hidden[] = {{SLRI_USES_GLOBAL, "__global uchar *slri_globals"},
+                  {SLRI_USES_PRINT, "__global uint *slri_printed"},
+                  {SLRI_USES_DYNAMIC, "__local uchar *slri_dynamic"}};
+    bool any = entry->bindings != 0;
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        if (!(entry->function->uses & hidden[i].use))
+            continue;
+        slri_d_put(e, any ? ", " : "");
+        slri_d_put(e, hidden[i].text);
+        any = true;
+    }
+}
+
 static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
     const uint32_t *block = ((struct slri_opencl_emitter *)e)->options->block;
@@ -188,11 +205,7 @@ static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
         slri_d_put(e, i ? ", " : "");
         put_binding(e, entry, i);
     }
-    bool has_globals = entry->function->uses & SLRI_USES_GLOBAL;
-    if (has_globals)
-        slri_text_printf(e->c.out, "%s__global uchar *slri_globals", entry->bindings ? ", " : "");
-    if (entry->function->uses & SLRI_USES_DYNAMIC)
-        slri_text_printf(e->c.out, "%s__local uchar *slri_dynamic", entry->bindings || has_globals ? ", " : "");
+    put_hidden(e, entry);
     slri_d_put(e, ")\n{\n");
     for (uint32_t i = 0; i < e->c.module->shareds; i++) {
         if (!slri_entry_has_shared(entry, i))
@@ -256,8 +269,14 @@ static void put_wrapper(struct slri_d_emitter *e, const struct slri_entry *entry
     slri_d_put(e, ", shared, &here);\n    return here.fault;\n}\n");
 }
 
-static void put_extra(struct slri_d_emitter *e, bool takes)
+static void put_extra(struct slri_d_emitter *e, uint32_t uses, const char *before, bool takes)
 {
+    slri_d_put(e, before);
+    if (uses & SLRI_USES_PRINT)
+        slri_d_put(e, takes ? "__global uint *slri_printed" : "slri_printed");
+    if (!(uses & (SLRI_USES_WARP | SLRI_USES_BARRIER)))
+        return;
+    slri_d_put(e, uses & SLRI_USES_PRINT ? ", " : "");
     slri_d_put(e, takes ? "__local ulong *slri_scratch" : "slri_scratch");
     if (!((const struct slri_opencl_emitter *)e)->levels)
         return;
@@ -324,7 +343,7 @@ static const struct slri_dialect opencl = {
     .reserved = reserved,
     .extra = put_extra,
     .body = slri_opencl_level_body,
-    .extra_uses = SLRI_USES_WARP | SLRI_USES_BARRIER,
+    .extra_uses = SLRI_USES_WARP | SLRI_USES_BARRIER | SLRI_USES_PRINT,
     .spelling =
         {
             SLRI_D_COMMON_SPELLINGS,
@@ -340,7 +359,7 @@ static const struct slri_dialect opencl = {
         },
     .counting = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",
     .exchanging = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",
-    .print = put_format,
+    .print = put_print,
     .convert = put_convert,
     .math = put_math,
     .warp = put_warp,

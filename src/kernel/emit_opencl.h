@@ -10,6 +10,7 @@
 //     a scalar     by value, slri_kind_bytes(type->kind) bytes of it;
 //     a struct     by value, type->bytes bytes;
 //   then, where entry->function->uses has SLRI_USES_GLOBAL, the program's memory for its variables: a buffer;
+//   then, where it has SLRI_USES_PRINT, memory for what this launch prints (device/printed.h), or a NULL cl_mem;
 //   then, where it has SLRI_USES_DYNAMIC, the `extern __shared__` memory: clSetKernelArg(.., bytes,
 //   NULL), with bytes at least 1.
 // `__shared__` objects of known size are declared in the kernel. threadIdx, blockIdx, blockDim and gridDim are

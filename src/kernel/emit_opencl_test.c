@@ -63,6 +63,28 @@ static void arguments_come_in_the_order_of_the_header(void **state)
     slri_module_destroy(module);
 }
 
+static void what_the_source_does_not_name_comes_behind(void **state)
+{
+    (void)state;
+    struct slri_module *module =
+        compile("k.cu", "__device__ char first;\n__device__ int n = 4;\n"
+                        "__device__ void tell(void) { printf(\"%d\", n); }\n"
+                        "__global__ void k(float f)\n{\n    extern __shared__ int room[];\n"
+                        "    room[threadIdx.x] = n + first;\n    tell();\n    printf(\"%f\", f);\n}\n"
+                        "__global__ void plain(int *p)\n{\n    p[0] = 1;\n}\n");
+    struct slri_text out = SLRI_TEXT_INIT;
+    assert_int_equal(slri_emit_opencl(module, NULL, NULL, &out), SLR_OK);
+    const char *text = slri_text_view(&out);
+    assert_non_null(strstr(text, "void slrk_k(float f, __global uchar *slri_globals, __global uint *slri_printed, "
+                                 "__local uchar *slri_dynamic)"));
+    assert_non_null(strstr(text, "slrf_tell(__global unsigned char *slri_globals, __global uint *slri_printed)"));
+    assert_non_null(strstr(text, "*SLRI_AT(int, (slri_globals + 64), 0l, G)"));
+    assert_non_null(strstr(text, "slri_print_value(slri_print(slri_printed, 1u, 1u), slri_bits_F64("));
+    assert_non_null(strstr(text, "void slrk_plain(__global uchar *p)"));
+    slri_text_free(&out);
+    slri_module_destroy(module);
+}
+
 static void a_handler_has_room_for_what_it_shares(void **state)
 {
     (void)state;
@@ -131,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_file_is_emitted_or_refused_with_a_place),
         cmocka_unit_test(arguments_come_in_the_order_of_the_header),
+        cmocka_unit_test(what_the_source_does_not_name_comes_behind),
         cmocka_unit_test(a_handler_has_room_for_what_it_shares),
         cmocka_unit_test(what_cannot_be_waited_at_is_named),
         cmocka_unit_test(only_what_parts_is_written_level),

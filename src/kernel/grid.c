@@ -191,14 +191,11 @@ static bool stop(struct run *run, const struct block *block, uint32_t thread, ui
 void slri_interp_print(const struct slri_interp_thread *thread, const struct slri_code *in)
 {
     union slri_scalar value[SLRI_PRINT_MAX_VALUES];
-    struct slri_text text = SLRI_TEXT_INIT;
     if (!thread->grid->print)
         return;
     for (uint32_t i = 0; i < in->a; i++)
         value[i] = thread->frame->reg[thread->flat->arg[in->b + i].from];
-    slri_format_fill(thread->flat->module->format[in->imm].text, value, &text);
-    thread->grid->print(thread->grid->user, slri_text_view(&text), text.length);
-    slri_text_free(&text);
+    thread->grid->print(thread->grid->user, (uint32_t)in->imm, value, in->a);
 }
 
 // ---- warps ---------------------------------------------------------------------------------------------------------

@@ -38,8 +38,9 @@ struct slri_grid {
     uint32_t resident;     ///< blocks that run side by side (0: 1); the others wait for one of them to end
     uint64_t first, count; ///< blocks to run, in order of x, then y, then z; count 0: all from `first` on
     const struct slri_watch *watch; ///< or NULL
-    /// What a kernel prints, a printf at a time, in the order in which they are done. NULL: it is lost.
-    void (*print)(void *user, const char *text, size_t length);
+    /// What a kernel prints, a printf at a time, in the order in which they are done: which of the module's formats,
+    /// and a value for each of its conversions. NULL: it is lost.
+    void (*print)(void *user, uint32_t format, const union slri_scalar *value, uint32_t count);
     void *user;
     unsigned char *global; ///< the module's variables; NULL: they begin anew
 };

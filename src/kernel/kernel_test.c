@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels have beside blocks and warps: atomics, vectors, printf and assert, and what C-like CUDA code borrows of
 // C++.
+#include "kernel/format.h"
 #include "kernel/grid_test.h"
 
 #define K(body) "__global__ void k(int *out, float *real, const int *in) {\nint t = threadIdx.x;\n" body "\n}\n"
@@ -10,13 +11,18 @@ struct made {
     float real[64];
     char printed[4096];
     uint32_t fault, line;
+    const struct slri_module *module;
 };
 
-static void keep(void *user, const char *text, size_t length)
+static void keep(void *user, uint32_t format, const union slri_scalar *value, uint32_t count)
 {
+    (void)count;
     struct made *made = user;
+    struct slri_text text = SLRI_TEXT_INIT;
     size_t has = strlen(made->printed);
-    snprintf(made->printed + has, sizeof made->printed - has, "%.*s", (int)length, text);
+    slri_format_fill(made->module->format[format].text, value, &text);
+    snprintf(made->printed + has, sizeof made->printed - has, "%s", slri_text_view(&text));
+    slri_text_free(&text);
 }
 
 static struct made run(const char *text, uint32_t threads)
@@ -27,6 +33,7 @@ static struct made run(const char *text, uint32_t threads)
     for (int i = 0; i < 64; i++)
         in[i] = i * 3;
     GIVE(&l, made.out, sizeof made.out), GIVE(&l, made.real, sizeof made.real), GIVE(&l, in, sizeof in);
+    made.module = l.module;
     l.grid.print = keep;
     l.grid.user = &made;
     made.fault = go(&l);

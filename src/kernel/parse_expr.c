@@ -50,7 +50,9 @@ static struct slri_expr *parse_call(struct slri_unit *unit, const struct slri_to
     uint32_t args = 0;
     slri_advance(unit);
     const struct slri_token *text = NULL; // of printf
-    if (slri_token_is(name, "printf") && slri_peek(unit)->kind == SLRI_TOKEN_STRING) {
+    uint32_t format = slri_parse_format_number(unit, name);
+    bool prints = slri_token_is(name, "printf") || format != UINT32_MAX;
+    if (prints && slri_peek(unit)->kind == SLRI_TOKEN_STRING) {
         text = slri_advance(unit);
         slri_accept(unit, ",");
     }
@@ -66,7 +68,7 @@ static struct slri_expr *parse_call(struct slri_unit *unit, const struct slri_to
     }
     if (!slri_expect(unit, ")", "after the arguments"))
         return failed(unit);
-    return text ? slri_make_print(unit, name, text, arg, args) : slri_make_call(unit, name, arg, args);
+    return text ? slri_make_print(unit, name, text, format, arg, args) : slri_make_call(unit, name, arg, args);
 }
 
 // int(x), and static_cast<int>(x) with its like: casts as C++ writes them.

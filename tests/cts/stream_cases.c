@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host cases of streams and launches: docs/contract/streams.md and launch.md.
 #include "host.h"
+#include "kept.h"
 
 #include <string.h>
 
@@ -333,6 +334,36 @@ static void what_is_written_is_read_back(cts *c)
     CTS_GIVES(c, SLR_INVALID, slr_buffer_read(buffer, 900, back, 101));
 }
 
+// In the stream's order, and from launch to launch.
+static void variables_keep_what_kernels_and_the_host_write(cts *c)
+{
+    static const int weight[4] = {1, 20, 300, 4000}, less = -20;
+    int *total = cts_memory(c, 9 * sizeof *total), *launches = total + 3, *read = total + 5; // the last to go
+    slr_stream *stream = cts_stream(c);
+    slr_program *program = cts_program(c, "variables");
+    slr_kernel *weigh = NULL;
+    CTS_OK(c, slr_program_get_kernel(program, "weigh", &weigh));
+    cts_keep(c, CTS_KERNEL, weigh);
+    CTS_OK(c, slr_stream_read_symbol(stream, program, "total", 0, &total[0], sizeof *total, NULL));
+    CTS_OK(c, slr_stream_write_symbol(stream, program, "weight", 0, weight, sizeof weight, NULL));
+    CTS_OK(c, SLR_LAUNCH(stream, weigh, SLR_GRID(1, 32, 0), 3));
+    CTS_OK(c, slr_stream_read_symbol(stream, program, "total", 0, &total[1], sizeof *total, NULL));
+    CTS_OK(c, slr_stream_write_symbol(stream, program, "weight", sizeof less, &less, sizeof less, NULL));
+    CTS_OK(c, SLR_LAUNCH(stream, weigh, SLR_GRID(1, 32, 0), 4));
+    CTS_OK(c, slr_stream_read_symbol(stream, program, "total", 0, &total[2], sizeof *total, NULL));
+    CTS_OK(c, slr_stream_read_symbol(stream, program, "launches", 0, launches, 2 * sizeof *launches, NULL));
+    CTS_OK(c, slr_stream_read_symbol(stream, program, "weight", 0, read, 4 * sizeof *read, NULL));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_SAME(c, total[0], 1000);
+    CTS_SAME(c, total[1], 1000 + 1 + 2 * 20 + 3 * 300);
+    CTS_SAME(c, total[2], total[1] + 1 - 2 * 20 + 3 * 300 + 4 * 4000);
+    CTS_SAME(c, launches[0], 2);
+    CTS_SAME(c, launches[1], -7);
+    CTS_SAME(c, read[1], -20);
+    CTS_SAME(c, read[3], 4000);
+    CTS_SAME(c, strcmp(c->printed, "3 weights4 weights"), 0);
+}
+
 static void a_map_shows_what_kernels_wrote(cts *c)
 {
     slr_stream *stream = cts_stream(c);
@@ -451,6 +482,7 @@ const cts_case cts_stream_cases[] = {
     CTS_HOST("memory", a_buffer_begins_as_zeros),
     CTS_HOST("memory", what_is_written_is_read_back),
     CTS_HOST("memory", a_map_shows_what_kernels_wrote),
+    CTS_HOST("memory", variables_keep_what_kernels_and_the_host_write),
     CTS_HOST("memory", a_mapped_range_is_kept_from_kernels),
     CTS_HOST("memory", a_slice_is_a_part_of_the_whole),
     CTS_HOST("memory", a_buffer_outlives_its_handle),

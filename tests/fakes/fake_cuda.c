@@ -7,6 +7,7 @@
 #include "abi/relaunch.h"
 #include "backend/cuda/api.h"
 #include "backend/cuda/nvrtc.h"
+#include "device/printed.h"
 #include "device/resident_layout.h"
 #include "kernel/grid.h"
 #include "kernel/interpreter.h"
@@ -49,7 +50,7 @@ struct node {
     size_t count;
     uint32_t value, size[7];
     slri_cu_function function;
-    void *parameter[128];
+    void *parameter[130]; // HIDDEN of them are none of its source
     uint32_t parameters;
 };
 
@@ -1035,6 +1036,45 @@ static bool bind(const struct slri_binding_info *binding, void *parameter, struc
     return piece || pointer == 0;
 }
 
+// What emitted text is given behind its parameters (kernel/emit_cuda.h).
+#define HIDDEN 2
+
+static bool has_hidden(const struct slri_entry *entry)
+{
+    return (entry->function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)) != 0;
+}
+
+static bool reaches(slri_cu_pointer pointer, uint64_t bytes)
+{
+    struct object *piece = pointer ? piece_of(pointer, 0) : NULL;
+    return piece && piece->size - (pointer - (uintptr_t)piece->bytes) >= bytes;
+}
+
+static bool check_hidden(const struct slri_module *module, const struct slri_entry *entry, void **parameter)
+{
+    void **hidden = parameter + entry->bindings;
+    if (!has_hidden(entry))
+        return true;
+    slri_cu_pointer globals = *(slri_cu_pointer *)hidden[0], printed = *(slri_cu_pointer *)hidden[1];
+    bool wants = (entry->function->uses & SLRI_USES_GLOBAL) != 0;
+    return (!wants || reaches(globals, module->global_bytes)) && (printed == 0 || reaches(printed, SLRI_PRINTED_ROOM));
+}
+
+// As prelude/slr_cuda.h does; the interpreter is one thread.
+static void print(void *user, uint32_t format, const union slri_scalar *value, uint32_t count)
+{
+    struct slri_printed_head *head = user;
+    if (1 + count > head->room - head->used) {
+        head->lost++;
+        return;
+    }
+    unsigned char *record = (unsigned char *)(head + 1) + 8 * (size_t)head->used;
+    const uint64_t begin = format | (uint64_t)count << 32;
+    memcpy(record, &begin, sizeof begin);
+    memcpy(record + sizeof begin, value, 8 * (size_t)count);
+    head->used += 1 + count;
+}
+
 static int32_t prepare_launch(slri_cu_stream stream, const struct slri_entry *entry, void **parameter,
                               struct slri_bound *bound, struct object **module)
 {
@@ -1047,6 +1087,8 @@ static int32_t prepare_launch(slri_cu_stream stream, const struct slri_entry *en
     for (uint32_t i = 0; i < entry->bindings; ++i)
         if (!bind(&entry->binding[i], parameter[i], &bound[i]))
             return refuse("LaunchKernel", INVALID_VALUE);
+    if (*module && !check_hidden((*module)->module, entry, parameter))
+        return refuse("LaunchKernel", INVALID_VALUE);
     return 0;
 }
 
@@ -1113,9 +1155,10 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
         struct node node = {.op = KERNEL,
                             .function = function,
                             .size = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes},
-                            .parameters = entry->bindings};
-        for (uint32_t i = 0; i < entry->bindings; ++i) {
-            size_t bytes = entry->binding[i].is_buffer ? sizeof(slri_cu_pointer) : entry->binding[i].type->bytes;
+                            .parameters = entry->bindings + (has_hidden(entry) ? HIDDEN : 0)};
+        for (uint32_t i = 0; i < node.parameters; ++i) {
+            bool is_pointer = i >= entry->bindings || entry->binding[i].is_buffer;
+            size_t bytes = is_pointer ? sizeof(slri_cu_pointer) : entry->binding[i].type->bytes;
             node.parameter[i] = memcpy(malloc(bytes), parameter[i], bytes);
         }
         capture(stream, &node);
@@ -1129,6 +1172,12 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
                              .args = entry->bindings,
                              .fuel = UINT64_MAX};
     struct slri_grid_end end;
+    if (has_hidden(entry)) {
+        slri_cu_pointer *const *hidden = (slri_cu_pointer *const *)parameter + entry->bindings;
+        grid.global = *hidden[0] ? host_of(*hidden[0]) : NULL;
+        grid.print = *hidden[1] ? print : NULL;
+        grid.user = *hidden[1] ? host_of(*hidden[1]) : NULL;
+    }
     if (slri_interpret_grid(module->interp, &grid, &end) != SLR_OK)
         return INVALID_VALUE;
     if (end.fault != SLRI_FAULT_NONE) {

@@ -25,12 +25,12 @@ clean() { # NAME COMMAND...: it passes, and oclgrind has nothing to tell
 
 OCLGRIND_UNINITIALIZED=1 clean 'the example kernels' "$tests/tests_kernel_opencl_test"
 # A case takes a second or two, most of it in oclgrind's compiler. SLIPRING_OCLGRIND=all runs all that it can.
-cases=$("$cts" --list | grep -E '^(barriers|warps)/' | grep -v the_last_block_sums_up)
+cases=$("$cts" --list | grep -E '^(barriers|warps)/|^memory/variables_|^launch/what_a_kernel_prints' | grep -v the_last_block_sums_up)
 if [[ ${SLIPRING_OCLGRIND-} != all ]]; then
-    cases=$(grep -E 'tree_red|two_buffers|tiled|returned|that_count|dynamic_sh|halving|part|rounds|leave_early' <<< "$cases")
+    cases=$(grep -E 'tree_red|two_buffers|tiled|returned|that_count|dynamic_sh|halving|part|rounds|leave_early|variables|prints' <<< "$cases")
 fi
 cases=$(tr '\n' ',' <<< "$cases")
-clean 'barriers and warps' "$cts" --device 'opencl:0?ring=relaunch' --filter "${cases%,}" --timeout 60
+clean 'barriers, warps, variables, printf' "$cts" --device 'opencl:0?ring=relaunch' --filter "${cases%,}" --timeout 60
 
 # ---- it does tell
 cat > "$folder/races.cu" << 'END'

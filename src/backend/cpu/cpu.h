@@ -25,7 +25,7 @@ struct slri_cpu {
 // engine.c
 slr_status slri_cpu_program_create(void *device, const struct slri_module *module, void **program);
 void slri_cpu_program_destroy(void *device, void *program);
-void *slri_cpu_program_globals(void *device, void *program);
+slr_status slri_cpu_program_globals(void *device, void *program, void **out);
 slr_status slri_cpu_handler_create(void *device, void *program, const struct slri_entry *entry, slri_handler **handler,
                                    void **self);
 void slri_cpu_handler_destroy(void *device, void *program, void *self);

@@ -86,10 +86,11 @@ void slri_cpu_handler_destroy(void *device, void *program, void *self)
     slri_interp_thread_destroy(self);
 }
 
-void *slri_cpu_program_globals(void *device, void *program)
+slr_status slri_cpu_program_globals(void *device, void *program, void **out)
 {
     (void)device;
-    return ((const struct program *)program)->globals;
+    *out = ((const struct program *)program)->globals;
+    return SLR_OK;
 }
 
 struct slri_cpu_kernels *slri_cpu_program_kernels(void *program, struct slri_interp **interp, unsigned char **globals)

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/status.h"
-#include "kernel/format.h"
+#include "device/printed.h"
 #include "kernel/grid.h"
 
 // A kernel that is ready. Its program keeps it: a launch may be in any stream.
@@ -181,40 +181,6 @@ static const char *what_fault(uint32_t fault)
     return fault < sizeof texts / sizeof *texts ? texts[fault] : "a fault";
 }
 
-// Records of all that a launch prints, until it is done: what CUDA's has room for by default.
-#define PRINTED_BYTES (UINT64_C(1) << 20)
-
-struct print_to {
-    const struct slri_printer *printer;
-    const char *kernel;
-};
-
-static void print_one(void *user, const char *text, size_t bytes)
-{
-    const struct print_to *to = user;
-    to->printer->function(to->printer->user, &(slr_print){.kernel = to->kernel, .text = text, .bytes = bytes});
-}
-
-static void print_records(const struct ready *ready, const struct slri_printer *printer,
-                          const struct slri_printed *printed)
-{
-    struct print_to to = {printer, ready->entry->name};
-    struct slri_text text = SLRI_TEXT_INIT;
-    for (uint64_t at = 0; at < printed->used;) {
-        union slri_scalar value[SLRI_PRINT_MAX_VALUES];
-        uint64_t head;
-        memcpy(&head, printed->data + at, sizeof head);
-        memcpy(value, printed->data + at + 8, 8 * (head >> 32));
-        slri_text_clear(&text);
-        slri_format_fill(ready->module->format[(uint32_t)head].text, value, &text);
-        print_one(&to, slri_text_view(&text), text.length);
-        at += 8 + 8 * (head >> 32);
-    }
-    slri_text_free(&text);
-    if (printed->lost)
-        printer->function(printer->user, &(slr_print){.kernel = to.kernel, .text = "", .lost = printed->lost});
-}
-
 static slr_status run_blocks(struct slri_cpu *cpu, const struct ready *ready, const struct slri_command *command,
                              struct slri_launch *launch)
 {
@@ -225,13 +191,14 @@ static slr_status run_blocks(struct slri_cpu *cpu, const struct ready *ready, co
         slri_cpu_crew_run(&cpu->crew, ready->run, launch, blocks);
         return SLR_OK;
     }
-    struct slri_printed printed = {.data = slri_alloc(cpu->allocator, PRINTED_BYTES), .bytes = PRINTED_BYTES};
+    struct slri_print_to to = {printer, ready->module, ready->entry};
+    struct slri_printed printed = {.data = slri_alloc(cpu->allocator, SLRI_PRINTED_BYTES), .bytes = SLRI_PRINTED_BYTES};
     if (!printed.data)
         return SLRI_FAIL(NO_MEMORY, "no memory for what kernel %s prints", ready->entry->name);
     launch->printed = &printed;
     slri_cpu_crew_run(&cpu->crew, ready->run, launch, blocks);
-    print_records(ready, printer, &printed);
-    slri_free(cpu->allocator, printed.data, PRINTED_BYTES);
+    slri_print_records(&to, printed.data, printed.used, printed.lost);
+    slri_free(cpu->allocator, printed.data, SLRI_PRINTED_BYTES);
     return SLR_OK;
 }
 
@@ -249,6 +216,12 @@ static slr_status run_compiled(struct slri_cpu *cpu, const struct ready *ready, 
                      ready->module->file[launch.fault_file], launch.fault_line);
 }
 
+static void print_one(void *user, uint32_t format, const union slri_scalar *value, uint32_t count)
+{
+    (void)count;
+    slri_print_one(user, format, value);
+}
+
 static slr_status run_interpreted(const struct ready *ready, const struct slri_command *command)
 {
     struct slri_grid grid = {.entry = (uint32_t)(ready->entry - ready->module->entry),
@@ -257,7 +230,7 @@ static slr_status run_interpreted(const struct ready *ready, const struct slri_c
                              .args = ready->entry->bindings,
                              .global = ready->globals,
                              .fuel = UINT64_MAX};
-    struct print_to to = {command->dispatch.printer, ready->entry->name};
+    struct slri_print_to to = {command->dispatch.printer, ready->module, ready->entry};
     if (to.printer) {
         grid.print = print_one;
         grid.user = &to;

@@ -404,6 +404,7 @@ const struct slri_backend slri_backend_cuda = {
     .list_destroy = slri_cuda_list_destroy,
     .program_create = slri_cuda_program_create,
     .program_destroy = slri_cuda_program_destroy,
+    .program_globals = slri_cuda_program_globals,
     .kernel_prepare = slri_cuda_kernel_prepare,
     .kernel_resources = slri_cuda_kernel_resources,
     .residents = cuda_residents,

@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "base/text.h"
 #include "device/backend.h"
+#include "device/printed.h"
 #include "device/queue_pool.h"
 #include "device/resident.h"
 #include "device/ring_mode.h"
@@ -137,7 +138,11 @@ const struct slri_module *slri_cuda_program_module(const void *program);
 slr_status slri_cuda_compile_cached(struct slri_cuda *cuda, const struct slri_module *module,
                                     const struct slri_entry *entry, const char *const *options, const slri_text *text,
                                     char **cubin, size_t *bytes);
-int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command);
+// `printed`: memory of the device for what it prints, which has begun; NULL: nobody hears it.
+int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
+                         void *printed);
+struct slri_print_to slri_cuda_printer_of(const struct slri_command *dispatch);
+slr_status slri_cuda_program_globals(void *device, void *program, void **out);
 // How kernels are made ready here, or why they are not.
 void slri_cuda_describe_compiler(char *out, size_t room);
 
@@ -213,5 +218,7 @@ void slri_cuda_queue_close(void *device, struct slri_queue *queue);
 slr_status slri_cuda_submit(void *device, struct slri_submission *submission);
 // Zeroes, and waits. For who makes buffers; the context is entered.
 slr_status slri_cuda_zero_at_once(struct slri_cuda *cuda, slri_cu_pointer memory, uint64_t bytes);
+// Copies from the host, and waits; outside of the context.
+slr_status slri_cuda_write_at_once(void *device, void *memory, void *host, uint64_t bytes);
 
 #endif

@@ -20,6 +20,9 @@ static slr_status check_command(const struct slri_cuda *cuda, const struct slri_
 {
     if (command->op == SLRI_CALL || command->op == SLRI_TASK)
         return SLRI_FAIL(UNSUPPORTED, "device '%s': a host function cannot be in a CUDA graph", cuda->name);
+    if (command->op == SLRI_DISPATCH && slri_print_is_heard(command))
+        return SLRI_FAIL(UNSUPPORTED, "device '%s': what kernel %s prints could not be told from within a CUDA graph",
+                         cuda->name, command->dispatch.entry->name);
     if (command->op != SLRI_COPY)
         return SLR_OK;
     uintptr_t to = (uintptr_t)command->move.to, from = (uintptr_t)command->move.from;

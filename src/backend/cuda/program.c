@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "device/globals.h"
 #include "kernel/cache.h"
 
 #include <slipring/api.h>
@@ -20,6 +21,7 @@
 
 // A kernel that is ready, for blocks of any shape. Its program keeps it: a launch may be in any stream.
 struct ready {
+    const struct program *of;
     const struct slri_entry *entry;
     slri_cu_module module;
     slri_cu_function function;
@@ -32,6 +34,8 @@ struct program {
     const struct slri_module *module;
     slri_mutex lock;     // one kernel is made ready at a time
     struct ready *first; // atomic: only ever grows, so that it is searched without the lock
+    void *globals;       // the module's variables; NULL: nobody has wanted them yet
+    uint32_t opened;     // of the device: in which of its contexts they are
 };
 
 slr_status slri_cuda_program_create(void *device, const struct slri_module *module, void **program)
@@ -73,8 +77,39 @@ void slri_cuda_program_destroy(void *device, void *program)
         slri_free(cuda->allocator, each, sizeof *each);
         each = next;
     }
+    if (dying->globals && dying->opened == cuda->opened)
+        slri_cuda_near_destroy(cuda, dying->globals, dying->module->global_bytes);
     slri_mutex_destroy(&dying->lock);
     slri_free(cuda->allocator, dying, sizeof *dying);
+}
+
+// ---- the program's variables ---------------------------------------------------------------------------------------
+
+// Under the program's lock. What lay in a context that was lost went with it.
+static slr_status make_globals(struct slri_cuda *cuda, struct program *program)
+{
+    void *memory;
+    if (program->globals && program->opened == cuda->opened)
+        return SLR_OK;
+    SLRI_TRY(slri_cuda_near_create(cuda, program->module->global_bytes, &memory));
+    slr_status status = slri_globals_begin(program->module, cuda->allocator, memory, slri_cuda_write_at_once, cuda);
+    if (status != SLR_OK) {
+        slri_cuda_near_destroy(cuda, memory, program->module->global_bytes);
+        return status;
+    }
+    program->globals = memory;
+    program->opened = cuda->opened;
+    return SLR_OK;
+}
+
+slr_status slri_cuda_program_globals(void *device, void *program, void **out)
+{
+    struct program *of = program;
+    slri_mutex_lock(&of->lock);
+    slr_status status = make_globals(device, of);
+    *out = of->globals;
+    slri_mutex_unlock(&of->lock);
+    return status;
 }
 
 // ---- compiling -----------------------------------------------------------------------------------------------------
@@ -207,9 +242,6 @@ static slr_status make(struct job *job, struct ready *out)
     if (job->entry->bindings > MOST_PARAMETERS)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; %d are possible on '%s'", job->entry->name,
                          job->entry->bindings, MOST_PARAMETERS, job->cuda->name);
-    if ((job->entry->function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)) != 0)
-        return SLRI_FAIL(UNSUPPORTED, "kernel %s uses printf or a variable of its file, which '%s' does not have yet",
-                         job->entry->name, job->cuda->name);
     SLRI_TRY(slri_nvrtc_load(&job->nvrtc));
     SLRI_TRY(slri_nvrtc_choose(job->nvrtc, facts->major * 10 + facts->minor, &job->capability));
     slr_status status = slri_nvrtc_source(job->module, job->entry, &job->text, &job->options);
@@ -263,9 +295,14 @@ static slr_status add(struct slri_cuda *cuda, struct program *program, const str
     struct ready *made = slri_alloc(cuda->allocator, sizeof *made);
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
+    made->of = program;
     made->entry = entry;
     made->opened = cuda->opened;
-    slr_status status = make(&job, made);
+    slr_status status = SLR_OK;
+    if ((entry->function->uses & SLRI_USES_GLOBAL) != 0)
+        status = make_globals(cuda, program);
+    if (status == SLR_OK)
+        status = make(&job, made);
     if (status != SLR_OK) {
         slri_free(cuda->allocator, made, sizeof *made);
         return status;
@@ -303,16 +340,26 @@ slr_status slri_cuda_kernel_prepare(void *device, void *program, const struct sl
 
 // ---- launching: in the context -------------------------------------------------------------------------------------
 
-int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command)
+int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
+                         void *printed)
 {
     const struct ready *ready = command->dispatch.ready;
     const uint32_t *grid = command->dispatch.grid, *block = command->dispatch.block;
     const struct slri_bound *bound = command->dispatch.bound;
-    void *parameter[MOST_PARAMETERS];
-    for (uint32_t i = 0; i < ready->entry->bindings; ++i) // where the value lies: for a buffer, its address
+    void *parameter[MOST_PARAMETERS + 2], *globals = ready->of->globals;
+    uint32_t count = ready->entry->bindings;
+    for (uint32_t i = 0; i < count; ++i) // where the value lies: for a buffer, its address
         parameter[i] = ready->entry->binding[i].is_buffer ? (void *)&bound[i].data : bound[i].data;
+    parameter[count] = &globals; // as emit_cuda.h says; a kernel with neither has no such parameters
+    parameter[count + 1] = &printed;
     return cuda->cu->LaunchKernel(ready->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                                   command->dispatch.dynamic_bytes, stream, parameter, NULL);
+}
+
+struct slri_print_to slri_cuda_printer_of(const struct slri_command *dispatch)
+{
+    const struct ready *ready = dispatch->dispatch.ready;
+    return (struct slri_print_to){dispatch->dispatch.printer, ready->of->module, ready->entry};
 }
 
 void slri_cuda_describe_compiler(char *out, size_t room)

@@ -13,6 +13,7 @@ struct slri_cu_queue {
     slri_cu_stream stream;
     bool begun;         // something that has not been waited for
     const char *kernel; // of what was begun, the last: kept by its program until it has been waited for
+    void *printed;      // SLRI_PRINTED_ROOM bytes of the device, for what its kernel prints; NULL: none has yet
 };
 
 static slri_cu_pointer address(const void *memory)
@@ -46,6 +47,8 @@ static slr_status create(struct slri_cuda *cuda, uint32_t priority, struct slri_
 
 static void destroy(struct slri_cuda *cuda, struct slri_cu_queue *queue)
 {
+    if (queue->printed)
+        slri_cuda_near_destroy(cuda, queue->printed, SLRI_PRINTED_ROOM);
     if (slri_cuda_enter(cuda) == SLR_OK) { // else it goes with the context
         cuda->cu->StreamDestroy_v2(queue->stream);
         slri_cuda_leave(cuda);
@@ -201,10 +204,27 @@ slr_status slri_cuda_zero_at_once(struct slri_cuda *cuda, slri_cu_pointer memory
     return status == SLR_OK ? waited : status;
 }
 
+slr_status slri_cuda_write_at_once(void *device, void *memory, void *host, uint64_t bytes)
+{
+    struct slri_cuda *cuda = device;
+    const struct slri_command in = {.op = SLRI_COPY_IN, .copy = {memory, host, bytes}};
+    slri_mutex_lock(&cuda->own_lock);
+    slr_status status = slri_cuda_enter(cuda);
+    if (status == SLR_OK) {
+        status = run_copy_in(cuda, cuda->own, &in);
+        slr_status waited = wait_for_begun(cuda, cuda->own);
+        slri_cuda_leave(cuda);
+        status = status == SLR_OK ? waited : status;
+    }
+    slri_mutex_unlock(&cuda->own_lock);
+    return status;
+}
+
 static slr_status run_dispatch(struct slri_cuda *cuda, struct slri_cu_queue *queue, const struct slri_command *command)
 {
     queue->kernel = command->dispatch.entry->name;
-    return begun(cuda, queue, "LaunchKernel", slri_cuda_launch(cuda, queue->stream, command));
+    void *printed = slri_print_is_heard(command) ? queue->printed : NULL;
+    return begun(cuda, queue, "LaunchKernel", slri_cuda_launch(cuda, queue->stream, command, printed));
 }
 
 static slr_status run_list(struct slri_cuda *cuda, struct slri_cu_queue *queue, const struct slri_command *command)
@@ -275,6 +295,38 @@ static slr_status stamp(struct slri_cuda *cuda, struct slri_cu_queue *queue, con
     return waited;
 }
 
+// ---- kernels that print --------------------------------------------------------------------------------------------
+
+struct reader {
+    struct slri_cuda *cuda;
+    struct slri_cu_queue *queue;
+};
+
+static slr_status read_printed(void *self, void *host, const void *device, uint64_t bytes)
+{
+    const struct reader *reader = self;
+    const struct slri_command out = {.op = SLRI_COPY_OUT, .copy = {(void *)device, host, bytes}};
+    slr_status status = run_in_context(reader->cuda, reader->queue, &out);
+    slr_status waited = wait_in_context(reader->cuda, reader->queue);
+    return status == SLR_OK ? waited : status;
+}
+
+// It is waited for, so that what it has printed is told before it is done.
+static slr_status dispatch_heard(struct slri_cuda *cuda, struct slri_cu_queue *queue,
+                                 const struct slri_command *command)
+{
+    const struct slri_print_to to = slri_cuda_printer_of(command);
+    struct reader reader = {cuda, queue};
+    if (!queue->printed)
+        SLRI_TRY(slri_cuda_near_create(cuda, SLRI_PRINTED_ROOM, &queue->printed));
+    const struct slri_command begin = {
+        .op = SLRI_COPY_IN, .copy = {queue->printed, (void *)&slri_printed_begin, sizeof slri_printed_begin}};
+    SLRI_TRY(run_in_context(cuda, queue, &begin));
+    SLRI_TRY(run_in_context(cuda, queue, command));
+    SLRI_TRY(wait_in_context(cuda, queue));
+    return slri_print_fetch(&to, cuda->allocator, queue->printed, read_printed, &reader);
+}
+
 // The stream that the calling thread works for; without one the device's own, which the caller has locked.
 static struct slri_cu_queue *queue_here(struct slri_cuda *cuda)
 {
@@ -292,6 +344,9 @@ static slr_status run(void *device, const struct slri_command *command, slr_stat
         return task(cuda, queue, command);
     case SLRI_STAMP:
         return stamp(cuda, queue, command);
+    case SLRI_DISPATCH:
+        return slri_print_is_heard(command) ? dispatch_heard(cuda, queue, command)
+                                            : run_in_context(cuda, queue, command);
     default:
         return slri_command_moves_nothing(command) ? SLR_OK : run_in_context(cuda, queue, command);
     }

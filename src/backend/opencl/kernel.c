@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "backend/opencl/opencl.h"
+#include "device/globals.h"
 #include "kernel/emit_opencl.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@ struct built {
     slri_cl_program program;
     slri_cl_kernel kernel;
     slri_mutex lock;   // arguments are set one by one, then the kernel is enqueued with them
-    slri_cl_mem *part; // under it: of each of the entry's bindings, what set_part made for the launch in progress
+    slri_cl_mem *part; // under it: of each of its arguments in memory, what set_part made for the launch in progress
+    const struct program *of;
     struct built *next;
 };
 
@@ -30,6 +32,7 @@ struct program {
     slri_mutex lock;
     struct built *built;
     struct ready *ready;
+    void *globals; // the module's variables; NULL: nobody has wanted them yet
 };
 
 slr_status slri_cl_program_create(void *device, const struct slri_module *module, void **program)
@@ -44,9 +47,15 @@ slr_status slri_cl_program_create(void *device, const struct slri_module *module
     return SLR_OK;
 }
 
+// Behind its bindings: the program's variables, what it prints.
+static uint32_t parts_of(const struct slri_entry *entry)
+{
+    return entry->bindings + 2;
+}
+
 static size_t parts_bytes(const struct slri_entry *entry)
 {
-    return (entry->bindings + 1) * sizeof(slri_cl_mem);
+    return parts_of(entry) * sizeof(slri_cl_mem);
 }
 
 static void destroy_built(struct slri_opencl *opencl, struct built *built)
@@ -81,8 +90,43 @@ void slri_cl_program_destroy(void *device, void *program)
         destroy_built(opencl, made->built);
         made->built = next;
     }
+    if (made->globals)
+        slri_cl_buffer_destroy(opencl, made->globals, made->module->global_bytes);
     slri_mutex_destroy(&made->lock);
     slri_free(opencl->allocator, made, sizeof *made);
+}
+
+// ---- the program's variables ---------------------------------------------------------------------------------------
+
+static slr_status write_globals(void *device, void *memory, void *host, uint64_t bytes)
+{
+    struct slri_opencl *opencl = device;
+    return slri_cl_stream_copy_now(opencl, opencl->own, memory, host, bytes, true);
+}
+
+// Under the program's lock.
+static slr_status make_globals(struct slri_opencl *opencl, struct program *program)
+{
+    void *memory;
+    if (program->globals)
+        return SLR_OK;
+    SLRI_TRY(slri_cl_buffer_create(opencl, program->module->global_bytes, &memory));
+    slr_status status = slri_globals_begin(program->module, opencl->allocator, memory, write_globals, opencl);
+    if (status == SLR_OK)
+        program->globals = memory;
+    else
+        slri_cl_buffer_destroy(opencl, memory, program->module->global_bytes);
+    return status;
+}
+
+slr_status slri_cl_program_globals(void *device, void *program, void **out)
+{
+    struct program *of = program;
+    slri_mutex_lock(&of->lock);
+    slr_status status = make_globals(device, of);
+    *out = of->globals;
+    slri_mutex_unlock(&of->lock);
+    return status;
 }
 
 // ---- making ready: under the program's lock, so that a second thread that wants the same finds it made --------------
@@ -126,10 +170,13 @@ static slr_status find_built(struct slri_opencl *opencl, struct program *program
         if (!built)
             return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
         built->entry = entry;
+        built->of = program;
         slri_mutex_init(&built->lock);
         built->part = slri_alloc(opencl->allocator, parts_bytes(entry));
         slr_status status = built->part ? compile(opencl, program->module, built)
                                         : SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
+        if (status == SLR_OK && (entry->function->uses & SLRI_USES_GLOBAL) != 0)
+            status = make_globals(opencl, program);
         if (status != SLR_OK) {
             destroy_built(opencl, built);
             return status;
@@ -261,7 +308,7 @@ void slri_cl_release_parts(struct slri_opencl *opencl, slri_cl_mem *part, uint32
 }
 
 static slr_status set_arguments(struct slri_opencl *opencl, const struct built *built,
-                                const struct slri_command *command)
+                                const struct slri_command *command, void *printed)
 {
     struct arguments args = {.opencl = opencl, .kernel = built->kernel};
     const struct slri_entry *entry = built->entry;
@@ -272,13 +319,19 @@ static slr_status set_arguments(struct slri_opencl *opencl, const struct built *
         else
             set(&args, bound->bytes, bound->data);
     }
+    const struct slri_bound hidden[] = {{built->of->globals, built->of->module->global_bytes},
+                                        {printed, SLRI_PRINTED_ROOM}};
+    if (entry->function->uses & SLRI_USES_GLOBAL)
+        SLRI_TRY(set_buffer(&args, opencl, &hidden[0], &built->part[entry->bindings]));
+    if (entry->function->uses & SLRI_USES_PRINT)
+        SLRI_TRY(set_buffer(&args, opencl, &hidden[1], &built->part[entry->bindings + 1]));
     if (entry->function->uses & SLRI_USES_DYNAMIC)
         set(&args, command->dispatch.dynamic_bytes ? command->dispatch.dynamic_bytes : 1, NULL); // 0 is refused
     return args.error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "SetKernelArg", args.error);
 }
 
 slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, const struct slri_command *command,
-                            slri_cl_event *event)
+                            void *printed, slri_cl_event *event)
 {
     const struct ready *ready = command->dispatch.ready;
     size_t global[3], local[3];
@@ -287,14 +340,20 @@ slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, con
         global[i] = local[i] * command->dispatch.grid[i];
     }
     slri_mutex_lock(&ready->built->lock);
-    slr_status status = set_arguments(opencl, ready->built, command);
+    slr_status status = set_arguments(opencl, ready->built, command, printed);
     if (status == SLR_OK) {
         int32_t error =
             opencl->cl->EnqueueNDRangeKernel(queue, ready->built->kernel, 3, NULL, global, local, 0, NULL, event);
         if (error != SLRI_CL_SUCCESS)
             status = slri_cl_failed(opencl->name, "EnqueueNDRangeKernel", error);
     }
-    slri_cl_release_parts(opencl, ready->built->part, ready->built->entry->bindings);
+    slri_cl_release_parts(opencl, ready->built->part, parts_of(ready->built->entry));
     slri_mutex_unlock(&ready->built->lock);
     return status;
+}
+
+struct slri_print_to slri_cl_printer_of(const struct slri_command *dispatch)
+{
+    const struct built *built = ((const struct ready *)dispatch->dispatch.ready)->built;
+    return (struct slri_print_to){dispatch->dispatch.printer, built->of->module, built->entry};
 }

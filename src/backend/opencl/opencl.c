@@ -297,6 +297,7 @@ const struct slri_backend slri_backend_opencl = {
     .submit = slri_cl_submit,
     .program_create = slri_cl_program_create,
     .program_destroy = slri_cl_program_destroy,
+    .program_globals = slri_cl_program_globals,
     .kernel_prepare = slri_cl_kernel_prepare,
     .residents = opencl_residents,
     .ring_plan = slri_cl_ring_plan,

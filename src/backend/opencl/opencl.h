@@ -6,6 +6,7 @@
 #include "backend/opencl/api.h"
 #include "base/thread.h"
 #include "device/backend.h"
+#include "device/printed.h"
 #include "device/queue_pool.h"
 #include "device/resident.h"
 #include "device/ring_mode.h"
@@ -127,8 +128,11 @@ const char *slri_cl_kernel_options(const struct slri_opencl *opencl); // the com
 slr_status slri_cl_set_memory(struct slri_opencl *opencl, slri_cl_kernel kernel, uint32_t index,
                               const struct slri_bound *bound, slri_cl_mem *part);
 void slri_cl_release_parts(struct slri_opencl *opencl, slri_cl_mem *part, uint32_t count); // NULL among them is fine
+// `printed`: memory of the device for what it prints, which has begun; NULL: nobody hears it.
 slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, const struct slri_command *command,
-                            slri_cl_event *event);
+                            void *printed, slri_cl_event *event);
+struct slri_print_to slri_cl_printer_of(const struct slri_command *dispatch);
+slr_status slri_cl_program_globals(void *device, void *program, void **out);
 
 // resident.c: kernels that stay.
 // Gives a handler of a program groups, at most `want` and at least 1, and keeps them for it until the program goes; 0:

@@ -14,6 +14,7 @@ struct slri_cl_stream {
     struct slri_cl_bell *bell;
     slri_cl_event begun[MOST_BEGUN];
     uint32_t count;
+    void *printed; // SLRI_PRINTED_ROOM bytes of the device, for what its kernel prints; NULL: none has yet
 };
 
 // ---- life ----------------------------------------------------------------------------------------------------------
@@ -57,6 +58,8 @@ void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *s
         return;
     if (!slri_cl_is_lost(opencl)) // where that waits for ever, maybe
         opencl->cl->ReleaseCommandQueue(stream->queue);
+    if (stream->printed)
+        slri_cl_buffer_destroy(opencl, stream->printed, SLRI_PRINTED_ROOM);
     if (__atomic_load_n(&stream->bell->rung, __ATOMIC_ACQUIRE) == stream->bell->asked) // else it is still to ring
         slri_free(opencl->allocator, stream->bell, sizeof *stream->bell);
     slri_free(opencl->allocator, stream, sizeof *stream);
@@ -189,13 +192,46 @@ static slr_status fill(struct slri_opencl *opencl, struct slri_cl_stream *stream
     return slri_cl_stream_copy_in(opencl, stream, to + head + middle, pattern + head, size - head);
 }
 
+static slr_status begin_dispatch(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                                 const struct slri_command *command, void *printed)
+{
+    slri_cl_event event;
+    SLRI_TRY(slri_cl_dispatch(opencl, stream->queue, command, printed, &event));
+    return begun(opencl, stream, "EnqueueNDRangeKernel", SLRI_CL_SUCCESS, event);
+}
+
+struct reader {
+    struct slri_opencl *opencl;
+    struct slri_cl_stream *stream;
+};
+
+static slr_status read_printed(void *self, void *host, const void *device, uint64_t bytes)
+{
+    const struct reader *reader = self;
+    SLRI_TRY(slri_cl_stream_copy_out(reader->opencl, reader->stream, host, device, bytes));
+    return slri_cl_stream_finish(reader->opencl, reader->stream);
+}
+
+// It is waited for, so that what it has printed is told before it is done.
+static slr_status dispatch_heard(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                                 const struct slri_command *command)
+{
+    const struct slri_print_to to = slri_cl_printer_of(command);
+    struct reader reader = {opencl, stream};
+    if (!stream->printed)
+        SLRI_TRY(slri_cl_buffer_create(opencl, SLRI_PRINTED_ROOM, &stream->printed));
+    SLRI_TRY(slri_cl_stream_copy_in(opencl, stream, stream->printed, &slri_printed_begin, sizeof slri_printed_begin));
+    SLRI_TRY(begin_dispatch(opencl, stream, command, stream->printed));
+    SLRI_TRY(slri_cl_stream_finish(opencl, stream));
+    return slri_print_fetch(&to, opencl->allocator, stream->printed, read_printed, &reader);
+}
+
 static slr_status dispatch(struct slri_opencl *opencl, struct slri_cl_stream *stream,
                            const struct slri_command *command, slr_status before)
 {
     (void)before;
-    slri_cl_event event;
-    SLRI_TRY(slri_cl_dispatch(opencl, stream->queue, command, &event));
-    return begun(opencl, stream, "EnqueueNDRangeKernel", SLRI_CL_SUCCESS, event);
+    return slri_print_is_heard(command) ? dispatch_heard(opencl, stream, command)
+                                        : begin_dispatch(opencl, stream, command, NULL);
 }
 
 // ---- for ring kernels ----------------------------------------------------------------------------------------------

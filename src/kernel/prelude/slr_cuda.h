@@ -53,6 +53,11 @@
 #define SLRI_ALIGNED_16
 #define slri_f16 __half
 #define slri_bf16 __nv_bfloat16
+#define SLRI_LAUNCH void
+#define SLRI_AND_LAUNCH
+#define SLRI_GIVE_LAUNCH
+#define SLRI_PASS_LAUNCH
+#define SLRI_PRINT(number, ...) __slri_print(number, __VA_ARGS__)
 #else
 #pragma nv_diag_suppress 177, 550 // what of this nobody uses
 #define SLRI_FN static __device__ __forceinline__
@@ -201,6 +206,42 @@ SLRI_CAS_ORDERS(__NV_THREAD_SCOPE_SYSTEM)
     __longlong_as_double(__nv_atomic_exchange_n((long long *)(p), __double_as_longlong(value), order, scope))
 #define SLRI_ASSERT(file, line) (printf("assertion failed in line %d\n", line), __trap())
 #define SLRI_TRAP(file, line) __trap()
+
+// What a kernel is given that its source does not name.
+#define SLRI_LAUNCH unsigned char *slri_globals, slri_u32 *slri_printed
+#define SLRI_AND_LAUNCH , SLRI_LAUNCH
+#define SLRI_GIVE_LAUNCH slri_globals, slri_printed
+#define SLRI_PASS_LAUNCH , SLRI_GIVE_LAUNCH
+// A record: the number of printf's text, which the host has, and above it how many values; then their bits. In front of
+// all of them four words: how much is used and how many found no room, both atomic, and how much room there is.
+// Relaxed: records are read when the kernel is done.
+#define SLRI_PRINT(number, ...) slri_print(slri_printed, number, __VA_ARGS__)
+SLRI_FN slri_u64 slri_bits(int a) { return (slri_u32)a; }
+SLRI_FN slri_u64 slri_bits(slri_u32 a) { return a; }
+SLRI_FN slri_u64 slri_bits(long long a) { return (slri_u64)a; }
+SLRI_FN slri_u64 slri_bits(slri_u64 a) { return a; }
+SLRI_FN slri_u64 slri_bits(double a) { return (slri_u64)__double_as_longlong(a); }
+template <class... T> static __device__ __noinline__ void slri_print(slri_u32 *to, slri_u32 number, const char *, T... a)
+{
+    const slri_u64 value[] = {slri_bits(a)..., 0};
+    const slri_u32 words = 1 + sizeof...(a);
+    if (!to)
+        return;
+    slri_u32 at = __nv_atomic_load_n(to, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE), was;
+    for (;; at = was) {
+        if (words > to[2] - at) {
+            atomicAdd(&to[1], 1u);
+            return;
+        }
+        was = atomicCAS(to, at, at + words);
+        if (was == at)
+            break;
+    }
+    slri_u64 *record = (slri_u64 *)to + 2 + at;
+    record[0] = number | (slri_u64)(words - 1) << 32;
+    for (slri_u32 i = 1; i < words; i++)
+        record[i] = value[i - 1];
+}
 #define SLRI_MEMORY_PARAM(p) unsigned char *p, long long p##_offset
 #define SLRI_MEMORY(p, at) (unsigned char *)(p), (at)
 #define SLRI_MEMORY_OBJECT(x, at) (unsigned char *)&(x), (at)

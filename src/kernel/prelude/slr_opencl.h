@@ -217,6 +217,36 @@ SLRI_DOUBLES(G) SLRI_DOUBLES(L)
 #define SLRI_RMW(name, p, K, b, order, scope, S) slri_##name##_##K##_##S(p, b, order, scope)
 #define SLRI_CAS(p, K, old, b, order, scope, S) slri_cas_##K##_##S(p, old, b, order, scope)
 
+// ---- printf. A record: the number of its text, which the host has, and above it how many values; then their bits. In
+// front of all of them four words: how much is used and how many found no room, both atomic, and how much room there is.
+
+// Where its values go; 0: nowhere.
+SLRI_FN __global ulong *slri_print(__global uint *to, uint number, uint values)
+{
+    if (!to)
+        return 0;
+    // Relaxed: they are read when the kernel is done. An addition, because OpenCL 1.2 has no load that is atomic.
+    uint words = 1 + values, at = slri_add_U32_G(to, 0, 0, 1), was;
+    for (;; at = was) {
+        if (words > to[2] - at) {
+            slri_add_U32_G(to + 1, 1, 0, 1);
+            return 0;
+        }
+        was = slri_cas_U32_G(to, at, at + words, 0, 1);
+        if (was == at)
+            break;
+    }
+    __global ulong *record = (__global ulong *)to + 2 + at;
+    record[0] = number | (ulong)values << 32;
+    return record + 1;
+}
+SLRI_FN __global ulong *slri_print_value(__global ulong *at, ulong bits)
+{
+    if (at)
+        *at++ = bits;
+    return at;
+}
+
 // ---- a block
 
 #define SLRI_SYNC() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)

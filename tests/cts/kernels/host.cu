@@ -431,3 +431,21 @@ __global__ void shout(int n)
     if ((int)threadIdx.x < n)
         printf("thread %d of %u says %.2f\n", (int)threadIdx.x, blockDim.x, 0.25 * threadIdx.x);
 }
+
+//: variables
+__constant__ int weight[4];
+__device__ int total = 1000, launches[2] = {0, -7};
+__device__ void note(int *counts)
+{
+    atomicAdd(counts, 1);
+}
+__global__ void weigh(int n)
+{
+    int i = threadIdx.x;
+    if (i < n)
+        atomicAdd(&total, weight[i] * (i + 1));
+    if (i == 0) {
+        note(launches);
+        printf("%d weights", n);
+    }
+}

@@ -144,3 +144,32 @@ __global__ void k(const int *a, int *out)
     int t = threadIdx.x;
     out[t] = middle[-t] - t;
 }
+
+//: variables_begin_with_their_values block=8 out:f32[8] next:i32[8] : out==1.5,-1,1.5,-1 next==5,8,5,8
+struct step { float factor; short add; };
+__device__ struct step steps[2] = {{1.5f, 4}, {0, 7}};
+__device__ unsigned char none[3];
+__device__ bool is_odd[2] = {false, true};
+__device__ long far[2];
+__device__ short take(const struct step *step, int i)
+{
+    return step[i].add;
+}
+__global__ void k(float *out, int *next)
+{
+    int i = threadIdx.x;
+    out[i] = is_odd[i % 2] ? -1.0f : steps[i % 2].factor + none[i % 3];
+    next[i] = take(steps, i % 2) + 1 + (int)far[i % 2];
+}
+
+//: variables_hold_what_a_block_writes block=32 out:i32[32] : out==31,30,29
+__device__ int own[32];
+__device__ int marks;
+__global__ void k(int *out)
+{
+    int i = threadIdx.x;
+    own[i] = i;
+    atomicOr(&marks, 1 << i);
+    __syncthreads();
+    out[i] = marks == -1 ? own[31 - i] : -1;
+}
