@@ -39,6 +39,17 @@ slipring_program_settings(slipring_fake_nvml)
 target_include_directories(slipring_fake_nvml PRIVATE src include)
 list(APPEND test_environment SLIPRING_FAKE_NVML=$<TARGET_FILE:slipring_fake_nvml>)
 
+# One that adds to the OpenCL that is here, where it is.
+find_library(SLIPRING_OPENCL_LOADER NAMES libOpenCL.so.1 OpenCL)
+if(SLIPRING_OPENCL_LOADER)
+    add_library(slipring_fake_sub_groups MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_sub_groups.c)
+    slipring_program_settings(slipring_fake_sub_groups)
+    target_include_directories(slipring_fake_sub_groups PRIVATE src include)
+    target_link_options(slipring_fake_sub_groups PRIVATE -Wl,--no-as-needed) # it is found through the fake
+    target_link_libraries(slipring_fake_sub_groups PRIVATE ${SLIPRING_OPENCL_LOADER} ${CMAKE_DL_LIBS})
+    list(APPEND test_environment SLIPRING_FAKE_SUB_GROUPS=$<TARGET_FILE:slipring_fake_sub_groups>)
+endif()
+
 # "src/base/text_test.c" is the test "base/text" and the program "base_text_test".
 function(slipring_test_name file out)
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -71,7 +71,7 @@ static void put_warp(struct slri_d_emitter *e, const struct slri_instr *in)
     static const char *const reductions[] = {"add", "min", "max", "and", "or", "xor"};
     slri_d_spell(e, in, "$d");
     if (in->imm == SLRI_WARP_SYNC) {
-        slri_d_put(e, "SLRI_SYNC()");
+        slri_d_put(e, "SLRI_SYNC_WARP()");
     } else if (in->imm == SLRI_WARP_ACTIVE) {
         bool all = ((const struct slri_opencl_emitter *)e)->here == NULL;
         slri_d_put(e, all ? "slri_present()" : "slri_ballot(slri_present(), ");
@@ -123,9 +123,10 @@ static void put_print(struct slri_d_emitter *e, const struct slri_instr *in)
 
 // ---- entries -------------------------------------------------------------------------------------------------------
 
-static uint32_t scratch_words(const struct slri_entry *entry, const uint32_t *block)
+// A word for votes of the block; for what a warp's threads give each other, one each, unless it is a sub-group.
+static uint32_t scratch_words(const struct slri_entry *entry, const uint32_t *block, bool sub_groups)
 {
-    if (!(entry->function->uses & SLRI_USES_WARP))
+    if (!(entry->function->uses & SLRI_USES_WARP) || sub_groups)
         return 1;
     return block ? block[0] * block[1] * block[2] : entry->max_threads ? entry->max_threads : SLRI_BLOCK_MAX_THREADS;
 }
@@ -137,7 +138,7 @@ static uint64_t scratch_at(const struct slri_entry *entry)
 
 uint64_t slri_opencl_shared_bytes(const struct slri_entry *entry)
 {
-    return scratch_at(entry) + 8 * (uint64_t)scratch_words(entry, NULL);
+    return scratch_at(entry) + 8 * (uint64_t)scratch_words(entry, NULL, false);
 }
 
 static void put_index(struct slri_d_emitter *e, const char *before, uint32_t index)
@@ -195,9 +196,10 @@ static void put_hidden(struct slri_d_emitter *e, const struct slri_entry *entry)
 
 static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
-    const uint32_t *block = ((struct slri_opencl_emitter *)e)->options->block;
+    const struct slri_opencl_options *options = ((struct slri_opencl_emitter *)e)->options;
+    const uint32_t *block = options->block;
     put_given_structs(e, entry);
-    slri_d_put(e, "__kernel ");
+    slri_d_put(e, "SLRI_KERNEL ");
     if (block)
         slri_text_printf(e->c.out, "__attribute__((reqd_work_group_size(%u, %u, %u))) ", block[0], block[1], block[2]);
     slri_text_printf(e->c.out, "void " SLRI_OPENCL_KERNEL_PREFIX "%s(", entry->name);
@@ -220,7 +222,8 @@ static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
         slri_d_put(e, ";\n");
     }
     if (entry->function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER))
-        put_index(e, "    __local ulong slri_scratch[", scratch_words(entry, block)), slri_d_put(e, "];\n");
+        slri_text_printf(e->c.out, "    __local ulong slri_scratch[%u];\n",
+                         scratch_words(entry, block, options->warps != SLRI_OPENCL_LOCAL_MEMORY));
 }
 
 static void put_handler(struct slri_d_emitter *e, const struct slri_entry *entry)
@@ -401,6 +404,15 @@ uint64_t slri_opencl_dump_bytes(const struct slri_module *module)
     return find_needs(module).largest;
 }
 
+void slri_opencl_words(const struct slri_opencl_options *options, struct slri_text *out)
+{
+    slri_text_puts(out, options->c11_atomics ? "#define SLRI_C11_ATOMICS\n" : "");
+    slri_text_puts(out, options->svm_scope ? "#define SLRI_SVM_SCOPE\n" : "");
+    slri_text_puts(out, options->warps != SLRI_OPENCL_LOCAL_MEMORY ? "#define SLRI_SUB_GROUPS\n" : "");
+    slri_text_puts(out, options->warps == SLRI_OPENCL_SUB_GROUPS_OF_32 ? "#define SLRI_SUB_GROUPS_REQUIRED\n" : "");
+    slri_text_puts(out, slri_embedded_slr_opencl_h);
+}
+
 static void put_prelude(const struct slri_module *module, const struct slri_entry *only,
                         const struct slri_opencl_options *options, struct slri_text *out)
 {
@@ -408,10 +420,8 @@ static void put_prelude(const struct slri_module *module, const struct slri_entr
     bool has_handlers = false;
     for (uint32_t i = 0; i < module->entries; i++)
         has_handlers |= module->entry[i].kind != SLRI_ENTRY_KERNEL && (!only || only == &module->entry[i]);
-    slri_text_puts(out, options->c11_atomics ? "#define SLRI_C11_ATOMICS\n" : "");
-    slri_text_puts(out, options->svm_scope ? "#define SLRI_SVM_SCOPE\n" : "");
     slri_text_puts(out, needs.atomics_64 ? "#define SLRI_ATOMICS_64\n" : "");
-    slri_text_puts(out, slri_embedded_slr_opencl_h);
+    slri_opencl_words(options, out);
     if (has_handlers) {
         slri_text_printf(out, "#define SLRI_DUMP_BYTES %llu\n", (unsigned long long)needs.largest);
         slri_text_puts(out, slri_embedded_slr_opencl_ring_h);

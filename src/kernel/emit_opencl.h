@@ -32,7 +32,15 @@
 
 #define SLRI_OPENCL_KERNEL_PREFIX "slrk_"
 
+// What the functions of a warp are made of.
+enum slri_opencl_warps {
+    SLRI_OPENCL_LOCAL_MEMORY,     // and barriers of the group
+    SLRI_OPENCL_SUB_GROUPS,       // cl_khr_subgroup_ballot and _shuffle; each sub-group must be 32 threads, in order
+    SLRI_OPENCL_SUB_GROUPS_OF_32, // likewise, and the kernel asks for that size: cl_intel_required_subgroup_size
+};
+
 struct slri_opencl_options {
+    enum slri_opencl_warps warps;
     bool c11_atomics;      // OpenCL 3.0's atomic_*_explicit; false: 1.2's, volatile and fences
     bool svm_scope;        // memory_scope_all_svm_devices is known; false: the system is taken for the device
     const uint32_t *block; // NULL, or the shape of all launches: reqd_work_group_size
@@ -46,6 +54,8 @@ struct slri_opencl_options {
 slr_status slri_emit_opencl(const struct slri_module *module, const struct slri_entry *entry,
                             const struct slri_opencl_options *options, struct slri_text *out);
 
+// The words that emitted text is made of, with such options: what a probe of the device is written in.
+void slri_opencl_words(const struct slri_opencl_options *options, struct slri_text *out);
 uint64_t slri_opencl_dump_bytes(const struct slri_module *module); // of a handler's slri_call.dump, aligned to 16
 uint64_t slri_opencl_shared_bytes(const struct slri_entry *entry); // of a handler's `shared`; at least 8
 

@@ -185,9 +185,11 @@ static void put_loop(struct slri_opencl_emitter *o, const struct slri_instr *loo
     if (!loop->do_while)
         put_test(o, loop);
     slri_c_begin(&e->c, loop->where);
-    slri_d_put(e, "if (slri_count(");
+    // Where all threads of the block meet in it, they go round together.
+    bool meets = e->c.function->uses & SLRI_USES_BARRIER;
+    slri_d_put(e, meets ? "if (slri_count(" : "if (slri_none(");
     slri_opencl_put_here(e);
-    slri_d_put(e, ", slri_scratch) == 0) break;");
+    slri_d_put(e, meets ? ", slri_scratch) == 0) break;" : ", slri_scratch)) break;");
     if (jumps) {
         begin_bool(e, loop->where, &round);
         slri_d_put(e, ";");

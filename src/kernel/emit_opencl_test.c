@@ -142,7 +142,7 @@ static void only_what_parts_is_written_level(void **state)
         assert_int_equal(slri_emit_opencl(module, NULL, NULL, &out), SLR_OK);
         const char *kernel = strstr(slri_text_view(&out), "slrk_k");
         assert_int_equal(strstr(kernel, "bool slri_on") != NULL, cases[i].has_bool);
-        assert_int_equal(strstr(kernel, "slri_count(") != NULL, cases[i].votes);
+        assert_int_equal(strstr(kernel, "slri_none(") != NULL, cases[i].votes);
         slri_text_free(&out);
         slri_module_destroy(module);
     }

@@ -203,8 +203,9 @@ static int32_t answer_text(slri_cl_device_id id, uint32_t what, size_t room, voi
     name[7] = (char)('0' + ((char *)(void *)id - &device_handle[0][0]) % DEVICES);
     snprintf(version, sizeof version, "OpenCL %u.%u fake", fake_opencl.version / 100, fake_opencl.version / 10 % 10);
     const char *text = what == SLRI_CL_DEVICE_VERSION      ? version
-                       : what == SLRI_CL_DEVICE_EXTENSIONS ? "cl_khr_fp64 cl_khr_priority_hints"
-                                                           : name;
+                       : what != SLRI_CL_DEVICE_EXTENSIONS ? name
+                       : fake_opencl.sub_groups ? "cl_khr_fp64 cl_khr_subgroup_ballot cl_khr_subgroup_shuffle"
+                                                : "cl_khr_fp64 cl_khr_priority_hints";
     return answer(text, strlen(text) + 1, room, out, bytes);
 }
 
@@ -220,6 +221,8 @@ int32_t clGetDeviceInfo(slri_cl_device_id id, uint32_t what, size_t room, void *
     case SLRI_CL_DRIVER_VERSION:
     case SLRI_CL_DEVICE_EXTENSIONS:
         return answer_text(id, what, room, out, bytes);
+    case SLRI_CL_DEVICE_MAX_NUM_SUB_GROUPS:
+        return answer(&fake_opencl.sub_groups, sizeof fake_opencl.sub_groups, room, out, bytes);
     case SLRI_CL_DEVICE_MAX_COMPUTE_UNITS:
         return answer(&units, sizeof units, room, out, bytes);
     case SLRI_CL_DEVICE_MAX_WORK_GROUP_SIZE:
@@ -413,6 +416,16 @@ slri_cl_kernel clCreateKernel(slri_cl_program program, const char *name, int32_t
     struct object *kernel = make(KERNEL);
     snprintf(kernel->name, sizeof kernel->name, "%s", name);
     return (slri_cl_kernel)(void *)kernel;
+}
+
+int32_t clGetKernelSubGroupInfo(slri_cl_kernel kernel, slri_cl_device_id id, uint32_t what, size_t in_bytes,
+                                const void *in, size_t room, void *out, size_t *bytes)
+{
+    CALL(GetKernelSubGroupInfo);
+    (void)id, (void)in;
+    const size_t size = fake_opencl.sub_groups;
+    bool fits = is_alive(kernel, KERNEL) && what == SLRI_CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE && in_bytes == 24;
+    return fits ? answer(&size, sizeof size, room, out, bytes) : refuse(-30);
 }
 
 int32_t clSetKernelArg(slri_cl_kernel kernel, uint32_t index, size_t bytes, const void *value)

@@ -21,8 +21,9 @@ struct fake_opencl {
     uint32_t host_unified, available, version; // version: 300
     uint32_t units;                            // compute units; 0: 2
     uint32_t platforms;                        // 0: 1; the second has no device, each further one two
-    uint32_t stays; // 1: kernels that stay do what they would, with a handler that replies nothing; atomic, as the
-    uint32_t kill;  // next: 1: those with a batch in hand fail with `error`
+    uint32_t stays;      // 1: kernels that stay do what they would, with a handler that replies nothing; atomic, as the
+    uint32_t kill;       // next: 1: those with a batch in hand fail with `error`
+    uint32_t sub_groups; // 0: none; else of how many threads
     uint32_t refuse_stay; // 1: launches of them fail with `error`
     uint32_t hang; // 1: kernels never end; those that stay go on, with what they have in hand, when it is 0 again
 };

@@ -94,6 +94,35 @@ static void memory_is_chosen_by_what_the_device_can_do(void **state)
     assert_int_equal(fake->wrong, 0);
 }
 
+static void warps_are_sub_groups_where_all_that_asks_for_them_goes_well(void **state)
+{
+    (void)state;
+    uint32_t lacked = 0;
+    bool came = true;
+    for (uint32_t k = 0; came; ++k) {
+        reset();
+        fake->stays = 1;
+        fake->sub_groups = 32;
+        slr_device *device;
+        slr_device_info info;
+        must(slr_device_open("opencl:0", NULL, &device));
+        fake->fail_at = k == 0 ? 0 : fake->calls + k;
+        must(slr_device_get_info(device, &info));
+        bool has = strstr(info.features, " warps=sub_groups ") != NULL;
+        assert_true(has || fake->failed);
+        lacked += !has;
+        came = k == 0 || fake->failed;
+        slr_device_close(device);
+        if (fake->live != 0 || fake->wrong != 0)
+            fail_msg("%s failed at call %u: %u objects are left, %u wrong calls", fake->failed, k, fake->live,
+                     fake->wrong);
+    }
+    assert_true(lacked >= 8); // to build, to ask, to look
+    reset();
+    fake->sub_groups = 16;
+    opens_with("opencl:0", " warps=local_memory ");
+}
+
 static void devices_of_all_platforms_are_counted_on(void **state)
 {
     (void)state;
@@ -701,6 +730,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(library_that_is_missing_or_is_no_OpenCL_is_named),
         cmocka_unit_test_setup(memory_is_chosen_by_what_the_device_can_do, load_fake),
+        cmocka_unit_test(warps_are_sub_groups_where_all_that_asks_for_them_goes_well),
         cmocka_unit_test(functions_of_the_host_run_and_the_mode_is_told),
         cmocka_unit_test(group_that_is_lost_fails_its_ring_kernel_alone),
         cmocka_unit_test(devices_of_all_platforms_are_counted_on),

@@ -68,7 +68,8 @@ typedef struct slri_cl_event_object *slri_cl_event;
       (slri_cl_queue, slri_cl_kernel, uint32_t dimensions, const size_t *offset, const size_t *global,                 \
        const size_t *local, uint32_t waits, const slri_cl_event *, slri_cl_event *))
 
-// What only OpenCL 2.0 and later have; NULL where it is missing. Used where the device says that it has SVM.
+// What only OpenCL 2.0 and later have; NULL where it is missing. Used where the device says that it has SVM, or
+// sub-groups.
 #define SLRI_CL_OPTIONAL(X)                                                                                            \
     X(slri_cl_queue, CreateCommandQueueWithProperties,                                                                 \
       (slri_cl_context, slri_cl_device_id, const uint64_t *properties, int32_t *error))                                \
@@ -83,7 +84,10 @@ typedef struct slri_cl_event_object *slri_cl_event;
     X(int32_t, SetEventCallback,                                                                                       \
       (slri_cl_event, int32_t status, void (*call)(slri_cl_event, int32_t status, void *user), void *user))            \
     X(int32_t, SetKernelArgSVMPointer, (slri_cl_kernel, uint32_t index, const void *value))                            \
-    X(int32_t, SetKernelExecInfo, (slri_cl_kernel, uint32_t what, size_t bytes, const void *value))
+    X(int32_t, SetKernelExecInfo, (slri_cl_kernel, uint32_t what, size_t bytes, const void *value))                    \
+    X(int32_t, GetKernelSubGroupInfo,                                                                                  \
+      (slri_cl_kernel, slri_cl_device_id, uint32_t what, size_t in_bytes, const void *in, size_t room, void *out,      \
+       size_t *bytes))
 
 struct slri_cl {
 #define SLRI_CL_MEMBER(result, name, parameters) result(*name) parameters;
@@ -142,6 +146,9 @@ struct slri_cl {
 #define SLRI_CL_DEVICE_EXTENSIONS 0x1030u
 #define SLRI_CL_DEVICE_HOST_UNIFIED_MEMORY 0x1035u
 #define SLRI_CL_DEVICE_SVM_CAPABILITIES 0x1053u
+#define SLRI_CL_DEVICE_MAX_NUM_SUB_GROUPS 0x105cu
+#define SLRI_CL_DEVICE_SUB_GROUP_SIZES_INTEL 0x4108u
+#define SLRI_CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE 0x2033u
 
 #define SLRI_CL_PROGRAM_BINARY_SIZES 0x1165u
 #define SLRI_CL_PROGRAM_BINARIES 0x1166u

@@ -116,6 +116,24 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
+// Whether there are any, and whether a kernel may ask for their size. How they lie is tried (sub_groups.c).
+static void ask_sub_groups(struct question *q, bool sizes, struct slri_cl_facts *out)
+{
+    size_t size[16], bytes = 0;
+    uint32_t most = 0;
+    if (out->opencl < 300 || !q->cl->GetKernelSubGroupInfo)
+        return;
+    ask_number(q, SLRI_CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof most, &most);
+    if (most == 0)
+        return;
+    out->warps = SLRI_OPENCL_SUB_GROUPS;
+    if (!sizes || q->cl->GetDeviceInfo(q->id, SLRI_CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof size, size, &bytes) != 0)
+        return;
+    for (size_t i = 0; i < bytes / sizeof *size; ++i)
+        if (size[i] == SLRI_WARP_THREADS)
+            out->warps = SLRI_OPENCL_SUB_GROUPS_OF_32;
+}
+
 static void ask_extensions(struct question *q, struct slri_cl_facts *out)
 {
     enum { ROOM = 16384 };
@@ -127,9 +145,12 @@ static void ask_extensions(struct question *q, struct slri_cl_facts *out)
     ask_text(q, SLRI_CL_DEVICE_EXTENSIONS, list, ROOM);
     out->fp64 = has_word(list, "cl_khr_fp64");
     out->int64_atomics = has_word(list, "cl_khr_int64_base_atomics") && has_word(list, "cl_khr_int64_extended_atomics");
-    out->subgroups = has_word(list, "cl_khr_subgroups");
+    bool words = has_word(list, "cl_khr_subgroup_ballot") && has_word(list, "cl_khr_subgroup_shuffle");
+    bool sizes = has_word(list, "cl_intel_required_subgroup_size");
     out->priorities = has_word(list, "cl_khr_priority_hints");
     free(list);
+    if (words && q->error == SLRI_CL_SUCCESS)
+        ask_sub_groups(q, sizes, out);
 }
 
 static int32_t ask_platform(const struct slri_cl *cl, slri_cl_platform platform, struct slri_cl_facts *out)

@@ -5,13 +5,13 @@
 #include "base/text.h"
 #include "backend/opencl/opencl.h"
 #include "device/globals.h"
-#include "kernel/emit_opencl.h"
 
 #include <string.h>
 
-// A kernel that is built, for any shape of block.
+// A kernel that is built, for any shape of block, or, with sub-groups, for those of which it has warps.
 struct built {
     const struct slri_entry *entry;
+    enum slri_opencl_warps warps;
     slri_cl_program program;
     slri_cl_kernel kernel;
     slri_mutex lock;   // arguments are set one by one, then the kernel is enqueued with them
@@ -142,7 +142,7 @@ const char *slri_cl_kernel_options(const struct slri_opencl *opencl)
 static slr_status compile(struct slri_opencl *opencl, const struct slri_module *module, struct built *built)
 {
     struct slri_text text = SLRI_TEXT_INIT, name = SLRI_TEXT_INIT;
-    const struct slri_opencl_options words = {.c11_atomics = opencl->facts.opencl >= 300};
+    const struct slri_opencl_options words = {.warps = built->warps, .c11_atomics = opencl->facts.opencl >= 300};
     slri_text_printf(&name, SLRI_OPENCL_KERNEL_PREFIX "%s", built->entry->name);
     slr_status status = slri_emit_opencl(module, built->entry, &words, &text);
     struct slri_cl_text source = {built->entry->name, module->name, slri_cl_kernel_options(opencl),
@@ -160,10 +160,10 @@ static slr_status compile(struct slri_opencl *opencl, const struct slri_module *
 }
 
 static slr_status find_built(struct slri_opencl *opencl, struct program *program, const struct slri_entry *entry,
-                             struct built **out)
+                             enum slri_opencl_warps warps, struct built **out)
 {
     struct built *built = program->built;
-    while (built && built->entry != entry)
+    while (built && (built->entry != entry || built->warps != warps))
         built = built->next;
     if (!built) {
         built = slri_alloc(opencl->allocator, sizeof *built);
@@ -171,6 +171,7 @@ static slr_status find_built(struct slri_opencl *opencl, struct program *program
             return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
         built->entry = entry;
         built->of = program;
+        built->warps = warps;
         slri_mutex_init(&built->lock);
         built->part = slri_alloc(opencl->allocator, parts_bytes(entry));
         slr_status status = built->part ? compile(opencl, program->module, built)
@@ -188,19 +189,32 @@ static slr_status find_built(struct slri_opencl *opencl, struct program *program
     return SLR_OK;
 }
 
+static slr_status choose_built(struct slri_opencl *opencl, struct program *program, const struct slri_entry *entry,
+                               const uint32_t block[3], struct built **out)
+{
+    bool has_warps = entry->function->uses & SLRI_USES_WARP;
+    enum slri_opencl_warps warps = has_warps ? slri_cl_warps(opencl) : SLRI_OPENCL_LOCAL_MEMORY;
+    SLRI_TRY(find_built(opencl, program, entry, warps, out));
+    if (warps != SLRI_OPENCL_LOCAL_MEMORY && !slri_cl_has_warps(opencl, (*out)->kernel, block))
+        return find_built(opencl, program, entry, SLRI_OPENCL_LOCAL_MEMORY, out);
+    return SLR_OK;
+}
+
 static slr_status find_ready(struct slri_opencl *opencl, struct program *program, const struct slri_entry *entry,
                              const uint32_t block[3], struct ready **out)
 {
-    struct built *built = NULL;
-    SLRI_TRY(find_built(opencl, program, entry, &built));
     struct ready *ready = program->ready;
-    while (ready && (ready->built != built || memcmp(ready->block, block, sizeof ready->block) != 0))
+    while (ready && (ready->built->entry != entry || memcmp(ready->block, block, sizeof ready->block) != 0))
         ready = ready->next;
     if (!ready) {
         ready = slri_alloc(opencl->allocator, sizeof *ready);
         if (!ready)
             return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
-        ready->built = built;
+        slr_status status = choose_built(opencl, program, entry, block, &ready->built);
+        if (status != SLR_OK) {
+            slri_free(opencl->allocator, ready, sizeof *ready);
+            return status;
+        }
         memcpy(ready->block, block, sizeof ready->block);
         ready->next = program->ready;
         program->ready = ready;

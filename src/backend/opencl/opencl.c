@@ -165,6 +165,7 @@ static slr_status opencl_open(const struct slri_spec *spec, const slr_allocator 
     slri_mutex_init(&opencl->memory_lock);
     slri_mutex_init(&opencl->own_lock);
     slri_mutex_init(&opencl->stay_lock);
+    slri_mutex_init(&opencl->warps_lock);
     slri_queue_pool_init(&opencl->pool, MOST_STREAM_THREADS, opencl->allocator);
     slri_cl_rings_open(opencl);
     *device = opencl;
@@ -179,6 +180,7 @@ static void opencl_close(void *device)
     slri_cl_stream_destroy(opencl, opencl->own);
     if (slri_cl_is_lost(opencl)) // with all that its kernel may touch
         return;
+    slri_cl_warps_close(opencl);
     opencl->cl->ReleaseContext(opencl->context);
     slri_mutex_destroy(&opencl->stay_lock);
     slri_mutex_destroy(&opencl->own_lock);
@@ -213,15 +215,14 @@ static void describe_features(struct slri_opencl *opencl, char *out, size_t room
     } feature[] = {{facts->fp64, "fp64"},
                    {facts->exact_divide, "exact_divide"},
                    {facts->int64_atomics, "int64_atomics"},
-                   {facts->subgroups, "subgroups"},
                    {facts->priorities, "priorities"},
                    {(facts->svm & SLRI_CL_SVM_ATOMICS) != 0, "svm_atomics"},
                    {(facts->svm & SLRI_CL_SVM_FINE_GRAIN_SYSTEM) != 0, "svm_system"}};
     snprintf(out, room, "opencl=%u.%u memory=%s local_bytes=%llu max_group=%zu", facts->opencl / 100,
              facts->opencl / 10 % 10, slri_cl_memory_name(opencl->memory), (unsigned long long)facts->local_bytes,
              facts->most_group);
-    // Of functions of a warp. Sub-groups, where there are any, are of any size, and not used.
-    snprintf(out + strlen(out), room - strlen(out), " warps=local_memory");
+    snprintf(out + strlen(out), room - strlen(out), " warps=%s",
+             slri_cl_warps(opencl) == SLRI_OPENCL_LOCAL_MEMORY ? "local_memory" : "sub_groups");
     snprintf(out + strlen(out), room - strlen(out), " groups_that_stay=%u", slri_cl_groups_that_stay(opencl));
     for (size_t i = 0; i < sizeof feature / sizeof *feature; ++i)
         if (feature[i].has)

@@ -10,6 +10,7 @@
 #include "device/queue_pool.h"
 #include "device/resident.h"
 #include "device/ring_mode.h"
+#include "kernel/emit_opencl.h"
 
 // What a device says of itself, asked once.
 struct slri_cl_facts {
@@ -17,7 +18,8 @@ struct slri_cl_facts {
     uint64_t memory_bytes, most_buffer_bytes, local_bytes, svm; // svm: SLRI_CL_SVM_... bits
     uint32_t compute_units, base_alignment, opencl;             // opencl: 300 for 3.0
     size_t most_group;
-    bool fp64, int64_atomics, subgroups, priorities, host_unified, available, compiler, little_endian, exact_divide;
+    bool fp64, int64_atomics, priorities, host_unified, available, compiler, little_endian, exact_divide;
+    enum slri_opencl_warps warps; // the best that the device says it has
 };
 
 // Where buffers lie, the best first.
@@ -70,6 +72,14 @@ struct slri_opencl {
         const char *options; // the compiler's
     } stay;
 
+    slri_mutex warps_lock;
+    struct { // sub_groups.c's
+        bool probed;
+        enum slri_opencl_warps kind;
+        slri_cl_program program; // NULL: of local memory
+        slri_cl_kernel lanes;
+    } warps;
+
     struct slri_queue_pool pool;
     slri_mutex own_lock;        // of the next
     struct slri_cl_stream *own; // for what is done at once, in the calling thread
@@ -115,6 +125,15 @@ slr_status slri_cl_build_source(struct slri_opencl *opencl, const struct slri_cl
 
 // probe.c: how many groups of kernels that never return can run at once, beside ordinary kernels. The first call tries.
 uint32_t slri_cl_groups_that_stay(struct slri_opencl *opencl);
+
+// sub_groups.c: what functions of a warp are made of. Sub-groups, where the device has them and they were tried; then
+// it must still be asked of each kernel and shape of block whether its sub-groups are warps. Else local memory.
+enum slri_opencl_warps slri_cl_warps(struct slri_opencl *opencl); // the first call tries
+bool slri_cl_has_warps(struct slri_opencl *opencl, slri_cl_kernel kernel, const uint32_t block[3]);
+// Of a handler whose groups are so many threads in a row: sub-groups only where it can ask for their size.
+enum slri_opencl_warps slri_cl_handler_warps(struct slri_opencl *opencl, const struct slri_entry *entry,
+                                             uint32_t threads);
+void slri_cl_warps_close(struct slri_opencl *opencl);
 
 // kernel.c
 slr_status slri_cl_program_create(void *device, const struct slri_module *module, void **program);

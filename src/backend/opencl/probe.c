@@ -195,12 +195,12 @@ static uint32_t try_groups(struct canary *canary, uint32_t groups)
 // Drivers that compile a kernel when it is first run do that here: one group each, which is told to go before it comes.
 static bool warm_up(struct canary *canary)
 {
-    slri_cl_event event;
     canary->words[LINE] = 1;
     for (int i = 0; i < 2; ++i) {
-        if (!launch(canary, i == 0 ? canary->stays : canary->ordinary, 0, &event))
-            return false;
-        if (!await(canary, canary->queue[i == 0 ? 0 : canary->groups], event))
+        slri_cl_event event = NULL;
+        bool begun = launch(canary, i == 0 ? canary->stays : canary->ordinary, 0, &event);
+        bool ended = event && await(canary, canary->queue[i == 0 ? 0 : canary->groups], event);
+        if (!begun || !ended)
             return false;
     }
     return true;

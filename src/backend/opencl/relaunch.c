@@ -50,11 +50,12 @@ static void put_bindings(const struct slri_entry *entry, struct slri_text *out)
     slri_text_puts(out, entry->bindings ? "\n" : " {0, 0}\n");
 }
 
-static slr_status write_text(const struct slri_opencl *opencl, const struct slri_relaunch *relaunch,
+static slr_status write_text(struct slri_opencl *opencl, const struct slri_relaunch *relaunch,
                              const struct runner *runner, struct slri_text *out)
 {
     const struct slri_entry *entry = relaunch->desc.entry;
-    const struct slri_opencl_options words = {.c11_atomics = opencl->facts.opencl >= 300};
+    const struct slri_opencl_options words = {.warps = slri_cl_handler_warps(opencl, entry, (uint32_t)runner->group),
+                                              .c11_atomics = opencl->facts.opencl >= 300};
     SLRI_TRY(slri_emit_opencl(slri_cl_program_module(relaunch->desc.program), entry, &words, out));
     bool has_outlets = false;
     for (uint32_t i = 0; i < entry->bindings; ++i)

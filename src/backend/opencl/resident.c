@@ -69,7 +69,9 @@ static void put_text(const struct slri_cl_staying *staying, slri_text *out)
 static slr_status build(struct slri_opencl *opencl, struct slri_cl_staying *staying)
 {
     struct slri_text text = SLRI_TEXT_INIT, options = SLRI_TEXT_INIT;
-    const struct slri_opencl_options words = {.c11_atomics = strcmp(opencl->stay.options, "-cl-std=CL3.0") == 0};
+    const struct slri_opencl_options words = {
+        .warps = slri_cl_handler_warps(opencl, staying->entry, (uint32_t)work_items(staying->entry)),
+        .c11_atomics = strcmp(opencl->stay.options, "-cl-std=CL3.0") == 0};
     slri_text_printf(&options, "%s%s", opencl->stay.options,
                      opencl->facts.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
     slr_status status = slri_emit_opencl(staying->module, staying->entry, &words, &text);

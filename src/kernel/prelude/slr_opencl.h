@@ -275,14 +275,45 @@ SLRI_FN int slri_count(int value, __local ulong *scratch)
 #define SLRI_SYNC_OR(a) (slri_count(a, slri_scratch) != 0)
 
 // ---- warps: 32 threads in order. All threads of the block come here together, each warp with its mask.
+//
+// What a thread gives the others of its warp: they ask for it by lane, each for one that is there, between SLRI_LEND and
+// SLRI_LENT_ALL. With SLRI_SUB_GROUPS a warp is a sub-group, and only its threads need come together.
 
+#ifdef SLRI_SUB_GROUPS
+#pragma OPENCL EXTENSION cl_khr_subgroup_ballot : enable
+#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable
+#ifdef SLRI_SUB_GROUPS_REQUIRED
+#define SLRI_KERNEL __kernel __attribute__((intel_reqd_sub_group_size(32)))
+#endif
+#define SLRI_SYNC_WARP() sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define SLRI_LEND(bits) (void)scratch
+#define SLRI_LENT(bits, lane) sub_group_shuffle(bits, lane)
+#define SLRI_LENT_ALL() (void)0
+#else
+#define SLRI_SYNC_WARP() SLRI_SYNC()
+#define SLRI_LEND(bits) (scratch[slri_lane()] = (bits), SLRI_SYNC())
+#define SLRI_LENT(bits, lane) scratch[(slri_lane() & ~31u) + (lane)]
+#define SLRI_LENT_ALL() SLRI_SYNC()
+#endif
+#ifndef SLRI_KERNEL
+#define SLRI_KERNEL __kernel
+#endif
+
+SLRI_FN uint slri_warp_threads(void) // of this thread's
+{
+    uint left = slri_threads() - (slri_lane() & ~31u);
+    return left < 32 ? left : 32;
+}
+SLRI_FN uint slri_present(void)
+{
+    return 0xffffffffu >> (32 - slri_warp_threads());
+}
 SLRI_FN ulong slri_take(ulong bits, uint from, uint mask, __local ulong *scratch)
 {
-    uint own = slri_lane(), at = (own & ~31u) + from;
-    scratch[own] = bits;
-    SLRI_SYNC();
-    ulong taken = at < slri_threads() && mask >> from & 1 ? scratch[at] : bits;
-    SLRI_SYNC();
+    uint lane = mask & slri_present() & 1u << from ? from : slri_lane() & 31;
+    SLRI_LEND(bits);
+    ulong taken = SLRI_LENT(bits, lane);
+    SLRI_LENT_ALL();
     return taken;
 }
 SLRI_FN uint slri_shuffle_lane(int lane, int width)
@@ -307,42 +338,46 @@ SLRI_FN uint slri_xor_lane(int by, int width)
 }
 SLRI_FN uint slri_ballot(uint mask, int value, __local ulong *scratch)
 {
-    uint own = slri_lane(), first = own & ~31u, made = 0;
-    scratch[own] = value != 0;
-    SLRI_SYNC();
-    for (uint i = 0; i < 32 && first + i < slri_threads(); i++)
-        made |= (uint)scratch[first + i] << i;
-    SLRI_SYNC();
+#ifdef SLRI_SUB_GROUPS
+    return sub_group_ballot(value != 0).x & mask;
+#else
+    uint made = 0;
+    SLRI_LEND(value != 0);
+    for (uint i = 0; i < slri_warp_threads(); i++)
+        made |= (uint)SLRI_LENT(value != 0, i) << i;
+    SLRI_LENT_ALL();
     return made & mask;
+#endif
 }
-SLRI_FN uint slri_present(void)
+// Whether nobody says yes, of those for whom one round of a loop is the same: the warp, or the block.
+SLRI_FN bool slri_none(int value, __local ulong *scratch)
 {
-    uint left = slri_threads() - (slri_lane() & ~31u);
-    return left >= 32 ? 0xffffffffu : (1u << left) - 1;
+#ifdef SLRI_SUB_GROUPS
+    return slri_ballot(0xffffffff, value, scratch) == 0;
+#else
+    return slri_count(value, scratch) == 0;
+#endif
 }
 SLRI_FN uint slri_match(uint mask, ulong bits, __local ulong *scratch)
 {
-    uint own = slri_lane(), first = own & ~31u, made = 0;
-    scratch[own] = bits;
-    SLRI_SYNC();
-    for (uint i = 0; i < 32 && first + i < slri_threads(); i++)
-        made |= (uint)(scratch[first + i] == bits) << i;
-    SLRI_SYNC();
+    uint made = 0;
+    SLRI_LEND(bits);
+    for (uint i = 0; i < slri_warp_threads(); i++)
+        made |= (uint)(SLRI_LENT(bits, i) == bits) << i;
+    SLRI_LENT_ALL();
     return made & mask;
 }
 #define SLRI_REDUCE(name, K, type, combined) \
     SLRI_FN type slri_reduce_##name##_##K(uint mask, type value, __local ulong *scratch) \
     { \
-        uint own = slri_lane(), first = own & ~31u; \
         type a = value; \
         bool any = false; \
-        scratch[own] = (uint)value; \
-        SLRI_SYNC(); \
-        for (uint i = 0; i < 32 && first + i < slri_threads(); i++) { \
-            type b = (type)(uint)scratch[first + i]; \
+        SLRI_LEND((uint)value); \
+        for (uint i = 0; i < slri_warp_threads(); i++) { \
+            type b = (type)(uint)SLRI_LENT((uint)value, i); \
             if (mask >> i & 1) { a = any ? (combined) : b; any = true; } \
         } \
-        SLRI_SYNC(); \
+        SLRI_LENT_ALL(); \
         return a; \
     }
 #define SLRI_REDUCES(K, type) \

@@ -22,7 +22,7 @@ static void slr_reset(__global uchar *state, __global const uchar *constants)
         state[i] = word[RL_INITIAL_AT] ? constants[word[RL_INITIAL_AT] + i] : 0;
 }
 
-__kernel __attribute__((reqd_work_group_size(SLR_GROUP, 1, 1)))
+SLRI_KERNEL __attribute__((reqd_work_group_size(SLR_GROUP, 1, 1)))
 void slr_relaunch(__global uchar *in, __global uchar *results, __global uchar *states, __global uchar *constants,
                   __global uchar *dump, uint chains SLR_PARAMETERS)
 {

@@ -148,7 +148,7 @@ static void slr_begin(const __global struct slri_resident_entry *entry, uint k, 
     call->fault_line = 0;
 }
 
-__kernel __attribute__((reqd_work_group_size(SLR_GROUP, 1, 1)))
+SLRI_KERNEL __attribute__((reqd_work_group_size(SLR_GROUP, 1, 1)))
 void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
 {
     __local ulong shared[(SLR_SHARED_BYTES + 7) / 8];
