@@ -71,9 +71,6 @@ slr_status slri_opencl_check(const struct slri_module *module, const struct slri
         if (!is_other_entry && (c.function->uses & (SLRI_USES_BARRIER | SLRI_USES_WARP)))
             SLRI_TRY(check_block(&c, c.function->body, false));
     }
-    if (c.levels && entry->kind == SLRI_ENTRY_BLOCK) // written level they hang on PoCL, and nobody knows why yet
-        return SLRI_FAIL(UNSUPPORTED, "handler %s: OpenCL cannot wait where only some threads of its block come",
-                         entry->name);
     if (c.levels && c.in_switch)
         return refuse(&c, c.in_switch, "a switch around it, and not all threads come the same way; write it with if");
     *levels |= c.levels;

@@ -89,11 +89,15 @@ static void open_for_those_here(struct slri_d_emitter *e, struct slri_where wher
     slri_d_put(e, ") {");
 }
 
+// Volatile: a compiler that knows what it is on one side of a barrier makes two ways of it, each with its barrier, and
+// OpenCL wants all threads at the same one. PoCL 3.1 has given wrong results so.
+#define BOOL "volatile bool "
+
 // "bool slri_on3 = here && " and a condition, which the caller adds.
 static void begin_bool(struct slri_d_emitter *e, struct slri_where where, const struct slri_level_here *here)
 {
     slri_c_begin(&e->c, where);
-    slri_d_put(e, "bool ");
+    slri_d_put(e, BOOL);
     put_name(e, here);
     slri_d_put(e, " = ");
     slri_opencl_put_here(e);
@@ -170,6 +174,17 @@ static void put_test(struct slri_opencl_emitter *o, const struct slri_instr *loo
     slri_d_put(e, ";");
 }
 
+// All go back to the loop's head from one place: of a loop that does so from several LLVM makes two, one in the other,
+// of which PoCL's threads then never leave the inner one together.
+static void put_way_back(struct slri_d_emitter *e, const struct slri_instr *loop, const struct slri_level_here *stays)
+{
+    slri_c_begin(&e->c, loop->where);
+    put_name(e, stays);
+    slri_d_put(e, " = ");
+    put_name(e, stays);
+    slri_d_put(e, ";");
+}
+
 // Who goes on has a bool for the loop; who is in this round another, where some jump from it.
 static void put_loop(struct slri_opencl_emitter *o, const struct slri_instr *loop)
 {
@@ -207,6 +222,7 @@ static void put_loop(struct slri_opencl_emitter *o, const struct slri_instr *loo
         put_level(o, loop->body[2]);
     if (loop->do_while)
         put_test(o, loop);
+    put_way_back(e, loop, &stays);
     slri_c_close(&e->c);
     o->here = stays.outer;
 }
@@ -395,7 +411,7 @@ void slri_opencl_level_body(struct slri_d_emitter *e)
     o->names = 0;
     o->here = e->entry && !jumps ? NULL : &own;
     if (e->entry && jumps)
-        slri_d_put(e, "    bool slri_on = true;\n");
+        slri_d_put(e, "    " BOOL "slri_on = true;\n");
     if (jumps && function->result != SLRI_VOID)
         slri_text_printf(e->c.out, "    %s slri_result = 0;\n", e->dialect->kind[function->result]);
     put_level(o, body);
