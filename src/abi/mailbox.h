@@ -134,23 +134,38 @@ __device__ mb_word mb_claim(MB_ARENA *S, mb_word want)
 }
 
 // Gives back credits that were claimed and for which no message was sent: a route claims before it knows how many its
-// handlers will send. Also behind a close. Relaxed: who claims them acquires the retired count itself.
+// handlers will send. Also behind a close. Who claims them acquires the retired count itself. Release: what was sent by
+// a port that had been granted them, for mb_drained.
 __device__ void mb_give_back(MB_ARENA *S, mb_word credits)
 {
     mb_word accepted = MB_LOAD(MB_ACCEPTED);
     while (!__nv_atomic_compare_exchange_n(&S[MB_ACCEPTED], &accepted,
                                            ((accepted - credits) & MB_COUNT) | (accepted & MB_CLOSED), 1,
-                                           __NV_ATOMIC_RELAXED, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)) {
+                                           __NV_ATOMIC_RELEASE, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)) {
     }
+}
+
+// Messages of ports with credits of their own that are done with. Acquire: as mb_retired.
+__device__ mb_word mb_granted_retired(const MB_ARENA *S)
+{
+    mb_word sum = 0u;
+    for (mb_word shard = 0u; shard < MB_SIZE(MB_SHARDS); ++shard) {
+        sum += MB_ACQUIRE(mb_owner(S, shard) + MB_GRANTED_RETIRED);
+    }
+    return sum;
 }
 
 // Whether, of a closed mailbox, all that was accepted is retired. Behind a close the count of accepted messages only
 // falls, by credits given back, and never below the messages sent; what is retired only rises, and never above them. So
-// once the two are equal they stay so.
+// once the two are equal they stay so. A port that has credits of its own keeps them claimed, so then there is none,
+// and all such have said how much they sent before they gave them back. Acquire: that count.
 __device__ mb_word mb_drained(const MB_ARENA *S)
 {
     mb_word retired = mb_retired(S);
-    return retired == (MB_LOAD(MB_ACCEPTED) & MB_COUNT) ? 1u : 0u;
+    if (retired != (MB_ACQUIRE(MB_ACCEPTED) & MB_COUNT)) {
+        return 0u;
+    }
+    return mb_granted_retired(S) == MB_LOAD(MB_GRANTS_SENT) ? 1u : 0u;
 }
 
 // Refuses all later claims; gives the count so far. Any number of times.
@@ -628,7 +643,33 @@ __device__ void mb_write_letter(MB_ARENA *S, MB_ARENA *P, mb_word at, mb_word re
 // Credits go back. Release: the owner has finished with the slots, and the replies are visible before the credit.
 __device__ void mb_retire(MB_ARENA *S, MB_ARENA *P)
 {
-    MB_RELEASE(P[MBP_OWNER] + MB_RETIRED, P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED] + P[MBP_IN_DOUBT]);
+    mb_word granted = P[MBP_GRANTED_RETIRED];
+    if (granted != P[MBP_GRANTED_TOLD]) {
+        P[MBP_GRANTED_TOLD] = granted;
+        MB_RELEASE(P[MBP_OWNER] + MB_GRANTED_RETIRED, granted);
+    }
+    MB_RELEASE(P[MBP_OWNER] + MB_RETIRED, P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED] + P[MBP_IN_DOUBT] - granted);
+}
+
+// A message of a port with credits of its own is done with. Owners that evict have no such ports.
+__device__ void mb_note_granted(MB_ARENA *P, mb_word port, mb_word head)
+{
+    if ((head & MB_FLAG_GRANTED) != 0u) {
+        P[MBP_PORT(port) + MBQ_RETIRED] += 1u;
+        P[MBP_GRANTED_RETIRED] += 1u;
+    }
+}
+
+// Such credits go back to the ports of the batch, and not to all senders.
+__device__ void mb_return_grants(MB_ARENA *S, MB_ARENA *P)
+{
+    for (mb_word k = 0u; k < P[MBP_BATCH_COUNT]; ++k) {
+        mb_word port = P[MBP_BATCH(k)];
+        if (k + 1u == P[MBP_BATCH_COUNT] || P[MBP_BATCH(k + 1u)] != port) {
+            MB_PUBLISH(mb_reply_lane(S, P[MBP_OWNER], port) + MB_PORT_RETIRED,
+                       P[MBP_PORT(port) + MBQ_RETIRED]); // the owner has finished with the slots
+        }
+    }
 }
 
 #include "abi/overflow.h"
@@ -710,7 +751,9 @@ __device__ void mb_handled(MB_ARENA *S, MB_ARENA *P, mb_word k, mb_word replies,
     mb_word port = P[MBP_BATCH(k)];
     mb_word at = P[MBP_BATCH(k) + 1u];
     mb_word q = MBP_PORT(port);
-    P[MBP_TIMED] |= MB_TAKEN(at, MB_HEAD);
+    mb_word head = MB_TAKEN(at, MB_HEAD);
+    P[MBP_TIMED] |= head;
+    mb_note_granted(P, port, head);
     if (flags == 0u) {
         P[MBP_HANDLED] += 1u;
     } else {
@@ -727,11 +770,12 @@ __device__ void mb_handled(MB_ARENA *S, MB_ARENA *P, mb_word k, mb_word replies,
     P[MBP_REPLIED] += replies;
 }
 
-// A message of the batch whose handler may or may not have run: the device was lost with it. It is done with, and
+// Message k of the batch, whose handler may or may not have run: the device was lost with it. It is done with, and
 // nobody is told but by the ring kernel's failure.
-__device__ void mb_doubt(MB_ARENA *S, MB_ARENA *P)
+__device__ void mb_doubt(MB_ARENA *S, MB_ARENA *P, mb_word k)
 {
     P[MBP_IN_DOUBT] += 1u;
+    mb_note_granted(P, P[MBP_BATCH(k)], S[P[MBP_BATCH(k) + 1u] + MB_HEAD]);
     MB_RELEASE(P[MBP_OWNER] + MB_IN_DOUBT, P[MBP_IN_DOUBT]); // as the counts in mb_finish
 }
 
@@ -748,6 +792,9 @@ __device__ void mb_finish(MB_ARENA *S, MB_ARENA *P)
             S[P[MBP_BATCH(k) + 1u]] = P[MBP_FREE];
             P[MBP_FREE] = P[MBP_BATCH(k) + 2u];
         }
+    }
+    if (P[MBP_GRANTED_RETIRED] != P[MBP_GRANTED_TOLD]) {
+        mb_return_grants(S, P);
     }
     P[MBP_BATCH_COUNT] = 0u;
     mb_word owner = P[MBP_OWNER];

@@ -22,14 +22,16 @@ typedef unsigned mb_word;
 #define MB_FLAG_FAULT 0x100u   // of a reply: its message faulted; no payload
 #define MB_FLAG_DROPPED 0x200u // likewise: its message was evicted
 #define MB_FLAG_REDELIVERED                                                                                            \
-    0x800u                   // of a message, and of its replies: it was in doubt, and may have been handled before
-#define MB_FLAG_TIMED 0x400u // of a message: when it was sent is noted beside its lane, or beside its node
+    0x800u                      // of a message, and of its replies: it was in doubt, and may have been handled before
+#define MB_FLAG_TIMED 0x400u    // of a message: when it was sent is noted beside its lane, or beside its node
+#define MB_FLAG_GRANTED 0x1000u // of a message: its credit is its port's own (passage.h)
 
 // ---- S, first line: the ring kernel's control, written by the host -------------------------------------------------
 #define MB_CONTROL 0u                     // number << 2 | command
 #define MB_PORT_EPOCH 2u                  // raised after every change of the port sets
 #define MB_PORT_SET(word) (4u + (word))   // a bit a port that has lanes
 #define MB_PORT_GONE(word) (12u + (word)) // a bit a port whose owner has closed it
+#define MB_GRANTS_SENT 20u // messages in all, modulo 2^32, of ports that had credits of their own and sent their last
 
 #define MB_RUN 0u
 #define MB_PAUSE 1u
@@ -88,8 +90,8 @@ typedef unsigned mb_word;
 #define MB_MIXED_MARK 512u
 
 // a shard's first line, written by its owner; reply lanes follow
-#define MB_ANSWER 0u // number << 3 | state
-#define MB_RETIRED 1u
+#define MB_ANSWER 0u  // number << 3 | state
+#define MB_RETIRED 1u // but for messages whose credits are their port's own
 #define MB_HANDLED 2u
 #define MB_FAULTED 3u
 #define MB_REPLIED 4u
@@ -97,13 +99,15 @@ typedef unsigned mb_word;
 #define MB_FAULT_FILE 6u
 #define MB_FAULT_LINE 7u
 #define MB_FAULT_INSTANCE 8u
+#define MB_GRANTED_RETIRED 9u // messages whose credits are their port's own, modulo 2^32
 #define MB_DROPPED 16u
 #define MB_LETTERS_LOST 17u
 #define MB_IN_DOUBT 18u
 #define MB_REPLIES_AT 32u
 // a reply lane: a line, then slots
-#define MB_GONE_AT 0u    // of a closed port: replies published, when nothing of it is left in the shard
-#define MB_GONE_EPOCH 1u // the port epoch at which that was found
+#define MB_GONE_AT 0u      // of a closed port: replies published, when nothing of it is left in the shard
+#define MB_GONE_EPOCH 1u   // the port epoch at which that was found
+#define MB_PORT_RETIRED 2u // the port's messages that are done with and whose credits are its own, modulo 2^32
 #define MB_REPLY_SLOTS 32u
 
 // a dead letter: the message's slot, with why it lies here above its priority and flags
@@ -149,6 +153,8 @@ typedef unsigned mb_word;
 #define MBP_VICTIM_NODE 168u              // 0: none found yet
 #define MBP_TIMED 169u                    // MB_FLAG_TIMED: the batch has a message that is timed
 #define MBP_IN_DOUBT 170u                 // messages that a lost device may or may not have finished
+#define MBP_GRANTED_RETIRED 171u          // messages that are done with whose credits are their port's own
+#define MBP_GRANTED_TOLD 172u             // those of them that were published
 #define MBP_NOTICED(word) (176u + (word)) // a bit a port that has been sent a notice since
 #define MBP_SILENT 189u                   // 1: the senders receive no replies, because routes take them
 #define MBP_ROOM 190u // 1 + messages that there is room for where routes lead; 0: no routes, no such limit
@@ -160,6 +166,7 @@ typedef unsigned mb_word;
 #define MBQ_RESERVED 4u              // replies that the batch, or held messages, may still write
 #define MBQ_WAITING 5u               // of its messages, in the pending set
 #define MBQ_SUMMARY 6u               // a bit a word of the bitmap
+#define MBQ_RETIRED 7u               // of its messages, done with, whose credits are its own
 #define MBQ_BITS(word) (8u + (word)) // a bit a priority
 #define MBQ_FIRST(priority) (16u + (priority))
 #define MBQ_LAST(priority) (272u + (priority))

@@ -4,12 +4,14 @@
 
 #include <string.h>
 
-extern const char slri_embedded_mailbox_h[], slri_embedded_mailbox_layout_h[], slri_embedded_overflow_h[];
+extern const char slri_embedded_mailbox_h[], slri_embedded_mailbox_layout_h[], slri_embedded_overflow_h[],
+    slri_embedded_passage_h[];
 
 // What a line that includes is replaced by; subset.h is host C's alone.
 static const struct {
     const char *line, *text;
-} included[] = {{"#include \"abi/mailbox_layout.h\"", slri_embedded_mailbox_layout_h},
+} included[] = {{"#include \"abi/mailbox.h\"", slri_embedded_mailbox_h},
+                {"#include \"abi/mailbox_layout.h\"", slri_embedded_mailbox_layout_h},
                 {"#include \"abi/overflow.h\"", slri_embedded_overflow_h},
                 {"#include \"abi/subset.h\"", ""}};
 
@@ -21,16 +23,21 @@ static const char *text_for(const char *line, size_t bytes)
     return NULL;
 }
 
-void slri_mailbox_text(slri_text *out)
+static void put(slri_text *out, const char *line)
 {
-    for (const char *line = slri_embedded_mailbox_h; *line;) {
+    while (*line) {
         size_t bytes = strcspn(line, "\n");
         const char *text = text_for(line, bytes);
         if (text)
-            slri_text_puts(out, text);
+            put(out, text);
         else
             slri_text_append(out, line, bytes);
         slri_text_puts(out, "\n");
         line += bytes + (line[bytes] == '\n');
     }
+}
+
+void slri_mailbox_text(slri_text *out)
+{
+    put(out, slri_embedded_passage_h);
 }

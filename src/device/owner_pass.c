@@ -285,7 +285,7 @@ uint32_t slri_shard_doubt(struct slri_shard *shard, uint32_t done, uint32_t end)
             S[at + MB_HEAD] |= MB_FLAG_REDELIVERED; // the slot is the owner's until it is retired
             continue;
         }
-        mb_doubt(S, P);
+        mb_doubt(S, P, k);
         if (shard->done)
             slri_shard_done(shard, S[at + MB_INSTANCE]);
     }

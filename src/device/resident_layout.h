@@ -23,6 +23,33 @@ struct slri_resident_record_of_batch {
     SLRI_WORD messages;
 };
 
+// How a shard's messages go on to other ring kernels (abi/passage.h). The host changes it while no launch has the
+// shard.
+struct slri_resident_outlet {
+    SLRI_ADDRESS words;   // O
+    SLRI_ADDRESS lanes;   // L
+    SLRI_ADDRESS retired; // R
+};
+
+// Where a handler leaves what it sends through one of its parameters: as it wants it, by struct slri_out.
+struct slri_resident_out {
+    SLRI_ADDRESS base;
+    SLRI_WORD stride, most; // most 0: no outlet
+};
+
+struct slri_resident_passage {
+    SLRI_ADDRESS outlet; // array of slri_resident_outlet
+    SLRI_ADDRESS out;    // array of slri_resident_out, by the parameters behind the message; 0: it sends nothing
+    SLRI_ADDRESS aside;  // where it replies while its senders receive no replies (MBP_SILENT)
+    SLRI_WORD outlets;
+    SLRI_WORD outs;
+    SLRI_WORD aside_stride; // bytes
+    SLRI_WORD padding[23];
+    // The group's.
+    SLRI_WORD unsent; // messages through parameters from which no route leads
+    SLRI_WORD padding_group[31];
+};
+
 struct slri_resident_entry {
     // Set up. Addresses; 0: none.
     SLRI_ADDRESS shared, own, states, initial_state, bound;
@@ -33,10 +60,11 @@ struct slri_resident_entry {
     SLRI_ADDRESS own_home, states_home, states_bytes;
     SLRI_ADDRESS records; // 0: nobody looks at them
     SLRI_WORD own_words;
-    SLRI_WORD shards; // of the ring kernel
-    SLRI_WORD used;   // 1: there is a shard in this entry
-    SLRI_WORD judges; // 1: the host judges each fault before the next message is handled
-    SLRI_WORD padding[4];
+    SLRI_WORD shards;     // of the ring kernel
+    SLRI_WORD used;       // 1: there is a shard in this entry
+    SLRI_WORD judges;     // 1: the host judges each fault before the next message is handled
+    SLRI_ADDRESS passage; // 0: no routes, and no outlets
+    SLRI_WORD padding[2];
     // The host's.
     SLRI_WORD hold;   // odd: the group shall leave the shard alone
     SLRI_WORD judged; // faults that it has judged
