@@ -52,10 +52,11 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Owns: nothing; the route holds the memory of `to`.
 /// Errors: INVALID (NULL, other device, `from` never replies or has a main, `to` is keyed, routed already, max_replies
-/// or max_sends above `to`'s queue_size, instance_at outside the reply, no port left: names it), NOT_FOUND (`from` has
-/// no such outlet), LAYOUT (a reply, or a message sent, is not a message of `to`: names both), WRONG_STATE (one is not
-/// launched, or has ended), NO_MEMORY, TIMEOUT (a handler has not returned within 10 s; the route takes effect when it
-/// has).
+/// or max_sends above `to`'s queue_size, instance_at outside the reply, no port left, no part of a queue_size left for
+/// a persistent `from`: names it), UNSUPPORTED (`from` is persistent and `to` is not, or they would form a circle),
+/// NOT_FOUND (`from` has no such outlet), LAYOUT (a reply, or a message sent, is not a message of `to`: names both),
+/// WRONG_STATE (one is not launched, or has ended), NO_MEMORY, TIMEOUT (a handler has not returned within 10 s; the
+/// route takes effect when it has).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
 /// From here on `port` receives the replies of `from`, whoever sent the message; beside slr_route, as one more

@@ -151,6 +151,7 @@ typedef void slri_batch_handler(void *self, struct slri_call *calls, uint32_t co
 
 struct slri_shard;
 struct slri_relaunch;
+struct slri_passages;
 
 // What a handler with a deadline works on: copies, which stay its own when it is abandoned. The ring layer makes one a
 // shard. When a handler is abandoned the ring layer puts what else it may still touch in here, and a hold on the ring
@@ -174,7 +175,9 @@ static inline void slri_box_let_go(struct slri_box *box)
 }
 
 // How the replies of a ring kernel leave along its routes: the ring layer's calls (ring/relay.c), which a shard's owner
-// makes. With `outlets` NULL a shard has no routes, and only `begin` and `may_sleep` are called.
+// makes. With `outlets` NULL a shard has no routes, and only `begin` and `may_sleep` are called. Where the owner is a
+// kernel that stays it passes on by itself (abi/passage.h); then only `may_sleep`, `flush` and `passed_on` are there
+// (ring/route_device.c), for who watches it.
 struct slri_relay {
     // Before mb_begin: takes up a change of routes, and reserves room at every destination for what will be taken.
     void (*begin)(struct slri_shard *shard);
@@ -187,6 +190,7 @@ struct slri_relay {
     void (*flush)(struct slri_shard *shard); // before mb_finish: publishes what was passed on
     // The last look of a shard that has announced its sleep: false where there is something to do.
     bool (*may_sleep)(struct slri_shard *shard);
+    void (*passed_on)(struct slri_shard *shard); // at each look at a shard with a passage: wakes who was sent to
 };
 
 // One shard of a ring kernel, as a backend runs it. The ring layer owns it and everything it points to, and keeps it
@@ -220,6 +224,11 @@ struct slri_shard {
     struct slri_outlets *outlets, *next_outlets; // the routes in use, and those to take up; NULL: none. Atomic; the
                                                  // owner writes the first, the host the second
     uint32_t busy;                               // with routes: messages in hand, until they are retired; atomic
+    // Of an owner that is a kernel that stays, instead of the three above: the routes in use, and those to take up,
+    // which an operation at rest exchanges; and what the kernel sees of them, a struct slri_resident_passage. NULL:
+    // none.
+    struct slri_passages *passages, *next_passages;
+    void *passage;
     // Of a handler with outlets: what the message in hand sends, by parameter (`outs` of them); it has routes then, be
     // they none. `unsent`: how many went through an outlet without a route; one writer, atomic.
     struct slri_out *out;
@@ -256,7 +265,8 @@ struct slri_shard {
     uint32_t *done;
     // Operations on the shard, between two batches: the owner calls `operate` where `asked` is not 0, and looks at it
     // once more after it has announced its sleep.
-    uint32_t asked; // atomic
+    uint32_t asked; // atomic; SLRI_ASKED_AT_REST: they want no kernel that stays to run, too
+    bool at_rest;   // the poller's: none does while it calls `operate`
     void (*operate)(struct slri_shard *shard);
     bool owned;                   // the ring layer's, under its lock, with the next: some owner will look at `asked`
     struct slri_operation *first; // those that wait
@@ -330,6 +340,9 @@ static inline void slri_shard_time(struct slri_shard *shard, uint32_t done)
 
 #define SLRI_ALL_PORTS UINT32_MAX
 
+#define SLRI_ASKED 1u
+#define SLRI_ASKED_AT_REST 2u
+
 #define SLRI_ASLEEP 1u
 #define SLRI_ASLEEP_PAUSED 2u
 #define SLRI_ASLEEP_BLOCKED 3u
@@ -346,6 +359,7 @@ enum slri_pinning {
 struct slri_capabilities {
     bool unified;       // the host can address its memory
     bool imports;       // where it is unified: it can use memory that the application made
+    bool passes_on;     // its kernels that stay pass messages on to one another
     uint32_t alignment; // at which its buffers begin; 0: 64
     enum slri_pinning pinning;
 };

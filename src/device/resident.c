@@ -115,6 +115,7 @@ static bool set_up_entry(struct slri_resident *resident, struct slri_resident_re
                                      .state_bytes = shard->state_bytes,
                                      .fuel = shard->fuel,
                                      .shards = shard->shards,
+                                     .passage = (uintptr_t)shard->passage,
                                      .used = 1,
                                      .judges = shard->faulted != NULL,
                                      .ahead_ns = resident->ahead_of_host_ns};
@@ -141,12 +142,14 @@ static void forget(struct slri_resident *resident, struct slri_resident_record *
     shard->answered(shard, state);
 }
 
-// Retired is what changes with every batch that is published, and behind its replies.
+// Retired is what changes with every batch that is published, and behind its replies: the sum of its two parts.
 static bool tell_published(struct slri_resident_record *record)
 {
     struct slri_shard *shard = record->shard;
-    uint32_t *S = shard->shared;
-    uint32_t retired = MB_ACQUIRE(mb_owner(S, shard->number) + MB_RETIRED);
+    uint32_t *S = shard->shared, owner = mb_owner(S, shard->number);
+    uint32_t retired = MB_ACQUIRE(owner + MB_RETIRED) + MB_ACQUIRE(owner + MB_GRANTED_RETIRED);
+    if (shard->passage)
+        shard->relay->passed_on(shard);
     if (retired == record->retired)
         return false;
     record->retired = retired;
@@ -158,9 +161,11 @@ static bool tell_published(struct slri_resident_record *record)
 static void operate(struct slri_shard *shard, struct slri_resident_entry *entry)
 {
     if ((entry->hold & 1) == 0) {
-        if (__atomic_load_n(&shard->asked, __ATOMIC_RELAXED)) // `operate` takes the lock under which it is set
+        // `operate` takes the lock under which it is set
+        if (__atomic_load_n(&shard->asked, __ATOMIC_RELAXED) == SLRI_ASKED)
             __atomic_store_n(&entry->hold, entry->hold + 1, __ATOMIC_RELEASE);
     } else if (acquire(&entry->held) == entry->hold) { // what the group did with the states
+        shard->at_rest = false;
         shard->operate(shard);
         __atomic_store_n(&entry->hold, entry->hold + 1, __ATOMIC_RELEASE); // what was done to the states
     }
@@ -226,6 +231,7 @@ static bool wants_group(struct slri_resident *resident, struct slri_resident_rec
 {
     struct slri_shard *shard = record->shard;
     for (int tries = 0; tries < 4; ++tries) { // a look that obeys a command is followed by another
+        shard->at_rest = true;
         if (__atomic_load_n(&shard->asked, __ATOMIC_RELAXED))
             shard->operate(shard);
         uint32_t kind = slri_shard_sleep_kind(shard);
@@ -280,6 +286,8 @@ static void give_up_batch(struct slri_shard *shard)
     uint32_t done = P[MBP_HANDLED] + P[MBP_FAULTED] - MB_LOAD(owner + MB_HANDLED) - MB_LOAD(owner + MB_FAULTED);
     P[MBP_BATCH_COUNT] = slri_shard_doubt(shard, done, batch);
     done = P[MBP_BATCH_COUNT];
+    if (shard->passage)
+        shard->relay->flush(shard);
     mb_finish(S, P);
     if (done < batch)
         mb_keep_rest(S, P, done, batch);
@@ -344,6 +352,16 @@ static bool has_shards(const struct slri_resident *resident)
     return false;
 }
 
+// Whether somebody waits for a launch to end, to change what it works with.
+static bool must_rest(const struct slri_resident *resident)
+{
+    for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i)
+        if (resident->record[i].shard &&
+            __atomic_load_n(&resident->record[i].shard->asked, __ATOMIC_RELAXED) == SLRI_ASKED_AT_REST)
+            return true;
+    return false;
+}
+
 static bool has_gone(const struct slri_resident *resident)
 {
     return acquire(&resident->table->gone) == resident->launches; // all that the group did
@@ -383,7 +401,7 @@ static void watch_group(struct slri_resident *resident)
         return;
     }
     if (wants_other || __atomic_load_n(&resident->incoming, __ATOMIC_RELAXED) || !has_shards(resident) ||
-        __atomic_load_n(&resident->residents->parked, __ATOMIC_RELAXED))
+        must_rest(resident) || __atomic_load_n(&resident->residents->parked, __ATOMIC_RELAXED))
         ask_to_end(resident);
     if (++resident->looks % LOOKS_A_QUESTION != 0)
         return;

@@ -30,6 +30,7 @@ static void find_replies(const uint32_t *S, uint32_t *P, uint32_t port)
         ++at;
     P[q + MBQ_REPLIES] = P[q + MBQ_PUBLISHED] = at;
     P[q + MBQ_RESERVED] = 0;
+    P[q + MBQ_RETIRED] = MB_LOAD(lane + MB_PORT_RETIRED);
 }
 
 static void find_letters(const uint32_t *S, uint32_t *P)
@@ -55,4 +56,5 @@ void slri_resident_recover(struct slri_shard *shard)
     P[MBP_HANDLED] = MB_LOAD(owner + MB_HANDLED);
     P[MBP_FAULTED] = MB_LOAD(owner + MB_FAULTED);
     P[MBP_REPLIED] = MB_LOAD(owner + MB_REPLIED);
+    P[MBP_GRANTED_RETIRED] = P[MBP_GRANTED_TOLD] = MB_LOAD(owner + MB_GRANTED_RETIRED);
 }

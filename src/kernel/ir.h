@@ -383,6 +383,15 @@ struct slri_entry {
     uint32_t max_threads, min_blocks;
 };
 
+// Whether a handler has outlets.
+static inline bool slri_entry_sends(const struct slri_entry *entry)
+{
+    bool sends = false;
+    for (uint32_t i = 0; i < entry->bindings; ++i)
+        sends = sends || entry->binding[i].is_outlet;
+    return sends;
+}
+
 static inline bool slri_entry_has_shared(const struct slri_entry *entry, uint32_t index)
 {
     return entry->shared_offset && entry->shared_offset[index] != UINT64_MAX;

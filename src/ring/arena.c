@@ -229,9 +229,9 @@ static slr_status create_box(slr_ring *ring, struct slri_shard *shard)
     return SLR_OK;
 }
 
-static uint64_t out_stride(const slr_parameter *parameter)
+uint32_t slri_ring_out_stride(const slr_parameter *parameter)
 {
-    return parameter->is_outlet ? round_up(SLRI_OUT_HEAD + parameter->message.bytes, 16) : 0;
+    return parameter->is_outlet ? (uint32_t)round_up(SLRI_OUT_HEAD + parameter->message.bytes, 16) : 0;
 }
 
 // Where a handler leaves what it sends: an entry for each parameter, then max_sends messages of each outlet.
@@ -240,7 +240,7 @@ static slr_status create_out(slr_ring *ring, struct slri_shard *shard)
     const slr_handler_info *info = slri_ring_handler_info(ring);
     uint64_t head = round_up(info->parameter_count * sizeof *shard->out, 16), bytes = head;
     for (uint32_t i = 0; i < info->parameter_count; ++i)
-        bytes += ring->max_sends * out_stride(&info->parameters[i]);
+        bytes += (uint64_t)ring->max_sends * slri_ring_out_stride(&info->parameters[i]);
     ring->out_bytes = bytes;
     shard->out = slri_alloc(ring->device->allocator, bytes);
     if (!shard->out)
@@ -248,7 +248,7 @@ static slr_status create_out(slr_ring *ring, struct slri_shard *shard)
     shard->outs = info->parameter_count;
     unsigned char *at = (unsigned char *)shard->out + head;
     for (uint32_t i = 0; i < shard->outs; ++i) {
-        uint64_t stride = out_stride(&info->parameters[i]);
+        uint64_t stride = slri_ring_out_stride(&info->parameters[i]);
         shard->out[i] = (struct slri_out){.base = at, .stride = (uint32_t)stride, .most = stride ? ring->max_sends : 0};
         at += ring->max_sends * stride;
     }
@@ -278,7 +278,7 @@ slr_status slri_arena_outfit(slr_ring *ring, struct slri_shard *shard)
         SLRI_TRY(create_states(ring, shard, ring->states_bytes));
     if (!shard->handler)
         SLRI_TRY(create_handler(ring, shard));
-    if (ring->has_outlets && !shard->out)
+    if (ring->has_outlets && !shard->out && ring->mode != SLR_RING_PERSISTENT) // its place is route_device.c's
         SLRI_TRY(create_out(ring, shard));
     return shard->timeout_ns && !shard->box ? create_box(ring, shard) : SLR_OK;
 }
@@ -326,7 +326,7 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .max_batch = ring->max_batch,
                                  .linger_ns = ring->linger_ns,
                                  .ring = ring,
-                                 .relay = &slri_relay,
+                                 .relay = ring->mode == SLR_RING_PERSISTENT ? &slri_device_relay : &slri_relay,
                                  .published = slri_ring_published,
                                  .answered = slri_ring_answered,
                                  .operate = slri_ring_operate_all,

@@ -299,8 +299,9 @@ static slr_status copy_initial_state(slr_ring *ring, const slr_ring_desc *desc)
 // What only an owner that is a thread of the host does.
 static const char *why_host(const slr_ring *ring)
 {
+    bool passes_on = ring->device->backend->capabilities(ring->device->self).passes_on;
     return !ring->program                            ? "its handler is a C function"
-           : ring->has_outlets                       ? "its handler sends through outlets"
+           : ring->has_outlets && !passes_on         ? "its handler sends through outlets"
            : ring->key_sort                          ? "it has keys"
            : slri_ring_drops(ring)                   ? "its overflow policy drops messages"
            : ring->linger_ns                         ? "it has linger_ns"

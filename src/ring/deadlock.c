@@ -154,6 +154,15 @@ static void fail_all(slr_ring *start)
     } while (ring != start);
 }
 
+static void forget_reached(slr_ring *first)
+{
+    for (slr_ring *at = first, *next; at; at = next) {
+        next = at->routes.next_reached;
+        at->routes.next_reached = NULL;
+        at->routes.reached = false;
+    }
+}
+
 static void look_from(slr_ring *start)
 {
     if (find_cycle(start) && is_deadlock(start))
@@ -178,10 +187,23 @@ void slri_deadlock_look(slr_ring *ring)
             last = r->to;
         }
     }
-    for (slr_ring *at = ring, *next; at; at = next) {
-        next = at->routes.next_reached;
-        at->routes.next_reached = NULL;
-        at->routes.reached = false;
-    }
+    forget_reached(ring);
     slri_routes_unlock();
+}
+
+bool slri_route_leads(slr_ring *from, slr_ring *to)
+{
+    slr_ring *last = from;
+    from->routes.reached = true;
+    for (slr_ring *at = from; at; at = at->routes.next_reached)
+        for (const struct slri_route *r = at->routes.out; r; r = r->next_out) {
+            if (r->to_port || r->to->routes.reached)
+                continue;
+            r->to->routes.reached = true;
+            last->routes.next_reached = r->to;
+            last = r->to;
+        }
+    bool leads = to->routes.reached;
+    forget_reached(from);
+    return leads;
 }

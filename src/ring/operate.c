@@ -14,22 +14,26 @@
 // ---- the owner's side ---------------------------------------------------------------------------------------
 
 // Under lock. Release: what it did, for its caller, who may be gone behind it.
-static void run_all(struct slri_shard *shard)
+static void run_all(struct slri_shard *shard, bool at_rest)
 {
-    while (shard->first) {
-        struct slri_operation *op = shard->first;
-        shard->first = op->next;
+    for (struct slri_operation **at = &shard->first; *at;) {
+        struct slri_operation *op = *at;
+        if (op->at_rest && !at_rest) {
+            at = &op->next;
+            continue;
+        }
+        *at = op->next;
         op->run(op, shard);
         __atomic_store_n(&op->ran, 1, __ATOMIC_RELEASE);
     }
-    __atomic_store_n(&shard->asked, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&shard->asked, shard->first ? SLRI_ASKED_AT_REST : 0, __ATOMIC_RELAXED);
 }
 
 void slri_ring_operate_all(struct slri_shard *shard)
 {
     slr_ring *ring = shard->ring;
     slri_mutex_lock(&ring->lock);
-    run_all(shard);
+    run_all(shard, shard->at_rest);
     slri_mutex_unlock(&ring->lock);
     slri_ring_raise_event(ring);
 }
@@ -39,7 +43,7 @@ void slri_ring_operate_last(struct slri_shard *shard)
     slr_ring *ring = shard->ring;
     slri_mutex_lock(&ring->lock);
     shard->owned = false; // from here on callers help themselves
-    run_all(shard);
+    run_all(shard, true);
     slri_mutex_unlock(&ring->lock);
     slri_ring_raise_event(ring);
 }
@@ -53,7 +57,8 @@ static void enter(struct slri_shard *shard, struct slri_operation *op)
         at = &(*at)->next;
     *at = op;
     op->next = NULL;
-    __atomic_store_n(&shard->asked, 1, __ATOMIC_RELAXED); // before the fence in slri_ring_wake_shard
+    if (op->at_rest || !__atomic_load_n(&shard->asked, __ATOMIC_RELAXED)) // before the fence in slri_ring_wake_shard
+        __atomic_store_n(&shard->asked, op->at_rest ? SLRI_ASKED_AT_REST : SLRI_ASKED, __ATOMIC_RELAXED);
 }
 
 // Takes an operation back that has not run. False: it has run after all.
@@ -89,21 +94,27 @@ static slr_status await(slr_ring *ring, struct slri_shard *shard, struct slri_op
     }
 }
 
-slr_status slri_ring_operate(slr_ring *ring, struct slri_operation *op, uint64_t deadline_ns, const char *call)
+void slri_ring_operate_later(slr_ring *ring, struct slri_operation *op)
 {
     struct slri_shard *shard = &ring->shard[op->instance % ring->shards];
-    op->ran = 0;
     slri_mutex_lock(&ring->lock);
+    op->ran = 0;
     bool owned = shard->owned;
-    if (owned)
+    if (owned) {
         enter(shard, op);
-    else
+    } else {
         op->run(op, shard);
+        __atomic_store_n(&op->ran, 1, __ATOMIC_RELEASE); // as run_all
+    }
     slri_mutex_unlock(&ring->lock);
-    if (!owned)
-        return SLR_OK;
-    slri_ring_wake_shard(shard);
-    return await(ring, shard, op, deadline_ns, call);
+    if (owned)
+        slri_ring_wake_shard(shard);
+}
+
+slr_status slri_ring_operate(slr_ring *ring, struct slri_operation *op, uint64_t deadline_ns, const char *call)
+{
+    slri_ring_operate_later(ring, op);
+    return await(ring, &ring->shard[op->instance % ring->shards], op, deadline_ns, call);
 }
 
 // ---- states -------------------------------------------------------------------------------------------------

@@ -203,6 +203,8 @@ void slri_ring_published(struct slri_shard *shard, uint32_t batch)
         slri_routes_wake(ring);
     if (shard->outlets)
         slri_relay_published(shard);
+    if (ring->mode == SLR_RING_PERSISTENT)
+        slri_grants_told(ring);
 }
 
 void slri_ring_answered(struct slri_shard *shard, uint32_t state)
@@ -378,8 +380,10 @@ slr_status slr_ring_close_input(slr_ring *ring)
         status = wrong_state(ring, "slr_ring_close_input", "active or paused");
     }
     slri_mutex_unlock(&ring->lock);
-    if (status == SLR_OK)
+    if (status == SLR_OK) {
         slri_ring_wake_all(ring); // senders that wait for credit now get CLOSED
+        slri_grants_recall(ring);
+    }
     return status;
 }
 
@@ -419,6 +423,7 @@ void slri_ring_extend(slr_ring *ring)
         ring->letters_lost += now.letters_lost - ring->seen[i].letters_lost;
         ring->seen[i] = now;
     }
+    slri_passages_extend(ring); // behind what was handled: what that has sent
     slri_mutex_unlock(&ring->count_lock);
 }
 
@@ -465,7 +470,7 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     uint32_t retired = 0;
     for (uint32_t i = 0; i < ring->shards; ++i)
         retired += ring->seen[i].handled + ring->seen[i].faulted + ring->seen[i].dropped + ring->seen[i].in_doubt;
-    uint32_t open = (MB_ACQUIRE(MB_ACCEPTED) - retired) & MB_COUNT;
+    uint32_t open = (MB_ACQUIRE(MB_ACCEPTED) + slri_grants_accepted(ring) - retired) & MB_COUNT;
     if (open > S[MB_CAPACITY])
         open = S[MB_CAPACITY];
     out->handled = ring->handled;

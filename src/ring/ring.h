@@ -106,7 +106,13 @@ struct slr_ring {
     struct slri_seen {
         uint32_t handled, faulted, replied, dropped, in_doubt, letters_lost;
     } * seen;
-    uint32_t extended_at;            // retired count, atomic
+    uint32_t extended_at;         // retired count, atomic
+    struct slri_grants {          // under count_lock: route_device.c
+        struct slri_passage *in;  // routes from persistent ring kernels that have credits of this one
+        struct slri_passage *out; // of this one
+        uint32_t credits;         // that such routes have, or are about to
+        uint32_t extended_at;     // the count of their messages that are done with
+    } grants;
     uint64_t activated_ns, ended_ns; // atomic; 0: not yet
 
     // As described.
@@ -154,7 +160,8 @@ slr_status slri_arena_check(const slr_ring *ring); // INVALID where a mailbox of
 slr_status slri_arena_create(slr_ring *ring);
 void slri_arena_destroy(slr_ring *ring);
 slr_status slri_arena_outfit(slr_ring *ring,
-                             struct slri_shard *shard); // gives a shard what it lacks: states, handler, box
+                             struct slri_shard *shard);        // gives a shard what it lacks: states, handler, box
+uint32_t slri_ring_out_stride(const slr_parameter *parameter); // bytes of one message sent, with its head; 0: no outlet
 // Sets a shard's states to those of a checkpoint of all shards, or (NULL) to the initial one.
 slr_status slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const unsigned char *checkpoint);
 
@@ -203,6 +210,7 @@ void slri_ring_evicted(struct slri_shard *shard); // by the owner: wakes the por
 struct slri_operation {
     void (*run)(struct slri_operation *op, struct slri_shard *shard);
     uint32_t instance; // whose shard it is about
+    bool at_rest;      // of a persistent ring kernel: not while a launch has the shard
     void *to;          // what `run` needs
     const void *from;
     bool lost;         // set by `run`: the state is an abandoned handler's
@@ -212,8 +220,9 @@ struct slri_operation {
     uint32_t ran; // atomic
 };
 slr_status slri_ring_operate(slr_ring *ring, struct slri_operation *op, uint64_t deadline_ns, const char *call);
-void slri_ring_operate_all(struct slri_shard *shard);  // called by the owner
-void slri_ring_operate_last(struct slri_shard *shard); // by an owner that ends
+void slri_ring_operate_later(slr_ring *ring, struct slri_operation *op); // without waiting: `op` stays until it ran
+void slri_ring_operate_all(struct slri_shard *shard);                    // called by the owner
+void slri_ring_operate_last(struct slri_shard *shard);                   // by an owner that ends
 
 // telemetry.c
 slr_status slri_telemetry_describe(slr_ring *ring, const slr_ring_desc *desc);

@@ -66,11 +66,7 @@ static slr_status check_source(const slr_ring *from, const slr_route_desc *desc)
     if (from->main)
         return SLRI_FAIL(INVALID, "ring kernel '%s' has a main, which sends for itself: no route leads from it",
                          from->name);
-    if (from->mode == SLR_RING_PERSISTENT)
-        return SLRI_FAIL(UNSUPPORTED,
-                         "ring kernel '%s' is persistent, and its routes need an owner that is a thread of the host: "
-                         "set slr_ring_desc.mode to SLR_RING_RELAUNCHED",
-                         from->name);
+    SLRI_TRY(slri_passages_check(from));
     if (from->reply_bytes == 0 && !desc->outlet)
         return SLRI_FAIL(INVALID, "ring kernel '%s' never replies: nothing would go along a route from it", from->name);
     return SLR_OK;
@@ -143,6 +139,7 @@ static void free_route(struct slri_route *route)
 {
     slr_ring *from = route->from;
     const slr_allocator *allocator = allocator_of(from);
+    slri_passages_destroy(route);
     for (uint32_t s = 0; route->connection && s < from->shards && !route->to_port; ++s)
         if (route->connection[s].ring)
             slri_lane_leave(route->to, route->connection[s].port);
@@ -265,8 +262,12 @@ static bool has_taken_up(const slr_ring *ring, uint32_t shard)
 }
 
 // Gives every shard a table of the routes in the list: all or none. Under `routing` and route_lock.
-static slr_status exchange(slr_ring *ring)
+static slr_status exchange(slr_ring *ring, struct slri_passages **passages)
 {
+    if (passages) {
+        slri_passages_commit(ring, passages);
+        return SLR_OK;
+    }
     struct slri_outlets **fresh = slri_alloc(allocator_of(ring), ring->shards * sizeof *fresh);
     uint32_t made = 0;
     while (fresh && made < ring->shards && (fresh[made] = new_table(ring, made)))
@@ -286,12 +287,16 @@ static slr_status exchange(slr_ring *ring)
 
 slr_status slri_routes_prepare(slr_ring *ring)
 {
+    if (ring->mode == SLR_RING_PERSISTENT)
+        return ring->has_outlets ? slri_passages_begin(ring) : SLR_OK;
     for (uint32_t s = 0; ring->has_outlets && s < ring->shards; ++s) {
         ring->shard[s].next_outlets = new_table(ring, s);
         if (ring->shard[s].next_outlets)
             continue;
         while (s-- > 0)
             free_tables(ring, ring->shard[s].next_outlets);
+        slri_passages_free(ring, ring->shard[s].next_passages);
+        ring->shard[s].passages = ring->shard[s].next_passages = NULL;
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its routes", ring->name);
     }
     return SLR_OK;
@@ -301,6 +306,8 @@ slr_status slri_routes_prepare(slr_ring *ring)
 static slr_status await(slr_ring *ring)
 {
     struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(TAKE_UP_NS)};
+    if (ring->mode == SLR_RING_PERSISTENT)
+        return slri_passages_await(ring, backoff.until.deadline_ns);
     if (slr_ring_get_state(ring) == SLR_RING_LAUNCHED)
         return SLR_OK; // no owner yet: it takes up the newest before its first message
     for (uint32_t s = 0; s < ring->shards; ++s) {
@@ -368,14 +375,29 @@ static struct slri_route *find(const slr_ring *from, const slr_ring *to)
     return r;
 }
 
+// The tables of a persistent ring kernel's shards lie in memory of its device, which is taken without route_lock: who
+// watches its kernels may have to wait for that, and the device for them.
+static slr_status prepare(slr_ring *from, struct slri_route *with, const struct slri_route *without,
+                          struct slri_passages ***out)
+{
+    *out = NULL;
+    return from->mode == SLR_RING_PERSISTENT ? slri_passages_prepare(from, with, without, out) : SLR_OK;
+}
+
 // Adds a route that is complete, or frees it.
 static slr_status add(struct slri_route *route)
 {
     slr_ring *from = route->from;
+    struct slri_passages **passages;
+    slr_status status = prepare(from, route, NULL, &passages);
+    if (status != SLR_OK) {
+        free_route(route);
+        return status;
+    }
     slri_mutex_lock(&route_lock);
     link_out(route);
     link_in(route);
-    slr_status status = exchange(from);
+    status = exchange(from, passages);
     if (status != SLR_OK) {
         unlink_out(route);
         unlink_in(route);
@@ -391,6 +413,8 @@ static slr_status add(struct slri_route *route)
 static void retire(struct slri_route *route)
 {
     struct slri_routes *of = &route->from->routes;
+    if (route->passage)
+        slri_ring_extend(route->from);
     for (uint32_t s = 0; s < route->from->shards; ++s) {
         of->routed += __atomic_load_n(&route->outlet[s].routed, __ATOMIC_RELAXED);
         of->unrouted += __atomic_load_n(&route->outlet[s].unrouted, __ATOMIC_RELAXED);
@@ -401,10 +425,13 @@ static void retire(struct slri_route *route)
 // Takes a route out of use; it is freed when no owner knows it any more.
 static slr_status take_away(struct slri_route *route)
 {
-    slr_ring *from = route->from;
+    slr_ring *from = route->from, *to = route->to;
+    struct slri_passages **passages;
+    SLRI_TRY(prepare(from, NULL, route, &passages));
     slri_mutex_lock(&route_lock);
     unlink_out(route);
-    slr_status status = exchange(from);
+    slri_passages_leave(route);
+    slr_status status = exchange(from, passages);
     if (status != SLR_OK)
         link_out(route);
     slri_mutex_unlock(&route_lock);
@@ -418,8 +445,10 @@ static slr_status take_away(struct slri_route *route)
         from->routes.leaving = route;
     }
     slri_mutex_unlock(&route_lock);
-    if (status == SLR_OK)
+    if (status == SLR_OK) {
+        slri_routes_wake(to); // its credits may be what others wait for
         free_route(route);
+    }
     return status;
 }
 
@@ -429,10 +458,13 @@ static slr_status make(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
 {
     if (find(from, to))
         return SLRI_FAIL(INVALID, "'%s' has a route to '%s' already", from->name, to->name);
+    SLRI_TRY(slri_passages_check_pair(from, to));
     struct slri_route *route = new_route(from, to, desc, false);
     if (!route)
         return SLRI_FAIL(NO_MEMORY, "no memory for a route from '%s' to '%s'", from->name, to->name);
     slr_status status = take_lanes(route);
+    if (status == SLR_OK)
+        status = slri_passages_create(route, slri_deadline_after(TAKE_UP_NS));
     if (status == SLR_OK)
         return add(route);
     free_route(route);
@@ -457,7 +489,8 @@ slr_status slri_route_check(slr_ring *from, slr_ring *to)
 {
     slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
     SLRI_TRY(check_source(from, &defaults));
-    return check_pair(from, to, &defaults);
+    SLRI_TRY(check_pair(from, to, &defaults));
+    return slri_passages_check_pair(from, to);
 }
 
 slr_status slri_route_once(slr_ring *from, slr_ring *to)
@@ -487,7 +520,11 @@ static slr_status make_to_port(slr_ring *from, const struct slri_connection *c, 
         return SLRI_FAIL(NO_MEMORY, "no memory for a route from '%s' to a port", from->name);
     for (uint32_t s = 0; s < from->shards; ++s)
         route->connection[s] = *c;
-    return add(route);
+    slr_status status = slri_passages_create(route, 0);
+    if (status == SLR_OK)
+        return add(route);
+    free_route(route);
+    return status;
 }
 
 slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_desc *desc)
@@ -564,6 +601,7 @@ static slr_ring *next_to_close(const slr_ring *ring)
 
 void slri_routes_source_ended(slr_ring *ring)
 {
+    slri_passages_end(ring);
     for (slr_ring *to; (to = next_to_close(ring)) != NULL;) {
         slr_ring_close_input(to); // refused where another thread was first: then it is no longer active
         slri_ring_release(to);

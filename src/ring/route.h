@@ -54,6 +54,7 @@ struct slri_route {
     struct slri_waker *waker;              // of its lanes: nobody ever sleeps on it
     struct slri_outlet *outlet;            // a shard of `from` each
     struct slri_connection *connection;    // likewise
+    struct slri_passage *passage;          // likewise, of a persistent ring kernel; NULL of others
     struct slri_route *next_out, *next_in; // in the lists of `from` and `to`
 };
 
@@ -75,6 +76,30 @@ struct slri_routes {
 extern const struct slri_relay slri_relay;
 void slri_relay_published(struct slri_shard *shard); // behind mb_finish and a full fence
 
+// route_device.c and grant.c: routes from persistent ring kernels.
+extern const struct slri_relay slri_device_relay;
+slr_status slri_passages_check(const slr_ring *from);                            // whether routes may lead from it
+slr_status slri_passages_check_pair(slr_ring *from, slr_ring *to);               // OK of other ring kernels
+slr_status slri_passages_create(struct slri_route *route, uint64_t deadline_ns); // likewise; takes credits of `to`
+void slri_passages_destroy(struct slri_route *route);                            // its shards work with them no more
+// What the shards are to work with: those of the routes in the list, with one more, or without one. Made with no lock
+// held but that of changes; `fresh` is commit's. Then awaited; a deadline that passes leaves it to take effect later.
+slr_status slri_passages_prepare(slr_ring *ring, struct slri_route *with, const struct slri_route *without,
+                                 struct slri_passages ***fresh);
+slr_status slri_passages_begin(slr_ring *ring); // at launch, under its lock: what a handler that sends works with
+void slri_passages_commit(slr_ring *ring, struct slri_passages **fresh);
+void slri_passages_leave(struct slri_route *route); // it is being taken away; under route_lock
+slr_status slri_passages_await(slr_ring *ring, uint64_t deadline_ns);
+void slri_passages_free(const slr_ring *ring, struct slri_passages *table); // and those before it
+void slri_passages_extend(slr_ring *ring); // brings the 64-bit counts forward; under count_lock
+void slri_passages_end(slr_ring *from);    // its shards run no more: gives up what its routes have of others
+void slri_grants_recall(slr_ring *to);     // its input is closed: others give up what they have of it, when at rest
+bool slri_grants_await(slr_ring *to, uint64_t deadline_ns); // until they have; false: not by then
+// Under count_lock: what MB_ACCEPTED lacks of messages along such routes, less what it has of credits without one.
+uint32_t slri_grants_accepted(const slr_ring *ring);
+uint32_t slri_grants_open(slr_ring *ring); // messages along such routes that are not done with
+void slri_grants_told(slr_ring *ring);     // some are: brings the counts forward before they wrap
+
 // route.c
 void slri_routes_wake(slr_ring *ring);                     // sources that wait for credits of `ring`
 void slri_routes_source_ended(slr_ring *ring);             // closes the inputs that were to be closed with it
@@ -92,5 +117,7 @@ void slri_topics_forget(const slr_ring *ring);
 
 // deadlock.c: looks for a cycle of full mailboxes through `ring`; names it and fails its ring kernels.
 void slri_deadlock_look(slr_ring *ring);
+bool slri_route_leads(slr_ring *from,
+                      slr_ring *to); // whether routes lead there, or they are the same; under route_lock
 
 #endif

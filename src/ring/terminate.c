@@ -93,7 +93,7 @@ static void give_all(struct hand_back *back)
         for (uint32_t s = 0; s < ring->shards; ++s)
             for (uint32_t port = 0; port < ring->max_ports; ++port)
                 give_lane(back, &ring->shard[s], port);
-    } while (back->count < ((MB_LOAD(MB_ACCEPTED) - mb_retired(S)) & MB_COUNT) &&
+    } while (back->count < ((MB_LOAD(MB_ACCEPTED) - mb_retired(S)) & MB_COUNT) + slri_grants_open(ring) &&
              slri_backoff_step(&backoff) != SLRI_TOO_LATE);
 }
 
@@ -154,21 +154,27 @@ static slr_ring_state begin(slr_ring *ring)
     return state;
 }
 
+static slr_status give_up(slr_ring *ring, const char *who)
+{
+    slri_mutex_lock(&ring->lock);
+    ring->terminating = false; // it can be tried again
+    slri_mutex_unlock(&ring->lock);
+    return SLRI_FAIL(TIMEOUT, "ring kernel '%s': %s has not returned within 10 s of the deadline", ring->name, who);
+}
+
 static slr_status end(slr_ring *ring, uint64_t deadline_ns, struct hand_back *back)
 {
     slri_ring_wake_all(ring); // blocked senders learn that the input is closed
+    slri_grants_recall(ring);
     if (!wait_over(ring, deadline_ns)) {
         slri_mutex_lock(&ring->lock);
         slri_ring_command(ring, MB_STOP);
         slri_mutex_unlock(&ring->lock);
-        if (!wait_over(ring, slri_deadline_after(GRACE_NS))) {
-            slri_mutex_lock(&ring->lock);
-            ring->terminating = false; // it can be tried again
-            slri_mutex_unlock(&ring->lock);
-            return SLRI_FAIL(TIMEOUT, "ring kernel '%s': a handler has not returned within 10 s of the deadline",
-                             ring->name);
-        }
+        if (!wait_over(ring, slri_deadline_after(GRACE_NS)))
+            return give_up(ring, "a handler");
     }
+    if (!slri_grants_await(ring, slri_deadline_after(GRACE_NS)))
+        return give_up(ring, "a handler that sends to it");
     finish(ring, back);
     return SLR_OK;
 }

@@ -14,10 +14,7 @@ extern const char slri_embedded_cu_relaunch_h[], slri_embedded_relaunch_h[];
 
 static uint32_t count_outs(const struct slri_entry *entry)
 {
-    for (uint32_t i = 0; i < entry->bindings; ++i)
-        if (entry->binding[i].is_outlet)
-            return entry->bindings;
-    return 0;
+    return slri_entry_sends(entry) ? entry->bindings : 0;
 }
 
 static uint64_t bytes_of_chain(const struct slri_entry *entry)

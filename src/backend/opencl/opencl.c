@@ -275,6 +275,7 @@ static struct slri_capabilities opencl_capabilities(const void *device)
     const struct slri_opencl *opencl = device;
     bool unified = opencl->memory == SLRI_CL_FINE;
     return (struct slri_capabilities){.unified = unified,
+                                      .passes_on = true,
                                       .alignment = unified ? 0 : opencl->facts.base_alignment,
                                       .imports = unified && (opencl->facts.svm & SLRI_CL_SVM_FINE_GRAIN_SYSTEM)};
 }

@@ -57,11 +57,8 @@ static slr_status write_text(struct slri_opencl *opencl, const struct slri_relau
     const struct slri_opencl_options words = {.warps = slri_cl_handler_warps(opencl, entry, (uint32_t)runner->group),
                                               .c11_atomics = opencl->facts.opencl >= 300};
     SLRI_TRY(slri_emit_opencl(slri_cl_program_module(relaunch->desc.program), entry, &words, out));
-    bool has_outlets = false;
-    for (uint32_t i = 0; i < entry->bindings; ++i)
-        has_outlets = has_outlets || entry->binding[i].is_outlet;
     slri_text_printf(out, "\n#line 1 \"slipring: relaunch\"\n%s%s", runner->is_block ? "#define SLR_BLOCK\n" : "",
-                     has_outlets ? "#define SLR_OUTLETS\n" : "");
+                     slri_entry_sends(entry) ? "#define SLR_OUTLETS\n" : "");
     slri_text_printf(out,
                      "#define SLR_ENTRY " SLRI_ENTRY_SYMBOL_PREFIX "%s\n#define SLR_BINDINGS %u\n"
                      "#define SLR_GROUP %zu\n#define SLR_SHARED %llu\n",

@@ -46,6 +46,8 @@ static size_t work_items(const struct slri_entry *entry)
 
 static void put_text(const struct slri_cl_staying *staying, slri_text *out)
 {
+    if (slri_entry_sends(staying->entry))
+        slri_text_puts(out, "#define SLR_OUTLETS\n");
     slri_text_printf(out,
                      "#line 1 \"slipring: the kernel that stays\"\n"
                      "#define SLR_HANDLER " SLRI_ENTRY_SYMBOL_PREFIX "%s\n"

@@ -3,7 +3,7 @@
 // layout (device/resident_layout.h) and the mailbox (abi/mailbox.h), and is their loop: one group serves the shards of
 // a table. Its first work-item, which is the only one of a `__ring__` handler, speaks with the host; with SLR_BLOCK all
 // of them handle each message. SLR_HANDLER is the handler, SLR_BINDINGS how many parameters it has behind the message,
-// SLR_SHARED_BYTES the local memory that it wants, SLR_GROUP the work-items.
+// SLR_SHARED_BYTES the local memory that it wants, SLR_GROUP the work-items; with SLR_OUTLETS it sends.
 //
 // Memory orders: as the mailbox says at each word, by the scope that cl_words.h chose and probe.c tried. A launch
 // acquires what the host wrote before it enqueued; `gone` is released behind all else, for the host. What the first
@@ -33,12 +33,112 @@ static void slr_reset(const __global struct slri_resident_entry *entry, __global
         ((__global ulong *)state)[i] = initial ? initial[i] : 0;
 }
 
-// The first work-item's: what became of message k.
+// ---- passing on: the first work-item's -----------------------------------------------------------------------------
+
+static __global struct slri_resident_passage *slr_passage(const __global struct slri_resident_entry *entry)
+{
+    return (__global struct slri_resident_passage *)entry->passage; // 0: no routes, and no outlets
+}
+
+static const __global struct slri_resident_outlet *slr_outlet(const __global struct slri_resident_passage *passage, uint i)
+{
+    return (const __global struct slri_resident_outlet *)passage->outlet + i;
+}
+
+// Before mb_begin: lets it take no more than there is room for where routes lead.
+static void slr_reserve(const __global struct slri_resident_entry *entry)
+{
+    __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
+    const __global struct slri_resident_passage *passage = slr_passage(entry);
+    uint room = MB_BATCH;
+    for (uint i = 0; i < passage->outlets; ++i) {
+        const __global struct slri_resident_outlet *outlet = slr_outlet(passage, i);
+        __global uint *O = (__global uint *)outlet->words;
+        mbo_note_gone(O, O, P);
+        room = min(room, O[MBO_PORT] ? mbo_port_room(S, O, P) : mbo_room(O, (const __global uint *)outlet->retired));
+    }
+    P[MBP_ROOM] = 1 + room;
+}
+
+// Behind it: what was left of an earlier batch may be more than there is room for.
+static uint slr_taken(const __global struct slri_resident_entry *entry, uint batch)
+{
+    const __global uint *P = (const __global uint *)entry->own;
+    const __global struct slri_resident_passage *passage = slr_passage(entry);
+    for (uint i = 0; i < passage->outlets; ++i) {
+        __global uint *O = (__global uint *)slr_outlet(passage, i)->words;
+        mbo_note_gone(O, O, P);
+    }
+    return min(batch, P[MBP_ROOM] - 1);
+}
+
+// What the message at `at` has caused goes along one route.
+static void slr_pass_along(const __global struct slri_resident_entry *entry, const __global struct slri_resident_outlet *outlet,
+                           uint at, const struct slri_call *call)
+{
+    __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
+    __global uint *O = (__global uint *)outlet->words, *L = (__global uint *)outlet->lanes;
+    if (O[MBO_PARAMETER] == 0) {
+        for (uint n = 0; n < *call->replies; ++n) {
+            ulong place = (call->reply_at + n) & call->reply_mask;
+            const __global uint *reply = (const __global uint *)(call->reply_base + place * call->reply_stride);
+            if (O[MBO_PORT])
+                mbo_give_port(S, O, P, at, reply);
+            else
+                mbo_give(S, O, L, at, mbo_instance(O, call->instance, reply), reply);
+        }
+        return;
+    }
+    const struct slri_out *out = &call->out[O[MBO_PARAMETER] - 1];
+    for (uint n = 0; n < *out->count; ++n) { // the instance, then the message, 8 bytes on
+        const __global uint *from = (const __global uint *)(out->base + (ulong)n * out->stride);
+        mbo_give(S, O, L, at, *from == 0xffffffff ? mbo_instance(O, call->instance, from + 2) : *from, from + 2);
+    }
+}
+
+static void slr_pass_on(const __global struct slri_resident_entry *entry, uint k, const struct slri_call *call)
+{
+    const __global uint *P = (const __global uint *)entry->own;
+    __global struct slri_resident_passage *passage = slr_passage(entry);
+    uint at = P[MBP_BATCH(k) + 1u];
+    for (uint i = 0; i < passage->outlets; ++i)
+        slr_pass_along(entry, slr_outlet(passage, i), at, call);
+#ifdef SLR_OUTLETS
+    for (uint p = 0; p < passage->outs; ++p) {
+        bool leads = false;
+        for (uint i = 0; i < passage->outlets; ++i)
+            leads = leads || ((const __global uint *)slr_outlet(passage, i)->words)[MBO_PARAMETER] == p + 1;
+        if (!leads)
+            passage->unsent += *call->out[p].count;
+    }
+#endif
+}
+
+// Before mb_finish.
+static void slr_flush(const __global struct slri_resident_entry *entry)
+{
+    __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
+    const __global struct slri_resident_passage *passage = slr_passage(entry);
+    for (uint i = 0; i < passage->outlets; ++i) {
+        const __global struct slri_resident_outlet *outlet = slr_outlet(passage, i);
+        __global uint *O = (__global uint *)outlet->words;
+        if (O[MBO_PORT])
+            mb_publish_replies(S, P, O[MBO_PORT] - 1);
+        mbo_publish(O, O, (__global uint *)outlet->lanes);
+    }
+}
+
+// The first work-item's: what became of message k. Routes may take the replies, so that its sender receives none.
 static void slr_end(__global struct slri_resident_entry *entry, uint k, const struct slri_call *call, uint fault)
 {
     __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
+    uint silent = P[MBP_SILENT];
     if (fault == 0) {
-        mb_handled(S, P, k, *call->replies, 0);
+        mb_handled(S, P, k, silent ? 0 : *call->replies, 0);
+        if (silent)
+            P[MBP_REPLIED] += *call->replies;
+        if (slr_passage(entry))
+            slr_pass_on(entry, k, call);
         return;
     }
     MB_STORE(P[MBP_OWNER] + MB_FAULT_FILE, call->fault_file);
@@ -46,7 +146,7 @@ static void slr_end(__global struct slri_resident_entry *entry, uint k, const st
     MB_STORE(P[MBP_OWNER] + MB_FAULT_INSTANCE, call->instance);
     MB_STORE(P[MBP_OWNER] + MB_FAULT_KIND, fault);
     slr_reset(entry, call->state);
-    mb_handled(S, P, k, call->max_replies ? 1 : 0, MB_FLAG_FAULT);
+    mb_handled(S, P, k, call->max_replies && !silent ? 1 : 0, MB_FLAG_FAULT);
 }
 
 // The first work-item's: one look at one shard. Whether there was something to do; `batch` messages are to be handled.
@@ -64,7 +164,11 @@ static uint slr_look(__global struct slri_resident_entry *entry, uint *batch)
         return 1;
     __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
     uint control = P[MBP_CONTROL];
+    if (slr_passage(entry))
+        slr_reserve(entry);
     *batch = mb_begin(S, P);
+    if (slr_passage(entry))
+        *batch = slr_taken(entry, *batch);
     if (*batch != 0)
         return 1;
     uint state = P[MBP_STATE];
@@ -76,9 +180,12 @@ static uint slr_look(__global struct slri_resident_entry *entry, uint *batch)
 }
 
 // The first work-item's: `done` messages are handled, the last of them with a fault that the host is to judge, or not.
-static void slr_finish(__global struct slri_resident_entry *entry, uint batch, uint done, uint judge)
+static void slr_finish(__global struct slri_resident_entry *entry, uint done, uint judge)
 {
     __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
+    uint batch = P[MBP_BATCH_COUNT];
+    if (slr_passage(entry))
+        slr_flush(entry);
     P[MBP_BATCH_COUNT] = done;
     mb_finish(S, P);
     if (done < batch)
@@ -117,7 +224,7 @@ static void slr_find(__global struct slri_resident_table *table, uint launch, st
 static void slr_begin_batch(const __global struct slri_resident_entry *entry, struct slri_call *call,
                             struct slri_bound *bound)
 {
-    const __global uint *S = (const __global uint *)entry->shared;
+    const __global uint *S = (const __global uint *)entry->shared, *P = (const __global uint *)entry->own;
     const __global ulong *given = (const __global ulong *)entry->bound;
     for (uint i = 0; i < SLR_BINDINGS; ++i) {
         bound[i].data = (__global uchar *)given[2 * i];
@@ -128,6 +235,29 @@ static void slr_begin_batch(const __global struct slri_resident_entry *entry, st
     call->reply_mask = S[MB_REPLY_MASK];
     call->reply_stride = S[MB_REPLY_SLOT_WORDS] * 4;
     call->max_replies = S[MB_MAX_REPLIES];
+    if (P[MBP_SILENT]) { // each message's replies from the same place on
+        call->reply_base = (__global uchar *)slr_passage(entry)->aside;
+        call->reply_mask = 0xffffffff;
+        call->reply_stride = slr_passage(entry)->aside_stride;
+    }
+#ifdef SLR_OUTLETS
+    const __global struct slri_resident_out *out = (const __global struct slri_resident_out *)slr_passage(entry)->out;
+    for (uint i = 0; i < SLR_BINDINGS; ++i) {
+        call->out[i].base = (__global uchar *)out[i].base;
+        call->out[i].stride = out[i].stride;
+        call->out[i].most = out[i].most;
+    }
+#endif
+}
+
+// The first work-item's: nothing is counted yet of what the next message causes.
+static void slr_clear(__local uint *replies, __local uint *sent)
+{
+    *replies = 0;
+#ifdef SLR_OUTLETS
+    for (uint i = 0; i < SLR_BINDINGS; ++i)
+        sent[i] = 0;
+#endif
 }
 
 // Each work-item's own: the call of message k.
@@ -139,7 +269,7 @@ static void slr_begin(const __global struct slri_resident_entry *entry, uint k, 
     call->instance = S[at + MB_INSTANCE];
     ulong mine = entry->shards > 1 ? call->instance / entry->shards : call->instance;
     call->state = entry->states ? (__global uchar *)(entry->states + mine * entry->state_stride) : 0;
-    if (call->max_replies != 0) {
+    if (call->max_replies != 0 && P[MBP_SILENT] == 0) {
         call->reply_base = (__global uchar *)&S[mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), 0) + MB_PAYLOAD];
         call->reply_at = P[MBP_PORT(port) + MBQ_REPLIES];
     }
@@ -152,12 +282,15 @@ SLRI_KERNEL __attribute__((reqd_work_group_size(SLR_GROUP, 1, 1)))
 void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
 {
     __local ulong shared[(SLR_SHARED_BYTES + 7) / 8];
-    __local uint replies, words[SLRI_BLOCK_WORDS];
+    __local uint replies, sent[SLR_BINDINGS + 1], words[SLRI_BLOCK_WORDS];
     SLR_COMMON struct slr_turn turn;
     struct slri_bound bound[SLR_BINDINGS + 1];
+    struct slri_out out[SLR_BINDINGS + 1];
     struct slri_call call;
     call.bound = bound;
-    call.out = 0;
+    call.out = out;
+    for (uint i = 0; i < SLR_BINDINGS; ++i)
+        out[i].count = &sent[i];
     call.replies = &replies;
     call.dump = dump;
     uint launch = table->launch;
@@ -173,7 +306,7 @@ void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
         slr_begin_batch(entry, &call, bound);
         for (; done < batch && !judge; ++done) {
             if (SLR_FIRST)
-                replies = 0;
+                slr_clear(&replies, sent);
 #ifdef SLR_BLOCK
             slri_begin_block((__local uchar *)shared, SLR_SHARED_BYTES, words); // behind it, what the last slr_end wrote
             slr_begin(entry, done, &call);
@@ -187,7 +320,7 @@ void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
             judge = fault != 0 && entry->judges != 0;
         }
         if (SLR_FIRST)
-            slr_finish(entry, batch, done, judge);
+            slr_finish(entry, done, judge);
     }
     if (SLR_FIRST)
         SLR_STORE(table->gone, launch);

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes from ring kernels whose owners are kernels that stay: what those work with, on the host's side
+// (abi/passage.h). The host writes down once where a shard's messages go; then the kernels pass them on without it.
+//
+// What a kernel works with changes at rest: while no launch has the shard (operate.c). So nothing is under way at the
+// source then, and what it has sent is final. The thread that watches the kernels runs such changes: it calls here with
+// no lock held, and must never wait for one that is held while somebody waits for it: not for `routing` (route.c).
+#include "abi/passage.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "device/resident_layout.h"
+#include "ring/route_device.h"
+
+// What one shard works with.
+struct slri_passages {
+    struct slri_passages *older; // until the shard works with this one
+    struct slri_operation install;
+    struct slri_resident_passage *memory; // NULL: nothing leads from the shard, and its handler sends nothing
+    uint64_t bytes;                       // of it
+    bool silent;                          // senders receive no replies
+    uint32_t unsent;                      // as last brought forward: under the ring kernel's count_lock
+    uint32_t count;
+    struct slri_passage *passage[];
+};
+
+// ---- what a shard works with ---------------------------------------------------------------------------------------
+
+static void free_table(const slr_ring *ring, struct slri_passages *table)
+{
+    slri_passage_memory_destroy(ring, table->memory, table->bytes);
+    slri_free(ring->device->allocator, table, sizeof *table + table->count * sizeof(struct slri_passage *));
+}
+
+void slri_passages_free(const slr_ring *ring, struct slri_passages *table)
+{
+    while (table) {
+        struct slri_passages *older = table->older;
+        free_table(ring, table);
+        table = older;
+    }
+}
+
+// Where a handler leaves what it sends, by its parameters. `at`: behind the array. Gives how many bytes it takes.
+static uint64_t lay_out_sent(const slr_ring *ring, struct slri_resident_out *out, unsigned char *at)
+{
+    const slr_handler_info *info = slri_ring_handler_info(ring);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; ring->has_outlets && i < info->parameter_count; ++i) {
+        uint32_t stride = slri_ring_out_stride(&info->parameters[i]);
+        if (out)
+            out[i] = (struct slri_resident_out){
+                .base = (uintptr_t)(at + bytes), .stride = stride, .most = stride ? ring->max_sends : 0};
+        bytes += (uint64_t)ring->max_sends * stride;
+    }
+    return bytes;
+}
+
+// The memory: the words of resident_layout.h, where its messages go, what its handler sends, and a place for replies
+// that no sender receives.
+static slr_status write_table(const slr_ring *ring, struct slri_passages *table)
+{
+    const slr_handler_info *info = slri_ring_handler_info(ring);
+    uint32_t outs = ring->has_outlets ? info->parameter_count : 0, stride = (ring->reply_bytes + 16) / 16 * 16;
+    uint64_t outlet_at = slri_passage_round_up(sizeof *table->memory, 16);
+    uint64_t out_at = outlet_at + slri_passage_round_up(table->count * sizeof(struct slri_resident_outlet), 16);
+    uint64_t sent_at = out_at + slri_passage_round_up(outs * sizeof(struct slri_resident_out), 16);
+    uint64_t aside_at = sent_at + lay_out_sent(ring, NULL, NULL);
+    void *memory;
+    if (table->count == 0 && outs == 0)
+        return SLR_OK;
+    table->bytes = aside_at + (uint64_t)ring->max_replies * stride;
+    SLRI_TRY(slri_passage_memory_create(ring, table->bytes, &memory));
+    unsigned char *at = memory;
+    struct slri_resident_outlet *outlet = (struct slri_resident_outlet *)(void *)(at + outlet_at);
+    for (uint32_t i = 0; i < table->count; ++i)
+        outlet[i] = (struct slri_resident_outlet){.words = (uintptr_t)table->passage[i]->words,
+                                                  .lanes = (uintptr_t)table->passage[i]->lanes,
+                                                  .retired = (uintptr_t)table->passage[i]->retired};
+    if (outs)
+        lay_out_sent(ring, (struct slri_resident_out *)(void *)(at + out_at), at + sent_at);
+    table->memory = memory;
+    *table->memory = (struct slri_resident_passage){.outlet = (uintptr_t)outlet,
+                                                    .out = outs ? (uintptr_t)(at + out_at) : 0,
+                                                    .aside = (uintptr_t)(at + aside_at),
+                                                    .outlets = table->count,
+                                                    .outs = outs,
+                                                    .aside_stride = stride};
+    return SLR_OK;
+}
+
+// Brings the 64-bit count forward. Under count_lock.
+static void extend_unsent(struct slri_shard *shard)
+{
+    struct slri_passages *table = shard->passages;
+    if (!table || !table->memory)
+        return;
+    uint32_t unsent = __atomic_load_n(&table->memory->unsent, __ATOMIC_RELAXED); // a count alone
+    __atomic_store_n(&shard->unsent, shard->unsent + (uint32_t)(unsent - table->unsent), __ATOMIC_RELAXED);
+    table->unsent = unsent;
+}
+
+static bool lists(const struct slri_passages *table, const struct slri_passage *passage)
+{
+    for (uint32_t i = 0; i < table->count; ++i)
+        if (table->passage[i] == passage)
+            return true;
+    return false;
+}
+
+// At rest: the shard's words are at home.
+static void run_install(struct slri_operation *op, struct slri_shard *shard)
+{
+    slr_ring *ring = shard->ring;
+    struct slri_passages *table = op->to, *old = shard->passages;
+    slri_mutex_lock(&ring->count_lock);
+    extend_unsent(shard);
+    shard->passages = table;
+    slri_mutex_unlock(&ring->count_lock);
+    shard->passage = table->memory;
+    shard->own[MBP_SILENT] = table->silent;
+    shard->own[MBP_ROOM] = 0;
+    for (uint32_t i = 0; old && i < old->count; ++i)
+        if (!lists(table, old->passage[i]))
+            slri_passage_detach(old->passage[i]);
+}
+
+static struct slri_passages *new_table(slr_ring *ring, uint32_t shard, struct slri_route *with,
+                                       const struct slri_route *without)
+{
+    uint32_t count = with != NULL;
+    for (const struct slri_route *r = ring->routes.out; r; r = r->next_out)
+        count += r != without;
+    size_t bytes = sizeof(struct slri_passages) + count * sizeof(struct slri_passage *);
+    struct slri_passages *table = slri_alloc(ring->device->allocator, bytes);
+    if (!table)
+        return NULL;
+    *table = (struct slri_passages){.count = count};
+    bool takes_replies = false, reply_too = false;
+    uint32_t i = 0;
+    for (struct slri_route *r = with ? with : ring->routes.out; r; r = r == with ? ring->routes.out : r->next_out) {
+        if (r == without)
+            continue;
+        table->passage[i++] = &r->passage[shard];
+        takes_replies = takes_replies || r->parameter == 0;
+        reply_too = reply_too || (r->reply_too && r->parameter == 0);
+    }
+    table->silent = takes_replies && !reply_too;
+    table->install = (struct slri_operation){.run = run_install, .instance = shard, .at_rest = true, .to = table};
+    if (write_table(ring, table) == SLR_OK)
+        return table;
+    free_table(ring, table);
+    return NULL;
+}
+
+slr_status slri_passages_prepare(slr_ring *ring, struct slri_route *with, const struct slri_route *without,
+                                 struct slri_passages ***out)
+{
+    const slr_allocator *allocator = ring->device->allocator;
+    struct slri_passages **fresh = slri_alloc(allocator, ring->shards * sizeof *fresh);
+    uint32_t made = 0;
+    while (fresh && made < ring->shards && (fresh[made] = new_table(ring, made, with, without)))
+        ++made;
+    *out = fresh;
+    if (made == ring->shards)
+        return SLR_OK;
+    while (made-- > 0)
+        free_table(ring, fresh[made]);
+    slri_free(allocator, fresh, ring->shards * sizeof *fresh);
+    return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a route", ring->name);
+}
+
+slr_status slri_passages_begin(slr_ring *ring)
+{
+    struct slri_passages **fresh;
+    SLRI_TRY(slri_passages_prepare(ring, NULL, NULL, &fresh));
+    for (uint32_t s = 0; s < ring->shards; ++s) {
+        struct slri_shard *shard = &ring->shard[s];
+        shard->next_passages = fresh[s];
+        run_install(&fresh[s]->install, shard); // no owner yet
+        fresh[s]->install.ran = 1;
+    }
+    slri_free(ring->device->allocator, fresh, ring->shards * sizeof *fresh);
+    return SLR_OK;
+}
+
+void slri_passages_commit(slr_ring *ring, struct slri_passages **fresh)
+{
+    for (uint32_t s = 0; s < ring->shards; ++s) {
+        struct slri_shard *shard = &ring->shard[s];
+        fresh[s]->older = shard->next_passages;
+        shard->next_passages = fresh[s];
+        slri_ring_operate_later(ring, &fresh[s]->install);
+    }
+    slri_free(ring->device->allocator, fresh, ring->shards * sizeof *fresh);
+}
+
+slr_status slri_passages_await(slr_ring *ring, uint64_t deadline_ns)
+{
+    struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
+    for (uint32_t s = 0; s < ring->shards; ++s) {
+        struct slri_passages *table = ring->shard[s].next_passages;
+        while (!__atomic_load_n(&table->install.ran, __ATOMIC_ACQUIRE)) { // what it did
+            enum slri_wait wait = slri_backoff_step(&backoff);
+            if (wait == SLRI_TOO_LATE)
+                return SLRI_FAIL(TIMEOUT,
+                                 "ring kernel '%s': a handler has not returned within 10 s; its routes change when "
+                                 "it has",
+                                 ring->name);
+            if (wait == SLRI_PARK)
+                slri_sleep_ns(50000);
+        }
+        slri_passages_free(ring, table->older);
+        table->older = NULL;
+    }
+    return SLR_OK;
+}
+
+// ---- counts --------------------------------------------------------------------------------------------------------
+
+static void bring_forward(uint64_t *count, uint32_t *seen, uint32_t now)
+{
+    __atomic_store_n(count, *count + (uint32_t)(now - *seen), __ATOMIC_RELAXED);
+    *seen = now;
+}
+
+void slri_passages_extend(slr_ring *ring)
+{
+    for (struct slri_passage *p = ring->grants.out; p; p = p->next_out) {
+        uint32_t *O = p->words;
+        bring_forward(&p->outlet->routed, &p->routed, __atomic_load_n(&O[MBO_TOLD_ROUTED], __ATOMIC_RELAXED));
+        bring_forward(&p->outlet->unrouted, &p->unrouted, __atomic_load_n(&O[MBO_TOLD_UNROUTED], __ATOMIC_RELAXED));
+        if (__atomic_load_n(&O[MBO_TOLD_GONE], __ATOMIC_RELAXED))
+            __atomic_store_n(&p->outlet->gone, true, __ATOMIC_RELAXED);
+    }
+    for (uint32_t s = 0; ring->mode == SLR_RING_PERSISTENT && s < ring->shards; ++s)
+        extend_unsent(&ring->shard[s]);
+}
+
+// ---- for who watches the kernels -----------------------------------------------------------------------------------
+
+// As the kernel does before it takes a batch. Gives for how many messages handled there is room; `announce`: who waits
+// for more says so at each destination that has none.
+static uint32_t reserve(struct slri_shard *shard, bool announce)
+{
+    uint32_t *S = shard->shared, *P = shard->own, room = MB_BATCH;
+    const struct slri_passages *table = shard->passages;
+    for (uint32_t i = 0; i < table->count; ++i) {
+        struct slri_passage *p = table->passage[i];
+        mbo_note_gone(p->words, p->words, P);
+        uint32_t has = p->lanes ? mbo_room(p->words, p->retired) : mbo_port_room(S, p->words, P);
+        if (has == 0 && p->lanes && announce)
+            __atomic_store_n(&p->to->route_waiters, 1, __ATOMIC_RELAXED);
+        room = has < room ? has : room;
+    }
+    P[MBP_ROOM] = 1 + room;
+    return room;
+}
+
+// A shard without room where its routes lead sleeps until there is some. Else not while messages are on their way to
+// its ring kernel that it may not see yet.
+static bool may_sleep(struct slri_shard *shard)
+{
+    if (shard->passage && reserve(shard, true) == 0) {
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); // the announcement, before another look
+        if (reserve(shard, false) == 0)
+            return true;
+    }
+    return shard->own[MBP_STATE] != MB_RUNNING || slri_grants_open(shard->ring) == 0;
+}
+
+static void flush(struct slri_shard *shard)
+{
+    const struct slri_passages *table = shard->passages;
+    for (uint32_t i = 0; i < table->count; ++i) {
+        const struct slri_passage *p = table->passage[i];
+        if (!p->lanes)
+            mb_publish_replies(shard->shared, shard->own, p->c->port);
+        mbo_publish(p->words, p->words, p->lanes);
+    }
+}
+
+static void passed_on(struct slri_shard *shard)
+{
+    const struct slri_passages *table = shard->passages;
+    for (uint32_t i = 0; i < table->count; ++i) {
+        struct slri_passage *p = table->passage[i];
+        uint32_t told = __atomic_load_n(&p->words[MBO_TOLD_SENT], __ATOMIC_ACQUIRE);
+        if (told == p->seen)
+            continue;
+        p->seen = told;
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); // what was sent, before the look at who sleeps
+        for (uint32_t s = 0; s < p->to->shards; ++s)
+            slri_rouse(p->to, s);
+    }
+}
+
+const struct slri_relay slri_device_relay = {.may_sleep = may_sleep, .flush = flush, .passed_on = passed_on};

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes from persistent ring kernels: what grant.c and route_device.c share.
+#ifndef SLRI_RING_ROUTE_DEVICE_H
+#define SLRI_RING_ROUTE_DEVICE_H
+
+#include "ring/ring.h"
+
+// One shard's way along one route. Kept while the route lasts, whatever table lists it.
+struct slri_passage {
+    slr_ring *from, *to;        // `to`: of a route to a port `from` itself
+    struct slri_outlet *outlet; // where its counts are
+    struct slri_connection *c;  // whose lanes it has
+    uint32_t *words;            // O of passage.h
+    uint32_t *lanes, *retired;  // L and R; NULL to a port
+    uint32_t grant;             // credits
+    uint32_t first;             // O's count of messages when they were granted
+    uint32_t seen;              // and at the last look: who looks wakes the destination
+    uint32_t routed, unrouted;  // O's counts, as last brought forward: under from->count_lock
+    bool attached;              // has its credits: under to->count_lock
+    bool leaving;               // `detach` is on its way, or has been: under route_lock
+    struct slri_operation detach;
+    struct slri_passage *next_in, *next_out; // in to->grants and from->grants
+};
+
+// Memory of a persistent ring kernel's device, zeroed, at one address for both.
+static inline slr_status slri_passage_memory_create(const slr_ring *ring, uint64_t bytes, void **out)
+{
+    const slr_device *device = ring->device;
+    return device->backend->ring_memory_create(device->self, bytes, out);
+}
+
+static inline void slri_passage_memory_destroy(const slr_ring *ring, void *memory, uint64_t bytes)
+{
+    if (memory)
+        ring->device->backend->ring_memory_destroy(ring->device->self, memory, bytes);
+}
+
+static inline uint64_t slri_passage_round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+// grant.c: gives up what a passage has of its destination. At rest: what was sent is final.
+void slri_passage_detach(struct slri_passage *p);
+
+#endif

@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes between ring kernels that are kernels which never return: messages pass from one to the next without the host.
+// On whatever OpenCL is here (PoCL in CI); SLIPRING_TEST_RING_DEVICE names another device.
+#include "ring/route_test.h"
+
+#include "device/resident.h"
+#include "ring/ring.h"
+
+// A stage marks what passes with its bit and counts it. 0xdead faults; 0xbeef runs for as many turns as `port` says.
+// `twice` replies twice, to the instance that the value names, too. `forks` sends even values one way, others another.
+static const char source[] =
+    "struct message { unsigned value, port; };\n"
+    "struct count { unsigned count, last; };\n"
+    "__ring__ void stage(struct count *self, const struct message *in, unsigned bit)\n"
+    "{\n"
+    "    self->count += 1;\n"
+    "    for (unsigned i = 0; i < (in->value == 0xbeefu ? in->port : 0u); ++i) self->last ^= i * self->count;\n"
+    "    self->last = in->value / (in->value == 0xdeadu ? 0u : 1u);\n"
+    "    struct message out = {in->value, in->port | bit};\n"
+    "    ring_reply(&out);\n"
+    "}\n"
+    "__ring__ void twice(const struct message *in)\n"
+    "{\n"
+    "    struct message first = {in->value, in->value % 5u}, second = {in->value, in->value % 7u};\n"
+    "    ring_reply(&first);\n"
+    "    ring_reply(&second);\n"
+    "}\n"
+    "__ring__ void forks(const struct message *in, ring_to(struct message) even, ring_to(struct message) odd)\n"
+    "{\n"
+    "    struct message out = {in->value, 1u};\n"
+    "    if (in->value % 2u) ring_send_at(odd, in->value % 3u, &out); else ring_send(even, &out);\n"
+    "    if (in->value == 0xbadu) { unsigned none = in->value - 0xbadu; out.value /= none; ring_reply(&out); }\n"
+    "    if (in->value % 4u == 0u) ring_reply(&out);\n"
+    "}\n";
+
+enum { MOST_STAGES = 4 };
+
+static struct bench { // a device, the program, what stages are bound to
+    slr_device *device;
+    slr_program *program;
+    uint32_t bit[MOST_STAGES];
+    slr_binding binding[MOST_STAGES];
+} bench;
+
+// Skips where there is no OpenCL, or none on which a kernel can stay.
+static int set_up(void **state)
+{
+    (void)state;
+    const char *instead = getenv("SLIPRING_TEST_RING_DEVICE"), *spec = instead ? instead : "opencl:0?ring=persistent";
+    bench = (struct bench){0};
+    setenv("POCL_MAX_PTHREAD_COUNT", "26", 0); // so many groups stay there that ring kernels have several shards
+    if ((SANITIZED && !instead) || !is_here(spec))
+        return 0;
+    must(slr_device_open(spec, NULL, &bench.device));
+    slr_device_info info;
+    must(slr_device_get_info(bench.device, &info));
+    if (strstr(info.features, "groups_that_stay=0 ")) {
+        slr_device_close(bench.device);
+        bench.device = NULL;
+        return 0;
+    }
+    must(slr_program_from_text(bench.device, "routes.cu", source, NULL, &bench.program));
+    for (uint32_t i = 0; i < MOST_STAGES; ++i) {
+        bench.bit[i] = 1u << i;
+        bench.binding[i] = (slr_binding){.name = "bit", .scalar = &bench.bit[i], .bytes = sizeof bench.bit[i]};
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    if (!bench.device)
+        return 0;
+    slr_program_destroy(bench.program);
+    slr_device_close(bench.device);
+    return 0;
+}
+
+static slr_ring_desc describe_handler(const char *name, const char *handler, uint32_t queue_size)
+{
+    if (!bench.device)
+        skip();
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = name;
+    desc.program = bench.program;
+    desc.handler = handler;
+    desc.queue_size = queue_size;
+    return desc;
+}
+
+static slr_ring_desc describe(const char *name, uint32_t i, uint32_t queue_size)
+{
+    slr_ring_desc desc = describe_handler(name, "stage", queue_size);
+    desc.bindings = &bench.binding[i];
+    desc.binding_count = 1;
+    return desc;
+}
+
+static slr_ring *start(const char *name, uint32_t i, uint32_t queue_size)
+{
+    slr_ring_desc desc = describe(name, i, queue_size);
+    slr_ring *ring = start_ring(bench.device, &desc);
+    assert_int_equal(stats_of(ring).mode, SLR_RING_PERSISTENT);
+    return ring;
+}
+
+static void end(slr_ring *ring, uint64_t handled)
+{
+    slr_ring_stats stats;
+    must(slr_ring_terminate(ring, LONG, NULL, NULL, &stats));
+    check_sum(&stats);
+    assert_int_equal(stats.handled, handled);
+    assert_int_equal(stats.pending, 0);
+    slr_ring_destroy(ring);
+}
+
+static void send_some(slr_port *port, slr_ring *to, uint32_t from, uint32_t end)
+{
+    for (uint32_t i = from; i < end; ++i)
+        must(send_value(port, address_of(to, i % to->instances), i, LONG));
+}
+
+static uint32_t count_in(slr_ring *ring, uint32_t instance)
+{
+    uint32_t pair[2];
+    must(slr_ring_snapshot(ring, instance, pair, sizeof pair, LONG));
+    return pair[0];
+}
+
+// ---- along a route -------------------------------------------------------------------------------------------------
+
+static void replies_pass_on_in_order_and_the_end_says_what_the_first_sender_said(void **state)
+{
+    (void)state;
+    slr_ring *a = start("a", 0, 64), *b = start("b", 1, 64);
+    slr_port *port = open_port(bench.device), *last = open_port(bench.device);
+    must(slr_route(a, b, NULL));
+    must(slr_route_to_port(b, last, NULL));
+    struct sender sender = {bench.device, address_of(a, 0), COUNT};
+    slri_thread thread;
+    start_thread(&thread, send_all, &sender);
+    receive_all_in_order(last, COUNT, 3);
+    slri_thread_join(&thread);
+    wait_handled(b, COUNT);
+    slr_ring_stats stats = stats_of(a);
+    assert_int_equal(stats.routed, COUNT);
+    assert_int_equal(stats.unrouted, 0);
+    assert_int_equal(stats.replied, COUNT);
+    assert_int_equal(stats_of(b).accepted, COUNT);
+    assert_int_equal(stats_of(b).routed, COUNT);
+    must(slr_unroute(a, b));
+    uint32_t value;
+    must(send_value(port, address_of(a, 0), 7, LONG));
+    must(receive_value(port, &value, LONG)); // to its sender again
+    assert_int_equal(value, 7);
+    assert_int_equal(stats_of(a).routed, COUNT);
+    slr_port_close(port);
+    slr_port_close(last);
+    end(a, COUNT + 1);
+    end(b, COUNT);
+}
+
+static void closing_the_first_stage_drains_the_pipeline(void **state)
+{
+    (void)state;
+    enum { STAGES = 4, MESSAGES = 5000 };
+    slr_ring *ring[STAGES];
+    slr_route_desc route = SLR_ROUTE_DESC_INIT;
+    route.close_with_source = 1;
+    for (uint32_t i = 0; i < STAGES; ++i) {
+        char name[16];
+        snprintf(name, sizeof name, "stage%u", i);
+        ring[i] = start(name, i, 128);
+        if (i > 0)
+            must(slr_route(ring[i - 1], ring[i], &route));
+    }
+    slr_port *port = open_port(bench.device);
+    send_some(port, ring[0], 0, MESSAGES);
+    must(slr_ring_close_input(ring[0]));
+    for (uint32_t i = 0; i < STAGES; ++i) {
+        must(slr_ring_wait(ring[i], SLR_RING_TERMINATED, LONG));
+        slr_ring_stats stats = stats_of(ring[i]);
+        check_sum(&stats);
+        assert_int_equal(stats.handled, MESSAGES);
+        assert_int_equal(stats.pending, 0);
+        assert_int_equal(stats.routed, i + 1 < STAGES ? MESSAGES : 0);
+    }
+    slr_port_close(port);
+    for (uint32_t i = 0; i < STAGES; ++i)
+        slr_ring_destroy(ring[i]);
+}
+
+// What is handled is the destination's grant and no more; nothing is lost when it goes on.
+static void full_destination_holds_its_source_up(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 200 };
+    slr_ring *a = start("a", 0, 256), *b = start("b", 1, 16);
+    slr_port *port = open_port(bench.device);
+    must(slr_route(a, b, NULL));
+    must(slr_ring_deactivate(b, LONG));
+    send_some(port, a, 0, MESSAGES);
+    wait_handled(a, 8); // half of the destination's queue
+    wait_until_is(&a->shard[0].asleep, SLRI_ASLEEP_BLOCKED);
+    slr_ring_stats held = stats_of(a), full = stats_of(b);
+    assert_int_equal(held.handled, 8);
+    assert_int_equal(held.pending, MESSAGES - 8);
+    assert_int_equal(full.pending, 8);
+    check_sum(&full);
+    for (uint32_t i = 0; i < 8; ++i) // the rest is everybody's
+        must(send_value(port, address_of(b, 0), 1000, 0));
+    gives(send_value(port, address_of(b, 0), 1000, 0), FULL);
+    must(slr_ring_reactivate(b, LONG));
+    wait_handled(b, MESSAGES + 8);
+    assert_int_equal(count_in(b, 0), MESSAGES + 8);
+    slr_port_close(port);
+    end(a, MESSAGES);
+    end(b, MESSAGES + 8);
+}
+
+static void idle_stages_end_and_the_next_message_wakes_them_in_turn(void **state)
+{
+    (void)state;
+    slr_ring *a = start("a", 0, 64), *b = start("b", 1, 64);
+    slr_port *port = open_port(bench.device), *last = open_port(bench.device);
+    must(slr_route(a, b, NULL));
+    must(slr_route_to_port(b, last, NULL));
+    for (uint32_t turn = 0; turn < 3; ++turn) {
+        uint32_t value;
+        must(send_value(port, address_of(a, 0), turn, LONG));
+        must(receive_value(last, &value, LONG));
+        assert_int_equal(value, turn);
+        wait_until_is(&a->shard[0].asleep, SLRI_ASLEEP);
+        wait_until_is(&b->shard[0].asleep, SLRI_ASLEEP);
+    }
+    slr_port_close(port);
+    slr_port_close(last);
+    end(a, 3);
+    end(b, 3);
+}
+
+// ---- several shards, routes, instances -----------------------------------------------------------------------------
+
+static slr_ring *start_with(const char *name, const char *handler, uint32_t instances, uint32_t max_replies)
+{
+    slr_ring_desc desc = describe_handler(name, handler, 512);
+    desc.bindings = strcmp(handler, "stage") == 0 ? &bench.binding[0] : NULL;
+    desc.binding_count = desc.bindings != NULL;
+    desc.instances = instances;
+    desc.max_replies = max_replies;
+    desc.max_sends = 2;
+    return start_ring(bench.device, &desc);
+}
+
+static void each_reply_goes_along_all_routes_to_the_instance_that_it_names(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 3500 };
+    if (!bench.device)
+        skip();
+    slr_ring *a = start_with("a", "twice", 6, 2);
+    slr_ring *five = start_with("five", "stage", 5, 1), *own = start_with("own", "stage", 6, 1);
+    slr_ring *one = start_with("one", "stage", 1, 1);
+    slr_route_desc route = SLR_ROUTE_DESC_INIT;
+    route.instance_at = SLR_INSTANCE_AT(struct message, port); // of the second reply there may be none
+    must(slr_route(a, five, &route));
+    must(slr_route(a, own, NULL));
+    must(slr_route(a, one, NULL));
+    slr_port *port = open_port(bench.device);
+    send_some(port, a, 0, MESSAGES);
+    wait_handled(a, MESSAGES);
+    wait_handled(own, 2 * MESSAGES);
+    wait_handled(one, 2 * MESSAGES);
+    uint32_t none = MESSAGES / 7 * 2; // 5 and 6
+    wait_handled(five, 2 * MESSAGES - none);
+    for (uint32_t i = 0; i < 5; ++i)
+        assert_int_equal(count_in(five, i), MESSAGES / 5 + MESSAGES / 7);
+    for (uint32_t i = 0; i < 6; ++i)
+        assert_int_equal(count_in(own, i), 2 * (MESSAGES / 6 + (i < MESSAGES % 6)));
+    slr_ring_stats stats = stats_of(a);
+    assert_int_equal(stats.routed, 6 * MESSAGES - none);
+    assert_int_equal(stats.unrouted, none);
+    assert_int_equal(stats.replied, 2 * MESSAGES);
+    if (!getenv("SLIPRING_TEST_RING_DEVICE"))
+        assert_true(a->shards > 1 && five->shards > 1);
+    slr_port_close(port);
+    end(a, MESSAGES);
+    end(five, 2 * MESSAGES - none);
+    end(own, 2 * MESSAGES);
+    end(one, 2 * MESSAGES);
+}
+
+static void what_a_handler_sends_goes_through_its_outlets(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 1200 };
+    if (!bench.device)
+        skip();
+    slr_ring *a = start_with("a", "forks", 1, 1), *even = start_with("even", "stage", 1, 1);
+    slr_ring *odd = start_with("odd", "stage", 3, 1);
+    slr_port *port = open_port(bench.device);
+    assert_int_equal(stats_of(a).mode, SLR_RING_PERSISTENT);
+    slr_route_desc route = SLR_ROUTE_DESC_INIT;
+    route.outlet = "odd";
+    must(slr_route(a, odd, &route));
+    send_some(port, a, 0, MESSAGES);
+    wait_handled(a, MESSAGES);
+    wait_handled(odd, MESSAGES / 2);
+    for (uint32_t i = 0; i < 3; ++i)
+        assert_int_equal(count_in(odd, i), MESSAGES / 6);
+    assert_int_equal(stats_of(a).routed, MESSAGES / 2);
+    assert_int_equal(stats_of(a).unrouted, MESSAGES / 2); // no route leads from the other one
+    route.outlet = "even";
+    must(slr_route(a, even, &route));
+    send_some(port, a, 0, MESSAGES);
+    must(send_value(port, address_of(a, 0), 0xbad, LONG)); // one that faults has sent nothing
+    for (uint32_t i = 0; i < 2 * MESSAGES / 4 + 1; ++i) {
+        uint32_t value;
+        assert_int_equal(receive_value(port, &value, LONG), i < 2 * MESSAGES / 4 ? SLR_OK : SLR_HANDLER_FAULT);
+    }
+    wait_handled(even, MESSAGES / 2);
+    assert_int_equal(stats_of(a).routed, 3 * MESSAGES / 2);
+    assert_int_equal(stats_of(a).unrouted, MESSAGES / 2);
+    assert_int_equal(stats_of(a).replied, 2 * MESSAGES / 4 + 1);
+    slr_port_close(port);
+    end(a, 2 * MESSAGES);
+    end(even, MESSAGES / 2);
+    end(odd, MESSAGES);
+}
+
+static void reply_too_replies_to_the_sender_as_well(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 500 };
+    slr_ring *a = start("a", 0, 64), *b = start("b", 1, 64);
+    slr_port *port = open_port(bench.device);
+    slr_route_desc route = SLR_ROUTE_DESC_INIT;
+    route.reply_too = 1;
+    must(slr_route(a, b, &route));
+    for (uint32_t i = 0; i < MESSAGES; ++i) {
+        uint32_t value;
+        must(send_value(port, address_of(a, 0), i == 7 ? 0xdead : i, LONG));
+        assert_int_equal(receive_value(port, &value, LONG), i == 7 ? SLR_HANDLER_FAULT : SLR_OK);
+    }
+    wait_handled(b, MESSAGES - 1);
+    assert_int_equal(stats_of(a).routed, MESSAGES - 1);
+    slr_port_close(port);
+    end(a, MESSAGES - 1);
+    end(b, MESSAGES - 1);
+}
+
+// ---- changes and ends ----------------------------------------------------------------------------------------------
+
+static void routes_come_and_go_while_messages_pass(void **state)
+{
+    (void)state;
+    slr_ring *a = start("a", 0, 64), *b = start("b", 1, 64), *c = start("c", 2, 64);
+    struct sender sender = {bench.device, address_of(a, 0), 20000};
+    slri_thread thread;
+    must(slr_route(a, b, NULL));
+    start_thread(&thread, send_all, &sender);
+    for (uint32_t turn = 0; turn < 20; ++turn) {
+        must(slr_route(a, c, NULL));
+        slr_ring_stats of_b = stats_of(b), of_c = stats_of(c);
+        check_sum(&of_b);
+        check_sum(&of_c);
+        must(slr_unroute(a, c));
+    }
+    slri_thread_join(&thread);
+    wait_handled(a, sender.count);
+    slr_ring_stats stats = stats_of(a);
+    wait_handled(b, sender.count);
+    wait_handled(c, stats.routed - sender.count);
+    assert_int_equal(stats.unrouted, 0);
+    assert_int_equal(b->S[MB_GRANTS_SENT], 0); // still attached
+    assert_int_equal(c->grants.credits, 0);
+    assert_int_equal(c->S[MB_GRANTS_SENT], stats.routed - sender.count);
+    for (uint32_t i = 0; i < 64; ++i) // all credits are there again, but for what is kept for the route
+        must(slr_send(NULL, address_of(c, 0), &(struct message){.value = i}, sizeof(struct message), 0));
+    wait_handled(c, stats.routed - sender.count + 64);
+    end(a, sender.count);
+    end(b, sender.count);
+    end(c, stats.routed - sender.count + 64);
+}
+
+static void counts_agree_at_any_time(void **state)
+{
+    (void)state;
+    slr_ring *a = start("a", 0, 64), *b = start("b", 1, 32), *c = start("c", 2, 64);
+    struct sender through = {bench.device, address_of(a, 0), 20000}, straight = {bench.device, address_of(b, 0), 5000};
+    slri_thread one, two;
+    must(slr_route(a, b, NULL));
+    must(slr_route(b, c, NULL));
+    start_thread(&one, send_all, &through);
+    start_thread(&two, send_all, &straight);
+    uint64_t last = 0;
+    for (slr_ring_stats stats = {0}; stats.handled < 25000; last = stats.accepted) {
+        stats = stats_of(b);
+        check_sum(&stats);
+        assert_true(stats.accepted >= last && stats.accepted <= 25000 && stats.pending <= 32);
+        slr_ring_stats end = stats_of(c);
+        check_sum(&end);
+        assert_true(end.handled <= end.accepted && end.accepted <= 25000);
+    }
+    slri_thread_join(&one);
+    slri_thread_join(&two);
+    wait_handled(c, 25000);
+    end(a, 20000);
+    end(b, 25000);
+    end(c, 25000);
+}
+
+// What is under way in the destination's lanes is handed back, and the source goes on.
+static void terminate_hands_back_what_a_route_has_brought(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 300 };
+    slr_ring *a = start("a", 0, 512), *b = start("b", 1, 128);
+    slr_port *port = open_port(bench.device);
+    must(slr_route(a, b, NULL));
+    must(slr_ring_deactivate(b, LONG));
+    send_some(port, a, 0, MESSAGES);
+    wait_handled(a, 32); // a grant is a batch
+    assert_int_equal(stats_of(b).pending, 32);
+    uint32_t back = 0;
+    slr_ring_stats stats;
+    must(slr_ring_terminate(b, 0, count_undelivered, &back, &stats)); // it may handle some yet, and get more
+    check_sum(&stats);
+    assert_int_equal(stats.undelivered, back);
+    assert_int_equal(stats.pending, 0);
+    wait_handled(a, MESSAGES);
+    assert_true(stats_of(a).routed >= 32);
+    assert_int_equal(stats_of(a).routed, stats.accepted);
+    assert_int_equal(stats_of(a).unrouted, MESSAGES - stats.accepted);
+    slr_port_close(port);
+    slr_ring_destroy(b);
+    end(a, MESSAGES);
+}
+
+static void closed_destination_drains_and_its_source_goes_on(void **state)
+{
+    (void)state;
+    slr_ring *a = start("a", 0, 64), *b = start("b", 1, 64);
+    struct sender sender = {bench.device, address_of(a, 0), 20000};
+    slri_thread thread;
+    must(slr_route(a, b, NULL));
+    start_thread(&thread, send_all, &sender);
+    while (stats_of(b).handled < 1000)
+        slri_yield();
+    must(slr_ring_close_input(b));
+    must(slr_ring_wait(b, SLR_RING_TERMINATED, LONG));
+    slri_thread_join(&thread);
+    wait_handled(a, sender.count);
+    slr_ring_stats of_a = stats_of(a), of_b = stats_of(b);
+    check_sum(&of_b);
+    assert_int_equal(of_a.routed, of_b.handled);
+    assert_int_equal(of_a.routed + of_a.unrouted, sender.count);
+    must(slr_unroute(a, b));
+    slr_ring_destroy(b);
+    end(a, sender.count);
+}
+
+static void failed_destination_is_waited_for(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 200 };
+    slr_ring *a = start("a", 0, 512);
+    slr_ring_desc desc = describe("b", 1, 64);
+    desc.fault_policy = SLR_FAULT_FAIL;
+    slr_ring *b = start_ring(bench.device, &desc);
+    slr_port *port = open_port(bench.device);
+    must(slr_route(a, b, NULL));
+    must(slr_send(port, address_of(b, 0), &(struct message){.value = 0xdead}, sizeof(struct message), LONG));
+    must(slr_ring_wait(b, SLR_RING_IN_FAILURE, LONG));
+    send_some(port, a, 0, MESSAGES);
+    wait_handled(a, 32);
+    slr_ring_stats stats = stats_of(b);
+    check_sum(&stats);
+    assert_int_equal(stats.pending, 32);
+    must(slr_ring_restart(b, SLR_RESTART_INITIAL, LONG));
+    wait_handled(b, MESSAGES);
+    assert_int_equal(stats_of(a).unrouted, 0);
+    slr_port_close(port);
+    end(a, MESSAGES);
+    end(b, MESSAGES);
+}
+
+static void source_that_ends_gives_its_credits_back(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 100 };
+    slr_ring *b = start("b", 1, 16);
+    slr_port *port = open_port(bench.device);
+    for (uint32_t turn = 0; turn < 3; ++turn) {
+        slr_ring *a = start("a", 0, 64);
+        must(slr_route(a, b, NULL));
+        assert_int_equal(b->grants.credits, 8);
+        send_some(port, a, 0, MESSAGES);
+        must(slr_ring_close_input(a));
+        must(slr_ring_wait(a, SLR_RING_TERMINATED, LONG));
+        wait_until_is(&b->grants.credits, 0);
+        assert_int_equal(b->S[MB_GRANTS_SENT], (turn + 1) * MESSAGES);
+        slr_ring_destroy(a);
+        wait_handled(b, (turn + 1) * MESSAGES);
+    }
+    slr_port_close(port);
+    end(b, 3 * MESSAGES);
+}
+
+// ---- what cannot be ------------------------------------------------------------------------------------------------
+
+static void what_cannot_stay_on_the_device_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    slr_ring *a = start("a", 0, 64), *b = start("b", 1, 64), *full = start("full", 2, 1);
+    slr_ring_desc desc = describe("other", 3, 64);
+    if (getenv("SLIPRING_TEST_RING_DEVICE") == NULL) {
+        slr_device *device; // where one may be relaunched
+        slr_program *program;
+        must(slr_device_open("opencl:0", NULL, &device));
+        must(slr_program_from_text(device, "routes.cu", source, NULL, &program));
+        desc.program = program;
+        slr_ring *stays = start_ring(device, &desc), *other;
+        desc.name = "relaunched";
+        desc.mode = SLR_RING_RELAUNCHED;
+        other = start_ring(device, &desc);
+        refuses(slr_route(stays, other, NULL), UNSUPPORTED, "'other' is persistent and 'relaunched' is not");
+        must(slr_route(other, stays, NULL)); // the other way it has a thread of the host
+        slr_ring_destroy(other);
+        slr_ring_destroy(stays);
+        slr_program_destroy(program);
+        slr_device_close(device);
+    }
+    must(slr_route(a, b, NULL));
+    refuses(slr_route(b, a, NULL), UNSUPPORTED, "closes a circle of persistent ring kernels");
+    refuses(slr_route(a, a, NULL), UNSUPPORTED, "closes a circle");
+    must(slr_route(a, full, NULL));
+    refuses(slr_route(b, full, NULL), INVALID, "raise queue_size of 'full' to 2");
+    end(a, 0);
+    end(b, 0);
+    end(full, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(replies_pass_on_in_order_and_the_end_says_what_the_first_sender_said),
+        cmocka_unit_test(closing_the_first_stage_drains_the_pipeline),
+        cmocka_unit_test(full_destination_holds_its_source_up),
+        cmocka_unit_test(idle_stages_end_and_the_next_message_wakes_them_in_turn),
+        cmocka_unit_test(each_reply_goes_along_all_routes_to_the_instance_that_it_names),
+        cmocka_unit_test(what_a_handler_sends_goes_through_its_outlets),
+        cmocka_unit_test(reply_too_replies_to_the_sender_as_well),
+        cmocka_unit_test(routes_come_and_go_while_messages_pass),
+        cmocka_unit_test(counts_agree_at_any_time),
+        cmocka_unit_test(terminate_hands_back_what_a_route_has_brought),
+        cmocka_unit_test(closed_destination_drains_and_its_source_goes_on),
+        cmocka_unit_test(failed_destination_is_waited_for),
+        cmocka_unit_test(source_that_ends_gives_its_credits_back),
+        cmocka_unit_test(what_cannot_stay_on_the_device_is_refused_with_the_reason),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
