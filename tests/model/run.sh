@@ -22,6 +22,10 @@ passes              | pending   |
 passes              | park      | REQUESTS=1
 passes              | close     | NA=2 NB=1
 passes              | close     | NA=1 NB=2
+passes              | granted   |
+passes              | granted   | N=2 GRANT=1
+passes              | granted   | N=2 ASKED
+passes              | granted   | N=2 SLEEPS
 passes              | lifecycle |
 passes              | evict     |
 passes              | evict     | LOWEST
@@ -93,6 +97,21 @@ waker_lives         | close     | M_ACKNOWLEDGES_UNSEEN
 waker_lives         | close     | PORTS_CHANGED=RLX
 waker_lives         | close     | REREAD=RLX
 invalid_end_state   | close     | M_EPOCH_NOT_LOOKED_AT
+no_race             | granted   | PUBLISH=RLX
+no_race             | granted   | TAKE=RLX
+no_overwrite        | granted   | RETIRE=RLX
+no_overwrite        | granted   | CREDIT=RLX
+no_overwrite        | granted   | M_NO_GRANT
+no_overwrite        | granted   | SLOTS=1
+told_whole          | granted   | REST=RLX
+told_whole          | granted   | AWAIT=RLX
+close_drains        | granted   | GIVE_BACK=RLX
+close_drains        | granted   | DRAINED=RLX
+close_drains        | granted   | M_GIVES_BACK_FIRST
+accepted_covers     | granted   | COUNT=RLX ASKED
+accepted_covers     | granted   | READ=RLX ASKED
+accepted_covers     | granted   | M_TOLD_BEHIND ASKED
+invalid_end_state   | granted   | M_SLEEPS_BY_LANE N=2 SLEEPS
 accounted           | lifecycle | M_STOPPED_IS_TERMINATED
 used_after_free     | lifecycle | M_LEAVES_FIRST
 used_after_free     | lifecycle | M_WAITS_FOR_OVER

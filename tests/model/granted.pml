@@ -1,0 +1,261 @@
+/* A port with credits of its own (passage.h): a source on a device, its destination's owner, and the host, which gives
+ * the credits up when the source is at rest and closes the destination, in either order. With ASKED somebody reads the
+ * counts meanwhile. With SLEEPS the destination goes to sleep when its lane is empty, by way of who watches it, who wakes
+ * it when the source has told of more; the host closes it only when all was handled, so that a sleep too long shows.
+ * What all senders share, and several shards, are ports.pml's.
+ */
+#ifndef N
+#define N 3                  /* messages */
+#endif
+#ifndef GRANT
+#define GRANT 2
+#endif
+#ifndef SLOTS
+#define SLOTS GRANT
+#endif
+#define CLOSED 16
+
+#define SOURCE 0
+#define OWNER 1
+#define HOST 2
+#define READER 3
+#define WATCHER 4
+#if defined(SLEEPS)
+#define THREADS 5
+#elif defined(ASKED)
+#define THREADS 4
+#else
+#define THREADS 3
+#endif
+#define SEQ(n) ((n) % SLOTS)
+#define RETIRED SLOTS                /* MB_PORT_RETIRED */
+#define GRANTED (SLOTS + 1)          /* MB_GRANTED_RETIRED */
+#define HANDLED (SLOTS + 2)
+#define TOLD (SLOTS + 3)
+#define ACCEPTED (SLOTS + 4)         /* the credits of the grant, and closed */
+#define CONTROL (SLOTS + 5)
+#define STOP (SLOTS + 6)             /* the source shall be at rest */
+#define GONE (SLOTS + 7)             /* it is */
+#define PARKED (SLOTS + 8)           /* how often the owner has gone to sleep */
+#define WOKEN (SLOTS + 9)
+#define SIGNALS (SLOTS + 10)
+#define PAY(n) (SIGNALS + (n) % SLOTS)
+#define MARK(n) (SIGNALS + SLOTS + (n) % SLOTS)      /* ghost: how many the owner has taken from that slot */
+#define SENT (SIGNALS + 2 * SLOTS)                   /* MB_GRANTS_SENT */
+#define WORDS (SENT + 1)
+#ifndef DEPTH
+#define DEPTH 6
+#endif
+#include "memory.pml"
+
+#ifndef PUBLISH
+#define PUBLISH REL
+#endif
+#ifndef TAKE
+#define TAKE ACQ
+#endif
+#ifndef RETIRE
+#define RETIRE REL
+#endif
+#ifndef CREDIT
+#define CREDIT ACQ
+#endif
+#ifndef COUNT
+#define COUNT REL            /* of what was handled */
+#endif
+#ifndef READ
+#define READ ACQ
+#endif
+#ifndef REST
+#define REST REL
+#endif
+#ifndef AWAIT
+#define AWAIT ACQ
+#endif
+#ifndef GIVE_BACK
+#define GIVE_BACK REL
+#endif
+#ifndef DRAINED
+#define DRAINED ACQ
+#endif
+
+#define before(n) ((n) < SLOTS -> 0 : (n) + 1 - SLOTS)       /* a slot's sequence, one lap before */
+
+byte sent_in_all;
+bool detached;
+hidden byte no_race, no_overwrite, told_whole, close_drains, accepted_covers;
+
+proctype source()
+{
+    byte sent;
+
+    do
+    :: atomic { differs(SOURCE, STOP, 0) -> poll(SOURCE, STOP, ACQ, 0); store(SOURCE, GONE, 1, REST); break }
+#ifdef M_NO_GRANT
+    :: atomic { sent < N ->
+#else
+    :: atomic { sent < N && (sent < GRANT || news(SOURCE, RETIRED) || sees(SOURCE, RETIRED) + GRANT > sent) ->
+        load(SOURCE, RETIRED, CREDIT) };
+       atomic {
+        if
+        :: sent - sees(SOURCE, RETIRED) < GRANT ->
+#endif
+            must(no_overwrite, sent < SLOTS || (!news(SOURCE, MARK(sent)) && sees(SOURCE, MARK(sent)) == sent / SLOTS));
+            store(SOURCE, PAY(sent), sent + 1, RLX);
+            sent++; sent_in_all++;
+#ifndef M_TOLD_BEHIND
+            store(SOURCE, TOLD, sent, RLX)
+#endif
+#ifndef M_NO_GRANT
+        :: else -> goto again
+        fi
+#endif
+        };
+       store(SOURCE, SEQ(sent - 1), sent, PUBLISH);
+#ifdef M_TOLD_BEHIND
+       store(SOURCE, TOLD, sent, RLX);
+#endif
+again: skip
+    od
+}
+
+proctype owner()
+{
+    byte next, naps;
+    bool closing, drained;
+
+    do
+    :: atomic { differs(OWNER, CONTROL, closing) -> poll(OWNER, CONTROL, ACQ, closing); closing = true }
+    :: atomic { differs(OWNER, SEQ(next), before(next)) ->
+        poll(OWNER, SEQ(next), TAKE, before(next));
+        must(no_race, !news(OWNER, PAY(next)) && sees(OWNER, PAY(next)) == next + 1);
+        store(OWNER, MARK(next), next / SLOTS + 1, RLX);
+        next++ };
+       store(OWNER, HANDLED, next, COUNT);
+       store(OWNER, RETIRED, next, RETIRE);
+       store(OWNER, GRANTED, next, REL)
+    :: atomic { closing ->
+        /* mb_drained: nothing but the grant was ever accepted */
+        load(OWNER, ACCEPTED, DRAINED);
+        drained = sees(OWNER, ACCEPTED) == CLOSED };
+       atomic {
+        if
+        :: drained -> load(OWNER, SENT, RLX); drained = sees(OWNER, SENT) == next
+        :: else
+        fi };
+       if
+       :: drained -> break
+       :: !drained && (news(OWNER, ACCEPTED) || news(OWNER, SENT) || differs(OWNER, SEQ(next), before(next)))
+       fi
+#ifdef SLEEPS
+    :: atomic { !closing && naps < 2 && sees(OWNER, SEQ(next)) == before(next) ->
+        naps++; store(OWNER, PARKED, naps, REL) };
+       atomic { differs(OWNER, WOKEN, naps - 1) || differs(OWNER, CONTROL, closing) ->
+        if
+        :: differs(OWNER, WOKEN, naps - 1) -> poll(OWNER, WOKEN, ACQ, naps - 1)
+        :: differs(OWNER, CONTROL, closing) -> poll(OWNER, CONTROL, ACQ, closing); closing = true; naps = 2
+        fi }
+#endif
+    od;
+    atomic { must(close_drains, detached && next == sent_in_all) }
+}
+
+#ifdef SLEEPS
+/* The poller: who has an owner that sleeps compares what was told with what is done with. */
+proctype watcher()
+{
+    byte parked, seen;
+
+    do
+    :: atomic { differs(WATCHER, PARKED, parked) ->
+        poll(WATCHER, PARKED, ACQ, parked); parked = sees(WATCHER, PARKED) };
+       /* its last look */
+#ifdef M_SLEEPS_BY_LANE
+       atomic {
+        load(WATCHER, GRANTED, ACQ);
+        load(WATCHER, SEQ(sees(WATCHER, GRANTED)), ACQ);
+        if
+        :: sees(WATCHER, SEQ(sees(WATCHER, GRANTED))) != before(sees(WATCHER, GRANTED)) ->
+            store(WATCHER, WOKEN, parked, REL); goto awake
+        :: else
+        fi
+       };
+#else
+       atomic { load(WATCHER, TOLD, ACQ); seen = sees(WATCHER, TOLD) };
+       atomic { load(WATCHER, GRANTED, ACQ) };
+       if
+       :: seen != sees(WATCHER, GRANTED) -> store(WATCHER, WOKEN, parked, REL); goto awake
+       :: else
+       fi;
+#endif
+       /* asleep: until the source has told of more */
+       atomic {
+        if
+        :: differs(WATCHER, TOLD, seen) -> poll(WATCHER, TOLD, ACQ, seen); seen = sees(WATCHER, TOLD);
+            store(WATCHER, WOKEN, parked, REL)
+        :: differs(WATCHER, CONTROL, 0) -> break
+        fi };
+awake: skip
+    :: atomic { differs(WATCHER, TOLD, seen) -> poll(WATCHER, TOLD, ACQ, seen); seen = sees(WATCHER, TOLD) }
+    :: differs(WATCHER, CONTROL, 0) -> break
+    od
+}
+#endif
+
+inline detach()
+{
+    store(HOST, STOP, 1, REL);
+    atomic { differs(HOST, GONE, 0) -> poll(HOST, GONE, AWAIT, 0) };
+    atomic { load(HOST, TOLD, RLX); must(told_whole, sees(HOST, TOLD) == sent_in_all) };
+    detached = true;
+#ifndef M_GIVES_BACK_FIRST
+    store(HOST, SENT, sees(HOST, TOLD), RLX);
+#endif
+    change(HOST, ACCEPTED, truth(ACCEPTED) - GRANT, RLX, GIVE_BACK);
+#ifdef M_GIVES_BACK_FIRST
+    store(HOST, SENT, sees(HOST, TOLD), RLX);
+#endif
+}
+
+inline close()
+{
+#ifdef SLEEPS
+    truth(HANDLED) == N;
+#endif
+    change(HOST, ACCEPTED, truth(ACCEPTED) + CLOSED, RLX, RLX);
+    store(HOST, CONTROL, 1, REL)
+}
+
+proctype host()
+{
+    if
+    :: close(); detach()
+#ifndef SLEEPS
+    :: detach(); close()
+#endif
+    fi
+}
+
+#ifdef ASKED
+/* slr_ring_get_stats: what was handled first, then what was accepted. */
+proctype reader()
+{
+    byte handled;
+
+    atomic { load(READER, HANDLED, READ); handled = sees(READER, HANDLED) };
+    atomic { load(READER, TOLD, RLX); must(accepted_covers, sees(READER, TOLD) >= handled) }
+}
+#endif
+
+init {
+    d_step { value[ACCEPTED * DEPTH] = GRANT }
+    atomic {
+        run source(); run owner(); run host();
+#ifdef ASKED
+        run reader();
+#endif
+#ifdef SLEEPS
+        run watcher()
+#endif
+    }
+}
