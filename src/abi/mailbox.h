@@ -643,12 +643,8 @@ __device__ void mb_write_letter(MB_ARENA *S, MB_ARENA *P, mb_word at, mb_word re
 // Credits go back. Release: the owner has finished with the slots, and the replies are visible before the credit.
 __device__ void mb_retire(MB_ARENA *S, MB_ARENA *P)
 {
-    mb_word granted = P[MBP_GRANTED_RETIRED];
-    if (granted != P[MBP_GRANTED_TOLD]) {
-        P[MBP_GRANTED_TOLD] = granted;
-        MB_RELEASE(P[MBP_OWNER] + MB_GRANTED_RETIRED, granted);
-    }
-    MB_RELEASE(P[MBP_OWNER] + MB_RETIRED, P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED] + P[MBP_IN_DOUBT] - granted);
+    MB_RELEASE(P[MBP_OWNER] + MB_RETIRED,
+               P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED] + P[MBP_IN_DOUBT] - P[MBP_GRANTED_RETIRED]);
 }
 
 // A message of a port with credits of its own is done with. Owners that evict have no such ports.
@@ -660,16 +656,17 @@ __device__ void mb_note_granted(MB_ARENA *P, mb_word port, mb_word head)
     }
 }
 
-// Such credits go back to the ports of the batch, and not to all senders.
-__device__ void mb_return_grants(MB_ARENA *S, MB_ARENA *P)
+// Such credits of a batch of `batch` go back to their ports, and not to all senders. Releases, as in mb_retire.
+__device__ void mb_return_grants(MB_ARENA *S, MB_ARENA *P, mb_word batch)
 {
-    for (mb_word k = 0u; k < P[MBP_BATCH_COUNT]; ++k) {
+    for (mb_word k = 0u; k < batch; ++k) {
         mb_word port = P[MBP_BATCH(k)];
-        if (k + 1u == P[MBP_BATCH_COUNT] || P[MBP_BATCH(k + 1u)] != port) {
-            MB_PUBLISH(mb_reply_lane(S, P[MBP_OWNER], port) + MB_PORT_RETIRED,
-                       P[MBP_PORT(port) + MBQ_RETIRED]); // the owner has finished with the slots
+        if (k + 1u == batch || P[MBP_BATCH(k + 1u)] != port) {
+            MB_PUBLISH(mb_reply_lane(S, P[MBP_OWNER], port) + MB_PORT_RETIRED, P[MBP_PORT(port) + MBQ_RETIRED]);
         }
     }
+    P[MBP_GRANTED_TOLD] = P[MBP_GRANTED_RETIRED];
+    MB_RELEASE(P[MBP_OWNER] + MB_GRANTED_RETIRED, P[MBP_GRANTED_RETIRED]);
 }
 
 #include "abi/overflow.h"
@@ -793,15 +790,16 @@ __device__ void mb_finish(MB_ARENA *S, MB_ARENA *P)
             P[MBP_FREE] = P[MBP_BATCH(k) + 2u];
         }
     }
-    if (P[MBP_GRANTED_RETIRED] != P[MBP_GRANTED_TOLD]) {
-        mb_return_grants(S, P);
-    }
+    mb_word batch = P[MBP_BATCH_COUNT];
     P[MBP_BATCH_COUNT] = 0u;
     mb_word owner = P[MBP_OWNER];
     // Release: who counts what was accepted behind these finds no less than they say.
     MB_PUBLISH(owner + MB_HANDLED, P[MBP_HANDLED]);
     MB_PUBLISH(owner + MB_FAULTED, P[MBP_FAULTED]);
     MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]);
+    if (P[MBP_GRANTED_RETIRED] != P[MBP_GRANTED_TOLD]) {
+        mb_return_grants(S, P, batch);
+    }
     mb_retire(S, P);
 }
 
