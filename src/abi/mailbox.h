@@ -37,9 +37,16 @@
 #define MB_SIZE(name) S[name] // constant
 #define MB_HEARD(at) MB_ACQUIRE(at)
 #define MB_MARK(lane) MB_LOAD((lane) + MB_MIXED)
-#define MB_TAKEN(at, word) S[(at) + (word)] // of the header of a message that is handled
+#define MB_TAKEN(at, word) S[(at) + (word)] // of the slot of a message that is handled
 #define MB_PUBLISH(at, value) MB_RELEASE(at, value)
 #define MB_MAY_END(S, P) mb_drained(S)
+#endif
+
+// Or it has lanes elsewhere than in S: then mb_lane_of gives an offset that is none of S, as are those of slots that
+// are found from it, and MB_AT reaches them.
+#ifndef MB_AT
+#define MB_AT(at) S[at] // a word of a message's slot
+#define MB_LANE_OF(S, P, port) ((P)[MBP_LANES] + (port)*MB_SIZE(MB_LANE_STRIDE))
 #endif
 
 // ---- places --------------------------------------------------------------------------------------------------------
@@ -47,6 +54,12 @@
 __device__ mb_word mb_lane(const MB_ARENA *S, mb_word shard, mb_word port)
 {
     return MB_SIZE(MB_LANES_AT) + shard * MB_SIZE(MB_LANES_STRIDE) + port * MB_SIZE(MB_LANE_STRIDE);
+}
+
+// The lane of a port in the owner's shard.
+__device__ mb_word mb_lane_of(const MB_ARENA *S, const MB_ARENA *P, mb_word port)
+{
+    return MB_LANE_OF(S, P, port);
 }
 
 __device__ mb_word mb_lane_slot(const MB_ARENA *S, mb_word lane, mb_word position)
@@ -260,7 +273,7 @@ __device__ mb_word mb_node(const MB_ARENA *S, const MB_ARENA *P, mb_word node)
 // Where the time of a message lies that has MB_FLAG_TIMED: in a lane's slot with that sequence, or in a node.
 __device__ mb_word mb_time_at(const MB_ARENA *S, const MB_ARENA *P, mb_word port, mb_word sequence, mb_word node)
 {
-    return node == 0u ? mb_lane_time(S, P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE), sequence - 1u)
+    return node == 0u ? mb_lane_time(S, mb_lane_of(S, P, port), sequence - 1u)
                       : P[MBP_OWNER] + MB_SIZE(MB_NODE_TIMES_AT) + node * 2u;
 }
 
@@ -285,7 +298,7 @@ __device__ void mb_pend(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word slot)
     mb_word at = mb_node(S, P, node);
     S[at] = 0u; // the sequence word becomes the link
     for (mb_word k = 1u; k < MB_SIZE(MB_SLOT_WORDS); ++k) {
-        S[at + k] = S[slot + k];
+        S[at + k] = MB_AT(slot + k);
     }
     if ((S[at + MB_HEAD] & MB_FLAG_TIMED) != 0u) {
         mb_keep_time(S, P, port, slot, node);
@@ -334,7 +347,7 @@ __device__ mb_word mb_has_room(MB_ARENA *S, MB_ARENA *P, mb_word port)
         return 1u;
     }
     // Acquire: the port has finished with the slots that are about to be overwritten.
-    P[q + MBQ_READ_SEEN] = MB_ACQUIRE(P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE) + MB_REPLY_READ);
+    P[q + MBQ_READ_SEEN] = MB_ACQUIRE(mb_lane_of(S, P, port) + MB_REPLY_READ);
     return end - P[q + MBQ_READ_SEEN] <= MB_SIZE(MB_REPLY_MASK) + 1u ? 1u : 0u;
 }
 
@@ -387,7 +400,7 @@ __device__ mb_word mb_next_port(const MB_ARENA *S, const MB_ARENA *P, mb_word po
 __device__ void mb_take_all(MB_ARENA *S, MB_ARENA *P)
 {
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
-        mb_word lane = P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE);
+        mb_word lane = mb_lane_of(S, P, port);
         mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
         mb_word run = mb_full_run(S, lane, position);
         while (run != 0u) {
@@ -408,7 +421,7 @@ __device__ mb_word mb_look(MB_ARENA *S, MB_ARENA *P)
 {
     mb_word common = 0u;
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
-        mb_word lane = P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE);
+        mb_word lane = mb_lane_of(S, P, port);
         mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
         if (mb_shows(S, lane, position) != 0u) {
             mb_word mark = MB_MARK(lane); // behind the acquire: at least as new as the message
@@ -427,7 +440,7 @@ __device__ mb_word mb_shown(const MB_ARENA *S, const MB_ARENA *P, mb_word most)
     mb_word n = P[MBP_WAITING];
     mb_word port = mb_next_port(S, P, 0u);
     while (port < MB_MAX_PORTS && n < most) {
-        n += mb_full_run(S, P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE), P[MBP_PORT(port) + MBQ_NEXT_IN]);
+        n += mb_full_run(S, mb_lane_of(S, P, port), P[MBP_PORT(port) + MBQ_NEXT_IN]);
         port = mb_next_port(S, P, port + 1u);
     }
     return n;
@@ -436,7 +449,7 @@ __device__ mb_word mb_shown(const MB_ARENA *S, const MB_ARENA *P, mb_word most)
 // Takes up to `run` messages from a lane, as far as there is room.
 __device__ void mb_claim_lane(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word run)
 {
-    mb_word lane = P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE);
+    mb_word lane = mb_lane_of(S, P, port);
     mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
     mb_word end = position + run;
     while (position != end && mb_has_room(S, P, port) != 0u) {
@@ -457,7 +470,7 @@ __device__ void mb_claim_straight(MB_ARENA *S, MB_ARENA *P, mb_word mark)
     }
     mb_word port = first;
     do {
-        mb_word lane = P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE);
+        mb_word lane = mb_lane_of(S, P, port);
         mb_word q = MBP_PORT(port);
         mb_word run = mb_full_run(S, lane, P[q + MBQ_NEXT_IN]);
         if (MB_MARK(lane) != mark) {
@@ -550,7 +563,7 @@ __device__ void mb_acknowledge_gone(MB_ARENA *S, MB_ARENA *P)
         mb_word reply = mb_reply_lane(S, P[MBP_OWNER], port);
         if ((P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u && MB_LOAD(reply + MB_GONE_EPOCH) != P[MBP_EPOCH]) {
             if (P[q + MBQ_WAITING] == 0u && P[q + MBQ_RESERVED] == 0u &&
-                mb_shows(S, P[MBP_LANES] + port * MB_SIZE(MB_LANE_STRIDE), P[q + MBQ_NEXT_IN]) == 0u) {
+                mb_shows(S, mb_lane_of(S, P, port), P[q + MBQ_NEXT_IN]) == 0u) {
                 MB_STORE(reply + MB_GONE_AT, P[q + MBQ_PUBLISHED]);
                 MB_RELEASE(reply + MB_GONE_EPOCH, P[MBP_EPOCH]); // the position above
             } else {
@@ -596,8 +609,8 @@ __device__ void mb_head_reply(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word n,
     S[slot + MB_INSTANCE] = MB_TAKEN(at, MB_INSTANCE);
     S[slot + MB_CORRELATION] = MB_TAKEN(at, MB_CORRELATION);
     if (MB_SIZE(MB_STAMPED) != 0u) { // the stamp is the slot's last two words
-        S[slot + MB_SIZE(MB_REPLY_SLOT_WORDS) - 2u] = S[at + MB_SIZE(MB_SLOT_WORDS) - 2u];
-        S[slot + MB_SIZE(MB_REPLY_SLOT_WORDS) - 1u] = S[at + MB_SIZE(MB_SLOT_WORDS) - 1u];
+        S[slot + MB_SIZE(MB_REPLY_SLOT_WORDS) - 2u] = MB_TAKEN(at, MB_SIZE(MB_SLOT_WORDS) - 2u);
+        S[slot + MB_SIZE(MB_REPLY_SLOT_WORDS) - 1u] = MB_TAKEN(at, MB_SIZE(MB_SLOT_WORDS) - 1u);
     }
 }
 
@@ -633,9 +646,9 @@ __device__ void mb_write_letter(MB_ARENA *S, MB_ARENA *P, mb_word at, mb_word re
     }
     mb_word slot = mb_letter_slot(S, P[MBP_OWNER], position);
     for (mb_word k = MB_INSTANCE; k < MB_SIZE(MB_SLOT_WORDS); ++k) {
-        S[slot + k] = S[at + k];
+        S[slot + k] = MB_AT(at + k);
     }
-    S[slot + MB_HEAD] = (S[at + MB_HEAD] & 255u) | reason << 16u;
+    S[slot + MB_HEAD] = (MB_AT(at + MB_HEAD) & 255u) | reason << 16u;
     P[MBP_LETTERS] = position + 1u;
     MB_RELEASE(slot + MB_SEQUENCE, position + 1u); // the letter
 }

@@ -37,7 +37,7 @@ static uint32_t shown(struct slri_shard *shard)
     for (uint32_t port = mb_next_port(S, P, 0); port < MB_MAX_PORTS && n < P[MBP_MOST];
          port = mb_next_port(S, P, port + 1)) {
         uint32_t q = MBP_PORT(port);
-        uint32_t run = mb_full_run(S, P[MBP_LANES] + port * S[MB_LANE_STRIDE], P[q + MBQ_NEXT_IN]) + P[q + MBQ_WAITING];
+        uint32_t run = mb_full_run(S, mb_lane_of(S, P, port), P[q + MBQ_NEXT_IN]) + P[q + MBQ_WAITING];
         n += run != 0 && mb_has_room(S, P, port) ? run : 0;
     }
     uint32_t most = S[MB_KEEP] != 0 ? 1 : P[MBP_MOST]; // where owners evict they take one at a time
@@ -65,7 +65,7 @@ static uint32_t reserve_replies(struct slri_shard *shard, struct slri_outlet *ou
     uint32_t slots = S[MB_REPLY_MASK] + 1;
     uint32_t end = P[q + MBQ_REPLIES] + P[q + MBQ_RESERVED];
     if (end + want * each - P[q + MBQ_READ_SEEN] > slots) // acquire: the port has finished with those slots
-        P[q + MBQ_READ_SEEN] = MB_ACQUIRE(P[MBP_LANES] + port * S[MB_LANE_STRIDE] + MB_REPLY_READ);
+        P[q + MBQ_READ_SEEN] = MB_ACQUIRE(mb_lane_of(S, P, port) + MB_REPLY_READ);
     uint32_t room = (slots - (end - P[q + MBQ_READ_SEEN])) / each;
     room = room < want ? room : want;
     P[q + MBQ_RESERVED] += room * each;

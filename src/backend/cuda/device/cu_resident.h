@@ -156,7 +156,7 @@ SLR_FN void slr_list_runs(const mb_word *S, const mb_word *P)
                     slr_team.more = 1u;
                     return;
                 }
-                slr_team.lane[slr_team.runs] = P[MBP_LANES] + port * SLR_SIZE(MB_LANE_STRIDE);
+                slr_team.lane[slr_team.runs] = mb_lane_of(S, P, port);
                 slr_team.from[slr_team.runs] = P[MBP_PORT(port) + MBQ_NEXT_IN];
                 slr_team.run[slr_team.runs] = 1u;
                 slr_team.runs += 1u;
@@ -208,7 +208,7 @@ SLR_FN void slr_aim(const mb_word *S, const mb_word *P)
 {
     SLR_EACH(l) {
         mb_word is_open = P[MBP_SET(0)] >> l & 1u, at = is_open != 0u ? P[MBP_PORT(l) + MBQ_NEXT_IN] : 0u;
-        mb_word lane = P[MBP_LANES] + l * SLR_SIZE(MB_LANE_STRIDE);
+        mb_word lane = mb_lane_of(S, P, l);
         slr_team.next[l] = is_open != 0u ? mb_lane_slot(S, lane, at) + MB_SEQUENCE : 0u;
         slr_team.turn[l] = at + 1u;
     }
@@ -223,7 +223,7 @@ SLR_FN mb_word slr_look_further(const mb_word *S, const mb_word *P, mb_word l)
     for (mb_word w = 1u; w < SLR_SIZE(MB_PORT_WORDS); ++w)
         if ((P[MBP_SET(w)] >> l & 1u) != 0u) {
             mb_word port = w * 32u + l, at = P[MBP_PORT(port) + MBQ_NEXT_IN];
-            mb_word slot = mb_lane_slot(S, P[MBP_LANES] + port * SLR_SIZE(MB_LANE_STRIDE), at);
+            mb_word slot = mb_lane_slot(S, mb_lane_of(S, P, port), at);
             shows |= (mb_word)(SLR_PEEK(S[slot + MB_SEQUENCE]) == at + 1u) << w;
         }
     return shows;
