@@ -42,11 +42,13 @@
 #define MB_MAY_END(S, P) mb_drained(S)
 #endif
 
-// Or it has lanes elsewhere than in S: then mb_lane_of gives an offset that is none of S, as are those of slots that
-// are found from it, and MB_AT reaches them.
+// Or it has lanes elsewhere than in S, which only other groups send to: then mb_lane_of gives an offset that is none of
+// S, as are those of slots that are found from it, and MB_AT reaches them.
 #ifndef MB_AT
 #define MB_AT(at) S[at] // a word of a message's slot
 #define MB_LANE_OF(S, P, port) ((P)[MBP_LANES] + (port)*MB_SIZE(MB_LANE_STRIDE))
+#define MB_IS_ELSEWHERE(P, port) 0u
+#define MB_RETURN(P, port) (void)0 // says there, too, how many of the port's messages are done with
 #endif
 
 // ---- places --------------------------------------------------------------------------------------------------------
@@ -328,7 +330,7 @@ __device__ mb_word mb_top(const MB_ARENA *P, mb_word q)
 
 // Whether the replies of one more message fit. A closed port takes no replies, so it always has room; but the message
 // may be of the next port in its lanes, which came after the sets were last read: then a change shows behind the
-// acquire of the message, and the next pass knows.
+// acquire of the message, and the next pass knows. A lane elsewhere has none but such as take no replies.
 __device__ mb_word mb_has_room(MB_ARENA *S, MB_ARENA *P, mb_word port)
 {
     mb_word q = MBP_PORT(port);
@@ -340,7 +342,7 @@ __device__ mb_word mb_has_room(MB_ARENA *S, MB_ARENA *P, mb_word port)
         return 1u;
     }
     if ((P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u) {
-        return MB_LOAD(MB_PORT_EPOCH) == P[MBP_EPOCH] ? 1u : 0u;
+        return MB_IS_ELSEWHERE(P, port) != 0u || MB_LOAD(MB_PORT_EPOCH) == P[MBP_EPOCH] ? 1u : 0u;
     }
     mb_word end = P[q + MBQ_REPLIES] + P[q + MBQ_RESERVED] + need;
     if (end - P[q + MBQ_READ_SEEN] <= MB_SIZE(MB_REPLY_MASK) + 1u) {
@@ -676,6 +678,7 @@ __device__ void mb_return_grants(MB_ARENA *S, MB_ARENA *P, mb_word batch)
         mb_word port = P[MBP_BATCH(k)];
         if (k + 1u == batch || P[MBP_BATCH(k + 1u)] != port) {
             MB_PUBLISH(mb_reply_lane(S, P[MBP_OWNER], port) + MB_PORT_RETIRED, P[MBP_PORT(port) + MBQ_RETIRED]);
+            MB_RETURN(P, port);
         }
     }
     P[MBP_GRANTED_TOLD] = P[MBP_GRANTED_RETIRED];

@@ -85,9 +85,14 @@ typedef unsigned mb_word;
 
 // a lane: two lines of words written by the port, then slots
 #define MB_REPLY_READ 0u // replies that the port has finished with
+#define MB_NEAR_AT 2u    // 0, or the address, low word first, where the lane lies near the device's groups instead
 #define MB_MIXED 32u     // 0: nothing sent; priority + 1: all of one priority; more than 256: mixed
 #define MB_LANE_SLOTS 64u
 #define MB_MIXED_MARK 512u
+// of such a lane: its first line is the owner's
+#define MB_NEAR_RETIRED 0u  // as MB_PORT_RETIRED
+#define MB_NEAR 0x80000000u // of an offset into it: the port follows, and the lane's word
+#define MB_NEAR_SHIFT 23u
 
 // a shard's first line, written by its owner; reply lanes follow
 #define MB_ANSWER 0u  // number << 3 | state
@@ -155,6 +160,7 @@ typedef unsigned mb_word;
 #define MBP_IN_DOUBT 170u                 // messages that a lost device may or may not have finished
 #define MBP_GRANTED_RETIRED 171u          // messages that are done with whose credits are their port's own
 #define MBP_GRANTED_TOLD 172u             // those of them that were published
+#define MBP_NEAR 173u                     // 1: there are lanes that lie near
 #define MBP_NOTICED(word) (176u + (word)) // a bit a port that has been sent a notice since
 #define MBP_SILENT 189u                   // 1: the senders receive no replies, because routes take them
 #define MBP_ROOM 190u // 1 + messages that there is room for where routes lead; 0: no routes, no such limit
@@ -170,6 +176,7 @@ typedef unsigned mb_word;
 #define MBQ_BITS(word) (8u + (word)) // a bit a priority
 #define MBQ_FIRST(priority) (16u + (priority))
 #define MBQ_LAST(priority) (272u + (priority))
+#define MBQ_NEAR 528u // the lane's MB_NEAR_AT, both words
 #define MBP_WORDS(ports) (MBP_PORT(ports))
 // Behind them, where messages are timed: the shard's histogram (buckets.h).
 #define MBP_HISTOGRAM_AT(words) (((words) + MB_LINE - 1u) / MB_LINE * MB_LINE)

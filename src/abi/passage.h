@@ -56,7 +56,8 @@
 #define MBO_MARK 2u   // the lane's mark (MB_MIXED)
 #define MBO_WORDS(shards) (MBO_CURSOR(shards))
 
-// Where O, L and R are near, an owner says otherwise how it reads and shows words.
+// Where O, L and R are near, an owner says otherwise how it reads and shows words. It may have one fence before all
+// that it shows, and tell behind it: then the host takes the later of what is told and what is counted.
 #ifndef MBO_SEE
 #define MBO_SEE(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
 #define MBO_SHOW(word, value) __nv_atomic_store_n(&(word), (value), __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
@@ -82,7 +83,11 @@ __device__ mb_word mbo_room(MB_ARENA *O, const MB_ARENA *R)
     }
     mb_word room = (O[MBO_GRANT] - (O[MBO_SENT] - O[MBO_SEEN])) / O[MBO_EACH];
     if (room * 2u < O[MBO_MOST] + 1u) {
-        O[MBO_SEEN] = mbo_retired(O, R);
+        mb_word retired = mbo_retired(O, R);
+        if (retired - O[MBO_SEEN] <=
+            MB_COUNT) { // R near a device that was opened again is behind until its owner looks
+            O[MBO_SEEN] = retired;
+        }
         room = (O[MBO_GRANT] - (O[MBO_SENT] - O[MBO_SEEN])) / O[MBO_EACH];
     }
     return room < MB_BATCH ? room : MB_BATCH;
@@ -143,8 +148,8 @@ __device__ void mbo_give(const MB_ARENA *S, MB_ARENA *O, MB_ARENA *L, mb_word at
     }
     mb_write_header(L, slot, priority | MB_FLAG_GRANTED, instance, MB_TAKEN(at, MB_CORRELATION));
     if (O[MBO_STAMPED] != 0u) { // the stamp is the slot's last two words, here as there
-        L[slot + O[MBO_SLOT_WORDS] - 2u] = S[at + MB_SIZE(MB_SLOT_WORDS) - 2u];
-        L[slot + O[MBO_SLOT_WORDS] - 1u] = S[at + MB_SIZE(MB_SLOT_WORDS) - 1u];
+        L[slot + O[MBO_SLOT_WORDS] - 2u] = MB_TAKEN(at, MB_SIZE(MB_SLOT_WORDS) - 2u);
+        L[slot + O[MBO_SLOT_WORDS] - 1u] = MB_TAKEN(at, MB_SIZE(MB_SLOT_WORDS) - 1u);
     }
     O[cursor + MBO_MARK] = mb_mark_priority(L, shard * O[MBO_LANES_STRIDE], O[cursor + MBO_MARK], priority);
     O[cursor + MBO_FILLED] += 1u;

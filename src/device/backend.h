@@ -191,6 +191,8 @@ struct slri_relay {
     // The last look of a shard that has announced its sleep: false where there is something to do.
     bool (*may_sleep)(struct slri_shard *shard);
     void (*passed_on)(struct slri_shard *shard); // at each look at a shard with a passage: wakes who was sent to
+    // Behind the loss of a group, when all its shards are the caller's: what lay near it may be lost, too.
+    void (*lost)(struct slri_shard *shard);
 };
 
 // One shard of a ring kernel, as a backend runs it. The ring layer owns it and everything it points to, and keeps it
@@ -447,6 +449,11 @@ struct slri_backend {
     // for host and device.
     slr_status (*ring_memory_create)(void *device, uint64_t bytes, void **memory);
     void (*ring_memory_destroy)(void *device, void *memory, uint64_t bytes);
+    // Optional, all three: memory that only their groups use, near them, zeroed; and its address for them. Behind a
+    // reopening that may be another, and the memory is zeroed again.
+    slr_status (*near_create)(void *device, uint64_t bytes, void **memory);
+    uint64_t (*near_address)(const void *memory);
+    void (*near_destroy)(void *device, void *memory);
     // Optional, for ring kernels that are relaunched (relaunch.h): makes `runner`, which keeps the handler's kernel
     // with all its arguments but those of one dispatch.
     slr_status (*relaunch_create)(void *device, struct slri_relaunch *relaunch);

@@ -306,6 +306,12 @@ static void lose(struct slri_resident *resident, bool had_run, const char *why)
             slri_resident_drain(resident, i, true);
             give_up_batch(record->shard);
         }
+    }
+    for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i) {
+        struct slri_resident_record *record = &resident->record[i];
+        if (!record->shard)
+            continue;
+        record->shard->relay->lost(record->shard);
         tell_published(record);
         record->awake = true;
         record->shard->lost(record->shard, why);

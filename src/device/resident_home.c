@@ -4,6 +4,8 @@
 // of replies and letters.
 #include "device/resident.h"
 
+#include <string.h>
+
 // How many of the batch are done with: their counts are published, and all replies that go with them.
 static uint32_t count_done(const uint32_t *S, const uint32_t *P)
 {
@@ -30,7 +32,6 @@ static void find_replies(const uint32_t *S, uint32_t *P, uint32_t port)
         ++at;
     P[q + MBQ_REPLIES] = P[q + MBQ_PUBLISHED] = at;
     P[q + MBQ_RESERVED] = 0;
-    P[q + MBQ_RETIRED] = MB_LOAD(lane + MB_PORT_RETIRED);
 }
 
 static void find_letters(const uint32_t *S, uint32_t *P)
@@ -41,6 +42,37 @@ static void find_letters(const uint32_t *S, uint32_t *P)
     P[MBP_LETTERS_LOST] = MB_LOAD(owner + MB_LETTERS_LOST);
 }
 
+static bool lay_near(const uint32_t *P, uint32_t k)
+{
+    return P[MBP_NEAR] != 0 && P[MBP_BATCH(k) + 1] & MB_NEAR;
+}
+
+// A message whose credit is its port's (passage.h) is done with: the owner's words at home do not count it yet.
+static void note_granted(uint32_t *S, uint32_t *P, uint32_t k)
+{
+    uint32_t port = P[MBP_BATCH(k)], *retired = &P[MBP_PORT(port) + MBQ_RETIRED];
+    *retired += 1;
+    P[MBP_GRANTED_RETIRED] += 1;
+    MB_RELEASE(mb_reply_lane(S, P[MBP_OWNER], port) + MB_PORT_RETIRED, *retired); // as in mb_return_grants
+}
+
+// Those that were not handled are lost with the group: in doubt, whatever was asked for.
+static void doubt_near(uint32_t *S, uint32_t *P)
+{
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < P[MBP_BATCH_COUNT]; ++k) {
+        if (lay_near(P, k)) {
+            note_granted(S, P, k);
+            P[MBP_IN_DOUBT] += 1;
+            continue;
+        }
+        memmove(&P[MBP_BATCH(kept)], &P[MBP_BATCH(k)], 4 * sizeof *P);
+        ++kept;
+    }
+    P[MBP_BATCH_COUNT] = kept;
+    MB_RELEASE(P[MBP_OWNER] + MB_IN_DOUBT, P[MBP_IN_DOUBT]); // as in mb_doubt
+}
+
 void slri_resident_recover(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own, owner = P[MBP_OWNER];
@@ -48,13 +80,16 @@ void slri_resident_recover(struct slri_shard *shard)
     for (uint32_t port = 0; MBP_WORDS(port + 1) <= shard->own_words; ++port)
         find_replies(S, P, port);
     find_letters(S, P);
-    for (uint32_t k = 0; k < done; ++k)
+    for (uint32_t k = 0; k < done; ++k) {
+        if (lay_near(P, k) || S[P[MBP_BATCH(k) + 1] + MB_HEAD] & MB_FLAG_GRANTED)
+            note_granted(S, P, k);
         free_node(S, P, k);
+    }
     for (uint32_t word = 0; word < (batch - done) * 4; ++word)
         P[MBP_BATCH(0) + word] = P[MBP_BATCH(done) + word];
     P[MBP_BATCH_COUNT] = batch - done;
     P[MBP_HANDLED] = MB_LOAD(owner + MB_HANDLED);
     P[MBP_FAULTED] = MB_LOAD(owner + MB_FAULTED);
     P[MBP_REPLIED] = MB_LOAD(owner + MB_REPLIED);
-    P[MBP_GRANTED_RETIRED] = P[MBP_GRANTED_TOLD] = MB_LOAD(owner + MB_GRANTED_RETIRED);
+    doubt_near(S, P);
 }

@@ -27,8 +27,11 @@ struct slri_resident_record_of_batch {
 // shard.
 struct slri_resident_outlet {
     SLRI_ADDRESS words;   // O
+    SLRI_ADDRESS home;    // where O has its home, which the host reads: fetched from there and brought back as an
+                          // owner's words are (below). The same where O is no copy
     SLRI_ADDRESS lanes;   // L
     SLRI_ADDRESS retired; // R
+    SLRI_ADDRESS stride;  // where L and R lie near: words between one shard's and the next one's; else O says so
 };
 
 // Where a handler leaves what it sends through one of its parameters: as it wants it, by struct slri_out.
@@ -40,11 +43,13 @@ struct slri_resident_out {
 struct slri_resident_passage {
     SLRI_ADDRESS outlet; // array of slri_resident_outlet
     SLRI_ADDRESS out;    // array of slri_resident_out, by the parameters behind the message; 0: it sends nothing
+    SLRI_ADDRESS calls;  // room for MB_BATCH * outs struct slri_out, near the groups; 0: there is nothing near. Else
+                         // `base` of each out and `aside` are near, too, with room for what MB_BATCH messages cause
     SLRI_ADDRESS aside;  // where it replies while its senders receive no replies (MBP_SILENT)
     SLRI_WORD outlets;
     SLRI_WORD outs;
     SLRI_WORD aside_stride; // bytes
-    SLRI_WORD padding[23];
+    SLRI_WORD padding[21];
     // The group's.
     SLRI_WORD unsent; // messages through parameters from which no route leads
     SLRI_WORD padding_group[31];

@@ -432,6 +432,7 @@ void slri_arena_destroy(slr_ring *ring)
         slri_waker_release(ring->lane[i].waker);
         slri_free(allocator, ring->lane[i].cursor, ring->shards * sizeof *ring->lane[i].cursor);
     }
+    slri_near_destroy(ring);
     slri_relaunch_destroy(ring->relaunch);
     slri_free(allocator, ring->lane, ring->max_ports * sizeof *ring->lane);
     slri_free(allocator, ring->seen, ring->shards * sizeof *ring->seen);

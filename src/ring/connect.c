@@ -67,6 +67,7 @@ static void adopt(slr_ring *ring, uint32_t port)
         MB_STORE(lane + MB_MIXED, 0);
         mb_return_replies(S, lane, cursor->received);
     }
+    slri_near_leave(ring, port);
     slri_waker_release(ring->lane[port].waker); // the owners' acknowledgement was their last look at it
 }
 

@@ -51,9 +51,8 @@ slr_status slri_passages_check_pair(slr_ring *from, slr_ring *to)
 
 // ---- grants --------------------------------------------------------------------------------------------------------
 
-// Messages sent along routes from persistent ring kernels, modulo 2^32. Under count_lock. Acquire: a count that is seen
-// retired has been seen sent.
-static uint32_t sent_in(const slr_ring *ring)
+// Acquire: a count that is seen retired has been seen sent.
+uint32_t slri_grants_sent(const slr_ring *ring)
 {
     const uint32_t *S = ring->S;
     uint32_t sent = MB_LOAD(MB_GRANTS_SENT);
@@ -64,7 +63,7 @@ static uint32_t sent_in(const slr_ring *ring)
 
 uint32_t slri_grants_accepted(const slr_ring *ring)
 {
-    return sent_in(ring) - ring->grants.credits;
+    return slri_grants_sent(ring) - ring->grants.credits;
 }
 
 uint32_t slri_grants_open(slr_ring *ring)
@@ -72,7 +71,7 @@ uint32_t slri_grants_open(slr_ring *ring)
     slri_mutex_lock(&ring->count_lock);
     const uint32_t *S = ring->S;
     uint32_t retired = mb_granted_retired(S);
-    uint32_t open = sent_in(ring) - retired;
+    uint32_t open = slri_grants_sent(ring) - retired;
     slri_mutex_unlock(&ring->count_lock);
     return open;
 }
@@ -303,6 +302,7 @@ void slri_passages_destroy(struct slri_route *route)
         }
         leave(p);
     }
+    slri_near_words_destroy(route->passage);
     slri_passage_memory_destroy(from, route->passage[0].words, bytes * from->shards);
     slri_free(from->device->allocator, route->passage, from->shards * sizeof *route->passage);
     route->passage = NULL;
@@ -314,6 +314,9 @@ static slr_status attach(struct slri_route *route, uint64_t deadline_ns)
     SLRI_TRY(size_grant(route, &grant));
     for (uint32_t s = 0; s < route->from->shards; ++s)
         SLRI_TRY(claim(route->to, &route->passage[s], grant, deadline_ns));
+    uint64_t address;
+    for (uint32_t s = 0; s < route->from->shards; ++s)
+        SLRI_TRY(slri_near_take(route->to, route->passage[s].c->port, &address));
     for (uint32_t s = 0; s < route->from->shards; ++s)
         write_lanes(&route->passage[s], route, grant);
     return SLR_OK;
@@ -344,6 +347,7 @@ slr_status slri_passages_create(struct slri_route *route, uint64_t deadline_ns)
         if (route->to_port)
             write_port(p, route);
     }
+    SLRI_TRY(slri_near_words_create(route->passage, from->shards, bytes));
     if (!route->to_port)
         SLRI_TRY(attach(route, deadline_ns));
     for (uint32_t s = 0; s < from->shards; ++s)

@@ -15,6 +15,7 @@ static slr_status let_go(slr_ring *ring)
 {
     if (ring->failure.restarting)
         return refuse(ring, "is just restarted");
+    slri_near_lose(ring);
     if (ring->relaunch)
         slri_relaunch_drop(ring->relaunch);
     return SLR_OK;
@@ -56,6 +57,7 @@ void slri_rings_renew(slr_device *device)
         slri_mutex_lock(&ring->lock); // a terminate in another thread
         for (uint32_t i = 0; ring->mode == SLR_RING_PERSISTENT && ring->shard && i < ring->shards; ++i)
             device->backend->shard_reopened(device->self, &ring->shard[i]);
+        slri_near_renew(ring);
         slri_mutex_unlock(&ring->lock);
         slri_ring_release(ring);
     }

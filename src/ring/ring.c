@@ -471,6 +471,8 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     for (uint32_t i = 0; i < ring->shards; ++i)
         retired += ring->seen[i].handled + ring->seen[i].faulted + ring->seen[i].dropped + ring->seen[i].in_doubt;
     uint32_t open = (MB_ACQUIRE(MB_ACCEPTED) + slri_grants_accepted(ring) - retired) & MB_COUNT;
+    if (open > MB_COUNT / 2) // less than nothing: what kernels have sent is told a moment late (cu_passage.h)
+        open = 0;
     if (open > S[MB_CAPACITY])
         open = S[MB_CAPACITY];
     out->handled = ring->handled;

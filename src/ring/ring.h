@@ -53,6 +53,8 @@ struct slri_lane {
         uint32_t sent, received, mark;
         uint32_t filled; // slots behind `sent` that are written and not published yet
     } * cursor;
+    void *near;   // NULL, or memory near the device's groups for the lane in each shard, while the ring kernel is
+    bool is_near; // the lane is there; else in the mailbox's arena, as others
 };
 
 struct slr_ring {
@@ -298,6 +300,21 @@ struct slr_port {
 // Correlations of slr_call have the top bit, those of sends have not, so that a late reply to a call that has given up
 // is known as one, and is discarded.
 #define SLRI_CALL_BIT 0x80000000u
+
+// near.c: lanes that lie near the groups of the device, for ports whose senders are such groups.
+// Puts the lane of a port that nobody uses yet there, in each shard; `*address` is the first's, MB_LANE_STRIDE words
+// from the next; its owners count there, too, what they have done with (MB_NEAR_RETIRED). 0: the device has no such
+// memory, and the lane is where it was. Not under the ring kernel's lock.
+slr_status slri_near_take(slr_ring *ring, uint32_t lane, uint64_t *address);
+// Before a port in the host's memory has it, under the lock.
+void slri_near_leave(slr_ring *ring, uint32_t lane);
+void slri_near_renew(slr_ring *ring); // of a device that was opened again, under the lock
+void slri_near_destroy(slr_ring *ring);
+// Where the device is lost: what lay there and was not done with is in doubt. By who owns all its shards; any number of
+// times.
+void slri_near_lose(slr_ring *ring);
+// Whether messages lie there that only a group can bring where the host finds them.
+bool slri_near_holds(slr_ring *ring);
 
 // connect.c
 // A lane for whoever sleeps on `waker`. Silent: nobody reads replies there, the owners write none.

@@ -18,6 +18,7 @@ struct slri_passages {
     struct slri_operation install;
     struct slri_resident_passage *memory; // NULL: nothing leads from the shard, and its handler sends nothing
     uint64_t bytes;                       // of it
+    void *near;                           // NULL, or memory near the groups for what handlers cause
     bool silent;                          // senders receive no replies
     uint32_t unsent;                      // as last brought forward: under the ring kernel's count_lock
     uint32_t count;
@@ -29,6 +30,8 @@ struct slri_passages {
 static void free_table(const slr_ring *ring, struct slri_passages *table)
 {
     slri_passage_memory_destroy(ring, table->memory, table->bytes);
+    if (table->near)
+        ring->device->backend->near_destroy(ring->device->self, table->near);
     slri_free(ring->device->allocator, table, sizeof *table + table->count * sizeof(struct slri_passage *));
 }
 
@@ -41,52 +44,86 @@ void slri_passages_free(const slr_ring *ring, struct slri_passages *table)
     }
 }
 
-// Where a handler leaves what it sends, by its parameters. `at`: behind the array. Gives how many bytes it takes.
-static uint64_t lay_out_sent(const slr_ring *ring, struct slri_resident_out *out, unsigned char *at)
+// ---- what the kernel sees of it: words of resident_layout.h, where its messages go, what its handler sends, and a
+// place for replies that no sender receives
+
+struct sizes { // bytes; of what one message causes, but for the first
+    uint64_t outlets, outs, calls, sent, aside;
+};
+
+static struct sizes size_table(const slr_ring *ring, const struct slri_passages *table)
 {
     const slr_handler_info *info = slri_ring_handler_info(ring);
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; ring->has_outlets && i < info->parameter_count; ++i) {
-        uint32_t stride = slri_ring_out_stride(&info->parameters[i]);
-        if (out)
-            out[i] = (struct slri_resident_out){
-                .base = (uintptr_t)(at + bytes), .stride = stride, .most = stride ? ring->max_sends : 0};
-        bytes += (uint64_t)ring->max_sends * stride;
-    }
+    uint32_t outs = ring->has_outlets ? info->parameter_count : 0;
+    struct sizes bytes = {.outlets = slri_passage_round_up(sizeof *table->memory, 16) +
+                                     slri_passage_round_up(table->count * sizeof(struct slri_resident_outlet), 16),
+                          .outs = slri_passage_round_up(outs * sizeof(struct slri_resident_out), 16),
+                          .calls = slri_passage_round_up(outs * sizeof(struct slri_out), 16),
+                          .aside = (uint64_t)ring->max_replies * slri_passage_round_up(ring->reply_bytes + 1, 16)};
+    for (uint32_t i = 0; i < outs; ++i)
+        bytes.sent += (uint64_t)ring->max_sends * slri_ring_out_stride(&info->parameters[i]);
     return bytes;
 }
 
-// The memory: the words of resident_layout.h, where its messages go, what its handler sends, and a place for replies
-// that no sender receives.
-static slr_status write_table(const slr_ring *ring, struct slri_passages *table)
+// From `at` on the handlers of `messages` have places of their own.
+static void point_sent(const slr_ring *ring, struct slri_resident_out *out, uint64_t at, uint32_t messages)
 {
     const slr_handler_info *info = slri_ring_handler_info(ring);
-    uint32_t outs = ring->has_outlets ? info->parameter_count : 0, stride = (ring->reply_bytes + 16) / 16 * 16;
-    uint64_t outlet_at = slri_passage_round_up(sizeof *table->memory, 16);
-    uint64_t out_at = outlet_at + slri_passage_round_up(table->count * sizeof(struct slri_resident_outlet), 16);
-    uint64_t sent_at = out_at + slri_passage_round_up(outs * sizeof(struct slri_resident_out), 16);
-    uint64_t aside_at = sent_at + lay_out_sent(ring, NULL, NULL);
-    void *memory;
-    if (table->count == 0 && outs == 0)
-        return SLR_OK;
-    table->bytes = aside_at + (uint64_t)ring->max_replies * stride;
-    SLRI_TRY(slri_passage_memory_create(ring, table->bytes, &memory));
-    unsigned char *at = memory;
-    struct slri_resident_outlet *outlet = (struct slri_resident_outlet *)(void *)(at + outlet_at);
+    for (uint32_t i = 0; ring->has_outlets && i < info->parameter_count; ++i) {
+        uint32_t stride = slri_ring_out_stride(&info->parameters[i]);
+        out[i] = (struct slri_resident_out){.base = at, .stride = stride, .most = stride ? ring->max_sends : 0};
+        at += (uint64_t)messages * ring->max_sends * stride;
+    }
+}
+
+// All addresses in a table's memory: again where those of what lies near have changed.
+static void point(const slr_ring *ring, struct slri_passages *table)
+{
+    struct sizes bytes = size_table(ring, table);
+    struct slri_resident_passage *memory = table->memory;
+    uint64_t at = (uintptr_t)memory, outs_at = at + bytes.outlets, sent_at = outs_at + bytes.outs;
+    uint64_t near = table->near ? ring->device->backend->near_address(table->near) : 0;
+    uint32_t messages = near ? MB_BATCH : 1;
+    struct slri_resident_outlet *outlet =
+        (struct slri_resident_outlet *)(void *)((unsigned char *)memory + slri_passage_round_up(sizeof *memory, 16));
     for (uint32_t i = 0; i < table->count; ++i)
-        outlet[i] = (struct slri_resident_outlet){.words = (uintptr_t)table->passage[i]->words,
-                                                  .lanes = (uintptr_t)table->passage[i]->lanes,
-                                                  .retired = (uintptr_t)table->passage[i]->retired};
-    if (outs)
-        lay_out_sent(ring, (struct slri_resident_out *)(void *)(at + out_at), at + sent_at);
+        outlet[i] = slri_near_outlet(table->passage[i]);
+    if (near)
+        sent_at = near + messages * bytes.calls;
+    point_sent(ring, (struct slri_resident_out *)(void *)((unsigned char *)memory + bytes.outlets), sent_at, messages);
+    memory->outlet = (uintptr_t)outlet;
+    memory->out = bytes.outs ? outs_at : 0;
+    memory->calls = near;
+    memory->aside = sent_at + messages * bytes.sent;
+}
+
+static slr_status write_table(const slr_ring *ring, struct slri_passages *table)
+{
+    const struct slri_backend *backend = ring->device->backend;
+    struct sizes bytes = size_table(ring, table);
+    uint64_t causes = bytes.sent + bytes.aside;
+    void *memory;
+    if (table->count == 0 && bytes.outs == 0)
+        return SLR_OK;
+    table->bytes = bytes.outlets + bytes.outs + (backend->near_create ? 0 : causes);
+    SLRI_TRY(slri_passage_memory_create(ring, table->bytes, &memory));
     table->memory = memory;
-    *table->memory = (struct slri_resident_passage){.outlet = (uintptr_t)outlet,
-                                                    .out = outs ? (uintptr_t)(at + out_at) : 0,
-                                                    .aside = (uintptr_t)(at + aside_at),
-                                                    .outlets = table->count,
-                                                    .outs = outs,
-                                                    .aside_stride = stride};
+    if (backend->near_create)
+        SLRI_TRY(backend->near_create(ring->device->self, MB_BATCH * (bytes.calls + causes), &table->near));
+    *table->memory =
+        (struct slri_resident_passage){.outlets = table->count,
+                                       .outs = ring->has_outlets ? slri_ring_handler_info(ring)->parameter_count : 0,
+                                       .aside_stride = (uint32_t)slri_passage_round_up(ring->reply_bytes + 1, 16)};
+    point(ring, table);
     return SLR_OK;
+}
+
+void slri_passages_renew(slr_ring *ring)
+{
+    for (uint32_t s = 0; ring->shard && s < ring->shards; ++s)
+        for (struct slri_passages *table = ring->shard[s].next_passages; table; table = table->older)
+            if (table->memory)
+                point(ring, table);
 }
 
 // Brings the 64-bit count forward. Under count_lock.
@@ -261,6 +298,9 @@ static uint32_t reserve(struct slri_shard *shard, bool announce)
 // its ring kernel that it may not see yet.
 static bool may_sleep(struct slri_shard *shard)
 {
+    const uint32_t *S = shard->shared;
+    if (MB_LOAD(MB_CONTROL) + 1 != shard->own[MBP_CONTROL] && slri_near_holds(shard->ring))
+        return false; // a command may be a stop
     if (shard->passage && reserve(shard, true) == 0) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST); // the announcement, before another look
         if (reserve(shard, false) == 0)
@@ -273,11 +313,19 @@ static void flush(struct slri_shard *shard)
 {
     const struct slri_passages *table = shard->passages;
     for (uint32_t i = 0; i < table->count; ++i) {
-        const struct slri_passage *p = table->passage[i];
+        struct slri_passage *p = table->passage[i];
         if (!p->lanes)
             mb_publish_replies(shard->shared, shard->own, p->c->port);
-        mbo_publish(p->words, p->words, p->lanes);
+        if (p->near)
+            slri_near_resolve(p);
+        else
+            mbo_publish(p->words, p->words, p->lanes);
     }
+}
+
+static void lost(struct slri_shard *shard)
+{
+    slri_near_lose(shard->ring);
 }
 
 static void passed_on(struct slri_shard *shard)
@@ -295,4 +343,5 @@ static void passed_on(struct slri_shard *shard)
     }
 }
 
-const struct slri_relay slri_device_relay = {.may_sleep = may_sleep, .flush = flush, .passed_on = passed_on};
+const struct slri_relay slri_device_relay = {
+    .may_sleep = may_sleep, .flush = flush, .passed_on = passed_on, .lost = lost};

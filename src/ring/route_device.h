@@ -3,6 +3,7 @@
 #ifndef SLRI_RING_ROUTE_DEVICE_H
 #define SLRI_RING_ROUTE_DEVICE_H
 
+#include "device/resident_layout.h"
 #include "ring/ring.h"
 
 // One shard's way along one route. Kept while the route lasts, whatever table lists it.
@@ -12,6 +13,8 @@ struct slri_passage {
     struct slri_connection *c;  // whose lanes it has
     uint32_t *words;            // O of passage.h
     uint32_t *lanes, *retired;  // L and R; NULL to a port
+    void *near;                 // NULL, or where the kernels have copies of the words, of all the route's shards
+    uint64_t near_at;           // this one's part of it
     uint32_t grant;             // credits
     uint32_t first;             // O's count of messages when they were granted
     uint32_t seen;              // and at the last look: who looks wakes the destination
@@ -40,7 +43,19 @@ static inline uint64_t slri_passage_round_up(uint64_t value, uint64_t to)
     return (value + to - 1) / to * to;
 }
 
-// grant.c: gives up what a passage has of its destination. At rest: what was sent is final.
+// near.c: what of it lies near the groups of the device, if that has such memory.
+slr_status slri_near_words_create(struct slri_passage *passages, uint32_t count, uint64_t bytes); // of each
+void slri_near_words_destroy(struct slri_passage *passages);
+// Where the groups find all that a passage has: there or in the host's memory.
+struct slri_resident_outlet slri_near_outlet(const struct slri_passage *p);
+// The words at home of a source that did not bring them there: its group is lost.
+void slri_near_resolve(struct slri_passage *p);
+
+void slri_passages_renew(slr_ring *ring); // route_device.c: what lies near may be elsewhere
+
+// grant.c: messages sent along routes from persistent ring kernels, modulo 2^32. Under count_lock.
+uint32_t slri_grants_sent(const slr_ring *ring);
+// Gives up what a passage has of its destination. At rest: what was sent is final.
 void slri_passage_detach(struct slri_passage *p);
 
 #endif

@@ -99,6 +99,7 @@ static void give_all(struct hand_back *back)
 
 static void finish(slr_ring *ring, struct hand_back *back)
 {
+    slri_near_lose(ring);
     give_all(back);
     slri_mutex_lock(&ring->count_lock);
     ring->undelivered = back->count;

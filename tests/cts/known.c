@@ -47,10 +47,8 @@ const cts_known cts_known_list[] = {
     {"opencl/*/persistent", "overflow/a_dropped_call_says_so", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MAY_REFUSE, "each ring kernel keeps a group of the device"},
     {"cuda/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
-    {"cuda/persistent", "routes/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "overflow/drop_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "overflow/a_dropped_call_says_so", CTS_MUST_REFUSE, NEEDS_HOST},
-    {"cuda/auto", "routes/replies_go_along_a_route", CTS_MAY_REFUSE, "a ring kernel is persistent unless slr_ring_desc.mode or ring=relaunch says otherwise, and then no route leads from it"},
 };
 // clang-format on
 const size_t cts_known_count = sizeof cts_known_list / sizeof *cts_known_list;

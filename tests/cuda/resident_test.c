@@ -126,7 +126,7 @@ static void both_modes_are_on_one_device(void **state)
 {
     (void)state;
     static const char *const source = "struct message { unsigned value, port; };\n"
-                                      "__ring__ void one(const struct message *in, ring_to(struct message) next)\n"
+                                      "__ring__ void one(const struct message *in)\n"
                                       "{ struct message out = {in->value + 1u, 7u}; ring_reply(&out); }\n";
     struct residence r = {0};
     reset();
@@ -138,6 +138,7 @@ static void both_modes_are_on_one_device(void **state)
     desc.name = "one";
     desc.handler = "one";
     desc.program = program;
+    desc.mode = SLR_RING_RELAUNCHED;
     slr_ring *one = start_ring(r.device, &desc);
     assert_int_equal(stats_of(r.ring).mode, SLR_RING_PERSISTENT);
     assert_int_equal(stats_of(one).mode, SLR_RING_RELAUNCHED);

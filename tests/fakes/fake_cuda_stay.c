@@ -88,6 +88,7 @@ static void meet(void)
 #define SLR_PEEK(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 #define SLR_SEEN() (void)0
 #define SLR_ORDER() (void)0
+#define SLR_NEAR_ORDER() (void)0
 #define SLR_TELL(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELEASE)
 #define slr_peek_long(word) __atomic_load_n(word, __ATOMIC_RELAXED)
 static SLRI_ADDRESS slr_time(void) // a clock that is not the host's
@@ -102,7 +103,11 @@ static SLRI_ADDRESS slr_time(void) // a clock that is not the host's
 #define __nanosleep(ns) sched_yield() // a thread a block, and few cores
 #include "backend/cuda/device/cu_team.h"
 
-#include "abi/mailbox.h"
+#include "abi/passage.h"
+
+#include "backend/cuda/device/cu_near.h"
+
+#include "backend/cuda/device/cu_passage.h"
 
 #include "backend/cuda/device/cu_resident.h"
 #undef blockIdx

@@ -370,7 +370,8 @@ static struct slri_capabilities cuda_capabilities(const void *device)
     static const enum slri_pinning pinning[SLRI_CU_MEMORIES] = {
         [SLRI_CU_MAPPED] = SLRI_PINNED_ALREADY, [SLRI_CU_MANAGED] = SLRI_PINNED_NEVER};
     const struct slri_cuda *cuda = device;
-    return (struct slri_capabilities){.unified = cuda->memory != SLRI_CU_DEVICE, .pinning = pinning[cuda->memory]};
+    return (struct slri_capabilities){
+        .unified = cuda->memory != SLRI_CU_DEVICE, .passes_on = true, .pinning = pinning[cuda->memory]};
 }
 
 static struct slri_residents *cuda_residents(void *device)
@@ -390,6 +391,9 @@ const struct slri_backend slri_backend_cuda = {
     .is_lost = slri_cuda_is_lost,
     .reopen = slri_cuda_reopen,
     .shard_reopened = slri_cuda_near_renew,
+    .near_create = slri_cuda_group_memory_create,
+    .near_address = slri_cuda_group_memory_address,
+    .near_destroy = slri_cuda_group_memory_destroy,
     .metrics = cuda_metrics,
     .buffer_create = slri_cuda_buffer_create,
     .buffer_destroy = slri_cuda_buffer_destroy,

@@ -186,6 +186,10 @@ slr_status slri_cuda_near_take(struct slri_cuda *cuda, struct slri_shard *shard)
 void slri_cuda_near_give(struct slri_cuda *cuda, struct slri_shard *shard);
 slr_status slri_cuda_pools_renew(struct slri_cuda *cuda); // for another context; what lies near may be elsewhere then
 void slri_cuda_near_renew(void *device, struct slri_shard *shard);
+// As device/backend.h says: near_create and its like.
+slr_status slri_cuda_group_memory_create(void *device, uint64_t bytes, void **memory);
+uint64_t slri_cuda_group_memory_address(const void *memory);
+void slri_cuda_group_memory_destroy(void *device, void *memory);
 
 // reopen.c: as device/backend.h says.
 bool slri_cuda_is_lost(const void *device);

@@ -15,6 +15,8 @@ struct slri_cu_slab {
     struct slri_cu_slab *next;
 };
 
+static slr_status renew_near(struct slri_cuda *cuda, uint64_t bytes, void **memory);
+
 static const struct kind {
     uint64_t bytes; // of a slab, at least
     const char *what;
@@ -24,8 +26,7 @@ static const struct kind {
 } kinds[SLRI_CU_POOLS] = {
     [SLRI_CU_SHARED] = {(uint64_t)32 << 20, "mapped", slri_cuda_mapped_create, slri_cuda_mapped_renew,
                         slri_cuda_mapped_destroy},
-    [SLRI_CU_NEAR] = {(uint64_t)4 << 20, "device", slri_cuda_near_create, slri_cuda_near_create,
-                      slri_cuda_near_destroy},
+    [SLRI_CU_NEAR] = {(uint64_t)4 << 20, "device", slri_cuda_near_create, renew_near, slri_cuda_near_destroy},
 };
 
 static uint64_t round_up(uint64_t bytes)
@@ -173,6 +174,46 @@ void slri_cuda_near_give(struct slri_cuda *cuda, struct slri_shard *shard)
     if (shard->near_memory)
         give(&cuda->pools[SLRI_CU_NEAR], shard->near_memory);
     shard->near_memory = shard->near_own = shard->near_states = NULL;
+}
+
+uint64_t slri_cuda_group_memory_address(const void *memory)
+{
+    return (uintptr_t)address_of(memory);
+}
+
+// A kernel that stays may keep a fill waiting: none runs meanwhile.
+static slr_status zero(struct slri_cuda *cuda, const void *memory, uint64_t bytes)
+{
+    SLRI_TRY(slri_cuda_enter_quiet(cuda));
+    slr_status status = slri_cuda_zero_at_once(cuda, (uintptr_t)memory, bytes);
+    slri_cuda_leave_quiet(cuda);
+    return status;
+}
+
+slr_status slri_cuda_group_memory_create(void *device, uint64_t bytes, void **memory)
+{
+    struct slri_cuda *cuda = device;
+    uint64_t stale;
+    struct slri_piece *piece;
+    SLRI_TRY(take_or_grow(cuda, SLRI_CU_NEAR, bytes, &piece, &stale));
+    slr_status status = zero(cuda, address_of(piece), bytes);
+    if (status == SLR_OK)
+        *memory = piece;
+    else
+        give(&cuda->pools[SLRI_CU_NEAR], piece);
+    return status;
+}
+
+// The slab, so that what lies in it need not be gone through.
+static slr_status renew_near(struct slri_cuda *cuda, uint64_t bytes, void **memory)
+{
+    SLRI_TRY(slri_cuda_near_create(cuda, bytes, memory));
+    return zero(cuda, *memory, bytes);
+}
+
+void slri_cuda_group_memory_destroy(void *device, void *memory)
+{
+    give(&((struct slri_cuda *)device)->pools[SLRI_CU_NEAR], memory);
 }
 
 // ---- all ------------------------------------------------------------------------------------------------------------

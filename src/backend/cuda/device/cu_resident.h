@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text for NVRTC: the kernel that stays. It stands behind a handler's emitted text, the table's layout
-// (device/resident_layout.h), what a block's lanes share (cu_team.h) and the mailbox (abi/mailbox.h), and is their
-// loop. Each block is one warp, and serves every gridDim.x-th shard of the table, so all blocks must run at once.
-// SLR_HANDLER is the handler, SLR_THREADS how many threads a block has. With SLR_IS_BLOCK all of them handle each
-// message: those of other warps wait at a barrier until they are called. C as well as C++.
+// (device/resident_layout.h), what a block's lanes share (cu_team.h), the mailbox (abi/mailbox.h) and what of it lies
+// near (cu_near.h), and is their loop. Each block is one warp, and serves every gridDim.x-th shard of the table, so all
+// blocks must run at once. SLR_HANDLER is the handler, SLR_THREADS how many threads a block has. With SLR_IS_BLOCK all
+// of them handle each message: those of other warps wait at a barrier until they are called. C as well as C++.
 //
 // Memory orders: as the mailbox says at each word, for the whole system, because the host is the other side. Lanes meet
 // at SLR_MEET, which orders what they did among them; the first one's fence then orders it for the host. A launch
@@ -15,18 +15,6 @@
 #define SLR_SLEEP_NS 200u
 #define SLR_LOOKS 8u // of a team that is idle one in so many is at the control words, too: all looks share the bus
 #define SLR_ENDS 0xffffffffu // no fault: the kernel ends
-
-SLR_FN mb_word *slr_words(SLRI_ADDRESS at)
-{
-    return (mb_word *)at;
-}
-
-SLR_FN void slr_copy(mb_word *to, const mb_word *from, SLRI_ADDRESS words)
-{
-    SLR_EACH(l)
-        for (SLRI_ADDRESS i = l; i < words; i += SLR_LANES)
-            to[i] = from[i];
-}
 
 // ---- homes and what lies near --------------------------------------------------------------------------------------
 
@@ -53,6 +41,7 @@ SLR_FN void slr_turn_to(struct slri_resident_table *table, mb_word i)
     if (slr_team.set.used != 0u)
         slr_copy(slr_team.size, slr_words(slr_team.set.shared) + 64, 32u);
     SLR_MEET();
+    slr_know_passage();
 }
 
 SLR_FN SLRI_ADDRESS *slr_times(SLRI_ADDRESS own)
@@ -75,6 +64,9 @@ SLR_FN void slr_arrive(struct slri_resident_table *table, mb_word i)
         slr_copy(slr_words(slr_team.set.own), slr_words(slr_team.set.own_home), slr_team.set.own_words);
     if (SLR_SIZE(MB_TIMED_BELOW) != 0u)
         slr_fetch_times();
+    SLR_MEET();
+    slr_find_near(S, slr_words(slr_team.set.own));
+    slr_fetch_outlets();
     SLR_FIRST {
         slr_team.heard[i][0] = SLR_PEEK(S[MB_CONTROL]);
         slr_team.heard[i][1] = SLR_PEEK(S[MB_PORT_EPOCH]);
@@ -136,6 +128,8 @@ SLR_FN void slr_depart(struct slri_resident_table *table, mb_word i)
     slr_turn_to(table, i);
     if (slr_team.set.used == 0u || slr_team.set.left != 0u)
         return;
+    slr_bring_batch(slr_words(slr_team.set.shared), slr_words(slr_team.set.own));
+    slr_bring_outlets();
     slr_bring_states();
     slr_bring_own();
 }
@@ -175,7 +169,7 @@ SLR_FN void slr_measure_run(const mb_word *S, mb_word i, mb_word most)
     SLR_MEET();
     for (mb_word seen = 0u; seen < most && slr_team.run[i] == seen; seen += SLR_LANES) {
         SLR_EACH(l)
-            slr_team.full[l] = SLR_PEEK(S[mb_lane_slot(S, lane, from + seen + l) + MB_SEQUENCE]) == from + seen + l + 1u;
+            slr_team.full[l] = SLR_PEEK(MB_AT(mb_lane_slot(S, lane, from + seen + l) + MB_SEQUENCE)) == from + seen + l + 1u;
         SLR_MEET();
         SLR_FIRST {
             mb_word run = seen == 0u ? 1u : 0u; // the first was seen
@@ -224,7 +218,7 @@ SLR_FN mb_word slr_look_further(const mb_word *S, const mb_word *P, mb_word l)
         if ((P[MBP_SET(w)] >> l & 1u) != 0u) {
             mb_word port = w * 32u + l, at = P[MBP_PORT(port) + MBQ_NEXT_IN];
             mb_word slot = mb_lane_slot(S, mb_lane_of(S, P, port), at);
-            shows |= (mb_word)(SLR_PEEK(S[slot + MB_SEQUENCE]) == at + 1u) << w;
+            shows |= (mb_word)(SLR_PEEK(MB_AT(slot + MB_SEQUENCE)) == at + 1u) << w;
         }
     return shows;
 }
@@ -237,7 +231,7 @@ SLR_FN void slr_look_once(struct slri_resident_table *table, const mb_word *S, c
                               : l == SLR_ASKED ? &table->asked : &S[l == SLR_CONTROL ? MB_CONTROL : MB_PORT_EPOCH];
         mb_word next = slr_team.next[l], found = 0u, is = 0u;
         if (next != 0u)
-            found = SLR_PEEK(S[next]);
+            found = SLR_PEEK(MB_AT(next));
         if (l < SLR_WORDS && slr_team.all != 0u)
             is = SLR_PEEK(*word);
         mb_word shows = (next != 0u && found == slr_team.turn[l] ? 1u : 0u) | slr_look_further(S, P, l);
@@ -256,9 +250,9 @@ SLR_FN void slr_look_closer(const mb_word *S)
     mb_word slot = mb_lane_slot(S, slr_team.lane[0], slr_team.from[0]), words = SLR_SIZE(MB_SLOT_WORDS);
     mb_word fetches = slr_team.busy == 0u && words <= SLR_ROOM ? 1u : 0u;
     SLR_EACH(l) {
-        mb_word mark = l < slr_team.runs ? SLR_PEEK(S[slr_team.lane[l] + MB_MIXED]) : 0u;
+        mb_word mark = l < slr_team.runs ? SLR_PEEK(MB_AT(slr_team.lane[l] + MB_MIXED)) : 0u;
         for (mb_word i = l; fetches != 0u && i < words; i += SLR_LANES)
-            slr_team.message[i] = S[slot + i];
+            slr_team.message[i] = MB_AT(slot + i);
         slr_team.mark[l] = mark;
     }
     SLR_FIRST slr_team.fetched = fetches != 0u ? slot : 0u;
@@ -335,12 +329,18 @@ SLR_FN void slr_ends_with(mb_word k, mb_word fault)
         slr_reset(slr_team.call[k].state);
 }
 
+// Also where its replies go, and how many.
 SLR_FN void slr_note_handled(mb_word *S, mb_word *P, mb_word k, const struct slri_call *call)
 {
     mb_word faulted = slr_team.fault[k] != 0u;
     if (faulted != 0u)
         slr_note_fault(S, P, k, call);
-    mb_handled(S, P, k, faulted == 0u ? call->replies : call->max_replies ? 1u : 0u, faulted == 0u ? 0u : MB_FLAG_FAULT);
+    mb_word replies = faulted == 0u ? call->replies : call->max_replies ? 1u : 0u, silent = P[MBP_SILENT];
+    mb_word q = MBP_PORT(P[MBP_BATCH(k)]);
+    slr_team.to[k] = P[q + MBQ_REPLIES];
+    mb_handled(S, P, k, silent != 0u ? 0u : replies, faulted == 0u ? 0u : MB_FLAG_FAULT);
+    slr_team.placed[k] = faulted == 0u ? P[q + MBQ_REPLIES] - slr_team.to[k] : 0u;
+    P[MBP_REPLIED] += silent != 0u && faulted == 0u ? replies : 0u;
 }
 
 // A call straight between the mailbox's slots.
@@ -348,8 +348,13 @@ SLR_FN void slr_fill_direct(mb_word *S, const mb_word *P, mb_word k)
 {
     mb_word port = P[MBP_BATCH(k)], at = P[MBP_BATCH(k) + 1u];
     struct slri_call *call = &slr_team.call[k];
-    slr_fill_call(call, &S[at + MB_PAYLOAD], S[at + MB_INSTANCE]);
-    if (call->max_replies != 0u) {
+    slr_fill_call(call, &MB_AT(at + MB_PAYLOAD), MB_AT(at + MB_INSTANCE));
+    slr_open_outs(k, call);
+    if (P[MBP_SILENT] != 0u) {
+        call->reply_base = (unsigned char *)slr_team.passage.aside + k * slr_team.passage.aside_stride * call->max_replies;
+        call->reply_mask = 0xffffffffu;
+        call->reply_stride = slr_team.passage.aside_stride;
+    } else if (call->max_replies != 0u) {
         call->reply_base = (unsigned char *)&S[mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), 0) + MB_PAYLOAD];
         call->reply_at = P[MBP_PORT(port) + MBQ_REPLIES];
     }
@@ -422,17 +427,18 @@ SLR_FN void slr_prepare(mb_word *S, const mb_word *P, mb_word batch)
     mb_word fits = words * batch <= SLR_ROOM ? 1u : 0u, is_here = batch == 1u && slr_team.fetched == P[MBP_BATCH(0) + 1u];
     SLR_EACH(l)
         for (mb_word i = l; fits != 0u && is_here == 0u && i < words * batch; i += SLR_LANES)
-            slr_team.message[i] = S[P[MBP_BATCH(i / words) + 1u] + i % words];
+            slr_team.message[i] = MB_AT(P[MBP_BATCH(i / words) + 1u] + i % words);
     SLR_MEET();
     SLR_EACH(l)
         if (l < batch) {
-            const mb_word *slot = fits != 0u ? &slr_team.message[l * words] : &S[P[MBP_BATCH(l) + 1u]];
+            const mb_word *slot = fits != 0u ? &slr_team.message[l * words] : &MB_AT(P[MBP_BATCH(l) + 1u]);
             struct slri_call *call = &slr_team.call[l];
             slr_team.instance[l] = slot[MB_INSTANCE];
             slr_fill_call(call, slot + MB_PAYLOAD, slr_team.instance[l]);
             call->reply_base = (unsigned char *)&slr_team.reply[l * room];
             call->reply_mask = 0xffffffffu;
             call->reply_stride -= MB_PAYLOAD * 4u;
+            slr_open_outs(l, call);
         }
     SLR_FIRST slr_team.near = fits;
     SLR_MEET();
@@ -455,16 +461,6 @@ SLR_FN void slr_put_replies(mb_word *S, const mb_word *P, mb_word batch)
     SLR_MEET();
 }
 
-// Where its replies go, and how many.
-SLR_FN void slr_place_replies(mb_word *S, mb_word *P, mb_word k)
-{
-    mb_word q = MBP_PORT(P[MBP_BATCH(k)]);
-    slr_team.now = k;
-    slr_team.to[k] = P[q + MBQ_REPLIES];
-    slr_note_handled(S, P, k, &slr_team.call[k]);
-    slr_team.placed[k] = slr_team.fault[k] == 0u ? P[q + MBQ_REPLIES] - slr_team.to[k] : 0u;
-}
-
 SLR_FN void slr_handle_together(mb_word *S, mb_word *P, mb_word batch)
 {
     slr_prepare(S, P, batch);
@@ -475,8 +471,10 @@ SLR_FN void slr_handle_together(mb_word *S, mb_word *P, mb_word batch)
         SLR_MEET();
     }
     SLR_FIRST
-        for (mb_word k = 0u; k < batch; ++k)
-            slr_place_replies(S, P, k);
+        for (mb_word k = 0u; k < batch; ++k) {
+            slr_team.now = k;
+            slr_note_handled(S, P, k, &slr_team.call[k]);
+        }
     SLR_MEET();
     slr_put_replies(S, P, batch);
 }
@@ -491,7 +489,7 @@ SLR_FN __attribute__((noinline)) SLRI_ADDRESS slr_took(mb_word k)
 {
     const mb_word *S = slr_words(slr_team.set.shared), *P = slr_words(slr_team.set.own);
     SLRI_ADDRESS now_ns = slr_time(), ahead_ns = slr_peek_long(&slr_team.serving->ahead_ns);
-    const mb_word *slot = slr_team.near != 0u ? &slr_team.message[k * SLR_SIZE(MB_SLOT_WORDS)] : &S[P[MBP_BATCH(k) + 1u]];
+    const mb_word *slot = slr_team.near != 0u ? &slr_team.message[k * SLR_SIZE(MB_SLOT_WORDS)] : &MB_AT(P[MBP_BATCH(k) + 1u]);
     if ((slot[MB_HEAD] & MB_FLAG_TIMED) == 0u || ahead_ns == 0u)
         return SLR_UNTIMED;
     mb_word time = mb_time_at(S, P, P[MBP_BATCH(k)], slot[MB_SEQUENCE], P[MBP_BATCH(k) + 2u]);
@@ -546,13 +544,19 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
     if ((P[MBP_TIMED] & MB_FLAG_TIMED) != 0u)
         slr_note_times(done);
     SLR_FIRST {
+        mb_word claimed = P[MBP_BATCH_COUNT];
+        if (slr_team.set.passage != 0u)
+            slr_pass_on(S, P, done);
         slr_team.near = 0u;
         slr_team.batch = done;
         P[MBP_BATCH_COUNT] = done;
+        if (slr_team.set.passage != 0u)
+            slr_flush();
         SLR_ORDER();
+        slr_flush_ports(S, P);
         mb_finish(S, P);
-        if (done < batch)
-            mb_keep_rest(S, P, done, batch);
+        if (done < claimed)
+            mb_keep_rest(S, P, done, claimed);
         if (slr_team.set.judges != 0u && slr_team.fault[done - 1u] != 0u) {
             slr_team.set.faulted += 1u;
             slr_team.unheard[slr_team.index] = 2u; // from now on: the host may have judged before the next look
@@ -635,7 +639,8 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
     SLR_FIRST {
         mb_word control = P[MBP_CONTROL];
         slr_team.waited = P[MBP_WAITING];
-        slr_team.batch = mb_begin(S, P);
+        slr_reserve(S, P);
+        slr_team.batch = slr_taken(P, mb_begin(S, P));
         if (slr_team.set.records != 0u && slr_team.batch != 0u)
             slr_team.taken_ns = slr_time();
         slr_team.busy = slr_team.batch != 0u ? 1u : 0u;
@@ -644,7 +649,7 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
     SLR_MEET();
     mb_word batch = slr_team.batch, state = P[MBP_STATE];
     if (batch != 0u || P[MBP_WAITING] != slr_team.waited)
-        slr_note_batch(P, batch);
+        slr_note_batch(P, P[MBP_BATCH_COUNT]);
     if (batch != 0u) {
         slr_handle(S, P, batch);
         SLR_FIRST {
@@ -656,6 +661,9 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
     if (closes != 0u)
         slr_bring_states();
     if (state == MB_ENDED || state == MB_STOPPED) {
+        slr_bring_batch(S, P);
+        slr_bring_lanes(S, P);
+        slr_bring_outlets();
         slr_bring_own();
         SLR_FIRST {
             slr_team.worked = 1u;
@@ -675,9 +683,13 @@ SLR_FN void slr_serve(struct slri_resident_table *table, mb_word i)
         if (slr_team.heard[i][1] != P[MBP_EPOCH]) { // before the look, so that it finds all ports' lanes
             mb_reread_ports(S, P, slr_team.heard[i][1]);
             slr_team.aimed = 0u;
-        }
+            slr_team.act = 1u;
+        } else
+            slr_team.act = 0u;
     }
     SLR_MEET();
+    if (slr_team.act != 0u)
+        slr_find_near(S, P);
     if (slr_team.aimed == 0u)
         slr_aim(S, P);
     slr_look(table, S, P);

@@ -9,6 +9,7 @@
 // message).
 // clang-format off
 #define SLR_LANES 32u
+#define SLR_OUTLETS 8u // that are at hand; further ones are looked up in the host's memory
 #define SLR_ALIGNED __attribute__((aligned(16)))
 #ifndef SLR_ROOM
 #define SLR_ROOM 2048u // words of slots, and of replies, that are handled together
@@ -35,6 +36,7 @@ __device__ struct slr_blocks { unsigned idle, ended, ending; } slr_blocks; // ze
 #define SLR_SEEN() __nv_atomic_thread_fence(__NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
 // What all lanes have stored, before what the first one stores behind it.
 #define SLR_ORDER() __nv_atomic_thread_fence(__NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
+#define SLR_NEAR_ORDER() __nv_atomic_thread_fence(__NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE) // for other groups
 #define SLR_TELL(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
 __device__ SLRI_ADDRESS slr_peek_long(const SLRI_ADDRESS *word) // as SLR_PEEK
 {
@@ -49,6 +51,7 @@ __device__ SLRI_ADDRESS slr_time(void)
     return ns;
 }
 #endif
+#define SLR_APART SLR_FN __attribute__((noinline)) // off the way of most messages: it shall take no registers there
 #define SLR_LOAD(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_STORE(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 
@@ -79,6 +82,9 @@ SLR_TEAM struct slr_team {
     unsigned answered;         // the last question for the clock
     SLRI_ADDRESS taken_ns;     // of the batch, where records are kept
     SLRI_ADDRESS took_ns[SLR_LANES]; // of each message that is timed; SLR_UNTIMED: of another
+    struct slri_resident_passage passage; // copies, where the entry has one: of what the host has set up
+    struct slri_resident_outlet outlet[SLR_OUTLETS];
+    unsigned unsent;
     // A batch.
     unsigned batch, instance[SLR_LANES], round[SLR_LANES], fault[SLR_LANES], to[SLR_LANES], placed[SLR_LANES];
     unsigned near, now; // 1: its slots are in `message`; which of them is being put down as handled
@@ -94,7 +100,17 @@ SLR_TEAM struct slr_team {
 #define MB_SIZE(name) ((void)S, (name) == MB_KEEP ? 0u : SLR_SIZE(name))
 #define MB_HEARD(at) slr_team.heard[slr_team.index][(at) == 0u ? 0 : 1] // MB_CONTROL is 0
 #define MB_MARK(at) slr_mark(at)
-#define MB_TAKEN(at, word) (slr_team.near != 0u ? slr_team.message[slr_team.now * SLR_SIZE(MB_SLOT_WORDS) + (word)] : S[(at) + (word)])
+#define MB_TAKEN(at, word) (slr_team.near != 0u ? slr_team.message[slr_team.now * SLR_SIZE(MB_SLOT_WORDS) + (word)] : MB_AT((at) + (word)))
+#define MB_AT(at) (*slr_at(S, at)) // cu_near.h
+#define MB_LANE_OF(S, P, port) ((void)(S), slr_lane_of(P, port))
+#define MB_IS_ELSEWHERE(P, port) (slr_lane_of(P, port) & MB_NEAR)
+#define MB_RETURN(P, port) slr_return(P, port)
+#define MBO_SEE(word) SLR_LOAD(word)
+#define MBO_SHOW(word, value) SLR_TELL(word, value) // cu_passage.h has a fence before all outlets
+#define MBO_TELL(word, value) (void)&(word) // it tells behind what it shows
+SLR_FN void slr_return(const unsigned *P, unsigned port);
+SLR_FN unsigned *slr_at(const unsigned *S, unsigned at);
+SLR_FN unsigned slr_lane_of(const unsigned *P, unsigned port);
 #define MB_PUBLISH(at, value) SLR_TELL(S[at], value) // behind slr_publish's fence
 #define MB_MAY_END(S, P) (slr_team.set.away == 0u && mb_drained(S) != 0u ? 1u : 0u)
 #define MB_RUNS_ARE_KNOWN

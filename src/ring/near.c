@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes that lie near the groups of a device. The owners find in a lane's first line where it lies, when they reread
+// the port sets; the host writes nothing else there and reads nothing: what is left in one when its ring kernel stops
+// the groups copy home.
+#include "abi/passage.h"
+#include "base/status.h"
+#include "ring/route_device.h"
+
+// ---- lanes
+// -----------------------------------------------------------------------------------------------------------
+
+// Offsets into such lanes have a bit for that, 8 of the port and the word of the lane.
+static slr_status check(const slr_ring *ring)
+{
+    const uint32_t *S = ring->S;
+    uint64_t words = S[MB_OWNERS_AT] + (uint64_t)S[MB_OWNER_STRIDE] * ring->shards;
+    if (S[MB_LANE_STRIDE] <= 1u << MB_NEAR_SHIFT && words <= MB_NEAR)
+        return SLR_OK;
+    return SLRI_FAIL(INVALID,
+                     "ring kernel '%s': its mailbox has %llu MiB and each of its lanes %u MiB; for routes that stay on "
+                     "the device 8,192 and 32 are possible: lower queue_size or max_ports",
+                     ring->name, (unsigned long long)(words >> 18), S[MB_LANE_STRIDE] >> 18);
+}
+
+// Relaxed: read behind an acquire of the port epoch, which is raised behind it.
+static void note(slr_ring *ring, uint32_t lane, uint64_t address)
+{
+    uint32_t *S = ring->S;
+    ring->lane[lane].is_near = address != 0;
+    for (uint32_t s = 0; s < ring->shards; ++s) {
+        uint32_t at = mb_lane(S, s, lane) + MB_NEAR_AT;
+        uint64_t its = address ? address + (uint64_t)s * S[MB_LANE_STRIDE] * 4 : 0;
+        MB_STORE(at, (uint32_t)its);
+        MB_STORE(at + 1, (uint32_t)(its >> 32));
+    }
+}
+
+slr_status slri_near_take(slr_ring *ring, uint32_t lane, uint64_t *address)
+{
+    const struct slri_backend *backend = ring->device->backend;
+    struct slri_lane *its = &ring->lane[lane];
+    uint32_t *S = ring->S;
+    *address = 0;
+    if (!backend->near_create || ring->mode != SLR_RING_PERSISTENT)
+        return SLR_OK;
+    SLRI_TRY(check(ring));
+    if (!its->near)
+        SLRI_TRY(backend->near_create(ring->device->self, (uint64_t)S[MB_LANE_STRIDE] * 4 * ring->shards, &its->near));
+    slri_mutex_lock(&ring->lock);
+    note(ring, lane, backend->near_address(its->near));
+    MB_RELEASE(MB_PORT_EPOCH, ++ring->port_epoch); // the addresses
+    slri_mutex_unlock(&ring->lock);
+    *address = backend->near_address(its->near);
+    return SLR_OK;
+}
+
+void slri_near_leave(slr_ring *ring, uint32_t lane)
+{
+    if (ring->lane[lane].is_near)
+        note(ring, lane, 0);
+}
+
+// No group runs, and each reads the addresses when it begins. What lay in the lanes is gone: who sends goes on where
+// who takes does.
+static void renew_lane(slr_ring *ring, uint32_t lane)
+{
+    note(ring, lane, ring->device->backend->near_address(ring->lane[lane].near));
+    for (uint32_t s = 0; s < ring->shards; ++s)
+        ring->lane[lane].cursor[s].sent = ring->shard[s].own[MBP_PORT(lane) + MBQ_NEXT_IN];
+    for (struct slri_passage *p = ring->grants.in; p; p = p->next_in)
+        for (uint32_t s = 0; p->c->port == lane && s < ring->shards; ++s)
+            p->words[MBO_CURSOR(s) + MBO_NEXT] = ring->lane[lane].cursor[s].sent;
+}
+
+void slri_near_renew(slr_ring *ring)
+{
+    for (uint32_t i = 0; ring->lane && i < ring->max_ports; ++i)
+        if (ring->lane[i].is_near)
+            renew_lane(ring, i);
+    if (ring->mode == SLR_RING_PERSISTENT)
+        slri_passages_renew(ring);
+}
+
+void slri_near_destroy(slr_ring *ring)
+{
+    for (uint32_t i = 0; ring->lane && i < ring->max_ports; ++i)
+        if (ring->lane[i].near)
+            ring->device->backend->near_destroy(ring->device->self, ring->lane[i].near);
+}
+
+// ---- words of sources
+// ------------------------------------------------------------------------------------------------
+
+slr_status slri_near_words_create(struct slri_passage *passages, uint32_t count, uint64_t bytes)
+{
+    const slr_device *device = passages->from->device;
+    void *near;
+    if (!device->backend->near_create)
+        return SLR_OK;
+    SLRI_TRY(device->backend->near_create(device->self, bytes * count, &near));
+    for (uint32_t s = 0; s < count; ++s) {
+        passages[s].near = near;
+        passages[s].near_at = bytes * s;
+    }
+    return SLR_OK;
+}
+
+void slri_near_words_destroy(struct slri_passage *passages)
+{
+    const slr_device *device = passages->from->device;
+    if (passages->near)
+        device->backend->near_destroy(device->self, passages->near);
+}
+
+struct slri_resident_outlet slri_near_outlet(const struct slri_passage *p)
+{
+    const struct slri_backend *backend = p->from->device->backend;
+    struct slri_resident_outlet outlet = {.words = (uintptr_t)p->words,
+                                          .home = (uintptr_t)p->words,
+                                          .lanes = (uintptr_t)p->lanes,
+                                          .retired = (uintptr_t)p->retired};
+    if (p->near)
+        outlet.words = backend->near_address(p->near) + p->near_at;
+    if (p->near && p->lanes) {
+        outlet.lanes = backend->near_address(p->to->lane[p->c->port].near);
+        outlet.retired = outlet.lanes + MB_NEAR_RETIRED * 4;
+        outlet.stride = p->to->S[MB_LANE_STRIDE];
+    }
+    return outlet;
+}
+
+// What was shown to the target is told behind that (cu_passage.h), so the target may have counted more.
+void slri_near_resolve(struct slri_passage *p)
+{
+    uint32_t *O = p->words, told = O[MBO_TOLD_SENT], sent = p->lanes ? mbo_retired(O, p->retired) : told;
+    if ((int32_t)(sent - told) < 0)
+        sent = told;
+    O[MBO_SENT] = sent;
+    O[MBO_ROUTED] = O[MBO_TOLD_ROUTED] + (sent - told);
+    O[MBO_UNROUTED] = O[MBO_TOLD_UNROUTED];
+    O[MBO_GONE] = O[MBO_TOLD_GONE];
+    __atomic_store_n(&O[MBO_TOLD_SENT], sent, __ATOMIC_RELAXED);
+    __atomic_store_n(&O[MBO_TOLD_ROUTED], O[MBO_ROUTED], __ATOMIC_RELAXED);
+}
+
+// ---- losing it
+// -------------------------------------------------------------------------------------------------------
+
+static bool is_lost(const slr_ring *ring)
+{
+    const struct slri_backend *backend = ring->device->backend;
+    return backend->is_lost && backend->is_lost(ring->device->self);
+}
+
+// Of a port's messages in a lane near, those that have been taken and are not done with: they are not there any more.
+static uint32_t count_taken(const slr_ring *ring, uint32_t port)
+{
+    uint32_t taken = 0;
+    for (uint32_t s = 0; s < ring->shards; ++s) {
+        const uint32_t *P = ring->shard[s].own;
+        taken += P[MBP_PORT(port) + MBQ_WAITING];
+        for (uint32_t k = 0; k < P[MBP_BATCH_COUNT]; ++k)
+            taken += P[MBP_BATCH(k)] == port;
+    }
+    return taken;
+}
+
+// Under count_lock. The first shard tells it all: nobody knows whose it was.
+static void doubt(slr_ring *ring, uint32_t port, uint32_t messages)
+{
+    uint32_t *S = ring->S, *P = ring->shard[0].own, owner = P[MBP_OWNER];
+    P[MBP_IN_DOUBT] += messages;
+    P[MBP_GRANTED_RETIRED] += messages;
+    P[MBP_GRANTED_TOLD] = P[MBP_GRANTED_RETIRED];
+    if (port != MB_MAX_PORTS) {
+        P[MBP_PORT(port) + MBQ_RETIRED] += messages;
+        MB_RELEASE(mb_reply_lane(S, owner, port) + MB_PORT_RETIRED, P[MBP_PORT(port) + MBQ_RETIRED]); // as mb_finish
+    }
+    MB_RELEASE(owner + MB_IN_DOUBT, P[MBP_IN_DOUBT]);
+    MB_RELEASE(owner + MB_GRANTED_RETIRED, P[MBP_GRANTED_RETIRED]);
+}
+
+// Credits go back to the sources that are still there; of messages in lanes that such had, only the sum is known.
+void slri_near_lose(slr_ring *ring)
+{
+    const uint32_t *S = ring->S;
+    uint32_t taken = 0, near = 0;
+    for (uint32_t i = 0; ring->lane && S && i < ring->max_ports; ++i) {
+        near += ring->lane[i].is_near;
+        taken += ring->lane[i].is_near ? count_taken(ring, i) : 0;
+    }
+    if (near == 0 || !is_lost(ring))
+        return;
+    slri_mutex_lock(&ring->count_lock);
+    for (struct slri_passage *p = ring->grants.in; p; p = p->next_in) {
+        slri_near_resolve(p);
+        doubt(ring, p->c->port, p->words[MBO_SENT] - mbo_retired(p->words, p->retired) - count_taken(ring, p->c->port));
+    }
+    uint32_t open = slri_grants_sent(ring) - mb_granted_retired(S);
+    if (open != taken)
+        doubt(ring, MB_MAX_PORTS, open - taken);
+    slri_mutex_unlock(&ring->count_lock);
+}
+
+bool slri_near_holds(slr_ring *ring)
+{
+    bool near = false;
+    for (uint32_t i = 0; i < ring->max_ports; ++i)
+        near = near || ring->lane[i].is_near;
+    return near && !is_lost(ring) && slri_grants_open(ring) != 0;
+}
