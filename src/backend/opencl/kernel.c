@@ -27,12 +27,20 @@ struct ready {
     struct ready *next;
 };
 
+// What a handler that is relaunched runs in: all its ring kernels share it.
+struct relaunched {
+    const struct slri_entry *entry;
+    slri_cl_program program;
+    struct relaunched *next;
+};
+
 struct program {
     const struct slri_module *module;
     slri_mutex lock;
     struct built *built;
     struct ready *ready;
     void *globals; // the module's variables; NULL: nobody has wanted them yet
+    struct relaunched *relaunched;
 };
 
 slr_status slri_cl_program_create(void *device, const struct slri_module *module, void **program)
@@ -84,6 +92,13 @@ void slri_cl_program_destroy(void *device, void *program)
         struct ready *next = made->ready->next;
         slri_free(opencl->allocator, made->ready, sizeof *made->ready);
         made->ready = next;
+    }
+    while (made->relaunched) {
+        struct relaunched *next = made->relaunched->next;
+        if (!slri_cl_is_lost(opencl))
+            opencl->cl->ReleaseProgram(made->relaunched->program);
+        slri_free(opencl->allocator, made->relaunched, sizeof *made->relaunched);
+        made->relaunched = next;
     }
     while (made->built) {
         struct built *next = made->built->next;
@@ -221,6 +236,41 @@ static slr_status find_ready(struct slri_opencl *opencl, struct program *program
     }
     *out = ready;
     return SLR_OK;
+}
+
+static slr_status add_relaunched(struct slri_opencl *opencl, struct program *program, const struct slri_entry *entry,
+                                 slri_cl_builder *build, slri_cl_program *out)
+{
+    struct relaunched *made = slri_alloc(opencl->allocator, sizeof *made);
+    if (!made)
+        return SLRI_FAIL(NO_MEMORY, "no memory for handler %s", entry->name);
+    slr_status status = build(opencl, program->module, entry, &made->program);
+    if (status != SLR_OK) {
+        slri_free(opencl->allocator, made, sizeof *made);
+        return status;
+    }
+    made->entry = entry;
+    made->next = program->relaunched;
+    program->relaunched = made;
+    *out = made->program;
+    return SLR_OK;
+}
+
+slr_status slri_cl_relaunched(struct slri_opencl *opencl, void *program, const struct slri_entry *entry,
+                              slri_cl_builder *build, slri_cl_program *out)
+{
+    struct program *made = program;
+    slri_mutex_lock(&made->lock);
+    const struct relaunched *found = made->relaunched;
+    while (found && found->entry != entry)
+        found = found->next;
+    slr_status status = SLR_OK;
+    if (found)
+        *out = found->program;
+    else
+        status = add_relaunched(opencl, made, entry, build, out);
+    slri_mutex_unlock(&made->lock);
+    return status;
 }
 
 slr_status slri_cl_kernel_prepare(void *device, void *program, const struct slri_entry *entry,

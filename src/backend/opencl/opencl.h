@@ -142,6 +142,11 @@ const struct slri_module *slri_cl_program_module(const void *program);
 slr_status slri_cl_kernel_prepare(void *device, void *program, const struct slri_entry *entry,
                                   const struct slri_kernel_shape *shape, const uint32_t *cancel, void **ready);
 const char *slri_cl_kernel_options(const struct slri_opencl *opencl); // the compiler's, for emitted text
+typedef slr_status slri_cl_builder(struct slri_opencl *opencl, const struct slri_module *module,
+                                   const struct slri_entry *entry, slri_cl_program *out);
+// What a handler's ring kernels that are relaunched run in: built for the first of them; the program owns it.
+slr_status slri_cl_relaunched(struct slri_opencl *opencl, void *program, const struct slri_entry *entry,
+                              slri_cl_builder *build, slri_cl_program *out);
 // Sets an argument to memory of the device, or to none. `part`: NULL, or an object that must live until the kernel is
 // no more enqueued with it.
 slr_status slri_cl_set_memory(struct slri_opencl *opencl, slri_cl_kernel kernel, uint32_t index,

@@ -17,7 +17,6 @@ extern const char slri_embedded_relaunch_h[], slri_embedded_cl_relaunch_h[];
 #define GROUP 32 // work-items of a group that handle a chain each
 
 struct runner {
-    slri_cl_program program;
     slri_cl_kernel kernel;
     struct slri_cl_stream *stream;
     void *dump; // where handlers that fault write
@@ -30,8 +29,10 @@ struct runner {
 
 // ---- the text ------------------------------------------------------------------------------------------------------
 
-static uint32_t block_threads(const struct slri_entry *entry)
+static uint32_t group_of(const struct slri_entry *entry)
 {
+    if (entry->kind != SLRI_ENTRY_BLOCK)
+        return GROUP;
     return entry->max_threads ? entry->max_threads : SLRI_RING_BLOCK_THREADS;
 }
 
@@ -50,40 +51,46 @@ static void put_bindings(const struct slri_entry *entry, struct slri_text *out)
     slri_text_puts(out, entry->bindings ? "\n" : " {0, 0}\n");
 }
 
-static slr_status write_text(struct slri_opencl *opencl, const struct slri_relaunch *relaunch,
-                             const struct runner *runner, struct slri_text *out)
+static slr_status write_text(struct slri_opencl *opencl, const struct slri_module *module,
+                             const struct slri_entry *entry, struct slri_text *out)
 {
-    const struct slri_entry *entry = relaunch->desc.entry;
-    const struct slri_opencl_options words = {.warps = slri_cl_handler_warps(opencl, entry, (uint32_t)runner->group),
+    const struct slri_opencl_options words = {.warps = slri_cl_handler_warps(opencl, entry, group_of(entry)),
                                               .c11_atomics = opencl->facts.opencl >= 300};
-    SLRI_TRY(slri_emit_opencl(slri_cl_program_module(relaunch->desc.program), entry, &words, out));
-    slri_text_printf(out, "\n#line 1 \"slipring: relaunch\"\n%s%s", runner->is_block ? "#define SLR_BLOCK\n" : "",
+    SLRI_TRY(slri_emit_opencl(module, entry, &words, out));
+    slri_text_printf(out, "\n#line 1 \"slipring: relaunch\"\n%s%s",
+                     entry->kind == SLRI_ENTRY_BLOCK ? "#define SLR_BLOCK\n" : "",
                      slri_entry_sends(entry) ? "#define SLR_OUTLETS\n" : "");
     slri_text_printf(out,
                      "#define SLR_ENTRY " SLRI_ENTRY_SYMBOL_PREFIX "%s\n#define SLR_BINDINGS %u\n"
-                     "#define SLR_GROUP %zu\n#define SLR_SHARED %llu\n",
-                     entry->name, entry->bindings ? entry->bindings : 1, runner->group,
+                     "#define SLR_GROUP %u\n#define SLR_SHARED %llu\n",
+                     entry->name, entry->bindings ? entry->bindings : 1, group_of(entry),
                      (unsigned long long)slri_opencl_shared_bytes(entry));
     put_bindings(entry, out);
     slri_text_printf(out, "%s%s", slri_embedded_relaunch_h, slri_embedded_cl_relaunch_h);
     return SLR_OK;
 }
 
-static slr_status build(struct slri_opencl *opencl, const struct slri_relaunch *relaunch, struct runner *runner)
+static slr_status build(struct slri_opencl *opencl, const struct slri_module *module, const struct slri_entry *entry,
+                        slri_cl_program *out)
 {
-    const struct slri_entry *entry = relaunch->desc.entry;
     struct slri_text text = SLRI_TEXT_INIT;
-    int32_t error;
-    slr_status status = write_text(opencl, relaunch, runner, &text);
+    slr_status status = write_text(opencl, module, entry, &text);
     if (status == SLR_OK) {
-        struct slri_cl_text source = {entry->name, slri_cl_program_module(relaunch->desc.program)->name,
-                                      slri_cl_kernel_options(opencl), slri_text_view(&text)};
+        struct slri_cl_text source = {entry->name, module->name, slri_cl_kernel_options(opencl), slri_text_view(&text)};
         status = text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory for the text of handler %s", entry->name)
-                                    : slri_cl_build(opencl, &source, &runner->program);
+                                    : slri_cl_build(opencl, &source, out);
     }
     slri_text_free(&text);
-    SLRI_TRY(status);
-    runner->kernel = opencl->cl->CreateKernel(runner->program, "slr_relaunch", &error);
+    return status;
+}
+
+// Of each ring kernel its own: a kernel has its arguments.
+static slr_status create_kernel(struct slri_opencl *opencl, const struct slri_relaunch *relaunch, struct runner *runner)
+{
+    slri_cl_program program;
+    int32_t error;
+    SLRI_TRY(slri_cl_relaunched(opencl, relaunch->desc.program, relaunch->desc.entry, build, &program));
+    runner->kernel = opencl->cl->CreateKernel(program, "slr_relaunch", &error);
     return runner->kernel ? SLR_OK : slri_cl_failed(opencl->name, "CreateKernel", error);
 }
 
@@ -125,7 +132,7 @@ slr_status slri_cl_relaunch_create(void *device, struct slri_relaunch *relaunch)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for handler %s", opencl->name, entry->name);
     relaunch->runner = runner; // from here on slri_cl_relaunch_destroy takes back what there is
     runner->is_block = entry->kind == SLRI_ENTRY_BLOCK;
-    runner->group = runner->is_block ? block_threads(entry) : GROUP;
+    runner->group = group_of(entry);
     if (runner->group > opencl->facts.most_group)
         return SLRI_FAIL(UNSUPPORTED, "handler %s: groups of %zu; device '%s' has at most %zu", entry->name,
                          runner->group, opencl->name, opencl->facts.most_group);
@@ -133,7 +140,7 @@ slr_status slri_cl_relaunch_create(void *device, struct slri_relaunch *relaunch)
     if (!runner->part)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for handler %s", opencl->name, entry->name);
     runner->parts = CHAINS_ARGUMENT + entry->bindings;
-    SLRI_TRY(build(opencl, relaunch, runner));
+    SLRI_TRY(create_kernel(opencl, relaunch, runner));
     runner->dump_bytes = slri_opencl_dump_bytes(slri_cl_program_module(relaunch->desc.program));
     SLRI_TRY(slri_cl_buffer_create(opencl, runner->dump_bytes, &runner->dump));
     SLRI_TRY(slri_cl_stream_create(opencl, SLR_DEFAULT_PRIORITY, &runner->stream));
@@ -151,8 +158,6 @@ void slri_cl_relaunch_destroy(void *device, struct slri_relaunch *relaunch)
     if (!relaunch->is_kept)
         slri_cl_release_parts(opencl, runner->part, runner->parts);
     slri_free(opencl->allocator, runner->part, runner->parts * sizeof *runner->part);
-    if (runner->program && !relaunch->is_kept)
-        opencl->cl->ReleaseProgram(runner->program);
     if (runner->dump)
         slri_cl_buffer_destroy(opencl, runner->dump, runner->dump_bytes);
     slri_free(opencl->allocator, runner, sizeof *runner);
