@@ -73,13 +73,15 @@ static void put_print(struct slri_d_emitter *e, const struct slri_instr *in)
 }
 
 // The comma is in the macro: read again there is nothing behind it.
-static void put_extra(struct slri_d_emitter *e, uint32_t uses, const char *before, bool takes)
+static bool put_extra(struct slri_d_emitter *e, const struct slri_function *function, const char *before, bool takes)
 {
-    (void)uses;
+    if (!(function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)))
+        return false;
     if (takes)
         slri_d_put(e, *before ? " SLRI_AND_LAUNCH" : "SLRI_LAUNCH");
     else
         slri_d_put(e, *before ? " SLRI_PASS_LAUNCH" : "SLRI_GIVE_LAUNCH");
+    return true;
 }
 
 // ---- entries -------------------------------------------------------------------------------------------------------
@@ -121,9 +123,7 @@ static void put_parameters(struct slri_d_emitter *e, const struct slri_entry *en
         put_binding(e, &entry->binding[i], in_handler);
         before = ", ";
     }
-    if (entry->function->uses & e->dialect->extra_uses)
-        put_extra(e, entry->function->uses, before, true);
-    else
+    if (!put_extra(e, entry->function, before, true))
         slri_d_put(e, in_handler ? " SLRI_AND_HERE" : *before ? "" : "void");
 }
 
@@ -298,7 +298,6 @@ static const struct slri_dialect cuda = {
     .exchanging = "$dSLRI_EXCHANGE_$K($p, $b, $o, $s)",
     .meeting = "$dSLRI_IN_BLOCK$B($a)",
     .extra = put_extra,
-    .extra_uses = SLRI_USES_GLOBAL | SLRI_USES_PRINT,
     .print = put_print,
     .convert = put_convert,
     .math = put_math,

@@ -149,6 +149,35 @@ static bool find_functions(struct slri_d_emitter *e)
     return true;
 }
 
+static bool finds_faults(const struct slri_c_emitter *c, const struct slri_instr *in, void *user)
+{
+    (void)c;
+    struct slri_d_emitter *e = user;
+    return slri_d_may_fault(e, in) || (in->op == SLRI_OP_CALL && slri_d_traits(e, in->callee)->may_fault);
+}
+
+static bool find_faults(struct slri_d_emitter *e)
+{
+    for (uint32_t i = 0; i < e->c.module->functions; i++) { // callees before callers
+        if (!e->functions[i].is_used)
+            continue;
+        if (!slri_d_enter(e, i))
+            return false;
+        e->functions[i].may_fault = slri_c_any(&e->c, e->c.function->body, finds_faults, e);
+    }
+    return true;
+}
+
+bool slri_d_begin(struct slri_d_emitter *e, const struct slri_module *module, const struct slri_entry *entry,
+                  const struct slri_dialect *dialect)
+{
+    e->c.module = module;
+    e->c.scratch = slri_region_create();
+    e->only = entry;
+    e->dialect = dialect;
+    return e->c.scratch && find_functions(e) && find_faults(e);
+}
+
 // ---- names ---------------------------------------------------------------------------------------------------------
 
 static bool ends_like_a_register(const char *name, const char *mark)
@@ -307,13 +336,9 @@ static void put_entries_end(struct slri_d_emitter *e)
 slr_status slri_d_file(struct slri_d_emitter *e, const struct slri_module *module, const struct slri_entry *entry,
                        const struct slri_dialect *dialect, struct slri_text *out)
 {
-    e->c.module = module;
+    out->out_of_memory |= !slri_d_begin(e, module, entry, dialect);
     e->c.out = out;
-    e->c.scratch = slri_region_create();
-    e->only = entry;
-    e->dialect = dialect;
     e->mark = choose_mark(module);
-    out->out_of_memory |= !e->c.scratch || !find_functions(e);
     if (!out->out_of_memory) {
         struct slri_text structs = SLRI_TEXT_INIT; // what they are called is known behind them
         e->c.out = &structs;

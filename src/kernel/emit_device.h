@@ -34,10 +34,9 @@ struct slri_dialect {
     // barrier, $u the builtin; $t the outlet, $y the size of a message or reply.
     const char *spelling[SLRI_OP_COUNT];
     const char *counting, *exchanging; // ATOMIC_RMW's, of INCREMENT and DECREMENT; of EXCHANGE of floats
-    // What functions that do one of `extra_uses` (enum slri_use) are given behind all else: as they take it, or as
-    // they are given it where the emitter stands. `before`: "", or the comma behind what comes before it.
-    void (*extra)(struct slri_d_emitter *e, uint32_t uses, const char *before, bool takes);
-    uint32_t extra_uses;
+    // What functions are given behind all else: as they take it, or as they are given it where the emitter stands.
+    // `before`: "", or the comma behind what comes before it. False: nothing, and nothing is put.
+    bool (*extra)(struct slri_d_emitter *e, const struct slri_function *function, const char *before, bool takes);
     void (*body)(struct slri_d_emitter *e); // of a function; NULL: slri_d_block
     void (*print)(struct slri_d_emitter *e, const struct slri_instr *in);
     void (*convert)(struct slri_d_emitter *e, const struct slri_instr *in);
@@ -63,6 +62,7 @@ struct slri_dialect {
 // What a function needs of its caller, by its index in the module.
 struct slri_d_function {
     bool is_used, in_handler;
+    bool may_fault;                 // it, or what it calls, by a division or a trap
     uint64_t *roots;                // bits: root_bit()
     const struct slri_entry *entry; // one that comes to it
 };
@@ -83,6 +83,10 @@ struct slri_d_emitter {
 };
 
 // emit_device.c
+// Of a file that is to be put: which functions it needs, and what they do. Behind it, also where it gives false (no
+// memory), slri_region_destroy(e->c.scratch).
+bool slri_d_begin(struct slri_d_emitter *e, const struct slri_module *module, const struct slri_entry *entry,
+                  const struct slri_dialect *dialect);
 slr_status slri_d_file(struct slri_d_emitter *e, const struct slri_module *module, const struct slri_entry *entry,
                        const struct slri_dialect *dialect, struct slri_text *out);
 enum slri_root_kind slri_d_space(struct slri_d_emitter *e, struct slri_root root); // as indexes `space`
@@ -95,11 +99,13 @@ struct slri_root slri_d_root_of(const struct slri_d_emitter *e, uint32_t bit);
 uint32_t slri_d_root_bits(const struct slri_d_emitter *e);
 
 // emit_device_function.c
+bool slri_d_enter(struct slri_d_emitter *e, uint32_t index); // finds its literals; false: no memory
 void slri_d_function(struct slri_d_emitter *e, uint32_t index);
 void slri_d_arguments(struct slri_d_emitter *e, const struct slri_instr *call);
 void slri_d_param_name(struct slri_d_emitter *e, uint32_t param);
 
 // emit_device_instr.c
+bool slri_d_may_fault(const struct slri_d_emitter *e, const struct slri_instr *in); // itself: a division or a trap
 void slri_d_block(struct slri_d_emitter *e, const struct slri_block *block);
 void slri_d_call(struct slri_d_emitter *e, const struct slri_instr *in);
 bool slri_d_is_written(const struct slri_d_emitter *e, const struct slri_instr *in); // not a literal where it is used

@@ -77,10 +77,8 @@ static void put_signature(struct slri_d_emitter *e, uint32_t index)
         put_param(e, i);
         before = ", ";
     }
-    if (function->uses & e->dialect->extra_uses) {
-        e->dialect->extra(e, function->uses, before, true);
+    if (e->dialect->extra(e, function, before, true))
         before = ", ";
-    }
     slri_d_put(e, !traits->in_handler ? (*before ? "" : "void") : *before ? " SLRI_AND_HERE" : "SLRI_HERE");
     slri_d_put(e, ")\n{\n");
 }
@@ -134,10 +132,8 @@ void slri_d_arguments(struct slri_d_emitter *e, const struct slri_instr *call)
             slri_d_register(e, call->arg[i].reg);
         before = ", ";
     }
-    if (call->callee->uses & e->dialect->extra_uses) {
-        e->dialect->extra(e, call->callee->uses, before, false);
+    if (e->dialect->extra(e, call->callee, before, false))
         before = ", ";
-    }
     slri_d_put(e, !callee->in_handler ? "" : *before ? " SLRI_PASS_HERE" : "SLRI_GIVE_HERE");
 }
 
@@ -270,7 +266,7 @@ static bool keeps_constants(const struct slri_c_emitter *c, const struct slri_in
     return false;
 }
 
-void slri_d_function(struct slri_d_emitter *e, uint32_t index)
+bool slri_d_enter(struct slri_d_emitter *e, uint32_t index)
 {
     e->c.function = e->c.module->function[index];
     e->entry = NULL;
@@ -279,12 +275,20 @@ void slri_d_function(struct slri_d_emitter *e, uint32_t index)
             e->entry = &e->c.module->entry[i];
     e->c.reg = slri_region_take(e->c.scratch, (e->c.function->regs + 1) * sizeof *e->c.reg);
     e->reads = slri_region_take(e->c.scratch, (e->c.function->regs + 1) * sizeof *e->reads);
-    e->c.out->out_of_memory |= !e->c.reg || !e->reads;
     if (!e->c.reg || !e->reads)
-        return;
+        return false;
     slri_c_count_registers(&e->c, e->entry);
     slri_c_any(&e->c, e->c.function->body, counts_reads, e->reads);
     slri_c_any(&e->c, e->c.function->body, keeps_constants, NULL);
+    return true;
+}
+
+void slri_d_function(struct slri_d_emitter *e, uint32_t index)
+{
+    bool entered = slri_d_enter(e, index);
+    e->c.out->out_of_memory |= !entered;
+    if (!entered)
+        return;
     if (e->entry)
         e->dialect->entry(e, e->entry);
     else

@@ -167,10 +167,21 @@ static bool is_signed_arithmetic(const struct slri_instr *in)
     return in->kind == SLRI_I32 || in->kind == SLRI_I64;
 }
 
-static bool is_small_literal(struct slri_d_emitter *e, slri_reg reg, uint64_t least, uint64_t most)
+static bool is_small_literal(const struct slri_d_emitter *e, slri_reg reg, uint64_t least, uint64_t most)
 {
     uint64_t value;
     return slri_c_is_literal(&e->c, reg, &value) && value >= least && value <= most;
+}
+
+static bool divides(const struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    return (in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM) && !slri_kind_is_float(in->kind) &&
+           !is_small_literal(e, in->b, 1, INT32_MAX);
+}
+
+bool slri_d_may_fault(const struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    return in->op == SLRI_OP_TRAP || divides(e, in);
 }
 
 // Where C leaves it open what happens, a macro of the prelude says it.
@@ -186,10 +197,10 @@ static const char *spelling_of_arithmetic(struct slri_d_emitter *e, const struct
         return "$dSLRI_SUB($K, $a, $b)";
     if (in->op == SLRI_OP_MUL && is_signed_arithmetic(in))
         return "$dSLRI_MUL($K, $a, $b)";
-    if ((in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM) && !is_float && !is_small_literal(e, in->b, 1, INT32_MAX)) {
+    if (divides(e, in)) {
         if (in->op == SLRI_OP_DIV)
-            return in_handler ? "$dSLRI_CHECKED_DIV($K, $a, $b, $l)" : "$dSLRI_DIV($K, $a, $b)";
-        return in_handler ? "$dSLRI_CHECKED_REM($K, $a, $b, $l)" : "$dSLRI_REM($K, $a, $b)";
+            return in_handler ? "$dSLRI_CHECKED_DIV($K, $a, $b, $l)" : "$dSLRI_DIV($K, $a, $b, $l)";
+        return in_handler ? "$dSLRI_CHECKED_REM($K, $a, $b, $l)" : "$dSLRI_REM($K, $a, $b, $l)";
     }
     bool is_in_range = is_small_literal(e, in->b, 0, bits - 1);
     if (in->op == SLRI_OP_SHL && !(is_in_range && !is_signed_arithmetic(in)))

@@ -178,15 +178,17 @@ static void put_binding(struct slri_d_emitter *e, const struct slri_entry *entry
 // Behind the parameters of the source.
 static void put_hidden(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
-    static const struct {
-        uint32_t use;
+    const uint32_t uses = entry->function->uses;
+    const struct {
+        bool is_given;
         const char *text;
-    } hidden[] = {{SLRI_USES_GLOBAL, "__global uchar *slri_globals"},
-                  {SLRI_USES_PRINT, "__global uint *slri_printed"},
-                  {SLRI_USES_DYNAMIC, "__local uchar *slri_dynamic"}};
+    } hidden[] = {{uses & SLRI_USES_GLOBAL, "__global uchar *slri_globals"},
+                  {uses & SLRI_USES_PRINT, "__global uint *slri_printed"},
+                  {slri_d_traits(e, entry->function)->may_fault, "__global uint *slri_faulted"},
+                  {uses & SLRI_USES_DYNAMIC, "__local uchar *slri_dynamic"}};
     bool any = entry->bindings != 0;
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
-        if (!(entry->function->uses & hidden[i].use))
+        if (!hidden[i].is_given)
             continue;
         slri_d_put(e, any ? ", " : "");
         slri_d_put(e, hidden[i].text);
@@ -272,20 +274,31 @@ static void put_wrapper(struct slri_d_emitter *e, const struct slri_entry *entry
     slri_d_put(e, ", shared, &here);\n    return here.fault;\n}\n");
 }
 
-static void put_extra(struct slri_d_emitter *e, uint32_t uses, const char *before, bool takes)
+static bool put_extra(struct slri_d_emitter *e, const struct slri_function *function, const char *before, bool takes)
 {
-    slri_d_put(e, before);
-    if (uses & SLRI_USES_PRINT)
-        slri_d_put(e, takes ? "__global uint *slri_printed" : "slri_printed");
-    if (!(uses & (SLRI_USES_WARP | SLRI_USES_BARRIER)))
-        return;
-    slri_d_put(e, uses & SLRI_USES_PRINT ? ", " : "");
-    slri_d_put(e, takes ? "__local ulong *slri_scratch" : "slri_scratch");
-    if (!((const struct slri_opencl_emitter *)e)->levels)
-        return;
+    const struct slri_d_function *traits = slri_d_traits(e, function);
+    bool waits = function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER);
+    const struct {
+        bool is_given;
+        const char *type, *name;
+    } extra[] = {{function->uses & SLRI_USES_PRINT, "__global uint *", "slri_printed"},
+                 {traits->may_fault && !traits->in_handler, "__global uint *", "slri_faulted"},
+                 {waits, "__local ulong *", "slri_scratch"}};
+    bool any = false;
+    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
+        if (!extra[i].is_given)
+            continue;
+        slri_d_put(e, any ? ", " : before);
+        slri_d_put(e, takes ? extra[i].type : "");
+        slri_d_put(e, extra[i].name);
+        any = true;
+    }
+    if (!waits || !((const struct slri_opencl_emitter *)e)->levels)
+        return any;
     slri_d_put(e, takes ? ", bool slri_on" : ", ");
     if (!takes)
         slri_opencl_put_here(e);
+    return any;
 }
 
 // ---- the table -----------------------------------------------------------------------------------------------------
@@ -346,7 +359,6 @@ static const struct slri_dialect opencl = {
     .reserved = reserved,
     .extra = put_extra,
     .body = slri_opencl_level_body,
-    .extra_uses = SLRI_USES_WARP | SLRI_USES_BARRIER | SLRI_USES_PRINT,
     .spelling =
         {
             SLRI_D_COMMON_SPELLINGS,
@@ -461,4 +473,14 @@ slr_status slri_emit_opencl(const struct slri_module *module, const struct slri_
     }
     slri_region_destroy(region);
     return status;
+}
+
+slr_status slri_opencl_may_fault(const struct slri_module *module, const struct slri_entry *entry, bool *out)
+{
+    struct slri_opencl_emitter o = {0};
+    bool begun = slri_d_begin(&o.e, module, entry, &opencl);
+    if (begun)
+        *out = slri_d_traits(&o.e, entry->function)->may_fault;
+    slri_region_destroy(o.e.c.scratch);
+    return begun ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
 }

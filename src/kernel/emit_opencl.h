@@ -11,11 +11,13 @@
 //     a struct     by value, type->bytes bytes;
 //   then, where entry->function->uses has SLRI_USES_GLOBAL, the program's memory for its variables: a buffer;
 //   then, where it has SLRI_USES_PRINT, memory for what this launch prints (device/printed.h), or a NULL cl_mem;
+//   then, where slri_opencl_may_fault, three words, zero, of which the first thread that divides by zero, or whose
+//   assertion fails, or that traps, makes enum slri_fault, file and line; it goes on, and what it divides is 0;
 //   then, where it has SLRI_USES_DYNAMIC, the `extern __shared__` memory: clSetKernelArg(.., bytes,
 //   NULL), with bytes at least 1.
 // `__shared__` objects of known size are declared in the kernel. threadIdx, blockIdx, blockDim and gridDim are
 // get_local_id, get_group_id, get_local_size and get_num_groups: enqueue grid * block work-items with a local size of
-// block. Accesses are not checked (docs/rationale.md); a division by zero gives 0; a failed assertion prints, no more.
+// block. Accesses are not checked (docs/rationale.md).
 //
 // A handler NAME becomes `uint slre_NAME(struct slri_call *call, __local uchar *shared)`, to be called from a kernel
 // that stands behind it in the same file: by one work-item a message for `__ring__`, by all of a work-group for
@@ -56,6 +58,10 @@ slr_status slri_emit_opencl(const struct slri_module *module, const struct slri_
 
 // The words that emitted text is made of, with such options: what a probe of the device is written in.
 void slri_opencl_words(const struct slri_opencl_options *options, struct slri_text *out);
+
+// Of a kernel. Errors: NO_MEMORY.
+slr_status slri_opencl_may_fault(const struct slri_module *module, const struct slri_entry *entry, bool *out);
+
 uint64_t slri_opencl_dump_bytes(const struct slri_module *module); // of a handler's slri_call.dump, aligned to 16
 uint64_t slri_opencl_shared_bytes(const struct slri_entry *entry); // of a handler's `shared`; at least 8
 

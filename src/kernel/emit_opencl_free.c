@@ -38,9 +38,8 @@ static bool counts_mentions(const struct slri_c_emitter *c, const struct slri_in
 
 static bool touches_nothing(struct slri_d_emitter *e, const struct slri_instr *in)
 {
-    bool divides = (in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM) && !slri_kind_is_float(in->kind);
-    if (divides) // in a handler it may be a fault
-        return !slri_d_traits(e, e->c.function)->in_handler;
+    if (slri_d_may_fault(e, in))
+        return false;
     return in->op <= SLRI_OP_CONVERT || in->op == SLRI_OP_MATH || in->op == SLRI_OP_BUILTIN ||
            in->op == SLRI_OP_INSTANCE || in->op == SLRI_OP_PRESENT;
 }

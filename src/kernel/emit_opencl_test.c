@@ -71,7 +71,12 @@ static void what_the_source_does_not_name_comes_behind(void **state)
                         "__device__ void tell(void) { printf(\"%d\", n); }\n"
                         "__global__ void k(float f)\n{\n    extern __shared__ int room[];\n"
                         "    room[threadIdx.x] = n + first;\n    tell();\n    printf(\"%f\", f);\n}\n"
-                        "__global__ void plain(int *p)\n{\n    p[0] = 1;\n}\n");
+                        "__global__ void plain(int *p)\n{\n    p[0] = 1;\n}\n"
+                        "__device__ int part(int a, int n) { return a / n; }\n"
+                        "__device__ int half(int a) { return a / 2; }\n"
+                        "__global__ void divide(int *p, int n) { p[0] = part(p[1], n); }\n"
+                        "__global__ void halves(int *p) { p[0] = half(p[0]) % 3; }\n"
+                        "__global__ void asserts(int *p) { assert(p[0] > 0); }\n");
     struct slri_text out = SLRI_TEXT_INIT;
     assert_int_equal(slri_emit_opencl(module, NULL, NULL, &out), SLR_OK);
     const char *text = slri_text_view(&out);
@@ -81,6 +86,20 @@ static void what_the_source_does_not_name_comes_behind(void **state)
     assert_non_null(strstr(text, "*SLRI_AT(int, (slri_globals + 64), 0l, G)"));
     assert_non_null(strstr(text, "slri_print_value(slri_print(slri_printed, 1u, 1u), slri_bits_F64("));
     assert_non_null(strstr(text, "void slrk_plain(__global uchar *p)"));
+    assert_non_null(strstr(text, "void slrk_divide(__global uchar *p, int n, __global uint *slri_faulted)"));
+    assert_non_null(strstr(text, "int slrf_half(int a_0)"));
+    assert_non_null(strstr(text, "int slrf_part(int a_0, int n_1, __global uint *slri_faulted)"));
+    assert_non_null(strstr(text, "SLRI_DIV(I32, a_0, n_1, 0, 15)"));
+    bool may_fault;
+    static const struct {
+        const char *name;
+        bool may_fault;
+    } entries[] = {{"k", false}, {"plain", false}, {"divide", true}, {"halves", false}, {"asserts", true}};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        const struct slri_entry *entry = slri_module_entry(module, entries[i].name);
+        assert_int_equal(slri_opencl_may_fault(module, entry, &may_fault), SLR_OK);
+        assert_int_equal(may_fault, entries[i].may_fault);
+    }
     slri_text_free(&out);
     slri_module_destroy(module);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/ir_names.h"
+#include "abi/handler.h"
 
 #define NAME_AT(table, index) ((index) < sizeof(table) / sizeof *(table) && (table)[index] ? (table)[index] : "?")
 
@@ -57,4 +58,14 @@ const char *slri_barrier_name(uint64_t barrier)
 {
     static const char *const names[] = {"sync", "count", "and", "or"};
     return NAME_AT(names, barrier);
+}
+
+const char *slri_fault_text(uint32_t fault)
+{
+    static const char *const texts[] = {
+#define FAULT_TEXT(name, integer, text) [integer] = text,
+        SLRI_FAULT_LIST(FAULT_TEXT)
+#undef FAULT_TEXT
+    };
+    return NAME_AT(texts, fault);
 }

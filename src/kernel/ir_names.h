@@ -13,5 +13,6 @@ const char *slri_order_name(unsigned order);
 const char *slri_scope_name(unsigned scope);
 const char *slri_builtin_name(uint64_t builtin); // "threadIdx.x"
 const char *slri_barrier_name(uint64_t barrier);
+const char *slri_fault_text(uint32_t fault); // enum slri_fault (abi/handler.h): what to say of it, or "?"
 
 #endif

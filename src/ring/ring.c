@@ -6,6 +6,7 @@
 #include "base/futex.h"
 #include "base/sim.h"
 #include "base/status.h"
+#include "kernel/ir_names.h"
 #include "ring/keys.h"
 
 #include <stdio.h>
@@ -427,16 +428,6 @@ void slri_ring_extend(slr_ring *ring)
     slri_mutex_unlock(&ring->count_lock);
 }
 
-static const char *fault_text(uint32_t kind)
-{
-    static const char *const texts[] = {
-#define SLRI_FAULT_TEXT(name, integer, text) [integer] = text,
-        SLRI_FAULT_LIST(SLRI_FAULT_TEXT)
-#undef SLRI_FAULT_TEXT
-    };
-    return kind < sizeof texts / sizeof texts[0] ? texts[kind] : "unknown";
-}
-
 static void describe_fault(const slr_ring *ring, char *out, size_t room)
 {
     uint32_t *S = ring->S;
@@ -448,13 +439,14 @@ static void describe_fault(const slr_ring *ring, char *out, size_t room)
         if (kind == SLRI_FAULT_NONE)
             continue;
         if (kind == SLRI_FAULT_OVERRUN)
-            snprintf(out, room, "instance %u: %s", instance, fault_text(kind));
+            snprintf(out, room, "instance %u: %s", instance, slri_fault_text(kind));
         else if (kind == SLRI_FAULT_STATUS)
-            snprintf(out, room, "instance %u: %s: %s", instance, fault_text(kind), slr_status_name((slr_status)line));
+            snprintf(out, room, "instance %u: %s: %s", instance, slri_fault_text(kind),
+                     slr_status_name((slr_status)line));
         else
             snprintf(out, room, "%s:%u: instance %u: %s",
                      file < ring->program->module->files ? ring->program->module->file[file] : "?", line, instance,
-                     fault_text(kind));
+                     slri_fault_text(kind));
     }
     if (ring->loop)
         slri_loop_describe(ring->loop, out, room);

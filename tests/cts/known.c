@@ -9,7 +9,6 @@
 
 // Reasons of several lines.
 #define DEVICE_MATH "the device's own function, within OpenCL's bounds, not these bits"
-#define UNCHECKED "kernels are unchecked: a fault is not seen"
 #define NEEDS_HOST "with ring=persistent the device owns the mailbox, and this needs an owner on the host"
 
 // clang-format off
@@ -34,13 +33,6 @@ const cts_known cts_known_list[] = {
     {"opencl/pocl/*", "math/sine_and_cosine_at_once", CTS_MUST_FAIL, DEVICE_MATH},
     {"opencl/pocl/*", "math/gamma_and_normal_distribution", CTS_MUST_FAIL, DEVICE_MATH},
     {"opencl/pocl/*", "math/minimum_and_maximum_pass_over_nan", CTS_MUST_FAIL, "of two zeros either is the lesser"},
-    {"opencl/*", "streams/host_functions_are_called_in_their_place", CTS_MUST_FAIL, UNCHECKED},
-    {"opencl/*", "streams/a_failure_holds_back_what_follows", CTS_MUST_FAIL, UNCHECKED},
-    {"opencl/*", "faults/division_by_zero_fails_the_stream", CTS_MUST_FAIL, UNCHECKED},
-    {"opencl/*", "faults/remainder_by_zero_fails_the_stream", CTS_MUST_FAIL, UNCHECKED},
-    {"opencl/*", "faults/an_assertion_fails_the_stream", CTS_MUST_FAIL, UNCHECKED},
-    {"opencl/*", "faults/a_trap_fails_the_stream", CTS_MUST_FAIL, UNCHECKED},
-    {"opencl/*", "faults/a_failed_stream_recovers", CTS_MUST_FAIL, UNCHECKED},
     {"opencl/*", "memory/a_slice_is_a_part_of_the_whole", CTS_MAY_REFUSE, "without SVM a slice is a part of a memory object, at the device's alignment"},
     {"opencl/*/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "overflow/drop_*", CTS_MUST_REFUSE, NEEDS_HOST},

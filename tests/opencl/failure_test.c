@@ -362,7 +362,8 @@ static void device_that_cannot_keep_a_kernel_relaunches_it(void **state)
 // The fake's kernels do nothing; here it is how they are built and launched that fails.
 static slr_status launch(struct trial *t)
 {
-    static const char source[] = "__global__ void none(unsigned char *a, const unsigned char *b, int n) { }\n";
+    static const char source[] =
+        "__global__ void none(unsigned char *a, const unsigned char *b, int n) { a[0] = b[0] / n; }\n";
     const slr_shape shape = {.grid = {2, 1, 1}, .block = {4, 1, 1}};
     slr_status status = slr_program_from_text(t->device, "none.cu", source, NULL, &t->program);
     TRY_EACH(slr_program_get_kernel(t->program, "none", &t->kernel));

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "device/printed.h"
 #include "kernel/grid.h"
+#include "kernel/ir_names.h"
 
 // A kernel that is ready. Its program keeps it: a launch may be in any stream.
 struct ready {
@@ -171,16 +172,6 @@ slr_status slri_cpu_kernel_prepare(void *device, void *program, const struct slr
 
 // ---- dispatching ---------------------------------------------------------------------------------------------------
 
-static const char *what_fault(uint32_t fault)
-{
-    static const char *const texts[] = {
-#define FAULT_TEXT(name, integer, text) [integer] = text,
-        SLRI_FAULT_LIST(FAULT_TEXT)
-#undef FAULT_TEXT
-    };
-    return fault < sizeof texts / sizeof *texts ? texts[fault] : "a fault";
-}
-
 static slr_status run_blocks(struct slri_cpu *cpu, const struct ready *ready, const struct slri_command *command,
                              struct slri_launch *launch)
 {
@@ -212,7 +203,7 @@ static slr_status run_compiled(struct slri_cpu *cpu, const struct ready *ready, 
     SLRI_TRY(run_blocks(cpu, ready, command, &launch));
     if (launch.fault == SLRI_FAULT_NONE)
         return SLR_OK;
-    return SLRI_FAIL(HANDLER_FAULT, "kernel %s: %s, at %s:%u", ready->entry->name, what_fault(launch.fault),
+    return SLRI_FAIL(HANDLER_FAULT, "kernel %s: %s, at %s:%u", ready->entry->name, slri_fault_text(launch.fault),
                      ready->module->file[launch.fault_file], launch.fault_line);
 }
 
@@ -242,7 +233,7 @@ static slr_status run_interpreted(const struct ready *ready, const struct slri_c
     if (end.fault == SLRI_FAULT_NONE)
         return SLR_OK;
     return SLRI_FAIL(HANDLER_FAULT, "kernel %s: %s, at %s:%u, block (%u, %u, %u), thread (%u, %u, %u)",
-                     ready->entry->name, what_fault(end.fault), ready->module->file[end.at.where.file],
+                     ready->entry->name, slri_fault_text(end.fault), ready->module->file[end.at.where.file],
                      end.at.where.line, end.at.block[0], end.at.block[1], end.at.block[2], end.at.thread[0],
                      end.at.thread[1], end.at.thread[2]);
 }

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "backend/opencl/opencl.h"
 #include "device/globals.h"
+#include "kernel/emit_opencl.h"
+#include "kernel/ir_names.h"
 
 #include <string.h>
 
@@ -17,6 +19,7 @@ struct built {
     slri_mutex lock;   // arguments are set one by one, then the kernel is enqueued with them
     slri_cl_mem *part; // under it: of each of its arguments in memory, what set_part made for the launch in progress
     const struct program *of;
+    bool may_fault; // then it tells
     struct built *next;
 };
 
@@ -55,10 +58,10 @@ slr_status slri_cl_program_create(void *device, const struct slri_module *module
     return SLR_OK;
 }
 
-// Behind its bindings: the program's variables, what it prints.
+// Behind its bindings: the program's variables, what it prints, its fault.
 static uint32_t parts_of(const struct slri_entry *entry)
 {
-    return entry->bindings + 2;
+    return entry->bindings + 3;
 }
 
 static size_t parts_bytes(const struct slri_entry *entry)
@@ -159,7 +162,9 @@ static slr_status compile(struct slri_opencl *opencl, const struct slri_module *
     struct slri_text text = SLRI_TEXT_INIT, name = SLRI_TEXT_INIT;
     const struct slri_opencl_options words = {.warps = built->warps, .c11_atomics = opencl->facts.opencl >= 300};
     slri_text_printf(&name, SLRI_OPENCL_KERNEL_PREFIX "%s", built->entry->name);
-    slr_status status = slri_emit_opencl(module, built->entry, &words, &text);
+    slr_status status = slri_opencl_may_fault(module, built->entry, &built->may_fault);
+    if (status == SLR_OK)
+        status = slri_emit_opencl(module, built->entry, &words, &text);
     struct slri_cl_text source = {built->entry->name, module->name, slri_cl_kernel_options(opencl),
                                   slri_text_view(&text)};
     if (status == SLR_OK)
@@ -372,7 +377,7 @@ void slri_cl_release_parts(struct slri_opencl *opencl, slri_cl_mem *part, uint32
 }
 
 static slr_status set_arguments(struct slri_opencl *opencl, const struct built *built,
-                                const struct slri_command *command, void *printed)
+                                const struct slri_command *command, const struct slri_cl_told *told)
 {
     struct arguments args = {.opencl = opencl, .kernel = built->kernel};
     const struct slri_entry *entry = built->entry;
@@ -384,18 +389,21 @@ static slr_status set_arguments(struct slri_opencl *opencl, const struct built *
             set(&args, bound->bytes, bound->data);
     }
     const struct slri_bound hidden[] = {{built->of->globals, built->of->module->global_bytes},
-                                        {printed, SLRI_PRINTED_ROOM}};
+                                        {told->printed, SLRI_PRINTED_ROOM},
+                                        {told->faulted, SLRI_CL_FAULT_BYTES}};
     if (entry->function->uses & SLRI_USES_GLOBAL)
         SLRI_TRY(set_buffer(&args, opencl, &hidden[0], &built->part[entry->bindings]));
     if (entry->function->uses & SLRI_USES_PRINT)
         SLRI_TRY(set_buffer(&args, opencl, &hidden[1], &built->part[entry->bindings + 1]));
+    if (built->may_fault)
+        SLRI_TRY(set_buffer(&args, opencl, &hidden[2], &built->part[entry->bindings + 2]));
     if (entry->function->uses & SLRI_USES_DYNAMIC)
         set(&args, command->dispatch.dynamic_bytes ? command->dispatch.dynamic_bytes : 1, NULL); // 0 is refused
     return args.error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "SetKernelArg", args.error);
 }
 
 slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, const struct slri_command *command,
-                            void *printed, slri_cl_event *event)
+                            const struct slri_cl_told *told, slri_cl_event *event)
 {
     const struct ready *ready = command->dispatch.ready;
     size_t global[3], local[3];
@@ -404,7 +412,7 @@ slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, con
         global[i] = local[i] * command->dispatch.grid[i];
     }
     slri_mutex_lock(&ready->built->lock);
-    slr_status status = set_arguments(opencl, ready->built, command, printed);
+    slr_status status = set_arguments(opencl, ready->built, command, told);
     if (status == SLR_OK) {
         int32_t error =
             opencl->cl->EnqueueNDRangeKernel(queue, ready->built->kernel, 3, NULL, global, local, 0, NULL, event);
@@ -420,4 +428,17 @@ struct slri_print_to slri_cl_printer_of(const struct slri_command *dispatch)
 {
     const struct built *built = ((const struct ready *)dispatch->dispatch.ready)->built;
     return (struct slri_print_to){dispatch->dispatch.printer, built->of->module, built->entry};
+}
+
+bool slri_cl_may_fault(const struct slri_command *dispatch)
+{
+    return ((const struct ready *)dispatch->dispatch.ready)->built->may_fault;
+}
+
+slr_status slri_cl_say_fault(const void *ready, const struct slri_cl_fault *fault)
+{
+    const struct built *built = ((const struct ready *)ready)->built;
+    const struct slri_module *module = built->of->module;
+    return SLRI_FAIL(HANDLER_FAULT, "kernel %s: %s, at %s:%u", built->entry->name, slri_fault_text(fault->fault),
+                     fault->file < module->files ? module->file[fault->file] : "?", fault->line);
 }

@@ -152,9 +152,19 @@ slr_status slri_cl_relaunched(struct slri_opencl *opencl, void *program, const s
 slr_status slri_cl_set_memory(struct slri_opencl *opencl, slri_cl_kernel kernel, uint32_t index,
                               const struct slri_bound *bound, slri_cl_mem *part);
 void slri_cl_release_parts(struct slri_opencl *opencl, slri_cl_mem *part, uint32_t count); // NULL among them is fine
-// `printed`: memory of the device for what it prints, which has begun; NULL: nobody hears it.
+// Memory of the device for what a kernel tells.
+struct slri_cl_told {
+    void *printed; // which has begun (device/printed.h); NULL: nobody hears it
+    void *faulted; // of a kernel that may fault: SLRI_CL_FAULT_BYTES, zero
+};
+struct slri_cl_fault { // what lies there then
+    uint32_t fault, file, line, zero;
+};
+#define SLRI_CL_FAULT_BYTES sizeof(struct slri_cl_fault)
 slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, const struct slri_command *command,
-                            void *printed, slri_cl_event *event);
+                            const struct slri_cl_told *told, slri_cl_event *event);
+bool slri_cl_may_fault(const struct slri_command *dispatch);
+slr_status slri_cl_say_fault(const void *ready, const struct slri_cl_fault *fault); // gives HANDLER_FAULT
 struct slri_print_to slri_cl_printer_of(const struct slri_command *dispatch);
 slr_status slri_cl_program_globals(void *device, void *program, void **out);
 

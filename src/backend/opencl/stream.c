@@ -6,6 +6,9 @@
 #include "base/status.h"
 #include "backend/opencl/opencl.h"
 
+#include <stdio.h>
+#include <string.h>
+
 // So many are begun before the first is waited for.
 #define MOST_BEGUN 32
 
@@ -15,6 +18,10 @@ struct slri_cl_stream {
     slri_cl_event begun[MOST_BEGUN];
     uint32_t count;
     void *printed; // SLRI_PRINTED_ROOM bytes of the device, for what its kernel prints; NULL: none has yet
+    // Words of the device for a fault of each of `begun`, `fault_stride` apart; NULL: no kernel that may have one yet.
+    unsigned char *faulted;
+    const void *checked[MOST_BEGUN]; // what was dispatched with them; NULL: nothing
+    uint32_t checks;                 // none is checked from there on
 };
 
 // ---- life ----------------------------------------------------------------------------------------------------------
@@ -52,6 +59,19 @@ slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, 
     return SLR_OK;
 }
 
+// Where a part of a memory object may begin.
+static uint64_t fault_stride(const struct slri_opencl *opencl)
+{
+    return opencl->facts.base_alignment > SLRI_CL_FAULT_BYTES ? opencl->facts.base_alignment : SLRI_CL_FAULT_BYTES;
+}
+
+static void forget_faults(struct slri_opencl *opencl, struct slri_cl_stream *stream)
+{
+    if (stream->faulted)
+        slri_cl_buffer_destroy(opencl, stream->faulted, MOST_BEGUN * fault_stride(opencl));
+    stream->faulted = NULL;
+}
+
 void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *stream)
 {
     if (!stream)
@@ -60,12 +80,38 @@ void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *s
         opencl->cl->ReleaseCommandQueue(stream->queue);
     if (stream->printed)
         slri_cl_buffer_destroy(opencl, stream->printed, SLRI_PRINTED_ROOM);
+    forget_faults(opencl, stream);
     if (__atomic_load_n(&stream->bell->rung, __ATOMIC_ACQUIRE) == stream->bell->asked) // else it is still to ring
         slri_free(opencl->allocator, stream->bell, sizeof *stream->bell);
     slri_free(opencl->allocator, stream, sizeof *stream);
 }
 
 // ---- what was begun ------------------------------------------------------------------------------------------------
+
+static slr_status look_for_fault(struct slri_opencl *opencl, struct slri_cl_stream *stream, uint32_t at)
+{
+    struct slri_cl_fault fault;
+    void *memory = stream->faulted + at * fault_stride(opencl);
+    if (opencl->memory == SLRI_CL_FINE)
+        memcpy(&fault, memory, sizeof fault); // the kernel was waited for
+    else
+        SLRI_TRY(slri_cl_stream_copy_now(opencl, stream, memory, &fault, sizeof fault, false));
+    return fault.fault == SLRI_FAULT_NONE ? SLR_OK : slri_cl_say_fault(stream->checked[at], &fault);
+}
+
+// Of kernels that are done: gives the first, or `before` where that is one already.
+static slr_status look_for_faults(struct slri_opencl *opencl, struct slri_cl_stream *stream, slr_status before)
+{
+    slr_status status = before;
+    for (uint32_t i = 0; i < stream->checks && status == SLR_OK; ++i)
+        if (stream->checked[i])
+            status = look_for_fault(opencl, stream, i);
+    if (status != SLR_OK) // some words are not zero any more: the next kernel finds new ones
+        forget_faults(opencl, stream);
+    memset(stream->checked, 0, sizeof stream->checked);
+    stream->checks = 0;
+    return status;
+}
 
 slr_status slri_cl_stream_finish(struct slri_opencl *opencl, struct slri_cl_stream *stream)
 {
@@ -77,7 +123,7 @@ slr_status slri_cl_stream_finish(struct slri_opencl *opencl, struct slri_cl_stre
     for (uint32_t i = 0; i < stream->count; ++i)
         opencl->cl->ReleaseEvent(stream->begun[i]);
     stream->count = 0;
-    return status;
+    return stream->checks == 0 ? status : look_for_faults(opencl, stream, status);
 }
 
 // Takes a command that `call` has begun, or its failure.
@@ -196,7 +242,18 @@ static slr_status begin_dispatch(struct slri_opencl *opencl, struct slri_cl_stre
                                  const struct slri_command *command, void *printed)
 {
     slri_cl_event event;
-    SLRI_TRY(slri_cl_dispatch(opencl, stream->queue, command, printed, &event));
+    struct slri_cl_told told = {.printed = printed};
+    bool checks = slri_cl_may_fault(command);
+    if (checks) {
+        if (!stream->faulted)
+            SLRI_TRY(slri_cl_buffer_create(opencl, MOST_BEGUN * fault_stride(opencl), (void **)&stream->faulted));
+        told.faulted = stream->faulted + stream->count * fault_stride(opencl);
+    }
+    SLRI_TRY(slri_cl_dispatch(opencl, stream->queue, command, &told, &event));
+    if (checks) {
+        stream->checked[stream->count] = command->dispatch.ready;
+        stream->checks = stream->count + 1;
+    }
     return begun(opencl, stream, "EnqueueNDRangeKernel", SLRI_CL_SUCCESS, event);
 }
 
@@ -221,9 +278,16 @@ static slr_status dispatch_heard(struct slri_opencl *opencl, struct slri_cl_stre
     if (!stream->printed)
         SLRI_TRY(slri_cl_buffer_create(opencl, SLRI_PRINTED_ROOM, &stream->printed));
     SLRI_TRY(slri_cl_stream_copy_in(opencl, stream, stream->printed, &slri_printed_begin, sizeof slri_printed_begin));
-    SLRI_TRY(begin_dispatch(opencl, stream, command, stream->printed));
-    SLRI_TRY(slri_cl_stream_finish(opencl, stream));
-    return slri_print_fetch(&to, opencl->allocator, stream->printed, read_printed, &reader);
+    slr_status status = begin_dispatch(opencl, stream, command, stream->printed);
+    if (status == SLR_OK)
+        status = slri_cl_stream_finish(opencl, stream);
+    char why[256] = ""; // who hears it may fail at something, too
+    if (status == SLR_HANDLER_FAULT)
+        snprintf(why, sizeof why, "%s", slr_error_message());
+    else
+        SLRI_TRY(status);
+    SLRI_TRY(slri_print_fetch(&to, opencl->allocator, stream->printed, read_printed, &reader));
+    return status == SLR_OK ? SLR_OK : SLRI_FAIL(HANDLER_FAULT, "%s", why);
 }
 
 static slr_status dispatch(struct slri_opencl *opencl, struct slri_cl_stream *stream,

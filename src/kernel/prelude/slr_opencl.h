@@ -12,13 +12,13 @@
 #define SLRI_DOUBLE(bits) as_double(bits)
 #pragma OPENCL FP_CONTRACT OFF
 
-// Signed integers wrap, which C leaves undefined. By zero: 0, where the interpreter faults.
+// Signed integers wrap, which C leaves undefined. A division by zero gives 0; in a kernel the host is told.
 #define SLRI_NEG(K, a) slri_neg_##K(a)
 #define SLRI_ADD(K, a, b) slri_add_##K(a, b)
 #define SLRI_SUB(K, a, b) slri_sub_##K(a, b)
 #define SLRI_MUL(K, a, b) slri_mul_##K(a, b)
-#define SLRI_DIV(K, a, b) slri_div_##K(a, b)
-#define SLRI_REM(K, a, b) slri_rem_##K(a, b)
+#define SLRI_DIV(K, a, b, file, line) slri_kernel_div_##K(a, b, slri_faulted, file, line)
+#define SLRI_REM(K, a, b, file, line) slri_kernel_rem_##K(a, b, slri_faulted, file, line)
 #define SLRI_SHL(K, a, b) slri_shl_##K(a, b)
 #define SLRI_SHR(K, a, b) ((a) >> ((b) & (8 * sizeof(a) - 1)))
 #define SLRI_SIGNED(K, type, utype) \
@@ -100,8 +100,8 @@ SLRI_COPY_OF(G, G) SLRI_COPY_OF(G, L) SLRI_COPY_OF(G, P) SLRI_COPY_OF(G, C)
 SLRI_COPY_OF(L, G) SLRI_COPY_OF(L, L) SLRI_COPY_OF(L, P) SLRI_COPY_OF(L, C)
 SLRI_COPY_OF(P, G) SLRI_COPY_OF(P, L) SLRI_COPY_OF(P, P) SLRI_COPY_OF(P, C)
 #define SLRI_EXTENT(i, n) ((void)0)
-#define SLRI_ASSERT(file, line) (void)printf("assertion failed in line %d\n", line)
-#define SLRI_TRAP(file, line) (void)printf("trap in line %d\n", line)
+#define SLRI_ASSERT(file, line) slri_kernel_fault(slri_faulted, 11, file, line)
+#define SLRI_TRAP(file, line) slri_kernel_fault(slri_faulted, 12, file, line)
 #define SLRI_MEMORY_PARAM(p) uchar *p, long p##_offset
 #define SLRI_MEMORY(p, at) (uchar *)(p), (at)
 #define SLRI_MEMORY_OBJECT(x, at) (uchar *)&(x), (at)
@@ -216,6 +216,21 @@ SLRI_DOUBLES(G) SLRI_DOUBLES(L)
 #define SLRI_ATOMIC_STORE(p, K, b, order, scope, S) slri_store_##K##_##S(p, b, order, scope)
 #define SLRI_RMW(name, p, K, b, order, scope, S) slri_##name##_##K##_##S(p, b, order, scope)
 #define SLRI_CAS(p, K, old, b, order, scope, S) slri_cas_##K##_##S(p, old, b, order, scope)
+
+// ---- faults of kernels: the first is told, by the words fault (enum slri_fault), file and line; its thread goes on.
+
+SLRI_FN void slri_kernel_fault(__global uint *to, uint fault, uint file, uint line)
+{
+    if (slri_cas_U32_G(to, 0, fault, 0, 1) != 0) // relaxed: they are read when the kernel is done
+        return;
+    to[1] = file;
+    to[2] = line;
+}
+#define SLRI_KERNEL_DIVIDE(name, K, type) \
+    SLRI_FN type slri_kernel_##name##_##K(type a, type b, __global uint *to, uint file, uint line) \
+    { if (b == 0) slri_kernel_fault(to, 1, file, line); return slri_##name##_##K(a, b); }
+#define SLRI_KERNEL_DIVIDES(K, type) SLRI_KERNEL_DIVIDE(div, K, type) SLRI_KERNEL_DIVIDE(rem, K, type)
+SLRI_KERNEL_DIVIDES(I32, int) SLRI_KERNEL_DIVIDES(I64, long) SLRI_KERNEL_DIVIDES(U32, uint) SLRI_KERNEL_DIVIDES(U64, ulong)
 
 // ---- printf. A record: the number of its text, which the host has, and above it how many values; then their bits. In
 // front of all of them four words: how much is used and how many found no room, both atomic, and how much room there is.
