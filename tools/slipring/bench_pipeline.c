@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipring bench pipeline`: four ring kernels joined by routes, beside one.
+// `slipring bench pipeline`: four ring kernels joined by routes, beside one; on a device that is no CPU, relaunched,
+// and beside those four that stay, and pass messages on without the host.
 #include "bench.h"
 
 #include "bench_batch.h"
@@ -24,6 +25,7 @@ enum {
 typedef struct chain {
     bench_ring stage[STAGES]; // the first one's port sends
     slr_port *out;
+    slr_ring_mode mode;                        // 0: as the device runs it
     uint32_t stages, sent, received, messages; // of a slice
     double clock_ns;
     double times[ROUNDS];
@@ -50,8 +52,7 @@ static slr_status open_stage(bench *bench, chain *chain, const char *name, uint3
     desc.name = unique;
     desc.message_bytes = sizeof(bench_message);
     desc.time_stamps = stamped;
-    if (strcmp(bench->info.backend, "cpu") != 0) // routes lead from what is dispatched
-        desc.mode = SLR_RING_RELAUNCHED;
+    desc.mode = chain->mode;
     slr_status status = slr_ring_create(bench->device, &desc, &stage->ring);
     if (status == SLR_OK)
         status = slr_ring_launch(stage->ring);
@@ -166,30 +167,57 @@ static bool latency_slice(void *context, double *figures)
 
 // ---- the rows ------------------------------------------------------------------------------------------------------
 
-static bool measure_chains(bench *bench, chain *four, chain *one, bool stamped, const bench_case *what)
+// Of how many stages, and in which mode.
+typedef struct kind {
+    uint32_t stages;
+    slr_ring_mode mode;
+} kind;
+
+static bool measure_chains(bench *bench, chain *chains, const kind *kinds, bool stamped, const bench_case *what)
 {
     bench_case measured = *what;
-    measured.pair.value_context = four;
-    measured.pair.floor_context = one;
-    bool fine = open_chain(bench, four, stamped ? "stamped" : "stage", STAGES, stamped) &&
-                open_chain(bench, one, stamped ? "stamped-alone" : "alone", 1, stamped) &&
-                bench_measure(bench, &measured);
-    close_chain(four);
-    close_chain(one);
+    measured.pair.value_context = &chains[0];
+    measured.pair.floor_context = &chains[1];
+    chains[0].mode = kinds[0].mode;
+    chains[1].mode = kinds[1].mode;
+    bool fine = open_chain(bench, &chains[0], "stage", kinds[0].stages, stamped) &&
+                open_chain(bench, &chains[1], "floor", kinds[1].stages, stamped) && bench_measure(bench, &measured);
+    close_chain(&chains[0]);
+    close_chain(&chains[1]);
     return fine;
 }
 
-static bool measure(bench *bench, bool stamped, const bench_case *what)
+static bool measure(bench *bench, const kind *kinds, bool stamped, const bench_case *what)
 {
-    chain *four = memory_take(1, sizeof *four), *one = memory_take(1, sizeof *one);
-    bool fine = !bench_wants(bench, what->name) || measure_chains(bench, four, one, stamped, what);
-    free(four);
-    free(one);
+    chain *chains = memory_take(2, sizeof *chains);
+    bool fine = !bench_wants(bench, what->name) || measure_chains(bench, chains, kinds, stamped, what);
+    free(chains);
     return fine;
+}
+
+static bool measure_staying(bench *bench)
+{
+    static const kind kinds[] = {{STAGES, SLR_RING_PERSISTENT}, {STAGES, SLR_RING_RELAUNCHED}};
+    static const bench_case rate = {
+        .name = "pipeline4_stay",
+        .unit = "msg/s",
+        .stats = {"median"},
+        .method = "as pipeline4, through 4 ring kernels that stay on the device and pass messages on by themselves. "
+                  "Floor: the 4 relaunched ones of pipeline4.",
+        .pair = {.value = rate_slice, .floor = rate_slice, .figures = 1}};
+    static const bench_case latency = {.name = "pipeline4_stay_latency",
+                                       .unit = "ns",
+                                       .stats = {"p50", "p99", "p99.9"},
+                                       .method = "as pipeline4_latency, likewise. Floor: relaunched.",
+                                       .pair = {.value = latency_slice, .floor = latency_slice, .figures = 3}};
+    return measure(bench, kinds, false, &rate) && measure(bench, kinds, true, &latency);
 }
 
 bool bench_pipeline(bench *bench)
 {
+    bool on_host = strcmp(bench->info.backend, "cpu") == 0;
+    const slr_ring_mode mode = on_host ? 0 : SLR_RING_RELAUNCHED;
+    const kind kinds[] = {{STAGES, mode}, {1, mode}};
     static const bench_case rate = {
         .name = "pipeline4",
         .unit = "msg/s",
@@ -208,5 +236,6 @@ bool bench_pipeline(bench *bench)
             "kernel.",
         .pair = {.value = latency_slice, .floor = latency_slice, .figures = 3}};
     partner_free_caller(bench->partner);
-    return measure(bench, false, &rate) && measure(bench, true, &latency);
+    return measure(bench, kinds, false, &rate) && measure(bench, kinds, true, &latency) &&
+           (on_host || measure_staying(bench));
 }
