@@ -293,6 +293,34 @@ static void reply_too_answers_the_sender_as_well(void **state)
     slr_device_close(device);
 }
 
+// Each reply comes twice: as a reply to its sender, and as what the port collects.
+static void sender_that_collects_receives_each_reply_twice(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    struct stage first = {.bit = 1, .replies = 1};
+    struct handler h = {0};
+    slr_ring_desc sink = describe_ring("sink", &h);
+    slr_ring *from = start_stage(device, "first", &first, 8), *to = start_ring(device, &sink);
+    slr_port *port = open_port(device);
+    slr_route_desc desc = SLR_ROUTE_DESC_INIT;
+    desc.reply_too = 1;
+    must(slr_route(from, to, &desc));
+    must(slr_route_to_port(from, port, NULL));
+    for (uint32_t i = 0; i < 200; ++i) {
+        uint32_t got;
+        must(send_value(port, address_of(from, 0), i, LONG));
+        for (int twice = 0; twice < 2; ++twice) {
+            must(receive_value(port, &got, LONG));
+            assert_int_equal(got, i);
+        }
+    }
+    slr_port_close(port);
+    slr_ring_destroy(from);
+    slr_ring_destroy(to);
+    slr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +331,7 @@ int main(void)
         cmocka_unit_test(fan_out_and_fan_in_count_every_message),
         cmocka_unit_test(instance_is_kept_or_read_from_the_reply),
         cmocka_unit_test(reply_too_answers_the_sender_as_well),
+        cmocka_unit_test(sender_that_collects_receives_each_reply_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
