@@ -196,6 +196,17 @@ void slri_ring_tell(struct slri_shard *shard, uint32_t batch)
     }
 }
 
+// Of owners that are kernels which stay: one that has nothing to do goes to sleep while it drains, too, and does not
+// see that the last message of another was the last of all.
+static void wake_to_end(slr_ring *ring)
+{
+    const uint32_t *S = ring->S;
+    if (!(MB_LOAD(MB_ACCEPTED) & MB_CLOSED) || mb_drained(S) == 0)
+        return;
+    for (uint32_t s = 0; s < ring->shards; ++s)
+        slri_rouse(ring, s);
+}
+
 void slri_ring_published(struct slri_shard *shard, uint32_t batch)
 {
     slr_ring *ring = shard->ring;
@@ -204,8 +215,10 @@ void slri_ring_published(struct slri_shard *shard, uint32_t batch)
         slri_routes_wake(ring);
     if (shard->outlets)
         slri_relay_published(shard);
-    if (ring->mode == SLR_RING_PERSISTENT)
+    if (ring->mode == SLR_RING_PERSISTENT) {
         slri_grants_told(ring);
+        wake_to_end(ring);
+    }
 }
 
 void slri_ring_answered(struct slri_shard *shard, uint32_t state)

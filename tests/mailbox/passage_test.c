@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { WORLDS = 24, GRANTED = 3000, COMMON = 1000, LANE = 30, COMMON_LANE = 1 };
+enum { WORLDS = 12, GRANTED = 2000, COMMON = 1000, LANE = 30, COMMON_LANE = 1 };
 
 #define holds(condition)                                                                                               \
     do {                                                                                                               \

@@ -508,6 +508,29 @@ static void source_that_ends_gives_its_credits_back(void **state)
     end(b, 3 * MESSAGES);
 }
 
+// The shards that have nothing to do have long gone to sleep when the last message of another is done with.
+static void shards_that_sleep_end_when_the_last_message_is_handled(void **state)
+{
+    (void)state;
+    if (!bench.device)
+        skip();
+    slr_ring *a = start_with("a", "stage", 3, 1), *b = start_with("b", "stage", 3, 1);
+    slr_port *port = open_port(bench.device);
+    slr_route_desc route = SLR_ROUTE_DESC_INIT;
+    route.close_with_source = 1;
+    must(slr_route(a, b, &route));
+    const uint32_t turns = getenv("SLIPRING_TEST_RING_DEVICE") ? 20000 : 400000000;
+    const struct message busy = {.value = 0xbeef,
+                                 .port = turns}; // 0.3 s; handlers are interpreted on a simulated device
+    must(slr_send(port, address_of(a, 0), &busy, sizeof busy, LONG));
+    must(slr_ring_close_input(a));
+    must(slr_ring_wait(a, SLR_RING_TERMINATED, LONG));
+    must(slr_ring_wait(b, SLR_RING_TERMINATED, LONG));
+    slr_port_close(port);
+    end(a, 1);
+    end(b, 1);
+}
+
 // ---- what cannot be ------------------------------------------------------------------------------------------------
 
 static void what_cannot_stay_on_the_device_is_refused_with_the_reason(void **state)
@@ -558,6 +581,7 @@ int main(void)
         cmocka_unit_test(closed_destination_drains_and_its_source_goes_on),
         cmocka_unit_test(failed_destination_is_waited_for),
         cmocka_unit_test(source_that_ends_gives_its_credits_back),
+        cmocka_unit_test(shards_that_sleep_end_when_the_last_message_is_handled),
         cmocka_unit_test(what_cannot_stay_on_the_device_is_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
