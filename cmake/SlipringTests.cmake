@@ -147,8 +147,8 @@ slipring_register(tests/cuda/persistent tests_opencl_persistent_test)
 set_property(TEST tests/cuda/persistent APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
     SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
 
-slipring_register(tests/cuda/routes tests_opencl_routes_test)
-set_property(TEST tests/cuda/routes APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
+slipring_register(tests/cuda/persistent_routes tests_opencl_routes_test)
+set_property(TEST tests/cuda/persistent_routes APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
     SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
 
 # Those that are relaunched likewise: the tests of src/ring with handlers that are kernels.

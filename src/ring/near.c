@@ -67,9 +67,15 @@ static void renew_lane(slr_ring *ring, uint32_t lane)
     note(ring, lane, ring->device->backend->near_address(ring->lane[lane].near));
     for (uint32_t s = 0; s < ring->shards; ++s)
         ring->lane[lane].cursor[s].sent = ring->shard[s].own[MBP_PORT(lane) + MBQ_NEXT_IN];
-    for (struct slri_passage *p = ring->grants.in; p; p = p->next_in)
-        for (uint32_t s = 0; p->c->port == lane && s < ring->shards; ++s)
+    for (struct slri_passage *p = ring->grants.in; p; p = p->next_in) {
+        if (p->c->port != lane)
+            continue;
+        for (uint32_t s = 0; s < ring->shards; ++s) {
             p->words[MBO_CURSOR(s) + MBO_NEXT] = ring->lane[lane].cursor[s].sent;
+            p->words[MBO_CURSOR(s) + MBO_MARK] = 0;
+        }
+        p->words[MBO_SEEN] = mbo_retired(p->words, p->retired); // as the groups' own is not yet
+    }
 }
 
 void slri_near_renew(slr_ring *ring)

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes between ring kernels that stay on a GPU, on a driver that is simulated: what lies in the device's memory, how
+// it comes home, and what becomes of it when the device is lost. What routes do is tests/opencl/routes_test.c.
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cuda/residence.h"
+
+#include "ring/ring.h"
+#include "ring/route_test.h"
+
+#define PERSISTENT "cuda:0?ring=persistent"
+
+static const char picky_cu[] =
+    "struct message { unsigned value, port; };\n"
+    "__ring__ void picky(const struct message *in)\n"
+    "{ struct message out = {in->value / (in->value == 13u ? 0u : 1u), 7u}; ring_reply(&out); }\n";
+
+// Another ring kernel of the same handler, to which the residence's has a route.
+static slr_status start_next(struct residence *r, slr_ring **next)
+{
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "next";
+    desc.handler = "counts";
+    desc.program = r->program;
+    desc.instances = 3;
+    desc.queue_size = 64;
+    desc.max_ports = 4;
+    slr_status status = slr_ring_create(r->device, &desc, next);
+    TRY_EACH(slr_ring_launch(*next));
+    TRY_EACH(slr_ring_activate(*next, LONG));
+    TRY_EACH(slr_route(r->ring, *next, NULL));
+    return status;
+}
+
+static void send_to_all(struct residence *r, uint32_t messages)
+{
+    for (uint32_t i = 0; i < messages; ++i)
+        must(send_value(r->port, address_of(r->ring, i % 3), i, LONG));
+}
+
+static uint32_t near_lanes(const slr_ring *ring)
+{
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < ring->max_ports; ++i)
+        lanes += ring->lane[i].is_near;
+    return lanes;
+}
+
+// Of the lane of a port, whether it has ever shown a message in the mailbox's arena.
+static bool is_untouched(const slr_ring *ring, uint32_t port)
+{
+    const uint32_t *S = ring->S;
+    for (uint32_t s = 0; s < ring->shards; ++s)
+        for (uint32_t k = 0; k <= S[MB_LANE_MASK]; ++k)
+            if (MB_ACQUIRE(mb_lane_slot(S, mb_lane(S, s, port), k) + MB_SEQUENCE) != 0)
+                return false;
+    return true;
+}
+
+static void end_with(struct residence *r, slr_ring *next, const char *what)
+{
+    slr_ring_stats stats = stats_of(next);
+    check_sum(&stats);
+    slr_ring_destroy(next);
+    end(r);
+    nothing_is_left(what);
+}
+
+static void messages_between_ring_kernels_lie_in_the_devices_memory(void **state)
+{
+    (void)state;
+    struct residence r = {0};
+    slr_ring *next;
+    reset();
+    must(launch(&r, PERSISTENT));
+    must(start_next(&r, &next));
+    assert_int_equal(near_lanes(next), r.ring->shards);
+    send_to_all(&r, 20);
+    wait_handled(next, 20);
+    for (uint32_t i = 0; i < next->max_ports; ++i)
+        assert_true(!next->lane[i].is_near || is_untouched(next, i));
+    must(slr_device_park(r.device, LONG));
+    send_to_all(&r, 5);
+    must(slr_device_resume(r.device));
+    wait_handled(next, 25);
+    must(slr_unroute(r.ring, next));
+    must(slr_route(r.ring, next, NULL)); // the same lanes, where they stand
+    send_to_all(&r, 10);
+    wait_handled(next, 35);
+    must(slr_unroute(r.ring, next));
+    slr_port *port[4];
+    for (uint32_t i = 0; i < 4; ++i) { // each takes a lane, as ports of the host do
+        uint32_t value;
+        port[i] = open_port(r.device);
+        must(send_value(port[i], address_of(next, 0), i, LONG));
+        must(receive_value(port[i], &value, LONG));
+        assert_int_equal(value, i + 1);
+    }
+    assert_int_equal(near_lanes(next), 0);
+    for (uint32_t i = 0; i < 4; ++i)
+        slr_port_close(port[i]);
+    end_with(&r, next, "near");
+}
+
+static void note_value(void *user, const slr_undelivered *undelivered)
+{
+    struct message message;
+    memcpy(&message, undelivered->message, sizeof message);
+    *(uint32_t *)user += message.value;
+}
+
+// It is asleep, and no kernel serves it: one begins, to bring home what only it can reach.
+static void terminate_hands_back_what_no_kernel_has_looked_at(void **state)
+{
+    (void)state;
+    for (uint32_t parked = 0; parked < 2; ++parked) {
+        struct residence r = {0};
+        slr_ring *next;
+        slr_ring_stats stats;
+        uint32_t sum = 0;
+        reset();
+        must(launch(&r, PERSISTENT));
+        must(start_next(&r, &next));
+        must(slr_ring_deactivate(next, LONG));
+        send_to_all(&r, 6);
+        wait_handled(r.ring, 6);
+        if (parked) {
+            must(slr_device_park(r.device, LONG));
+            must(slr_device_resume(r.device));
+        }
+        must(slr_ring_terminate(next, 0, note_value, &sum, &stats));
+        check_sum(&stats);
+        assert_int_equal(stats.undelivered, 6);
+        assert_int_equal(sum, 1 + 2 + 3 + 4 + 5 + 6);
+        end_with(&r, next, "handed back");
+    }
+}
+
+// The rest of a batch stays claimed while the host judges a fault in it, also when the kernel ends meanwhile.
+static void judged_fault_keeps_the_rest_of_its_batch(void **state)
+{
+    (void)state;
+    struct residence r = {0};
+    slr_program *program;
+    slr_ring_stats stats;
+    reset();
+    must(launch(&r, PERSISTENT));
+    must(slr_program_from_text(r.device, "picky.cu", picky_cu, NULL, &program));
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "picky";
+    desc.handler = "picky";
+    desc.program = program;
+    desc.fault_policy = SLR_FAULT_FAIL;
+    slr_ring *picky = start_ring(r.device, &desc);
+    slr_route_desc route = SLR_ROUTE_DESC_INIT;
+    route.reply_too = 1;
+    must(slr_route(r.ring, picky, &route));
+    must(slr_ring_deactivate(picky, LONG));
+    send_to_all(&r, 20); // 13 is one of their replies
+    wait_handled(r.ring, 20);
+    must(slr_ring_reactivate(picky, LONG));
+    must(slr_ring_wait(picky, SLR_RING_IN_FAILURE, LONG));
+    must(slr_device_park(r.device, LONG));
+    must(slr_device_resume(r.device));
+    stats = stats_of(picky);
+    check_sum(&stats);
+    assert_int_equal(stats.faulted, 1);
+    must(slr_ring_restart(picky, SLR_RESTART_INITIAL, LONG));
+    wait_handled(picky, 19);
+    stats = stats_of(picky);
+    check_sum(&stats);
+    assert_int_equal(stats.accepted, 20);
+    assert_int_equal(stats.pending, 0);
+    slr_ring_destroy(picky);
+    slr_program_destroy(program);
+    end(&r);
+    nothing_is_left("judged");
+}
+
+static void lose_device(struct residence *r)
+{
+    slr_stream *stream;
+    must(slr_stream_default(r->device, &stream));
+    must(slr_buffer_create(r->device, 64, &r->buffer));
+    __atomic_store_n(&fake->fault_at, __atomic_load_n(&fake->commands, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+    slr_stream_fill(stream, r->buffer, 0, 64, "a", 1, NULL);
+    gives(slr_stream_finish(stream, LONG), DEVICE_LOST);
+    slr_buffer_destroy(r->buffer);
+    r->buffer = NULL;
+}
+
+static void what_lay_there_is_in_doubt_when_the_device_is_lost(void **state)
+{
+    (void)state;
+    struct residence r = {.max_bytes = 4096};
+    slr_ring *next;
+    reset();
+    must(launch(&r, PERSISTENT));
+    must(start_next(&r, &next));
+    uint32_t handled = 0, doubt = 0;
+    for (uint32_t turn = 0; turn < 3; ++turn) {
+        send_to_all(&r, 4);
+        wait_handled(next, handled += 4);
+        must(slr_ring_deactivate(next, LONG));
+        send_to_all(&r, 9);
+        wait_handled(r.ring, handled + (doubt += 9));
+        lose_device(&r);
+        must(slr_device_reopen(r.device, LONG));
+        slr_ring_stats stats = stats_of(next);
+        check_sum(&stats);
+        assert_int_equal(stats.in_doubt, doubt);
+        assert_int_equal(stats.accepted, handled + doubt);
+        must(slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG));
+        must(slr_ring_restart(next, SLR_RESTART_INITIAL, LONG));
+        must(slr_ring_reactivate(next, LONG));
+        assert_int_equal(near_lanes(next), r.ring->shards);
+    }
+    send_to_all(&r, 30); // their credits have come back
+    wait_handled(next, handled + 30);
+    end_with(&r, next, "in doubt");
+}
+
+static void lost_destination_ends_with_its_counts_whole(void **state)
+{
+    (void)state;
+    struct residence r = {.max_bytes = 4096};
+    slr_ring *next;
+    slr_ring_stats stats;
+    reset();
+    must(launch(&r, PERSISTENT));
+    must(start_next(&r, &next));
+    must(slr_ring_deactivate(next, LONG));
+    send_to_all(&r, 9);
+    wait_handled(r.ring, 9);
+    lose_device(&r);
+    must(slr_ring_terminate(next, 0, NULL, NULL, &stats));
+    check_sum(&stats);
+    assert_int_equal(stats.accepted, 9);
+    assert_int_equal(stats.in_doubt, 9);
+    end_with(&r, next, "lost");
+}
+
+static slr_status use_route(struct residence *r, slr_ring **next)
+{
+    slr_status status = launch(r, PERSISTENT);
+    TRY_EACH(start_next(r, next));
+    for (uint32_t i = 0; i < 6 && status == SLR_OK; ++i)
+        TRY_EACH(send_value(r->port, address_of(r->ring, i % 3), i, LONG));
+    TRY_EACH(slr_unroute(r->ring, *next));
+    return status;
+}
+
+static uint32_t fail_at_each(int32_t error, bool lost)
+{
+    uint32_t told = 0;
+    for (uint32_t k = 1;; ++k) {
+        struct residence r = {0};
+        slr_ring *next = NULL;
+        reset();
+        fake->error = error;
+        fake->fail_at = k;
+        fake->lost = lost;
+        slr_status status = use_route(&r, &next);
+        bool failed = fake->failed != NULL;
+        told += status != SLR_OK;
+        slr_ring_destroy(next);
+        end(&r);
+        nothing_is_left("k");
+        if (!failed) {
+            assert_int_equal(status, SLR_OK);
+            return told;
+        }
+    }
+}
+
+static void call_that_fails_leaves_nothing(void **state)
+{
+    (void)state;
+    assert_true(fail_at_each(2, false) > 40);
+    assert_true(fail_at_each(700, true) > 40);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(messages_between_ring_kernels_lie_in_the_devices_memory, load_fake),
+        cmocka_unit_test(terminate_hands_back_what_no_kernel_has_looked_at),
+        cmocka_unit_test(judged_fault_keeps_the_rest_of_its_batch),
+        cmocka_unit_test(what_lay_there_is_in_doubt_when_the_device_is_lost),
+        cmocka_unit_test(lost_destination_ends_with_its_counts_whole),
+        cmocka_unit_test(call_that_fails_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
