@@ -35,7 +35,7 @@ for part in latency throughput suite persistent relaunch deadlocks claims kernel
 done
 grep -q '"sanitizer": {"ended": "' "$found" || fail 'nothing is said of the sanitizer'
 for row in rtt_64B rtt_64B_relayed rtt_64B_launch rtt_64B_graph rtt_64B_copy rtt_64B_copy_queued oneway_64B oneway_64B_x32 reqrep_64B relaunch_64B_x1000 batch_4K small_recorded \
-    small_ring_many block_100K stride_8 divergent launch_empty pinned_4M overlap latency_global bandwidth_L2 occupancy pipeline4_latency write_4M read_64M bare_pinned_40K recorded_100 pool_miss \
+    small_ring_many block_100K stride_8 divergent launch_empty pinned_4M overlap latency_global bandwidth_L2 occupancy pipeline4_latency ring_to_ring write_4M read_64M bare_pinned_40K recorded_100 pool_miss \
     saxpy_vs_hand matmul_vs_hand mandelbrot_vs_nvrtc ward_patients; do
     grep -q "{\"name\": \"$row\"" "$found" || fail "no row $row"
 done

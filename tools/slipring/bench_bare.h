@@ -14,11 +14,12 @@
 typedef struct bare bare;
 
 enum bare_kernel {
-    BARE_ECHO,    ///< stays: of LATENCY_SLOTS latency_slots to as many
-    BARE_RELAYED, ///< the same, of which one block watches the flags and another one answers
-    BARE_READER,  ///< stays: of a batch_queue, to a sum
-    BARE_ONCE,    ///< one round of the echo: of as many slots to as many
-    BARE_ADDER,   ///< adds each message, a multiple of 1,000, to the sum of its place
+    BARE_ECHO,     ///< stays: of LATENCY_SLOTS latency_slots to as many
+    BARE_RELAYED,  ///< the same, of which one block watches the flags and another one answers
+    BARE_HANDOVER, ///< stays: two blocks hand a message to each other, in the device's memory. In CUDA alone
+    BARE_READER,   ///< stays: of a batch_queue, to a sum
+    BARE_ONCE,     ///< one round of the echo: of as many slots to as many
+    BARE_ADDER,    ///< adds each message, a multiple of 1,000, to the sum of its place
     BARE_KERNELS
 };
 

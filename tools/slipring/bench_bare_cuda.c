@@ -16,9 +16,9 @@ static const struct shape {
     bool stays;
     uint32_t blocks, threads; // 0 blocks: as many as it takes
 } shapes[BARE_KERNELS] = {
-    [BARE_ECHO] = {"echo", true, 1, 1},      [BARE_RELAYED] = {"relayed", true, 2, 1},
-    [BARE_READER] = {"reader", true, 1, 32}, [BARE_ONCE] = {"once", false, 1, 1},
-    [BARE_ADDER] = {"adder", false, 0, 125},
+    [BARE_ECHO] = {"echo", true, 1, 1},         [BARE_RELAYED] = {"relayed", true, 2, 1},
+    [BARE_HANDOVER] = {"handover", true, 2, 1}, [BARE_READER] = {"reader", true, 1, 32},
+    [BARE_ONCE] = {"once", false, 1, 1},        [BARE_ADDER] = {"adder", false, 0, 125},
 };
 
 typedef struct prepared {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring bench pipeline`: four ring kernels joined by routes, beside one; on a device that is no CPU, relaunched,
-// and beside those four that stay, and pass messages on without the host.
+// and beside those four that stay, and pass messages on without the host; and on a GPU what one route takes.
 #include "bench.h"
 
+#include "bench_bare.h"
 #include "bench_batch.h"
 #include "bench_ring.h"
 #include "clock.h"
@@ -18,7 +19,8 @@ enum {
     WARM_UP = 2048,
     MESSAGES = 65536, // of a slice
     WINDOW = 1024,    // sent and not yet out at the end
-    ROUNDS = 2000     // of a latency slice
+    ROUNDS = 2000,    // of a latency slice
+    BY_HAND = 20000   // rounds of two blocks
 };
 
 // Each stage adds 1 to every word. What the last one replies comes to `out`.
@@ -213,6 +215,81 @@ static bool measure_staying(bench *bench)
     return measure(bench, kinds, false, &rate) && measure(bench, kinds, true, &latency);
 }
 
+// ---- from ring kernel to ring kernel -------------------------------------------------------------------------------
+
+typedef struct hop {
+    bench *bench;
+    chain *two, *one;
+    bare *bare;
+    uint32_t rounds; // that the blocks by hand have made
+} hop;
+
+static bool hop_slice(void *context, double *figures)
+{
+    const hop *hop = context;
+    double two[MEASURE_FIGURES], one[MEASURE_FIGURES];
+    bool fine = latency_slice(hop->two, two) && latency_slice(hop->one, one);
+    figures[0] = fine ? two[0] - one[0] : 0;
+    return fine;
+}
+
+static bool by_hand_slice(void *context, double *figures)
+{
+    hop *hop = context;
+    uint32_t rounds = bench_size(hop->bench, BY_HAND);
+    figures[0] = 0;
+    if (!bare_is_ready(hop->bare, BARE_HANDOVER))
+        return true; // the method says why
+    uint64_t start = clock_ns();
+    bool fine = bare_start(hop->bare, BARE_HANDOVER, hop->rounds, hop->rounds + rounds);
+    fine = bare_wait(hop->bare) && fine;
+    figures[0] = (double)(clock_ns() - start) / (2.0 * rounds);
+    hop->rounds += rounds;
+    return fine;
+}
+
+static bool measure_hop(hop *hop)
+{
+    char method[BENCH_METHOD_BYTES / 2];
+    bench_case what = {
+        .name = "ring_to_ring",
+        .unit = "ns",
+        .stats = {"p50"},
+        .method = method,
+        .pair = {.value = hop_slice, .floor = by_hand_slice, .value_context = hop, .floor_context = hop, .figures = 1}};
+    void *unused = bare_take(hop->bare, sizeof(bench_message));
+    bool by_hand = unused != NULL && bare_prepare(hop->bare, BARE_HANDOVER, unused, unused);
+    snprintf(method, sizeof method,
+             "one 64 B message at a time through two ring kernels and through one, end to end: the difference of the "
+             "two medians. floor: %s%.160s. ",
+             by_hand
+                 ? "two blocks by hand in CUDA C++ that hand such a message to and fro through L2, the mean of a way"
+                 : "none, by hand: ",
+             by_hand ? "" : bare_why(hop->bare));
+    return open_chain(hop->bench, hop->two, "hop", 2, true) && open_chain(hop->bench, hop->one, "no-hop", 1, true) &&
+           bench_measure(hop->bench, &what);
+}
+
+// On a GPU, where a thread of the host would otherwise be between the two.
+static bool measure_hops(bench *bench)
+{
+    if (strcmp(bench->info.backend, "cuda") != 0 || !bench_wants(bench, "ring_to_ring"))
+        return true;
+    hop hop = {.bench = bench, .bare = bare_open(bench)};
+    if (hop.bare == NULL)
+        return false;
+    hop.two = memory_take(1, sizeof *hop.two);
+    hop.one = memory_take(1, sizeof *hop.one);
+    hop.two->mode = hop.one->mode = SLR_RING_PERSISTENT;
+    bool fine = measure_hop(&hop);
+    close_chain(hop.two);
+    close_chain(hop.one);
+    bare_close(hop.bare);
+    free(hop.two);
+    free(hop.one);
+    return fine;
+}
+
 bool bench_pipeline(bench *bench)
 {
     bool on_host = strcmp(bench->info.backend, "cpu") == 0;
@@ -237,5 +314,5 @@ bool bench_pipeline(bench *bench)
         .pair = {.value = latency_slice, .floor = latency_slice, .figures = 3}};
     partner_free_caller(bench->partner);
     return measure(bench, kinds, false, &rate) && measure(bench, kinds, true, &latency) &&
-           (on_host || measure_staying(bench));
+           (on_host || (measure_staying(bench) && measure_hops(bench)));
 }
