@@ -27,7 +27,7 @@ slipring_program_settings(slipring_fake_opencl)
 target_include_directories(slipring_fake_opencl PRIVATE src include)
 list(APPEND test_environment SLIPRING_FAKE_OPENCL=$<TARGET_FILE:slipring_fake_opencl>)
 add_library(slipring_fake_cuda MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_cuda.c
-    ${PROJECT_SOURCE_DIR}/tests/fakes/fake_cuda_stay.c)
+    ${PROJECT_SOURCE_DIR}/tests/fakes/fake_cuda_stay.c ${PROJECT_SOURCE_DIR}/tests/fakes/fake_gdr.c)
 slipring_program_settings(slipring_fake_cuda)
 target_include_directories(slipring_fake_cuda PRIVATE src include)
 target_link_libraries(slipring_fake_cuda PRIVATE slipring_internal) # it runs kernels by the interpreter
@@ -150,6 +150,12 @@ set_property(TEST tests/cuda/persistent APPEND PROPERTY ENVIRONMENT SLIPRING_CUD
 slipring_register(tests/cuda/persistent_routes tests_opencl_routes_test)
 set_property(TEST tests/cuda/persistent_routes APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
     SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
+
+# And with flags behind a bus, which is simulated, too.
+slipring_register(tests/cuda/persistent_flags tests_opencl_persistent_test)
+set_property(TEST tests/cuda/persistent_flags APPEND PROPERTY ENVIRONMENT
+    SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
+    SLIPRING_GDR_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent&flags=bar")
 
 # Those that are relaunched likewise: the tests of src/ring with handlers that are kernels.
 foreach(name batch failure fault keys ring_send route state)

@@ -43,6 +43,12 @@ void slri_map_release(void *memory, size_t bytes)
         munmap(memory, bytes);
 }
 
+// The system call takes what was there away and puts the new in its place under one lock, for which page faults wait.
+bool slri_map_over(void *memory, size_t bytes)
+{
+    return mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == memory;
+}
+
 size_t slri_page_bytes(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);

@@ -5,6 +5,7 @@
 
 #include <slipring/status.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /// `bytes` zeroed bytes on a page boundary, or NULL. The kernel commits a page at its first write.
@@ -16,6 +17,10 @@ void *slri_map_reserve_large(size_t bytes);
 
 /// Gives back what one of the two gave, with the same size. NULL is fine.
 void slri_map_release(void *memory, size_t bytes);
+
+/// Puts zeroed memory in the place of whatever is mapped there, whole pages: other threads that use it meanwhile find
+/// the one or the other, and never nothing. False: no memory, and nothing has changed.
+bool slri_map_over(void *memory, size_t bytes);
 
 size_t slri_page_bytes(void);
 

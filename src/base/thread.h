@@ -78,6 +78,17 @@ static inline void slri_fetch_to_write(const void *line)
 #endif
 }
 
+/// What was stored before it is seen before what is stored after it, also where that is write-combined memory behind a
+/// bus. On CPUs for which we have not seen to that it is a full fence alone.
+static inline void slri_order_bus_stores(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 /// Lets another thread that is ready run on this core.
 void slri_yield(void);
 

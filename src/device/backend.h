@@ -276,6 +276,9 @@ struct slri_shard {
     // `asleep`: 0 awake; else what wakes it: 1 messages and control; 2 control alone, for it is paused; 3 those and
     // replies received, for there is no room for its replies. On a line of its own: senders read it at every message.
     uint32_t asleep __attribute__((aligned(128)));
+    // NULL, or where senders tell their owner, behind what they have published: a word a port, how many messages that
+    // makes. Behind a bus, and never read: slri_order_bus_stores comes before it. Atomic; set once.
+    uint32_t *flags;
 
     // The backend's.
     struct slri_shard *next __attribute__((aligned(128))); // in its worker's list of shards that are awake, or woken
@@ -288,6 +291,7 @@ struct slri_shard {
     struct slri_resident *resident;    // the group of a kernel that stays, which owns it while it runs
     void *near_own, *near_states;      // where such a group works on copies of `own` and `states`; NULL: on these
     void *near_memory;                 // what holds them
+    void *near_flags;                  // `flags`, where the group finds them; NULL: they are not to be looked at
 };
 
 // The state of one of the shard's instances, or NULL.

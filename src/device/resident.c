@@ -109,6 +109,7 @@ static bool set_up_entry(struct slri_resident *resident, struct slri_resident_re
                                      .states_bytes = shard->states_bytes,
                                      .own_words = shard->own_words,
                                      .records = slri_resident_records(resident, (uint32_t)(record - resident->record)),
+                                     .flags = (uintptr_t)shard->near_flags,
                                      .initial_state = shard->initial_state ? (uintptr_t)record->kit + initial_at : 0,
                                      .bound = (uintptr_t)record->kit,
                                      .state_stride = shard->state_stride,

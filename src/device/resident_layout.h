@@ -64,12 +64,12 @@ struct slri_resident_entry {
     // answers a command or obeys `hold`. Where messages are timed a histogram lies behind both (MBP_HISTOGRAM_AT).
     SLRI_ADDRESS own_home, states_home, states_bytes;
     SLRI_ADDRESS records; // 0: nobody looks at them
+    SLRI_ADDRESS flags;   // near the group: a word a port, how many messages it has published; 0: slots alone say it
     SLRI_WORD own_words;
     SLRI_WORD shards;     // of the ring kernel
     SLRI_WORD used;       // 1: there is a shard in this entry
     SLRI_WORD judges;     // 1: the host judges each fault before the next message is handled
     SLRI_ADDRESS passage; // 0: no routes, and no outlets
-    SLRI_WORD padding[2];
     // The host's.
     SLRI_WORD hold;   // odd: the group shall leave the shard alone
     SLRI_WORD judged; // faults that it has judged

@@ -168,6 +168,23 @@ static inline void fill(const struct slri_connection *c, uint32_t shard, uint32_
     ++cursor->filled;
 }
 
+// Not inlined: kernels that stay, on few devices. The slots are in the host's memory, coherent for the device; the flag
+// is in the device's, and a store to it is held in a write-combining buffer, which keeps no order with other stores.
+// Fence: the slots' sequences are seen before it, so who acquires the flag finds what it counts. What empties the
+// buffer is the full fence in `tell`.
+static __attribute__((noinline)) void raise_flag(uint32_t *flag, uint32_t sent)
+{
+    slri_order_bus_stores();
+    __atomic_store_n(flag, sent, __ATOMIC_RELEASE);
+}
+
+static inline void flag(const struct slri_connection *c, uint32_t shard, uint32_t sent)
+{
+    uint32_t *flags = __atomic_load_n(&c->ring->shard[shard].flags, __ATOMIC_ACQUIRE); // as they were begun
+    if (__builtin_expect(flags != NULL, 0))
+        raise_flag(&flags[c->port], sent);
+}
+
 // Publishes what is filled, the first slot last: the owner polls that one, and finds all of them at once. In order it
 // would chase the sender from slot to slot and take each line away while the next message is written to it.
 static inline void publish(const struct slri_connection *c, uint32_t shard)
@@ -177,8 +194,11 @@ static inline void publish(const struct slri_connection *c, uint32_t shard)
     uint32_t lane = mb_lane(S, shard, c->port);
     for (uint32_t k = cursor->filled; k-- > 0;)
         mb_publish(S, mb_lane_slot(S, lane, cursor->sent + k), cursor->sent + k);
+    if (cursor->filled == 0)
+        return;
     cursor->sent += cursor->filled;
     cursor->filled = 0;
+    flag(c, shard, cursor->sent);
 }
 
 // Tells the owners of shards `first` up to `end` of what was published.
@@ -341,6 +361,7 @@ static void send_backwards(slr_port *port, const struct slri_connection *c, uint
         mb_publish(ring->S, slot, cursor->sent + k);
     }
     cursor->sent += granted->count;
+    flag(c, 0, cursor->sent);
     port->correlation += granted->count;
 }
 

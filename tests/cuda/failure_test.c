@@ -71,7 +71,7 @@ static void devices_are_found_by_number_and_by_name(void **state)
     refuses(slr_device_open("cuda:AMD-a0", NULL, &device), NO_DEVICE, "there is no cuda:AMD-a0");
     refuses(slr_device_open("cuda:0?context=new", NULL, &device), INVALID, "'own' or 'primary'");
     refuses(slr_device_open("cuda:0?memory=fine", NULL, &device), INVALID, "'device', 'mapped' or 'managed'");
-    refuses(slr_device_open("cuda:0?threads=1", NULL, &device), INVALID, "it has: context, memory");
+    refuses(slr_device_open("cuda:0?threads=1", NULL, &device), INVALID, "it has: context, flags, memory");
     refuses(slr_device_open("cpu:GPU-a0", NULL, &device), INVALID, "'GPU-a0' is not a device number");
     nothing_is_left("refused");
 }
@@ -84,10 +84,12 @@ static void device_says_what_it_is(void **state)
     slr_device *device = open_device("cuda:0");
     must(slr_device_get_info(device, &info));
     assert_string_equal(info.description, "Fake GPU 0, compute capability 9.0, driver for CUDA 13.0");
-    assert_string_equal(info.features,
-                        "sm=9.0 sms=132 warp=32 registers=65536 shared_bytes=232448 l2_bytes=52428800 clock_mhz=1980 "
-                        "memory_mhz=2619 bus_bits=5120 copy_engines=3 cooperative blocks_that_stay=66 id=GPU-" FIRST);
-    assert_string_equal(info.notes, "CUDA_MODULE_LOADING=EAGER, CUDA_DEVICE_MAX_CONNECTIONS=32; NVRTC 13.0");
+    assert_string_equal(
+        info.features,
+        "sm=9.0 sms=132 warp=32 registers=65536 shared_bytes=232448 l2_bytes=52428800 clock_mhz=1980 "
+        "memory_mhz=2619 bus_bits=5120 copy_engines=3 cooperative blocks_that_stay=66 flags=host id=GPU-" FIRST);
+    const char notes[] = "CUDA_MODULE_LOADING=EAGER, CUDA_DEVICE_MAX_CONNECTIONS=32; NVRTC 13.0; flags on the host: ";
+    assert_memory_equal(info.notes, notes, sizeof notes - 1); // and why
     assert_int_equal(info.kernels, 1);
     assert_int_equal(info.ring_kernels, 1);
     assert_int_equal(info.compute_units, 132);

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fake_cuda.h"
 #include "fake_cuda_stay.h"
+#include "fake_gdr.h"
 
 #include "abi/relaunch.h"
 #include "backend/cuda/api.h"
@@ -123,6 +124,8 @@ static void drop(struct object *object)
     free_nodes(object);
     if (object->stay)
         end_stay(object, true);
+    if (object->kind == MEMORY)
+        fake_gdr_goes(object->bytes, object->size);
     if (object->kind != REGISTERED) // that is the application's
         free(object->bytes);
     free(object->text);
@@ -597,6 +600,24 @@ int32_t cuMemFree_v2(slri_cu_pointer memory)
     bool whole = piece && (uintptr_t)piece->bytes == memory;
     int32_t error = whole ? drop_from_context("MemFree_v2", piece, MEMORY) : refuse("MemFree_v2", INVALID_VALUE);
     pthread_mutex_unlock(&lock);
+    return error;
+}
+
+static int32_t set_pointer_attribute(const uint32_t *value, int32_t attribute, slri_cu_pointer memory)
+{
+    int32_t error = next_in_context("PointerSetAttribute");
+    if (error != 0)
+        return error;
+    const struct object *piece = piece_of(memory, 1);
+    if (!piece || attribute != SLRI_CU_POINTER_SYNC_MEMOPS || *value != 1)
+        return refuse("PointerSetAttribute", INVALID_VALUE);
+    fake_gdr_is_ready(piece->bytes, piece->size);
+    return 0;
+}
+
+int32_t cuPointerSetAttribute(const void *value, int32_t attribute, slri_cu_pointer memory)
+{
+    LOCKED(set_pointer_attribute(value, attribute, memory));
     return error;
 }
 

@@ -2,6 +2,7 @@
 // The loop that NVRTC gets, as C. The real thing is C++ with CUDA's words; these are theirs here.
 #define _POSIX_C_SOURCE 200809L
 #include "fake_cuda_stay.h"
+#include "fake_gdr.h"
 
 #include "abi/handler.h"
 #include "abi/subset.h"
@@ -87,6 +88,7 @@ static void meet(void)
 // Sanitizers know no fences: the words themselves acquire and release.
 #define SLR_PEEK(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 #define SLR_SEEN() (void)0
+#define SLR_FLAG(word) __atomic_load_n(fake_gdr_seen(&(word)), __ATOMIC_ACQUIRE)
 #define SLR_ORDER() (void)0
 #define SLR_NEAR_ORDER() (void)0
 #define SLR_TELL(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELEASE)

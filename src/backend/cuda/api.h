@@ -54,6 +54,8 @@ typedef struct slri_cu_link_object *slri_cu_link; // files of machine code that 
       (to, from, bytes, stream))                                                                                       \
     X(int32_t, MemcpyDtoDAsync_v2, (slri_cu_pointer to, slri_cu_pointer from, size_t bytes, slri_cu_stream stream),    \
       (to, from, bytes, stream))                                                                                       \
+    X(int32_t, PointerSetAttribute, (const void *value, int32_t attribute, slri_cu_pointer memory),                    \
+      (value, attribute, memory))                                                                                      \
     X(int32_t, MemsetD8Async, (slri_cu_pointer to, unsigned char value, size_t count, slri_cu_stream stream),          \
       (to, value, count, stream))                                                                                      \
     X(int32_t, MemsetD16Async, (slri_cu_pointer to, uint16_t value, size_t count, slri_cu_stream stream),              \
@@ -182,6 +184,7 @@ struct slri_cu {
 #define SLRI_CU_HOST_MAPPED 2u          // and in the device's address space
 #define SLRI_CU_ATTACH_GLOBAL 1u        // managed memory, for all streams
 #define SLRI_CU_FUNCTION_MOST_THREADS 0 // of a block
+#define SLRI_CU_POINTER_SYNC_MEMOPS 6   // of memory: what the driver does with it is over when the call returns
 #define SLRI_CU_FUNCTION_SHARED 1       // bytes, static
 #define SLRI_CU_FUNCTION_MOST_DYNAMIC 8 // bytes of `extern __shared__` memory
 

@@ -145,12 +145,13 @@ static void look_at_sharing(struct slri_cuda *cuda)
 
 static slr_status find(struct slri_cuda *cuda, const struct slri_spec *spec)
 {
-    static const char *const known[] = {"context", "memory", "ring", "sm_budget", "stall_ms", NULL};
+    static const char *const known[] = {"context", "flags", "memory", "ring", "sm_budget", "stall_ms", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
     SLRI_TRY(choose_context(cuda, spec));
     SLRI_TRY(choose_memory(cuda, spec));
     SLRI_TRY(choose_stall_limit(cuda, spec));
     SLRI_TRY(choose_budget(cuda, spec));
+    SLRI_TRY(slri_cuda_flags_choose(cuda, spec));
     SLRI_TRY(slri_ring_mode_choose(spec, cuda->name, &cuda->ring_mode));
     SLRI_TRY(slri_cu_load(&cuda->cu));
     SLRI_TRY(slri_cu_find_device(cuda->cu, spec, &cuda->device));
@@ -234,6 +235,17 @@ static void free_device(struct slri_cuda *cuda)
     slri_free(cuda->allocator ? &copy : NULL, cuda, sizeof *cuda);
 }
 
+static slr_status begin(struct slri_cuda *cuda)
+{
+    SLRI_TRY(slri_cuda_begin_context(cuda));
+    slr_status status = slri_cuda_flags_open(cuda);
+    if (status != SLR_OK) {
+        slri_cuda_flags_close(cuda);
+        slri_cuda_end_context(cuda);
+    }
+    return status;
+}
+
 // Threads of streams wait for the device most of their time, so there may be more of them than cores.
 #define MOST_STREAM_THREADS 16
 
@@ -255,7 +267,7 @@ static slr_status cuda_open(const struct slri_spec *spec, const slr_allocator *a
     slri_mutex_init(&cuda->lost_lock);
     slr_status status = find(cuda, spec);
     if (status == SLR_OK)
-        status = slri_cuda_begin_context(cuda);
+        status = begin(cuda);
     if (status != SLR_OK) {
         free_device(cuda);
         return status;
@@ -271,6 +283,7 @@ static void cuda_close(void *device)
     struct slri_cuda *cuda = device;
     slri_cuda_rings_close(cuda);
     slri_queue_pool_stop(&cuda->pool);
+    slri_cuda_flags_close(cuda);
     if (cuda->context)
         slri_cuda_end_context(cuda);
     free_device(cuda);
@@ -293,20 +306,26 @@ static void describe_features(const struct slri_cuda *cuda, char *out, size_t ro
     for (size_t i = 0; i < sizeof number / sizeof *number; ++i)
         if (number[i].value > 0)
             snprintf(out + strlen(out), room - strlen(out), " %s=%d", number[i].name, number[i].value);
-    snprintf(out + strlen(out), room - strlen(out), "%s%s blocks_that_stay=%u id=%s",
+    snprintf(out + strlen(out), room - strlen(out), "%s%s blocks_that_stay=%u flags=%s id=%s",
              facts->cooperative ? " cooperative" : "", facts->time_limit ? " time_limit" : "", cuda->most_blocks,
-             facts->id);
+             slri_cuda_flags_name(*cuda->flags.why ? SLRI_CU_FLAGS_ON_HOST : SLRI_CU_FLAGS_BEHIND_BAR), facts->id);
 }
 
 static void describe_name(const struct slri_cuda *cuda, char *out, size_t room)
 {
     static const char *const memory[SLRI_CU_MEMORIES] = {"", "memory=mapped", "memory=managed"};
-    char limit[24] = "", budget[24] = "";
+    char limit[24] = "", budget[24] = "", flags[24] = "";
     if (cuda->watch.limit_ns != STALL_MS * 1000000u)
         snprintf(limit, sizeof limit, "stall_ms=%u", (unsigned)(cuda->watch.limit_ns / 1000000u));
     if (cuda->sm_budget != SM_BUDGET)
         snprintf(budget, sizeof budget, "sm_budget=%u", cuda->sm_budget);
-    const char *const option[] = {cuda->primary ? "context=primary" : "", memory[cuda->memory], limit, budget,
+    if (cuda->flags.asked != SLRI_CU_FLAGS_ANYWHERE)
+        snprintf(flags, sizeof flags, "flags=%s", slri_cuda_flags_name(cuda->flags.asked));
+    const char *const option[] = {cuda->primary ? "context=primary" : "",
+                                  flags,
+                                  memory[cuda->memory],
+                                  limit,
+                                  budget,
                                   cuda->ring_mode == SLR_RING_RELAUNCHED   ? "ring=relaunch"
                                   : cuda->ring_mode == SLR_RING_PERSISTENT ? "ring=persistent"
                                                                            : ""};
@@ -352,6 +371,9 @@ static void cuda_describe(const void *device, slr_device_info *out)
     describe_features(cuda, out->features, sizeof out->features);
     describe_notes(out->notes, sizeof out->notes);
     slri_cuda_describe_compiler(out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes));
+    if (*cuda->flags.why && cuda->flags.asked != SLRI_CU_FLAGS_ON_HOST)
+        snprintf(out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes), "; flags on the host: %s",
+                 cuda->flags.why);
     slri_cuda_why_relaunch(cuda, out->relaunch_reason, sizeof out->relaunch_reason);
     out->stalls = slri_cu_watch_describe(&cuda->watch, out->stalled, sizeof out->stalled);
     out->workers = cuda->owners.hosts.workers;

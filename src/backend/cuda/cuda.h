@@ -4,6 +4,7 @@
 #define SLRI_BACKEND_CUDA_CUDA_H
 
 #include "backend/cuda/api.h"
+#include "backend/cuda/flags.h"
 #include "backend/cuda/sharing.h"
 #include "backend/cuda/stall.h"
 #include "base/thread.h"
@@ -84,6 +85,8 @@ struct slri_cuda {
         struct slri_pieces pieces;
         struct slri_cu_slab *slabs;
     } pools[SLRI_CU_POOLS];
+
+    struct slri_cu_flags flags;
 
     slri_mutex lost_lock;
     uint32_t lost; // atomic: 1 once the context is gone; then `why_lost` stays
@@ -178,6 +181,7 @@ void slri_cuda_pools_open(struct slri_cuda *cuda);
 void slri_cuda_pools_close(struct slri_cuda *cuda);
 slr_status slri_cuda_ring_memory_create(void *device, uint64_t bytes, void **memory); // shared; as in backend.h
 void slri_cuda_ring_memory_destroy(void *device, void *memory, uint64_t bytes);
+struct slri_piece **slri_cuda_ring_memory_flags(void *memory); // what is given up with it: NULL, or flags
 // As create, where a slab has room: the poller must not wait for itself.
 bool slri_cuda_shared_try(struct slri_cuda *cuda, uint64_t bytes, void **memory);
 slr_status slri_cuda_shared_reserve(struct slri_cuda *cuda, uint64_t bytes); // so that a slab has

@@ -18,6 +18,7 @@ static slr_status renew(struct slri_cuda *cuda)
 // With all that is in it.
 static void give_up(struct slri_cuda *cuda)
 {
+    slri_cuda_flags_lose(cuda);
     if (cuda->context)
         slri_cuda_end_context(cuda);
     slri_cuda_staying_forget(cuda);

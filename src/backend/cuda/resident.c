@@ -350,6 +350,7 @@ slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *sh
                                                 shard->state_bytes + 256 +
                                                 SLRI_RESIDENT_RECORDS * sizeof(struct slri_resident_record_of_batch)));
     SLRI_TRY(slri_cuda_near_take(cuda, shard));
+    slri_cuda_flags_give(cuda, shard, slri_cuda_ring_memory_flags(shard->own));
     slri_mutex_lock(&cuda->staying_lock);
     struct slri_cu_staying *staying = find(cuda, shard->program, shard->entry);
     slr_status status = slri_resident_start(&staying->base, shard);

@@ -94,14 +94,14 @@ static unsigned char *address_of(const struct slri_piece *piece)
 
 // Where a piece begins, its header is found again by what stands in front of it.
 struct head {
-    struct slri_piece *piece;
-    unsigned char padding[ALIGNMENT - sizeof(struct slri_piece *)];
+    struct slri_piece *piece, *flags;
+    unsigned char padding[ALIGNMENT - 2 * sizeof(struct slri_piece *)];
 };
 
 static void *begin(struct slri_piece *piece, uint64_t bytes, uint64_t stale)
 {
     struct head *head = (struct head *)(void *)address_of(piece);
-    head->piece = piece;
+    *head = (struct head){.piece = piece};
     if (stale > sizeof *head) // what was never taken is zero
         memset(head + 1, 0, (stale < bytes ? stale : bytes) - sizeof *head);
     return head + 1;
@@ -129,7 +129,13 @@ void slri_cuda_ring_memory_destroy(void *device, void *memory, uint64_t bytes)
 {
     struct slri_cuda *cuda = device;
     (void)bytes; // the piece knows
+    slri_cuda_flags_take_back(cuda, *slri_cuda_ring_memory_flags(memory));
     give(&cuda->pools[SLRI_CU_SHARED], ((struct head *)memory - 1)->piece);
+}
+
+struct slri_piece **slri_cuda_ring_memory_flags(void *memory)
+{
+    return &((struct head *)memory - 1)->flags;
 }
 
 slr_status slri_cuda_shared_reserve(struct slri_cuda *cuda, uint64_t bytes)
@@ -151,7 +157,8 @@ static uint64_t own_bytes(const struct slri_shard *shard)
 
 void slri_cuda_near_renew(void *device, struct slri_shard *shard)
 {
-    (void)device;
+    if (!((struct slri_cuda *)device)->flags.gdr)
+        shard->near_flags = NULL;
     if (!shard->near_memory)
         return;
     shard->near_own = address_of(shard->near_memory);

@@ -142,6 +142,7 @@ SLR_FN void slr_list_runs(const mb_word *S, const mb_word *P)
     mb_word turn = P[MBP_TURN];
     slr_team.runs = 0u;
     slr_team.more = 0u;
+    slr_team.unsure = 0u;
     for (mb_word part = 0u; part < 2u; ++part) {
         mb_word port = mb_next_port(S, P, part == 0u ? turn : 0u);
         while (port < MB_MAX_PORTS && (part == 0u || port < turn)) {
@@ -152,7 +153,9 @@ SLR_FN void slr_list_runs(const mb_word *S, const mb_word *P)
                 }
                 slr_team.lane[slr_team.runs] = mb_lane_of(S, P, port);
                 slr_team.from[slr_team.runs] = P[MBP_PORT(port) + MBQ_NEXT_IN];
-                slr_team.run[slr_team.runs] = 1u;
+                mb_word flagged = slr_team.set.flags != 0u && port < 32u ? slr_team.flagged[port] : 0u;
+                slr_team.run[slr_team.runs] = flagged != 0u ? flagged : 1u;
+                slr_team.unsure |= flagged == 0u ? 1u : 0u;
                 slr_team.runs += 1u;
             }
             port = mb_next_port(S, P, port + 1u);
@@ -223,6 +226,33 @@ SLR_FN mb_word slr_look_further(const mb_word *S, const mb_word *P, mb_word l)
     return shows;
 }
 
+// Which ports' flags show something: those that are ahead of what was taken, and by no more than a lane has slots; one
+// that is behind says nothing. A lane that is near has none: its slots are as near.
+SLR_FN void slr_look_near(const mb_word *S)
+{
+    const mb_word *flag = slr_words(slr_team.set.flags), *P = slr_words(slr_team.set.own);
+    SLR_EACH(l) {
+        mb_word shows = 0u, first = 0u;
+        for (mb_word w = 0u; w < SLR_SIZE(MB_PORT_WORDS); ++w)
+            if ((P[MBP_SET(w)] >> l & 1u) != 0u) {
+                mb_word port = w * 32u + l, at = P[MBP_PORT(port) + MBQ_NEXT_IN], lane = mb_lane_of(S, P, port), count = 0u;
+                mb_word is_ahead;
+                if ((lane & MB_NEAR) != 0u) {
+                    is_ahead = SLR_PEEK(MB_AT(mb_lane_slot(S, lane, at) + MB_SEQUENCE)) == at + 1u ? 1u : 0u;
+                } else {
+                    count = SLR_FLAG(flag[port]) - at;
+                    is_ahead = count - 1u <= SLR_SIZE(MB_LANE_MASK) ? 1u : 0u;
+                }
+                shows |= is_ahead << w;
+                first = w == 0u ? is_ahead * count : first;
+            }
+        slr_team.shows[l] = shows;
+        slr_team.flagged[l] = first;
+    }
+    SLR_SEEN();
+    SLR_MEET();
+}
+
 SLR_FN void slr_look_once(struct slri_resident_table *table, const mb_word *S, const mb_word *P)
 {
     struct slri_resident_entry *entry = slr_team.serving;
@@ -235,7 +265,7 @@ SLR_FN void slr_look_once(struct slri_resident_table *table, const mb_word *S, c
         if (l < SLR_WORDS && slr_team.all != 0u)
             is = SLR_PEEK(*word);
         mb_word shows = (next != 0u && found == slr_team.turn[l] ? 1u : 0u) | slr_look_further(S, P, l);
-        slr_team.shows[l] = shows;
+        slr_team.shows[l] = slr_team.set.flags != 0u ? slr_team.shows[l] | shows : shows;
         if (l < SLR_WORDS && slr_team.all != 0u)
             slr_team.word[l] = is;
     }
@@ -264,21 +294,33 @@ SLR_FN void slr_look(struct slri_resident_table *table, const mb_word *S, const 
 {
     SLR_FIRST {
         mb_word waits = slr_team.set.faulted != slr_team.word[SLR_JUDGED] || slr_team.unheard[slr_team.index] != 0u;
-        slr_team.all = slr_team.looks % SLR_LOOKS == 0u || slr_team.busy != 0u || waits != 0u ? 1u : 0u;
+        slr_team.all = slr_team.looks % SLR_LOOKS == 0u || slr_team.busy != 0u || waits != 0u ||
+                               P[MBP_GONE_OPEN] != 0u // a port is gone when its slots say so
+                           ? 1u
+                           : 0u;
         slr_team.looks += 1u;
         slr_team.looked = 1u;
         slr_team.fetched = 0u;
     }
     SLR_MEET();
-    slr_look_once(table, S, P);
-    SLR_FIRST slr_list_runs(S, P);
+    // Where there are flags one look in so many crosses the bus, for the control words, and for the slots beside them,
+    // which costs no time more: who has sent before there were flags has raised none.
+    if (slr_team.set.flags != 0u)
+        slr_look_near(S);
+    if (slr_team.set.flags == 0u || slr_team.all != 0u)
+        slr_look_once(table, S, P);
+    SLR_FIRST {
+        slr_list_runs(S, P);
+        if (slr_team.runs == 0u)
+            slr_team.busy = 0u; // it is idle from the next look on
+    }
     SLR_MEET();
     if (slr_team.runs == 0u)
         return;
-    if (slr_team.busy != 0u)
+    if (slr_team.busy != 0u && slr_team.unsure != 0u)
         slr_measure(S, SLR_LANES);
     slr_look_closer(S);
-    if (slr_is_mixed(P) != 0u) {
+    if (slr_team.unsure != 0u && slr_is_mixed(P) != 0u) {
         slr_measure(S, SLR_SIZE(MB_LANE_MASK) + 1u);
         slr_look_closer(S);
     }

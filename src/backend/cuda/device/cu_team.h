@@ -52,6 +52,10 @@ __device__ SLRI_ADDRESS slr_time(void)
 }
 #endif
 #define SLR_APART SLR_FN __attribute__((noinline)) // off the way of most messages: it shall take no registers there
+// A look at a flag, which the host writes and the device has.
+#ifndef SLR_FLAG
+#define SLR_FLAG(word) SLR_PEEK(word)
+#endif
 #define SLR_LOAD(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_STORE(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 
@@ -73,6 +77,8 @@ SLR_TEAM struct slr_team {
     unsigned next[SLR_LANES], turn[SLR_LANES]; // of ports 0 to 31: where the next message's sequence lies, 0: nowhere, and what it will be
     unsigned shows[SLR_LANES]; // bit w of the l-th: port 32 * w + l shows a message
     // Lanes of ports that show messages: where each lies, from which position on, how many, and its mark.
+    unsigned flagged[SLR_LANES]; // of ports 0 to 31: how many messages each flag shows; 0: it says nothing
+    unsigned unsure;             // 1: of a run is known only that it is not empty
     unsigned runs, lane[SLR_LANES], from[SLR_LANES], run[SLR_LANES], mark[SLR_LANES];
     unsigned more; // 1: and further ones
     unsigned full[SLR_LANES];
