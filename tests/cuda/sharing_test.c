@@ -3,8 +3,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cuda/residence.h"
 
+#include "backend/cuda/cuda.h"
 #include "backend/cuda/sharing.h"
 #include "base/file.h"
+#include "device/device.h"
 
 // The reason is the ring kernel's and the device's; a device, and a ring kernel, that are asked for have none.
 static void check(const char *reason, bool can_be_asked_for)
@@ -118,6 +120,25 @@ static void budget_bounds_the_blocks_that_stay(void **state)
     nothing_is_left("budget");
 }
 
+// As no calculator knows the simulated driver's kernels, by the function that compares the two.
+static void driver_and_calculator_that_differ_are_both_told(void **state)
+{
+    (void)state;
+    slr_device_info info;
+    reset();
+    slr_device *device = open_device("cuda:0");
+    assert_int_equal(slri_cuda_fewer_blocks(device->self, 16, 16), 16);
+    must(slr_device_get_info(device, &info));
+    assert_null(strstr(info.features, "blocks_differ"));
+    assert_int_equal(slri_cuda_fewer_blocks(device->self, 16, 10), 10);
+    must(slr_device_get_info(device, &info));
+    assert_non_null(strstr(info.features, " blocks_differ=16/10"));
+    assert_int_equal(slri_cuda_fewer_blocks(device->self, 8, 9), 8);
+    must(slr_device_get_info(device, &info));
+    assert_non_null(strstr(info.features, " blocks_differ=8/9"));
+    slr_device_close(device);
+}
+
 static void wsl_is_known_by_its_kernel(void **state)
 {
     (void)state;
@@ -150,6 +171,7 @@ int main(void)
         cmocka_unit_test_setup(what_the_driver_says_is_heard, load_fake),
         cmocka_unit_test(other_processes_count_once_and_this_one_does_not),
         cmocka_unit_test(budget_bounds_the_blocks_that_stay),
+        cmocka_unit_test(driver_and_calculator_that_differ_are_both_told),
         cmocka_unit_test(wsl_is_known_by_its_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

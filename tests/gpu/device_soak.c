@@ -253,12 +253,15 @@ int gpu_soak(const char *device, uint64_t seconds)
     uint32_t threads = threads_of(w), descriptors = entries_of("/proc/self/fd");
     uint64_t bytes = resident_bytes();
     play(w, seconds * SECOND * 2 / 3);
+    slr_device_info info; // with kernels made: whether driver and calculator agree on their blocks
+    must(slr_device_get_info(w->device, &info));
     uint32_t last_threads = threads_of(w), last_descriptors = entries_of("/proc/self/fd");
     printf("{\"seconds\": %llu, \"messages\": %llu, \"ring_kernels\": %llu, \"launches\": %u,\n"
-           " \"threads\": [%u, %u], \"descriptors\": [%u, %u], \"resident_bytes\": [%llu, %llu]\n}\n",
+           " \"threads\": [%u, %u], \"descriptors\": [%u, %u], \"resident_bytes\": [%llu, %llu],\n"
+           " \"features\": \"%s\"\n}\n",
            (unsigned long long)seconds, (unsigned long long)w->messages, (unsigned long long)w->lives, w->launches,
            threads, last_threads, descriptors, last_descriptors, (unsigned long long)bytes,
-           (unsigned long long)resident_bytes());
+           (unsigned long long)resident_bytes(), info.features);
     // Pools start a thread when one is first short, and drivers open what they need late; what leaked would be
     // hundreds.
     holds(last_threads <= threads + 4);

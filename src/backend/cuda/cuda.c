@@ -309,6 +309,9 @@ static void describe_features(const struct slri_cuda *cuda, char *out, size_t ro
     snprintf(out + strlen(out), room - strlen(out), "%s%s blocks_that_stay=%u flags=%s id=%s",
              facts->cooperative ? " cooperative" : "", facts->time_limit ? " time_limit" : "", cuda->most_blocks,
              slri_cuda_flags_name(*cuda->flags.why ? SLRI_CU_FLAGS_ON_HOST : SLRI_CU_FLAGS_BEHIND_BAR), facts->id);
+    uint32_t differ = __atomic_load_n(&cuda->blocks_differ, __ATOMIC_RELAXED);
+    if (differ != 0)
+        snprintf(out + strlen(out), room - strlen(out), " blocks_differ=%u/%u", differ >> 16, differ & 0xffff);
 }
 
 static void describe_name(const struct slri_cuda *cuda, char *out, size_t room)

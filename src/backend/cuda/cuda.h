@@ -77,9 +77,10 @@ struct slri_cuda {
     struct slri_cu_code {
         char *cubin;
         size_t bytes;
-    } stay;               // the kernel that stays, before a handler is linked to it
-    uint32_t sm_budget;   // percent of the multiprocessors that may have a block that stays
-    uint32_t most_blocks; // that may stay
+    } stay;                 // the kernel that stays, before a handler is linked to it
+    uint32_t sm_budget;     // percent of the multiprocessors that may have a block that stays
+    uint32_t most_blocks;   // that may stay
+    uint32_t blocks_differ; // atomic: 0, or of a kernel that stays, a multiprocessor: driver << 16 | our calculator
     struct slri_cu_pool {
         slri_mutex lock; // of the next two
         struct slri_pieces pieces;
@@ -171,6 +172,8 @@ void slri_cuda_leave_quiet(struct slri_cuda *cuda);
 slr_status slri_cuda_staying_take(struct slri_cuda *cuda, void *program, const struct slri_entry *entry, uint32_t want,
                                   uint32_t *out);
 slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *shard);
+// How many blocks of a kernel a multiprocessor takes: the fewer, and notes where they differ.
+int32_t slri_cuda_fewer_blocks(struct slri_cuda *cuda, uint32_t drivers, uint32_t ours);
 void slri_cuda_staying_drop(struct slri_cuda *cuda, const void *program); // before the program goes
 // Forgets what lay in a context that is gone; loads it into another, while none runs.
 void slri_cuda_staying_forget(struct slri_cuda *cuda);

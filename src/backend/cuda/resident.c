@@ -72,6 +72,15 @@ void slri_cuda_leave_quiet(struct slri_cuda *cuda)
 
 // ---- making --------------------------------------------------------------------------------------------------------
 
+// One of the two is wrong where they are not the same, and too many would wait for ever: so the fewer, and the device
+// says so. Relaxed: numbers alone; the last to differ stays.
+int32_t slri_cuda_fewer_blocks(struct slri_cuda *cuda, uint32_t drivers, uint32_t ours)
+{
+    if (drivers != ours)
+        __atomic_store_n(&cuda->blocks_differ, drivers << 16 | ours, __ATOMIC_RELAXED);
+    return (int32_t)(drivers < ours ? drivers : ours);
+}
+
 // How many blocks can be on the device at once: what the driver says, and what our calculator says where
 // it knows the device. A kernel of which not all blocks run at once would wait for the rest for ever.
 static slr_status count_blocks(struct slri_cu_staying *staying, const char *cubin, size_t bytes)
@@ -91,8 +100,8 @@ static slr_status count_blocks(struct slri_cu_staying *staying, const char *cubi
         desc.block_threads = threads;
         desc.registers = takes.registers;
         desc.static_shared_bytes = takes.shared_bytes;
-        if (slr_occupancy_compute(&desc, &fits) == SLR_OK && (int32_t)fits.blocks < blocks)
-            blocks = (int32_t)fits.blocks;
+        if (slr_occupancy_compute(&desc, &fits) == SLR_OK)
+            blocks = slri_cuda_fewer_blocks(cuda, (uint32_t)blocks, fits.blocks);
     }
     staying->most_blocks = (uint32_t)(blocks * facts->multiprocessors);
     return staying->most_blocks != 0 ? SLR_OK
