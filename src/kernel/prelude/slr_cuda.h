@@ -221,12 +221,10 @@ SLRI_FN slri_u64 slri_bits(slri_u32 a) { return a; }
 SLRI_FN slri_u64 slri_bits(long long a) { return (slri_u64)a; }
 SLRI_FN slri_u64 slri_bits(slri_u64 a) { return a; }
 SLRI_FN slri_u64 slri_bits(double a) { return (slri_u64)__double_as_longlong(a); }
-template <class... T> static __device__ __noinline__ void slri_print(slri_u32 *to, slri_u32 number, const char *, T... a)
+template <class... T> static __device__ __noinline__ void slri_put_record(slri_u32 *to, slri_u32 number, T... a)
 {
     const slri_u64 value[] = {slri_bits(a)..., 0};
     const slri_u32 words = 1 + sizeof...(a);
-    if (!to)
-        return;
     slri_u32 at = __nv_atomic_load_n(to, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE), was;
     for (;; at = was) {
         if (words > to[2] - at) {
@@ -241,6 +239,12 @@ template <class... T> static __device__ __noinline__ void slri_print(slri_u32 *t
     record[0] = number | (slri_u64)(words - 1) << 32;
     for (slri_u32 i = 1; i < words; i++)
         record[i] = value[i - 1];
+}
+// The text goes nowhere, and so is not in the machine code.
+template <class... T> SLRI_FN void slri_print(slri_u32 *to, slri_u32 number, const char *, T... a)
+{
+    if (to)
+        slri_put_record(to, number, a...);
 }
 #define SLRI_MEMORY_PARAM(p) unsigned char *p, long long p##_offset
 #define SLRI_MEMORY(p, at) (unsigned char *)(p), (at)
