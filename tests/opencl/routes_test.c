@@ -508,6 +508,54 @@ static void source_that_ends_gives_its_credits_back(void **state)
     end(b, 3 * MESSAGES);
 }
 
+static void source_that_is_terminated_has_sent_what_it_handled(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 500 };
+    slr_ring *a = start("a", 0, 512), *b = start("b", 1, 16);
+    slr_port *port = open_port(bench.device);
+    must(slr_route(a, b, NULL));
+    send_some(port, a, 0, MESSAGES);
+    uint32_t back = 0;
+    slr_ring_stats stats;
+    must(slr_ring_terminate(a, 0, count_undelivered, &back, &stats));
+    check_sum(&stats);
+    assert_int_equal(stats.handled + back, MESSAGES);
+    assert_int_equal(stats.routed, stats.handled);
+    wait_handled(b, stats.routed);
+    assert_int_equal(b->grants.credits, 0);
+    slr_port_close(port);
+    slr_ring_destroy(a);
+    end(b, stats.routed);
+}
+
+// What was left of the batch with the fault has its room yet.
+static void source_that_has_failed_goes_on_along_its_routes(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 300, FAULTS = 10 };
+    slr_ring_desc desc = describe("a", 0, 512);
+    desc.fault_policy = SLR_FAULT_FAIL;
+    slr_ring *a = start_ring(bench.device, &desc), *b = start("b", 1, 16);
+    slr_port *port = open_port(bench.device);
+    must(slr_route(a, b, NULL));
+    must(slr_ring_deactivate(a, LONG));
+    for (uint32_t i = 0; i < MESSAGES; ++i)
+        must(send_value(port, address_of(a, 0), i % (MESSAGES / FAULTS) == 5 ? 0xdead : i, LONG));
+    must(slr_ring_reactivate(a, LONG));
+    for (uint32_t i = 0; i < FAULTS; ++i) {
+        must(slr_ring_wait(a, SLR_RING_IN_FAILURE, LONG));
+        slr_ring_stats stats = stats_of(a);
+        check_sum(&stats);
+        assert_int_equal(stats.routed, stats.handled);
+        must(slr_ring_restart(a, SLR_RESTART_INITIAL, LONG));
+    }
+    wait_handled(b, MESSAGES - FAULTS);
+    slr_port_close(port);
+    end(a, MESSAGES - FAULTS);
+    end(b, MESSAGES - FAULTS);
+}
+
 // The shards that have nothing to do have long gone to sleep when the last message of another is done with.
 static void shards_that_sleep_end_when_the_last_message_is_handled(void **state)
 {
@@ -581,6 +629,8 @@ int main(void)
         cmocka_unit_test(closed_destination_drains_and_its_source_goes_on),
         cmocka_unit_test(failed_destination_is_waited_for),
         cmocka_unit_test(source_that_ends_gives_its_credits_back),
+        cmocka_unit_test(source_that_is_terminated_has_sent_what_it_handled),
+        cmocka_unit_test(source_that_has_failed_goes_on_along_its_routes),
         cmocka_unit_test(shards_that_sleep_end_when_the_last_message_is_handled),
         cmocka_unit_test(what_cannot_stay_on_the_device_is_refused_with_the_reason),
     };
