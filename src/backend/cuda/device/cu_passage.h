@@ -17,7 +17,7 @@ SLR_FN void slr_know_passage(void)
 {
     if (slr_team.set.passage == 0u)
         return;
-    slr_copy((mb_word *)&slr_team.passage, slr_words(slr_team.set.passage), 32u);
+    slr_copy((mb_word *)&slr_team.passage, slr_words(slr_team.set.passage), sizeof slr_team.passage / 4u);
     SLR_MEET();
     mb_word known = slr_team.passage.outlets < SLR_OUTLETS ? slr_team.passage.outlets : SLR_OUTLETS;
     slr_copy((mb_word *)slr_team.outlet, slr_words(slr_team.passage.outlet), known * sizeof slr_team.outlet[0] / 4u);
@@ -40,6 +40,36 @@ SLR_FN void slr_fetch_outlets(void)
         }
     }
     SLR_MEET();
+}
+
+SLR_FN struct slri_out *slr_outs(mb_word k)
+{
+    return slr_team.set.passage != 0u && slr_team.passage.outs != 0u
+               ? (struct slri_out *)slr_team.passage.calls + k * slr_team.passage.outs
+               : (struct slri_out *)0;
+}
+
+// Where the handler of each of a batch's messages leaves what it sends: a part of its own, near.
+SLR_FN void slr_fetch_outs(void)
+{
+    const struct slri_resident_out *from = (const struct slri_resident_out *)slr_team.passage.out;
+    SLR_EACH(l) {
+        struct slri_out *out = slr_outs(l);
+        for (mb_word p = 0u; out != 0 && p < slr_team.passage.outs; ++p) {
+            out[p].base = (unsigned char *)from[p].base + (SLRI_ADDRESS)l * from[p].most * from[p].stride;
+            out[p].stride = from[p].stride;
+            out[p].most = from[p].most;
+        }
+    }
+    SLR_MEET();
+}
+
+SLR_FN void slr_open_outs(mb_word k, struct slri_call *call)
+{
+    struct slri_out *out = slr_outs(k);
+    for (mb_word p = 0u; out != 0 && p < slr_team.passage.outs; ++p)
+        out[p].count = 0u;
+    call->out = out;
 }
 
 // All that the owner writes but what is told at once, which is at home alone.
@@ -117,7 +147,7 @@ SLR_APART void slr_count_unsent(mb_word k)
         mb_word leads = 0u;
         SLR_EACH_OUTLET(i)
             leads |= slr_words(slr_outlet(i)->words)[MBO_PARAMETER] == p + 1u ? 1u : 0u;
-        slr_team.unsent += leads != 0u ? 0u : slr_team.call[k].out[p].count;
+        slr_team.passage.unsent += leads != 0u ? 0u : slr_team.call[k].out[p].count;
     }
 }
 
@@ -155,7 +185,7 @@ SLR_APART void slr_flush(void)
     SLR_EACH_OUTLET(i)
         slr_tell_outlet(slr_words(slr_outlet(i)->words), slr_words(slr_outlet(i)->home));
     if (slr_team.passage.outs != 0u)
-        SLR_TELL(((struct slri_resident_passage *)slr_team.set.passage)->unsent, slr_team.unsent);
+        SLR_TELL(((struct slri_resident_passage *)slr_team.set.passage)->unsent, slr_team.passage.unsent);
 }
 
 // Behind that fence: replies to ports that collect them.
@@ -166,22 +196,4 @@ SLR_APART void slr_flush_ports(mb_word *S, mb_word *P)
         if (port != 0u)
             mb_publish_replies(S, P, port - 1u);
     }
-}
-
-// ---- a lane's own --------------------------------------------------------------------------------------------------
-
-// Where the handler of the batch's message k leaves what it sends: each has a part of its own.
-SLR_APART void slr_open_outs(mb_word k, struct slri_call *call)
-{
-    if (slr_team.set.passage == 0u || slr_team.passage.outs == 0u)
-        return;
-    const struct slri_resident_out *from = (const struct slri_resident_out *)slr_team.passage.out;
-    struct slri_out *out = (struct slri_out *)slr_team.passage.calls + k * slr_team.passage.outs;
-    for (mb_word p = 0u; p < slr_team.passage.outs; ++p) {
-        out[p].base = (unsigned char *)from[p].base + (SLRI_ADDRESS)k * from[p].most * from[p].stride;
-        out[p].stride = from[p].stride;
-        out[p].most = from[p].most;
-        out[p].count = 0u;
-    }
-    call->out = out;
 }

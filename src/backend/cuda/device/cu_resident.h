@@ -67,6 +67,7 @@ SLR_FN void slr_arrive(struct slri_resident_table *table, mb_word i)
     SLR_MEET();
     slr_find_near(S, slr_words(slr_team.set.own));
     slr_fetch_outlets();
+    slr_fetch_outs();
     SLR_FIRST {
         slr_team.heard[i][0] = SLR_PEEK(S[MB_CONTROL]);
         slr_team.heard[i][1] = SLR_PEEK(S[MB_PORT_EPOCH]);
@@ -348,7 +349,6 @@ SLR_FN void slr_fill_call(struct slri_call *call, const mb_word *message, mb_wor
 {
     SLRI_ADDRESS mine = slr_team.set.shards > 1 ? instance / slr_team.set.shards : instance;
     call->bound = (const struct slri_bound *)slr_team.set.bound;
-    call->out = 0;
     call->message = message;
     call->instance = instance;
     call->state = slr_team.set.states ? (void *)(slr_team.set.states + mine * slr_team.set.state_stride) : (void *)0;

@@ -88,9 +88,8 @@ SLR_TEAM struct slr_team {
     unsigned answered;         // the last question for the clock
     SLRI_ADDRESS taken_ns;     // of the batch, where records are kept
     SLRI_ADDRESS took_ns[SLR_LANES]; // of each message that is timed; SLR_UNTIMED: of another
-    struct slri_resident_passage passage; // copies, where the entry has one: of what the host has set up
+    struct slri_resident_passage passage; // copies, where the entry has one
     struct slri_resident_outlet outlet[SLR_OUTLETS];
-    unsigned unsent;
     // A batch.
     unsigned batch, instance[SLR_LANES], round[SLR_LANES], fault[SLR_LANES], to[SLR_LANES], placed[SLR_LANES];
     unsigned near, now; // 1: its slots are in `message`; which of them is being put down as handled
