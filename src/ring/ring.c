@@ -177,8 +177,12 @@ void slri_ring_tell(struct slri_shard *shard, uint32_t batch)
     const uint32_t *P = shard->own;
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // what was published, before the looks at who sleeps
     if (batch == SLRI_ALL_PORTS) {
+        // Who watches kernels that stay, and not the owner: a closed port's waker may go once the owner has let go of
+        // it.
+        slri_mutex_lock(&ring->lock);
         for (uint32_t port = 0; port < ring->max_ports && ring->max_replies; ++port)
             tell_port(ring, port); // to look for nothing, most of them
+        slri_mutex_unlock(&ring->lock);
         batch = 0;
     }
     uint32_t last = UINT32_MAX;
