@@ -123,12 +123,15 @@ static void put_print(struct slri_d_emitter *e, const struct slri_instr *in)
 
 // ---- entries -------------------------------------------------------------------------------------------------------
 
-// A word for votes of the block; for what a warp's threads give each other, one each, unless it is a sub-group.
+// A word for votes of the block; for what a warp's threads give each other, one each and a warp's on either side,
+// unless it is a sub-group.
 static uint32_t scratch_words(const struct slri_entry *entry, const uint32_t *block, bool sub_groups)
 {
     if (!(entry->function->uses & SLRI_USES_WARP) || sub_groups)
         return 1;
-    return block ? block[0] * block[1] * block[2] : entry->max_threads ? entry->max_threads : SLRI_BLOCK_MAX_THREADS;
+    return 2 * SLRI_WARP_THREADS + (block                ? block[0] * block[1] * block[2]
+                                    : entry->max_threads ? entry->max_threads
+                                                         : SLRI_BLOCK_MAX_THREADS);
 }
 
 static uint64_t scratch_at(const struct slri_entry *entry)

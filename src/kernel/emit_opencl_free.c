@@ -44,8 +44,7 @@ static bool touches_nothing(struct slri_d_emitter *e, const struct slri_instr *i
            in->op == SLRI_OP_INSTANCE || in->op == SLRI_OP_PRESENT;
 }
 
-// Whether threads that are not there may have anything in the register: nothing outside of the branch asks for it.
-static bool is_free(struct slri_opencl_emitter *o, slri_reg reg)
+bool slri_opencl_is_free(struct slri_opencl_emitter *o, slri_reg reg)
 {
     const struct slri_level_here *here = o->here;
     struct count count = {.reg = reg};
@@ -63,7 +62,7 @@ static bool is_free(struct slri_opencl_emitter *o, slri_reg reg)
 
 bool slri_opencl_is_for_all(struct slri_opencl_emitter *o, const struct slri_instr *in)
 {
-    return !o->here || (touches_nothing(&o->e, in) && is_free(o, in->dst));
+    return !o->here || (touches_nothing(&o->e, in) && slri_opencl_is_free(o, in->dst));
 }
 
 // ---- loops that all threads leave together -------------------------------------------------------------------------
@@ -99,7 +98,7 @@ static bool assigns_certainly(struct certainty *c, const struct slri_block *bloc
         bool is_place = in->op == SLRI_OP_BUILTIN && in->imm <= SLRI_BUILTIN_THREAD_Z;
         if (!is_level(c, block) || is_place || !touches_nothing(&c->o->e, in))
             return false;
-        if (block != c->o->e.c.function->body && !is_free(c->o, reg))
+        if (block != c->o->e.c.function->body && !slri_opencl_is_free(c->o, reg))
             return false;
         const slri_reg operands[] = {in->a, in->b, in->c};
         for (int k = 0; k < 3; k++)

@@ -249,12 +249,14 @@ static void put_jump(struct slri_opencl_emitter *o, const struct slri_instr *in)
 
 // ---- where they wait -----------------------------------------------------------------------------------------------
 
-// The result, for those who are here.
+// The result, for those who are here; for all, where the others may have it: it is a branch less.
 static void put_result(struct slri_d_emitter *e, const struct slri_instr *in)
 {
-    slri_d_put(e, "; if (");
-    slri_opencl_put_here(e);
-    slri_d_put(e, ") ");
+    bool all = !of(e)->here || slri_opencl_is_free(of(e), in->dst);
+    slri_d_put(e, all ? "; " : "; if (");
+    if (!all)
+        slri_opencl_put_here(e);
+    slri_d_put(e, all ? "" : ") ");
     slri_d_register(e, in->dst);
     slri_d_put(e, " = slri_given; }");
 }

@@ -40,6 +40,8 @@ bool slri_opencl_leaves(const struct slri_instr *in);
 
 // emit_opencl_free.c
 bool slri_opencl_has_jumps(const struct slri_instr *loop);
+// Whether threads that are not there may have anything in the register: nothing outside of the branch asks for it.
+bool slri_opencl_is_free(struct slri_opencl_emitter *o, slri_reg reg);
 bool slri_opencl_is_for_all(struct slri_opencl_emitter *o,
                             const struct slri_instr *in); // those who are not here may do it
 // Whether all threads, here or not, leave the loop in the same round; `around` holds it.

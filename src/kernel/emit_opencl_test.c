@@ -112,7 +112,7 @@ static void a_handler_has_room_for_what_it_shares(void **state)
                         "{\n    __shared__ int t[5];\n    t[threadIdx.x % 5] = in->a;\n    __syncwarp();\n}\n");
     struct slri_text out = SLRI_TEXT_INIT;
     assert_int_equal(slri_emit_opencl(module, NULL, NULL, &out), SLR_OK);
-    assert_int_equal(slri_opencl_shared_bytes(&module->entry[0]), 32 + 64 * 8);
+    assert_int_equal(slri_opencl_shared_bytes(&module->entry[0]), 32 + (64 + 64) * 8);
     assert_non_null(strstr(slri_text_view(&out), "uint slre_h(struct slri_call *call, __local uchar *shared)"));
     slri_text_free(&out);
     slri_module_destroy(module);

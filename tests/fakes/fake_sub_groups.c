@@ -2,8 +2,8 @@
 // The libOpenCL that is here, on which devices say that they have sub-groups, and programs find their functions made of
 // local memory: so the text for sub-groups runs where no device has any. It stands behind a text whose `scratch` it
 // makes larger, and all threads of a block must come to each function. Calls that are not here go to the library that
-// it is linked with. FAKE_SUB_GROUPS says how they are: "in_order", "any_size" (the kernel cannot ask for one),
-// "of_16", "reversed", or "rows" (reversed in blocks of more than one row).
+// it is linked with. FAKE_SUB_GROUPS says how they are: "in_order", "of_16", "reversed", or "rows" (reversed in blocks
+// of more than one row).
 #include "backend/opencl/api.h"
 
 #include <dlfcn.h>
@@ -50,9 +50,7 @@ static int32_t answer_extensions(int32_t (*ask)(slri_cl_device_id, uint32_t, siz
     int32_t error = ask(id, SLRI_CL_DEVICE_EXTENSIONS, sizeof list / 2, list, NULL);
     if (error != 0)
         return error;
-    strcat(list, " cl_khr_subgroup_ballot cl_khr_subgroup_shuffle");
-    if (!is_mode("any_size"))
-        strcat(list, " cl_intel_required_subgroup_size");
+    strcat(list, " cl_khr_subgroup_ballot cl_khr_subgroup_shuffle cl_intel_required_subgroup_size");
     return answer(list, strlen(list) + 1, room, out, bytes);
 }
 
@@ -111,8 +109,11 @@ static const char functions[] =
     "static uint4 fake_ballot(int value, __local ulong *scratch)\n"
     "{\n"
     "    uint made = 0;\n"
+    "    scratch[fake_place()] = value != 0;\n"
+    "    FAKE_BARRIER();\n"
     "    for (uint i = 0; i < get_sub_group_size(); i++)\n"
-    "        made |= (uint)fake_shuffle(value != 0, i, scratch) << i;\n"
+    "        made |= (uint)scratch[(fake_place() & ~31u) + fake_lane(i)] << i;\n"
+    "    FAKE_BARRIER();\n"
     "    return (uint4)(made, 0, 0, 0);\n"
     "}\n"
     "#define sub_group_shuffle(value, lane) fake_shuffle(value, lane, scratch)\n"

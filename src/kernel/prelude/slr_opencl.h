@@ -291,8 +291,8 @@ SLRI_FN int slri_count(int value, __local ulong *scratch)
 
 // ---- warps: 32 threads in order. All threads of the block come here together, each warp with its mask.
 //
-// What a thread gives the others of its warp: they ask for it by lane, each for one that is there, between SLRI_LEND and
-// SLRI_LENT_ALL. With SLRI_SUB_GROUPS a warp is a sub-group, and only its threads need come together.
+// What a thread gives the others of its warp: they ask for it by lane between SLRI_LEND and SLRI_LENT_ALL. Of a lane that
+// is not there they get anything. With SLRI_SUB_GROUPS a warp is a sub-group, and only its threads need come together.
 
 #ifdef SLRI_SUB_GROUPS
 #pragma OPENCL EXTENSION cl_khr_subgroup_ballot : enable
@@ -323,14 +323,6 @@ SLRI_FN uint slri_present(void)
 {
     return 0xffffffffu >> (32 - slri_warp_threads());
 }
-SLRI_FN ulong slri_take(ulong bits, uint from, uint mask, __local ulong *scratch)
-{
-    uint lane = mask & slri_present() & 1u << from ? from : slri_lane() & 31;
-    SLRI_LEND(bits);
-    ulong taken = SLRI_LENT(bits, lane);
-    SLRI_LENT_ALL();
-    return taken;
-}
 SLRI_FN uint slri_shuffle_lane(int lane, int width)
 {
     uint own = slri_lane() & 31, first = own & ~(uint)(width - 1);
@@ -358,10 +350,10 @@ SLRI_FN uint slri_ballot(uint mask, int value, __local ulong *scratch)
 #else
     uint made = 0;
     SLRI_LEND(value != 0);
-    for (uint i = 0; i < slri_warp_threads(); i++)
+    for (uint i = 0; i < 32; i++)
         made |= (uint)SLRI_LENT(value != 0, i) << i;
     SLRI_LENT_ALL();
-    return made & mask;
+    return made & mask & slri_present();
 #endif
 }
 // Whether nobody says yes, of those for whom one round of a loop is the same: the warp, or the block.
@@ -377,10 +369,10 @@ SLRI_FN uint slri_match(uint mask, ulong bits, __local ulong *scratch)
 {
     uint made = 0;
     SLRI_LEND(bits);
-    for (uint i = 0; i < slri_warp_threads(); i++)
+    for (uint i = 0; i < 32; i++)
         made |= (uint)(SLRI_LENT(bits, i) == bits) << i;
     SLRI_LENT_ALL();
-    return made & mask;
+    return made & mask & slri_present();
 }
 #define SLRI_REDUCE(name, K, type, combined) \
     SLRI_FN type slri_reduce_##name##_##K(uint mask, type value, __local ulong *scratch) \
@@ -388,9 +380,9 @@ SLRI_FN uint slri_match(uint mask, ulong bits, __local ulong *scratch)
         type a = value; \
         bool any = false; \
         SLRI_LEND((uint)value); \
-        for (uint i = 0; i < slri_warp_threads(); i++) { \
+        for (uint i = 0; i < 32; i++) { \
             type b = (type)(uint)SLRI_LENT((uint)value, i); \
-            if (mask >> i & 1) { a = any ? (combined) : b; any = true; } \
+            if ((mask & slri_present()) >> i & 1) { a = any ? (combined) : b; any = true; } \
         } \
         SLRI_LENT_ALL(); \
         return a; \
@@ -414,8 +406,58 @@ SLRI_FN float slri_of_F32(ulong a) { return as_float((uint)a); }
 SLRI_FN ulong slri_bits_F64(double a) { return as_ulong(a); }
 SLRI_FN double slri_of_F64(ulong a) { return as_double(a); }
 #endif
-#define SLRI_SHUFFLE(K, which, mask, value, by, width) \
-    slri_of_##K(slri_take(slri_bits_##K(value), slri_##which##_lane(by, width), mask, slri_scratch))
+#define SLRI_SHUFFLE(K, which, mask, value, by, width) slri_##which##_##K(mask, value, by, width, slri_scratch)
+
+// Any lane's value. What is asked of it is made behind the barrier: what threads keep over one costs PoCL more.
+#ifdef SLRI_SUB_GROUPS
+#define SLRI_TAKE(K, type, word) \
+    SLRI_FN type slri_take_##K(uint mask, type value, uint from, __local ulong *scratch) \
+    { \
+        uint lane = mask & slri_present() & 1u << from ? from : slri_lane() & 31; \
+        return slri_of_##K(sub_group_shuffle((word)slri_bits_##K(value), lane)); \
+    }
+#define SLRI_NEAR(K, type, word, which, sign) \
+    SLRI_FN type slri_##which##_##K(uint mask, type value, int by, int width, __local ulong *scratch) \
+    { return slri_take_##K(mask, value, slri_##which##_lane(by, width), scratch); }
+#else
+#define SLRI_TAKE(K, type, word) \
+    SLRI_FN type slri_take_##K(uint mask, type value, uint from, __local ulong *scratch) \
+    { \
+        __local word *words = (__local word *)scratch; \
+        words[slri_lane()] = (word)slri_bits_##K(value); \
+        SLRI_SYNC(); \
+        uint lane = mask & slri_present() & 1u << from ? from : slri_lane() & 31; \
+        type taken = slri_of_##K(words[(slri_lane() & ~31u) + lane]); \
+        SLRI_SYNC(); \
+        return taken; \
+    }
+// From so many lanes away, which for neighbours are neighbours: a CPU loads them at once. It may be beside the block's,
+// and is not looked at then.
+#define SLRI_NEAR(K, type, word, which, sign) \
+    SLRI_FN type slri_##which##_##K(uint mask, type value, int by, int width, __local ulong *scratch) \
+    { \
+        __local word *words = (__local word *)scratch + 32; \
+        words[slri_lane()] = (word)slri_bits_##K(value); \
+        SLRI_SYNC(); \
+        type taken = slri_of_##K(words[(int)slri_lane() sign (by & 31)]); \
+        SLRI_SYNC(); \
+        uint from = slri_##which##_lane(by, width); \
+        return mask & slri_present() & 1u << from && from != (slri_lane() & 31) ? taken : value; \
+    }
+#endif
+#define SLRI_SHUFFLES(K, type, word) \
+    SLRI_TAKE(K, type, word) SLRI_NEAR(K, type, word, up, -) SLRI_NEAR(K, type, word, down, +) \
+    SLRI_FN type slri_shuffle_##K(uint mask, type value, int lane, int width, __local ulong *scratch) \
+    { return slri_take_##K(mask, value, slri_shuffle_lane(lane, width), scratch); } \
+    SLRI_FN type slri_xor_##K(uint mask, type value, int by, int width, __local ulong *scratch) \
+    { return slri_take_##K(mask, value, slri_xor_lane(by, width), scratch); }
+typedef uint slri_word_4 __attribute__((may_alias)); // as wide as the value, in the same memory
+typedef ulong slri_word_8 __attribute__((may_alias));
+SLRI_SHUFFLES(I32, int, slri_word_4) SLRI_SHUFFLES(U32, uint, slri_word_4) SLRI_SHUFFLES(F32, float, slri_word_4)
+SLRI_SHUFFLES(I64, long, slri_word_8) SLRI_SHUFFLES(U64, ulong, slri_word_8)
+#ifdef cl_khr_fp64
+SLRI_SHUFFLES(F64, double, slri_word_8)
+#endif
 
 // ---- math: OpenCL's own
 

@@ -8,7 +8,7 @@ SLRI_KERNEL void slr_lanes(__global uint *wrong)
     uint own = slri_lane(), first = own & ~31u, size = slri_warp_threads();
     bool right = get_sub_group_size() == size && get_sub_group_local_id() == own - first;
     for (uint i = 0; i < size; i++)
-        right = slri_take(own, i, 0xffffffff, scratch) == first + i && right;
+        right = slri_take_U32(0xffffffff, own, i, scratch) == first + i && right;
     uint odd = slri_ballot(0xffffffff, own & 1, scratch);
     if (!right || odd != (slri_present() & 0xaaaaaaaa))
         atomic_inc(wrong);
