@@ -227,28 +227,29 @@ SLR_FN mb_word slr_look_further(const mb_word *S, const mb_word *P, mb_word l)
     return shows;
 }
 
-// Which ports' flags show something: those that are ahead of what was taken, and by no more than a lane has slots; one
-// that is behind says nothing. A lane that is near has none: its slots are as near.
-SLR_FN void slr_look_near(const mb_word *S)
+#define SLR_SOME 0xffffffffu
+// How many messages a port's flag shows: it is ahead of what was taken by no more than a lane has slots; one that is
+// behind says nothing. A lane that lies near has no flag: it shows none, or some.
+SLR_APART mb_word slr_shown(mb_word port)
 {
-    const mb_word *flag = slr_words(slr_team.set.flags), *P = slr_words(slr_team.set.own);
+    const mb_word *S = slr_words(slr_team.set.shared), *P = slr_words(slr_team.set.own);
+    mb_word at = P[MBP_PORT(port) + MBQ_NEXT_IN], lane = mb_lane_of(S, P, port);
+    if ((P[MBP_SET(port >> 5u)] >> (port & 31u) & 1u) == 0u)
+        return 0u;
+    if ((lane & MB_NEAR) != 0u)
+        return SLR_PEEK(MB_AT(mb_lane_slot(S, lane, at) + MB_SEQUENCE)) == at + 1u ? SLR_SOME : 0u;
+    mb_word count = SLR_FLAG(slr_words(slr_team.set.flags)[port]) - at;
+    return count - 1u <= SLR_SIZE(MB_LANE_MASK) ? count : 0u;
+}
+
+SLR_FN void slr_look_near(void)
+{
     SLR_EACH(l) {
-        mb_word shows = 0u, first = 0u;
-        for (mb_word w = 0u; w < SLR_SIZE(MB_PORT_WORDS); ++w)
-            if ((P[MBP_SET(w)] >> l & 1u) != 0u) {
-                mb_word port = w * 32u + l, at = P[MBP_PORT(port) + MBQ_NEXT_IN], lane = mb_lane_of(S, P, port), count = 0u;
-                mb_word is_ahead;
-                if ((lane & MB_NEAR) != 0u) {
-                    is_ahead = SLR_PEEK(MB_AT(mb_lane_slot(S, lane, at) + MB_SEQUENCE)) == at + 1u ? 1u : 0u;
-                } else {
-                    count = SLR_FLAG(flag[port]) - at;
-                    is_ahead = count - 1u <= SLR_SIZE(MB_LANE_MASK) ? 1u : 0u;
-                }
-                shows |= is_ahead << w;
-                first = w == 0u ? is_ahead * count : first;
-            }
-        slr_team.shows[l] = shows;
-        slr_team.flagged[l] = first;
+        mb_word shown = slr_shown(l);
+        slr_team.flagged[l] = shown != SLR_SOME ? shown : 0u;
+        slr_team.shows[l] = shown != 0u ? 1u : 0u;
+        for (mb_word w = 1u; w < SLR_SIZE(MB_PORT_WORDS); ++w)
+            slr_team.shows[l] |= (mb_word)(slr_shown(w * 32u + l) != 0u) << w;
     }
     SLR_SEEN();
     SLR_MEET();
@@ -307,7 +308,7 @@ SLR_FN void slr_look(struct slri_resident_table *table, const mb_word *S, const 
     // Where there are flags one look in so many crosses the bus, for the control words, and for the slots beside them,
     // which costs no time more: who has sent before there were flags has raised none.
     if (slr_team.set.flags != 0u)
-        slr_look_near(S);
+        slr_look_near();
     if (slr_team.set.flags == 0u || slr_team.all != 0u)
         slr_look_once(table, S, P);
     SLR_FIRST {
