@@ -191,6 +191,17 @@ void slri_grants_recall(slr_ring *to)
     slri_routes_unlock();
 }
 
+void slri_grants_listed(slr_ring *from, slr_ring *to)
+{
+    slri_mutex_lock(&to->lock);
+    bool ends = to->terminating || slr_ring_get_state(to) & (SLR_RING_DRAINING | SLR_RING_TERMINATED);
+    slri_mutex_unlock(&to->lock);
+    if (ends)
+        slri_grants_recall(to);
+    if (__atomic_load_n(&from->over, __ATOMIC_ACQUIRE))
+        slri_passages_end(from);
+}
+
 void slri_passages_end(slr_ring *from)
 {
     slri_routes_lock();

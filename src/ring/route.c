@@ -403,6 +403,8 @@ static slr_status add(struct slri_route *route)
         unlink_in(route);
     }
     slri_mutex_unlock(&route_lock);
+    if (status == SLR_OK && route->passage && !route->to_port)
+        slri_grants_listed(from, route->to);
     if (status == SLR_OK)
         return await(from);
     free_route(route);

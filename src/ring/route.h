@@ -94,6 +94,7 @@ void slri_passages_free(const slr_ring *ring, struct slri_passages *table); // a
 void slri_passages_extend(slr_ring *ring); // brings the 64-bit counts forward; under count_lock
 void slri_passages_end(slr_ring *from);    // its shards run no more: gives up what its routes have of others
 void slri_grants_recall(slr_ring *to);     // its input is closed: others give up what they have of it, when at rest
+void slri_grants_listed(slr_ring *from, slr_ring *to); // a route is in the lists: it may be too late for an end of one
 bool slri_grants_await(slr_ring *to, uint64_t deadline_ns); // until they have; false: not by then
 // Under count_lock: what MB_ACCEPTED lacks of messages along such routes, less what it has of credits without one.
 uint32_t slri_grants_accepted(const slr_ring *ring);
