@@ -295,8 +295,6 @@ slr_status slri_routes_prepare(slr_ring *ring)
             continue;
         while (s-- > 0)
             free_tables(ring, ring->shard[s].next_outlets);
-        slri_passages_free(ring, ring->shard[s].next_passages);
-        ring->shard[s].passages = ring->shard[s].next_passages = NULL;
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its routes", ring->name);
     }
     return SLR_OK;
@@ -635,6 +633,8 @@ void slri_routes_drop(slr_ring *ring)
     for (uint32_t s = 0; ring->shard && s < ring->shards; ++s) {
         free_tables(ring, ring->shard[s].next_outlets);
         ring->shard[s].outlets = ring->shard[s].next_outlets = NULL;
+        slri_passages_free(ring, ring->shard[s].next_passages);
+        ring->shard[s].passages = ring->shard[s].next_passages = NULL;
     }
     slri_mutex_unlock(&routing);
 }
