@@ -453,10 +453,12 @@ struct slri_backend {
     // for host and device.
     slr_status (*ring_memory_create)(void *device, uint64_t bytes, void **memory);
     void (*ring_memory_destroy)(void *device, void *memory, uint64_t bytes);
-    // Optional, all three: memory that only their groups use, near them, zeroed; and its address for them. Behind a
-    // reopening that may be another, and the memory is zeroed again.
+    // Optional, all four: memory that only their groups use, near them, zeroed; and its address for them. Behind a
+    // reopening that may be another, and the memory is zeroed again. The third copies from it, from byte `at` on, to
+    // memory of ring_memory_create, while no group runs.
     slr_status (*near_create)(void *device, uint64_t bytes, void **memory);
     uint64_t (*near_address)(const void *memory);
+    slr_status (*near_fetch)(void *device, const void *memory, uint64_t at, void *host, uint64_t bytes);
     void (*near_destroy)(void *device, void *memory);
     // Optional, for ring kernels that are relaunched (relaunch.h): makes `runner`, which keeps the handler's kernel
     // with all its arguments but those of one dispatch.

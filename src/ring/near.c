@@ -6,6 +6,8 @@
 #include "base/status.h"
 #include "ring/route_device.h"
 
+#include <string.h>
+
 // ---- lanes
 // -----------------------------------------------------------------------------------------------------------
 
@@ -187,16 +189,12 @@ static void doubt(slr_ring *ring, uint32_t port, uint32_t messages)
 }
 
 // Credits go back to the sources that are still there; of messages in lanes that such had, only the sum is known.
-void slri_near_lose(slr_ring *ring)
+static void lose(slr_ring *ring)
 {
     const uint32_t *S = ring->S;
-    uint32_t taken = 0, near = 0;
-    for (uint32_t i = 0; ring->lane && S && i < ring->max_ports; ++i) {
-        near += ring->lane[i].is_near;
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < ring->max_ports; ++i)
         taken += ring->lane[i].is_near ? count_taken(ring, i) : 0;
-    }
-    if (near == 0 || !is_lost(ring))
-        return;
     slri_mutex_lock(&ring->count_lock);
     for (struct slri_passage *p = ring->grants.in; p; p = p->next_in) {
         slri_near_resolve(p);
@@ -208,10 +206,52 @@ void slri_near_lose(slr_ring *ring)
     slri_mutex_unlock(&ring->count_lock);
 }
 
-bool slri_near_holds(slr_ring *ring)
+static bool has_near(const slr_ring *ring)
 {
     bool near = false;
-    for (uint32_t i = 0; i < ring->max_ports; ++i)
+    for (uint32_t i = 0; ring->lane && i < ring->max_ports; ++i)
         near = near || ring->lane[i].is_near;
-    return near && !is_lost(ring) && slri_grants_open(ring) != 0;
+    return near;
+}
+
+void slri_near_lose(slr_ring *ring)
+{
+    if (has_near(ring) && is_lost(ring))
+        lose(ring);
+}
+
+// ---- at the end
+// ------------------------------------------------------------------------------------------------------
+
+// The slots alone: what is before them is the host's.
+static slr_status fetch(slr_ring *ring, uint32_t lane, uint32_t shard)
+{
+    uint32_t *S = ring->S;
+    uint64_t at = ((uint64_t)shard * S[MB_LANE_STRIDE] + MB_LANE_SLOTS) * 4;
+    uint64_t bytes = ((uint64_t)S[MB_LANE_MASK] + 1) * S[MB_SLOT_WORDS] * 4;
+    return ring->device->backend->near_fetch(ring->device->self, ring->lane[lane].near, at,
+                                             &S[mb_lane(S, shard, lane) + MB_LANE_SLOTS], bytes);
+}
+
+static void forget(slr_ring *ring, uint32_t lane)
+{
+    uint32_t *S = ring->S;
+    for (uint32_t s = 0; s < ring->shards; ++s)
+        memset(&S[mb_lane(S, s, lane) + MB_LANE_SLOTS], 0, ((size_t)S[MB_LANE_MASK] + 1) * S[MB_SLOT_WORDS] * 4);
+}
+
+void slri_near_bring(slr_ring *ring)
+{
+    slr_status status = SLR_OK;
+    if (!has_near(ring) || slri_grants_open(ring) == 0)
+        return;
+    for (uint32_t i = 0; i < ring->max_ports; ++i)
+        for (uint32_t s = 0; ring->lane[i].is_near && s < ring->shards && status == SLR_OK; ++s)
+            status = fetch(ring, i, s);
+    if (status == SLR_OK)
+        return;
+    for (uint32_t i = 0; i < ring->max_ports; ++i)
+        if (ring->lane[i].is_near)
+            forget(ring, i);
+    lose(ring);
 }

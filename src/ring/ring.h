@@ -313,8 +313,9 @@ void slri_near_destroy(slr_ring *ring);
 // Where the device is lost: what lay there and was not done with is in doubt. By who owns all its shards; any number of
 // times.
 void slri_near_lose(slr_ring *ring);
-// Whether messages lie there that only a group can bring where the host finds them.
-bool slri_near_holds(slr_ring *ring);
+// All its shards are over, and nobody sends to it: brings what is left there where it is handed back. What cannot be
+// brought is in doubt.
+void slri_near_bring(slr_ring *ring);
 
 // connect.c
 // A lane for whoever sleeps on `waker`. Silent: nobody reads replies there, the owners write none.

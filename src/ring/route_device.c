@@ -298,9 +298,6 @@ static uint32_t reserve(struct slri_shard *shard, bool announce)
 // its ring kernel that it may not see yet.
 static bool may_sleep(struct slri_shard *shard)
 {
-    const uint32_t *S = shard->shared;
-    if (MB_LOAD(MB_CONTROL) + 1 != shard->own[MBP_CONTROL] && slri_near_holds(shard->ring))
-        return false; // a command may be a stop
     if (shard->passage && reserve(shard, true) == 0) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST); // the announcement, before another look
         if (reserve(shard, false) == 0)

@@ -99,7 +99,7 @@ static void give_all(struct hand_back *back)
 
 static void finish(slr_ring *ring, struct hand_back *back)
 {
-    slri_near_lose(ring);
+    slri_near_bring(ring);
     give_all(back);
     slri_mutex_lock(&ring->count_lock);
     ring->undelivered = back->count;

@@ -418,6 +418,7 @@ const struct slri_backend slri_backend_cuda = {
     .shard_reopened = slri_cuda_near_renew,
     .near_create = slri_cuda_group_memory_create,
     .near_address = slri_cuda_group_memory_address,
+    .near_fetch = slri_cuda_group_memory_fetch,
     .near_destroy = slri_cuda_group_memory_destroy,
     .metrics = cuda_metrics,
     .buffer_create = slri_cuda_buffer_create,

@@ -196,6 +196,7 @@ void slri_cuda_near_renew(void *device, struct slri_shard *shard);
 // As device/backend.h says: near_create and its like.
 slr_status slri_cuda_group_memory_create(void *device, uint64_t bytes, void **memory);
 uint64_t slri_cuda_group_memory_address(const void *memory);
+slr_status slri_cuda_group_memory_fetch(void *device, const void *memory, uint64_t at, void *host, uint64_t bytes);
 void slri_cuda_group_memory_destroy(void *device, void *memory);
 
 // reopen.c: as device/backend.h says.
@@ -229,6 +230,8 @@ void slri_cuda_queue_close(void *device, struct slri_queue *queue);
 slr_status slri_cuda_submit(void *device, struct slri_submission *submission);
 // Zeroes, and waits. For who makes buffers; the context is entered.
 slr_status slri_cuda_zero_at_once(struct slri_cuda *cuda, slri_cu_pointer memory, uint64_t bytes);
+// Likewise copies out, to memory that is page-locked.
+slr_status slri_cuda_fetch_at_once(struct slri_cuda *cuda, void *host, slri_cu_pointer memory, uint64_t bytes);
 // Copies from the host, and waits; outside of the context.
 slr_status slri_cuda_write_at_once(void *device, void *memory, void *host, uint64_t bytes);
 

@@ -218,6 +218,15 @@ static slr_status renew_near(struct slri_cuda *cuda, uint64_t bytes, void **memo
     return zero(cuda, *memory, bytes);
 }
 
+slr_status slri_cuda_group_memory_fetch(void *device, const void *memory, uint64_t at, void *host, uint64_t bytes)
+{
+    struct slri_cuda *cuda = device;
+    SLRI_TRY(slri_cuda_enter_quiet(cuda));
+    slr_status status = slri_cuda_fetch_at_once(cuda, host, slri_cuda_group_memory_address(memory) + at, bytes);
+    slri_cuda_leave_quiet(cuda);
+    return status;
+}
+
 void slri_cuda_group_memory_destroy(void *device, void *memory)
 {
     give(&((struct slri_cuda *)device)->pools[SLRI_CU_NEAR], memory);

@@ -220,6 +220,16 @@ slr_status slri_cuda_write_at_once(void *device, void *memory, void *host, uint6
     return status;
 }
 
+slr_status slri_cuda_fetch_at_once(struct slri_cuda *cuda, void *host, slri_cu_pointer memory, uint64_t bytes)
+{
+    slri_mutex_lock(&cuda->own_lock);
+    slr_status status =
+        begun(cuda, cuda->own, "MemcpyDtoHAsync", cuda->cu->MemcpyDtoHAsync_v2(host, memory, bytes, cuda->own->stream));
+    slr_status waited = wait_for_begun(cuda, cuda->own);
+    slri_mutex_unlock(&cuda->own_lock);
+    return status == SLR_OK ? waited : status;
+}
+
 static slr_status run_dispatch(struct slri_cuda *cuda, struct slri_cu_queue *queue, const struct slri_command *command)
 {
     queue->kernel = command->dispatch.entry->name;

@@ -106,16 +106,3 @@ SLR_FN void slr_bring_batch(mb_word *S, mb_word *P)
         SLR_MEET();
     }
 }
-
-// Of a shard that has stopped: what its near lanes show, for the host to hand back.
-SLR_FN void slr_bring_lanes(mb_word *S, const mb_word *P)
-{
-    for (mb_word port = P[MBP_NEAR] != 0u ? mb_next_port(S, P, 0u) : MB_MAX_PORTS; port < MB_MAX_PORTS;
-         port = mb_next_port(S, P, port + 1u)) {
-        mb_word lane = slr_lane_of(P, port), at = P[MBP_PORT(port) + MBQ_NEXT_IN];
-        while ((lane & MB_NEAR) != 0u && SLR_LOAD(MB_AT(mb_lane_slot(S, lane, at) + MB_SEQUENCE)) == at + 1u) {
-            slr_bring_slot(S, P, mb_lane_slot(S, lane, at));
-            at += 1u;
-        }
-    }
-}

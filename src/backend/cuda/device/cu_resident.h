@@ -705,7 +705,6 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
         slr_bring_states();
     if (state == MB_ENDED || state == MB_STOPPED) {
         slr_bring_batch(S, P);
-        slr_bring_lanes(S, P);
         slr_bring_outlets();
         slr_bring_own();
         SLR_FIRST {
