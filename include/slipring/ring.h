@@ -267,7 +267,8 @@ SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_o
                                       void *user, slr_ring_stats *stats);
 
 /// Terminates at once if that has not been done, and gives up the handle. Its addresses become stale. NULL is fine.
-/// Threads: any, once; not from a handler of the same device.  Blocks: until handlers in progress have returned.
+/// Threads: any, once; not from a handler of the same device.  Blocks: until handlers in progress have returned, at
+/// most some 10 s: what has not returned then keeps the memory that it may touch.
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
 /// Keeps a copy of every instance's state, for slr_ring_restart; the last one counts. Taken between messages: an active
