@@ -33,7 +33,7 @@ static void slr_reset(const __global struct slri_resident_entry *entry, __global
         ((__global ulong *)state)[i] = initial ? initial[i] : 0;
 }
 
-// ---- passing on: the first work-item's -----------------------------------------------------------------------------
+// ---- passing on: the first work-item's, and apart: where a block's work-items become a loop, compilers take long for more
 
 static __global struct slri_resident_passage *slr_passage(const __global struct slri_resident_entry *entry)
 {
@@ -46,7 +46,7 @@ static const __global struct slri_resident_outlet *slr_outlet(const __global str
 }
 
 // Before mb_begin: lets it take no more than there is room for where routes lead.
-static void slr_reserve(const __global struct slri_resident_entry *entry)
+static __attribute__((noinline)) void slr_reserve(const __global struct slri_resident_entry *entry)
 {
     __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
     const __global struct slri_resident_passage *passage = slr_passage(entry);
@@ -61,7 +61,7 @@ static void slr_reserve(const __global struct slri_resident_entry *entry)
 }
 
 // Behind it: what was left of an earlier batch may be more than there is room for.
-static uint slr_taken(const __global struct slri_resident_entry *entry, uint batch)
+static __attribute__((noinline)) uint slr_taken(const __global struct slri_resident_entry *entry, uint batch)
 {
     const __global uint *P = (const __global uint *)entry->own;
     const __global struct slri_resident_passage *passage = slr_passage(entry);
@@ -73,7 +73,7 @@ static uint slr_taken(const __global struct slri_resident_entry *entry, uint bat
 }
 
 // What the message at `at` has caused goes along one route.
-static void slr_pass_along(const __global struct slri_resident_entry *entry, const __global struct slri_resident_outlet *outlet,
+static __attribute__((noinline)) void slr_pass_along(const __global struct slri_resident_entry *entry, const __global struct slri_resident_outlet *outlet,
                            uint at, const struct slri_call *call)
 {
     __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
@@ -96,7 +96,7 @@ static void slr_pass_along(const __global struct slri_resident_entry *entry, con
     }
 }
 
-static void slr_pass_on(const __global struct slri_resident_entry *entry, uint k, const struct slri_call *call)
+static __attribute__((noinline)) void slr_pass_on(const __global struct slri_resident_entry *entry, uint k, const struct slri_call *call)
 {
     const __global uint *P = (const __global uint *)entry->own;
     __global struct slri_resident_passage *passage = slr_passage(entry);
@@ -115,7 +115,7 @@ static void slr_pass_on(const __global struct slri_resident_entry *entry, uint k
 }
 
 // Before mb_finish.
-static void slr_flush(const __global struct slri_resident_entry *entry)
+static __attribute__((noinline)) void slr_flush(const __global struct slri_resident_entry *entry)
 {
     __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
     const __global struct slri_resident_passage *passage = slr_passage(entry);
