@@ -246,7 +246,7 @@ static void check_kernel(const char *name, unsigned capability, uint32_t registe
 static void kernel_that_stays_spills_nothing_and_takes_few_registers(void **state)
 {
     (void)state;
-    static const char *const sources[] = {echo, sums};
+    static const char *const sources[] = {echo, sums, sends}, *const names[] = {"echo", "sums", "sends"};
     struct linker linker;
     bool links = open_linker(&linker);
     slri_text text = SLRI_TEXT_INIT;
@@ -257,15 +257,11 @@ static void kernel_that_stays_spills_nothing_and_takes_few_registers(void **stat
         if (!compile_text(&text, slri_cuda_stay_options, capabilities[i], &kernel))
             continue;
         check_kernel("kernel", capabilities[i], 72, &kernel);
-        for (uint32_t k = 0; k < 2; ++k) {
+        for (uint32_t k = 0; k < sizeof sources / sizeof *sources; ++k) {
             assert_true(compile_handler(sources[k], &handled, capabilities[i], &handler));
             if (links) {
                 link_both(&linker, capabilities[i], &kernel, &handler, &linked);
-                check_kernel(k == 0 ? "echo" : "sums", capabilities[i],
-                             k != 0                  ? 255
-                             : capabilities[i] == 90 ? 64
-                                                     : 72,
-                             &linked);
+                check_kernel(names[k], capabilities[i], k != 0 ? 255 : capabilities[i] == 90 ? 64 : 72, &linked);
                 free(linked.cubin);
             }
             free(handler.cubin);
