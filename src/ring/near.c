@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-// ---- lanes
-// -----------------------------------------------------------------------------------------------------------
+// ---- lanes ---------------------------------------------------------------------------------------------------------
 
 // Offsets into such lanes have a bit for that, 8 of the port and the word of the lane.
 static slr_status check(const slr_ring *ring)
@@ -96,8 +95,7 @@ void slri_near_destroy(slr_ring *ring)
             ring->device->backend->near_destroy(ring->device->self, ring->lane[i].near);
 }
 
-// ---- words of sources
-// ------------------------------------------------------------------------------------------------
+// ---- words of sources ----------------------------------------------------------------------------------------------
 
 slr_status slri_near_words_create(struct slri_passage *passages, uint32_t count, uint64_t bytes)
 {
@@ -151,8 +149,7 @@ void slri_near_resolve(struct slri_passage *p)
     __atomic_store_n(&O[MBO_TOLD_ROUTED], O[MBO_ROUTED], __ATOMIC_RELAXED);
 }
 
-// ---- losing it
-// -------------------------------------------------------------------------------------------------------
+// ---- losing it -----------------------------------------------------------------------------------------------------
 
 static bool is_lost(const slr_ring *ring)
 {
@@ -220,8 +217,7 @@ void slri_near_lose(slr_ring *ring)
         lose(ring);
 }
 
-// ---- at the end
-// ------------------------------------------------------------------------------------------------------
+// ---- at the end ----------------------------------------------------------------------------------------------------
 
 // The slots alone: what is before them is the host's.
 static slr_status fetch(slr_ring *ring, uint32_t lane, uint32_t shard)

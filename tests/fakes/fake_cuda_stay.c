@@ -111,6 +111,12 @@ static SLRI_ADDRESS slr_time(void) // a clock that is not the host's
 
 #include "backend/cuda/device/cu_passage.h"
 
+#include "backend/cuda/device/cu_home.h"
+
+#include "backend/cuda/device/cu_look.h"
+
+#include "backend/cuda/device/cu_handle.h"
+
 #include "backend/cuda/device/cu_resident.h"
 #undef blockIdx
 #undef gridDim

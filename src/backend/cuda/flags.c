@@ -186,7 +186,7 @@ void slri_cuda_flags_lose(struct slri_cuda *cuda)
 
 // ---- shards --------------------------------------------------------------------------------------------------------
 
-// The first words say what the owner has taken: what was sent before is found by its slots (cu_resident.h).
+// The first words say what the owner has taken: what was sent before is found by its slots (cu_look.h).
 static void begin_flags(const struct slri_shard *shard, uint32_t *flag)
 {
     for (uint32_t port = 0; port < 32 * shard->shared[MB_PORT_WORDS]; ++port) {
