@@ -14,7 +14,7 @@ struct fake_gdr {
     uint32_t pinned;   // so far
 };
 
-// fake_cuda.c's, under its lock: memory whose operations are over when they return; memory that goes.
+// The driver's, under its lock: memory whose operations are over when they return; memory that goes.
 void fake_gdr_is_ready(const void *memory, size_t bytes);
 void fake_gdr_goes(const void *memory, size_t bytes);
 // fake_cuda_stay.c's: a flag of the device's by the address that the host writes to. It is the same memory, but

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches: of a grid, of a dispatch of a ring kernel that is relaunched, of a kernel that stays.
+#include "fake_cuda_inside.h"
+#include "fake_cuda_stay.h"
+
+#include "abi/relaunch.h"
+#include "device/printed.h"
+#include "device/resident_layout.h"
+#include "kernel/grid.h"
+#include "kernel/interpreter.h"
+#include "kernel/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- dispatches of ring kernels that are relaunched ----------------------------------------------------------------
+//
+// The kernel that NVRTC gets, as C, thread by thread.
+
+static __thread struct dispatch_thread {
+    struct slri_interp_thread *interp;
+    const char *text;
+    uint32_t block, thread, outlets;
+    bool is_block; // the interpreter's handler is a whole block, which its first thread runs
+} dispatching;
+
+static uint32_t handle_dispatched(struct slri_call *call)
+{
+    uint32_t fault = slri_interp_handler(dispatching.interp, call);
+    call->fault_file = 0;
+    call->fault_line = fake_users_line(dispatching.text, call->fault_line);
+    return fault;
+}
+#define SLR_DISPATCH static void
+#define SLR_DISPATCH_FN static
+#define SLR_DISPATCH_SHARED static __thread
+#define SLR_DISPATCH_CALL(call) handle_dispatched(call)
+#define SLR_HAS_OUTLETS dispatching.outlets
+#define SLR_DISPATCH_MEET() (void)0
+#define SLR_IS_BLOCK dispatching.is_block
+#define SLR_GROUP 32u
+#define SLR_CHAINS 32u
+#define SLR_OUTS 128u
+#define blockIdx ((struct { uint32_t x; }){dispatching.block})
+#define threadIdx ((struct { uint32_t x; }){dispatching.thread})
+#include "backend/cuda/device/cu_relaunch.h"
+#undef blockIdx
+#undef threadIdx
+
+static uint32_t handler_of(const struct object *module)
+{
+    uint32_t entry = 0;
+    while (module->module->entry[entry].kind == SLRI_ENTRY_KERNEL)
+        ++entry;
+    return entry;
+}
+
+static void run_dispatch(const struct object *module, uint32_t grid, uint32_t threads, void **parameter)
+{
+    uint32_t entry = handler_of(module);
+    const struct slri_entry *handler = &module->module->entry[entry];
+    dispatching = (struct dispatch_thread){.text = module->text, .is_block = handler->kind == SLRI_ENTRY_BLOCK};
+    for (uint32_t i = 0; i < handler->bindings; ++i)
+        if (handler->binding[i].is_outlet)
+            dispatching.outlets = handler->bindings;
+    if (slri_interp_thread_create(module->interp, entry, &dispatching.interp) != SLR_OK)
+        abort();
+    for (uint32_t i = 0; i < grid * threads; i += dispatching.is_block ? threads : 1) {
+        dispatching.block = i / threads;
+        dispatching.thread = i % threads;
+        slr_relaunch(*(void **)parameter[0], *(void **)parameter[1], *(void **)parameter[2], *(void **)parameter[3],
+                     *(void **)parameter[4], *(uint32_t *)parameter[5]);
+    }
+    slri_interp_thread_destroy(dispatching.interp);
+}
+
+// ---- kernels that stay ---------------------------------------------------------------------------------------------
+
+static void begin_stay(struct object *stream, struct object *module, uint32_t grid, struct slri_resident_table *table)
+{
+    ++fake_cuda.stayed;
+    if (fake_cuda.most_idle != 0)
+        table->most_idle = fake_cuda.most_idle; // the launch is not begun
+    uint32_t *running[] = {&fake_cuda.staying, &stream->context->staying};
+    uint32_t handler = handler_of(module);
+    bool is_block = module->module->entry[handler].kind == SLRI_ENTRY_BLOCK;
+    stream->stay = fake_cuda_stay_begin(module->interp, handler, is_block, module->text, grid, table, running);
+}
+
+// A warp, or the block of a handler that has a larger one.
+static bool is_block_of_stay(const struct object *module, uint32_t threads)
+{
+    const struct slri_entry *handler = &module->module->entry[handler_of(module)];
+    return threads == (handler->kind == SLRI_ENTRY_BLOCK && handler->max_threads > 32 ? handler->max_threads : 32);
+}
+
+static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t grid, uint32_t threads,
+                           slri_cu_stream stream, void **parameter)
+{
+    struct object *object = (void *)stream, *module = (void *)function;
+    int32_t error = next_command(name, stream);
+    if (error != 0)
+        return error;
+    if (current()->gone != 0)
+        return 0;
+    struct object *o = current()->first;
+    while (o && o != module)
+        o = o->next;
+    if (!o || o->kind != MODULE || !o->stays || grid == 0 || grid > 64 || !is_block_of_stay(o, threads) ||
+        stays(object))
+        return refuse(name, INVALID_VALUE);
+    if (object->stay)
+        end_stay(object, false);
+    begin_stay(object, o, grid, *(void **)parameter[0]);
+    return 0;
+}
+
+// ---- launches ------------------------------------------------------------------------------------------------------
+
+static struct object *module_of(const struct slri_entry *entry)
+{
+    for (struct object *o = current()->first; o; o = o->next)
+        if (o->kind == MODULE && entry >= o->module->entry && entry < o->module->entry + o->module->entries)
+            return o;
+    return NULL;
+}
+
+// As far as the piece that a buffer begins in goes: a GPU knows no more.
+static bool bind(const struct slri_binding_info *binding, void *parameter, struct slri_bound *out)
+{
+    *out = (struct slri_bound){parameter, binding->type->bytes};
+    if (!binding->is_buffer)
+        return true;
+    slri_cu_pointer pointer = *(slri_cu_pointer *)parameter;
+    struct object *piece = piece_of(pointer, 0);
+    *out = (struct slri_bound){host_of(pointer), piece ? piece->size - (pointer - (uintptr_t)piece->bytes) : 0};
+    return piece || pointer == 0;
+}
+
+// What emitted text is given behind its parameters (kernel/emit_cuda.h).
+#define HIDDEN 2
+
+static bool has_hidden(const struct slri_entry *entry)
+{
+    return (entry->function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)) != 0;
+}
+
+static bool reaches(slri_cu_pointer pointer, uint64_t bytes)
+{
+    struct object *piece = pointer ? piece_of(pointer, 0) : NULL;
+    return piece && piece->size - (pointer - (uintptr_t)piece->bytes) >= bytes;
+}
+
+static bool check_hidden(const struct slri_module *module, const struct slri_entry *entry, void **parameter)
+{
+    void **hidden = parameter + entry->bindings;
+    if (!has_hidden(entry))
+        return true;
+    slri_cu_pointer globals = *(slri_cu_pointer *)hidden[0], printed = *(slri_cu_pointer *)hidden[1];
+    bool wants = (entry->function->uses & SLRI_USES_GLOBAL) != 0;
+    return (!wants || reaches(globals, module->global_bytes)) && (printed == 0 || reaches(printed, SLRI_PRINTED_ROOM));
+}
+
+// As prelude/slr_cuda.h does; the interpreter is one thread.
+static void print(void *user, uint32_t format, const union slri_scalar *value, uint32_t count)
+{
+    struct slri_printed_head *head = user;
+    if (1 + count > head->room - head->used) {
+        head->lost++;
+        return;
+    }
+    unsigned char *record = (unsigned char *)(head + 1) + 8 * (size_t)head->used;
+    const uint64_t begin = format | (uint64_t)count << 32;
+    memcpy(record, &begin, sizeof begin);
+    memcpy(record + sizeof begin, value, 8 * (size_t)count);
+    head->used += 1 + count;
+}
+
+static int32_t prepare_launch(slri_cu_stream stream, const struct slri_entry *entry, void **parameter,
+                              struct slri_bound *bound, struct object **module)
+{
+    int32_t error = next_command("LaunchKernel", stream);
+    if (error != 0)
+        return error;
+    *module = current()->gone == 0 ? module_of(entry) : NULL;
+    if (current()->gone == 0 && !*module)
+        return refuse("LaunchKernel", 400);
+    for (uint32_t i = 0; i < entry->bindings; ++i)
+        if (!bind(&entry->binding[i], parameter[i], &bound[i]))
+            return refuse("LaunchKernel", INVALID_VALUE);
+    if (*module && !check_hidden((*module)->module, entry, parameter))
+        return refuse("LaunchKernel", INVALID_VALUE);
+    return 0;
+}
+
+// A module that is its only kernel, or NULL.
+static struct object *kernel_module(slri_cu_function function)
+{
+    pthread_mutex_lock(&lock);
+    struct object *o = current() ? current()->first : NULL;
+    while (o && o != (void *)function)
+        o = o->next;
+    pthread_mutex_unlock(&lock);
+    return o;
+}
+
+static int32_t check_dispatch(slri_cu_stream stream, const struct object *module, const uint32_t size[7],
+                              void **parameter, bool *act)
+{
+    int32_t error = next_command("LaunchKernel", stream);
+    if (error != 0)
+        return error;
+    bool one = size[1] == 1 && size[2] == 1 && size[4] == 1 && size[5] == 1 && size[6] == 0;
+    const struct slri_entry *handler = &module->module->entry[handler_of(module)];
+    bool fits = size[0] != 0 && size[3] != 0 &&
+                (handler->kind == SLRI_ENTRY_BLOCK ? size[3] == handler->max_threads : size[3] <= 32);
+    if (!one || !fits || ((struct object *)(void *)stream)->captured)
+        return refuse("LaunchKernel", INVALID_VALUE);
+    for (uint32_t i = 0; i < 5; ++i) {
+        slri_cu_pointer pointer = *(slri_cu_pointer *)parameter[i];
+        if (pointer != 0 && !piece_of(pointer, 1))
+            return refuse("LaunchKernel", INVALID_VALUE);
+    }
+    *act = current()->gone == 0;
+    return 0;
+}
+
+int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
+                       uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, slri_cu_stream stream,
+                       void **parameter, void **extra)
+{
+    const struct slri_entry *entry = (const void *)function;
+    struct slri_bound bound[128];
+    struct object *module = NULL;
+    (void)extra;
+    const struct object *whole = kernel_module(function);
+    if (whole && whole->relaunches) {
+        const uint32_t size[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes};
+        bool act = false;
+        LOCKED(check_dispatch(stream, whole, size, parameter, &act));
+        if (act)
+            run_dispatch(whole, grid_x, block_x, parameter);
+        return error;
+    }
+    if (fake_cuda.no_cooperative && whole) {
+        LOCKED(launch_stay("LaunchKernel", function, grid_x, block_x, stream, parameter));
+        return error;
+    }
+    LOCKED(prepare_launch(stream, entry, parameter, bound, &module));
+    if (error != 0 || !module)
+        return error;
+    if (((struct object *)(void *)stream)->captured) {
+        struct node node = {.op = KERNEL,
+                            .function = function,
+                            .size = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes},
+                            .parameters = entry->bindings + (has_hidden(entry) ? HIDDEN : 0)};
+        for (uint32_t i = 0; i < node.parameters; ++i) {
+            bool is_pointer = i >= entry->bindings || entry->binding[i].is_buffer;
+            size_t bytes = is_pointer ? sizeof(slri_cu_pointer) : entry->binding[i].type->bytes;
+            node.parameter[i] = memcpy(malloc(bytes), parameter[i], bytes);
+        }
+        capture(stream, &node);
+        return 0;
+    }
+    struct slri_grid grid = {.entry = (uint32_t)(entry - module->module->entry),
+                             .grid = {grid_x, grid_y, grid_z},
+                             .block = {block_x, block_y, block_z},
+                             .dynamic_shared = shared_bytes,
+                             .arg = bound,
+                             .args = entry->bindings,
+                             .fuel = UINT64_MAX};
+    struct slri_grid_end end;
+    if (has_hidden(entry)) {
+        slri_cu_pointer *const *hidden = (slri_cu_pointer *const *)parameter + entry->bindings;
+        grid.global = *hidden[0] ? host_of(*hidden[0]) : NULL;
+        grid.print = *hidden[1] ? print : NULL;
+        grid.user = *hidden[1] ? host_of(*hidden[1]) : NULL;
+    }
+    if (slri_interpret_grid(module->interp, &grid, &end) != SLR_OK)
+        return INVALID_VALUE;
+    if (end.fault != SLRI_FAULT_NONE) {
+        pthread_mutex_lock(&lock);
+        lose_context(current(), end.fault == SLRI_FAULT_ACCESS ? ILLEGAL_ADDRESS : LAUNCH_FAILED);
+        pthread_mutex_unlock(&lock);
+    }
+    return 0;
+}
+
+int32_t cuLaunchCooperativeKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z,
+                                  uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes,
+                                  slri_cu_stream stream, void **parameter)
+{
+    bool one = grid_y == 1 && grid_z == 1 && block_y == 1 && block_z == 1 && shared_bytes == 0;
+    LOCKED(one && !fake_cuda.no_cooperative
+               ? launch_stay("LaunchCooperativeKernel", function, grid_x, block_x, stream, parameter)
+               : refuse("LaunchCooperativeKernel", INVALID_VALUE));
+    return error;
+}
+
+int32_t cuOccupancyMaxActiveBlocksPerMultiprocessor(int32_t *blocks, slri_cu_function function, int32_t block_threads,
+                                                    size_t shared_bytes)
+{
+    LOCKED(next_in_context("OccupancyMaxActiveBlocksPerMultiprocessor"));
+    (void)function, (void)block_threads, (void)shared_bytes;
+    *blocks = 32;
+    return error;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules, links, and functions.
+#define _POSIX_C_SOURCE 200809L
+#include "fake_cuda_inside.h"
+
+#include "kernel/interpreter.h"
+#include "kernel/kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct slri_module *read_source(const char *text)
+{
+    struct slri_source source = {.path = "emitted.cu", .text = text, .is_emitted = true};
+    struct slri_module *module = NULL;
+    return slri_kernel_compile(&source, &module) == SLR_OK ? module : NULL;
+}
+
+static int32_t load_module(slri_cu_module *module, const struct cubin *cubin)
+{
+    int32_t error = next_in_context("ModuleLoadData");
+    if (error != 0)
+        return error;
+    if (memcmp(cubin->mark, MARK, sizeof MARK) != 0)
+        return 200;
+    struct object *made = make(MODULE, current());
+    *module = (slri_cu_module)(void *)made;
+    made->module = read_source(cubin->text);
+    made->text = strdup(cubin->text);
+    made->stays = strstr(cubin->text, slri_embedded_cu_resident_h) != NULL; // as it is, to the letter
+    made->relaunches = strstr(cubin->text, slri_embedded_cu_relaunch_h) != NULL;
+    return made->module && slri_interp_create(made->module, &made->interp) == SLR_OK ? 0 : 200;
+}
+
+int32_t cuModuleLoadData(slri_cu_module *module, const void *image)
+{
+    wait_for_stays("ModuleLoadData", LONG_MS);
+    LOCKED(load_module(module, image));
+    return error;
+}
+
+int32_t cuModuleUnload(slri_cu_module module)
+{
+    wait_for_stays("ModuleUnload", LONG_MS);
+    LOCKED(drop_from_context("ModuleUnload", module, MODULE));
+    return error;
+}
+
+// Files that are linked are one text: that of the handler, and the loop behind it.
+int32_t cuLinkCreate_v2(uint32_t options, int32_t *option, void **value, slri_cu_link *link)
+{
+    (void)option, (void)value;
+    LOCKED(options == 0 ? next_in_context("LinkCreate_v2") : refuse("LinkCreate_v2", INVALID_VALUE));
+    if (error != 0)
+        return error;
+    pthread_mutex_lock(&lock);
+    *link = (slri_cu_link)make(LINK, current());
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+static int32_t add_to_link(struct object *link, const struct cubin *cubin)
+{
+    int32_t error = next_in_context("LinkAddData_v2");
+    if (error != 0)
+        return error;
+    if (!link || link->kind != LINK || memcmp(cubin->mark, MARK, sizeof MARK) != 0)
+        return refuse("LinkAddData_v2", INVALID_VALUE);
+    bool is_loop = strstr(cubin->text, slri_embedded_cu_resident_h) != NULL;
+    const char *was = link->text ? link->text : "";
+    static const char hides[] = "#ifndef __SLIPRING__\n%s#endif\n"; // from our front end
+    size_t room = strlen(was) + cubin->bytes + sizeof hides;
+    char *both = malloc(room);
+    int put = snprintf(both, room, "%s", is_loop ? was : cubin->text);
+    if (is_loop)
+        snprintf(both + put, room - (size_t)put, hides, cubin->text);
+    else
+        snprintf(both + put, room - (size_t)put, "%s", was);
+    free(link->text);
+    link->text = both;
+    return 0;
+}
+
+int32_t cuLinkAddData_v2(slri_cu_link link, int32_t type, void *data, size_t bytes, const char *name, uint32_t options,
+                         int32_t *option, void **value)
+{
+    (void)bytes, (void)name, (void)option, (void)value;
+    LOCKED(type == SLRI_CU_LINK_CUBIN && options == 0 ? add_to_link((void *)link, data)
+                                                      : refuse("LinkAddData_v2", INVALID_VALUE));
+    return error;
+}
+
+static int32_t complete_link(struct object *link, void **cubin, size_t *bytes)
+{
+    int32_t error = next_in_context("LinkComplete");
+    if (error != 0)
+        return error;
+    if (!link || link->kind != LINK || link->bytes || !link->text)
+        return refuse("LinkComplete", INVALID_VALUE);
+    struct cubin head = {MARK, strlen(link->text) + 1};
+    *bytes = sizeof head + head.bytes;
+    link->bytes = malloc(*bytes);
+    memcpy(link->bytes, &head, sizeof head);
+    memcpy(link->bytes + sizeof head, link->text, head.bytes);
+    *cubin = link->bytes;
+    return 0;
+}
+
+int32_t cuLinkComplete(slri_cu_link link, void **cubin, size_t *bytes)
+{
+    LOCKED(complete_link((void *)link, cubin, bytes));
+    return error;
+}
+
+int32_t cuLinkDestroy(slri_cu_link link)
+{
+    LOCKED(drop_from_context("LinkDestroy", link, LINK));
+    return error;
+}
+
+// A function is the entry of a module, which is found by it.
+int32_t cuModuleGetFunction(slri_cu_function *function, slri_cu_module module, const char *name)
+{
+    struct object *object = (void *)module;
+    LOCKED(next_in_context("ModuleGetFunction"));
+    if (error != 0)
+        return error;
+    const struct slri_entry *entry = slri_module_entry(object->module, name);
+    *function = (slri_cu_function)(uintptr_t)entry;
+    if ((object->stays && strcmp(name, "slr_stay") == 0) || (object->relaunches && strcmp(name, "slr_relaunch") == 0))
+        *function = (slri_cu_function)(void *)object; // what is not of its source
+    return *function ? 0 : 500;
+}
+
+int32_t cuFuncGetAttribute(int32_t *value, int32_t attribute, slri_cu_function function)
+{
+    LOCKED(next_in_context("FuncGetAttribute"));
+    const struct slri_entry *entry = (const void *)function;
+    *value = attribute == SLRI_CU_FUNCTION_SHARED ? (int32_t)entry->shared_bytes
+             : fake_cuda.most_threads             ? (int32_t)fake_cuda.most_threads
+                                                  : 1024;
+    return error;
+}
+
+int32_t cuFuncSetAttribute(slri_cu_function function, int32_t attribute, int32_t value)
+{
+    LOCKED(next_in_context("FuncSetAttribute"));
+    const struct slri_entry *entry = (const void *)function;
+    (void)attribute;
+    return error != 0 || value + (int32_t)entry->shared_bytes <= 232448 ? error : INVALID_VALUE;
+}
