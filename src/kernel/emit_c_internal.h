@@ -51,7 +51,14 @@ void slri_c_function(struct slri_c_emitter *e, uint32_t index);
 void slri_c_block(struct slri_c_emitter *e, const struct slri_block *block);
 const char *slri_c_builtin(const struct slri_c_emitter *e, uint64_t builtin); // threadIdx.x and its like
 void slri_c_loop(struct slri_c_emitter *e, const struct slri_instr *loop);
-// Whether a loop that counts upwards has a literal bound of at most `most`: its trips are few then, most likely.
+// Whether a loop counts upwards to a literal bound, from wherever, and is left in no other way.
+struct slri_c_count {
+    slri_reg counter;
+    enum slri_kind kind;
+    int64_t to, by; // the first value that it does not go on from, or one behind it
+};
+bool slri_c_counts(const struct slri_c_emitter *e, const struct slri_instr *loop, struct slri_c_count *out);
+// Whether such a bound is at most `most`: its trips are few then, most likely.
 bool slri_c_has_few_trips(const struct slri_c_emitter *e, const struct slri_instr *loop, int64_t most);
 // Of a kernel: whether a loop halves or doubles its counter, from a first value that is known: a tree over the block.
 bool slri_c_is_tree(const struct slri_c_emitter *e, const struct slri_instr *loop);

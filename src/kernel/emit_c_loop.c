@@ -183,12 +183,21 @@ static bool find_counted(const struct slri_c_emitter *e, const struct slri_instr
     return !slri_c_any(e, loop->body[1], breaks_count, NULL) && !leaves(loop->body[1]);
 }
 
-bool slri_c_has_few_trips(const struct slri_c_emitter *e, const struct slri_instr *loop, int64_t most)
+bool slri_c_counts(const struct slri_c_emitter *e, const struct slri_instr *loop, struct slri_c_count *out)
 {
     struct counted counted;
     int64_t bound;
-    return find_counted(e, loop, &counted) && counted.stride > 0 &&
-           literal_at(e, loop->body[0], loop->body[0]->count, counted.bound, &bound) && bound > 0 && bound <= most;
+    if (!find_counted(e, loop, &counted) || counted.stride < 0 ||
+        !literal_at(e, loop->body[0], loop->body[0]->count, counted.bound, &bound) || bound <= 0)
+        return false;
+    *out = (struct slri_c_count){counted.induction, counted.kind, bound + counted.inclusive, counted.stride};
+    return true;
+}
+
+bool slri_c_has_few_trips(const struct slri_c_emitter *e, const struct slri_instr *loop, int64_t most)
+{
+    struct slri_c_count count;
+    return slri_c_counts(e, loop, &count) && count.to <= most;
 }
 
 struct first { // what a loop's counter begins with

@@ -44,6 +44,7 @@ struct slri_dialect {
     void (*warp)(struct slri_d_emitter *e, const struct slri_instr *in);
     void (*entry)(struct slri_d_emitter *e, const struct slri_entry *entry);   // up to its {, and what it declares
     void (*wrapper)(struct slri_d_emitter *e, const struct slri_entry *entry); // behind it; or NULL
+    bool pays_ahead;                                                           // has SLRI_PAYS
     bool gives_globals; // variables of the program are a root that functions are given; else `extra` gives them
     bool words;         // whatever lies in memory is declared as words as wide as it is aligned, not by its type
 };

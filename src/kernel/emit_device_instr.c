@@ -418,9 +418,9 @@ static const struct bounds *bounds_of(struct slri_d_emitter *e, const struct slr
     return any ? &together : &alone;
 }
 
-static void put_loop(struct slri_d_emitter *e, const struct slri_instr *loop)
+// `paid`: its fuel is.
+static void put_bounded(struct slri_d_emitter *e, const struct slri_instr *loop, const struct bounds *bounds, bool paid)
 {
-    const struct bounds *bounds = bounds_of(e, loop);
     bool has_test = loop->a != SLRI_NO_REG;
     if (loop->do_while) {
         slri_d_put(e, "do {");
@@ -429,8 +429,8 @@ static void put_loop(struct slri_d_emitter *e, const struct slri_instr *loop)
         if (has_test || loop->body[0]->count || bounds)
             put_test(e, loop, bounds ? bounds->live : "");
         slri_d_put(e, bounds ? "))" : "");
-        slri_d_put(e, bounds ? bounds->edge : "; ");
-        if (bounds)
+        slri_d_put(e, bounds && !paid ? bounds->edge : "; ");
+        if (bounds && !paid)
             slri_text_printf(e->c.out, "%u, %u) ", loop->where.file, loop->where.line);
         bool has_step = loop->body[2] && put_list(e, loop->body[2], SLRI_NO_REG);
         slri_d_put(e, bounds && !has_step ? "SLRI_NO_STEP) {" : ") {");
@@ -445,6 +445,42 @@ static void put_loop(struct slri_d_emitter *e, const struct slri_instr *loop)
         slri_text_printf(e->c.out, "%s%u, %u, (", bounds->live_edge, loop->where.file, loop->where.line);
     put_test(e, loop, "");
     slri_d_put(e, bounds ? ")));" : ");");
+}
+
+static bool is_call(const struct slri_c_emitter *c, const struct slri_instr *in, void *user)
+{
+    (void)c;
+    (void)user;
+    return in->op == SLRI_OP_CALL;
+}
+
+#define PAID_BODY 32u // instructions: it is written twice
+#define PAID_TO 65536 // far from where the counter would wrap
+
+static bool may_pay(struct slri_d_emitter *e, const struct slri_instr *loop, struct slri_c_count *out)
+{
+    return e->dialect->pays_ahead && loop->body[1]->count <= PAID_BODY &&
+           !slri_c_any(&e->c, loop->body[1], is_call, NULL) && slri_c_counts(&e->c, loop, out) &&
+           (out->kind == SLRI_I32 || out->kind == SLRI_U32) && out->to <= PAID_TO;
+}
+
+// A test of the fuel at each back edge keeps compilers from vectorising. So a loop whose trips are known when it begins
+// pays for all of them then, if there is so much fuel; else it takes the way that faults where it is out.
+static void put_loop(struct slri_d_emitter *e, const struct slri_instr *loop)
+{
+    const struct bounds *bounds = bounds_of(e, loop);
+    struct slri_c_count count;
+    if (bounds == &alone && may_pay(e, loop, &count)) {
+        slri_d_put(e, "if (SLRI_PAYS(");
+        slri_d_register(e, count.counter);
+        slri_text_printf(e->c.out, ", %lld, %lld)) { ", (long long)count.to, (long long)count.by);
+        put_bounded(e, loop, bounds, true);
+        slri_d_put(e, " } else { ");
+        put_bounded(e, loop, bounds, false);
+        slri_d_put(e, " }");
+        return;
+    }
+    put_bounded(e, loop, bounds, false);
 }
 
 static void put_return(struct slri_d_emitter *e, const struct slri_instr *in)

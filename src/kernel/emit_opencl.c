@@ -385,6 +385,7 @@ static const struct slri_dialect opencl = {
     .wrapper = put_wrapper,
     .words = true,
     .gives_globals = true,
+    .pays_ahead = true,
 };
 
 // ---- the file ------------------------------------------------------------------------------------------------------

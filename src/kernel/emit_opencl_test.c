@@ -7,6 +7,7 @@
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,9 +168,37 @@ static void only_what_parts_is_written_level(void **state)
     }
 }
 
+static void only_a_counted_loop_of_a_handler_pays_its_fuel_at_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *loop;
+        bool pays;
+    } cases[] = {{"for (int i = 0; i < 16; i++)", true},      {"for (int i = in->x; i <= 16; i += 3)", true},
+                 {"for (int i = 0; i < in->x; i++)", false},  {"for (int i = 16; i > 0; i--)", false},
+                 {"for (int i = 0; i < 100000; i++)", false}, {"for (int i = 0; i < 16; i += in->x)", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        snprintf(
+            text, sizeof text,
+            "struct m { int x; };\n__ring__ void h(const struct m *in)\n{\n    int s = 0;\n    %s\n        s += i;\n"
+            "    struct m out = {s};\n    ring_reply(&out);\n}\n",
+            cases[i].loop);
+        struct slri_module *module = compile("k.cu", text);
+        struct slri_text out = SLRI_TEXT_INIT;
+        assert_int_equal(slri_emit_opencl(module, NULL, NULL, &out), SLR_OK);
+        const char *handler = strstr(slri_text_view(&out), "slrh_h");
+        assert_int_equal(strstr(handler, "if (SLRI_PAYS(") != NULL, cases[i].pays);
+        assert_non_null(strstr(handler, "SLRI_EDGE(")); // where there is not so much
+        slri_text_free(&out);
+        slri_module_destroy(module);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_a_counted_loop_of_a_handler_pays_its_fuel_at_once),
         cmocka_unit_test(every_file_is_emitted_or_refused_with_a_place),
         cmocka_unit_test(arguments_come_in_the_order_of_the_header),
         cmocka_unit_test(what_the_source_does_not_name_comes_behind),

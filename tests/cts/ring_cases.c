@@ -278,6 +278,21 @@ static void a_handler_runs_out_of_fuel(cts *c)
     CTS_TRUE(c, strstr(cts_stats(c, ring).last_fault, "fuel") != NULL);
 }
 
+// Whether it is taken for all turns of a loop at once or one by one.
+static void counted_loops_take_their_fuel_to_the_last(cts *c)
+{
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    int back = 0;
+    desc.fuel = 50; // each loop must leave some
+    slr_ring *ring = cts_ring(c, "counted", &desc);
+    CTS_SAME(c, cts_call_int(c, ring, 0, 54), 3528);                 // 46 turns and 3
+    CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, 53, &back));   // the second loop's last
+    CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, 50, &back));   // the first one's
+    CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, -900, &back)); // long before
+    CTS_SAME(c, cts_call_int(c, ring, 0, 200), 9);
+    CTS_SAME(c, cts_stats(c, ring).faulted, 3);
+}
+
 static void a_faulted_message_is_a_dead_letter(cts *c)
 {
     slr_ring_desc desc = SLR_RING_DESC_INIT;
@@ -451,6 +466,7 @@ const cts_case cts_ring_cases[] = {
     CTS_HOST("faults", an_access_outside_a_buffer_is_a_fault),
     CTS_HOST("faults", too_many_replies_are_a_fault),
     CTS_HOST("faults", a_handler_runs_out_of_fuel),
+    CTS_HOST("faults", counted_loops_take_their_fuel_to_the_last),
     CTS_HOST("faults", a_faulted_message_is_a_dead_letter),
     CTS_HOST("faults", a_policy_fails_the_ring_kernel),
     CTS_HOST("faults", a_restart_begins_with_the_initial_state),

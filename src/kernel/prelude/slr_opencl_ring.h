@@ -75,6 +75,16 @@ SLRI_FN void slri_edge(struct slri_here *here, uint file, uint line)
 {
     here->call->fuel = slri_checked(here, here->call->fuel > 1, 4, file, line) ? here->call->fuel - 1 : 0;
 }
+// For all back edges of a loop at once. It leaves as much as they would, one by one, or says that one would find none.
+#define SLRI_PAYS(from, to, by) slri_pays(slri_here, from, to, by)
+SLRI_FN bool slri_pays(struct slri_here *here, long from, long to, long by)
+{
+    ulong trips = from < to ? (ulong)(to - from + by - 1) / (ulong)by : 0;
+    if (trips >= here->call->fuel)
+        return false;
+    here->call->fuel -= trips;
+    return true;
+}
 #define SLRI_GOES(test) (slri_here->call->turns && (test))
 #define SLRI_GOES_TURN(file, line, test) (slri_turn(slri_here, file, line), slri_here->call->turns && (test))
 #define SLRI_TURN(file, line) slri_turn(slri_here, file, line),

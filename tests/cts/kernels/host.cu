@@ -51,6 +51,19 @@ __ring__ void spin(const struct number *in)
     ring_reply(&out);
 }
 
+//: counted
+struct number { int value; };
+__ring__ void counted(const struct number *in)
+{
+    int x = 0;
+    for (int i = in->value; i < 100; i++)
+        x += i;
+    for (int i = 0; i <= 6; i += 3)
+        x += i;
+    struct number out = {x};
+    ring_reply(&out);
+}
+
 //: table
 struct number { int value; };
 __ring__ void table(const struct number *in, const int *weights, int *counts, int scale)
