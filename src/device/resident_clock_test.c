@@ -53,6 +53,14 @@ static void answer_late(void)
     assert_false(slri_resident_compare_clocks(&world.resident));
 }
 
+// One that took much longer than those before it, because this thread has waited for a core, does not count.
+static void answer_until_known(const struct slri_resident *resident)
+{
+    for (int i = 0; i < 1000 && resident->ahead_of_host_ns == 0; ++i)
+        answer_late();
+    assert_true(resident->ahead_of_host_ns != 0);
+}
+
 static void nobody_is_asked_where_nothing_is_timed(void **state)
 {
     (void)state;
@@ -71,7 +79,7 @@ static void answer_says_how_far_the_clocks_are_apart_and_how_exactly(void **stat
         assert_int_equal(told_ns(), 0);
         assert_true(resident->next_pair_ns <= slri_now_ns() + 1000000);
     }
-    answer_late();
+    answer_until_known(resident);
     uint64_t off_ns = world.shard.latency_off_ns;
     assert_true(off_ns >= 10000); // half of what the host has waited
     assert_true(told_ns() + off_ns >= AHEAD_NS && told_ns() <= AHEAD_NS + off_ns);
@@ -102,9 +110,7 @@ static void lost_clock_is_not_known_any_more(void **state)
 {
     (void)state;
     struct slri_resident *resident = begin(&with_clock, true);
-    for (int i = 0; i < 8; ++i)
-        answer_late();
-    assert_true(resident->ahead_of_host_ns != 0);
+    answer_until_known(resident);
     slri_resident_forget_clock(resident);
     assert_int_equal(resident->ahead_of_host_ns, 0); // what the next launch's entries begin with
     assert_false(resident->is_paired);
