@@ -300,6 +300,18 @@ slr_status slri_routes_prepare(slr_ring *ring)
     return SLR_OK;
 }
 
+slr_status slri_route_wait(const slr_ring *ring, struct slri_backoff *backoff)
+{
+    enum slri_wait wait = slri_backoff_step(backoff);
+    if (wait == SLRI_TOO_LATE)
+        return SLRI_FAIL(TIMEOUT,
+                         "ring kernel '%s': a handler has not returned within 10 s; its routes change when it has",
+                         ring->name);
+    if (wait == SLRI_PARK)
+        slri_sleep_ns(50000);
+    return SLR_OK;
+}
+
 // Waits until the owners work with the new tables, and frees those before. Under `routing` alone.
 static slr_status await(slr_ring *ring)
 {
@@ -310,16 +322,8 @@ static slr_status await(slr_ring *ring)
         return SLR_OK; // no owner yet: it takes up the newest before its first message
     for (uint32_t s = 0; s < ring->shards; ++s) {
         slri_ring_wake_shard(&ring->shard[s]);
-        while (!has_taken_up(ring, s)) {
-            enum slri_wait wait = slri_backoff_step(&backoff);
-            if (wait == SLRI_TOO_LATE)
-                return SLRI_FAIL(TIMEOUT,
-                                 "ring kernel '%s': a handler has not returned within 10 s; its routes change when "
-                                 "it has",
-                                 ring->name);
-            if (wait == SLRI_PARK)
-                slri_sleep_ns(50000);
-        }
+        while (!has_taken_up(ring, s))
+            SLRI_TRY(slri_route_wait(ring, &backoff));
         struct slri_outlets *table = ring->shard[s].next_outlets;
         if (__atomic_load_n(&ring->shard[s].outlets, __ATOMIC_ACQUIRE) != table)
             continue; // over: the older ones go with the ring kernel

@@ -102,6 +102,8 @@ uint32_t slri_grants_open(slr_ring *ring); // messages along such routes that ar
 void slri_grants_told(slr_ring *ring);     // some are: brings the counts forward before they wrap
 
 // route.c
+struct slri_backoff;
+slr_status slri_route_wait(const slr_ring *ring, struct slri_backoff *backoff); // a step of waiting for owners; TIMEOUT
 void slri_routes_wake(slr_ring *ring);                     // sources that wait for credits of `ring`
 void slri_routes_source_ended(slr_ring *ring);             // closes the inputs that were to be closed with it
 void slri_routes_drop(slr_ring *ring);                     // its outgoing routes; its shards run no more

@@ -237,16 +237,8 @@ slr_status slri_passages_await(slr_ring *ring, uint64_t deadline_ns)
     struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
     for (uint32_t s = 0; s < ring->shards; ++s) {
         struct slri_passages *table = ring->shard[s].next_passages;
-        while (!__atomic_load_n(&table->install.ran, __ATOMIC_ACQUIRE)) { // what it did
-            enum slri_wait wait = slri_backoff_step(&backoff);
-            if (wait == SLRI_TOO_LATE)
-                return SLRI_FAIL(TIMEOUT,
-                                 "ring kernel '%s': a handler has not returned within 10 s; its routes change when "
-                                 "it has",
-                                 ring->name);
-            if (wait == SLRI_PARK)
-                slri_sleep_ns(50000);
-        }
+        while (!__atomic_load_n(&table->install.ran, __ATOMIC_ACQUIRE)) // what it did
+            SLRI_TRY(slri_route_wait(ring, &backoff));
         slri_passages_free(ring, table->older);
         table->older = NULL;
     }

@@ -22,16 +22,6 @@ static slr_ring *start_paused(struct residence *r, const char *name, uint32_t re
     return ring;
 }
 
-static void lose_device(struct residence *r)
-{
-    slr_stream *stream;
-    must(slr_stream_default(r->device, &stream));
-    must(slr_buffer_create(r->device, 64, &r->buffer));
-    __atomic_store_n(&fake->fault_at, __atomic_load_n(&fake->commands, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
-    slr_stream_fill(stream, r->buffer, 0, 64, "a", 1, NULL);
-    gives(slr_stream_finish(stream, LONG), DEVICE_LOST);
-}
-
 // Past what is told once: that ring kernels have failed, and that those before have ended.
 static slr_status receive(struct residence *r, slr_reply *reply, struct message *message, uint64_t timeout_ns)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ring kernels that are kernels which never return, on whatever OpenCL is here (PoCL in CI): their owners are groups of
 // the device, and a thread of the host only watches them. SLIPRING_TEST_RING_DEVICE names another device.
-#include "ring/ring_test.h"
+#include "tests/opencl/staying.h"
 
 #include "device/resident.h"
 #include "ring/ring.h"
@@ -52,14 +52,9 @@ static int set_up(void **state)
     if ((SANITIZED && !instead) || !is_here(spec))
         return 0;
     bench = (struct bench){.add = 5};
-    must(slr_device_open(spec, NULL, &bench.device));
-    slr_device_info info;
-    must(slr_device_get_info(bench.device, &info));
-    if (strstr(info.features, "groups_that_stay=0 ")) {
-        slr_device_close(bench.device);
-        bench.device = NULL;
+    bench.device = open_where_kernels_stay(spec);
+    if (!bench.device)
         return 0;
-    }
     must(slr_program_from_text(bench.device, "counts.cu", source, NULL, &bench.program));
     must(slr_buffer_create(bench.device, sizeof table, &bench.table));
     must(slr_buffer_write(bench.table, 0, table, sizeof table));

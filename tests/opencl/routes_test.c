@@ -2,6 +2,7 @@
 // Routes between ring kernels that are kernels which never return: messages pass from one to the next without the host.
 // On whatever OpenCL is here (PoCL in CI); SLIPRING_TEST_RING_DEVICE names another device.
 #include "ring/route_test.h"
+#include "tests/opencl/staying.h"
 
 #include "device/resident.h"
 #include "ring/ring.h"
@@ -51,14 +52,9 @@ static int set_up(void **state)
     setenv("POCL_MAX_PTHREAD_COUNT", "26", 0); // so many groups stay there that ring kernels have several shards
     if ((SANITIZED && !instead) || !is_here(spec))
         return 0;
-    must(slr_device_open(spec, NULL, &bench.device));
-    slr_device_info info;
-    must(slr_device_get_info(bench.device, &info));
-    if (strstr(info.features, "groups_that_stay=0 ")) {
-        slr_device_close(bench.device);
-        bench.device = NULL;
+    bench.device = open_where_kernels_stay(spec);
+    if (!bench.device)
         return 0;
-    }
     must(slr_program_from_text(bench.device, "routes.cu", source, NULL, &bench.program));
     for (uint32_t i = 0; i < MOST_STAGES; ++i) {
         bench.bit[i] = 1u << i;

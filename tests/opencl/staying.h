@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests of ring kernels that are kernels which never return.
+#ifndef SLIPRING_TESTS_STAYING_H
+#define SLIPRING_TESTS_STAYING_H
+
+#include "ring/ring_test.h"
+
+// NULL: no kernel can stay there.
+static inline slr_device *open_where_kernels_stay(const char *spec)
+{
+    slr_device *device;
+    slr_device_info info;
+    must(slr_device_open(spec, NULL, &device));
+    must(slr_device_get_info(device, &info));
+    if (!strstr(info.features, "groups_that_stay=0 "))
+        return device;
+    slr_device_close(device);
+    return NULL;
+}
+
+#endif
