@@ -15,7 +15,8 @@
 #define LOOK_NS 100000u         // between looks at groups that run: how late a parked receiver may be woken
 #define LOOKS_A_QUESTION 64u    // looks at the words between two questions to the vendor's library
 #define MOST_IDLE_PASSES 65536u // a group's, each with a yield: 50 ms on PoCL, where a pass takes 0.8 us
-#define LOST_NS 100000000u      // how long a kernel may take to go that may be lost
+#define LOST_NS 100000000u      // how long a kernel may take to go of which every question fails
+#define GOES_NS 10000000000u    // and one that still runs
 #define RETRY_NS 10000000u      // behind a launch that failed, where somebody still wants one
 
 static uint32_t acquire(const uint32_t *word)
@@ -375,13 +376,17 @@ static bool has_gone(const struct slri_resident *resident)
 }
 
 // Behind a question that failed. If only that has failed its kernel still runs, and must go before its shards are
-// touched; one that is lost with its device never says that it has gone.
+// touched; one that is lost with its device never says that it has gone. So it is asked again: of what is lost every
+// question fails.
 static void let_go(struct slri_resident *resident)
 {
-    uint64_t deadline_ns = slri_deadline_after(LOST_NS);
+    uint64_t lost_ns = slri_deadline_after(LOST_NS), deadline_ns = slri_deadline_after(GOES_NS);
     ask_to_end(resident);
-    while (!has_gone(resident) && !slri_passed(deadline_ns))
+    while (!has_gone(resident) && !slri_passed(deadline_ns)) {
+        if (slri_passed(lost_ns) && resident->ops->look(resident) != SLRI_RESIDENT_RUNS)
+            return;
         slri_yield();
+    }
 }
 
 static void watch_all(struct slri_resident *resident)

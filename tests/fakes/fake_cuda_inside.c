@@ -81,24 +81,29 @@ int32_t drop_from_context(const char *name, void *handle, enum kind kind)
     return context->gone;
 }
 
-void drop_all(struct object *context)
-{
-    for (struct object *o = context->first; o; o = o->next) // before the memory that they use
-        if (o->stay)
-            end_stay(o, true);
-    while (context->first) {
-        struct object *object = context->first;
-        context->first = object->next;
-        drop(object);
-    }
-}
-
 // ---- kernels that stay ---------------------------------------------------------------------------------------------
 
 void end_stay(struct object *stream, bool by_force)
 {
     fake_cuda_stay_end(stream->stay, by_force);
     stream->stay = NULL;
+}
+
+static void end_stays(struct object *context)
+{
+    for (struct object *o = context->first; o; o = o->next)
+        if (o->stay)
+            end_stay(o, true);
+}
+
+void drop_all(struct object *context)
+{
+    end_stays(context); // before the memory that they use
+    while (context->first) {
+        struct object *object = context->first;
+        context->first = object->next;
+        drop(object);
+    }
 }
 
 bool stays(const struct object *stream)
@@ -144,6 +149,8 @@ int32_t next_call(const char *name)
                  (fake_cuda.calls == fake_cuda.fail_at || (fake_cuda.lost && fake_cuda.calls > fake_cuda.fail_at));
     if (!fails)
         return 0;
+    if (fake_cuda.lost && current())
+        end_stays(current()); // a context that is lost runs nothing
     if (!fake_cuda.failed)
         fake_cuda.failed = name;
     return fake_cuda.error;
@@ -160,9 +167,7 @@ int32_t next_in_context(const char *name)
 void lose_context(struct object *context, int32_t error)
 {
     context->gone = error;
-    for (struct object *o = context->first; o; o = o->next)
-        if (o->stay)
-            end_stay(o, true);
+    end_stays(context);
 }
 
 int32_t next_command(const char *name, slri_cu_stream stream)

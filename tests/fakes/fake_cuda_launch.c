@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches: of a grid, of a dispatch of a ring kernel that is relaunched, of a kernel that stays.
+#define _POSIX_C_SOURCE 200809L
 #include "fake_cuda_inside.h"
 #include "fake_cuda_stay.h"
 
@@ -12,6 +13,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // ---- dispatches of ring kernels that are relaunched ----------------------------------------------------------------
 //
@@ -79,8 +81,8 @@ static void run_dispatch(const struct object *module, uint32_t grid, uint32_t th
 static void begin_stay(struct object *stream, struct object *module, uint32_t grid, struct slri_resident_table *table)
 {
     ++fake_cuda.stayed;
-    if (fake_cuda.most_idle != 0)
-        table->most_idle = fake_cuda.most_idle; // the launch is not begun
+    // The launch is not begun. A pass takes as long here as the machine lets all its threads wait.
+    table->most_idle = fake_cuda.most_idle ? fake_cuda.most_idle : 4096;
     uint32_t *running[] = {&fake_cuda.staying, &stream->context->staying};
     uint32_t handler = handler_of(module);
     bool is_block = module->module->entry[handler].kind == SLRI_ENTRY_BLOCK;
@@ -92,6 +94,14 @@ static bool is_block_of_stay(const struct object *module, uint32_t threads)
 {
     const struct slri_entry *handler = &module->module->entry[handler_of(module)];
     return threads == (handler->kind == SLRI_ENTRY_BLOCK && handler->max_threads > 32 ? handler->max_threads : 32);
+}
+
+// One that has said that it goes has yet to end; one that has not would hold the next one up for ever.
+static bool lets_go(const struct object *stream)
+{
+    for (int ms = 0; ms < 20000 && stays(stream); ++ms)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return !stays(stream);
 }
 
 static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t grid, uint32_t threads,
@@ -107,7 +117,7 @@ static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t
     while (o && o != module)
         o = o->next;
     if (!o || o->kind != MODULE || !o->stays || grid == 0 || grid > 64 || !is_block_of_stay(o, threads) ||
-        stays(object))
+        !lets_go(object))
         return refuse(name, INVALID_VALUE);
     if (object->stay)
         end_stay(object, false);
