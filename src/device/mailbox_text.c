@@ -5,7 +5,7 @@
 #include <string.h>
 
 extern const char slri_embedded_mailbox_h[], slri_embedded_mailbox_layout_h[], slri_embedded_overflow_h[],
-    slri_embedded_passage_h[];
+    slri_embedded_passage_h[], slri_embedded_pending_h[], slri_embedded_sender_h[];
 
 // What a line that includes is replaced by; subset.h is host C's alone.
 static const struct {
@@ -13,6 +13,8 @@ static const struct {
 } included[] = {{"#include \"abi/mailbox.h\"", slri_embedded_mailbox_h},
                 {"#include \"abi/mailbox_layout.h\"", slri_embedded_mailbox_layout_h},
                 {"#include \"abi/overflow.h\"", slri_embedded_overflow_h},
+                {"#include \"abi/pending.h\"", slri_embedded_pending_h},
+                {"#include \"abi/sender.h\"", slri_embedded_sender_h},
                 {"#include \"abi/subset.h\"", ""}};
 
 static const char *text_for(const char *line, size_t bytes)

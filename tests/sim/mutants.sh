@@ -10,7 +10,7 @@ trap 'rm -rf "$copy"' EXIT
 
 # name | file | sed expression, which must change something
 mutants='
-priorities forgotten|src/abi/mailbox.h|s/seen == 0u ? priority + 1u : MB_MIXED_MARK;/priority + 1u;/
+priorities forgotten|src/abi/sender.h|s/seen == 0u ? priority + 1u : MB_MIXED_MARK;/priority + 1u;/
 state kept behind a fault|src/device/owner_pass.c|s/^ *slri_shard_reset(shard, call->state);$//
 END looked at behind the replies|src/ring/receive.c|s/^        if (over)$/        if (__atomic_load_n(\&c->ring->over, __ATOMIC_ACQUIRE))/
 a claimed message lost by terminate|src/ring/terminate.c|s/k < shard->own\[MBP_BATCH_COUNT\]; ++k/k + 1 < shard->own[MBP_BATCH_COUNT]; ++k/
