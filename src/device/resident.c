@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The poller. It calls the ring layer with no lock of its own held; what others give it lies in stacks. Nothing on the
-// way of a message comes here: a sender only looks at `asleep`, as with every owner.
+// A group and its shards, as the poller (resident_poller.c) takes care of them: launching it, looking at it while it
+// runs, serving its shards while it does not. It calls the ring layer with no lock held. Nothing on the way of a
+// message comes here: a sender only looks at `asleep`, as with every owner.
 #include "device/resident.h"
 
 #include "base/clock.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOOK_NS 100000u         // between looks at groups that run: how late a parked receiver may be woken
 #define LOOKS_A_QUESTION 64u    // looks at the words between two questions to the vendor's library
 #define MOST_IDLE_PASSES 65536u // a group's, each with a yield: 50 ms on PoCL, where a pass takes 0.8 us
 #define LOST_NS 100000000u      // how long a kernel may take to go of which every question fails
@@ -41,12 +41,6 @@ static void end_run(struct slri_resident *resident)
     resident->running = false;
     __atomic_fetch_sub(&resident->residents->running, 1, __ATOMIC_SEQ_CST);
     slri_futex_wake(&resident->residents->running, INT32_MAX);
-}
-
-static void raise_poller(struct slri_residents *residents)
-{
-    __atomic_fetch_add(&residents->rings, 1, __ATOMIC_RELEASE); // what it shall find
-    slri_futex_wake(&residents->rings, 1);
 }
 
 // ---- what the handler is given ------------------------------------------------------------------------------------
@@ -345,8 +339,8 @@ static void launch(struct slri_resident *resident)
         lose(resident, false, slr_error_message());
 }
 
-// By the poller, and by who presses. One who is late names a launch that has gone.
-static void ask_to_end(struct slri_resident *resident)
+// One who is late names a launch that has gone.
+void slri_resident_ask_to_end(struct slri_resident *resident)
 {
     uint32_t launch = __atomic_load_n(&resident->launches, __ATOMIC_RELAXED);
     __atomic_store_n(&resident->table->stop, launch, __ATOMIC_RELEASE); // nothing comes with it
@@ -381,7 +375,7 @@ static bool has_gone(const struct slri_resident *resident)
 static void let_go(struct slri_resident *resident)
 {
     uint64_t lost_ns = slri_deadline_after(LOST_NS), deadline_ns = slri_deadline_after(GOES_NS);
-    ask_to_end(resident);
+    slri_resident_ask_to_end(resident);
     while (!has_gone(resident) && !slri_passed(deadline_ns)) {
         if (slri_passed(lost_ns) && resident->ops->look(resident) != SLRI_RESIDENT_RUNS)
             return;
@@ -414,7 +408,7 @@ static void watch_group(struct slri_resident *resident)
     }
     if (wants_other || __atomic_load_n(&resident->incoming, __ATOMIC_RELAXED) || !has_shards(resident) ||
         must_rest(resident) || __atomic_load_n(&resident->residents->parked, __ATOMIC_RELAXED))
-        ask_to_end(resident);
+        slri_resident_ask_to_end(resident);
     if (++resident->looks % LOOKS_A_QUESTION != 0)
         return;
     enum slri_resident_look look = resident->ops->look(resident);
@@ -428,8 +422,7 @@ static void watch_group(struct slri_resident *resident)
     }
 }
 
-// True: it wants another look soon.
-static bool step(struct slri_resident *resident)
+bool slri_resident_step(struct slri_resident *resident)
 {
     if (resident->running)
         watch_group(resident);
@@ -443,182 +436,4 @@ static bool step(struct slri_resident *resident)
     if (wanted && slri_passed(resident->retry_ns))
         launch(resident);
     return resident->running || wanted;
-}
-
-// ---- the thread ----------------------------------------------------------------------------------------------------
-
-static void adopt_new(struct slri_residents *residents)
-{
-    struct slri_resident *resident = __atomic_exchange_n(&residents->added, NULL, __ATOMIC_ACQUIRE);
-    while (resident) {
-        struct slri_resident *next = resident->next_new;
-        slri_mutex_lock(&residents->lock);
-        resident->next = residents->first;
-        residents->first = resident;
-        slri_mutex_unlock(&residents->lock);
-        resident = next;
-    }
-}
-
-// Lets those go that shall and have ended.
-static void retire(struct slri_residents *residents)
-{
-    struct slri_resident **at = &residents->first;
-    while (*at) {
-        struct slri_resident *resident = *at;
-        if (__atomic_load_n(&resident->retiring, __ATOMIC_ACQUIRE) == 0 || resident->running) {
-            if (resident->running && __atomic_load_n(&resident->retiring, __ATOMIC_RELAXED))
-                ask_to_end(resident);
-            at = &resident->next;
-            continue;
-        }
-        slri_mutex_lock(&residents->lock);
-        *at = resident->next;
-        slri_mutex_unlock(&residents->lock);
-        __atomic_store_n(&resident->retiring, 2, __ATOMIC_RELEASE); // our last touch
-        slri_futex_wake(&resident->retiring, 1);
-    }
-}
-
-static _Thread_local bool is_poller;
-
-static void poll(void *arg)
-{
-    struct slri_residents *residents = arg;
-    is_poller = true;
-    while (!__atomic_load_n(&residents->stop, __ATOMIC_ACQUIRE)) {
-        uint32_t rings = acquire(&residents->rings);
-        bool soon = false;
-        adopt_new(residents);
-        for (struct slri_resident *resident = residents->first; resident; resident = resident->next)
-            soon = step(resident) || soon;
-        retire(residents);
-        slri_futex_wait(&residents->rings, rings, soon ? slri_deadline_after(LOOK_NS) : SLRI_FOREVER);
-    }
-}
-
-void slri_residents_init(struct slri_residents *residents)
-{
-    slri_mutex_init(&residents->lock);
-}
-
-void slri_residents_close(struct slri_residents *residents)
-{
-    if (residents->started) {
-        __atomic_store_n(&residents->stop, 1, __ATOMIC_RELEASE);
-        raise_poller(residents);
-        slri_thread_join(&residents->thread);
-    }
-    slri_mutex_destroy(&residents->lock);
-}
-
-static slr_status start_poller(struct slri_residents *residents)
-{
-    slri_mutex_lock(&residents->lock);
-    slr_status status = SLR_OK;
-    if (!residents->started)
-        status = slri_thread_start(&residents->thread, "slr-poller", poll, residents);
-    residents->started = residents->started || status == SLR_OK;
-    slri_mutex_unlock(&residents->lock);
-    return status;
-}
-
-slr_status slri_residents_park(struct slri_residents *residents, uint64_t timeout_ns)
-{
-    uint64_t deadline_ns = slri_deadline_after(timeout_ns);
-    __atomic_fetch_add(&residents->parked, 1, __ATOMIC_SEQ_CST); // begin_run says why
-    uint32_t running = __atomic_load_n(&residents->running, __ATOMIC_SEQ_CST);
-    if (running == 0)
-        return SLR_OK;
-    if (is_poller) { // it would wait for itself
-        slri_residents_resume(residents);
-        return SLRI_FAIL(WRONG_STATE, "the poller cannot wait for kernels to end");
-    }
-    __atomic_fetch_add(&residents->pauses, 1, __ATOMIC_RELAXED);
-    raise_poller(residents);
-    while (running != 0 && !slri_passed(deadline_ns)) {
-        slri_futex_wait(&residents->running, running, deadline_ns);
-        running = __atomic_load_n(&residents->running, __ATOMIC_ACQUIRE); // what the poller saw end
-    }
-    if (running == 0)
-        return SLR_OK;
-    slri_residents_resume(residents);
-    return SLRI_FAIL(TIMEOUT, "%u groups of kernels that stay have not ended in time: a handler is still running",
-                     running);
-}
-
-void slri_residents_press(struct slri_residents *residents)
-{
-    slri_mutex_lock(&residents->lock);
-    for (struct slri_resident *resident = residents->first; resident; resident = resident->next)
-        ask_to_end(resident);
-    slri_mutex_unlock(&residents->lock);
-}
-
-void slri_residents_park_now(struct slri_residents *residents)
-{
-    __atomic_fetch_add(&residents->parked, 1, __ATOMIC_SEQ_CST); // begin_run says why
-    __atomic_fetch_add(&residents->pauses, 1, __ATOMIC_RELAXED);
-    slri_residents_press(residents);
-}
-
-void slri_residents_resume(struct slri_residents *residents)
-{
-    if (__atomic_sub_fetch(&residents->parked, 1, __ATOMIC_SEQ_CST) == 0)
-        raise_poller(residents);
-}
-
-slr_status slri_resident_open(struct slri_residents *residents, struct slri_resident *resident)
-{
-    void *table;
-    SLRI_TRY(resident->ops->memory_create(resident, sizeof *resident->table, &table));
-    resident->table = table;
-    resident->residents = residents;
-    slr_status status = start_poller(residents);
-    if (status != SLR_OK) {
-        resident->ops->memory_destroy(resident, table, sizeof *resident->table);
-        return status;
-    }
-    resident->next_new = __atomic_load_n(&residents->added, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&residents->added, &resident->next_new, resident, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED))
-        ;
-    return SLR_OK;
-}
-
-bool slri_resident_close(struct slri_resident *resident)
-{
-    uint64_t deadline_ns = slri_deadline_after(SLRI_RESIDENT_END_NS);
-    __atomic_store_n(&resident->retiring, 1, __ATOMIC_RELEASE);
-    raise_poller(resident->residents);
-    while (acquire(&resident->retiring) == 1 && !slri_passed(deadline_ns))
-        slri_futex_wait(&resident->retiring, 1, deadline_ns);
-    if (acquire(&resident->retiring) != 2)
-        return false;
-    resident->ops->memory_destroy(resident, resident->table, sizeof *resident->table);
-    return true;
-}
-
-slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard *shard)
-{
-    if (__atomic_add_fetch(&resident->shards, 1, __ATOMIC_RELAXED) > SLRI_RESIDENT_SHARDS) {
-        __atomic_fetch_sub(&resident->shards, 1, __ATOMIC_RELAXED);
-        return SLRI_FAIL(FULL, "a group of a kernel that stays serves %u shards, and has so many",
-                         SLRI_RESIDENT_SHARDS);
-    }
-    shard->resident = resident;
-    shard->next = __atomic_load_n(&resident->incoming, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&resident->incoming, &shard->next, shard, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED))
-        ;
-    raise_poller(resident->residents);
-    return SLR_OK;
-}
-
-void slri_resident_wake(struct slri_shard *shard)
-{
-    if (shard->mode != SLR_RING_PERSISTENT)
-        slri_owners_wake(shard);
-    else if (shard->resident) // else launched and not started yet
-        raise_poller(shard->resident->residents);
 }

@@ -35,6 +35,13 @@ struct slri_resident_ops {
     bool has_clock; // groups time messages, and keep records of batches where the host asks for them
 };
 
+// resident.c: what the poller does with a group.
+// Looks at it if it runs, serves its shards if not, and launches it when one wants that. True: it wants another look
+// soon.
+bool slri_resident_step(struct slri_resident *resident);
+// Does not wait until it has ended. From any thread, while the group is on the poller's list or the caller the poller.
+void slri_resident_ask_to_end(struct slri_resident *resident);
+
 // resident_home.c: the group that has owned a shard is lost, and its words near it with it. Makes those at home say
 // again what the mailbox shows: which of the batch that they name is done with.
 void slri_resident_recover(struct slri_shard *shard);
@@ -64,9 +71,9 @@ struct slri_resident {
     const struct slri_entry *handler;
     struct slri_residents *residents;
     struct slri_resident_table *table;
-    uint32_t shards;             // atomic: given to it and not over
-    struct slri_shard *incoming; // a stack that others push on
-    uint32_t retiring;           // atomic: 1: shall go; 2: has gone; 3: would not end, and its memory is the kernel's
+    uint32_t shards;                // atomic: given to it and not over
+    struct slri_shard *incoming;    // a stack that others push on
+    uint32_t retiring;              // futex: 1: shall go; 2: has gone
     struct slri_resident *next_new; // a stack, likewise
 
     // The poller's.
