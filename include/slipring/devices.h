@@ -60,11 +60,14 @@ static inline slr_device_desc slr_device_desc_init(void)
     }
 #endif
 
+/// Room for any device's name with all its options, and the zero behind it.
+#define SLR_DEVICE_NAME_BYTES 192
+
 /// What a device says of itself. All text is terminated.
 typedef struct slr_device_info {
-    char name[64];           ///< as it can be opened again: "cpu?engine=interpreted"
-    char backend[16];        ///< "cpu", "null"
-    char description[160];   ///< model and cores
+    char name[SLR_DEVICE_NAME_BYTES]; ///< as it can be opened again: "cpu?engine=interpreted"
+    char backend[16];                 ///< "cpu", "null"
+    char description[160];            ///< model and cores
     char engine[160];        ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
     char chosen[256];        ///< why this device, when a list or "auto" was asked; else ""
     char cache[256];         ///< the folder of compiled handlers and its state, or why there is none

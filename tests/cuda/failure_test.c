@@ -42,6 +42,7 @@ static void driver_without_a_GPU_says_what_hides_it(void **state)
 // ---- which device, and what it is ----------------------------------------------------------------------------------
 
 #define FIRST "a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf"
+#define EVERY_OPTION "?context=primary&flags=host&memory=managed&stall_ms=60000&sm_budget=99&ring=relaunch"
 
 static void devices_are_found_by_number_and_by_name(void **state)
 {
@@ -52,7 +53,8 @@ static void devices_are_found_by_number_and_by_name(void **state)
                 {"cuda:1", "Fake GPU 1", "cuda:1"},
                 {"cuda:GPU-" FIRST, "Fake GPU 0", "cuda:GPU-" FIRST},
                 {"cuda:MIG-a1", "Fake GPU 1", "cuda:MIG-a1"},
-                {"cuda:1?context=primary", "Fake GPU 1", "cuda:1?context=primary"}};
+                {"cuda:1?context=primary", "Fake GPU 1", "cuda:1?context=primary"},
+                {"cuda:GPU-" FIRST EVERY_OPTION, "Fake GPU 0", "cuda:GPU-" FIRST EVERY_OPTION}};
     slr_device_info info;
     slr_device *device;
     for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {

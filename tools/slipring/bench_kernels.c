@@ -139,7 +139,7 @@ static bool is_cpu(const kernel_bench *k)
 static bool open_kernel(kernel_bench *k, bool one_thread)
 {
     const char *name = k->bench->info.name;
-    char spec[96];
+    char spec[SLR_DEVICE_NAME_BYTES + 16];
     bool is_free = is_cpu(k) && strstr(name, "threads=") == NULL;
     snprintf(spec, sizeof spec, "%s%s", name,
              !is_free || !one_thread     ? ""

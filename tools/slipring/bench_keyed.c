@@ -190,7 +190,7 @@ static bool check_sums(const side *side, uint32_t all)
 static slr_status open_device(keyed *keyed)
 {
     const char *name = keyed->bench->info.name;
-    char spec[96];
+    char spec[SLR_DEVICE_NAME_BYTES + 16];
     snprintf(spec, sizeof spec, "%s%cthreads=1", name, strchr(name, '?') != NULL ? '&' : '?');
     bool counted = strcmp(keyed->bench->info.backend, "cpu") == 0 && strstr(name, "threads=") == NULL;
     slr_status status = slr_device_open(counted ? spec : name, NULL, &keyed->device);

@@ -30,7 +30,7 @@ typedef struct profile {
     uint64_t busy_ns; // of the union of all streams' commands
     uint32_t streams;
     profile_bin bins[PROFILE_BINS];
-    char device[64]; // that most of the time was spent on; ""
+    char device[SLR_DEVICE_NAME_BYTES]; // that most of the time was spent on; ""
     uint32_t workers;
     bool has_ceilings;
     slr_ceilings ceilings; // of that device

@@ -333,7 +333,7 @@ static void describe_name(const struct slri_cuda *cuda, char *out, size_t room)
                                   : cuda->ring_mode == SLR_RING_PERSISTENT ? "ring=persistent"
                                                                            : ""};
     const char *before = "?";
-    snprintf(out, room, "%.46s", cuda->name);
+    snprintf(out, room, "%s", cuda->name);
     for (size_t i = 0; i < sizeof option / sizeof *option; ++i)
         if (*option[i]) {
             snprintf(out + strlen(out), room - strlen(out), "%s%s", before, option[i]);
