@@ -252,7 +252,7 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
         slr_team.together = !SLR_IS_BLOCK && slr_team.set.judges == 0u && room <= SLR_ROOM / batch ? 1u : 0u;
     }
     SLR_MEET();
-    slr_fetch_states();
+    slr_move_states(1u);
     mb_word done = batch;
     if (slr_team.together != 0u)
         slr_handle_together(S, P, batch);

@@ -60,24 +60,16 @@ SLR_FN void slr_arrive(struct slri_resident_table *table, mb_word i)
     SLR_SEEN();
 }
 
-SLR_FN void slr_fetch_states(void)
+// With `away` 1 from home to where the block works on them; with 0 back, before the first lane tells the host so. Nothing
+// where they are there already, or have no home.
+SLR_FN void slr_move_states(mb_word away)
 {
-    if (slr_team.set.away != 0u || slr_team.set.states_home == 0u)
+    mb_word *near = slr_words(slr_team.set.states), *home = slr_words(slr_team.set.states_home);
+    if (slr_team.set.away == away || home == 0)
         return;
-    slr_copy(slr_words(slr_team.set.states), slr_words(slr_team.set.states_home), slr_team.set.states_bytes / 4u);
+    slr_copy(away != 0u ? near : home, away != 0u ? home : near, slr_team.set.states_bytes / 4u);
     SLR_MEET();
-    SLR_FIRST slr_team.set.away = slr_team.serving->away = 1u;
-    SLR_MEET();
-}
-
-// Before the first lane tells the host so.
-SLR_FN void slr_bring_states(void)
-{
-    if (slr_team.set.away == 0u)
-        return;
-    slr_copy(slr_words(slr_team.set.states_home), slr_words(slr_team.set.states), slr_team.set.states_bytes / 4u);
-    SLR_MEET();
-    SLR_FIRST slr_team.set.away = slr_team.serving->away = 0u;
+    SLR_FIRST slr_team.set.away = slr_team.serving->away = away;
     SLR_MEET();
 }
 
@@ -115,6 +107,6 @@ SLR_FN void slr_depart(struct slri_resident_table *table, mb_word i)
         return;
     slr_bring_batch(slr_words(slr_team.set.shared), slr_words(slr_team.set.own));
     slr_bring_outlets();
-    slr_bring_states();
+    slr_move_states(0u);
     slr_bring_own();
 }

@@ -72,7 +72,7 @@ SLR_FN mb_word slr_decide(const mb_word *P)
 SLR_FN void slr_obey_hold(void)
 {
     if ((slr_team.word[SLR_HOLD] & 1u) != 0u)
-        slr_bring_states();
+        slr_move_states(0u);
     SLR_FIRST {
         slr_team.set.held = slr_team.word[SLR_HOLD];
         SLR_STORE(slr_team.serving->held, slr_team.set.held); // what it did with the shard, for the host
@@ -84,7 +84,7 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
 {
     mb_word closes = (slr_team.heard[slr_team.index][0] & 3u) == MB_CLOSE ? 1u : 0u;
     if (slr_team.heard[slr_team.index][0] + 1u != P[MBP_CONTROL])
-        slr_bring_states();
+        slr_move_states(0u);
     SLR_FIRST {
         mb_word control = P[MBP_CONTROL];
         slr_team.waited = P[MBP_WAITING];
@@ -108,7 +108,7 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
         return;
     }
     if (closes != 0u)
-        slr_bring_states();
+        slr_move_states(0u);
     if (state == MB_ENDED || state == MB_STOPPED) {
         slr_bring_batch(S, P);
         slr_bring_outlets();
