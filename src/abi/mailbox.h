@@ -360,6 +360,8 @@ __device__ void mb_finish(MB_ARENA *S, MB_ARENA *P)
     mb_word batch = P[MBP_BATCH_COUNT];
     P[MBP_BATCH_COUNT] = 0u;
     mb_word owner = P[MBP_OWNER];
+    // Behind the replies, so who has one may read counts without it (docs/contract/telemetry.md): an owner may be lost
+    // with its device in between, and what is counted then is taken to have its replies (device/resident_home.c).
     // Release: who counts what was accepted behind these finds no less than they say.
     MB_PUBLISH(owner + MB_HANDLED, P[MBP_HANDLED]);
     MB_PUBLISH(owner + MB_FAULTED, P[MBP_FAULTED]);

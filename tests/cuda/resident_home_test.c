@@ -117,12 +117,31 @@ static void batch_that_was_not_published_is_all_there(void **state)
     end(&o);
 }
 
+// Counts follow replies (mb_finish): the device may be lost in between.
+static void replies_that_are_out_and_not_counted_are_not_written_over(void **state)
+{
+    (void)state;
+    struct owner o;
+    take(&o);
+    uint32_t *S = o.shard->shared, *P = o.shard->own;
+    mb_handled(S, P, 0, 1, 0);
+    mb_handled(S, P, 1, 1, 0);
+    mb_publish_replies(S, P, 0);
+    free(lose(&o));
+    assert_int_equal(P[MBP_BATCH_COUNT], MESSAGES);
+    assert_int_equal(P[MBP_HANDLED], 0);
+    assert_int_equal(P[MBP_PORT(0) + MBQ_REPLIES], 2);
+    assert_int_equal(P[MBP_PORT(0) + MBQ_PUBLISHED], 2);
+    end(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_that_was_published_is_over),
         cmocka_unit_test(batch_that_was_cut_keeps_its_rest),
         cmocka_unit_test(batch_that_was_not_published_is_all_there),
+        cmocka_unit_test(replies_that_are_out_and_not_counted_are_not_written_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
