@@ -228,15 +228,18 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 
 /// Makes a ring kernel in state `created`: checks the description, reserves the name. Nothing runs yet.
 ///
-/// Threads: any.  Blocks: no.  Owns: the caller gets the ring kernel: slr_ring_destroy. Everything in `desc` is copied
-/// but the program and the buffers, which are held. Errors: INVALID (a field out of range: names it, its value and the
+/// Threads: any.  Blocks: no; on opencl the first time while it is tried whether kernels can stay, on cuda for the
+/// compiler.  Owns: the caller gets the ring kernel: slr_ring_destroy. Everything in `desc` is copied but the program
+/// and the buffers, which are held. Errors: INVALID (a field out of range: names it, its value and the
 /// range; name taken), NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: names both), UNSUPPORTED (the
-/// device runs no ring kernels, or not this one, or not in the mode that it was opened for: says why), NO_MEMORY.
+/// device runs no ring kernels, or not this one, or not in the mode that it was opened for: says why), COMPILE (cuda),
+/// NO_MEMORY.
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
 /// Phase 1: takes memory, binds, sets every instance to its initial state. From here on messages are accepted.
-/// Threads: any.  Blocks: no; where it is relaunched, for the device's compiler.  Errors: WRONG_STATE (names ring
-/// kernel, state and call), NO_MEMORY, SYSTEM; of a device's compiler COMPILE and UNSUPPORTED; DEVICE_LOST.
+/// Threads: any.  Blocks: no; where its handler runs on a device, for the device's compiler (on cuda a persistent one
+/// has waited for it in slr_ring_create).  Errors: WRONG_STATE (names ring kernel, state and call), NO_MEMORY, SYSTEM;
+/// of a device's compiler COMPILE and UNSUPPORTED; DEVICE_LOST.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
 /// Phase 2: starts handling. From `launched`.  Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE,

@@ -449,6 +449,9 @@ struct slri_backend {
     struct slri_residents *(*residents)(void *device);
     // How a ring kernel will run. UNSUPPORTED: it cannot, or not in the mode that the device was opened for.
     slr_status (*ring_plan)(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
+    // Optional, of ring kernels that are planned as persistent: compiles and loads what will stay, so that shard_start,
+    // which has a deadline, waits for no compiler.
+    slr_status (*ring_prepare)(void *device, void *program, const struct slri_entry *entry);
     // Of ring kernels that are planned as persistent: memory for mailboxes and states, zeroed, at the same addresses
     // for host and device.
     slr_status (*ring_memory_create)(void *device, uint64_t bytes, void **memory);

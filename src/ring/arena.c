@@ -384,11 +384,14 @@ static slr_status create_lanes(slr_ring *ring)
 
 slr_status slri_arena_create(slr_ring *ring)
 {
-    const slr_allocator *allocator = ring->device->allocator;
+    const slr_device *device = ring->device;
+    const slr_allocator *allocator = device->allocator;
     struct layout l = lay_out(ring);
     ring->arena_bytes = l.total * 4;
     ring->own_bytes = latency_at(ring) + (ring->latency_every ? sizeof(struct slri_histogram) : 0);
     ring->states_bytes = instances_of(ring, 0) * state_stride(ring);
+    if (ring->mode == SLR_RING_PERSISTENT && device->backend->ring_prepare)
+        SLRI_TRY(device->backend->ring_prepare(device->self, ring->program->self, ring->entry));
     ring->S = reserve(ring, ring->arena_bytes);
     if (!ring->S)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox of %zu B", ring->name,

@@ -126,8 +126,9 @@ slr_status slri_ring_await(slr_ring *ring, uint32_t number, uint64_t deadline_ns
             return SLR_OK;
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE)
-            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' has not answered %s yet: a handler is still running",
-                             ring->name, call);
+            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' has not answered %s yet: %s", ring->name, call,
+                             number == 1 ? "what shall run it is still busy with others" // its first: to activate
+                                         : "a handler is still running");
         // Woken by slri_ring_answered; the short deadline is for answers given without a change of state.
         uint64_t soon = slri_deadline_after(COMMAND_NS);
         if (wait == SLRI_PARK)

@@ -75,7 +75,7 @@ static void play(const char *spec, const char *handler, struct outcome *out)
     desc.fuel = 64 * 200;
     must(slr_ring_create(device, &desc, &ring));
     must(slr_ring_launch(ring));
-    must(slr_ring_activate(ring, 6 * LONG)); // it waits for the driver's compiler
+    must(slr_ring_activate(ring, LONG));
     must(slr_ring_get_address(ring, 0, &to));
     for (uint32_t i = 0; i < MESSAGES; ++i) {
         uint32_t value = i + 1;

@@ -155,7 +155,7 @@ static void handlers_of_a_block_have_them(void **state)
         desc.program = program;
         must(slr_ring_create(device, &desc, &ring));
         must(slr_ring_launch(ring));
-        must(slr_ring_activate(ring, 6 * LONG)); // it waits for the driver's compiler
+        must(slr_ring_activate(ring, LONG));
         must(slr_ring_get_address(ring, 0, &to));
         must(slr_call(NULL, to, &value, sizeof value, &got, sizeof got, LONG));
         assert_int_equal(got, 10 * (3 * 496 + 1520)); // of 0 to 31, and of 32 to 63

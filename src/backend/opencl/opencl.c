@@ -303,6 +303,7 @@ const struct slri_backend slri_backend_opencl = {
     .kernel_prepare = slri_cl_kernel_prepare,
     .residents = opencl_residents,
     .ring_plan = slri_cl_ring_plan,
+    .ring_prepare = slri_cl_ring_prepare,
     .relaunch_create = slri_cl_relaunch_create,
     .relaunch_destroy = slri_cl_relaunch_destroy,
     .relaunch_begin = slri_cl_relaunch_begin,

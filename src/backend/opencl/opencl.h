@@ -172,6 +172,8 @@ slr_status slri_cl_program_globals(void *device, void *program, void **out);
 // Gives a handler of a program groups, at most `want` and at least 1, and keeps them for it until the program goes; 0:
 // all are taken, or there is no memory.
 uint32_t slri_cl_staying_take(struct slri_opencl *opencl, void *program, const struct slri_entry *entry, uint32_t want);
+// Builds the handler's kernel and opens its first group, in which the driver's compiler has done what it does.
+slr_status slri_cl_ring_prepare(void *device, void *program, const struct slri_entry *entry);
 slr_status slri_cl_staying_start(struct slri_opencl *opencl, struct slri_shard *shard);
 void slri_cl_staying_drop(struct slri_opencl *opencl, const void *program); // before the program goes
 slr_status slri_cl_ring_memory_create(void *device, uint64_t bytes, void **memory);

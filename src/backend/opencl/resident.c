@@ -29,7 +29,7 @@ struct slri_cl_staying {
     const void *program;
     const struct slri_entry *entry;
     const struct slri_module *module;
-    slri_cl_program built; // NULL until the first shard starts
+    slri_cl_program built; // NULL until the first ring kernel is launched
     uint32_t groups;       // that it may have
     struct group *first;   // that it has
     struct slri_cl_staying *next;
@@ -142,8 +142,9 @@ static slr_status launch_group(struct slri_resident *resident)
     return launch_with((struct group *)resident, resident->table);
 }
 
-// Drivers that compile a kernel when it is first run, PoCL in seconds, do that here, in the thread that activates, and
-// not in the poller: a launch without shards that is told to end before it begins.
+// Drivers that compile a kernel when it is first run, PoCL in seconds, do that here, in slr_ring_launch, and not in the
+// poller, for which slr_ring_activate waits with a deadline: a launch without shards that is told to end before it
+// begins.
 static slr_status warm_up(struct group *group)
 {
     struct slri_opencl *opencl = group->opencl;
@@ -302,14 +303,25 @@ static slr_status choose(struct slri_opencl *opencl, struct slri_cl_staying *sta
     return SLR_OK;
 }
 
+slr_status slri_cl_ring_prepare(void *device, void *program, const struct slri_entry *entry)
+{
+    struct slri_opencl *opencl = device;
+    struct group *group;
+    slri_mutex_lock(&opencl->staying_lock);
+    struct slri_cl_staying *staying = find(opencl, program, entry); // as slri_cl_staying_take has left it
+    slr_status status = staying->built ? SLR_OK : build(opencl, staying);
+    if (status == SLR_OK && !staying->first)
+        status = add_group(opencl, staying, &group);
+    slri_mutex_unlock(&opencl->staying_lock);
+    return status;
+}
+
 slr_status slri_cl_staying_start(struct slri_opencl *opencl, struct slri_shard *shard)
 {
     struct group *group = NULL;
     slri_mutex_lock(&opencl->staying_lock);
     struct slri_cl_staying *staying = find(opencl, shard->program, shard->entry);
-    slr_status status = staying->built ? SLR_OK : build(opencl, staying);
-    if (status == SLR_OK)
-        status = choose(opencl, staying, &group);
+    slr_status status = choose(opencl, staying, &group);
     if (status == SLR_OK)
         status = slri_resident_start(&group->base, shard);
     slri_mutex_unlock(&opencl->staying_lock);
