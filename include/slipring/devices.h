@@ -94,7 +94,8 @@ typedef struct slr_backend_info {
     uint32_t devices;  ///< how many devices it has here
 } slr_backend_info;
 
-/// Opens a device. `spec`: see above; NULL takes SLIPRING_DEVICE, or "auto" when that is unset. `desc` may be NULL.
+/// Opens a device. `spec`: see above; NULL takes SLIPRING_DEVICE, or "auto" when that is unset or empty. `desc`
+/// may be NULL.
 ///
 /// Threads: any.  Blocks: while a backend starts (the cpu starts its workers with the first ring kernel).
 /// Owns: the caller gets the device: slr_device_close.

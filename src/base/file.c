@@ -178,8 +178,9 @@ slr_status slri_folder_make(const char *path)
         end += strcspn(end, "/");
         char separator = *end;
         *end = '\0';
-        if (mkdir(partial, 0700) != 0 && !is_folder(partial)) // another process may have made it meanwhile
-            status = SLRI_FAIL(SYSTEM, "cannot make the folder %s: %s", partial, strerror(errno));
+        int error = mkdir(partial, 0700) == 0 ? 0 : errno;
+        if (error != 0 && !is_folder(partial)) // another process may have made it meanwhile
+            status = SLRI_FAIL(SYSTEM, "cannot make the folder %s: %s", partial, strerror(error));
         *end = separator;
     }
     free(partial);

@@ -217,6 +217,16 @@ static void folders_are_made_for_this_user_only(void **state)
     assert_non_null(strstr(slr_error_message(), "one/file"));
 }
 
+static void folder_that_may_not_be_made_says_so(void **state)
+{
+    (void)state;
+    const bool root = geteuid() == 0;
+    assert_true(!root || seteuid(65534) == 0);
+    assert_int_equal(slri_folder_make("/usr/slipring-test"), SLR_SYSTEM);
+    assert_true(!root || seteuid(0) == 0);
+    assert_non_null(strstr(slr_error_message(), "/usr/slipring-test: Permission denied"));
+}
+
 static void canonical_path_has_no_links_and_dots(void **state)
 {
     (void)state;
@@ -286,6 +296,7 @@ int main(void)
         cmocka_unit_test(identity_changes_when_a_file_is_replaced),
         cmocka_unit_test(removing_twice_is_fine),
         cmocka_unit_test(folders_are_made_for_this_user_only),
+        cmocka_unit_test(folder_that_may_not_be_made_says_so),
         cmocka_unit_test(canonical_path_has_no_links_and_dots),
         cmocka_unit_test(cache_folder_is_our_variables_then_xdgs_then_homes),
     };

@@ -166,10 +166,11 @@ slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_de
                          desc->struct_size, sizeof *desc);
     SLRI_TRY(slri_sim_from_environment());
     SLRI_TRY(slri_observe_from_environment());
-    if (!spec)
+    if (!spec) {
         spec = getenv("SLIPRING_DEVICE");
-    if (!spec || *spec == '\0')
-        spec = "auto";
+        if (!spec || *spec == '\0')
+            spec = "auto";
+    }
     if (strcmp(spec, "auto") == 0)
         return open_list("cpu", "auto", desc, out);
     return open_list(spec, strchr(spec, ',') ? spec : NULL, desc, out);

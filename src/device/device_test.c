@@ -136,6 +136,7 @@ static void no_name_takes_SLIPRING_DEVICE_or_auto(void **state)
     setenv("SLIPRING_DEVICE", "toaster", 1);
     slr_device *device;
     gives(slr_device_open(NULL, NULL, &device), NO_DEVICE); // asking for one never gives another
+    gives(slr_device_open("", NULL, &device), INVALID);     // a name that is empty is a mistake
     device = open_device("null");                           // which is said goes before what is set
     slr_device_close(device);
     unsetenv("SLIPRING_DEVICE");

@@ -85,6 +85,8 @@ static void cache_that_cannot_be_used_is_said(void **state)
     (void)state;
     says("mkdir open; chmod 777 open; SLIPRING_CACHE_DIR=open $S cache ls 2>&1", 1, "can be written by everybody");
     says("env -u SLIPRING_CACHE_DIR -u XDG_CACHE_HOME -u HOME $S cache ls 2>&1", 1, "set SLIPRING_CACHE_DIR");
+    says("SLIPRING_CACHE_DIR=open $S cache warm two.cu 2>&1", 1, "nothing would be kept: ");
+    says("env -u SLIPRING_CACHE_DIR -u XDG_CACHE_HOME -u HOME $S cache warm two.cu 2>&1", 1, "set SLIPRING_CACHE_DIR");
 }
 
 int main(void)

@@ -86,6 +86,15 @@ static void devices_are_listed_by_the_name_that_opens_them(void **state)
     says("devices --json", 0, "\"unified_memory\": true");
 }
 
+static void what_cannot_be_written_is_a_failure(void **state)
+{
+    (void)state;
+    says("doctor 2>&1 >/dev/full", 1, "slipring doctor: cannot write standard output: No space left on device");
+    says("--help 2>&1 >/dev/full", 1, "cannot write standard output");
+    says("devices --json 2>&1 >&-", 1, "cannot write standard output: Bad file descriptor");
+    says("dance 2>&1 >/dev/full", 2, "no verb 'dance'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +102,7 @@ int main(void)
         cmocka_unit_test(what_does_not_exist_is_a_usage_error),
         cmocka_unit_test(doctor_says_what_was_tried_and_that_the_cpu_runs_handlers),
         cmocka_unit_test(devices_are_listed_by_the_name_that_opens_them),
+        cmocka_unit_test(what_cannot_be_written_is_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

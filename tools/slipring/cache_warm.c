@@ -7,6 +7,8 @@
 #include "say.h"
 #include "verbs.h"
 
+#include <slipring/cache.h>
+
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,6 +215,18 @@ static int warm_file(const options *options, slr_device *device, const char *fil
     return end;
 }
 
+// Where the user's folder cannot be used a device has another one that goes with it: what is compiled into that nobody
+// would find.
+static int check_kept(const slr_device_info *info)
+{
+    char folder[4096];
+    slr_status status = slr_cache_get_folder(folder, sizeof folder);
+    if (status == SLR_OK && strncmp(info->cache, folder, sizeof info->cache - 1) == 0) // as much as it has room for
+        return EXIT_DONE;
+    say("nothing would be kept: %s", info->cache);
+    return EXIT_FAILED;
+}
+
 static int open_device(const options *options, slr_device **out)
 {
     slr_device_info info;
@@ -222,7 +236,7 @@ static int open_device(const options *options, slr_device **out)
     if (status != SLR_OK)
         return say_failure(status, "--device");
     if (strncmp(info.engine, "compiled", 8) == 0)
-        return EXIT_DONE;
+        return check_kept(&info);
     say("--device: nothing is compiled on %s: %s", info.name, info.engine);
     return EXIT_NO_DEVICE;
 }

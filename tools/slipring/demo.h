@@ -78,7 +78,8 @@ typedef struct demo {
         double seconds;
         demo_hearts hearts;
         struct ward_score first, all; // patient 0; the sums over all, with their f1
-        bool same;                    // the same beats as the plain call's
+        bool whole;                   // the recording was sent to its end
+        bool same;                    // then: the same beats as the plain call's
         demo_beats first_beats;       // patient 0's
     } fast;
     struct {

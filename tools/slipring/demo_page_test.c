@@ -57,7 +57,7 @@ static demo *made_up_make(void)
     demo->fast.seconds = 1.5;
     demo->fast.all.f1 = 0.9915;
     demo->fast.first.f1 = 0.992;
-    demo->fast.same = true;
+    demo->fast.whole = demo->fast.same = true;
     demo->fast.first_beats = (demo_beats){.all = {{126, 0.0f, 0}, {500, 1.03889f, 1}}, .count = 2};
     demo->live.messages = 30000;
     demo->live.late = 4;

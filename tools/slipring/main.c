@@ -6,10 +6,13 @@
 #include <slipring/api.h>
 #include <slipring/trace.h>
 
+#include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct verb {
     const char *name;
@@ -100,7 +103,22 @@ static int run(const struct verb *verb, int argc, char **argv)
     return end_trace(path, verb->run(argc, argv));
 }
 
-int main(int argc, char **argv)
+// What was printed may lie in stdio's buffer still, and a full disk is a failure. A reader that has gone is none: `run`
+// says so, and where SIGPIPE is not ignored nobody comes here.
+static int end_output(int code)
+{
+    bool failed = ferror(stdout) != 0;
+    errno = 0;
+    failed |= fflush(stdout) != 0;
+    int error = errno;
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    if (!failed || code != EXIT_DONE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0))
+        return code;
+    say("cannot write standard output%s%s", error != 0 ? ": " : "", error != 0 ? strerror(error) : "");
+    return EXIT_FAILED;
+}
+
+static int find_verb(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
     for (size_t i = 0; i < VERBS; i++) {
@@ -117,4 +135,9 @@ int main(int argc, char **argv)
     }
     const char *built = SLIPRING_HAS_JANSSON ? "" : " (this slipring was built without jansson)";
     return *name ? say_usage("no verb '%s'%s", name, built) : say_usage("a verb is missing");
+}
+
+int main(int argc, char **argv)
+{
+    return end_output(find_verb(argc, argv));
 }
