@@ -38,6 +38,11 @@ libdir=$(pkg-config --variable=libdir slipring)
 expect_version "$folder/pc_c"
 expect_version "$folder/pc_cpp"
 
+# Each page that a header names is there.
+grep -rhoE 'docs/contract/[a-z]+\.md' "$prefix/include" | sort -u | while read -r page; do
+    [[ -e $prefix/share/doc/slipring/${page#docs/} ]] || { echo "a header names $page: not installed"; exit 1; }
+done
+
 # The command line finds its library beside it.
 if [[ -e $prefix/bin/slipring ]]; then "$prefix/bin/slipring" --help > /dev/null; fi
 if [[ -e $prefix/bin/slipring-cts ]]; then

@@ -38,7 +38,7 @@ static uint32_t group_of(const struct slri_entry *entry)
 
 static void put_bindings(const struct slri_entry *entry, struct slri_text *out)
 {
-    slri_text_puts(out, "#define SLR_PARAMETERS");
+    slri_text_puts(out, "#define SLR_PARAMETERS "); // the space: what follows begins with a comma, and clang warns
     for (uint32_t i = 0; i < entry->bindings; ++i)
         if (entry->binding[i].is_buffer && !entry->binding[i].is_outlet)
             slri_text_printf(out, ", __global uchar *b%u, ulong n%u", i, i);
