@@ -394,6 +394,7 @@ struct slri_backend {
     const char *name;
     bool has_ids;   // its devices have names too, behind the colon
     bool takes_raw; // its programs may be modules with `raw`
+    bool simulates; // all that it does runs on threads of base/thread.h, and so in simulation, too
     // Required.
     slr_status (*probe)(char *reason, size_t reason_bytes, uint32_t *devices); // can it run here; quick
     slr_status (*open)(const struct slri_spec *spec, const slr_allocator *allocator, void **device);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening devices by name, lists, options; buffers. On the null device, and on the cpu where something must be stored.
+#include "base/sim.h"
 #include "device/device_test.h"
 #include "device/spec.h"
 
@@ -119,6 +120,18 @@ static void list_opens_the_first_that_can_be_and_says_why(void **state)
     assert_string_equal(info_of(device).backend, "cpu");
     assert_string_equal(info_of(device).chosen, "'auto' asked; cpu opened first");
     slr_device_close(device);
+}
+
+static void what_runs_on_the_threads_of_others_is_not_simulated(void **state)
+{
+    (void)state;
+    slr_device *device;
+    must(slri_sim_begin(7));
+    refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE, "device 'opencl' cannot be simulated");
+    device = open_device("cuda,null");
+    assert_string_equal(info_of(device).backend, "null");
+    slr_device_close(device);
+    assert_int_equal(slri_sim_end(), 0);
 }
 
 static void no_name_takes_SLIPRING_DEVICE_or_auto(void **state)
@@ -271,6 +284,7 @@ int main(void)
         cmocka_unit_test(malformed_or_missing_device_is_refused_by_name),
         cmocka_unit_test(name_in_the_info_opens_the_same_device),
         cmocka_unit_test(list_opens_the_first_that_can_be_and_says_why),
+        cmocka_unit_test(what_runs_on_the_threads_of_others_is_not_simulated),
         cmocka_unit_test(no_name_takes_SLIPRING_DEVICE_or_auto),
         cmocka_unit_test(sixty_four_devices_are_the_most),
         cmocka_unit_test(backends_are_listed_with_their_state),

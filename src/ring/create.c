@@ -237,8 +237,6 @@ static slr_status set_kernel_handler(slr_ring *ring, const slr_ring_desc *desc)
         return SLRI_FAIL(INVALID, "the program was made for another device");
     const struct slri_program_entry *entry;
     SLRI_TRY(find_handler(desc, &entry));
-    if (!desc->name)
-        snprintf(ring->name, sizeof ring->name, "%s", entry->info.name);
     slri_program_hold(desc->program);
     ring->program = desc->program;
     ring->entry = entry->entry;
@@ -343,12 +341,21 @@ static slr_status plan(slr_ring *ring)
     return SLR_OK;
 }
 
+// By default the handler's; before all else, for every message names the ring kernel.
+static void set_name(slr_ring *ring, const slr_ring_desc *desc)
+{
+    const char *name = desc->name ? desc->name : desc->handler;
+    if (!name && desc->program && desc->program->entries == 1)
+        name = desc->program->entry[0].info.name;
+    snprintf(ring->name, sizeof ring->name, "%s", name ? name : "");
+}
+
 static slr_status describe(slr_ring *ring, const slr_ring_desc *desc)
 {
     if (desc->name && (*desc->name == '\0' || strlen(desc->name) >= sizeof ring->name))
         return SLRI_FAIL(INVALID, "a ring kernel's name has 1 to %zu characters, not %zu", sizeof ring->name - 1,
                          strlen(desc->name));
-    snprintf(ring->name, sizeof ring->name, "%s", desc->name ? desc->name : "");
+    set_name(ring, desc);
     SLRI_TRY(set_numbers(ring, desc));
     SLRI_TRY(slri_keys_describe(ring, desc));
     SLRI_TRY(set_handler(ring, desc));

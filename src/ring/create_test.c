@@ -322,12 +322,18 @@ static void miss_choice(struct kernel *k)
     k->desc.program = k->both;
 }
 
+static void miss_queue_size(struct kernel *k)
+{
+    k->desc.queue_size = (1u << 20) + 1;
+}
+
 static const struct missed {
     void (*miss)(struct kernel *k);
     slr_status status;
     const char *says;
 } missed[] = {
     {miss_both, SLR_INVALID, "set one of program, on_message, on_batch and main, not several"},
+    {miss_queue_size, SLR_INVALID, "ring kernel 'one': queue_size is 1048577"},
     {miss_message, SLR_LAYOUT, "the host's message has 12 B, the kernel's (struct in) has 16 B"},
     {miss_state, SLR_LAYOUT, "the host's state has 8 B, the kernel's (struct sum) has 4 B"},
     {miss_reply, SLR_LAYOUT, "the host's reply has 4 B, the kernel's (struct out) has 8 B"},

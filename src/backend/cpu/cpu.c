@@ -205,6 +205,7 @@ static slr_status cpu_shard_start(void *device, struct slri_shard *shard)
 
 const struct slri_backend slri_backend_cpu = {
     .name = "cpu",
+    .simulates = true,
     .probe = cpu_probe,
     .open = cpu_open,
     .close = cpu_close,

@@ -113,6 +113,7 @@ static slr_status null_submit(void *device, struct slri_submission *submission)
 
 const struct slri_backend slri_backend_null = {
     .name = "null",
+    .simulates = true,
     .probe = null_probe,
     .open = null_open,
     .close = null_close,
