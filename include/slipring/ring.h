@@ -265,13 +265,14 @@ SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 /// terminated by another thread, gives OK and the final counts. From any state; a failed one handles nothing more.
 ///
 /// Threads: any, several at once; not from a handler of the same device.
-/// Blocks: until `timeout_ns` plus the time of handlers in progress.  Errors: INVALID (NULL).
+/// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s, or the device's `patience`
+/// (docs/contract/devices.md).  Errors: INVALID (NULL), TIMEOUT (a handler has not returned by then; try again).
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                       void *user, slr_ring_stats *stats);
 
 /// Terminates at once if that has not been done, and gives up the handle. Its addresses become stale. NULL is fine.
 /// Threads: any, once; not from a handler of the same device.  Blocks: until handlers in progress have returned, at
-/// most some 10 s: what has not returned then keeps the memory that it may touch.
+/// most some 10 s, or the device's `patience`: what has not returned then keeps the memory that it may touch.
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
 /// Keeps a copy of every instance's state, for slr_ring_restart; the last one counts. Taken between messages: an active

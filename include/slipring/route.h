@@ -55,8 +55,8 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// or max_sends above `to`'s queue_size, instance_at outside the reply, no port left, no part of a queue_size left for
 /// a persistent `from`: names it), UNSUPPORTED (`from` is persistent and `to` is not, or they would form a circle),
 /// NOT_FOUND (`from` has no such outlet), LAYOUT (a reply, or a message sent, is not a message of `to`: names both),
-/// WRONG_STATE (one is not launched, or has ended), NO_MEMORY, TIMEOUT (a handler has not returned within 10 s; the
-/// route takes effect when it has).
+/// WRONG_STATE (one is not launched, has failed, or has ended), NO_MEMORY, DEVICE_LOST (`from` is persistent), TIMEOUT
+/// (a handler has not returned within 10 s, or the device's `patience`; the route takes effect when it has).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
 /// From here on `port` receives the replies of `from`, whoever sent the message; beside slr_route, as one more
@@ -66,7 +66,7 @@ SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc 
 SLR_API slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_desc *desc);
 
 /// Takes a route away; what was sent along it is handled. With its last route gone, `from` replies to its senders
-/// again.
+/// again. In any state of the two, and also where their device is lost.
 /// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: NOT_FOUND (no such route), INVALID (NULL), TIMEOUT (as slr_route).
 SLR_API slr_status slr_unroute(slr_ring *from, slr_ring *to);

@@ -368,6 +368,7 @@ struct slri_capabilities {
     bool passes_on;     // its kernels that stay pass messages on to one another
     uint32_t alignment; // at which its buffers begin; 0: 64
     enum slri_pinning pinning;
+    uint64_t patience_ns; // a handler that somebody has waited for so long has hung; 0: it does not say
 };
 
 // What decides how a ring kernel can be kept going.

@@ -43,10 +43,13 @@ static void publish_ports(slr_ring *ring, uint32_t port, bool used, bool gone)
     MB_RELEASE(MB_PORT_EPOCH, ++ring->port_epoch);
 }
 
-// Whether every owner has found that nothing of the closed port is left. Acquire: its words for the next port.
+// Whether every owner has found that nothing of the closed port is left. Acquire: its words for the next port. An
+// owner that is the host's for a while does not see what lies in a lane near.
 static bool is_empty(const slr_ring *ring, uint32_t port)
 {
     uint32_t *S = ring->S;
+    if (!slri_near_is_empty(ring, port))
+        return false;
     for (uint32_t s = 0; s < ring->shards; ++s) {
         uint32_t at = mb_reply_lane(S, mb_owner(S, s), port);
         if ((int32_t)(MB_ACQUIRE(at + MB_GONE_EPOCH) - ring->lane[port].gone_epoch) < 0)

@@ -15,6 +15,11 @@
 
 slr_status slri_passages_check(const slr_ring *from)
 {
+    if (from->mode == SLR_RING_PERSISTENT && slri_ring_is_lost(from))
+        return SLRI_FAIL(DEVICE_LOST,
+                         "the device of ring kernel '%s' was lost: routes from it are made behind "
+                         "slr_device_reopen and slr_ring_restart",
+                         from->name);
     if (from->mode != SLR_RING_PERSISTENT || from->device->backend->capabilities(from->device->self).passes_on)
         return SLR_OK;
     return SLRI_FAIL(UNSUPPORTED,
@@ -113,7 +118,8 @@ static slr_status claim(slr_ring *to, struct slri_passage *p, uint32_t want, uin
             return SLR_OK;
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE)
-            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' has had no room for a route within 10 s", to->name);
+            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' has had no room for a route within %llu s", to->name,
+                             (unsigned long long)(slri_ring_patience_ns(to) / 1000000000u));
         if (wait == SLRI_PARK)
             slri_sleep_ns(50000);
     }
@@ -151,6 +157,7 @@ void slri_passage_detach(struct slri_passage *p)
     while (*at != p)
         at = &(*at)->next_in;
     *at = p->next_in;
+    p->c->lane->granted = O[MBO_SENT];
     __atomic_fetch_add(&S[MB_GRANTS_SENT], O[MBO_SENT] - p->first, __ATOMIC_RELAXED); // before the credits go back
     mb_give_back(S, p->grant);
     to->grants.credits -= p->grant;
@@ -175,12 +182,6 @@ static void detach_later(struct slri_route *route)
         p->detach = (struct slri_operation){.run = run_detach, .instance = s, .at_rest = true, .to = p};
         slri_ring_operate_later(route->from, &p->detach);
     }
-}
-
-void slri_passages_leave(struct slri_route *route)
-{
-    for (uint32_t s = 0; route->passage && s < route->from->shards; ++s)
-        route->passage[s].leaving = true;
 }
 
 void slri_grants_recall(slr_ring *to)

@@ -55,6 +55,22 @@ slr_status slri_near_take(slr_ring *ring, uint32_t lane, uint64_t *address)
     return SLR_OK;
 }
 
+// Of a lane's messages, how many are done with.
+static uint32_t count_retired(const slr_ring *ring, uint32_t lane)
+{
+    const uint32_t *S = ring->S;
+    uint32_t retired = 0;
+    for (uint32_t s = 0; s < ring->shards; ++s) // acquire: its owner has finished with their slots
+        retired += MB_ACQUIRE(mb_reply_lane(S, mb_owner(S, s), lane) + MB_PORT_RETIRED);
+    return retired;
+}
+
+bool slri_near_is_empty(const slr_ring *ring, uint32_t lane)
+{
+    const struct slri_lane *its = &ring->lane[lane];
+    return !its->is_near || (!slri_ring_is_lost(ring) && count_retired(ring, lane) == its->granted);
+}
+
 void slri_near_leave(slr_ring *ring, uint32_t lane)
 {
     if (ring->lane[lane].is_near)
@@ -151,12 +167,6 @@ void slri_near_resolve(struct slri_passage *p)
 
 // ---- losing it -----------------------------------------------------------------------------------------------------
 
-static bool is_lost(const slr_ring *ring)
-{
-    const struct slri_backend *backend = ring->device->backend;
-    return backend->is_lost && backend->is_lost(ring->device->self);
-}
-
 // Of a port's messages in a lane near, those that have been taken and are not done with: they are not there any more.
 static uint32_t count_taken(const slr_ring *ring, uint32_t port)
 {
@@ -177,29 +187,40 @@ static void doubt(slr_ring *ring, uint32_t port, uint32_t messages)
     P[MBP_IN_DOUBT] += messages;
     P[MBP_GRANTED_RETIRED] += messages;
     P[MBP_GRANTED_TOLD] = P[MBP_GRANTED_RETIRED];
-    if (port != MB_MAX_PORTS) {
-        P[MBP_PORT(port) + MBQ_RETIRED] += messages;
-        MB_RELEASE(mb_reply_lane(S, owner, port) + MB_PORT_RETIRED, P[MBP_PORT(port) + MBQ_RETIRED]); // as mb_finish
-    }
+    P[MBP_PORT(port) + MBQ_RETIRED] += messages;
+    MB_RELEASE(mb_reply_lane(S, owner, port) + MB_PORT_RETIRED, P[MBP_PORT(port) + MBQ_RETIRED]); // as mb_finish
     MB_RELEASE(owner + MB_IN_DOUBT, P[MBP_IN_DOUBT]);
     MB_RELEASE(owner + MB_GRANTED_RETIRED, P[MBP_GRANTED_RETIRED]);
 }
 
-// Credits go back to the sources that are still there; of messages in lanes that such had, only the sum is known.
+// Under count_lock. How many messages have gone into a lane, by all its ports. What was told when its last source went
+// may be less than the target has counted since.
+static uint32_t count_sent(slr_ring *ring, uint32_t lane, uint32_t known)
+{
+    struct slri_lane *its = &ring->lane[lane];
+    for (struct slri_passage *p = ring->grants.in; p; p = p->next_in)
+        if (p->c->port == lane) {
+            slri_near_resolve(p);
+            return p->words[MBO_SENT];
+        }
+    if ((int32_t)(known - its->granted) > 0) {
+        __atomic_fetch_add(&ring->S[MB_GRANTS_SENT], known - its->granted, __ATOMIC_RELAXED); // as with their count
+        its->granted = known;
+    }
+    return its->granted;
+}
+
+// What lay in the lanes, and was not taken, goes with them. Its credits go back to the sources that are still there.
 static void lose(slr_ring *ring)
 {
-    const uint32_t *S = ring->S;
-    uint32_t taken = 0;
-    for (uint32_t i = 0; i < ring->max_ports; ++i)
-        taken += ring->lane[i].is_near ? count_taken(ring, i) : 0;
     slri_mutex_lock(&ring->count_lock);
-    for (struct slri_passage *p = ring->grants.in; p; p = p->next_in) {
-        slri_near_resolve(p);
-        doubt(ring, p->c->port, p->words[MBO_SENT] - mbo_retired(p->words, p->retired) - count_taken(ring, p->c->port));
+    for (uint32_t i = 0; i < ring->max_ports; ++i) {
+        if (!ring->lane[i].is_near)
+            continue;
+        uint32_t known = count_retired(ring, i) + count_taken(ring, i), sent = count_sent(ring, i, known);
+        if (sent != known)
+            doubt(ring, i, sent - known);
     }
-    uint32_t open = slri_grants_sent(ring) - mb_granted_retired(S);
-    if (open != taken)
-        doubt(ring, MB_MAX_PORTS, open - taken);
     slri_mutex_unlock(&ring->count_lock);
 }
 
@@ -213,7 +234,7 @@ static bool has_near(const slr_ring *ring)
 
 void slri_near_lose(slr_ring *ring)
 {
-    if (has_near(ring) && is_lost(ring))
+    if (has_near(ring) && slri_ring_is_lost(ring))
         lose(ring);
 }
 

@@ -40,6 +40,10 @@ struct slri_backoff {
 enum slri_wait { SLRI_POLL_AGAIN, SLRI_PARK, SLRI_TOO_LATE };
 enum slri_wait slri_backoff_step(struct slri_backoff *backoff);
 
+// How long calls that handlers in progress keep waiting do wait, where they are given no time or theirs is over: 10 s,
+// or less where the device is opened with less patience.
+uint64_t slri_ring_patience_ns(const slr_ring *ring);
+
 // ---- a ring kernel -------------------------------------------------------------------------------------------------
 
 // A port's place in a ring kernel. The cursors are a shard's each and belong to the port while it is
@@ -53,8 +57,9 @@ struct slri_lane {
         uint32_t sent, received, mark;
         uint32_t filled; // slots behind `sent` that are written and not published yet
     } * cursor;
-    void *near;   // NULL, or memory near the device's groups for the lane in each shard, while the ring kernel is
-    bool is_near; // the lane is there; else in the mailbox's arena, as others
+    void *near;       // NULL, or memory near the device's groups for the lane in each shard, while the ring kernel is
+    bool is_near;     // the lane is there; else in the mailbox's arena, as others
+    uint32_t granted; // messages, modulo 2^32, that ports with credits of their own had sent when the last of them went
 };
 
 struct slr_ring {
@@ -307,6 +312,7 @@ struct slr_port {
 // memory, and the lane is where it was. Not under the ring kernel's lock.
 slr_status slri_near_take(slr_ring *ring, uint32_t lane, uint64_t *address);
 // Before a port in the host's memory has it, under the lock.
+bool slri_near_is_empty(const slr_ring *ring, uint32_t lane); // of a closed port; true where it is not near
 void slri_near_leave(slr_ring *ring, uint32_t lane);
 void slri_near_renew(slr_ring *ring); // of a device that was opened again, under the lock
 void slri_near_destroy(slr_ring *ring);

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TAKE_UP_NS 10000000000ull // how long a change waits for handlers in progress
-
 // One change of routes at a time: held while owners take it up, which never take this lock.
 static slri_mutex routing = SLRI_MUTEX_INIT;
 // The lists of routes. Taken before a ring kernel's own lock.
@@ -262,12 +260,8 @@ static bool has_taken_up(const slr_ring *ring, uint32_t shard)
 }
 
 // Gives every shard a table of the routes in the list: all or none. Under `routing` and route_lock.
-static slr_status exchange(slr_ring *ring, struct slri_passages **passages)
+static slr_status exchange(slr_ring *ring)
 {
-    if (passages) {
-        slri_passages_commit(ring, passages);
-        return SLR_OK;
-    }
     struct slri_outlets **fresh = slri_alloc(allocator_of(ring), ring->shards * sizeof *fresh);
     uint32_t made = 0;
     while (fresh && made < ring->shards && (fresh[made] = new_table(ring, made)))
@@ -305,19 +299,19 @@ slr_status slri_route_wait(const slr_ring *ring, struct slri_backoff *backoff)
     enum slri_wait wait = slri_backoff_step(backoff);
     if (wait == SLRI_TOO_LATE)
         return SLRI_FAIL(TIMEOUT,
-                         "ring kernel '%s': a handler has not returned within 10 s; its routes change when it has",
-                         ring->name);
+                         "ring kernel '%s': a handler has not returned within %llu s; its routes change when it has",
+                         ring->name, (unsigned long long)(slri_ring_patience_ns(ring) / 1000000000u));
     if (wait == SLRI_PARK)
         slri_sleep_ns(50000);
     return SLR_OK;
 }
 
-// Waits until the owners work with the new tables, and frees those before. Under `routing` alone.
-static slr_status await(slr_ring *ring)
+// Waits until the owners work with the new tables, without `leaves`, and frees those before. Under `routing` alone.
+static slr_status await(slr_ring *ring, const struct slri_route *leaves)
 {
-    struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(TAKE_UP_NS)};
+    struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(slri_ring_patience_ns(ring))};
     if (ring->mode == SLR_RING_PERSISTENT)
-        return slri_passages_await(ring, backoff.until.deadline_ns);
+        return slri_passages_await(ring, leaves, backoff.until.deadline_ns);
     if (slr_ring_get_state(ring) == SLR_RING_LAUNCHED)
         return SLR_OK; // no owner yet: it takes up the newest before its first message
     for (uint32_t s = 0; s < ring->shards; ++s) {
@@ -377,21 +371,14 @@ static struct slri_route *find(const slr_ring *from, const slr_ring *to)
     return r;
 }
 
-// The tables of a persistent ring kernel's shards lie in memory of its device, which is taken without route_lock: who
-// watches its kernels may have to wait for that, and the device for them.
-static slr_status prepare(slr_ring *from, struct slri_route *with, const struct slri_route *without,
-                          struct slri_passages ***out)
-{
-    *out = NULL;
-    return from->mode == SLR_RING_PERSISTENT ? slri_passages_prepare(from, with, without, out) : SLR_OK;
-}
-
-// Adds a route that is complete, or frees it.
+// Adds a route that is complete, or frees it. The tables of a persistent ring kernel's shards lie in memory of its
+// device, which is taken without route_lock: who watches its kernels may have to wait for that, and the device for
+// them.
 static slr_status add(struct slri_route *route)
 {
     slr_ring *from = route->from;
-    struct slri_passages **passages;
-    slr_status status = prepare(from, route, NULL, &passages);
+    struct slri_passages **passages = NULL;
+    slr_status status = route->passage ? slri_passages_prepare(from, route, &passages) : SLR_OK;
     if (status != SLR_OK) {
         free_route(route);
         return status;
@@ -399,7 +386,10 @@ static slr_status add(struct slri_route *route)
     slri_mutex_lock(&route_lock);
     link_out(route);
     link_in(route);
-    status = exchange(from, passages);
+    if (passages)
+        slri_passages_commit(from, passages);
+    else
+        status = exchange(from);
     if (status != SLR_OK) {
         unlink_out(route);
         unlink_in(route);
@@ -408,7 +398,7 @@ static slr_status add(struct slri_route *route)
     if (status == SLR_OK && route->passage && !route->to_port)
         slri_grants_listed(from, route->to);
     if (status == SLR_OK)
-        return await(from);
+        return await(from, NULL);
     free_route(route);
     return status;
 }
@@ -430,17 +420,18 @@ static void retire(struct slri_route *route)
 static slr_status take_away(struct slri_route *route)
 {
     slr_ring *from = route->from, *to = route->to;
-    struct slri_passages **passages;
-    SLRI_TRY(prepare(from, NULL, route, &passages));
+    slr_status status = SLR_OK;
     slri_mutex_lock(&route_lock);
     unlink_out(route);
-    slri_passages_leave(route);
-    slr_status status = exchange(from, passages);
+    if (route->passage)
+        slri_passages_leave(route);
+    else
+        status = exchange(from);
     if (status != SLR_OK)
         link_out(route);
     slri_mutex_unlock(&route_lock);
     SLRI_TRY(status);
-    status = await(from);
+    status = await(from, route);
     slri_mutex_lock(&route_lock);
     if (status == SLR_OK) {
         retire(route);
@@ -468,7 +459,7 @@ static slr_status make(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
         return SLRI_FAIL(NO_MEMORY, "no memory for a route from '%s' to '%s'", from->name, to->name);
     slr_status status = take_lanes(route);
     if (status == SLR_OK)
-        status = slri_passages_create(route, slri_deadline_after(TAKE_UP_NS));
+        status = slri_passages_create(route, slri_deadline_after(slri_ring_patience_ns(from)));
     if (status == SLR_OK)
         return add(route);
     free_route(route);

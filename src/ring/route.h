@@ -82,14 +82,15 @@ slr_status slri_passages_check(const slr_ring *from);                           
 slr_status slri_passages_check_pair(slr_ring *from, slr_ring *to);               // OK of other ring kernels
 slr_status slri_passages_create(struct slri_route *route, uint64_t deadline_ns); // likewise; takes credits of `to`
 void slri_passages_destroy(struct slri_route *route);                            // its shards work with them no more
-// What the shards are to work with: those of the routes in the list, with one more, or without one. Made with no lock
-// held but that of changes; `fresh` is commit's. Then awaited; a deadline that passes leaves it to take effect later.
-slr_status slri_passages_prepare(slr_ring *ring, struct slri_route *with, const struct slri_route *without,
-                                 struct slri_passages ***fresh);
+// What the shards are to work with: the routes in the list, and one more. Made with no lock held but that of changes;
+// `fresh` is commit's. Then awaited; a deadline that passes leaves it to take effect later.
+slr_status slri_passages_prepare(slr_ring *ring, struct slri_route *with, struct slri_passages ***fresh);
 slr_status slri_passages_begin(slr_ring *ring); // at launch, under its lock: what a handler that sends works with
 void slri_passages_commit(slr_ring *ring, struct slri_passages **fresh);
-void slri_passages_leave(struct slri_route *route); // it is being taken away; under route_lock
-slr_status slri_passages_await(slr_ring *ring, uint64_t deadline_ns);
+// It is in the list no more, and its shards are to work without it: needs no memory. Under route_lock.
+void slri_passages_leave(struct slri_route *route);
+// Until the shards work as was last asked for: without `leaves`, or (NULL) with what was committed.
+slr_status slri_passages_await(slr_ring *ring, const struct slri_route *leaves, uint64_t deadline_ns);
 void slri_passages_free(const slr_ring *ring, struct slri_passages *table); // and those before it
 void slri_passages_extend(slr_ring *ring); // brings the 64-bit counts forward; under count_lock
 void slri_passages_end(slr_ring *from);    // its shards run no more: gives up what its routes have of others

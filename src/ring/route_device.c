@@ -21,7 +21,7 @@ struct slri_passages {
     void *near;                           // NULL, or memory near the groups for what handlers cause
     bool silent;                          // senders receive no replies
     uint32_t unsent;                      // as last brought forward: under the ring kernel's count_lock
-    uint32_t count;
+    uint32_t room, count;                 // places, and those in use
     struct slri_passage *passage[];
 };
 
@@ -32,7 +32,7 @@ static void free_table(const slr_ring *ring, struct slri_passages *table)
     slri_passage_memory_destroy(ring, table->memory, table->bytes);
     if (table->near)
         ring->device->backend->near_destroy(ring->device->self, table->near);
-    slri_free(ring->device->allocator, table, sizeof *table + table->count * sizeof(struct slri_passage *));
+    slri_free(ring->device->allocator, table, sizeof *table + table->room * sizeof(struct slri_passage *));
 }
 
 void slri_passages_free(const slr_ring *ring, struct slri_passages *table)
@@ -92,6 +92,7 @@ static void point(const slr_ring *ring, struct slri_passages *table)
         sent_at = near + messages * bytes.calls;
     point_sent(ring, (struct slri_resident_out *)(void *)((unsigned char *)memory + bytes.outlets), sent_at, messages);
     memory->outlet = (uintptr_t)outlet;
+    memory->outlets = table->count;
     memory->out = bytes.outs ? outs_at : 0;
     memory->calls = near;
     memory->aside = sent_at + messages * bytes.sent;
@@ -111,8 +112,7 @@ static slr_status write_table(const slr_ring *ring, struct slri_passages *table)
     if (backend->near_create)
         SLRI_TRY(backend->near_create(ring->device->self, MB_BATCH * (bytes.calls + causes), &table->near));
     *table->memory =
-        (struct slri_resident_passage){.outlets = table->count,
-                                       .outs = ring->has_outlets ? slri_ring_handler_info(ring)->parameter_count : 0,
+        (struct slri_resident_passage){.outs = ring->has_outlets ? slri_ring_handler_info(ring)->parameter_count : 0,
                                        .aside_stride = (uint32_t)slri_passage_round_up(ring->reply_bytes + 1, 16)};
     point(ring, table);
     return SLR_OK;
@@ -162,55 +162,66 @@ static void run_install(struct slri_operation *op, struct slri_shard *shard)
             slri_passage_detach(old->passage[i]);
 }
 
-static struct slri_passages *new_table(slr_ring *ring, uint32_t shard, struct slri_route *with,
-                                       const struct slri_route *without)
+// Whether senders receive no replies: routes take them, those in the list and `with`, and none says `reply_too`.
+static bool is_silent(const slr_ring *ring, const struct slri_route *with)
 {
-    uint32_t count = with != NULL;
-    for (const struct slri_route *r = ring->routes.out; r; r = r->next_out)
-        count += r != without;
-    size_t bytes = sizeof(struct slri_passages) + count * sizeof(struct slri_passage *);
-    struct slri_passages *table = slri_alloc(ring->device->allocator, bytes);
-    if (!table)
-        return NULL;
-    *table = (struct slri_passages){.count = count};
     bool takes_replies = false, reply_too = false;
-    uint32_t i = 0;
-    for (struct slri_route *r = with ? with : ring->routes.out; r; r = r == with ? ring->routes.out : r->next_out) {
-        if (r == without)
-            continue;
-        table->passage[i++] = &r->passage[shard];
+    for (const struct slri_route *r = with ? with : ring->routes.out; r;
+         r = r == with ? ring->routes.out : r->next_out) {
         takes_replies = takes_replies || r->parameter == 0;
         reply_too = reply_too || (r->reply_too && r->parameter == 0);
     }
-    table->silent = takes_replies && !reply_too;
-    table->install = (struct slri_operation){.run = run_install, .instance = shard, .at_rest = true, .to = table};
-    if (write_table(ring, table) == SLR_OK)
-        return table;
-    free_table(ring, table);
-    return NULL;
+    return takes_replies && !reply_too;
 }
 
-slr_status slri_passages_prepare(slr_ring *ring, struct slri_route *with, const struct slri_route *without,
-                                 struct slri_passages ***out)
+static slr_status new_table(slr_ring *ring, uint32_t shard, struct slri_route *with, struct slri_passages **out)
+{
+    uint32_t count = with != NULL;
+    for (const struct slri_route *r = ring->routes.out; r; r = r->next_out)
+        ++count;
+    size_t bytes = sizeof(struct slri_passages) + count * sizeof(struct slri_passage *);
+    struct slri_passages *table = slri_alloc(ring->device->allocator, bytes);
+    if (!table)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a route", ring->name);
+    *table = (struct slri_passages){.room = count, .count = count, .silent = is_silent(ring, with)};
+    uint32_t i = 0;
+    if (with)
+        table->passage[i++] = &with->passage[shard];
+    for (struct slri_route *r = ring->routes.out; r; r = r->next_out)
+        table->passage[i++] = &r->passage[shard];
+    table->install = (struct slri_operation){.run = run_install, .instance = shard, .at_rest = true, .to = table};
+    slr_status status = write_table(ring, table);
+    if (status == SLR_OK)
+        *out = table;
+    else
+        free_table(ring, table);
+    return status;
+}
+
+slr_status slri_passages_prepare(slr_ring *ring, struct slri_route *with, struct slri_passages ***out)
 {
     const slr_allocator *allocator = ring->device->allocator;
     struct slri_passages **fresh = slri_alloc(allocator, ring->shards * sizeof *fresh);
+    if (!fresh)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a route", ring->name);
+    slr_status status = SLR_OK;
     uint32_t made = 0;
-    while (fresh && made < ring->shards && (fresh[made] = new_table(ring, made, with, without)))
+    while (made < ring->shards && (status = new_table(ring, made, with, &fresh[made])) == SLR_OK)
         ++made;
-    *out = fresh;
-    if (made == ring->shards)
+    if (status == SLR_OK) {
+        *out = fresh;
         return SLR_OK;
+    }
     while (made-- > 0)
         free_table(ring, fresh[made]);
     slri_free(allocator, fresh, ring->shards * sizeof *fresh);
-    return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a route", ring->name);
+    return status;
 }
 
 slr_status slri_passages_begin(slr_ring *ring)
 {
     struct slri_passages **fresh;
-    SLRI_TRY(slri_passages_prepare(ring, NULL, NULL, &fresh));
+    SLRI_TRY(slri_passages_prepare(ring, NULL, &fresh));
     for (uint32_t s = 0; s < ring->shards; ++s) {
         struct slri_shard *shard = &ring->shard[s];
         shard->next_passages = fresh[s];
@@ -232,12 +243,45 @@ void slri_passages_commit(slr_ring *ring, struct slri_passages **fresh)
     slri_free(ring->device->allocator, fresh, ring->shards * sizeof *fresh);
 }
 
-slr_status slri_passages_await(slr_ring *ring, uint64_t deadline_ns)
+// At rest. The table stays, with a place less: so a route can be taken away where there is no memory, or where the
+// device is lost and gives none.
+static void run_remove(struct slri_operation *op, struct slri_shard *shard)
+{
+    struct slri_passage *p = op->to;
+    slr_ring *ring = shard->ring;
+    struct slri_passages *table = shard->passages;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < table->count; ++i)
+        if (table->passage[i] != p)
+            table->passage[kept++] = table->passage[i];
+    table->count = kept;
+    point(ring, table);
+    if (kept == 0 && !ring->has_outlets)
+        shard->passage = NULL;
+    shard->own[MBP_SILENT] = p->silent_behind;
+    shard->own[MBP_ROOM] = 0;
+    slri_passage_detach(p);
+}
+
+void slri_passages_leave(struct slri_route *route)
+{
+    slr_ring *from = route->from;
+    for (uint32_t s = 0; s < from->shards; ++s) {
+        struct slri_passage *p = &route->passage[s];
+        p->leaving = true;
+        p->silent_behind = is_silent(from, NULL);
+        p->remove = (struct slri_operation){.run = run_remove, .instance = s, .at_rest = true, .to = p};
+        slri_ring_operate_later(from, &p->remove);
+    }
+}
+
+slr_status slri_passages_await(slr_ring *ring, const struct slri_route *leaves, uint64_t deadline_ns)
 {
     struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
     for (uint32_t s = 0; s < ring->shards; ++s) {
         struct slri_passages *table = ring->shard[s].next_passages;
-        while (!__atomic_load_n(&table->install.ran, __ATOMIC_ACQUIRE)) // what it did
+        const uint32_t *ran = leaves ? &leaves->passage[s].remove.ran : &table->install.ran;
+        while (!__atomic_load_n(ran, __ATOMIC_ACQUIRE)) // what it did, and what was to be done before it
             SLRI_TRY(slri_route_wait(ring, &backoff));
         slri_passages_free(ring, table->older);
         table->older = NULL;

@@ -20,10 +20,18 @@ struct slri_passage {
     uint32_t seen;              // and at the last look: who looks wakes the destination
     uint32_t routed, unrouted;  // O's counts, as last brought forward: under from->count_lock
     bool attached;              // has its credits: under to->count_lock
-    bool leaving;               // `detach` is on its way, or has been: under route_lock
-    struct slri_operation detach;
+    bool leaving;               // `detach` or `remove` is on its way, or has been: under route_lock
+    bool silent_behind;         // senders receive no replies when it is gone
+    struct slri_operation detach, remove;
     struct slri_passage *next_in, *next_out; // in to->grants and from->grants
 };
+
+// Its device is, with all that lies in its memory.
+static inline bool slri_ring_is_lost(const slr_ring *ring)
+{
+    const struct slri_backend *backend = ring->device->backend;
+    return backend->is_lost && backend->is_lost(ring->device->self);
+}
 
 // Memory of a persistent ring kernel's device, zeroed, at one address for both.
 static inline slr_status slri_passage_memory_create(const slr_ring *ring, uint64_t bytes, void **out)

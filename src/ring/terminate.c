@@ -5,9 +5,6 @@
 #include "base/status.h"
 #include "ring/ring.h"
 
-// How long a stop waits for handlers in progress, and a hand-back for senders between claim and publish.
-#define GRACE_NS 10000000000ull
-
 struct hand_back {
     slr_ring *ring;
     slr_on_undelivered *call;
@@ -88,7 +85,7 @@ static void give_all(struct hand_back *back)
     }
     // A sender that has claimed but not published yet is a few stores away, a route's up to a batch of handlers; that
     // one may give credits back, too, so what is open is looked at again.
-    struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(GRACE_NS)};
+    struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(slri_ring_patience_ns(ring))};
     do {
         for (uint32_t s = 0; s < ring->shards; ++s)
             for (uint32_t port = 0; port < ring->max_ports; ++port)
@@ -160,7 +157,8 @@ static slr_status give_up(slr_ring *ring, const char *who)
     slri_mutex_lock(&ring->lock);
     ring->terminating = false; // it can be tried again
     slri_mutex_unlock(&ring->lock);
-    return SLRI_FAIL(TIMEOUT, "ring kernel '%s': %s has not returned within 10 s of the deadline", ring->name, who);
+    return SLRI_FAIL(TIMEOUT, "ring kernel '%s': %s has not returned within %llu s of the deadline", ring->name, who,
+                     (unsigned long long)(slri_ring_patience_ns(ring) / 1000000000u));
 }
 
 static slr_status end(slr_ring *ring, uint64_t deadline_ns, struct hand_back *back)
@@ -171,10 +169,10 @@ static slr_status end(slr_ring *ring, uint64_t deadline_ns, struct hand_back *ba
         slri_mutex_lock(&ring->lock);
         slri_ring_command(ring, MB_STOP);
         slri_mutex_unlock(&ring->lock);
-        if (!wait_over(ring, slri_deadline_after(GRACE_NS)))
+        if (!wait_over(ring, slri_deadline_after(slri_ring_patience_ns(ring))))
             return give_up(ring, "a handler");
     }
-    if (!slri_grants_await(ring, slri_deadline_after(GRACE_NS)))
+    if (!slri_grants_await(ring, slri_deadline_after(slri_ring_patience_ns(ring))))
         return give_up(ring, "a handler that sends to it");
     finish(ring, back);
     return SLR_OK;
@@ -202,7 +200,7 @@ slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undeli
         status = end(ring, deadline, &back);
     else if (!first) // another thread is at it, with a deadline of its own
         status = slr_ring_wait(ring, SLR_RING_TERMINATED,
-                               timeout_ns < UINT64_MAX / 2 ? timeout_ns + 2 * GRACE_NS : timeout_ns);
+                               timeout_ns < UINT64_MAX / 2 ? timeout_ns + 2 * slri_ring_patience_ns(ring) : timeout_ns);
     if (status == SLR_OK && stats)
         status = slr_ring_get_stats(ring, stats);
     return status;

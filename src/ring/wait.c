@@ -46,6 +46,13 @@ void slri_waker_wake(struct slri_waker *waker)
 #define SPINS 400
 #define YIELDS 60
 
+uint64_t slri_ring_patience_ns(const slr_ring *ring)
+{
+    const uint64_t most_ns = 10000000000u;
+    uint64_t asked_ns = ring->device->backend->capabilities(ring->device->self).patience_ns;
+    return asked_ns != 0 && asked_ns < most_ns ? asked_ns : most_ns;
+}
+
 enum slri_wait slri_backoff_step(struct slri_backoff *backoff)
 {
     if (slri_until_now(&backoff->until))

@@ -235,6 +235,81 @@ static void lost_destination_ends_with_its_counts_whole(void **state)
     end_with(&r, next, "lost");
 }
 
+// The host, which owns a paused ring kernel's words while no kernel runs, does not see what lies there.
+static void lane_with_messages_is_not_another_routes_before_they_are_handled(void **state)
+{
+    (void)state;
+    for (uint32_t turn = 0; turn < 3; ++turn) {
+        struct residence r = {0};
+        slr_ring *next;
+        reset();
+        must(launch(&r, PERSISTENT));
+        must(start_next(&r, &next));
+        must(slr_ring_deactivate(next, LONG));
+        send_to_all(&r, 9);
+        wait_handled(r.ring, 9);
+        must(slr_unroute(r.ring, next));
+        must(slr_device_park(r.device, LONG));
+        must(slr_device_resume(r.device));
+        refuses(slr_route(r.ring, next, NULL), INVALID, "has max_ports = 4 ports already");
+        must(slr_ring_reactivate(next, LONG));
+        wait_handled(next, 9);
+        must(slr_route(r.ring, next, NULL));
+        send_to_all(&r, 30);
+        wait_handled(next, 39);
+        end_with(&r, next, "not another's");
+    }
+}
+
+// Before the device is opened again, behind that, and where it never is. The route's credits come back, what lay along
+// it is in doubt, and a new one goes on in the same lanes.
+static void route_is_taken_away_with_a_device_that_is_lost(void **state)
+{
+    (void)state;
+    enum { BEFORE, BEHIND, NEVER, CASES };
+    for (uint32_t when = BEFORE; when < CASES; ++when) {
+        struct residence r = {.max_bytes = 4096};
+        slr_ring *next;
+        reset();
+        must(launch(&r, PERSISTENT));
+        must(start_next(&r, &next));
+        slr_port *last = open_port(r.device);
+        must(slr_route_to_port(r.ring, last, NULL));
+        must(slr_ring_deactivate(next, LONG));
+        send_to_all(&r, 9);
+        wait_handled(r.ring, 9);
+        lose_device_alone(&r);
+        if (when == BEHIND)
+            must(slr_device_reopen(r.device, LONG));
+        uint32_t grants = next->grants.credits;
+        assert_true(grants != 0);
+        must(slr_unroute(r.ring, next));
+        gives(slr_unroute(r.ring, next), NOT_FOUND);
+        assert_int_equal(next->grants.credits, 0);
+        slr_status again = slr_route(r.ring, next, NULL); // it may not have seen yet that it has failed
+        assert_true(again == SLR_DEVICE_LOST || again == SLR_WRONG_STATE);
+        again = slr_route_to_port(r.ring, r.port, NULL);
+        assert_true(again == SLR_DEVICE_LOST || again == SLR_WRONG_STATE);
+        assert_int_equal(next->grants.credits, 0);
+        slr_port_close(last);
+        if (when == BEFORE)
+            must(slr_device_reopen(r.device, LONG));
+        if (when != NEVER) {
+            slr_ring_stats stats = stats_of(next);
+            check_sum(&stats);
+            assert_int_equal(stats.in_doubt, 9);
+            must(slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG));
+            must(slr_ring_restart(next, SLR_RESTART_INITIAL, LONG));
+            must(slr_ring_reactivate(next, LONG));
+            must(slr_route(r.ring, next, NULL));
+            assert_int_equal(next->grants.credits, grants);
+            send_to_all(&r, 100);
+            wait_handled(next, 100);
+        }
+        end_with(&r, next, "taken away");
+    }
+}
+
 static slr_status use_route(struct residence *r, slr_ring **next)
 {
     slr_status status = launch(r, PERSISTENT);
@@ -282,6 +357,8 @@ int main(void)
         cmocka_unit_test(judged_fault_keeps_the_rest_of_its_batch),
         cmocka_unit_test(what_lay_there_is_in_doubt_when_the_device_is_lost),
         cmocka_unit_test(lost_destination_ends_with_its_counts_whole),
+        cmocka_unit_test(lane_with_messages_is_not_another_routes_before_they_are_handled),
+        cmocka_unit_test(route_is_taken_away_with_a_device_that_is_lost),
         cmocka_unit_test(call_that_fails_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -609,7 +609,7 @@ void *clSVMAlloc(slri_cl_context context, uint64_t flags, size_t bytes, uint32_t
     (void)context, (void)flags, (void)alignment;
     if (next_call("SVMAlloc") != 0)
         return NULL;
-    ++fake_opencl.live;
+    __atomic_add_fetch(&fake_opencl.live, 1, __ATOMIC_RELAXED);
     unsigned char *memory = aligned_alloc(128, (bytes + 127) / 128 * 128);
     memset(memory, 0xa5, bytes); // it is not zeroed
     return memory;
@@ -618,7 +618,7 @@ void *clSVMAlloc(slri_cl_context context, uint64_t flags, size_t bytes, uint32_t
 void clSVMFree(slri_cl_context context, void *memory)
 {
     (void)context;
-    --fake_opencl.live;
+    __atomic_sub_fetch(&fake_opencl.live, 1, __ATOMIC_RELAXED);
     free(memory);
 }
 

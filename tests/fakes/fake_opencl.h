@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+// Where in its batch a kernel that stays dies (`kill`): before the first handler; behind half of them, with nothing
+// shown of what goes along routes; behind all, with that shown and nothing counted.
+enum fake_kill { FAKE_KILL_BEGUN = 1, FAKE_KILL_HALF, FAKE_KILL_SHOWN };
+
 struct fake_opencl {
     uint32_t calls;              // that can fail, so far
     uint32_t fail_at;            // the number of the call that fails, from 1; 0: none
@@ -21,11 +25,13 @@ struct fake_opencl {
     uint32_t host_unified, available, version; // version: 300
     uint32_t units;                            // compute units; 0: 2
     uint32_t platforms;                        // 0: 1; the second has no device, each further one two
-    uint32_t stays;      // 1: kernels that stay do what they would, with a handler that replies nothing; atomic, as the
-    uint32_t kill;       // next: 1: those with a batch in hand fail with `error`
-    uint32_t sub_groups; // 0: none; else of how many threads
+    uint32_t stays;       // 1: kernels that stay do what they would, with a handler that replies nothing, or along
+                          // routes what it was sent; atomic, as the
+    uint32_t kill;        // next: not 0: the first with a batch in hand fails with `error`, and makes it 0
+    uint32_t sub_groups;  // 0: none; else of how many threads
     uint32_t refuse_stay; // 1: launches of them fail with `error`
-    uint32_t hang; // 1: kernels never end; those that stay go on, with what they have in hand, when it is 0 again
+    uint32_t hang;        // 1: kernels never end, nor their handlers; those that stay go on when it is 0 again
+    uint32_t hung;        // atomic: handlers of those that stay that have begun to hang, so far
 };
 
 #endif

@@ -4,27 +4,8 @@
 #include "tests/fakes/trial.h"
 
 #include "base/clock.h"
-#include "base/dl.h"
 #include "base/thread.h"
-#include "tests/fakes/fake_opencl.h"
-
-static struct fake_opencl *fake;
-static slri_function join_fake;
-
-// The library comes from the fake for as long as this process lives: nothing of it is opened before.
-static int load_fake(void **state)
-{
-    (void)state;
-    const char *path = getenv("SLIPRING_FAKE_OPENCL");
-    assert_non_null(path);
-    slri_dl *library;
-    slri_function found;
-    must(slri_dl_open(path, &library));
-    must(slri_dl_function(library, "fake_opencl_words", &found));
-    fake = ((struct fake_opencl * (*)(void)) found)();
-    must(slri_dl_function(library, "fake_opencl_join", &join_fake));
-    return setenv("SLIPRING_OPENCL_LIB", path, 1);
-}
+#include "tests/opencl/fake_library.h"
 
 // ---- libraries that are none ---------------------------------------------------------------------------------------
 
@@ -45,11 +26,6 @@ static void library_that_is_missing_or_is_no_OpenCL_is_named(void **state)
 }
 
 // ---- what is chosen by capability ----------------------------------------------------------------------------------
-
-static void reset(void)
-{
-    *fake = (struct fake_opencl){.error = -5, .svm = 15, .host_unified = 1, .available = 1, .version = 300};
-}
 
 static void opens_with(const char *spec, const char *memory)
 {

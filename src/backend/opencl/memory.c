@@ -178,6 +178,7 @@ slr_status slri_cl_ring_memory_create(void *device, uint64_t bytes, void **memor
 {
     struct slri_opencl *opencl = device;
     struct slri_cl_chunk chunk = {.bytes = bytes};
+    SLRI_TRY(slri_cl_check_lost(opencl)); // it would be kept
     if (bytes > opencl->facts.most_buffer_bytes)
         return no_memory(opencl, bytes);
     chunk.address = opencl->cl->SVMAlloc(opencl->context, SLRI_CL_MEM_READ_WRITE | SLRI_CL_MEM_SVM_FINE_GRAIN_BUFFER,

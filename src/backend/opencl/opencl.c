@@ -277,6 +277,7 @@ static struct slri_capabilities opencl_capabilities(const void *device)
     return (struct slri_capabilities){.unified = unified,
                                       .passes_on = true,
                                       .alignment = unified ? 0 : opencl->facts.base_alignment,
+                                      .patience_ns = opencl->patience_ns,
                                       .imports = unified && (opencl->facts.svm & SLRI_CL_SVM_FINE_GRAIN_SYSTEM)};
 }
 
