@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's side of routes: checks, lanes at the destination, the tables that the owners work with, and what happens
-// to routes when one of their ends does.
+// The host's side of routes: making them and taking them away, and what happens to them when one of their ends does.
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // One change of routes at a time: held while owners take it up, which never take this lock.
@@ -23,120 +21,12 @@ void slri_routes_unlock(void)
     slri_mutex_unlock(&route_lock);
 }
 
-static const slr_allocator *allocator_of(const slr_ring *ring)
-{
-    return ring->device->allocator;
-}
-
-// ---- checks --------------------------------------------------------------------------------------------------------
-
-static slr_status check_launched(const slr_ring *ring)
-{
-    slr_ring_state state = slr_ring_get_state(ring);
-    if (state & (SLR_RING_LAUNCHED | SLR_RING_ACTIVE | SLR_RING_PAUSED))
-        return SLR_OK;
-    return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is %s; slr_route needs it launched, active or paused", ring->name,
-                     slr_ring_state_name(state));
-}
-
-static slr_status check_outlet(const slr_ring *from, const slr_route_desc *desc, const slr_parameter **out)
-{
-    const slr_handler_info *info = slri_ring_handler_info(from);
-    *out = NULL;
-    for (uint32_t i = 0; desc->outlet && info && i < info->parameter_count; ++i)
-        if (info->parameters[i].is_outlet && strcmp(info->parameters[i].name, desc->outlet) == 0)
-            *out = &info->parameters[i];
-    if (!desc->outlet || *out)
-        return SLR_OK;
-    return SLRI_FAIL(NOT_FOUND, "the handler of '%s' has no outlet '%s', a parameter ring_to(struct message)",
-                     from->name, desc->outlet);
-}
-
-static slr_status check_source(const slr_ring *from, const slr_route_desc *desc)
-{
-    SLRI_TRY(check_launched(from));
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_route_desc.struct_size is %u, not %zu: begin with SLR_ROUTE_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
-    if (desc->reply_too > 1 || desc->close_with_source > 1)
-        return SLRI_FAIL(INVALID, "route from '%s': %s is 0 or 1", from->name,
-                         desc->reply_too > 1 ? "reply_too" : "close_with_source");
-    if (from->main)
-        return SLRI_FAIL(INVALID, "ring kernel '%s' has a main, which sends for itself: no route leads from it",
-                         from->name);
-    SLRI_TRY(slri_passages_check(from));
-    if (from->reply_bytes == 0 && !desc->outlet)
-        return SLRI_FAIL(INVALID, "ring kernel '%s' never replies: nothing would go along a route from it", from->name);
-    return SLR_OK;
-}
-
-const slr_handler_info *slri_ring_handler_info(const slr_ring *ring)
-{
-    for (uint32_t i = 0; ring->program && i < ring->program->entries; ++i)
-        if (ring->program->entry[i].entry == ring->entry)
-            return &ring->program->entry[i].info;
-    return NULL;
-}
-
-// Two kernels' structs agree when each field of the one lies where the other has one of the same type.
-static slr_status check_fields(const slr_ring *from, const slr_ring *to, const char *how, const slr_layout *reply)
-{
-    const slr_handler_info *target = slri_ring_handler_info(to);
-    if (!reply || !target)
-        return SLR_OK;
-    const slr_layout *message = &target->message;
-    bool same = reply->field_count == message->field_count;
-    for (uint32_t i = 0; same && i < reply->field_count; ++i) {
-        const slr_field *a = &reply->fields[i], *b = &message->fields[i];
-        same = a->offset == b->offset && a->count == b->count && a->scalar == b->scalar;
-    }
-    if (same)
-        return SLR_OK;
-    return SLRI_FAIL(LAYOUT, "'%s' %s struct %s, which has not the fields of '%s''s message, struct %s", from->name,
-                     how, reply->name, to->name, message->name);
-}
-
-static slr_status check_instance(const slr_ring *from, const slr_ring *to, const slr_route_desc *desc, uint64_t bytes)
-{
-    if (desc->instance_at && desc->instance_at - 1 + 4 > bytes)
-        return SLRI_FAIL(INVALID, "route from '%s' to '%s': instance_at is byte %u; %s has %u B", from->name, to->name,
-                         desc->instance_at - 1, desc->outlet ? "a message sent" : "a reply", (unsigned)bytes);
-    if (!desc->outlet && !desc->instance_at && to->instances > 1 && from->instances > to->instances)
-        return SLRI_FAIL(INVALID, "'%s' has %u instances and '%s' only %u: set slr_route_desc.instance_at", from->name,
-                         from->instances, to->name, to->instances);
-    return SLR_OK;
-}
-
-static slr_status check_pair(const slr_ring *from, const slr_ring *to, const slr_route_desc *desc)
-{
-    SLRI_TRY(check_launched(to));
-    if (to->key_sort)
-        return SLRI_FAIL(INVALID, "ring kernel '%s' is keyed: no route can name its keys", to->name);
-    if (from->device != to->device)
-        return SLRI_FAIL(INVALID, "ring kernels '%s' and '%s' are on different devices", from->name, to->name);
-    const slr_parameter *outlet;
-    SLRI_TRY(check_outlet(from, desc, &outlet));
-    const slr_handler_info *source = slri_ring_handler_info(from);
-    const slr_layout *layout = outlet ? &outlet->message : source ? &source->reply : NULL;
-    uint64_t bytes = outlet ? outlet->message.bytes : from->reply_bytes;
-    uint32_t each = outlet ? from->max_sends : from->max_replies;
-    if (bytes != to->message_bytes)
-        return SLRI_FAIL(LAYOUT, "%s of '%s' has %u B, a message of '%s' has %u B",
-                         outlet ? "a message sent" : "a reply", from->name, (unsigned)bytes, to->name,
-                         to->message_bytes);
-    SLRI_TRY(check_fields(from, to, outlet ? "sends" : "replies with", layout));
-    if (each > to->queue_size)
-        return SLRI_FAIL(INVALID, "'%s' may %s %u times %s a message; '%s' has room for %u messages: raise queue_size",
-                         from->name, outlet ? "send" : "reply", each, outlet ? "for" : "to", to->name, to->queue_size);
-    return check_instance(from, to, desc, bytes);
-}
-
 // ---- making and freeing --------------------------------------------------------------------------------------------
 
 static void free_route(struct slri_route *route)
 {
     slr_ring *from = route->from;
-    const slr_allocator *allocator = allocator_of(from);
+    const slr_allocator *allocator = from->device->allocator;
     slri_passages_destroy(route);
     for (uint32_t s = 0; route->connection && s < from->shards && !route->to_port; ++s)
         if (route->connection[s].ring)
@@ -153,7 +43,7 @@ static void free_route(struct slri_route *route)
 // Without its lanes.
 static struct slri_route *new_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc, bool to_port)
 {
-    const slr_allocator *allocator = allocator_of(from);
+    const slr_allocator *allocator = from->device->allocator;
     struct slri_route *route = slri_alloc(allocator, sizeof *route);
     if (!route)
         return NULL;
@@ -197,101 +87,13 @@ static slr_status take_lanes(struct slri_route *route)
     return SLR_OK;
 }
 
-// ---- the owners' tables --------------------------------------------------------------------------------------------
-
-static size_t table_bytes(uint32_t count)
-{
-    return sizeof(struct slri_outlets) + count * sizeof(struct slri_outlet *);
-}
-
-static void free_tables(const slr_ring *ring, struct slri_outlets *table)
-{
-    while (table) {
-        struct slri_outlets *older = table->older;
-        slri_free(allocator_of(ring), table->aside, (size_t)table->aside_slots * table->aside_stride);
-        slri_free(allocator_of(ring), table, table_bytes(table->count));
-        table = older;
-    }
-}
-
-// In the order of the destinations' slots; see slri_outlets.
-static void enter(struct slri_outlets *table, struct slri_outlet *outlet)
-{
-    uint32_t i = table->count++;
-    for (; i > 0 && table->outlet[i - 1]->c->ring->slot > outlet->c->ring->slot; --i)
-        table->outlet[i] = table->outlet[i - 1];
-    table->outlet[i] = outlet;
-}
-
-// The table of one shard, from the ring kernel's list of routes. Where that is empty, so is the table: the replies go
-// to who sent the messages.
-static struct slri_outlets *new_table(const slr_ring *ring, uint32_t shard)
-{
-    uint32_t count = 0;
-    for (const struct slri_route *r = ring->routes.out; r; r = r->next_out)
-        ++count;
-    struct slri_outlets *table = slri_alloc(allocator_of(ring), table_bytes(count));
-    if (!table)
-        return NULL;
-    *table = (struct slri_outlets){.aside_slots = 1, .aside_stride = (ring->reply_bytes + 16) / 16 * 16};
-    while (table->aside_slots < ring->max_replies)
-        table->aside_slots *= 2;
-    table->aside = slri_alloc(allocator_of(ring), (size_t)table->aside_slots * table->aside_stride);
-    for (struct slri_route *r = ring->routes.out; r; r = r->next_out) {
-        table->reply_too = table->reply_too || (r->reply_too && r->parameter == 0);
-        enter(table, &r->outlet[shard]);
-    }
-    for (uint32_t i = count; i-- > 0;)
-        if (table->outlet[i]->parameter == 0)
-            table->first = table->outlet[i];
-    table->reply_too = table->reply_too || !table->first;
-    if (table->aside)
-        return table;
-    free_tables(ring, table);
-    return NULL;
-}
-
-// Whether a shard works with its newest table, or will never work again. Acquire: it has finished with those before.
-static bool has_taken_up(const slr_ring *ring, uint32_t shard)
-{
-    const struct slri_shard *s = &ring->shard[shard];
-    return __atomic_load_n(&s->outlets, __ATOMIC_ACQUIRE) == s->next_outlets ||
-           __atomic_load_n(&ring->over, __ATOMIC_ACQUIRE);
-}
-
-// Gives every shard a table of the routes in the list: all or none. Under `routing` and route_lock.
-static slr_status exchange(slr_ring *ring)
-{
-    struct slri_outlets **fresh = slri_alloc(allocator_of(ring), ring->shards * sizeof *fresh);
-    uint32_t made = 0;
-    while (fresh && made < ring->shards && (fresh[made] = new_table(ring, made)))
-        ++made;
-    bool complete = made == ring->shards;
-    for (uint32_t s = 0; s < made; ++s) {
-        if (!complete) {
-            free_tables(ring, fresh[s]);
-            continue;
-        }
-        fresh[s]->older = ring->shard[s].next_outlets;
-        __atomic_store_n(&ring->shard[s].next_outlets, fresh[s], __ATOMIC_RELEASE); // the table
-    }
-    slri_free(allocator_of(ring), fresh, ring->shards * sizeof *fresh);
-    return complete ? SLR_OK : SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a route", ring->name);
-}
+// ---- what the owners work with -------------------------------------------------------------------------------------
 
 slr_status slri_routes_prepare(slr_ring *ring)
 {
-    if (ring->mode == SLR_RING_PERSISTENT)
-        return ring->has_outlets ? slri_passages_begin(ring) : SLR_OK;
-    for (uint32_t s = 0; ring->has_outlets && s < ring->shards; ++s) {
-        ring->shard[s].next_outlets = new_table(ring, s);
-        if (ring->shard[s].next_outlets)
-            continue;
-        while (s-- > 0)
-            free_tables(ring, ring->shard[s].next_outlets);
-        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its routes", ring->name);
-    }
-    return SLR_OK;
+    if (!ring->has_outlets)
+        return SLR_OK;
+    return ring->mode == SLR_RING_PERSISTENT ? slri_passages_begin(ring) : slri_outlets_begin(ring);
 }
 
 slr_status slri_route_wait(const slr_ring *ring, struct slri_backoff *backoff)
@@ -306,25 +108,12 @@ slr_status slri_route_wait(const slr_ring *ring, struct slri_backoff *backoff)
     return SLR_OK;
 }
 
-// Waits until the owners work with the new tables, without `leaves`, and frees those before. Under `routing` alone.
+// Waits until the owners work with what was last exchanged, without `leaves`. Under `routing` alone.
 static slr_status await(slr_ring *ring, const struct slri_route *leaves)
 {
-    struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(slri_ring_patience_ns(ring))};
-    if (ring->mode == SLR_RING_PERSISTENT)
-        return slri_passages_await(ring, leaves, backoff.until.deadline_ns);
-    if (slr_ring_get_state(ring) == SLR_RING_LAUNCHED)
-        return SLR_OK; // no owner yet: it takes up the newest before its first message
-    for (uint32_t s = 0; s < ring->shards; ++s) {
-        slri_ring_wake_shard(&ring->shard[s]);
-        while (!has_taken_up(ring, s))
-            SLRI_TRY(slri_route_wait(ring, &backoff));
-        struct slri_outlets *table = ring->shard[s].next_outlets;
-        if (__atomic_load_n(&ring->shard[s].outlets, __ATOMIC_ACQUIRE) != table)
-            continue; // over: the older ones go with the ring kernel
-        free_tables(ring, table->older);
-        table->older = NULL;
-    }
-    return SLR_OK;
+    uint64_t deadline_ns = slri_deadline_after(slri_ring_patience_ns(ring));
+    return ring->mode == SLR_RING_PERSISTENT ? slri_passages_await(ring, leaves, deadline_ns)
+                                             : slri_outlets_await(ring, deadline_ns);
 }
 
 // ---- the lists -----------------------------------------------------------------------------------------------------
@@ -389,7 +178,7 @@ static slr_status add(struct slri_route *route)
     if (passages)
         slri_passages_commit(from, passages);
     else
-        status = exchange(from);
+        status = slri_outlets_exchange(from);
     if (status != SLR_OK) {
         unlink_out(route);
         unlink_in(route);
@@ -426,7 +215,7 @@ static slr_status take_away(struct slri_route *route)
     if (route->passage)
         slri_passages_leave(route);
     else
-        status = exchange(from);
+        status = slri_outlets_exchange(from);
     if (status != SLR_OK)
         link_out(route);
     slri_mutex_unlock(&route_lock);
@@ -472,8 +261,8 @@ slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
         return SLRI_FAIL(INVALID, "slr_route: %s is NULL", from ? "to" : "from");
     slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
     desc = desc ? desc : &defaults;
-    SLRI_TRY(check_source(from, desc));
-    SLRI_TRY(check_pair(from, to, desc));
+    SLRI_TRY(slri_route_check_source(from, desc));
+    SLRI_TRY(slri_route_check_pair(from, to, desc));
     slri_mutex_lock(&routing);
     slr_status status = make(from, to, desc);
     slri_mutex_unlock(&routing);
@@ -483,8 +272,8 @@ slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
 slr_status slri_route_check(slr_ring *from, slr_ring *to)
 {
     slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
-    SLRI_TRY(check_source(from, &defaults));
-    SLRI_TRY(check_pair(from, to, &defaults));
+    SLRI_TRY(slri_route_check_source(from, &defaults));
+    SLRI_TRY(slri_route_check_pair(from, to, &defaults));
     return slri_passages_check_pair(from, to);
 }
 
@@ -528,7 +317,7 @@ slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_des
         return SLRI_FAIL(INVALID, "slr_route_to_port: %s is NULL", from ? "port" : "from");
     slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
     desc = desc ? desc : &defaults;
-    SLRI_TRY(check_source(from, desc));
+    SLRI_TRY(slri_route_check_source(from, desc));
     if (desc->instance_at || desc->close_with_source || desc->outlet)
         return SLRI_FAIL(INVALID,
                          "route from '%s' to a port: instance_at, close_with_source and outlet are of routes to ring "
@@ -626,7 +415,7 @@ void slri_routes_drop(slr_ring *ring)
     drop(out);
     drop(leaving);
     for (uint32_t s = 0; ring->shard && s < ring->shards; ++s) {
-        free_tables(ring, ring->shard[s].next_outlets);
+        slri_outlets_free(ring, ring->shard[s].next_outlets);
         ring->shard[s].outlets = ring->shard[s].next_outlets = NULL;
         slri_passages_free(ring, ring->shard[s].next_passages);
         ring->shard[s].passages = ring->shard[s].next_passages = NULL;

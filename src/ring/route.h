@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes: what the host's side (route.c, deadlock.c), the owners' side (relay.c) and topics (topic.c) share.
+// Routes: what the host's side (route.c, route_check.c, outlets.c, deadlock.c), the owners' side (relay.c) and topics
+// (topic.c) share.
 //
 // A route is a port of its destination for each shard of its source: one writer a lane. What an owner works with is an
 // outlet for each of its routes, listed in a table that the host exchanges as a whole when routes change.
@@ -102,6 +103,17 @@ uint32_t slri_grants_accepted(const slr_ring *ring);
 uint32_t slri_grants_open(slr_ring *ring); // messages along such routes that are not done with
 void slri_grants_told(slr_ring *ring);     // some are: brings the counts forward before they wrap
 
+// route_check.c
+slr_status slri_route_check_source(const slr_ring *from, const slr_route_desc *desc);
+slr_status slri_route_check_pair(const slr_ring *from, const slr_ring *to, const slr_route_desc *desc);
+const slr_handler_info *slri_ring_handler_info(const slr_ring *ring); // NULL: a host handler
+
+// outlets.c: as route_device.c's functions for persistent ones.
+slr_status slri_outlets_begin(slr_ring *ring);    // at launch
+slr_status slri_outlets_exchange(slr_ring *ring); // a table of the routes in the list for every shard: all or none
+slr_status slri_outlets_await(slr_ring *ring, uint64_t deadline_ns);      // until they are taken up; frees those before
+void slri_outlets_free(const slr_ring *ring, struct slri_outlets *table); // and those before it
+
 // route.c
 struct slri_backoff;
 slr_status slri_route_wait(const slr_ring *ring, struct slri_backoff *backoff); // a step of waiting for owners; TIMEOUT
@@ -112,8 +124,7 @@ slr_status slri_route_check(slr_ring *from, slr_ring *to); // whether a route wi
 slr_status slri_route_once(slr_ring *from, slr_ring *to);  // makes one that has been checked, if there is none yet
 void slri_routes_count(slr_ring *ring, slr_ring_stats *out);
 slr_status slri_routes_prepare(slr_ring *ring); // at launch: a handler that sends has a table of routes from the start
-const slr_handler_info *slri_ring_handler_info(const slr_ring *ring); // NULL: a host handler
-void slri_routes_lock(void); // the lists; taken before a ring kernel's own lock
+void slri_routes_lock(void);                    // the lists; taken before a ring kernel's own lock
 void slri_routes_unlock(void);
 
 // topic.c
