@@ -254,9 +254,9 @@ if(TARGET slipring_cts)
     endif()
 endif()
 
-# The kernels of the suite on a driver that is simulated: emitted, read again, interpreted. Not faults: they lose the device.
+# The kernels of the suite on a driver that is simulated: emitted, read again, interpreted.
 if(TARGET slipring_cts)
-    set(areas launch/,streams/)
+    set(areas launch/,streams/,faults/)
     if(NOT SLIPRING_SANITIZE)
         string(APPEND areas ,language/,math/,atomics/,barriers/,memory/,warps/)
     endif()

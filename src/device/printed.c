@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "kernel/format.h"
 
+#include <stdio.h>
+
 const struct slri_printed_head slri_printed_begin = {.room = (uint32_t)(SLRI_PRINTED_BYTES / 8)};
 
 static void tell(const struct slri_print_to *to, const char *text, size_t bytes, uint64_t lost)
@@ -40,8 +42,8 @@ void slri_print_records(const struct slri_print_to *to, const unsigned char *rec
         tell(to, "", 0, lost);
 }
 
-slr_status slri_print_fetch(const struct slri_print_to *to, const slr_allocator *allocator, const void *device,
-                            slri_print_read *read, void *self)
+static slr_status fetch(const struct slri_print_to *to, const slr_allocator *allocator, const void *device,
+                        slri_print_read *read, void *self)
 {
     struct slri_printed_head head;
     SLRI_TRY(read(self, &head, device, sizeof head));
@@ -58,4 +60,16 @@ slr_status slri_print_fetch(const struct slri_print_to *to, const slr_allocator 
         slri_print_records(to, records, bytes, head.lost);
     slri_free(allocator, records, bytes);
     return status;
+}
+
+slr_status slri_print_fetch(const struct slri_print_to *to, const slr_allocator *allocator, const void *device,
+                            slri_print_read *read, void *self, slr_status ended)
+{
+    char why[256] = ""; // who hears it may fail at something, too
+    if (ended == SLR_HANDLER_FAULT)
+        snprintf(why, sizeof why, "%s", slr_error_message());
+    else
+        SLRI_TRY(ended);
+    SLRI_TRY(fetch(to, allocator, device, read, self));
+    return ended == SLR_OK ? SLR_OK : SLRI_FAIL(HANDLER_FAULT, "%s", why);
 }

@@ -38,9 +38,11 @@ static inline bool slri_print_is_heard(const struct slri_command *dispatch)
     return dispatch->dispatch.printer && (dispatch->dispatch.entry->function->uses & SLRI_USES_PRINT) != 0;
 }
 
-// Tells what lies at `device`, behind a kernel that is done. `read` copies from there, and has when it returns.
+// Tells what lies at `device`, behind a kernel that has `ended`: one that has faulted has printed before, and others
+// tell nothing. `read` copies from there, and has when it returns. Gives `ended` where that is a failure, with its
+// message.
 typedef slr_status slri_print_read(void *self, void *host, const void *device, uint64_t bytes);
 slr_status slri_print_fetch(const struct slri_print_to *to, const slr_allocator *allocator, const void *device,
-                            slri_print_read *read, void *self);
+                            slri_print_read *read, void *self, slr_status ended);
 
 #endif

@@ -75,7 +75,9 @@ static void put_print(struct slri_d_emitter *e, const struct slri_instr *in)
 // The comma is in the macro: read again there is nothing behind it.
 static bool put_extra(struct slri_d_emitter *e, const struct slri_function *function, const char *before, bool takes)
 {
-    if (!(function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)))
+    const struct slri_d_function *traits = slri_d_traits(e, function);
+    bool tells = traits->may_fault && !traits->in_handler;
+    if (!tells && !(function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)))
         return false;
     if (takes)
         slri_d_put(e, *before ? " SLRI_AND_LAUNCH" : "SLRI_LAUNCH");

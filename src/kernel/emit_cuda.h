@@ -2,9 +2,11 @@
 // The CUDA C emitter: kernels and handlers of a module become one file that NVRTC and nvcc compile without a header,
 // and that slipring's front end reads again (slri_source.is_emitted) as the same IR.
 //
-// A `__global__` kernel keeps its name and parameters. One that prints or has variables of the program is given two
-// more behind them, which the front end does not see: the memory of those variables, as the module lays them out, and
-// memory for what this launch prints (device/printed.h), or NULL. A handler NAME becomes `extern "C" __device__
+// A `__global__` kernel keeps its name and parameters. One that prints, has variables of the program or may fault
+// (slri_kernel_may_fault) is given three more behind them, which the front end does not see: the memory of those
+// variables, as the module lays them out; memory for what this launch prints (device/printed.h), or NULL; and a word of
+// 8 bytes, zero, which the first thread that divides by zero, or whose assertion fails, or that traps, makes
+// SLRI_CUDA_FAULT. One that divides goes on with 0; the others end. A handler NAME becomes `extern "C" __device__
 // unsigned slre_NAME(struct slri_call *call)`, called as abi/handler.h says, by a thread for a
 // `__ring__` handler and by all threads of a block for a `__ring_block__` one; a fault is noted, the handler runs on
 // with its loops left and its indices in bounds, and the result is the fault. Of a kernel no access is checked.
@@ -19,6 +21,12 @@
 #include "kernel/ir.h"
 
 #include <slipring/status.h>
+
+// In the word of a fault: enum slri_fault, which of the module's files, and the line.
+#define SLRI_CUDA_FAULT(fault, file, line) ((uint64_t)(fault) << 56 | (uint64_t)(file) << 32 | (line))
+#define SLRI_CUDA_FAULT_OF(word) ((uint32_t)((word) >> 56))
+#define SLRI_CUDA_FAULT_FILE(word) ((uint32_t)((word) >> 32) & 0xffffff)
+#define SLRI_CUDA_FAULT_LINE(word) ((uint32_t)(word))
 
 // Appends the file: of one entry, or of all of the module's where `entry` is NULL. `#line` maps every statement to
 // where the user wrote it. Must be compiled with --fmad=false for the interpreter's results, as far as arithmetic goes:

@@ -118,6 +118,38 @@ static void one_kernel_keeps_the_places_of_variables_and_texts(void **state)
     free(made);
 }
 
+// Only what may fault is given a word for it, and tells of the source's own file and line.
+static void a_fault_has_its_place_in_the_source(void **state)
+{
+    (void)state;
+    static const char text[] = "#include <assert.h>\n"
+                               "__device__ int part(int a, int n)\n{\n    return a % n;\n}\n"
+                               "__device__ int half(int a) { return a / 2; }\n"
+                               "__global__ void halves(int *p) { p[0] = half(p[1]); }\n"
+                               "__global__ void parts(int *p, unsigned n)\n{\n"
+                               "    assert(n < 9);\n    p[0] = part(p[1], p[2]) / n;\n}\n"
+                               "__global__ void traps(void) { __trap(); }\n"
+                               "struct s { int n; };\n"
+                               "__ring__ void handler(struct s *s, const struct s *in) { s->n /= in->n; }\n";
+    char *made = emitted("k.cu", text, NULL);
+    assert_non_null(strstr(made, "int slrf_part(int a_0, int n_1 SLRI_AND_LAUNCH)"));
+    assert_non_null(strstr(made, "SLRI_REM(I32, a_0, n_1, 0, 4)"));
+    assert_non_null(strstr(made, "int slrf_half(int a_0)"));
+    assert_non_null(strstr(made, "void halves(int *p)"));
+    assert_non_null(strstr(made, "void parts(int *p, unsigned int n SLRI_AND_LAUNCH)"));
+    assert_non_null(strstr(made, "SLRI_ASSERT(0, 10)"));
+    assert_non_null(strstr(made, "SLRI_DIV(U32, "));
+    assert_non_null(strstr(made, ", n_1, 0, 11)"));
+    assert_non_null(strstr(made, "void traps(SLRI_LAUNCH)"));
+    assert_non_null(strstr(made, "const struct s *slri_message SLRI_AND_HERE)"));
+    free(made);
+    assert_true(comes_back("k.cu", text));
+    const uint64_t word = SLRI_CUDA_FAULT(12, 70000, UINT32_MAX);
+    assert_int_equal(SLRI_CUDA_FAULT_OF(word), 12);
+    assert_int_equal(SLRI_CUDA_FAULT_FILE(word), 70000);
+    assert_int_equal(SLRI_CUDA_FAULT_LINE(word), UINT32_MAX);
+}
+
 static void one_kernel_brings_only_what_it_calls(void **state)
 {
     (void)state;
@@ -221,6 +253,7 @@ int main(void)
         cmocka_unit_test(math_comes_back),
         cmocka_unit_test(handlers_of_threads_and_of_blocks_stand_in_one_file),
         cmocka_unit_test(a_blocks_handler_waits_for_no_lane_that_has_returned),
+        cmocka_unit_test(a_fault_has_its_place_in_the_source),
         cmocka_unit_test(one_kernel_brings_only_what_it_calls),
         cmocka_unit_test(one_kernel_keeps_the_places_of_variables_and_texts),
         cmocka_unit_test(statements_stand_at_the_lines_of_the_source),

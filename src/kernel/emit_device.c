@@ -2,6 +2,7 @@
 // The file around the functions: which are needed and what they are given, structs, tables, entries.
 #include "kernel/emit_device.h"
 #include "base/status.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 
@@ -176,6 +177,17 @@ bool slri_d_begin(struct slri_d_emitter *e, const struct slri_module *module, co
     e->only = entry;
     e->dialect = dialect;
     return e->c.scratch && find_functions(e) && find_faults(e);
+}
+
+slr_status slri_kernel_may_fault(const struct slri_module *module, const struct slri_entry *entry, bool *out)
+{
+    static const struct slri_dialect any = {0}; // how it is spelled changes nothing
+    struct slri_d_emitter e = {0};
+    bool begun = slri_d_begin(&e, module, entry, &any);
+    if (begun)
+        *out = slri_d_traits(&e, entry->function)->may_fault;
+    slri_region_destroy(e.c.scratch);
+    return begun ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
 }
 
 // ---- names ---------------------------------------------------------------------------------------------------------

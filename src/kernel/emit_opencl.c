@@ -478,13 +478,3 @@ slr_status slri_emit_opencl(const struct slri_module *module, const struct slri_
     slri_region_destroy(region);
     return status;
 }
-
-slr_status slri_opencl_may_fault(const struct slri_module *module, const struct slri_entry *entry, bool *out)
-{
-    struct slri_opencl_emitter o = {0};
-    bool begun = slri_d_begin(&o.e, module, entry, &opencl);
-    if (begun)
-        *out = slri_d_traits(&o.e, entry->function)->may_fault;
-    slri_region_destroy(o.e.c.scratch);
-    return begun ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
-}

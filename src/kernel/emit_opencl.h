@@ -11,7 +11,7 @@
 //     a struct     by value, type->bytes bytes;
 //   then, where entry->function->uses has SLRI_USES_GLOBAL, the program's memory for its variables: a buffer;
 //   then, where it has SLRI_USES_PRINT, memory for what this launch prints (device/printed.h), or a NULL cl_mem;
-//   then, where slri_opencl_may_fault, three words, zero, of which the first thread that divides by zero, or whose
+//   then, where slri_kernel_may_fault, three words, zero, of which the first thread that divides by zero, or whose
 //   assertion fails, or that traps, makes enum slri_fault, file and line; it goes on, and what it divides is 0;
 //   then, where it has SLRI_USES_DYNAMIC, the `extern __shared__` memory: clSetKernelArg(.., bytes,
 //   NULL), with bytes at least 1.
@@ -58,9 +58,6 @@ slr_status slri_emit_opencl(const struct slri_module *module, const struct slri_
 
 // The words that emitted text is made of, with such options: what a probe of the device is written in.
 void slri_opencl_words(const struct slri_opencl_options *options, struct slri_text *out);
-
-// Of a kernel. Errors: NO_MEMORY.
-slr_status slri_opencl_may_fault(const struct slri_module *module, const struct slri_entry *entry, bool *out);
 
 uint64_t slri_opencl_dump_bytes(const struct slri_module *module); // of a handler's slri_call.dump, aligned to 16
 uint64_t slri_opencl_shared_bytes(const struct slri_entry *entry); // of a handler's `shared`; at least 8

@@ -98,7 +98,7 @@ static void what_the_source_does_not_name_comes_behind(void **state)
     } entries[] = {{"k", false}, {"plain", false}, {"divide", true}, {"halves", false}, {"asserts", true}};
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         const struct slri_entry *entry = slri_module_entry(module, entries[i].name);
-        assert_int_equal(slri_opencl_may_fault(module, entry, &may_fault), SLR_OK);
+        assert_int_equal(slri_kernel_may_fault(module, entry, &may_fault), SLR_OK);
         assert_int_equal(may_fault, entries[i].may_fault);
     }
     slri_text_free(&out);

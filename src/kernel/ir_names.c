@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/ir_names.h"
 #include "abi/handler.h"
+#include "base/status.h"
 
 #define NAME_AT(table, index) ((index) < sizeof(table) / sizeof *(table) && (table)[index] ? (table)[index] : "?")
 
@@ -68,4 +69,11 @@ const char *slri_fault_text(uint32_t fault)
 #undef FAULT_TEXT
     };
     return NAME_AT(texts, fault);
+}
+
+slr_status slri_kernel_faulted(const struct slri_module *module, const struct slri_entry *entry, uint32_t fault,
+                               uint32_t file, uint32_t line)
+{
+    return SLRI_FAIL(HANDLER_FAULT, "kernel %s: %s, at %s:%u", entry->name, slri_fault_text(fault),
+                     file < module->files ? module->file[file] : "?", line);
 }

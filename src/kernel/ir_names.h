@@ -5,6 +5,8 @@
 
 #include "kernel/ir.h"
 
+#include <slipring/status.h>
+
 const char *slri_op_name(enum slri_op op);       // "ATOMIC_RMW", or "?"
 const char *slri_kind_name(enum slri_kind kind); // "I32", "VOID", or "?"
 const char *slri_root_name(enum slri_root_kind kind);
@@ -14,5 +16,9 @@ const char *slri_scope_name(unsigned scope);
 const char *slri_builtin_name(uint64_t builtin); // "threadIdx.x"
 const char *slri_barrier_name(uint64_t barrier);
 const char *slri_fault_text(uint32_t fault); // enum slri_fault (abi/handler.h): what to say of it, or "?"
+
+// Of a kernel that has faulted there: HANDLER_FAULT, in the same words on every device.
+slr_status slri_kernel_faulted(const struct slri_module *module, const struct slri_entry *entry, uint32_t fault,
+                               uint32_t file, uint32_t line);
 
 #endif

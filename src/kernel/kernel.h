@@ -30,4 +30,8 @@ const struct slri_entry *slri_module_entry(const struct slri_module *module, con
 slr_status slri_kernel_check_shape(const struct slri_entry *entry, const uint32_t grid[3], const uint32_t block[3],
                                    uint64_t dynamic_shared);
 
+// Whether a thread of a kernel may divide an integer by zero, fail an assertion or trap: then the emitters for devices
+// have it told where. Errors: NO_MEMORY.
+slr_status slri_kernel_may_fault(const struct slri_module *module, const struct slri_entry *entry, bool *out);
+
 #endif

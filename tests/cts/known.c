@@ -14,8 +14,6 @@
 // clang-format off
 const cts_known cts_known_list[] = {
     {"*", "planted/*", CTS_MUST_FAIL, "it is there to fail"},
-    {"cuda/*", "streams/host_functions_are_called_in_their_place", CTS_MUST_FAIL, "a fault of a kernel loses the device"},
-    {"cuda/*", "streams/a_failure_holds_back_what_follows", CTS_MUST_FAIL, "a fault of a kernel loses the device"},
     {"opencl/pocl/*", "math/exponentials", CTS_MUST_FAIL, DEVICE_MATH},
     {"opencl/pocl/*", "math/sine_and_cosine", CTS_MUST_FAIL, DEVICE_MATH},
     {"opencl/pocl/*", "math/sine_of_large_arguments", CTS_MUST_FAIL, DEVICE_MATH},

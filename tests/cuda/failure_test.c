@@ -371,12 +371,12 @@ static void block_that_has_too_many_registers_is_refused(void **state)
     unload(&l);
 }
 
-static void kernel_that_faults_loses_its_device_and_is_named(void **state)
+static void kernel_that_reaches_beyond_memory_loses_its_device_and_is_named(void **state)
 {
     (void)state;
     reset();
     struct loaded l = load("divide");
-    must(SLR_LAUNCH(l.stream, l.kernel, SLR_GRID(1, 8, 0), l.buffer, 0));
+    must(SLR_LAUNCH(l.stream, l.kernel, SLR_GRID(1, 8, 0), (slr_buffer *)NULL, 1));
     refuses(slr_stream_finish(l.stream, LONG), DEVICE_LOST, "after kernel divide");
     unload(&l);
 }
@@ -394,7 +394,7 @@ int main(void)
         cmocka_unit_test(lost_device_says_what_happened_first),
         cmocka_unit_test(kernel_is_compiled_once_and_then_found),
         cmocka_unit_test(block_that_has_too_many_registers_is_refused),
-        cmocka_unit_test(kernel_that_faults_loses_its_device_and_is_named),
+        cmocka_unit_test(kernel_that_reaches_beyond_memory_loses_its_device_and_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

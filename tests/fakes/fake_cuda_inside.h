@@ -38,7 +38,7 @@ struct node {
     size_t count;
     uint32_t value, size[7];
     slri_cu_function function;
-    void *parameter[130]; // HIDDEN of them are none of its source
+    void *parameter[131]; // HIDDEN of them are none of its source
     uint32_t parameters;
 };
 

@@ -7,8 +7,10 @@
 #include "abi/relaunch.h"
 #include "device/printed.h"
 #include "device/resident_layout.h"
+#include "kernel/emit_cuda.h"
 #include "kernel/grid.h"
 #include "kernel/interpreter.h"
+#include "kernel/interpreter_thread.h"
 #include "kernel/kernel.h"
 
 #include <stdlib.h>
@@ -148,11 +150,20 @@ static bool bind(const struct slri_binding_info *binding, void *parameter, struc
 }
 
 // What emitted text is given behind its parameters (kernel/emit_cuda.h).
-#define HIDDEN 2
+#define HIDDEN 3
 
-static bool has_hidden(const struct slri_entry *entry)
+// A raw text has none of what emitted text stands behind.
+static bool may_fault(const struct object *module, const struct slri_entry *entry)
 {
-    return (entry->function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)) != 0;
+    bool may = false;
+    if (strstr(module->text, "SLRI_FLOAT") && slri_kernel_may_fault(module->module, entry, &may) != SLR_OK)
+        abort();
+    return may;
+}
+
+static bool has_hidden(const struct object *module, const struct slri_entry *entry)
+{
+    return (entry->function->uses & (SLRI_USES_GLOBAL | SLRI_USES_PRINT)) != 0 || may_fault(module, entry);
 }
 
 static bool reaches(slri_cu_pointer pointer, uint64_t bytes)
@@ -161,14 +172,17 @@ static bool reaches(slri_cu_pointer pointer, uint64_t bytes)
     return piece && piece->size - (pointer - (uintptr_t)piece->bytes) >= bytes;
 }
 
-static bool check_hidden(const struct slri_module *module, const struct slri_entry *entry, void **parameter)
+static bool check_hidden(const struct object *module, const struct slri_entry *entry, void **parameter)
 {
     void **hidden = parameter + entry->bindings;
-    if (!has_hidden(entry))
+    if (!has_hidden(module, entry))
         return true;
     slri_cu_pointer globals = *(slri_cu_pointer *)hidden[0], printed = *(slri_cu_pointer *)hidden[1];
+    slri_cu_pointer faulted = *(slri_cu_pointer *)hidden[2];
     bool wants = (entry->function->uses & SLRI_USES_GLOBAL) != 0;
-    return (!wants || reaches(globals, module->global_bytes)) && (printed == 0 || reaches(printed, SLRI_PRINTED_ROOM));
+    return (!wants || reaches(globals, module->module->global_bytes)) &&
+           (printed == 0 || reaches(printed, SLRI_PRINTED_ROOM)) &&
+           (!may_fault(module, entry) || (reaches(faulted, 8) && faulted % 8 == 0));
 }
 
 // As prelude/slr_cuda.h does; the interpreter is one thread.
@@ -186,6 +200,45 @@ static void print(void *user, uint32_t format, const union slri_scalar *value, u
     head->used += 1 + count;
 }
 
+// Where a launch tells of its first fault; NULL: it loses the context.
+struct told {
+    uint64_t *word;
+    const char *text;
+};
+
+// As prelude/slr_cuda.h does. The user's source is one file here.
+static void tell(const struct told *told, uint32_t fault, uint32_t line)
+{
+    if (*told->word == 0)
+        *told->word = SLRI_CUDA_FAULT(fault, 0, fake_users_line(told->text, line));
+}
+
+static bool goes_on(void *user, const struct slri_interp_thread *thread, const struct slri_code *code, uint32_t fault)
+{
+    const struct told *told = user;
+    if (fault != SLRI_FAULT_DIVIDE || !told->word)
+        return false;
+    tell(told, fault, thread->flat->where[code - thread->flat->code].line);
+    return true;
+}
+
+static void look_away(void *user, const struct slri_interp_thread *thread, const struct slri_code *code)
+{
+    (void)user, (void)thread, (void)code;
+}
+
+// Here a failed assertion and a trap end all threads, not their own alone.
+static void end_with(const struct told *told, const struct slri_grid_end *end)
+{
+    if (told->word && (end->fault == SLRI_FAULT_ASSERT || end->fault == SLRI_FAULT_TRAP)) {
+        tell(told, end->fault, end->at.where.line);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    lose_context(current(), end->fault == SLRI_FAULT_ACCESS ? ILLEGAL_ADDRESS : LAUNCH_FAILED);
+    pthread_mutex_unlock(&lock);
+}
+
 static int32_t prepare_launch(slri_cu_stream stream, const struct slri_entry *entry, void **parameter,
                               struct slri_bound *bound, struct object **module)
 {
@@ -198,7 +251,7 @@ static int32_t prepare_launch(slri_cu_stream stream, const struct slri_entry *en
     for (uint32_t i = 0; i < entry->bindings; ++i)
         if (!bind(&entry->binding[i], parameter[i], &bound[i]))
             return refuse("LaunchKernel", INVALID_VALUE);
-    if (*module && !check_hidden((*module)->module, entry, parameter))
+    if (*module && !check_hidden(*module, entry, parameter))
         return refuse("LaunchKernel", INVALID_VALUE);
     return 0;
 }
@@ -263,7 +316,7 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
         struct node node = {.op = KERNEL,
                             .function = function,
                             .size = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes},
-                            .parameters = entry->bindings + (has_hidden(entry) ? HIDDEN : 0)};
+                            .parameters = entry->bindings + (has_hidden(module, entry) ? HIDDEN : 0)};
         for (uint32_t i = 0; i < node.parameters; ++i) {
             bool is_pointer = i >= entry->bindings || entry->binding[i].is_buffer;
             size_t bytes = is_pointer ? sizeof(slri_cu_pointer) : entry->binding[i].type->bytes;
@@ -280,19 +333,20 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
                              .args = entry->bindings,
                              .fuel = UINT64_MAX};
     struct slri_grid_end end;
-    if (has_hidden(entry)) {
+    struct told told = {.text = module->text};
+    const struct slri_watch watch = {.user = &told, .step = look_away, .fault = goes_on};
+    if (has_hidden(module, entry)) {
         slri_cu_pointer *const *hidden = (slri_cu_pointer *const *)parameter + entry->bindings;
         grid.global = *hidden[0] ? host_of(*hidden[0]) : NULL;
         grid.print = *hidden[1] ? print : NULL;
         grid.user = *hidden[1] ? host_of(*hidden[1]) : NULL;
+        told.word = may_fault(module, entry) ? host_of(*hidden[2]) : NULL;
+        grid.watch = told.word ? &watch : NULL;
     }
     if (slri_interpret_grid(module->interp, &grid, &end) != SLR_OK)
         return INVALID_VALUE;
-    if (end.fault != SLRI_FAULT_NONE) {
-        pthread_mutex_lock(&lock);
-        lose_context(current(), end.fault == SLRI_FAULT_ACCESS ? ILLEGAL_ADDRESS : LAUNCH_FAILED);
-        pthread_mutex_unlock(&lock);
-    }
+    if (end.fault != SLRI_FAULT_NONE)
+        end_with(&told, &end);
     return 0;
 }
 

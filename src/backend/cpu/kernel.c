@@ -203,8 +203,7 @@ static slr_status run_compiled(struct slri_cpu *cpu, const struct ready *ready, 
     SLRI_TRY(run_blocks(cpu, ready, command, &launch));
     if (launch.fault == SLRI_FAULT_NONE)
         return SLR_OK;
-    return SLRI_FAIL(HANDLER_FAULT, "kernel %s: %s, at %s:%u", ready->entry->name, slri_fault_text(launch.fault),
-                     ready->module->file[launch.fault_file], launch.fault_line);
+    return slri_kernel_faulted(ready->module, ready->entry, launch.fault, launch.fault_file, launch.fault_line);
 }
 
 static void print_one(void *user, uint32_t format, const union slri_scalar *value, uint32_t count)

@@ -120,6 +120,8 @@ slr_status slri_cuda_check_memory(const struct slri_cuda *cuda);
 slr_status slri_cuda_buffer_create(void *device, uint64_t bytes, void **memory);
 void slri_cuda_buffer_destroy(void *device, void *memory, uint64_t bytes);
 slr_status slri_cuda_host_create(void *device, uint64_t bytes, void **memory);
+// Likewise, and the device sees it at the same address. Errors: those of host_create, UNSUPPORTED.
+slr_status slri_cuda_seen_create(struct slri_cuda *cuda, uint64_t bytes, void **memory);
 void slri_cuda_host_destroy(void *device, void *memory, uint64_t bytes);
 // Zeroed memory of this process, page-locked and mapped, at one address. It is there behind the loss of a context, and
 // can be given to the next: `*memory` stays.
@@ -142,10 +144,17 @@ const struct slri_module *slri_cuda_program_module(const void *program);
 slr_status slri_cuda_compile_cached(struct slri_cuda *cuda, const struct slri_module *module,
                                     const struct slri_entry *entry, const char *const *options, const slri_text *text,
                                     char **cubin, size_t *bytes);
-// `printed`: memory of the device for what it prints, which has begun; NULL: nobody hears it.
+// What a kernel is given that its source does not name (kernel/emit_cuda.h), as it needs it.
+struct slri_cu_told {
+    void *printed;     // memory of the device for what it prints, which has begun; NULL: nobody hears it
+    uint64_t *faulted; // where it may fault: zero, as the device sees it
+};
 int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
-                         void *printed);
+                         const struct slri_cu_told *told);
 struct slri_print_to slri_cuda_printer_of(const struct slri_command *dispatch);
+bool slri_cuda_may_fault(const struct slri_command *dispatch);
+// HANDLER_FAULT, by the word that a kernel has told.
+slr_status slri_cuda_kernel_faulted(const void *ready, uint64_t told);
 slr_status slri_cuda_program_globals(void *device, void *program, void **out);
 // How kernels are made ready here, or why they are not.
 void slri_cuda_describe_compiler(char *out, size_t room);
@@ -157,8 +166,25 @@ slr_status slri_cuda_kernel_resources(const struct slri_module *module, const st
 // list.c
 slr_status slri_cuda_list_create(void *device, const struct slri_command *command, uint32_t commands, void **list);
 void slri_cuda_list_destroy(void *device, void *list);
-// In the context. `kernel`: the last one in it, or NULL.
+// In the context. `kernel`: the last one in it, or NULL. Behind it the list is the caller's until it leaves: where its
+// kernels may fault (not NULL) once it has been waited for, because the next launch tells by the same words.
 int32_t slri_cuda_list_launch(struct slri_cuda *cuda, slri_cu_stream stream, void *list, const char **kernel);
+struct slri_cu_faults *slri_cuda_list_faults(void *list);
+void slri_cuda_list_leave(void *list);
+
+// fault.c: faults of kernels that were begun.
+struct slri_cu_faults {
+    uint32_t room, count; // words; those of kernels that were begun, or are in a list
+    uint64_t *word;
+    const void *ready[]; // a word's kernel
+};
+slr_status slri_cu_faults_create(struct slri_cuda *cuda, uint32_t room, struct slri_cu_faults **out);
+void slri_cu_faults_destroy(struct slri_cuda *cuda, struct slri_cu_faults *faults); // NULL is fine
+// The word of a dispatch, for which there is room.
+uint64_t *slri_cu_faults_add(struct slri_cu_faults *faults, const struct slri_command *dispatch);
+// When they have been waited for: gives the first fault, or `before` where that is one already. All words are zero
+// then.
+slr_status slri_cu_faults_look(struct slri_cu_faults *faults, slr_status before);
 
 // resident.c: kernels that stay.
 void slri_cuda_residents_open(struct slri_cuda *cuda);
@@ -221,8 +247,9 @@ slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard);
 
 // stream.c
 slri_cu_stream slri_cuda_own_stream(const struct slri_cuda *cuda); // with own_lock
-// Gives a stream that is captured a command of the device's, in the context.
-slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command);
+// Gives a stream that is captured a command of the device's, in the context. `faults`: the list's.
+slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
+                         struct slri_cu_faults *faults);
 slr_status slri_cuda_own_open(struct slri_cuda *cuda);
 void slri_cuda_own_close(struct slri_cuda *cuda);
 slr_status slri_cuda_queue_open(void *device, struct slri_queue *queue);

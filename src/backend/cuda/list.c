@@ -8,8 +8,9 @@
 
 struct list {
     slri_cu_exec exec;
-    slri_mutex lock;    // the driver's graphs are for one thread at a time
-    const char *kernel; // the last one in it, kept by whoever keeps the list
+    slri_mutex lock;               // the driver's graphs are for one thread at a time, and so is the next
+    struct slri_cu_faults *faults; // NULL: no kernel of it may fault
+    const char *kernel;            // the last one in it, kept by whoever keeps the list
     size_t bytes;
     struct slri_command command[]; // copies: the driver reads a fill's pattern at each launch
 };
@@ -45,15 +46,15 @@ static slr_status check_list(const struct slri_cuda *cuda, const struct slri_com
 // ---- making one: in the context ------------------------------------------------------------------------------------
 
 // The capture ends in any case.
-static slr_status capture(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
-                          uint32_t commands, slri_cu_graph *out)
+static slr_status capture(struct slri_cuda *cuda, slri_cu_stream stream, struct list *list, uint32_t commands,
+                          slri_cu_graph *out)
 {
     const struct slri_cu *cu = cuda->cu;
     SLRI_TRY(
         slri_cuda_check(cuda, "StreamBeginCapture", NULL, cu->StreamBeginCapture_v2(stream, SLRI_CU_CAPTURE_THREAD)));
     slr_status status = SLR_OK;
     for (uint32_t i = 0; status == SLR_OK && i < commands; ++i)
-        status = slri_cuda_put(cuda, stream, &command[i]);
+        status = slri_cuda_put(cuda, stream, &list->command[i], list->faults);
     slri_cu_graph graph = NULL;
     int32_t error = cu->StreamEndCapture(stream, &graph);
     if (status == SLR_OK)
@@ -65,17 +66,33 @@ static slr_status capture(struct slri_cuda *cuda, slri_cu_stream stream, const s
     return status;
 }
 
-static slr_status instantiate(struct slri_cuda *cuda, const struct slri_command *command, uint32_t commands,
-                              slri_cu_exec *out)
+static slr_status instantiate(struct slri_cuda *cuda, struct list *list, uint32_t commands)
 {
     slri_cu_graph graph = NULL;
     slri_mutex_lock(&cuda->own_lock);
-    slr_status status = capture(cuda, slri_cuda_own_stream(cuda), command, commands, &graph);
+    slr_status status = capture(cuda, slri_cuda_own_stream(cuda), list, commands, &graph);
     slri_mutex_unlock(&cuda->own_lock);
     SLRI_TRY(status);
-    int32_t error = cuda->cu->GraphInstantiateWithFlags(out, graph, 0);
+    int32_t error = cuda->cu->GraphInstantiateWithFlags(&list->exec, graph, 0);
     status = slri_cuda_check(cuda, "GraphInstantiateWithFlags", NULL, error);
     cuda->cu->GraphDestroy(graph);
+    return status;
+}
+
+static slr_status make_faults(struct slri_cuda *cuda, struct list *list, uint32_t commands)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < commands; ++i)
+        count += list->command[i].op == SLRI_DISPATCH && slri_cuda_may_fault(&list->command[i]);
+    return count ? slri_cu_faults_create(cuda, count, &list->faults) : SLR_OK;
+}
+
+static slr_status make(struct slri_cuda *cuda, struct list *list, uint32_t commands)
+{
+    SLRI_TRY(make_faults(cuda, list, commands));
+    SLRI_TRY(slri_cuda_enter_quiet(cuda));
+    slr_status status = instantiate(cuda, list, commands);
+    slri_cuda_leave_quiet(cuda);
     return status;
 }
 
@@ -89,12 +106,9 @@ slr_status slri_cuda_list_create(void *device, const struct slri_command *comman
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list", cuda->name);
     made->bytes = bytes;
     memcpy(made->command, command, commands * sizeof *command);
-    slr_status status = slri_cuda_enter_quiet(cuda);
-    if (status == SLR_OK) {
-        status = instantiate(cuda, made->command, commands, &made->exec);
-        slri_cuda_leave_quiet(cuda);
-    }
+    slr_status status = make(cuda, made, commands);
     if (status != SLR_OK) {
+        slri_cu_faults_destroy(cuda, made->faults);
         slri_free(cuda->allocator, made, bytes);
         return status;
     }
@@ -114,6 +128,7 @@ void slri_cuda_list_destroy(void *device, void *list)
         cuda->cu->GraphExecDestroy(dying->exec);
         slri_cuda_leave_quiet(cuda);
     }
+    slri_cu_faults_destroy(cuda, dying->faults);
     slri_mutex_destroy(&dying->lock);
     slri_free(cuda->allocator, dying, dying->bytes);
 }
@@ -123,7 +138,15 @@ int32_t slri_cuda_list_launch(struct slri_cuda *cuda, slri_cu_stream stream, voi
     struct list *of = list;
     *kernel = of->kernel;
     slri_mutex_lock(&of->lock);
-    int32_t error = cuda->cu->GraphLaunch(of->exec, stream);
-    slri_mutex_unlock(&of->lock);
-    return error;
+    return cuda->cu->GraphLaunch(of->exec, stream);
+}
+
+struct slri_cu_faults *slri_cuda_list_faults(void *list)
+{
+    return ((struct list *)list)->faults;
+}
+
+void slri_cuda_list_leave(void *list)
+{
+    slri_mutex_unlock(&((struct list *)list)->lock);
 }

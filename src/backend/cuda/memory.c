@@ -78,13 +78,25 @@ static slr_status create_device(struct slri_cuda *cuda, uint64_t bytes, void **o
 // ---- the slots: while no kernel stays, which they would wait for
 // -----------------------------------------------------------------------------------------------------
 
+typedef slr_status create_function(struct slri_cuda *cuda, uint64_t bytes, void **out);
+
+static slr_status create_quietly(struct slri_cuda *cuda, create_function *create, uint64_t bytes, void **memory)
+{
+    SLRI_TRY(slri_cuda_enter_quiet(cuda));
+    slr_status status = create(cuda, bytes, memory);
+    slri_cuda_leave_quiet(cuda);
+    return status;
+}
+
 slr_status slri_cuda_buffer_create(void *device, uint64_t bytes, void **memory)
 {
     struct slri_cuda *cuda = device;
-    SLRI_TRY(slri_cuda_enter_quiet(cuda));
-    slr_status status = (cuda->memory == SLRI_CU_MAPPED ? create_mapped : create_device)(cuda, bytes, memory);
-    slri_cuda_leave_quiet(cuda);
-    return status;
+    return create_quietly(cuda, cuda->memory == SLRI_CU_MAPPED ? create_mapped : create_device, bytes, memory);
+}
+
+slr_status slri_cuda_seen_create(struct slri_cuda *cuda, uint64_t bytes, void **memory)
+{
+    return create_quietly(cuda, create_mapped, bytes, memory);
 }
 
 slr_status slri_cuda_near_create(struct slri_cuda *cuda, uint64_t bytes, void **memory)
@@ -156,11 +168,7 @@ void slri_cuda_mapped_destroy(void *device, void *memory, uint64_t bytes)
 
 slr_status slri_cuda_host_create(void *device, uint64_t bytes, void **memory)
 {
-    struct slri_cuda *cuda = device;
-    SLRI_TRY(slri_cuda_enter_quiet(cuda));
-    slr_status status = create_host(cuda, bytes, memory);
-    slri_cuda_leave_quiet(cuda);
-    return status;
+    return create_quietly(device, create_host, bytes, memory);
 }
 
 void slri_cuda_host_destroy(void *device, void *memory, uint64_t bytes)

@@ -8,6 +8,9 @@
 #include "base/text.h"
 #include "device/globals.h"
 #include "kernel/cache.h"
+#include "kernel/emit_cuda.h"
+#include "kernel/ir_names.h"
+#include "kernel/kernel.h"
 
 #include <slipring/api.h>
 
@@ -26,6 +29,7 @@ struct ready {
     slri_cu_module module;
     slri_cu_function function;
     int32_t most_threads; // a block, with the registers that it takes
+    bool may_fault;       // then it tells
     uint32_t opened;      // of the device: in which of its contexts it is
     struct ready *next;
 };
@@ -301,6 +305,8 @@ static slr_status add(struct slri_cuda *cuda, struct program *program, const str
     slr_status status = SLR_OK;
     if ((entry->function->uses & SLRI_USES_GLOBAL) != 0)
         status = make_globals(cuda, program);
+    if (status == SLR_OK && !program->module->raw) // which is not of our emitter
+        status = slri_kernel_may_fault(program->module, entry, &made->may_fault);
     if (status == SLR_OK)
         status = make(&job, made);
     if (status != SLR_OK) {
@@ -341,17 +347,18 @@ slr_status slri_cuda_kernel_prepare(void *device, void *program, const struct sl
 // ---- launching: in the context -------------------------------------------------------------------------------------
 
 int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
-                         void *printed)
+                         const struct slri_cu_told *told)
 {
     const struct ready *ready = command->dispatch.ready;
     const uint32_t *grid = command->dispatch.grid, *block = command->dispatch.block;
     const struct slri_bound *bound = command->dispatch.bound;
-    void *parameter[MOST_PARAMETERS + 2], *globals = ready->of->globals;
+    void *parameter[MOST_PARAMETERS + 3], *globals = ready->of->globals;
     uint32_t count = ready->entry->bindings;
     for (uint32_t i = 0; i < count; ++i) // where the value lies: for a buffer, its address
         parameter[i] = ready->entry->binding[i].is_buffer ? (void *)&bound[i].data : bound[i].data;
-    parameter[count] = &globals; // as emit_cuda.h says; a kernel with neither has no such parameters
-    parameter[count + 1] = &printed;
+    parameter[count] = &globals; // as emit_cuda.h says; a kernel that needs none of them has no such parameters
+    parameter[count + 1] = (void *)&told->printed;
+    parameter[count + 2] = (void *)&told->faulted;
     return cuda->cu->LaunchKernel(ready->function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                                   command->dispatch.dynamic_bytes, stream, parameter, NULL);
 }
@@ -360,6 +367,18 @@ struct slri_print_to slri_cuda_printer_of(const struct slri_command *dispatch)
 {
     const struct ready *ready = dispatch->dispatch.ready;
     return (struct slri_print_to){dispatch->dispatch.printer, ready->of->module, ready->entry};
+}
+
+bool slri_cuda_may_fault(const struct slri_command *dispatch)
+{
+    return ((const struct ready *)dispatch->dispatch.ready)->may_fault;
+}
+
+slr_status slri_cuda_kernel_faulted(const void *ready, uint64_t told)
+{
+    const struct ready *of = ready;
+    return slri_kernel_faulted(of->of->module, of->entry, SLRI_CUDA_FAULT_OF(told), SLRI_CUDA_FAULT_FILE(told),
+                               SLRI_CUDA_FAULT_LINE(told));
 }
 
 void slri_cuda_describe_compiler(char *out, size_t room)

@@ -9,11 +9,15 @@
 
 #include <string.h>
 
+// Kernels that may fault and are begun before the first is waited for.
+#define MOST_FAULTS 64
+
 struct slri_cu_queue {
     slri_cu_stream stream;
     bool begun;         // something that has not been waited for
     const char *kernel; // of what was begun, the last: kept by its program until it has been waited for
     void *printed;      // SLRI_PRINTED_ROOM bytes of the device, for what its kernel prints; NULL: none has yet
+    struct slri_cu_faults *faults; // of what was begun; NULL: no kernel that may fault yet
 };
 
 static slri_cu_pointer address(const void *memory)
@@ -49,6 +53,7 @@ static void destroy(struct slri_cuda *cuda, struct slri_cu_queue *queue)
 {
     if (queue->printed)
         slri_cuda_near_destroy(cuda, queue->printed, SLRI_PRINTED_ROOM);
+    slri_cu_faults_destroy(cuda, queue->faults);
     if (slri_cuda_enter(cuda) == SLR_OK) { // else it goes with the context
         cuda->cu->StreamDestroy_v2(queue->stream);
         slri_cuda_leave(cuda);
@@ -76,7 +81,12 @@ static slr_status wait_for_begun(struct slri_cuda *cuda, struct slri_cu_queue *q
     const char *kernel = queue->kernel;
     queue->begun = false;
     queue->kernel = NULL;
-    return slri_cuda_check(cuda, "StreamSynchronize", kernel, cuda->cu->StreamSynchronize(queue->stream));
+    slr_status status = slri_cuda_check(cuda, "StreamSynchronize", kernel, cuda->cu->StreamSynchronize(queue->stream));
+    if (!queue->faults)
+        return status;
+    status = slri_cu_faults_look(queue->faults, status);
+    queue->faults->count = 0;
+    return status;
 }
 
 static slr_status begun(struct slri_cuda *cuda, struct slri_cu_queue *queue, const char *call, int32_t error)
@@ -233,14 +243,23 @@ slr_status slri_cuda_fetch_at_once(struct slri_cuda *cuda, void *host, slri_cu_p
 static slr_status run_dispatch(struct slri_cuda *cuda, struct slri_cu_queue *queue, const struct slri_command *command)
 {
     queue->kernel = command->dispatch.entry->name;
-    void *printed = slri_print_is_heard(command) ? queue->printed : NULL;
-    return begun(cuda, queue, "LaunchKernel", slri_cuda_launch(cuda, queue->stream, command, printed));
+    const struct slri_cu_told told = {
+        .printed = slri_print_is_heard(command) ? queue->printed : NULL,
+        .faulted = slri_cuda_may_fault(command) ? slri_cu_faults_add(queue->faults, command) : NULL};
+    return begun(cuda, queue, "LaunchKernel", slri_cuda_launch(cuda, queue->stream, command, &told));
 }
 
 static slr_status run_list(struct slri_cuda *cuda, struct slri_cu_queue *queue, const struct slri_command *command)
 {
     int32_t error = slri_cuda_list_launch(cuda, queue->stream, command->list, &queue->kernel);
-    return begun(cuda, queue, "GraphLaunch", error);
+    slr_status status = begun(cuda, queue, "GraphLaunch", error);
+    struct slri_cu_faults *faults = slri_cuda_list_faults(command->list);
+    if (faults) {
+        slr_status waited = wait_for_begun(cuda, queue);
+        status = slri_cu_faults_look(faults, status == SLR_OK ? waited : status);
+    }
+    slri_cuda_list_leave(command->list);
+    return status;
 }
 
 // ---- commands by their tags ----------------------------------------------------------------------------------------
@@ -258,9 +277,11 @@ slri_cu_stream slri_cuda_own_stream(const struct slri_cuda *cuda)
     return cuda->own->stream;
 }
 
-slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command)
+slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
+                         struct slri_cu_faults *faults)
 {
-    struct slri_cu_queue queue = {.stream = stream}; // nothing of it runs, so that nothing is waited for
+    // Nothing of it runs, so that nothing is waited for.
+    struct slri_cu_queue queue = {.stream = stream, .faults = faults};
     return slri_command_moves_nothing(command) ? SLR_OK : run_of[command->op](cuda, &queue, command);
 }
 
@@ -333,8 +354,18 @@ static slr_status dispatch_heard(struct slri_cuda *cuda, struct slri_cu_queue *q
         .op = SLRI_COPY_IN, .copy = {queue->printed, (void *)&slri_printed_begin, sizeof slri_printed_begin}};
     SLRI_TRY(run_in_context(cuda, queue, &begin));
     SLRI_TRY(run_in_context(cuda, queue, command));
-    SLRI_TRY(wait_in_context(cuda, queue));
-    return slri_print_fetch(&to, cuda->allocator, queue->printed, read_printed, &reader);
+    return slri_print_fetch(&to, cuda->allocator, queue->printed, read_printed, &reader, wait_in_context(cuda, queue));
+}
+
+// Not in the context: taking memory lets kernels that stay end first.
+static slr_status make_room_for_fault(struct slri_cuda *cuda, struct slri_cu_queue *queue,
+                                      const struct slri_command *command)
+{
+    if (!slri_cuda_may_fault(command))
+        return SLR_OK;
+    if (!queue->faults)
+        return slri_cu_faults_create(cuda, MOST_FAULTS, &queue->faults);
+    return queue->faults->count < queue->faults->room ? SLR_OK : wait_in_context(cuda, queue);
 }
 
 // The stream that the calling thread works for; without one the device's own, which the caller has locked.
@@ -355,6 +386,7 @@ static slr_status run(void *device, const struct slri_command *command, slr_stat
     case SLRI_STAMP:
         return stamp(cuda, queue, command);
     case SLRI_DISPATCH:
+        SLRI_TRY(make_room_for_fault(cuda, queue, command));
         return slri_print_is_heard(command) ? dispatch_heard(cuda, queue, command)
                                             : run_in_context(cuda, queue, command);
     default:

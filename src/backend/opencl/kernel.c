@@ -7,6 +7,7 @@
 #include "device/globals.h"
 #include "kernel/emit_opencl.h"
 #include "kernel/ir_names.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 
@@ -162,7 +163,7 @@ static slr_status compile(struct slri_opencl *opencl, const struct slri_module *
     struct slri_text text = SLRI_TEXT_INIT, name = SLRI_TEXT_INIT;
     const struct slri_opencl_options words = {.warps = built->warps, .c11_atomics = opencl->facts.opencl >= 300};
     slri_text_printf(&name, SLRI_OPENCL_KERNEL_PREFIX "%s", built->entry->name);
-    slr_status status = slri_opencl_may_fault(module, built->entry, &built->may_fault);
+    slr_status status = slri_kernel_may_fault(module, built->entry, &built->may_fault);
     if (status == SLR_OK)
         status = slri_emit_opencl(module, built->entry, &words, &text);
     struct slri_cl_text source = {built->entry->name, module->name, slri_cl_kernel_options(opencl),
@@ -438,7 +439,5 @@ bool slri_cl_may_fault(const struct slri_command *dispatch)
 slr_status slri_cl_say_fault(const void *ready, const struct slri_cl_fault *fault)
 {
     const struct built *built = ((const struct ready *)ready)->built;
-    const struct slri_module *module = built->of->module;
-    return SLRI_FAIL(HANDLER_FAULT, "kernel %s: %s, at %s:%u", built->entry->name, slri_fault_text(fault->fault),
-                     fault->file < module->files ? module->file[fault->file] : "?", fault->line);
+    return slri_kernel_faulted(built->of->module, built->entry, fault->fault, fault->file, fault->line);
 }

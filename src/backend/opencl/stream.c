@@ -6,7 +6,6 @@
 #include "base/status.h"
 #include "backend/opencl/opencl.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // So many are begun before the first is waited for.
@@ -281,13 +280,7 @@ static slr_status dispatch_heard(struct slri_opencl *opencl, struct slri_cl_stre
     slr_status status = begin_dispatch(opencl, stream, command, stream->printed);
     if (status == SLR_OK)
         status = slri_cl_stream_finish(opencl, stream);
-    char why[256] = ""; // who hears it may fail at something, too
-    if (status == SLR_HANDLER_FAULT)
-        snprintf(why, sizeof why, "%s", slr_error_message());
-    else
-        SLRI_TRY(status);
-    SLRI_TRY(slri_print_fetch(&to, opencl->allocator, stream->printed, read_printed, &reader));
-    return status == SLR_OK ? SLR_OK : SLRI_FAIL(HANDLER_FAULT, "%s", why);
+    return slri_print_fetch(&to, opencl->allocator, stream->printed, read_printed, &reader, status);
 }
 
 static slr_status dispatch(struct slri_opencl *opencl, struct slri_cl_stream *stream,

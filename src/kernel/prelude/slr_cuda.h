@@ -73,8 +73,8 @@ struct slri_bf16 { unsigned short bits; };
 #define SLRI_ADD(K, a, b) slri_add(a, b)
 #define SLRI_SUB(K, a, b) slri_sub(a, b)
 #define SLRI_MUL(K, a, b) slri_mul(a, b)
-#define SLRI_DIV(K, a, b, file, line) slri_div(a, b)
-#define SLRI_REM(K, a, b, file, line) slri_rem(a, b)
+#define SLRI_DIV(K, a, b, file, line) slri_kernel_div(a, b, slri_faulted, SLRI_FAULTED(1, file, line))
+#define SLRI_REM(K, a, b, file, line) slri_kernel_rem(a, b, slri_faulted, SLRI_FAULTED(1, file, line))
 #define SLRI_SHL(K, a, b) slri_shl(a, b)
 #define SLRI_SHR(K, a, b) ((a) >> ((b) & (8 * sizeof(a) - 1)))
 SLRI_FN int slri_neg(int a) { return (int)(0u - (slri_u32)a); }
@@ -89,7 +89,7 @@ SLRI_FN long long slri_sub(long long a, long long b) { return (long long)((slri_
 SLRI_FN long long slri_mul(long long a, long long b) { return (long long)((slri_u64)a * (slri_u64)b); }
 SLRI_FN long long slri_shl(long long a, long long b) { return (long long)((slri_u64)a << (b & 63)); }
 SLRI_FN slri_u64 slri_shl(slri_u64 a, slri_u64 b) { return a << (b & 63); }
-// By zero: 0, where the interpreter faults. The least integer by -1 wraps.
+// By zero: 0, and in a kernel the host is told. The least integer by -1 wraps.
 SLRI_FN int slri_div(int a, int b) { return b == 0 ? 0 : b == -1 ? slri_neg(a) : a / b; }
 SLRI_FN int slri_rem(int a, int b) { return b == 0 || b == -1 ? 0 : a % b; }
 SLRI_FN long long slri_div(long long a, long long b) { return b == 0 ? 0 : b == -1 ? slri_neg(a) : a / b; }
@@ -204,13 +204,42 @@ SLRI_CAS_ORDERS(__NV_THREAD_SCOPE_SYSTEM)
     __int_as_float(__nv_atomic_exchange_n((int *)(p), __float_as_int(value), order, scope))
 #define SLRI_EXCHANGE_F64(p, value, order, scope) \
     __longlong_as_double(__nv_atomic_exchange_n((long long *)(p), __double_as_longlong(value), order, scope))
-#define SLRI_ASSERT(file, line) (printf("assertion failed in line %d\n", line), __trap())
-#define SLRI_TRAP(file, line) __trap()
+#define SLRI_ASSERT(file, line) slri_kernel_stop(slri_faulted, SLRI_FAULTED(11, file, line))
+#define SLRI_TRAP(file, line) slri_kernel_stop(slri_faulted, SLRI_FAULTED(12, file, line))
+
+// A fault of a kernel: enum slri_fault, file and line in one word of the host's, which has the first. Not by an atomic,
+// which over a bus need not be one: a word is stored whole, and a thread that finds it zero has not faulted before, so
+// that whichever of those is stored last is the first of its thread. Relaxed: it is read when the kernel is done.
+#define SLRI_FAULTED(fault, file, line) ((slri_u64)(fault) << 56 | (slri_u64)(file) << 32 | (line))
+SLRI_FN void slri_kernel_fault(volatile slri_u64 *to, slri_u64 fault)
+{
+    if (*to == 0)
+        *to = fault;
+}
+template <class T> SLRI_FN T slri_kernel_div(T a, T b, volatile slri_u64 *to, slri_u64 fault)
+{
+    if (b == 0)
+        slri_kernel_fault(to, fault);
+    return slri_div(a, b);
+}
+template <class T> SLRI_FN T slri_kernel_rem(T a, T b, volatile slri_u64 *to, slri_u64 fault)
+{
+    if (b == 0)
+        slri_kernel_fault(to, fault);
+    return slri_rem(a, b);
+}
+// The thread ends: behind an assertion that failed it might reach memory that is not there, which loses the device.
+// Barriers and functions of a warp do not wait for threads that have ended.
+SLRI_FN void slri_kernel_stop(volatile slri_u64 *to, slri_u64 fault)
+{
+    slri_kernel_fault(to, fault);
+    asm volatile("exit;");
+}
 
 // What a kernel is given that its source does not name.
-#define SLRI_LAUNCH unsigned char *slri_globals, slri_u32 *slri_printed
+#define SLRI_LAUNCH unsigned char *slri_globals, slri_u32 *slri_printed, volatile slri_u64 *slri_faulted
 #define SLRI_AND_LAUNCH , SLRI_LAUNCH
-#define SLRI_GIVE_LAUNCH slri_globals, slri_printed
+#define SLRI_GIVE_LAUNCH slri_globals, slri_printed, slri_faulted
 #define SLRI_PASS_LAUNCH , SLRI_GIVE_LAUNCH
 // A record: the number of printf's text, which the host has, and above it how many values; then their bits. In front of
 // all of them four words: how much is used and how many found no room, both atomic, and how much room there is.
