@@ -15,7 +15,8 @@ static const char source[] =
     "{ if (by == 0) __trap(); p[threadIdx.x] = by; }\n"
     "__global__ void spoken(int *p, int by)\n"
     "{ printf(\"by %d\", by); p[0] = 1 / by; }\n"
-    "__global__ void fine(int *p, int by) { p[threadIdx.x] = by / 3; }\n";
+    "__global__ void fine(int *p, int by) { p[threadIdx.x] = by / 3; }\n"
+    "__global__ void alone(int by) { if (by == 0) __trap(); }\n";
 
 struct faulty {
     slr_device *device;
@@ -176,6 +177,35 @@ static void a_graph_that_has_faulted_can_be_launched_again(void **state)
     nothing_is_left("again");
 }
 
+// They tell by the same word: none takes what another has told.
+static void each_launch_of_a_graph_in_several_streams_hears_of_its_own_fault(void **state)
+{
+    (void)state;
+    struct faulty f = {0};
+    slr_stream *stream[3];
+    reset();
+    must(open_faulty(&f, "alone"));
+    must(slr_graph_create(f.device, &f.graph));
+    must(slr_graph_begin(f.graph, f.stream));
+    must(SLR_LAUNCH(f.stream, f.kernel, SLR_GRID(1, 4, 0), 0));
+    must(slr_graph_end(f.graph));
+    for (int i = 0; i < 3; ++i)
+        must(slr_stream_create(f.device, NULL, &stream[i]));
+    for (int round = 0; round < 300; ++round) {
+        for (int i = 0; i < 3; ++i)
+            must(slr_graph_launch(f.graph, stream[i], NULL, 0, NULL));
+        for (int i = 0; i < 3; ++i) {
+            refuses(slr_stream_finish(stream[i], LONG), HANDLER_FAULT, "kernel alone: __trap(), at f.cu:13");
+            must(slr_stream_recover(stream[i]));
+        }
+    }
+    assert_int_equal(fake->graph_launches, 3 * 300);
+    for (int i = 0; i < 3; ++i)
+        slr_stream_destroy(stream[i]);
+    close_faulty(&f);
+    nothing_is_left("streams");
+}
+
 // Nothing is taken for a kernel that divides by what is known.
 static void a_kernel_that_cannot_fault_is_given_no_memory(void **state)
 {
@@ -261,6 +291,7 @@ int main(void)
         cmocka_unit_test(what_is_printed_before_a_fault_is_told),
         cmocka_unit_test(the_kernel_of_many_that_has_faulted_is_named),
         cmocka_unit_test(a_graph_that_has_faulted_can_be_launched_again),
+        cmocka_unit_test(each_launch_of_a_graph_in_several_streams_hears_of_its_own_fault),
         cmocka_unit_test(a_kernel_that_cannot_fault_is_given_no_memory),
         cmocka_unit_test(a_trap_of_a_raw_program_loses_the_device),
         cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),

@@ -2,6 +2,7 @@
 // Streams, what is captured of them, and graphs.
 #include "fake_cuda_inside.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 // ---- streams -------------------------------------------------------------------------------------------------------
@@ -42,6 +43,7 @@ static int32_t synchronize(slri_cu_stream stream)
 int32_t cuStreamSynchronize(slri_cu_stream stream)
 {
     LOCKED(synchronize(stream));
+    sched_yield(); // as on a device, others come in between
     return error;
 }
 
