@@ -77,6 +77,7 @@ int32_t drop_from_context(const char *name, void *handle, enum kind kind)
         return refuse(name, INVALID_VALUE);
     struct object *object = *at;
     *at = object->next;
+    forget_user(context, object);
     drop(object);
     return context->gone;
 }

@@ -59,6 +59,9 @@ struct object {
     char *text;                  // of a module: its source
     bool stays;                  // of a module: it has the loop of a kernel that stays
     bool relaunches;             // of a module: it has the kernel of a dispatch
+    bool waits_for_null;         // of a stream: it and the NULL stream take turns
+    struct object *user;         // of memory: a stream that does not, which may still work on it
+    bool copied;                 // of memory: the NULL stream may still copy there
     struct fake_cuda_stay *stay; // of a stream: the kernel that runs in it, or NULL
 };
 
@@ -71,6 +74,10 @@ int32_t drop_from_context(const char *name, void *handle, enum kind kind);
 void drop_all(struct object *context);
 void end_stay(struct object *stream, bool by_force);
 bool stays(const struct object *stream);
+
+// Whether a stream's command is in order behind what the NULL stream does with the piece. NULL is fine.
+bool is_in_order(struct object *piece, struct object *stream);
+void forget_user(struct object *context, const struct object *stream); // it has been waited for
 
 // The piece of the current context that the range lies in, or NULL. Of the host's memory the device reaches what is
 // mapped; it sees it where the host does.

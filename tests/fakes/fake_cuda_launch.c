@@ -249,7 +249,9 @@ static int32_t prepare_launch(slri_cu_stream stream, const struct slri_entry *en
     if (current()->gone == 0 && !*module)
         return refuse("LaunchKernel", 400);
     for (uint32_t i = 0; i < entry->bindings; ++i)
-        if (!bind(&entry->binding[i], parameter[i], &bound[i]))
+        if (!bind(&entry->binding[i], parameter[i], &bound[i]) ||
+            (entry->binding[i].is_buffer &&
+             !is_in_order(piece_of(*(slri_cu_pointer *)parameter[i], 0), (void *)stream)))
             return refuse("LaunchKernel", INVALID_VALUE);
     if (*module && !check_hidden(*module, entry, parameter))
         return refuse("LaunchKernel", INVALID_VALUE);

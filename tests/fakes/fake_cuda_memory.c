@@ -50,6 +50,21 @@ struct object *piece_of(slri_cu_pointer from, size_t bytes)
     return NULL;
 }
 
+bool is_in_order(struct object *piece, struct object *stream)
+{
+    if (!piece || stream->waits_for_null)
+        return true;
+    piece->user = stream;
+    return !piece->copied;
+}
+
+void forget_user(struct object *context, const struct object *stream)
+{
+    for (struct object *o = context->first; o; o = o->next)
+        if (o->user == stream)
+            o->user = NULL;
+}
+
 int32_t cuMemFree_v2(slri_cu_pointer memory)
 {
     wait_for_stays("MemFree_v2", LONG_MS);
@@ -169,6 +184,8 @@ static int32_t check_ranges(const char *name, slri_cu_stream stream, slri_cu_poi
         return refuse(name, INVALID_VALUE);
     if (b && (a > b ? a - b : b - a) < bytes)
         return refuse(name, INVALID_VALUE); // not defined
+    if (!is_in_order(piece_of(a, bytes), (void *)stream) || (b && !is_in_order(piece_of(b, bytes), (void *)stream)))
+        return refuse(name, INVALID_VALUE);
     *act = current()->gone == 0;
     return 0;
 }
@@ -215,12 +232,27 @@ int32_t cuMemcpyDtoDAsync_v2(slri_cu_pointer to, slri_cu_pointer from, size_t by
     return 0;
 }
 
-// Those that wait: of memory that is not pinned, in the NULL stream, behind all that runs.
+// Those that wait: of memory that is not pinned, in the NULL stream, behind all that runs, but for streams that do not
+// wait for it. A copy to the device may still be under way when the call returns.
+static int32_t check_copy(const char *name, slri_cu_pointer device, size_t bytes, bool in)
+{
+    int32_t error = next_in_context(name);
+    if (error != 0)
+        return error;
+    struct object *piece = piece_of(device, bytes);
+    if (!piece || piece->user)
+        return refuse(name, INVALID_VALUE);
+    for (struct object *o = current()->first; o && !in; o = o->next)
+        o->copied = false;
+    piece->copied = in;
+    return 0;
+}
+
 SEEN int32_t cuMemcpyHtoD_v2(slri_cu_pointer to, const void *from, size_t bytes);
 int32_t cuMemcpyHtoD_v2(slri_cu_pointer to, const void *from, size_t bytes)
 {
     wait_for_stays("MemcpyHtoD_v2", LONG_MS);
-    LOCKED(next_in_context("MemcpyHtoD_v2"));
+    LOCKED(check_copy("MemcpyHtoD_v2", to, bytes, true));
     if (error == 0)
         memcpy(host_of(to), from, bytes);
     return error;
@@ -230,7 +262,7 @@ SEEN int32_t cuMemcpyDtoH_v2(void *to, slri_cu_pointer from, size_t bytes);
 int32_t cuMemcpyDtoH_v2(void *to, slri_cu_pointer from, size_t bytes)
 {
     wait_for_stays("MemcpyDtoH_v2", LONG_MS);
-    LOCKED(next_in_context("MemcpyDtoH_v2"));
+    LOCKED(check_copy("MemcpyDtoH_v2", from, bytes, false));
     if (error == 0)
         memcpy(to, host_of(from), bytes);
     return error;

@@ -12,10 +12,12 @@ static int32_t create_stream(slri_cu_stream *stream, uint32_t flags, int32_t pri
     int32_t error = next_in_context("StreamCreateWithPriority");
     if (error != 0)
         return error;
-    if (flags != SLRI_CU_STREAM_NON_BLOCKING || priority > 0 || priority < -5)
+    if (flags > SLRI_CU_STREAM_NON_BLOCKING || priority > 0 || priority < -5)
         return refuse("StreamCreateWithPriority", INVALID_VALUE);
     fake_cuda.last_priority = priority;
-    *stream = (slri_cu_stream)make(STREAM, current());
+    struct object *made = make(STREAM, current());
+    made->waits_for_null = flags == 0;
+    *stream = (slri_cu_stream)(void *)made;
     return 0;
 }
 
@@ -37,6 +39,8 @@ static int32_t synchronize(slri_cu_stream stream)
     int32_t error = next_in_context("StreamSynchronize");
     if (error == 0 && (!object || object->kind != STREAM || object->context != current() || object->captured))
         return refuse("StreamSynchronize", INVALID_VALUE);
+    if (error == 0)
+        forget_user(current(), object);
     return error;
 }
 

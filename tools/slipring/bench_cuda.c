@@ -46,7 +46,7 @@ typedef void *handle;
     X(cuLaunchKernel,                                                                                                  \
       (cuda_kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle, void **, void **))
 
-enum { NON_BLOCKING = 1, PORTABLE_MAPPED = 1 | 2, CAPTURE_OF_THREAD = 1, MAJOR = 75, MINOR = 76 };
+enum { TAKES_TURNS = 0, PORTABLE_MAPPED = 1 | 2, CAPTURE_OF_THREAD = 1, MAJOR = 75, MINOR = 76 };
 
 struct cuda {
     int device, capability;
@@ -84,8 +84,10 @@ static bool start(cuda *cu, const char *device)
         cu->cuDevicePrimaryCtxRetain(&cu->context, cu->device) != 0)
         return false;
     cu->capability = 10 * major + minor;
+    // A stream that takes turns with the NULL stream, in which the copies that wait are: else a copy back does not wait
+    // for the kernel, nor a kernel for the rest of a copy there.
     return cu->cuCtxPushCurrent_v2(cu->context) == 0 &&
-           cu->cuStreamCreateWithPriority(&cu->stream, NON_BLOCKING, 0) == 0;
+           cu->cuStreamCreateWithPriority(&cu->stream, TAKES_TURNS, 0) == 0;
 }
 
 cuda *cuda_open(const char *device, const char **why)
