@@ -86,10 +86,9 @@ static void device_says_what_it_is(void **state)
     slr_device *device = open_device("cuda:0");
     must(slr_device_get_info(device, &info));
     assert_string_equal(info.description, "Fake GPU 0, compute capability 9.0, driver for CUDA 13.0");
-    assert_string_equal(
-        info.features,
-        "sm=9.0 sms=132 warp=32 registers=65536 shared_bytes=232448 l2_bytes=52428800 clock_mhz=1980 "
-        "memory_mhz=2619 bus_bits=5120 copy_engines=3 cooperative blocks_that_stay=66 flags=host id=GPU-" FIRST);
+    assert_string_equal(info.features,
+                        "sm=9.0 sms=132 warp=32 registers=65536 shared_bytes=232448 l2_bytes=52428800 clock_mhz=1980 "
+                        "memory_mhz=2619 bus_bits=5120 copy_engines=3 blocks_that_stay=66 flags=host id=GPU-" FIRST);
     const char notes[] = "CUDA_MODULE_LOADING=EAGER, CUDA_DEVICE_MAX_CONNECTIONS=32; NVRTC 13.0; flags on the host: ";
     assert_memory_equal(info.notes, notes, sizeof notes - 1); // and why
     assert_int_equal(info.kernels, 1);

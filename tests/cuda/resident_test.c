@@ -107,17 +107,35 @@ static void parked_device_keeps_its_messages(void **state)
     nothing_is_left("parked");
 }
 
-static void device_without_cooperative_launches_has_ordinary_ones(void **state)
+// Another kernel is launched first while nothing stays: then it takes what memory it needs.
+static void first_launch_of_a_kernel_waits_for_none(void **state)
 {
     (void)state;
     struct residence r = {0};
+    slr_program *program;
+    slr_ring *ring;
+    slr_device_info info;
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    struct message message = {.value = 6}, reply;
     reset();
-    fake->no_cooperative = 1;
+    fake->most_idle = 1u << 30; // never
     must(launch(&r, PERSISTENT));
-    for (uint32_t i = 0; i < 10; ++i)
-        must(ask(&r, i));
+    must(slr_program_from_text(r.device, "again.cu", counts_cu, NULL, &program));
+    desc.name = "again";
+    desc.program = program;
+    must(slr_ring_create(r.device, &desc, &ring));
+    must(slr_ring_launch(ring));
+    must(ask(&r, 1)); // that kernel stays
+    must(slr_ring_activate(ring, LONG));
+    must(slr_call(r.port, address_of(ring, 0), &message, sizeof message, &reply, sizeof reply, LONG));
+    assert_int_equal(reply.value, 7);
+    must(slr_device_get_info(r.device, &info));
+    assert_int_equal(info.stalls, 0);
+    must(slr_ring_terminate(ring, LONG, NULL, NULL, NULL));
+    slr_ring_destroy(ring);
+    slr_program_destroy(program);
     end(&r);
-    nothing_is_left("ordinary");
+    nothing_is_left("first");
 }
 
 // A kernel that stays is there beside one that is relaunched: making and ending the second lets the first end
@@ -209,6 +227,34 @@ static void call_that_fails_is_told_and_leaves_nothing(void **state)
     }
 }
 
+// The linker is a library of its own, which a container may lack. Who did not ask for a mode is told why.
+static void driver_without_a_linker_has_ring_kernels_relaunched(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"cuda:0", PERSISTENT};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; ++i) {
+        bool linked = false;
+        for (uint32_t k = 1; !linked; ++k) {
+            struct residence r = {0};
+            reset();
+            fake->error = 221;
+            fake->fail_at = k;
+            slr_status status = launch(&r, specs[i]);
+            assert_non_null(fake->failed);
+            linked = strcmp(fake->failed, "LinkCreate_v2") == 0;
+            if (linked && i == 1)
+                refuses(status, UNSUPPORTED, "cuLinkCreate gives");
+            if (linked && i == 0) {
+                assert_int_equal(status, SLR_OK);
+                assert_int_equal(stats_of(r.ring).mode, SLR_RING_RELAUNCHED);
+                assert_non_null(strstr(stats_of(r.ring).mode_reason, "cuLinkCreate gives"));
+                must(ask(&r, 1));
+            }
+            end(&r);
+        }
+    }
+}
+
 static void lose(const char *spec)
 {
     struct residence r = {0}, other = {0};
@@ -255,9 +301,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(what_would_wait_is_done_while_no_kernel_stays, load_fake),
         cmocka_unit_test(parked_device_keeps_its_messages),
-        cmocka_unit_test(device_without_cooperative_launches_has_ordinary_ones),
+        cmocka_unit_test(first_launch_of_a_kernel_waits_for_none),
         cmocka_unit_test(both_modes_are_on_one_device),
         cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
+        cmocka_unit_test(driver_without_a_linker_has_ring_kernels_relaunched),
         cmocka_unit_test(lost_device_fails_its_ring_kernels_and_no_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

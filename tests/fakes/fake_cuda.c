@@ -91,15 +91,11 @@ int32_t cuDeviceGetAttribute(int32_t *value, int32_t attribute, slri_cu_device d
 {
     static const struct {
         int32_t attribute, value;
-    } answers[] = {{1, 1024},  {8, 49152},     {10, 32}, {13, 1980000}, {16, 132}, {17, 0}, {36, 2619000},
-                   {37, 5120}, {38, 52428800}, {40, 3},  {75, 9},       {76, 0},   {41, 1}, {91, 1},
-                   {89, 1},    {82, 65536},    {95, 1},  {97, 232448},  {133, 0}};
+    } answers[] = {{1, 1024},     {8, 49152}, {10, 32},       {13, 1980000}, {16, 132},    {17, 0},
+                   {36, 2619000}, {37, 5120}, {38, 52428800}, {40, 3},       {75, 9},      {76, 0},
+                   {41, 1},       {91, 1},    {89, 1},        {82, 65536},   {97, 232448}, {133, 0}};
     (void)device;
     CALL(DeviceGetAttribute);
-    if (fake_cuda.no_cooperative && attribute == 95) {
-        *value = 0;
-        return 0;
-    }
     if (fake_cuda.mps && attribute == 133) {
         *value = 1;
         return 0;

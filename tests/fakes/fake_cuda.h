@@ -35,7 +35,6 @@ struct fake_cuda {
     uint32_t graph_launches; // so far
     uint32_t staying;        // kernels that run in threads of their own, now
     uint32_t stayed;         // and that were launched, so far
-    uint32_t no_cooperative; // 1: the devices have no cooperative launches
     uint32_t most_idle;      // passes without work behind which kernels that stay end; 0: some that soon pass
     const char *stalls_in;   // atomic: the name of a call that waits while a kernel of its context stays, or NULL
     uint32_t held;           // atomic: 1: and they wait, whatever stays, until it is 0

@@ -62,6 +62,7 @@ struct object {
     bool waits_for_null;         // of a stream: it and the NULL stream take turns
     struct object *user;         // of memory: a stream that does not, which may still work on it
     bool copied;                 // of memory: the NULL stream may still copy there
+    bool launched;               // of one of the two: once, so that a launch takes no memory any more
     struct fake_cuda_stay *stay; // of a stream: the kernel that runs in it, or NULL
 };
 

@@ -98,6 +98,8 @@ static bool is_block_of_stay(const struct object *module, uint32_t threads)
     return threads == (handler->kind == SLRI_ENTRY_BLOCK && handler->max_threads > 32 ? handler->max_threads : 32);
 }
 
+#define STAY "LaunchKernel"
+
 // One that has said that it goes has yet to end; one that has not would hold the next one up for ever.
 static bool lets_go(const struct object *stream)
 {
@@ -106,11 +108,11 @@ static bool lets_go(const struct object *stream)
     return !stays(stream);
 }
 
-static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t grid, uint32_t threads,
-                           slri_cu_stream stream, void **parameter)
+static int32_t launch_stay(slri_cu_function function, uint32_t grid, uint32_t threads, slri_cu_stream stream,
+                           void **parameter)
 {
     struct object *object = (void *)stream, *module = (void *)function;
-    int32_t error = next_command(name, stream);
+    int32_t error = next_command(STAY, stream);
     if (error != 0)
         return error;
     if (current()->gone != 0)
@@ -120,10 +122,11 @@ static int32_t launch_stay(const char *name, slri_cu_function function, uint32_t
         o = o->next;
     if (!o || o->kind != MODULE || !o->stays || grid == 0 || grid > 64 || !is_block_of_stay(o, threads) ||
         !lets_go(object))
-        return refuse(name, INVALID_VALUE);
+        return refuse(STAY, INVALID_VALUE);
     if (object->stay)
         end_stay(object, false);
-    begin_stay(object, o, grid, *(void **)parameter[0]);
+    if (*(void **)parameter[0]) // without a table it has nothing to do
+        begin_stay(object, o, grid, *(void **)parameter[0]);
     return 0;
 }
 
@@ -258,14 +261,19 @@ static int32_t prepare_launch(slri_cu_stream stream, const struct slri_entry *en
     return 0;
 }
 
-// A module that is its only kernel, or NULL.
+// A module that is its only kernel, or NULL. Its first launch may take memory for the stack, and then waits.
 static struct object *kernel_module(slri_cu_function function)
 {
     pthread_mutex_lock(&lock);
     struct object *o = current() ? current()->first : NULL;
     while (o && o != (void *)function)
         o = o->next;
+    bool is_first = o && !o->launched;
+    if (o)
+        o->launched = true;
     pthread_mutex_unlock(&lock);
+    if (is_first)
+        wait_for_stays("LaunchKernel, its first", LONG_MS);
     return o;
 }
 
@@ -307,8 +315,9 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
             run_dispatch(whole, grid_x, block_x, parameter);
         return error;
     }
-    if (fake_cuda.no_cooperative && whole) {
-        LOCKED(launch_stay("LaunchKernel", function, grid_x, block_x, stream, parameter));
+    if (whole) {
+        bool one = grid_y == 1 && grid_z == 1 && block_y == 1 && block_z == 1 && shared_bytes == 0;
+        LOCKED(one ? launch_stay(function, grid_x, block_x, stream, parameter) : refuse(STAY, INVALID_VALUE));
         return error;
     }
     LOCKED(prepare_launch(stream, entry, parameter, bound, &module));
@@ -350,17 +359,6 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
     if (end.fault != SLRI_FAULT_NONE)
         end_with(&told, &end);
     return 0;
-}
-
-int32_t cuLaunchCooperativeKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z,
-                                  uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t shared_bytes,
-                                  slri_cu_stream stream, void **parameter)
-{
-    bool one = grid_y == 1 && grid_z == 1 && block_y == 1 && block_z == 1 && shared_bytes == 0;
-    LOCKED(one && !fake_cuda.no_cooperative
-               ? launch_stay("LaunchCooperativeKernel", function, grid_x, block_x, stream, parameter)
-               : refuse("LaunchCooperativeKernel", INVALID_VALUE));
-    return error;
 }
 
 int32_t cuOccupancyMaxActiveBlocksPerMultiprocessor(int32_t *blocks, slri_cu_function function, int32_t block_threads,

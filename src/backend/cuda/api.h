@@ -80,10 +80,6 @@ typedef struct slri_cu_link_object *slri_cu_link; // files of machine code that 
        uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, slri_cu_stream stream, void **parameter,             \
        void **extra),                                                                                                  \
       (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameter, extra))           \
-    X(int32_t, LaunchCooperativeKernel,                                                                                \
-      (slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,                 \
-       uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, slri_cu_stream stream, void **parameter),            \
-      (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameter))                  \
     X(int32_t, OccupancyMaxActiveBlocksPerMultiprocessor,                                                              \
       (int32_t * blocks, slri_cu_function function, int32_t block_threads, size_t shared_bytes),                       \
       (blocks, function, block_threads, shared_bytes))                                                                 \
@@ -129,14 +125,16 @@ struct slri_cu {
     X(102, NO_DEVICE)   /* DEVICE_NOT_LICENSED */                                                                      \
     X(200, UNSUPPORTED) /* INVALID_IMAGE */                                                                            \
     X(209, UNSUPPORTED) /* NO_BINARY_FOR_GPU */                                                                        \
+    X(221, UNSUPPORTED) /* JIT_COMPILER_NOT_FOUND: a library beside the driver's, which links */                       \
     X(222, UNSUPPORTED) /* UNSUPPORTED_PTX_VERSION */                                                                  \
+    X(223, UNSUPPORTED) /* JIT_COMPILATION_DISABLED */                                                                 \
     X(304, SYSTEM)      /* OPERATING_SYSTEM */                                                                         \
     X(400, INTERNAL)    /* INVALID_HANDLE */                                                                           \
     X(500, NOT_FOUND)   /* NOT_FOUND */                                                                                \
     X(701, UNSUPPORTED) /* LAUNCH_OUT_OF_RESOURCES */                                                                  \
-    X(720, UNSUPPORTED) /* COOPERATIVE_LAUNCH_TOO_LARGE */                                                             \
     X(712, INVALID)     /* HOST_MEMORY_ALREADY_REGISTERED */                                                           \
     X(713, INTERNAL)    /* HOST_MEMORY_NOT_REGISTERED */                                                               \
+    X(800, UNSUPPORTED) /* NOT_PERMITTED */                                                                            \
     X(801, UNSUPPORTED) /* NOT_SUPPORTED */                                                                            \
     X(900, UNSUPPORTED) /* STREAM_CAPTURE_UNSUPPORTED, and what else may go wrong with a capture */                    \
     X(901, UNSUPPORTED)                                                                                                \
@@ -147,7 +145,10 @@ struct slri_cu {
     X(802, NO_DEVICE) /* SYSTEM_NOT_READY */                                                                           \
     X(803, NO_DEVICE) /* SYSTEM_DRIVER_MISMATCH */                                                                     \
     X(804, NO_DEVICE) /* COMPAT_NOT_SUPPORTED_ON_DEVICE */                                                             \
-    X(805, NO_DEVICE) /* MPS_CONNECTION_FAILED */
+    X(805, NO_DEVICE) /* MPS_CONNECTION_FAILED, and why else its server may refuse */                                  \
+    X(807, NO_DEVICE)                                                                                                  \
+    X(808, NO_DEVICE)                                                                                                  \
+    X(809, NO_DEVICE)
 
 // X(what it is here, number): what is asked of a device.
 #define SLRI_CU_ATTRIBUTES(X)                                                                                          \
@@ -167,8 +168,7 @@ struct slri_cu {
     X(registers, 82)          /* of a multiprocessor */                                                                \
     X(registered_address, 91) /* memory of the process that is registered has the host's address on the device */      \
     X(concurrent_managed, 89) /* host and device may use managed memory at the same time */                            \
-    X(cooperative, 95)                                                                                                 \
-    X(shared_most, 97) /* a block, where it is asked for */
+    X(shared_most, 97)        /* a block, where it is asked for */
 
 // What older drivers do not know: 0 then.
 #define SLRI_CU_OPTIONAL_ATTRIBUTES(X) X(mps, 133) /* 1: its contexts are shared with other processes through MPS */

@@ -306,8 +306,8 @@ static void describe_features(const struct slri_cuda *cuda, char *out, size_t ro
     for (size_t i = 0; i < sizeof number / sizeof *number; ++i)
         if (number[i].value > 0)
             snprintf(out + strlen(out), room - strlen(out), " %s=%d", number[i].name, number[i].value);
-    snprintf(out + strlen(out), room - strlen(out), "%s%s blocks_that_stay=%u flags=%s id=%s",
-             facts->cooperative ? " cooperative" : "", facts->time_limit ? " time_limit" : "", cuda->most_blocks,
+    snprintf(out + strlen(out), room - strlen(out), "%s blocks_that_stay=%u flags=%s id=%s",
+             facts->time_limit ? " time_limit" : "", cuda->most_blocks,
              slri_cuda_flags_name(*cuda->flags.why ? SLRI_CU_FLAGS_ON_HOST : SLRI_CU_FLAGS_BEHIND_BAR), facts->id);
     uint32_t differ = __atomic_load_n(&cuda->blocks_differ, __ATOMIC_RELAXED);
     if (differ != 0)

@@ -109,8 +109,22 @@ static slr_status count_blocks(struct slri_cu_staying *staying, const char *cubi
                                                  staying->entry->name, cuda->name);
 }
 
+// Not a cooperative launch, which would have all blocks or fail: nobody says that two such kernels run beside each
+// other. All blocks come to run as they are: those of all kernels that stay are no more than there are multiprocessors,
+// so while one waits another multiprocessor has none, or only blocks of kernels that end.
+static slr_status launch_in_context(struct slri_cu_staying *staying, struct slri_resident_table *table, uint32_t grid)
+{
+    struct slri_cuda *cuda = staying->cuda;
+    void *parameter[] = {&table};
+    const uint32_t threads = slri_cuda_stay_threads(staying->entry);
+    return slri_cuda_check(
+        cuda, "LaunchKernel", staying->entry->name,
+        cuda->cu->LaunchKernel(staying->function, grid, 1, 1, threads, 1, 1, 0, staying->stream, parameter, NULL));
+}
+
 // In the context, quiet. A function that has been asked for is loaded, whatever CUDA_MODULE_LOADING says: its first
-// launch loads nothing.
+// launch loads nothing. But it may take memory for the kernel's stack: so it is launched once without a table, with
+// nothing to do.
 static slr_status load(struct slri_cu_staying *staying, const struct slri_cu_code *code)
 {
     struct slri_cuda *cuda = staying->cuda;
@@ -119,9 +133,11 @@ static slr_status load(struct slri_cu_staying *staying, const struct slri_cu_cod
     SLRI_TRY(slri_cuda_check(cuda, "ModuleGetFunction", name,
                              cuda->cu->ModuleGetFunction(&staying->function, staying->loaded, SLRI_CU_STAY)));
     SLRI_TRY(count_blocks(staying, code->cubin, code->bytes));
-    return slri_cuda_check(
+    SLRI_TRY(slri_cuda_check(
         cuda, "StreamCreateWithPriority", name,
-        cuda->cu->StreamCreateWithPriority(&staying->stream, SLRI_CU_STREAM_NON_BLOCKING, cuda->greatest));
+        cuda->cu->StreamCreateWithPriority(&staying->stream, SLRI_CU_STREAM_NON_BLOCKING, cuda->greatest)));
+    SLRI_TRY(launch_in_context(staying, NULL, 1));
+    return slri_cuda_check(cuda, "StreamSynchronize", name, cuda->cu->StreamSynchronize(staying->stream));
 }
 
 static slr_status put_together(struct slri_cu_staying *staying, slri_cu_link link, const struct slri_cu_code *handler,
@@ -232,28 +248,13 @@ static slr_status make(struct slri_cu_staying *staying)
 
 // ---- a launch: the poller's ----------------------------------------------------------------------------------------
 
-static slr_status launch_in_context(struct slri_cu_staying *staying)
-{
-    struct slri_cuda *cuda = staying->cuda;
-    const struct slri_cu *cu = cuda->cu;
-    uint32_t entries = staying->base.table->entries, blocks = __atomic_load_n(&staying->blocks, __ATOMIC_RELAXED);
-    void *parameter[] = {&staying->base.table};
-    uint32_t grid = entries < blocks ? entries : blocks, threads = slri_cuda_stay_threads(staying->entry);
-    if (cuda->facts.cooperative) // all blocks at once, or none
-        return slri_cuda_check(
-            cuda, "LaunchCooperativeKernel", staying->entry->name,
-            cu->LaunchCooperativeKernel(staying->function, grid, 1, 1, threads, 1, 1, 0, staying->stream, parameter));
-    return slri_cuda_check(
-        cuda, "LaunchKernel", staying->entry->name,
-        cu->LaunchKernel(staying->function, grid, 1, 1, threads, 1, 1, 0, staying->stream, parameter, NULL));
-}
-
 static slr_status launch(struct slri_resident *resident)
 {
     struct slri_cu_staying *staying = (struct slri_cu_staying *)resident;
     SLRI_TRY(slri_cuda_enter(staying->cuda));
     slri_cu_watch_ring(&staying->cuda->watch);
-    slr_status status = launch_in_context(staying);
+    uint32_t entries = resident->table->entries, blocks = __atomic_load_n(&staying->blocks, __ATOMIC_RELAXED);
+    slr_status status = launch_in_context(staying, resident->table, entries < blocks ? entries : blocks);
     slri_cuda_leave(staying->cuda);
     return status;
 }

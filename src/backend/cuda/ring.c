@@ -43,9 +43,17 @@ slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts
     if (!reason && !asked && slri_cu_unwise(&cuda->sharing, unwise, sizeof unwise))
         reason = unwise;
     *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT, .has_clock = true};
-    if (!reason) // further ring kernels of a handler share what it has where nothing is left
-        SLRI_TRY(slri_cuda_staying_take(cuda, facts->program, facts->entry,
-                                        slri_ring_groups_wanted(cuda->most_blocks, facts->instances), &plan->shards));
+    if (!reason) { // further ring kernels of a handler share what it has where nothing is left
+        slr_status status =
+            slri_cuda_staying_take(cuda, facts->program, facts->entry,
+                                   slri_ring_groups_wanted(cuda->most_blocks, facts->instances), &plan->shards);
+        if (status != SLR_OK && (asked || status != SLR_UNSUPPORTED))
+            return status;
+        if (status != SLR_OK) { // such as a driver that has no linker with it
+            snprintf(unwise, sizeof unwise, "%s", slr_error_message());
+            reason = unwise;
+        }
+    }
     if (plan->shards != 0)
         return SLR_OK;
     if (!reason)

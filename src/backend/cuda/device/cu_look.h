@@ -77,6 +77,7 @@ SLR_FN void slr_aim(const mb_word *S, const mb_word *P)
         slr_team.next[l] = is_open != 0u ? mb_lane_slot(S, lane, at) + MB_SEQUENCE : 0u;
         slr_team.turn[l] = at + 1u;
     }
+    SLR_MEET(); // all have seen that it was to be done
     SLR_FIRST slr_team.aimed = 1u;
     SLR_MEET();
 }

@@ -195,6 +195,8 @@ SLR_FN void slr_end(struct slri_resident_table *table, mb_word launch)
 
 SLR_KERNEL slr_stay(struct slri_resident_table *table)
 {
+    if (table == 0) // a first launch, for what the driver does then
+        return;
     if (SLR_IS_BLOCK && SLR_HELPS) {
         slr_help();
         return;

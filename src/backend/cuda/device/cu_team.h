@@ -31,12 +31,14 @@ __device__ struct slr_blocks { unsigned idle, ended, ending; } slr_blocks; // ze
 #else
 #define SLR_BLOCK_MEET() (void)0
 #endif
-// A look: relaxed, by all lanes, and one fence behind it.
+// Of a look, which is relaxed, by all lanes, and has one fence behind it; and of stores. Not what
+// __nv_atomic_thread_fence gives: NVRTC 13.0 makes a fence.sc of each order, which is the slow one.
+#define SLR_FENCE(scope) asm volatile("fence.acq_rel." scope ";" : : : "memory")
 #define SLR_PEEK(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
-#define SLR_SEEN() __nv_atomic_thread_fence(__NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
+#define SLR_SEEN() SLR_FENCE("sys")
 // What all lanes have stored, before what the first one stores behind it.
-#define SLR_ORDER() __nv_atomic_thread_fence(__NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
-#define SLR_NEAR_ORDER() __nv_atomic_thread_fence(__NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE) // for other groups
+#define SLR_ORDER() SLR_FENCE("sys")
+#define SLR_NEAR_ORDER() SLR_FENCE("gpu") // for other groups
 #define SLR_TELL(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
 __device__ SLRI_ADDRESS slr_peek_long(const SLRI_ADDRESS *word) // as SLR_PEEK
 {
