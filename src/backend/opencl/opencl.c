@@ -77,13 +77,11 @@ static slr_status choose_memory(struct slri_opencl *opencl, const struct slri_sp
     return SLR_OK;
 }
 
-#define PATIENCE_S 600u // longer than any kernel that somebody waits for, it is hoped; the option says otherwise
-
 static slr_status choose_patience(struct slri_opencl *opencl, const struct slri_spec *spec)
 {
     const char *asked = slri_spec_option(spec, "patience");
     char *end = NULL;
-    unsigned long seconds = asked ? strtoul(asked, &end, 10) : PATIENCE_S;
+    unsigned long seconds = asked ? strtoul(asked, &end, 10) : SLRI_CL_PATIENCE_S;
     if (asked && (*asked < '0' || *asked > '9' || *end || seconds == 0 || seconds > UINT32_MAX))
         return SLRI_FAIL(INVALID, "device '%s': patience '%s'; a whole number of seconds is possible", opencl->name,
                          asked);

@@ -99,9 +99,13 @@ struct slri_cl_bell {
     uint32_t asked;
 };
 // Waits until commands of a queue are done; what they wrote is visible then. `bell` NULL: it looks from time to time,
-// which is a little later. Errors: what failed; DEVICE_LOST (the device's patience is over: events and bell must stay).
-slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, struct slri_cl_bell *bell, uint32_t count,
-                         const slri_cl_event *event);
+// which is a little later. Errors: what failed; DEVICE_LOST (the patience is over: events and bell must stay).
+slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, struct slri_cl_bell *bell,
+                         uint64_t patience_ns, uint32_t count, const slri_cl_event *event);
+// Longer than any kernel that somebody waits for, it is hoped. The device's patience may be less; not where a command
+// takes no time but its compiler's.
+#define SLRI_CL_PATIENCE_S 600u
+#define SLRI_CL_COMPILES_NS (SLRI_CL_PATIENCE_S * UINT64_C(1000000000))
 // Something would not end. From then on nothing that it may touch is freed. Gives DEVICE_LOST.
 slr_status slri_cl_lose(struct slri_opencl *opencl);
 slr_status slri_cl_check_lost(const struct slri_opencl *opencl); // OK, or DEVICE_LOST

@@ -161,7 +161,7 @@ static bool is_done(struct canary *canary, slri_cl_event event, uint64_t deadlin
 // The event is given up.
 static bool await(struct canary *canary, slri_cl_queue queue, slri_cl_event event)
 {
-    bool ended = slri_cl_await(canary->opencl, queue, NULL, 1, &event) == SLR_OK;
+    bool ended = slri_cl_await(canary->opencl, queue, NULL, SLRI_CL_COMPILES_NS, 1, &event) == SLR_OK;
     if (!slri_cl_is_lost(canary->opencl))
         canary->opencl->cl->ReleaseEvent(event);
     return ended;

@@ -154,7 +154,7 @@ static slr_status warm_up(struct group *group)
     table->launch = table->stop = 1;
     slr_status status = launch_with(group, table);
     if (status == SLR_OK)
-        status = slri_cl_await(opencl, group->queue, NULL, 1, &group->event);
+        status = slri_cl_await(opencl, group->queue, NULL, SLRI_CL_COMPILES_NS, 1, &group->event);
     slri_cl_buffer_destroy(opencl, memory, sizeof *table);
     return status;
 }
@@ -187,7 +187,7 @@ static void free_group(struct group *group)
 {
     struct slri_opencl *opencl = group->opencl;
     if (group->event)
-        slri_cl_await(opencl, group->queue, NULL, 1, &group->event); // it has said that it goes
+        slri_cl_await(opencl, group->queue, NULL, opencl->patience_ns, 1, &group->event); // it has said that it goes
     bool ends = !slri_cl_is_lost(opencl);
     if (group->event && ends)
         opencl->cl->ReleaseEvent(group->event);

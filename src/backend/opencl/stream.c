@@ -116,7 +116,8 @@ slr_status slri_cl_stream_finish(struct slri_opencl *opencl, struct slri_cl_stre
 {
     if (stream->count == 0)
         return SLR_OK;
-    slr_status status = slri_cl_await(opencl, stream->queue, stream->bell, stream->count, stream->begun);
+    slr_status status =
+        slri_cl_await(opencl, stream->queue, stream->bell, opencl->patience_ns, stream->count, stream->begun);
     if (status == SLR_DEVICE_LOST && slri_cl_is_lost(opencl))
         return status; // they stay
     for (uint32_t i = 0; i < stream->count; ++i)

@@ -56,7 +56,7 @@ static bool look(struct slri_opencl *opencl, const uint32_t block[3])
                                        sizeof wrong, &wrong, &error);
     slri_cl_queue queue = mem ? cl->CreateCommandQueue(opencl->context, opencl->id, 0, &error) : NULL;
     bool right = queue && begin_look(opencl, queue, mem, block, &event) &&
-                 slri_cl_await(opencl, queue, NULL, 1, &event) == SLR_OK &&
+                 slri_cl_await(opencl, queue, NULL, SLRI_CL_COMPILES_NS, 1, &event) == SLR_OK &&
                  cl->EnqueueReadBuffer(queue, mem, 1, 0, sizeof wrong, &wrong, 0, NULL, NULL) == SLRI_CL_SUCCESS &&
                  wrong == 0;
     if (slri_cl_is_lost(opencl))

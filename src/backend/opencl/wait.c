@@ -97,11 +97,11 @@ static slr_status await_one(struct slri_opencl *opencl, slri_cl_event event, str
     }
 }
 
-slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, struct slri_cl_bell *bell, uint32_t count,
-                         const slri_cl_event *event)
+slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, struct slri_cl_bell *bell,
+                         uint64_t patience_ns, uint32_t count, const slri_cl_event *event)
 {
     const struct slri_cl *cl = opencl->cl;
-    uint64_t began_ns = slri_now_ns(), deadline_ns = slri_deadline_after(opencl->patience_ns);
+    uint64_t began_ns = slri_now_ns(), deadline_ns = slri_deadline_after(patience_ns);
     int32_t error = cl->Flush(queue);
     if (error != SLRI_CL_SUCCESS)
         return slri_cl_failed(opencl->name, "Flush", error);
