@@ -119,6 +119,14 @@ static void flags_can_be_left_on_the_host(void **state)
 
 // ---- messages ------------------------------------------------------------------------------------------------------
 
+static uint32_t shown_by_flags(const slr_ring *ring, uint32_t port)
+{
+    uint32_t shown = 0;
+    for (uint32_t shard = 0; shard < ring->shards; ++shard)
+        shown += __atomic_load_n(&ring->shard[shard].flags[port], __ATOMIC_RELAXED);
+    return shown;
+}
+
 static void flags_say_how_many_messages_a_port_has_published(void **state)
 {
     (void)state;
@@ -139,12 +147,8 @@ static void flags_say_how_many_messages_a_port_has_published(void **state)
         assert_int_equal(value, i + 1);
         ++sent[p];
     }
-    for (uint32_t p = 0; p < PORTS; ++p) {
-        uint32_t shown = 0;
-        for (uint32_t shard = 0; shard < r.ring->shards; ++shard)
-            shown += __atomic_load_n(&r.ring->shard[shard].flags[p], __ATOMIC_RELAXED);
-        assert_int_equal(shown, sent[p]);
-    }
+    for (uint32_t p = 0; p < PORTS; ++p)
+        assert_int_equal(shown_by_flags(r.ring, p), sent[p]);
     slr_port_close(port[1]);
     slr_port_close(port[2]);
     end(&r);
@@ -233,35 +237,84 @@ static void what_is_sent_before_there_are_flags_is_found_and_so_is_every_port(vo
 
 // ---- loss ----------------------------------------------------------------------------------------------------------
 
-// A sender that is late writes where the window was, and harms nobody. Behind it slots say what was sent.
-static void window_of_a_lost_device_may_be_written_to(void **state)
+// Nothing is kept of it.
+static void lose_device_alone(struct residence *r)
+{
+    lose_device(r);
+    slr_buffer_destroy(r->buffer);
+    r->buffer = NULL;
+}
+
+// There is another window then. A sender that is late writes where one was, and harms nobody.
+static void device_that_was_lost_has_flags_again(void **state)
 {
     (void)state;
+    enum { TURNS = 3, MESSAGES = 60 };
     struct residence r = {.max_bytes = 4096};
     slr_device_info info;
-    slr_stream *stream;
+    uint32_t *late[TURNS];
     begin();
     must(launch(&r, BAR));
     must(ask(&r, 1));
-    uint32_t *late = r.ring->shard[1].flags;
-    must(slr_stream_default(r.device, &stream));
-    must(slr_buffer_create(r.device, 64, &r.buffer));
-    __atomic_store_n(&fake->fault_at, __atomic_load_n(&fake->commands, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
-    slr_stream_fill(stream, r.buffer, 0, 64, "a", 1, NULL);
-    gives(slr_stream_finish(stream, LONG), DEVICE_LOST);
-    slr_buffer_destroy(r.buffer);
-    r.buffer = NULL;
-    must(slr_device_reopen(r.device, LONG));
-    assert_int_equal(window->live, 0);
-    __atomic_store_n(late, 1u << 20, __ATOMIC_RELAXED);
-    must(slr_device_get_info(r.device, &info));
-    assert_non_null(strstr(info.features, " flags=host "));
-    assert_non_null(strstr(info.notes, "flags on the host: the device was lost, and opened again"));
-    must(slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG));
-    for (uint32_t i = 0; i < 60; ++i)
-        must(ask(&r, i));
+    for (uint32_t turn = 0; turn < TURNS; ++turn) {
+        late[turn] = r.ring->shard[1].flags;
+        lose_device_alone(&r);
+        must(slr_device_reopen(r.device, LONG));
+        assert_int_equal(window->live, 3);
+        assert_int_equal(window->pinned, turn + 2);
+        for (uint32_t i = 0; i <= turn; ++i) {
+            assert_ptr_not_equal(late[i], r.ring->shard[1].flags);
+            __atomic_store_n(late[i], 1u << 20, __ATOMIC_RELAXED);
+        }
+        must(slr_device_get_info(r.device, &info));
+        assert_non_null(strstr(info.features, " flags=bar "));
+        assert_null(strstr(info.notes, "flags on the host"));
+        assert_int_equal(shown_by_flags(r.ring, 0), 1 + turn * MESSAGES); // they go on where they stood
+        must(slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG));
+        for (uint32_t i = 0; i < MESSAGES; ++i)
+            must(ask(&r, i));
+        assert_int_equal(shown_by_flags(r.ring, 0), 1 + (turn + 1) * MESSAGES);
+        assert_non_null(r.ring->shard[0].near_flags);
+    }
     end(&r);
     nothing_is_open("loss");
+}
+
+// Where they were asked for the device stays lost; else it has none and says why. The next opening tries again.
+static void window_that_does_not_open_again_is_told_as_the_first_is(void **state)
+{
+    (void)state;
+    slr_device_info info;
+    static const char *const specs[] = {BAR, "cuda:0?ring=persistent"};
+    for (uint32_t i = 0; i < 2; ++i) {
+        struct residence r = {.max_bytes = 4096};
+        begin();
+        must(launch(&r, specs[i]));
+        must(ask(&r, 1));
+        lose_device_alone(&r);
+        window->fails = "map";
+        if (i == 0) {
+            refuses(slr_device_reopen(r.device, LONG), UNSUPPORTED,
+                    "device 'cuda:0' has no flags behind the bus: GDRCopy's gdr_map fails: Cannot allocate memory");
+            gives(slr_buffer_create(r.device, 64, &r.buffer), DEVICE_LOST);
+        } else {
+            must(slr_device_reopen(r.device, LONG));
+            must(slr_device_get_info(r.device, &info));
+            assert_non_null(strstr(info.notes, "flags on the host: GDRCopy's gdr_map fails"));
+            must(slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG));
+            must(ask(&r, 1));
+            lose_device_alone(&r);
+        }
+        assert_int_equal(window->live, 0);
+        window->fails = NULL;
+        must(slr_device_reopen(r.device, LONG));
+        must(slr_device_get_info(r.device, &info));
+        assert_non_null(strstr(info.features, " flags=bar "));
+        must(slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG));
+        must(ask(&r, 2));
+        end(&r);
+        nothing_is_open("again");
+    }
 }
 
 int main(void)
@@ -273,7 +326,8 @@ int main(void)
         cmocka_unit_test(flags_say_how_many_messages_a_port_has_published),
         cmocka_unit_test(run_of_messages_is_one_batch),
         cmocka_unit_test(what_is_sent_before_there_are_flags_is_found_and_so_is_every_port),
-        cmocka_unit_test(window_of_a_lost_device_may_be_written_to),
+        cmocka_unit_test(device_that_was_lost_has_flags_again),
+        cmocka_unit_test(window_that_does_not_open_again_is_told_as_the_first_is),
     };
     return cmocka_run_group_tests(tests, find_window, NULL);
 }

@@ -3,6 +3,7 @@
 #include "backend/cuda/flags.h"
 
 #include "backend/cuda/cuda.h"
+#include "base/alloc.h"
 #include "base/memory_map.h"
 #include "base/status.h"
 
@@ -102,6 +103,10 @@ static void close_window(struct slri_cuda *cuda)
 static slr_status open_window(struct slri_cuda *cuda)
 {
     struct slri_cu_flags *flags = &cuda->flags;
+    if (!flags->spare) // taken where it may fail: losing a window must not
+        flags->spare = slri_alloc(cuda->allocator, sizeof *flags->spare);
+    if (!flags->spare)
+        return SLRI_FAIL(NO_MEMORY, "no memory for flags");
     flags->gdr = flags->functions.open();
     if (!flags->gdr)
         return SLRI_FAIL(UNSUPPORTED, "GDRCopy's module gdrdrv is not loaded, or not for this user (/dev/gdrdrv)");
@@ -109,12 +114,8 @@ static slr_status open_window(struct slri_cuda *cuda)
     if (status != SLR_OK) {
         flags->functions.close(flags->gdr);
         flags->gdr = NULL;
-        return status;
     }
-    if (slri_pieces_add(&flags->pieces, &flags->chunk))
-        return SLR_OK;
-    close_window(cuda);
-    return SLRI_FAIL(NO_MEMORY, "no memory for flags");
+    return status;
 }
 
 static slr_status open_library(struct slri_cuda *cuda)
@@ -122,6 +123,10 @@ static slr_status open_library(struct slri_cuda *cuda)
     struct slri_cu_flags *flags = &cuda->flags;
     SLRI_TRY(slri_gdr_load(&flags->library, &flags->functions));
     slr_status status = open_window(cuda);
+    if (status == SLR_OK && !slri_pieces_add(&flags->pieces, &flags->chunk)) {
+        close_window(cuda);
+        status = SLRI_FAIL(NO_MEMORY, "no memory for flags");
+    }
     if (status == SLR_OK)
         return SLR_OK;
     slri_dl_close(flags->library);
@@ -141,26 +146,40 @@ static slr_status try_window(struct slri_cuda *cuda)
 #endif
 }
 
-slr_status slri_cuda_flags_open(struct slri_cuda *cuda)
+// Whether the device can do without what was tried.
+static slr_status judge(struct slri_cuda *cuda, slr_status status)
 {
     struct slri_cu_flags *flags = &cuda->flags;
-    slri_mutex_init(&flags->lock);
-    slri_pieces_begin(&flags->pieces, cuda->allocator, false);
-    slr_status status = try_window(cuda);
-    if (status != SLR_OK)
-        snprintf(flags->why, sizeof flags->why, "%s", slr_error_message());
+    snprintf(flags->why, sizeof flags->why, "%s", status == SLR_OK ? "" : slr_error_message());
     if (status == SLR_OK || status == SLR_DEVICE_LOST || flags->asked != SLRI_CU_FLAGS_BEHIND_BAR)
         return status == SLR_DEVICE_LOST ? status : SLR_OK;
     return SLRI_FAIL(UNSUPPORTED, "device '%s' has no flags behind the bus: %s", cuda->name, flags->why);
 }
 
+slr_status slri_cuda_flags_open(struct slri_cuda *cuda)
+{
+    slri_mutex_init(&cuda->flags.lock);
+    slri_pieces_begin(&cuda->flags.pieces, cuda->allocator, false);
+    return judge(cuda, try_window(cuda));
+}
+
+slr_status slri_cuda_flags_renew(struct slri_cuda *cuda)
+{
+    return cuda->flags.library ? judge(cuda, open_window(cuda)) : SLR_OK;
+}
+
 void slri_cuda_flags_close(struct slri_cuda *cuda)
 {
     struct slri_cu_flags *flags = &cuda->flags;
-    if (flags->sunk)
-        slri_map_release(flags->chunk.memory, SLRI_GDR_PAGE);
     if (flags->gdr)
         close_window(cuda);
+    while (flags->sunk) {
+        struct slri_cu_sunk *sunk = flags->sunk;
+        flags->sunk = sunk->next;
+        slri_map_release(sunk->memory, SLRI_GDR_PAGE);
+        slri_free(cuda->allocator, sunk, sizeof *sunk);
+    }
+    slri_free(cuda->allocator, flags->spare, sizeof *flags->spare);
     slri_dl_close(flags->library);
     slri_pieces_end(&flags->pieces);
     slri_mutex_destroy(&flags->lock);
@@ -174,14 +193,16 @@ void slri_cuda_flags_lose(struct slri_cuda *cuda)
     struct slri_cu_flags *flags = &cuda->flags;
     if (!flags->gdr)
         return;
-    flags->sunk = slri_map_over(flags->chunk.memory, SLRI_GDR_PAGE);
-    if (flags->sunk) { // else there is no memory for it, and the window stays as long as the driver lets it
+    if (slri_map_over(flags->chunk.memory, SLRI_GDR_PAGE)) { // else the window stays as long as the driver lets it
+        *flags->spare = (struct slri_cu_sunk){flags->chunk.memory, flags->sunk};
+        flags->sunk = flags->spare;
+        flags->spare = NULL;
         flags->functions.unpin_buffer(flags->gdr, flags->pinned);
         flags->functions.close(flags->gdr);
     }
     flags->gdr = NULL;
     flags->memory = 0; // with the context
-    snprintf(flags->why, sizeof flags->why, "the device was lost, and opened again");
+    snprintf(flags->why, sizeof flags->why, "the device was lost");
 }
 
 // ---- shards --------------------------------------------------------------------------------------------------------
@@ -194,6 +215,17 @@ static void begin_flags(const struct slri_shard *shard, uint32_t *flag)
         __atomic_store_n(&flag[port], has_words ? shard->own[MBP_PORT(port) + MBQ_NEXT_IN] : 0, __ATOMIC_RELAXED);
     }
     slri_order_bus_stores();
+}
+
+static void show_flags(const struct slri_cuda *cuda, struct slri_shard *shard, const struct slri_piece *kept,
+                       bool is_new)
+{
+    const struct slri_cu_flags *flags = &cuda->flags;
+    uint32_t *flag = (uint32_t *)(void *)((unsigned char *)flags->chunk.memory + kept->offset);
+    if (is_new)
+        begin_flags(shard, flag);
+    shard->near_flags = (void *)(uintptr_t)(flags->device + kept->offset);
+    __atomic_store_n(&shard->flags, flag, __ATOMIC_RELEASE); // what they say
 }
 
 void slri_cuda_flags_give(struct slri_cuda *cuda, struct slri_shard *shard, struct slri_piece **kept)
@@ -211,11 +243,14 @@ void slri_cuda_flags_give(struct slri_cuda *cuda, struct slri_shard *shard, stru
     }
     if (!*kept) // this shard's lanes have none
         return;
-    uint32_t *flag = (uint32_t *)(void *)((unsigned char *)flags->chunk.memory + (*kept)->offset);
-    if (is_new)
-        begin_flags(shard, flag);
-    shard->near_flags = (void *)(uintptr_t)(flags->device + (*kept)->offset);
-    __atomic_store_n(&shard->flags, flag, __ATOMIC_RELEASE); // what they say
+    show_flags(cuda, shard, *kept, is_new);
+}
+
+void slri_cuda_flags_begin_again(struct slri_cuda *cuda, struct slri_shard *shard, struct slri_piece *kept)
+{
+    shard->near_flags = NULL;
+    if (cuda->flags.gdr && kept)
+        show_flags(cuda, shard, kept, true);
 }
 
 void slri_cuda_flags_take_back(struct slri_cuda *cuda, struct slri_piece *kept)

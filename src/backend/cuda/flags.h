@@ -20,6 +20,11 @@ struct slri_shard;
 
 enum slri_cu_flags_at { SLRI_CU_FLAGS_ANYWHERE, SLRI_CU_FLAGS_ON_HOST, SLRI_CU_FLAGS_BEHIND_BAR };
 
+struct slri_cu_sunk { // where a window was, memory of the host's is mapped, for who writes late
+    void *memory;
+    struct slri_cu_sunk *next;
+};
+
 struct slri_cu_flags {
     enum slri_cu_flags_at asked;
     char why[SLRI_CU_FLAGS_WHY]; // why there are none, the host's slots saying it; "": there are
@@ -28,7 +33,8 @@ struct slri_cu_flags {
     slri_gdr gdr; // NULL: there is no window
     slri_gdr_handle pinned;
     slri_cu_pointer memory, device; // all of it; where its first whole page begins
-    bool sunk;                      // that is gone, and what is mapped is memory of the host's, for who writes late
+    struct slri_cu_sunk *sunk;      // windows of contexts that are gone
+    struct slri_cu_sunk *spare;     // of this one
     slri_mutex lock;                // of the rest
     struct slri_pieces pieces;
     struct slri_chunk chunk; // as the host has it mapped
@@ -41,12 +47,16 @@ const char *slri_cuda_flags_name(enum slri_cu_flags_at at); // of the two that c
 // there are none, and `why` says it.
 slr_status slri_cuda_flags_open(struct slri_cuda *cuda);
 void slri_cuda_flags_close(struct slri_cuda *cuda); // before the context goes; nobody sends any more
-// Before the context of a device that is lost goes, while others may still send. There are none from then on.
+// Before the context of a device that is lost goes, while others may still send. There are none until they are renewed
+// in another context; errors as when it is opened.
 void slri_cuda_flags_lose(struct slri_cuda *cuda);
+slr_status slri_cuda_flags_renew(struct slri_cuda *cuda);
 
 // Gives the shard's lanes flags, where there is room, for as long as its own words have their memory (`kept`): who
 // sends may be late. Any number of times.
 void slri_cuda_flags_give(struct slri_cuda *cuda, struct slri_shard *shard, struct slri_piece **kept);
+// Behind a renewal, while no kernel runs.
+void slri_cuda_flags_begin_again(struct slri_cuda *cuda, struct slri_shard *shard, struct slri_piece *kept);
 void slri_cuda_flags_take_back(struct slri_cuda *cuda, struct slri_piece *kept); // NULL is fine
 
 #endif

@@ -4,6 +4,8 @@
 #include "backend/cuda/cuda.h"
 #include "base/status.h"
 
+#include <stdio.h>
+
 bool slri_cuda_is_lost(const void *device)
 {
     return __atomic_load_n(&((const struct slri_cuda *)device)->lost, __ATOMIC_RELAXED) != 0;
@@ -12,6 +14,7 @@ bool slri_cuda_is_lost(const void *device)
 static slr_status renew(struct slri_cuda *cuda)
 {
     SLRI_TRY(slri_cuda_pools_renew(cuda));
+    SLRI_TRY(slri_cuda_flags_renew(cuda));
     return slri_cuda_staying_renew(cuda);
 }
 
@@ -37,7 +40,10 @@ slr_status slri_cuda_reopen(void *device)
         status = renew(cuda);
     if (status == SLR_OK)
         return SLR_OK;
+    char why[320]; // giving up says something else
+    snprintf(why, sizeof why, "%s", slr_error_message());
     __atomic_store_n(&cuda->lost, 1, __ATOMIC_RELAXED); // with the first reason
     give_up(cuda);
+    slri_fail(status, "%s", why);
     return status;
 }

@@ -155,14 +155,18 @@ static uint64_t own_bytes(const struct slri_shard *shard)
                     (shard->latency ? sizeof *shard->latency : 0)); // at its place behind them, as at home
 }
 
-void slri_cuda_near_renew(void *device, struct slri_shard *shard)
+static void point_near(struct slri_shard *shard)
 {
-    if (!((struct slri_cuda *)device)->flags.gdr)
-        shard->near_flags = NULL;
     if (!shard->near_memory)
         return;
     shard->near_own = address_of(shard->near_memory);
     shard->near_states = shard->states ? address_of(shard->near_memory) + own_bytes(shard) : NULL;
+}
+
+void slri_cuda_near_renew(void *device, struct slri_shard *shard)
+{
+    slri_cuda_flags_begin_again(device, shard, *slri_cuda_ring_memory_flags(shard->own));
+    point_near(shard);
 }
 
 // Not zeroed: the group fetches what is at home.
@@ -172,7 +176,7 @@ slr_status slri_cuda_near_take(struct slri_cuda *cuda, struct slri_shard *shard)
     struct slri_piece *piece;
     SLRI_TRY(take_or_grow(cuda, SLRI_CU_NEAR, own_bytes(shard) + shard->states_bytes, &piece, &stale));
     shard->near_memory = piece;
-    slri_cuda_near_renew(cuda, shard);
+    point_near(shard);
     return SLR_OK;
 }
 
