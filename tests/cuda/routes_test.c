@@ -101,6 +101,19 @@ static void messages_between_ring_kernels_lie_in_the_devices_memory(void **state
     end_with(&r, next, "near");
 }
 
+// Both, and so many messages of the first one that the next, which is paused, has not looked at.
+static slr_ring *start_holding(struct residence *r, uint32_t messages)
+{
+    slr_ring *next;
+    reset();
+    must(launch(r, PERSISTENT));
+    must(start_next(r, &next));
+    must(slr_ring_deactivate(next, LONG));
+    send_to_all(r, messages);
+    wait_handled(r->ring, messages);
+    return next;
+}
+
 static void note_value(void *user, const slr_undelivered *undelivered)
 {
     struct message message;
@@ -114,15 +127,9 @@ static void terminate_hands_back_what_no_kernel_has_looked_at(void **state)
     (void)state;
     for (uint32_t parked = 0; parked < 2; ++parked) {
         struct residence r = {0};
-        slr_ring *next;
+        slr_ring *next = start_holding(&r, 6);
         slr_ring_stats stats;
         uint32_t sum = 0;
-        reset();
-        must(launch(&r, PERSISTENT));
-        must(start_next(&r, &next));
-        must(slr_ring_deactivate(next, LONG));
-        send_to_all(&r, 6);
-        wait_handled(r.ring, 6);
         if (parked) {
             must(slr_device_park(r.device, LONG));
             must(slr_device_resume(r.device));
@@ -219,14 +226,8 @@ static void lost_destination_ends_with_its_counts_whole(void **state)
 {
     (void)state;
     struct residence r = {.max_bytes = 4096};
-    slr_ring *next;
+    slr_ring *next = start_holding(&r, 9);
     slr_ring_stats stats;
-    reset();
-    must(launch(&r, PERSISTENT));
-    must(start_next(&r, &next));
-    must(slr_ring_deactivate(next, LONG));
-    send_to_all(&r, 9);
-    wait_handled(r.ring, 9);
     lose_device_alone(&r);
     must(slr_ring_terminate(next, 0, NULL, NULL, &stats));
     check_sum(&stats);
@@ -240,13 +241,7 @@ static void lane_with_messages_is_not_another_routes_before_they_are_handled(voi
 {
     (void)state;
     struct residence r = {0};
-    slr_ring *next;
-    reset();
-    must(launch(&r, PERSISTENT));
-    must(start_next(&r, &next));
-    must(slr_ring_deactivate(next, LONG));
-    send_to_all(&r, 9);
-    wait_handled(r.ring, 9);
+    slr_ring *next = start_holding(&r, 9);
     must(slr_unroute(r.ring, next));
     must(slr_device_park(r.device, LONG));
     must(slr_device_resume(r.device));
@@ -267,15 +262,9 @@ static void route_is_taken_away_with_a_device_that_is_lost(void **state)
     enum { BEFORE, BEHIND, NEVER, CASES };
     for (uint32_t when = BEFORE; when < CASES; ++when) {
         struct residence r = {.max_bytes = 4096};
-        slr_ring *next;
-        reset();
-        must(launch(&r, PERSISTENT));
-        must(start_next(&r, &next));
+        slr_ring *next = start_holding(&r, 9);
         slr_port *last = open_port(r.device);
         must(slr_route_to_port(r.ring, last, NULL));
-        must(slr_ring_deactivate(next, LONG));
-        send_to_all(&r, 9);
-        wait_handled(r.ring, 9);
         lose_device_alone(&r);
         if (when == BEHIND)
             must(slr_device_reopen(r.device, LONG));
