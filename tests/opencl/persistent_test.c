@@ -409,41 +409,6 @@ static void ordinary_launches_are_done_beside_four_resident_ring_kernels(void **
 
 // ---- what cannot be ------------------------------------------------------------------------------------------------
 
-// One that looks for a word of the host's, which it never finds in time.
-static void handler_that_does_not_return_is_waited_for_as_long_as_the_device_is_patient(void **state)
-{
-    (void)state;
-    static const char text[] = "struct message { unsigned value, port; };\n"
-                               "__ring__ void spins(const struct message *in, unsigned *stop)\n"
-                               "{ while (atomicAdd(&stop[0], 0u) == 0u) ; }\n";
-    skip_on_another_ring_device(); // which has no such option
-    slr_ring_desc desc = describe("spins", 1);
-    slr_device *device = open_device("opencl:0?ring=persistent&patience=1");
-    slr_binding binding = {.name = "stop"};
-    slr_ring_stats stats;
-    uint32_t *stop;
-    must(slr_program_from_text(device, "spins.cu", text, NULL, &desc.program));
-    must(slr_buffer_create(device, 4, &binding.buffer));
-    desc.handler = "spins";
-    desc.bindings = &binding;
-    desc.binding_count = 1;
-    slr_ring *ring = start_ring(device, &desc);
-    must(slr_buffer_map(binding.buffer, 0, 4, SLR_MAP_READ | SLR_MAP_WRITE, LONG, (void **)&stop));
-    must(send_value(NULL, address_of(ring, 0), 1, LONG));
-    wait_until_is(&ring->shard[0].own[MBP_BATCH_COUNT], 1);
-    refuses(slr_ring_terminate(ring, 0, NULL, NULL, NULL), TIMEOUT,
-            "ring kernel 'spins': a handler has not returned within 1 s of the deadline");
-    __atomic_store_n(stop, 1, __ATOMIC_RELEASE);
-    must(slr_ring_terminate(ring, LONG, NULL, NULL, &stats));
-    check_sum(&stats);
-    assert_int_equal(stats.handled, 1);
-    must(slr_buffer_unmap(binding.buffer, stop));
-    slr_ring_destroy(ring);
-    slr_buffer_destroy(binding.buffer);
-    slr_program_destroy(desc.program);
-    slr_device_close(device);
-}
-
 static void what_needs_the_host_is_refused_with_the_reason(void **state)
 {
     (void)state;
@@ -479,7 +444,6 @@ int main(void)
         cmocka_unit_test(fault_resets_its_instance_and_tells_its_sender),
         cmocka_unit_test(fault_fails_the_ring_kernel_where_its_policy_says_so),
         cmocka_unit_test(ordinary_launches_are_done_beside_four_resident_ring_kernels),
-        cmocka_unit_test(handler_that_does_not_return_is_waited_for_as_long_as_the_device_is_patient),
         cmocka_unit_test(what_needs_the_host_is_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

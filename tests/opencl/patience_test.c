@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handlers and kernels that do not end, beside ring kernels that stay: on whatever OpenCL is here (PoCL in CI). Each
+// looks for a word of the host's, which comes when it is too late.
+#include "tests/opencl/staying.h"
+
+#include "ring/ring.h"
+
+static const char source[] =
+    "struct message { unsigned value, port; };\n"
+    "__ring__ void first(const struct message *in) { struct message out = *in; ring_reply(&out); }\n"
+    "__ring__ void second(const struct message *in) { struct message out = *in; ring_reply(&out); }\n"
+    "__ring__ void spins(const struct message *in, unsigned *stop) { while (atomicAdd(&stop[0], 0u) == 0u) ; }\n"
+    "__global__ void waits(unsigned *stop) { while (atomicAdd(&stop[0], 0u) == 0u) ; }\n";
+
+static struct bench {
+    slr_device *device;
+    slr_program *program;
+    slr_buffer *buffer;
+    uint32_t *stop; // in it
+} bench;
+
+static slr_ring *start(const char *handler)
+{
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    slr_binding stop = {.name = "stop", .buffer = bench.buffer};
+    desc.name = desc.handler = handler;
+    desc.program = bench.program;
+    desc.bindings = &stop;
+    desc.binding_count = strcmp(handler, "spins") == 0;
+    return start_ring(bench.device, &desc);
+}
+
+static bool begin(const char *spec)
+{
+    bench.device = open_where_kernels_stay(spec);
+    if (!bench.device)
+        return false;
+    must(slr_program_from_text(bench.device, "lost.cu", source, NULL, &bench.program));
+    must(slr_buffer_create(bench.device, 4, &bench.buffer));
+    must(slr_buffer_map(bench.buffer, 0, 4, SLR_MAP_READ | SLR_MAP_WRITE, LONG, (void **)&bench.stop));
+    must(slr_buffer_unmap(bench.buffer, bench.stop)); // its memory is the host's, too
+    return true;
+}
+
+static void end(void)
+{
+    slr_buffer_destroy(bench.buffer);
+    slr_program_destroy(bench.program);
+    slr_device_close(bench.device);
+}
+
+// The driver takes longer to compile than the devices below have patience: it does before.
+static void begin_with_handlers(const char *first, const char *second)
+{
+    if (SANITIZED || !is_here("opencl:0") || !begin("opencl:0"))
+        skip();
+    slr_ring_destroy(start(first));
+    slr_ring_destroy(start(second));
+    end();
+    begin("opencl:0?ring=persistent&patience=2");
+}
+
+static void is_refused(slr_status status) // it may have noticed: its group was to be launched again
+{
+    assert_true(status == SLR_DEVICE_LOST || status == SLR_WRONG_STATE);
+}
+
+static void handler_is_waited_for_as_long_as_the_device_is_patient(void **state)
+{
+    (void)state;
+    begin_with_handlers("spins", "first");
+    slr_ring *ring = start("spins"), *next = start("first");
+    slr_ring_stats stats;
+    must(send_value(NULL, address_of(ring, 0), 1, LONG));
+    wait_until_is(&ring->shard[0].own[MBP_BATCH_COUNT], 1);
+    refuses(slr_ring_terminate(ring, 0, NULL, NULL, NULL), TIMEOUT,
+            "ring kernel 'spins': a handler has not returned within 2 s of the deadline");
+    __atomic_store_n(bench.stop, 1, __ATOMIC_RELEASE);
+    must(slr_ring_terminate(ring, LONG, NULL, NULL, &stats));
+    check_sum(&stats);
+    assert_int_equal(stats.handled, 1);
+    slr_ring_destroy(ring);
+    slr_ring_destroy(next);
+    end();
+}
+
+static void routes_of_a_lost_device_go_and_no_new_ones_come(void **state)
+{
+    (void)state;
+    begin_with_handlers("first", "second");
+    slr_kernel *kernel;
+    slr_stream *stream;
+    uint32_t value;
+    must(slr_program_get_kernel(bench.program, "waits", &kernel));
+    slr_ring *from = start("first"), *to = start("second");
+    assert_int_equal(stats_of(from).mode, SLR_RING_PERSISTENT);
+    slr_port *port = open_port(bench.device), *last = open_port(bench.device);
+    must(slr_route(from, to, NULL));
+    must(slr_route_to_port(to, last, NULL));
+    must(send_value(port, address_of(from, 0), 7, LONG));
+    must(receive_value(last, &value, LONG));
+    assert_int_equal(value, 7);
+    must(slr_stream_create(bench.device, NULL, &stream));
+    must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 1, 0), bench.buffer));
+    gives(slr_stream_finish(stream, LONG), DEVICE_LOST);
+    must(slr_unroute(from, to));
+    gives(slr_unroute(from, to), NOT_FOUND);
+    assert_int_equal(to->grants.credits, 0);
+    is_refused(slr_route(from, to, NULL));
+    is_refused(slr_route_to_port(from, port, NULL));
+    assert_int_equal(to->grants.credits, 0);
+    slr_ring_stats stats;
+    must(slr_ring_terminate(from, LONG, NULL, NULL, &stats));
+    check_sum(&stats);
+    assert_int_equal(stats.routed, 1);
+    must(slr_ring_terminate(to, LONG, NULL, NULL, &stats));
+    check_sum(&stats);
+    assert_int_equal(stats.accepted, 1);
+    __atomic_store_n(bench.stop, 1, __ATOMIC_RELEASE); // the process shall end
+    slr_port_close(port);
+    slr_port_close(last);
+    slr_ring_destroy(from);
+    slr_ring_destroy(to);
+    slr_kernel_destroy(kernel);
+    slr_stream_destroy(stream);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(handler_is_waited_for_as_long_as_the_device_is_patient),
+        cmocka_unit_test(routes_of_a_lost_device_go_and_no_new_ones_come),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
