@@ -155,7 +155,7 @@ sanitize() {
     return $((status != 0))
 }
 
-"$bin/slipring" doctor > "$folder/doctor" 2>&1
+timeout -k 5 60 "$bin/slipring" doctor > "$folder/doctor" 2>&1
 description=$(sed -n "s/^${device%%\?*} *opens: //p" "$folder/doctor" | head -n 1)
 if [[ -z $description ]]; then
     echo "gpu-check: $device cannot be opened here, so nothing was run on a GPU. See 'slipring doctor':"

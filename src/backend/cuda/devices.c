@@ -66,7 +66,7 @@ static slr_status find_named(const struct slri_cu *cu, const char *id, uint32_t 
 
 slr_status slri_cu_find_device(const struct slri_cu *cu, const struct slri_spec *spec, slri_cu_device *out)
 {
-    uint32_t count;
+    uint32_t count = 0;
     SLRI_TRY(slri_cu_count_devices(cu, &count));
     if (*spec->id)
         return find_named(cu, spec->id, count, out);

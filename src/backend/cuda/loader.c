@@ -13,8 +13,9 @@ static slri_mutex lock = SLRI_MUTEX_INIT;
 static struct slri_cu functions; // under the lock until `loaded`
 static bool loaded;
 
-// Where it is besides the loader's places: WSL's folder is in none of them.
-static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", NULL};
+// Where it is besides the loader's places: WSL's folder is in none of them, nor that in which containers are given it.
+static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1",
+                                     "/usr/local/nvidia/lib64/libcuda.so.1", NULL};
 
 static slr_status find_all(slri_dl *library, const char *path, struct slri_cu *out)
 {

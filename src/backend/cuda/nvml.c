@@ -22,8 +22,9 @@ static bool loaded;
 
 // ---- loading -------------------------------------------------------------------------------------------------------
 
-// Where it is besides the loader's places: WSL's folder is in none of them.
-static const char *const places[] = {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1", NULL};
+// As the driver (loader.c).
+static const char *const places[] = {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1",
+                                     "/usr/local/nvidia/lib64/libnvidia-ml.so.1", NULL};
 
 static slr_status find_all(slri_dl *library, const char *path, struct nvml *out)
 {
