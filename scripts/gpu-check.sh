@@ -40,16 +40,20 @@ if [[ -z ${GPU_BUILD:-} ]]; then
 fi
 readonly bin=$GPU_BUILD/bin
 
-# Where slipring itself does not look: the toolkit of any version, and NVIDIA's wheel.
+# Where slipring itself does not look: the toolkit of any version, and NVIDIA's wheel. The newest, wherever it is: an old
+# one does not know all that is emitted.
 find_nvrtc() {
-    local library site
-    if [[ -n ${SLIPRING_NVRTC_LIB:-} ]] || ldconfig -p 2> /dev/null | grep -q 'libnvrtc\.so\.1[23]'; then return; fi
+    local version library site
+    if [[ -n ${SLIPRING_NVRTC_LIB:-} ]]; then return; fi
     site=$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))' 2> /dev/null)
-    for library in /usr/local/cuda*/{lib64,lib,targets/*/lib}/libnvrtc.so.1[23] "$site"/nvidia/*/lib/libnvrtc.so.1[23]; do
-        if [[ -e $library ]]; then
-            export SLIPRING_NVRTC_LIB=$library
-            return
-        fi
+    for version in 13 12; do
+        if [[ $(PATH=$PATH:/sbin ldconfig -p 2> /dev/null) == *libnvrtc.so.$version* ]]; then return; fi
+        for library in /usr/local/cuda*/{lib64,lib,targets/*/lib}/libnvrtc.so.$version "$site"/nvidia/*/lib/libnvrtc.so.$version; do
+            if [[ -e $library ]]; then
+                export SLIPRING_NVRTC_LIB=$library
+                return
+            fi
+        done
     done
 }
 find_nvrtc
