@@ -82,13 +82,14 @@ static slr_status reopen(struct residence *r)
 }
 
 // Everything but the states is as it was: addresses, ports, what is pending, a kernel that was loaded before.
-static void goes_on(const char *spec)
+static void goes_on(const char *spec, bool keeps_pins)
 {
     struct residence r = {.max_bytes = 4096};
     slr_kernel *kernel;
     slr_stream *stream;
     int words[8] = {0};
     reset();
+    fake->keeps_pins = keeps_pins;
     must(launch(&r, spec));
     must(slr_program_get_kernel(r.program, "add", &kernel));
     for (uint32_t i = 0; i < 3; ++i) {
@@ -123,9 +124,10 @@ static void goes_on(const char *spec)
 static void device_that_was_lost_is_opened_again_with_its_ring_kernels(void **state)
 {
     (void)state;
-    goes_on(RELAUNCHED);
-    goes_on("cuda:0?ring=relaunch&memory=mapped");
-    goes_on(PERSISTENT);
+    goes_on(RELAUNCHED, false);
+    goes_on("cuda:0?ring=relaunch&memory=mapped", false);
+    goes_on(PERSISTENT, false);
+    goes_on(PERSISTENT, true); // whether what is registered outlives a context nobody says
 }
 
 // It stays lost, and the next try has all that it needs. So does a restart that fails.

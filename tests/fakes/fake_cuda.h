@@ -42,6 +42,7 @@ struct fake_cuda {
     uint32_t mps;            // 1: contexts are shared with other processes
     uint32_t old;            // 1: the driver does not know whether they are
     uint32_t display;        // 1: the devices drive displays
+    uint32_t keeps_pins;     // 1: memory that is registered stays so behind the end of its context, for all
     uint32_t separate;       // 1: the device sees mapped memory elsewhere; no managed memory for both at once
 };
 

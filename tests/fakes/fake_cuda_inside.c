@@ -103,6 +103,8 @@ void drop_all(struct object *context)
     while (context->first) {
         struct object *object = context->first;
         context->first = object->next;
+        if (object->kind == REGISTERED && fake_cuda.keeps_pins)
+            keep_pin(object->bytes);
         drop(object);
     }
 }

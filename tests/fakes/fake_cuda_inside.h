@@ -76,6 +76,7 @@ void drop_all(struct object *context);
 void end_stay(struct object *stream, bool by_force);
 bool stays(const struct object *stream);
 
+void keep_pin(const void *memory); // as keeps_pins says
 // Whether a stream's command is in order behind what the NULL stream does with the piece. NULL is fine.
 bool is_in_order(struct object *piece, struct object *stream);
 void forget_user(struct object *context, const struct object *stream); // it has been waited for

@@ -129,6 +129,29 @@ int32_t cuMemFreeHost(void *memory)
     return error;
 }
 
+#define MOST_KEPT 64
+static const void *kept[MOST_KEPT]; // that a context which is gone has left registered
+
+void keep_pin(const void *memory)
+{
+    for (int i = 0; i < MOST_KEPT; ++i)
+        if (!kept[i]) {
+            kept[i] = memory;
+            return;
+        }
+    abort();
+}
+
+static bool is_kept(const void *memory, bool forget)
+{
+    for (int i = 0; i < MOST_KEPT; ++i)
+        if (kept[i] == memory) {
+            kept[i] = forget ? NULL : memory;
+            return true;
+        }
+    return false;
+}
+
 static int32_t pin(void *memory, size_t bytes, uint32_t flags)
 {
     int32_t error = next_in_context("MemHostRegister_v2");
@@ -136,7 +159,7 @@ static int32_t pin(void *memory, size_t bytes, uint32_t flags)
         return error;
     if (bytes == 0 || flags != HOST_FLAGS)
         return refuse("MemHostRegister_v2", INVALID_VALUE);
-    if (pinned_at(memory))
+    if (pinned_at(memory) || is_kept(memory, false))
         return 712;
     struct object *made = make(REGISTERED, current());
     made->bytes = memory;
@@ -154,7 +177,7 @@ int32_t cuMemHostRegister_v2(void *memory, size_t bytes, uint32_t flags)
 int32_t cuMemHostUnregister(void *memory)
 {
     wait_for_stays("MemHostUnregister", LONG_MS);
-    LOCKED(let_go_of("MemHostUnregister", REGISTERED, memory));
+    LOCKED(is_kept(memory, true) ? 0 : let_go_of("MemHostUnregister", REGISTERED, memory));
     return error;
 }
 

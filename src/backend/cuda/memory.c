@@ -133,17 +133,24 @@ void slri_cuda_buffer_destroy(void *device, void *memory, uint64_t bytes)
         destroy_device(cuda, memory);
 }
 
-slr_status slri_cuda_mapped_renew(struct slri_cuda *cuda, uint64_t bytes, void **memory)
+// Of memory that is registered.
+static slr_status see_mapped(struct slri_cuda *cuda, void *memory)
 {
-    SLRI_TRY(slri_cuda_host_pin(cuda, *memory, bytes));
     slr_status status = slri_cuda_enter(cuda);
     if (status == SLR_OK) {
-        status = check_address(cuda, *memory);
+        status = check_address(cuda, memory);
         slri_cuda_leave(cuda);
     }
     if (status != SLR_OK)
-        slri_cuda_host_unpin(cuda, *memory);
+        slri_cuda_host_unpin(cuda, memory);
     return status;
+}
+
+// It may be registered still (INVALID): that was for all contexts, and nobody says that it ends with one.
+slr_status slri_cuda_mapped_renew(struct slri_cuda *cuda, uint64_t bytes, void **memory)
+{
+    slr_status status = slri_cuda_host_pin(cuda, *memory, bytes);
+    return status == SLR_OK || status == SLR_INVALID ? see_mapped(cuda, *memory) : status;
 }
 
 slr_status slri_cuda_mapped_create(struct slri_cuda *cuda, uint64_t bytes, void **memory)
@@ -152,7 +159,9 @@ slr_status slri_cuda_mapped_create(struct slri_cuda *cuda, uint64_t bytes, void 
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory of the host for %llu bytes", cuda->name,
                          (unsigned long long)bytes);
-    slr_status status = slri_cuda_mapped_renew(cuda, bytes, &made);
+    slr_status status = slri_cuda_host_pin(cuda, made, bytes);
+    if (status == SLR_OK)
+        status = see_mapped(cuda, made);
     if (status == SLR_OK)
         *memory = made;
     else
