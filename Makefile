@@ -9,7 +9,7 @@ BUILD = cmake --preset $(1) $(2) && cmake --build --preset $(1) --parallel $(JOB
 
 .PHONY: all help demo test gpu-check cts generate sim sim-mutants soak perfetto bench install asan tsan clang fuzz format check-format clean
 
-all: ## the library, and the command line where jansson is installed (build/release)
+all: ## the library and the command line (build/release); all of its verbs where jansson is installed
 	@scripts/deps.sh build
 	@$(call BUILD,release)
 

@@ -9,7 +9,7 @@ set -euo pipefail
 
 # target | what shows that it is here | Debian package
 # "command X": X is on PATH. "header H": the C compiler finds H. "library L": the loader finds L. "driver D": OpenCL has D.
-# "python M": python3 imports M. "c++": a C++ compiler that links.
+# "python M": python3 imports M.
 readonly table='
 build | command cc | gcc
 build | command cmake | cmake
