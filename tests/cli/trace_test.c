@@ -53,6 +53,22 @@ static void a_trace_that_was_cut_short_is_read_as_far_as_it_goes(void **state)
     assert_true(said("out", "\"total_ns\": 2250"));
 }
 
+#define SPAN(phase, ts)                                                                                                \
+    "{\"ph\":\"" phase "\",\"pid\":1,\"id\":256,\"ts\":" ts ",\"cat\":\"message\",\"name\":\"ring\"},\n"
+
+static void spans_of_messages_have_their_own_shortest_and_longest(void **state)
+{
+    (void)state;
+    write_file("spans.json",
+               "[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"slipring_trace\",\"args\":{\"version\":1}},\n" SPAN("b", "1.000")
+                   SPAN("e", "3.000") SPAN("b", "2.000") SPAN("e", "7.500") SPAN("b", "8.000"));
+    assert_int_equal(use("trace print spans.json --json"), 0);
+    assert_true(said("out", "\"n\": 2"));
+    assert_true(said("out", "\"total_ns\": 7500"));
+    assert_true(said("out", "\"min_ns\": 2000"));
+    assert_true(said("out", "\"max_ns\": 5500"));
+}
+
 static void what_is_wrong_is_refused(void **state)
 {
     (void)state;
@@ -77,6 +93,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_verb_takes_a_trace),
         cmocka_unit_test(a_trace_that_was_cut_short_is_read_as_far_as_it_goes),
+        cmocka_unit_test(spans_of_messages_have_their_own_shortest_and_longest),
         cmocka_unit_test(what_is_wrong_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, shell_end);

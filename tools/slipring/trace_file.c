@@ -82,6 +82,14 @@ static void note_time(trace_file *file, uint64_t from_ns, uint64_t to_ns)
     file->last_ns = to_ns > file->last_ns ? to_ns : file->last_ns;
 }
 
+static void add_duration(trace_sum *sum, uint64_t ns)
+{
+    ++sum->n;
+    sum->total_ns += ns;
+    sum->min_ns = ns < sum->min_ns ? ns : sum->min_ns;
+    sum->max_ns = ns > sum->max_ns ? ns : sum->max_ns;
+}
+
 // ---- events --------------------------------------------------------------------------------------------------------
 
 static void take_slice(trace_file *file, const json_t *event)
@@ -96,11 +104,8 @@ static void take_slice(trace_file *file, const json_t *event)
     uint64_t end_ns = slice->begin_ns + slice->duration_ns;
     ++track->slices;
     note_time(file, slice->begin_ns, end_ns);
-    ++sum->n;
-    sum->total_ns += slice->duration_ns;
+    add_duration(sum, slice->duration_ns);
     sum->bytes += (uint64_t)json_integer_value(json_object_get(json_object_get(event, "args"), "bytes"));
-    sum->min_ns = slice->duration_ns < sum->min_ns ? slice->duration_ns : sum->min_ns;
-    sum->max_ns = slice->duration_ns > sum->max_ns ? slice->duration_ns : sum->max_ns;
 }
 
 static void add_mark(trace_sum *sum, const json_t *args)
@@ -135,15 +140,16 @@ static void take_counter(trace_file *file, const json_t *event)
     sample->value = json_number_value(json_object_iter_value(json_object_iter(json_object_get(event, "args"))));
 }
 
-// Spans of messages: a begin and an end, on a lane of their own.
+// Spans of messages, each on a lane of its own: the writer puts the end right behind the begin. One that was cut off
+// behind that counts for nothing.
 static void take_span(trace_file *file, const json_t *event, bool is_begin)
 {
-    trace_sum *sum = sum_of(file, text_of(event, "cat"), text_of(event, "name"));
     uint64_t at_ns = ns_of(event, "ts");
     note_time(file, at_ns, at_ns);
-    sum->min_ns = 0;
-    sum->n += is_begin;
-    sum->total_ns += is_begin ? -at_ns : at_ns; // modulo 2^64: the ends less the begins
+    if (is_begin)
+        file->span_begin_ns = at_ns;
+    else
+        add_duration(sum_of(file, text_of(event, "cat"), text_of(event, "name")), at_ns - file->span_begin_ns);
 }
 
 static void take_metadata(trace_file *file, const json_t *event)

@@ -46,6 +46,7 @@ typedef struct trace_file {
     trace_counter *counters;
     size_t counter_count, counter_room;
     uint64_t dropped, first_ns, last_ns;
+    uint64_t span_begin_ns; // while it is read
     bool is_ours, is_whole; // its end is there
 } trace_file;
 
