@@ -155,6 +155,7 @@ static void columns_are_checked_against_the_message(void **state)
          "columns that nothing uses: note, more\n");
     says("printf 'a,b\\n1,2\\n' | \"$S\" run total.cu --key who 2>&1", 1, "no column 'who', which --key needs");
     says("\"$S\" run total.cu </dev/null 2>&1", 1, "the input is empty");
+    says("\"$S\" run total.cu --input / 2>&1", 1, "cannot read the input '/': Is a directory");
 }
 
 static void a_fault_is_reported_with_the_line_of_its_message(void **state)

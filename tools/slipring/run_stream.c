@@ -58,7 +58,7 @@ static void fill(run *run)
         if (got >= 0) {
             intake_put(&run->reader.bytes, (size_t)got);
         } else if (errno != EINTR) {
-            say("cannot read the input: %s", strerror(errno));
+            say("cannot read the input '%s': %s", run->options.input ? run->options.input : "-", strerror(errno));
             run->end = RUN_BROKEN;
             run->exit_code = EXIT_FAILED;
         }
