@@ -48,7 +48,7 @@ find_nvrtc() {
     site=$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))' 2> /dev/null)
     for version in 13 12; do
         if [[ $(PATH=$PATH:/sbin ldconfig -p 2> /dev/null) == *libnvrtc.so.$version* ]]; then return; fi
-        for library in /usr/local/cuda*/{lib64,lib,targets/*/lib}/libnvrtc.so.$version "$site"/nvidia/*/lib/libnvrtc.so.$version; do
+        for library in /usr/local/cuda*/{lib64,lib,targets/*/lib}/libnvrtc.so."$version" "$site"/nvidia/*/lib/libnvrtc.so."$version"; do
             if [[ -e $library ]]; then
                 export SLIPRING_NVRTC_LIB=$library
                 return
