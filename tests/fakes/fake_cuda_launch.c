@@ -30,6 +30,7 @@ static __thread struct dispatch_thread {
 
 static uint32_t handle_dispatched(struct slri_call *call)
 {
+    fake_check_alignment(call);
     uint32_t fault = slri_interp_handler(dispatching.interp, call);
     call->fault_file = 0;
     call->fault_line = fake_users_line(dispatching.text, call->fault_line);

@@ -57,9 +57,16 @@ uint32_t fake_users_line(const char *text, uint32_t line)
     return is;
 }
 
+void fake_check_alignment(const struct slri_call *call)
+{
+    if (((uintptr_t)call->message | (uintptr_t)call->state) % 16 != 0)
+        abort();
+}
+
 // Where it faults is told as it lies in the text that was read again; the user's source is one file here.
 static uint32_t handle(struct slri_call *call)
 {
+    fake_check_alignment(call);
     uint32_t fault = slri_interp_handler(block->thread, call);
     call->fault_file = 0;
     call->fault_line = fake_users_line(block->stay->text, call->fault_line);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct slri_call;
 struct slri_interp;
 struct fake_cuda_stay;
 
@@ -19,6 +20,8 @@ bool fake_cuda_stays(const struct fake_cuda_stay *stay);
 // Waits for its end, and frees it. By force, it dies where it stands, as when a context goes.
 void fake_cuda_stay_end(struct fake_cuda_stay *stay, bool by_force);
 
+// A GPU's loads are of what is aligned: a message or a state may be of vectors. Dies of what is not.
+void fake_check_alignment(const struct slri_call *call);
 uint32_t fake_users_line(const char *text, uint32_t line); // that a line of emitted text came from
 
 #endif
