@@ -6,6 +6,7 @@
 #
 #   suite       the conformance suite's kernels, with the times of their launches
 #   persistent  its ring kernels, as kernels that never return; relaunch: the same, relaunched
+#   faults      kernels and handlers that divide by zero, run out of fuel and the like: told, and the device lives on
 #   latency, throughput, claims, kernels, ward, pipeline, transfer   rows of `slipring bench`, each beside its floor by hand in CUDA C++
 #   deadlocks   every call that may wait for a kernel that never returns, made while one runs
 #   soak        random launches, pauses, failures and terminations, for GPU_SOAK seconds (60)
@@ -18,9 +19,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 readonly device=${GPU_DEVICE:-cuda:0} results=${GPU_RESULTS:-bench/results} small=${GPU_SMALL:-}
-readonly all_parts='latency throughput suite persistent relaunch deadlocks claims kernels ward pipeline transfer soak sanitizer'
+readonly all_parts='latency throughput suite persistent relaunch faults deadlocks claims kernels ward pipeline transfer soak sanitizer'
 kernels=language/,math/,atomics/,ordering/,barriers/,warps/,memory/,streams/,launch/
-rings=mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/ # not faults/: they lose the device
+rings=mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/ # faults/ are a part of their own: what fails there may lose the device
 if [[ $small ]]; then
     kernels=launch/,streams/
     rings=instances/
@@ -176,6 +177,7 @@ bench throughput 90
 part suite 120 "$bin/slipring-cts" --device "$device" --filter "$kernels" --perf --json
 part persistent 90 "$bin/slipring-cts" --device "$device${with}ring=persistent" --filter "$rings" --json
 part relaunch 90 "$bin/slipring-cts" --device "$device${with}ring=relaunch" --filter "$rings" --json
+part faults 60 "$bin/slipring-cts" --device "$device" --filter faults/ --json
 part deadlocks 90 "$bin/slipring-gpu" deadlocks "$device" "$([[ $small ]] && echo 50 || echo 300)"
 bench claims 150
 bench kernels 120
@@ -189,7 +191,7 @@ if part_wanted sanitizer; then
     part sanitizer 70 bash -c 'sanitize 60'
 fi
 
-grep -h '"as_expected": false' "$folder"/{suite,persistent,relaunch} 2> /dev/null || true
+grep -h '"as_expected": false' "$folder"/{suite,persistent,relaunch,faults} 2> /dev/null || true
 echo "gpu-check: $device in $((SECONDS - began)) s, figures in $results/$name.json"
 if [[ $failed ]]; then
     echo "gpu-check: FAILED:$failed"

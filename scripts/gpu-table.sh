@@ -34,7 +34,7 @@ table() { # FILE
                       text("call"), text("ended"), number("ms")) }
     END {
         printf "\n| part | ended | took | said |\n|---|---|---|---|\n%s", parts
-        if (suites != "") printf "\nThe suite (kernels, persistent, relaunched):\n\n%s", suites
+        if (suites != "") printf "\nThe suite (kernels, persistent, relaunched, faults):\n\n%s", suites
         if (rows != "") printf "\n| row | stat | value | floor | unit | ratio |\n|---|---|---|---|---|---|\n%s", rows
         if (calls != "") printf "\nCalls of the driver that did not return while a kernel stayed:\n\n| call | ended | after |\n|---|---|---|\n%s", calls
     }' "$1"

@@ -30,7 +30,7 @@ is_json() {
 # ---- all of it
 check 0
 is_json
-for part in latency throughput suite persistent relaunch deadlocks claims kernels ward pipeline transfer soak; do
+for part in latency throughput suite persistent relaunch faults deadlocks claims kernels ward pipeline transfer soak; do
     grep -q "\"$part\": {\"ended\": \"done\"" "$found" || fail "part $part is not done"
 done
 grep -q '"sanitizer": {"ended": "' "$found" || fail 'nothing is said of the sanitizer'
