@@ -30,12 +30,11 @@ struct fake_opencl *fake_opencl_words(void)
 static int32_t next_call(const char *name)
 {
     uint32_t call = __atomic_add_fetch(&fake_opencl.calls, 1, __ATOMIC_RELAXED); // a poller calls, too
-    bool fails =
-        fake_opencl.fail_at != 0 && (call == fake_opencl.fail_at || (fake_opencl.lost && call > fake_opencl.fail_at));
-    if (!fails)
+    uint32_t fail_at = __atomic_load_n(&fake_opencl.fail_at, __ATOMIC_ACQUIRE);  // `lost`
+    if (fail_at == 0 || (call != fail_at && !(fake_opencl.lost && call > fail_at)))
         return 0;
-    if (!fake_opencl.failed)
-        fake_opencl.failed = name;
+    const char *none = NULL; // the first that failed
+    __atomic_compare_exchange_n(&fake_opencl.failed, &none, name, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return fake_opencl.error;
 }
 

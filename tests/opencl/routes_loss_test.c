@@ -169,7 +169,7 @@ static void routes_are_taken_away_where_every_call_fails(void **state)
     send_some(from, 3);
     wait_handled(to, 3);
     fake->lost = 1;
-    __atomic_store_n(&fake->fail_at, __atomic_load_n(&fake->calls, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&fake->fail_at, __atomic_load_n(&fake->calls, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
     must(slr_unroute(from, to));
     assert_int_equal(to->grants.credits, 0);
     gives(slr_unroute(from, to), NOT_FOUND);
