@@ -2,6 +2,7 @@
 // How findings name memory, threads and variables.
 #include "check/watch.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +11,13 @@ struct words {
     size_t length;
 };
 
-static void put(struct words *words, const char *format, long long number, const char *name)
+__attribute__((format(printf, 2, 3))) static void put(struct words *words, const char *format, ...)
 {
     size_t room = SLRI_WORDS_BYTES - words->length;
-    int length = name ? snprintf(words->text + words->length, room, format, name)
-                      : snprintf(words->text + words->length, room, format, number);
+    va_list values;
+    va_start(values, format);
+    int length = vsnprintf(words->text + words->length, room, format, values);
+    va_end(values);
     if (length > 0)
         words->length += (size_t)length < room ? (size_t)length : room - 1;
 }
@@ -32,7 +35,7 @@ static void put_inner(struct words *words, const struct slri_type *type, uint64_
 {
     while (type->kind == SLRI_ARRAY || type->kind == SLRI_STRUCT) {
         if (type->kind == SLRI_ARRAY) {
-            put(words, "[%lld]", (long long)(offset / type->of->bytes), NULL);
+            put(words, "[%lld]", (long long)(offset / type->of->bytes));
             offset %= type->of->bytes;
             type = type->of;
             continue;
@@ -40,7 +43,7 @@ static void put_inner(struct words *words, const struct slri_type *type, uint64_
         const struct slri_field *field = field_at(type, offset);
         if (field == NULL)
             return;
-        put(words, ".%s", 0, field->name);
+        put(words, ".%s", field->name);
         offset -= field->offset;
         type = field->type;
     }
@@ -83,9 +86,9 @@ const char *slri_words_element(const struct slri_run *run, struct slri_root root
 {
     struct words words = {.text = out};
     const struct slri_type *type = type_of(run, root);
-    put(&words, "%s", 0, slri_words_root(run, root));
+    put(&words, "%s", slri_words_root(run, root));
     if (type == NULL || type->bytes == 0) {
-        put(&words, ", byte %lld", (long long)offset, NULL);
+        put(&words, ", byte %lld", (long long)offset);
         return out;
     }
     bool is_buffer = root.kind == SLRI_ROOT_BINDING && run->entry->binding[root.index].is_buffer;
@@ -96,7 +99,7 @@ const char *slri_words_element(const struct slri_run *run, struct slri_root root
     }
     const struct slri_type *element = type->kind == SLRI_ARRAY && !is_buffer ? type->of : type;
     int64_t index = floor_divide((int64_t)offset, (int64_t)element->bytes);
-    put(&words, "[%lld]", (long long)index, NULL);
+    put(&words, "[%lld]", (long long)index);
     put_inner(&words, element, (uint64_t)((int64_t)offset - index * (int64_t)element->bytes));
     return out;
 }

@@ -421,7 +421,7 @@ static const struct slri_queue_runner runner = {ready, run, finish};
 slr_status slri_cl_queue_open(void *device, struct slri_queue *queue)
 {
     struct slri_opencl *opencl = device;
-    struct slri_cl_stream *stream;
+    struct slri_cl_stream *stream = NULL;
     SLRI_TRY(slri_queue_pool_start(&opencl->pool));
     SLRI_TRY(slri_cl_stream_create(opencl, queue->priority, &stream));
     queue->device = device;
