@@ -16,7 +16,7 @@
 #define LOOKS_A_QUESTION 64u    // looks at the words between two questions to the vendor's library
 #define MOST_IDLE_PASSES 65536u // a group's, each with a yield: 50 ms on PoCL, where a pass takes 0.8 us
 #define LOST_NS 100000000u      // how long a kernel may take to go of which every question fails
-#define GOES_NS 10000000000u    // and one that still runs
+#define GOES_NS 1000000000u     // and one that still runs: less than others wait for it (SLRI_RESIDENT_END_NS)
 #define RETRY_NS 10000000u      // behind a launch that failed, where somebody still wants one
 
 static uint32_t acquire(const uint32_t *word)

@@ -152,17 +152,20 @@ struct slri_resident_outlet slri_near_outlet(const struct slri_passage *p)
 }
 
 // What was shown to the target is told behind that (cu_passage.h), so the target may have counted more.
-void slri_near_resolve(struct slri_passage *p)
+static void resolve(struct slri_passage *p, uint32_t counted)
 {
-    uint32_t *O = p->words, told = O[MBO_TOLD_SENT], sent = p->lanes ? mbo_retired(O, p->retired) : told;
-    if ((int32_t)(sent - told) < 0)
-        sent = told;
+    uint32_t *O = p->words, told = O[MBO_TOLD_SENT], sent = (int32_t)(counted - told) > 0 ? counted : told;
     O[MBO_SENT] = sent;
     O[MBO_ROUTED] = O[MBO_TOLD_ROUTED] + (sent - told);
     O[MBO_UNROUTED] = O[MBO_TOLD_UNROUTED];
     O[MBO_GONE] = O[MBO_TOLD_GONE];
     __atomic_store_n(&O[MBO_TOLD_SENT], sent, __ATOMIC_RELAXED);
     __atomic_store_n(&O[MBO_TOLD_ROUTED], O[MBO_ROUTED], __ATOMIC_RELAXED);
+}
+
+void slri_near_resolve(struct slri_passage *p)
+{
+    resolve(p, p->lanes ? mbo_retired(p->words, p->retired) : p->words[MBO_TOLD_SENT]);
 }
 
 // ---- losing it -----------------------------------------------------------------------------------------------------
@@ -200,7 +203,7 @@ static uint32_t count_sent(slr_ring *ring, uint32_t lane, uint32_t known)
     struct slri_lane *its = &ring->lane[lane];
     for (struct slri_passage *p = ring->grants.in; p; p = p->next_in)
         if (p->c->port == lane) {
-            slri_near_resolve(p);
+            resolve(p, known);
             return p->words[MBO_SENT];
         }
     if ((int32_t)(known - its->granted) > 0) {

@@ -138,6 +138,42 @@ static void first_launch_of_a_kernel_waits_for_none(void **state)
     nothing_is_left("first");
 }
 
+// Where its fault is told is mapped already.
+static void stream_of_a_kernel_that_may_fault_lets_kernels_stay(void **state)
+{
+    (void)state;
+    static const char divides[] = "__global__ void divides(int *to, int by) { to[threadIdx.x] = 8 / by; }\n";
+    struct residence r = {0};
+    slr_program *program;
+    slr_kernel *kernel;
+    slr_stream *stream;
+    slr_device_info before, info;
+    reset();
+    fake->most_idle = 1u << 30; // never
+    must(launch(&r, PERSISTENT "&stall_ms=0"));
+    must(slr_buffer_create(r.device, 64, &r.buffer));
+    must(slr_program_from_text(r.device, "divides.cu", divides, NULL, &program));
+    must(slr_program_get_kernel(program, "divides", &kernel));
+    for (int by = 1; by >= 0; --by) {
+        must(ask(&r, 1)); // that kernel stays
+        must(slr_device_get_info(r.device, &before));
+        must(slr_stream_create(r.device, NULL, &stream));
+        must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 8, 0), r.buffer, by));
+        slr_status status = slr_stream_finish(stream, LONG);
+        slr_stream_destroy(stream);
+        must(slr_device_get_info(r.device, &info));
+        if (by == 0) { // it is loaded by now
+            refuses(status, HANDLER_FAULT, "integer division by zero, at divides.cu:1");
+            assert_int_equal(info.pauses, before.pauses);
+        }
+        must(ask(&r, 2));
+    }
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(program);
+    end(&r);
+    nothing_is_left("may fault");
+}
+
 // A kernel that stays is there beside one that is relaunched: making and ending the second lets the first end
 // meanwhile.
 static void both_modes_are_on_one_device(void **state)
@@ -302,6 +338,7 @@ int main(void)
         cmocka_unit_test_setup(what_would_wait_is_done_while_no_kernel_stays, load_fake),
         cmocka_unit_test(parked_device_keeps_its_messages),
         cmocka_unit_test(first_launch_of_a_kernel_waits_for_none),
+        cmocka_unit_test(stream_of_a_kernel_that_may_fault_lets_kernels_stay),
         cmocka_unit_test(both_modes_are_on_one_device),
         cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
         cmocka_unit_test(driver_without_a_linker_has_ring_kernels_relaunched),

@@ -44,7 +44,7 @@ int32_t cuMemAllocManaged(slri_cu_pointer *memory, size_t bytes, uint32_t flags)
 struct object *piece_of(slri_cu_pointer from, size_t bytes)
 {
     for (struct object *o = current()->first; o; o = o->next)
-        if ((o->kind == MEMORY || o->kind == HOST) && from - (uintptr_t)o->bytes <= o->size &&
+        if ((o->kind == MEMORY || o->kind == HOST || o->kind == REGISTERED) && from - (uintptr_t)o->bytes <= o->size &&
             bytes <= o->size - (from - (uintptr_t)o->bytes))
             return o;
     return NULL;

@@ -175,6 +175,7 @@ void slri_cuda_list_leave(void *list);
 // fault.c: faults of kernels that were begun.
 struct slri_cu_faults {
     uint32_t room, count; // words; those of kernels that were begun, or are in a list
+    bool is_shared;       // they are a piece of what is mapped for kernels that stay
     uint64_t *word;
     const void *ready[]; // a word's kernel
 };

@@ -10,28 +10,40 @@ static size_t bytes_for(uint32_t room)
     return sizeof(struct slri_cu_faults) + room * sizeof(const void *);
 }
 
+// Where kernels stay there is mapped memory at hand, which takes no call of the driver: they need not end for it.
+static slr_status take_words(struct slri_cuda *cuda, struct slri_cu_faults *faults)
+{
+    void *word;
+    const uint64_t bytes = faults->room * sizeof *faults->word;
+    faults->is_shared = slri_cuda_shared_try(cuda, bytes, &word);
+    if (!faults->is_shared)
+        SLRI_TRY(slri_cuda_seen_create(cuda, bytes, &word));
+    faults->word = word;
+    return SLR_OK;
+}
+
 slr_status slri_cu_faults_create(struct slri_cuda *cuda, uint32_t room, struct slri_cu_faults **out)
 {
     struct slri_cu_faults *made = slri_alloc(cuda->allocator, bytes_for(room));
-    void *word;
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for the faults of %u kernels", cuda->name, room);
-    slr_status status = slri_cuda_seen_create(cuda, room * sizeof *made->word, &word);
-    if (status != SLR_OK) {
-        slri_free(cuda->allocator, made, bytes_for(room));
-        return status;
-    }
     made->room = room;
-    made->word = word;
-    *out = made;
-    return SLR_OK;
+    slr_status status = take_words(cuda, made);
+    if (status == SLR_OK)
+        *out = made;
+    else
+        slri_free(cuda->allocator, made, bytes_for(room));
+    return status;
 }
 
 void slri_cu_faults_destroy(struct slri_cuda *cuda, struct slri_cu_faults *faults)
 {
     if (!faults)
         return;
-    slri_cuda_host_destroy(cuda, faults->word, faults->room * sizeof *faults->word);
+    if (faults->is_shared)
+        slri_cuda_ring_memory_destroy(cuda, faults->word, faults->room * sizeof *faults->word);
+    else
+        slri_cuda_host_destroy(cuda, faults->word, faults->room * sizeof *faults->word);
     slri_free(cuda->allocator, faults, bytes_for(faults->room));
 }
 

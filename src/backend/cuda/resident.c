@@ -136,8 +136,7 @@ static slr_status load(struct slri_cu_staying *staying, const struct slri_cu_cod
     SLRI_TRY(slri_cuda_check(
         cuda, "StreamCreateWithPriority", name,
         cuda->cu->StreamCreateWithPriority(&staying->stream, SLRI_CU_STREAM_NON_BLOCKING, cuda->greatest)));
-    SLRI_TRY(launch_in_context(staying, NULL, 1));
-    return slri_cuda_check(cuda, "StreamSynchronize", name, cuda->cu->StreamSynchronize(staying->stream));
+    return launch_in_context(staying, NULL, 1); // not waited for: the first real one stands behind it in the stream
 }
 
 static slr_status put_together(struct slri_cu_staying *staying, slri_cu_link link, const struct slri_cu_code *handler,

@@ -254,10 +254,8 @@ static slr_status run_list(struct slri_cuda *cuda, struct slri_cu_queue *queue, 
     int32_t error = slri_cuda_list_launch(cuda, queue->stream, command->list, &queue->kernel);
     slr_status status = begun(cuda, queue, "GraphLaunch", error);
     struct slri_cu_faults *faults = slri_cuda_list_faults(command->list);
-    if (faults) {
-        slr_status waited = wait_for_begun(cuda, queue);
-        status = slri_cu_faults_look(faults, status == SLR_OK ? waited : status);
-    }
+    if (faults && status == SLR_OK)
+        status = slri_cu_faults_look(faults, wait_for_begun(cuda, queue));
     slri_cuda_list_leave(command->list);
     return status;
 }
@@ -357,7 +355,7 @@ static slr_status dispatch_heard(struct slri_cuda *cuda, struct slri_cu_queue *q
     return slri_print_fetch(&to, cuda->allocator, queue->printed, read_printed, &reader, wait_in_context(cuda, queue));
 }
 
-// Not in the context: taking memory lets kernels that stay end first.
+// Not in the context: taking memory may let kernels that stay end first.
 static slr_status make_room_for_fault(struct slri_cuda *cuda, struct slri_cu_queue *queue,
                                       const struct slri_command *command)
 {
