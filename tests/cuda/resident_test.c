@@ -235,8 +235,8 @@ static uint32_t fail_at_each(const char *spec, int32_t error, bool lost)
         fake->fail_at = k;
         fake->lost = lost;
         slr_status status = use(&r, spec);
-        bool failed = fake->failed != NULL;
-        const char *name = fake->failed;
+        const char *name = __atomic_load_n(&fake->failed, __ATOMIC_RELAXED); // a poller's call may yet
+        bool failed = name != NULL;
         told += status != SLR_OK;
         if (status != SLR_OK)
             check_message(strstr(slr_error_message(), "NVRTC")      ? "NVRTC"

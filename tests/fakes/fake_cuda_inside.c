@@ -154,8 +154,8 @@ int32_t next_call(const char *name)
         return 0;
     if (fake_cuda.lost && current())
         end_stays(current()); // a context that is lost runs nothing
-    if (!fake_cuda.failed)
-        fake_cuda.failed = name;
+    if (!fake_cuda.failed)    // atomic for a test that looks while pollers call
+        __atomic_store_n(&fake_cuda.failed, name, __ATOMIC_RELAXED);
     return fake_cuda.error;
 }
 
