@@ -5,8 +5,8 @@
 
 #include "tests/fakes/trial.h"
 
-#include "base/dl.h"
 #include "tests/fakes/fake_cuda.h"
+#include "tests/fakes/load.h"
 
 static struct fake_cuda *fake;
 
@@ -14,13 +14,8 @@ static struct fake_cuda *fake;
 static inline int load_fake(void **state)
 {
     (void)state;
+    fake = ((struct fake_cuda * (*)(void)) function_of_fake("SLIPRING_FAKE_CUDA", "fake_cuda_words"))();
     const char *path = getenv("SLIPRING_FAKE_CUDA");
-    assert_non_null(path);
-    slri_dl *library;
-    slri_function found;
-    must(slri_dl_open(path, &library));
-    must(slri_dl_function(library, "fake_cuda_words", &found));
-    fake = ((struct fake_cuda * (*)(void)) found)();
     return setenv("SLIPRING_CUDA_LIB", path, 1) | setenv("SLIPRING_NVRTC_LIB", path, 1);
 }
 

@@ -15,13 +15,8 @@ static struct fake_gdr *window;
 // Nothing of it is loaded before the first test has looked for one that is not there.
 static int find_window(void **state)
 {
-    slri_dl *library;
-    slri_function found;
-    int status = load_fake(state);
-    must(slri_dl_open(getenv("SLIPRING_FAKE_CUDA"), &library));
-    must(slri_dl_function(library, "fake_gdr_words", &found));
-    window = ((struct fake_gdr * (*)(void)) found)();
-    return status;
+    window = ((struct fake_gdr * (*)(void)) function_of_fake("SLIPRING_FAKE_CUDA", "fake_gdr_words"))();
+    return load_fake(state);
 }
 
 static void begin(void)

@@ -5,8 +5,8 @@
 
 #include "device/device_test.h"
 
-#include "base/dl.h"
 #include "tests/fakes/fake_opencl.h"
+#include "tests/fakes/load.h"
 
 static struct fake_opencl *fake;
 static slri_function join_fake;
@@ -15,15 +15,9 @@ static slri_function join_fake;
 static inline int load_fake(void **state)
 {
     (void)state;
-    const char *path = getenv("SLIPRING_FAKE_OPENCL");
-    assert_non_null(path);
-    slri_dl *library;
-    slri_function found;
-    must(slri_dl_open(path, &library));
-    must(slri_dl_function(library, "fake_opencl_words", &found));
-    fake = ((struct fake_opencl * (*)(void)) found)();
-    must(slri_dl_function(library, "fake_opencl_join", &join_fake));
-    return setenv("SLIPRING_OPENCL_LIB", path, 1);
+    fake = ((struct fake_opencl * (*)(void)) function_of_fake("SLIPRING_FAKE_OPENCL", "fake_opencl_words"))();
+    join_fake = function_of_fake("SLIPRING_FAKE_OPENCL", "fake_opencl_join");
+    return setenv("SLIPRING_OPENCL_LIB", getenv("SLIPRING_FAKE_OPENCL"), 1);
 }
 
 static inline void reset(void)
