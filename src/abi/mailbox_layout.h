@@ -85,7 +85,7 @@ typedef unsigned mb_word;
 
 // a lane: two lines of words written by the port, then slots
 #define MB_REPLY_READ 0u // replies that the port has finished with
-#define MB_NEAR_AT 2u    // 0, or the address, low word first, where the lane lies near the device's groups instead
+#define MB_NEAR_AT 2u    // 0, or the address where the lane lies near the device's groups instead: 64 bits, as one
 #define MB_MIXED 32u     // 0: nothing sent; priority + 1: all of one priority; more than 256: mixed
 #define MB_LANE_SLOTS 64u
 #define MB_MIXED_MARK 512u

@@ -23,16 +23,16 @@ static slr_status check(const slr_ring *ring)
                      ring->name, (unsigned long long)(words >> 18), S[MB_LANE_STRIDE] >> 18);
 }
 
-// Relaxed: read behind an acquire of the port epoch, which is raised behind it.
+// Relaxed: read behind an acquire of the port epoch, which is raised behind it. Both words at once: a group that begins
+// meanwhile reads them too, and writes there (cu_near.h).
 static void note(slr_ring *ring, uint32_t lane, uint64_t address)
 {
     uint32_t *S = ring->S;
     ring->lane[lane].is_near = address != 0;
     for (uint32_t s = 0; s < ring->shards; ++s) {
-        uint32_t at = mb_lane(S, s, lane) + MB_NEAR_AT;
+        uint64_t *at = (uint64_t *)(void *)&S[mb_lane(S, s, lane) + MB_NEAR_AT]; // lanes begin a line
         uint64_t its = address ? address + (uint64_t)s * S[MB_LANE_STRIDE] * 4 : 0;
-        MB_STORE(at, (uint32_t)its);
-        MB_STORE(at + 1, (uint32_t)(its >> 32));
+        __atomic_store_n(at, its, __ATOMIC_RELAXED);
     }
 }
 

@@ -59,12 +59,13 @@ SLR_FN void slr_find_near(const mb_word *S, mb_word *P)
         for (mb_word w = 0u; w < SLR_SIZE(MB_PORT_WORDS); ++w)
             if ((P[MBP_SET(w)] >> l & 1u) != 0u) {
                 mb_word port = w * 32u + l, lane = slr_home_lane(P, port) + MB_NEAR_AT, q = MBP_PORT(port) + MBQ_NEAR;
-                mb_word low = SLR_PEEK(S[lane]), high = SLR_PEEK(S[lane + 1u]);
-                P[q] = low;
-                P[q + 1u] = high;
-                if ((low | high) != 0u)
-                    SLR_TELL(slr_near(P, port)[MB_NEAR_RETIRED], P[MBP_PORT(port) + MBQ_RETIRED]);
-                found |= low | high;
+                SLRI_ADDRESS near = slr_peek_long((const SLRI_ADDRESS *)(const void *)&S[lane]);
+                P[q] = (mb_word)near;
+                P[q + 1u] = (mb_word)(near >> 32u);
+                if (near != 0u) {
+                    SLR_TELL(slr_words(near)[MB_NEAR_RETIRED], P[MBP_PORT(port) + MBQ_RETIRED]);
+                    found = 1u;
+                }
             }
         slr_team.full[l] = found;
     }
