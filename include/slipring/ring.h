@@ -259,10 +259,11 @@ SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 /// Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
-/// Closes the input, lets what is pending finish until the deadline, then stops: each message that was accepted and not
-/// handled is given to `on_undelivered` (may be NULL), once, on this thread. Blocked senders and receivers are
-/// released. `stats` (may be NULL) gets the final counts. A ring kernel that has terminated already, or is being
-/// terminated by another thread, gives OK and the final counts. From any state; a failed one handles nothing more.
+/// Closes the input, lets what is pending finish until the deadline, then stops (`timeout_ns` 0: at once, behind what
+/// is in hand): each message that was accepted and not handled is given to `on_undelivered` (may be NULL), once, on
+/// this thread. Blocked senders and receivers are released. `stats` (may be NULL) gets the final counts. A ring kernel
+/// that has terminated already, or is being terminated by another thread, gives OK and the final counts. From any
+/// state; a failed one handles nothing more.
 ///
 /// Threads: any, several at once; not from a handler of the same device.
 /// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s, or the device's `patience`

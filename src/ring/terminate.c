@@ -123,8 +123,8 @@ static bool wait_over(slr_ring *ring, uint64_t deadline_ns)
     return true;
 }
 
-// Begins the end, under lock. Gives the state that it found.
-static slr_ring_state begin(slr_ring *ring)
+// Begins the end, under lock. Gives the state that it found. `at_once`: no message begins any more.
+static slr_ring_state begin(slr_ring *ring, bool at_once)
 {
     slr_ring_state state = slr_ring_get_state(ring);
     switch (state) {
@@ -138,7 +138,7 @@ static slr_ring_state begin(slr_ring *ring)
     case SLR_RING_ACTIVE:
     case SLR_RING_PAUSED:
         mb_close(ring->S);
-        slri_ring_command(ring, MB_CLOSE);
+        slri_ring_command(ring, at_once ? MB_STOP : MB_CLOSE);
         break;
     case SLR_RING_IN_FAILURE: // it handles nothing any more
         slri_ring_command(ring, MB_STOP);
@@ -186,7 +186,7 @@ slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undeli
     uint64_t deadline = slri_deadline_after(timeout_ns);
     slri_mutex_lock(&ring->lock);
     bool first = !ring->terminating;
-    slr_ring_state found = first ? begin(ring) : slr_ring_get_state(ring);
+    slr_ring_state found = first ? begin(ring, timeout_ns == 0) : slr_ring_get_state(ring);
     bool mine = first && !(found & (SLR_RING_CREATED | SLR_RING_TERMINATED));
     ring->terminating = ring->terminating || mine;
     slri_mutex_unlock(&ring->lock);
