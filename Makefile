@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants soak perfetto bench install asan tsan clang fuzz format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants soak perfetto bench install asan tsan clang perturb fuzz format check-format clean
 
 all: ## the library and the command line (build/release); all of its verbs where jansson is installed
 	@scripts/deps.sh build
@@ -73,6 +73,11 @@ asan tsan clang: ## tests with address and undefined behaviour, or thread, sanit
 	@scripts/deps.sh $(if $(filter clang,$@),ci,test)
 	@$(call BUILD,$@)
 	@ctest --preset $@ $(CTEST)
+
+perturb: ## tests of what threads share, where each thread pauses at random; SLIPRING_PERTURB=us,n: one time in n
+	@scripts/deps.sh test
+	@$(call BUILD,perturb)
+	@ctest --preset perturb $(CTEST)
 
 fuzz: ## each harness of tests/fuzz for FUZZ_SECONDS (default 60); AFL=1: with AFL++ instead of libFuzzer
 	@scripts/deps.sh fuzz

@@ -19,6 +19,9 @@ function(slipring_settings target)
         target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
         target_link_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
     endif()
+    if(SLIPRING_PERTURB AND NOT target STREQUAL slipring_points) # which has points of its own
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:-include${PROJECT_SOURCE_DIR}/tests/perturb.h>)
+    endif()
     if(SLIPRING_SANITIZE)
         target_compile_options(${target} PRIVATE -fsanitize=${SLIPRING_SANITIZE} -fno-sanitize-recover=all
                                                  -fno-omit-frame-pointer)
