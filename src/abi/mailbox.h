@@ -362,10 +362,10 @@ __device__ void mb_finish(MB_ARENA *S, MB_ARENA *P)
     mb_word owner = P[MBP_OWNER];
     // Behind the replies, so who has one may read counts without it (docs/contract/telemetry.md): an owner may be lost
     // with its device in between, and what is counted then is taken to have its replies (device/resident_home.c).
-    // Release: who counts what was accepted behind these finds no less than they say.
+    // Release: who counts what was accepted behind these finds no less than they say, and their replies counted.
+    MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]);
     MB_PUBLISH(owner + MB_HANDLED, P[MBP_HANDLED]);
     MB_PUBLISH(owner + MB_FAULTED, P[MBP_FAULTED]);
-    MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]);
     if (P[MBP_GRANTED_RETIRED] != P[MBP_GRANTED_TOLD]) {
         mb_return_grants(S, P, batch);
     }

@@ -139,12 +139,13 @@ static inline slr_ring_stats stats_of(slr_ring *ring)
     return stats;
 }
 
-// Counts are written behind the replies that they count: waits, at most 20 s, for so many faults and replies.
-static inline slr_ring_stats stats_with(slr_ring *ring, uint64_t faulted, uint64_t replied)
+// Counts are written behind the replies that they count, and before what they count is no longer pending: waits, at
+// most 20 s, until so many are.
+static inline slr_ring_stats stats_when_pending(slr_ring *ring, uint64_t pending)
 {
     slr_ring_stats stats = stats_of(ring);
-    for (int tries = 0; tries < 20000 && (stats.faulted < faulted || stats.replied < replied); ++tries) {
-        slri_sleep_ns(1000000);
+    for (uint64_t deadline = slri_deadline_after(LONG); stats.pending != pending && !slri_passed(deadline);) {
+        slri_sleep_ns(100000);
         stats = stats_of(ring);
     }
     return stats;

@@ -31,7 +31,7 @@ static void a_block_works_on_one_message(cts *c)
         CTS_SAME(c, answer.sum, sum[instance]);
         CTS_SAME(c, answer.most, most);
     }
-    CTS_SAME(c, cts_stats(c, ring).handled, 30);
+    CTS_SAME(c, cts_stats_at_rest(c, ring).handled, 30);
 }
 
 static void threads_of_a_block_reply_together(cts *c)
@@ -64,7 +64,7 @@ static void a_fault_of_one_thread_fails_the_message(cts *c)
     CTS_SAME(c, cts_call_int(c, ring, 0, -1), 2);
     CTS_GIVES(c, SLR_HANDLER_FAULT,
               slr_call(NULL, cts_address(c, ring, 0), &value, sizeof value, &back, sizeof back, CTS_LONG));
-    CTS_TRUE(c, strstr(cts_stats(c, ring).last_fault, "division by zero") != NULL);
+    CTS_TRUE(c, strstr(cts_stats_at_rest(c, ring).last_fault, "division by zero") != NULL);
     CTS_SAME(c, cts_call_int(c, ring, 0, 64), 1);
     cts_check_sum(c, ring);
 }
@@ -78,7 +78,7 @@ static void threads_of_a_block_share_the_fuel(cts *c)
     CTS_TRUE(c, cts_call_int(c, ring, 0, 99) != 0);
     CTS_GIVES(c, SLR_HANDLER_FAULT,
               slr_call(NULL, cts_address(c, ring, 0), &value, sizeof value, &back, sizeof back, CTS_LONG));
-    CTS_TRUE(c, strstr(cts_stats(c, ring).last_fault, "fuel") != NULL);
+    CTS_TRUE(c, strstr(cts_stats_at_rest(c, ring).last_fault, "fuel") != NULL);
 }
 
 // clang-format off

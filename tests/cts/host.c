@@ -78,6 +78,17 @@ slr_ring_stats cts_stats(cts *c, slr_ring *ring)
     return stats;
 }
 
+slr_ring_stats cts_stats_at_rest(cts *c, slr_ring *ring)
+{
+    uint64_t end = cts_now_ns() + CTS_LONG;
+    slr_ring_stats stats = cts_stats(c, ring);
+    while (stats.pending != 0 && cts_now_ns() < end)
+        stats = cts_stats(c, ring);
+    if (stats.pending != 0)
+        cts_leave(c, CTS_HUNG, "%llu messages are still pending", (unsigned long long)stats.pending);
+    return stats;
+}
+
 void cts_check_sum(cts *c, slr_ring *ring)
 {
     slr_ring_stats s = cts_stats(c, ring);

@@ -25,6 +25,9 @@ slr_ring *cts_ring_launched(cts *c, const char *handler, slr_ring_desc *desc);
 slr_address cts_address(cts *c, slr_ring *ring, uint32_t instance);
 slr_ring_stats cts_stats(cts *c, slr_ring *ring);
 
+/// Once nothing is pending: a message is counted behind its replies, and before it is no longer pending.
+slr_ring_stats cts_stats_at_rest(cts *c, slr_ring *ring);
+
 /// Checks accepted = handled + faulted + dropped + undelivered + in_doubt + pending.
 void cts_check_sum(cts *c, slr_ring *ring);
 

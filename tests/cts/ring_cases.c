@@ -151,7 +151,7 @@ static void each_key_has_its_own_state(cts *c)
     for (int round = 1; round <= 3; round++)
         for (uint64_t k = 0; k < 40; k++)
             CTS_SAME(c, call_key(c, ring, port, slr_key_u64(k * UINT64_C(0x9e3779b97f4a7c15)), (int)k), round * (int)k);
-    CTS_SAME(c, cts_stats(c, ring).keys, 40);
+    CTS_SAME(c, cts_stats_at_rest(c, ring).keys, 40);
 }
 
 static void keys_may_be_text(cts *c)
@@ -181,8 +181,8 @@ static void an_idle_key_makes_room(cts *c)
     slr_port *port = cts_port(c);
     for (uint64_t k = 0; k < 10; k++)
         CTS_SAME(c, call_key(c, ring, port, slr_key_u64(k), 4), 4);
-    CTS_SAME(c, cts_stats(c, ring).evicted, 7);
-    CTS_SAME(c, cts_stats(c, ring).keys, 3);
+    CTS_SAME(c, cts_stats_at_rest(c, ring).evicted, 7);
+    CTS_SAME(c, cts_stats_at_rest(c, ring).keys, 3);
 }
 
 static void a_forgotten_key_hands_its_state_out(cts *c)
@@ -232,8 +232,8 @@ static void a_fault_fails_the_message_and_resets_the_instance(cts *c)
     CTS_SAME(c, cts_call_int(c, ring, 0, 5), 2020);
     CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, 0, &back));
     CTS_SAME(c, cts_call_int(c, ring, 0, 50), 1002);
-    CTS_SAME(c, cts_stats(c, ring).faulted, 1);
-    CTS_TRUE(c, strstr(cts_stats(c, ring).last_fault, "division by zero") != NULL);
+    CTS_SAME(c, cts_stats_at_rest(c, ring).faulted, 1);
+    CTS_TRUE(c, strstr(cts_stats_at_rest(c, ring).last_fault, "division by zero") != NULL);
     cts_check_sum(c, ring);
 }
 
@@ -249,7 +249,7 @@ static void an_access_outside_a_buffer_is_a_fault(cts *c)
     CTS_SAME(c, cts_call_int(c, ring, 0, 3), 0);
     CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, 4, &back));
     CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, -1, &back));
-    CTS_SAME(c, cts_stats(c, ring).faulted, 2);
+    CTS_SAME(c, cts_stats_at_rest(c, ring).faulted, 2);
 }
 
 static void too_many_replies_are_a_fault(cts *c)
@@ -275,7 +275,7 @@ static void a_handler_runs_out_of_fuel(cts *c)
     slr_ring *ring = cts_ring(c, "spin", &desc);
     CTS_OK(c, send_for(c, ring, 900, &back));
     CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, 2000, &back));
-    CTS_TRUE(c, strstr(cts_stats(c, ring).last_fault, "fuel") != NULL);
+    CTS_TRUE(c, strstr(cts_stats_at_rest(c, ring).last_fault, "fuel") != NULL);
 }
 
 // Whether it is taken for all turns of a loop at once or one by one.
@@ -290,7 +290,7 @@ static void counted_loops_take_their_fuel_to_the_last(cts *c)
     CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, 50, &back));   // the first one's
     CTS_GIVES(c, SLR_HANDLER_FAULT, send_for(c, ring, -900, &back)); // long before
     CTS_SAME(c, cts_call_int(c, ring, 0, 200), 9);
-    CTS_SAME(c, cts_stats(c, ring).faulted, 3);
+    CTS_SAME(c, cts_stats_at_rest(c, ring).faulted, 3);
 }
 
 static void a_faulted_message_is_a_dead_letter(cts *c)

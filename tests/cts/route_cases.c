@@ -36,7 +36,7 @@ static void replies_go_along_a_route(cts *c)
         CTS_SAME(c, cts_receive_int(c, end, &reply), sum);
         CTS_SAME(c, reply.correlation, i); // of the message that began it
     }
-    CTS_SAME(c, cts_stats(c, from).routed, 50);
+    CTS_SAME(c, cts_stats_at_rest(c, from).routed, 50);
     CTS_OK(c, slr_unroute(from, to));
     CTS_SAME(c, cts_call_int(c, from, 0, 7), 7);
 }
@@ -69,7 +69,7 @@ static void a_handler_sends_through_its_outlets(cts *c)
         CTS_OK(c, slr_ring_snapshot(odd, i, &state, sizeof state, CTS_LONG));
         CTS_SAME(c, state.sum, odd_sum[i]);
     }
-    CTS_SAME(c, cts_stats(c, from).routed, 40);
+    CTS_SAME(c, cts_stats_at_rest(c, from).routed, 40);
 }
 
 static void a_handler_that_faults_has_sent_nothing(cts *c)
@@ -82,8 +82,8 @@ static void a_handler_that_faults_has_sent_nothing(cts *c)
         cts_send_int(c, port, cts_address(c, from, 0), i, -1);
     wait_handled(c, odd, 2);
     CTS_SAME(c, cts_call_int(c, odd, 0, 0), 75 + 81);
-    CTS_SAME(c, cts_stats(c, from).faulted, 1);
-    CTS_SAME(c, cts_stats(c, from).routed, 2);
+    CTS_SAME(c, cts_stats_at_rest(c, from).faulted, 1);
+    CTS_SAME(c, cts_stats_at_rest(c, from).routed, 2);
 }
 
 static void what_goes_nowhere_is_counted(cts *c)
@@ -94,7 +94,7 @@ static void what_goes_nowhere_is_counted(cts *c)
     for (int i = 0; i < 6; i++)
         cts_send_int(c, port, cts_address(c, from, 0), i, -1);
     wait_handled(c, from, 6);
-    CTS_SAME(c, cts_stats(c, from).unrouted, 6);
+    CTS_SAME(c, cts_stats_at_rest(c, from).unrouted, 6);
 }
 
 static void messages_that_do_not_fit_are_refused(cts *c)

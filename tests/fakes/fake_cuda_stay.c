@@ -37,7 +37,7 @@ struct fake_cuda_stay {
     const char *text;
     bool is_block;
     uint32_t *running[2];
-    uint32_t grid, live, killed; // the last two: atomic
+    uint32_t grid, live, gone, killed; // the last three: atomic
     void *table;
     struct block block[MOST_BLOCKS];
     pthread_t thread[MOST_BLOCKS];
@@ -134,10 +134,12 @@ static void *run_block(void *arg)
     struct fake_cuda_stay *stay = block->stay;
     if (setjmp(block->dies) == 0)
         slr_stay(stay->table);
-    // Release: all that it did, for who finds that it has gone.
-    if (__atomic_sub_fetch(&stay->live, 1, __ATOMIC_ACQ_REL) == 0)
-        for (int i = 0; i < 2; ++i)
-            __atomic_fetch_sub(stay->running[i], 1, __ATOMIC_RELEASE);
+    if (__atomic_sub_fetch(&stay->live, 1, __ATOMIC_ACQ_REL) != 0)
+        return NULL;
+    for (int i = 0; i < 2; ++i)
+        __atomic_fetch_sub(stay->running[i], 1, __ATOMIC_RELEASE);
+    // Release: all that the blocks did, for who finds that they have gone.
+    __atomic_store_n(&stay->gone, 1, __ATOMIC_RELEASE);
     return NULL;
 }
 
@@ -167,7 +169,7 @@ struct fake_cuda_stay *fake_cuda_stay_begin(struct slri_interp *interp, uint32_t
 
 bool fake_cuda_stays(const struct fake_cuda_stay *stay)
 {
-    return __atomic_load_n(&stay->live, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&stay->gone, __ATOMIC_ACQUIRE) == 0;
 }
 
 void fake_cuda_stay_end(struct fake_cuda_stay *stay, bool by_force)

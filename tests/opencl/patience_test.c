@@ -9,14 +9,15 @@ static const char source[] =
     "struct message { unsigned value, port; };\n"
     "__ring__ void first(const struct message *in) { struct message out = *in; ring_reply(&out); }\n"
     "__ring__ void second(const struct message *in) { struct message out = *in; ring_reply(&out); }\n"
-    "__ring__ void spins(const struct message *in, unsigned *stop) { while (atomicAdd(&stop[0], 0u) == 0u) ; }\n"
+    "__ring__ void spins(const struct message *in, unsigned *stop)\n"
+    "{ atomicExch(&stop[1], 1u); while (atomicAdd(&stop[0], 0u) == 0u) ; }\n"
     "__global__ void waits(unsigned *stop) { while (atomicAdd(&stop[0], 0u) == 0u) ; }\n";
 
 static struct bench {
     slr_device *device;
     slr_program *program;
     slr_buffer *buffer;
-    uint32_t *stop; // in it
+    uint32_t *stop; // in it; and behind it whether a handler has begun
 } bench;
 
 static slr_ring *start(const char *handler)
@@ -36,8 +37,8 @@ static bool begin(const char *spec)
     if (!bench.device)
         return false;
     must(slr_program_from_text(bench.device, "lost.cu", source, NULL, &bench.program));
-    must(slr_buffer_create(bench.device, 4, &bench.buffer));
-    must(slr_buffer_map(bench.buffer, 0, 4, SLR_MAP_READ | SLR_MAP_WRITE, LONG, (void **)&bench.stop));
+    must(slr_buffer_create(bench.device, 8, &bench.buffer));
+    must(slr_buffer_map(bench.buffer, 0, 8, SLR_MAP_READ | SLR_MAP_WRITE, LONG, (void **)&bench.stop));
     must(slr_buffer_unmap(bench.buffer, bench.stop)); // its memory is the host's, too
     return true;
 }
@@ -72,7 +73,7 @@ static void handler_is_waited_for_as_long_as_the_device_is_patient(void **state)
     slr_ring *ring = start("spins"), *next = start("first");
     slr_ring_stats stats;
     must(send_value(NULL, address_of(ring, 0), 1, LONG));
-    wait_until_is(&ring->shard[0].own[MBP_BATCH_COUNT], 1);
+    wait_until_is(bench.stop + 1, 1);
     refuses(slr_ring_terminate(ring, 0, NULL, NULL, NULL), TIMEOUT,
             "ring kernel 'spins': a handler has not returned within 2 s of the deadline");
     __atomic_store_n(bench.stop, 1, __ATOMIC_RELEASE);

@@ -127,7 +127,7 @@ static void play(const char *spec, const char *handler, uint32_t policy, struct 
             break;
         }
     }
-    out->stats = stats_of(ring);
+    out->stats = stats_when_pending(ring, 0);
     check_sum(&out->stats);
     for (uint32_t i = 0; i < INSTANCES; ++i)
         must(slr_ring_snapshot(ring, i, out->state[i], sizeof out->state[i], LONG));
