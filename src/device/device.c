@@ -232,9 +232,13 @@ static slr_status check_reopen(const slr_device *device)
     return SLR_OK;
 }
 
-// No group is launched until all shards know where their memory is.
-static slr_status reopen_parked(slr_device *device)
+// No group runs, so what lies at home is all that is left of those that were lost, and nobody else counts it; and none
+// is launched until all shards know where their memory is.
+static slr_status reopen_parked(slr_device *device, uint64_t deadline_ns)
 {
+    slr_status (*rings_lost)(slr_device *, uint64_t) = __atomic_load_n(&slri_ring_device_lost, __ATOMIC_ACQUIRE);
+    if (rings_lost)
+        SLRI_TRY(rings_lost(device, deadline_ns));
     SLRI_TRY(device->backend->reopen(device->self));
     void (*rings_reopened)(slr_device *) = __atomic_load_n(&slri_ring_device_reopened, __ATOMIC_ACQUIRE);
     if (rings_reopened)
@@ -250,12 +254,9 @@ slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns)
     SLRI_TRY(check_reopen(device));
     SLRI_TRY(slri_store_reset(device));
     SLRI_TRY(slri_streams_reset(device));
-    slr_status (*rings_lost)(slr_device *, uint64_t) = __atomic_load_n(&slri_ring_device_lost, __ATOMIC_ACQUIRE);
-    if (rings_lost)
-        SLRI_TRY(rings_lost(device, deadline_ns));
     struct slri_residents *residents = device->backend->residents(device->self);
     SLRI_TRY(slri_residents_park(residents, timeout_ns));
-    slr_status status = reopen_parked(device);
+    slr_status status = reopen_parked(device, deadline_ns);
     slri_residents_resume(residents);
     return status;
 }

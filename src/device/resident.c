@@ -292,7 +292,6 @@ static void give_up_batch(struct slri_shard *shard)
 // The launch has failed, or its kernel has: nothing runs. Where one has run, `had_run`.
 static void lose(struct slri_resident *resident, bool had_run, const char *why)
 {
-    end_run(resident);
     resident->retry_ns = slri_deadline_after(RETRY_NS);
     for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i) {
         struct slri_resident_record *record = &resident->record[i];
@@ -313,6 +312,7 @@ static void lose(struct slri_resident *resident, bool had_run, const char *why)
         record->shard->lost(record->shard, why);
     }
     slri_resident_forget_clock(resident);
+    end_run(resident); // last: who waits for it reads and counts what is at home
 }
 
 static void launch(struct slri_resident *resident)

@@ -84,6 +84,7 @@ static void renew_lane(slr_ring *ring, uint32_t lane)
     note(ring, lane, ring->device->backend->near_address(ring->lane[lane].near));
     for (uint32_t s = 0; s < ring->shards; ++s)
         ring->lane[lane].cursor[s].sent = ring->shard[s].own[MBP_PORT(lane) + MBQ_NEXT_IN];
+    slri_mutex_lock(&ring->count_lock); // of the list: a source may just leave
     for (struct slri_passage *p = ring->grants.in; p; p = p->next_in) {
         if (p->c->port != lane)
             continue;
@@ -93,6 +94,7 @@ static void renew_lane(slr_ring *ring, uint32_t lane)
         }
         p->words[MBO_SEEN] = mbo_retired(p->words, p->retired); // as the groups' own is not yet
     }
+    slri_mutex_unlock(&ring->count_lock);
 }
 
 void slri_near_renew(slr_ring *ring)
