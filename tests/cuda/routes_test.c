@@ -4,6 +4,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cuda/residence.h"
 
+#include "backend/cuda/cuda.h"
+#include "device/device.h"
+#include "device/resident_layout.h"
 #include "ring/ring.h"
 #include "ring/route_test.h"
 
@@ -305,6 +308,64 @@ static void route_is_taken_away_with_a_device_that_is_lost(void **state)
     }
 }
 
+// Takes as much of the mailboxes' memory as makes up for what lies at `was`, and fills it with addresses of nothing.
+enum { MOST_PIECES = 256, PIECE = 1024 };
+
+static uint32_t reuse(slr_device *device, const void *was, void **piece)
+{
+    for (uint32_t n = 0; n < MOST_PIECES; ++n) {
+        must(slri_cuda_ring_memory_create(device->self, PIECE, &piece[n]));
+        memset(piece[n], 0xa5, PIECE);
+        if ((uintptr_t)was - (uintptr_t)piece[n] < PIECE)
+            return n + 1;
+    }
+    fail_msg("what was freed is not reused");
+    return 0;
+}
+
+static void ask_often(slr_port *port, const slr_ring *ring)
+{
+    for (uint32_t i = 0; i < 20; ++i) {
+        uint32_t got;
+        must(send_value(port, address_of(ring, 0), i, LONG));
+        must(receive_value(port, &got, LONG));
+        assert_int_equal(got, i + 1);
+    }
+}
+
+// Of two that share a block the first one ends: while the kernel runs, which has it in its table still, and while none
+// does, behind which its entry is free in the next launch.
+static void memory_of_a_source_that_has_left_is_not_read(void **state)
+{
+    (void)state;
+    for (uint32_t asleep = 0; asleep < 2; ++asleep) {
+        struct residence r = {0};
+        slr_ring *next;
+        void *piece[MOST_PIECES];
+        reset();
+        must(launch(&r, PERSISTENT "&sm_budget=1"));
+        must(start_next(&r, &next));
+        send_to_all(&r, 6);
+        wait_handled(next, 6);
+        const void *passage = r.ring->shard[0].passage;
+        assert_non_null(passage);
+        if (asleep)
+            wait_until_is(&r.ring->shard[0].asleep, SLRI_ASLEEP);
+        slr_ring_destroy(r.ring);
+        r.ring = NULL;
+        uint32_t pieces = reuse(r.device, passage, piece);
+        slr_port *port = open_port(r.device); // the other one is told of the end
+        ask_often(port, next);
+        must(slr_device_park(r.device, LONG));
+        must(slr_device_resume(r.device));
+        ask_often(port, next);
+        while (pieces != 0)
+            slri_cuda_ring_memory_destroy(r.device->self, piece[--pieces], PIECE);
+        slr_port_close(port);
+        end_with(&r, next, "left");
+    }
+}
+
 static slr_status use_route(struct residence *r, slr_ring **next)
 {
     slr_status status = launch(r, PERSISTENT);
@@ -354,6 +415,7 @@ int main(void)
         cmocka_unit_test(lost_destination_ends_with_its_counts_whole),
         cmocka_unit_test(lane_with_messages_is_not_another_routes_before_they_are_handled),
         cmocka_unit_test(route_is_taken_away_with_a_device_that_is_lost),
+        cmocka_unit_test(memory_of_a_source_that_has_left_is_not_read),
         cmocka_unit_test(call_that_fails_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

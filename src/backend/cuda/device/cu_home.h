@@ -22,8 +22,10 @@ SLR_FN void slr_turn_to(struct slri_resident_table *table, mb_word i)
     slr_copy((mb_word *)&slr_team.set, (const mb_word *)entry, 32u);
     slr_copy((mb_word *)&slr_team.set + group, (const mb_word *)entry + group, 32u);
     SLR_MEET();
-    if (slr_team.set.used != 0u)
-        slr_copy(slr_team.size, slr_words(slr_team.set.shared) + 64, 32u);
+    // The memory of a shard that has left may be another's by now, and so may that of one whose entry is free again.
+    if (slr_team.set.used == 0u || slr_team.set.left != 0u)
+        return;
+    slr_copy(slr_team.size, slr_words(slr_team.set.shared) + 64, 32u);
     SLR_MEET();
     slr_know_passage();
 }
