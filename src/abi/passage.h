@@ -37,7 +37,8 @@
 #define MBO_STAMPED 11u       // 1: the target's messages say when they were sent, and the source's do
 #define MBO_LANES_STRIDE 12u  // words from one shard's lane to the next one's
 #define MBO_RETIRED_STRIDE 13u
-#define MBO_PORT 14u // 0, or 1 + the port of the source itself that collects its replies: no lanes, no grant
+#define MBO_PORT 14u  // 0, or 1 + the port of the source itself that collects its replies: no lanes, no grant
+#define MBO_SINCE 15u // of such: the port epoch when it was made
 // ---- the owner's ---------------------------------------------------------------------------------------------------
 #define MBO_SENT 32u // messages, modulo 2^32: filled, so a few may not be visible yet
 #define MBO_SEEN 33u // of them, done with: as was last seen
@@ -174,10 +175,12 @@ __device__ void mbo_give_port(MB_ARENA *S, MB_ARENA *O, MB_ARENA *P, mb_word at,
     O[MBO_ROUTED] += 1u;
 }
 
-// Behind each look at the port sets, and before the next: the lane does not become another port's in between.
+// Behind each look at the port sets, and before the next: the lane does not become another port's in between. A look
+// from before the outlet was made shows who had the lane then.
 __device__ void mbo_note_gone(MB_ARENA *O, MB_ARENA *H, const MB_ARENA *P)
 {
-    if (O[MBO_PORT] != 0u && O[MBO_GONE] == 0u && mb_is_gone(P, O[MBO_PORT] - 1u) != 0u) {
+    if (O[MBO_PORT] != 0u && O[MBO_GONE] == 0u && P[MBP_EPOCH] - O[MBO_SINCE] <= MB_COUNT &&
+        mb_is_gone(P, O[MBO_PORT] - 1u) != 0u) {
         O[MBO_GONE] = 1u;
         MBO_TELL(H[MBO_TOLD_GONE], 1u);
     }

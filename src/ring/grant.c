@@ -241,6 +241,7 @@ static uint64_t words_bytes(const slr_ring *to)
 static void write_port(struct slri_passage *p, const struct slri_route *route)
 {
     p->words[MBO_PORT] = p->c->port + 1;
+    p->words[MBO_SINCE] = route->since;
     p->words[MBO_MESSAGE_WORDS] = (route->from->reply_bytes + 3) / 4;
 }
 

@@ -49,8 +49,9 @@ static uint32_t shown(struct slri_shard *shard)
 static bool is_gone(const struct slri_shard *shard, struct slri_outlet *outlet)
 {
     uint32_t port = outlet->c->port;
-    if (shard->own[MBP_GONE(port >> 5)] >> (port & 31) & 1)
-        __atomic_store_n(&outlet->gone, true, __ATOMIC_RELAXED); // for slr_route_to_port
+    const uint32_t *P = shard->own;
+    if ((int32_t)(P[MBP_EPOCH] - outlet->since) >= 0 && mb_is_gone(P, port))
+        outlet->gone = true;
     return outlet->gone;
 }
 

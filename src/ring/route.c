@@ -286,24 +286,30 @@ slr_status slri_route_once(slr_ring *from, slr_ring *to)
     return status;
 }
 
-// Whether the port collects the replies of `from` already. Its lane may have been another's before.
-static bool collects(const slr_ring *from, uint32_t port)
+// Whether the port collects the replies of `from` already. Its lane may have been another's before, as the lane's last
+// closing says: what the owners know of it may not have come home yet.
+static bool collects(const slr_ring *from, const struct slri_connection *c)
 {
     for (const struct slri_route *r = from->routes.out; r; r = r->next_out)
-        if (r->to_port && r->connection[0].port == port && !__atomic_load_n(&r->outlet[0].gone, __ATOMIC_RELAXED))
+        if (r->to_port && r->connection[0].port == c->port && (int32_t)(c->lane->gone_epoch - r->since) <= 0)
             return true;
     return false;
 }
 
 static slr_status make_to_port(slr_ring *from, const struct slri_connection *c, const slr_route_desc *desc)
 {
-    if (collects(from, c->port))
+    if (collects(from, c))
         return SLRI_FAIL(INVALID, "'%s' has a route to this port already", from->name);
     struct slri_route *route = new_route(from, from, desc, true);
     if (!route)
         return SLRI_FAIL(NO_MEMORY, "no memory for a route from '%s' to a port", from->name);
-    for (uint32_t s = 0; s < from->shards; ++s)
+    slri_mutex_lock(&from->lock);
+    route->since = from->port_epoch;
+    slri_mutex_unlock(&from->lock);
+    for (uint32_t s = 0; s < from->shards; ++s) {
         route->connection[s] = *c;
+        route->outlet[s].since = route->since;
+    }
     slr_status status = slri_passages_create(route, 0);
     if (status == SLR_OK)
         return add(route);

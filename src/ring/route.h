@@ -24,6 +24,7 @@ struct slri_outlet {
     uint32_t parameter;   // 0: for the replies; else 1 + which parameter is the outlet that the handler sends through
     uint32_t each;        // messages that one handled may cause: max_replies, or max_sends
     uint32_t instance_at; // as slr_route_desc.instance_at
+    uint32_t since;       // of a route to a port: port sets that are older show who had its lane before
     // The owner's.
     bool open;      // takes messages in this pass
     bool gone;      // the port has been closed
@@ -51,6 +52,7 @@ struct slri_outlets {
 struct slri_route {
     slr_ring *from, *to; // `to` is held; of a route to a port: `from` itself, and not held
     bool to_port, reply_too, close_with_source;
+    uint32_t since;                        // of a route to a port: the port epoch when it was made
     uint32_t each, parameter;              // as slri_outlet's
     struct slri_waker *waker;              // of its lanes: nobody ever sleeps on it
     struct slri_outlet *outlet;            // a shard of `from` each

@@ -303,8 +303,6 @@ void slri_passages_extend(slr_ring *ring)
         uint32_t *O = p->words;
         bring_forward(&p->outlet->routed, &p->routed, __atomic_load_n(&O[MBO_TOLD_ROUTED], __ATOMIC_RELAXED));
         bring_forward(&p->outlet->unrouted, &p->unrouted, __atomic_load_n(&O[MBO_TOLD_UNROUTED], __ATOMIC_RELAXED));
-        if (__atomic_load_n(&O[MBO_TOLD_GONE], __ATOMIC_RELAXED))
-            __atomic_store_n(&p->outlet->gone, true, __ATOMIC_RELAXED);
     }
     for (uint32_t s = 0; ring->mode == SLR_RING_PERSISTENT && s < ring->shards; ++s)
         extend_unsent(&ring->shard[s]);

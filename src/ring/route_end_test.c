@@ -99,6 +99,29 @@ static void closed_port_is_no_destination_any_more(void **state)
     slr_device_close(device);
 }
 
+static void next_port_in_a_lane_collects_at_once(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    struct handler h = {.replies = 1};
+    slr_ring_desc desc = describe_ring("first", &h);
+    desc.max_ports = 2;
+    slr_ring *from = start_ring(device, &desc);
+    slr_port *port = open_port(device);
+    for (uint32_t i = 0; i < 50; ++i) {
+        uint32_t got;
+        slr_port *end = open_port(device);
+        must(slr_route_to_port(from, end, NULL));
+        must(send_value(port, address_of(from, 0), i, LONG));
+        must(receive_value(end, &got, LONG));
+        assert_int_equal(got, i);
+        slr_port_close(end);
+    }
+    slr_port_close(port);
+    slr_ring_destroy(from);
+    slr_device_close(device);
+}
+
 static void port_that_does_not_read_holds_its_source_up(void **state)
 {
     (void)state;
@@ -203,6 +226,7 @@ int main(void)
         cmocka_unit_test(close_with_source_drains_the_pipeline),
         cmocka_unit_test(terminate_in_the_middle_counts_what_is_not_passed_on),
         cmocka_unit_test(closed_port_is_no_destination_any_more),
+        cmocka_unit_test(next_port_in_a_lane_collects_at_once),
         cmocka_unit_test(port_that_does_not_read_holds_its_source_up),
         cmocka_unit_test(routes_change_under_load),
         cmocka_unit_test(impossible_routes_are_refused),

@@ -366,6 +366,46 @@ static void memory_of_a_source_that_has_left_is_not_read(void **state)
     }
 }
 
+// The host is told before its lane can be another's: that one gets nothing twice when the device is lost.
+static void closed_port_stays_closed_when_the_device_is_lost(void **state)
+{
+    (void)state;
+    struct residence r = {.max_bytes = 4096};
+    slr_port *port[4];
+    uint32_t value;
+    reset();
+    must(launch(&r, PERSISTENT));
+    must(ask(&r, 1)); // takes the first of four lanes
+    for (uint32_t i = 1; i < 4; ++i) {
+        port[i] = open_port(r.device);
+        must(send_value(port[i], address_of(r.ring, 0), i, LONG));
+        must(receive_value(port[i], &value, LONG));
+    }
+    must(slr_route_to_port(r.ring, port[3], NULL));
+    must(send_value(port[1], address_of(r.ring, 0), 1, LONG)); // so that the kernel runs
+    must(receive_value(port[3], &value, LONG));
+    slr_port_close(port[3]);
+    port[3] = open_port(r.device);
+    must(slr_route_to_port(r.ring, port[3], NULL)); // in the same lane
+    lose_device_alone(&r);
+    must(slr_device_reopen(r.device, LONG));
+    must(slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG));
+    must(send_value(port[1], address_of(r.ring, 0), 1, LONG));
+    wait_handled(r.ring, 6);
+    slr_status status;
+    uint32_t replies = 0;
+    while ((status = receive_value(port[3], &value, 10 * MS)) != SLR_TIMEOUT) // the failure is told, too
+        replies += status == SLR_OK;
+    assert_int_equal(replies, 1); // along its own route
+    slr_ring_stats stats = stats_of(r.ring);
+    assert_int_equal(stats.routed, 2);
+    assert_int_equal(stats.unrouted, 1);
+    for (uint32_t i = 1; i < 4; ++i)
+        slr_port_close(port[i]);
+    end(&r);
+    nothing_is_left("closed");
+}
+
 static slr_status use_route(struct residence *r, slr_ring **next)
 {
     slr_status status = launch(r, PERSISTENT);
@@ -416,6 +456,7 @@ int main(void)
         cmocka_unit_test(lane_with_messages_is_not_another_routes_before_they_are_handled),
         cmocka_unit_test(route_is_taken_away_with_a_device_that_is_lost),
         cmocka_unit_test(memory_of_a_source_that_has_left_is_not_read),
+        cmocka_unit_test(closed_port_stays_closed_when_the_device_is_lost),
         cmocka_unit_test(call_that_fails_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

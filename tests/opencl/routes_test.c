@@ -157,6 +157,38 @@ static void replies_pass_on_in_order_and_the_end_says_what_the_first_sender_said
     end(b, COUNT);
 }
 
+// Whether its owner has handled anything since the port was closed or not.
+static void closed_port_is_no_destination_any_more(void **state)
+{
+    (void)state;
+    slr_ring_desc desc = describe("a", 0, 64);
+    desc.max_ports = 2; // so that the next one takes its lane over
+    slr_ring *a = start_ring(bench.device, &desc);
+    slr_port *port = open_port(bench.device);
+    uint32_t value, handled = 0;
+    must(send_value(port, address_of(a, 0), 0, LONG));
+    must(receive_value(port, &value, LONG));
+    for (uint32_t turn = 0; turn < 6; ++turn) {
+        slr_port *last = open_port(bench.device);
+        must(slr_route_to_port(a, last, NULL));
+        refuses(slr_route_to_port(a, last, NULL), INVALID, "'a' has a route to this port already");
+        for (uint32_t i = 0; i < 3; ++i) {
+            must(send_value(port, address_of(a, 0), 10 * turn + i, LONG));
+            must(receive_value(last, &value, LONG));
+            assert_int_equal(value, 10 * turn + i);
+        }
+        gives(receive_value(last, &value, 0), TIMEOUT);
+        slr_port_close(last);
+        handled += 3;
+        if (turn % 2 != 0) {
+            must(send_value(port, address_of(a, 0), turn, LONG));
+            wait_handled(a, 1 + ++handled);
+        }
+    }
+    slr_port_close(port);
+    end(a, 1 + handled);
+}
+
 static void closing_the_first_stage_drains_the_pipeline(void **state)
 {
     (void)state;
@@ -615,6 +647,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replies_pass_on_in_order_and_the_end_says_what_the_first_sender_said),
+        cmocka_unit_test(closed_port_is_no_destination_any_more),
         cmocka_unit_test(closing_the_first_stage_drains_the_pipeline),
         cmocka_unit_test(full_destination_holds_its_source_up),
         cmocka_unit_test(idle_stages_end_and_the_next_message_wakes_them_in_turn),

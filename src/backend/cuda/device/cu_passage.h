@@ -86,13 +86,23 @@ SLR_FN void slr_bring_outlets(void)
 
 // ---- the first lane's ----------------------------------------------------------------------------------------------
 
+// The host is told at once: a device that is lost loses O, and the lane is another's when the host has seen that the
+// port's closing is acknowledged, which is behind this.
+SLR_FN mb_word *slr_note_gone(mb_word i, const mb_word *P)
+{
+    mb_word *O = slr_words(slr_outlet(i)->words), gone = O[MBO_GONE];
+    mbo_note_gone(O, O, P);
+    if (O[MBO_GONE] != gone)
+        SLR_TELL(slr_words(slr_outlet(i)->home)[MBO_TOLD_GONE], 1u);
+    return O;
+}
+
 // Before mb_begin: lets it take no more than there is room for where routes lead.
 SLR_APART void slr_reserve(mb_word *S, mb_word *P)
 {
     mb_word room = MB_BATCH;
     SLR_EACH_OUTLET(i) {
-        mb_word *O = slr_words(slr_outlet(i)->words);
-        mbo_note_gone(O, O, P);
+        mb_word *O = slr_note_gone(i, P);
         mb_word its = O[MBO_PORT] != 0u ? mbo_port_room(S, O, P) : mbo_room(O, slr_words(slr_outlet(i)->retired));
         room = its < room ? its : room;
     }
@@ -102,10 +112,8 @@ SLR_APART void slr_reserve(mb_word *S, mb_word *P)
 // Behind it: what was left of an earlier batch may be more than there is room for.
 SLR_APART mb_word slr_taken(const mb_word *P, mb_word batch)
 {
-    SLR_EACH_OUTLET(i) {
-        mb_word *O = slr_words(slr_outlet(i)->words);
-        mbo_note_gone(O, O, P);
-    }
+    SLR_EACH_OUTLET(i)
+        slr_note_gone(i, P);
     return P[MBP_ROOM] != 0u && batch >= P[MBP_ROOM] ? P[MBP_ROOM] - 1u : batch;
 }
 
