@@ -24,10 +24,16 @@ static void free_node(uint32_t *S, uint32_t *P, uint32_t k)
     P[MBP_FREE] = node;
 }
 
-// The replies that are out. Those of a batch are published last to first, so they are all there, or the first is not.
+// The replies that are out. Those of a batch are published last to first, so they are all there, or the first is not. A
+// port that only collects replies is in no batch, and what is known of it here may be any number of them old: those
+// that it has read are out, and later ones still lie there.
 static void find_replies(const uint32_t *S, uint32_t *P, uint32_t port)
 {
     uint32_t q = MBP_PORT(port), lane = mb_reply_lane(S, P[MBP_OWNER], port), at = P[q + MBQ_PUBLISHED];
+    uint32_t read = MB_ACQUIRE(mb_lane_of(S, P, port) + MB_REPLY_READ); // the port has finished with those slots
+    if ((int32_t)(read - at) > 0)
+        at = read;
+    P[q + MBQ_READ_SEEN] = read; // else there might seem to be more in the lane than it has room for
     while (S[MB_MAX_REPLIES] != 0 && MB_LOAD(mb_reply_slot(S, lane, at) + MB_SEQUENCE) == at + 1)
         ++at;
     P[q + MBQ_REPLIES] = P[q + MBQ_PUBLISHED] = at;
@@ -54,6 +60,12 @@ static void note_granted(uint32_t *S, uint32_t *P, uint32_t k)
     *retired += 1;
     P[MBP_GRANTED_RETIRED] += 1;
     MB_RELEASE(mb_reply_lane(S, P[MBP_OWNER], port) + MB_PORT_RETIRED, *retired); // as in mb_return_grants
+}
+
+// A port that was in earlier batches and not in this one has had its messages counted since its words were written.
+static void find_retired(const uint32_t *S, uint32_t *P, uint32_t port)
+{
+    P[MBP_PORT(port) + MBQ_RETIRED] = MB_LOAD(mb_reply_lane(S, P[MBP_OWNER], port) + MB_PORT_RETIRED);
 }
 
 // Those that were not handled are lost with the group: in doubt, whatever was asked for.
@@ -85,6 +97,8 @@ void slri_resident_recover(struct slri_shard *shard)
             note_granted(S, P, k);
         free_node(S, P, k);
     }
+    for (uint32_t port = 0; MBP_WORDS(port + 1) <= shard->own_words; ++port)
+        find_retired(S, P, port); // behind the above, which tells it for the ports of this batch
     for (uint32_t word = 0; word < (batch - done) * 4; ++word)
         P[MBP_BATCH(0) + word] = P[MBP_BATCH(done) + word];
     P[MBP_BATCH_COUNT] = batch - done;

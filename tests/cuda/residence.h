@@ -59,15 +59,21 @@ static inline slr_status ask(struct residence *r, uint32_t value)
     return status;
 }
 
-// By a fill that faults, whose buffer is still there.
-static inline void lose_device(struct residence *r)
+// By a fill of a buffer that is there, which faults: a kernel that stays is lost where it stands.
+static inline void lose_device_at_work(struct residence *r)
 {
     slr_stream *stream;
     must(slr_stream_default(r->device, &stream));
-    must(slr_buffer_create(r->device, 64, &r->buffer));
     __atomic_store_n(&fake->fault_at, __atomic_load_n(&fake->commands, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
     slr_stream_fill(stream, r->buffer, 0, 64, "a", 1, NULL);
     gives(slr_stream_finish(stream, LONG), DEVICE_LOST);
+}
+
+// By a fill that faults, whose buffer is still there.
+static inline void lose_device(struct residence *r)
+{
+    must(slr_buffer_create(r->device, 64, &r->buffer));
+    lose_device_at_work(r);
 }
 
 static inline void end(struct residence *r)

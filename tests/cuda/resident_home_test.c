@@ -135,6 +135,46 @@ static void replies_that_are_out_and_not_counted_are_not_written_over(void **sta
     end(&o);
 }
 
+// A port of which nothing is in the batch: what is known of it at home is as old as the last batch that it was in.
+static void messages_of_earlier_batches_are_known_to_be_done_with(void **state)
+{
+    (void)state;
+    struct owner o;
+    take(&o);
+    uint32_t *S = o.shard->shared, *P = o.shard->own, *other = &P[MBP_PORT(1) + MBQ_RETIRED];
+    uint32_t lane = mb_reply_lane(S, P[MBP_OWNER], 1);
+    for (uint32_t k = 0; k < MESSAGES; ++k) // its own are a port's with credits of its own
+        S[P[MBP_BATCH(k) + 1] + MB_HEAD] |= MB_FLAG_GRANTED;
+    MB_RELEASE(lane + MB_PORT_RETIRED, 7); // by the batch before
+    handle(&o, 2);
+    uint32_t *was = lose(&o);
+    assert_int_equal(*other, 7);
+    assert_int_equal(P[MBP_PORT(0) + MBQ_RETIRED], 2);
+    assert_int_equal(P[MBP_GRANTED_RETIRED], was[MBP_GRANTED_RETIRED]);
+    assert_int_equal(MB_LOAD(lane + MB_PORT_RETIRED), 7);
+    MB_RELEASE(lane + MB_PORT_RETIRED, 0); // there is no such port
+    free(was);
+    end(&o);
+}
+
+// A port that collects is in no batch, and its lane may have come round since what is known of it at home.
+static void replies_to_a_port_that_collects_are_not_written_over(void **state)
+{
+    (void)state;
+    struct owner o;
+    take(&o);
+    uint32_t *S = o.shard->shared, *P = o.shard->own, slots = S[MB_REPLY_MASK] + 1;
+    uint32_t q = MBP_PORT(1), lane = mb_reply_lane(S, P[MBP_OWNER], 1), read = slots + 5;
+    MB_RELEASE(mb_lane_of(S, P, 1) + MB_REPLY_READ, read);
+    for (uint32_t at = 0; at < read + 3; ++at)
+        MB_RELEASE(mb_reply_slot(S, lane, at) + MB_SEQUENCE, at + 1);
+    free(lose(&o));
+    assert_int_equal(P[q + MBQ_PUBLISHED], read + 3);
+    assert_int_equal(P[q + MBQ_REPLIES], read + 3);
+    assert_int_equal(P[q + MBQ_READ_SEEN], read); // from which there are fewer than the lane has room for
+    end(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +182,8 @@ int main(void)
         cmocka_unit_test(batch_that_was_cut_keeps_its_rest),
         cmocka_unit_test(batch_that_was_not_published_is_all_there),
         cmocka_unit_test(replies_that_are_out_and_not_counted_are_not_written_over),
+        cmocka_unit_test(messages_of_earlier_batches_are_known_to_be_done_with),
+        cmocka_unit_test(replies_to_a_port_that_collects_are_not_written_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

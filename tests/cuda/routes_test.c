@@ -17,27 +17,39 @@ static const char picky_cu[] =
     "__ring__ void picky(const struct message *in)\n"
     "{ struct message out = {in->value / (in->value == 13u ? 0u : 1u), 7u}; ring_reply(&out); }\n";
 
-// Another ring kernel of the same handler, to which the residence's has a route.
-static slr_status start_next(struct residence *r, slr_ring **next)
+// Another ring kernel of the same handler.
+static slr_status start_counting(struct residence *r, const char *name, uint32_t max_ports, slr_ring **ring)
 {
     slr_ring_desc desc = SLR_RING_DESC_INIT;
-    desc.name = "next";
+    desc.name = name;
     desc.handler = "counts";
     desc.program = r->program;
     desc.instances = 3;
     desc.queue_size = 64;
-    desc.max_ports = 4;
-    slr_status status = slr_ring_create(r->device, &desc, next);
-    TRY_EACH(slr_ring_launch(*next));
-    TRY_EACH(slr_ring_activate(*next, LONG));
+    desc.max_ports = max_ports;
+    slr_status status = slr_ring_create(r->device, &desc, ring);
+    TRY_EACH(slr_ring_launch(*ring));
+    TRY_EACH(slr_ring_activate(*ring, LONG));
+    return status;
+}
+
+// One to which the residence's has a route.
+static slr_status start_next(struct residence *r, slr_ring **next)
+{
+    slr_status status = start_counting(r, "next", 4, next);
     TRY_EACH(slr_route(r->ring, *next, NULL));
     return status;
 }
 
-static void send_to_all(struct residence *r, uint32_t messages)
+static void send_to_all_of(slr_port *port, slr_ring *ring, uint32_t messages)
 {
     for (uint32_t i = 0; i < messages; ++i)
-        must(send_value(r->port, address_of(r->ring, i % 3), i, LONG));
+        must(send_value(port, address_of(ring, i % 3), i, LONG));
+}
+
+static void send_to_all(struct residence *r, uint32_t messages)
+{
+    send_to_all_of(r->port, r->ring, messages);
 }
 
 static uint32_t near_lanes(const slr_ring *ring)
@@ -231,6 +243,58 @@ static void what_lay_there_is_in_doubt_when_the_device_is_lost(void **state)
     send_to_all(&r, 30); // their credits have come back
     wait_handled(next, handled + 30);
     end_with(&r, next, "in doubt");
+}
+
+static void restart_all(slr_ring *const *ring, uint32_t rings)
+{
+    for (uint32_t i = 0; i < rings; ++i)
+        must(slr_ring_restart(ring[i], SLR_RESTART_INITIAL, LONG));
+}
+
+// The last batch before the device is lost is another source's: what its owner had done with of the first one's is
+// still done with, whether more lies there or not, and its credits come back.
+static void lane_that_was_emptied_before_the_device_is_lost_keeps_its_credits(void **state)
+{
+    (void)state;
+    struct residence r = {.max_bytes = 4096};
+    slr_ring *next, *other;
+    reset();
+    must(launch(&r, PERSISTENT));
+    must(start_counting(&r, "next", 8, &next));
+    must(start_counting(&r, "other", 4, &other));
+    must(slr_route(r.ring, next, NULL));
+    must(slr_route(other, next, NULL));
+    slr_ring *const rings[] = {r.ring, other, next};
+    uint32_t handled = 0, doubt = 0;
+    for (uint32_t turn = 0; turn < 8; ++turn) {
+        must(slr_buffer_create(r.device, 64, &r.buffer)); // it may have the kernel end, to bring home what it has
+        send_to_all(&r, 15);
+        wait_handled(next, handled += 15);
+        send_to_all_of(r.port, other, 3);
+        wait_handled(next, handled += 3);
+        if (turn % 2) {
+            must(slr_ring_deactivate(next, LONG));
+            send_to_all(&r, 9);
+            wait_held(r.ring, next, 9);
+            doubt += 9;
+        }
+        lose_device_at_work(&r);
+        slr_buffer_destroy(r.buffer);
+        r.buffer = NULL;
+        must(slr_device_reopen(r.device, LONG));
+        slr_ring_stats stats = stats_of(next);
+        check_sum(&stats);
+        assert_int_equal(stats.in_doubt, doubt);
+        assert_int_equal(stats.accepted, handled + doubt);
+        restart_all(rings, 3);
+        if (turn % 2)
+            must(slr_ring_reactivate(next, LONG));
+    }
+    send_to_all(&r, 60);
+    wait_handled(next, handled + 60);
+    must(slr_ring_terminate(next, LONG, NULL, NULL, NULL));
+    slr_ring_destroy(other);
+    end_with(&r, next, "emptied");
 }
 
 static void lost_destination_ends_with_its_counts_whole(void **state)
@@ -452,6 +516,7 @@ int main(void)
         cmocka_unit_test(terminate_hands_back_what_no_kernel_has_looked_at),
         cmocka_unit_test(judged_fault_keeps_the_rest_of_its_batch),
         cmocka_unit_test(what_lay_there_is_in_doubt_when_the_device_is_lost),
+        cmocka_unit_test(lane_that_was_emptied_before_the_device_is_lost_keeps_its_credits),
         cmocka_unit_test(lost_destination_ends_with_its_counts_whole),
         cmocka_unit_test(lane_with_messages_is_not_another_routes_before_they_are_handled),
         cmocka_unit_test(route_is_taken_away_with_a_device_that_is_lost),
