@@ -430,9 +430,11 @@ bool slri_resident_step(struct slri_resident *resident)
         return true;
     adopt(resident);
     bool wanted = false;
+    slri_mutex_lock(&resident->residents->home);
     for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i)
         if (resident->record[i].shard)
             wanted = turn_of(resident, &resident->record[i]) || wanted;
+    slri_mutex_unlock(&resident->residents->home);
     if (wanted && slri_passed(resident->retry_ns))
         launch(resident);
     return resident->running || wanted;

@@ -71,6 +71,7 @@ static void poll(void *arg)
 void slri_residents_init(struct slri_residents *residents)
 {
     slri_mutex_init(&residents->lock);
+    slri_mutex_init(&residents->home);
 }
 
 void slri_residents_close(struct slri_residents *residents)
@@ -81,6 +82,7 @@ void slri_residents_close(struct slri_residents *residents)
         slri_thread_join(&residents->thread);
     }
     slri_mutex_destroy(&residents->lock);
+    slri_mutex_destroy(&residents->home);
 }
 
 // ---- keeping groups from running -----------------------------------------------------------------------------------

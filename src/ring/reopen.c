@@ -3,11 +3,17 @@
 // makes that anew.
 #include "base/clock.h"
 #include "base/status.h"
+#include "device/resident.h"
 #include "ring/ring.h"
 
 static slr_status refuse(const slr_ring *ring, const char *why)
 {
     return SLRI_FAIL(WRONG_STATE, "slr_device_reopen: ring kernel '%s' %s", ring->name, why);
+}
+
+static slri_mutex *home_of(const slr_device *device)
+{
+    return &device->backend->residents(device->self)->home;
 }
 
 // Under its lock: nobody sends it to work, and none of its shards works.
@@ -33,9 +39,13 @@ static slr_status lose(slr_ring *ring, uint64_t deadline_ns)
     uint32_t number = slri_ring_current_command(ring);
     slri_mutex_unlock(&ring->lock);
     SLRI_TRY(slri_ring_await(ring, number, deadline_ns, "slr_device_reopen"));
+    slri_mutex *home =
+        home_of(ring->device); // of the words of sources, too, whose ring kernels may not have failed yet
+    slri_mutex_lock(home);
     slri_mutex_lock(&ring->lock);
     slr_status status = slri_ring_current_command(ring) == number ? let_go(ring) : refuse(ring, "is just changed");
     slri_mutex_unlock(&ring->lock);
+    slri_mutex_unlock(home);
     return status;
 }
 
@@ -54,11 +64,13 @@ void slri_rings_renew(slr_device *device)
 {
     slr_ring *ring;
     for (uint32_t slot = 0; slri_table_next(device, &slot, &ring);) {
+        slri_mutex_lock(home_of(device));
         slri_mutex_lock(&ring->lock); // a terminate in another thread
         for (uint32_t i = 0; ring->mode == SLR_RING_PERSISTENT && ring->shard && i < ring->shards; ++i)
             device->backend->shard_reopened(device->self, &ring->shard[i]);
         slri_near_renew(ring);
         slri_mutex_unlock(&ring->lock);
+        slri_mutex_unlock(home_of(device));
         slri_ring_release(ring);
     }
 }
