@@ -105,8 +105,7 @@ struct slri_resident {
 
 struct slri_residents {
     slri_mutex lock; // of starting the thread, and of the list of groups where the poller changes it or others read it
-    slri_mutex
-        home; // of what lies at home while no group runs: the poller looks at it, who reopens a device changes it
+    slri_mutex home; // of what lies at home while no group runs: the poller looks, and who reopens a device changes it
     slri_thread thread;
     bool started;
     uint32_t rings; // futex: raised for the poller to look now

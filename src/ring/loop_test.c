@@ -87,7 +87,7 @@ static void replies_come_in_the_order_in_which_messages_are_ended(void **state)
     must(slr_ring_wait(ring, SLR_RING_TERMINATED, LONG));
     uint32_t value;
     gives(receive_value(port, &value, LONG), END);
-    assert_int_equal(stats_when_pending(ring, 0).handled, 8);
+    assert_int_equal(stats_of(ring).handled, 8);
     assert_int_equal(stats_of(ring).replied, 8);
     slr_port_close(port);
     slr_ring_destroy(ring);
@@ -233,7 +233,7 @@ static void a_message_ends_once(void **state)
     must(slr_send_with(port, address_of(ring, 0), &message, sizeof message, &options, LONG));
     must(slr_ring_wait(ring, SLR_RING_TERMINATED, LONG)); // main returned, and nothing was left
     assert_int_equal(l.step, 1);
-    slr_ring_stats stats = stats_when_pending(ring, 0);
+    slr_ring_stats stats = stats_of(ring);
     assert_int_equal(stats.handled, 1);
     assert_int_equal(stats.replied, 1);
     check_sum(&stats);

@@ -39,8 +39,7 @@ static slr_status lose(slr_ring *ring, uint64_t deadline_ns)
     uint32_t number = slri_ring_current_command(ring);
     slri_mutex_unlock(&ring->lock);
     SLRI_TRY(slri_ring_await(ring, number, deadline_ns, "slr_device_reopen"));
-    slri_mutex *home =
-        home_of(ring->device); // of the words of sources, too, whose ring kernels may not have failed yet
+    slri_mutex *home = home_of(ring->device); // sources, which may not have failed yet, have words there, too
     slri_mutex_lock(home);
     slri_mutex_lock(&ring->lock);
     slr_status status = slri_ring_current_command(ring) == number ? let_go(ring) : refuse(ring, "is just changed");

@@ -88,16 +88,6 @@ static slr_status connect(slr_ring *from, const char *outlet, slr_ring *to)
     return slr_route(from, to, &route);
 }
 
-static void wait_handled(slr_ring *ring, uint64_t handled)
-{
-    for (uint64_t deadline = slri_deadline_after(LONG); stats_of(ring).handled != handled;) {
-        if (slri_passed(deadline))
-            fail_msg("%llu of %llu handled after 20 s", (unsigned long long)stats_of(ring).handled,
-                     (unsigned long long)handled);
-        slri_sleep_ns(100000);
-    }
-}
-
 struct sender {
     slr_device *device;
     slr_address to;

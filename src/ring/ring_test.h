@@ -151,6 +151,16 @@ static inline slr_ring_stats stats_when_pending(slr_ring *ring, uint64_t pending
     return stats;
 }
 
+static inline void wait_handled(slr_ring *ring, uint64_t handled)
+{
+    for (uint64_t deadline = slri_deadline_after(LONG); stats_of(ring).handled != handled;) {
+        if (slri_passed(deadline))
+            fail_msg("%llu of %llu handled after 20 s", (unsigned long long)stats_of(ring).handled,
+                     (unsigned long long)handled);
+        slri_sleep_ns(100000);
+    }
+}
+
 static inline void check_sum(const slr_ring_stats *s)
 {
     holds(s->accepted == s->handled + s->faulted + s->dropped + s->undelivered + s->in_doubt + s->pending);

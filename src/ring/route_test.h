@@ -48,16 +48,6 @@ static inline slr_ring *start_stage(slr_device *device, const char *name, struct
     return start_ring(device, &desc);
 }
 
-static inline void wait_handled(slr_ring *ring, uint64_t handled)
-{
-    for (uint64_t deadline = slri_deadline_after(LONG); stats_of(ring).handled != handled;) {
-        if (slri_passed(deadline))
-            fail_msg("%llu of %llu handled after 20 s", (unsigned long long)stats_of(ring).handled,
-                     (unsigned long long)handled);
-        slri_sleep_ns(100000);
-    }
-}
-
 static inline void receive_all_in_order(slr_port *port, uint32_t count, uint32_t bits)
 {
     for (uint32_t i = 0; i < count; ++i) {

@@ -50,12 +50,6 @@ static void restore(slr_ring *ring, uint32_t instance, uint32_t value)
     must(slr_ring_restore(ring, instance, &(struct pair){value, value}, sizeof(struct pair), LONG));
 }
 
-static void wait_handled(slr_ring *ring, uint64_t messages)
-{
-    for (uint64_t deadline = slri_deadline_after(LONG); stats_of(ring).handled != messages;)
-        assert_false(slri_passed(deadline));
-}
-
 static void snapshot_and_restore_work_in_every_state_from_launched_on(void **state)
 {
     (void)state;

@@ -94,7 +94,7 @@ static void records_without_room_are_counted_and_nothing_waits(void **state)
 {
     (void)state;
     struct residence r = {.max_bytes = 4096};
-    const uint32_t batches = 1024 + 500;
+    const uint32_t batches = 1024 + 510; // some may be read before the poller waits
     reset();
     must(slr_profile_start());
     must(launch(&r, PERSISTENT "&stall_ms=0"));
@@ -119,7 +119,7 @@ static void records_without_room_are_counted_and_nothing_waits(void **state)
     slr_ring_stats stats = stats_of(r.ring);
     uint64_t told = row_of(SLR_PROFILE_BATCH, "counts").n;
     assert_int_equal(stats.handled, batches + 2);
-    assert_true(stats.records_dropped >= 490); // some were read before the poller waited
+    assert_true(stats.records_dropped >= 500);
     assert_int_equal(told + stats.records_dropped, batches + 2);
     slr_profile_stop();
     end(&r);
