@@ -174,12 +174,12 @@ static void put_globals(struct slri_c_emitter *e)
                          (unsigned long long)e->module->global[i].offset, i);
 }
 
-// Parameters are variables: each block begins with what was given.
+// Parameters are variables: each block begins with what was given, and a buffer's offset with 0.
 void slri_c_put_values(struct slri_c_emitter *e, const struct slri_c_kernel *k)
 {
     for (uint32_t i = 0; i < k->entry->bindings; i++) {
         const struct slri_binding_info *binding = &k->entry->binding[i];
-        if (binding->is_buffer || binding->reg == SLRI_NO_REG || !k->value[binding->reg].mentioned)
+        if (binding->reg == SLRI_NO_REG || !k->value[binding->reg].mentioned)
             continue;
         const struct slri_c_value *value = &k->value[binding->reg];
         bool each = value->level != SLRI_LEVEL_UNIFORM;
@@ -187,8 +187,11 @@ void slri_c_put_values(struct slri_c_emitter *e, const struct slri_c_kernel *k)
         if (each) // the kernel assigns to it
             slri_text_printf(e->out, "for (int32_t at = 0; at < %u; at++) ",
                              value->level == SLRI_LEVEL_ROW ? k->rows : k->threads);
-        slri_text_printf(e->out, "r%u%s = slri_load_%s(bound%u);\n", binding->reg, each ? "[at]" : "",
-                         slri_kind_name(binding->type->kind), i);
+        slri_text_printf(e->out, "r%u%s = ", binding->reg, each ? "[at]" : "");
+        if (binding->is_buffer)
+            slri_c_put(e, "0;\n");
+        else
+            slri_text_printf(e->out, "slri_load_%s(bound%u);\n", slri_kind_name(binding->type->kind), i);
     }
 }
 

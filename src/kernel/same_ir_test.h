@@ -239,11 +239,13 @@ static inline uint32_t same_number(uint32_t *numbers, uint32_t *used, uint32_t i
 static inline bool same_constant(const struct same_body *b, slri_reg reg, uint64_t *bits)
 {
     for (int depth = 0; depth < 8; depth++) {
-        if (b->defs[reg] == 0 && !same_is_given(b, reg) && b->alias[reg] == SLRI_NO_REG) {
+        if (same_is_given(b, reg) || b->alias[reg] != SLRI_NO_REG)
+            return false; // what it begins with is not known
+        if (b->defs[reg] == 0) {
             *bits = 0; // nobody writes it, but for what it begins with
             return true;
         }
-        const struct slri_instr *def = b->defs[reg] == 1 && !same_is_given(b, reg) ? b->def[reg] : NULL;
+        const struct slri_instr *def = b->defs[reg] == 1 ? b->def[reg] : NULL;
         if (!def || !same_is_copy(def))
             return false;
         *bits = def->imm;

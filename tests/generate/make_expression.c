@@ -174,6 +174,12 @@ static void put_given(maker *m, int depth)
     if (m->in_function) {
         PUT(m, "table_%u", m->number);
         put_index(m, 8, depth);
+    } else if (maker_pick(m, 4) == 3) {
+        PUT(m, "walk");
+        put_index(m, GIVEN_SEEN, depth);
+    } else if (m->made->has_block && maker_pick(m, 4) == 3) {
+        PUT(m, "own");
+        put_index(m, 4, depth);
     } else if (m->made->kind == KERNEL) {
         const char *const names[] = {"a", "l"};
         PUT(m, "%s", names[maker_pick(m, 2)]);

@@ -40,6 +40,14 @@ static void make_records(maker *m)
         add_vector(m);
 }
 
+// The type of a kernel's struct parameter, which its threads change: laid out as in subject.c.
+static void make_given(maker *m)
+{
+    record *r = &m->record[m->records++];
+    *r = (record){.fields = 4, .type = {0, 9, 2, 6}, .count = {0, 0, 0, 4}};
+    PUT(m, "struct s%u_%u { int f0; float f1; long long f2; short f3[4]; };\n", m->records - 1, m->number);
+}
+
 static void make_table(maker *m)
 {
     PUT(m, "__constant__ int table_%u[8] = {", m->number);
@@ -102,6 +110,14 @@ static void make_function(maker *m, unsigned index)
     m->function[m->functions++] = f;
 }
 
+// What the kernel's struct parameter holds in the end.
+static void leave_record(maker *m, const variable *v)
+{
+    if (v->type == m->records - 1 && m->made->kind == KERNEL)
+        make_line(m, "out[i * %u] = out[i * %u] * 31 + %s.f0 + %s.f2 + %s.f3[1];", GIVEN_SLOTS, GIVEN_SLOTS, v->name,
+                  v->name, v->name);
+}
+
 // Every variable ends in memory.
 static void leave_variables(maker *m)
 {
@@ -113,8 +129,12 @@ static void leave_variables(maker *m)
     for (unsigned i = 0; i < m->vars; i++) {
         const variable *v = &m->var[i];
         bool is_real = v->shape != RECORD && maker_types[v->type].is_real;
-        if (v->shape == RECORD || v->shape == POINTER)
+        if (v->shape == POINTER)
             continue;
+        if (v->shape == RECORD) {
+            leave_record(m, v);
+            continue;
+        }
         for (unsigned e = 0; e < (v->shape == ARRAY ? v->count : 1u); e++) {
             char element[8] = "";
             if (v->shape == ARRAY)
@@ -126,6 +146,28 @@ static void leave_variables(maker *m)
                           whole % GIVEN_SLOTS, v->name, element),
                     whole++;
         }
+    }
+}
+
+static void add_variable(maker *m, const char *name, shape_of shape, uint32_t type)
+{
+    m->var[m->vars] = (variable){.shape = shape, .type = (uint8_t)type};
+    snprintf(m->var[m->vars++].name, sizeof m->var->name, "%s", name);
+}
+
+// Parameters are variables too: a number that programs assign to, `walk` that make_statements moves, and `own`, which
+// each thread moves to what is its own.
+static void begin_parameters(maker *m)
+{
+    static const char *const ways[] = {"own += i * 8;", "own = own + (i - t) * 8; own += t * 8;",
+                                       "if (t & 1) own += i * 8; else own = &own[i * 8];",
+                                       "for (int step = 0; step < t; step++) own += 8; own += (i - t) * 8;"};
+    make_line(m, "const int *start = walk;");
+    add_variable(m, "k", SCALAR, 0);
+    add_variable(m, "g", SCALAR, 9);
+    if (m->made->has_block) {
+        make_line(m, "long long *origin = own;");
+        make_line(m, "%s", ways[maker_pick(m, sizeof ways / sizeof *ways)]);
     }
 }
 
@@ -144,14 +186,17 @@ static void make_kernel(maker *m)
 {
     PUT(m,
         "__global__ void %s(const int *a, const long long *l, const float *x, const double *y, long long *out,\n"
-        "                   double *real, int *count, int n)\n{\n",
-        m->made->name);
+        "                   double *real, int *count, int n, const int *walk, long long *own, int k, float g,\n"
+        "                   struct s%u_%u given)\n{\n",
+        m->made->name, m->records - 1, m->number);
     if (m->made->has_barriers)
         PUT(m, "    __shared__ int shared[%u];\n", GIVEN_THREADS);
     PUT(m, "    int t = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;\n"
            "    int threads = blockDim.x * blockDim.y * blockDim.z;\n"
            "    int i = ((blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) * threads + t;\n");
     m->is_uniform = true;
+    begin_parameters(m);
+    add_variable(m, "given", RECORD, m->records - 1);
     begin_with(m, 0, "a[i & 31]");
     begin_with(m, 2, "l[(i * 7 + 3) & 31]");
     begin_with(m, 9, "x[(i + 5) & 31]");
@@ -169,10 +214,12 @@ static void make_handler(maker *m)
         "    signed char c; unsigned char k; short s; unsigned short t; bool flag; };\n"
         "struct state_%u { long long keep[4]; double real[4]; int count, pad; };\n"
         "struct reply_%u { long long out[%u]; double real[%u]; };\n"
-        "__ring__ void %s(struct state_%u *self, const struct in_%u *in, int *data, const float *weights, int n)\n{\n"
+        "__ring__ void %s(struct state_%u *self, const struct in_%u *in, int *data, const float *weights, int n,\n"
+        "    const int *walk, int k, float g)\n{\n"
         "    struct reply_%u o;\n"
         "    self->count++;\n",
         n, n, n, GIVEN_SLOTS, GIVEN_SLOTS, m->made->name, n, n, n);
+    begin_parameters(m);
     begin_with(m, 0, "in->a");
     begin_with(m, 2, "in->l");
     begin_with(m, 10, "in->d");
@@ -191,12 +238,14 @@ static void make_block_handler(maker *m)
         "struct state_%u { long long keep[4]; double real[4]; int count, pad; };\n"
         "struct reply_%u { long long out[%u]; double real[%u]; };\n"
         "__ring_block__ __launch_bounds__(%u) void %s(struct state_%u *self, const struct in_%u *in, const int *data,\n"
-        "    const float *weights, int n, long long *out, double *real, int *count)\n{\n"
+        "    const float *weights, int n, long long *out, double *real, int *count,\n"
+        "    const int *walk, long long *own, int k, float g)\n{\n"
         "    __shared__ int shared[%u];\n"
         "    int t = threadIdx.x, threads = blockDim.x, i = t;\n"
         "    shared[t] = threads;\n",
         n, n, n, GIVEN_SLOTS, GIVEN_SLOTS, m->made->block[0], m->made->name, n, n, GIVEN_THREADS);
     m->is_uniform = true;
+    begin_parameters(m);
     begin_with(m, 0, "in->a + t");
     begin_with(m, 2, "in->l - t");
     begin_with(m, 10, "in->d * t");
@@ -239,6 +288,8 @@ void make_program(tape *t, unsigned number, kind kind, program *out)
     PUT(&m, "#include <math.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\ntypedef %s narrow;\n",
         maker_pick(&m, 3) == 2 ? "__nv_bfloat16" : "half");
     make_records(&m);
+    if (kind == KERNEL)
+        make_given(&m);
     make_table(&m);
     for (unsigned i = maker_pick(&m, MAKER_FUNCTIONS + 1); i > 0; i--)
         make_function(&m, m.functions);

@@ -164,8 +164,9 @@ static void declare_pointer(maker *m)
         declare_array(m);
         return;
     }
+    bool walks = pick(m, 3) == 2;
     make_begin(m);
-    PUT(m, "const int *v%u = a + ((", m->names);
+    PUT(m, "const int *v%u = %s + ((", m->names, walks ? "walk" : "a");
     make_integer(m, 1);
     PUT(m, ") & %u);\n", GIVEN_INTS / 2 - 1);
     variable *v = declare(m, POINTER, 0);
@@ -241,11 +242,25 @@ static void assign(maker *m)
     declare_scalar(m);
 }
 
+// To where a pointer parameter points by then.
+static void store_own(maker *m)
+{
+    make_begin(m);
+    PUT(m, "own");
+    put_masked(m, 4);
+    put_assigned(m, 2);
+    PUT(m, ";\n");
+}
+
 // What a program leaves behind on its way.
 static void store(maker *m)
 {
     if (m->in_function) {
         assign(m);
+        return;
+    }
+    if (m->made->has_block && pick(m, 3) == 2) {
+        store_own(m);
         return;
     }
     make_begin(m);
@@ -261,6 +276,37 @@ static void store(maker *m)
         put_assigned(m, which == 0 ? 0 : which == 1 ? 2 : 10);
     }
     PUT(m, ";\n");
+}
+
+// A parameter that is a pointer goes somewhere else: forwards, by little, because it may stand in three loops; or to
+// where it began. In another place of the program by a value of the thread, here perhaps by one of the block.
+static void move_parameter(maker *m)
+{
+    static const char *const alike[] = {"n", "blockIdx.x", "gridDim.x", "blockIdx.x * 3 + n"};
+    bool has_own = m->made->has_block, is_own = has_own && pick(m, 3) == 2;
+    bool is_alike = m->made->kind == KERNEL && pick(m, 3) == 2;
+    if (m->in_function) {
+        assign(m);
+        return;
+    }
+    make_begin(m);
+    if (is_own) {
+        PUT(m, "own = origin + i * 8 + (4 & (");
+        make_integer(m, 2);
+        PUT(m, "));\n");
+        return;
+    }
+    uint32_t way = pick(m, 4);
+    if (way == 3) {
+        PUT(m, pick(m, 2) ? "walk++;\n" : "++walk;\n");
+        return;
+    }
+    PUT(m, way == 0 ? "walk = start + ((" : way == 1 ? "walk += ((" : "walk = &walk[(");
+    if (is_alike)
+        PUT(m, "%s", alike[pick(m, COUNT(alike))]);
+    else
+        make_integer(m, 2);
+    PUT(m, way == 2 ? ") & %u];\n" : ") & %u);\n", GIVEN_STEP - 1);
 }
 
 // ---- control flow ---------------------------------------------------------------------------------------------------
@@ -491,8 +537,9 @@ static void exchange(maker *m)
 
 static void make_one(maker *m)
 {
-    static void (*const simple[])(maker *) = {assign,         declare_scalar,  assign, store,        declare_array,
-                                              declare_record, declare_pointer, leave,  change_count, exchange};
+    static void (*const simple[])(maker *) = {assign,        declare_scalar, assign,          store,
+                                              declare_array, declare_record, declare_pointer, leave,
+                                              change_count,  exchange,       move_parameter};
     static void (*const nested[])(maker *) = {choose, count, repeat, put_switch, choose, count};
     bool nests = m->indent <= NESTING && pick(m, 3) == 2;
     m->budget--;

@@ -10,7 +10,14 @@
 
 #include "base/text.h"
 
-enum { MAKER_VARS = 48, MAKER_FUNCTIONS = 3, MAKER_FIELDS = 4, MAKER_STRUCTS = 3, MAKER_PARAMS = 4 };
+enum {
+    MAKER_VARS = 48,
+    MAKER_FUNCTIONS = 3,
+    MAKER_FIELDS = 4,
+    MAKER_STRUCTS = 3,
+    MAKER_RECORDS = MAKER_STRUCTS + 1,
+    MAKER_PARAMS = 4
+};
 
 /// What a program is given. Every kernel and every handler has the same parameters.
 enum {
@@ -20,6 +27,9 @@ enum {
     GIVEN_THREADS = 128,
     GIVEN_BLOCKS = 6,
     GIVEN_DATA = 32,
+    GIVEN_WALK = 1 << 14, // of `walk`, a pointer that programs move forwards, by at most GIVEN_STEP
+    GIVEN_STEP = 4,
+    GIVEN_SEEN = 16, // what is read from where it points
 };
 
 typedef enum shape_of { SCALAR, ARRAY, RECORD, POINTER } shape_of;
@@ -64,7 +74,7 @@ typedef struct maker {
     bool may_break, is_uniform, in_function;
     variable var[MAKER_VARS];
     unsigned vars;
-    record record[MAKER_STRUCTS];
+    record record[MAKER_RECORDS];
     unsigned records;
     function function[MAKER_FUNCTIONS];
     unsigned functions;

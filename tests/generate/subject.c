@@ -125,14 +125,29 @@ static bool same_real(double a, double b)
 
 // ---- kernels --------------------------------------------------------------------------------------------------------
 
-enum { SLOTS = GIVEN_THREADS * GIVEN_BLOCKS * GIVEN_SLOTS };
+enum { ARGUMENTS = 13, SLOTS = GIVEN_THREADS * GIVEN_BLOCKS * GIVEN_SLOTS };
 
 typedef struct memory {
     int a[GIVEN_INTS], count[GIVEN_COUNTS], n;
     long long l[GIVEN_INTS], out[SLOTS];
     float x[GIVEN_INTS];
     double y[GIVEN_INTS], real[SLOTS];
+    int walk[GIVEN_WALK], k;
+    long long own[SLOTS];
+    float g;
+    struct { // as make_given writes it
+        int f0;
+        float f1;
+        long long f2;
+        short f3[4];
+    } given;
 } memory;
+
+static void fill_walk(int walk[GIVEN_WALK])
+{
+    for (int i = 0; i < GIVEN_WALK; i++)
+        walk[i] = i * 7 - 1000;
+}
 
 static void fill(memory *to, uint64_t seed)
 {
@@ -146,9 +161,17 @@ static void fill(memory *to, uint64_t seed)
     for (int i = 0; i < GIVEN_COUNTS; i++)
         to->count[i] = i * 3;
     to->n = (int)(draw(&seed) % 10);
+    fill_walk(to->walk);
+    to->k = (int)integer(&seed);
+    to->g = (float)real(&seed);
+    to->given.f0 = (int)integer(&seed);
+    to->given.f1 = (float)real(&seed);
+    to->given.f2 = (long long)integer(&seed);
+    for (int i = 0; i < 4; i++)
+        to->given.f3[i] = (short)integer(&seed);
 }
 
-static void bind(memory *m, struct slri_bound bound[8])
+static void bind(memory *m, struct slri_bound bound[ARGUMENTS])
 {
     bound[0] = (struct slri_bound){m->a, sizeof m->a};
     bound[1] = (struct slri_bound){m->l, sizeof m->l};
@@ -158,11 +181,22 @@ static void bind(memory *m, struct slri_bound bound[8])
     bound[5] = (struct slri_bound){m->real, sizeof m->real};
     bound[6] = (struct slri_bound){m->count, sizeof m->count};
     bound[7] = (struct slri_bound){&m->n, sizeof m->n};
+    bound[8] = (struct slri_bound){m->walk, sizeof m->walk};
+    bound[9] = (struct slri_bound){m->own, sizeof m->own};
+    bound[10] = (struct slri_bound){&m->k, sizeof m->k};
+    bound[11] = (struct slri_bound){&m->g, sizeof m->g};
+    bound[12] = (struct slri_bound){&m->given, sizeof m->given};
 }
 
 static bool compare_memory(subject *s, const memory *compiled, const memory *interpreted)
 {
     for (int i = 0; i < SLOTS; i++) {
+        if (compiled->own[i] != interpreted->own[i]) {
+            s->verdict = DIFFERS;
+            snprintf(s->why, sizeof s->why, "own[%d] is %lld compiled, %lld interpreted", i, compiled->own[i],
+                     interpreted->own[i]);
+            return false;
+        }
         if (compiled->out[i] == interpreted->out[i] && same_real(compiled->real[i], interpreted->real[i]))
             continue;
         s->verdict = DIFFERS;
@@ -185,7 +219,7 @@ static bool compare_memory(subject *s, const memory *compiled, const memory *int
 static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct slri_interp *interp, uint64_t seed)
 {
     static memory compiled, interpreted;
-    struct slri_bound bound[8];
+    struct slri_bound bound[ARGUMENTS];
     const uint32_t *g = s->program.grid;
     fill(&compiled, seed);
     fill(&interpreted, seed);
@@ -193,7 +227,7 @@ static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct
     struct slri_launch launch = {.bound = bound, .grid = {g[0], g[1], g[2]}};
     blocks(&launch, 0, (uint64_t)g[0] * g[1] * g[2]);
     bind(&interpreted, bound);
-    struct slri_grid grid = {.grid = {g[0], g[1], g[2]}, .arg = bound, .args = 8, .fuel = FUEL};
+    struct slri_grid grid = {.grid = {g[0], g[1], g[2]}, .arg = bound, .args = ARGUMENTS, .fuel = FUEL};
     struct slri_grid_end end;
     memcpy(grid.block, s->program.block, sizeof grid.block);
     if (slri_interpret_grid(interp, &grid, &end) != SLR_OK)
@@ -246,6 +280,8 @@ typedef struct way {
     } reply[2];
     int data[GIVEN_DATA];
     float weights[16];
+    int walk[GIVEN_WALK];
+    long long own[GIVEN_THREADS * GIVEN_SLOTS];
     long long out[GIVEN_THREADS * GIVEN_SLOTS]; // of a block's threads
     double real[GIVEN_THREADS * GIVEN_SLOTS];
     int shared_count[GIVEN_COUNTS];
@@ -274,6 +310,8 @@ static void reset(way *w)
     memset(&w->state, 0, sizeof w->state);
     memset(w->out, 0, sizeof w->out);
     memset(w->real, 0, sizeof w->real);
+    memset(w->own, 0, sizeof w->own);
+    fill_walk(w->walk);
     for (int i = 0; i < GIVEN_COUNTS; i++)
         w->shared_count[i] = i * 3;
     for (int i = 0; i < GIVEN_DATA; i++)
@@ -282,12 +320,31 @@ static void reset(way *w)
         w->weights[i] = 0.3f * (float)i - 1;
 }
 
-static void handle(way *w, const struct message *message)
+// What follows differs: a block's handler has buffers for its threads.
+static void bind_handler(way *w, bool is_block, struct slri_bound bound[ARGUMENTS], int *n, int *k, float *g)
 {
-    int n = GIVEN_DATA;
-    struct slri_bound bound[] = {
-        {w->data, sizeof w->data}, {w->weights, sizeof w->weights}, {&n, sizeof n},
-        {w->out, sizeof w->out},   {w->real, sizeof w->real},       {w->shared_count, sizeof w->shared_count}};
+    struct slri_bound *to = bound;
+    *to++ = (struct slri_bound){w->data, sizeof w->data};
+    *to++ = (struct slri_bound){w->weights, sizeof w->weights};
+    *to++ = (struct slri_bound){n, sizeof *n};
+    if (is_block) {
+        *to++ = (struct slri_bound){w->out, sizeof w->out};
+        *to++ = (struct slri_bound){w->real, sizeof w->real};
+        *to++ = (struct slri_bound){w->shared_count, sizeof w->shared_count};
+    }
+    *to++ = (struct slri_bound){w->walk, sizeof w->walk};
+    if (is_block)
+        *to++ = (struct slri_bound){w->own, sizeof w->own};
+    *to++ = (struct slri_bound){k, sizeof *k};
+    *to = (struct slri_bound){g, sizeof *g};
+}
+
+static void handle(way *w, bool is_block, const struct message *message)
+{
+    int n = GIVEN_DATA, k = message->b;
+    float g = message->f;
+    struct slri_bound bound[ARGUMENTS];
+    bind_handler(w, is_block, bound, &n, &k, &g);
     memset(w->reply, 0, sizeof w->reply);
     w->call = (struct slri_call){.state = &w->state,
                                  .message = message,
@@ -320,6 +377,7 @@ static const char *difference(const way *a, const way *b, bool is_block)
     if (is_block && a->call.fuel != b->call.fuel)
         return "the fuel that is left";
     if (is_block && (!same_slots(a->out, b->out, a->real, b->real, GIVEN_THREADS * GIVEN_SLOTS) ||
+                     memcmp(a->own, b->own, sizeof a->own) != 0 ||
                      memcmp(a->shared_count, b->shared_count, sizeof a->shared_count) != 0))
         return "what a thread left";
     if (memcmp(a->data, b->data, sizeof a->data) != 0)
@@ -350,8 +408,8 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
     s->verdict = AGREES;
     for (int i = 0; i < MESSAGES && s->verdict == AGREES; i++) {
         struct message message = make_message(&seed);
-        handle(&compiled, &message);
-        handle(&interpreted, &message);
+        handle(&compiled, s->program.kind == BLOCK, &message);
+        handle(&interpreted, s->program.kind == BLOCK, &message);
         const char *part = difference(&compiled, &interpreted, s->program.kind == BLOCK);
         if (part) {
             s->verdict = DIFFERS;
