@@ -13,7 +13,7 @@ else()
     set(SLIPRING_HAS_JANSSON 0)
     message(STATUS "The command line has doctor, devices and bench alone: jansson was not found (Debian: libjansson-dev)")
     list(FILTER tool_sources INCLUDE REGEX
-        "/(allocators|bench[a-z_]*|demo_data|doctor|handoff|json_out|main|measure|memory|partner|resident|say)\\.c$")
+        "/(allocators|bench[a-z_]*|demo_data|doctor|handoff|json_out|main|measure|memory|output|partner|resident|say)\\.c$")
     list(FILTER tool_sources EXCLUDE REGEX "/bench_(mailbox|run)\\.c$")
 endif()
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line: finds the verb. Everything else is the verb's.
+#include "output.h"
 #include "say.h"
 #include "verbs.h"
 
@@ -76,6 +77,18 @@ static char *take_trace(int *argc, char **argv)
     return NULL;
 }
 
+// A trace that is written over what the verb reads would destroy it. True where an argument, or what follows its '=',
+// is that file.
+static bool is_argument(const char *path, int argc, char **argv)
+{
+    bool found = false;
+    for (int i = 1; i < argc && !found; i++) {
+        const char *value = strchr(argv[i], '=');
+        found = output_same_file(path, argv[i]) || (value != NULL && output_same_file(path, value + 1));
+    }
+    return found;
+}
+
 static int end_trace(const char *path, int code)
 {
     slr_trace_stats stats;
@@ -97,6 +110,8 @@ static int run(const struct verb *verb, int argc, char **argv)
         return verb->run(argc, argv);
     if (*path == '\0')
         return say_usage("'--trace' needs a value");
+    if (is_argument(path, argc, argv))
+        return say_usage("--trace '%s' is also an argument of '%s', which would be overwritten", path, verb->name);
     slr_status status = slr_trace_start(path, NULL);
     if (status != SLR_OK)
         return say_failure(status, "--trace");

@@ -68,21 +68,45 @@ static int choose_handler(run *run)
     return EXIT_USAGE;
 }
 
-static int open_file(const char *path, int flags, int standard, int *out)
+static int open_input(run *run)
 {
-    *out = path == NULL ? standard : open(path, flags | O_CLOEXEC, 0666);
-    if (*out >= 0)
+    const char *path = run->options.input;
+    run->input = path == NULL ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (run->input >= 0)
         return EXIT_DONE;
     say("cannot open '%s': %s", path, strerror(errno));
     return EXIT_FAILED;
 }
 
+// No file that is read may be one that is written, whatever names it has.
+static int refuse_inputs(const run *run, const output *output)
+{
+    const run_options *options = &run->options;
+    int end = output_refuse_descriptor(output, run->input, options->input != NULL ? "--input" : "the standard input");
+    if (end == EXIT_DONE)
+        end = output_refuse_path(output, options->file, options->file);
+    for (uint32_t i = 0; i < options->bindings.count && end == EXIT_DONE; i++) {
+        const char *value = strchr(options->bindings.items[i], '=');
+        end = value != NULL ? output_refuse_path(output, value + 1, "that of --bind") : EXIT_DONE;
+    }
+    return end;
+}
+
 static int open_files(run *run)
 {
-    int end = open_file(run->options.input, O_RDONLY, STDIN_FILENO, &run->input);
+    int end = open_input(run);
     if (end == EXIT_DONE)
-        end = open_file(run->options.output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO, &run->output);
-    run->progress = isatty(STDERR_FILENO) && !isatty(run->output); // not between the rows
+        end = output_open(&run->output, run->options.output != NULL ? "--output" : "the standard output",
+                          run->options.output);
+    if (end == EXIT_DONE)
+        end = refuse_inputs(run, &run->output);
+    if (end == EXIT_DONE && run->options.record != NULL)
+        end = run_open_recording(run);
+    if (end == EXIT_DONE && run->record >= 0)
+        end = refuse_inputs(run, &run->record_file);
+    if (end == EXIT_DONE && run->record >= 0)
+        end = output_refuse_descriptor(&run->record_file, run->output.descriptor, "the output");
+    run->progress = isatty(STDERR_FILENO) && !isatty(run->output.descriptor); // not between the rows
     return end;
 }
 
@@ -95,7 +119,7 @@ static int read_header(run *run)
         say("%s", run->reader.problem);
         return EXIT_FAILED;
     }
-    if (!writer_open(&run->writer, run->options.output_format->writer, run->output, &run->handler.reply,
+    if (!writer_open(&run->writer, run->options.output_format->writer, run->output.descriptor, &run->handler.reply,
                      &run->handler.message, key)) {
         say("%s", run->writer.problem);
         return EXIT_FAILED;
@@ -131,6 +155,11 @@ static int stream(run *run)
         [RUN_READER_GONE] = EXIT_DONE,
         [RUN_STOPPED] = EXIT_FAILED,
     };
+    int begun = output_begin(&run->output);
+    if (begun == EXIT_DONE)
+        begun = run_begin_recording(run);
+    if (begun != EXIT_DONE)
+        return begun;
     run_report_begin(run);
     run_stream(run);
     run_report_end(run);
@@ -144,15 +173,15 @@ static int bind_parameters(run *run)
 
 static void begin(run *run)
 {
-    run->input = run->output = run->port = run->record = -1;
+    run->input = run->port = run->record = run->output.descriptor = run->record_file.descriptor = -1;
     keys_open(&run->keys, run->options.instances);
 }
 
 static int go(run *run)
 {
     typedef int step(struct run *);
-    static step *const stream_steps[] = {open_device, load_program,        choose_handler, bind_parameters, open_files,
-                                         read_header, run_begin_recording, launch,         stream,          NULL};
+    static step *const stream_steps[] = {
+        open_device, load_program, choose_handler, bind_parameters, open_files, read_header, launch, stream, NULL};
     static step *const replay_steps[] = {run_open_replay, open_device,     load_program,
                                          choose_handler,  bind_parameters, run_check_replay,
                                          launch,          run_replay,      NULL};
@@ -163,13 +192,8 @@ static int go(run *run)
     return end;
 }
 
-static void close_file(int descriptor)
-{
-    if (descriptor > STDERR_FILENO)
-        close(descriptor);
-}
-
-static void finish(run *run)
+// `end`: how the run has ended so far. What could not be written to the last byte makes it fail.
+static int finish(run *run, int end)
 {
     free(run->ring_end);
     feed_close(&run->feed);
@@ -183,10 +207,11 @@ static void finish(run *run)
     reader_close(&run->reader);
     recorder_close(&run->recorder);
     player_close(&run->player);
-    close_file(run->input);
-    close_file(run->output);
-    close_file(run->record);
+    if (run->input > STDERR_FILENO)
+        close(run->input);
+    int closed = output_close(&run->output), recorded = output_close(&run->record_file);
     run_options_free(&run->options);
+    return end != EXIT_DONE ? end : closed != EXIT_DONE ? closed : recorded;
 }
 
 int verb_run(int argc, char **argv)
@@ -198,7 +223,5 @@ int verb_run(int argc, char **argv)
         return end;
     }
     begin(&run);
-    end = go(&run);
-    finish(&run);
-    return end;
+    return finish(&run, go(&run));
 }

@@ -7,6 +7,7 @@
 #include "feed.h"
 #include "groups.h"
 #include "keys.h"
+#include "output.h"
 #include "player.h"
 #include "reader.h"
 #include "recorder.h"
@@ -43,8 +44,10 @@ typedef struct run {
     slr_program *program;
     slr_handler_info handler;
     bindings bindings;
-    int input, output, port; // descriptors
-    int record;              // likewise; -1: nothing is recorded
+    int input, port; // descriptors
+    int record;      // likewise; -1: nothing is recorded
+    output output, record_file;
+    recording_header record_header;
     reader reader;
     writer writer;
     keys keys;
@@ -67,7 +70,8 @@ typedef struct run {
 /// Reads what comes before the first record. An exit code.
 int run_read_header(run *run);
 
-/// For --record: begins the file. An exit code.
+/// For --record: opens the file, and begins it. Exit codes.
+int run_open_recording(run *run);
 int run_begin_recording(run *run);
 
 /// For --record: notes a message, and a reply.

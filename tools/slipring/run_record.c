@@ -4,11 +4,8 @@
 #include "say.h"
 #include "verbs.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 static int refuse(const char *path, int error)
 {
@@ -16,11 +13,8 @@ static int refuse(const char *path, int error)
     return EXIT_FAILED;
 }
 
-int run_begin_recording(run *run)
+int run_open_recording(run *run)
 {
-    const char *path = run->options.record;
-    if (path == NULL)
-        return EXIT_DONE;
     recording_header header = recording_header_of(&run->handler, run->options.instances, run->options.replies);
     if (recording_entry_most(&header) > RECORDING_ENTRY_MAX) {
         say("--record: a message with %u replies may have %" PRIu64 " bytes, a recording holds no more than %d",
@@ -31,14 +25,24 @@ int run_begin_recording(run *run)
         say("--record: a recording holds a handler's name of at most %zu characters", sizeof header.handler - 1);
         return EXIT_FAILED;
     }
-    slr_status status = bindings_checksum(&run->bindings, &header.bindings);
+    slr_status status = bindings_checksum(&run->bindings, &header.bindings); // before a handler writes to buffers
     if (status != SLR_OK)
         return say_failure(status, "--record");
-    run->record = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    run->record_header = header;
+    int end = output_open(&run->record_file, "--record", run->options.record);
+    run->record = run->record_file.descriptor;
+    return end;
+}
+
+int run_begin_recording(run *run)
+{
     if (run->record < 0)
-        return refuse(path, errno);
-    recorder_open(&run->recorder, run->record, &header, &run->handler.reply);
-    return run->recorder.error == 0 ? EXIT_DONE : refuse(path, run->recorder.error);
+        return EXIT_DONE;
+    int end = output_begin(&run->record_file);
+    if (end != EXIT_DONE)
+        return end;
+    recorder_open(&run->recorder, run->record, &run->record_header, &run->handler.reply);
+    return run->recorder.error == 0 ? EXIT_DONE : refuse(run->options.record, run->recorder.error);
 }
 
 void run_record_message(run *run, uint32_t instance, const unsigned char *message)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens without truncation, so that nothing is lost to a command line or an input that turns out to be wrong.
+#include "output.h"
+
+#include "say.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int refuse(const output *output, const char *what)
+{
+    say("%s: cannot %s '%s': %s", output->option, what, output->path != NULL ? output->path : "-", strerror(errno));
+    return EXIT_FAILED;
+}
+
+int output_open(output *output, const char *option, const char *path)
+{
+    *output = (struct output){.option = option, .path = path, .descriptor = STDOUT_FILENO};
+    if (path == NULL)
+        return EXIT_DONE;
+    output->descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    output->made = output->descriptor >= 0;
+    if (!output->made && errno == EEXIST) // O_CREAT: a symbolic link to nothing
+        output->descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    return output->descriptor >= 0 ? EXIT_DONE : refuse(output, "open");
+}
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+    return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static int check(const output *output, const struct stat *input, const char *said)
+{
+    struct stat here;
+    if (fstat(output->descriptor, &here) != 0 || !same(&here, input))
+        return EXIT_DONE;
+    return say_usage("%s%s%s%s is the same file as %s, which it would overwrite", output->option,
+                     output->path != NULL ? " '" : "", output->path != NULL ? output->path : "",
+                     output->path != NULL ? "'" : "", said);
+}
+
+int output_refuse_path(const output *output, const char *input, const char *said)
+{
+    struct stat there;
+    return stat(input, &there) == 0 ? check(output, &there, said) : EXIT_DONE;
+}
+
+int output_refuse_descriptor(const output *output, int input, const char *said)
+{
+    struct stat there;
+    return fstat(input, &there) == 0 ? check(output, &there, said) : EXIT_DONE;
+}
+
+int output_begin(output *output)
+{
+    struct stat here;
+    output->begun = true;
+    if (output->path == NULL || fstat(output->descriptor, &here) != 0 || !S_ISREG(here.st_mode))
+        return EXIT_DONE;
+    return ftruncate(output->descriptor, 0) == 0 ? EXIT_DONE : refuse(output, "write");
+}
+
+int output_close(output *output)
+{
+    int end = EXIT_DONE;
+    if (output->path == NULL || output->descriptor < 0)
+        return end;
+    if (close(output->descriptor) != 0 && errno != EINTR)
+        end = refuse(output, "write");
+    output->descriptor = -1;
+    if (output->made && !output->begun)
+        unlink(output->path);
+    return end;
+}
+
+bool output_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && same(&one, &other);
+}
+
+int output_close_stream(FILE *file, const char *option, const char *path)
+{
+    bool failed = ferror(file) != 0;
+    errno = 0;
+    failed |= fclose(file) != 0;
+    if (!failed)
+        return EXIT_DONE;
+    say("%s: cannot write '%s': %s", option, path, errno != 0 ? strerror(errno) : "a write failed");
+    return EXIT_FAILED;
+}
