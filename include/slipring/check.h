@@ -31,13 +31,14 @@ typedef struct slr_check_desc {
     uint32_t shared_bytes;      ///< of `extern __shared__` memory; 0: chosen
     const slr_check_argument *arguments;
     uint32_t argument_count;
-    uint64_t fuel;  ///< loop iterations a thread may take (0: 1,000,000)
-    uint64_t steps; ///< instructions that all threads of a launch may take (0: 200 million)
+    uint64_t fuel;         ///< loop iterations a thread may take (0: 1,000,000)
+    uint64_t steps;        ///< instructions that all threads of a launch may take (0: 200 million)
+    uint64_t memory_bytes; ///< that generated buffers of a launch may have together (0: 1 GiB)
 } slr_check_desc;
 
 #define SLR_CHECK_DESC_INIT                                                                                            \
     {                                                                                                                  \
-        sizeof(slr_check_desc), {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0                                                    \
+        sizeof(slr_check_desc), {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, 0                                                 \
     }
 
 typedef enum slr_check_level {
@@ -95,7 +96,8 @@ typedef struct slr_check_info {
 ///
 /// Threads: any.  Blocks: while it runs; `fuel` and `steps` bound that.  Owns: the caller gets the check, which holds
 /// the kernel: slr_check_destroy.
-/// Errors: INVALID (NULL; a shape that cannot be, an argument as in slr_launch: the message names it), UNSUPPORTED (it
+/// Errors: INVALID (NULL; a shape that cannot be, an argument as in slr_launch; generated buffers
+/// would need more than `memory_bytes`: the message names it), UNSUPPORTED (it
 /// needs more stack than the interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 

@@ -9,9 +9,11 @@
 #include <string.h>
 
 #define PROBE_ELEMENTS 65536
+#define PROBE_BYTES (UINT64_C(4) << 20) // of each buffer: what is reached beyond them is learned all the same
 #define PROBE_FUEL 5000
 #define PROBE_STEPS 16000000 // a second or two
 #define PROBE_SHARED 16384
+#define MEMORY_BYTES (UINT64_C(1) << 30) // of all generated buffers of a launch, where nobody says more
 #define RAGGED_BY 5 // fewer than threads: with blocks of 32 and more, neither a multiple nor a neighbour of one
 
 // ---- names ---------------------------------------------------------------------------------------------------------
@@ -182,6 +184,13 @@ struct fit {
     bool tries_multiples;
 };
 
+// How many elements a probing run gives a buffer.
+static uint64_t probe_elements(uint64_t element)
+{
+    uint64_t fitting = PROBE_BYTES / element;
+    return fitting > PROBE_ELEMENTS ? PROBE_ELEMENTS : fitting > 1 ? fitting : 1;
+}
+
 // A size may be a little less than what is reached: then the rest is outside.
 static void try_size(struct fit *best, uint64_t size, bool is_slot, const char *why)
 {
@@ -280,11 +289,28 @@ static uint64_t guarded(const struct slri_plan *plan, const struct slri_lessons 
     return product;
 }
 
+static uint64_t most_bytes(const struct slri_plan *plan)
+{
+    return plan->desc->memory_bytes ? plan->desc->memory_bytes : MEMORY_BYTES;
+}
+
+static slr_status too_large(const struct slri_plan *plan, uint32_t index, uint64_t elements)
+{
+    const struct slri_binding_info *info = &plan->entry->binding[index];
+    return SLRI_FAIL(
+        INVALID,
+        "kernel %s: buffer '%s' would have %llu elements of %llu bytes, and the generated buffers of a "
+        "launch may have %llu MiB together: give the buffer or the sizes (--arg), a smaller shape (--grid, "
+        "--block), or allow more (--memory)",
+        plan->entry->name, info->name, (unsigned long long)elements, (unsigned long long)info->type->bytes,
+        (unsigned long long)(most_bytes(plan) >> 20));
+}
+
 static slr_status size_buffer(struct slri_plan *plan, const struct slri_outcome *probe, struct slri_trial *trial,
                               uint32_t index, bool is_ragged)
 {
     uint64_t element = plan->entry->binding[index].type->bytes;
-    uint64_t reach = index < SLRI_SOURCES_MAX ? probe->lessons.reach[index] : PROBE_ELEMENTS * element;
+    uint64_t reach = index < SLRI_SOURCES_MAX ? probe->lessons.reach[index] : probe_elements(element) * element;
     bool is_index = index < SLRI_SOURCES_MAX && probe->lessons.indexes[index];
     struct fit best = {.reach = (reach + element - 1) / element, .cost = 1};
     char why[128] = "";
@@ -301,14 +327,12 @@ static slr_status size_buffer(struct slri_plan *plan, const struct slri_outcome 
         snprintf(best.why, sizeof best.why, "%s", why);
     }
     if (probe->was_cut) { // further than was seen, perhaps
-        best.size = best.size > PROBE_ELEMENTS ? best.size : PROBE_ELEMENTS;
+        uint64_t probed = probe_elements(element);
+        best.size = best.size > probed ? best.size : probed;
         *best.why = '\0';
     }
-    if (best.size > UINT64_C(1) << 26)
-        return SLRI_FAIL(INVALID,
-                         "kernel %s: buffer '%s' is reached up to element %llu with generated arguments: give it, or "
-                         "the sizes, by hand",
-                         plan->entry->name, plan->entry->binding[index].name, (unsigned long long)best.size);
+    if (best.size > UINT64_MAX / element)
+        return too_large(plan, index, best.size);
     trial->bytes[index] = best.size * element;
     trial->why[index] = *best.why ? slri_region_text(plan->region, best.why, strlen(best.why)) : NULL;
     return SLR_OK;
@@ -338,7 +362,7 @@ static struct slri_trial ample(const struct slri_plan *plan, const struct slri_t
 {
     struct slri_trial made = *trial;
     for (uint32_t i = 0; i < plan->entry->bindings; i++) {
-        made.bytes[i] = PROBE_ELEMENTS * plan->entry->binding[i].type->bytes;
+        made.bytes[i] = probe_elements(plan->entry->binding[i].type->bytes) * plan->entry->binding[i].type->bytes;
         made.is_short[i] = false;
     }
     if (chooses_shared(plan))
@@ -519,9 +543,15 @@ static slr_status size_buffers(struct slri_plan *plan, const struct slri_outcome
 {
     trial->fuel = plan->desc->fuel ? plan->desc->fuel : 1000000;
     trial->steps = plan->desc->steps ? plan->desc->steps : 200000000;
-    for (uint32_t i = 0; i < plan->entry->bindings; i++)
-        if (plan->entry->binding[i].is_buffer && !plan->given[i])
-            SLRI_TRY(size_buffer(plan, learned, trial, i, is_ragged));
+    uint64_t left = most_bytes(plan);
+    for (uint32_t i = 0; i < plan->entry->bindings; i++) {
+        if (!plan->entry->binding[i].is_buffer || plan->given[i])
+            continue;
+        SLRI_TRY(size_buffer(plan, learned, trial, i, is_ragged));
+        if (trial->bytes[i] > left)
+            return too_large(plan, i, trial->bytes[i] / plan->entry->binding[i].type->bytes);
+        left -= trial->bytes[i];
+    }
     return SLR_OK;
 }
 

@@ -362,6 +362,31 @@ static void other_faults_have_numbers_too(void **unused)
                      1); // the same value, from all threads
 }
 
+// A probing run gives a buffer bytes, not elements: 65,536 of these were 17 GB.
+static void buffers_are_bound_by_bytes(void **unused)
+{
+    (void)unused;
+    static const char text[] = "struct page { float cell[65536]; };\n"
+                               "__global__ void touch(struct page *pages, const struct page *from, int n) {\n"
+                               "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                               "    if (i < n) pages[i].cell[i] = from[i].cell[0];\n"
+                               "}\n";
+    slr_check_desc desc = SLR_CHECK_DESC_INIT;
+    slr_check_launch launch;
+    slr_check *check;
+    slr_kernel *kernel = load(text);
+    desc.block[0] = 32;
+    assert_int_equal(slr_kernel_check(kernel, &desc, &check), SLR_OK);
+    assert_int_equal(slr_check_get_launch(check, 0, &launch), SLR_OK);
+    assert_string_equal(launch.arguments[0], "pages = struct page[64], random (n)");
+    slr_check_destroy(check);
+    desc.memory_bytes = 20 << 20; // 64 elements of 256 KiB are 16 MiB: room for one of the two
+    assert_int_equal(slr_kernel_check(kernel, &desc, &check), SLR_INVALID);
+    assert_non_null(strstr(slr_error_message(), "buffer 'from' would have 64 elements of 262144 bytes"));
+    assert_non_null(strstr(slr_error_message(), "20 MiB"));
+    slr_kernel_destroy(kernel);
+}
+
 static int open_device(void **state)
 {
     (void)state;
@@ -388,6 +413,7 @@ int main(void)
         cmocka_unit_test(a_kernel_that_does_not_end_is_stopped_and_said),
         cmocka_unit_test(a_lock_among_the_lanes_of_a_warp_is_no_hang),
         cmocka_unit_test(other_faults_have_numbers_too),
+        cmocka_unit_test(buffers_are_bound_by_bytes),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

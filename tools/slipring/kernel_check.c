@@ -32,6 +32,7 @@ static const char help[] =
     "                                 kernel: give its NAME\n"
     "  --fuel N                       loop iterations a thread may take (default 1000000)\n"
     "  --steps N                      instructions that a launch may take (default 200000000)\n"
+    "  --memory BYTES                 that generated buffers may have together (default 1073741824)\n"
     "  --strict                       exit code 1 for warnings too\n"
     "  --json                         one object: kernels, launches, findings, what was left out\n"
     "  --sarif FILE                   findings as SARIF 2.1.0 too\n"
@@ -50,7 +51,7 @@ typedef struct options {
 
 // ---- the command line ----------------------------------------------------------------------------------------------
 
-enum { GRID = 256, BLOCK, SHARED, ARG, FUEL, STEPS, STRICT, JSON, SARIF };
+enum { GRID = 256, BLOCK, SHARED, ARG, FUEL, STEPS, MEMORY, STRICT, JSON, SARIF };
 
 static const struct option long_options[] = {
     {"grid", required_argument, NULL, GRID},
@@ -59,6 +60,7 @@ static const struct option long_options[] = {
     {"arg", required_argument, NULL, ARG},
     {"fuel", required_argument, NULL, FUEL},
     {"steps", required_argument, NULL, STEPS},
+    {"memory", required_argument, NULL, MEMORY},
     {"strict", no_argument, NULL, STRICT},
     {"json", no_argument, NULL, JSON},
     {"sarif", required_argument, NULL, SARIF},
@@ -87,6 +89,8 @@ static int take_option(int option, char **argv, options *out)
         return take_number(SLR_U64, "fuel", &out->desc.fuel);
     case STEPS:
         return take_number(SLR_U64, "steps", &out->desc.steps);
+    case MEMORY:
+        return take_number(SLR_U64, "memory", &out->desc.memory_bytes);
     case STRICT:
         out->strict = true;
         return -1;
