@@ -232,6 +232,8 @@ void slri_folder_remove(const char *path)
 slr_status slri_path_canonical(const char *path, char **out)
 {
     char *canonical = realpath(path, NULL);
+    if (!canonical && errno == ENOTDIR) // a file where the path has a folder: nothing is there
+        errno = ENOENT;
     if (!canonical)
         return errno == ENOMEM ? SLRI_FAIL(NO_MEMORY, "no memory for a path") : refused("find", path);
     *out = canonical;

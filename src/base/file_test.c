@@ -239,6 +239,7 @@ static void canonical_path_has_no_links_and_dots(void **state)
     free(path);
     path = NULL;
     assert_int_equal(slri_path_canonical(below_root("link/nothing"), &path), SLR_NOT_FOUND);
+    assert_int_equal(slri_path_canonical(below_root("link/file/nothing"), &path), SLR_NOT_FOUND);
     assert_null(path);
 }
 

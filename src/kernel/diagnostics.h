@@ -42,6 +42,7 @@
     X(21, SOURCE_TOO_LARGE, "split the source, or look for a macro or an include that multiplies itself")              \
     X(22, EXPANSION_TOO_DEEP, "nest macro calls less deeply")                                                          \
     X(23, BAD_INCLUDE, "write #include \"file.h\" or #include <file.h>")                                               \
+    X(24, INCLUDE_UNREADABLE, "an included file is a file, not a folder, that you may read, of at most 4 MiB")         \
     /* 30-49: grammar */                                                                                               \
     X(30, UNEXPECTED_TOKEN, "look for a missing ; ) or } just before it")                                              \
     X(31, NESTING_TOO_DEEP, "split the expression or the statement")                                                   \

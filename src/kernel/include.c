@@ -219,7 +219,7 @@ static bool try_path(struct slri_pp *pp, const char *path, struct slri_loaded **
         slri_pp_give_up(pp, status);
     if (status == SLR_OK || status == SLR_NOT_FOUND)
         return status == SLR_OK;
-    slri_pp_error(pp, where, SLRI_K_INCLUDE_NOT_FOUND, "%s", slr_error_message());
+    slri_pp_error(pp, where, SLRI_K_INCLUDE_UNREADABLE, "%s", slr_error_message());
     return true;
 }
 

@@ -267,7 +267,7 @@ static void includes_that_cannot_be_are_refused(void **state)
     assert_refused("#include", "ward.cu:1:1: error SLR-K023");
     assert_refused("#include <a", "ward.cu:1:1: error SLR-K023");
     assert_refused("#include \"a\" b", "ward.cu:1:1: error SLR-K023");
-    assert_refused("#include \"/\"", "ward.cu:1:1: error SLR-K014");
+    assert_refused("#include \"/\"", "ward.cu:1:1: error SLR-K024: / is a folder, not a file");
     struct folder folder = make_folder();
     struct slri_source source = {.path = add_file(&folder, "main.cu", "#include \"main.cu\"\n")};
     struct front_run run = run_source(&source);

@@ -337,9 +337,9 @@ void slri_skip_headers(struct slri_unit *unit)
     for (uint32_t i = 0; i < slri_report_errors(front); i++) {
         struct slri_skipped made = {.what = "the header", .code = SLRI_K_INCLUDE_NOT_FOUND};
         made.where = slri_report_where(front, i);
-        const char *message = slri_report_message(front, i); // "there is no file 'NAME'"
-        const char *name = strchr(message, '\'') + 1;
-        made.name = slri_unit_format(unit, "%.*s", (int)strcspn(name, "'"), name);
+        const char *message = slri_report_message(front, i); // "there is no file 'NAME'"; a name may hold quotes, too
+        const char *name = message + strcspn(message, "'"), *end = strrchr(message, '\'');
+        made.name = slri_unit_format(unit, "%.*s", end > name ? (int)(end - name - 1) : 0, name + 1);
         made.why = "it was not found";
         list(unit, &made);
         unit->has_left_out_headers = true;

@@ -5,6 +5,7 @@
 #include "base/file.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct slri_module *compile_file(const char *name)
 {
@@ -192,6 +193,56 @@ static void broken_files_are_refused_and_left(void **unused)
     }
 }
 
+#define KERNEL "__global__ void good(int *out) { *out = 1; }\n"
+
+static void assert_unreadable(const char *folder, const char *include, const char *path, const char *reason)
+{
+    char text[600], expected[1200];
+    struct slri_module *module;
+    snprintf(text, sizeof text, "#include <missing.h>\n#include %s\n" KERNEL, include);
+    snprintf(expected, sizeof expected, "c.cu:2:1: error SLR-K024: %s%s", path, reason);
+    const struct slri_source source = {.path = "c.cu", .text = text, .include = &folder, .includes = 1};
+    assert_int_equal(slri_kernel_compile(&source, &module), SLR_COMPILE);
+    if (!strstr(slr_error_message(), expected))
+        fail_msg("not \"%s\" in\n%s", expected, slr_error_message());
+}
+
+// A header that is not there may be left out, one that cannot be read is a mistake. Each of these was a crash.
+static void headers_that_cannot_be_read_are_refused_with_the_reason(void **unused)
+{
+    (void)unused;
+    enum { TOO_LARGE = (4 << 20) + 1 };
+    char *folder, large[600], loop[600], *text = malloc(TOO_LARGE);
+    assert_non_null(text);
+    memset(text, '\n', TOO_LARGE);
+    assert_int_equal(slri_folder_make_private(&folder), SLR_OK);
+    snprintf(large, sizeof large, "%s/large.h", folder);
+    snprintf(loop, sizeof loop, "%s/loop.h", folder);
+    assert_int_equal(slri_file_write_atomic(large, text, TOO_LARGE), SLR_OK);
+    assert_int_equal(symlink("loop.h", loop), 0);
+    assert_unreadable(folder, "\".\"", ".", " is a folder, not a file");
+    assert_unreadable(folder, "</>", "/", " is a folder, not a file");
+    assert_unreadable(folder, "<large.h>", large, " is longer than the 4194304 bytes allowed");
+    char reason[700];
+    snprintf(reason, sizeof reason, "cannot find %s", loop);
+    assert_unreadable(folder, "<loop.h>", reason, ": Too many levels of symbolic links");
+    assert_int_equal(slri_file_remove(large), SLR_OK);
+    assert_int_equal(slri_file_remove(loop), SLR_OK);
+    slri_folder_remove(folder);
+    free(folder);
+    free(text);
+}
+
+static void missing_headers_are_listed_by_their_names(void **unused)
+{
+    (void)unused;
+    struct slri_module *module = compile_text("#include <it's.h>\n#include \"a.h/b.h\"\n" KERNEL);
+    assert_int_equal(module->entries, 1);
+    assert_skipped(module, "it's.h", "the header", "not found");
+    assert_skipped(module, "a.h/b.h", "the header", "not found");
+    slri_module_destroy(module);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +254,8 @@ int main(void)
         cmocka_unit_test(a_handler_behind_a_broken_struct_is_left_out_with_it),
         cmocka_unit_test(declarations_end_where_they_end),
         cmocka_unit_test(broken_files_are_refused_and_left),
+        cmocka_unit_test(headers_that_cannot_be_read_are_refused_with_the_reason),
+        cmocka_unit_test(missing_headers_are_listed_by_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
