@@ -121,9 +121,10 @@ SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_
 SLR_API const char *slr_profile_kind_name(uint32_t kind);
 
 /// Writes the rows to a file as one JSON object, whole or not at all. `%p` in the path stands for the process's number.
+/// A device, a pipe or a link of that name stays what it is, and gets the text; so does a file with several names.
 ///
-/// Threads: any.  Blocks: while it writes.  Owns: nothing.
-/// Errors: INVALID (NULL), NOT_FOUND (the folder), SYSTEM, NO_MEMORY.
+/// Threads: any.  Blocks: while it writes, and up to 10 s for a pipe's reader.  Owns: nothing.
+/// Errors: INVALID (NULL), NOT_FOUND (the folder), SYSTEM (also: a pipe that nobody reads), TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_profile_write(const char *path);
 
 #ifdef __cplusplus

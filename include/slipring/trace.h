@@ -42,7 +42,8 @@ typedef struct slr_trace_stats {
 /// `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: 5 ms the first time, and while the file is opened.  Owns: nothing.
-/// Errors: INVALID (NULL, the size), WRONG_STATE (there is a trace already), SYSTEM (the file, the thread).
+/// Errors: INVALID (NULL, the size), WRONG_STATE (there is a trace already), SYSTEM (the file, a pipe that nobody
+/// reads, the thread).
 SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc);
 
 /// Ends the trace and its file; exit() does that too. `out` may be NULL.

@@ -90,12 +90,14 @@ static int write_all(int fd, const char *content, size_t bytes)
     return 0;
 }
 
-static slr_status write_new(const char *path, const void *content, size_t bytes)
+// `mode`: of the file that it will replace, or -1.
+static slr_status write_new(const char *path, int mode, const void *content, size_t bytes)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode < 0 ? 0666 : 0600);
     if (fd < 0)
         return refused("create", path);
-    int failed = write_all(fd, content, bytes);
+    int failed = mode < 0 ? 0 : fchmod(fd, (mode_t)mode);
+    failed = failed ? failed : write_all(fd, content, bytes);
     int why = errno;
     if (close(fd) != 0 && !failed) { // a full quota on a network drive shows only here
         failed = 1;
@@ -126,7 +128,9 @@ slr_status slri_file_write_atomic(const char *path, const void *content, size_t 
     slr_status status = slri_file_temporary_name(folder, "", &temporary);
     free(folder);
     SLRI_TRY(status);
-    status = write_new(temporary, content, bytes);
+    struct stat replaced;
+    int mode = lstat(path, &replaced) == 0 && S_ISREG(replaced.st_mode) ? (int)(replaced.st_mode & 0777) : -1;
+    status = write_new(temporary, mode, content, bytes);
     if (status == SLR_OK) {
         status = slri_file_rename(temporary, path);
         if (status != SLR_OK)

@@ -21,8 +21,9 @@ typedef struct slri_file_identity {
 slr_status slri_file_read(const char *path, size_t limit_bytes, char **content, size_t *bytes);
 
 /// Readers see the old file or the whole new one, never part: a temporary file in the same folder, then a rename. Not
-/// flushed to the disk, so that after a power failure it may be empty: check what you read back. Errors: SYSTEM,
-/// NO_MEMORY.
+/// flushed to the disk, so that after a power failure it may be empty: check what you read back. A file that was there
+/// leaves its permissions. A link or device of that name is replaced, so: only for names of our own (a user's:
+/// base/output.h). Errors: SYSTEM, NO_MEMORY.
 slr_status slri_file_write_atomic(const char *path, const void *content, size_t bytes);
 
 /// A name in `folder`, ending in `suffix`, that no other process or thread gets. Nothing is created.

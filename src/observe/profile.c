@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profiler's calls, and its rows as a file.
-#include "base/file.h"
+#include "base/output.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "observe/names.h"
@@ -152,7 +152,7 @@ static slr_status write_rows(const char *path, const slr_profile_row *rows, uint
         put_row(&text, &rows[i], i == 0);
     slri_text_puts(&text, "]}\n");
     slr_status status = text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to write the profile")
-                                           : slri_file_write_atomic(path, text.data, text.length);
+                                           : slri_output_write(path, text.data, text.length);
     slri_text_free(&text);
     return status;
 }

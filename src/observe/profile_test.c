@@ -5,6 +5,8 @@
 #include "observe/names.h"
 #include "observe/observe.h"
 
+#include <sys/stat.h>
+
 #define DEVICE "cpu?engine=interpreted&threads=2&unified=0" // as slipring writes it
 #define KERNEL "__global__ void add(float *x, float by) { x[threadIdx.x] += by; }\n"
 
@@ -259,6 +261,20 @@ static void the_file_says_what_the_rows_say(void **state)
     refuses(slr_profile_write(NULL), INVALID, "path");
 }
 
+static void a_link_stays_and_its_file_gets_the_rows(void **state)
+{
+    (void)state;
+    char link[128];
+    struct stat about;
+    snprintf(link, sizeof link, "%s", file_in_folder("link.json"));
+    assert_int_equal(symlink("linked.json", link), 0);
+    must(slr_profile_write(link));
+    assert_int_equal(lstat(link, &about), 0);
+    assert_true(S_ISLNK(about.st_mode));
+    assert_int_equal(stat(file_in_folder("linked.json"), &about), 0);
+    assert_true(about.st_size > 0);
+}
+
 static void there_is_room_for_only_so_many_rows(void **state)
 {
     (void)state;
@@ -292,6 +308,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_cleared_is_gone, begin, end),
         cmocka_unit_test_setup_teardown(regions_are_counted_by_name_and_nest, begin, end),
         cmocka_unit_test_setup_teardown(the_file_says_what_the_rows_say, begin, end),
+        cmocka_unit_test_setup_teardown(a_link_stays_and_its_file_gets_the_rows, begin, end),
         cmocka_unit_test_setup_teardown(there_is_room_for_only_so_many_rows, begin, end),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -3,6 +3,7 @@
 // file of a process that was killed can be loaded; only whole lines are written.
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/output.h"
 #include "base/status.h"
 #include "base/thread_end.h"
 #include "observe/events.h"
@@ -12,7 +13,6 @@
 #include <slipring/memory_event.h>
 #include <slipring/profile.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -278,9 +278,8 @@ static void put_head(void)
 
 slr_status slri_trace_open(const char *path)
 {
-    file = fopen(path, "w");
-    if (!file)
-        return SLRI_FAIL(SYSTEM, "the trace cannot be written to '%s': %s", path, strerror(errno));
+    if (slri_output_stream(path, &file) != SLR_OK)
+        return SLRI_FAIL(SYSTEM, "the trace cannot be written to '%s': %s", path, slr_error_message());
     setvbuf(file, NULL, _IONBF, 0); // pieces are large, and a fork must not copy half of one
     pid = slri_process_id();
     used = 0;
