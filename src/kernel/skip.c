@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { HEADERS_NAMED = 3 };
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static bool is_any(const struct slri_token *token, const char *const *words, size_t count)
@@ -285,6 +287,21 @@ static bool any_outside(const struct slri_unit *unit, uint32_t errors)
     return false;
 }
 
+// The headers that were not found: "'a.h', 'b.h'". A name that is not known may be declared in one of them.
+static const char *missing_headers(struct slri_unit *unit)
+{
+    const char *names = "";
+    for (uint32_t i = 0, listed = 0; i < unit->skippeds; i++) {
+        const struct slri_skipped *one = &unit->skipped[i];
+        if (one->code != SLRI_K_INCLUDE_NOT_FOUND)
+            continue;
+        if (++listed > HEADERS_NAMED)
+            return slri_unit_format(unit, "%s, ...", names);
+        names = slri_unit_format(unit, "%s%s'%s'", names, listed > 1 ? ", " : "", one->name);
+    }
+    return names;
+}
+
 static const char *why_failed(struct slri_unit *unit, uint32_t errors, unsigned *code)
 {
     uint32_t chosen = errors;
@@ -292,8 +309,13 @@ static const char *why_failed(struct slri_unit *unit, uint32_t errors, unsigned 
            !slri_is_outside(unit, slri_report_code(unit->front, chosen)))
         chosen++;
     *code = slri_report_code(unit->front, chosen);
-    return slri_unit_format(unit, "line %u: SLR-K%03u: %s", slri_report_where(unit->front, chosen).line, *code,
-                            slri_report_message(unit->front, chosen));
+    const char *why = slri_unit_format(unit, "line %u: SLR-K%03u: %s", slri_report_where(unit->front, chosen).line,
+                                       *code, slri_report_message(unit->front, chosen));
+    bool is_unknown = *code == SLRI_K_UNKNOWN_NAME || *code == SLRI_K_UNKNOWN_FUNCTION;
+    if (!is_unknown || !unit->has_left_out_headers)
+        return why;
+    return slri_unit_format(unit, "%s (perhaps of a header that was not found: %s; -I names its folder)", why,
+                            missing_headers(unit));
 }
 
 void slri_skip_failed(struct slri_unit *unit, const struct slri_item *item, uint32_t errors,

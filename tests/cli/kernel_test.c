@@ -62,6 +62,53 @@ static void list_shows_kernels_their_use_of_a_block_and_what_was_left_out(void *
     says("\"$S\" kernel list mixed.cu --json", 0, "\"left_out\": [");
 }
 
+static void headers_and_macros_are_given_as_to_a_compiler(void **state)
+{
+    (void)state;
+    static const char *const verbs[] = {"list", "emit", "explain", "check"};
+    static const char *const given[] = {"-I inc -D SCALE=2", "-Iinc -DSCALE=2", "--include inc --define SCALE=2",
+                                        "-I nowhere -Iinc -DSCALE=2 -DOTHER"};
+    char command[256];
+    shell("mkdir -p inc && echo 'static __device__ int twice(int x) { return SCALE * x; }' >inc/twice.h", &(int){0});
+    write_file("needs.cu",
+               "#include \"twice.h\"\n"
+               "__global__ void grow(int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] = twice(x[i]); }\n"
+               "__global__ void plain(int *x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1; }\n");
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
+            snprintf(command, sizeof command, "\"$S\" kernel %s needs.cu %s --require-all %s 2>&1", verbs[i], given[k],
+                     strcmp(verbs[i], "emit") == 0 ? "--lang cuda" : "");
+            says(command, 0, "grow");
+        }
+        snprintf(command, sizeof command, "\"$S\" kernel %s needs.cu --require-all %s 2>&1 >/dev/null", verbs[i],
+                 strcmp(verbs[i], "emit") == 0 ? "--lang cuda" : "");
+        says(command, 1, "needs.cu: the kernel 'grow' in line 2 is left out: line 2: SLR-K");
+        says(command, 1, "(perhaps of a header that was not found: 'twice.h'; -I names its folder)\n");
+    }
+    says("\"$S\" kernel check needs.cu", 0, "not checked: the kernel 'grow'"); // without the option: as it was
+    says("\"$S\" kernel run needs.cu grow --grid 1 --block 4 --arg 'x=[4]:iota' --print x -Iinc -DSCALE=3", 0,
+         "x: 0 3 6 9\n");
+    says("\"$S\" kernel list needs.cu -I 2>&1", 2, "'-I' needs a value");
+}
+
+static void the_message_for_an_unknown_option_names_that_option(void **state)
+{
+    (void)state;
+    static const char *const verbs[] = {"kernel check axpy.cu", "kernel list axpy.cu", "kernel run axpy.cu axpy",
+                                        "run axpy.cu"};
+    static const char *const wrong[][2] = {{"-Xfoo", "'-X'"},          {"--json -Xfoo", "'-X'"},
+                                           {"--bogus", "'--bogus'"},   {"--bogus=3", "'--bogus=3'"},
+                                           {"--help=x", "'--help=x'"}, {"-X --json", "'-X'"}};
+    char command[256], message[64];
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            snprintf(command, sizeof command, "\"$S\" %s %s 2>&1", verbs[i], wrong[k][0]);
+            snprintf(message, sizeof message, "no option %s", wrong[k][1]);
+            says(command, 2, message);
+        }
+    }
+}
+
 static void a_file_that_fails_does_not_hide_the_others(void **state)
 {
     (void)state;
@@ -208,6 +255,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(list_shows_kernels_their_use_of_a_block_and_what_was_left_out),
+        cmocka_unit_test(headers_and_macros_are_given_as_to_a_compiler),
+        cmocka_unit_test(the_message_for_an_unknown_option_names_that_option),
         cmocka_unit_test(a_file_that_fails_does_not_hide_the_others),
         cmocka_unit_test(emit_prints_c_and_cuda_with_the_users_lines),
         cmocka_unit_test(emit_says_what_is_wrong),

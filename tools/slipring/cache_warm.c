@@ -23,9 +23,7 @@ static const char help[] =
     "  --block B          for launches of so many threads a block: X, X,Y or X,Y,Z; may be given several\n"
     "                     times (default: 64, 128, 256 and 512, which is what SLR_1D chooses among)\n"
     "  --optimize LEVEL   1, 2 or both (default 2)\n"
-    "  --define D         NAME or NAME=VALUE, as the program will; may be given several times\n"
-    "  --device D         default: SLIPRING_DEVICE, then auto\n"
-    "  --json             one object\n"
+    "  --device D         default: SLIPRING_DEVICE, then auto\n" SOURCE_HELP "  --json             one object\n"
     "\n"
     "A program finds what was warmed if it names the source by the same path and with the same definitions.\n"
     "Exit code 1 where something does not compile; the rest is compiled all the same.\n";
@@ -34,7 +32,8 @@ enum { BLOCKS_MAX = 16 };
 
 typedef struct options {
     const char *device;
-    run_list kernels, defines;
+    run_list kernels;
+    source_options source;
     bool *found; // one a kernel that was named
     slr_shape blocks[BLOCKS_MAX];
     uint32_t block_count, optimize;
@@ -66,13 +65,13 @@ static int take_optimize(const char *text, options *out)
     return -1;
 }
 
-enum { KERNEL = 256, BLOCK, OPTIMIZE, DEFINE, DEVICE, JSON };
+enum { KERNEL = 256, BLOCK, OPTIMIZE, DEVICE, JSON };
 
 static const struct option long_options[] = {
+    SOURCE_LONG,
     {"kernel", required_argument, NULL, KERNEL},
     {"block", required_argument, NULL, BLOCK},
     {"optimize", required_argument, NULL, OPTIMIZE},
-    {"define", required_argument, NULL, DEFINE},
     {"device", required_argument, NULL, DEVICE},
     {"json", no_argument, NULL, JSON},
     {"help", no_argument, NULL, 'h'},
@@ -88,8 +87,6 @@ static int take_option(int option, char **argv, options *out)
         return take_block(optarg, out);
     case OPTIMIZE:
         return take_optimize(optarg, out);
-    case DEFINE:
-        return run_list_add(&out->defines, optarg);
     case DEVICE:
         out->device = optarg;
         return -1;
@@ -100,13 +97,13 @@ static int take_option(int option, char **argv, options *out)
         fputs(help, stdout);
         return EXIT_DONE;
     default:
-        return say_refused_option(option, argv);
+        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
     }
 }
 
 static int parse(int argc, char **argv, options *out)
 {
-    for (int option; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
         int end = take_option(option, argv, out);
         if (end != -1)
             return end;
@@ -189,15 +186,7 @@ static int warm_functions(const warm *warm)
 
 static int load(warm *warm)
 {
-    slr_program_desc desc = SLR_PROGRAM_DESC_INIT;
-    desc.defines = warm->options->defines.items;
-    desc.define_count = warm->options->defines.count;
-    slr_status status = slr_program_load(warm->device, warm->file, &desc, &warm->program);
-    if (status == SLR_COMPILE) {
-        fprintf(stderr, "%s\n", slr_error_message());
-        return EXIT_FAILED;
-    }
-    return status == SLR_OK ? EXIT_DONE : say_failure(status, warm->file);
+    return kernel_load(warm->device, warm->file, &warm->options->source, &warm->program);
 }
 
 static int warm_file(const options *options, slr_device *device, const char *file, json_t *files)
@@ -208,6 +197,8 @@ static int warm_file(const options *options, slr_device *device, const char *fil
         warm.results = json_array();
     if (end == EXIT_DONE)
         end = warm_functions(&warm);
+    if (end == EXIT_DONE)
+        end = source_options_require(&options->source, warm.program, file);
     if (files != NULL)
         json_array_append_new(files, json_pack("{s:o, s:b, s:o}", "file", kernel_text(file), "ok",
                                                (int)(end == EXIT_DONE), "functions", warm.results));
@@ -269,6 +260,6 @@ int cache_warm(int argc, char **argv)
         slr_device_close(device);
     free(options.kernels.items);
     free(options.found);
-    free(options.defines.items);
+    source_options_free(&options.source);
     return end;
 }

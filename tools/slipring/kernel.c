@@ -45,9 +45,10 @@ int verb_kernel(int argc, char **argv)
     return EXIT_DONE;
 }
 
-int kernel_load(slr_device *device, const char *file, slr_program **out)
+int kernel_load(slr_device *device, const char *file, const source_options *source, slr_program **out)
 {
-    slr_status status = slr_program_load(device, file, NULL, out);
+    slr_program_desc desc = source_options_desc(source);
+    slr_status status = slr_program_load(device, file, &desc, out);
     if (status == SLR_COMPILE) {
         fprintf(stderr, "%s\n", slr_error_message());
         return EXIT_FAILED;

@@ -3,7 +3,7 @@
 #ifndef KERNEL_H
 #define KERNEL_H
 
-#include "run_options.h"
+#include "source_options.h"
 
 #include <slipring/kernel.h>
 
@@ -19,7 +19,7 @@ int kernel_list(int argc, char **argv);
 int kernel_run(int argc, char **argv);
 
 /// The program of a file. Returns an exit code; what is not EXIT_DONE has been said.
-int kernel_load(slr_device *device, const char *file, slr_program **out);
+int kernel_load(slr_device *device, const char *file, const source_options *source, slr_program **out);
 
 /// A kernel or handler as `kernel list` shows it.
 void kernel_print_function(const slr_function_info *function);

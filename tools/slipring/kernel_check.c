@@ -32,7 +32,7 @@ static const char help[] =
     "                                 kernel: give its NAME\n"
     "  --fuel N                       loop iterations a thread may take (default 1000000)\n"
     "  --steps N                      instructions that a launch may take (default 200000000)\n"
-    "  --memory BYTES                 that generated buffers may have together (default 1073741824)\n"
+    "  --memory BYTES                 that generated buffers may have together (default 1073741824)\n" SOURCE_HELP
     "  --strict                       exit code 1 for warnings too\n"
     "  --json                         one object: kernels, launches, findings, what was left out\n"
     "  --sarif FILE                   findings as SARIF 2.1.0 too\n"
@@ -46,6 +46,7 @@ typedef struct options {
     const char *name, *sarif;
     slr_check_desc desc;
     run_list arguments;
+    source_options source;
     bool json, strict;
 } options;
 
@@ -54,6 +55,7 @@ typedef struct options {
 enum { GRID = 256, BLOCK, SHARED, ARG, FUEL, STEPS, MEMORY, STRICT, JSON, SARIF };
 
 static const struct option long_options[] = {
+    SOURCE_LONG,
     {"grid", required_argument, NULL, GRID},
     {"block", required_argument, NULL, BLOCK},
     {"shared", required_argument, NULL, SHARED},
@@ -104,7 +106,7 @@ static int take_option(int option, char **argv, options *out)
         fputs(help, stdout);
         return EXIT_DONE;
     default:
-        return say_refused_option(option, argv);
+        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
     }
 }
 
@@ -117,7 +119,7 @@ static bool is_file(const char *argument)
 static int parse(int argc, char **argv, options *out)
 {
     *out = (options){.desc = SLR_CHECK_DESC_INIT};
-    for (int option; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
         int end = take_option(option, argv, out);
         if (end != -1)
             return end;
@@ -344,7 +346,8 @@ static int check_program(session *session, slr_program *program, json_t *left_ou
 static int check_file(session *session, const char *file)
 {
     slr_program *program;
-    slr_status status = slr_program_load(session->device, file, NULL, &program);
+    slr_program_desc desc = source_options_desc(&session->options->source);
+    slr_status status = slr_program_load(session->device, file, &desc, &program);
     size_t first = session->all.count;
     if (status == SLR_COMPILE) {
         findings_take_errors(&session->all, file, slr_error_message());
@@ -364,8 +367,11 @@ static int check_file(session *session, const char *file)
                               json_pack("{s:o, s:o, s:o, s:o}", "file", kernel_text(file), "kernels", session->kernels,
                                         "compile_errors", errors, "left_out", left_out));
     }
-    if (status == SLR_OK)
+    if (status == SLR_OK) {
+        int required = source_options_require(&session->options->source, program, file);
+        end = end == EXIT_DONE ? required : end;
         slr_program_destroy(program);
+    }
     return end;
 }
 
@@ -416,5 +422,6 @@ int kernel_check(int argc, char **argv)
     findings_free(&session.all);
     free(options.files);
     free(options.arguments.items);
+    source_options_free(&options.source);
     return end;
 }

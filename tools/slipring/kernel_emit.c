@@ -21,8 +21,7 @@ static const char help[] =
     "  --lang cuda   CUDA C for NVRTC (--fmad=false) or nvcc; without NAME all kernels and handlers\n"
     "  --lang opencl OpenCL C 1.2; without NAME all kernels and handlers\n"
     "  --block B     threads a block that the text is for: X, X,Y or X,Y,Z (C: default 256; OpenCL: default any)\n"
-    "  --json        one object: file, name, language, text\n"
-    "\n"
+    "  --json        one object: file, name, language, text\n" SOURCE_HELP "\n"
     "Exit code 1 where the source does not compile or the language has no word for what the kernel does.\n";
 
 static const struct {
@@ -68,45 +67,45 @@ static int print_text(const slr_program *program, const slr_emit_desc *desc, con
     return status == SLR_OK ? EXIT_DONE : say_failure(status, file);
 }
 
-static int emit_file(const slr_emit_desc *desc, const char *file, bool json)
+static int emit_file(const slr_emit_desc *desc, const char *file, const source_options *source, bool json)
 {
     slr_device *device;
     slr_status status = slr_device_open(KERNEL_DEVICE, NULL, &device);
     if (status != SLR_OK)
         return say_failure(status, KERNEL_DEVICE);
     slr_program *program;
-    int end = kernel_load(device, file, &program);
+    int end = kernel_load(device, file, source, &program);
     if (end == EXIT_DONE) {
         end = print_text(program, desc, file, json);
+        if (end == EXIT_DONE)
+            end = source_options_require(source, program, file);
         slr_program_destroy(program);
     }
     slr_device_close(device);
     return end;
 }
 
-int kernel_emit(int argc, char **argv)
+static int parse(int argc, char **argv, slr_emit_desc *desc, source_options *source, bool *json)
 {
-    static const struct option options[] = {{"lang", required_argument, NULL, 'l'},
+    static const struct option options[] = {SOURCE_LONG,
+                                            {"lang", required_argument, NULL, 'l'},
                                             {"block", required_argument, NULL, 'b'},
                                             {"json", no_argument, NULL, 'j'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
-    slr_emit_desc desc = SLR_EMIT_DESC_INIT;
-    desc.language = SLR_LANGUAGE_C;
-    bool json = false;
-    for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, options, NULL)) != -1;) {
         int end = -1;
         if (option == 'h') {
             fputs(help, stdout);
             return EXIT_DONE;
         }
         if (option == 'l')
-            end = take_language(optarg, &desc.language);
+            end = take_language(optarg, &desc->language);
         else if (option == 'b')
-            end = kernel_take_shape(desc.block, "--block", optarg);
+            end = kernel_take_shape(desc->block, "--block", optarg);
         else if (option == 'j')
-            json = true;
-        else
+            *json = true;
+        else if (!source_options_take(source, option, optarg))
             return say_refused_option(option, argv);
         if (end != -1)
             return end;
@@ -115,6 +114,19 @@ int kernel_emit(int argc, char **argv)
         return say_usage("FILE.cu is missing");
     if (argc - optind > 2)
         return say_usage("one FILE.cu and one NAME, not also '%s'", argv[optind + 2]);
-    desc.name = argc - optind == 2 ? argv[optind + 1] : NULL;
-    return emit_file(&desc, argv[optind], json);
+    desc->name = argc - optind == 2 ? argv[optind + 1] : NULL;
+    return -1;
+}
+
+int kernel_emit(int argc, char **argv)
+{
+    slr_emit_desc desc = SLR_EMIT_DESC_INIT;
+    source_options source = {0};
+    bool json = false;
+    desc.language = SLR_LANGUAGE_C;
+    int end = parse(argc, argv, &desc, &source, &json);
+    if (end == -1)
+        end = emit_file(&desc, argv[optind], &source, json);
+    source_options_free(&source);
+    return end;
 }

@@ -27,10 +27,11 @@ static const char help[] =
     "  --block B      threads a block (default: what __launch_bounds__ says, else 256)\n"
     "  --shared BYTES of extern __shared__ memory a block (default 0)\n"
     "  --registers R  of a thread, instead of the compiler's; then nothing is compiled\n"
-    "  --json         one object\n";
+    "  --json         one object\n" SOURCE_HELP;
 
 typedef struct options {
     const char *file, *name;
+    source_options source;
     uint32_t capability, registers, block, shared;
     bool json;
 } options;
@@ -264,20 +265,21 @@ static int take_option(int option, char **argv, options *out)
         fputs(help, stdout);
         return EXIT_DONE;
     default:
-        return say_refused_option(option, argv);
+        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
     }
 }
 
 static int parse(int argc, char **argv, options *out)
 {
-    static const struct option long_options[] = {{"registers", required_argument, NULL, REGISTERS},
+    static const struct option long_options[] = {SOURCE_LONG,
+                                                 {"registers", required_argument, NULL, REGISTERS},
                                                  {"block", required_argument, NULL, BLOCK},
                                                  {"shared", required_argument, NULL, SHARED},
                                                  {"cc", required_argument, NULL, CAPABILITY},
                                                  {"json", no_argument, NULL, JSON},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
-    for (int option; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
         int end = take_option(option, argv, out);
         if (end != -1)
             return end;
@@ -293,22 +295,30 @@ static int parse(int argc, char **argv, options *out)
     return -1;
 }
 
-int kernel_explain(int argc, char **argv)
+static int explain_file(const options *given)
 {
-    options given = {0};
-    int end = parse(argc, argv, &given);
-    if (end != -1)
-        return end;
     slr_device *device;
     slr_status status = slr_device_open(KERNEL_DEVICE, NULL, &device);
     if (status != SLR_OK)
         return say_failure(status, KERNEL_DEVICE);
     slr_program *program;
-    end = kernel_load(device, given.file, &program);
+    int end = kernel_load(device, given->file, &given->source, &program);
     if (end == EXIT_DONE) {
-        end = explain_program(program, &given);
+        end = explain_program(program, given);
+        if (end == EXIT_DONE)
+            end = source_options_require(&given->source, program, given->file);
         slr_program_destroy(program);
     }
     slr_device_close(device);
+    return end;
+}
+
+int kernel_explain(int argc, char **argv)
+{
+    options given = {0};
+    int end = parse(argc, argv, &given);
+    if (end == -1)
+        end = explain_file(&given);
+    source_options_free(&given.source);
     return end;
 }

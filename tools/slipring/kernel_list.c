@@ -10,9 +10,11 @@
 #include <string.h>
 
 static const char help[] =
-    "Usage: slipring kernel list FILE.cu... [--json]\n"
+    "Usage: slipring kernel list FILE.cu... [OPTION]...\n"
     "Lists the kernels and handlers of each file: where they are, their parameters, and what they use\n"
     "of a block; and what was left out of the file and why: host code, C++, headers that are not there.\n"
+    "\n" SOURCE_HELP "  --json                         one object\n"
+    "\n"
     "Exit code 1 where a file cannot be read or does not compile; the others are listed all the same.\n";
 
 static const char *kind_name(slr_function_kind kind)
@@ -125,13 +127,14 @@ static void list_program(const slr_program *program, json_t *to)
     json_decref(skipped);
 }
 
-static int list_file(slr_device *device, const char *file, json_t *files)
+static int list_file(slr_device *device, const char *file, const source_options *source, json_t *files)
 {
     json_t *object = files != NULL ? json_pack("{s:o}", "file", kernel_text(file)) : NULL;
     slr_program *program;
-    int end = kernel_load(device, file, &program);
+    int end = kernel_load(device, file, source, &program);
     if (end == EXIT_DONE) {
         list_program(program, object);
+        end = source_options_require(source, program, file);
         slr_program_destroy(program);
     } else if (object != NULL) {
         json_object_set_new(object, "error", kernel_text(slr_error_message()));
@@ -141,33 +144,49 @@ static int list_file(slr_device *device, const char *file, json_t *files)
     return end;
 }
 
-int kernel_list(int argc, char **argv)
+static int parse(int argc, char **argv, source_options *source, bool *json)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
-    bool json = false;
-    for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+    static const struct option options[] = {
+        SOURCE_LONG, {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, options, NULL)) != -1;) {
         if (option == 'h') {
             fputs(help, stdout);
             return EXIT_DONE;
         }
+        if (source_options_take(source, option, optarg))
+            continue;
         if (option != 'j')
             return say_refused_option(option, argv);
-        json = true;
+        *json = true;
     }
-    if (optind == argc)
-        return say_usage("FILE.cu is missing");
+    return optind == argc ? say_usage("FILE.cu is missing") : -1;
+}
+
+static int list_files(char **files, int count, const source_options *source, bool json)
+{
     slr_device *device;
     slr_status status = slr_device_open(KERNEL_DEVICE, NULL, &device);
     if (status != SLR_OK)
         return say_failure(status, KERNEL_DEVICE);
-    json_t *files = json ? json_array() : NULL;
+    json_t *objects = json ? json_array() : NULL;
     int end = EXIT_DONE;
-    for (int i = optind; i < argc; i++) {
-        int file_end = list_file(device, argv[i], files);
+    for (int i = 0; i < count; i++) {
+        int file_end = list_file(device, files[i], source, objects);
         end = end == EXIT_DONE ? file_end : end;
     }
     slr_device_close(device);
     if (json)
-        kernel_print_object(json_pack("{s:o}", "files", files));
+        kernel_print_object(json_pack("{s:o}", "files", objects));
+    return end;
+}
+
+int kernel_list(int argc, char **argv)
+{
+    source_options source = {0};
+    bool json = false;
+    int end = parse(argc, argv, &source, &json);
+    if (end == -1)
+        end = list_files(argv + optind, argc - optind, &source, json);
+    source_options_free(&source);
     return end;
 }

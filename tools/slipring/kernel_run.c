@@ -31,7 +31,7 @@ static const char help[] =
     "  --device D                     default: " KERNEL_DEVICE ", which checks every access: one outside a\n"
     "                                 buffer, a division by zero or a barrier that some threads miss ends the\n"
     "                                 launch, and is shown with file, line, block and thread. Compiled, they\n"
-    "                                 are not looked for\n"
+    "                                 are not looked for\n" SOURCE_HELP
     "  --json                         one object: what was launched, whether it ended well, the buffers\n"
     "\n"
     "Every parameter needs an --arg ('slipring kernel list' shows them). Exit code 1 where the source does not\n"
@@ -42,6 +42,7 @@ typedef struct options {
     uint32_t grid[3], block[3]; // 0: not given
     uint32_t shared_bytes;
     run_list arguments, prints;
+    source_options source;
     bool json;
 } options;
 
@@ -50,6 +51,7 @@ typedef struct options {
 enum { GRID = 256, BLOCK, SHARED, ARG, PRINT, DEVICE, JSON };
 
 static const struct option long_options[] = {
+    SOURCE_LONG,
     {"grid", required_argument, NULL, GRID},
     {"block", required_argument, NULL, BLOCK},
     {"shared", required_argument, NULL, SHARED},
@@ -104,14 +106,14 @@ static int take_option(int option, char **argv, options *out)
         fputs(help, stdout);
         return EXIT_DONE;
     default:
-        return say_refused_option(option, argv);
+        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
     }
 }
 
 static int parse(int argc, char **argv, options *out)
 {
     *out = (options){.device = KERNEL_DEVICE};
-    for (int option; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
         int end = take_option(option, argv, out);
         if (end != -1)
             return end;
@@ -271,7 +273,9 @@ static int prepare(launch *launch)
     slr_status status = slr_device_open(options->device, &desc, &launch->device);
     if (status != SLR_OK)
         return say_status(status);
-    int end = kernel_load(launch->device, options->file, &launch->program);
+    int end = kernel_load(launch->device, options->file, &options->source, &launch->program);
+    if (end == EXIT_DONE)
+        end = source_options_require(&options->source, launch->program, options->file);
     if (end == EXIT_DONE)
         end = find_kernel(launch);
     if (end == EXIT_DONE)
@@ -358,5 +362,6 @@ int kernel_run(int argc, char **argv)
     json_decref(launch.printed);
     free(launch.options.arguments.items);
     free(launch.options.prints.items);
+    source_options_free(&launch.options.source);
     return end;
 }

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *speaker = "";
 static bool progress_shown;
@@ -59,9 +60,22 @@ int say_usage(const char *format, ...)
     return EXIT_USAGE;
 }
 
-// getopt has no names for what it refuses that are the same for long and short options; argv has.
+// getopt names a short option in `optopt`, a long one only in argv. A word of short options ("-xyz") that is not at
+// its end is still at argv[optind]; a long option stands before it.
+static bool is_short(char **argv)
+{
+    const char *next = argv[optind], *last = argv[optind - 1];
+    if (optopt <= 0 || optopt > 127)
+        return false;
+    bool is_within = next != NULL && next[0] == '-' && next[1] != '-' && strchr(next, optopt) != NULL;
+    return is_within || strncmp(last, "--", 2) != 0;
+}
+
 int say_refused_option(int option, char **argv)
 {
     const char *given = argv[optind - 1];
+    char text[3] = {'-', (char)optopt, '\0'};
+    if (is_short(argv))
+        given = text;
     return option == ':' ? say_usage("'%s' needs a value", given) : say_usage("no option '%s'", given);
 }
