@@ -40,6 +40,7 @@ typedef struct slr_buffer_desc {
                      ///< begins on a page; elsewhere it is the host's view, which is made at once, and a device with a
                      ///< copy engine of its own (cuda) reads and writes it without a copy between. With `import`: only
                      ///< there; the memory is pinned until it is released
+    uint32_t reserved; ///< not read
 } slr_buffer_desc;
 #ifdef __cplusplus
 static inline slr_buffer_desc slr_buffer_desc_init(void)
@@ -145,6 +146,10 @@ SLR_API slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_buffer_get_info(const slr_buffer *buffer, slr_buffer_info *out);
 
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_buffer_get_info is a macro for this.
+SLR_API slr_status slr_buffer_get_info_sized(const slr_buffer *buffer, slr_buffer_info *out, size_t bytes);
+#define slr_buffer_get_info(buffer, out) slr_buffer_get_info_sized((buffer), (out), sizeof(slr_buffer_info))
+
 /// Threads: any.  Blocks: no.  Returns 0 for NULL.
 SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
 
@@ -153,11 +158,12 @@ SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
 /// How a buffer is printed. Zero means the default; fields are only appended.
 typedef struct slr_print_desc {
     uint32_t struct_size;
-    slr_scalar dtype; ///< of the elements; default: the buffer's. Another than that is printed without a shape
-    uint64_t count;   ///< only so many elements, in one line; default: all, a line for each row of the shape, an empty
-                      ///< line between matrices
-    uint32_t edge;    ///< of each dimension longer than twice that only so many at both ends, "..." between; default:
-                      ///< all
+    slr_scalar dtype;  ///< of the elements; default: the buffer's. Another than that is printed without a shape
+    uint64_t count;    ///< only so many elements, in one line; default: all, a line for each row of the shape, an empty
+                       ///< line between matrices
+    uint32_t edge;     ///< of each dimension longer than twice that only so many at both ends, "..." between; default:
+                       ///< all
+    uint32_t reserved; ///< not read
 } slr_print_desc;
 #ifdef __cplusplus
 static inline slr_print_desc slr_print_desc_init(void)

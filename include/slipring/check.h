@@ -11,6 +11,8 @@
 
 #include <slipring/kernel.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -35,11 +37,20 @@ typedef struct slr_check_desc {
     uint64_t steps;        ///< instructions that all threads of a launch may take (0: 200 million)
     uint64_t memory_bytes; ///< that generated buffers of a launch may have together (0: 1 GiB)
 } slr_check_desc;
-
+#ifdef __cplusplus
+static inline slr_check_desc slr_check_desc_init(void)
+{
+    slr_check_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_CHECK_DESC_INIT slr_check_desc_init()
+#else
 #define SLR_CHECK_DESC_INIT                                                                                            \
     {                                                                                                                  \
-        sizeof(slr_check_desc), {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, 0                                                 \
+        .struct_size = (uint32_t)sizeof(slr_check_desc)                                                                \
     }
+#endif
 
 typedef enum slr_check_level {
     SLR_CHECK_ERROR = 1, ///< what CUDA leaves undefined
@@ -107,15 +118,35 @@ SLR_API void slr_check_destroy(slr_check *check);
 /// Threads: any.  Blocks: no.  Owns: the check's.  Errors: INVALID (NULL).
 SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *out);
 
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_check_get_info is a macro for this.
+SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_info *out, size_t bytes);
+#define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
+
 /// In the order of files and lines; `index` counts from 0.
 /// Threads: any.  Blocks: no.  Owns: the check's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);
 
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_check_get_finding is a macro for this.
+SLR_API slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t index, slr_check_finding *out,
+                                               size_t bytes);
+#define slr_check_get_finding(check, index, out)                                                                       \
+    slr_check_get_finding_sized((check), (index), (out), sizeof(slr_check_finding))
+
 /// Likewise, in the order in which they ran.
 SLR_API slr_status slr_check_get_launch(const slr_check *check, uint32_t index, slr_check_launch *out);
 
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_check_get_launch is a macro for this.
+SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t index, slr_check_launch *out,
+                                              size_t bytes);
+#define slr_check_get_launch(check, index, out)                                                                        \
+    slr_check_get_launch_sized((check), (index), (out), sizeof(slr_check_launch))
+
 /// Likewise, in the order of files and lines: those that touch memory or branch.
 SLR_API slr_status slr_check_get_line(const slr_check *check, uint32_t index, slr_check_line *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_check_get_line is a macro for this.
+SLR_API slr_status slr_check_get_line_sized(const slr_check *check, uint32_t index, slr_check_line *out, size_t bytes);
+#define slr_check_get_line(check, index, out) slr_check_get_line_sized((check), (index), (out), sizeof(slr_check_line))
 
 #ifdef __cplusplus
 }

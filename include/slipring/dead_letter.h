@@ -5,6 +5,8 @@
 
 #include <slipring/ring.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,6 +35,13 @@ typedef struct slr_dead_letter {
 /// slr_ring_desc.dead_letters).
 SLR_API slr_status slr_ring_take_dead_letters(slr_ring *ring, slr_dead_letter *letters, void *messages, size_t stride,
                                               uint32_t most, uint32_t *taken);
+
+/// The same for letters of `letter_bytes` bytes each (docs/contract/abi.md). slr_ring_take_dead_letters is a macro for
+/// this.
+SLR_API slr_status slr_ring_take_dead_letters_sized(slr_ring *ring, slr_dead_letter *letters, size_t letter_bytes,
+                                                    void *messages, size_t stride, uint32_t most, uint32_t *taken);
+#define slr_ring_take_dead_letters(ring, letters, messages, stride, most, taken)                                       \
+    slr_ring_take_dead_letters_sized((ring), (letters), sizeof(slr_dead_letter), (messages), (stride), (most), (taken))
 
 /// The name of a reason: "dropped: oldest".  Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_dead_letter_reason_name(slr_dead_letter_reason reason);

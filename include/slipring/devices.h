@@ -24,6 +24,8 @@
 #include <slipring/print.h>
 #include <slipring/status.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -103,6 +105,13 @@ typedef struct slr_backend_info {
 /// message says why), NO_MEMORY.
 SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
 
+/// The same for a program that was compiled with the headers of version `headers` (SLR_VERSION_NUMBER; 0: not said).
+/// Where a struct of the program is too new for the library, the message names both versions. slr_device_open is a
+/// macro for this.
+SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc *desc, uint32_t headers,
+                                        slr_device **out);
+#define slr_device_open(spec, desc, out) slr_device_open_from((spec), (desc), SLR_VERSION_NUMBER, (out))
+
 /// Closes a device: waits until all work submitted to its streams is done, terminates at once the ring kernels still on
 /// it (their pending messages are undelivered), then frees it. Programs, buffers, streams, ports and ring kernels of
 /// the device must not be used afterwards, except to destroy them. NULL is fine. Threads: any, once, and not a host
@@ -111,6 +120,10 @@ SLR_API void slr_device_close(slr_device *device);
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_info(const slr_device *device, slr_device_info *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_device_get_info is a macro for this.
+SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_device_info *out, size_t bytes);
+#define slr_device_get_info(device, out) slr_device_get_info_sized((device), (out), sizeof(slr_device_info))
 
 /// Opens a device that was lost once more: it is as new behind this, and what was in its memory is gone. Programs stay;
 /// ring kernels fail, if they have not yet, and keep their addresses, ports and pending messages: slr_ring_restart has
@@ -139,6 +152,10 @@ SLR_API slr_status slr_device_resume(slr_device *device);
 /// The backends of this library, in the order that "auto" tries them; `index` counts from 0.
 /// Threads: any.  Blocks: while the backend is probed.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_backend_get_info is a macro for this.
+SLR_API slr_status slr_backend_get_info_sized(uint32_t index, slr_backend_info *out, size_t bytes);
+#define slr_backend_get_info(index, out) slr_backend_get_info_sized((index), (out), sizeof(slr_backend_info))
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@ typedef struct slr_emit_desc {
     slr_language language; ///< must be given
     const char *name;      ///< of the kernel or handler; NULL: of a language that can, all of the program
     uint32_t block[3];     ///< threads a block. C: 0 is 256 along x, else 1. OpenCL: 0 is any, else required
+    uint32_t reserved;     ///< not read
 } slr_emit_desc;
 #ifdef __cplusplus
 static inline slr_emit_desc slr_emit_desc_init(void)

@@ -6,6 +6,8 @@
 
 #include <slipring/program.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -34,6 +36,12 @@ typedef struct slr_explanation {
 /// Errors: NOT_FOUND (no such name), INVALID (a NULL), UNSUPPORTED (a raw program), NO_MEMORY.
 SLR_API slr_status slr_program_explain(const slr_program *program, const char *name, slr_explanation *out);
 
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_program_explain is a macro for this.
+SLR_API slr_status slr_program_explain_sized(const slr_program *program, const char *name, slr_explanation *out,
+                                             size_t bytes);
+#define slr_program_explain(program, name, out)                                                                        \
+    slr_program_explain_sized((program), (name), (out), sizeof(slr_explanation))
+
 #define SLR_RESOURCE_UNKNOWN UINT32_MAX
 
 /// What a kernel takes of a multiprocessor of an NVIDIA GPU.
@@ -60,6 +68,12 @@ typedef struct slr_resources {
 /// or a handler, which is no kernel: the message says which), COMPILE, NO_MEMORY.
 SLR_API slr_status slr_program_get_resources(const slr_program *program, const char *name, uint32_t capability,
                                              slr_resources *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_program_get_resources is a macro for this.
+SLR_API slr_status slr_program_get_resources_sized(const slr_program *program, const char *name, uint32_t capability,
+                                                   slr_resources *out, size_t bytes);
+#define slr_program_get_resources(program, name, capability, out)                                                      \
+    slr_program_get_resources_sized((program), (name), (capability), (out), sizeof(slr_resources))
 
 #ifdef __cplusplus
 }

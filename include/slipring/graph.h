@@ -6,6 +6,8 @@
 
 #include <slipring/stream.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -43,6 +45,10 @@ typedef struct slr_graph_info {
 
 /// Threads: any, not while it is recorded into.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_graph_get_info is a macro for this.
+SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_info *out, size_t bytes);
+#define slr_graph_get_info(graph, out) slr_graph_get_info_sized((graph), (out), sizeof(slr_graph_info))
 
 /// Submits all of it as one: nothing of another submission to the stream comes between. `rebindings` name buffers to
 /// use instead, for this launch, of this device and at least as long, of which as many bytes are used; all at the same

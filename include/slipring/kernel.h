@@ -10,6 +10,8 @@
 #include <slipring/program.h>
 #include <slipring/stream.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -43,6 +45,10 @@ SLR_API void slr_kernel_destroy(slr_kernel *kernel);
 
 /// Threads: any.  Blocks: no.  Owns: the kernel's.  Errors: INVALID (NULL).
 SLR_API slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_kernel_get_info is a macro for this.
+SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kernel_info *out, size_t bytes);
+#define slr_kernel_get_info(kernel, out) slr_kernel_get_info_sized((kernel), (out), sizeof(slr_kernel_info))
 
 // ---- the shape of a launch ------------------------------------------------------------------------------------------
 
@@ -147,6 +153,7 @@ typedef struct slr_prefetch_desc {
     const slr_shape *shapes; ///< of launches to come, of which the block and the vector width count; default: each
                              ///< block that SLR_1D chooses
     uint32_t shape_count;
+    uint32_t reserved; ///< not read
 } slr_prefetch_desc;
 #ifdef __cplusplus
 static inline slr_prefetch_desc slr_prefetch_desc_init(void)

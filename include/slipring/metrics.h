@@ -5,6 +5,8 @@
 
 #include <slipring/devices.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,6 +32,10 @@ typedef struct slr_metrics {
 /// Errors: UNSUPPORTED (a device of this kind is not measured), NOT_FOUND (what measures it is not there, or does not
 /// know it: the message says what), INVALID (a NULL).
 SLR_API slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_device_get_metrics is a macro for this.
+SLR_API slr_status slr_device_get_metrics_sized(const slr_device *device, slr_metrics *out, size_t bytes);
+#define slr_device_get_metrics(device, out) slr_device_get_metrics_sized((device), (out), sizeof(slr_metrics))
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,8 @@
 
 #include <slipring/status.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -59,6 +61,10 @@ typedef struct slr_occupancy {
 /// Errors: INVALID (a NULL, struct_size, no threads, a carve-out above 100), UNSUPPORTED (a capability that is not
 /// known: none is taken for another).
 SLR_API slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occupancy *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_occupancy_compute is a macro for this.
+SLR_API slr_status slr_occupancy_compute_sized(const slr_occupancy_desc *desc, slr_occupancy *out, size_t bytes);
+#define slr_occupancy_compute(desc, out) slr_occupancy_compute_sized((desc), (out), sizeof(slr_occupancy))
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,8 @@
 #include <slipring/heap.h>
 #include <slipring/program.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -84,6 +86,10 @@ SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 
 /// Threads: any.  Blocks: as slr_pool_acquire.  Errors: INVALID (NULL).
 SLR_API slr_status slr_pool_get_stats(slr_pool *pool, slr_pool_stats *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_pool_get_stats is a macro for this.
+SLR_API slr_status slr_pool_get_stats_sized(slr_pool *pool, slr_pool_stats *out, size_t bytes);
+#define slr_pool_get_stats(pool, out) slr_pool_get_stats_sized((pool), (out), sizeof(slr_pool_stats))
 
 #ifdef __cplusplus
 }

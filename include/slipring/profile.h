@@ -7,6 +7,8 @@
 
 #include <slipring/devices.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -100,6 +102,10 @@ SLR_API void slr_profile_clear(void);
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_t *count);
 
+/// The same for rows of `row_bytes` bytes each (docs/contract/abi.md). slr_profile_read is a macro for this.
+SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count);
+#define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
+
 /// What the device can do at best. Measured by running kernels on it the first time, which takes up to some seconds,
 /// and kept in the cache folder for that device, CPU and version; measure before something is profiled.
 ///
@@ -107,9 +113,18 @@ SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_
 /// Errors: INVALID (NULL), UNSUPPORTED (the device runs no kernels), and what launching fails with.
 SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_profile_ceilings is a macro for this.
+SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
+#define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
+
 /// Measures them again, for what was measured on a busy machine is too low, and keeps of each figure the better one.
 /// As slr_profile_ceilings else.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_profile_measure_ceilings is a macro for this.
+SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
+#define slr_profile_measure_ceilings(device, out)                                                                      \
+    slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
 /// What bounds the kernel of a row. `ceilings` NULL: those measured before of the row's device, by whatever process.
 /// UNKNOWN where there are none, or the row is no kernel's or was not counted.

@@ -111,6 +111,12 @@ SLR_API void slr_program_destroy(slr_program *program);
 /// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
 
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_program_get_handler is a macro for this.
+SLR_API slr_status slr_program_get_handler_sized(const slr_program *program, uint32_t index, slr_handler_info *out,
+                                                 size_t bytes);
+#define slr_program_get_handler(program, index, out)                                                                   \
+    slr_program_get_handler_sized((program), (index), (out), sizeof(slr_handler_info))
+
 // ---- what a source holds
 // ---------------------------------------------------------------------------------------------
 
@@ -151,9 +157,21 @@ typedef struct slr_skipped_info {
 /// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
 
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_program_get_function is a macro for this.
+SLR_API slr_status slr_program_get_function_sized(const slr_program *program, uint32_t index, slr_function_info *out,
+                                                  size_t bytes);
+#define slr_program_get_function(program, index, out)                                                                  \
+    slr_program_get_function_sized((program), (index), (out), sizeof(slr_function_info))
+
 /// What was left out of the source, likewise; in the order in which that was found out.
 /// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_program_get_skipped is a macro for this.
+SLR_API slr_status slr_program_get_skipped_sized(const slr_program *program, uint32_t index, slr_skipped_info *out,
+                                                 size_t bytes);
+#define slr_program_get_skipped(program, index, out)                                                                   \
+    slr_program_get_skipped_sized((program), (index), (out), sizeof(slr_skipped_info))
 
 #ifdef __cplusplus
 }

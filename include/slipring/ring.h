@@ -13,6 +13,8 @@
 #include <slipring/key.h>
 #include <slipring/program.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -271,6 +273,12 @@ SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                       void *user, slr_ring_stats *stats);
 
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_ring_terminate is a macro for this.
+SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
+                                            void *user, slr_ring_stats *stats, size_t bytes);
+#define slr_ring_terminate(ring, timeout_ns, on_undelivered, user, stats)                                              \
+    slr_ring_terminate_sized((ring), (timeout_ns), (on_undelivered), (user), (stats), sizeof(slr_ring_stats))
+
 /// Terminates at once if that has not been done, and gives up the handle. Its addresses become stale. NULL is fine.
 /// Threads: any, once; not from a handler of the same device.  Blocks: until handlers in progress have returned, at
 /// most some 10 s, or the device's `patience`: what has not returned then keeps the memory that it may touch.
@@ -305,6 +313,10 @@ SLR_API const char *slr_ring_state_name(slr_ring_state state);
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_ring_get_stats is a macro for this.
+SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out, size_t bytes);
+#define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
 /// The address of an instance. Valid from launch on.
 /// Threads: any.  Blocks: no.  Errors: INVALID (instance out of range: names the range), WRONG_STATE (not launched).

@@ -11,6 +11,8 @@
 
 #include <slipring/ring.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -96,6 +98,11 @@ SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_supervisor_get_stats(slr_supervisor *supervisor, slr_supervisor_stats *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_supervisor_get_stats is a macro for this.
+SLR_API slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, slr_supervisor_stats *out, size_t bytes);
+#define slr_supervisor_get_stats(supervisor, out)                                                                      \
+    slr_supervisor_get_stats_sized((supervisor), (out), sizeof(slr_supervisor_stats))
 
 /// Ends the tree's thread and frees the whole tree; the ring kernels stay as they are. Before their devices are closed.
 /// NULL is fine.  Threads: any, once; of the root only.  Blocks: until a restart in progress has ended.

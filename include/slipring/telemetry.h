@@ -6,6 +6,8 @@
 
 #include <slipring/ring.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -34,6 +36,10 @@ typedef struct slr_latency_bucket {
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);
 
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_ring_get_latency is a macro for this.
+SLR_API slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, size_t bytes);
+#define slr_ring_get_latency(ring, out) slr_ring_get_latency_sized((ring), (out), sizeof(slr_latency))
+
 /// The histogram behind it: the buckets that hold something, in order. The limits of a bucket never change, so that of
 /// two readings those of the time between can be told.
 ///
@@ -47,6 +53,12 @@ SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_buck
 /// 0.8 %. `every` is left 0.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_latency_summarise is a macro for this.
+SLR_API slr_status slr_latency_summarise_sized(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out,
+                                               size_t bytes);
+#define slr_latency_summarise(buckets, count, out)                                                                     \
+    slr_latency_summarise_sized((buckets), (count), (out), sizeof(slr_latency))
 
 /// Messages handled or faulted a second, from one reading to a later one; `from` NULL: since activation.
 /// Threads: any.  Blocks: no.

@@ -7,6 +7,7 @@
 #include <slipring/api.h>
 #include <slipring/status.h>
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -50,6 +51,10 @@ SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc)
 /// Threads: any.  Blocks: while it writes.  Owns: nothing.  Errors: WRONG_STATE (there is none), SYSTEM (what was
 /// written did not fit, and is lost).
 SLR_API slr_status slr_trace_stop(slr_trace_stats *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_trace_stop is a macro for this.
+SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
+#define slr_trace_stop(out) slr_trace_stop_sized((out), sizeof(slr_trace_stats))
 
 /// A region of the calling thread's time, by any name, which is copied; at most 64 deep. In the trace and the profile
 /// while they are on; and in NVTX, where one of its tools is there, whether they are on or not.

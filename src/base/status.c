@@ -137,3 +137,8 @@ const char *slr_status_meaning(slr_status status)
     }
     return "no status code of slipring";
 }
+
+const char *slr_version(void)
+{
+    return SLR_VERSION;
+}

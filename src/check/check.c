@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public functions: one check of one kernel, kept until it is destroyed.
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "check/generate.h"
 
@@ -97,9 +98,6 @@ static slr_status take_arguments(struct slri_plan *plan)
 
 static slr_status check_desc(const slr_check_desc *desc)
 {
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_check_desc.struct_size is %u, not %zu: begin with SLR_CHECK_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
     if (desc->argument_count && !desc->arguments)
         return SLRI_FAIL(INVALID, "slr_check_desc.argument_count is not 0 but arguments is NULL");
     for (int i = 1; i < 3; i++)
@@ -128,13 +126,12 @@ static slr_status make_plan(struct slri_plan *plan, slr_kernel *kernel)
 
 static slr_status check_kernel(struct slr_check *check, const slr_check_desc *desc)
 {
-    static const slr_check_desc none = SLR_CHECK_DESC_INIT;
     struct slri_interp *interp = NULL;
     struct slri_plan *plan = slri_region_take(check->region, sizeof *plan);
     if (plan == NULL)
         return SLRI_FAIL(NO_MEMORY, "no memory for a check");
     plan->region = check->region;
-    plan->desc = desc ? desc : &none;
+    plan->desc = desc;
     SLRI_TRY(make_plan(plan, check->kernel));
     SLRI_TRY(slri_interp_create(plan->module, &interp));
     plan->interp = interp;
@@ -147,13 +144,15 @@ slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_
 {
     if (!kernel || !out)
         return SLRI_FAIL(INVALID, "slr_kernel_check: %s is NULL", kernel ? "out" : "kernel");
+    slr_check_desc whole;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_check_desc, &whole, desc));
     slr_check *check = slri_alloc(NULL, sizeof *check);
     if (check == NULL)
         return SLRI_FAIL(NO_MEMORY, "no memory for a check");
     slri_kernel_hold(kernel);
     check->kernel = kernel;
     check->region = check->findings.region = slri_region_create();
-    slr_status status = check->region ? check_kernel(check, desc) : SLRI_FAIL(NO_MEMORY, "no memory for a check");
+    slr_status status = check->region ? check_kernel(check, &whole) : SLRI_FAIL(NO_MEMORY, "no memory for a check");
     if (status == SLR_OK)
         *out = check;
     else
@@ -172,17 +171,22 @@ void slr_check_destroy(slr_check *check)
 
 // ---- asking --------------------------------------------------------------------------------------------------------
 
-slr_status slr_check_get_info(const slr_check *check, slr_check_info *out)
+slr_status slr_check_get_info_sized(const slr_check *check, slr_check_info *out, size_t bytes)
 {
     if (!check || !out)
         return SLRI_FAIL(INVALID, "slr_check_get_info: %s is NULL", check ? "out" : "check");
-    *out = (slr_check_info){.kernel = check->kernel->info.name,
-                            .findings = check->findings.count,
-                            .errors = slri_findings_count(&check->findings, SLR_CHECK_ERROR),
-                            .warnings = slri_findings_count(&check->findings, SLR_CHECK_WARNING),
-                            .notes = slri_findings_count(&check->findings, SLR_CHECK_NOTE),
-                            .launches = check->launches};
-    return SLR_OK;
+    const slr_check_info whole = {.kernel = check->kernel->info.name,
+                                  .findings = check->findings.count,
+                                  .errors = slri_findings_count(&check->findings, SLR_CHECK_ERROR),
+                                  .warnings = slri_findings_count(&check->findings, SLR_CHECK_WARNING),
+                                  .notes = slri_findings_count(&check->findings, SLR_CHECK_NOTE),
+                                  .launches = check->launches};
+    return SLRI_GIVE_REPORT(slr_check_info, out, bytes, &whole);
+}
+
+slr_status(slr_check_get_info)(const slr_check *check, slr_check_info *out)
+{
+    return slr_check_get_info_sized(check, out, SLRI_FIRST_slr_check_info);
 }
 
 static slr_check_place place_of(const slr_check *check, struct slri_where where, const struct slri_check_thread *by)
@@ -198,41 +202,54 @@ static slr_check_place place_of(const slr_check *check, struct slri_where where,
     return place;
 }
 
-slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out)
+slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t index, slr_check_finding *out, size_t bytes)
 {
     if (!check || !out)
         return SLRI_FAIL(INVALID, "slr_check_get_finding: %s is NULL", check ? "out" : "check");
     if (index >= check->findings.count)
         return SLRI_FAIL(NOT_FOUND, "the check has %u findings, number %u was asked for", check->findings.count, index);
     const struct slri_finding *finding = &check->findings.list[index];
-    *out = (slr_check_finding){.code = finding->code,
-                               .level = finding->level,
-                               .name = slri_check_name(finding->code),
-                               .message = finding->message,
-                               .advice = slri_check_advice(finding->code),
-                               .at = place_of(check, finding->at, &finding->by),
-                               .other = place_of(check, finding->other, &finding->by_other),
-                               .count = finding->count,
-                               .launch = finding->launch};
-    return SLR_OK;
+    const slr_check_finding whole = {.code = finding->code,
+                                     .level = finding->level,
+                                     .name = slri_check_name(finding->code),
+                                     .message = finding->message,
+                                     .advice = slri_check_advice(finding->code),
+                                     .at = place_of(check, finding->at, &finding->by),
+                                     .other = place_of(check, finding->other, &finding->by_other),
+                                     .count = finding->count,
+                                     .launch = finding->launch};
+    return SLRI_GIVE_REPORT(slr_check_finding, out, bytes, &whole);
 }
 
-slr_status slr_check_get_launch(const slr_check *check, uint32_t index, slr_check_launch *out)
+slr_status(slr_check_get_finding)(const slr_check *check, uint32_t index, slr_check_finding *out)
+{
+    return slr_check_get_finding_sized(check, index, out, SLRI_FIRST_slr_check_finding);
+}
+
+slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t index, slr_check_launch *out, size_t bytes)
 {
     if (!check || !out)
         return SLRI_FAIL(INVALID, "slr_check_get_launch: %s is NULL", check ? "out" : "check");
     if (index >= check->launches)
         return SLRI_FAIL(NOT_FOUND, "the check has %u launches, number %u was asked for", check->launches, index);
-    *out = check->launch[index];
-    return SLR_OK;
+    return SLRI_GIVE_REPORT(slr_check_launch, out, bytes, &check->launch[index]);
 }
 
-slr_status slr_check_get_line(const slr_check *check, uint32_t index, slr_check_line *out)
+slr_status(slr_check_get_launch)(const slr_check *check, uint32_t index, slr_check_launch *out)
+{
+    return slr_check_get_launch_sized(check, index, out, SLRI_FIRST_slr_check_launch);
+}
+
+slr_status slr_check_get_line_sized(const slr_check *check, uint32_t index, slr_check_line *out, size_t bytes)
 {
     if (!check || !out)
         return SLRI_FAIL(INVALID, "slr_check_get_line: %s is NULL", check ? "out" : "check");
     if (index >= check->line_count)
         return SLRI_FAIL(NOT_FOUND, "the check has %u lines, number %u was asked for", check->line_count, index);
-    *out = check->lines[index];
-    return SLR_OK;
+    return SLRI_GIVE_REPORT(slr_check_line, out, bytes, &check->lines[index]);
+}
+
+slr_status(slr_check_get_line)(const slr_check *check, uint32_t index, slr_check_line *out)
+{
+    return slr_check_get_line_sized(check, index, out, SLRI_FIRST_slr_check_line);
 }

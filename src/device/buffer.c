@@ -2,6 +2,7 @@
 // Buffers: checked here, stored by the backend or the user. What the host and the device do with one: map.c, submit.c.
 #include "base/alloc.h"
 #include "base/memory_map.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "device/coherence.h"
 #include "device/store.h"
@@ -69,9 +70,6 @@ static slr_status check_pinned(const slr_device *device, const slr_buffer_desc *
 
 static slr_status check_desc(const slr_device *device, const slr_buffer_desc *desc, uint64_t *bytes)
 {
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_buffer_desc.struct_size is %u, not %zu: begin with SLR_BUFFER_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
     if ((uint32_t)desc->mode > SLR_BUFFER_UNIFIED)
         return SLRI_FAIL(INVALID, "slr_buffer_desc.mode is %d; automatic, explicit and unified are 1 to 3",
                          (int)desc->mode);
@@ -191,7 +189,9 @@ slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *des
 {
     if (!device || !desc || !out)
         return SLRI_FAIL(INVALID, "slr_buffer_create_with: %s is NULL", !device ? "device" : !desc ? "desc" : "out");
-    return create(device, desc, NULL, 0, out);
+    slr_buffer_desc whole;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_buffer_desc, &whole, desc));
+    return create(device, &whole, NULL, 0, out);
 }
 
 slr_status slri_buffer_check_elements(const slr_buffer *buffer, slr_scalar scalar, const char *what, const char *name,
@@ -309,23 +309,28 @@ uint64_t slr_buffer_size(const slr_buffer *buffer)
     return buffer ? buffer->bytes : 0;
 }
 
-slr_status slr_buffer_get_info(const slr_buffer *buffer, slr_buffer_info *out)
+slr_status slr_buffer_get_info_sized(const slr_buffer *buffer, slr_buffer_info *out, size_t bytes)
 {
     if (!buffer || !out)
         return SLRI_FAIL(INVALID, "slr_buffer_get_info: %s is NULL", buffer ? "out" : "buffer");
     const slr_buffer *root = buffer->parent ? buffer->parent : buffer;
-    *out = (slr_buffer_info){.mode = root->mode,
+    slr_buffer_info whole = {.mode = root->mode,
                              .unified = root->device->unified,
                              .bytes = buffer->bytes,
                              .dtype = buffer->dtype,
                              .rank = buffer->rank,
                              .pinned = root->locked != NULL};
-    memcpy(out->shape, buffer->shape, sizeof out->shape);
+    memcpy(whole.shape, buffer->shape, sizeof whole.shape);
     slri_queues_lock();
-    out->uploads = root->moved.uploads;
-    out->uploaded_bytes = root->moved.uploaded_bytes;
-    out->downloads = root->moved.downloads;
-    out->downloaded_bytes = root->moved.downloaded_bytes;
+    whole.uploads = root->moved.uploads;
+    whole.uploaded_bytes = root->moved.uploaded_bytes;
+    whole.downloads = root->moved.downloads;
+    whole.downloaded_bytes = root->moved.downloaded_bytes;
     slri_queues_unlock();
-    return SLR_OK;
+    return SLRI_GIVE_REPORT(slr_buffer_info, out, bytes, &whole);
+}
+
+slr_status(slr_buffer_get_info)(const slr_buffer *buffer, slr_buffer_info *out)
+{
+    return slr_buffer_get_info_sized(buffer, out, SLRI_FIRST_slr_buffer_info);
 }

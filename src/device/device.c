@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/sim.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "device/observe.h"
 #include "device/resident.h"
@@ -159,13 +160,13 @@ static slr_status open_list(const char *list, const char *asked, const slr_devic
     }
 }
 
-slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out)
+slr_status slr_device_open_from(const char *spec, const slr_device_desc *desc, uint32_t headers, slr_device **out)
 {
     if (!out)
         return SLRI_FAIL(INVALID, "slr_device_open: out is NULL");
-    if (desc && desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_device_desc.struct_size is %u, not %zu: begin with SLR_DEVICE_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
+    slr_device_desc whole;
+    slri_headers_seen(headers);
+    SLRI_TRY(SLRI_TAKE_DESC(slr_device_desc, &whole, desc));
     SLRI_TRY(slri_sim_from_environment());
     SLRI_TRY(slri_observe_from_environment());
     if (!spec) {
@@ -174,8 +175,13 @@ slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_de
             spec = "auto";
     }
     if (strcmp(spec, "auto") == 0)
-        return open_list("cpu", "auto", desc, out);
-    return open_list(spec, strchr(spec, ',') ? spec : NULL, desc, out);
+        return open_list("cpu", "auto", &whole, out);
+    return open_list(spec, strchr(spec, ',') ? spec : NULL, &whole, out);
+}
+
+slr_status(slr_device_open)(const char *spec, const slr_device_desc *desc, slr_device **out)
+{
+    return slr_device_open_from(spec, desc, 0, out);
 }
 
 void slri_device_hold(slr_device *device)
@@ -209,13 +215,20 @@ void slr_device_close(slr_device *device)
     slri_device_release(device);
 }
 
-slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out)
+slr_status slr_device_get_metrics_sized(const slr_device *device, slr_metrics *out, size_t bytes)
 {
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_device_get_metrics: %s is NULL", device ? "out" : "device");
     if (!device->backend->metrics)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' is not measured", device->backend->name);
-    return device->backend->metrics(device->self, out);
+    slr_metrics whole = {0};
+    SLRI_TRY(device->backend->metrics(device->self, &whole));
+    return SLRI_GIVE_REPORT(slr_metrics, out, bytes, &whole);
+}
+
+slr_status(slr_device_get_metrics)(const slr_device *device, slr_metrics *out)
+{
+    return slr_device_get_metrics_sized(device, out, SLRI_FIRST_slr_metrics);
 }
 
 static slr_status check_reopen(const slr_device *device)
@@ -286,11 +299,8 @@ slr_status slr_device_resume(slr_device *device)
     return SLR_OK;
 }
 
-slr_status slr_device_get_info(const slr_device *device, slr_device_info *out)
+static void describe(const slr_device *device, slr_device_info *out)
 {
-    if (!device || !out)
-        return SLRI_FAIL(INVALID, "slr_device_get_info: %s is NULL", device ? "out" : "device");
-    *out = (slr_device_info){0};
     snprintf(out->backend, sizeof out->backend, "%s", device->backend->name);
     snprintf(out->chosen, sizeof out->chosen, "%s", device->chosen);
     out->unified_memory = device->unified;
@@ -299,5 +309,18 @@ slr_status slr_device_get_info(const slr_device *device, slr_device_info *out)
     if (device->backend->residents)
         out->pauses = __atomic_load_n(&device->backend->residents(device->self)->pauses, __ATOMIC_RELAXED);
     device->backend->describe(device->self, out);
-    return SLR_OK;
+}
+
+slr_status slr_device_get_info_sized(const slr_device *device, slr_device_info *out, size_t bytes)
+{
+    if (!device || !out)
+        return SLRI_FAIL(INVALID, "slr_device_get_info: %s is NULL", device ? "out" : "device");
+    slr_device_info whole = {0};
+    describe(device, &whole);
+    return SLRI_GIVE_REPORT(slr_device_info, out, bytes, &whole);
+}
+
+slr_status(slr_device_get_info)(const slr_device *device, slr_device_info *out)
+{
+    return slr_device_get_info_sized(device, out, SLRI_FIRST_slr_device_info);
 }

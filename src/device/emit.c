@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs as text: which emitter, of what.
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "device/kernel.h"
@@ -75,23 +76,22 @@ static slr_status check(const slr_program *program, const slr_emit_desc *desc, c
                          : !desc   ? "desc"
                          : !needed ? "needed"
                                    : "text");
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_emit_desc.struct_size is %u, not %zu: begin with SLR_EMIT_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
     return SLR_OK;
 }
 
 slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *desc, char *text, size_t room,
                             size_t *needed)
 {
+    slr_emit_desc whole;
     SLRI_TRY(check(program, desc, text, room, needed));
-    const struct slri_entry *entry = desc->name ? slri_module_entry(program->module, desc->name) : NULL;
-    if (desc->name && !entry)
-        return SLRI_FAIL(NOT_FOUND, "'%s' has no kernel and no handler '%s'", program->module->name, desc->name);
+    SLRI_TRY(SLRI_TAKE_DESC(slr_emit_desc, &whole, desc));
+    const struct slri_entry *entry = whole.name ? slri_module_entry(program->module, whole.name) : NULL;
+    if (whole.name && !entry)
+        return SLRI_FAIL(NOT_FOUND, "'%s' has no kernel and no handler '%s'", program->module->name, whole.name);
     if (program->module->raw)
         return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ that slipring does not read", program->module->name);
     struct slri_text made = SLRI_TEXT_INIT;
-    slr_status status = emit(program->module, entry, desc, &made);
+    slr_status status = emit(program->module, entry, &whole, &made);
     if (status == SLR_OK) {
         *needed = made.length + 1;
         if (*needed <= room)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel of a program does, and what it takes of a device.
+#include "base/sized.h"
 #include "base/status.h"
 #include "device/device.h"
 #include "device/kernel.h"
@@ -12,7 +13,7 @@ static slr_status find(const slr_program *program, const char *name, const struc
     return *out ? SLR_OK : SLRI_FAIL(NOT_FOUND, "'%s' has no kernel and no handler '%s'", program->module->name, name);
 }
 
-slr_status slr_program_explain(const slr_program *program, const char *name, slr_explanation *out)
+slr_status slr_program_explain_sized(const slr_program *program, const char *name, slr_explanation *out, size_t bytes)
 {
     const struct slri_entry *entry;
     if (!program || !name || !out)
@@ -20,11 +21,18 @@ slr_status slr_program_explain(const slr_program *program, const char *name, slr
     SLRI_TRY(find(program, name, &entry));
     if (program->module->raw)
         return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ that slipring does not read", program->module->name);
-    return slri_tally(program->module, entry, out);
+    slr_explanation whole = {0};
+    SLRI_TRY(slri_tally(program->module, entry, &whole));
+    return SLRI_GIVE_REPORT(slr_explanation, out, bytes, &whole);
 }
 
-slr_status slr_program_get_resources(const slr_program *program, const char *name, uint32_t capability,
-                                     slr_resources *out)
+slr_status(slr_program_explain)(const slr_program *program, const char *name, slr_explanation *out)
+{
+    return slr_program_explain_sized(program, name, out, SLRI_FIRST_slr_explanation);
+}
+
+slr_status slr_program_get_resources_sized(const slr_program *program, const char *name, uint32_t capability,
+                                           slr_resources *out, size_t bytes)
 {
     const struct slri_entry *entry;
     if (!program || !name || !out)
@@ -35,8 +43,18 @@ slr_status slr_program_get_resources(const slr_program *program, const char *nam
     SLRI_TRY(find(program, name, &entry));
     if (entry->kind != SLRI_ENTRY_KERNEL)
         return SLRI_FAIL(UNSUPPORTED, "%s is a handler: machine code is made of kernels", name);
-    for (const struct slri_backend *const *each = slri_backends(); *each; each++)
-        if ((*each)->kernel_resources)
-            return (*each)->kernel_resources(program->module, entry, capability, out);
+    for (const struct slri_backend *const *each = slri_backends(); *each; each++) {
+        slr_resources whole = {0};
+        if (!(*each)->kernel_resources)
+            continue;
+        SLRI_TRY((*each)->kernel_resources(program->module, entry, capability, &whole));
+        return SLRI_GIVE_REPORT(slr_resources, out, bytes, &whole);
+    }
     return SLRI_FAIL(UNSUPPORTED, "this library has no backend for NVIDIA GPUs");
+}
+
+slr_status(slr_program_get_resources)(const slr_program *program, const char *name, uint32_t capability,
+                                      slr_resources *out)
+{
+    return slr_program_get_resources_sized(program, name, capability, out, SLRI_FIRST_slr_resources);
 }

@@ -4,6 +4,7 @@
 #include "device/graph.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "device/observe.h"
 
@@ -104,14 +105,19 @@ static void make_list(slr_graph *graph)
     graph->list = made;
 }
 
-slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out)
+slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_info *out, size_t bytes)
 {
     if (!graph || !out)
         return SLRI_FAIL(INVALID, "slr_graph_get_info: %s is NULL", graph ? "out" : "graph");
-    *out = (slr_graph_info){.commands = graph->commands, .as_one = graph->list && !*graph->why_not};
-    snprintf(out->reason, sizeof out->reason, "%s",
+    slr_graph_info whole = {.commands = graph->commands, .as_one = graph->list && !*graph->why_not};
+    snprintf(whole.reason, sizeof whole.reason, "%s",
              graph->list || *graph->why_not ? graph->why_not : "nothing was recorded");
-    return SLR_OK;
+    return SLRI_GIVE_REPORT(slr_graph_info, out, bytes, &whole);
+}
+
+slr_status(slr_graph_get_info)(const slr_graph *graph, slr_graph_info *out)
+{
+    return slr_graph_get_info_sized(graph, out, SLRI_FIRST_slr_graph_info);
 }
 
 slr_status slr_graph_end(slr_graph *graph)

@@ -3,6 +3,7 @@
 #include "device/kernel.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
 
@@ -120,10 +121,14 @@ void slr_kernel_destroy(slr_kernel *kernel)
         slri_kernel_release(kernel);
 }
 
-slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out)
+slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kernel_info *out, size_t bytes)
 {
     if (!kernel || !out)
         return SLRI_FAIL(INVALID, "slr_kernel_get_info: %s is NULL", kernel ? "out" : "kernel");
-    *out = kernel->info;
-    return SLR_OK;
+    return SLRI_GIVE_REPORT(slr_kernel_info, out, bytes, &kernel->info);
+}
+
+slr_status(slr_kernel_get_info)(const slr_kernel *kernel, slr_kernel_info *out)
+{
+    return slr_kernel_get_info_sized(kernel, out, SLRI_FIRST_slr_kernel_info);
 }

@@ -3,6 +3,7 @@
 // its point and at no other; streams whose tasks went well are used again. One compilation at a time a device: the
 // background takes one core, whatever is asked for.
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "device/kernel.h"
 #include "device/stream.h"
@@ -78,9 +79,6 @@ static slr_status check(const slr_program *program, const slr_prefetch_desc *des
 {
     if (!program)
         return SLRI_FAIL(INVALID, "slr_program_prefetch: program is NULL");
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_prefetch_desc.struct_size is %u, not %zu: begin with SLR_PREFETCH_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
     if (desc->optimize > SLR_OPTIMIZE_BOTH)
         return SLRI_FAIL(INVALID, "slr_prefetch_desc.optimize is %u; 1, 2 and SLR_OPTIMIZE_BOTH are possible",
                          desc->optimize);
@@ -221,11 +219,10 @@ slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *d
 {
     // One of each block that SLR_1D chooses.
     const slr_shape usual[] = {SLR_1D(256), SLR_1D(512), SLR_1D(1024), SLR_1D(1000000)};
-    slr_prefetch_desc all = SLR_PREFETCH_DESC_INIT;
+    slr_prefetch_desc all;
     struct job *job;
-    SLRI_TRY(check(program, desc ? desc : &all));
-    if (desc)
-        all = *desc;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_prefetch_desc, &all, desc));
+    SLRI_TRY(check(program, &all));
     if (all.shape_count == 0) {
         all.shapes = usual;
         all.shape_count = sizeof usual / sizeof *usual;

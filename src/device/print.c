@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A buffer's elements as text, by its dtype and shape: each the shortest that reads back as the same value.
+#include "base/sized.h"
 #include "base/status.h"
 #include "device/device.h"
 
@@ -176,14 +177,11 @@ static slr_status put_part(struct printer *p, uint32_t dimension, uint64_t first
 
 static slr_status begin(struct printer *p, slr_buffer *buffer, const slr_print_desc *desc, const char *call)
 {
-    slr_print_desc none = SLR_PRINT_DESC_INIT;
+    slr_print_desc whole;
     if (!buffer)
         return SLRI_FAIL(INVALID, "%s: buffer is NULL", call);
-    if (!desc)
-        desc = &none;
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_print_desc.struct_size is %u, not %zu: begin with SLR_PRINT_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
+    SLRI_TRY(SLRI_TAKE_DESC(slr_print_desc, &whole, desc));
+    desc = &whole;
     p->buffer = buffer;
     p->dtype = desc->dtype ? desc->dtype : buffer->dtype;
     p->each = slri_scalar_bytes(p->dtype);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs: compiled by the front end and the backend, described to the user.
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "device/kernel.h"
@@ -244,12 +245,9 @@ static slr_status make(slr_device *device, const char *path, const char *text, c
 {
     if (!device->backend->program_create)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no kernels", device->backend->name);
-    slr_program_desc none = SLR_PROGRAM_DESC_INIT;
-    if (!desc)
-        desc = &none;
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_program_desc.struct_size is %u, not %zu: begin with SLR_PROGRAM_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
+    slr_program_desc whole;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_program_desc, &whole, desc));
+    desc = &whole;
     if ((desc->define_count && !desc->defines) || (desc->include_path_count && !desc->include_paths))
         return SLRI_FAIL(INVALID, "slr_program_desc: a count is not 0 but its array is NULL");
     struct slri_source source = {.path = path,
@@ -304,12 +302,17 @@ void slr_program_destroy(slr_program *program)
         slri_program_release(program);
 }
 
-slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out)
+slr_status slr_program_get_handler_sized(const slr_program *program, uint32_t index, slr_handler_info *out,
+                                         size_t bytes)
 {
     if (!program || !out)
         return SLRI_FAIL(INVALID, "slr_program_get_handler: %s is NULL", program ? "out" : "program");
     if (index >= program->entries)
         return SLRI_FAIL(NOT_FOUND, "the program has %u handlers, number %u was asked for", program->entries, index);
-    *out = program->entry[index].info;
-    return SLR_OK;
+    return SLRI_GIVE_REPORT(slr_handler_info, out, bytes, &program->entry[index].info);
+}
+
+slr_status(slr_program_get_handler)(const slr_program *program, uint32_t index, slr_handler_info *out)
+{
+    return slr_program_get_handler_sized(program, index, out, SLRI_FIRST_slr_handler_info);
 }

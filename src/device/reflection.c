@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a source holds, for who asks before anything is launched: its handlers and kernels, and what was left out.
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "device/kernel.h"
@@ -65,18 +66,24 @@ slr_status slri_describe_functions(slr_program *program)
     return SLR_OK;
 }
 
-slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out)
+slr_status slr_program_get_function_sized(const slr_program *program, uint32_t index, slr_function_info *out,
+                                          size_t bytes)
 {
     if (!program || !out)
         return SLRI_FAIL(INVALID, "slr_program_get_function: %s is NULL", program ? "out" : "program");
     if (index >= program->module->entries)
         return SLRI_FAIL(NOT_FOUND, "the program has %u handlers and kernels, number %u was asked for",
                          program->module->entries, index);
-    *out = program->function[index];
-    return SLR_OK;
+    return SLRI_GIVE_REPORT(slr_function_info, out, bytes, &program->function[index]);
 }
 
-slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out)
+slr_status(slr_program_get_function)(const slr_program *program, uint32_t index, slr_function_info *out)
+{
+    return slr_program_get_function_sized(program, index, out, SLRI_FIRST_slr_function_info);
+}
+
+slr_status slr_program_get_skipped_sized(const slr_program *program, uint32_t index, slr_skipped_info *out,
+                                         size_t bytes)
 {
     if (!program || !out)
         return SLRI_FAIL(INVALID, "slr_program_get_skipped: %s is NULL", program ? "out" : "program");
@@ -85,12 +92,17 @@ slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, s
         return SLRI_FAIL(NOT_FOUND, "%u things were left out of the program, number %u was asked for", module->skippeds,
                          index);
     const struct slri_skipped *skipped = &module->skipped[index];
-    *out = (slr_skipped_info){.name = skipped->name,
-                              .what = skipped->what,
-                              .why = skipped->why,
-                              .file = module->file[skipped->where.file],
-                              .line = skipped->where.line,
-                              .code = skipped->code,
-                              .is_kernel = skipped->is_kernel};
-    return SLR_OK;
+    const slr_skipped_info whole = {.name = skipped->name,
+                                    .what = skipped->what,
+                                    .why = skipped->why,
+                                    .file = module->file[skipped->where.file],
+                                    .line = skipped->where.line,
+                                    .code = skipped->code,
+                                    .is_kernel = skipped->is_kernel};
+    return SLRI_GIVE_REPORT(slr_skipped_info, out, bytes, &whole);
+}
+
+slr_status(slr_program_get_skipped)(const slr_program *program, uint32_t index, slr_skipped_info *out)
+{
+    return slr_program_get_skipped_sized(program, index, out, SLRI_FIRST_slr_skipped_info);
 }

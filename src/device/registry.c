@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backends of this build, and the table of open devices by place.
+#include "base/sized.h"
 #include "base/status.h"
 #include "device/device.h"
 
@@ -13,15 +14,20 @@ const struct slri_backend *const *slri_backends(void)
     return backends;
 }
 
-slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out)
+slr_status slr_backend_get_info_sized(uint32_t index, slr_backend_info *out, size_t bytes)
 {
     if (!out)
         return SLRI_FAIL(INVALID, "slr_backend_get_info: out is NULL");
     uint32_t count = sizeof backends / sizeof backends[0] - 1;
     if (index >= count)
         return SLRI_FAIL(NOT_FOUND, "there is no backend %u; this library has %u", index, count);
-    *out = (slr_backend_info){0};
-    snprintf(out->name, sizeof out->name, "%s", backends[index]->name);
-    out->status = backends[index]->probe(out->reason, sizeof out->reason, &out->devices);
-    return SLR_OK;
+    slr_backend_info whole = {0};
+    snprintf(whole.name, sizeof whole.name, "%s", backends[index]->name);
+    whole.status = backends[index]->probe(whole.reason, sizeof whole.reason, &whole.devices);
+    return SLRI_GIVE_REPORT(slr_backend_info, out, bytes, &whole);
+}
+
+slr_status(slr_backend_get_info)(uint32_t index, slr_backend_info *out)
+{
+    return slr_backend_get_info_sized(index, out, SLRI_FIRST_slr_backend_info);
 }

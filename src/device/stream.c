@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/sized.h"
 #include "base/status.h"
 
 // ---- life ----------------------------------------------------------------------------------------------------------
@@ -87,14 +88,13 @@ slr_status slr_stream_create(slr_device *device, const slr_stream_desc *desc, sl
 {
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_stream_create: %s is NULL", device ? "out" : "device");
-    if (desc && desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_stream_desc.struct_size is %u, not %zu: begin with SLR_STREAM_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
-    if (desc && desc->priority > SLR_PRIORITY(255))
+    slr_stream_desc whole;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_stream_desc, &whole, desc));
+    if (whole.priority > SLR_PRIORITY(255))
         return SLRI_FAIL(INVALID, "slr_stream_desc.priority is %u; SLR_PRIORITY(0) to SLR_PRIORITY(255) are possible",
-                         desc->priority);
+                         whole.priority);
     struct slr_stream *stream;
-    SLRI_TRY(make(device, desc && desc->priority ? desc->priority - 1 : SLR_DEFAULT_PRIORITY, &stream));
+    SLRI_TRY(make(device, whole.priority ? whole.priority - 1 : SLR_DEFAULT_PRIORITY, &stream));
     slri_device_hold(device);
     reap(device);
     slri_queues_lock();

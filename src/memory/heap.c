@@ -3,6 +3,7 @@
 #include "memory/heap.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "device/device.h"
 #include "memory/behind.h"
@@ -19,9 +20,6 @@
 
 static slr_status check_desc(const slr_heap_desc *desc)
 {
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_heap_desc.struct_size is %u, not %zu: begin with SLR_HEAP_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
     if (desc->keep_apart > 1)
         return SLRI_FAIL(INVALID, "slr_heap_desc.keep_apart is %u; 0 and 1 are possible", desc->keep_apart);
     if (desc->max_bytes % SLRI_UNIT != 0)
@@ -36,9 +34,9 @@ static slr_status check_desc(const slr_heap_desc *desc)
 slr_status slri_heap_create(const struct slri_heap_source *source, const slr_allocator *allocator,
                             const slr_heap_desc *desc, slr_heap **out)
 {
-    const slr_heap_desc defaults = SLR_HEAP_DESC_INIT;
-    if (!desc)
-        desc = &defaults;
+    slr_heap_desc whole;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_heap_desc, &whole, desc));
+    desc = &whole;
     SLRI_TRY(check_desc(desc));
     slr_heap *heap = slri_alloc(allocator, sizeof *heap);
     if (!heap)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a heap says of itself: figures, what is taken, and to its watcher what happens.
+#include "base/sized.h"
 #include "base/status.h"
 #include "device/observe.h"
 #include "memory/behind.h"
@@ -61,13 +62,13 @@ void slri_heap_report(slr_heap *heap)
 
 // ---- figures -------------------------------------------------------------------------------------------------------
 
-slr_status slr_heap_get_stats(slr_heap *heap, slr_heap_stats *out)
+slr_status slr_heap_get_stats_sized(slr_heap *heap, slr_heap_stats *out, size_t bytes)
 {
     if (!heap || !out)
         return SLRI_FAIL(INVALID, "slr_heap_get_stats: %s is NULL", heap ? "out" : "heap");
     slri_lock_take(&heap->lock);
     slri_heap_reap(heap);
-    *out = (slr_heap_stats){.max_bytes = heap->max_bytes,
+    slr_heap_stats whole = {.max_bytes = heap->max_bytes,
                             .held_bytes = heap->held_bytes,
                             .live_bytes = heap->live_bytes,
                             .peak_bytes = heap->peak_bytes,
@@ -80,9 +81,14 @@ slr_status slr_heap_get_stats(slr_heap *heap, slr_heap_stats *out)
                             .given = heap->given,
                             .refused = heap->refused};
     slri_lock_give(&heap->lock);
-    if (out->free_bytes > 0)
-        out->fragmentation = 1.0 - (double)out->largest_free_bytes / (double)out->free_bytes;
-    return SLR_OK;
+    if (whole.free_bytes > 0)
+        whole.fragmentation = 1.0 - (double)whole.largest_free_bytes / (double)whole.free_bytes;
+    return SLRI_GIVE_REPORT(slr_heap_stats, out, bytes, &whole);
+}
+
+slr_status(slr_heap_get_stats)(slr_heap *heap, slr_heap_stats *out)
+{
+    return slr_heap_get_stats_sized(heap, out, SLRI_FIRST_slr_heap_stats);
 }
 
 slr_status slr_heap_visit(slr_heap *heap, void (*visit)(void *user, const slr_live_span *span), void *user)

@@ -3,6 +3,7 @@
 #include "memory/pool.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "device/store.h"
 #include "memory/heap.h"
@@ -40,12 +41,9 @@ static inline struct size_class class_that_fits(uint64_t bytes)
 
 slr_status slri_pool_create(slr_device *device, const slr_pool_desc *desc, slr_pool **out)
 {
-    const slr_pool_desc defaults = SLR_POOL_DESC_INIT;
-    if (!desc)
-        desc = &defaults;
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_pool_desc.struct_size is %u, not %zu: begin with SLR_POOL_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
+    slr_pool_desc whole;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_pool_desc, &whole, desc));
+    desc = &whole;
     slr_pool *pool = slri_alloc(device->allocator, sizeof *pool);
     if (!pool)
         return SLRI_FAIL(NO_MEMORY, "no memory for a pool");
@@ -302,12 +300,12 @@ slr_status(slr_pool_acquire)(slr_pool *pool, uint64_t count, slr_scalar scalar, 
     return slr_pool_acquire_at(pool, count, scalar, NULL, 0, out);
 }
 
-slr_status slr_pool_get_stats(slr_pool *pool, slr_pool_stats *out)
+slr_status slr_pool_get_stats_sized(slr_pool *pool, slr_pool_stats *out, size_t bytes)
 {
     if (!pool || !out)
         return SLRI_FAIL(INVALID, "slr_pool_get_stats: %s is NULL", pool ? "out" : "pool");
     slri_lock_take(&pool->lock);
-    *out = (slr_pool_stats){.max_bytes = pool->max_bytes,
+    slr_pool_stats whole = {.max_bytes = pool->max_bytes,
                             .live_bytes = pool->live_bytes,
                             .live = pool->live,
                             .peak_bytes = pool->peak_bytes,
@@ -317,7 +315,12 @@ slr_status slr_pool_get_stats(slr_pool *pool, slr_pool_stats *out)
                             .misses = pool->misses,
                             .refused = pool->refused};
     slri_lock_give(&pool->lock);
-    if (out->hits + out->misses > 0)
-        out->hit_rate = (double)out->hits / (double)(out->hits + out->misses);
-    return SLR_OK;
+    if (whole.hits + whole.misses > 0)
+        whole.hit_rate = (double)whole.hits / (double)(whole.hits + whole.misses);
+    return SLRI_GIVE_REPORT(slr_pool_stats, out, bytes, &whole);
+}
+
+slr_status(slr_pool_get_stats)(slr_pool *pool, slr_pool_stats *out)
+{
+    return slr_pool_get_stats_sized(pool, out, SLRI_FIRST_slr_pool_stats);
 }

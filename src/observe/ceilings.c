@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "observe/names.h"
@@ -229,29 +230,40 @@ static slr_status measure_and_keep(slr_device *device, const char *path, const s
     return SLR_OK;
 }
 
-static slr_status ceilings(slr_device *device, bool anew, const char *call, slr_ceilings *out)
+static slr_status ceilings(slr_device *device, bool anew, const char *call, slr_ceilings *out, size_t bytes)
 {
     char *path = NULL;
-    slr_ceilings known = {0};
+    slr_ceilings known = {0}, whole;
     if (!device || !out)
         return SLRI_FAIL(INVALID, "%s: %s is NULL", call, device ? "out" : "device");
+    SLRI_TRY(SLRI_CHECK_REPORT(slr_ceilings, bytes)); // before seconds of measuring
     // Without a folder nothing is known, and nothing is kept.
     bool is_known = path_of(slri_name_text(slri_device_name(device)), &path) == SLR_OK && read_file(path, &known);
     slr_status status = SLR_OK;
     if (is_known && !anew)
-        *out = known;
+        whole = known;
     else
-        status = measure_and_keep(device, path, &known, out);
+        status = measure_and_keep(device, path, &known, &whole);
     free(path);
-    return status;
+    return status == SLR_OK ? SLRI_GIVE_REPORT(slr_ceilings, out, bytes, &whole) : status;
 }
 
-slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out)
+slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes)
 {
-    return ceilings(device, false, "slr_profile_ceilings", out);
+    return ceilings(device, false, "slr_profile_ceilings", out, bytes);
 }
 
-slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out)
+slr_status(slr_profile_ceilings)(slr_device *device, slr_ceilings *out)
 {
-    return ceilings(device, true, "slr_profile_measure_ceilings", out);
+    return slr_profile_ceilings_sized(device, out, SLRI_FIRST_slr_ceilings);
+}
+
+slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes)
+{
+    return ceilings(device, true, "slr_profile_measure_ceilings", out, bytes);
+}
+
+slr_status(slr_profile_measure_ceilings)(slr_device *device, slr_ceilings *out)
+{
+    return slr_profile_measure_ceilings_sized(device, out, SLRI_FIRST_slr_ceilings);
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profiler's calls, and its rows as a file.
 #include "base/output.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "observe/names.h"
 #include "observe/observe.h"
 #include "observe/trace.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 slr_status slr_profile_start(void)
 {
@@ -39,36 +42,58 @@ const char *slr_profile_kind_name(uint32_t kind)
 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
-// Into its place by falling time, where there is one.
-static void insert(slr_profile_row *out, uint32_t most, uint32_t held, const slr_profile_row *row)
+// The program's array, whose rows are as long as in the program's headers.
+struct places {
+    unsigned char *row;
+    size_t bytes;
+    uint32_t most;
+};
+
+static uint64_t time_at(const struct places *places, uint32_t index)
 {
-    uint32_t at = held < most ? held : most;
-    if (at == most && (most == 0 || out[most - 1].total_ns >= row->total_ns))
-        return;
-    if (at == most)
-        --at;
-    for (; at > 0 && out[at - 1].total_ns < row->total_ns; --at)
-        out[at] = out[at - 1];
-    out[at] = *row;
+    uint64_t total_ns;
+    memcpy(&total_ns, places->row + index * places->bytes + offsetof(slr_profile_row, total_ns), sizeof total_ns);
+    return total_ns;
 }
 
-slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_t *count)
+// Puts a row into its place by falling time, where there is one.
+static void insert(struct places *to, uint32_t held, const slr_profile_row *row)
 {
+    uint32_t at = held < to->most ? held : to->most;
+    if (at == to->most && (at == 0 || time_at(to, at - 1) >= row->total_ns))
+        return;
+    if (at == to->most)
+        --at;
+    for (; at > 0 && time_at(to, at - 1) < row->total_ns; --at)
+        memcpy(to->row + at * to->bytes, to->row + (at - 1) * to->bytes, to->bytes);
+    memcpy(to->row + at * to->bytes, row, to->bytes);
+}
+
+slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count)
+{
+    struct places to = {(unsigned char *)out, row_bytes, most};
     uint32_t held = 0;
     if (!count || (!out && most != 0))
         return SLRI_FAIL(INVALID, "slr_profile_read: %s is NULL", count ? "out" : "count");
+    SLRI_TRY(SLRI_CHECK_REPORT(slr_profile_row, row_bytes));
     for (struct slri_row *row = slri_rows(); row; row = row->next) {
         slr_profile_row read;
         slri_row_read(row, &read);
         if (read.n != 0)
-            insert(out, most, held++, &read);
+            insert(&to, held++, &read);
     }
     *count = held;
     return SLR_OK;
 }
 
+slr_status(slr_profile_read)(slr_profile_row *out, uint32_t most, uint32_t *count)
+{
+    return slr_profile_read_sized(out, SLRI_FIRST_slr_profile_row, most, count);
+}
+
 // ---- roofline ------------------------------------------------------------------------------------------------------
 
+// Reads fields of version 0.1 only: the program's row and ceilings may be of an earlier version than the library.
 slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings)
 {
     slr_ceilings found;

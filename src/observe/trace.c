@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/sim.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "base/thread_end.h"
@@ -158,12 +159,11 @@ static slr_status start(const char *path, uint32_t room)
 
 slr_status slr_trace_start(const char *path, const slr_trace_desc *desc)
 {
-    uint32_t room = desc && desc->events_per_thread ? desc->events_per_thread : DEFAULT_ROOM;
     if (!path || *path == '\0')
         return SLRI_FAIL(INVALID, "slr_trace_start: path is %s", path ? "empty" : "NULL");
-    if (desc && desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_trace_desc.struct_size is %u, not %zu: begin with SLR_TRACE_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
+    slr_trace_desc whole;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_trace_desc, &whole, desc));
+    uint32_t room = whole.events_per_thread ? whole.events_per_thread : DEFAULT_ROOM;
     if (room < 1024 || room > 1u << 24 || (room & (room - 1)) != 0)
         return SLRI_FAIL(INVALID,
                          "slr_trace_desc.events_per_thread is %u; powers of two from 1024 to 2^24 are possible", room);
@@ -173,13 +173,19 @@ slr_status slr_trace_start(const char *path, const slr_trace_desc *desc)
     return status;
 }
 
-slr_status slr_trace_stop(slr_trace_stats *out)
+slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes)
 {
     slr_trace_stats stats = {0};
+    SLRI_TRY(SLRI_CHECK_REPORT(slr_trace_stats, bytes));
     slri_mutex_lock(&life);
     slr_status status = end(&stats);
     slri_mutex_unlock(&life);
-    if (status == SLR_OK && out)
-        *out = stats;
-    return status;
+    if (status != SLR_OK || !out)
+        return status;
+    return SLRI_GIVE_REPORT(slr_trace_stats, out, bytes, &stats);
+}
+
+slr_status(slr_trace_stop)(slr_trace_stats *out)
+{
+    return slr_trace_stop_sized(out, SLRI_FIRST_slr_trace_stats);
 }

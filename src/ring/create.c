@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making a ring kernel: every field of its description is checked here, and nothing later checks it again.
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "ring/keys.h"
 #include "ring/ring.h"
@@ -370,9 +371,8 @@ slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ri
 {
     if (!device || !desc || !out)
         return SLRI_FAIL(INVALID, "slr_ring_create: %s is NULL", !device ? "device" : !desc ? "desc" : "out");
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_ring_desc.struct_size is %u, not %zu: begin with SLR_RING_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
+    slr_ring_desc whole;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_ring_desc, &whole, desc));
     if (!device->backend->shard_start)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no ring kernels", device->backend->name);
     struct slri_ring_device *table;
@@ -386,7 +386,7 @@ slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ri
     ring->state = SLR_RING_CREATED;
     slri_mutex_init(&ring->lock);
     slri_mutex_init(&ring->count_lock);
-    slr_status status = describe(ring, desc);
+    slr_status status = describe(ring, &whole);
     if (status != SLR_OK) {
         slri_ring_dispose(ring);
         return status;

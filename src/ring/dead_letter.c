@@ -2,6 +2,7 @@
 // The reader of dead letters. The owners write them (abi/mailbox.h), one bounded ring a shard.
 #include <slipring/dead_letter.h>
 
+#include "base/sized.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
@@ -27,20 +28,22 @@ _Static_assert(SLR_DEAD_LETTER_FAULTED == MB_LETTER_FAULTED && SLR_DEAD_LETTER_D
                    SLR_DEAD_LETTER_UNDELIVERED == MB_LETTER_UNDELIVERED,
                "the public numbers are the mailbox's");
 
-static void describe(const slr_ring *ring, uint32_t at, slr_dead_letter *out)
+static slr_dead_letter describe(const slr_ring *ring, uint32_t at)
 {
     const uint32_t *S = ring->S, *slot = &S[at];
-    *out = (slr_dead_letter){.reason = (slr_dead_letter_reason)MB_LETTER_REASON(slot[MB_HEAD]),
-                             .bytes = ring->message_bytes,
-                             .instance = slot[MB_INSTANCE],
-                             .correlation = slot[MB_CORRELATION],
-                             .priority = slot[MB_HEAD] & 255u};
+    slr_dead_letter letter = {.reason = (slr_dead_letter_reason)MB_LETTER_REASON(slot[MB_HEAD]),
+                              .bytes = ring->message_bytes,
+                              .instance = slot[MB_INSTANCE],
+                              .correlation = slot[MB_CORRELATION],
+                              .priority = slot[MB_HEAD] & 255u};
     if (ring->stamped)
-        memcpy(&out->sent_ns, &slot[S[MB_SLOT_WORDS] - 2], sizeof out->sent_ns);
+        memcpy(&letter.sent_ns, &slot[S[MB_SLOT_WORDS] - 2], sizeof letter.sent_ns);
+    return letter;
 }
 
 struct taking {
-    slr_dead_letter *letters;
+    unsigned char *letters;
+    size_t letter_bytes; // as the program's headers have it
     unsigned char *messages;
     size_t stride;
     uint32_t most, taken;
@@ -55,15 +58,16 @@ static void take_from(const slr_ring *ring, uint32_t shard, struct taking *t)
         uint32_t at = mb_letter_slot(S, mb_owner(S, shard), position);
         if (!mb_has_reply(S, at, position))
             break;
-        describe(ring, at, &t->letters[t->taken]);
+        const slr_dead_letter letter = describe(ring, at);
+        memcpy(t->letters + t->taken * t->letter_bytes, &letter, t->letter_bytes);
         if (t->messages)
             memcpy(t->messages + t->taken * t->stride, &S[at + MB_PAYLOAD], ring->message_bytes);
     }
     MB_RELEASE(MB_LETTERS_READ(shard), position); // the letters have been read; the owner may overwrite them
 }
 
-slr_status slr_ring_take_dead_letters(slr_ring *ring, slr_dead_letter *letters, void *messages, size_t stride,
-                                      uint32_t most, uint32_t *taken)
+slr_status slr_ring_take_dead_letters_sized(slr_ring *ring, slr_dead_letter *letters, size_t letter_bytes,
+                                            void *messages, size_t stride, uint32_t most, uint32_t *taken)
 {
     if (!ring || !letters || !taken)
         return SLRI_FAIL(INVALID, "slr_ring_take_dead_letters: %s is NULL",
@@ -75,7 +79,12 @@ slr_status slr_ring_take_dead_letters(slr_ring *ring, slr_dead_letter *letters, 
     if (messages && stride < ring->message_bytes)
         return SLRI_FAIL(INVALID, "ring kernel '%s': its messages have %u B, the stride is %zu B", ring->name,
                          ring->message_bytes, stride);
-    struct taking t = {.letters = letters, .messages = messages, .stride = stride, .most = most};
+    SLRI_TRY(SLRI_CHECK_REPORT(slr_dead_letter, letter_bytes));
+    struct taking t = {.letters = (unsigned char *)letters,
+                       .letter_bytes = letter_bytes,
+                       .messages = messages,
+                       .stride = stride,
+                       .most = most};
     slri_mutex_lock(&ring->lock);
     for (uint32_t k = 0; ring->S && k < ring->shards; ++k) // not always the same one first
         take_from(ring, ring->letters_turn++ % ring->shards, &t);
@@ -83,4 +92,10 @@ slr_status slr_ring_take_dead_letters(slr_ring *ring, slr_dead_letter *letters, 
     slri_mutex_unlock(&ring->lock);
     *taken = t.taken;
     return SLR_OK;
+}
+
+slr_status(slr_ring_take_dead_letters)(slr_ring *ring, slr_dead_letter *letters, void *messages, size_t stride,
+                                       uint32_t most, uint32_t *taken)
+{
+    return slr_ring_take_dead_letters_sized(ring, letters, SLRI_FIRST_slr_dead_letter, messages, stride, most, taken);
 }

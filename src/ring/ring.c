@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/sim.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "kernel/ir_names.h"
 #include "ring/keys.h"
@@ -509,10 +510,8 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     slri_telemetry_count(ring, out);
 }
 
-slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out)
+static void read_stats(slr_ring *ring, slr_ring_stats *out)
 {
-    if (!ring || !out)
-        return SLRI_FAIL(INVALID, "slr_ring_get_stats: %s is NULL", ring ? "out" : "ring");
     *out = (slr_ring_stats){.state = slr_ring_get_state(ring), .mode = ring->mode};
     memcpy(out->mode_reason, ring->mode_reason, sizeof out->mode_reason);
     slri_mutex_lock(&ring->lock);
@@ -520,10 +519,22 @@ slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out)
     out->restarts = ring->failure.restarts;
     memcpy(out->last_failure, ring->failure.why, sizeof out->last_failure);
     slri_mutex_unlock(&ring->lock);
-    if (out->state == SLR_RING_CREATED || !ring->S)
-        return SLR_OK;
-    count(ring, out);
-    return SLR_OK;
+    if (out->state != SLR_RING_CREATED && ring->S)
+        count(ring, out);
+}
+
+slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out, size_t bytes)
+{
+    if (!ring || !out)
+        return SLRI_FAIL(INVALID, "slr_ring_get_stats: %s is NULL", ring ? "out" : "ring");
+    slr_ring_stats whole;
+    read_stats(ring, &whole);
+    return SLRI_GIVE_REPORT(slr_ring_stats, out, bytes, &whole);
+}
+
+slr_status(slr_ring_get_stats)(slr_ring *ring, slr_ring_stats *out)
+{
+    return slr_ring_get_stats_sized(ring, out, SLRI_FIRST_slr_ring_stats);
 }
 
 // ---- holds ---------------------------------------------------------------------------------------------------------

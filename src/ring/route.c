@@ -2,6 +2,7 @@
 // The host's side of routes: making them and taking them away, and what happens to them when one of their ends does.
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
@@ -259,12 +260,12 @@ slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
 {
     if (!from || !to)
         return SLRI_FAIL(INVALID, "slr_route: %s is NULL", from ? "to" : "from");
-    slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
-    desc = desc ? desc : &defaults;
-    SLRI_TRY(slri_route_check_source(from, desc));
-    SLRI_TRY(slri_route_check_pair(from, to, desc));
+    slr_route_desc whole;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_route_desc, &whole, desc));
+    SLRI_TRY(slri_route_check_source(from, &whole));
+    SLRI_TRY(slri_route_check_pair(from, to, &whole));
     slri_mutex_lock(&routing);
-    slr_status status = make(from, to, desc);
+    slr_status status = make(from, to, &whole);
     slri_mutex_unlock(&routing);
     return status;
 }
@@ -321,10 +322,10 @@ slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_des
 {
     if (!from || !port)
         return SLRI_FAIL(INVALID, "slr_route_to_port: %s is NULL", from ? "port" : "from");
-    slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
-    desc = desc ? desc : &defaults;
-    SLRI_TRY(slri_route_check_source(from, desc));
-    if (desc->instance_at || desc->close_with_source || desc->outlet)
+    slr_route_desc whole;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_route_desc, &whole, desc));
+    SLRI_TRY(slri_route_check_source(from, &whole));
+    if (whole.instance_at || whole.close_with_source || whole.outlet)
         return SLRI_FAIL(INVALID,
                          "route from '%s' to a port: instance_at, close_with_source and outlet are of routes to ring "
                          "kernels",
@@ -335,7 +336,7 @@ slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_des
     if (!c)
         SLRI_TRY(slri_connect(port, address, &c));
     slri_mutex_lock(&routing);
-    slr_status status = make_to_port(from, c, desc);
+    slr_status status = make_to_port(from, c, &whole);
     slri_mutex_unlock(&routing);
     return status;
 }

@@ -30,9 +30,6 @@ static slr_status check_outlet(const slr_ring *from, const slr_route_desc *desc,
 slr_status slri_route_check_source(const slr_ring *from, const slr_route_desc *desc)
 {
     SLRI_TRY(check_launched(from));
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_route_desc.struct_size is %u, not %zu: begin with SLR_ROUTE_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
     if (desc->reply_too > 1 || desc->close_with_source > 1)
         return SLRI_FAIL(INVALID, "route from '%s': %s is 0 or 1", from->name,
                          desc->reply_too > 1 ? "reply_too" : "close_with_source");

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
@@ -63,10 +64,8 @@ slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_supervisor
 {
     if (!desc || !out)
         return SLRI_FAIL(INVALID, "slr_supervisor_create: %s is NULL", desc ? "out" : "desc");
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_supervisor_desc.struct_size is %u, not %zu: begin with SLR_SUPERVISOR_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
-    slr_supervisor_desc checked = *desc;
+    slr_supervisor_desc checked;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_supervisor_desc, &checked, desc));
     SLRI_TRY(check(&checked));
     slr_supervisor *s = slri_alloc(NULL, sizeof *s);
     if (!s)
@@ -302,14 +301,19 @@ slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64_t timeo
     }
 }
 
-slr_status slr_supervisor_get_stats(slr_supervisor *supervisor, slr_supervisor_stats *out)
+slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, slr_supervisor_stats *out, size_t bytes)
 {
     if (!supervisor || !out)
         return SLRI_FAIL(INVALID, "slr_supervisor_get_stats: %s is NULL", supervisor ? "out" : "supervisor");
-    *out = (slr_supervisor_stats){.restarts = __atomic_load_n(&supervisor->restarts, __ATOMIC_RELAXED),
-                                  .failed = __atomic_load_n(&supervisor->failed, __ATOMIC_ACQUIRE),
-                                  .children = supervisor->children};
-    return SLR_OK;
+    const slr_supervisor_stats whole = {.restarts = __atomic_load_n(&supervisor->restarts, __ATOMIC_RELAXED),
+                                        .failed = __atomic_load_n(&supervisor->failed, __ATOMIC_ACQUIRE),
+                                        .children = supervisor->children};
+    return SLRI_GIVE_REPORT(slr_supervisor_stats, out, bytes, &whole);
+}
+
+slr_status(slr_supervisor_get_stats)(slr_supervisor *supervisor, slr_supervisor_stats *out)
+{
+    return slr_supervisor_get_stats_sized(supervisor, out, SLRI_FIRST_slr_supervisor_stats);
 }
 
 // ---- the end ------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // What a ring kernel says of itself beside its counts (ring.c): how long it has run, and how long its messages take.
 #include "base/clock.h"
 #include "base/histogram.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
@@ -62,18 +63,24 @@ static void summarise(const struct slri_histogram *h, uint32_t every, slr_latenc
                          .max_ns = h->most};
 }
 
-slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out)
+slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, size_t bytes)
 {
     if (!ring || !out)
         return SLRI_FAIL(INVALID, "slr_ring_get_latency: %s is NULL", ring ? "out" : "ring");
     struct slri_histogram all = {0};
     merge(ring, &all);
-    summarise(&all, ring->latency_every, out);
-    for (uint32_t i = 0; out->count != 0 && i < ring->shards; ++i) {
+    slr_latency whole;
+    summarise(&all, ring->latency_every, &whole);
+    for (uint32_t i = 0; whole.count != 0 && i < ring->shards; ++i) {
         uint32_t off_ns = __atomic_load_n(&ring->shard[i].latency_off_ns, __ATOMIC_RELAXED);
-        out->off_ns = off_ns > out->off_ns ? off_ns : out->off_ns;
+        whole.off_ns = off_ns > whole.off_ns ? off_ns : whole.off_ns;
     }
-    return SLR_OK;
+    return SLRI_GIVE_REPORT(slr_latency, out, bytes, &whole);
+}
+
+slr_status(slr_ring_get_latency)(slr_ring *ring, slr_latency *out)
+{
+    return slr_ring_get_latency_sized(ring, out, SLRI_FIRST_slr_latency);
 }
 
 slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_bucket *out, uint32_t most, uint32_t *count)
@@ -95,7 +102,8 @@ slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_bucket *out,
     return SLR_OK;
 }
 
-slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out)
+slr_status slr_latency_summarise_sized(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out,
+                                       size_t bytes)
 {
     if (!buckets || !out)
         return SLRI_FAIL(INVALID, "slr_latency_summarise: %s is NULL", buckets ? "out" : "buckets");
@@ -109,10 +117,17 @@ slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t cou
         all.most = b->last_ns > all.most ? b->last_ns : all.most;
         all.least_inverted = ~b->first_ns > all.least_inverted ? ~b->first_ns : all.least_inverted;
     }
-    summarise(&all, 0, out);
-    return SLR_OK;
+    slr_latency whole;
+    summarise(&all, 0, &whole);
+    return SLRI_GIVE_REPORT(slr_latency, out, bytes, &whole);
 }
 
+slr_status(slr_latency_summarise)(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out)
+{
+    return slr_latency_summarise_sized(buckets, count, out, SLRI_FIRST_slr_latency);
+}
+
+// Reads fields of version 0.1 only: the program's readings may be of an earlier version than the library.
 double slr_ring_rate(const slr_ring_stats *from, const slr_ring_stats *to)
 {
     const slr_ring_stats zero = {0};

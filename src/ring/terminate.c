@@ -2,6 +2,7 @@
 // Ending a ring kernel: close, drain until the deadline, stop, and hand back each message that was accepted and not
 // handled.
 #include "base/clock.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
@@ -178,11 +179,12 @@ static slr_status end(slr_ring *ring, uint64_t deadline_ns, struct hand_back *ba
     return SLR_OK;
 }
 
-slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered, void *user,
-                              slr_ring_stats *stats)
+slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered, void *user,
+                                    slr_ring_stats *stats, size_t bytes)
 {
     if (!ring)
         return SLRI_FAIL(INVALID, "slr_ring_terminate: ring is NULL");
+    SLRI_TRY(SLRI_CHECK_REPORT(slr_ring_stats, bytes));
     uint64_t deadline = slri_deadline_after(timeout_ns);
     slri_mutex_lock(&ring->lock);
     bool first = !ring->terminating;
@@ -202,8 +204,14 @@ slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undeli
         status = slr_ring_wait(ring, SLR_RING_TERMINATED,
                                timeout_ns < UINT64_MAX / 2 ? timeout_ns + 2 * slri_ring_patience_ns(ring) : timeout_ns);
     if (status == SLR_OK && stats)
-        status = slr_ring_get_stats(ring, stats);
+        status = slr_ring_get_stats_sized(ring, stats, bytes);
     return status;
+}
+
+slr_status(slr_ring_terminate)(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered, void *user,
+                               slr_ring_stats *stats)
+{
+    return slr_ring_terminate_sized(ring, timeout_ns, on_undelivered, user, stats, SLRI_FIRST_slr_ring_stats);
 }
 
 // The owners' last words in slri_ring_answered are a few steps behind `over`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of a kernel that are on a multiprocessor at once: as many as each of its resources lets in. Rules and numbers
 // are those of NVIDIA's programming guide (compute capabilities) for 7.5 and later.
+#include "base/sized.h"
 #include "base/status.h"
 
 #include <slipring/occupancy.h>
@@ -147,13 +148,8 @@ static void compute(const struct capability *c, const slr_occupancy_desc *desc, 
     out->dynamic_shared_left = dynamic_left(c, desc, out->blocks);
 }
 
-slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occupancy *out)
+static slr_status compute_checked(const slr_occupancy_desc *desc, slr_occupancy *out)
 {
-    if (!desc || !out)
-        return SLRI_FAIL(INVALID, "slr_occupancy_compute: %s is NULL", desc ? "out" : "desc");
-    if (desc->struct_size != sizeof *desc)
-        return SLRI_FAIL(INVALID, "slr_occupancy_desc.struct_size is %u, not %zu: begin with SLR_OCCUPANCY_DESC_INIT",
-                         desc->struct_size, sizeof *desc);
     if (desc->block_threads == 0 || desc->carveout_percent > 100)
         return SLRI_FAIL(INVALID, "slr_occupancy_desc: %u threads a block and a carve-out of %u %%",
                          desc->block_threads, desc->carveout_percent);
@@ -161,8 +157,22 @@ slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occupancy *
     if (!capability)
         return SLRI_FAIL(UNSUPPORTED, "compute capability %u.%u is not known: 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 12.0 are",
                          desc->capability / 10, desc->capability % 10);
-    slr_occupancy made = {0};
-    compute(capability, desc, &made);
-    *out = made;
+    compute(capability, desc, out);
     return SLR_OK;
+}
+
+slr_status slr_occupancy_compute_sized(const slr_occupancy_desc *desc, slr_occupancy *out, size_t bytes)
+{
+    if (!desc || !out)
+        return SLRI_FAIL(INVALID, "slr_occupancy_compute: %s is NULL", desc ? "out" : "desc");
+    slr_occupancy_desc whole;
+    slr_occupancy made = {0};
+    SLRI_TRY(SLRI_TAKE_DESC(slr_occupancy_desc, &whole, desc));
+    SLRI_TRY(compute_checked(&whole, &made));
+    return SLRI_GIVE_REPORT(slr_occupancy, out, bytes, &made);
+}
+
+slr_status(slr_occupancy_compute)(const slr_occupancy_desc *desc, slr_occupancy *out)
+{
+    return slr_occupancy_compute_sized(desc, out, SLRI_FIRST_slr_occupancy);
 }

@@ -228,6 +228,7 @@ static void print_json(const findings *findings, bool closed)
     json_out out = {.to = stdout};
     json_out_object(&out, NULL);
     json_out_text(&out, "version", SLR_VERSION);
+    json_out_text(&out, "library", slr_version());
     if (closed) {
         json_out_bool(&out, "runs_handlers", findings->usable);
         put_backends(&out, findings);
@@ -243,7 +244,7 @@ static void print_json(const findings *findings, bool closed)
 static int tell(bool json, bool closed)
 {
     if (!json && closed)
-        puts("slipring " SLR_VERSION);
+        say_version();
     findings findings = walk();
     if (json)
         print_json(&findings, closed);

@@ -145,7 +145,7 @@ static int find_verb(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help();
     if (strcmp(name, "--version") == 0) {
-        puts("slipring " SLR_VERSION);
+        say_version();
         return EXIT_DONE;
     }
     const char *built = SLIPRING_HAS_JANSSON ? "" : " (this slipring was built without jansson)";

@@ -79,3 +79,12 @@ int say_refused_option(int option, char **argv)
         given = text;
     return option == ':' ? say_usage("'%s' needs a value", given) : say_usage("no option '%s'", given);
 }
+
+void say_version(void)
+{
+    const char *library = slr_version();
+    if (strcmp(library, SLR_VERSION) == 0)
+        puts("slipring " SLR_VERSION);
+    else
+        printf("slipring " SLR_VERSION " with the library of %s\n", library);
+}

@@ -23,4 +23,7 @@ int say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /// Says what getopt_long returned ':' or '?' for; EXIT_USAGE.
 int say_refused_option(int option, char **argv);
 
+/// Prints "slipring VERSION" to standard output, and the library's version where that is another one.
+void say_version(void);
+
 #endif
