@@ -141,7 +141,7 @@ static int run(demo *demo)
         demo_report_live(demo);
     if (demo->options.report != NULL && !write_report(demo, demo->options.report))
         return EXIT_FAILED;
-    return interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
+    return interrupted() ? interrupt_exit_code() : EXIT_DONE;
 }
 
 int verb_demo(int argc, char **argv)

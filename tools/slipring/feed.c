@@ -4,7 +4,10 @@
 
 #include "clock.h"
 #include "memory.h"
+#include "say.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,7 +151,7 @@ slr_status feed_flush(feed *feed)
             status = take_once(feed, 0, &taken);
         // Full, and no reply came either: wait for a place, but not for long, or a full reply lane would never empty.
         patience_ns = now == 0 && taken == 0 ? PATIENCE_NS : 0;
-        if (status == SLR_OK && sent < feed->batched && feed->give_up())
+        if (status == SLR_OK && sent < feed->batched && feed->give_up(feed->user))
             status = SLR_TIMEOUT;
     }
     keep_rest(feed, sent);
@@ -165,7 +168,7 @@ slr_status feed_settle(feed *feed)
         // now.
         if (status == SLR_OK)
             status = feed_take(feed, stats.pending > 0 ? PATIENCE_NS : 0);
-        if (status == SLR_OK && feed->give_up())
+        if (status == SLR_OK && feed->give_up(feed->user))
             status = SLR_TIMEOUT;
     }
     return status;
@@ -177,14 +180,101 @@ static bool has_ended(const feed *feed)
     return feed->ended || state == SLR_RING_TERMINATED || state == SLR_RING_IN_FAILURE;
 }
 
-slr_status feed_finish(feed *feed, uint64_t timeout_ns, slr_ring_stats *stats)
+// ---- the end -------------------------------------------------------------------------------------------------------
+
+// slr_ring_terminate waits for handlers in progress. It runs on a thread of its own, so that the caller need not.
+typedef struct ending {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    slr_ring *ring;
+    bool done;     // under the mutex; so are:
+    bool forsaken; // the caller has gone on: this is the thread's to free
+    slr_status status;
+    char message[256];
+} ending;
+
+static void *end_ring(void *argument)
 {
-    uint64_t start_ns = clock_ns();
-    slr_status status = slr_ring_close_input(feed->ring);
-    while (status == SLR_OK && !has_ended(feed) && clock_ns() - start_ns < timeout_ns)
-        status = feed_take(feed, 10 * PATIENCE_NS);
-    if (status == SLR_OK)
-        status = feed_take(feed, 0);
-    slr_status terminated = slr_ring_terminate(feed->ring, 0, NULL, NULL, stats);
+    ending *ending = argument;
+    slr_status status = slr_ring_terminate(ending->ring, 0, NULL, NULL, NULL);
+    pthread_mutex_lock(&ending->mutex);
+    ending->done = true;
+    ending->status = status;
+    snprintf(ending->message, sizeof ending->message, "%s", slr_error_message());
+    bool forsaken = ending->forsaken;
+    pthread_cond_signal(&ending->changed);
+    pthread_mutex_unlock(&ending->mutex);
+    if (forsaken)
+        free(ending);
+    return NULL;
+}
+
+// Under the mutex. Looks at give_up every few milliseconds: a signal may come at any time.
+static void await_end(feed *feed, ending *ending)
+{
+    uint64_t given_up_ns = 0;
+    while (!ending->done) {
+        struct timespec next;
+        clock_gettime(CLOCK_REALTIME, &next);
+        next.tv_nsec += 10 * 1000000;
+        next.tv_sec += next.tv_nsec / (long)SECOND_NS;
+        next.tv_nsec %= (long)SECOND_NS;
+        pthread_cond_timedwait(&ending->changed, &ending->mutex, &next);
+        if (given_up_ns == 0 && feed->give_up(feed->user))
+            given_up_ns = clock_ns();
+        if (given_up_ns != 0 && clock_ns() - given_up_ns >= FEED_LEAVE_S * SECOND_NS)
+            return;
+    }
+}
+
+static slr_status terminate(feed *feed)
+{
+    pthread_t thread;
+    ending *made = memory_take(1, sizeof *made);
+    *made = (ending){.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .ring = feed->ring};
+    if (pthread_create(&thread, NULL, end_ring, made) != 0) {
+        free(made);
+        return slr_ring_terminate(feed->ring, 0, NULL, NULL, NULL);
+    }
+    pthread_mutex_lock(&made->mutex);
+    await_end(feed, made);
+    bool done = made->done;
+    slr_status status = done ? made->status : SLR_TIMEOUT;
+    made->forsaken = !done;
+    pthread_mutex_unlock(&made->mutex);
+    feed->left = status == SLR_TIMEOUT;
+    if (!done) {
+        pthread_detach(thread);
+        return SLR_OK; // given up on, which was asked for
+    }
+    pthread_join(thread, NULL);
+    if (status != SLR_OK)
+        say("%s", made->message);
+    free(made);
+    return status;
+}
+
+// A ring kernel that has failed has still answered what it had handled. A port hears of a failure once.
+static slr_status take_rest(feed *feed, uint64_t timeout_ns, slr_status before)
+{
+    if (before != SLR_OK && before != SLR_RING_FAILED)
+        return before;
+    slr_status status = feed_take(feed, timeout_ns);
+    if (status == SLR_RING_FAILED)
+        feed_take(feed, 0);
+    return before != SLR_OK ? before : status;
+}
+
+slr_status feed_finish(feed *feed, bool drain, slr_ring_stats *stats)
+{
+    slr_status status = has_ended(feed) ? SLR_OK : slr_ring_close_input(feed->ring);
+    if (status != SLR_OK && has_ended(feed)) // meanwhile
+        status = SLR_OK;
+    while (drain && status == SLR_OK && !has_ended(feed) && !feed->give_up(feed->user))
+        status = take_rest(feed, 10 * PATIENCE_NS, status);
+    status = take_rest(feed, 0, status);
+    slr_status terminated = terminate(feed);
+    status = take_rest(feed, 0, status); // of handlers that were in progress
+    slr_ring_get_stats(feed->ring, stats);
     return status != SLR_OK ? status : terminated;
 }

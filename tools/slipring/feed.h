@@ -30,12 +30,15 @@ typedef struct feed {
     unsigned char *payloads;
     feed_on_reply *on_reply;
     void *user;
-    bool (*give_up)(void); // asked while the mailbox is full
-    bool ended;            // END was received
+    bool (*give_up)(void *user); // asked whenever the feed waits
+    bool ended;                  // END was received
+    bool left;                   // a handler did not return and was left running: the ring kernel is still there
 } feed;
 
 /// Creates the ring kernel, launches and activates it, opens the port. In either case to feed_close.
 slr_status feed_open(feed *feed, slr_device *device, const slr_ring_desc *desc, const slr_handler_info *handler);
+
+/// Not where feed_finish has left a handler running: what it touches must stay until the process ends.
 void feed_close(feed *feed);
 
 /// Where the next message is to be written: message bytes, and what was there before stays until it is written over.
@@ -53,7 +56,10 @@ slr_status feed_take(feed *feed, uint64_t timeout_ns);
 /// Waits until all that was accepted has been handled, and hands over every reply.
 slr_status feed_settle(feed *feed);
 
-/// Ends the input, hands over what still comes until `timeout_ns`, terminates. `stats` gets the final counts.
-slr_status feed_finish(feed *feed, uint64_t timeout_ns, slr_ring_stats *stats);
+/// Ends the input, hands over what still comes, and terminates. `drain`: waits for all that was accepted until give_up
+/// says otherwise. A handler that does not return when give_up has said so is left running after FEED_LEAVE_S, one that
+/// does not return otherwise as slr_ring_terminate says. `stats` always gets the counts.
+enum { FEED_LEAVE_S = 1 };
+slr_status feed_finish(feed *feed, bool drain, slr_ring_stats *stats);
 
 #endif

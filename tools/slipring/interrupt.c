@@ -2,23 +2,27 @@
 // Signals: the handler sets a flag and makes a pipe readable, so that a poll() that begins just after it still returns.
 #include "interrupt.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t signalled;
+static volatile sig_atomic_t signalled; // its number
+static uint64_t signalled_ns;
 static int wake[2] = {-1, -1};
 
 static void on_signal(int number)
 {
-    (void)number;
     int kept = errno;
-    signalled = 1;
+    __atomic_store_n(&signalled_ns, clock_ns(),
+                     __ATOMIC_RELAXED); // clock_gettime may be called here (signal-safety(7))
+    signalled = number;
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     if (write(wake[1], "", 1) < 0) // the pipe is full of wake-ups, or was never opened: the flag is enough
-        signalled = 1;
+        signalled = number;
     errno = kept;
 }
 
@@ -55,6 +59,21 @@ void interrupt_deliver(void)
 bool interrupted(void)
 {
     return signalled != 0;
+}
+
+uint64_t interrupt_ns(void)
+{
+    return signalled != 0 ? __atomic_load_n(&signalled_ns, __ATOMIC_RELAXED) : 0;
+}
+
+int interrupt_exit_code(void)
+{
+    return 128 + signalled;
+}
+
+bool interrupt_is_orderly(void)
+{
+    return signalled == SIGTERM;
 }
 
 int interrupt_descriptor(void)

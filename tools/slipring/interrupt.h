@@ -5,6 +5,7 @@
 #define INTERRUPT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /// From now on. Threads that are started before interrupt_deliver do not get the signals.
 void interrupt_note(void);
@@ -12,8 +13,15 @@ void interrupt_note(void);
 /// Lets the calling thread have the signals.
 void interrupt_deliver(void);
 
-/// Whether one has come.
+/// Whether one has come, and when: nanoseconds of clock_ns, 0 before.
 bool interrupted(void);
+uint64_t interrupt_ns(void);
+
+/// The exit code of a program that the signal has ended: 130 for SIGINT, 143 for SIGTERM.
+int interrupt_exit_code(void);
+
+/// Whether the signal asked for an orderly end: SIGTERM.
+bool interrupt_is_orderly(void);
 
 /// A descriptor for poll(2) that is readable once one has come.
 int interrupt_descriptor(void);

@@ -52,7 +52,7 @@ static int help(void)
          "    1  the work failed: a source that does not compile, a bad row, a device that was lost\n"
          "    2  the command line is wrong\n"
          "    3  the device cannot run that here\n"
-         "  130  interrupted by SIGINT or SIGTERM; what had been accepted was handled first");
+         "  130  interrupted by SIGINT; 143 by SIGTERM, or 0 where all that was read was handled");
     return EXIT_DONE;
 }
 

@@ -21,6 +21,10 @@ const char *number_takes(slr_scalar scalar);
 /// text is not what number_takes says.
 bool number_parse(slr_scalar scalar, const char *text, void *to);
 
+/// Stores a duration in nanoseconds: a number with a unit, "500ms", "2.5s", of ns, us, ms, s, min. False, and nothing
+/// stored, where the text is something else or beyond 2^62 ns.
+bool number_parse_duration(const char *text, uint64_t *to_ns);
+
 /// Prints the scalar at `from` (unaligned) to `to` and ends it with a NUL; the characters without it. Floats get the
 /// fewest digits that read back as the same value.
 size_t number_print(slr_scalar scalar, const void *from, char *to);

@@ -189,3 +189,27 @@ bool number_parse(slr_scalar scalar, const char *text, void *to)
         return parse_whole(&kinds[scalar], text, to);
     }
 }
+
+bool number_parse_duration(const char *text, uint64_t *to_ns)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}};
+    size_t digits = strspn(text, "0123456789.");
+    char number[32];
+    double value;
+    if (digits == 0 || digits >= sizeof number)
+        return false;
+    memcpy(number, text, digits);
+    number[digits] = '\0';
+    if (!parse_double(number, &value))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(text + digits, units[i].name) != 0 || value * units[i].ns > (double)(1ull << 62))
+            continue;
+        *to_ns = (uint64_t)(value * units[i].ns + 0.5);
+        return true;
+    }
+    return false;
+}

@@ -138,6 +138,8 @@ static int launch(run *run)
     desc.max_replies = run->options.replies;
     desc.max_ports = 1;
     desc.queue_size = run->options.window;
+    desc.fuel = run->options.fuel;
+    desc.handler_timeout_ns = run->options.handler_timeout_ns;
     desc.latency_every = run->options.stats || run->options.json ? 1 : 0; // by default for a trace, if there is one
     interrupt_note();
     slr_status status = feed_open(&run->feed, run->device, &desc, &run->handler);
@@ -147,14 +149,29 @@ static int launch(run *run)
     return status == SLR_OK ? EXIT_DONE : say_failure(status, run->handler.name);
 }
 
+// What a signal makes of a run: SIGTERM asks for an orderly end, and a run that has drained everything had one.
+static int code_of_interrupt(const run *run)
+{
+    bool drained = run->counts.unsent + run->counts.ring.undelivered + run->counts.ring.pending == 0;
+    return drained && interrupt_is_orderly() ? EXIT_DONE : interrupt_exit_code();
+}
+
+static int code_of(const run *run)
+{
+    switch (run->end) {
+    case RUN_INTERRUPTED:
+        return code_of_interrupt(run);
+    case RUN_STOPPED:
+        return EXIT_FAILED;
+    case RUN_BROKEN:
+        return run->exit_code;
+    default:
+        return EXIT_DONE;
+    }
+}
+
 static int stream(run *run)
 {
-    static const int codes[] = {
-        [RUN_INPUT_ENDED] = EXIT_DONE,
-        [RUN_INTERRUPTED] = EXIT_INTERRUPTED,
-        [RUN_READER_GONE] = EXIT_DONE,
-        [RUN_STOPPED] = EXIT_FAILED,
-    };
     int begun = output_begin(&run->output);
     if (begun == EXIT_DONE)
         begun = run_begin_recording(run);
@@ -163,7 +180,7 @@ static int stream(run *run)
     run_report_begin(run);
     run_stream(run);
     run_report_end(run);
-    return run->end == RUN_BROKEN ? run->exit_code : codes[run->end];
+    return code_of(run);
 }
 
 static int bind_parameters(run *run)
@@ -192,14 +209,16 @@ static int go(run *run)
     return end;
 }
 
-// `end`: how the run has ended so far. What could not be written to the last byte makes it fail.
-static int finish(run *run, int end)
+// What lies in memory, but for what a handler that was left running may touch.
+static void release(run *run)
 {
     free(run->ring_end);
-    feed_close(&run->feed);
-    bindings_free(&run->bindings);
-    slr_program_destroy(run->program);
-    slr_device_close(run->device);
+    if (!run->feed.left) {
+        feed_close(&run->feed);
+        bindings_free(&run->bindings);
+        slr_program_destroy(run->program);
+        slr_device_close(run->device);
+    }
     window_close(&run->window);
     groups_close(&run->groups);
     keys_close(&run->keys);
@@ -207,6 +226,12 @@ static int finish(run *run, int end)
     reader_close(&run->reader);
     recorder_close(&run->recorder);
     player_close(&run->player);
+}
+
+// `end`: how the run has ended so far. What could not be written to the last byte makes it fail.
+static int finish(run *run, int end)
+{
+    release(run);
     if (run->input > STDERR_FILENO)
         close(run->input);
     int closed = output_close(&run->output), recorded = output_close(&run->record_file);
@@ -216,7 +241,7 @@ static int finish(run *run, int end)
 
 int verb_run(int argc, char **argv)
 {
-    run run = {0};
+    static run run; // not on the stack: a handler that was left running outlives this call
     int end = run_options_parse(argc, argv, &run.options);
     if (end != -1) {
         run_options_free(&run.options);

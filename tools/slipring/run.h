@@ -91,6 +91,9 @@ int run_replay(run *run);
 /// Streams until the input ends or the run is stopped, then lets what was accepted finish. Says what went wrong.
 void run_stream(run *run);
 
+/// The feed's give_up once the input is read: a signal has come, and --drain is over. `user` is the run.
+bool run_gives_up(void *user);
+
 /// Ends the run where it is still going.
 void run_stop(run *run, run_end end);
 

@@ -2,6 +2,7 @@
 // The command line of `slipring run`: its help and its parser.
 #include "run_options.h"
 
+#include "clock.h"
 #include "memory.h"
 #include "number.h"
 #include "say.h"
@@ -11,60 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char help[] =
-    "Usage: slipring run FILE.cu [OPTION]...\n"
-    "Streams records through a message handler, like a Unix filter.\n"
-    "\n"
-    "  --ring NAME          the handler in FILE.cu; needed where there are several\n"
-    "  --device D           cpu, cpu?engine=interpreted, ... or a list; default: SLIPRING_DEVICE, then auto\n"
-    "  --key COLUMN         one instance, with a state of its own, for each key in this column\n"
-    "  --instances N        so many keys at most (1-16777216, default 65536)\n"
-    "  --bind NAME=VALUE    a scalar parameter of the handler\n"
-    "  --bind NAME=FILE     a buffer: numbers in text, between blanks or commas; raw, in the machine's\n"
-    "                       byte order, where FILE ends in .bin\n"
-    "  --bind NAME=zeros:N  a buffer of N elements, all zero\n"
-    "  --input FILE         default: standard input ('-')\n"
-    "  --output FILE        default: standard output ('-')\n"
-    "  --format F           csv, ndjson or raw, or IN:OUT of them; default: what the suffixes of --input\n"
-    "                       and --output say (.csv, .ndjson .jsonl, .raw .bin), else csv in, and out as in\n"
-    "  --window N           messages under way at most (1-1048576, default 4096)\n"
-    "  --ordered            replies in the order of the input over all keys, not only for each key\n"
-    "  --record FILE        keeps all messages and their replies in FILE\n"
-    "  --replay FILE        sends the messages of a recording again, and names the first reply that differs\n"
-    "  --partial drop|zero  what becomes of rows at the end that do not fill an array (default: drop)\n"
-    "  --on-error stop|skip what a bad row or a message that faults does (default: stop)\n"
-    "  --replies N          replies that one message may cause (1-64, default 1)\n"
-    "  --stats              counts, rates and latencies at the end, on standard error\n"
-    "  --json               an object a line: each second the ring kernel's counts and latencies, at the end\n"
-    "                       what --stats says; on standard output where --output names a file, else on\n"
-    "                       standard error\n"
-    "  -D NAME[=VALUE], -I DIR   for the preprocessor\n"
-    "\n"
-    "CSV: the first row names the columns. Each field of the message takes the column of its name; columns\n"
-    "that nothing uses are named once on standard error. An array field of N elements takes N rows, one\n"
-    "behind the other (of one key, where there is a key), and all arrays of a message have one length;\n"
-    "its other fields are taken from the first of those rows. Numbers must be in their field's range.\n"
-    "Quoted fields, CR LF, blank lines and a byte order mark are understood. NDJSON: an object a line, a\n"
-    "member a field, pos.x in an object pos; arrays are arrays. Raw: the struct's bytes as they lie in\n"
-    "memory. docs/contract/formats.md says it all.\n"
-    "\n"
-    "The fields of the reply are the columns of the output, NAME[0], NAME[1]... for an array; with --key,\n"
-    "the key stands first, as it was first written. A key is text: 7 and 07 are two. The first key to\n"
-    "appear gets instance 0, the next one 1, and so on; a row with a key beyond --instances is a bad row.\n"
-    "Replies keep the order of the input for each key.\n"
-    "\n"
-    "A recording replays on any device, if the handler has the recorded name, layouts and bindings; it\n"
-    "needs no input. The exit code is 0 where all replies are as recorded, 1 where one is not; the first\n"
-    "such reply is named with its message (from 1), instance, field and both values, with --json in one\n"
-    "object.\n"
-    "\n"
-    "A bad row is reported with its line. With --on-error skip it is as if it were not there; with stop,\n"
-    "what was read before it is still handled, and the exit code is 1. A message that faults is reported\n"
-    "with the line of its first row; its instance starts anew. SIGINT and SIGTERM end the input: what had\n"
-    "been sent is handled (for 10 s at most), then counts are printed, and the exit code is 130; a second\n"
-    "signal ends the program at once. Where the reader of the output has gone, run stops with exit code\n"
-    "0. 'slipring --help' lists the other exit codes.\n";
 
 enum {
     RING = 256,
@@ -83,7 +30,10 @@ enum {
     FORMAT,
     WINDOW,
     RECORD,
-    REPLAY
+    REPLAY,
+    FUEL,
+    HANDLER_TIMEOUT,
+    DRAIN
 };
 
 static const struct option long_options[] = {
@@ -98,6 +48,9 @@ static const struct option long_options[] = {
     {"record", required_argument, NULL, RECORD},
     {"replay", required_argument, NULL, REPLAY},
     {"window", required_argument, NULL, WINDOW},
+    {"fuel", required_argument, NULL, FUEL},
+    {"handler-timeout", required_argument, NULL, HANDLER_TIMEOUT},
+    {"drain", required_argument, NULL, DRAIN},
     {"ordered", no_argument, NULL, ORDERED},
     {"partial", required_argument, NULL, PARTIAL},
     {"on-error", required_argument, NULL, ON_ERROR},
@@ -138,6 +91,20 @@ static int take_number(uint32_t *to, const char *option, const char *text, uint3
     if (number_parse(SLR_U32, text, to) && *to >= 1 && *to <= most)
         return -1;
     return say_usage("%s: '%s' is not a number from 1 to %u", option, text, most);
+}
+
+static int take_fuel(uint64_t *to, const char *text)
+{
+    if (number_parse(SLR_U64, text, to) && *to >= 1)
+        return -1;
+    return say_usage("--fuel: '%s' is not a number from 1 to %llu", text, (unsigned long long)UINT64_MAX);
+}
+
+static int take_duration(uint64_t *to_ns, const char *option, const char *text, uint64_t least_ns, const char *least)
+{
+    if (number_parse_duration(text, to_ns) && *to_ns >= least_ns)
+        return -1;
+    return say_usage("%s: '%s' is not a time of at least %s, such as 500ms or 10s", option, text, least);
 }
 
 static int take_choice(bool *to, const char *option, const char *text, const char *no, const char *yes)
@@ -196,6 +163,12 @@ static int take_option(int option, char **argv, run_options *out)
         return take_text(&out->replay, optarg);
     case WINDOW:
         return take_number(&out->window, "--window", optarg, 1048576);
+    case FUEL:
+        return take_fuel(&out->fuel, optarg);
+    case HANDLER_TIMEOUT:
+        return take_duration(&out->handler_timeout_ns, "--handler-timeout", optarg, 1000000, "1ms");
+    case DRAIN:
+        return take_duration(&out->drain_ns, "--drain", optarg, 0, "0s");
     case ORDERED:
         return take_flag(&out->ordered);
     case PARTIAL:
@@ -213,7 +186,7 @@ static int take_option(int option, char **argv, run_options *out)
     case 'I':
         return run_list_add(&out->includes, optarg);
     case 'h':
-        fputs(help, stdout);
+        run_help();
         return EXIT_DONE;
     default:
         return say_refused_option(option, argv);
@@ -240,7 +213,7 @@ static int check_replay(const run_options *options)
 
 int run_options_parse(int argc, char **argv, run_options *out)
 {
-    *out = (run_options){0};
+    *out = (run_options){.drain_ns = 10 * SECOND_NS};
     int option;
     while ((option = getopt_long(argc, argv, ":D:I:h", long_options, NULL)) != -1) {
         int end = take_option(option, argv, out);

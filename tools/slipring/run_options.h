@@ -24,13 +24,18 @@ typedef struct run_options {
     run_list bindings, defines, includes;
     const format *input_format, *output_format;
     uint32_t instances, replies;
-    uint32_t window; // 0: not given
+    uint32_t window;                   // 0: not given
+    uint64_t fuel, handler_timeout_ns; // likewise
+    uint64_t drain_ns;                 // after a signal
     bool ordered, pad_partial, skip_errors, stats, json;
 } run_options;
 
 /// Fills `out`. Returns -1 where the verb shall go on, else the exit code to end with: help was printed, or the command
 /// line is wrong and that has been said.
 int run_options_parse(int argc, char **argv, run_options *out);
+
+/// Prints what --help says.
+void run_help(void);
 
 void run_options_free(run_options *options);
 

@@ -104,6 +104,12 @@ typedef struct replay {
     difference difference;
 } replay;
 
+static bool gives_up(void *user)
+{
+    (void)user;
+    return interrupted();
+}
+
 static void note_reply(void *user, const slr_reply *reply, const unsigned char *payload, uint64_t number, uint64_t line)
 {
     (void)line;
@@ -242,8 +248,8 @@ static int play_all(replay *replay)
             compare_block(replay);
     }
     if (interrupted()) {
-        say("interrupted: %" PRIu64 " messages replayed", replay->messages);
-        return EXIT_INTERRUPTED;
+        say("interrupted: %" PRIu64 " messages sent again", replay->messages);
+        return interrupt_exit_code();
     }
     if (status != SLR_OK)
         return say_failure(status, run->handler.name);
@@ -288,16 +294,16 @@ int run_replay(run *run)
     window_open(&replay.replies, bytes);
     run->feed.on_reply = note_reply;
     run->feed.user = &replay;
-    run->feed.give_up = interrupted;
+    run->feed.give_up = gives_up;
     run->counts.start_ns = clock_ns();
     int end = play_all(&replay);
-    feed_finish(&run->feed, 0, &run->counts.ring);
+    feed_finish(&run->feed, false, &run->counts.ring);
     run->counts.end_ns = clock_ns();
     run->counts.rows = replay.messages;
     run->counts.replies = replay.compared;
     if (end == EXIT_DONE || replay.differs)
         (run->options.json ? print_json : print_text)(&replay);
-    run_stop(run, end == EXIT_INTERRUPTED ? RUN_INTERRUPTED : end == EXIT_DONE ? RUN_INPUT_ENDED : RUN_STOPPED);
+    run_stop(run, interrupted() ? RUN_INTERRUPTED : end == EXIT_DONE ? RUN_INPUT_ENDED : RUN_STOPPED);
     if (run->options.stats)
         run_report_stats(run);
     window_close(&replay.replies);

@@ -18,10 +18,23 @@ void run_stop(run *run, run_end end)
         run->end = end;
 }
 
+// A ring kernel that has failed refuses whatever comes next: its own reason is the one to say.
+static bool has_failed(const run *run, slr_ring_stats *stats)
+{
+    return run->feed.ring != NULL && slr_ring_get_stats(run->feed.ring, stats) == SLR_OK && stats->failures > 0;
+}
+
 void run_check(run *run, slr_status status)
 {
+    slr_ring_stats stats;
     if (status == SLR_OK || run->end == RUN_BROKEN)
         return;
+    if (has_failed(run, &stats)) {
+        say("%s: the ring kernel has failed: %s", run->handler.name, stats.last_failure);
+        run->end = RUN_BROKEN;
+        run->exit_code = EXIT_FAILED;
+        return;
+    }
     if (status == SLR_TIMEOUT && interrupted()) {
         run_stop(run, RUN_INTERRUPTED);
         return;

@@ -130,11 +130,15 @@ static void say_what_was_left(const run *run)
         say("rows at the end dropped: %" PRIu64 " (a message takes %u; incomplete messages: %" PRIu64 ")",
             counts->partial_rows, run->reader.records_per_message, counts->partial_messages);
     if (run->end == RUN_INTERRUPTED)
-        say("interrupted: %" PRIu64 " rows read, %" PRIu64 " messages handled, %" PRIu64 " replies; left: %" PRIu64
-            " messages not sent, %" PRIu64 " undelivered",
-            counts->rows, counts->ring.handled, counts->replies, counts->unsent, counts->ring.undelivered);
-    else if (counts->unsent + counts->ring.undelivered > 0 && run->end != RUN_READER_GONE)
-        say("left: %" PRIu64 " messages not sent, %" PRIu64 " undelivered", counts->unsent, counts->ring.undelivered);
+        say("interrupted: %" PRIu64 " rows read, %" PRIu64 " messages handled, %" PRIu64 " faulted, %" PRIu64
+            " replies; left: %" PRIu64 " messages not sent, %" PRIu64 " undelivered, %" PRIu64 " pending",
+            counts->rows, counts->ring.handled, counts->ring.faulted, counts->replies, counts->unsent,
+            counts->ring.undelivered, counts->ring.pending);
+    else if (counts->unsent + counts->ring.undelivered + counts->ring.pending > 0 && run->end != RUN_READER_GONE)
+        say("left: %" PRIu64 " messages not sent, %" PRIu64 " undelivered, %" PRIu64 " pending", counts->unsent,
+            counts->ring.undelivered, counts->ring.pending);
+    if (run->feed.left)
+        say("a handler has not returned; it is left running until this program has ended");
 }
 
 void run_report_end(run *run)

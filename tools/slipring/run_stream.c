@@ -16,8 +16,7 @@
 
 enum {
     WINDOW = 16384, // messages whose replies --ordered holds back together
-    PROGRESS_MS = 250,
-    DRAIN_S = 10 // for what was sent when a signal comes
+    PROGRESS_MS = 250
 };
 
 static void bad_row(run *run, uint64_t line, const char *what)
@@ -187,31 +186,35 @@ static void end_groups(run *run)
     }
 }
 
-// How long what was accepted may still take.
-static uint64_t drain_ns(const run *run)
+bool run_gives_up(void *user)
 {
-    switch (run->end) {
-    case RUN_READER_GONE:
-    case RUN_BROKEN:
-        return 0;
-    case RUN_INTERRUPTED:
-        return DRAIN_S * SECOND_NS;
-    default:
-        return UINT64_MAX;
-    }
+    const run *run = user;
+    return interrupted() && clock_ns() - interrupt_ns() >= run->options.drain_ns;
 }
 
+// While the input is read, a signal ends it at once, and the drain comes after.
+static bool is_interrupted(void *user)
+{
+    (void)user;
+    return interrupted();
+}
+
+// What was read is sent, what was sent is handled. After a signal that may take as long as --drain says.
 static void finish(run *run)
 {
+    bool drain = run->end != RUN_READER_GONE && run->end != RUN_BROKEN;
+    run->feed.give_up = run_gives_up;
     end_groups(run);
-    if (run->end != RUN_READER_GONE && run->end != RUN_BROKEN)
+    if (drain)
         run_check(run, feed_flush(&run->feed));
     run->counts.unsent = run->feed.batched;
-    slr_status status = feed_finish(&run->feed, drain_ns(run), &run->counts.ring);
+    slr_status status = feed_finish(&run->feed, drain, &run->counts.ring);
     if (run->end != RUN_READER_GONE)
         run_check(run, status);
+    if (interrupted() && run->end == RUN_INPUT_ENDED)
+        run->end = RUN_INTERRUPTED;
     run_end_recording(run, status == SLR_OK && run->end != RUN_BROKEN && run->counts.unsent == 0 &&
-                               run->counts.ring.undelivered == 0);
+                               run->counts.ring.undelivered + run->counts.ring.pending == 0);
     window_empty(&run->window, run_write_reply, run);
     writer_flush(&run->writer);
     run_check_output(run);
@@ -223,7 +226,7 @@ void run_stream(run *run)
     run->counts.start_ns = clock_ns();
     run->feed.on_reply = run_on_reply;
     run->feed.user = run;
-    run->feed.give_up = interrupted;
+    run->feed.give_up = is_interrupted;
     if (run->handler.reply.bytes > 0)
         writer_header(&run->writer);
     read_records(run);

@@ -5,11 +5,12 @@
 
 enum {
     EXIT_DONE = 0,
-    EXIT_FAILED = 1,       // the work failed: a source that does not compile, a bad row, a device that was lost
-    EXIT_USAGE = 2,        // the command line asks for something that does not exist
-    EXIT_NO_DEVICE = 3,    // the device cannot run that here
-    EXIT_INTERRUPTED = 130 // by SIGINT or SIGTERM, after what had been accepted was handled
+    EXIT_FAILED = 1,   // the work failed: a source that does not compile, a bad row, a device that was lost
+    EXIT_USAGE = 2,    // the command line asks for something that does not exist
+    EXIT_NO_DEVICE = 3 // the device cannot run that here
 };
+
+// By a signal: interrupt_exit_code().
 
 int verb_bench(int argc, char **argv);
 int verb_cache(int argc, char **argv);
