@@ -5,6 +5,7 @@
 # naming folders of src, single headers, and `public` for include/slipring. Checked:
 #   - a source of src includes its own folder and what that line names; only base reaches beyond ISO C;
 #   - public headers include public headers and ISO C; tools, examples and bench nothing of src;
+#   - no source of src calls getenv but base/environment.c, which knows when not to believe the environment;
 #   - each folder's README is there and has at most 60 lines.
 # Prints a line for each violation and exits with 1.
 set -euo pipefail
@@ -116,8 +117,17 @@ check_readmes() {
     done < <(find src -type f -name '*.[ch]' -printf '%P\n' | xargs -r dirname | sort -u)
 }
 
+check_environment() {
+    local found
+    while read -r found; do
+        violation "${found%%:*}: call slri_environment (base/environment.h), not getenv"
+    done < <(grep -rnwE 'getenv|secure_getenv' src --include='*.c' --include='*.h' |
+        grep -vE '^src/(base/environment\.c|[^:]*_test\.[ch]):' | grep -vE ':[[:space:]]*//' || true)
+}
+
 read_readmes
 check_readmes
+check_environment
 each_include check_src_include src
 each_include check_public_include include
 each_include check_outer_include tools examples bench

@@ -2,6 +2,7 @@
 // The dynamic loader.
 #include "base/dl.h"
 
+#include "base/environment.h"
 #include "base/status.h"
 
 #include <dlfcn.h>
@@ -35,8 +36,15 @@ static slr_status open_asked(slr_status status, const char *asked, slri_dl **out
 slr_status slri_dl_open_first(slr_status status, const char *variable, const char *const *places, const char *hint,
                               slri_dl **out, const char **path)
 {
-    const char *asked = getenv(variable);
+    const char *asked = slri_environment(variable);
     char why[300] = "";
+    if (!slri_environment_allows_vendors()) {
+        slri_fail(status,
+                  "%s is not loaded: this program has more rights than its caller, and such libraries believe the "
+                  "environment (call clearenv() before, or see SECURITY.md)",
+                  *places);
+        return status;
+    }
     if (asked && *asked)
         return open_asked(status, asked, out, path);
     for (; *places; ++places) {

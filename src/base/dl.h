@@ -16,8 +16,8 @@ typedef void (*slri_function)(void);
 slr_status slri_dl_open(const char *path, slri_dl **out);
 
 /// Opens what the environment's `variable` names, where it is set; else the first of `places`, up to NULL, that can be
-/// opened. `*path` is then which. Errors: `status`, with the loader's reason for what was asked for or the first place,
-/// for which `hint` says more.
+/// opened. `*path` is then which. Not where the environment is a stranger's (environment.h). Errors: `status`, with the
+/// loader's reason for what was asked for or the first place, for which `hint` says more.
 slr_status slri_dl_open_first(slr_status status, const char *variable, const char *const *places, const char *hint,
                               slri_dl **out, const char **path);
 

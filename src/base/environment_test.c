@@ -19,8 +19,25 @@ static void what_is_set_stays(void **state)
     assert_string_equal(getenv("SLIPRING_TEST_VARIABLE"), "one");
 }
 
+static void nothing_is_believed_where_the_caller_is_a_stranger(void **state)
+{
+    (void)state;
+    setenv("SLIPRING_TEST_VARIABLE", "theirs", 1);
+    assert_true(slri_environment_is_trusted());
+    assert_string_equal(slri_environment("SLIPRING_TEST_VARIABLE"), "theirs");
+    slri_environment_distrust(true);
+    assert_false(slri_environment_is_trusted());
+    assert_null(slri_environment("SLIPRING_TEST_VARIABLE"));
+    assert_string_equal(slri_environment_of_vendor("SLIPRING_TEST_VARIABLE"), "theirs");
+    assert_false(slri_environment_allows_vendors());
+    slri_environment_distrust(false);
+    assert_true(slri_environment_allows_vendors());
+    assert_string_equal(slri_environment("SLIPRING_TEST_VARIABLE"), "theirs");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_set_stays)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_set_stays),
+                                       cmocka_unit_test(nothing_is_believed_where_the_caller_is_a_stranger)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

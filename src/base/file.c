@@ -4,6 +4,7 @@
 #include "base/file.h"
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/status.h"
 #include "base/text.h"
 
@@ -206,7 +207,7 @@ slr_status slri_folder_trusted(const char *path)
 
 slr_status slri_folder_make_private(char **path)
 {
-    const char *parent = getenv("TMPDIR");
+    const char *parent = slri_environment("TMPDIR");
     SLRI_TRY(slri_file_temporary_name(parent && *parent ? parent : "/tmp", "", path));
     if (mkdir(*path, 0700) == 0) // not slri_folder_make: a folder that is there already is not ours alone
         return SLR_OK;
@@ -274,13 +275,14 @@ slr_status slri_cache_folder(char **path)
     };
 
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        // secure_: a set-user-id program must not load code from where its caller says
-        const char *base = secure_getenv(places[i].variable);
+        const char *base = slri_environment(places[i].variable);
         if (!base || !*base || (*base != '/' && !places[i].may_be_relative))
             continue;
         slri_text text = SLRI_TEXT_INIT;
         slri_text_printf(&text, "%s%s", base, places[i].below);
         return taken(&text, path);
     }
+    if (!slri_environment_is_trusted())
+        return SLRI_FAIL(NOT_FOUND, "no cache folder: this program has more rights than its caller (SECURITY.md)");
     return SLRI_FAIL(NOT_FOUND, "no cache folder: set SLIPRING_CACHE_DIR");
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "base/file.h"
 
+#include "base/environment.h"
 #include "base/thread.h"
 
 #include <setjmp.h>
@@ -262,6 +263,10 @@ static void cache_folder_is_our_variables_then_xdgs_then_homes(void **state)
     expect_cache_folder("", "/xdg", "/home/u", "/xdg/slipring");
     expect_cache_folder("", "relative", "/home/u", "/home/u/.cache/slipring");
     char *path = NULL;
+    slri_environment_distrust(true);
+    assert_int_equal(slri_cache_folder(&path), SLR_NOT_FOUND);
+    assert_non_null(strstr(slr_error_message(), "more rights"));
+    slri_environment_distrust(false);
     unsetenv("HOME");
     assert_int_equal(slri_cache_folder(&path), SLR_NOT_FOUND);
     assert_non_null(strstr(slr_error_message(), "SLIPRING_CACHE_DIR"));

@@ -5,6 +5,7 @@
 #include "base/process.h"
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/sim.h"
 #include "base/file.h"
 #include "base/status.h"
@@ -24,6 +25,10 @@
 // The environment, as the manual page declares it.
 extern char **environ;
 
+// What a program gets where ours is a stranger's: compilers, too, are told by variables which programs to run.
+#define SAFE_PATH "/usr/bin:/bin"
+static char *safe_environment[] = {"PATH=" SAFE_PATH, "LC_ALL=C", NULL};
+
 static bool executable(const char *path)
 {
     return slri_file_identify(path, NULL) && access(path, X_OK) == 0;
@@ -32,8 +37,8 @@ static bool executable(const char *path)
 // The first `PATH element/name` that can be executed, left in `candidate`.
 static bool search_path(const char *name, slri_text *candidate)
 {
-    const char *path = getenv("PATH");
-    for (const char *element = path ? path : "/usr/bin:/bin"; *element;) {
+    const char *path = slri_environment("PATH");
+    for (const char *element = path ? path : SAFE_PATH; *element;) {
         size_t length = strcspn(element, ":");
         slri_text_clear(candidate);
         slri_text_printf(candidate, "%.*s/%s", length ? (int)length : 1, length ? element : ".", name);
@@ -99,7 +104,8 @@ static int spawn(const char *program, const char *const argv[], int output_fd, p
         if (!error)
             error = set_files(&files, output_fd);
         if (!error) // POSIX declares argv without const, and promises not to write to it
-            error = posix_spawn(pid, program, &files, &attributes, (char *const *)(void *)argv, environ);
+            error = posix_spawn(pid, program, &files, &attributes, (char *const *)(void *)argv,
+                                slri_environment_is_trusted() ? environ : safe_environment);
         posix_spawn_file_actions_destroy(&files);
     }
     posix_spawnattr_destroy(&attributes);

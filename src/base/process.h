@@ -16,11 +16,11 @@ typedef struct slri_process_result {
     bool truncated;      // there was more than the limit
 } slri_process_result;
 
-/// Runs `argv` (NULL-terminated; argv[0] is a path, or a name looked up on PATH) with our environment and an empty
-/// stdin. Reads all output and keeps the first `limit_bytes`. A program past the deadline, or still running some 20 ms
-/// after another thread has set `*cancel` (NULL: nobody does), is killed with its children and reaped. OK means that it
-/// ran to its end, whatever its exit code. Errors: NOT_FOUND (no such program), TIMEOUT, WRONG_STATE (cancelled),
-/// SYSTEM, NO_MEMORY.
+/// Runs `argv` (NULL-terminated; argv[0] is a path, or a name looked up on PATH) with our environment (a
+/// fixed one where ours is not trusted: environment.h) and an empty stdin. Reads all output and keeps the first
+/// `limit_bytes`. A program past the deadline, or still running some 20 ms after another thread has set `*cancel`
+/// (NULL: nobody does), is killed with its children and reaped. OK means that it ran to its end, whatever its exit
+/// code. Errors: NOT_FOUND (no such program), TIMEOUT, WRONG_STATE (cancelled), SYSTEM, NO_MEMORY.
 slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, const uint32_t *cancel, size_t limit_bytes,
                             slri_process_result *out);
 

@@ -4,6 +4,7 @@
 #include "base/process.h"
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/thread.h"
 
 #include <setjmp.h>
@@ -193,6 +194,25 @@ static void program_that_is_cancelled_is_killed(void **state)
     slri_thread_join(&thread);
 }
 
+static void a_strangers_environment_reaches_no_program(void **state)
+{
+    (void)state;
+    slri_process_result result;
+    char *path = NULL, *was = strdup(getenv("PATH"));
+    setenv("SLIPRING_TEST_VARIABLE", "theirs", 1);
+    setenv("PATH", "/nowhere", 1);
+    assert_int_equal(slri_process_find("sh", &path), SLR_NOT_FOUND);
+    slri_environment_distrust(true);
+    assert_int_equal(slri_process_find("sh", &path), SLR_OK);
+    assert_int_equal(shell("echo \"$PATH $SLIPRING_TEST_VARIABLE\"", TEN_SECONDS_NS, 4096, &result), SLR_OK);
+    slri_environment_distrust(false);
+    setenv("PATH", was, 1);
+    assert_string_equal(result.output, "/usr/bin:/bin \n");
+    free(result.output);
+    free(path);
+    free(was);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +227,7 @@ int main(void)
         cmocka_unit_test(programs_are_found_on_path_or_by_their_own),
         cmocka_unit_test(path_is_searched_in_its_order),
         cmocka_unit_test(program_that_is_cancelled_is_killed),
+        cmocka_unit_test(a_strangers_environment_reaches_no_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "base/sim.h"
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/sim_context.h"
 #include "base/status.h"
 
@@ -291,7 +292,7 @@ uint32_t slri_sim_end(void)
 
 slr_status slri_sim_from_environment(void)
 {
-    const char *asked = getenv("SLIPRING_SIM");
+    const char *asked = slri_environment("SLIPRING_SIM");
     if (slri_sim_on()) {
         if (pthread_equal(sim.thread, pthread_self()))
             return SLR_OK;

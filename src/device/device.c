@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/sim.h"
 #include "base/sized.h"
 #include "base/status.h"
@@ -170,7 +171,7 @@ slr_status slr_device_open_from(const char *spec, const slr_device_desc *desc, u
     SLRI_TRY(slri_sim_from_environment());
     SLRI_TRY(slri_observe_from_environment());
     if (!spec) {
-        spec = getenv("SLIPRING_DEVICE");
+        spec = slri_environment("SLIPRING_DEVICE");
         if (!spec || *spec == '\0')
             spec = "auto";
     }

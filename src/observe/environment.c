@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SLIPRING_TRACE and SLIPRING_PROFILE: looked at once, when the first device is opened. What was seen is written when a
 // device closes, and at the end of the process.
+#include "base/environment.h"
 #include "base/lock.h"
 #include "base/status.h"
 #include "base/thread_end.h"
@@ -16,7 +17,7 @@ static uint32_t profile_of; // the process
 
 static const char *wish(const char *variable)
 {
-    const char *value = getenv(variable);
+    const char *value = slri_environment(variable);
     return value && *value != '\0' ? value : NULL;
 }
 

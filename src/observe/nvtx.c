@@ -6,6 +6,7 @@
 #include "observe/nvtx.h"
 
 #include "base/dl.h"
+#include "base/environment.h"
 #include "base/thread.h"
 
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static const void *export_of(uint32_t number)
 // A library that is not there, or will not: then there is no tool. It stays loaded.
 static void look(void)
 {
-    const char *path = getenv(sizeof(void *) == 8 ? "NVTX_INJECTION64_PATH" : "NVTX_INJECTION32_PATH");
+    const char *path = slri_environment(sizeof(void *) == 8 ? "NVTX_INJECTION64_PATH" : "NVTX_INJECTION32_PATH");
     slri_dl *library;
     slri_function start;
     if (!path || *path == '\0' || slri_dl_open(path, &library) != SLR_OK)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static const struct verb {
@@ -154,5 +155,9 @@ static int find_verb(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (getauxval(AT_SECURE) != 0) { // it compiles, loads and writes whatever its caller says
+        say("this program must not be set-user-id, set-group-id or have capabilities: see SECURITY.md");
+        return EXIT_FAILED;
+    }
     return end_output(find_verb(argc, argv));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/compiler.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "base/status.h"
@@ -51,7 +52,7 @@ static slri_mutex known_lock = SLRI_MUTEX_INIT;
 static slr_status find_path(char **path)
 {
     static const char *const names[] = {"cc", "gcc", "clang"};
-    const char *wish = getenv("SLIPRING_CC");
+    const char *wish = slri_environment("SLIPRING_CC");
     if (wish && *wish) {
         slr_status status = slri_process_find(wish, path);
         return status == SLR_NOT_FOUND ? SLRI_FAIL(NOT_FOUND, "SLIPRING_CC names %s, which is no program here", wish)

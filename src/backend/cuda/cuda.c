@@ -4,6 +4,7 @@
 #include "backend/cuda/nvml.h"
 
 #include "base/alloc.h"
+#include "base/environment.h"
 #include "base/status.h"
 #include "base/thread_end.h"
 #include "device/spec.h"
@@ -343,8 +344,9 @@ static void describe_name(const struct slri_cuda *cuda, char *out, size_t room)
 
 static void describe_notes(char *out, size_t room)
 {
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES"), *loading = getenv("CUDA_MODULE_LOADING");
-    const char *queues = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    const char *visible = slri_environment_of_vendor("CUDA_VISIBLE_DEVICES"),
+               *loading = slri_environment_of_vendor("CUDA_MODULE_LOADING");
+    const char *queues = slri_environment_of_vendor("CUDA_DEVICE_MAX_CONNECTIONS");
     snprintf(out, room, "CUDA_MODULE_LOADING=%.20s, CUDA_DEVICE_MAX_CONNECTIONS=%.8s", loading ? loading : "",
              queues ? queues : "");
     if (visible)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which CUDA devices the driver shows, and what each is. Nothing is concluded from a name.
 #include "backend/cuda/cuda.h"
+#include "base/environment.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@ slr_status slri_cu_count_devices(const struct slri_cu *cu, uint32_t *out)
     int32_t error = cu->DeviceGetCount(&count);
     if (error != SLRI_CU_SUCCESS && error != SLRI_CU_NO_DEVICE)
         return slri_cu_failed(cu, "cuda", "DeviceGetCount", error);
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *visible = slri_environment_of_vendor("CUDA_VISIBLE_DEVICES");
     if (count <= 0)
         return visible ? SLRI_FAIL(NO_DEVICE, "NVIDIA's driver shows no GPU with CUDA_VISIBLE_DEVICES='%s'", visible)
                        : SLRI_FAIL(NO_DEVICE, "NVIDIA's driver is here, and no GPU");

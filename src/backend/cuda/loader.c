@@ -46,8 +46,9 @@ static slr_status start(struct slri_cu *cu)
     if (error == SLRI_CU_SUCCESS)
         error = cu->DriverGetVersion(&cu->version);
     if (error == SLRI_CU_NO_DEVICE)
-        return SLRI_FAIL(NO_DEVICE, "NVIDIA's driver finds no GPU%s",
-                         getenv("CUDA_VISIBLE_DEVICES") ? ": CUDA_VISIBLE_DEVICES is set, and may hide it" : "");
+        return SLRI_FAIL(
+            NO_DEVICE, "NVIDIA's driver finds no GPU%s",
+            slri_environment_of_vendor("CUDA_VISIBLE_DEVICES") ? ": CUDA_VISIBLE_DEVICES is set, and may hide it" : "");
     return error == SLRI_CU_SUCCESS ? SLR_OK : slri_cu_failed(cu, "cuda", "Init", error);
 }
 

@@ -25,7 +25,8 @@ static void raise_pocl_threads(void)
     char count[12];
     snprintf(count, sizeof count, "%u", slri_core_count() + POCL_MORE_THREADS);
     bool set = slri_environment_default("POCL_MAX_PTHREAD_COUNT", count);
-    snprintf(note, sizeof note, "POCL_MAX_PTHREAD_COUNT=%s, %s", set ? count : getenv("POCL_MAX_PTHREAD_COUNT"),
+    snprintf(note, sizeof note, "POCL_MAX_PTHREAD_COUNT=%s, %s",
+             set ? count : slri_environment_of_vendor("POCL_MAX_PTHREAD_COUNT"),
              set ? "set by slipring so that kernels can stay" : "as it was set");
 }
 
@@ -44,16 +45,13 @@ static slr_status find_all(slri_dl *library, const char *path, struct slri_cl *o
 
 static slr_status load(void)
 {
-    const char *asked = getenv("SLIPRING_OPENCL_LIB");
-    const char *path = asked && *asked ? asked : "libOpenCL.so.1";
+    static const char *const places[] = {"libOpenCL.so.1", NULL};
+    const char *path;
     slri_dl *library;
     struct slri_cl found = {0};
+    SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_OPENCL_LIB", places,
+                                "Debian: ocl-icd-libopencl1, and a driver such as pocl-opencl-icd", &library, &path));
     raise_pocl_threads();
-    if (slri_dl_open(path, &library) != SLR_OK) {
-        char why[512];
-        snprintf(why, sizeof why, "%s", slr_error_message());
-        return SLRI_FAIL(NO_DEVICE, "%s (Debian: ocl-icd-libopencl1, and a driver such as pocl-opencl-icd)", why);
-    }
     slr_status status = find_all(library, path, &found);
     if (status != SLR_OK) {
         slri_dl_close(library);
