@@ -16,7 +16,7 @@ typedef struct slr_program slr_program;
 typedef struct slr_program_desc {
     uint32_t struct_size;
     uint32_t define_count;
-    const char *const *defines;       ///< "NAME" or "NAME=VALUE"
+    const char *const *defines;       ///< "NAME" or "NAME=VALUE"; __CUDA_ARCH__ is the device's, or 800
     const char *const *include_paths; ///< searched after the source's own folder
     uint32_t include_path_count;
     uint32_t optimize; ///< `__global__` kernels on a CPU: 1 compiles four times as fast, 2 (the default) runs faster

@@ -369,6 +369,7 @@ struct slri_capabilities {
     uint32_t alignment; // at which its buffers begin; 0: 64
     enum slri_pinning pinning;
     uint64_t patience_ns; // a handler that somebody has waited for so long has hung; 0: it does not say
+    uint32_t cuda_arch;   // what __CUDA_ARCH__ is for it, 900 for capability 9.0; 0: it is not CUDA's
 };
 
 // What decides how a ring kernel can be kept going.

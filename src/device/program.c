@@ -255,7 +255,8 @@ static slr_status make(slr_device *device, const char *path, const char *text, c
                                  .define = desc->defines,
                                  .defines = desc->define_count,
                                  .include = desc->include_paths,
-                                 .includes = desc->include_path_count};
+                                 .includes = desc->include_path_count,
+                                 .cuda_arch = device->backend->capabilities(device->self).cuda_arch};
     if (desc->optimize > 2)
         return SLRI_FAIL(INVALID, "slr_program_desc.optimize is %u; 1 and 2 are possible", desc->optimize);
     if (desc->raw > 1 || (desc->raw_table && !desc->raw))

@@ -165,8 +165,9 @@ struct slri_func {
     const struct slri_type *result;
     struct slri_symbol **param;
     uint32_t params;
-    uint32_t variables;     // parameters and locals, numbered from 0
-    struct slri_stmt *body; // NULL: only declared
+    uint32_t variables;                // parameters and locals, numbered from 0
+    struct slri_stmt *body;            // NULL: only declared
+    uint32_t removed_from, removed_to; // see slri_function
     bool is_ring;
     bool is_block; // of a handler: __ring_block__
     bool is_kernel;

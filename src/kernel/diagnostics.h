@@ -104,6 +104,7 @@
     X(94, POINTER_COMPARISON, "compare indices instead")                                                               \
     X(95, POINTER_RETURN, "return an index, or let the caller pass the pointer in")                                    \
     X(96, LEFT_OUT, "use what is in C: see why it was left out")                                                       \
+    X(97, EMPTIED, "define what its #if asks for: -D __CUDA_ARCH__=900, or another NAME=VALUE")                        \
     /* 110-129: handlers */                                                                                            \
     X(110, NO_HANDLER, "mark at least one function with __ring__ or __global__")                                       \
     X(111, BAD_STATE_PARAMETER, "the state is the first parameter, a pointer to a struct that is not const")           \

@@ -196,13 +196,40 @@ static struct slri_lexeme *skip_group(struct slri_pp *pp, struct slri_lexeme *at
     return at;
 }
 
+// What is left out, for slri_find_emptied: lines without the directives around them.
+static void note_removed(struct slri_pp *pp, const struct slri_lexeme *first, const struct slri_lexeme *end)
+{
+    struct slri_front *front = pp->front;
+    if (first == end || first->where.file != end->where.file)
+        return;
+    if (front->removeds == front->removed_room) {
+        uint32_t room = front->removed_room ? 2 * front->removed_room : 64;
+        struct slri_removed *larger = slri_region_take(front->region, room * sizeof *larger);
+        if (!larger)
+            slri_pp_give_up(pp, SLR_NO_MEMORY);
+        if (front->removeds)
+            memcpy(larger, front->removed, front->removeds * sizeof *larger);
+        front->removed = larger;
+        front->removed_room = room;
+    }
+    front->removed[front->removeds++] =
+        (struct slri_removed){.token = front->tokens, .from = first->where.line, .to = end->where.line - 1};
+}
+
+static void remove_group(struct slri_pp *pp, struct directive *directive)
+{
+    struct slri_lexeme *first = directive->rest;
+    directive->rest = skip_group(pp, first);
+    note_removed(pp, first, directive->rest);
+}
+
 static void open_conditional(struct slri_pp *pp, struct directive *directive, bool is_taken)
 {
     struct slri_conditional *conditional = slri_pp_take(pp, sizeof *conditional);
     *conditional = (struct slri_conditional){pp->conditional, directive->where, is_taken, false};
     pp->conditional = conditional;
     if (!is_taken)
-        directive->rest = skip_group(pp, directive->rest);
+        remove_group(pp, directive);
 }
 
 static void if_expression(struct slri_pp *pp, struct directive *directive)
@@ -249,7 +276,7 @@ static void else_if(struct slri_pp *pp, struct directive *directive)
     bool is_taken = !open->taken && slri_condition(pp, directive->line, directive->where);
     open->taken |= is_taken;
     if (!is_taken)
-        directive->rest = skip_group(pp, directive->rest);
+        remove_group(pp, directive);
 }
 
 static void else_group(struct slri_pp *pp, struct directive *directive)
@@ -259,7 +286,7 @@ static void else_group(struct slri_pp *pp, struct directive *directive)
         return;
     open->seen_else = true;
     if (open->taken)
-        directive->rest = skip_group(pp, directive->rest);
+        remove_group(pp, directive);
     open->taken = true;
 }
 

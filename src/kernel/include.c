@@ -123,6 +123,15 @@ struct slri_lexeme *slri_include_source(struct slri_pp *pp)
     return enter(pp, name, loaded, nowhere);
 }
 
+static bool is_defined(const struct slri_source *source, const char *name)
+{
+    size_t bytes = strlen(name);
+    for (uint32_t i = 0; i < source->defines; i++)
+        if (strncmp(source->define[i], name, bytes) == 0 && strchr("=(", source->define[i][bytes]))
+            return true; // strchr finds the end, too
+    return false;
+}
+
 // "NAME" and "NAME=VALUE" as lines of #define, so that there is one way to define a macro.
 struct slri_lexeme *slri_include_defines(struct slri_pp *pp)
 {
@@ -137,6 +146,8 @@ struct slri_lexeme *slri_include_defines(struct slri_pp *pp)
             slri_text_append(&text, at == equals || *at == '\n' || *at == '\r' ? " " : at, 1);
         slri_text_puts(&text, define[name_bytes] ? "\n" : " 1\n");
     }
+    if (!source->is_emitted && !is_defined(source, "__CUDA_ARCH__"))
+        slri_text_printf(&text, "#define __CUDA_ARCH__ %u\n", source->cuda_arch ? source->cuda_arch : SLRI_CUDA_ARCH);
     const char *kept = text.out_of_memory ? NULL : slri_region_text(pp->scratch, slri_text_view(&text), text.length);
     slri_text_free(&text);
     if (!kept)

@@ -332,8 +332,9 @@ struct slri_function {
     const char **reg_name; // the variable's name in the source, or NULL for a temporary
     uint32_t regs, reg_room;
     struct slri_block *body;
-    uint32_t uses; // enum slri_use bits, of this function and of all that it calls
-    uint32_t mark; // for passes that follow calls: which pass was here
+    uint32_t uses;                     // enum slri_use bits, of this function and of all that it calls
+    uint32_t mark;                     // for passes that follow calls: which pass was here
+    uint32_t removed_from, removed_to; // the first lines of its body that #if or its like took away; 0: none
 };
 
 enum slri_use {

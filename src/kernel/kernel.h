@@ -14,8 +14,12 @@ struct slri_source {
     uint32_t defines;
     const char *const *include; // folders searched after the source's own
     uint32_t includes;
-    bool is_emitted; // slri_emit_cuda wrote the text: words that no user may write are known in it
+    bool is_emitted;    // slri_emit_cuda wrote the text: words that no user may write are known in it
+    uint32_t cuda_arch; // __CUDA_ARCH__, where `define` has none: of a CUDA device 900 for 9.0; 0: SLRI_CUDA_ARCH
 };
+
+// What files see on devices that are not CUDA's: 8.0, where the language's warp reductions and bfloat16 began.
+#define SLRI_CUDA_ARCH 800
 
 // Preprocesses, parses, checks and lowers. On SLR_COMPILE the thread's error message holds every diagnostic
 // ("ward.cu:12:9: error SLR-K012: ..." with the source line, a caret and advice) and closes with their number.

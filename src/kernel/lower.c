@@ -47,6 +47,8 @@ static struct slri_body begin_body(struct slri_lowering *all, struct slri_func *
     struct slri_body body = {.all = all, .unit = all->unit, .func = func, .special = special};
     body.ir = slri_unit_take(all->unit, sizeof *body.ir);
     body.ir->where = func->where;
+    body.ir->removed_from = func->removed_from;
+    body.ir->removed_to = func->removed_to;
     body.variable = slri_unit_take(all->unit, (func->variables + 1) * sizeof *body.variable);
     body.ir->body = body.block = slri_emit_block(&body);
     special->ir = body.ir;
@@ -364,12 +366,13 @@ void slri_lower_unit(struct slri_unit *unit, struct slri_module *module)
     module->global = unit->global;
     module->globals = unit->globals;
     module->global_bytes = unit->global_bytes;
-    module->skipped = unit->skipped;
-    module->skippeds = unit->skippeds;
     if (module->entries == 0 && slri_report_errors(unit->front) == 0)
         report_no_entry(unit);
     module->format = unit->format;
     module->formats = unit->formats;
     slri_reflect(&all);
+    slri_list_emptied(&all);
+    module->skipped = unit->skipped;
+    module->skippeds = unit->skippeds;
     slri_check_barriers(&all);
 }

@@ -85,6 +85,8 @@ struct slri_special *slri_specialise(struct slri_lowering *all, struct slri_func
 // ---- reflect.c -----------------------------------------------------------------------------------------------------
 
 // What each function uses, where an entry's shared objects lie, and what an entry uses that its kind has not.
+// emptied.c: lists entries without an effect, where an #if took a part of them away.
+void slri_list_emptied(struct slri_lowering *all);
 void slri_reflect(struct slri_lowering *all);
 
 // divergence.c: reports barriers that some threads of a block reach and others do not, for certain.

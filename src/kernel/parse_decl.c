@@ -424,14 +424,33 @@ static void declare_parameters(struct slri_unit *unit, struct slri_func *func)
     }
 }
 
+// Notes what the preprocessor took away between two tokens: the first that stood behind `open`.
+static void note_removed(const struct slri_front *front, struct slri_func *func, uint32_t open, uint32_t close)
+{
+    uint32_t low = 0, high = front->removeds;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (front->removed[middle].token <= open)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == front->removeds || front->removed[low].token > close)
+        return;
+    func->removed_from = front->removed[low].from;
+    func->removed_to = front->removed[low].to;
+}
+
 static void parse_function_body(struct slri_unit *unit, struct slri_func *func)
 {
+    uint32_t open = unit->at;
     unit->function = func;
     unit->local_bytes = 0;
     slri_open_scope(unit);
     declare_parameters(unit, func);
     func->body = slri_parse_block(unit);
     slri_close_scope(unit);
+    note_removed(unit->front, func, open, unit->at ? unit->at - 1 : 0);
     const struct slri_token *end = &unit->front->token[unit->at ? unit->at - 1 : 0];
     if (!unit->panic && func->result->kind != SLRI_VOID && slri_falls_through(func->body))
         SLRI_ERROR(unit, end->where, MISSING_RETURN, "'%s' returns %s, and this end is reached without a return",

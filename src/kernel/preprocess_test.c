@@ -96,6 +96,7 @@ static void groups_follow_their_conditions(void **state)
     assert_becomes("#ifdef X\na\n#else\nb\n#endif\n#define X\n#ifdef X\nc\n#endif\n#ifndef X\nd\n#endif", "b c");
     assert_becomes("#if 0\n#if 1\na\n#else\nb\n#endif\n#else\nc\n#endif", "c");
     assert_becomes("#if defined __SLIPRING__ && !defined(__CUDACC__)\nours\n#endif", "ours");
+    assert_becomes("#if __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 900\nampere\n#endif\n__CUDA_ARCH__", "ampere 800");
     assert_becomes("#define E(x) x > 2\n#if E(3)\na\n#endif", "a");
     assert_becomes("#if 1\n#elif 1 / 0\n#endif\na", "a");
 }

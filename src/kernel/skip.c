@@ -229,7 +229,7 @@ static const char *reason_of(unsigned code)
     }
 }
 
-static void list(struct slri_unit *unit, const struct slri_skipped *skipped)
+void slri_list_skipped(struct slri_unit *unit, const struct slri_skipped *skipped)
 {
     if (unit->skippeds == unit->skipped_room) {
         uint32_t room = unit->skipped_room ? 2 * unit->skipped_room : 16;
@@ -272,7 +272,7 @@ void slri_skip_item(struct slri_unit *unit, const struct slri_item *item, unsign
     made.name = item->name ? item->name->text : first->text;
     made.where = item->name ? item->name->where : first->where;
     made.code = code;
-    list(unit, &made);
+    slri_list_skipped(unit, &made);
     if (item->name)
         mark_name(unit, item->name, code, made.why);
     unit->at = item->end;
@@ -343,7 +343,7 @@ bool slri_skip_function(struct slri_unit *unit, struct slri_func *func, uint32_t
     made.what = func->is_kernel ? "the kernel" : func->is_device ? "the device function" : "the function";
     made.why = why_failed(unit, errors, &made.code);
     slri_report_drop(unit->front, errors);
-    list(unit, &made);
+    slri_list_skipped(unit, &made);
     func->is_left_out = true;
     return true;
 }
@@ -363,7 +363,7 @@ void slri_skip_headers(struct slri_unit *unit)
         const char *name = message + strcspn(message, "'"), *end = strrchr(message, '\'');
         made.name = slri_unit_format(unit, "%.*s", end > name ? (int)(end - name - 1) : 0, name + 1);
         made.why = "it was not found";
-        list(unit, &made);
+        slri_list_skipped(unit, &made);
         unit->has_left_out_headers = true;
     }
     slri_report_drop(front, 0);

@@ -24,6 +24,8 @@ bool slri_is_foreign_file(const struct slri_front *front);
 // Whether `code` says that something is outside the language, rather than wrong in it.
 bool slri_is_outside(const struct slri_unit *unit, unsigned code);
 
+void slri_list_skipped(struct slri_unit *unit, const struct slri_skipped *skipped);
+
 // Goes behind the item, lists it, and marks its name.
 void slri_skip_item(struct slri_unit *unit, const struct slri_item *item, unsigned code, const char *why);
 

@@ -3,6 +3,7 @@
 #include "kernel/grid_test.h"
 
 #include "base/file.h"
+#include "kernel/ir_print.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -243,6 +244,74 @@ static void missing_headers_are_listed_by_their_names(void **unused)
     slri_module_destroy(module);
 }
 
+// Each was listed, checked and run as an empty kernel, without a word.
+static void kernels_that_the_preprocessor_emptied_are_listed(void **unused)
+{
+    (void)unused;
+    struct slri_module *module = compile_text("__device__ void work(int *out)\n"
+                                              "{\n"
+                                              "#if __CUDA_ARCH__ >= 900\n"
+                                              "    *out = 1;\n"
+                                              "#endif\n"
+                                              "}\n"
+                                              "__global__ void calls(int *out) { work(out); }\n"
+                                              "__global__ void stages(int *out)\n"
+                                              "{\n"
+                                              "    __shared__ int tile[32];\n"
+                                              "    tile[threadIdx.x] = out[threadIdx.x];\n"
+                                              "#ifdef NEVER\n"
+                                              "    out[1] = 1;\n"
+                                              "    out[2] = 2;\n"
+                                              "#elif 0\n"
+                                              "    out[3] = 3;\n"
+                                              "#endif\n"
+                                              "}\n"
+                                              "__global__ void full(int *out)\n"
+                                              "{\n"
+                                              "#if __CUDA_ARCH__ >= 800\n"
+                                              "    *out = 1;\n"
+                                              "#else\n"
+                                              "    *out = 2;\n"
+                                              "#endif\n"
+                                              "}\n"
+                                              "__global__ void nothing(int *out) { }\n"
+                                              "#if 0\n"
+                                              "__global__ void absent(int *out) { }\n"
+                                              "#endif\n");
+    assert_int_equal(module->entries, 4);
+    assert_skipped(module, "calls", "what does the work of the kernel", "#if took line 4 away");
+    assert_skipped(module, "stages", "what does the work of the kernel", "lines 13 to 14 away");
+    assert_int_equal(module->skippeds, 2);
+    assert_int_equal(module->skipped[0].code, SLRI_K_EMPTIED);
+    assert_true(module->skipped[0].is_kernel);
+    slri_module_destroy(module);
+}
+
+// Whether the kernel's one store is the one that `arch` chooses.
+static void assert_arch(const struct slri_source *given, const char *expected)
+{
+    struct slri_module *module;
+    struct slri_source source = *given;
+    slri_text text = SLRI_TEXT_INIT;
+    source.text = "__global__ void k(int *out) { *out = __CUDA_ARCH__; }";
+    assert_int_equal(slri_kernel_compile(&source, &module), SLR_OK);
+    slri_module_print(module, &text);
+    if (!strstr(slri_text_view(&text), expected))
+        fail_msg("no \"%s\" in\n%s", expected, slri_text_view(&text));
+    slri_text_free(&text);
+    slri_module_destroy(module);
+}
+
+static void the_architecture_is_the_devices_or_what_a_define_says(void **unused)
+{
+    (void)unused;
+    static const char *const define[] = {"X=1", "__CUDA_ARCH__=700"}, *const other[] = {"__CUDA_ARCH__X"};
+    assert_arch(&(struct slri_source){.path = "a.cu"}, "0x320");
+    assert_arch(&(struct slri_source){.path = "a.cu", .cuda_arch = 900}, "0x384");
+    assert_arch(&(struct slri_source){.path = "a.cu", .cuda_arch = 900, .define = define, .defines = 2}, "0x2bc");
+    assert_arch(&(struct slri_source){.path = "a.cu", .cuda_arch = 900, .define = other, .defines = 1}, "0x384");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +325,8 @@ int main(void)
         cmocka_unit_test(broken_files_are_refused_and_left),
         cmocka_unit_test(headers_that_cannot_be_read_are_refused_with_the_reason),
         cmocka_unit_test(missing_headers_are_listed_by_their_names),
+        cmocka_unit_test(kernels_that_the_preprocessor_emptied_are_listed),
+        cmocka_unit_test(the_architecture_is_the_devices_or_what_a_define_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

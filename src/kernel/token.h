@@ -40,6 +40,13 @@ struct slri_front {
     uint32_t tokens;
     struct slri_report *report; // diagnostics so far
     unsigned char source_hash[16];
+    struct slri_removed *removed; // by #if and its like, in the order of tokens
+    uint32_t removeds, removed_room;
+};
+
+struct slri_removed {
+    uint32_t token;    // it stood before this one
+    uint32_t from, to; // lines
 };
 
 // Reads front->source and all it includes, preprocesses, fills file, token and source_hash.

@@ -192,6 +192,28 @@ static void call_that_fails_is_told_and_leaves_nothing(void **state)
     assert_true(told > 40);
 }
 
+static void the_architecture_is_the_devices(void **state)
+{
+    (void)state;
+    slr_device *device;
+    slr_device_info info = {0};
+    char text[256];
+    int major = 0, minor = 0;
+    reset();
+    must(slr_device_open("cuda:0", NULL, &device));
+    must(slr_device_get_info(device, &info));
+    const char *capability = strstr(info.description, "compute capability ");
+    assert_non_null(capability);
+    assert_int_equal(sscanf(capability, "compute capability %d.%d", &major, &minor), 2);
+    snprintf(text, sizeof text,
+             "#if __CUDA_ARCH__ != %d\n#error another\n#endif\n__global__ void k(int *p) { *p = 1; }\n",
+             major * 100 + minor * 10);
+    slr_program *program;
+    must(slr_program_from_text(device, "arch.cu", text, NULL, &program));
+    slr_program_destroy(program);
+    slr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +222,7 @@ int main(void)
         cmocka_unit_test(what_finds_no_room_is_counted),
         cmocka_unit_test(what_a_recorded_kernel_prints_is_told_where_somebody_hears_it),
         cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
+        cmocka_unit_test(the_architecture_is_the_devices),
     };
     return cmocka_run_group_tests(tests, load_fake, NULL);
 }

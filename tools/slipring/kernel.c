@@ -53,7 +53,10 @@ int kernel_load(slr_device *device, const char *file, const source_options *sour
         fprintf(stderr, "%s\n", slr_error_message());
         return EXIT_FAILED;
     }
-    return status == SLR_OK ? EXIT_DONE : say_failure(status, file);
+    if (status != SLR_OK)
+        return say_failure(status, file);
+    warn_of_emptied(*out);
+    return EXIT_DONE;
 }
 
 json_t *kernel_text(const char *text)

@@ -4,6 +4,7 @@
 
 #include "interrupt.h"
 #include "say.h"
+#include "source_options.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -37,7 +38,10 @@ static int load_program(run *run)
         fprintf(stderr, "%s\n", slr_error_message());
         return EXIT_FAILED;
     }
-    return status == SLR_OK ? EXIT_DONE : say_failure(status, run->options.file);
+    if (status != SLR_OK)
+        return say_failure(status, run->options.file);
+    warn_of_emptied(run->program);
+    return EXIT_DONE;
 }
 
 static int choose_handler(run *run)

@@ -52,3 +52,13 @@ int source_options_require(const source_options *options, const slr_program *pro
     }
     return end;
 }
+
+void warn_of_emptied(const slr_program *program)
+{
+    enum { EMPTIED = 97 }; // SLR-K097
+    slr_skipped_info skipped;
+    for (uint32_t i = 0; slr_program_get_skipped(program, i, &skipped) == SLR_OK; i++)
+        if (skipped.code == EMPTIED)
+            say("warning SLR-K097: %s:%u: '%s' does nothing: %s", skipped.file, skipped.line, skipped.name,
+                skipped.why);
+}

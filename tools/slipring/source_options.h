@@ -41,4 +41,7 @@ slr_program_desc source_options_desc(const source_options *options);
 /// With --require-all: says on standard error which kernels of the program were left out. Returns an exit code.
 int source_options_require(const source_options *options, const slr_program *program, const char *file);
 
+/// Says on standard error which kernels and handlers do nothing because an #if took away what they do.
+void warn_of_emptied(const slr_program *program);
+
 #endif

@@ -397,8 +397,10 @@ static struct slri_capabilities cuda_capabilities(const void *device)
     static const enum slri_pinning pinning[SLRI_CU_MEMORIES] = {
         [SLRI_CU_MAPPED] = SLRI_PINNED_ALREADY, [SLRI_CU_MANAGED] = SLRI_PINNED_NEVER};
     const struct slri_cuda *cuda = device;
-    return (struct slri_capabilities){
-        .unified = cuda->memory != SLRI_CU_DEVICE, .passes_on = true, .pinning = pinning[cuda->memory]};
+    return (struct slri_capabilities){.unified = cuda->memory != SLRI_CU_DEVICE,
+                                      .passes_on = true,
+                                      .pinning = pinning[cuda->memory],
+                                      .cuda_arch = (uint32_t)(cuda->facts.major * 100 + cuda->facts.minor * 10)};
 }
 
 static struct slri_residents *cuda_residents(void *device)
