@@ -222,6 +222,14 @@ foreach(program profile/bottlenecks perfetto/many_events)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endforeach()
 
+# What tests/dlopen runs: the library's headers, and no library.
+add_executable(slipring_dlopen_program ${PROJECT_SOURCE_DIR}/tests/dlopen/program.c)
+slipring_program_settings(slipring_dlopen_program)
+target_include_directories(slipring_dlopen_program PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(slipring_dlopen_program PRIVATE ${CMAKE_DL_LIBS} pthread)
+set_target_properties(slipring_dlopen_program PROPERTIES OUTPUT_NAME dlopen_program
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+
 # Everything at once, for as long as one likes; five seconds of it as a test.
 add_executable(slipring_soak ${PROJECT_SOURCE_DIR}/tests/stress/soak.c)
 slipring_program_settings(slipring_soak)

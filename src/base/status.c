@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BRIEF_BYTES = 4096 };
+// Small, for each thread of a program has it (tests/dlopen looks at how much that is in all).
+enum { BRIEF_BYTES = 512 };
 
-// Nearly every message fits `brief`; a compile's diagnostics may not, and then live in `lengthy`.
+// Nearly every message fits `brief`. Longer ones, such as a compiler's diagnostics, live in `lengthy`.
 struct slri_message {
     char brief[BRIEF_BYTES];
     char *lengthy;

@@ -6,7 +6,7 @@
 
 #include <slipring/status.h>
 
-/// Writes the calling thread's message (of any length; cut to 4 KiB only where memory is short) and returns `code`.
+/// Writes the calling thread's message (of any length; cut to 511 bytes only where memory is short) and returns `code`.
 /// The arguments may point into the present message.
 slr_status slri_fail(slr_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -23,8 +23,9 @@ struct slri_own {
     } region[SLRI_REGIONS];
 };
 
-// Eight bytes of the room that the C library keeps for this, also for libraries loaded late: a call less at each look.
-extern _Thread_local struct slri_own *slri_own_of_thread __attribute__((tls_model("initial-exec")));
+// No TLS model is named: "initial-exec" would save a call at each look, but dlopen() refuses a library that has it once
+// the room that the C library keeps for such variables is used up.
+extern _Thread_local struct slri_own *slri_own_of_thread;
 
 struct slri_own *slri_own_make(void);
 
