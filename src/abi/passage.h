@@ -12,8 +12,10 @@
 // the lane next.
 //
 // Why an end waits for it. A mailbox that was closed ends when all that was accepted is retired, and the credits of a
-// grant are accepted and never retired. To give one up: no message is under way at the source any more; the count of
-// those sent is added to MB_GRANTS_SENT; the credits are given back, behind it (mb_drained).
+// grant are accepted and never retired. To give one up: no message is in flight at the source any more; the count of
+// those sent is added to MB_GRANTS_SENT, and the credits are given back (mb_drained). A credit whose message is
+// not retired is kept until that message is: given back earlier, the mailbox would accept more than its capacity, and
+// the pending set would overflow (tests/model/granted.pml).
 //
 // O, an outlet's words: the owner's of the source. L: the lanes of its port in the target, at the first shard's; R: the
 // words MB_PORT_RETIRED, likewise.

@@ -66,9 +66,9 @@ __device__ mb_word mb_claim(MB_ARENA *S, mb_word want)
     return mb_claim_place(S, want, &place);
 }
 
-// Gives back credits that were claimed and for which no message was sent: a route claims before it knows how many its
-// handlers will send. Also behind a close. Who claims them acquires the retired count itself. Release: what was sent by
-// a port that had been granted them, for mb_drained.
+// Gives back credits that were claimed and that no unretired message has: a route claims before it knows how many its
+// handlers will send, and keeps a grant as long as it lasts. Also after a close. Who claims them acquires the retired
+// count itself. Release: that the messages of a port that was granted them are retired, for mb_drained.
 __device__ void mb_give_back(MB_ARENA *S, mb_word credits)
 {
     mb_word accepted = MB_LOAD(MB_ACCEPTED);
@@ -90,15 +90,12 @@ __device__ mb_word mb_granted_retired(const MB_ARENA *S)
 
 // Whether, of a closed mailbox, all that was accepted is retired. Behind a close the count of accepted messages only
 // falls, by credits given back, and never below the messages sent; what is retired only rises, and never above them. So
-// once the two are equal they stay so. A port that has credits of its own keeps them claimed, so then there is none,
-// and all such have said how much they sent before they gave them back. Acquire: that count.
+// once the two are equal they stay so. A port that has credits of its own keeps them claimed, and so does the host for
+// its unretired messages when the port is gone: then there are none of either. Acquire: that those are retired.
 __device__ mb_word mb_drained(const MB_ARENA *S)
 {
     mb_word retired = mb_retired(S);
-    if (retired != (MB_ACQUIRE(MB_ACCEPTED) & MB_COUNT)) {
-        return 0u;
-    }
-    return mb_granted_retired(S) == MB_LOAD(MB_GRANTS_SENT) ? 1u : 0u;
+    return retired == (MB_ACQUIRE(MB_ACCEPTED) & MB_COUNT) ? 1u : 0u;
 }
 
 // Refuses all later claims; gives the count so far. Any number of times.

@@ -62,6 +62,7 @@ static bool is_empty(const slr_ring *ring, uint32_t port)
 static void adopt(slr_ring *ring, uint32_t port)
 {
     uint32_t *S = ring->S;
+    slri_grants_settle(ring); // all that lay here is retired; the next port counts from there
     for (uint32_t s = 0; s < ring->shards; ++s) {
         struct slri_lane_cursor *cursor = &ring->lane[port].cursor[s];
         uint32_t lane = mb_lane(S, s, port);

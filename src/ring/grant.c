@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credits that a route from a persistent ring kernel has of its destination, as long as it lasts: claimed by the host,
-// counted by the kernel (abi/passage.h), and given up at rest.
+// counted by the kernel (abi/passage.h), and given up at rest. Of a route that goes, the credits of messages that its
+// destination has not retired stay claimed (kept): the host gives them back as they are retired.
 #include "abi/passage.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -68,7 +69,7 @@ uint32_t slri_grants_sent(const slr_ring *ring)
 
 uint32_t slri_grants_accepted(const slr_ring *ring)
 {
-    return slri_grants_sent(ring) - ring->grants.credits;
+    return slri_grants_sent(ring) - ring->grants.credits - ring->grants.kept;
 }
 
 uint32_t slri_grants_open(slr_ring *ring)
@@ -81,7 +82,8 @@ uint32_t slri_grants_open(slr_ring *ring)
     return open;
 }
 
-// How many credits each shard of the source gets: for a batch of it, or its part of half of what is left.
+// How many credits each shard of the source gets: for a batch of it, or its part of half of what is left. Credits that
+// are kept for routes that have gone come back: claim() waits for them.
 static slr_status size_grant(const struct slri_route *route, uint32_t *out)
 {
     slr_ring *from = route->from, *to = route->to;
@@ -136,6 +138,62 @@ static void tell_freed(slr_ring *to)
         slri_ring_wake_shard(&to->shard[s]);
 }
 
+// ---- credits of routes that have gone ------------------------------------------------------------------------------
+
+// Whether nobody can say yet how many messages lie in a lane: it was in the memory of a device that is lost, and its
+// owner has not counted them (slri_near_lose).
+static bool is_unknown(const slr_ring *to, const struct slri_lane *lane)
+{
+    return lane->is_near && slri_ring_is_lost(to);
+}
+
+// Of the messages that the ports of a lane have sent, those that are not retired. Under count_lock. A lost source may
+// have told of fewer than its destination has counted: then none.
+static uint32_t count_open(const slr_ring *to, const struct slri_lane *lane)
+{
+    uint32_t open = lane->granted - slri_lane_retired(to, (uint32_t)(lane - to->lane));
+    return (int32_t)open > 0 ? open : 0;
+}
+
+// Under count_lock, when what was sent is final. Gives how many of `grant` credits stay claimed: one for each message
+// that is not retired. All of them where that is not known.
+static uint32_t keep(slr_ring *to, struct slri_lane *lane, uint32_t grant)
+{
+    uint32_t open = is_unknown(to, lane) ? grant : count_open(to, lane);
+    lane->kept = open < grant ? open : grant;
+    to->grants.kept += lane->kept;
+    return lane->kept;
+}
+
+// Gives back what is kept above `open`. Under count_lock.
+static void release(slr_ring *to, struct slri_lane *lane, uint32_t open)
+{
+    if (lane->kept <= open)
+        return;
+    mb_give_back(to->S, lane->kept - open);
+    to->grants.kept -= lane->kept - open;
+    lane->kept = open;
+}
+
+void slri_grants_settle(slr_ring *to)
+{
+    slri_mutex_lock(&to->count_lock);
+    for (uint32_t i = 0; to->grants.kept != 0 && i < to->max_ports; ++i)
+        if (to->lane[i].kept != 0 && !is_unknown(to, &to->lane[i]))
+            release(to, &to->lane[i], count_open(to, &to->lane[i]));
+    slri_mutex_unlock(&to->count_lock);
+}
+
+void slri_grants_forget(slr_ring *to)
+{
+    slri_mutex_lock(&to->count_lock);
+    for (uint32_t i = 0; to->grants.kept != 0 && i < to->max_ports; ++i)
+        release(to, &to->lane[i], 0);
+    slri_mutex_unlock(&to->count_lock);
+}
+
+// ---- giving up -----------------------------------------------------------------------------------------------------
+
 void slri_passage_detach(struct slri_passage *p)
 {
     slr_ring *to = p->to;
@@ -158,8 +216,8 @@ void slri_passage_detach(struct slri_passage *p)
         at = &(*at)->next_in;
     *at = p->next_in;
     p->c->lane->granted = O[MBO_SENT];
-    __atomic_fetch_add(&S[MB_GRANTS_SENT], O[MBO_SENT] - p->first, __ATOMIC_RELAXED); // before the credits go back
-    mb_give_back(S, p->grant);
+    __atomic_fetch_add(&S[MB_GRANTS_SENT], O[MBO_SENT] - p->first, __ATOMIC_RELAXED); // a count alone
+    mb_give_back(S, p->grant - keep(to, p->c->lane, p->grant));
     to->grants.credits -= p->grant;
     slri_mutex_unlock(&to->count_lock);
     tell_freed(to);
@@ -370,6 +428,7 @@ slr_status slri_passages_create(struct slri_route *route, uint64_t deadline_ns)
 
 void slri_grants_told(slr_ring *ring)
 {
+    slri_grants_settle(ring);
     uint32_t retired = mb_granted_retired(ring->S);
     if (retired - __atomic_load_n(&ring->grants.extended_at, __ATOMIC_RELAXED) <= EXTEND_EVERY)
         return;

@@ -55,8 +55,7 @@ slr_status slri_near_take(slr_ring *ring, uint32_t lane, uint64_t *address)
     return SLR_OK;
 }
 
-// Of a lane's messages, how many are done with.
-static uint32_t count_retired(const slr_ring *ring, uint32_t lane)
+uint32_t slri_lane_retired(const slr_ring *ring, uint32_t lane)
 {
     const uint32_t *S = ring->S;
     uint32_t retired = 0;
@@ -68,7 +67,7 @@ static uint32_t count_retired(const slr_ring *ring, uint32_t lane)
 bool slri_near_is_empty(const slr_ring *ring, uint32_t lane)
 {
     const struct slri_lane *its = &ring->lane[lane];
-    return !its->is_near || (!slri_ring_is_lost(ring) && count_retired(ring, lane) == its->granted);
+    return !its->is_near || (!slri_ring_is_lost(ring) && slri_lane_retired(ring, lane) == its->granted);
 }
 
 void slri_near_leave(slr_ring *ring, uint32_t lane)
@@ -104,6 +103,7 @@ void slri_near_renew(slr_ring *ring)
             renew_lane(ring, i);
     if (ring->mode == SLR_RING_PERSISTENT)
         slri_passages_renew(ring);
+    slri_grants_settle(ring); // what lay in lanes of the lost device has been counted
 }
 
 void slri_near_destroy(slr_ring *ring)
@@ -222,7 +222,7 @@ static void lose(slr_ring *ring)
     for (uint32_t i = 0; i < ring->max_ports; ++i) {
         if (!ring->lane[i].is_near)
             continue;
-        uint32_t known = count_retired(ring, i) + count_taken(ring, i), sent = count_sent(ring, i, known);
+        uint32_t known = slri_lane_retired(ring, i) + count_taken(ring, i), sent = count_sent(ring, i, known);
         if (sent != known)
             doubt(ring, i, sent - known);
     }

@@ -216,15 +216,15 @@ static void wake_to_end(slr_ring *ring)
 void slri_ring_published(struct slri_shard *shard, uint32_t batch)
 {
     slr_ring *ring = shard->ring;
+    if (ring->mode == SLR_RING_PERSISTENT)
+        slri_grants_told(ring); // gives credits back, so before those who wait for them are woken
     slri_ring_tell(shard, batch);
-    if (__atomic_load_n(&ring->route_waiters, __ATOMIC_RELAXED)) // behind the fence
+    if (__atomic_load_n(&ring->route_waiters, __ATOMIC_RELAXED)) // after the fence
         slri_routes_wake(ring);
     if (shard->outlets)
         slri_relay_published(shard);
-    if (ring->mode == SLR_RING_PERSISTENT) {
-        slri_grants_told(ring);
+    if (ring->mode == SLR_RING_PERSISTENT)
         wake_to_end(ring);
-    }
 }
 
 void slri_ring_answered(struct slri_shard *shard, uint32_t state)

@@ -60,6 +60,7 @@ struct slri_lane {
     void *near;       // NULL, or memory near the device's groups for the lane in each shard, while the ring kernel is
     bool is_near;     // the lane is there; else in the mailbox's arena, as others
     uint32_t granted; // messages, modulo 2^32, that ports with credits of their own had sent when the last of them went
+    uint32_t kept;    // credits of that last port that stay claimed until its messages are retired: under count_lock
 };
 
 struct slr_ring {
@@ -118,6 +119,7 @@ struct slr_ring {
         struct slri_passage *in;  // routes from persistent ring kernels that have credits of this one
         struct slri_passage *out; // of this one
         uint32_t credits;         // that such routes have, or are about to
+        uint32_t kept;            // of such routes that have gone: the sum of `kept` of all lanes
         uint32_t extended_at;     // the count of their messages that are done with
     } grants;
     uint64_t activated_ns, ended_ns; // atomic; 0: not yet

@@ -100,10 +100,13 @@ void slri_passages_end(slr_ring *from);    // its shards run no more: gives up w
 void slri_grants_recall(slr_ring *to);     // its input is closed: others give up what they have of it, when at rest
 void slri_grants_listed(slr_ring *from, slr_ring *to); // a route is in the lists: it may be too late for an end of one
 bool slri_grants_await(slr_ring *to, uint64_t deadline_ns); // until they have; false: not by then
-// Under count_lock: what MB_ACCEPTED lacks of messages along such routes, less what it has of credits without one.
+// Under count_lock: what MB_ACCEPTED lacks of messages along such routes, less what it has of their credits.
 uint32_t slri_grants_accepted(const slr_ring *ring);
 uint32_t slri_grants_open(slr_ring *ring); // messages along such routes that are not done with
-void slri_grants_told(slr_ring *ring);     // some are: brings the counts forward before they wrap
+// Some are: gives back the credits that were kept for them, and brings the counts forward before they wrap.
+void slri_grants_told(slr_ring *ring);
+void slri_grants_settle(slr_ring *to); // its part about credits
+void slri_grants_forget(slr_ring *to); // its shards are over: gives back all that is kept
 
 // route_check.c
 slr_status slri_route_check_source(const slr_ring *from, const slr_route_desc *desc);

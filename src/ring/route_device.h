@@ -61,6 +61,8 @@ void slri_near_resolve(struct slri_passage *p);
 
 void slri_passages_renew(slr_ring *ring); // route_device.c: what lies near may be elsewhere
 
+// near.c: of the messages of a lane's ports that have credits of their own, how many are retired, modulo 2^32.
+uint32_t slri_lane_retired(const slr_ring *ring, uint32_t lane);
 // grant.c: messages sent along routes from persistent ring kernels, modulo 2^32. Under count_lock.
 uint32_t slri_grants_sent(const slr_ring *ring);
 // Gives up what a passage has of its destination. At rest: what was sent is final.

@@ -98,6 +98,7 @@ static void give_all(struct hand_back *back)
 static void finish(slr_ring *ring, struct hand_back *back)
 {
     slri_near_bring(ring);
+    slri_grants_forget(ring); // the input is closed, and its owners retire no more
     give_all(back);
     slri_mutex_lock(&ring->count_lock);
     ring->undelivered = back->count;

@@ -1,5 +1,7 @@
 /* A port with credits of its own (passage.h): a source on a device, its destination's owner, and the host, which gives
- * the credits up when the source is at rest and closes the destination, in either order. With ASKED somebody reads the
+ * the credits up when the source is at rest and closes the destination, in either order. Credits of messages that are not
+ * retired the host keeps, and gives back as they are retired; with OTHERS a sender without such credits claims all that
+ * it can get meanwhile. LATE: it is closed when all is handled. With ASKED somebody reads the
  * counts meanwhile. With SLEEPS the destination goes to sleep when its lane is empty, by way of who watches it, who wakes
  * it when the source has told of more; the host closes it only when all was handled, so that a sleep too long shows.
  * What all senders share, and several shards, are ports.pml's.
@@ -14,14 +16,25 @@
 #define SLOTS GRANT
 #endif
 #define CLOSED 16
+#ifdef OTHERS
+#ifndef CAP
+#define CAP GRANT            /* credits in all */
+#endif
+#else
+#define OTHERS 0
+#define CAP GRANT
+#endif
 
 #define SOURCE 0
 #define OWNER 1
 #define HOST 2
 #define READER 3
 #define WATCHER 4
+#define OTHER 3
 #if defined(SLEEPS)
 #define THREADS 5
+#elif OTHERS
+#define THREADS 4
 #elif defined(ASKED)
 #define THREADS 4
 #else
@@ -38,11 +51,12 @@
 #define GONE (SLOTS + 7)             /* it is */
 #define PARKED (SLOTS + 8)           /* how often the owner has gone to sleep */
 #define WOKEN (SLOTS + 9)
-#define SIGNALS (SLOTS + 10)
+#define OTHERS_SENT (SLOTS + 10)     /* the lane of the other sender: how many messages it shows */
+#define OTHERS_RETIRED (SLOTS + 11)  /* MB_RETIRED */
+#define SIGNALS (SLOTS + 12)
 #define PAY(n) (SIGNALS + (n) % SLOTS)
 #define MARK(n) (SIGNALS + SLOTS + (n) % SLOTS)      /* ghost: how many the owner has taken from that slot */
-#define SENT (SIGNALS + 2 * SLOTS)                   /* MB_GRANTS_SENT */
-#define WORDS (SENT + 1)
+#define WORDS (SIGNALS + 2 * SLOTS)
 #ifndef DEPTH
 #define DEPTH 6
 #endif
@@ -72,18 +86,14 @@
 #ifndef AWAIT
 #define AWAIT ACQ
 #endif
-#ifndef GIVE_BACK
-#define GIVE_BACK REL
-#endif
-#ifndef DRAINED
-#define DRAINED ACQ
-#endif
 
 #define before(n) ((n) < SLOTS -> 0 : (n) + 1 - SLOTS)       /* a slot's sequence, one lap before */
 
-byte sent_in_all;
+byte sent_in_all, unretired; /* the latter: accepted, of both senders */
 bool detached;
-hidden byte no_race, no_overwrite, told_whole, close_drains, accepted_covers;
+hidden byte no_race, no_overwrite, told_whole, close_drains, accepted_covers, within_capacity;
+
+#define accept() unretired++; must(within_capacity, unretired <= CAP)
 
 proctype source()
 {
@@ -102,7 +112,7 @@ proctype source()
 #endif
             must(no_overwrite, sent < SLOTS || (!news(SOURCE, MARK(sent)) && sees(SOURCE, MARK(sent)) == sent / SLOTS));
             store(SOURCE, PAY(sent), sent + 1, RLX);
-            sent++; sent_in_all++;
+            sent++; sent_in_all++; accept();
 #ifndef M_TOLD_BEHIND
             store(SOURCE, TOLD, sent, RLX)
 #endif
@@ -121,7 +131,7 @@ again: skip
 
 proctype owner()
 {
-    byte next, naps;
+    byte next, naps, others;
     bool closing, drained;
 
     do
@@ -130,22 +140,23 @@ proctype owner()
         poll(OWNER, SEQ(next), TAKE, before(next));
         must(no_race, !news(OWNER, PAY(next)) && sees(OWNER, PAY(next)) == next + 1);
         store(OWNER, MARK(next), next / SLOTS + 1, RLX);
-        next++ };
+        next++; unretired-- };
        store(OWNER, HANDLED, next, COUNT);
        store(OWNER, RETIRED, next, RETIRE);
        store(OWNER, GRANTED, next, REL)
+#if OTHERS
+    :: atomic { differs(OWNER, OTHERS_SENT, others) -> poll(OWNER, OTHERS_SENT, ACQ, others); others++; unretired-- };
+       store(OWNER, OTHERS_RETIRED, others, REL)
+#endif
     :: atomic { closing ->
-        /* mb_drained: nothing but the grant was ever accepted */
-        load(OWNER, ACCEPTED, DRAINED);
-        drained = sees(OWNER, ACCEPTED) == CLOSED };
-       atomic {
-        if
-        :: drained -> load(OWNER, SENT, RLX); drained = sees(OWNER, SENT) == next
-        :: else
-        fi };
+        /* mb_drained: what is retired is all that was accepted, the kept credits of a grant included. The code acquires:
+         * more than is needed here */
+        load(OWNER, ACCEPTED, RLX);
+        drained = sees(OWNER, ACCEPTED) == CLOSED + others };
        if
        :: drained -> break
-       :: !drained && (news(OWNER, ACCEPTED) || news(OWNER, SENT) || differs(OWNER, SEQ(next), before(next)))
+       :: !drained && (news(OWNER, ACCEPTED) || differs(OWNER, SEQ(next), before(next)) ||
+           differs(OWNER, OTHERS_SENT, others))
        fi
 #ifdef SLEEPS
     :: atomic { !closing && naps < 2 && sees(OWNER, SEQ(next)) == before(next) ->
@@ -202,19 +213,49 @@ awake: skip
 }
 #endif
 
+#if OTHERS
+/* A sender without credits of its own, which gives up when the input is closed. */
+proctype other()
+{
+    byte sent, held, retired;
+
+    do
+    :: sent == OTHERS -> break
+    :: atomic { truth(ACCEPTED) >= CLOSED -> break }
+    :: atomic { sent < OTHERS && truth(ACCEPTED) < CLOSED ->
+        load(OTHER, OTHERS_RETIRED, ACQ); retired = sees(OTHER, OTHERS_RETIRED); held = truth(ACCEPTED);
+        if
+        :: held - retired < CAP -> change(OTHER, ACCEPTED, held + 1, RLX, RLX); sent++; accept()
+        :: else -> goto wait_
+        fi };
+       store(OTHER, OTHERS_SENT, sent, REL);
+       goto again;
+wait_: atomic { news(OTHER, OTHERS_RETIRED) || truth(ACCEPTED) != held };
+again: skip
+    od
+}
+#endif
+
+/* Gives back what is kept for messages that are retired meanwhile. */
+#define open_now() (sees(HOST, TOLD) - sees(HOST, RETIRED))
+
+inline settle()
+{
+    atomic { differs(HOST, RETIRED, sees(HOST, TOLD) - kept) -> poll(HOST, RETIRED, ACQ, sees(HOST, TOLD) - kept) };
+    change(HOST, ACCEPTED, truth(ACCEPTED) - (kept - open_now()), RLX, RLX);
+    kept = open_now()
+}
+
 inline detach()
 {
     store(HOST, STOP, 1, REL);
     atomic { differs(HOST, GONE, 0) -> poll(HOST, GONE, AWAIT, 0) };
     atomic { load(HOST, TOLD, RLX); must(told_whole, sees(HOST, TOLD) == sent_in_all) };
     detached = true;
-#ifndef M_GIVES_BACK_FIRST
-    store(HOST, SENT, sees(HOST, TOLD), RLX);
+#ifndef M_GIVES_BACK_EARLY
+    atomic { load(HOST, RETIRED, ACQ); kept = open_now() };
 #endif
-    change(HOST, ACCEPTED, truth(ACCEPTED) - GRANT, RLX, GIVE_BACK);
-#ifdef M_GIVES_BACK_FIRST
-    store(HOST, SENT, sees(HOST, TOLD), RLX);
-#endif
+    change(HOST, ACCEPTED, truth(ACCEPTED) - (GRANT - kept), RLX, RLX)
 }
 
 inline close()
@@ -222,18 +263,31 @@ inline close()
 #ifdef SLEEPS
     truth(HANDLED) == N;
 #endif
+#ifdef LATE
+    unretired == 0;
+#endif
     change(HOST, ACCEPTED, truth(ACCEPTED) + CLOSED, RLX, RLX);
     store(HOST, CONTROL, 1, REL)
 }
 
 proctype host()
 {
+    byte kept;
+    bool closed;
+
     if
-    :: close(); detach()
-#ifndef SLEEPS
-    :: detach(); close()
+#ifndef LATE
+    :: close(); closed = true; detach()
 #endif
-    fi
+#ifndef SLEEPS
+    :: detach()
+#endif
+    fi;
+    do
+    :: kept > 0 -> settle()
+    :: !closed -> close(); closed = true
+    :: kept == 0 && closed -> break
+    od
 }
 
 #ifdef ASKED
@@ -251,6 +305,9 @@ init {
     d_step { value[ACCEPTED * DEPTH] = GRANT }
     atomic {
         run source(); run owner(); run host();
+#if OTHERS
+        run other();
+#endif
 #ifdef ASKED
         run reader();
 #endif

@@ -24,6 +24,8 @@ passes              | close     | NA=2 NB=1
 passes              | close     | NA=1 NB=2
 passes              | granted   |
 passes              | granted   | N=2 GRANT=1
+passes              | granted   | N=2 OTHERS=2 DEPTH=9
+passes              | granted   | N=2 GRANT=1 CAP=2 OTHERS=2 DEPTH=9
 passes              | granted   | N=2 ASKED
 passes              | granted   | N=2 SLEEPS
 passes              | lifecycle |
@@ -105,9 +107,8 @@ no_overwrite        | granted   | M_NO_GRANT
 no_overwrite        | granted   | SLOTS=1
 told_whole          | granted   | REST=RLX
 told_whole          | granted   | AWAIT=RLX
-close_drains        | granted   | GIVE_BACK=RLX
-close_drains        | granted   | DRAINED=RLX
-close_drains        | granted   | M_GIVES_BACK_FIRST
+close_drains        | granted   | M_GIVES_BACK_EARLY
+within_capacity     | granted   | M_GIVES_BACK_EARLY N=2 OTHERS=2 LATE DEPTH=9
 accepted_covers     | granted   | COUNT=RLX ASKED
 accepted_covers     | granted   | READ=RLX ASKED
 accepted_covers     | granted   | M_TOLD_BEHIND ASKED

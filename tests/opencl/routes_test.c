@@ -538,6 +538,89 @@ static void source_that_ends_gives_its_credits_back(void **state)
     end(b, 3 * MESSAGES);
 }
 
+// Two stages, the second paused, and half of its queue filled along the route.
+static void start_half_full(slr_ring **a, slr_ring **b, slr_port **port)
+{
+    *a = start("a", 0, 256);
+    *b = start("b", 1, 64);
+    *port = open_port(bench.device);
+    must(slr_route(*a, *b, NULL));
+    must(slr_ring_deactivate(*b, LONG));
+    for (uint32_t i = 0; i < 32; ++i)
+        must(send_value(*port, address_of(*a, 0), i, LONG));
+    wait_handled(*a, 32);
+    assert_int_equal(stats_when_pending(*b, 32).pending, 32);
+}
+
+// Fills what is left of it, with priorities that make its owner take all messages at once.
+static void fill_up(slr_ring *b, slr_port *port, uint32_t room)
+{
+    for (uint32_t i = 0; i < room; ++i)
+        must(send_at(port, address_of(b, 0), 1000, i % 3));
+    slr_ring_stats stats = stats_of(b);
+    check_sum(&stats);
+    assert_int_equal(stats.pending, 64);
+    gives(send_value(port, address_of(b, 0), 1000, 0), FULL);
+}
+
+static void route_that_goes_keeps_the_credits_of_what_it_has_sent(void **state)
+{
+    (void)state;
+    slr_ring *a, *b;
+    slr_port *port;
+    start_half_full(&a, &b, &port);
+    must(slr_unroute(a, b));
+    fill_up(b, port, 32);
+    must(slr_ring_reactivate(b, LONG));
+    wait_handled(b, 64);
+    for (uint32_t i = 0, value; i < 32; ++i) // a full reply lane would hold b up
+        must(receive_value(port, &value, LONG));
+    must(slr_ring_deactivate(b, LONG));
+    fill_up(b, port, 64); // all of them have come back
+    must(slr_ring_reactivate(b, LONG));
+    wait_handled(b, 128);
+    assert_int_equal(b->grants.kept, 0);
+    slr_port_close(port);
+    end(a, 32);
+    end(b, 128);
+}
+
+static void source_that_ends_keeps_the_credits_of_what_it_has_sent(void **state)
+{
+    (void)state;
+    slr_ring *a, *b;
+    slr_port *port;
+    start_half_full(&a, &b, &port);
+    end(a, 32);
+    fill_up(b, port, 32);
+    must(slr_ring_close_input(b)); // overrides the pause
+    must(slr_ring_wait(b, SLR_RING_TERMINATED, LONG));
+    slr_port_close(port);
+    end(b, 64);
+}
+
+static void terminate_hands_back_what_a_route_that_is_gone_has_brought(void **state)
+{
+    (void)state;
+    slr_ring *a, *b;
+    slr_port *port;
+    uint32_t back = 0;
+    slr_ring_stats stats;
+    start_half_full(&a, &b, &port);
+    must(slr_unroute(a, b));
+    must(slr_route(a, b, NULL)); // takes of what is left
+    must(slr_unroute(a, b));
+    fill_up(b, port, 32);
+    must(slr_ring_terminate(b, 0, count_undelivered, &back, &stats));
+    check_sum(&stats);
+    assert_int_equal(stats.handled + back, 64);
+    assert_int_equal(stats.undelivered, back);
+    assert_int_equal(stats.pending, 0);
+    slr_port_close(port);
+    slr_ring_destroy(b);
+    end(a, 32);
+}
+
 static void source_that_is_terminated_has_sent_what_it_handled(void **state)
 {
     (void)state;
@@ -660,6 +743,9 @@ int main(void)
         cmocka_unit_test(closed_destination_drains_and_its_source_goes_on),
         cmocka_unit_test(failed_destination_is_waited_for),
         cmocka_unit_test(source_that_ends_gives_its_credits_back),
+        cmocka_unit_test(route_that_goes_keeps_the_credits_of_what_it_has_sent),
+        cmocka_unit_test(source_that_ends_keeps_the_credits_of_what_it_has_sent),
+        cmocka_unit_test(terminate_hands_back_what_a_route_that_is_gone_has_brought),
         cmocka_unit_test(source_that_is_terminated_has_sent_what_it_handled),
         cmocka_unit_test(source_that_has_failed_goes_on_along_its_routes),
         cmocka_unit_test(shards_that_sleep_end_when_the_last_message_is_handled),
