@@ -36,6 +36,7 @@ typedef struct slr_check_desc {
     uint64_t fuel;         ///< loop iterations a thread may take (0: 1,000,000)
     uint64_t steps;        ///< instructions that all threads of a launch may take (0: 200 million)
     uint64_t memory_bytes; ///< that generated buffers of a launch may have together (0: 1 GiB)
+    uint64_t messages;     ///< that a handler gets in each launch, 1 to 1,000,000 (0: 600); of a kernel not used
 } slr_check_desc;
 #ifdef __cplusplus
 static inline slr_check_desc slr_check_desc_init(void)
@@ -111,6 +112,19 @@ typedef struct slr_check_info {
 /// would need more than `memory_bytes`: the message names it), UNSUPPORTED (it
 /// needs more stack than the interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
+
+/// The same for a handler, `__ring__` or `__ring_block__`; `name` NULL: the program's only one. It gets made-up
+/// messages, in three launches: zero, random, and the least and most of each type. States begin as zero. A fault that
+/// depends on values is an error where messages of zero and random ones both show it, else a warning. `desc` may be
+/// NULL; its shape, `shared_bytes` and arguments are as for slr_kernel_check (a parameter counts from 0 after the
+/// message), but the shape is the handler's own.
+///
+/// Threads: any.  Blocks: while it runs; `fuel` (of a message, 0: 100,000) and `steps` (of a launch, 0: 16 million)
+/// bound that.
+/// Owns: the caller gets the check, which holds the program: slr_check_destroy.
+/// Errors: NOT_FOUND (no such handler, or several and no name), and as slr_kernel_check.
+SLR_API slr_status slr_handler_check(slr_program *program, const char *name, const slr_check_desc *desc,
+                                     slr_check **out);
 
 /// NULL is fine. Threads: any, once.  Blocks: no.
 SLR_API void slr_check_destroy(slr_check *check);

@@ -55,6 +55,8 @@
     X(50, ENDLESS, ERROR, "endless", "look at the loop's condition; where it needs that long, allow more with --fuel") \
     X(51, ASSERTION, ERROR, "assertion", "an assert of the kernel does not hold for these arguments")                  \
     X(52, TRAPPED, ERROR, "trap", "the kernel ends itself by __trap() with these arguments")                           \
+    X(53, TOO_MANY_SENDS, ERROR, "too-many-sends",                                                                     \
+      "reply, or send through an outlet, at most 64 times for one message: no ring kernel allows more")                \
     /* 60-69: speed */                                                                                                 \
     X(60, UNCOALESCED, NOTE, "uncoalesced",                                                                            \
       "let neighbouring threads touch neighbouring elements; where that cannot be, go through a tile in shared "       \

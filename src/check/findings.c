@@ -91,8 +91,13 @@ bool slri_findings_add(struct slri_findings *all, unsigned code, struct slri_whe
                        const struct slri_check_thread *by, const struct slri_where *other,
                        const struct slri_check_thread *by_other)
 {
-    struct slri_finding made = {
-        .code = code, .level = slri_check_level(code), .at = at, .by = *by, .count = 1, .launch = all->launch};
+    struct slri_finding made = {.code = code,
+                                .level = slri_check_level(code),
+                                .at = at,
+                                .by = *by,
+                                .count = 1,
+                                .launch = all->launch,
+                                .launches = 1u << all->launch};
     if (other != NULL) {
         bool other_is_later = compare_where(*other, at) > 0;
         made.at = other_is_later ? *other : at;
@@ -103,6 +108,7 @@ bool slri_findings_add(struct slri_findings *all, unsigned code, struct slri_whe
     struct slri_finding *known = find(all, code, made.at, made.other);
     if (known != NULL) {
         known->count++;
+        known->launches |= 1u << all->launch;
         return false;
     }
     struct slri_finding *to = append(all);
@@ -132,6 +138,30 @@ uint32_t slri_findings_count(const struct slri_findings *all, slr_check_level le
     for (uint32_t i = 0; i < all->count; i++)
         count += all->list[i].level == level;
     return count;
+}
+
+static void weaken(struct slri_findings *all, struct slri_finding *one)
+{
+    static const char *const with[] = {"zeros", "random values", "the least and most of each type"};
+    char text[MESSAGE_BYTES];
+    int length = snprintf(text, sizeof text, "%s (with messages of %s)", one->message, with[one->launch]);
+    one->level = SLR_CHECK_WARNING;
+    one->message = slri_region_text(all->region, text, length < MESSAGE_BYTES ? (size_t)length : sizeof text - 1);
+    all->out_of_memory |= one->message == NULL;
+}
+
+void slri_findings_weigh(struct slri_findings *all, uint32_t launches)
+{
+    static const unsigned codes[] = {
+        SLRI_C_OUTSIDE_BUFFER,   SLRI_C_OUTSIDE_ARRAY,  SLRI_C_MISALIGNED,   SLRI_C_OVERFLOW, SLRI_C_SHIFT,
+        SLRI_C_DIVISION_BY_ZERO, SLRI_C_ENDLESS,        SLRI_C_ASSERTION,    SLRI_C_TRAPPED,  SLRI_C_TOO_MANY_SENDS,
+        SLRI_C_BARRIER_DIVERGED, SLRI_C_BARRIER_PASSED, SLRI_C_WARP_DIVERGED};
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct slri_finding *one = &all->list[i];
+        for (size_t k = 0; k < sizeof codes / sizeof *codes; k++)
+            if (one->code == codes[k] && (one->launches & launches) != launches && one->level == SLR_CHECK_ERROR)
+                weaken(all, one);
+    }
 }
 
 static bool is_race(const struct slri_findings *all, const struct slri_finding *harmless)

@@ -19,7 +19,8 @@ struct slri_finding {
     struct slri_where at, other; // other.line 0: none
     struct slri_check_thread by, by_other;
     uint64_t count;
-    uint32_t launch;
+    uint32_t launch;   // the first
+    uint32_t launches; // a bit for each launch that met it
     const char *message;
 };
 
@@ -45,6 +46,9 @@ bool slri_findings_add(struct slri_findings *all, unsigned code, struct slri_whe
 void slri_findings_say(struct slri_findings *all, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 uint32_t slri_findings_count(const struct slri_findings *all, slr_check_level level);
+// What depends on values and was not met in each of `launches` (a bit a launch) becomes a warning: an error holds
+// whatever messages come.
+void slri_findings_weigh(struct slri_findings *all, uint32_t launches);
 // Writing the same value is no news where writing different ones on the same lines is.
 void slri_findings_drop_harmless(struct slri_findings *all);
 void slri_findings_sort(struct slri_findings *all);

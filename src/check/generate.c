@@ -13,6 +13,8 @@
 #define PROBE_FUEL 5000
 #define PROBE_STEPS 16000000 // a second or two
 #define PROBE_SHARED 16384
+#define PROBE_MESSAGES 100
+#define MESSAGES 600                     // to two instances: each meets more than 256, which many histories hold
 #define MEMORY_BYTES (UINT64_C(1) << 30) // of all generated buffers of a launch, where nobody says more
 #define RAGGED_BY 5 // fewer than threads: with blocks of 32 and more, neither a multiple nor a neighbour of one
 
@@ -167,7 +169,7 @@ static void take_given(const struct slri_plan *plan, struct slri_trial *trial)
         struct slri_bound bound;
         unsigned char room[4096];
         if (given == NULL || plan->entry->binding[slot->binding].type->bytes > sizeof room ||
-            slri_argument_settle(plan->kernel, slot->binding, &given->arg, room, &bound) != SLR_OK)
+            slri_argument_settle(plan->program, plan->entry, slot->binding, &given->arg, room, &bound) != SLR_OK)
             continue;
         trial->value[i] = read_whole(room + slot->offset, slot->kind);
         trial->is_size[i] = trial->value[i] >= 8;
@@ -367,6 +369,8 @@ static struct slri_trial ample(const struct slri_plan *plan, const struct slri_t
     }
     if (chooses_shared(plan))
         made.shared_bytes = PROBE_SHARED;
+    if (slri_plan_is_handler(plan) && made.grid[0] > PROBE_MESSAGES)
+        made.grid[0] = PROBE_MESSAGES;
     made.fuel = plan->desc->fuel && plan->desc->fuel < PROBE_FUEL ? plan->desc->fuel : PROBE_FUEL;
     made.steps = plan->desc->steps && plan->desc->steps < PROBE_STEPS ? plan->desc->steps : PROBE_STEPS;
     return made;
@@ -510,7 +514,7 @@ static slr_status choose_shape(struct slri_plan *plan, const struct shapes *all,
         first_guess.loops[i] = true; // small, so that the first probe is quick
     for (uint32_t i = 0; i < all->count && least > 0; i++) {
         const struct shape *shape = &all->list[i];
-        struct slri_trial trial = {.shared_bytes = plan->desc->shared_bytes};
+        struct slri_trial trial = {.shared_bytes = plan->desc->shared_bytes, .messages = SLRI_POSITIVE};
         struct slri_outcome outcome;
         bool is_square = shape->block[1] * shape->grid[1] == shape->block[0] * shape->grid[0];
         if (shape->block[1] > 1 && prefers_square != is_square && !plan->desc->grid[0] && !plan->desc->block[0])
@@ -541,11 +545,13 @@ static slr_status choose_shape(struct slri_plan *plan, const struct shapes *all,
 static slr_status size_buffers(struct slri_plan *plan, const struct slri_outcome *learned, struct slri_trial *trial,
                                bool is_ragged)
 {
-    trial->fuel = plan->desc->fuel ? plan->desc->fuel : 1000000;
-    trial->steps = plan->desc->steps ? plan->desc->steps : 200000000;
+    uint64_t fuel = slri_plan_is_handler(plan) ? 100000 : 1000000;
+    trial->fuel = plan->desc->fuel ? plan->desc->fuel : fuel;
+    uint64_t steps = slri_plan_is_handler(plan) ? PROBE_STEPS : 200000000;
+    trial->steps = plan->desc->steps ? plan->desc->steps : steps;
     uint64_t left = most_bytes(plan);
     for (uint32_t i = 0; i < plan->entry->bindings; i++) {
-        if (!plan->entry->binding[i].is_buffer || plan->given[i])
+        if (!plan->entry->binding[i].is_buffer || plan->entry->binding[i].is_outlet || plan->given[i])
             continue;
         SLRI_TRY(size_buffer(plan, learned, trial, i, is_ragged));
         if (trial->bytes[i] > left)
@@ -555,10 +561,23 @@ static slr_status size_buffers(struct slri_plan *plan, const struct slri_outcome
     return SLR_OK;
 }
 
+// A message is a block of its own, as far as watchers see.
+static void add_messages(struct shapes *all, const struct slri_plan *plan)
+{
+    uint64_t messages = plan->desc->messages ? plan->desc->messages : MESSAGES;
+    uint32_t threads = plan->entry->kind == SLRI_ENTRY_BLOCK ? plan->entry->max_threads : 1;
+    all->list[all->count++] = (struct shape){{(uint32_t)messages, 1, 1}, {threads, 1, 1}};
+}
+
 slr_status slri_generate_even(struct slri_plan *plan, struct slri_trial *out, struct slri_outcome *learned)
 {
     struct shapes all = {.desc = plan->desc};
     int axes;
+    if (slri_plan_is_handler(plan)) {
+        add_messages(&all, plan);
+        SLRI_TRY(choose_shape(plan, &all, out, learned));
+        return size_buffers(plan, learned, out, false);
+    }
     all.most = plan->entry->max_threads ? plan->entry->max_threads : 1024;
     SLRI_TRY(count_axes(plan, &axes));
     list_shapes(&all, plan, axes);

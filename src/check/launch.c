@@ -2,7 +2,6 @@
 #include "check/launch.h"
 
 #include "base/status.h"
-#include "kernel/interpreter_op.h"
 #include "kernel/kernel.h"
 #include "kernel/type.h"
 
@@ -15,11 +14,6 @@
 #define VALUES_BYTES (UINT64_C(1) << 28) // of the words beside all threads' stacks
 
 // ---- slots ---------------------------------------------------------------------------------------------------------
-
-static bool is_whole(enum slri_kind kind)
-{
-    return kind >= SLRI_I8 && kind <= SLRI_U64;
-}
 
 static void add_slot(struct slri_plan *plan, uint32_t binding, uint64_t offset, enum slri_kind kind, const char *name)
 {
@@ -36,7 +30,7 @@ static void add_fields(struct slri_plan *plan, uint32_t binding, const struct sl
         const struct slri_field *field = &type->field[i];
         if (field->type->kind == SLRI_STRUCT)
             add_fields(plan, binding, field->type, offset + field->offset);
-        else if (is_whole(field->type->kind))
+        else if (slri_is_whole(field->type->kind))
             add_slot(plan, binding, offset + field->offset, field->type->kind, field->name);
     }
 }
@@ -49,7 +43,7 @@ void slri_plan_find_slots(struct slri_plan *plan)
             continue;
         if (info->type->kind == SLRI_STRUCT)
             add_fields(plan, i, info->type, 0);
-        else if (is_whole(info->type->kind))
+        else if (slri_is_whole(info->type->kind))
             add_slot(plan, i, 0, info->type->kind, info->name);
     }
 }
@@ -57,82 +51,6 @@ void slri_plan_find_slots(struct slri_plan *plan)
 bool slri_plan_is_given(const struct slri_plan *plan, uint32_t slot)
 {
     return plan->given[plan->slot[slot].binding] != NULL;
-}
-
-// ---- contents ------------------------------------------------------------------------------------------------------
-
-struct filling {
-    enum slri_contents contents;
-    uint64_t limit, random, index;
-};
-
-static void fill(struct filling *f, const struct slri_type *type, unsigned char *to);
-
-static void fill_scalar(struct filling *f, enum slri_kind kind, unsigned char *to)
-{
-    f->random = f->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); // Knuth's MMIX
-    double real = f->contents == SLRI_ZEROED ? 0 : (double)(f->random >> 40) / (1 << 24);
-    uint64_t whole = f->contents == SLRI_COUNTING ? f->index : f->contents == SLRI_ZEROED ? 0 : (f->random >> 33) % 100;
-    if (f->limit > 0)
-        whole %= f->limit;
-    switch (kind) {
-#define STORED(KIND, type, member, loaded, stored)                                                                     \
-    case SLRI_##KIND: {                                                                                                \
-        const __typeof__(((union slri_scalar *)0)->member) value =                                                     \
-            (__typeof__(value))(slri_kind_is_float(kind) ? real : 0) +                                                 \
-            (__typeof__(value))(is_whole(kind) ? whole : 0);                                                           \
-        const type narrow = (stored);                                                                                  \
-        memcpy(to, &narrow, sizeof narrow);                                                                            \
-        break;                                                                                                         \
-    }
-        SLRI_ACCESS_TABLE(STORED)
-#undef STORED
-    default:
-        break;
-    }
-    if (kind == SLRI_BOOL)
-        *to = whole % 2;
-}
-
-static void fill(struct filling *f, const struct slri_type *type, unsigned char *to)
-{
-    if (type->kind == SLRI_ARRAY)
-        for (uint64_t i = 0; i < type->count; i++)
-            fill(f, type->of, to + i * type->of->bytes);
-    else if (type->kind == SLRI_STRUCT)
-        for (uint32_t i = 0; i < type->fields; i++)
-            fill(f, type->field[i].type, to + type->field[i].offset);
-    else
-        fill_scalar(f, type->kind, to);
-}
-
-static void fill_buffer(const struct slri_plan *plan, const struct slri_trial *trial, uint32_t index, unsigned char *to)
-{
-    const struct slri_type *type = plan->entry->binding[index].type;
-    struct filling f = {trial->contents[index], trial->limit[index], index + 1, 0};
-    for (uint64_t count = trial->bytes[index] / type->bytes; f.index < count; f.index++)
-        fill(&f, type, to + f.index * type->bytes);
-}
-
-// A number or a struct that nobody gave: floating-point members are 1.5, slots what was chosen.
-static void fill_value(const struct slri_plan *plan, const struct slri_trial *trial, uint32_t index, unsigned char *to)
-{
-    const struct slri_type *type = plan->entry->binding[index].type;
-    float single = 1.5f;
-    double real = 1.5;
-    if (type->kind == SLRI_F32)
-        memcpy(to, &single, sizeof single);
-    else if (type->kind == SLRI_F64)
-        memcpy(to, &real, sizeof real);
-    else if (type->kind == SLRI_BOOL)
-        *to = 1;
-    else if (!is_whole(type->kind)) {
-        struct filling f = {SLRI_RANDOM, 0, index + 1, 0};
-        fill(&f, type, to);
-    }
-    for (uint32_t i = 0; i < plan->slots; i++)
-        if (plan->slot[i].binding == index)
-            memcpy(to + plan->slot[i].offset, &trial->value[i], slri_kind_bytes(plan->slot[i].kind)); // little-endian
 }
 
 // ---- arguments -----------------------------------------------------------------------------------------------------
@@ -149,7 +67,7 @@ static slr_status give(const struct slri_plan *plan, struct slri_region *region,
     void *room = slri_region_take(region, is_buffer ? 1 : plan->entry->binding[index].type->bytes);
     if (room == NULL)
         return no_memory(plan);
-    SLRI_TRY(slri_argument_settle(plan->kernel, index, &given->arg, room, out));
+    SLRI_TRY(slri_argument_settle(plan->program, plan->entry, index, &given->arg, room, out));
     if (!is_buffer)
         return SLR_OK;
     out->data = slri_region_take(region, out->bytes);
@@ -162,14 +80,16 @@ static slr_status make(const struct slri_plan *plan, const struct slri_trial *tr
                        uint32_t index, struct slri_bound *out)
 {
     const struct slri_binding_info *info = &plan->entry->binding[index];
+    if (info->is_outlet)
+        return SLR_OK;
     out->bytes = info->is_buffer ? trial->bytes[index] : info->type->bytes;
     out->data = slri_region_take(region, out->bytes + 16);
     if (out->data == NULL)
         return no_memory(plan);
     if (info->is_buffer)
-        fill_buffer(plan, trial, index, out->data);
+        slri_fill_buffer(plan, trial, index, out->data);
     else
-        fill_value(plan, trial, index, out->data);
+        slri_fill_value(plan, trial, index, out->data);
     return SLR_OK;
 }
 
@@ -182,10 +102,12 @@ static slr_status choose_residents(const struct slri_plan *plan, const struct sl
         index++;
     uint64_t threads = (uint64_t)trial->block[0] * trial->block[1] * trial->block[2];
     uint64_t bytes = threads * plan->interp->flat.function[index].stack_bytes;
-    uint64_t blocks = (uint64_t)trial->grid[0] * trial->grid[1] * trial->grid[2];
+    uint64_t blocks = slri_plan_is_handler(plan)
+                          ? 1
+                          : (uint64_t)trial->grid[0] * trial->grid[1] * trial->grid[2]; // one after another
     if (bytes > VALUES_BYTES)
         return SLRI_FAIL(UNSUPPORTED,
-                         "kernel %s: a block of %llu threads needs %llu MiB of stack to be checked; %llu are possible: "
+                         "%s: a block of %llu threads needs %llu MiB of stack to be checked; %llu are possible: "
                          "check it with smaller blocks",
                          plan->entry->name, (unsigned long long)threads, (unsigned long long)(bytes >> 20),
                          (unsigned long long)(VALUES_BYTES >> 20));
@@ -206,8 +128,8 @@ static slr_status bind(const struct slri_plan *plan, const struct slri_trial *tr
     return SLR_OK;
 }
 
-static slr_status run_grid(const struct slri_plan *plan, struct slri_run *run, struct slri_grid *grid,
-                           struct slri_outcome *outcome)
+static slr_status run_grid(const struct slri_plan *plan, const struct slri_trial *trial, struct slri_run *run,
+                           struct slri_grid *grid, struct slri_outcome *outcome)
 {
     struct slri_watch watch;
     struct slri_grid_end end;
@@ -220,6 +142,10 @@ static slr_status run_grid(const struct slri_plan *plan, struct slri_run *run, s
     if (!slri_run_prepare(run, &watch))
         return no_memory(plan);
     grid->watch = &watch;
+    if (slri_plan_is_handler(plan)) {
+        SLRI_TRY(slri_messages_run(plan, trial, run, grid, outcome));
+        return run->out_of_memory || outcome->findings.out_of_memory ? no_memory(plan) : SLR_OK;
+    }
     SLRI_TRY(slri_interpret_grid(plan->interp, grid, &end));
     slri_run_judge(run, &end);
     if (outcome->counts_traffic) {
@@ -247,7 +173,8 @@ static slr_status run_in(const struct slri_plan *plan, const struct slri_trial *
                              .lockstep = true};
     memcpy(grid.grid, trial->grid, sizeof grid.grid);
     memcpy(grid.block, trial->block, sizeof grid.block);
-    SLRI_TRY(slri_kernel_check_shape(plan->entry, grid.grid, grid.block, grid.dynamic_shared));
+    if (!slri_plan_is_handler(plan))
+        SLRI_TRY(slri_kernel_check_shape(plan->entry, grid.grid, grid.block, grid.dynamic_shared));
     SLRI_TRY(choose_residents(plan, trial, &grid.resident));
     SLRI_TRY(bind(plan, trial, region, bound));
     for (uint32_t i = 0; i < plan->entry->bindings; i++)
@@ -266,7 +193,7 @@ static slr_status run_in(const struct slri_plan *plan, const struct slri_trial *
                            .is_short = trial->is_short,
                            .slot = plan->slot,
                            .slots = plan->slots};
-    return run_grid(plan, &run, &grid, outcome);
+    return run_grid(plan, trial, &run, &grid, outcome);
 }
 
 slr_status slri_trial_run(const struct slri_plan *plan, const struct slri_trial *trial, struct slri_outcome *outcome)
@@ -303,7 +230,7 @@ static const char *contents_words(const struct slri_plan *plan, const struct slr
 static void put_slots(const struct slri_plan *plan, const struct slri_trial *trial, uint32_t index, slri_text *to)
 {
     const struct slri_type *type = plan->entry->binding[index].type;
-    if (type->kind != SLRI_STRUCT && !is_whole(type->kind)) {
+    if (type->kind != SLRI_STRUCT && !slri_is_whole(type->kind)) {
         slri_text_puts(to, type->kind == SLRI_BOOL ? "true" : "1.5");
         return;
     }

@@ -9,7 +9,7 @@
 enum { SLRI_CHECK_PARAMETERS_MAX = 256 };
 
 struct slri_plan { // what is the same in all launches of a check
-    slr_kernel *kernel;
+    slr_program *program;
     const struct slri_interp *interp;
     const struct slri_module *module;
     const struct slri_entry *entry;
@@ -22,7 +22,7 @@ struct slri_plan { // what is the same in all launches of a check
     uint32_t slots;
 };
 
-enum slri_contents { SLRI_RANDOM, SLRI_COUNTING, SLRI_ZEROED };
+enum slri_contents { SLRI_RANDOM, SLRI_COUNTING, SLRI_ZEROED, SLRI_POSITIVE, SLRI_EXTREME };
 
 struct slri_trial { // one launch
     uint32_t grid[3], block[3];
@@ -36,6 +36,8 @@ struct slri_trial { // one launch
     enum slri_contents contents[SLRI_CHECK_PARAMETERS_MAX];
     uint64_t limit[SLRI_CHECK_PARAMETERS_MAX]; // elements are below it (0: none)
     uint64_t fuel, steps;
+    // Of a handler:
+    enum slri_contents messages; // ZEROED, POSITIVE or EXTREME
 };
 
 struct slri_outcome {
@@ -46,7 +48,8 @@ struct slri_outcome {
     slr_check_line *lines;
     uint32_t line_count;
     uint64_t instructions;
-    bool was_cut; // it has used up its steps or fuel
+    uint32_t handled; // messages, of a handler
+    bool was_cut;     // it has used up its steps or fuel
 };
 
 // Finds the whole numbers among the entry's arguments.
@@ -55,6 +58,29 @@ bool slri_plan_is_given(const struct slri_plan *plan, uint32_t slot);
 
 // Runs it. `outcome->findings.region` NULL: findings are only counted, and gone when this returns.
 slr_status slri_trial_run(const struct slri_plan *plan, const struct slri_trial *trial, struct slri_outcome *outcome);
+
+// ---- contents.c ----------------------------------------------------------------------------------------------------
+
+bool slri_is_whole(enum slri_kind kind);
+void slri_fill_buffer(const struct slri_plan *plan, const struct slri_trial *trial, uint32_t index, unsigned char *to);
+// A number or a struct that nobody gave: floating-point members are 1.5, slots what was chosen.
+void slri_fill_value(const struct slri_plan *plan, const struct slri_trial *trial, uint32_t index, unsigned char *to);
+void slri_fill_message(const struct slri_plan *plan, const struct slri_trial *trial, uint64_t number,
+                       unsigned char *to);
+
+// ---- messages.c ----------------------------------------------------------------------------------------------------
+
+#define SLRI_CHECK_SENDS 64 // for one message: ring kernels allow no more
+
+static inline bool slri_plan_is_handler(const struct slri_plan *plan)
+{
+    return plan->entry->kind != SLRI_ENTRY_KERNEL;
+}
+
+// Gives a handler its messages, watched. `run->grid` and `run->watch` are ready.
+slr_status slri_messages_run(const struct slri_plan *plan, const struct slri_trial *trial, struct slri_run *run,
+                             struct slri_grid *grid, struct slri_outcome *outcome);
+const char *slri_messages_words(const struct slri_plan *plan, const struct slri_trial *trial, uint32_t handled);
 
 // What an argument is, in words: "n = 507", "x = float[507], random".
 const char *slri_trial_words(const struct slri_plan *plan, const struct slri_trial *trial, uint32_t parameter);

@@ -28,6 +28,14 @@ static void name_lane(const struct slri_run *run, uint64_t block, uint32_t threa
         {thread % g->block[0], thread / g->block[0] % g->block[1], thread / g->block[0] / g->block[1]}};
 }
 
+static void forget_messages(struct slri_run *run)
+{
+    slri_shadow_forget(&run->state);
+    for (uint32_t i = 0; i < run->entry->bindings; i++)
+        if (!run->is_unset[i]) // else what was written is remembered
+            slri_shadow_forget(&run->buffer[i]);
+}
+
 static void open_block(void *user, uint64_t number)
 {
     struct slri_run *run = user;
@@ -40,6 +48,8 @@ static void open_block(void *user, uint64_t number)
     slri_order_open(&block->order, (uint32_t)number);
     for (uint32_t i = 0; i <= run->module->shareds; i++)
         slri_shadow_forget(&block->shared[i]);
+    if (run->entry->kind != SLRI_ENTRY_KERNEL) // what one message did is ordered before the next
+        forget_messages(run);
     for (uint32_t i = 0; i < run->threads; i++) {
         name_lane(run, number, i, &block->lane[i].place);
         block->lane[i].has_returned = block->lane[i].is_astray = false;
@@ -166,7 +176,7 @@ static void check_written(const struct touch *t)
 {
     const struct slri_access *access = t->access;
     bool is_tracked = access->root.kind != SLRI_ROOT_BINDING || t->run->is_unset[access->root.index];
-    if (!is_tracked)
+    if (!is_tracked || access->root.kind == SLRI_ROOT_STATE) // a state begins as something
         return;
     bool any, all;
     slri_shadow_written(t->shadow, access->offset, access->bytes, &any, &all);
@@ -187,6 +197,8 @@ static struct slri_shadow *shadow_of(struct slri_run *run, struct slri_check_blo
         return &block->shared[run->module->shareds];
     case SLRI_ROOT_BINDING:
         return run->entry->binding[root.index].is_buffer ? &run->buffer[root.index] : NULL;
+    case SLRI_ROOT_STATE:
+        return &run->state;
     default:
         return NULL;
     }
@@ -464,6 +476,8 @@ void slri_run_judge(struct slri_run *run, const struct slri_grid_end *end)
          "%s has not ended when its loop iterations, or the launch's steps, are used up"},
         {SLRI_FAULT_ASSERT, SLRI_C_ASSERTION, "the assertion fails in %s"},
         {SLRI_FAULT_TRAP, SLRI_C_TRAPPED, "%s ends the kernel"},
+        {SLRI_FAULT_REPLIES, SLRI_C_TOO_MANY_SENDS, "%s has more than 64 replies"},
+        {SLRI_FAULT_SENDS, SLRI_C_TOO_MANY_SENDS, "%s sends more than 64 times through one outlet"},
     };
     struct slri_check_thread by, other;
     memcpy(by.block, end->at.block, sizeof by.block);
@@ -545,6 +559,9 @@ bool slri_run_prepare(struct slri_run *run, struct slri_watch *watch)
     for (uint32_t i = 0; i < run->residents; i++)
         if (!prepare_block(run, &run->block[i]))
             return false;
+    uint64_t state = run->entry->state ? run->entry->state->bytes : 0;
+    if (!slri_shadow_create(&run->state, run->region, state, granule_of(run, SLRI_SPAN_STATE)))
+        return false;
     for (uint32_t i = 0; i < run->entry->bindings; i++)
         if (!slri_shadow_create(&run->buffer[i], run->region, g->arg[i].bytes,
                                 granule_of(run, slri_span_of_binding(run->module, i))))

@@ -81,6 +81,7 @@ struct slri_run {
     uint32_t threads, residents;
     struct slri_check_block *block, *last;
     struct slri_shadow *buffer; // by binding
+    struct slri_shadow state;   // of a block handler: its threads share it
     const bool *is_unset;       // by binding: a buffer that nothing was written to
     const bool *is_made;        // by binding: its contents were generated
     const bool *is_short;       // by binding: it has room for what is guarded only; more may be meant

@@ -60,6 +60,8 @@ static const struct slri_type *type_of(const struct slri_run *run, struct slri_r
            : root.kind == SLRI_ROOT_CONST   ? run->module->constant[root.index].type
            : root.kind == SLRI_ROOT_GLOBAL  ? run->module->global[root.index].type
            : root.kind == SLRI_ROOT_BINDING ? run->entry->binding[root.index].type
+           : root.kind == SLRI_ROOT_STATE   ? run->entry->state
+           : root.kind == SLRI_ROOT_MESSAGE ? run->entry->message
                                             : NULL;
 }
 
@@ -74,6 +76,10 @@ const char *slri_words_root(const struct slri_run *run, struct slri_root root)
         return run->module->global[root.index].name;
     case SLRI_ROOT_BINDING:
         return run->entry->binding[root.index].name;
+    case SLRI_ROOT_STATE:
+        return "state";
+    case SLRI_ROOT_MESSAGE:
+        return "message";
     case SLRI_ROOT_DYNAMIC:
         return "the extern shared memory";
     default:
@@ -110,7 +116,11 @@ const char *slri_words_thread(const struct slri_run *run, const struct slri_chec
     const uint32_t *t = at->thread, *b = at->block;
     bool is_flat =
         run->grid->block[1] == 1 && run->grid->block[2] == 1 && run->grid->grid[1] == 1 && run->grid->grid[2] == 1;
-    if (is_flat)
+    if (run->entry->kind == SLRI_ENTRY_RING)
+        snprintf(out, SLRI_WORDS_BYTES, "message %u", b[0]);
+    else if (run->entry->kind == SLRI_ENTRY_BLOCK)
+        snprintf(out, SLRI_WORDS_BYTES, "thread %u of message %u's block", t[0], b[0]);
+    else if (is_flat)
         snprintf(out, SLRI_WORDS_BYTES, "thread %u of block %u", t[0], b[0]);
     else
         snprintf(out, SLRI_WORDS_BYTES, "thread (%u, %u, %u) of block (%u, %u, %u)", t[0], t[1], t[2], b[0], b[1],

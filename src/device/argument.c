@@ -7,10 +7,16 @@
 #include <string.h>
 
 struct place { // for messages
-    const slr_kernel *kernel;
+    const slr_program *program;
+    const struct slri_entry *entry;
     const struct slri_binding_info *parameter;
     uint32_t number;
 };
+
+static const char *what(const struct place *at)
+{
+    return at->entry->kind == SLRI_ENTRY_KERNEL ? "kernel" : "handler";
+}
 
 static const char *const kind_words[] = {"nothing",  "an integer", "an integer", "a floating-point number",
                                          "a buffer", "a struct"};
@@ -18,15 +24,15 @@ static const char *const kind_words[] = {"nothing",  "an integer", "an integer",
 static slr_status wrong_type(const struct place *at, const slr_arg *arg, const char *wanted)
 {
     const char *got = arg->kind < sizeof kind_words / sizeof *kind_words ? kind_words[arg->kind] : "an unknown kind";
-    return SLRI_FAIL(INVALID, "kernel %s: parameter %u '%s' is %s, and %s was given", at->kernel->info.name, at->number,
+    return SLRI_FAIL(INVALID, "%s %s: parameter %u '%s' is %s, and %s was given", what(at), at->entry->name, at->number,
                      at->parameter->name, wanted, got);
 }
 
 static slr_status wrong_value(const struct place *at, const char *value, const char *advice)
 {
-    return SLRI_FAIL(INVALID, "kernel %s: parameter %u '%s' is %s, which cannot hold %s exactly%s",
-                     at->kernel->info.name, at->number, at->parameter->name,
-                     slri_kind_spelling(at->parameter->type->kind), value, advice);
+    return SLRI_FAIL(INVALID, "%s %s: parameter %u '%s' is %s, which cannot hold %s exactly%s", what(at),
+                     at->entry->name, at->number, at->parameter->name, slri_kind_spelling(at->parameter->type->kind),
+                     value, advice);
 }
 
 // ---- integers ------------------------------------------------------------------------------------------------------
@@ -118,15 +124,15 @@ static slr_status give_buffer(const struct place *at, const slr_arg *arg, struct
         *out = (struct slri_bound){0};
         return SLR_OK;
     }
-    if (buffer->device != at->kernel->program->device)
-        return SLRI_FAIL(INVALID, "kernel %s: parameter %u '%s': the buffer is of another device than the kernel",
-                         at->kernel->info.name, at->number, at->parameter->name);
+    if (buffer->device != at->program->device)
+        return SLRI_FAIL(INVALID, "%s %s: parameter %u '%s': the buffer is of another device than the program",
+                         what(at), at->entry->name, at->number, at->parameter->name);
     if (buffer->bytes < element->bytes)
-        return SLRI_FAIL(INVALID, "kernel %s: parameter %u '%s': a buffer of %llu bytes holds no element of %llu",
-                         at->kernel->info.name, at->number, at->parameter->name, (unsigned long long)buffer->bytes,
+        return SLRI_FAIL(INVALID, "%s %s: parameter %u '%s': a buffer of %llu bytes holds no element of %llu", what(at),
+                         at->entry->name, at->number, at->parameter->name, (unsigned long long)buffer->bytes,
                          (unsigned long long)element->bytes);
     slr_scalar scalar = element->kind <= SLRI_F64 ? (slr_scalar)element->kind : (slr_scalar)0;
-    SLRI_TRY(slri_buffer_check_elements(buffer, scalar, "kernel", at->kernel->info.name, at->parameter->name));
+    SLRI_TRY(slri_buffer_check_elements(buffer, scalar, what(at), at->entry->name, at->parameter->name));
     *out = (struct slri_bound){buffer->memory, buffer->bytes};
     return SLR_OK;
 }
@@ -136,16 +142,16 @@ static slr_status check_struct(const struct place *at, const slr_arg *arg)
     if (arg->kind != SLR_ARG_BYTES)
         return wrong_type(at, arg, "a struct");
     if (!arg->value.memory || arg->bytes != at->parameter->type->bytes)
-        return SLRI_FAIL(INVALID, "kernel %s: parameter %u '%s' is a struct of %llu bytes, and %u were given",
-                         at->kernel->info.name, at->number, at->parameter->name,
+        return SLRI_FAIL(INVALID, "%s %s: parameter %u '%s' is a struct of %llu bytes, and %u were given", what(at),
+                         at->entry->name, at->number, at->parameter->name,
                          (unsigned long long)at->parameter->type->bytes, arg->value.memory ? arg->bytes : 0);
     return SLR_OK;
 }
 
-slr_status slri_argument_settle(const slr_kernel *kernel, uint32_t index, const slr_arg *arg, void *room,
-                                struct slri_bound *out)
+slr_status slri_argument_settle(const slr_program *program, const struct slri_entry *entry, uint32_t index,
+                                const slr_arg *arg, void *room, struct slri_bound *out)
 {
-    struct place at = {kernel, &kernel->entry->binding[index], index + 1};
+    struct place at = {program, entry, &entry->binding[index], index + 1};
     if (at.parameter->is_buffer)
         return give_buffer(&at, arg, out);
     *out = (struct slri_bound){room, at.parameter->type->bytes};

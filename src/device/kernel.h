@@ -29,8 +29,8 @@ slr_status slri_describe_functions(slr_program *program);
 // shape.c: what was not said is chosen: blocks and threads a block. `none`: there is nothing to launch.
 slr_status slri_shape_settle(const slr_kernel *kernel, slr_shape *shape, bool *none);
 
-// argument.c: the argument as the parameter takes it. `room` (8 bytes) receives a number.
-slr_status slri_argument_settle(const slr_kernel *kernel, uint32_t index, const slr_arg *arg, void *room,
-                                struct slri_bound *out);
+// argument.c: the argument as the parameter of the kernel or handler takes it. `room` (8 bytes) receives a number.
+slr_status slri_argument_settle(const slr_program *program, const struct slri_entry *entry, uint32_t index,
+                                const slr_arg *arg, void *room, struct slri_bound *out);
 
 #endif

@@ -59,7 +59,7 @@ static slr_status fill(struct kept *kept, const slr_arg *args)
     kept->use = (struct slri_buffer_use *)(kept->bound + count);
     uintptr_t room = ((uintptr_t)(kept->use + count) + 15) / 16 * 16;
     for (uint32_t i = 0; i < count; ++i) {
-        SLRI_TRY(slri_argument_settle(kernel, i, &args[i], (void *)room, &kept->bound[i]));
+        SLRI_TRY(slri_argument_settle(kernel->program, kernel->entry, i, &args[i], (void *)room, &kept->bound[i]));
         room += room_of(&kernel->entry->binding[i]);
         if (!kernel->entry->binding[i].is_buffer)
             continue;

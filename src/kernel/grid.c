@@ -519,7 +519,7 @@ static void name_spans(const struct run *run, struct block *block)
         block->span[SLRI_SPAN_CONST + i] =
             (struct slri_span){(unsigned char *)module->constant[i].data, module->constant[i].type->bytes};
     for (uint32_t i = 0; i < module->shareds; i++)
-        if (run->entry->shared_offset[i] != UINT64_MAX)
+        if (slri_entry_has_shared(run->entry, i))
             block->span[slri_span_of_shared(module, i)] =
                 (struct slri_span){block->shared + run->entry->shared_offset[i], module->shared[i].type->bytes};
     block->span[slri_span_of_shared(module, module->shareds)] =
@@ -611,9 +611,11 @@ struct handler_block {
 };
 
 slr_status slri_interp_block_create(const struct slri_interp *interp, const struct slri_entry *entry,
-                                    struct slri_interp_thread **out)
+                                    const struct slri_grid *how, struct slri_interp_thread **out)
 {
-    struct slri_grid grid = {.grid = {1, 1, 1}, .block = {entry->max_threads, 1, 1}};
+    struct slri_grid grid = how ? *how : (struct slri_grid){.grid = {1, 1, 1}};
+    grid.block[0] = entry->kind == SLRI_ENTRY_BLOCK ? entry->max_threads : 1;
+    grid.block[1] = grid.block[2] = 1;
     struct run run = {.flat = &interp->flat, .grid = &grid, .entry = entry};
     prepare(&run);
     size_t bytes = round_up(sizeof(struct handler_block)) + run.block_bytes + 64;
@@ -633,7 +635,7 @@ slr_status slri_interp_block_create(const struct slri_interp *interp, const stru
     return SLR_OK;
 }
 
-uint32_t slri_interp_block_run(struct slri_interp_thread *head, struct slri_call *call)
+static void run_message(struct slri_interp_thread *head, struct slri_call *call, uint64_t number)
 {
     struct handler_block *self = (struct handler_block *)head;
     const struct slri_entry *entry = head->entry;
@@ -644,12 +646,27 @@ uint32_t slri_interp_block_run(struct slri_interp_thread *head, struct slri_call
     name_spans(&self->run, &self->block);
     self->block.span[SLRI_SPAN_STATE] = (struct slri_span){call->state, entry->state ? entry->state->bytes : 0};
     self->block.span[SLRI_SPAN_MESSAGE] = (struct slri_span){(unsigned char *)call->message, entry->message->bytes};
-    open_block(&self->run, &self->block, 0);
+    open_block(&self->run, &self->block, number);
     while (self->block.is_open && advance(&self->run, &self->block))
         ;
     if (self->end.fault != SLRI_FAULT_NONE) {
         call->fault_file = self->end.at.where.file;
         call->fault_line = self->end.at.where.line;
     }
-    return self->end.fault;
+    self->block.is_open = false;
+}
+
+uint32_t slri_interp_block_run(struct slri_interp_thread *head, struct slri_call *call)
+{
+    run_message(head, call, 0);
+    return ((struct handler_block *)head)->end.fault;
+}
+
+void slri_interp_block_message(struct slri_interp_thread *head, struct slri_call *call, uint64_t number, uint64_t limit,
+                               struct slri_grid_end *out)
+{
+    struct handler_block *self = (struct handler_block *)head;
+    self->grid.limit = limit;
+    run_message(head, call, number);
+    *out = self->end;
 }

@@ -72,7 +72,7 @@ slr_status slri_grid_check(const struct slri_module *module, const struct slri_g
 #define SLRI_GRID_MAX_SHARED_BYTES 232448 ///< static and dynamic together: what the largest CUDA devices have
 
 struct slri_access {
-    struct slri_root root; ///< BINDING, SHARED, DYNAMIC, GLOBAL or CONST; LOCAL: private memory
+    struct slri_root root; ///< BINDING, SHARED, DYNAMIC, GLOBAL, CONST, STATE or MESSAGE; LOCAL: private memory
     uint64_t offset, bytes;
     bool is_write, is_atomic; ///< an atomic read-modify-write is both
 };

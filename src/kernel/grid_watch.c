@@ -37,18 +37,22 @@ static struct slri_root root_of(const struct slri_module *module, unsigned table
         return (struct slri_root){SLRI_ROOT_DYNAMIC, 0};
     if (index >= shared)
         return (struct slri_root){SLRI_ROOT_SHARED, index - shared};
+    if (index < SLRI_SPAN_CONST)
+        return (struct slri_root){index == SLRI_SPAN_STATE ? SLRI_ROOT_STATE : SLRI_ROOT_MESSAGE, 0};
     return (struct slri_root){SLRI_ROOT_CONST, index - SLRI_SPAN_CONST};
 }
 
-static uint64_t bytes_of(const struct slri_code *code)
+static uint64_t bytes_of(const struct slri_interp_thread *thread, const struct slri_code *code)
 {
     static const uint8_t bytes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2, 2}; // of the kinds of memory, in their order
     if (code->op >= SLRI_CODE_LOAD_BOOL && code->op <= SLRI_CODE_LOAD_BF16)
         return bytes[code->op - SLRI_CODE_LOAD_BOOL];
     if (code->op >= SLRI_CODE_STORE_BOOL && code->op <= SLRI_CODE_STORE_BF16)
         return bytes[code->op - SLRI_CODE_STORE_BOOL];
-    if (code->op == SLRI_CODE_COPY || code->op == SLRI_CODE_ZERO)
+    if (code->op == SLRI_CODE_COPY || code->op == SLRI_CODE_ZERO || code->op == SLRI_CODE_SEND)
         return code->imm;
+    if (code->op == SLRI_CODE_REPLY)
+        return thread->entry->reply->bytes;
     bool is_atomic = code->op >= SLRI_CODE_ATOMIC_LOAD && code->op <= SLRI_CODE_ATOMIC_CAS;
     return is_atomic ? slri_kind_bytes(code->kind) : 0;
 }
@@ -58,10 +62,11 @@ uint32_t slri_watch_access(const struct slri_interp_thread *thread, const struct
 {
     const struct slri_module *module = thread->flat->module;
     const union slri_scalar *reg = thread->frame->reg;
-    uint64_t bytes = bytes_of(code);
+    uint64_t bytes = bytes_of(thread, code);
     if (bytes == 0)
         return 0;
-    bool is_load = code->op <= SLRI_CODE_LOAD_BF16 || code->op == SLRI_CODE_ATOMIC_LOAD;
+    bool is_load = code->op <= SLRI_CODE_LOAD_BF16 || code->op == SLRI_CODE_ATOMIC_LOAD ||
+                   code->op == SLRI_CODE_REPLY || code->op == SLRI_CODE_SEND;
     bool is_atomic = code->op >= SLRI_CODE_ATOMIC_LOAD && code->op <= SLRI_CODE_ATOMIC_CAS;
     out[0] =
         (struct slri_access){root_of(module, code->table, code->root), reg[code->a].u64, bytes, !is_load, is_atomic};

@@ -47,7 +47,7 @@ slr_status slri_interp_thread_create(const struct slri_interp *interp, uint32_t 
     const struct slri_entry *chosen = &module->entry[entry];
     uint32_t function = function_index(module, chosen->function);
     if (chosen->kind == SLRI_ENTRY_BLOCK)
-        return slri_interp_block_create(interp, chosen, out);
+        return slri_interp_block_create(interp, chosen, NULL, out);
     if (chosen->kind != SLRI_ENTRY_RING)
         return SLRI_FAIL(UNSUPPORTED, "'%s' is a kernel: it is run as a grid of blocks, not as a handler",
                          chosen->name);

@@ -7,6 +7,7 @@
 #include "kernel/interpreter.h"
 
 struct slri_grid;
+struct slri_grid_end;
 struct slri_watch;
 
 struct slri_interp {
@@ -38,10 +39,14 @@ void slri_watch_step(const struct slri_interp_thread *thread, const struct slri_
 // Sets the thread to the entry's first instruction, with a frame and its bindings' values; spans are left alone.
 void slri_interp_thread_open(struct slri_interp_thread *thread, struct slri_call *call);
 
-// grid.c: a `__ring_block__` handler's block, whose first member is a thread that stands for it.
+// grid.c: a handler's block, whose first member is a thread that stands for it. A `__ring__` handler's has one thread.
+// `how` (or NULL): its grid is the block's, and what it says of watching, lockstep, limit and printing holds.
 slr_status slri_interp_block_create(const struct slri_interp *interp, const struct slri_entry *entry,
-                                    struct slri_interp_thread **out);
+                                    const struct slri_grid *how, struct slri_interp_thread **out);
 uint32_t slri_interp_block_run(struct slri_interp_thread *block, struct slri_call *call);
+// The same for message `number`, which watchers see as the block's place; `limit` in place of how->limit.
+void slri_interp_block_message(struct slri_interp_thread *block, struct slri_call *call, uint64_t number,
+                               uint64_t limit, struct slri_grid_end *out);
 
 // Opens a frame for `function` at `base`, all zero but for the spans of its locals.
 struct slri_frame *slri_frame_open(const struct slri_flat_function *function, unsigned char *base);

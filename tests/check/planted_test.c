@@ -387,6 +387,104 @@ static void buffers_are_bound_by_bytes(void **unused)
     slr_kernel_destroy(kernel);
 }
 
+// ---- handlers ------------------------------------------------------------------------------------------------------
+
+#define TYPES                                                                                                          \
+    "struct in { int id, n; float v; };\n"                                                                             \
+    "struct kept { int count; float ring[256]; };\n"
+
+struct handler_case {
+    const char *text; // a handler h, behind the types, which are lines 1 and 2
+    unsigned code;    // found in line 3; 0: nothing is
+    unsigned level;
+    const char *message;
+};
+
+static void handlers_are_checked_with_made_up_messages(void **unused)
+{
+    (void)unused;
+    static const struct handler_case cases[] = {
+        {"__ring__ void h(struct kept *s, const struct in *m, float *out) { s->ring[s->count++ & 255] = m->v; if "
+         "(m->id "
+         ">= 0 && m->id < 16) out[m->id] = m->v; }",
+         0, 0, NULL},
+        // what the state leads to is an error, whatever the messages are
+        {"__ring__ void h(struct kept *s, const struct in *m) { s->ring[s->count++] = m->v; }", 2, SLR_CHECK_ERROR,
+         "message 512 indexes state with 256, where 0 to 255 are possible"},
+        {"__ring__ void h(struct kept *s, const struct in *m) { s->ring[m->id] = m->v; }", 2, SLR_CHECK_WARNING,
+         "message 0 indexes state with -2147483648, where 0 to 255 are possible (with messages of the least and most "
+         "of each type)"},
+        {"__ring__ void h(struct kept *s, const struct in *m) { s->count = 7 / m->n; }", 42, SLR_CHECK_WARNING,
+         "message 0 divides by zero (with messages of zeros)"},
+        {"__ring__ void h(struct kept *s, const struct in *m) { for (int i = 0; i < m->n; i++) s->ring[i & 3] += 1; }",
+         50, SLR_CHECK_WARNING, NULL},
+        {"__ring__ void h(struct kept *s, const struct in *m) { int sum; if (m->n == -9) sum = 1; s->count = sum; }",
+         21, SLR_CHECK_ERROR, NULL},
+        {"__ring__ void h(struct kept *s, const struct in *m) { for (int i = 0; i < 99; i++) ring_reply(&s->count); }",
+         53, SLR_CHECK_ERROR, "message 0 has more than 64 replies"},
+        // a buffer that messages index: as long as ordinary messages reach
+        {"__ring__ void h(struct kept *s, const struct in *m, float *out) { out[m->id] = m->v; s->count++; }", 5,
+         SLR_CHECK_WARNING, NULL},
+        {"__ring_block__ void __launch_bounds__(64) h(struct kept *s, const struct in *m) { s->count++; }", 10,
+         SLR_CHECK_ERROR,
+         "thread 1 of message 0's block writes state.count, and thread 0 of message 0's block writes it: no barrier is "
+         "between them"},
+        {"__ring_block__ void __launch_bounds__(64) h(struct kept *s, const struct in *m) { __shared__ float t[64]; "
+         "t[threadIdx.x] = m->v; s->ring[threadIdx.x] = t[63 - threadIdx.x]; }",
+         10, SLR_CHECK_ERROR, NULL},
+        {"__ring_block__ void __launch_bounds__(64) h(struct kept *s, const struct in *m) { __shared__ float t[64]; "
+         "t[threadIdx.x] = m->v; __syncthreads(); s->ring[threadIdx.x] = t[63 - threadIdx.x]; if (threadIdx.x == 0) "
+         "s->count++; }",
+         0, 0, NULL}, // messages of one instance are in order: no race
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        slr_program *program;
+        slr_check *check;
+        slr_check_finding finding;
+        snprintf(text, sizeof text, TYPES "%s\n", cases[i].text);
+        if (slr_program_from_text(device, "h.cu", text, NULL, &program) != SLR_OK ||
+            slr_handler_check(program, NULL, NULL, &check) != SLR_OK)
+            fail_msg("%s: %s", cases[i].text, slr_error_message());
+        bool found = false;
+        for (uint32_t k = 0; slr_check_get_finding(check, k, &finding) == SLR_OK; k++) {
+            if (finding.code != cases[i].code && finding.level != SLR_CHECK_WARNING)
+                fail_msg("%s: SLR-C%03u: %s", cases[i].text, finding.code, finding.message);
+            found |= finding.code == cases[i].code && finding.level == cases[i].level && finding.at.line == 3 &&
+                     (!cases[i].message || strcmp(cases[i].message, finding.message) == 0);
+            if (finding.code == cases[i].code && cases[i].message && strcmp(cases[i].message, finding.message) != 0)
+                fail_msg("%s: %s", cases[i].text, finding.message);
+        }
+        if (found != (cases[i].code != 0))
+            fail_msg("%s: SLR-C%03u was not found", cases[i].text, cases[i].code);
+        slr_check_destroy(check);
+        slr_program_destroy(program);
+    }
+}
+
+static void handlers_of_the_examples_have_no_findings(void **unused)
+{
+    (void)unused;
+    static const char *const files[] = {"ward/ward.cu", "pipeline/pipeline.cu", "send/triage.cu"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[512];
+        slr_program *program;
+        slr_handler_info handler;
+        slr_check *check;
+        slr_check_finding finding;
+        snprintf(path, sizeof path, "%s/examples/%s", SLIPRING_SOURCE_DIR, files[i]);
+        assert_int_equal(slr_program_load(device, path, NULL, &program), SLR_OK);
+        for (uint32_t h = 0; slr_program_get_handler(program, h, &handler) == SLR_OK; h++) {
+            assert_int_equal(slr_handler_check(program, handler.name, NULL, &check), SLR_OK);
+            if (slr_check_get_finding(check, 0, &finding) == SLR_OK)
+                fail_msg("%s: SLR-C%03u: %s", handler.name, finding.code, finding.message);
+            slr_check_destroy(check);
+        }
+        assert_int_equal(slr_handler_check(program, "absent", NULL, &check), SLR_NOT_FOUND);
+        slr_program_destroy(program);
+    }
+}
+
 static int open_device(void **state)
 {
     (void)state;
@@ -414,6 +512,8 @@ int main(void)
         cmocka_unit_test(a_lock_among_the_lanes_of_a_warp_is_no_hang),
         cmocka_unit_test(other_faults_have_numbers_too),
         cmocka_unit_test(buffers_are_bound_by_bytes),
+        cmocka_unit_test(handlers_are_checked_with_made_up_messages),
+        cmocka_unit_test(handlers_of_the_examples_have_no_findings),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -15,7 +15,8 @@
 
 static const char help[] =
     "Usage: slipring kernel check FILE.cu... [NAME] [OPTION]...\n"
-    "Runs the kernels of CUDA C files (or the one named) on this machine's CPU, watched, without a GPU:\n"
+    "Runs the kernels and handlers of CUDA C files (or the one named) on this machine's CPU, watched, without\n"
+    "a GPU. Handlers get made-up messages: zero, random, and the least and most of each type.\n"
     "  - accesses outside buffers and arrays, and misaligned ones\n"
     "  - data races in shared and global memory, with both lines and threads\n"
     "  - shared memory, variables and buffers that are read before they are written\n"
@@ -30,9 +31,10 @@ static const char help[] =
     "that\n"
     "                                 was never filled. What is not given is generated, and shown. Needs one\n"
     "                                 kernel: give its NAME\n"
-    "  --fuel N                       loop iterations a thread may take (default 1000000)\n"
-    "  --steps N                      instructions that a launch may take (default 200000000)\n"
+    "  --fuel N                       loop iterations a thread may take (default 1000000; of a handler 100000)\n"
+    "  --steps N                      instructions that a launch may take (default 200000000; of a handler 16000000)\n"
     "  --memory BYTES                 that generated buffers may have together (default 1073741824)\n" SOURCE_HELP
+    "  --messages N                   that a handler gets in each launch (default 600)\n"
     "  --strict                       exit code 1 for warnings too\n"
     "  --json                         one object: kernels, launches, findings, what was left out\n"
     "  --sarif FILE                   findings as SARIF 2.1.0 too\n"
@@ -52,7 +54,7 @@ typedef struct options {
 
 // ---- the command line ----------------------------------------------------------------------------------------------
 
-enum { GRID = 256, BLOCK, SHARED, ARG, FUEL, STEPS, MEMORY, STRICT, JSON, SARIF };
+enum { GRID = 256, BLOCK, SHARED, ARG, FUEL, STEPS, MEMORY, MESSAGES, STRICT, JSON, SARIF };
 
 static const struct option long_options[] = {
     SOURCE_LONG,
@@ -63,6 +65,7 @@ static const struct option long_options[] = {
     {"fuel", required_argument, NULL, FUEL},
     {"steps", required_argument, NULL, STEPS},
     {"memory", required_argument, NULL, MEMORY},
+    {"messages", required_argument, NULL, MESSAGES},
     {"strict", no_argument, NULL, STRICT},
     {"json", no_argument, NULL, JSON},
     {"sarif", required_argument, NULL, SARIF},
@@ -93,6 +96,8 @@ static int take_option(int option, char **argv, options *out)
         return take_number(SLR_U64, "steps", &out->desc.steps);
     case MEMORY:
         return take_number(SLR_U64, "memory", &out->desc.memory_bytes);
+    case MESSAGES:
+        return take_number(SLR_U64, "messages", &out->desc.messages);
     case STRICT:
         out->strict = true;
         return -1;
@@ -159,12 +164,21 @@ static void print_shape(const char *name, const uint32_t shape[3])
         printf(" x %u", shape[2]);
 }
 
-static void print_launches(const slr_check *check)
+static bool is_handler(const slr_function_info *function)
+{
+    return function->kind != SLR_FUNCTION_KERNEL;
+}
+
+static void print_launches(const slr_check *check, const slr_function_info *function)
 {
     slr_check_launch launch;
     for (uint32_t i = 0; slr_check_get_launch(check, i, &launch) == SLR_OK; i++) {
-        print_shape("  grid", launch.grid);
-        print_shape(", block", launch.block);
+        if (!is_handler(function))
+            print_shape("  grid", launch.grid);
+        if (function->kind != SLR_FUNCTION_RING)
+            print_shape(is_handler(function) ? "  block" : ", block", launch.block);
+        else
+            printf("  one thread");
         if (launch.shared_bytes > 0)
             printf(", %u bytes of extern shared memory", launch.shared_bytes);
         for (uint32_t p = 0; p < launch.argument_count; p++)
@@ -184,13 +198,14 @@ static void print_check(const slr_check *check, const findings *all, size_t firs
     slr_check_get_info(check, &info);
     for (size_t i = first; i < all->count; i++)
         finding_print(&all->items[i]);
-    printf("%s:%u: kernel %s: ", function->file, function->line, function->name);
+    printf("%s:%u: %s %s: ", function->file, function->line, is_handler(function) ? "handler" : "kernel",
+           function->name);
     if (info.findings == 0)
         puts("nothing found");
     else
         printf("%u error%s, %u warning%s, %u note%s\n", info.errors, plural(info.errors), info.warnings,
                plural(info.warnings), info.notes, plural(info.notes));
-    print_launches(check);
+    print_launches(check, function);
 }
 
 static json_t *launch_json(const slr_check_launch *launch)
@@ -229,10 +244,10 @@ static json_t *check_json(const slr_check *check, const findings *all, size_t fi
         json_array_append_new(launches, launch_json(&launch));
     for (uint32_t i = 0; slr_check_get_line(check, i, &line) == SLR_OK; i++)
         json_array_append_new(lines, line_json(&line));
-    return json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "kernel", kernel_text(function->name), "file",
-                     kernel_text(function->file), "line", (int)function->line, "errors", (int)info.errors, "warnings",
-                     (int)info.warnings, "notes", (int)info.notes, "launches", launches, "findings", found, "lines",
-                     lines);
+    return json_pack("{s:o, s:b, s:o, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "kernel", kernel_text(function->name),
+                     "handler", (int)is_handler(function), "file", kernel_text(function->file), "line",
+                     (int)function->line, "errors", (int)info.errors, "warnings", (int)info.warnings, "notes",
+                     (int)info.notes, "launches", launches, "findings", found, "lines", lines);
 }
 
 // The library's messages name the kernel; what cannot be is a wrong command line.
@@ -244,7 +259,21 @@ static int say_status(slr_status status)
                                                             : EXIT_FAILED;
 }
 
-static int check_with(session *session, slr_kernel *kernel, const slr_function_info *function,
+static slr_status check_one(slr_program *program, const slr_function_info *function, const slr_check_desc *desc,
+                            slr_check **out)
+{
+    if (is_handler(function))
+        return slr_handler_check(program, function->name, desc, out);
+    slr_kernel *kernel;
+    slr_status status = slr_program_get_kernel(program, function->name, &kernel);
+    if (status != SLR_OK)
+        return status;
+    status = slr_kernel_check(kernel, desc, out);
+    slr_kernel_destroy(kernel);
+    return status;
+}
+
+static int check_with(session *session, slr_program *program, const slr_function_info *function,
                       const kernel_arguments *given)
 {
     slr_check_desc desc = session->options->desc;
@@ -254,7 +283,7 @@ static int check_with(session *session, slr_kernel *kernel, const slr_function_i
             arguments[desc.argument_count++] = (slr_check_argument){i, given->is_unset[i], given->items[i]};
     desc.arguments = arguments;
     slr_check *check;
-    slr_status status = slr_kernel_check(kernel, &desc, &check);
+    slr_status status = check_one(program, function, &desc, &check);
     free(arguments);
     if (status != SLR_OK)
         return say_status(status);
@@ -271,16 +300,11 @@ static int check_with(session *session, slr_kernel *kernel, const slr_function_i
 
 static int check_function(session *session, slr_program *program, const slr_function_info *function)
 {
-    slr_kernel *kernel;
     kernel_arguments given;
-    slr_status status = slr_program_get_kernel(program, function->name, &kernel);
-    if (status != SLR_OK)
-        return say_status(status);
     int end = kernel_arguments_make(&given, session->device, function, &session->options->arguments, false);
     if (end == EXIT_DONE)
-        end = check_with(session, kernel, function, &given);
+        end = check_with(session, program, function, &given);
     kernel_arguments_free(&given);
-    slr_kernel_destroy(kernel);
     return end;
 }
 
@@ -289,7 +313,7 @@ static int check_function(session *session, slr_program *program, const slr_func
 static bool is_wanted(const session *session, const slr_function_info *function)
 {
     const char *name = session->options->name;
-    return function->kind == SLR_FUNCTION_KERNEL && (name == NULL || strcmp(name, function->name) == 0);
+    return name == NULL || strcmp(name, function->name) == 0;
 }
 
 static uint32_t count_kernels(const session *session, const slr_program *program)
@@ -302,10 +326,9 @@ static uint32_t count_kernels(const session *session, const slr_program *program
 }
 
 // What is in the file and was not checked, and why.
-static void list_left_out(const session *session, const slr_program *program, json_t *to)
+static void list_left_out(const slr_program *program, json_t *to)
 {
     slr_skipped_info skipped;
-    slr_function_info function;
     for (uint32_t i = 0; slr_program_get_skipped(program, i, &skipped) == SLR_OK; i++) {
         if (to == NULL)
             printf("%s:%u: not checked: %s '%s': %s\n", skipped.file, skipped.line, skipped.what, skipped.name,
@@ -314,17 +337,6 @@ static void list_left_out(const session *session, const slr_program *program, js
             json_array_append_new(to, json_pack("{s:o, s:s, s:o, s:i, s:o}", "name", kernel_text(skipped.name), "what",
                                                 skipped.what, "file", kernel_text(skipped.file), "line",
                                                 (int)skipped.line, "why", kernel_text(skipped.why)));
-    }
-    for (uint32_t i = 0; slr_program_get_function(program, i, &function) == SLR_OK; i++) {
-        static const char why[] = "only __global__ kernels are checked";
-        if (function.kind == SLR_FUNCTION_KERNEL || session->options->name != NULL)
-            continue;
-        if (to == NULL)
-            printf("%s:%u: not checked: the handler '%s': %s\n", function.file, function.line, function.name, why);
-        else
-            json_array_append_new(to, json_pack("{s:o, s:s, s:o, s:i, s:s}", "name", kernel_text(function.name), "what",
-                                                "the handler", "file", kernel_text(function.file), "line",
-                                                (int)function.line, "why", why));
     }
 }
 
@@ -339,7 +351,7 @@ static int check_program(session *session, slr_program *program, json_t *left_ou
         int one = is_wanted(session, &function) ? check_function(session, program, &function) : EXIT_DONE;
         end = end == EXIT_DONE ? one : end;
     }
-    list_left_out(session, program, left_out);
+    list_left_out(program, left_out);
     return end;
 }
 
