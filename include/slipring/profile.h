@@ -28,7 +28,9 @@ enum {
     SLR_PROFILE_MESSAGE,    ///< a ring kernel's timed messages: one in latency_every, from the place in its mailbox on
     SLR_PROFILE_FULL,       ///< sends that found no place in a ring kernel's mailbox: how long they waited, if they did
     SLR_PROFILE_MEMORY,     ///< device memory taken from a heap: n and bytes; no time
-    SLR_PROFILE_BATCH       ///< batches of a persistent ring kernel, by the device's clock: from taking to retirement
+    SLR_PROFILE_BATCH,      ///< a ring kernel's batches: the time in its handlers, on the host or by the device's clock
+    SLR_PROFILE_OWNER,      ///< the same time by who ran the handlers: a worker thread, a resident group, dispatches
+    SLR_PROFILE_REPLY       ///< slr_call to a ring kernel: from the call to its return
 };
 
 /// How well it is known what a kernel's launches are made of: bytes, operations. They are counted before a launch runs,
@@ -50,14 +52,15 @@ typedef struct slr_profile_line {
 /// Times are exact but for the quantiles, which are within 0.8 %.
 typedef struct slr_profile_row {
     uint32_t kind;
-    uint32_t counted;          ///< of a kernel: SLR_COUNTED_...
+    uint32_t counted;          ///< of a kernel and of a batch row: SLR_COUNTED_...
     const char *name, *device; ///< for the life of the process
     uint64_t n, total_ns, min_ns, mean_ns, p50_ns, p95_ns, p99_ns, max_ns;
     /// That were moved. Of a kernel: of each buffer at most once, so what has to come from memory at least. 0: not
     /// known.
     uint64_t bytes;
     double bytes_per_second; ///< bytes / total_ns
-    // Of a kernel, all launches together; 0 where it was not counted, but for threads and blocks.
+    // Of a kernel, all launches together; of a batch row, all messages together, each counted as one call of the
+    // handler with unknown contents. 0 where it was not counted, but for threads and blocks.
     uint64_t threads, blocks;
     uint64_t flops, flops64;                   ///< in single and in double precision
     uint64_t instructions;                     ///< of the intermediate form
@@ -65,6 +68,7 @@ typedef struct slr_profile_row {
     double intensity;                          ///< flops for each byte
     const char *file;                          ///< the name of its source, for the life of the process
     slr_profile_line lines[SLR_PROFILE_LINES]; ///< the busiest first
+    uint64_t messages;                         ///< of a batch or owner row: how many messages were handled
 } slr_profile_row;
 
 /// What a device can do at best, as far as our own kernels reach it.

@@ -150,8 +150,10 @@ struct slri_submission {
 typedef void slri_batch_handler(void *self, struct slri_call *calls, uint32_t count);
 
 struct slri_shard;
-struct slri_relaunch;
+struct slri_launch_count;
 struct slri_passages;
+struct slri_relaunch;
+struct slri_row;
 
 // What a handler with a deadline works on: copies, which stay its own when it is abandoned. The ring layer makes one a
 // shard. When a handler is abandoned the ring layer puts what else it may still touch in here, and a hold on the ring
@@ -287,11 +289,15 @@ struct slri_shard {
     uint32_t told_control, told_state; // what `answered` was last called for
     uint32_t handling;                 // the message of the batch that a handler with a deadline works on
     uint32_t track;                    // observe's; atomic: 0 until it is first seen
-    uint64_t records_dropped;          // of its batches, for the profiler and the trace; one writer, atomic
-    struct slri_resident *resident;    // the group of a kernel that stays, which owns it while it runs
-    void *near_own, *near_states;      // where such a group works on copies of `own` and `states`; NULL: on these
-    void *near_memory;                 // what holds them
-    void *near_flags;                  // `flags`, where the group finds them; NULL: they are not to be looked at
+    // observe's, written by the shard's owner: the rows that its batches are counted in, and what one call of its
+    // handler is made of. NULL until a batch is first seen.
+    struct slri_row *batch_row, *owner_row;
+    const struct slri_launch_count *call_count;
+    uint64_t records_dropped;       // of its batches, for the profiler and the trace; one writer, atomic
+    struct slri_resident *resident; // the group of a kernel that stays, which owns it while it runs
+    void *near_own, *near_states;   // where such a group works on copies of `own` and `states`; NULL: on these
+    void *near_memory;              // what holds them
+    void *near_flags;               // `flags`, where the group finds them; NULL: they are not to be looked at
 };
 
 // The state of one of the shard's instances, or NULL.

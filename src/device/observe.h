@@ -6,7 +6,7 @@
 
 #include "base/tick.h"
 
-#include <slipring/status.h>
+#include <slipring/ring.h>
 
 struct slr_device;
 struct slr_heap;
@@ -61,9 +61,14 @@ void slri_observe_memory(struct slr_heap *heap, const struct slr_memory_event *e
 // A timed message of the shard is done, `duration_ns` after it was sent: by the shard's owner.
 void slri_observe_message(const struct slri_shard *shard, uint64_t duration_ns);
 
-// A kernel that stays has handled a batch of the shard: from when it was taken until it was retired, by the clock of
-// slri_tick_ns. By the poller.
+// A batch of the shard has been handled, by the clock of slri_tick_ns. On the host and in dispatches the time is that
+// in the handlers; in a persistent kernel it ends when the batch is retired. By the owner, or by the poller for it.
 void slri_observe_batch(struct slri_shard *shard, uint64_t begin_ns, uint64_t duration_ns, uint32_t messages);
+// The same for an owner on the host: from `begin`, a look at the clock, until now.
+void slri_observe_handled(struct slri_shard *shard, uint64_t begin, uint32_t messages);
+
+// slr_call to this address has returned, and began at `begin`.
+void slri_observe_reply(struct slr_address to, uint64_t begin);
 
 // Since begin the calling thread has waited for a place in the ring kernel's mailbox, or was refused one.
 void slri_observe_full(struct slr_ring *ring, uint64_t begin);

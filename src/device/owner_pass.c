@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/thread.h"
+#include "device/observe.h"
 #include "device/relaunch.h"
 
 #include <string.h>
@@ -296,6 +297,14 @@ uint32_t slri_shard_doubt(struct slri_shard *shard, uint32_t done, uint32_t end)
     return done;
 }
 
+// Each part has the share of the dispatch's time that it has of its messages.
+static void observe_part(const struct slri_relaunch *relaunch, const struct slri_relaunch_part *part)
+{
+    if (relaunch->took_ns != 0 && part->ready != 0)
+        slri_observe_batch(part->shard, relaunch->began_ns,
+                           (uint64_t)((double)relaunch->took_ns * part->ready / relaunch->messages), part->ready);
+}
+
 static void settle_part(const struct slri_relaunch_part *part, slr_status status)
 {
     struct slri_shard *shard = part->shard;
@@ -311,8 +320,10 @@ static void settle_part(const struct slri_relaunch_part *part, slr_status status
 static void end_dispatch(struct slri_relaunch *relaunch)
 {
     slr_status status = slri_relaunch_end(relaunch);
-    for (uint32_t i = 0; i < relaunch->parts; ++i)
+    for (uint32_t i = 0; i < relaunch->parts; ++i) {
+        observe_part(relaunch, &relaunch->part[i]);
         settle_part(&relaunch->part[i], status);
+    }
     relaunch->parts = relaunch->messages = relaunch->chains = 0;
 }
 
@@ -392,11 +403,14 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
             tell_answer(shard); // that it runs: with any other it would have nothing ready
             return SLRI_PASS_WORKED;
         }
+        uint64_t begin = slri_observe_begin();
         uint32_t done = shard->batch_handler ? handle_together(shard, ready, &faults)
                         : shard->timeout_ns  ? handle_watched(shard, ready, &faults)
                                              : handle(shard, ready, &faults);
         if (done == ABANDONED)
             return SLRI_PASS_ABANDONED;
+        if (begin)
+            slri_observe_handled(shard, begin, done);
         finish(shard, done, batch);
         for (; faults != 0; --faults)
             shard->faulted(shard);

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/memory_map.h"
 #include "base/status.h"
+#include "device/observe.h"
 
 #include <stdio.h>
 
@@ -315,11 +316,14 @@ static slr_status note(struct slri_relaunch *relaunch, slr_status status)
 
 void slri_relaunch_begin(struct slri_relaunch *relaunch)
 {
+    relaunch->begin = slri_observe_begin();
     relaunch->begun = note(relaunch, relaunch->backend->relaunch_begin(relaunch->device, relaunch));
 }
 
 slr_status slri_relaunch_end(struct slri_relaunch *relaunch)
 {
     slr_status status = relaunch->backend->relaunch_end(relaunch->device, relaunch);
+    relaunch->began_ns = relaunch->begin ? slri_tick_time_ns(relaunch->begin) : 0;
+    relaunch->took_ns = relaunch->begin ? slri_tick_ns() - relaunch->began_ns : 0;
     return relaunch->begun == SLR_OK ? note(relaunch, status) : relaunch->begun;
 }

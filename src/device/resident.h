@@ -71,6 +71,7 @@ struct slri_resident {
     const struct slri_entry *handler;
     struct slri_residents *residents;
     struct slri_resident_table *table;
+    uint32_t number;                // of the device's groups, in the order in which they were opened
     uint32_t shards;                // atomic: given to it and not over
     struct slri_shard *incoming;    // a stack that others push on
     uint32_t retiring;              // futex: 1: shall go; 2: has gone
@@ -113,6 +114,7 @@ struct slri_residents {
     uint32_t parked;  // atomic: by how many: none is launched, and those that run are told to end
     uint32_t running; // futex: groups that run, or are about to be launched
     uint32_t pauses;  // atomic: times that a group was kept from running
+    uint32_t opened;  // atomic: groups, ever
     struct slri_resident *added;
     struct slri_resident *first;
 };

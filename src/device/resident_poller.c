@@ -151,6 +151,7 @@ slr_status slri_resident_open(struct slri_residents *residents, struct slri_resi
     SLRI_TRY(resident->ops->memory_create(resident, sizeof *resident->table, &table));
     resident->table = table;
     resident->residents = residents;
+    resident->number = __atomic_fetch_add(&residents->opened, 1, __ATOMIC_RELAXED); // a number alone
     slr_status status = start_poller(residents);
     if (status != SLR_OK) {
         resident->ops->memory_destroy(resident, table, sizeof *resident->table);

@@ -15,6 +15,10 @@
 #define MOST_THREADS 64u
 #define MOST_LINES 4096u
 #define MOST_BINDINGS 64u
+// Of a handler, after the bindings: its state and its message.
+#define STATE MOST_BINDINGS
+#define MESSAGE (MOST_BINDINGS + 1u)
+#define PLACES (MOST_BINDINGS + 2u)
 
 struct value {
     uint64_t bits;
@@ -23,7 +27,7 @@ struct value {
 
 struct tally {
     uint64_t instructions, flops, flops64;
-    uint64_t loaded[MOST_BINDINGS], stored[MOST_BINDINGS];
+    uint64_t loaded[PLACES], stored[PLACES];
     bool at_most;
 };
 
@@ -110,16 +114,27 @@ static struct value math(struct frame *frame, const struct slri_instr *in)
 
 // ---- memory --------------------------------------------------------------------------------------------------------
 
+// Which place is counted for memory under the root; PLACES: none.
+static uint32_t place_of(struct slri_root root)
+{
+    return root.kind == SLRI_ROOT_STATE                                   ? STATE
+           : root.kind == SLRI_ROOT_MESSAGE                               ? MESSAGE
+           : root.kind == SLRI_ROOT_BINDING && root.index < MOST_BINDINGS ? root.index
+                                                                          : PLACES;
+}
+
 static void count_load(struct frame *frame, struct slri_root root, uint64_t bytes)
 {
-    if (root.kind == SLRI_ROOT_BINDING && root.index < MOST_BINDINGS)
-        frame->walk->tally.loaded[root.index] += bytes;
+    uint32_t place = place_of(root);
+    if (place < PLACES)
+        frame->walk->tally.loaded[place] += bytes;
 }
 
 static void count_store(struct frame *frame, struct slri_root root, uint64_t bytes)
 {
-    if (root.kind == SLRI_ROOT_BINDING && root.index < MOST_BINDINGS)
-        frame->walk->tally.stored[root.index] += bytes;
+    uint32_t place = place_of(root);
+    if (place < PLACES)
+        frame->walk->tally.stored[place] += bytes;
 }
 
 // Where the bytes of something that never changes are, or NULL.
@@ -383,7 +398,7 @@ static bool walk_thread(struct walk *walk, uint64_t thread)
     place(walk, thread);
     for (uint32_t i = 0; i < entry->bindings; ++i) {
         const struct slri_binding_info *binding = &entry->binding[i];
-        if (binding->reg == SLRI_NO_REG)
+        if (binding->reg == SLRI_NO_REG || binding->is_outlet)
             continue;
         frame.reg[binding->reg] = binding->is_buffer
                                       ? known(0)
@@ -400,7 +415,7 @@ static void add(struct tally *sum, const struct tally *one)
     sum->flops += one->flops;
     sum->flops64 += one->flops64;
     sum->at_most = sum->at_most || one->at_most;
-    for (uint32_t i = 0; i < MOST_BINDINGS; ++i) {
+    for (uint32_t i = 0; i < PLACES; ++i) {
         sum->loaded[i] += one->loaded[i];
         sum->stored[i] += one->stored[i];
     }
@@ -455,20 +470,30 @@ static void find_lines(const uint64_t *of_line, uint64_t all, struct slri_count 
     }
 }
 
+// Of `most` bytes, each counts as moved once in and once out.
+static void fill_place(const struct tally *sum, uint32_t place, uint64_t most, uint32_t samples, uint64_t threads,
+                       struct slri_count *out)
+{
+    uint64_t loaded = scaled(sum->loaded[place], samples, threads);
+    uint64_t stored = scaled(sum->stored[place], samples, threads);
+    out->accessed_bytes += loaded + stored;
+    out->bytes += (loaded < most ? loaded : most) + (stored < most ? stored : most);
+}
+
 static void fill(const struct slri_count_launch *launch, const struct tally *sum, uint32_t samples, uint64_t threads,
                  struct slri_count *out)
 {
+    const struct slri_entry *entry = launch->entry;
     out->instructions = scaled(sum->instructions, samples, threads);
     out->flops = scaled(sum->flops, samples, threads);
     out->flops64 = scaled(sum->flops64, samples, threads);
-    for (uint32_t i = 0; i < launch->entry->bindings && i < MOST_BINDINGS; ++i) {
-        uint64_t most = launch->bound[i].bytes;
-        uint64_t loaded = scaled(sum->loaded[i], samples, threads), stored = scaled(sum->stored[i], samples, threads);
-        if (!launch->entry->binding[i].is_buffer)
-            continue;
-        out->accessed_bytes += loaded + stored;
-        out->bytes += (loaded < most ? loaded : most) + (stored < most ? stored : most);
-    }
+    for (uint32_t i = 0; i < entry->bindings && i < MOST_BINDINGS; ++i)
+        if (entry->binding[i].is_buffer && !entry->binding[i].is_outlet)
+            fill_place(sum, i, launch->bound[i].bytes, samples, threads, out);
+    if (entry->state)
+        fill_place(sum, STATE, entry->state->bytes, samples, threads, out);
+    if (entry->message)
+        fill_place(sum, MESSAGE, entry->message->bytes, samples, threads, out);
 }
 
 void slri_count(const struct slri_count_launch *launch, struct slri_count *out)

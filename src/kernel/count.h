@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much work a launch of a kernel is, without running it: some of its threads are walked through the IR with the
-// launch's scalars and their place in the grid, all that comes from memory being unknown. Loops whose ends are known
-// that way are walked as often as they run. Behind a branch on something unknown both ways are counted, so that the
-// count is at most; where the end of a loop hangs on it, the work is not known.
+// How much work a launch of a kernel is, or one call of a handler, without running it: some of its threads are walked
+// through the IR with the launch's scalars and their place in the grid, all that comes from memory being unknown. Loops
+// whose ends are known that way are walked as often as they run. Behind a branch on something unknown both ways are
+// counted, so that the count is at most; where the end of a loop hangs on it, the work is not known.
 #ifndef SLRI_KERNEL_COUNT_H
 #define SLRI_KERNEL_COUNT_H
 
@@ -11,7 +11,7 @@
 
 struct slri_count_launch {
     const struct slri_module *module;
-    const struct slri_entry *entry; // a kernel
+    const struct slri_entry *entry; // a kernel, or a handler: then a grid of 1 and its block, or 1
     const uint32_t *grid, *block;   // three numbers each
     const struct slri_bound *bound; // one a binding
 };

@@ -35,7 +35,8 @@ const char *slr_profile_kind_name(uint32_t kind)
         [SLR_PROFILE_COPY] = "copy",     [SLR_PROFILE_FILL] = "fill",       [SLR_PROFILE_CALL] = "call",
         [SLR_PROFILE_WAIT] = "wait",     [SLR_PROFILE_COMPILE] = "compile", [SLR_PROFILE_LOAD] = "load",
         [SLR_PROFILE_REGION] = "region", [SLR_PROFILE_MESSAGE] = "message", [SLR_PROFILE_FULL] = "full",
-        [SLR_PROFILE_MEMORY] = "memory", [SLR_PROFILE_BATCH] = "batch",
+        [SLR_PROFILE_MEMORY] = "memory", [SLR_PROFILE_BATCH] = "batch",     [SLR_PROFILE_OWNER] = "owner",
+        [SLR_PROFILE_REPLY] = "reply",
     };
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
@@ -125,7 +126,8 @@ static void put_lines(slri_text *text, const slr_profile_row *row)
     slri_text_puts(text, "]");
 }
 
-static void put_kernel(slri_text *text, const slr_profile_row *row)
+// What is counted in the intermediate form: of kernels' launches, and of handlers' calls.
+static void put_work(slri_text *text, const slr_profile_row *row)
 {
     static const char *const counted[] = {"not", "at most", "sampled", "exact"};
     slri_text_printf(text,
@@ -152,8 +154,10 @@ static void put_row(slri_text *text, const slr_profile_row *row, bool first)
         {"bytes", row->bytes}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i)
         slri_text_printf(text, ", \"%s\": %llu", numbers[i].name, (unsigned long long)numbers[i].value);
-    if (row->kind == SLR_PROFILE_KERNEL)
-        put_kernel(text, row);
+    if (row->messages != 0)
+        slri_text_printf(text, ", \"messages\": %llu", (unsigned long long)row->messages);
+    if (row->kind == SLR_PROFILE_KERNEL || row->kind == SLR_PROFILE_BATCH)
+        put_work(text, row);
     slri_text_puts(text, "}");
 }
 

@@ -2,9 +2,16 @@
 // Ring kernels: spans of those messages that are timed (one in latency_every), how many are in the mailbox at their
 // end, and sends that found no place. Nothing is on the way of a message that is not timed.
 #include "ring/ring.h"
+
+#include "base/alloc.h"
+#include "device/owner.h"
+#include "device/resident.h"
 #include "observe/events.h"
+#include "observe/launch.h"
 #include "observe/names.h"
 #include "observe/observe.h"
+
+#include <stdio.h>
 
 static struct slri_row *row_of(slr_ring *ring, uint32_t kind)
 {
@@ -71,20 +78,114 @@ static uint32_t track_of_shard(struct slri_shard *shard)
     return shard->track;
 }
 
+// ---- batches -------------------------------------------------------------------------------------------------------
+
+// Who runs the shard's handlers, as a row's name.
+static uint32_t owner_name(const struct slri_shard *shard)
+{
+    char name[32] = "dispatches";
+    if (shard->mode == SLR_RING_PERSISTENT && shard->resident)
+        snprintf(name, sizeof name, "group %u", shard->resident->number);
+    else if (!shard->relaunch && shard->worker)
+        snprintf(name, sizeof name, "worker %u", (unsigned)(shard->worker - shard->worker->owners->worker));
+    return slri_name(name);
+}
+
+// What one call of the handler is made of, counted once a row. NULL: a function of the host, or no memory.
+static const struct slri_launch_count *count_call(const struct slri_shard *shard, struct slri_row *row)
+{
+    const slr_ring *ring = shard->ring;
+    const struct slri_launch_count *known = __atomic_load_n(&row->launches, __ATOMIC_ACQUIRE); // what it says
+    if (known || !ring->program || !shard->entry)
+        return known;
+    uint32_t threads = shard->entry->kind == SLRI_ENTRY_BLOCK ? shard->entry->max_threads : 1;
+    const uint32_t grid[3] = {1, 1, 1}, block[3] = {threads, 1, 1};
+    const struct slri_count_launch call = {ring->program->module, shard->entry, grid, block, shard->bound};
+    struct slri_launch_count *made = slri_alloc(NULL, sizeof *made), *other = NULL;
+    if (!made)
+        return NULL;
+    made->blocks = 1;
+    made->threads = threads;
+    slri_count(&call, &made->count);
+    // Release: what it says. The owner of another shard may have been first.
+    if (__atomic_compare_exchange_n(&row->launches, &other, made, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+        return made;
+    slri_free(NULL, made, sizeof *made);
+    return other;
+}
+
+// Ring kernels of one name are told apart by their source, as kernels are.
+static struct slri_row *find_batch_row(const slr_ring *ring)
+{
+    uint64_t source = 0;
+    if (ring->program)
+        memcpy(&source, ring->program->module->source_hash, sizeof source);
+    struct slri_row *row = slri_row(SLR_PROFILE_BATCH, slri_name(ring->name), slri_device_name(ring->device), source);
+    if (row && ring->program)
+        __atomic_store_n(&row->file, slri_name_text(slri_name(ring->program->module->file[0])), __ATOMIC_RELAXED);
+    return row;
+}
+
+// Once a shard. False: no memory for its rows.
+static bool find_rows(struct slri_shard *shard)
+{
+    const slr_ring *ring = shard->ring;
+    if (shard->batch_row && shard->owner_row)
+        return true;
+    shard->batch_row = find_batch_row(ring);
+    shard->owner_row = slri_row(SLR_PROFILE_OWNER, owner_name(shard), slri_device_name(ring->device), 0);
+    if (!shard->batch_row || !shard->owner_row)
+        return false;
+    shard->call_count = count_call(shard, shard->batch_row);
+    return true;
+}
+
+static void count_batch(struct slri_shard *shard, struct slri_own *own, uint64_t duration_ns, uint32_t messages)
+{
+    if (!find_rows(shard))
+        return;
+    const struct slri_sample batch = {
+        .ns = duration_ns, .launch = shard->call_count, .is_launch = true, .messages = messages};
+    slri_row_add(shard->batch_row, own, &batch);
+    const struct slri_sample owned = {.ns = duration_ns, .is_launch = true, .messages = messages};
+    slri_row_add(shard->owner_row, own, &owned);
+}
+
 void slri_observe_batch(struct slri_shard *shard, uint64_t begin_ns, uint64_t duration_ns, uint32_t messages)
 {
-    slr_ring *ring = shard->ring;
-    struct slri_own *own = count(ring, SLR_PROFILE_BATCH, duration_ns);
-    if (!own)
+    uint32_t watchers = __atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE); // as slri_is_observed
+    struct slri_own *own = slri_own();
+    if (!own || !shard->ring)
+        return;
+    if (watchers & SLRI_OBSERVE_PROFILE)
+        count_batch(shard, own, duration_ns, messages);
+    if (!(watchers & SLRI_OBSERVE_TRACE))
         return;
     const struct slri_trace_event event = {.begin_ns = begin_ns,
                                            .duration_ns = duration_ns,
                                            .a = messages,
                                            .track = track_of_shard(shard),
-                                           .name = slri_name(ring->name),
+                                           .name = slri_name(((slr_ring *)shard->ring)->name),
                                            .kind = SLRI_EVENT_BATCH,
                                            .category = SLR_PROFILE_BATCH};
     slri_events_add(own, &event);
+}
+
+void slri_observe_handled(struct slri_shard *shard, uint64_t begin, uint32_t messages)
+{
+    uint64_t end = slri_tick();
+    slri_observe_batch(shard, slri_tick_time_ns(begin), end > begin ? slri_ticks_ns(end - begin) : 0, messages);
+}
+
+// ---- senders and callers -------------------------------------------------------------------------------------------
+
+void slri_observe_reply(slr_address to, uint64_t begin)
+{
+    slr_ring *ring;
+    if (slri_table_find(to, &ring) != SLR_OK)
+        return; // it is gone
+    slri_observe_slice(row_of(ring, SLR_PROFILE_REPLY), 0, begin, slri_tick(), 0);
+    slri_ring_release(ring);
 }
 
 void slri_observe_full(slr_ring *ring, uint64_t begin)

@@ -58,7 +58,7 @@ struct slri_row *slri_row(uint32_t kind, uint32_t name, uint32_t device, uint64_
     if (row)
         return row;
     slri_mutex_lock(&lock);
-    if (rows >= SLRI_ROWS - SLR_PROFILE_MEMORY) { // one of each kind is left; that is the last one
+    if (rows >= SLRI_ROWS - SLR_PROFILE_REPLY) { // one of each kind is left; that is the last one
         name = slri_name("(others)");
         device = 0;
         source = 0;
@@ -80,18 +80,21 @@ static void raise(uint64_t *count, uint64_t by)
     __atomic_store_n(count, *count + by, __ATOMIC_RELAXED);
 }
 
-void slri_row_part_count(struct slri_row_part *part, const struct slri_launch_count *launch)
+void slri_row_part_count(struct slri_row_part *part, const struct slri_sample *sample)
 {
+    const struct slri_launch_count *launch = sample->launch;
+    const uint64_t times = sample->messages != 0 ? sample->messages : 1;
+    raise(&part->messages, sample->messages);
     if (!launch || launch->count.counted == SLRI_COUNT_UNKNOWN)
         raise(&part->others, 1);
     if (!launch)
         return;
-    raise(&part->threads, launch->threads);
-    raise(&part->blocks, launch->blocks);
-    raise(&part->bytes, launch->count.bytes);
-    raise(&part->flops, launch->count.flops);
-    raise(&part->flops64, launch->count.flops64);
-    raise(&part->instructions, launch->count.instructions);
+    raise(&part->threads, times * launch->threads);
+    raise(&part->blocks, times * launch->blocks);
+    raise(&part->bytes, times * launch->count.bytes);
+    raise(&part->flops, times * launch->count.flops);
+    raise(&part->flops64, times * launch->count.flops64);
+    raise(&part->instructions, times * launch->count.instructions);
 }
 
 // Emptied by stores that readers may meet: all behind the lock.
@@ -150,12 +153,18 @@ static void merge(const struct slri_row *row, struct slri_row_part *into)
             continue;
         slri_histogram_merge(&into->time, &part->time);
         const uint64_t *const from[] = {&part->bytes,   &part->flops,  &part->flops64, &part->instructions,
-                                        &part->threads, &part->blocks, &part->others};
+                                        &part->threads, &part->blocks, &part->others,  &part->messages};
         uint64_t *const to[] = {&into->bytes,   &into->flops,  &into->flops64, &into->instructions,
-                                &into->threads, &into->blocks, &into->others};
+                                &into->threads, &into->blocks, &into->others,  &into->messages};
         for (size_t k = 0; k < sizeof from / sizeof *from; ++k)
             *to[k] += __atomic_load_n(from[k], __ATOMIC_RELAXED); // counts, each by itself
     }
+}
+
+// Whether it is of something whose work is counted in the intermediate form.
+static bool is_counted(const struct slri_row *row)
+{
+    return row->kind == SLR_PROFILE_KERNEL || row->kind == SLR_PROFILE_BATCH;
 }
 
 // Of all its launches the least that can be said.
@@ -163,7 +172,7 @@ static uint32_t counted(const struct slri_row *row, const struct slri_row_part *
 {
     uint32_t least = SLR_COUNTED_EXACT;
     const struct slri_launch_count *each = __atomic_load_n(&row->launches, __ATOMIC_ACQUIRE); // what it says
-    if (row->kind != SLR_PROFILE_KERNEL || !each || all->others != 0)
+    if (!is_counted(row) || !each || all->others != 0)
         return SLR_COUNTED_NOT;
     for (; each; each = each->next)
         if (each->count.counted != SLRI_COUNT_UNKNOWN && (uint32_t)each->count.counted < least)
@@ -209,7 +218,8 @@ void slri_row_read(const struct slri_row *row, slr_profile_row *out)
                              .device = slri_name_text(row->device)};
     read_time(&all.time, out);
     read_lines(row, out);
-    bool known = row->kind != SLR_PROFILE_KERNEL || out->counted != SLR_COUNTED_NOT;
+    bool known = !is_counted(row) || out->counted != SLR_COUNTED_NOT;
+    out->messages = all.messages;
     out->threads = all.threads;
     out->blocks = all.blocks;
     if (!known)

@@ -15,7 +15,7 @@ struct slri_row_part {
     uint32_t generation; // atomic: of another than the rows' it is out of date, and its writer empties it first
     slri_lock lock;      // of writers that may be several
     // Atomic. `others`: launches of which it is not known what they are made of.
-    uint64_t bytes, flops, flops64, instructions, threads, blocks, others;
+    uint64_t bytes, flops, flops64, instructions, threads, blocks, others, messages;
     struct slri_histogram time;
 };
 
@@ -41,19 +41,20 @@ struct slri_launch_count;
 // One thing that was done: how long it took, what it moved, and of a launch what it is made of, where that is known.
 struct slri_sample {
     uint64_t ns, bytes;
-    const struct slri_launch_count *launch;
-    bool is_launch;
+    const struct slri_launch_count *launch; // of a launch, or of one call of a handler
+    bool is_launch;                         // or a batch
+    uint32_t messages;                      // of a batch: so many calls of the handler
 };
 
 // By the part's one writer.
-void slri_row_part_count(struct slri_row_part *part, const struct slri_launch_count *launch);
+void slri_row_part_count(struct slri_row_part *part, const struct slri_sample *sample);
 
 static inline void slri_row_part_add(struct slri_row_part *part, const struct slri_sample *sample)
 {
     slri_histogram_add(&part->time, sample->ns);
     __atomic_store_n(&part->bytes, part->bytes + sample->bytes, __ATOMIC_RELAXED);
     if (sample->is_launch)
-        slri_row_part_count(part, sample->launch);
+        slri_row_part_count(part, sample);
 }
 
 // Also where there is no part yet, or one that several threads share.

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/status.h"
+#include "device/observe.h"
 #include "ring/ring.h"
 
 #include <string.h>
@@ -374,9 +375,12 @@ static slr_status call_shared(slr_address to, const void *message, size_t bytes,
 slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
                     uint64_t timeout_ns)
 {
-    if (!port)
-        return call_shared(to, message, bytes, reply, reply_bytes, timeout_ns);
     struct slri_until until = {.timeout_ns = timeout_ns};
     bool sent;
-    return call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, &until, false, &sent);
+    uint64_t begin = slri_observe_begin();
+    slr_status status = port ? call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, &until, false, &sent)
+                             : call_shared(to, message, bytes, reply, reply_bytes, timeout_ns);
+    if (begin)
+        slri_observe_reply(to, begin);
+    return status;
 }
