@@ -30,7 +30,8 @@ enum {
     SLR_PROFILE_MEMORY,     ///< device memory taken from a heap: n and bytes; no time
     SLR_PROFILE_BATCH,      ///< a ring kernel's batches: the time in its handlers, on the host or by the device's clock
     SLR_PROFILE_OWNER,      ///< the same time by who ran the handlers: a worker thread, a resident group, dispatches
-    SLR_PROFILE_REPLY       ///< slr_call to a ring kernel: from the call to its return
+    SLR_PROFILE_REPLY,      ///< slr_call to a ring kernel: from the call to its return
+    SLR_PROFILE_FRAGMENTED  ///< requests that a heap refused with as many bytes free, in pieces: n and bytes; no time
 };
 
 /// How well it is known what a kernel's launches are made of: bytes, operations. They are counted before a launch runs,

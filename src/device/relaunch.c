@@ -324,6 +324,8 @@ slr_status slri_relaunch_end(struct slri_relaunch *relaunch)
 {
     slr_status status = relaunch->backend->relaunch_end(relaunch->device, relaunch);
     relaunch->began_ns = relaunch->begin ? slri_tick_time_ns(relaunch->begin) : 0;
-    relaunch->took_ns = relaunch->begin ? slri_tick_ns() - relaunch->began_ns : 0;
+    relaunch->took_ns = !relaunch->begin      ? 0
+                        : relaunch->kernel_ns ? relaunch->kernel_ns
+                                              : slri_tick_ns() - relaunch->began_ns; // until the host knew of the end
     return relaunch->begun == SLR_OK ? note(relaunch, status) : relaunch->begun;
 }

@@ -49,6 +49,7 @@ struct slri_relaunch {
     uint32_t messages, chains, parts;
     struct slri_relaunch_part part[SLRI_RELAUNCH_MOST_SHARDS];
     slr_status begun;
+    uint64_t kernel_ns;         // the backend's: how long the last dispatch's kernel took; 0: the driver does not say
     uint64_t begin;             // a look at the clock; 0: nobody watches
     uint64_t began_ns, took_ns; // of the last dispatch, by the clock of slri_tick_ns; took_ns 0: nobody watched
     char why[160];              // the last one failed

@@ -5,6 +5,7 @@
 #include "device/resident.h"
 
 #include "base/clock.h"
+#include "base/tick.h"
 #include "base/futex.h"
 #include "base/status.h"
 #include "base/thread.h"
@@ -334,6 +335,7 @@ static void launch(struct slri_resident *resident)
     table->launch = resident->launches + 1;
     __atomic_store_n(&resident->launches, table->launch, __ATOMIC_RELAXED); // for who presses: a number alone
     table->most_idle = MOST_IDLE_PASSES;
+    table->ns_per_tick = slri_tick_line.ns_per_tick;
     resident->looks = 0;
     if (resident->ops->launch(resident) != SLR_OK)
         lose(resident, false, slr_error_message());

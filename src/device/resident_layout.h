@@ -93,7 +93,10 @@ struct slri_resident_table {
     SLRI_WORD launch;    // the number of this launch
     SLRI_WORD entries;   // to look at
     SLRI_WORD most_idle; // passes without work, one after the other, behind which the kernel ends
-    SLRI_WORD padding[29];
+    SLRI_WORD padding;
+    // For groups whose clock is the counter of base/tick.h: nanoseconds of one tick, in 2^-32.
+    SLRI_ADDRESS ns_per_tick;
+    SLRI_WORD padding_more[26];
     // The host's.
     SLRI_WORD stop;  // the launch that shall end
     SLRI_WORD asked; // the number of a question for the device's clock

@@ -35,20 +35,32 @@ static void trace(struct slri_own *own, slr_heap *heap, const slr_memory_event *
     slri_events_add(own, &told);
 }
 
+static void count(struct slri_own *own, slr_heap *heap, uint32_t kind, uint64_t bytes)
+{
+    uint32_t device = heap->device ? slri_device_name(heap->device) : 0;
+    struct slri_row *row = slri_row(kind, slri_name(heap->name), device, 0);
+    const struct slri_sample sample = {.bytes = bytes};
+    if (row)
+        slri_row_add(row, own, &sample);
+}
+
+// Whether what was refused would have fitted into the heap's free bytes, had they been one piece.
+static bool is_fragmented(slr_heap *heap, uint64_t bytes)
+{
+    slr_heap_stats stats;
+    return slr_heap_get_stats(heap, &stats) == SLR_OK && stats.free_bytes >= bytes;
+}
+
 void slri_observe_memory(slr_heap *heap, const slr_memory_event *event)
 {
     struct slri_own *own = slri_own();
     uint32_t watchers = __atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE); // as slri_is_observed
-    bool is_taken = event->what == SLR_MEMORY_TAKEN;
     if (!own)
         return;
-    if (watchers & SLRI_OBSERVE_PROFILE && is_taken) {
-        uint32_t device = heap->device ? slri_device_name(heap->device) : 0;
-        struct slri_row *row = slri_row(SLR_PROFILE_MEMORY, slri_name(heap->name), device, 0);
-        const struct slri_sample sample = {.bytes = event->bytes};
-        if (row)
-            slri_row_add(row, own, &sample);
-    }
+    if (watchers & SLRI_OBSERVE_PROFILE && event->what == SLR_MEMORY_TAKEN)
+        count(own, heap, SLR_PROFILE_MEMORY, event->bytes);
+    if (watchers & SLRI_OBSERVE_PROFILE && event->what == SLR_MEMORY_REFUSED && is_fragmented(heap, event->bytes))
+        count(own, heap, SLR_PROFILE_FRAGMENTED, event->bytes);
     if (watchers & SLRI_OBSERVE_TRACE && event->what != SLR_MEMORY_LEAKED)
         trace(own, heap, event);
 }

@@ -31,12 +31,23 @@ void slr_profile_clear(void)
 const char *slr_profile_kind_name(uint32_t kind)
 {
     static const char *const names[] = {
-        [SLR_PROFILE_KERNEL] = "kernel", [SLR_PROFILE_UPLOAD] = "upload",   [SLR_PROFILE_DOWNLOAD] = "download",
-        [SLR_PROFILE_COPY] = "copy",     [SLR_PROFILE_FILL] = "fill",       [SLR_PROFILE_CALL] = "call",
-        [SLR_PROFILE_WAIT] = "wait",     [SLR_PROFILE_COMPILE] = "compile", [SLR_PROFILE_LOAD] = "load",
-        [SLR_PROFILE_REGION] = "region", [SLR_PROFILE_MESSAGE] = "message", [SLR_PROFILE_FULL] = "full",
-        [SLR_PROFILE_MEMORY] = "memory", [SLR_PROFILE_BATCH] = "batch",     [SLR_PROFILE_OWNER] = "owner",
+        [SLR_PROFILE_KERNEL] = "kernel",
+        [SLR_PROFILE_UPLOAD] = "upload",
+        [SLR_PROFILE_DOWNLOAD] = "download",
+        [SLR_PROFILE_COPY] = "copy",
+        [SLR_PROFILE_FILL] = "fill",
+        [SLR_PROFILE_CALL] = "call",
+        [SLR_PROFILE_WAIT] = "wait",
+        [SLR_PROFILE_COMPILE] = "compile",
+        [SLR_PROFILE_LOAD] = "load",
+        [SLR_PROFILE_REGION] = "region",
+        [SLR_PROFILE_MESSAGE] = "message",
+        [SLR_PROFILE_FULL] = "full",
+        [SLR_PROFILE_MEMORY] = "memory",
+        [SLR_PROFILE_BATCH] = "batch",
+        [SLR_PROFILE_OWNER] = "owner",
         [SLR_PROFILE_REPLY] = "reply",
+        [SLR_PROFILE_FRAGMENTED] = "fragmented",
     };
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }

@@ -10,14 +10,14 @@
 #include <jansson.h>
 #include <stdio.h>
 
-enum { PROFILE_BINS = 160, PROFILE_KINDS = SLR_PROFILE_MEMORY + 1, PROFILE_ADVICE = 8 };
+enum { PROFILE_BINS = 160, PROFILE_KINDS = SLR_PROFILE_FRAGMENTED + 1, PROFILE_ADVICE = 16 };
 
 typedef struct profile_total {
     uint64_t n, total_ns, bytes;
 } profile_total;
 
-typedef struct profile_bin {                    // of the time from the first event to the last
-    double kernels, transfers, waits, compiles; // of the bin's length; streams add up
+typedef struct profile_bin {                              // of the time from the first event to the last
+    double kernels, transfers, waits, compiles, handlers; // of the bin's length; streams add up
 } profile_bin;
 
 typedef struct profile {
@@ -26,9 +26,9 @@ typedef struct profile {
     size_t row_count;
     trace_file trace;
     profile_total total[PROFILE_KINDS];
-    uint64_t span_ns; // from the first event to the last
-    uint64_t busy_ns; // of the union of all streams' commands
-    uint32_t streams;
+    uint64_t span_ns;         // from the first event to the last
+    uint64_t busy_ns;         // of the union of all streams' commands and ring kernels' batches
+    uint32_t streams, owners; // that did something; owners: workers, resident groups, dispatches
     profile_bin bins[PROFILE_BINS];
     char device[SLR_DEVICE_NAME_BYTES]; // that most of the time was spent on; ""
     uint32_t workers;
@@ -48,6 +48,9 @@ void profile_free(profile *profile);
 
 /// The advice that the figures give; how many.
 unsigned profile_advise(const profile *profile, profile_advice out[PROFILE_ADVICE]);
+
+/// How many operations and bytes are worth, by the ceilings of the profile's device.
+slr_roofline profile_roofline(const profile *profile, const slr_profile_row *row);
 
 /// All of it as one object, which the page draws and --json prints.
 json_t *profile_json(const profile *profile, const char *command, int exit_code, double wall_s);

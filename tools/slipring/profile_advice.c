@@ -113,7 +113,7 @@ static void queues(advising *a)
     const profile *p = a->profile;
     for (size_t i = 0; i < p->row_count; i++) {
         const slr_profile_row *row = &p->rows[i];
-        if (row->kind != SLR_PROFILE_FULL || row->n < MANY)
+        if (row->kind != SLR_PROFILE_FULL || (row->n < MANY && 4 * row->total_ns < p->span_ns))
             continue;
         give(a, "queue too small",
              "Senders found the mailbox of '%s' full %llu times and waited %.2f ms for places. If messages come in "
@@ -164,9 +164,106 @@ static void allocations(advising *a)
          (unsigned long long)kernels->n);
 }
 
+static uint64_t compiling_ns(const profile *p)
+{
+    return p->total[SLR_PROFILE_COMPILE].total_ns + p->total[SLR_PROFILE_LOAD].total_ns;
+}
+
+#define SOME_WORK 20u      // commands and batches, of a device that is to be judged by how busy it was
+#define SOME_NS 100000000u // and the time traced
+
+static void idle(advising *a)
+{
+    const profile *p = a->profile;
+    const profile_total *kernels = &p->total[SLR_PROFILE_KERNEL], *batches = &p->total[SLR_PROFILE_BATCH];
+    uint64_t working_ns = p->span_ns > compiling_ns(p) ? p->span_ns - compiling_ns(p) : 0;
+    if (kernels->n + batches->n < SOME_WORK || working_ns < SOME_NS || 2 * p->busy_ns >= working_ns)
+        return;
+    give(a, "device idle",
+         "The device was busy %.1f %% of the %.1f ms that were not spent compiling: %llu launches, %llu batches of "
+         "messages. Submit the next work before the last is done, send several messages a call (slr_send_many), or let "
+         "the caller "
+         "do the work itself: a plain call costs nanoseconds. Where the work comes at its own pace, as from a sensor, "
+         "this is as it should be.",
+         percent((double)p->busy_ns, (double)working_ns), ms(working_ns), (unsigned long long)kernels->n,
+         (unsigned long long)batches->n);
+}
+
+// More than so many streams a worker take turns, and gain nothing.
+#define STREAMS_A_WORKER 4u
+
+static void oversubscribed(advising *a)
+{
+    const profile *p = a->profile;
+    if (p->workers == 0 || p->streams <= STREAMS_A_WORKER * p->workers)
+        return;
+    give(a, "oversubscription",
+         "%u streams share the %u workers of %s: their kernels take turns, and each one's time holds the others'. Use "
+         "about one stream a worker, and one more for copies.",
+         p->streams, p->workers, p->device);
+}
+
+static void compiling(advising *a)
+{
+    const profile *p = a->profile;
+    uint64_t ns = p->total[SLR_PROFILE_COMPILE].total_ns;
+    if (p->total[SLR_PROFILE_COMPILE].n == 0 || 2 * ns < p->span_ns)
+        return;
+    give(a, "compiling",
+         "Making machine code took %.1f ms of %.1f ms, %llu times. The next run finds it in the cache; "
+         "'slipring cache warm FILE.cu' compiles ahead, slr_program_prefetch does so while the program starts, and "
+         "fewer shapes of blocks make fewer kernels.",
+         ms(ns), ms(p->span_ns), (unsigned long long)p->total[SLR_PROFILE_COMPILE].n);
+}
+
+static void fragmented(advising *a)
+{
+    const profile *p = a->profile;
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (row->kind != SLR_PROFILE_FRAGMENTED)
+            continue;
+        give(a, "fragmented heap",
+             "Heap '%s' refused %llu requests (%.1f MB) though it had as many bytes free, in smaller pieces. Take the "
+             "large buffers first, give what lives long a heap of its own, or take equal sizes from a pool "
+             "(slr_pool_acquire).",
+             row->name, (unsigned long long)row->n, (double)row->bytes / 1e6);
+        return;
+    }
+}
+
+// Of kernels that memory bounds: what few of them reach of computing's roof says less, for it needs all lanes at work.
+#define LOW_ROOF 0.2
+
+static bool is_far_below(const profile *p, const slr_profile_row *row)
+{
+    slr_roofline roof = profile_roofline(p, row);
+    return row->kind == SLR_PROFILE_KERNEL && row->counted >= SLR_COUNTED_SAMPLED && !is_short(row) &&
+           roof.bound == SLR_BOUND_MEMORY && roof.reached < LOW_ROOF &&
+           4 * row->total_ns >= p->total[SLR_PROFILE_KERNEL].total_ns;
+}
+
+static void below_roof(advising *a)
+{
+    const profile *p = a->profile;
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (!is_far_below(p, row))
+            continue;
+        give(a, "far from its roof",
+             "'%s' moves %.2f GB/s, %.0f %% of what memory allows here, in %.2f ms. Neighbouring threads should touch "
+             "neighbouring addresses; go through shared memory where the pattern turns, as in a transpose. 'slipring "
+             "kernel check' shows slow accesses by line.",
+             row->name, row->bytes_per_second / 1e9, 100 * profile_roofline(p, row).reached, ms(row->total_ns));
+        return;
+    }
+}
+
 unsigned profile_advise(const profile *profile, profile_advice out[PROFILE_ADVICE])
 {
-    static void (*const rules[])(advising *) = {transfers, launches, blocks, queues, stalls, allocations};
+    static void (*const rules[])(advising *) = {transfers, launches,    blocks,    queues,
+                                                stalls,    allocations, idle,      oversubscribed,
+                                                compiling, fragmented,  below_roof};
     advising a = {profile, out, 0};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         rules[i](&a);

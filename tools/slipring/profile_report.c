@@ -32,7 +32,7 @@ static const char *bound_name(uint32_t bound)
     return bound == SLR_BOUND_MEMORY ? "memory" : bound == SLR_BOUND_COMPUTE ? "compute" : "";
 }
 
-static slr_roofline judge(const profile *p, const slr_profile_row *row)
+slr_roofline profile_roofline(const profile *p, const slr_profile_row *row)
 {
     return p->has_ceilings && strcmp(row->device, p->device) == 0 ? slr_profile_roofline(row, &p->ceilings)
                                                                   : (slr_roofline){0};
@@ -73,7 +73,7 @@ static void print_kernels(const profile *p)
         const slr_profile_row *row = &p->rows[i];
         if (row->kind != SLR_PROFILE_KERNEL)
             continue;
-        slr_roofline roof = judge(p, row);
+        slr_roofline roof = profile_roofline(p, row);
         printf("%-24s %8llu %10.3f %9.1f %9.1f %9.1f ", row->name, (unsigned long long)row->n, ms(row->total_ns),
                us(row->p50_ns), us(row->p95_ns), us(row->p99_ns));
         if (row->counted == SLR_COUNTED_NOT)
@@ -87,12 +87,72 @@ static void print_kernels(const profile *p)
     }
 }
 
+// Its row of a kind, or NULL.
+static const slr_profile_row *row_of_ring(const profile *p, uint32_t kind, const slr_profile_row *ring)
+{
+    for (size_t i = 0; i < p->row_count; i++)
+        if (p->rows[i].kind == kind && strcmp(p->rows[i].name, ring->name) == 0 &&
+            strcmp(p->rows[i].device, ring->device) == 0)
+            return &p->rows[i];
+    return NULL;
+}
+
+static uint64_t total_of_ring(const profile *p, uint32_t kind, const slr_profile_row *ring)
+{
+    const slr_profile_row *row = row_of_ring(p, kind, ring);
+    return row != NULL ? row->total_ns : 0;
+}
+
+static void print_latency(const slr_profile_row *message)
+{
+    if (message == NULL)
+        printf(" %9s %9s\n", "", "");
+    else
+        printf(" %9.1f %9.1f\n", us(message->p50_ns), us(message->p99_ns));
+}
+
+static void print_rings(const profile *p)
+{
+    if (p->total[SLR_PROFILE_BATCH].n == 0)
+        return;
+    printf("\n%-20s %10s %8s %11s %8s %8s %7s %-9s %9s %9s %9s %9s\n", "ring kernel", "messages", "batches",
+           "handlers ms", "ns each", "GFLOP/s", "flop/B", "counted", "full ms", "calls ms", "p50 us", "p99 us");
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (row->kind != SLR_PROFILE_BATCH)
+            continue;
+        printf("%-20s %10llu %8llu %11.3f %8.0f ", row->name, (unsigned long long)row->messages,
+               (unsigned long long)row->n, ms(row->total_ns), (double)row->total_ns / (double)row->messages);
+        if (row->counted == SLR_COUNTED_NOT)
+            printf("%8s %7s ", "", "");
+        else
+            printf("%8.2f %7.2f ", row->flops_per_second / 1e9, row->intensity);
+        printf("%-9s %9.3f %9.3f", counted_name(row->counted), ms(total_of_ring(p, SLR_PROFILE_FULL, row)),
+               ms(total_of_ring(p, SLR_PROFILE_REPLY, row)));
+        print_latency(row_of_ring(p, SLR_PROFILE_MESSAGE, row));
+    }
+}
+
+static void print_owners(const profile *p)
+{
+    for (size_t i = 0; i < p->row_count; i++)
+        if (p->rows[i].kind == SLR_PROFILE_OWNER)
+            printf("%s of %s: in handlers %.1f %% of the time, %llu messages\n", p->rows[i].name, p->rows[i].device,
+                   100 * share(p->rows[i].total_ns, p->span_ns), (unsigned long long)p->rows[i].messages);
+}
+
+// What has a table of its own.
+static bool is_elsewhere(uint32_t kind)
+{
+    return kind == SLR_PROFILE_KERNEL || kind == SLR_PROFILE_BATCH || kind == SLR_PROFILE_OWNER;
+}
+
 static void print_others(const profile *p)
 {
     bool head = false;
     for (size_t i = 0; i < p->row_count; i++) {
         const slr_profile_row *row = &p->rows[i];
-        if (row->kind == SLR_PROFILE_KERNEL)
+        if (is_elsewhere(row->kind))
             continue;
         if (!head)
             printf("\n%-8s %-28s %8s %10s %9s %9s %9s %8s %10s\n", "", "", "n", "total ms", "p50 us", "p95 us",
@@ -112,7 +172,7 @@ static void print_lines(const profile *p)
     unsigned kernels = 0;
     for (size_t i = 0; i < p->row_count && kernels < 3; i++) {
         const slr_profile_row *row = &p->rows[i];
-        if (row->kind != SLR_PROFILE_KERNEL || row->lines[0].line == 0)
+        if (row->lines[0].line == 0)
             continue;
         kernels++;
         printf("\nhottest lines of %s (%s), by operations:\n", row->name, row->file);
@@ -143,10 +203,11 @@ static void print_memory(const profile *p)
 void profile_print(const profile *p, const char *command, int exit_code, double wall_s)
 {
     printf("%s: %.3f s, exit code %d\n", command, wall_s, exit_code);
-    printf("traced %.1f ms%s%s; %u streams busy %.1f %% of it; kernels %.3f ms, transfers %.3f ms, host waits %.3f ms, "
-           "compiling %.1f ms\n",
-           ms(p->span_ns), *p->device ? " on " : "", p->device, p->streams, 100 * share(p->busy_ns, p->span_ns),
-           ms(p->total[SLR_PROFILE_KERNEL].total_ns), ms(moved_ns(p)), ms(p->total[SLR_PROFILE_WAIT].total_ns),
+    printf("traced %.1f ms%s%s; busy %.1f %% of it (streams: %u, owners of ring kernels: %u)\n", ms(p->span_ns),
+           *p->device ? " on " : "", p->device, 100 * share(p->busy_ns, p->span_ns), p->streams, p->owners);
+    printf("kernels %.3f ms, handlers %.3f ms, transfers %.3f ms, host waits %.3f ms, compiling %.1f ms\n",
+           ms(p->total[SLR_PROFILE_KERNEL].total_ns), ms(p->total[SLR_PROFILE_BATCH].total_ns), ms(moved_ns(p)),
+           ms(p->total[SLR_PROFILE_WAIT].total_ns),
            ms(p->total[SLR_PROFILE_COMPILE].total_ns + p->total[SLR_PROFILE_LOAD].total_ns));
     if (p->has_ceilings)
         printf("at best here: %.1f GB/s, %.1f GFLOP/s (%.1f in double), %.1f us a launch\n",
@@ -157,6 +218,8 @@ void profile_print(const profile *p, const char *command, int exit_code, double 
         printf("%llu events found no room in the trace; the rows below have them all\n",
                (unsigned long long)p->trace.dropped);
     print_kernels(p);
+    print_rings(p);
+    print_owners(p);
     print_others(p);
     print_lines(p);
     profile_advice advice[PROFILE_ADVICE];
@@ -186,9 +249,11 @@ static json_t *row_json(const profile *p, const slr_profile_row *row)
         "min_ns", (json_int_t)row->min_ns, "mean_ns", (json_int_t)row->mean_ns, "p50_ns", (json_int_t)row->p50_ns,
         "p95_ns", (json_int_t)row->p95_ns, "p99_ns", (json_int_t)row->p99_ns, "max_ns", (json_int_t)row->max_ns,
         "bytes", (json_int_t)row->bytes, "bytes_per_s", row->bytes_per_second);
-    if (row->kind != SLR_PROFILE_KERNEL)
+    if (row->messages != 0)
+        json_object_set_new(out, "messages", json_integer((json_int_t)row->messages));
+    if (row->kind != SLR_PROFILE_KERNEL && row->kind != SLR_PROFILE_BATCH)
         return out;
-    slr_roofline roof = judge(p, row);
+    slr_roofline roof = profile_roofline(p, row);
     json_t *more = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:s, s:f, s:s, s:o}", "counted",
                              counted_name(row->counted), "threads", (json_int_t)row->threads, "blocks",
                              (json_int_t)row->blocks, "flops", (json_int_t)row->flops, "flops64",
@@ -212,8 +277,8 @@ static json_t *bins_json(const profile *p)
 {
     json_t *all = json_array();
     for (int i = 0; i < PROFILE_BINS; i++)
-        json_array_append_new(all, json_pack("[f, f, f, f]", p->bins[i].kernels, p->bins[i].transfers, p->bins[i].waits,
-                                             p->bins[i].compiles));
+        json_array_append_new(all, json_pack("[f, f, f, f, f]", p->bins[i].kernels, p->bins[i].transfers,
+                                             p->bins[i].waits, p->bins[i].compiles, p->bins[i].handlers));
     return all;
 }
 
@@ -266,12 +331,13 @@ json_t *profile_json(const profile *p, const char *command, int exit_code, doubl
         ceilings = json_pack("{s:f, s:f, s:f, s:f}", "bytes_per_s", p->ceilings.bytes_per_second, "flops_per_s",
                              p->ceilings.flops_per_second, "flops64_per_s", p->ceilings.flops64_per_second, "launch_ns",
                              p->ceilings.launch_ns);
-    return json_pack("{s:s, s:s, s:i, s:f, s:s, s:i, s:I, s:I, s:i, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
-                     "version", SLR_VERSION, "command", command, "exit_code", exit_code, "wall_s", wall_s, "device",
-                     p->device, "workers", (int)p->workers, "span_ns", (json_int_t)p->span_ns, "busy_ns",
-                     (json_int_t)p->busy_ns, "streams", (int)p->streams, "kernels_ns",
-                     (json_int_t)p->total[SLR_PROFILE_KERNEL].total_ns, "transfers_ns", (json_int_t)moved_ns(p),
-                     "waits_ns", (json_int_t)p->total[SLR_PROFILE_WAIT].total_ns, "dropped",
-                     (json_int_t)p->trace.dropped, "ceilings", ceilings, "rows", rows_json(p), "over_time",
-                     bins_json(p), "counters", counters_json(p), "advice", advice_json(p));
+    return json_pack(
+        "{s:s, s:s, s:i, s:f, s:s, s:i, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
+        "version", SLR_VERSION, "command", command, "exit_code", exit_code, "wall_s", wall_s, "device", p->device,
+        "workers", (int)p->workers, "span_ns", (json_int_t)p->span_ns, "busy_ns", (json_int_t)p->busy_ns, "streams",
+        (int)p->streams, "owners", (int)p->owners, "kernels_ns", (json_int_t)p->total[SLR_PROFILE_KERNEL].total_ns,
+        "handlers_ns", (json_int_t)p->total[SLR_PROFILE_BATCH].total_ns, "transfers_ns", (json_int_t)moved_ns(p),
+        "waits_ns", (json_int_t)p->total[SLR_PROFILE_WAIT].total_ns, "dropped", (json_int_t)p->trace.dropped,
+        "ceilings", ceilings, "rows", rows_json(p), "over_time", bins_json(p), "counters", counters_json(p), "advice",
+        advice_json(p));
 }

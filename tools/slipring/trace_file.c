@@ -200,6 +200,19 @@ static int by_begin(const void *a, const void *b)
     return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const trace_sample *x = a, *y = b;
+    return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
+}
+
+// Each thread writes its samples in order, several threads do not.
+static void sort_samples(trace_counter *counter)
+{
+    if (counter->sample_count > 1)
+        qsort(counter->samples, counter->sample_count, sizeof *counter->samples, by_time);
+}
+
 // With the slices in order of their begins.
 static void measure_busy(trace_file *file)
 {
@@ -222,6 +235,8 @@ static bool finish(const char *path, trace_file *file)
         say("'%s' is no trace that slipring has written", path);
         return false;
     }
+    for (size_t i = 0; i < file->counter_count; ++i)
+        sort_samples(&file->counters[i]);
     for (size_t i = 0; i < file->counter_count; ++i)
         if (!file->is_whole && strcmp(file->counters[i].name, "dropped events") == 0)
             file->dropped = (uint64_t)file->counters[i].samples[file->counters[i].sample_count - 1].value;

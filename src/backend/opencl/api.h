@@ -48,6 +48,7 @@ typedef struct slri_cl_event_object *slri_cl_event;
        uint32_t waits, const slri_cl_event *, slri_cl_event *))                                                        \
     X(int32_t, WaitForEvents, (uint32_t count, const slri_cl_event *))                                                 \
     X(int32_t, GetEventInfo, (slri_cl_event, uint32_t what, size_t room, void *out, size_t *bytes))                    \
+    X(int32_t, GetEventProfilingInfo, (slri_cl_event, uint32_t what, size_t room, void *out, size_t *bytes))           \
     X(int32_t, ReleaseEvent, (slri_cl_event))                                                                          \
     X(int32_t, Flush, (slri_cl_queue))                                                                                 \
     X(slri_cl_program, CreateProgramWithSource,                                                                        \
@@ -159,7 +160,10 @@ struct slri_cl {
 #define SLRI_CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT 128u
 #define SLRI_CL_CONTEXT_PLATFORM 0x1084
 #define SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS 0x11d3u
+#define SLRI_CL_PROFILING_COMMAND_START 0x1282u
+#define SLRI_CL_PROFILING_COMMAND_END 0x1283u
 #define SLRI_CL_QUEUE_PROPERTIES 0x1093u
+#define SLRI_CL_QUEUE_PROFILING_ENABLE 2u
 #define SLRI_CL_QUEUE_PRIORITY_KHR 0x1096u
 #define SLRI_CL_QUEUE_PRIORITY_HIGH 1u
 #define SLRI_CL_QUEUE_PRIORITY_MEDIUM 2u

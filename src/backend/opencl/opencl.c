@@ -214,6 +214,7 @@ static void describe_features(struct slri_opencl *opencl, char *out, size_t room
                    {facts->exact_divide, "exact_divide"},
                    {facts->int64_atomics, "int64_atomics"},
                    {facts->priorities, "priorities"},
+                   {opencl->stay.has_clock, "device_clock"},
                    {(facts->svm & SLRI_CL_SVM_ATOMICS) != 0, "svm_atomics"},
                    {(facts->svm & SLRI_CL_SVM_FINE_GRAIN_SYSTEM) != 0, "svm_system"}};
     snprintf(out, room, "opencl=%u.%u memory=%s local_bytes=%llu max_group=%zu", facts->opencl / 100,

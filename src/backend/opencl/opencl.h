@@ -69,6 +69,7 @@ struct slri_opencl {
     struct { // probe.c's
         bool probed;
         uint32_t groups;     // that run at once and stay; 0: kernels cannot stay
+        bool has_clock;      // and a kernel can read the counter of base/tick.h
         const char *options; // the compiler's
     } stay;
 
@@ -197,6 +198,9 @@ slr_status slri_cl_relaunch_copy(void *device, struct slri_relaunch *relaunch, v
                                  bool in);
 
 // stream.c
+// How long the last dispatch of a ring kernel in the stream took, once that was waited for. 0: nobody watched, or the
+// driver does not say.
+uint64_t slri_cl_stream_dispatch_ns(const struct slri_cl_stream *stream);
 slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, struct slri_cl_stream **out);
 void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *stream);
 slr_status slri_cl_queue_open(void *device, struct slri_queue *queue);

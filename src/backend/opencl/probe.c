@@ -2,16 +2,18 @@
 // Whether kernels can stay on the device, and how many groups of them: found by trying, never by a name. A canary that
 // looks at a word of host memory is launched in one group fewer than the device says it has compute units, each in a
 // queue of its own, as kernels that stay will be (resident.c). Those that say they are there while none has ended run
-// at once; and with so many of them an ordinary kernel must still be done.
+// at once; and with so many of them an ordinary kernel must still be done. Then whether a kernel can read the counter
+// by which the host measures time.
 #include "base/clock.h"
 #include "base/memory_map.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/tick.h"
 #include "backend/opencl/opencl.h"
 
 #include <string.h>
 
-extern const char slri_embedded_cl_words_h[], slri_embedded_cl_canary_h[];
+extern const char slri_embedded_cl_canary_h[], slri_embedded_cl_clock_h[], slri_embedded_cl_words_h[];
 
 #define MOST_GROUPS 32u
 #define LINE 32u // words
@@ -206,6 +208,56 @@ static bool warm_up(struct canary *canary)
     return true;
 }
 
+// ---- the clock -----------------------------------------------------------------------------------------------------
+
+#define CLOCK_TRIES 8
+
+static slri_cl_program build_clock(struct slri_opencl *opencl)
+{
+    slri_text text = SLRI_TEXT_INIT;
+    slri_cl_program program = NULL;
+    slri_text_printf(&text, "#define SLR_PROBE\n%s", slri_embedded_cl_clock_h);
+    struct slri_cl_text source = {"slr_clock", "slipring: probe.c", opencl->stay.options, slri_text_view(&text)};
+    if (text.out_of_memory || slri_cl_build_source(opencl, &source, &program) != SLR_OK)
+        program = NULL; // the compiler has no counter
+    slri_text_free(&text);
+    return program;
+}
+
+// Whether the counter that the kernel sees is the one that the host sees: each time it lies between two looks of the
+// host, one before the launch and one after its end.
+static bool shows_our_counter(struct canary *canary, slri_cl_kernel kernel)
+{
+    for (int i = 0; i < CLOCK_TRIES; ++i) {
+        slri_cl_event event = NULL;
+        uint64_t ticks;
+        uint64_t before = slri_tick();
+        bool begun = launch(canary, kernel, 0, &event);
+        bool ended = event && await(canary, canary->queue[canary->groups], event);
+        memcpy(&ticks, canary->words, sizeof ticks);
+        if (!begun || !ended || ticks < before || ticks > slri_tick())
+            return false;
+    }
+    return true;
+}
+
+static bool probe_clock(struct canary *canary)
+{
+    const struct slri_cl *cl = canary->opencl->cl;
+    int32_t error;
+    slri_tick_begin();
+    if (slri_tick_line.ns_per_tick == 0) // the host keeps time by no counter
+        return false;
+    slri_cl_program program = build_clock(canary->opencl);
+    slri_cl_kernel kernel = program ? cl->CreateKernel(program, "slr_clock", &error) : NULL;
+    bool has = kernel && shows_our_counter(canary, kernel);
+    if (kernel && !slri_cl_is_lost(canary->opencl))
+        cl->ReleaseKernel(kernel);
+    if (program && !slri_cl_is_lost(canary->opencl))
+        cl->ReleaseProgram(program);
+    return has;
+}
+
 static void probe(struct slri_opencl *opencl)
 {
     // The last unit is left to everything else.
@@ -216,6 +268,7 @@ static void probe(struct slri_opencl *opencl)
         for (uint32_t tries = 0; tries < 3 && groups == 0 && most > tries; ++tries)
             groups = try_groups(&canary, most - tries);
     opencl->stay.groups = groups;
+    opencl->stay.has_clock = groups != 0 && probe_clock(&canary);
     tear_down(&canary);
 }
 

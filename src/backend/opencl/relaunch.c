@@ -194,7 +194,9 @@ slr_status slri_cl_relaunch_begin(void *device, struct slri_relaunch *relaunch)
 slr_status slri_cl_relaunch_end(void *device, struct slri_relaunch *relaunch)
 {
     const struct runner *runner = relaunch->runner;
-    return slri_cl_stream_finish(device, runner->stream);
+    slr_status status = slri_cl_stream_finish(device, runner->stream);
+    relaunch->kernel_ns = slri_cl_stream_dispatch_ns(runner->stream);
+    return status;
 }
 
 slr_status slri_cl_relaunch_copy(void *device, struct slri_relaunch *relaunch, void *memory, void *host, uint64_t bytes,

@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-extern const char slri_embedded_cl_words_h[], slri_embedded_cl_resident_h[], slri_embedded_resident_layout_h[];
+extern const char slri_embedded_buckets_h[], slri_embedded_cl_clock_h[], slri_embedded_cl_words_h[],
+    slri_embedded_cl_resident_h[], slri_embedded_resident_layout_h[];
 
 struct group {
     struct slri_resident base; // first
@@ -44,8 +45,10 @@ static size_t work_items(const struct slri_entry *entry)
     return entry->kind == SLRI_ENTRY_BLOCK ? entry->max_threads : 1;
 }
 
-static void put_text(const struct slri_cl_staying *staying, slri_text *out)
+static void put_text(const struct slri_opencl *opencl, const struct slri_cl_staying *staying, slri_text *out)
 {
+    if (opencl->stay.has_clock)
+        slri_text_puts(out, "#define SLR_CLOCK\n");
     if (slri_entry_sends(staying->entry))
         slri_text_puts(out, "#define SLR_OUTLETS\n");
     slri_text_printf(out,
@@ -65,6 +68,10 @@ static void put_text(const struct slri_cl_staying *staying, slri_text *out)
     slri_text_puts(out, slri_embedded_cl_words_h);
     slri_text_puts(out, slri_embedded_resident_layout_h);
     slri_mailbox_text(out);
+    if (opencl->stay.has_clock) {
+        slri_text_puts(out, slri_embedded_buckets_h);
+        slri_text_puts(out, slri_embedded_cl_clock_h);
+    }
     slri_text_puts(out, slri_embedded_cl_resident_h);
 }
 
@@ -78,7 +85,7 @@ static slr_status build(struct slri_opencl *opencl, struct slri_cl_staying *stay
                      opencl->facts.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
     slr_status status = slri_emit_opencl(staying->module, staying->entry, &words, &text);
     if (status == SLR_OK)
-        put_text(staying, &text);
+        put_text(opencl, staying, &text);
     struct slri_cl_text source = {staying->entry->name, staying->module->name, slri_text_view(&options),
                                   slri_text_view(&text)};
     if (status == SLR_OK && (text.out_of_memory || options.out_of_memory))
@@ -182,6 +189,8 @@ static void destroy_memory(struct slri_resident *resident, void *memory, uint64_
 }
 
 static const struct slri_resident_ops ops = {launch_group, look_at_group, create_memory, destroy_memory, NULL, false};
+static const struct slri_resident_ops ops_with_clock = {launch_group,   look_at_group, create_memory,
+                                                        destroy_memory, NULL,          true};
 
 static void free_group(struct group *group)
 {
@@ -203,7 +212,7 @@ static void free_group(struct group *group)
 static slr_status open_group(struct slri_opencl *opencl, const struct slri_cl_staying *staying, struct group *group)
 {
     int32_t error;
-    group->base.ops = &ops;
+    group->base.ops = opencl->stay.has_clock ? &ops_with_clock : &ops;
     group->base.handler = staying->entry;
     group->opencl = opencl;
     group->dump_bytes = slri_opencl_dump_bytes(staying->module);

@@ -29,6 +29,7 @@ slr_status slri_cl_ring_plan(void *device, const struct slri_ring_facts *facts, 
         plan->shards =
             slri_cl_staying_take(opencl, facts->program, facts->entry,
                                  slri_ring_groups_wanted(slri_cl_groups_that_stay(opencl), facts->instances));
+    plan->has_clock = plan->shards != 0 && opencl->stay.has_clock;
     if (plan->shards != 0)
         return SLR_OK;
     if (!reason)

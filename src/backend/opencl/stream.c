@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "backend/opencl/opencl.h"
+#include "device/observe.h"
 
 #include <string.h>
 
@@ -21,6 +22,8 @@ struct slri_cl_stream {
     unsigned char *faulted;
     const void *checked[MOST_BEGUN]; // what was dispatched with them; NULL: nothing
     uint32_t checks;                 // none is checked from there on
+    uint32_t timed;                  // 1 + which of `begun` is a ring kernel's dispatch; 0: none is
+    uint64_t dispatch_ns;            // how long that took, by the driver; 0: the driver does not say
 };
 
 // ---- life ----------------------------------------------------------------------------------------------------------
@@ -31,10 +34,11 @@ static slri_cl_queue make_queue(struct slri_opencl *opencl, uint32_t priority, i
     uint64_t level = priority > SLR_DEFAULT_PRIORITY   ? SLRI_CL_QUEUE_PRIORITY_HIGH
                      : priority < SLR_DEFAULT_PRIORITY ? SLRI_CL_QUEUE_PRIORITY_LOW
                                                        : SLRI_CL_QUEUE_PRIORITY_MEDIUM;
-    const uint64_t properties[] = {SLRI_CL_QUEUE_PRIORITY_KHR, level, 0};
+    const uint64_t properties[] = {SLRI_CL_QUEUE_PROPERTIES, SLRI_CL_QUEUE_PROFILING_ENABLE, SLRI_CL_QUEUE_PRIORITY_KHR,
+                                   level, 0};
     if (opencl->facts.priorities && cl->CreateCommandQueueWithProperties)
         return cl->CreateCommandQueueWithProperties(opencl->context, opencl->id, properties, error);
-    return cl->CreateCommandQueue(opencl->context, opencl->id, 0, error);
+    return cl->CreateCommandQueue(opencl->context, opencl->id, SLRI_CL_QUEUE_PROFILING_ENABLE, error);
 }
 
 slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, struct slri_cl_stream **out)
@@ -112,6 +116,21 @@ static slr_status look_for_faults(struct slri_opencl *opencl, struct slri_cl_str
     return status;
 }
 
+// How long a command that is done took, by the driver's clock; 0: the driver does not say.
+static uint64_t took_ns(const struct slri_cl *cl, slri_cl_event event)
+{
+    uint64_t from, to;
+    int32_t error = cl->GetEventProfilingInfo(event, SLRI_CL_PROFILING_COMMAND_START, sizeof from, &from, NULL);
+    if (error == SLRI_CL_SUCCESS)
+        error = cl->GetEventProfilingInfo(event, SLRI_CL_PROFILING_COMMAND_END, sizeof to, &to, NULL);
+    return error == SLRI_CL_SUCCESS && to > from ? to - from : 0;
+}
+
+uint64_t slri_cl_stream_dispatch_ns(const struct slri_cl_stream *stream)
+{
+    return stream->dispatch_ns;
+}
+
 slr_status slri_cl_stream_finish(struct slri_opencl *opencl, struct slri_cl_stream *stream)
 {
     if (stream->count == 0)
@@ -120,9 +139,11 @@ slr_status slri_cl_stream_finish(struct slri_opencl *opencl, struct slri_cl_stre
         slri_cl_await(opencl, stream->queue, stream->bell, opencl->patience_ns, stream->count, stream->begun);
     if (status == SLR_DEVICE_LOST && slri_cl_is_lost(opencl))
         return status; // they stay
+    if (stream->timed != 0)
+        stream->dispatch_ns = slri_is_observed() ? took_ns(opencl->cl, stream->begun[stream->timed - 1]) : 0;
     for (uint32_t i = 0; i < stream->count; ++i)
         opencl->cl->ReleaseEvent(stream->begun[i]);
-    stream->count = 0;
+    stream->count = stream->timed = 0;
     return stream->checks == 0 ? status : look_for_faults(opencl, stream, status);
 }
 
@@ -300,6 +321,7 @@ slr_status slri_cl_stream_enqueue(struct slri_opencl *opencl, struct slri_cl_str
     const size_t global = groups * group;
     slri_cl_event event;
     int32_t error = opencl->cl->EnqueueNDRangeKernel(stream->queue, kernel, 1, NULL, &global, &group, 0, NULL, &event);
+    stream->timed = error == SLRI_CL_SUCCESS ? stream->count + 1 : 0;
     return begun(opencl, stream, "EnqueueNDRangeKernel", error, event);
 }
 

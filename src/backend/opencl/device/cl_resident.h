@@ -22,6 +22,69 @@
 #define SLR_MEET() (void)0
 #endif
 
+#ifdef SLR_CLOCK
+// The device's clock in nanoseconds, from its counter (cl_clock.h).
+static ulong slr_time(const __global struct slri_resident_table *table)
+{
+    ulong ticks = slr_ticks(), per = table->ns_per_tick;
+    return (ticks >> 32) * per + ((ticks & 0xffffffff) * per >> 32);
+}
+
+// Answers the host's question for the clock. Release: the time goes with the answer.
+static __attribute__((noinline)) void slr_answer(__global struct slri_resident_table *table, uint asked)
+{
+    table->clock_ns = slr_time(table);
+    SLR_STORE(table->answered, asked);
+}
+
+// A batch for the profiler. Where the host has not read for long, the batch is only counted.
+static __attribute__((noinline)) void slr_record(__global struct slri_resident_entry *entry, ulong taken_ns, ulong ns,
+                                                 uint messages)
+{
+    uint n = entry->written;
+    if (n - entry->read_seen >= SLRI_RESIDENT_RECORDS)
+        entry->read_seen = SLR_LOAD(entry->read); // acquire: the host has read what is overwritten below
+    if (n - entry->read_seen >= SLRI_RESIDENT_RECORDS) {
+        SLR_STORE(entry->dropped, entry->dropped + 1);
+        return;
+    }
+    __global struct slri_resident_record_of_batch *record =
+        (__global struct slri_resident_record_of_batch *)entry->records + (n & (SLRI_RESIDENT_RECORDS - 1u));
+    record->taken_ns = taken_ns;
+    record->duration_ns = (uint)min(ns, (ulong)0xffffffff);
+    record->messages = messages;
+    SLR_STORE(entry->written, n + 1); // release: the record
+}
+
+// Counts how long the timed messages among the first `done` took. `ahead_ns` is how far the host says that the clocks
+// are apart; before the host has said so, nothing is counted. The host reads the histogram's words one by one.
+static __attribute__((noinline)) void slr_note_times(const __global struct slri_resident_entry *entry, ulong now_ns, uint done)
+{
+    const __global uint *S = (const __global uint *)entry->shared;
+    __global uint *P = (__global uint *)entry->own;
+    __global ulong *times = (__global ulong *)(P + MBP_HISTOGRAM_AT(entry->own_words));
+    ulong ahead_ns = *(const volatile __global ulong *)&entry->ahead_ns;
+    P[MBP_TIMED] = 0;
+    for (uint k = 0; k < done && ahead_ns != 0; ++k) {
+        const __global uint *slot = S + P[MBP_BATCH(k) + 1u];
+        if ((slot[MB_HEAD] & MB_FLAG_TIMED) == 0)
+            continue;
+        uint at = mb_time_at(S, P, P[MBP_BATCH(k)], slot[MB_SEQUENCE], P[MBP_BATCH(k) + 2u]);
+        ulong sent_ns = S[at] | (ulong)S[at + 1u] << 32, here_ns = now_ns - ahead_ns;
+        ulong took_ns = here_ns > sent_ns ? here_ns - sent_ns : 0;
+        times[HG_BUCKET(hg_bucket(took_ns))] += 1;
+        times[HG_SUM] += took_ns;
+        times[HG_MOST] = max(times[HG_MOST], took_ns);
+        times[HG_LEAST] = max(times[HG_LEAST], ~took_ns);
+    }
+}
+#endif
+
+struct slr_pass { // over the shards
+    uint next, worked, idle, answered; // answered: the last question for the clock
+    ulong taken_ns;                    // of the batch, where records are kept
+};
+
 struct slr_turn { // of the group: whose messages are next, and how many; batch 0: the kernel ends
     uint entry, batch;
 };
@@ -180,23 +243,30 @@ static uint slr_look(__global struct slri_resident_entry *entry, uint *batch)
 }
 
 // The first work-item's: `done` messages are handled, the last of them with a fault that the host is to judge, or not.
-static void slr_finish(__global struct slri_resident_entry *entry, uint done, uint judge)
+static void slr_finish(const __global struct slri_resident_table *table, __global struct slri_resident_entry *entry,
+                       const struct slr_pass *pass, uint done, uint judge)
 {
     __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
     uint batch = P[MBP_BATCH_COUNT];
+#ifdef SLR_CLOCK
+    if (entry->records != 0) { // the time in the handlers
+        ulong now_ns = slr_time(table);
+        slr_record(entry, pass->taken_ns, now_ns - pass->taken_ns, done);
+    }
+#endif
     if (slr_passage(entry))
         slr_flush(entry);
     P[MBP_BATCH_COUNT] = done;
+#ifdef SLR_CLOCK
+    if ((P[MBP_TIMED] & MB_FLAG_TIMED) != 0)
+        slr_note_times(entry, slr_time(table), done);
+#endif
     mb_finish(S, P);
     if (done < batch)
         mb_keep_rest(S, P, done, batch);
     if (judge != 0)
         SLR_STORE(entry->faulted, entry->faulted + 1);
 }
-
-struct slr_pass { // over the shards
-    uint next, worked, idle;
-};
 
 // The first work-item's: looks at one shard after the other until one has messages, or it is time to end.
 static void slr_find(__global struct slri_resident_table *table, uint launch, struct slr_pass *pass,
@@ -211,6 +281,13 @@ static void slr_find(__global struct slri_resident_table *table, uint launch, st
         pass->next = 0;
         pass->idle = pass->worked ? 0 : pass->idle + 1;
         pass->worked = 0;
+#ifdef SLR_CLOCK
+        uint asked = SLR_LOAD(table->asked);
+        if (asked != pass->answered) {
+            pass->answered = asked;
+            slr_answer(table, asked);
+        }
+#endif
         if (pass->idle >= SLR_IDLE_LOOKS)
             slr_yield();
         if (pass->idle >= table->most_idle || SLR_LOAD(table->stop) == launch)
@@ -218,6 +295,10 @@ static void slr_find(__global struct slri_resident_table *table, uint launch, st
     }
     turn->entry = pass->next - 1;
     turn->batch = batch;
+#ifdef SLR_CLOCK
+    if (batch != 0 && table->entry[turn->entry].records != 0)
+        pass->taken_ns = slr_time(table);
+#endif
 }
 
 // Each work-item's own: what is the same for a batch.
@@ -294,7 +375,7 @@ void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
     call.replies = &replies;
     call.dump = dump;
     uint launch = table->launch;
-    struct slr_pass pass = {table->entries, 1, 0}; // at the end of one: first it is seen whether it shall stay at all
+    struct slr_pass pass = {table->entries, 1, 0, table->answered, 0}; // at the end of one: first it is seen whether it shall stay at all
     for (;;) {
         if (SLR_FIRST)
             slr_find(table, launch, &pass, &turn);
@@ -320,7 +401,7 @@ void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
             judge = fault != 0 && entry->judges != 0;
         }
         if (SLR_FIRST)
-            slr_finish(entry, done, judge);
+            slr_finish(table, entry, &pass, done, judge);
     }
     if (SLR_FIRST)
         SLR_STORE(table->gone, launch);

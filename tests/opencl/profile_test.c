@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profiler on ring kernels of an OpenCL device, persistent and relaunched: all messages in batch rows, time in
+// handlers, and latencies where the device has the host's clock. SLIPRING_TEST_RING_DEVICE names another device.
+#include "tests/opencl/staying.h"
+
+#include "base/clock.h"
+
+enum { MESSAGES = 300 };
+
+static const char source[] = "struct m { unsigned value; };\n"
+                             "struct s { unsigned sum; };\n"
+                             "__ring__ void add(struct s *self, const struct m *in)\n"
+                             "{\n"
+                             "    self->sum += in->value;\n"
+                             "    ring_reply(self);\n"
+                             "}\n";
+
+static slr_profile_row row_of(uint32_t kind, const char *name)
+{
+    slr_profile_row rows[64];
+    uint32_t count;
+    must(slr_profile_read(rows, 64, &count));
+    for (uint32_t i = 0; i < count && i < 64; ++i)
+        if (rows[i].kind == kind && strcmp(rows[i].name, name) == 0)
+            return rows[i];
+    return (slr_profile_row){0};
+}
+
+// Calls one after the other; how long all took.
+static uint64_t call_all(slr_address to)
+{
+    uint64_t all_ns = 0;
+    for (uint32_t i = 0; i < MESSAGES; ++i) {
+        uint32_t one = 1, sum;
+        uint64_t begin_ns = slri_now_ns();
+        must(slr_call(NULL, to, &one, sizeof one, &sum, sizeof sum, LONG));
+        all_ns += slri_now_ns() - begin_ns;
+        assert_int_equal(sum % MESSAGES, (i + 1) % MESSAGES);
+    }
+    return all_ns;
+}
+
+struct rig {
+    slr_device *device;
+    slr_program *program;
+    slr_ring *ring;
+    slr_address to;
+};
+
+static struct rig set_up(slr_device *device)
+{
+    struct rig rig = {.device = device};
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    must(slr_program_from_text(device, "add.cu", source, NULL, &rig.program));
+    desc.program = rig.program;
+    desc.latency_every = 1;
+    must(slr_ring_create(device, &desc, &rig.ring));
+    must(slr_ring_launch(rig.ring));
+    must(slr_ring_activate(rig.ring, LONG));
+    must(slr_ring_get_address(rig.ring, 0, &rig.to));
+    return rig;
+}
+
+static void finish(struct rig *rig)
+{
+    must(slr_ring_close_input(rig->ring));
+    must(slr_ring_wait(rig->ring, SLR_RING_TERMINATED, LONG));
+}
+
+static void tear_down(struct rig *rig)
+{
+    slr_ring_destroy(rig->ring);
+    slr_program_destroy(rig->program);
+    slr_device_close(rig->device);
+}
+
+// After all calls, `calls` of them in `all_ns`, when the ring kernel has ended. A batch that found no room among the
+// records held one message, as each call waited for its reply.
+static void check_rows(const struct rig *rig, const char *owner, uint64_t calls, uint64_t all_ns)
+{
+    slr_profile_row batches = row_of(SLR_PROFILE_BATCH, "add"), group = row_of(SLR_PROFILE_OWNER, owner);
+    slr_ring_stats stats = stats_of(rig->ring);
+    assert_true(batches.messages != 0);
+    assert_int_equal(batches.messages + stats.records_dropped, calls);
+    assert_int_equal(batches.counted, SLR_COUNTED_EXACT);
+    assert_in_range(batches.total_ns, 1, all_ns); // each handler within its call
+    assert_int_equal(group.messages, batches.messages);
+    assert_int_equal(row_of(SLR_PROFILE_REPLY, "add").n, calls);
+}
+
+static void dispatches_count_the_time_in_their_handlers(void **state)
+{
+    (void)state;
+    slr_device *device;
+    if (SANITIZED || !is_here("opencl:0"))
+        skip();
+    must(slr_device_open("opencl:0?ring=relaunch", NULL, &device));
+    struct rig rig = set_up(device);
+    slr_profile_clear();
+    must(slr_profile_start());
+    uint64_t all_ns = call_all(rig.to);
+    finish(&rig);
+    slr_profile_stop();
+    check_rows(&rig, "dispatches", MESSAGES, all_ns);
+    tear_down(&rig);
+}
+
+static void persistent_groups_count_it_by_the_devices_clock(void **state)
+{
+    (void)state;
+    slr_latency latency;
+    slr_device_info info;
+    const char *instead = getenv("SLIPRING_TEST_RING_DEVICE"), *spec = instead ? instead : "opencl:0?ring=persistent";
+    if ((SANITIZED && !instead) || !is_here(spec))
+        skip();
+    slr_device *device = open_where_kernels_stay(spec);
+    if (!device)
+        skip();
+    must(slr_device_get_info(device, &info));
+    slr_profile_clear();
+    must(slr_profile_start());
+    struct rig rig = set_up(device);
+    uint64_t calls = 0, all_ns = 0;
+    do { // until the host knows how the device's clock goes
+        all_ns += call_all(rig.to);
+        calls += MESSAGES;
+        must(slr_ring_get_latency(rig.ring, &latency));
+    } while (latency.count == 0 && latency.every != 0 && calls < 1000000);
+    finish(&rig);
+    slr_profile_stop();
+    bool has_clock = strstr(info.features, "device_clock") != NULL;
+    assert_int_equal(latency.every, has_clock ? 1 : 0);
+    must(slr_ring_get_latency(rig.ring, &latency));
+    if (has_clock) {
+        check_rows(&rig, "group 0", calls, all_ns);
+        assert_in_range(latency.count, 1, calls);
+        assert_true(latency.mean_ns <= all_ns + latency.off_ns);
+    } else {
+        assert_int_equal(row_of(SLR_PROFILE_BATCH, "add").n, 0);
+    }
+    tear_down(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dispatches_count_the_time_in_their_handlers),
+        cmocka_unit_test(persistent_groups_count_it_by_the_devices_clock),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
