@@ -26,7 +26,7 @@ typedef struct slr_cache_entry {
 /// What is to become of an entry: 0, it stays; else its file is removed. Who runs what it holds goes on.
 typedef int slr_cache_visitor(void *user, const slr_cache_entry *entry);
 
-/// Where the cache is: SLIPRING_CACHE_DIR, else below XDG_CACHE_HOME or HOME.
+/// Where the cache is: SLIPRING_CACHE_DIR, else below XDG_CACHE_HOME or HOME. Without links where it is there already.
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (NULL; a path longer than `bytes`), NOT_FOUND (none of the three is set), NO_MEMORY.
 SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);

@@ -8,10 +8,11 @@
 #include "base/status.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,19 +56,10 @@ static slr_status read_all(int fd, const char *path, size_t limit_bytes, slri_te
     }
 }
 
-slr_status slri_file_read(const char *path, size_t limit_bytes, char **content, size_t *bytes)
+slr_status slri_file_read_open(int fd, const char *name, size_t limit_bytes, char **content, size_t *bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return refused("read", path);
     slri_text text = SLRI_TEXT_INIT;
-    struct stat about;
-    slr_status status = SLR_OK;
-    if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode))
-        status = SLRI_FAIL(INVALID, "%s is a folder, not a file", path);
-    else
-        status = read_all(fd, path, limit_bytes, &text);
-    close(fd);
+    slr_status status = read_all(fd, name, limit_bytes, &text);
     if (status != SLR_OK) {
         slri_text_free(&text);
         return status;
@@ -75,6 +67,19 @@ slr_status slri_file_read(const char *path, size_t limit_bytes, char **content, 
     if (bytes)
         *bytes = text.length;
     return taken(&text, content);
+}
+
+slr_status slri_file_read(const char *path, size_t limit_bytes, char **content, size_t *bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return refused("read", path);
+    struct stat about;
+    slr_status status = fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)
+                            ? SLRI_FAIL(INVALID, "%s is a folder, not a file", path)
+                            : slri_file_read_open(fd, path, limit_bytes, content, bytes);
+    close(fd);
+    return status;
 }
 
 static int write_all(int fd, const char *content, size_t bytes)
@@ -89,6 +94,11 @@ static int write_all(int fd, const char *content, size_t bytes)
         }
     }
     return 0;
+}
+
+slr_status slri_file_write_open(int fd, const char *name, const void *content, size_t bytes)
+{
+    return write_all(fd, content, bytes) == 0 ? SLR_OK : refused("write", name);
 }
 
 // `mode`: of the file that it will replace, or -1.
@@ -141,17 +151,57 @@ slr_status slri_file_write_atomic(const char *path, const void *content, size_t 
     return status;
 }
 
+// ---- temporary files ------------------------------------------------------------------------------------------------
+
+#define TEMPORARY ".tmp-"
+// What a compilation is at work on lies there for as long as a compiler may take, 60 s.
+#define LEFT_BEHIND_S 600
+
+static uint32_t here; // where process numbers mean what they mean in this process: a machine since it was started, and
+                      // a name space. 0: not known
+static pthread_once_t here_once = PTHREAD_ONCE_INIT;
+
+static void find_here(void)
+{
+    char boot[64] = "", space[64] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, boot, sizeof boot);
+    ssize_t named = readlink("/proc/self/ns/pid", space, sizeof space);
+    if (fd >= 0)
+        close(fd);
+    if (got <= 0 || named <= 0)
+        return;
+    uint32_t hash = 2166136261u; // FNV-1a
+    for (ssize_t i = 0; i < got + named; ++i)
+        hash = (hash ^ (unsigned char)(i < got ? boot[i] : space[i - got])) * 16777619u;
+    here = hash;
+}
+
 slr_status slri_file_temporary_name(const char *folder, const char *suffix, char **path)
 {
     static _Atomic uint32_t names_given;
+    pthread_once(&here_once, find_here);
     // Process and count make it unique on this machine; the random part among machines that share the folder.
     uint64_t random;
     if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
         random = slri_now_ns();
     slri_text text = SLRI_TEXT_INIT;
-    slri_text_printf(&text, "%s/.tmp-%ld-%" PRIu32 "-%016" PRIx64 "%s", folder, (long)getpid(),
-                     atomic_fetch_add_explicit(&names_given, 1, memory_order_relaxed), random, suffix);
+    slri_text_printf(&text, "%s/" TEMPORARY "%08" PRIx32 "-%ld-%" PRIu32 "-%016" PRIx64 "%s", folder, here,
+                     (long)getpid(), atomic_fetch_add_explicit(&names_given, 1, memory_order_relaxed), random, suffix);
     return taken(&text, path);
+}
+
+bool slri_file_is_left_behind(const char *name, uint64_t age_s)
+{
+    uint32_t where;
+    long process;
+    if (strncmp(name, TEMPORARY, sizeof TEMPORARY - 1) != 0)
+        return false;
+    if (age_s > LEFT_BEHIND_S)
+        return true;
+    pthread_once(&here_once, find_here);
+    return sscanf(name, TEMPORARY "%8" SCNx32 "-%10ld-", &where, &process) == 2 && where != 0 && where == here &&
+           process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH;
 }
 
 slr_status slri_file_rename(const char *from, const char *to)
@@ -164,74 +214,6 @@ slr_status slri_file_rename(const char *from, const char *to)
 slr_status slri_file_remove(const char *path)
 {
     return unlink(path) == 0 || errno == ENOENT ? SLR_OK : refused("remove", path);
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-}
-
-slr_status slri_folder_make(const char *path)
-{
-    char *partial = strdup(path);
-    if (!partial)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a path");
-    slr_status status = SLR_OK;
-    for (char *end = partial; status == SLR_OK && *end;) {
-        end += strspn(end, "/");
-        end += strcspn(end, "/");
-        char separator = *end;
-        *end = '\0';
-        int error = mkdir(partial, 0700) == 0 ? 0 : errno;
-        if (error != 0 && !is_folder(partial)) // another process may have made it meanwhile
-            status = SLRI_FAIL(SYSTEM, "cannot make the folder %s: %s", partial, strerror(error));
-        *end = separator;
-    }
-    free(partial);
-    return status;
-}
-
-slr_status slri_folder_trusted(const char *path)
-{
-    struct stat about;
-    SLRI_TRY(slri_folder_make(path));
-    if (stat(path, &about) != 0)
-        return SLRI_FAIL(SYSTEM, "the folder %s cannot be read: %s", path, strerror(errno));
-    if (about.st_uid != geteuid())
-        return SLRI_FAIL(SYSTEM, "the folder %s belongs to another user", path);
-    if (about.st_mode & S_IWOTH)
-        return SLRI_FAIL(SYSTEM, "the folder %s can be written by everybody", path);
-    return access(path, W_OK | X_OK) == 0 ? SLR_OK : SLRI_FAIL(SYSTEM, "the folder %s cannot be written", path);
-}
-
-slr_status slri_folder_make_private(char **path)
-{
-    const char *parent = slri_environment("TMPDIR");
-    SLRI_TRY(slri_file_temporary_name(parent && *parent ? parent : "/tmp", "", path));
-    if (mkdir(*path, 0700) == 0) // not slri_folder_make: a folder that is there already is not ours alone
-        return SLR_OK;
-    slr_status status = SLRI_FAIL(SYSTEM, "cannot make the private folder %s: %s", *path, strerror(errno));
-    free(*path);
-    *path = NULL;
-    return status;
-}
-
-slr_status slri_folder_visit(const char *path, void (*visit)(void *user, const char *name), void *user)
-{
-    DIR *folder = opendir(path);
-    if (!folder)
-        return refused("list", path);
-    for (const struct dirent *entry; (entry = readdir(folder));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            visit(user, entry->d_name);
-    closedir(folder);
-    return SLR_OK;
-}
-
-void slri_folder_remove(const char *path)
-{
-    (void)rmdir(path);
 }
 
 slr_status slri_path_canonical(const char *path, char **out)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files and folders. Everything returned through a `char **` is the caller's to free().
+/// Files, and paths. Everything returned through a `char **` is the caller's to free().
 #ifndef SLRI_BASE_FILE_H
 #define SLRI_BASE_FILE_H
 
@@ -20,6 +20,12 @@ typedef struct slri_file_identity {
 /// Errors: NOT_FOUND (no such file), INVALID (a folder, or over `limit_bytes`), SYSTEM, NO_MEMORY.
 slr_status slri_file_read(const char *path, size_t limit_bytes, char **content, size_t *bytes);
 
+/// The same of an open file, which messages call `name`.
+slr_status slri_file_read_open(int fd, const char *name, size_t limit_bytes, char **content, size_t *bytes);
+
+/// Writes all of it to an open file. Errors: SYSTEM.
+slr_status slri_file_write_open(int fd, const char *name, const void *content, size_t bytes);
+
 /// Readers see the old file or the whole new one, never part: a temporary file in the same folder, then a rename. Not
 /// flushed to the disk, so that after a power failure it may be empty: check what you read back. A file that was there
 /// leaves its permissions. A link or device of that name is replaced, so: only for names of our own (a user's:
@@ -29,29 +35,15 @@ slr_status slri_file_write_atomic(const char *path, const void *content, size_t 
 /// A name in `folder`, ending in `suffix`, that no other process or thread gets. Nothing is created.
 slr_status slri_file_temporary_name(const char *folder, const char *suffix, char **path);
 
+/// Whether a file of that name is such a temporary one, and the process that made it has ended: it is gone from this
+/// machine, or the file is older than any use of it takes (10 minutes).
+bool slri_file_is_left_behind(const char *name, uint64_t age_s);
+
 /// Replaces `to` if it is there. Errors: SYSTEM.
 slr_status slri_file_rename(const char *from, const char *to);
 
 /// A file that is not there counts as removed. Errors: SYSTEM.
 slr_status slri_file_remove(const char *path);
-
-/// Makes the folder and those above it that are missing, for this user only (0700). Errors: SYSTEM (also: it is a
-/// file).
-slr_status slri_folder_make(const char *path);
-
-/// Whether what lies in the folder may be trusted to be run: it is (or can be made) a folder of this user's that not
-/// everybody may write to. Errors: SYSTEM (the message says what is wrong with it).
-slr_status slri_folder_trusted(const char *path);
-
-/// Makes a new folder that only this user may use, in TMPDIR or /tmp. `path` is the caller's to free().
-/// Errors: SYSTEM, NO_MEMORY.
-slr_status slri_folder_make_private(char **path);
-
-/// Calls `visit(user, name)` for what is in the folder, in no order. It may remove files. Errors: NOT_FOUND, SYSTEM.
-slr_status slri_folder_visit(const char *path, void (*visit)(void *user, const char *name), void *user);
-
-/// Removes a folder that is empty. Best effort.
-void slri_folder_remove(const char *path);
 
 /// Absolute, without links, `.` and `..`. Errors: NOT_FOUND, SYSTEM, NO_MEMORY.
 slr_status slri_path_canonical(const char *path, char **out);

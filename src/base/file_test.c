@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char root[] = "/tmp/slipring-file-test-XXXXXX";
@@ -118,7 +119,7 @@ static void write_into_a_missing_folder_names_it_and_leaves_nothing(void **state
     assert_int_equal(slri_file_write_atomic(below_root("no/such"), "x", 1), SLR_NOT_FOUND);
     assert_non_null(strstr(slr_error_message(), "/no/"));
     unsigned before = entries(root);
-    assert_int_equal(slri_folder_make(below_root("occupied")), SLR_OK);
+    assert_int_equal(mkdir(below_root("occupied"), 0700), 0);
     assert_int_equal(slri_file_write_atomic(below_root("occupied"), "x", 1), SLR_SYSTEM); // a folder has this name
     assert_int_equal(entries(root), before + 1);
 }
@@ -178,6 +179,36 @@ static void temporary_names_differ_and_keep_their_suffix(void **state)
     free(other);
 }
 
+// The names of a process that runs, and of one that has ended.
+static void what_a_process_that_ended_left_behind_is_known(void **state)
+{
+    (void)state;
+    char *ours = NULL, theirs[128] = "";
+    int ends[2];
+    assert_int_equal(slri_file_temporary_name(root, "", &ours), SLR_OK);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char *name;
+        if (slri_file_temporary_name(root, ".c", &name) == SLR_OK && write(ends[1], name, strlen(name)) > 0)
+            _exit(0);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(read(ends[0], theirs, sizeof theirs - 1) > 0);
+    const char *name = ours + strlen(root) + 1;
+    assert_false(slri_file_is_left_behind(name, 0));
+    assert_false(slri_file_is_left_behind(name, 600));
+    assert_true(slri_file_is_left_behind(name, 601)); // no compiler is given so long
+    assert_true(slri_file_is_left_behind(theirs + strlen(root) + 1, 0));
+    assert_false(slri_file_is_left_behind(".tmp-1-2-3", 0)); // another machine's, or an older version's
+    assert_true(slri_file_is_left_behind(".tmp-1-2-3", 601));
+    assert_false(slri_file_is_left_behind("notes.txt", 100000));
+    close(ends[0]);
+    close(ends[1]);
+    free(ours);
+}
+
 static void identity_changes_when_a_file_is_replaced(void **state)
 {
     (void)state;
@@ -205,34 +236,11 @@ static void removing_twice_is_fine(void **state)
     assert_int_equal(slri_file_remove(below_root("gone")), SLR_OK);
 }
 
-static void folders_are_made_for_this_user_only(void **state)
-{
-    (void)state;
-    struct stat about;
-    assert_int_equal(slri_folder_make(below_root("one//two/three/")), SLR_OK);
-    assert_int_equal(slri_folder_make(below_root("one/two/three")), SLR_OK); // there already
-    assert_int_equal(stat(below_root("one/two"), &about), 0);
-    assert_int_equal(about.st_mode & 0777, 0700);
-    assert_int_equal(slri_file_write_atomic(below_root("one/file"), "1", 1), SLR_OK);
-    assert_int_equal(slri_folder_make(below_root("one/file/four")), SLR_SYSTEM);
-    assert_non_null(strstr(slr_error_message(), "one/file"));
-}
-
-static void folder_that_may_not_be_made_says_so(void **state)
-{
-    (void)state;
-    const bool root = geteuid() == 0;
-    assert_true(!root || seteuid(65534) == 0);
-    assert_int_equal(slri_folder_make("/usr/slipring-test"), SLR_SYSTEM);
-    assert_true(!root || seteuid(0) == 0);
-    assert_non_null(strstr(slr_error_message(), "/usr/slipring-test: Permission denied"));
-}
-
 static void canonical_path_has_no_links_and_dots(void **state)
 {
     (void)state;
     char *path = NULL;
-    assert_int_equal(slri_folder_make(below_root("real")), SLR_OK);
+    assert_int_equal(mkdir(below_root("real"), 0700), 0);
     assert_int_equal(slri_file_write_atomic(below_root("real/file"), "1", 1), SLR_OK);
     assert_int_equal(symlink("real", below_root("link")), 0);
     assert_int_equal(slri_path_canonical(below_root("link/../link/./file"), &path), SLR_OK);
@@ -301,8 +309,7 @@ int main(void)
         cmocka_unit_test(temporary_names_differ_and_keep_their_suffix),
         cmocka_unit_test(identity_changes_when_a_file_is_replaced),
         cmocka_unit_test(removing_twice_is_fine),
-        cmocka_unit_test(folders_are_made_for_this_user_only),
-        cmocka_unit_test(folder_that_may_not_be_made_says_so),
+        cmocka_unit_test(what_a_process_that_ended_left_behind_is_known),
         cmocka_unit_test(canonical_path_has_no_links_and_dots),
         cmocka_unit_test(cache_folder_is_our_variables_then_xdgs_then_homes),
     };

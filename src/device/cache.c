@@ -2,6 +2,7 @@
 // The cache of compiled kernels, for who looks at it.
 #include "kernel/cache.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/status.h"
 #include "base/text.h"
 
@@ -11,6 +12,7 @@
 #include <string.h>
 
 struct visit {
+    const slri_folder *folder;
     slr_cache_visitor *visit;
     void *user;
     slr_status status; // the first failure
@@ -33,7 +35,7 @@ static void tell(void *user, const slri_cache_item *item)
     slri_text_puts(&text, item->label);
     char *label = slri_text_take(&text);
     if (!label) {
-        visit->status = SLRI_FAIL(NO_MEMORY, "no memory to look at %s", item->path);
+        visit->status = SLRI_FAIL(NO_MEMORY, "no memory to look at %s", item->name);
         return;
     }
     char *source = cut_line(label), *detail = cut_line(source);
@@ -45,7 +47,7 @@ static void tell(void *user, const slri_cache_item *item)
                              .age_s = item->age_s,
                              .is_whole = item->is_whole};
     if (visit->visit(visit->user, &entry) != 0) {
-        slr_status status = slri_file_remove(item->path);
+        slr_status status = slri_folder_delete(visit->folder, item->name);
         visit->status = visit->status == SLR_OK ? status : visit->status;
     }
     free(label);
@@ -53,10 +55,14 @@ static void tell(void *user, const slri_cache_item *item)
 
 slr_status slr_cache_get_folder(char *out, size_t bytes)
 {
-    char *folder;
+    char *folder, *canonical;
     if (!out)
         return SLRI_FAIL(INVALID, "slr_cache_get_folder: out is NULL");
     SLRI_TRY(slri_cache_folder(&folder));
+    if (slri_path_canonical(folder, &canonical) == SLR_OK) { // else nobody has made it yet
+        free(folder);
+        folder = canonical;
+    }
     size_t length = strlen(folder);
     slr_status status = SLR_OK;
     if (length < bytes)
@@ -70,14 +76,17 @@ slr_status slr_cache_get_folder(char *out, size_t bytes)
 
 slr_status slr_cache_visit(slr_cache_visitor *visit, void *user)
 {
-    struct visit all = {visit, user, SLR_OK};
-    char *folder;
+    struct visit all = {.visit = visit, .user = user};
+    char *path;
+    slri_folder *folder = NULL;
     if (!visit)
         return SLRI_FAIL(INVALID, "slr_cache_visit: visit is NULL");
-    SLRI_TRY(slri_cache_folder(&folder));
-    slr_status status = slri_folder_trusted(folder);
-    if (status == SLR_OK)
-        status = slri_cache_visit(folder, tell, &all);
-    free(folder);
+    SLRI_TRY(slri_cache_folder(&path));
+    slr_status status = slri_folder_open(path, &folder);
+    free(path);
+    SLRI_TRY(status);
+    all.folder = folder;
+    status = slri_cache_visit(folder, tell, &all);
+    slri_folder_close(folder);
     return status == SLR_OK ? all.status : status;
 }

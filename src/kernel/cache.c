@@ -26,51 +26,49 @@ static slr_status use_private(slri_cache *cache, const char *why)
     cache->why_private = slri_text_take(&text);
     if (!cache->why_private)
         return SLRI_FAIL(NO_MEMORY, "no memory for the cache");
-    if (slri_folder_make_private(&cache->folder) == SLR_OK)
+    if (slri_folder_open_private(&cache->in) == SLR_OK)
         return SLR_OK;
-    slri_text_printf(&text, "%s; %s", cache->why_private, slr_error_message());
-    slr_status status = SLRI_FAIL(SYSTEM, "%s", slri_text_view(&text));
-    slri_text_free(&text);
-    return status;
+    return SLRI_FAIL(SYSTEM, "%s; %s", cache->why_private, slr_error_message());
 }
 
 slr_status slri_cache_open(slri_cache *cache)
 {
     *cache = (slri_cache){0};
-    char *folder = NULL;
-    if (slri_cache_folder(&folder) == SLR_OK && slri_folder_trusted(folder) == SLR_OK) {
-        cache->folder = folder;
-        return SLR_OK;
-    }
-    free(folder);
-    slr_status status = use_private(cache, slr_error_message());
+    char *path = NULL;
+    slr_status status = slri_cache_folder(&path);
+    if (status == SLR_OK)
+        status = slri_folder_open(path, &cache->in);
+    free(path);
+    if (status != SLR_OK)
+        status = use_private(cache, slr_error_message());
     if (status != SLR_OK)
         slri_cache_close(cache);
+    else
+        cache->folder = slri_folder_path(cache->in);
     return status;
 }
 
 void slri_cache_close(slri_cache *cache)
 {
-    if (cache->why_private && cache->published)
-        slri_file_remove(cache->published);
-    if (cache->why_private && cache->folder)
-        slri_folder_remove(cache->folder);
-    free(cache->folder);
+    if (cache->why_private)
+        slri_folder_discard(cache->in);
+    else
+        slri_folder_close(cache->in);
     free(cache->why_private);
-    free(cache->published);
     *cache = (slri_cache){0};
 }
 
 // ---- entries -------------------------------------------------------------------------------------------------------
 
-static slr_status entry_path(const slri_cache *cache, const char *key, const char *suffix, char **path)
+// "0123456789abcdef0123456789abcdef.so"
+static slr_status entry_name(const char *key, const char *suffix, char name[SLRI_CACHE_NAME_BYTES])
 {
-    slri_text text = SLRI_TEXT_INIT;
-    if (strspn(key, "0123456789abcdef") != SLRI_HASH_HEX_BYTES - 1 || strlen(key) != SLRI_HASH_HEX_BYTES - 1)
-        return SLRI_FAIL(INTERNAL, "\"%s\" is no key of the cache", key);
-    slri_text_printf(&text, "%s/%s%s", cache->folder, key, suffix);
-    *path = slri_text_take(&text);
-    return *path ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a path in the cache");
+    if (strspn(key, "0123456789abcdef") != SLRI_HASH_HEX_BYTES - 1 || strlen(key) != SLRI_HASH_HEX_BYTES - 1 ||
+        strlen(suffix) >= SLRI_CACHE_NAME_BYTES - SLRI_HASH_HEX_BYTES)
+        return SLRI_FAIL(INTERNAL, "\"%s%s\" is no key of the cache", key, suffix);
+    memcpy(name, key, SLRI_HASH_HEX_BYTES - 1);
+    strcpy(name + SLRI_HASH_HEX_BYTES - 1, suffix);
+    return SLR_OK;
 }
 
 static struct trailer trailer_of(const char *key, const void *content, size_t bytes, uint64_t label_bytes)
@@ -100,56 +98,55 @@ static bool is_whole(const char *key, const char *file, size_t bytes, uint64_t *
     return found.label_bytes <= bytes && memcmp(&found, &expected, sizeof found) == 0;
 }
 
-slr_status slri_cache_find(const slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
-                           char **path)
+slr_status slri_cache_read(const slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
+                           char **content, size_t *bytes)
 {
-    char *entry, *content;
-    size_t bytes;
+    char name[SLRI_CACHE_NAME_BYTES], *file;
+    size_t length;
     uint64_t label_bytes;
-    SLRI_TRY(entry_path(cache, key, suffix, &entry));
-    bool whole = slri_file_read(entry, ENTRY_LIMIT_BYTES, &content, &bytes) == SLR_OK;
-    if (whole) {
-        whole = is_whole(key, content, bytes, &label_bytes);
-        free(content);
+    SLRI_TRY(entry_name(key, suffix, name));
+    if (slri_folder_read(cache->in, name, ENTRY_LIMIT_BYTES, true, &file, &length) != SLR_OK)
+        return SLRI_FAIL(NOT_FOUND, "no entry: %s", slr_error_message());
+    if (!is_whole(key, file, length, &label_bytes)) {
+        free(file);
+        return SLRI_FAIL(NOT_FOUND, "no whole entry %s in %s", name, cache->folder);
     }
-    if (!whole) {
-        free(entry);
-        return SLRI_FAIL(NOT_FOUND, "no whole entry %s%s in %s", key, suffix, cache->folder);
-    }
-    *path = entry;
+    *content = file;
+    *bytes = length - sizeof(struct trailer) - (size_t)label_bytes;
     return SLR_OK;
 }
 
-static slr_status write_entry(const char *key, const char *entry, const void *content, size_t bytes, const char *label)
+slr_status slri_cache_find(const slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
+                           char **path)
 {
+    char *content;
+    size_t bytes;
     slri_text text = SLRI_TEXT_INIT;
+    SLRI_TRY(slri_cache_read(cache, key, suffix, &content, &bytes));
+    free(content);
+    slri_text_printf(&text, "%s/%s%s", cache->folder, key, suffix);
+    *path = slri_text_take(&text);
+    return *path ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a path in the cache");
+}
+
+slr_status slri_cache_publish(slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
+                              const void *content, size_t bytes, const char *label)
+{
+    char name[SLRI_CACHE_NAME_BYTES];
+    slri_text text = SLRI_TEXT_INIT;
+    if (bytes > ENTRY_LIMIT_BYTES - sizeof(struct trailer) - strlen(label))
+        return SLRI_FAIL(INVALID, "%zu B are too many for an entry of the cache", bytes);
+    SLRI_TRY(entry_name(key, suffix, name));
     slri_text_append(&text, content, bytes);
     slri_text_puts(&text, label);
     if (!text.out_of_memory) {
         struct trailer trailer = trailer_of(key, text.data, text.length, strlen(label));
         slri_text_append(&text, (const char *)&trailer, sizeof trailer);
     }
-    slr_status status = text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to write %s", entry)
-                                           : slri_file_write_atomic(entry, text.data, text.length);
+    slr_status status = text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to write %s", name)
+                                           : slri_folder_write(cache->in, name, text.data, text.length);
     slri_text_free(&text);
     return status;
-}
-
-slr_status slri_cache_publish(slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
-                              const void *content, size_t bytes, const char *label)
-{
-    char *entry;
-    if (bytes > ENTRY_LIMIT_BYTES)
-        return SLRI_FAIL(INVALID, "%zu B are too many for an entry of the cache", bytes);
-    SLRI_TRY(entry_path(cache, key, suffix, &entry));
-    slr_status status = write_entry(key, entry, content, bytes, label);
-    if (status != SLR_OK) {
-        free(entry);
-        return status;
-    }
-    free(cache->published);
-    cache->published = entry;
-    return SLR_OK;
 }
 
 slr_status slri_cache_publish_file(slri_cache *cache, const char key[SLRI_HASH_HEX_BYTES], const char *suffix,
@@ -165,28 +162,20 @@ slr_status slri_cache_publish_file(slri_cache *cache, const char key[SLRI_HASH_H
 
 // ---- looking at it -------------------------------------------------------------------------------------------------
 
-// What a compilation is at work on lies there for as long as a compiler may take.
-#define LEFT_BEHIND_S 600
-
 struct look {
-    const char *folder;
+    const slri_folder *folder;
     void (*visit)(void *user, const slri_cache_item *item);
     void *user;
     bool out_of_memory;
 };
 
-// "0123456789abcdef0123456789abcdef.so": the key, then a suffix.
+// The key, then a suffix.
 static bool is_entry(const char *name)
 {
     return strspn(name, "0123456789abcdef") == SLRI_HASH_HEX_BYTES - 1 && name[SLRI_HASH_HEX_BYTES - 1] == '.';
 }
 
-static bool is_left_behind(const char *name, uint64_t age_s)
-{
-    return strncmp(name, ".tmp-", 5) == 0 && age_s > LEFT_BEHIND_S;
-}
-
-// Reads the entry. What cannot be read counts as damaged.
+// Reads the entry. What cannot be read, or may be another user's, counts as damaged.
 static void examine(struct look *look, slri_cache_item *item)
 {
     char key[SLRI_HASH_HEX_BYTES], *content, *label = NULL;
@@ -195,7 +184,7 @@ static void examine(struct look *look, slri_cache_item *item)
     slri_text text = SLRI_TEXT_INIT;
     memcpy(key, item->name, sizeof key - 1);
     key[sizeof key - 1] = '\0';
-    if (slri_file_read(item->path, ENTRY_LIMIT_BYTES, &content, &bytes) == SLR_OK) {
+    if (slri_folder_read(look->folder, item->name, ENTRY_LIMIT_BYTES, false, &content, &bytes) == SLR_OK) {
         item->is_whole = is_whole(key, content, bytes, &label_bytes);
         if (item->is_whole) {
             slri_text_append(&text, content + bytes - sizeof(struct trailer) - label_bytes, label_bytes);
@@ -206,34 +195,25 @@ static void examine(struct look *look, slri_cache_item *item)
     }
     item->label = label ? label : "";
     look->visit(look->user, item);
-    slri_text_free(&text);
     free(label);
 }
 
-static void look_at(void *user, const char *name)
+static void look_at(void *user, const slri_folder_item *file)
 {
     struct look *look = user;
-    slri_file_identity file;
-    slri_text path = SLRI_TEXT_INIT;
-    slri_text_printf(&path, "%s/%s", look->folder, name);
-    look->out_of_memory = look->out_of_memory || path.out_of_memory;
-    if (!path.out_of_memory && slri_file_identify(slri_text_view(&path), &file)) {
-        slri_cache_item item = {.path = slri_text_view(&path),
-                                .name = name,
-                                .label = "",
-                                .bytes = file.bytes,
-                                .age_s = slri_file_age_s(&file)};
-        if (is_entry(name))
-            examine(look, &item);
-        else if (is_left_behind(name, item.age_s))
-            look->visit(look->user, &item);
-    }
-    slri_text_free(&path);
+    slri_cache_item item = {
+        .name = file->name, .label = "", .bytes = file->bytes, .age_s = file->age_s, .unused_s = file->unused_s};
+    if (is_entry(file->name))
+        examine(look, &item);
+    else if (file->is_left_behind)
+        look->visit(look->user, &item);
 }
 
-slr_status slri_cache_visit(const char *folder, void (*visit)(void *user, const slri_cache_item *item), void *user)
+slr_status slri_cache_visit(const slri_folder *folder, void (*visit)(void *user, const slri_cache_item *item),
+                            void *user)
 {
     struct look look = {folder, visit, user, false};
-    SLRI_TRY(slri_folder_visit(folder, look_at, &look));
-    return look.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to look at the entries of %s", folder) : SLR_OK;
+    SLRI_TRY(slri_folder_list(folder, look_at, &look));
+    return look.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to look at the entries of %s", slri_folder_path(folder))
+                              : SLR_OK;
 }

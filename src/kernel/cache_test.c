@@ -169,11 +169,10 @@ static void visit_tells_whole_entries_from_damaged_ones_and_passes_over_what_is_
     write_file(path, "the user's");
     snprintf(path, sizeof path, "%s/.tmp-1-2-3", folder); // being written
     write_file(path, "");
-    assert_int_equal(slri_cache_visit(folder, count, &counted), SLR_OK);
+    assert_int_equal(slri_cache_visit(cache.in, count, &counted), SLR_OK);
     assert_int_equal(counted.whole, 1);
     assert_int_equal(counted.damaged, 1);
     assert_string_equal(counted.label, "one\nfile.cu\nhow");
-    assert_int_equal(slri_cache_visit("/nowhere", count, &counted), SLR_NOT_FOUND);
     slri_cache_close(&cache);
 }
 
@@ -230,6 +229,50 @@ static void a_folder_that_everybody_can_write_is_not_used(void **state)
     expect_private("can be written by everybody");
 }
 
+static void a_folder_that_its_group_can_write_is_not_used(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(chmod(folder, 0770), 0);
+    expect_private("can be written by its group");
+}
+
+static void a_folder_below_one_that_everybody_can_write_is_not_used(void **state)
+{
+    char below[320];
+    (void)state;
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(chmod(folder, 0777), 0);
+    snprintf(below, sizeof below, "%s/mine", folder);
+    assert_int_equal(mkdir(below, 0700), 0);
+    setenv("SLIPRING_CACHE_DIR", below, 1);
+    expect_private("other users may rename what lies in");
+}
+
+// Whole by every check of its content, which anybody can compute.
+static void an_entry_that_another_user_may_have_written_is_a_miss(void **state)
+{
+    slri_cache cache;
+    struct counted counted = {0};
+    char *path;
+    (void)state;
+    assert_int_equal(slri_cache_open(&cache), SLR_OK);
+    publish(&cache, KEY, "machine code");
+    assert_int_equal(chmod(entry_of(KEY), 0660), 0);
+    assert_int_equal(slri_cache_find(&cache, KEY, ".so", &path), SLR_NOT_FOUND);
+    assert_int_equal(slri_cache_visit(cache.in, count, &counted), SLR_OK);
+    assert_int_equal(counted.damaged, 1);
+    assert_int_equal(chmod(entry_of(KEY), 0600), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(entry_of(KEY), 65534, 65534), 0);
+        assert_int_equal(slri_cache_find(&cache, KEY, ".so", &path), SLR_NOT_FOUND);
+    }
+    publish(&cache, KEY, "machine code"); // in its place
+    assert_int_equal(slri_cache_find(&cache, KEY, ".so", &path), SLR_OK);
+    free(path);
+    slri_cache_close(&cache);
+}
+
 static void a_folder_of_another_user_is_not_used(void **state)
 {
     (void)state;
@@ -257,7 +300,7 @@ static void without_any_folder_the_reason_names_both(void **state)
     setenv("TMPDIR", "/nowhere", 1);
     assert_int_equal(slri_cache_open(&cache), SLR_SYSTEM);
     assert_non_null(strstr(slr_error_message(), folder));
-    assert_non_null(strstr(slr_error_message(), "/nowhere/"));
+    assert_non_null(strstr(slr_error_message(), "/nowhere:"));
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -273,6 +316,9 @@ int main(void)
         CASE(a_key_that_is_not_hexadecimal_is_refused),
         CASE(the_folder_is_made_for_this_user_alone),
         CASE(a_folder_that_everybody_can_write_is_not_used),
+        CASE(a_folder_that_its_group_can_write_is_not_used),
+        CASE(a_folder_below_one_that_everybody_can_write_is_not_used),
+        CASE(an_entry_that_another_user_may_have_written_is_a_miss),
         CASE(a_folder_of_another_user_is_not_used),
         CASE(a_folder_that_cannot_be_made_is_replaced),
         CASE(without_any_folder_the_reason_names_both),

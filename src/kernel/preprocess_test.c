@@ -2,6 +2,7 @@
 #include "kernel/front_test.h"
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/status.h"
 
 #include <math.h>
@@ -199,7 +200,9 @@ static struct folder make_folder(void)
     struct folder folder = {0};
     const char *parent = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
     assert_int_equal(slri_file_temporary_name(parent, ".kernel", &folder.path), SLR_OK);
-    assert_int_equal(slri_folder_make(folder.path), SLR_OK);
+    slri_folder *made;
+    assert_int_equal(slri_folder_open(folder.path, &made), SLR_OK);
+    slri_folder_close(made);
     return folder;
 }
 

@@ -3,6 +3,7 @@
 #include "kernel/grid_test.h"
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "kernel/ir_print.h"
 
 #include <stdlib.h>
@@ -213,10 +214,12 @@ static void headers_that_cannot_be_read_are_refused_with_the_reason(void **unuse
 {
     (void)unused;
     enum { TOO_LARGE = (4 << 20) + 1 };
-    char *folder, large[600], loop[600], *text = malloc(TOO_LARGE);
+    char large[600], loop[600], *text = malloc(TOO_LARGE);
     assert_non_null(text);
     memset(text, '\n', TOO_LARGE);
-    assert_int_equal(slri_folder_make_private(&folder), SLR_OK);
+    slri_folder *made;
+    assert_int_equal(slri_folder_open_private(&made), SLR_OK);
+    const char *folder = slri_folder_path(made);
     snprintf(large, sizeof large, "%s/large.h", folder);
     snprintf(loop, sizeof loop, "%s/loop.h", folder);
     assert_int_equal(slri_file_write_atomic(large, text, TOO_LARGE), SLR_OK);
@@ -229,8 +232,7 @@ static void headers_that_cannot_be_read_are_refused_with_the_reason(void **unuse
     assert_unreadable(folder, "<loop.h>", reason, ": Too many levels of symbolic links");
     assert_int_equal(slri_file_remove(large), SLR_OK);
     assert_int_equal(slri_file_remove(loop), SLR_OK);
-    slri_folder_remove(folder);
-    free(folder);
+    slri_folder_discard(made);
     free(text);
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/hash.h"
 #include "base/sized.h"
 #include "base/status.h"
@@ -38,6 +39,7 @@ static const char source[] =
 #define LARGEST ((uint64_t)1 << 24) // threads: 192 MiB for the triad, beyond every cache
 #define ENOUGH_NS 20000000u         // of one run
 #define RUNS 5
+#define CEILINGS_NAME_BYTES 64
 #define LAUNCHES 256
 #define TIMEOUT_NS 60000000000u
 
@@ -155,30 +157,46 @@ static slr_status measure(slr_device *device, slr_ceilings *out)
 #define FORMAT "slipring ceilings 1\nbytes_per_s %llu\nflops_per_s %llu\nflops64_per_s %llu\nlaunch_ns %llu\n"
 
 // One a device, a CPU and a version.
-static slr_status path_of(const char *device, char **out)
+static void name_of(const char *device, char out[CEILINGS_NAME_BYTES])
 {
-    char cpu[SLRI_CPU_IDENTITY_BYTES], hex[SLRI_HASH_HEX_BYTES], *folder;
+    char cpu[SLRI_CPU_IDENTITY_BYTES], hex[SLRI_HASH_HEX_BYTES];
     slri_hash hash;
-    slri_text text = SLRI_TEXT_INIT;
-    *out = NULL;
-    SLRI_TRY(slri_cache_folder(&folder));
     slri_cpu_identity(cpu);
     slri_hash_init(&hash);
     const char *const parts[] = {SLR_VERSION, cpu, device};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
         slri_hash_field(&hash, parts[i], strlen(parts[i]));
     slri_hash_hex(&hash, hex);
-    slri_text_printf(&text, "%s/ceilings-%s.txt", folder, hex);
-    free(folder);
-    *out = slri_text_take(&text);
-    return *out ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a path");
+    snprintf(out, CEILINGS_NAME_BYTES, "ceilings-%s.txt", hex);
 }
 
-static bool read_file(const char *path, slr_ceilings *out)
+// The cache folder, where it can be trusted.
+static slr_status open_folder(slri_folder **out)
+{
+    char *path;
+    SLRI_TRY(slri_cache_folder(&path));
+    slr_status status = slri_folder_open(path, out);
+    free(path);
+    return status;
+}
+
+static bool read_text(const char *device, char **out)
+{
+    char name[CEILINGS_NAME_BYTES];
+    slri_folder *folder;
+    name_of(device, name);
+    if (open_folder(&folder) != SLR_OK)
+        return false;
+    bool is_read = slri_folder_read(folder, name, 4096, true, out, NULL) == SLR_OK;
+    slri_folder_close(folder);
+    return is_read;
+}
+
+bool slri_ceilings_find(const char *device, slr_ceilings *out)
 {
     char *text;
     unsigned long long number[4];
-    if (slri_file_read(path, 4096, &text, NULL) != SLR_OK)
+    if (!read_text(device, &text))
         return false;
     bool whole = sscanf(text, FORMAT, &number[0], &number[1], &number[2], &number[3]) == 4;
     free(text);
@@ -189,25 +207,21 @@ static bool read_file(const char *path, slr_ceilings *out)
 }
 
 // Failing to keep them costs the next process another measurement.
-static void write_file(const char *path, const slr_ceilings *ceilings)
+static void write_file(const char *device, const slr_ceilings *ceilings)
 {
+    char name[CEILINGS_NAME_BYTES];
+    slri_folder *folder;
     slri_text text = SLRI_TEXT_INIT;
+    name_of(device, name);
+    if (open_folder(&folder) != SLR_OK)
+        return;
     slri_text_printf(&text, FORMAT, (unsigned long long)ceilings->bytes_per_second,
                      (unsigned long long)ceilings->flops_per_second, (unsigned long long)ceilings->flops64_per_second,
                      (unsigned long long)ceilings->launch_ns);
     if (!text.out_of_memory)
-        slri_file_write_atomic(path, text.data, text.length);
+        slri_folder_write(folder, name, text.data, text.length);
     slri_text_free(&text);
-}
-
-bool slri_ceilings_find(const char *device, slr_ceilings *out)
-{
-    char *path;
-    if (path_of(device, &path) != SLR_OK)
-        return false;
-    bool found = read_file(path, out);
-    free(path);
-    return found;
+    slri_folder_close(folder);
 }
 
 static double larger(double a, double b)
@@ -216,7 +230,7 @@ static double larger(double a, double b)
 }
 
 // `known` all 0: nothing was known before.
-static slr_status measure_and_keep(slr_device *device, const char *path, const slr_ceilings *known, slr_ceilings *out)
+static slr_status measure_and_keep(slr_device *device, const char *name, const slr_ceilings *known, slr_ceilings *out)
 {
     slr_ceilings found;
     SLRI_TRY(measure(device, &found));
@@ -225,26 +239,24 @@ static slr_status measure_and_keep(slr_device *device, const char *path, const s
                        larger(found.flops_per_second, known->flops_per_second),
                        larger(found.flops64_per_second, known->flops64_per_second),
                        known->launch_ns > 0 && known->launch_ns < found.launch_ns ? known->launch_ns : found.launch_ns};
-    if (path)
-        write_file(path, out);
+    write_file(name, out);
     return SLR_OK;
 }
 
 static slr_status ceilings(slr_device *device, bool anew, const char *call, slr_ceilings *out, size_t bytes)
 {
-    char *path = NULL;
     slr_ceilings known = {0}, whole;
     if (!device || !out)
         return SLRI_FAIL(INVALID, "%s: %s is NULL", call, device ? "out" : "device");
     SLRI_TRY(SLRI_CHECK_REPORT(slr_ceilings, bytes)); // before seconds of measuring
     // Without a folder nothing is known, and nothing is kept.
-    bool is_known = path_of(slri_name_text(slri_device_name(device)), &path) == SLR_OK && read_file(path, &known);
+    const char *name = slri_name_text(slri_device_name(device));
+    bool is_known = slri_ceilings_find(name, &known);
     slr_status status = SLR_OK;
     if (is_known && !anew)
         whole = known;
     else
-        status = measure_and_keep(device, path, &known, &whole);
-    free(path);
+        status = measure_and_keep(device, name, &known, &whole);
     return status == SLR_OK ? SLRI_GIVE_REPORT(slr_ceilings, out, bytes, &whole) : status;
 }
 

@@ -6,6 +6,7 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/sharing.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "device/device.h"
 
 // The reason is the ring kernel's and the device's; a device, and a ring kernel, that are asked for have none.
@@ -149,17 +150,17 @@ static void wsl_is_known_by_its_kernel(void **state)
                  {"4.19.128-Microsoft-standard\n", true},
                  {"6.1.0-18-amd64\n", false},
                  {"", false}};
-    char *folder, path[256], reason[160];
-    must(slri_folder_make_private(&folder));
-    snprintf(path, sizeof path, "%s/osrelease", folder);
+    char path[256], reason[160];
+    slri_folder *folder;
+    must(slri_folder_open_private(&folder));
+    snprintf(path, sizeof path, "%s/osrelease", slri_folder_path(folder));
     assert_false(slri_cu_is_wsl(path)); // there is none
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         must(slri_file_write_atomic(path, cases[i].release, strlen(cases[i].release)));
         assert_int_equal(slri_cu_is_wsl(path), cases[i].is_wsl);
     }
     slri_file_remove(path);
-    slri_folder_remove(folder);
-    free(folder);
+    slri_folder_discard(folder);
     assert_true(slri_cu_unwise(&(struct slri_cu_sharing){.is_wsl = true, .others = 1}, reason, sizeof reason));
     assert_string_equal(reason, "the GPU is reached through Windows (WSL2), and what the host writes comes late");
     assert_false(slri_cu_unwise(&(struct slri_cu_sharing){0}, reason, sizeof reason));

@@ -3,7 +3,6 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/nvrtc.h"
 #include "base/alloc.h"
-#include "base/file.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "device/globals.h"
@@ -20,7 +19,6 @@
 
 #define SUFFIX ".cubin"
 #define MOST_PARAMETERS 128
-#define MOST_CUBIN_BYTES ((size_t)256 << 20)
 
 // A kernel that is ready, for blocks of any shape. Its program keeps it: a launch may be in any stream.
 struct ready {
@@ -160,12 +158,7 @@ static bool is_kept(const struct job *job)
 
 static bool find(struct job *job)
 {
-    char *path;
-    if (!is_kept(job) || slri_cache_find(&job->cache, job->key, SUFFIX, &path) != SLR_OK)
-        return false;
-    bool found = slri_file_read(path, MOST_CUBIN_BYTES, &job->cubin, &job->bytes) == SLR_OK;
-    free(path);
-    return found;
+    return is_kept(job) && slri_cache_read(&job->cache, job->key, SUFFIX, &job->cubin, &job->bytes) == SLR_OK;
 }
 
 static const char *file_of(const struct job *job)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenCL C to a program for one device: from the disk cache where it has it, else by the driver's compiler, whose words
 // on it are the error message.
-#include "base/file.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "backend/opencl/opencl.h"
@@ -14,7 +13,6 @@
 #include <string.h>
 
 #define SUFFIX ".cl.bin"
-#define MOST_BINARY_BYTES ((size_t)256 << 20)
 
 // ---- the key -------------------------------------------------------------------------------------------------------
 
@@ -83,21 +81,17 @@ slr_status slri_cl_build_source(struct slri_opencl *opencl, const struct slri_cl
 // ---- the cache -----------------------------------------------------------------------------------------------------
 
 // An entry is the binary's length, 8 bytes, and the binary. A driver that refuses it gets the source.
-static slr_status from_cache(struct slri_opencl *opencl, const struct slri_cl_text *text, const char *path,
+static slr_status from_cache(struct slri_opencl *opencl, const struct slri_cl_text *text, const char *file, size_t room,
                              slri_cl_program *out)
 {
-    char *file;
-    size_t room;
     uint64_t length = 0;
-    SLRI_TRY(slri_file_read(path, MOST_BINARY_BYTES, &file, &room));
     memcpy(&length, file, room < sizeof length ? 0 : sizeof length);
     const size_t bytes = (size_t)length;
     const unsigned char *binary = (const unsigned char *)file + sizeof length;
     slri_cl_program program = NULL;
     int32_t each = 0, error = 0;
-    if (bytes != 0 && bytes <= room - sizeof length)
+    if (bytes != 0 && room > sizeof length && bytes <= room - sizeof length)
         program = opencl->cl->CreateProgramWithBinary(opencl->context, 1, &opencl->id, &bytes, &binary, &each, &error);
-    free(file);
     if (!program)
         return SLRI_FAIL(NOT_FOUND, "%s: the driver did not take the cached binary", text->name);
     return build(opencl, text, program, out);
@@ -129,11 +123,12 @@ static void keep(struct slri_opencl *opencl, slri_cache *cache, const char *key,
 static slr_status find_or_build(struct slri_opencl *opencl, slri_cache *cache, const struct slri_cl_text *text,
                                 bool *was_cached, slri_cl_program *out)
 {
-    char key[SLRI_HASH_HEX_BYTES], *path;
+    char key[SLRI_HASH_HEX_BYTES], *file;
+    size_t bytes;
     make_key(opencl, text, key);
-    if (slri_cache_find(cache, key, SUFFIX, &path) == SLR_OK) {
-        slr_status status = from_cache(opencl, text, path, out);
-        free(path);
+    if (slri_cache_read(cache, key, SUFFIX, &file, &bytes) == SLR_OK) {
+        slr_status status = from_cache(opencl, text, file, bytes, out);
+        free(file);
         *was_cached = status == SLR_OK;
         if (status == SLR_OK)
             return SLR_OK;
