@@ -16,7 +16,7 @@ endif()
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/slipring)
 install(EXPORT slipring FILE slipringConfig.cmake NAMESPACE slipring:: DESTINATION ${config_folder})
-write_basic_package_version_file(slipringConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(slipringConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/slipringConfigVersion.cmake DESTINATION ${config_folder})
 
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX

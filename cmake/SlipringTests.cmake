@@ -222,6 +222,21 @@ foreach(program profile/bottlenecks perfetto/many_events)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endforeach()
 
+# A program of version 0.1: its headers, and the library of today.
+file(COPY_FILE ${PROJECT_SOURCE_DIR}/tests/abi/program.c ${PROJECT_BINARY_DIR}/abi_program.cpp ONLY_IF_DIFFERENT)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/abi/program.c)
+add_executable(slipring_abi_c ${PROJECT_SOURCE_DIR}/tests/abi/program.c)
+add_executable(slipring_abi_cpp ${PROJECT_BINARY_DIR}/abi_program.cpp)
+foreach(language c cpp)
+    set(target slipring_abi_${language})
+    slipring_program_settings(${target})
+    target_compile_definitions(${target} PRIVATE _DEFAULT_SOURCE) # MAP_ANONYMOUS
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/abi/0.1)
+    target_link_libraries(${target} PRIVATE $<LINK_ONLY:slipring>)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    slipring_register(tests/abi/${language} ${target})
+endforeach()
+
 # What tests/dlopen runs: the library's headers, and no library.
 add_executable(slipring_dlopen_program ${PROJECT_SOURCE_DIR}/tests/dlopen/program.c)
 slipring_program_settings(slipring_dlopen_program)

@@ -34,6 +34,7 @@ perfetto | command node | nodejs
 perfetto | command python3 | python3-venv
 fuzz  | command clang | clang
 fuzz  | command afl-clang-fast | afl++
+ci    | command abidiff | abigail-tools
 ci    | command clang | clang
 ci    | command clang-format | clang-format
 ci    | command oclgrind | oclgrind

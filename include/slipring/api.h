@@ -4,9 +4,9 @@
 #define SLIPRING_API_H
 
 #define SLR_VERSION_MAJOR 0
-#define SLR_VERSION_MINOR 1
+#define SLR_VERSION_MINOR 2
 #define SLR_VERSION_PATCH 0
-#define SLR_VERSION "0.1.0"
+#define SLR_VERSION "0.2.0"
 /// The version of these headers as one number: 1,000,000 * major + 1,000 * minor + patch.
 #define SLR_VERSION_NUMBER (SLR_VERSION_MAJOR * 1000000u + SLR_VERSION_MINOR * 1000u + SLR_VERSION_PATCH)
 
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/// The version of the library that is running, "0.1.0". SLR_VERSION is that of the headers: a later library runs
+/// The version of the library that is running, "0.2.0". SLR_VERSION is that of the headers: a later library runs
 /// programs that were compiled with earlier headers (docs/contract/abi.md). Never NULL.
 /// Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_version(void);

@@ -5,7 +5,13 @@ set -euo pipefail
 library=${SLIPRING_BINARY_DIR:?run by ctest}/lib/libslipring.so
 source_dir=${SLIPRING_SOURCE_DIR:?run by ctest}
 
-exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort -u)
+# "slr_call@@SLIPRING_0.1"; the versions themselves are absolute symbols (A).
+exported=$(nm -D --defined-only --with-symbol-versions "$library" | awk '$2 != "A" { print $3 }' | sort -u)
+if unversioned=$(grep -v '@@SLIPRING_' <<< "$exported"); then
+    echo "exported without a version (cmake/slipring.map): $unversioned"
+    exit 1
+fi
+exported=$(sed 's/@@.*//' <<< "$exported")
 if foreign=$(grep -v '^slr_' <<< "$exported"); then
     echo "exported, and not slr_*: $foreign"
     exit 1

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Kernels: the `__global__` functions of a program, and launching them over a grid. Contract: docs/contract/launch.md.
+///
+///     slr_kernel *saxpy;
+///     slr_kernel_load(device, "saxpy.cu", "saxpy", &saxpy);
+///     SLR_LAUNCH(stream, saxpy, SLR_1D(n), 2.0, x, y, n);
+#ifndef SLIPRING_KERNEL_H
+#define SLIPRING_KERNEL_H
+
+#include <slipring/program.h>
+#include <slipring/stream.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slr_kernel slr_kernel;
+
+/// What a kernel is. The text and arrays live as long as the kernel.
+typedef struct slr_kernel_info {
+    const char *name;
+    const slr_parameter *parameters;
+    uint32_t parameter_count;
+    uint32_t max_threads;         ///< a block may have: 1024, or what __launch_bounds__ says
+    uint32_t shared_bytes;        ///< a block, of `__shared__` objects of known size
+    uint8_t takes_dynamic_shared; ///< it has an `extern __shared__` object: the launch says how large
+} slr_kernel_info;
+
+/// The kernel of that name; `name` may be NULL where the program has one only.
+///
+/// Threads: any.  Blocks: no.  Owns: the caller gets the kernel, which keeps its program: slr_kernel_destroy.
+/// Errors: INVALID (NULL), NOT_FOUND (no such kernel: the message lists those there are), NO_MEMORY.
+SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name, slr_kernel **out);
+
+/// slr_program_load and slr_program_get_kernel in one. A program for each kernel loaded: where a file has several, load
+/// it once as a program.
+/// Threads: any.  Blocks: while it compiles.  Owns, Errors: as those two.
+SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const char *name, slr_kernel **out);
+
+/// Gives the kernel up; launches that were submitted are done. NULL is fine.
+/// Threads: any, once.  Blocks: no.
+SLR_API void slr_kernel_destroy(slr_kernel *kernel);
+
+/// Threads: any.  Blocks: no.  Owns: the kernel's.  Errors: INVALID (NULL).
+SLR_API slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out);
+
+// ---- the shape of a launch ------------------------------------------------------------------------------------------
+
+/// Which threads a launch has. Made by SLR_1D and its like, whose members may be changed.
+typedef struct slr_shape {
+    uint64_t threads[3];   ///< at least so many along x, y and z; where `grid` is 0
+    uint32_t block[3];     ///< threads a block; 0: chosen
+    uint32_t grid[3];      ///< blocks; 0: as many as `threads` need
+    uint32_t shared_bytes; ///< of `extern __shared__` memory a block
+    uint32_t vector_width; ///< lanes of 4 bytes a vector on a CPU: 1, 4, 8, 16; 0: what was measured to be best
+} slr_shape;
+
+/// `n` threads along x; the block is chosen: 64 threads below 512, 128 below 1,024, 256 up to 100,000, 512 above.
+static inline slr_shape slr_shape_1d(uint64_t n)
+{
+    slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
+    return shape;
+}
+#define SLR_1D(n) slr_shape_1d(n)
+
+/// `n` threads in blocks of `block`.
+static inline slr_shape slr_shape_1d_blocks(uint64_t n, uint32_t block)
+{
+    slr_shape shape = {{n, 1, 1}, {block, 1, 1}, {0, 0, 0}, 0, 0};
+    return shape;
+}
+#define SLR_1D_BLOCKS(n, block) slr_shape_1d_blocks(n, block)
+
+/// `width` by `height` threads; blocks of 32 by 8, smaller along a side that is.
+static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
+{
+    slr_shape shape = {{width, height, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
+    return shape;
+}
+#define SLR_2D(width, height) slr_shape_2d(width, height)
+
+/// As `<<<grid, block, shared>>>` in CUDA: blocks and threads a block along x.
+static inline slr_shape slr_shape_grid(uint32_t grid, uint32_t block, uint32_t shared_bytes)
+{
+    slr_shape shape = {{0, 0, 0}, {block, 1, 1}, {grid, 1, 1}, shared_bytes, 0};
+    return shape;
+}
+#define SLR_GRID(grid, block, shared_bytes) slr_shape_grid(grid, block, shared_bytes)
+
+/// The same in two dimensions.
+static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint32_t block_x, uint32_t block_y)
+{
+    slr_shape shape = {{0, 0, 0}, {block_x, block_y, 1}, {grid_x, grid_y, 1}, 0, 0};
+    return shape;
+}
+#define SLR_GRID_2D(grid_x, grid_y, block_x, block_y) slr_shape_grid_2d(grid_x, grid_y, block_x, block_y)
+
+// ---- arguments ------------------------------------------------------------------------------------------------------
+
+/// What an argument is: for bindings of other languages, which fill an array of them. C and C++ use SLR_LAUNCH.
+typedef enum slr_arg_kind {
+    SLR_ARG_SIGNED = 1, ///< i
+    SLR_ARG_UNSIGNED,   ///< u
+    SLR_ARG_FLOAT,      ///< f
+    SLR_ARG_BUFFER,     ///< buffer
+    SLR_ARG_BYTES       ///< `bytes` bytes at memory: a struct by value, copied at the launch
+} slr_arg_kind;
+
+typedef struct slr_arg {
+    uint32_t kind; ///< slr_arg_kind
+    uint32_t bytes;
+    union {
+        int64_t i;
+        uint64_t u;
+        double f;
+        slr_buffer *buffer;
+        const void *memory;
+    } value;
+} slr_arg;
+
+/// Launches a kernel: appends it to the stream. A launch of no threads does nothing.
+///
+/// Numbers are converted to what the parameter is where that loses nothing: 2.0 to float, a size_t that fits to int.
+/// The first launch with a shape of block compiles the kernel for it (cached on disk); slr_kernel_prepare does that
+/// ahead.
+///
+/// Threads: any.  Blocks: while it compiles, else no.  Owns: holds buffers and kernel until done; `args` is copied.
+/// Errors: INVALID (NULL; wrong count, type or size of an argument, a value that does not fit, a buffer of another
+/// device: the message names the parameter; a block, grid or shared size that cannot be), UNSUPPORTED (the device runs
+/// no kernels, or not this one: the message says why), COMPILE, NO_MEMORY. What goes wrong while it runs is the
+/// stream's failure (docs/contract/streams.md): HANDLER_FAULT.
+SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args,
+                              uint32_t count, slr_point *out);
+
+/// Compiles the kernel for the block of `shape`, as its first launch would.
+/// Threads: any.  Blocks: while it compiles.  Errors: as slr_launch.
+SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
+
+#define SLR_OPTIMIZE_BOTH 3u
+
+/// What to compile ahead. Zero means the default; fields are only appended.
+typedef struct slr_prefetch_desc {
+    uint32_t struct_size;
+    uint32_t optimize;  ///< as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH; default: the program's own. Another
+                        ///< than that is for programs to come: the cache on disk keeps it
+    const char *kernel; ///< its name; default: all of the program
+    const slr_shape *shapes; ///< of launches to come, of which the block and the vector width count; default: each
+                             ///< block that SLR_1D chooses
+    uint32_t shape_count;
+} slr_prefetch_desc;
+#ifdef __cplusplus
+static inline slr_prefetch_desc slr_prefetch_desc_init(void)
+{
+    slr_prefetch_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_PREFETCH_DESC_INIT slr_prefetch_desc_init()
+#else
+#define SLR_PREFETCH_DESC_INIT                                                                                         \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_prefetch_desc)                                                             \
+    }
+#endif
+
+/// Compiles kernels ahead, in the background: as slr_kernel_prepare, without waiting. `desc` NULL: all of the program,
+/// for each block that SLR_1D chooses. The point passes when all of it has been tried: slr_point_wait then gives the
+/// first failure. A launch that comes earlier waits for its own kernel alone. slr_device_close ends it. The point is
+/// valid as long as the program.
+///
+/// Threads: any.  Blocks: no.  Owns: holds the program until done; `desc` and what it points to is copied, `out` may be
+/// NULL.
+/// Errors: INVALID (NULL, a shape that a kernel cannot have), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs
+/// no kernels), WRONG_STATE (the device is closed), NO_MEMORY; at the point those of slr_kernel_prepare, and
+/// WRONG_STATE (the device was closed).
+SLR_API slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *desc, slr_point *out);
+
+static inline slr_arg slr_arg_signed(int64_t value)
+{
+    slr_arg arg = {SLR_ARG_SIGNED, 8, {0}};
+    arg.value.i = value;
+    return arg;
+}
+
+static inline slr_arg slr_arg_unsigned(uint64_t value)
+{
+    slr_arg arg = {SLR_ARG_UNSIGNED, 8, {0}};
+    arg.value.u = value;
+    return arg;
+}
+
+static inline slr_arg slr_arg_float(double value)
+{
+    slr_arg arg = {SLR_ARG_FLOAT, 8, {0}};
+    arg.value.f = value;
+    return arg;
+}
+
+static inline slr_arg slr_arg_buffer(slr_buffer *buffer)
+{
+    slr_arg arg = {SLR_ARG_BUFFER, 0, {0}};
+    arg.value.buffer = buffer;
+    return arg;
+}
+
+static inline slr_arg slr_arg_bytes(const void *memory, uint32_t bytes)
+{
+    slr_arg arg = {SLR_ARG_BYTES, bytes, {0}};
+    arg.value.memory = memory;
+    return arg;
+}
+
+static inline slr_arg slr_arg_itself(slr_arg arg)
+{
+    return arg;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+/// A struct variable as an argument of SLR_LAUNCH.
+#define SLR_VALUE(variable) slr_arg_bytes(&(variable), (uint32_t)sizeof(variable))
+
+#ifdef __cplusplus
+/// How SLR_LAUNCH takes each type in C++; a plain struct goes by value.
+template <class T> slr_arg slr_arg_of(const T &value)
+{
+    return slr_arg_bytes(&value, static_cast<uint32_t>(sizeof value));
+}
+inline slr_arg slr_arg_of(slr_arg arg)
+{
+    return arg;
+}
+inline slr_arg slr_arg_of(slr_buffer *buffer)
+{
+    return slr_arg_buffer(buffer);
+}
+inline slr_arg slr_arg_of(bool value)
+{
+    return slr_arg_unsigned(value);
+}
+inline slr_arg slr_arg_of(char value)
+{
+    return slr_arg_signed(value);
+}
+inline slr_arg slr_arg_of(signed char value)
+{
+    return slr_arg_signed(value);
+}
+inline slr_arg slr_arg_of(unsigned char value)
+{
+    return slr_arg_unsigned(value);
+}
+inline slr_arg slr_arg_of(short value)
+{
+    return slr_arg_signed(value);
+}
+inline slr_arg slr_arg_of(unsigned short value)
+{
+    return slr_arg_unsigned(value);
+}
+inline slr_arg slr_arg_of(int value)
+{
+    return slr_arg_signed(value);
+}
+inline slr_arg slr_arg_of(unsigned value)
+{
+    return slr_arg_unsigned(value);
+}
+inline slr_arg slr_arg_of(long value)
+{
+    return slr_arg_signed(value);
+}
+inline slr_arg slr_arg_of(unsigned long value)
+{
+    return slr_arg_unsigned(value);
+}
+inline slr_arg slr_arg_of(long long value)
+{
+    return slr_arg_signed(value);
+}
+inline slr_arg slr_arg_of(unsigned long long value)
+{
+    return slr_arg_unsigned(value);
+}
+inline slr_arg slr_arg_of(float value)
+{
+    return slr_arg_float(static_cast<double>(value));
+}
+inline slr_arg slr_arg_of(double value)
+{
+    return slr_arg_float(value);
+}
+
+/// What SLR_LAUNCH is in C++; a plain struct needs no SLR_VALUE.
+template <class... Args>
+slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const Args &...args)
+{
+    const slr_arg list[] = {slr_arg_of(args)..., slr_arg_signed(0)};
+    return slr_launch(stream, kernel, shape, list, static_cast<uint32_t>(sizeof...(args)), nullptr);
+}
+#define SLR_LAUNCH(...) slr_launch_of(__VA_ARGS__)
+
+#else
+
+#define SLR_ARG(value)                                                                                                 \
+    _Generic((value),                                                                                                  \
+        _Bool: slr_arg_unsigned,                                                                                       \
+        char: slr_arg_signed,                                                                                          \
+        signed char: slr_arg_signed,                                                                                   \
+        unsigned char: slr_arg_unsigned,                                                                               \
+        short: slr_arg_signed,                                                                                         \
+        unsigned short: slr_arg_unsigned,                                                                              \
+        int: slr_arg_signed,                                                                                           \
+        unsigned: slr_arg_unsigned,                                                                                    \
+        long: slr_arg_signed,                                                                                          \
+        unsigned long: slr_arg_unsigned,                                                                               \
+        long long: slr_arg_signed,                                                                                     \
+        unsigned long long: slr_arg_unsigned,                                                                          \
+        float: slr_arg_float,                                                                                          \
+        double: slr_arg_float,                                                                                         \
+        slr_buffer *: slr_arg_buffer,                                                                                  \
+        slr_arg: slr_arg_itself)(value)
+
+/// SLR_LAUNCH(stream, kernel, shape, arguments...): slr_launch with up to 16 arguments, each taken by its C type:
+/// numbers, slr_buffer *, SLR_VALUE(struct). Gives the status. A type that is none of these does not compile.
+#define SLR_LAUNCH(...)                                                                                                \
+    SLR_LAUNCH_PICK_(__VA_ARGS__, SLR_LAUNCH_16_, SLR_LAUNCH_15_, SLR_LAUNCH_14_, SLR_LAUNCH_13_, SLR_LAUNCH_12_,      \
+                     SLR_LAUNCH_11_, SLR_LAUNCH_10_, SLR_LAUNCH_9_, SLR_LAUNCH_8_, SLR_LAUNCH_7_, SLR_LAUNCH_6_,       \
+                     SLR_LAUNCH_5_, SLR_LAUNCH_4_, SLR_LAUNCH_3_, SLR_LAUNCH_2_, SLR_LAUNCH_1_, SLR_LAUNCH_0_, 0)      \
+    (__VA_ARGS__)
+#define SLR_LAUNCH_PICK_(s, k, d, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, name, ...) name
+#define SLR_LAUNCH_LIST_(s, k, d, n, ...) slr_launch(s, k, d, (const slr_arg[]){__VA_ARGS__}, n, NULL)
+#define SLR_LAUNCH_0_(s, k, d) slr_launch(s, k, d, NULL, 0, NULL)
+// clang-format off
+#define SLR_LAUNCH_1_(s, k, d, a1) SLR_LAUNCH_LIST_(s, k, d, 1, SLR_ARG(a1))
+#define SLR_LAUNCH_2_(s, k, d, a1, a2) SLR_LAUNCH_LIST_(s, k, d, 2, SLR_ARG(a1), SLR_ARG(a2))
+#define SLR_LAUNCH_3_(s, k, d, a1, a2, a3) SLR_LAUNCH_LIST_(s, k, d, 3, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3))
+#define SLR_LAUNCH_4_(s, k, d, a1, a2, a3, a4) SLR_LAUNCH_LIST_(s, k, d, 4, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4))
+#define SLR_LAUNCH_5_(s, k, d, a1, a2, a3, a4, a5) SLR_LAUNCH_LIST_(s, k, d, 5, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5))
+#define SLR_LAUNCH_6_(s, k, d, a1, a2, a3, a4, a5, a6) SLR_LAUNCH_LIST_(s, k, d, 6, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5), SLR_ARG(a6))
+#define SLR_LAUNCH_7_(s, k, d, a1, a2, a3, a4, a5, a6, a7) SLR_LAUNCH_LIST_(s, k, d, 7, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5), SLR_ARG(a6), SLR_ARG(a7))
+#define SLR_LAUNCH_8_(s, k, d, a1, a2, a3, a4, a5, a6, a7, a8) SLR_LAUNCH_LIST_(s, k, d, 8, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5), SLR_ARG(a6), SLR_ARG(a7), SLR_ARG(a8))
+#define SLR_LAUNCH_9_(s, k, d, a1, a2, a3, a4, a5, a6, a7, a8, a9) SLR_LAUNCH_LIST_(s, k, d, 9, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5), SLR_ARG(a6), SLR_ARG(a7), SLR_ARG(a8), SLR_ARG(a9))
+#define SLR_LAUNCH_10_(s, k, d, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) SLR_LAUNCH_LIST_(s, k, d, 10, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5), SLR_ARG(a6), SLR_ARG(a7), SLR_ARG(a8), SLR_ARG(a9), SLR_ARG(a10))
+#define SLR_LAUNCH_11_(s, k, d, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) SLR_LAUNCH_LIST_(s, k, d, 11, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5), SLR_ARG(a6), SLR_ARG(a7), SLR_ARG(a8), SLR_ARG(a9), SLR_ARG(a10), SLR_ARG(a11))
+#define SLR_LAUNCH_12_(s, k, d, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) SLR_LAUNCH_LIST_(s, k, d, 12, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5), SLR_ARG(a6), SLR_ARG(a7), SLR_ARG(a8), SLR_ARG(a9), SLR_ARG(a10), SLR_ARG(a11), SLR_ARG(a12))
+#define SLR_LAUNCH_13_(s, k, d, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13) SLR_LAUNCH_LIST_(s, k, d, 13, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5), SLR_ARG(a6), SLR_ARG(a7), SLR_ARG(a8), SLR_ARG(a9), SLR_ARG(a10), SLR_ARG(a11), SLR_ARG(a12), SLR_ARG(a13))
+#define SLR_LAUNCH_14_(s, k, d, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14) SLR_LAUNCH_LIST_(s, k, d, 14, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5), SLR_ARG(a6), SLR_ARG(a7), SLR_ARG(a8), SLR_ARG(a9), SLR_ARG(a10), SLR_ARG(a11), SLR_ARG(a12), SLR_ARG(a13), SLR_ARG(a14))
+#define SLR_LAUNCH_15_(s, k, d, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) SLR_LAUNCH_LIST_(s, k, d, 15, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5), SLR_ARG(a6), SLR_ARG(a7), SLR_ARG(a8), SLR_ARG(a9), SLR_ARG(a10), SLR_ARG(a11), SLR_ARG(a12), SLR_ARG(a13), SLR_ARG(a14), SLR_ARG(a15))
+#define SLR_LAUNCH_16_(s, k, d, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16) SLR_LAUNCH_LIST_(s, k, d, 16, SLR_ARG(a1), SLR_ARG(a2), SLR_ARG(a3), SLR_ARG(a4), SLR_ARG(a5), SLR_ARG(a6), SLR_ARG(a7), SLR_ARG(a8), SLR_ARG(a9), SLR_ARG(a10), SLR_ARG(a11), SLR_ARG(a12), SLR_ARG(a13), SLR_ARG(a14), SLR_ARG(a15), SLR_ARG(a16))
+// clang-format on
+
+#endif
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// All of slipring's host API. Kernel sources include <slipring/device.h> instead.
+#ifndef SLIPRING_SLIPRING_H
+#define SLIPRING_SLIPRING_H
+
+#include <slipring/api.h>
+#include <slipring/buffer.h>
+#include <slipring/cache.h>
+#include <slipring/check.h>
+#include <slipring/dead_letter.h>
+#include <slipring/devices.h>
+#include <slipring/emit.h>
+#include <slipring/event.h>
+#include <slipring/explain.h>
+#include <slipring/graph.h>
+#include <slipring/heap.h>
+#include <slipring/kernel.h>
+#include <slipring/key.h>
+#include <slipring/keys.h>
+#include <slipring/loop.h>
+#include <slipring/metrics.h>
+#include <slipring/occupancy.h>
+#include <slipring/pool.h>
+#include <slipring/port.h>
+#include <slipring/print.h>
+#include <slipring/profile.h>
+#include <slipring/program.h>
+#include <slipring/ring.h>
+#include <slipring/route.h>
+#include <slipring/status.h>
+#include <slipring/stream.h>
+#include <slipring/supervisor.h>
+#include <slipring/symbol.h>
+#include <slipring/telemetry.h>
+#include <slipring/topic.h>
+#include <slipring/trace.h>
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Status codes, and the message behind the last one. Contract: docs/contract/status.md.
+#ifndef SLIPRING_STATUS_H
+#define SLIPRING_STATUS_H
+
+#include <slipring/api.h>
+
+#include <stdint.h>
+
+/// Every function that can fail returns one of these. The integers are the same on a device and never change.
+typedef int32_t slr_status;
+
+/// X(name, integer, meaning), grouped by what broke: the request, the ring kernel, the device, slipring.
+#define SLR_STATUS_LIST(X)                                                                                             \
+    X(OK, 0, "done")                                                                                                   \
+    X(INVALID, 1, "an argument is outside its range or of the wrong size")                                             \
+    X(NOT_FOUND, 2, "no file, device, ring kernel or binding of that name")                                            \
+    X(WRONG_STATE, 3, "the object is in a state in which this call makes no sense")                                    \
+    X(UNSUPPORTED, 4, "this device cannot do that")                                                                    \
+    X(COMPILE, 5, "the kernel source was refused; the message holds the diagnostics")                                  \
+    X(LAYOUT, 6, "host and kernel disagree on a size or an offset")                                                    \
+    X(FULL, 7, "no credit: the mailbox is full and its policy is to reject, or the call was not to wait")              \
+    X(TIMEOUT, 8, "the deadline passed first")                                                                         \
+    X(END, 9, "no more replies will come: the ring kernel has ended")                                                  \
+    X(CLOSED, 10, "the ring kernel's input has been closed")                                                           \
+    X(RING_DEAD, 11, "the address is stale: its ring kernel was terminated or destroyed")                              \
+    X(RING_FAILED, 12, "the ring kernel has failed")                                                                   \
+    X(HANDLER_FAULT, 13, "the handler faulted on this message; the instance was reset")                                \
+    X(NO_DEVICE, 14, "the device is not there or cannot run here; the message says why")                               \
+    X(NO_MEMORY, 15, "out of memory")                                                                                  \
+    X(DEVICE_LOST, 16, "the device is gone")                                                                           \
+    X(SYSTEM, 17, "the operating system refused; the message holds its reason")                                        \
+    X(INTERNAL, 18, "a defect in slipring: please report the message")                                                 \
+    X(DROPPED, 19, "the mailbox was full and its policy dropped this message")
+
+enum {
+#define SLR_STATUS_ENUM(name, integer, meaning) SLR_##name = integer,
+    SLR_STATUS_LIST(SLR_STATUS_ENUM)
+#undef SLR_STATUS_ENUM
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The code's name ("SLR_FULL"), or "SLR_?" for an integer that is no code. Never NULL.
+/// Threads: any.  Blocks: no.  Owns: nothing (static text).
+SLR_API const char *slr_status_name(slr_status status);
+
+/// What the code means, in a few words. Never NULL.
+/// Threads: any.  Blocks: no.  Owns: nothing (static text).
+SLR_API const char *slr_status_meaning(slr_status status);
+
+/// The calling thread's last error message: what, where, what to do. Never NULL; empty before the first error.
+/// It is written by the function that first decides, and valid until the thread's next failing call.
+/// Threads: any.  Blocks: no.  Owns: nothing (the library's, per thread).
+SLR_API const char *slr_error_message(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
