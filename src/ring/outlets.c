@@ -98,11 +98,21 @@ slr_status slri_outlets_begin(slr_ring *ring)
     return SLR_OK;
 }
 
+// Under the lock: slr_ring_activate holds the lock from the first owner's start until the state says so. An owner that
+// starts later takes up the newest table before its first message.
+static bool has_no_owner(slr_ring *ring)
+{
+    slri_mutex_lock(&ring->lock);
+    bool launched = slr_ring_get_state(ring) == SLR_RING_LAUNCHED;
+    slri_mutex_unlock(&ring->lock);
+    return launched;
+}
+
 slr_status slri_outlets_await(slr_ring *ring, uint64_t deadline_ns)
 {
     struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
-    if (slr_ring_get_state(ring) == SLR_RING_LAUNCHED)
-        return SLR_OK; // no owner yet: it takes up the newest before its first message
+    if (has_no_owner(ring))
+        return SLR_OK;
     for (uint32_t s = 0; s < ring->shards; ++s) {
         slri_ring_wake_shard(&ring->shard[s]);
         while (!has_taken_up(ring, s))

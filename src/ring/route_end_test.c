@@ -66,6 +66,57 @@ static void terminate_in_the_middle_counts_what_is_not_passed_on(void **state)
     }
 }
 
+struct taking_away {
+    slr_ring *from, *to;
+    struct stage *stage;
+    uint32_t asks, inside; // atomic: it is about to ask; handlers that were running when it was done
+};
+
+static void take_away(void *arg)
+{
+    struct taking_away *t = arg;
+    while (__atomic_load_n(&t->stage->inside, __ATOMIC_ACQUIRE) == 0)
+        slri_yield();
+    __atomic_store_n(&t->asks, 1, __ATOMIC_RELEASE);
+    must(slr_unroute(t->from, t->to));
+    t->inside = __atomic_load_n(&t->stage->inside, __ATOMIC_ACQUIRE);
+}
+
+static void activate(void *ring)
+{
+    must(slr_ring_activate(ring, LONG));
+}
+
+// While other shards have not been started yet, and the state says `launched`, the first may run a handler.
+static void unroute_beside_activation_waits_for_the_handler_in_progress(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu?threads=64");
+    for (uint32_t turn = 0; turn < 40; ++turn) {
+        struct stage a = {.replies = 1, .held = 1}, b = {0};
+        slr_ring_desc desc = describe_stage("first", &a, 64);
+        desc.instances = 64;
+        slr_ring *first = launch_ring(device, &desc), *sink = start_stage(device, "sink", &b, 64);
+        struct taking_away taking = {.from = first, .to = sink, .stage = &a};
+        slri_thread away, other;
+        must(slr_route(first, sink, NULL));
+        must(slr_send(NULL, address_of(first, 0), &(struct message){.value = turn}, sizeof(struct message), LONG));
+        start_thread(&away, take_away, &taking);
+        start_thread(&other, activate, first);
+        wait_until_is(&taking.asks, 1);
+        slri_sleep_ns(MS); // for one that does not wait
+        __atomic_store_n(&a.held, 0, __ATOMIC_RELEASE);
+        slri_thread_join(&away);
+        slri_thread_join(&other);
+        assert_int_equal(taking.inside, 0);
+        wait_handled(first, 1);
+        wait_handled(sink, 1);
+        slr_ring_destroy(first);
+        slr_ring_destroy(sink);
+    }
+    slr_device_close(device);
+}
+
 static void closed_port_is_no_destination_any_more(void **state)
 {
     (void)state;
@@ -225,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(close_with_source_drains_the_pipeline),
         cmocka_unit_test(terminate_in_the_middle_counts_what_is_not_passed_on),
+        cmocka_unit_test(unroute_beside_activation_waits_for_the_handler_in_progress),
         cmocka_unit_test(closed_port_is_no_destination_any_more),
         cmocka_unit_test(next_port_in_a_lane_collects_at_once),
         cmocka_unit_test(port_that_does_not_read_holds_its_source_up),
