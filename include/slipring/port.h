@@ -79,8 +79,9 @@ SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *pa
                                     uint64_t timeout_ns, uint32_t *received);
 
 /// Sends a message and waits for its reply; other replies to the port are kept for slr_receive (or, on the shared port,
-/// for their own callers). A reply that comes after its caller's deadline is discarded and not mistaken for another's.
-/// `port` NULL: the device's shared port; any number of threads may call at once.
+/// for their own callers), and so are replies to others' messages that the port collects (slr_route_to_port). A reply
+/// that comes after its caller's deadline is discarded and not mistaken for another's. `port` NULL: the device's shared
+/// port; any number of threads may call at once.
 ///
 /// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns`, for sending and receiving together.
 /// Errors: as slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before it was handled), RING_FAILED (it failed

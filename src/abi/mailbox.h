@@ -167,6 +167,13 @@ __device__ void mb_head_reply(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word n,
     }
 }
 
+// The flags of a reply to message k of the batch that goes to a port which collects. It answers the port's own message
+// where no other reply does: routes take all. Else slr_call must not take it for its answer.
+__device__ mb_word mb_collected(const MB_ARENA *P, mb_word port, mb_word k)
+{
+    return P[MBP_BATCH(k)] == port && P[MBP_SILENT] != 0u ? 0u : MB_FLAG_COLLECTED;
+}
+
 __device__ void mb_publish_replies(MB_ARENA *S, MB_ARENA *P, mb_word port)
 {
     mb_word q = MBP_PORT(port);

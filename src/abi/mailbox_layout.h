@@ -22,8 +22,10 @@ typedef unsigned mb_word;
 #define MB_FLAG_FAULT 0x100u   // of a reply: its message faulted; no payload
 #define MB_FLAG_DROPPED 0x200u // likewise: its message was evicted
 #define MB_FLAG_REDELIVERED                                                                                            \
-    0x800u                      // of a message, and of its replies: it was in doubt, and may have been handled before
-#define MB_FLAG_TIMED 0x400u    // of a message: when it was sent is noted beside its lane, or beside its node
+    0x800u                   // of a message, and of its replies: it was in doubt, and may have been handled before
+#define MB_FLAG_TIMED 0x400u // of a message: when it was sent is noted beside its lane, or beside its node
+#define MB_FLAG_COLLECTED                                                                                              \
+    0x2000u // of a reply: a port that collects has it (slr_route_to_port), and not who sent the message
 #define MB_FLAG_GRANTED 0x1000u // of a message: its credit is its port's own (passage.h)
 
 // ---- S, first line: the ring kernel's control, written by the host -------------------------------------------------

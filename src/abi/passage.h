@@ -160,8 +160,8 @@ __device__ void mbo_give(const MB_ARENA *S, MB_ARENA *O, MB_ARENA *L, mb_word at
     O[MBO_ROUTED] += 1u;
 }
 
-// Likewise of a port that collects: the next reply in its lane.
-__device__ void mbo_give_port(MB_ARENA *S, MB_ARENA *O, MB_ARENA *P, mb_word at, const MB_ARENA *from)
+// Likewise of a port that collects replies, here to message k of the batch: the next reply in its lane.
+__device__ void mbo_give_port(MB_ARENA *S, MB_ARENA *O, MB_ARENA *P, mb_word k, const MB_ARENA *from)
 {
     mb_word port = O[MBO_PORT] - 1u;
     if (O[MBO_OPEN] == 0u || O[MBO_GONE] != 0u) {
@@ -169,10 +169,10 @@ __device__ void mbo_give_port(MB_ARENA *S, MB_ARENA *O, MB_ARENA *P, mb_word at,
         return;
     }
     mb_word slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), P[MBP_PORT(port) + MBQ_REPLIES]);
-    for (mb_word k = 0u; k < O[MBO_MESSAGE_WORDS]; ++k) {
-        S[slot + MB_PAYLOAD + k] = from[k];
+    for (mb_word word = 0u; word < O[MBO_MESSAGE_WORDS]; ++word) {
+        S[slot + MB_PAYLOAD + word] = from[word];
     }
-    mb_head_reply(S, P, port, 0u, at, 0u);
+    mb_head_reply(S, P, port, 0u, P[MBP_BATCH(k) + 1u], mb_collected(P, port, k));
     P[MBP_PORT(port) + MBQ_REPLIES] += 1u;
     O[MBO_ROUTED] += 1u;
 }

@@ -187,8 +187,8 @@ struct slri_relay {
     // room for: not all, where some were left of an earlier one.
     uint32_t (*taken)(struct slri_shard *shard);
     void (*aim)(struct slri_shard *shard, struct slri_call *call); // before the handler: where its replies go
-    // Behind the handler of the message at `at`: passes on its replies, and what it has sent.
-    void (*pass_on)(struct slri_shard *shard, const struct slri_call *call, uint32_t at);
+    // After the handler of message k of the batch: passes on its replies, and what it has sent.
+    void (*pass_on)(struct slri_shard *shard, const struct slri_call *call, uint32_t k);
     void (*flush)(struct slri_shard *shard); // before mb_finish: publishes what was passed on
     // The last look of a shard that has announced its sleep: false where there is something to do.
     bool (*may_sleep)(struct slri_shard *shard);

@@ -64,7 +64,7 @@ static inline void settle(struct slri_shard *shard, uint32_t k, const struct slr
         // First, so that what goes to a port behind it lies behind the replies to the sender, who may have that port.
         mb_handled(shard->shared, shard->own, k, is_silent(shard) ? 0 : call->replies, 0);
         if (shard->outlets && (call->replies != 0 || call->out))
-            shard->relay->pass_on(shard, call, shard->own[MBP_BATCH(k) + 1]);
+            shard->relay->pass_on(shard, call, k);
     }
     if (shard->done)
         slri_shard_done(shard, call->instance);

@@ -13,7 +13,7 @@
 struct waiter { // one caller on the shared port, on its stack
     struct waiter *next;
     uint32_t correlation;
-    slr_address to;
+    const slr_ring *ring; // the one that it called, which is held while the shared port is connected to it
     void *reply;
     size_t bytes;
     slr_status status; // SLR_TIMEOUT until it is decided
@@ -102,15 +102,14 @@ static slr_status look(slr_port *port, const slr_ring *ring, uint32_t correlatio
     uint32_t over = __atomic_load_n(&ring->over, __ATOMIC_ACQUIRE); // before its lanes
     uint32_t failures = __atomic_load_n(&ring->failures, __ATOMIC_ACQUIRE);
     while (slri_find_reply(port, &found, &ended)) {
-        uint32_t of = found.connection->ring->S[found.slot + MB_CORRELATION];
-        if (of == correlation) {
+        if (slri_answers(&found, ring, correlation)) {
             slr_status status = answer(&found, reply, bytes);
             const char *name = found.connection->ring->name;
             slri_consume_reply(&found);
             return status == SLR_OK ? SLR_OK : noticed(name, status);
         }
-        if (of & SLRI_CALL_BIT)
-            slri_consume_reply(&found); // to a call that has given up
+        if (slri_is_late(&found))
+            slri_consume_reply(&found);
         else
             SLRI_TRY(keep(port, &found));
     }
@@ -207,7 +206,7 @@ static bool settle(struct slri_shared_port *shared, const slr_ring *ring, slr_st
 {
     bool some = false;
     for (struct waiter *w = shared->waiters; w; w = w->next) {
-        if (w->to.slot != ring->slot || w->to.generation != ring->generation || w->status != SLR_TIMEOUT)
+        if (w->ring != ring || w->status != SLR_TIMEOUT)
             continue;
         __atomic_store_n(&w->status, status, __ATOMIC_RELEASE);
         some = true;
@@ -223,10 +222,9 @@ static bool deliver_some(struct slri_shared_port *shared, struct slri_connection
     bool others = false;
     const struct slri_connection *failure = slri_find_failure(shared->port); // before the lanes: replies go first
     while (slri_find_reply(shared->port, &found, ended)) {
-        uint32_t correlation = found.connection->ring->S[found.slot + MB_CORRELATION];
         for (struct waiter *w = shared->waiters; w; w = w->next) {
-            if (w->correlation != correlation)
-                continue;
+            if (w->status != SLR_TIMEOUT || !slri_answers(&found, w->ring, w->correlation))
+                continue; // of several replies to a message the first is its answer
             __atomic_store_n(&w->status, answer(&found, w->reply, w->bytes), __ATOMIC_RELEASE);
             others = true;
         }
@@ -320,6 +318,7 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
         slr_status status = slri_send(shared->port, to, message, bytes, priority, correlation, false, &now);
         if (status == SLR_OK && waiter) {
             waiter->correlation = correlation;
+            waiter->ring = slri_connection_of(shared->port, to)->ring;
             waiter->next = shared->waiters;
             shared->waiters = waiter;
         }
@@ -356,7 +355,7 @@ static slr_status call_shared(slr_address to, const void *message, size_t bytes,
     SLRI_TRY(check_target(to, reply, reply_bytes));
     SLRI_TRY(shared_port(to, &shared));
     uint64_t deadline = slri_deadline_after(timeout_ns);
-    struct waiter waiter = {.to = to, .reply = reply, .bytes = reply_bytes, .status = SLR_TIMEOUT};
+    struct waiter waiter = {.reply = reply, .bytes = reply_bytes, .status = SLR_TIMEOUT};
     SLRI_TRY(send_shared(shared, to, message, bytes, 0, 0, timeout_ns ? deadline : 0, &waiter));
     wait_shared(shared, &waiter, deadline);
     slri_mutex_lock(&shared->lock);

@@ -178,6 +178,96 @@ static void shared_port_sends_without_waiting_for_replies(void **state)
     slr_device_close(device);
 }
 
+// ---- beside collected replies --------------------------------------------------------------------------------------
+
+static slr_status echo_head(void *user, const slr_delivery *delivery) // of a message that is longer than `user` bytes
+{
+    return slr_reply_to(delivery, delivery->message, *(const uint32_t *)user);
+}
+
+// Replies of 4 B, or of 64: what a call copies must be of its own ring kernel.
+static slr_ring *start_echo(slr_device *device, const char *name, const uint32_t *reply_bytes)
+{
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = name;
+    desc.on_message = echo_head;
+    desc.user = (void *)(uintptr_t)reply_bytes;
+    desc.message_bytes = 64;
+    desc.reply_bytes = *reply_bytes;
+    return start_ring(device, &desc);
+}
+
+static void receive_collected(slr_port *port, uint32_t value)
+{
+    uint32_t words[16] = {0};
+    slr_reply reply;
+    must(slr_receive(port, &reply, words, sizeof words, LONG));
+    assert_int_equal(reply.status, SLR_OK);
+    assert_int_equal(words[0], value);
+}
+
+// The reply that the port collects answers another port's call, with the number that this port's own call has, too.
+static void call_does_not_take_what_its_port_collects(void **state)
+{
+    (void)state;
+    static const uint32_t little = 4, much = 64;
+    slr_device *device = open_device("cpu");
+    slr_ring *collected = start_echo(device, "collected", &little), *called = start_echo(device, "called", &much);
+    slr_port *port = open_port(device), *other = open_port(device);
+    slr_route_desc too = SLR_ROUTE_DESC_INIT;
+    too.reply_too = 1;
+    must(slr_route_to_port(collected, port, &too));
+    for (uint32_t turn = 1; turn < 20; ++turn) {
+        uint32_t message[16] = {1000 + turn}, reply[16] = {0};
+        must(slr_call(other, address_of(collected, 0), message, sizeof message, reply, 4, LONG));
+        assert_int_equal(reply[0], 1000 + turn); // its own, and the port has another
+        message[0] = turn;
+        message[15] = ~turn;
+        must(slr_call(port, address_of(called, 0), message, sizeof message, reply, sizeof reply, LONG));
+        assert_int_equal(reply[0], turn);
+        assert_int_equal(reply[15], ~turn);
+        receive_collected(port, 1000 + turn);
+    }
+    for (uint32_t turn = 1; turn < 20; ++turn) { // both of one ring kernel
+        uint32_t message[16] = {1000 + turn}, reply = 0;
+        must(slr_call(other, address_of(collected, 0), message, sizeof message, &reply, sizeof reply, LONG));
+        must(slr_call(other, address_of(called, 0), message, sizeof message, message, sizeof message, LONG));
+        message[0] = turn;
+        must(slr_call(port, address_of(collected, 0), message, sizeof message, &reply, sizeof reply, LONG));
+        assert_int_equal(reply, turn);
+        receive_collected(port, 1000 + turn);
+        receive_collected(port, turn);
+    }
+    slr_port_close(port);
+    slr_port_close(other);
+    slr_ring_destroy(collected);
+    slr_ring_destroy(called);
+    slr_device_close(device);
+}
+
+// Where all replies go to ports that collect, the caller's own message is answered by what its port collects.
+static void call_takes_its_reply_from_the_port_that_collects_all(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    slr_ring_desc desc = describe("all", 1);
+    slr_ring *ring = start_ring(device, &desc);
+    slr_port *port = open_port(device), *other = open_port(device);
+    uint32_t got;
+    must(slr_route_to_port(ring, port, NULL));
+    gives(call_value(other, address_of(ring, 0), 1, &got, MS), TIMEOUT); // its number is that of the next call
+    wait_handled(ring, 1);
+    must(call_value(port, address_of(ring, 0), 2, &got, LONG));
+    assert_int_equal(got, 2);
+    must(receive_value(port, &got, LONG));
+    assert_int_equal(got, 1);
+    gives(receive_value(port, &got, 0), TIMEOUT);
+    slr_port_close(port);
+    slr_port_close(other);
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +276,8 @@ int main(void)
         cmocka_unit_test(call_of_wrong_sizes_is_refused_before_it_is_sent),
         cmocka_unit_test(twenty_concurrent_callers_each_get_their_own_reply),
         cmocka_unit_test(shared_port_sends_without_waiting_for_replies),
+        cmocka_unit_test(call_does_not_take_what_its_port_collects),
+        cmocka_unit_test(call_takes_its_reply_from_the_port_that_collects_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

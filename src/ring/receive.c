@@ -78,6 +78,23 @@ void slri_describe_reply(const struct slri_found *found, slr_reply *out)
         memcpy(&out->sent_ns, &slot[S[MB_REPLY_SLOT_WORDS] - 2], sizeof out->sent_ns);
 }
 
+// What is collected is another's answer: its correlation may be that of any call.
+static bool is_collected(const struct slri_found *found)
+{
+    return found->connection->ring->S[found->slot + MB_HEAD] & MB_FLAG_COLLECTED;
+}
+
+bool slri_answers(const struct slri_found *found, const slr_ring *ring, uint32_t correlation)
+{
+    return found->connection->ring == ring && ring->S[found->slot + MB_CORRELATION] == correlation &&
+           !is_collected(found);
+}
+
+bool slri_is_late(const struct slri_found *found)
+{
+    return found->connection->ring->S[found->slot + MB_CORRELATION] & SLRI_CALL_BIT && !is_collected(found);
+}
+
 const void *slri_reply_payload(const struct slri_found *found)
 {
     return &found->connection->ring->S[found->slot + MB_PAYLOAD];
@@ -197,12 +214,6 @@ static slr_status receive_found(const struct slri_found *found, slr_reply *reply
     return SLR_OK;
 }
 
-// A late answer to an slr_call that has given up.
-static bool is_late_call(const struct slri_found *found)
-{
-    return found->connection->ring->S[found->slot + MB_CORRELATION] & SLRI_CALL_BIT;
-}
-
 // One look: a reply, an end, or SLR_TIMEOUT without a message.
 static slr_status try_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity)
 {
@@ -212,7 +223,7 @@ static slr_status try_receive(slr_port *port, slr_reply *reply, void *payload, s
     struct slri_connection *ended;
     uint32_t failure = __atomic_load_n(&port->waker->failed, __ATOMIC_ACQUIRE); // before the lanes: replies go first
     while (slri_find_reply(port, &found, &ended)) {
-        if (!is_late_call(&found))
+        if (!slri_is_late(&found))
             return receive_found(&found, reply, payload, capacity);
         slri_consume_reply(&found);
     }
@@ -262,7 +273,7 @@ slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, 
     struct slri_found found;
     struct slri_connection *ended;
     while (*received < most && !port->kept_first && slri_find_reply(port, &found, &ended)) {
-        if (is_late_call(&found)) {
+        if (slri_is_late(&found)) {
             slri_consume_reply(&found);
             continue;
         }

@@ -316,31 +316,29 @@ static uint64_t sent_ns(const uint32_t *S, uint32_t at)
     return ns;
 }
 
-// One reply to a port that collects them; its header is that of any reply to the message at `at`.
-static void give_reply(struct slri_shard *shard, struct slri_outlet *outlet, const void *reply, uint32_t at)
+// One reply to a port that collects them; its header is that of any reply to message k of the batch, but for a flag.
+static void give_reply(struct slri_shard *shard, struct slri_outlet *outlet, const void *reply, uint32_t k)
 {
     uint32_t *S = shard->shared, *P = shard->own;
     uint32_t q = MBP_PORT(outlet->c->port);
     uint32_t slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], outlet->c->port), P[q + MBQ_REPLIES]);
     if (reply != &S[slot + MB_PAYLOAD])
         memcpy(&S[slot + MB_PAYLOAD], reply, shard->reply_bytes);
-    mb_write_header(S, slot, S[at + MB_HEAD] & 255u, S[at + MB_INSTANCE], S[at + MB_CORRELATION]);
-    uint64_t ns = sent_ns(S, at);
-    if (S[MB_STAMPED])
-        memcpy(&S[slot + S[MB_REPLY_SLOT_WORDS] - 2], &ns, sizeof ns);
+    mb_head_reply(S, P, outlet->c->port, 0, P[MBP_BATCH(k) + 1], mb_collected(P, outlet->c->port, k));
     P[q + MBQ_REPLIES] += 1;
     P[q + MBQ_RESERVED] -= 1;
 }
 
 // `instance` SLRI_OWN_INSTANCE: as the route says.
 static bool give(struct slri_shard *shard, struct slri_outlet *outlet, const struct slri_call *call, const void *reply,
-                 uint32_t instance, uint32_t at)
+                 uint32_t instance, uint32_t k)
 {
     const uint32_t *S = shard->shared;
+    uint32_t at = shard->own[MBP_BATCH(k) + 1];
     if (!outlet->open)
         return false;
     if (outlet->to_port) {
-        give_reply(shard, outlet, reply, at);
+        give_reply(shard, outlet, reply, k);
     } else {
         if (instance == SLRI_OWN_INSTANCE)
             instance = instance_of(outlet, call, reply);
@@ -359,25 +357,25 @@ static void add(uint64_t *count, uint64_t n)
 }
 
 static uint32_t give_replies(struct slri_shard *shard, struct slri_outlet *outlet, const struct slri_call *call,
-                             uint32_t at)
+                             uint32_t k)
 {
     uint32_t given = 0;
     for (uint32_t n = 0; n < call->replies; ++n) {
         uint32_t slot = (call->reply_at + n) & call->reply_mask;
-        given += give(shard, outlet, call, call->reply_base + (size_t)slot * call->reply_stride, SLRI_OWN_INSTANCE, at);
+        given += give(shard, outlet, call, call->reply_base + (size_t)slot * call->reply_stride, SLRI_OWN_INSTANCE, k);
     }
     return given;
 }
 
 static uint32_t give_sent(struct slri_shard *shard, struct slri_outlet *outlet, const struct slri_call *call,
-                          uint32_t at)
+                          uint32_t k)
 {
     const struct slri_out *out = &call->out[outlet->parameter - 1];
     uint32_t given = 0, instance;
     for (uint32_t n = 0; n < out->count; ++n) {
         const unsigned char *from = out->base + (size_t)n * out->stride;
         memcpy(&instance, from, sizeof instance);
-        given += give(shard, outlet, call, from + SLRI_OUT_HEAD, instance, at);
+        given += give(shard, outlet, call, from + SLRI_OUT_HEAD, instance, k);
     }
     return given;
 }
@@ -397,16 +395,14 @@ static void count_unsent(struct slri_shard *shard)
 
 // The destinations in turn, the first last where the replies lie in its slots: an instance that it does not have leaves
 // a gap there, and the replies behind it move up.
-static void pass_on(struct slri_shard *shard, const struct slri_call *call, uint32_t at)
+static void pass_on(struct slri_shard *shard, const struct slri_call *call, uint32_t k)
 {
     struct slri_outlets *o = shard->outlets;
     for (uint32_t i = o->count; i-- > 0;) {
         struct slri_outlet *outlet = o->outlet[i];
         bool sent = outlet->parameter != 0;
         uint32_t of = sent ? call->out[outlet->parameter - 1].count : call->replies;
-        uint32_t given = of == 0 ? 0
-                         : sent  ? give_sent(shard, outlet, call, at)
-                                 : give_replies(shard, outlet, call, at);
+        uint32_t given = of == 0 ? 0 : sent ? give_sent(shard, outlet, call, k) : give_replies(shard, outlet, call, k);
         add(&outlet->routed, given);
         if (given != of)
             add(&outlet->unrouted, of - given);

@@ -305,7 +305,9 @@ struct slr_port {
 };
 
 // Correlations of slr_call have the top bit, those of sends have not, so that a late reply to a call that has given up
-// is known as one, and is discarded.
+// is known as one, and is discarded. Each port counts its own, and a message takes its correlation along routes: a
+// reply answers a call by its ring kernel too, and where it is not another's that the port collects
+// (MB_FLAG_COLLECTED).
 #define SLRI_CALL_BIT 0x80000000u
 
 // near.c: lanes that lie near the groups of the device, for ports whose senders are such groups.
@@ -379,6 +381,9 @@ static inline slr_status slri_reply_status(uint32_t head)
 {
     return head & MB_FLAG_FAULT ? SLR_HANDLER_FAULT : head & MB_FLAG_DROPPED ? SLR_DROPPED : SLR_OK;
 }
+// Whether it is what a call to `ring` waits for; whether it answers a call that has given up, and is discarded.
+bool slri_answers(const struct slri_found *found, const slr_ring *ring, uint32_t correlation);
+bool slri_is_late(const struct slri_found *found);
 void slri_describe_reply(const struct slri_found *found, slr_reply *out);
 const void *slri_reply_payload(const struct slri_found *found);
 void slri_consume_reply(const struct slri_found *found);

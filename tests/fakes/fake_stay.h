@@ -78,7 +78,7 @@ static void fake_pass_on(const struct slri_resident_entry *entry, uint32_t k)
     for (uint32_t i = 0; i < fake_ways(entry); ++i) {
         struct fake_way way = fake_way(entry, i);
         if (way.O[MBO_PORT])
-            mbo_give_port(S, way.O, P, at, message);
+            mbo_give_port(S, way.O, P, k, message);
         else
             mbo_give(S, way.O, way.L, at, mbo_instance(way.O, S[at + MB_INSTANCE], message), message);
     }

@@ -140,7 +140,7 @@ SLR_APART void slr_give(mb_word *S, mb_word *P, mb_word k, mb_word i, mb_word n)
         from += SLRI_OUT_HEAD / 4u;
     }
     if (O[MBO_PORT] != 0u) {
-        mbo_give_port(S, O, P, at, from);
+        mbo_give_port(S, O, P, k, from);
         return;
     }
     if (instance == 0xffffffffu)

@@ -135,18 +135,19 @@ static __attribute__((noinline)) uint slr_taken(const __global struct slri_resid
     return min(batch, P[MBP_ROOM] - 1);
 }
 
-// What the message at `at` has caused goes along one route.
+// What message k of the batch has caused goes along one route.
 static __attribute__((noinline)) void slr_pass_along(const __global struct slri_resident_entry *entry, const __global struct slri_resident_outlet *outlet,
-                           uint at, const struct slri_call *call)
+                           uint k, const struct slri_call *call)
 {
     __global uint *S = (__global uint *)entry->shared, *P = (__global uint *)entry->own;
+    uint at = P[MBP_BATCH(k) + 1u];
     __global uint *O = (__global uint *)outlet->words, *L = (__global uint *)outlet->lanes;
     if (O[MBO_PARAMETER] == 0) {
         for (uint n = 0; n < *call->replies; ++n) {
             ulong place = (call->reply_at + n) & call->reply_mask;
             const __global uint *reply = (const __global uint *)(call->reply_base + place * call->reply_stride);
             if (O[MBO_PORT])
-                mbo_give_port(S, O, P, at, reply);
+                mbo_give_port(S, O, P, k, reply);
             else
                 mbo_give(S, O, L, at, mbo_instance(O, call->instance, reply), reply);
         }
@@ -161,11 +162,9 @@ static __attribute__((noinline)) void slr_pass_along(const __global struct slri_
 
 static __attribute__((noinline)) void slr_pass_on(const __global struct slri_resident_entry *entry, uint k, const struct slri_call *call)
 {
-    const __global uint *P = (const __global uint *)entry->own;
     __global struct slri_resident_passage *passage = slr_passage(entry);
-    uint at = P[MBP_BATCH(k) + 1u];
     for (uint i = 0; i < passage->outlets; ++i)
-        slr_pass_along(entry, slr_outlet(passage, i), at, call);
+        slr_pass_along(entry, slr_outlet(passage, i), k, call);
 #ifdef SLR_OUTLETS
     for (uint p = 0; p < passage->outs; ++p) {
         bool leads = false;
