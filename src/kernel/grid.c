@@ -653,6 +653,8 @@ static void run_message(struct slri_interp_thread *head, struct slri_call *call,
         call->fault_file = self->end.at.where.file;
         call->fault_line = self->end.at.where.line;
     }
+    if (self->block.is_open && self->grid.watch && self->grid.watch->close) // it has faulted
+        self->grid.watch->close(self->grid.watch->user, number);
     self->block.is_open = false;
 }
 

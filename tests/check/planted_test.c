@@ -423,14 +423,14 @@ static void handlers_are_checked_with_made_up_messages(void **unused)
         {"__ring__ void h(struct kept *s, const struct in *m) { for (int i = 0; i < 99; i++) ring_reply(&s->count); }",
          53, SLR_CHECK_ERROR, "message 0 has more than 64 replies"},
         // a buffer that messages index: as long as ordinary messages reach
-        {"__ring__ void h(struct kept *s, const struct in *m, float *out) { out[m->id] = m->v; s->count++; }", 5,
+        {"__ring__ void h(struct kept *s, const struct in *m, float *out) { out[m->id] = m->v; s->count++; }", 1,
          SLR_CHECK_WARNING, NULL},
         {"__ring_block__ void __launch_bounds__(64) h(struct kept *s, const struct in *m) { s->count++; }", 10,
          SLR_CHECK_ERROR,
-         "thread 1 of message 0's block writes state.count, and thread 0 of message 0's block writes it: no barrier is "
+         "thread 0 of message 0's block writes state.count, and thread 1 of message 0's block reads it: no barrier is "
          "between them"},
         {"__ring_block__ void __launch_bounds__(64) h(struct kept *s, const struct in *m) { __shared__ float t[64]; "
-         "t[threadIdx.x] = m->v; s->ring[threadIdx.x] = t[63 - threadIdx.x]; }",
+         "t[threadIdx.x] = 0; t[63 - threadIdx.x] = m->v; __syncthreads(); s->ring[threadIdx.x] = t[threadIdx.x]; }",
          10, SLR_CHECK_ERROR, NULL},
         {"__ring_block__ void __launch_bounds__(64) h(struct kept *s, const struct in *m) { __shared__ float t[64]; "
          "t[threadIdx.x] = m->v; __syncthreads(); s->ring[threadIdx.x] = t[63 - threadIdx.x]; if (threadIdx.x == 0) "
