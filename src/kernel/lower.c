@@ -159,6 +159,11 @@ struct slri_special *slri_specialise(struct slri_lowering *all, struct slri_func
     struct slri_special *special = find_special(func, key);
     if (special)
         return special;
+    if (func->special && ++all->specials > SLRI_MODULE_MAX_SPECIALS) { // they can double with each call on the way
+        SLRI_ERROR(all->unit, func->where, KERNEL_TOO_LARGE,
+                   "functions are called with more than %u combinations of pointers", SLRI_MODULE_MAX_SPECIALS);
+        slri_unit_give_up(all->unit, SLR_OK);
+    }
     special = slri_unit_take(all->unit, sizeof *special);
     special->key = slri_unit_take(all->unit, (func->params + 1) * sizeof *key);
     if (func->params)

@@ -7,8 +7,9 @@
 #include "kernel/check.h"
 
 #define SLRI_MODULE_MAX_INSTRUCTIONS (UINT32_C(1) << 20)
-#define SLRI_LOWER_DEPTH_LIMIT 3000 // of nested calls, blocks and expressions together: the lowering recurses
-#define SLRI_UNBOUNDED UINT64_MAX   // bytes of a root whose accesses the executors check
+#define SLRI_MODULE_MAX_SPECIALS 2048 // of functions, for other objects than at their first call
+#define SLRI_LOWER_DEPTH_LIMIT 3000   // of nested calls, blocks and expressions together: the lowering recurses
+#define SLRI_UNBOUNDED UINT64_MAX     // bytes of a root whose accesses the executors check
 
 struct slri_ref {          // an object that pointers point into
     struct slri_root root; // NONE: something was reported
@@ -59,6 +60,7 @@ struct slri_lowering { // of a module
     struct slri_unit *unit;
     struct slri_region *region;
     struct slri_module *module;
+    uint32_t specials; // made so far beyond the first of each function
     uint32_t function_room;
     uint32_t instructions, depth;
     struct slri_reported *reported;

@@ -314,6 +314,25 @@ static void the_architecture_is_the_devices_or_what_a_define_says(void **unused)
     assert_arch(&(struct slri_source){.path = "a.cu", .cuda_arch = 900, .define = other, .defines = 1}, "0x384");
 }
 
+// Each level doubles the orders in which pointers arrive: 426 bytes took a minute.
+static void combinations_of_pointers_are_bounded(void **unused)
+{
+    (void)unused;
+    static const char params[] = "int *a, int *b, int *c, int *d, int *e, int *f, int *g, int *h";
+    slri_text text = SLRI_TEXT_INIT;
+    struct slri_module *module;
+    slri_text_printf(&text, "__device__ void f0(%s) { *a = 1; }\n", params);
+    for (int i = 1; i < 17; i++)
+        slri_text_printf(&text,
+                         "__device__ void f%d(%s) { f%d(b, c, d, e, f, g, h, a); f%d(b, a, c, d, e, f, g, h); }\n", i,
+                         params, i - 1, i - 1);
+    slri_text_printf(&text, "__global__ void k(%s) { f16(a, b, c, d, e, f, g, h); }\n", params);
+    assert_int_equal(compile_quietly(slri_text_view(&text), &module), SLR_COMPILE);
+    assert_non_null(strstr(slr_error_message(), "SLR-K130"));
+    assert_non_null(strstr(slr_error_message(), "more than 2048 combinations of pointers"));
+    slri_text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +348,7 @@ int main(void)
         cmocka_unit_test(missing_headers_are_listed_by_their_names),
         cmocka_unit_test(kernels_that_the_preprocessor_emptied_are_listed),
         cmocka_unit_test(the_architecture_is_the_devices_or_what_a_define_says),
+        cmocka_unit_test(combinations_of_pointers_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
