@@ -62,6 +62,7 @@ typedef struct slr_field {
     uint32_t count; ///< elements; 1 for a plain scalar
     uint64_t offset;
     uint8_t is_array; ///< declared as an array, even of one element
+    uint8_t is_text;  ///< declared as an array of plain `char`: text, up to its first NUL
 } slr_field;
 
 /// A struct that host and device share. A reply that is a plain scalar has one field named "value".

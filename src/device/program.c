@@ -54,6 +54,8 @@ static void flatten_struct(struct fields *fields, const char *name, const struct
         struct slri_text path = SLRI_TEXT_INIT;
         slri_text_printf(&path, "%s%s%s", name, *name ? "." : "", type->field[i].name);
         flatten(fields, slri_text_view(&path), type->field[i].type, offset + type->field[i].offset);
+        if (type->field[i].is_text && !fields->out_of_memory)
+            fields->field[fields->count - 1].is_text = true;
         slri_text_free(&path);
     }
 }

@@ -70,6 +70,7 @@ struct slri_field {
     const struct slri_type *type;
     uint64_t offset;
     bool is_volatile;
+    bool is_text; // an array of `char`, spelled so: neither signed nor unsigned, and by no typedef
 };
 
 // ---- roots, registers, places --------------------------------------------------------------------------------------

@@ -175,7 +175,14 @@ struct field_list {
     uint32_t count, room;
 };
 
-static void add_field(struct slri_unit *unit, struct field_list *list, const struct slri_declarator *made)
+static bool is_text(const struct slri_specifiers *base, const struct slri_type *type)
+{
+    bool plain = (base->words & SLRI_WORDS_OF_TYPES) == SLRI_WORD_CHAR;
+    return plain && type->kind == SLRI_ARRAY && type->of->kind == SLRI_I8;
+}
+
+static void add_field(struct slri_unit *unit, struct field_list *list, const struct slri_specifiers *base,
+                      const struct slri_declarator *made)
 {
     for (uint32_t i = 0; i < list->count; i++)
         if (list->field[i].name == made->name->text)
@@ -187,8 +194,10 @@ static void add_field(struct slri_unit *unit, struct field_list *list, const str
             memcpy(larger, list->field, list->count * sizeof *larger);
         list->field = larger;
     }
-    list->field[list->count++] =
-        (struct slri_field){.name = made->name->text, .type = made->type, .is_volatile = made->is_volatile};
+    list->field[list->count++] = (struct slri_field){.name = made->name->text,
+                                                     .type = made->type,
+                                                     .is_volatile = made->is_volatile,
+                                                     .is_text = is_text(base, made->type)};
 }
 
 static bool check_field(struct slri_unit *unit, const struct slri_declarator *made)
@@ -227,7 +236,7 @@ static void parse_fields(struct slri_unit *unit, struct field_list *list)
             return;
         }
         if (check_field(unit, &made))
-            add_field(unit, list, &made);
+            add_field(unit, list, &base, &made);
     } while (slri_accept(unit, ","));
     slri_expect(unit, ";", "after the member");
 }

@@ -129,7 +129,7 @@ static void write_and_read(const format *format, const slr_layout *layout, const
     unsigned char back[MESSAGE_MAX] = {0};
     FUZZ_CHECK(writer_open(&writer, format->writer, -1, layout, layout, NULL));
     writer_header(&writer);
-    writer_row(&writer, (key_text){0}, message);
+    writer_row(&writer, NULL, message);
     FUZZ_CHECK(writer.error == 0); // it all fits the buffer: nothing was written to -1
     input input = {(uint8_t *)writer.buffer, writer.used, 0, 1000};
     FUZZ_CHECK(reader_open(&reader, format->reader, layout, NULL));
@@ -147,7 +147,7 @@ static uint64_t take(reader *reader, const format *format, read_result result, u
                      uint64_t sum)
 {
     key_text key = {0};
-    bool stored = result == READ_RECORD && (reader->key == NULL || reader_key(reader, &key)) &&
+    bool stored = result == READ_RECORD && (reader->shape.key == NULL || reader_key(reader, &key)) &&
                   reader_store(reader, *nth, message);
     sum = checksum(sum, &reader->line, sizeof reader->line);
     if (!stored)
@@ -169,7 +169,7 @@ static uint64_t read_all(const format *format, const slr_layout *layout, const c
     unsigned char message[MESSAGE_MAX] = {0};
     uint32_t nth = 0;
     uint64_t sum = CHECKSUM_START;
-    FUZZ_CHECK(reader_open(&reader, format->reader, layout, key));
+    FUZZ_CHECK(reader_open(&reader, format->reader, layout, &(record_shape){.key = key}));
     read_result result = ask(&reader, &input, reader_header);
     FUZZ_CHECK(result == READ_RECORD || *reader.problem != '\0');
     while (result != READ_BAD && (result = ask(&reader, &input, reader_next)) != READ_END) {

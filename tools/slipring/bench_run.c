@@ -119,7 +119,7 @@ static uint64_t filter_rows(reader *reader, int descriptor, writer *writer)
     while (next_row(reader, descriptor, reader_next) == READ_RECORD &&
            reader_store(reader, 0, (unsigned char *)&message)) {
         struct mean mean = weighted_mean(&sums, &message);
-        writer_row(writer, (key_text){0}, (unsigned char *)&mean);
+        writer_row(writer, NULL, (unsigned char *)&mean);
     }
     writer_flush(writer);
     return writer->rows;

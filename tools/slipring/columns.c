@@ -2,6 +2,7 @@
 // Columns to fields. All that can be known from the header is settled once; a row only walks a table.
 #include "columns.h"
 
+#include "layout.h"
 #include "memory.h"
 #include "names.h"
 #include "number.h"
@@ -15,6 +16,7 @@ struct column_use {
     uint32_t column;
     slr_scalar scalar;
     size_t offset, stride; // stride: to the next row's element; 0 for a field that is no array
+    size_t text_bytes;     // of a text; 0: a number
 };
 
 static bool fail(columns *columns, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -33,7 +35,7 @@ bool columns_group(columns *columns, const slr_layout *message)
     columns->rows_per_message = 1;
     for (uint32_t i = 0; i < message->field_count; i++) {
         const slr_field *field = &message->fields[i];
-        if (!field->is_array)
+        if (!layout_is_list(field))
             continue;
         if (first != NULL && field->count != first->count)
             return fail(columns, "the arrays of struct %s differ: %s has %u elements, %s has %u; rows cannot fill both",
@@ -77,11 +79,12 @@ static bool map_fields(columns *columns, const slr_layout *message, bool arrays)
 {
     for (uint32_t i = 0; i < message->field_count; i++) {
         const slr_field *field = &message->fields[i];
-        if ((field->is_array != 0) != arrays)
+        if (layout_is_list(field) != arrays)
             continue;
         char wanted_by[256];
         snprintf(wanted_by, sizeof wanted_by, "field %s of struct %s", field->name, message->name);
         struct column_use use = {.scalar = field->scalar, .offset = field->offset};
+        use.text_bytes = field->is_text ? field->count : 0;
         if (!find_column(columns, field->name, wanted_by, &use.column))
             return false;
         use.stride = arrays ? number_bytes(field->scalar) : 0;
@@ -103,6 +106,17 @@ bool columns_map(columns *columns, const csv_row *header, const slr_layout *mess
     return map_fields(columns, message, false);
 }
 
+bool columns_keep(columns *columns, const char *const *names, uint32_t count)
+{
+    columns->kept = memory_take(count, sizeof *columns->kept);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!find_column(columns, names[i], "--keep", &columns->kept[i]))
+            return false;
+        columns->kept_count++;
+    }
+    return true;
+}
+
 void columns_unused(const columns *columns, char *to, size_t bytes)
 {
     *to = '\0';
@@ -110,6 +124,8 @@ void columns_unused(const columns *columns, char *to, size_t bytes)
         bool used = i == columns->key;
         for (uint32_t u = 0; u < columns->use_count; u++)
             used = used || columns->uses[u].column == i;
+        for (uint32_t k = 0; k < columns->kept_count; k++)
+            used = used || columns->kept[k] == i;
         if (!used)
             names_add(to, bytes, columns->names[i]);
     }
@@ -122,15 +138,30 @@ bool columns_fit(columns *columns, const csv_row *row)
     return fail(columns, "%u columns where the header has %u", row->count, columns->count);
 }
 
+static bool store_text(columns *columns, const struct column_use *use, const csv_field *field, unsigned char *to)
+{
+    if (layout_store_text(field->text, field->bytes, use->text_bytes, to))
+        return true;
+    const char *name = columns->names[use->column];
+    if (field->bytes > use->text_bytes)
+        return fail(columns, "column %s: '%.64s' has %zu bytes, and the field takes %zu", name, field->text,
+                    field->bytes, use->text_bytes);
+    return fail(columns, "column %s: a text has no NUL in it", name);
+}
+
 bool columns_store(columns *columns, const csv_row *row, uint32_t nth, unsigned char *message)
 {
     uint32_t uses = nth == 0 ? columns->use_count : columns->array_count;
     for (uint32_t i = 0; i < uses; i++) {
         const struct column_use *use = &columns->uses[i];
         const char *text = row->fields[use->column].text;
-        if (!number_parse(use->scalar, text, message + use->offset + nth * use->stride))
+        if (use->text_bytes > 0) {
+            if (!store_text(columns, use, &row->fields[use->column], message + use->offset))
+                return false;
+        } else if (!number_parse(use->scalar, text, message + use->offset + nth * use->stride)) {
             return fail(columns, "column %s: '%.64s' is not %s", columns->names[use->column], text,
                         number_takes(use->scalar));
+        }
     }
     return true;
 }
@@ -149,4 +180,5 @@ void columns_close(columns *columns)
         free(columns->names[i]);
     free(columns->names);
     free(columns->uses);
+    free(columns->kept);
 }

@@ -12,18 +12,22 @@
 typedef struct columns {
     struct column_use *uses; // one a field, the arrays first
     uint32_t use_count, array_count;
-    uint32_t rows_per_message; // the arrays' count; 1 without arrays
-    uint32_t key;              // the key's column, or COLUMN_NONE
+    uint32_t rows_per_message;  // the arrays' count; 1 without arrays
+    uint32_t key;               // the key's column, or COLUMN_NONE
+    uint32_t *kept, kept_count; // columns that come out with the replies
     char **names;
     uint32_t count;
     char problem[1024]; // what the last call that failed has to say
 } columns;
 
-/// Rows that make one message: the count of its array fields, 1 without. False where two arrays differ.
+/// Rows that make one message: the count of its array fields (text is none), 1 without. False where two arrays differ.
 bool columns_group(columns *columns, const slr_layout *message);
 
 /// Maps the header. `key` may be NULL. False where a column is missing or there twice.
 bool columns_map(columns *columns, const csv_row *header, const slr_layout *message, const char *key);
+
+/// Finds the columns that are kept. After columns_map. False where one is missing or there twice.
+bool columns_keep(columns *columns, const char *const *names, uint32_t count);
 
 /// The columns that nothing uses, "a, b"; "" where all are used. Written to `to`.
 void columns_unused(const columns *columns, char *to, size_t bytes);

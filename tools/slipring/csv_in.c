@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void csv_in_open(csv_in *csv, intake *bytes)
+void csv_in_open(csv_in *csv, intake *bytes, char delimiter)
 {
-    *csv = (csv_in){.bytes = bytes, .line = 1, .field_capacity = 16};
+    *csv = (csv_in){.bytes = bytes, .line = 1, .field_capacity = 16, .delimiter = delimiter};
     csv->fields = memory_take(csv->field_capacity, sizeof *csv->fields);
 }
 
@@ -33,7 +33,7 @@ static void add_field(csv_in *csv, csv_row *row, char *text, char *stop)
 static void split_plain(csv_in *csv, csv_row *row, char *at, char *stop)
 {
     for (;;) {
-        char *comma = memchr(at, ',', (size_t)(stop - at));
+        char *comma = memchr(at, csv->delimiter, (size_t)(stop - at));
         if (comma == NULL)
             break;
         add_field(csv, row, at, comma);
@@ -43,8 +43,8 @@ static void split_plain(csv_in *csv, csv_row *row, char *at, char *stop)
 }
 
 // Unquotes a field in place. `at` is behind its opening quote; `*text_end` becomes the end of its text. Returns what is
-// behind the closing quote, or NULL where that is neither a comma nor the row's end.
-static char *unquote(char *at, char *stop, char **text_end)
+// behind the closing quote, or NULL where that is neither a delimiter nor the row's end.
+static char *unquote(const csv_in *csv, char *at, char *stop, char **text_end)
 {
     char *to = at;
     for (; at < stop; at++) {
@@ -55,7 +55,7 @@ static char *unquote(char *at, char *stop, char **text_end)
     *text_end = to;
     if (at < stop && *at == '"')
         at++; // the quote was the row's last character
-    return at == stop || *at == ',' ? at : NULL;
+    return at == stop || *at == csv->delimiter ? at : NULL;
 }
 
 static csv_result split_quoted(csv_in *csv, csv_row *row, char *at, char *stop)
@@ -64,13 +64,13 @@ static csv_result split_quoted(csv_in *csv, csv_row *row, char *at, char *stop)
         char *text = at, *text_end;
         if (at < stop && *at == '"') {
             text = at + 1;
-            at = unquote(text, stop, &text_end);
+            at = unquote(csv, text, stop, &text_end);
             if (at == NULL) {
                 csv->bad = "text behind a closing quote";
                 return CSV_BAD;
             }
         } else {
-            char *comma = memchr(at, ',', (size_t)(stop - at));
+            char *comma = memchr(at, csv->delimiter, (size_t)(stop - at));
             text_end = at = comma != NULL ? comma : stop;
         }
         bool last = at == stop;
@@ -87,7 +87,7 @@ typedef struct extent {
     uint64_t inner_lines; // line feeds between quotes
 } extent;
 
-static extent measure_quoted(char *at, char *end)
+static extent measure_quoted(const csv_in *csv, char *at, char *end)
 {
     enum { START, PLAIN, OPEN, CLOSED } state = START; // of a field
     extent extent = {.quoted = true};
@@ -101,19 +101,19 @@ static extent measure_quoted(char *at, char *end)
         } else if (*at == '"' && state != PLAIN) {
             state = OPEN; // from CLOSED: the two quotes stand for one
         } else {
-            state = *at == ',' ? START : PLAIN;
+            state = *at == csv->delimiter ? START : PLAIN;
         }
     }
     extent.open = state == OPEN;
     return extent;
 }
 
-static extent measure(char *at, char *end)
+static extent measure(const csv_in *csv, char *at, char *end)
 {
     char *feed = memchr(at, '\n', (size_t)(end - at));
     char *stop = feed != NULL ? feed : end;
     if (memchr(at, '"', (size_t)(stop - at)) != NULL)
-        return measure_quoted(at, end);
+        return measure_quoted(csv, at, end);
     return (extent){.stop = feed};
 }
 
@@ -136,7 +136,7 @@ csv_result csv_in_next(csv_in *csv, csv_row *row)
         if (csv->line == 1)
             intake_skip_mark(bytes);
         char *end = bytes->buffer + bytes->end;
-        extent extent = measure(bytes->buffer + bytes->begin, end);
+        extent extent = measure(csv, bytes->buffer + bytes->begin, end);
         if (extent.stop == NULL && !bytes->finished)
             return CSV_MORE;
         if (bytes->begin == bytes->end)

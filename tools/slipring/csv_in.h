@@ -34,10 +34,11 @@ typedef struct csv_in {
     csv_field *fields;
     uint32_t field_capacity;
     const char *bad;
+    char delimiter;
 } csv_in;
 
-/// `bytes` is read from and stays the caller's.
-void csv_in_open(csv_in *csv, intake *bytes);
+/// `bytes` is read from and stays the caller's. `delimiter` stands between fields: no quote, CR or LF.
+void csv_in_open(csv_in *csv, intake *bytes, char delimiter);
 void csv_in_close(csv_in *csv);
 
 /// The next row.

@@ -17,7 +17,7 @@ static const char *read_all(const char *text, size_t piece)
     csv_row row;
     size_t left = strlen(text), used = 0;
     intake_open(&bytes);
-    csv_in_open(&csv, &bytes);
+    csv_in_open(&csv, &bytes, ',');
     *out = '\0';
     for (csv_result result; (result = csv_in_next(&csv, &row)) != CSV_END;) {
         if (result == CSV_MORE) {
@@ -94,7 +94,7 @@ static void a_row_longer_than_the_buffer_is_read(void **state)
     intake bytes;
     csv_row row;
     intake_open(&bytes);
-    csv_in_open(&csv, &bytes);
+    csv_in_open(&csv, &bytes, ',');
     size_t wanted = 3 * bytes.capacity, given = 0;
     csv_result result;
     while ((result = csv_in_next(&csv, &row)) == CSV_MORE) {
@@ -121,7 +121,7 @@ static void a_row_without_end_is_refused(void **state)
     size_t space;
     char *to;
     intake_open(&bytes);
-    csv_in_open(&csv, &bytes);
+    csv_in_open(&csv, &bytes, ',');
     while ((to = intake_space(&bytes, &space)) != NULL) {
         memset(to, 'x', space);
         intake_put(&bytes, space);

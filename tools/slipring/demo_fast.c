@@ -231,7 +231,7 @@ static bool write_beats(const demo *demo, const demo_beats *beats)
     writer_open(&out, &csv_writer, file, &info.reply, &info.message, NULL); // CSV holds any reply
     writer_header(&out);
     for (size_t i = 0; i < beats->count; i++)
-        writer_row(&out, (key_text){0}, (const unsigned char *)&beats->all[i]);
+        writer_row(&out, NULL, (const unsigned char *)&beats->all[i]);
     writer_flush(&out);
     writer_close(&out);
     int error = close(file) != 0 && out.error == 0 ? errno : out.error;

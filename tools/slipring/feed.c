@@ -41,6 +41,7 @@ slr_status feed_open(feed *feed, slr_device *device, const slr_ring_desc *desc, 
     feed->reply_stride = handler->reply.bytes > 0 ? (handler->reply.bytes + 7) / 8 * 8 : 8;
     feed->messages = memory_take(BATCH, feed->message_bytes);
     feed->instances = memory_take(BATCH, sizeof *feed->instances);
+    feed->keys = desc->keys != 0 ? memory_take(BATCH, sizeof *feed->keys) : NULL;
     feed->line_count = LINES;
     while (feed->line_count < desc->queue_size + REPLIES) // what a mailbox and its replies hold
         feed->line_count *= 2;
@@ -56,6 +57,7 @@ void feed_close(feed *feed)
     slr_ring_destroy(feed->ring);
     free(feed->messages);
     free(feed->instances);
+    free(feed->keys);
     free(feed->lines);
     free(feed->replies);
     free(feed->payloads);
@@ -119,9 +121,12 @@ slr_status feed_take(feed *feed, uint64_t timeout_ns)
 
 static slr_status send_from(feed *feed, uint32_t first, uint64_t timeout_ns, uint32_t *sent)
 {
-    slr_status status =
-        slr_send_many(feed->port, feed->to, feed->instances + first, feed->messages + first * feed->message_bytes,
-                      feed->message_bytes, feed->batched - first, timeout_ns, sent);
+    const unsigned char *messages = feed->messages + first * feed->message_bytes;
+    uint32_t count = feed->batched - first;
+    slr_status status = feed->keys != NULL ? slr_send_many_keys(feed->port, feed->to, feed->keys + first, messages,
+                                                                feed->message_bytes, count, timeout_ns, sent)
+                                           : slr_send_many(feed->port, feed->to, feed->instances + first, messages,
+                                                           feed->message_bytes, count, timeout_ns, sent);
     feed->accepted += *sent;
     return status == SLR_FULL || status == SLR_TIMEOUT ? SLR_OK : status;
 }
@@ -142,6 +147,8 @@ slr_status feed_flush(feed *feed)
 {
     uint32_t sent = 0;
     uint64_t patience_ns = 0;
+    for (uint32_t i = 0; feed->keys != NULL && i < feed->batched; i++)
+        feed->keys[i] = feed->key_of(feed->user, feed->accepted + i);
     slr_status status = SLR_OK;
     while (status == SLR_OK && sent < feed->batched) {
         uint32_t now = 0, taken = 0;

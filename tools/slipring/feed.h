@@ -5,6 +5,7 @@
 #ifndef FEED_H
 #define FEED_H
 
+#include <slipring/keys.h>
 #include <slipring/port.h>
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ typedef struct feed {
     size_t message_bytes, reply_stride;
     unsigned char *messages; // the batch
     uint32_t *instances;
+    slr_key *keys; // of the batch, where the ring kernel has keys
     uint32_t batched;
     uint64_t *lines; // of the last messages, by number
     uint32_t line_count;
@@ -29,6 +31,7 @@ typedef struct feed {
     slr_reply *replies; // taken together
     unsigned char *payloads;
     feed_on_reply *on_reply;
+    slr_key (*key_of)(void *user, uint64_t number); // of a ring kernel with keys: that of a message of the batch
     void *user;
     bool (*give_up)(void *user); // asked whenever the feed waits
     bool ended;                  // END was received
@@ -44,7 +47,7 @@ void feed_close(feed *feed);
 /// Where the next message is to be written: message bytes, and what was there before stays until it is written over.
 unsigned char *feed_slot(feed *feed);
 
-/// The message is complete. Sends when a batch is full.
+/// The message is complete. Sends when a batch is full. `instance` counts where the ring kernel has no keys.
 slr_status feed_commit(feed *feed, uint32_t instance, uint64_t line);
 
 /// Sends what is batched. TIMEOUT: there was no room for all, and give_up said so; the rest stays batched.

@@ -14,6 +14,8 @@ void groups_open(groups *groups, size_t message_bytes)
 
 void groups_close(groups *groups)
 {
+    for (uint32_t i = 0; i < groups->count; i++)
+        kept_row_free(&groups->items[i].kept);
     free(groups->items);
     free(groups->messages);
 }

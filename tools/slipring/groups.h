@@ -3,12 +3,15 @@
 #ifndef GROUPS_H
 #define GROUPS_H
 
+#include "kept.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct group {
     uint32_t rows; // that it has
     uint64_t line; // of the first
+    kept_row kept; // likewise
 } group;
 
 typedef struct groups {

@@ -5,11 +5,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool reader_open(reader *reader, const reader_kind *kind, const slr_layout *message, const char *key)
+bool reader_open(reader *reader, const reader_kind *kind, const slr_layout *message, const record_shape *shape)
 {
-    *reader = (struct reader){.kind = kind, .layout = message, .key = key, .records_per_message = 1};
+    *reader = (struct reader){.kind = kind, .layout = message, .records_per_message = 1};
+    if (shape != NULL)
+        reader->shape = *shape;
     intake_open(&reader->bytes);
-    return kind->open(reader);
+    if (!kind->open(reader))
+        return false;
+    return reader->shape.keep_count == 0 || kind->kept != NULL ||
+           reader_fail(reader, "--keep: raw records have no columns");
 }
 
 void reader_close(reader *reader)
@@ -33,6 +38,11 @@ read_result reader_next(reader *reader)
 bool reader_key(reader *reader, key_text *key)
 {
     return reader->kind->key(reader, key);
+}
+
+bool reader_kept(reader *reader, uint32_t nth, key_text *text)
+{
+    return reader->kind->kept(reader, nth, text);
 }
 
 bool reader_store(reader *reader, uint32_t nth, unsigned char *message)

@@ -10,6 +10,7 @@
 #include "json_path.h"
 #include "keys.h"
 #include "number.h"
+#include "shape.h"
 
 #include <slipring/program.h>
 
@@ -31,6 +32,7 @@ typedef struct reader_kind {
     read_result (*header)(reader *reader); // NULL: there is none
     read_result (*next)(reader *reader);
     bool (*key)(reader *reader, key_text *key);
+    bool (*kept)(reader *reader, uint32_t nth, key_text *text); // NULL: the format has no names
     bool (*store)(reader *reader, uint32_t nth, unsigned char *message);
     void (*pad)(reader *reader, uint32_t nth, unsigned char *message); // NULL where each record is a message
     void (*close)(reader *reader);
@@ -41,7 +43,7 @@ extern const reader_kind csv_reader, json_reader, raw_reader;
 struct reader {
     const reader_kind *kind;
     const slr_layout *layout; // the message's
-    const char *key;          // the name of what is the key, or NULL
+    record_shape shape;
     intake bytes;
     uint32_t records_per_message;
     uint64_t line;                    // of the current record, from 1
@@ -57,6 +59,7 @@ struct reader {
         json_path *paths; // a field each
         json_t *record;
         bool looked; // for members that nothing uses
+        char *kept;  // a kept member as JSON
     } json;
     struct {
         const unsigned char *record;
@@ -65,8 +68,9 @@ struct reader {
     } raw;
 };
 
-/// False where the format cannot make such messages; `problem` says why. In either case to reader_close.
-bool reader_open(reader *reader, const reader_kind *kind, const slr_layout *message, const char *key);
+/// `shape` NULL: a record has the message's fields alone. False where the format cannot make such messages; `problem`
+/// says why. In either case to reader_close.
+bool reader_open(reader *reader, const reader_kind *kind, const slr_layout *message, const record_shape *shape);
 void reader_close(reader *reader);
 
 /// What must come before the first record. READ_RECORD: it was there, or there is none in this format.
@@ -77,6 +81,9 @@ read_result reader_next(reader *reader);
 
 /// Its key; valid until the next call. False where it has none that is one.
 bool reader_key(reader *reader, key_text *key);
+
+/// The nth (from 0) of what is kept of it; valid until the next call. False where that is not there.
+bool reader_kept(reader *reader, uint32_t nth, key_text *text);
 
 /// Stores it as the `nth` (from 0) of the records that make a message. False where it does not fit; a part of the
 /// message may have been written then.

@@ -11,7 +11,7 @@ static bool copy_problem(reader *reader)
 
 static bool open_csv(reader *reader)
 {
-    csv_in_open(&reader->csv.in, &reader->bytes);
+    csv_in_open(&reader->csv.in, &reader->bytes, reader->shape.delimiter != 0 ? reader->shape.delimiter : ',');
     bool fits = columns_group(&reader->csv.columns, reader->layout);
     reader->records_per_message = reader->csv.columns.rows_per_message;
     return fits || copy_problem(reader);
@@ -40,7 +40,8 @@ static read_result read_header(reader *reader)
     }
     if (result != READ_RECORD)
         return result;
-    if (!columns_map(&reader->csv.columns, &reader->csv.row, reader->layout, reader->key)) {
+    if (!columns_map(&reader->csv.columns, &reader->csv.row, reader->layout, reader->shape.key) ||
+        !columns_keep(&reader->csv.columns, reader->shape.keep, reader->shape.keep_count)) {
         copy_problem(reader);
         return READ_BAD;
     }
@@ -64,6 +65,13 @@ static bool read_key(reader *reader, key_text *key)
     return true;
 }
 
+static bool read_kept(reader *reader, uint32_t nth, key_text *text)
+{
+    const csv_field *field = &reader->csv.row.fields[reader->csv.columns.kept[nth]];
+    *text = (key_text){field->text, field->bytes, false};
+    return true;
+}
+
 static bool store_row(reader *reader, uint32_t nth, unsigned char *message)
 {
     return columns_store(&reader->csv.columns, &reader->csv.row, nth, message) || copy_problem(reader);
@@ -80,4 +88,5 @@ static void close_csv(reader *reader)
     csv_in_close(&reader->csv.in);
 }
 
-const reader_kind csv_reader = {"line", open_csv, read_header, read_row, read_key, store_row, pad_rows, close_csv};
+const reader_kind csv_reader = {"line",    open_csv,  read_header, read_row, read_key,
+                                read_kept, store_row, pad_rows,    close_csv};

@@ -2,12 +2,14 @@
 // NDJSON to messages: an object a line, parsed by jansson.
 #include "reader.h"
 
+#include "layout.h"
 #include "names.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool open_json(reader *reader)
@@ -19,6 +21,7 @@ static bool open_json(reader *reader)
 static void close_json(reader *reader)
 {
     json_decref(reader->json.record);
+    free(reader->json.kept);
     json_paths_free(reader->json.paths, reader->layout->field_count);
 }
 
@@ -35,7 +38,9 @@ static bool is_blank(const char *text, size_t length)
 
 static bool is_used(const reader *reader, const char *member)
 {
-    bool used = reader->key != NULL && strcmp(member, reader->key) == 0;
+    bool used = reader->shape.key != NULL && strcmp(member, reader->shape.key) == 0;
+    for (uint32_t i = 0; !used && i < reader->shape.keep_count; i++)
+        used = strcmp(reader->shape.keep[i], member) == 0;
     for (uint32_t i = 0; !used && i < reader->layout->field_count; i++)
         used = strcmp(reader->json.paths[i].steps[0].name, member) == 0;
     return used;
@@ -157,6 +162,23 @@ static bool store_array(reader *reader, const slr_field *field, const json_t *va
     return true;
 }
 
+static bool store_text(reader *reader, const slr_field *field, const json_t *value, unsigned char *to)
+{
+    if (!json_is_string(value))
+        return reader_fail(reader, "member %s: a string is wanted: the field is an array of char", field->name);
+    if (layout_store_text(json_string_value(value), json_string_length(value), field->count, to))
+        return true;
+    return reader_fail(reader, "member %s: '%.64s' has %zu bytes, and the field takes %u", field->name,
+                       json_string_value(value), json_string_length(value), field->count);
+}
+
+static bool store_value(reader *reader, const slr_field *field, const json_t *value, unsigned char *to)
+{
+    if (field->is_text)
+        return store_text(reader, field, value, to);
+    return field->is_array ? store_array(reader, field, value, to) : store_scalar(reader, field, value, to);
+}
+
 static bool store(reader *reader, uint32_t nth, unsigned char *message)
 {
     (void)nth;
@@ -165,7 +187,7 @@ static bool store(reader *reader, uint32_t nth, unsigned char *message)
         const json_t *value = json_path_find(&reader->json.paths[i], reader->json.record);
         if (value == NULL)
             return reader_fail(reader, "no member '%s', which struct %s needs", field->name, reader->layout->name);
-        if (!(field->is_array ? store_array : store_scalar)(reader, field, value, message + field->offset))
+        if (!store_value(reader, field, value, message + field->offset))
             return false;
     }
     return true;
@@ -173,11 +195,11 @@ static bool store(reader *reader, uint32_t nth, unsigned char *message)
 
 static bool read_key(reader *reader, key_text *key)
 {
-    const json_t *value = json_object_get(reader->json.record, reader->key);
+    const json_t *value = json_object_get(reader->json.record, reader->shape.key);
     if (value == NULL)
-        return reader_fail(reader, "no member '%s', which --key needs", reader->key);
+        return reader_fail(reader, "no member '%s', which --key needs", reader->shape.key);
     if (!json_is_string(value) && !json_is_integer(value))
-        return reader_fail(reader, "the key, member '%s', is neither a string nor a whole number", reader->key);
+        return reader_fail(reader, "the key, member '%s', is neither a string nor a whole number", reader->shape.key);
     if (json_is_string(value)) {
         *key = (key_text){json_string_value(value), json_string_length(value), false};
     } else {
@@ -188,4 +210,19 @@ static bool read_key(reader *reader, key_text *key)
     return true;
 }
 
-const reader_kind json_reader = {"line", open_json, NULL, next, read_key, store, NULL, close_json};
+// A string as its text; anything else as JSON, and null where the member is not there.
+static bool read_kept(reader *reader, uint32_t nth, key_text *text)
+{
+    const json_t *value = json_object_get(reader->json.record, reader->shape.keep[nth]);
+    if (json_is_string(value)) {
+        *text = (key_text){json_string_value(value), json_string_length(value), false};
+        return true;
+    }
+    free(reader->json.kept);
+    reader->json.kept = value != NULL ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    const char *written = reader->json.kept != NULL ? reader->json.kept : "null";
+    *text = (key_text){written, strlen(written), true};
+    return true;
+}
+
+const reader_kind json_reader = {"line", open_json, NULL, next, read_key, read_kept, store, NULL, close_json};

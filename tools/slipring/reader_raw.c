@@ -9,14 +9,14 @@ static bool find_key(reader *reader)
 {
     for (uint32_t i = 0; i < reader->layout->field_count; i++) {
         const slr_field *field = &reader->layout->fields[i];
-        if (strcmp(field->name, reader->key) == 0)
+        if (strcmp(field->name, reader->shape.key) == 0)
             reader->raw.key = field;
     }
     if (reader->raw.key == NULL)
         return reader_fail(reader, "--key: struct %s has no field '%s', and a raw record nothing else",
-                           reader->layout->name, reader->key);
+                           reader->layout->name, reader->shape.key);
     if (reader->raw.key->is_array || reader->raw.key->scalar >= SLR_F32)
-        return reader_fail(reader, "--key: field %s of struct %s is not one whole number", reader->key,
+        return reader_fail(reader, "--key: field %s of struct %s is not one whole number", reader->shape.key,
                            reader->layout->name);
     return true;
 }
@@ -25,7 +25,7 @@ static bool open_raw(reader *reader)
 {
     for (uint32_t i = 0; i < reader->layout->field_count; i++)
         reader->raw.has_bool = reader->raw.has_bool || reader->layout->fields[i].scalar == SLR_BOOL;
-    return reader->key == NULL || find_key(reader);
+    return reader->shape.key == NULL || find_key(reader);
 }
 
 static read_result next(reader *reader)
@@ -83,4 +83,4 @@ static void close_raw(reader *reader)
     (void)reader;
 }
 
-const reader_kind raw_reader = {"record", open_raw, NULL, next, read_key, store, NULL, close_raw};
+const reader_kind raw_reader = {"record", open_raw, NULL, next, read_key, NULL, store, NULL, close_raw};

@@ -41,7 +41,7 @@ static reader reader_of(const reader_kind *kind, const void *text, size_t bytes,
 {
     reader reader;
     size_t space;
-    assert_true(reader_open(&reader, kind, &layout, key));
+    assert_true(reader_open(&reader, kind, &layout, &(record_shape){.key = key}));
     memcpy(intake_space(&reader.bytes, &space), text, bytes);
     intake_put(&reader.bytes, bytes);
     intake_put(&reader.bytes, 0);
@@ -209,7 +209,7 @@ static void a_raw_key_is_a_field_that_is_one_whole_number(void **state)
     static const char *const keys[] = {"k", "b", "d"};
     for (int i = 0; i < 3; i++) {
         reader reader;
-        assert_false(reader_open(&reader, &raw_reader, &layout, keys[i]));
+        assert_false(reader_open(&reader, &raw_reader, &layout, &(record_shape){.key = keys[i]}));
         assert_non_null(strstr(reader.problem, keys[i]));
         reader_close(&reader);
     }

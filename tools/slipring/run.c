@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include "interrupt.h"
+#include "memory.h"
 #include "say.h"
 #include "source_options.h"
 #include "verbs.h"
@@ -14,6 +15,16 @@
 #include <string.h>
 #include <unistd.h>
 
+static void choose_instances(run *run)
+{
+    run_options *options = &run->options;
+    bool is_cpu = strcmp(run->device_info.backend, "cpu") == 0;
+    if (options->instances == 0)
+        options->instances = options->key == NULL ? 1 : is_cpu ? RUN_INSTANCES_CPU : RUN_INSTANCES;
+    // With eviction only rows that wait for others to fill their message are counted here.
+    keys_open(&run->keys, options->evict ? UINT32_MAX : options->instances);
+}
+
 static int open_device(run *run)
 {
     slr_status status = slr_device_open(run->options.device, NULL, &run->device);
@@ -23,6 +34,7 @@ static int open_device(run *run)
     }
     if (status == SLR_OK)
         status = slr_device_get_info(run->device, &run->device_info);
+    choose_instances(run);
     return status == SLR_OK ? EXIT_DONE : say_failure(status, "--device");
 }
 
@@ -118,13 +130,18 @@ static int read_header(run *run)
 {
     groups_open(&run->groups, run->handler.message.bytes);
     window_open(&run->window, run->handler.reply.bytes);
-    const char *key = run->options.key;
-    if (!reader_open(&run->reader, run->options.input_format->reader, &run->handler.message, key)) {
+    const record_shape *shape = &run->options.shape;
+    // With the key: it may have lost its instance to another one when the reply comes, and then its number says
+    // nothing.
+    bool keeps = shape->keep_count > 0 || run->options.evict;
+    kept_open(&run->kept, keeps ? shape->keep_count + (shape->key != NULL) : 0);
+    run->lead = memory_take(shape->keep_count + 1, sizeof *run->lead);
+    if (!reader_open(&run->reader, run->options.input_format->reader, &run->handler.message, shape)) {
         say("%s", run->reader.problem);
         return EXIT_FAILED;
     }
     if (!writer_open(&run->writer, run->options.output_format->writer, run->output.descriptor, &run->handler.reply,
-                     &run->handler.message, key)) {
+                     &run->handler.message, shape)) {
         say("%s", run->writer.problem);
         return EXIT_FAILED;
     }
@@ -142,6 +159,11 @@ static int launch(run *run)
     desc.max_replies = run->options.replies;
     desc.max_ports = 1;
     desc.queue_size = run->options.window;
+    if (run->options.evict) {
+        desc.keys = SLR_KEYS_TEXT;
+        desc.key_limit = SLR_KEY_LIMIT_EVICT_IDLE;
+        desc.key_bytes = run->options.key_bytes;
+    }
     desc.fuel = run->options.fuel;
     desc.handler_timeout_ns = run->options.handler_timeout_ns;
     desc.latency_every = run->options.stats || run->options.json ? 1 : 0; // by default for a trace, if there is one
@@ -195,7 +217,6 @@ static int bind_parameters(run *run)
 static void begin(run *run)
 {
     run->input = run->port = run->record = run->output.descriptor = run->record_file.descriptor = -1;
-    keys_open(&run->keys, run->options.instances);
 }
 
 static int go(run *run)
@@ -226,6 +247,9 @@ static void release(run *run)
     window_close(&run->window);
     groups_close(&run->groups);
     keys_close(&run->keys);
+    kept_close(&run->kept);
+    kept_row_free(&run->kept_row);
+    free(run->lead);
     writer_close(&run->writer);
     reader_close(&run->reader);
     recorder_close(&run->recorder);

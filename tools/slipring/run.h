@@ -6,6 +6,7 @@
 #include "bind.h"
 #include "feed.h"
 #include "groups.h"
+#include "kept.h"
 #include "keys.h"
 #include "output.h"
 #include "player.h"
@@ -52,6 +53,10 @@ typedef struct run {
     writer writer;
     keys keys;
     groups groups;
+    kept kept;          // where replies need more of their rows than the instance tells
+    kept_row kept_row;  // of the current row
+    uint32_t forget_at; // keys, at which those of complete messages are forgotten
+    key_text *lead;     // of the row that is being written: key, and what is kept
     feed feed;
     recorder recorder;
     player player;
@@ -105,13 +110,16 @@ void run_complain(run *run, uint64_t line, const char *what);
 
 /// The feed's feed_on_reply and the window's window_write; `user` is the run.
 void run_on_reply(void *user, const slr_reply *reply, const unsigned char *payload, uint64_t number, uint64_t line);
-void run_write_reply(void *user, uint32_t instance, const unsigned char *payload);
+void run_write_reply(void *user, uint64_t number, uint32_t instance, const unsigned char *payload);
+
+/// The feed's key_of.
+slr_key run_key_of(void *user, uint64_t number);
 
 /// Ends the run where the output could not be written.
 void run_check_output(run *run);
 
-/// For --ordered and --record: waits until everything so far is handled and puts its replies out in order. Where that
-/// is cut short, they stay.
+/// Waits until everything so far is handled, puts its replies out, in order with --ordered, and forgets what was kept
+/// of its rows. Where that is cut short, they stay.
 void run_close_window(run *run);
 
 /// Before waiting for input: sends what is batched, writes what has come.

@@ -33,7 +33,11 @@ enum {
     REPLAY,
     FUEL,
     HANDLER_TIMEOUT,
-    DRAIN
+    DRAIN,
+    KEY_LIMIT,
+    KEY_BYTES,
+    KEEP,
+    DELIMITER
 };
 
 static const struct option long_options[] = {
@@ -50,6 +54,10 @@ static const struct option long_options[] = {
     {"window", required_argument, NULL, WINDOW},
     {"fuel", required_argument, NULL, FUEL},
     {"handler-timeout", required_argument, NULL, HANDLER_TIMEOUT},
+    {"key-limit", required_argument, NULL, KEY_LIMIT},
+    {"key-bytes", required_argument, NULL, KEY_BYTES},
+    {"keep", required_argument, NULL, KEEP},
+    {"delimiter", required_argument, NULL, DELIMITER},
     {"drain", required_argument, NULL, DRAIN},
     {"ordered", no_argument, NULL, ORDERED},
     {"partial", required_argument, NULL, PARTIAL},
@@ -91,6 +99,14 @@ static int take_number(uint32_t *to, const char *option, const char *text, uint3
     if (number_parse(SLR_U32, text, to) && *to >= 1 && *to <= most)
         return -1;
     return say_usage("%s: '%s' is not a number from 1 to %u", option, text, most);
+}
+
+static int take_delimiter(char *to, const char *text)
+{
+    *to = strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0 ? '\t' : *text;
+    if ((*to == '\t' || strlen(text) == 1) && strchr("\"\r\n", *to) == NULL)
+        return -1;
+    return say_usage("--delimiter: '%s' is not one byte other than a quote or a line's end, nor 'tab'", text);
 }
 
 static int take_fuel(uint64_t *to, const char *text)
@@ -138,6 +154,23 @@ static void choose_formats(run_options *options)
         options->output_format = options->input_format;
 }
 
+// What options need of each other. -1, or an exit code.
+static int check_together(run_options *options)
+{
+    const format *csv = format_named("csv", 3);
+    if (options->key == NULL && options->instances > 1)
+        return say_usage("--instances %u: only --key tells rows apart", options->instances);
+    if (options->key == NULL && (options->evict || options->key_bytes > 0))
+        return say_usage("%s: there are no keys without --key", options->evict ? "--key-limit" : "--key-bytes");
+    if (options->key_bytes > 0 && !options->evict)
+        return say_usage("--key-bytes is of --key-limit evict: without it a key may have any length");
+    if (options->evict && options->record != NULL)
+        return say_usage("--record: a recording names instances, which lose their keys with --key-limit evict");
+    if (options->shape.delimiter != 0 && options->input_format != csv && options->output_format != csv)
+        return say_usage("--delimiter: neither the input nor the output is CSV");
+    return -1;
+}
+
 static int take_option(int option, char **argv, run_options *out)
 {
     switch (option) {
@@ -167,6 +200,14 @@ static int take_option(int option, char **argv, run_options *out)
         return take_fuel(&out->fuel, optarg);
     case HANDLER_TIMEOUT:
         return take_duration(&out->handler_timeout_ns, "--handler-timeout", optarg, 1000000, "1ms");
+    case KEY_LIMIT:
+        return take_choice(&out->evict, "--key-limit", optarg, "refuse", "evict");
+    case KEY_BYTES:
+        return take_number(&out->key_bytes, "--key-bytes", optarg, 4092);
+    case KEEP:
+        return run_list_add(&out->keep, optarg);
+    case DELIMITER:
+        return take_delimiter(&out->shape.delimiter, optarg);
     case DRAIN:
         return take_duration(&out->drain_ns, "--drain", optarg, 0, "0s");
     case ORDERED:
@@ -199,11 +240,20 @@ static int check_replay(const run_options *options)
     const struct {
         const char *name;
         bool given;
-    } others[] = {{"--input", options->input != NULL},         {"--output", options->output != NULL},
-                  {"--format", options->input_format != NULL}, {"--key", options->key != NULL},
-                  {"--instances", options->instances > 0},     {"--replies", options->replies > 0},
-                  {"--record", options->record != NULL},       {"--ordered", options->ordered},
-                  {"--partial", options->pad_partial},         {"--on-error", options->skip_errors}};
+    } others[] = {{"--input", options->input != NULL},
+                  {"--output", options->output != NULL},
+                  {"--format", options->input_format != NULL},
+                  {"--key", options->key != NULL},
+                  {"--instances", options->instances > 0},
+                  {"--replies", options->replies > 0},
+                  {"--record", options->record != NULL},
+                  {"--ordered", options->ordered},
+                  {"--partial", options->pad_partial},
+                  {"--on-error", options->skip_errors},
+                  {"--keep", options->keep.count > 0},
+                  {"--delimiter", options->shape.delimiter != 0},
+                  {"--key-limit", options->evict},
+                  {"--key-bytes", options->key_bytes > 0}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given)
             return say_usage("%s has no place beside --replay", others[i].name);
@@ -226,13 +276,16 @@ int run_options_parse(int argc, char **argv, run_options *out)
     out->file = argv[optind];
     if (out->replay != NULL && check_replay(out) != -1)
         return EXIT_USAGE;
-    if (out->key == NULL && out->instances > 1)
-        return say_usage("--instances %u: only --key tells rows apart", out->instances);
     choose_formats(out);
+    if (check_together(out) != -1)
+        return EXIT_USAGE;
     if (out->replies == 0)
         out->replies = 1;
-    if (out->instances == 0)
-        out->instances = out->key != NULL ? RUN_INSTANCES : 1;
+    if (out->key_bytes == 0)
+        out->key_bytes = RUN_KEY_BYTES;
+    out->shape.key = out->key;
+    out->shape.keep = out->keep.items;
+    out->shape.keep_count = out->keep.count;
     return -1;
 }
 
@@ -241,4 +294,5 @@ void run_options_free(run_options *options)
     free(options->bindings.items);
     free(options->defines.items);
     free(options->includes.items);
+    free(options->keep.items);
 }

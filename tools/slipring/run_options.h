@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RUN_INSTANCES = 65536 }; // with --key, where --instances says nothing
+/// Keys, where --instances says nothing: on a cpu, whose memory becomes real as keys come, and elsewhere.
+enum { RUN_INSTANCES_CPU = 1048576, RUN_INSTANCES = 65536, RUN_KEY_BYTES = 60 };
 
 /// Arguments of an option that may be given several times. Points into argv.
 typedef struct run_list {
@@ -18,15 +19,20 @@ typedef struct run_list {
 
 typedef struct run_options {
     const char *file;
+    record_shape shape; // its key is `key`, its keep `keep`
+    run_list keep;
     const char *ring, *device, *key; // NULL where not given
     const char *input, *output;      // NULL: standard input, standard output
     const char *record, *replay;     // NULL where not given
     run_list bindings, defines, includes;
     const format *input_format, *output_format;
-    uint32_t instances, replies;
+    uint32_t instances; // 0: not given
+    uint32_t replies;
+    uint32_t key_bytes;                // of the longest key, where keys are evicted
     uint32_t window;                   // 0: not given
     uint64_t fuel, handler_timeout_ns; // likewise
     uint64_t drain_ns;                 // after a signal
+    bool evict;                        // at the limit an idle key gives up its instance
     bool ordered, pad_partial, skip_errors, stats, json;
 } run_options;
 

@@ -2,6 +2,7 @@
 // `slipring run --replay`: sends a recording's messages again, a block at a time, and compares the replies.
 #include "clock.h"
 #include "interrupt.h"
+#include "layout.h"
 #include "memory.h"
 #include "number.h"
 #include "run.h"
@@ -149,9 +150,23 @@ static bool differ(replay *replay, const char *field, const char *recorded, cons
     return false;
 }
 
+static bool compare_text(replay *replay, const slr_field *field, const unsigned char *recorded,
+                         const unsigned char *now)
+{
+    char text_a[96], text_b[96];
+    size_t bytes = layout_text_bytes(field, recorded), bytes_now = layout_text_bytes(field, now);
+    if (bytes == bytes_now && memcmp(recorded, now, bytes) == 0)
+        return true;
+    snprintf(text_a, sizeof text_a, "'%.*s'", (int)(bytes < 90 ? bytes : 90), (const char *)recorded);
+    snprintf(text_b, sizeof text_b, "'%.*s'", (int)(bytes_now < 90 ? bytes_now : 90), (const char *)now);
+    return differ(replay, field->name, text_a, text_b);
+}
+
 static bool compare_field(replay *replay, const slr_field *field, const unsigned char *recorded,
                           const unsigned char *now)
 {
+    if (field->is_text)
+        return compare_text(replay, field, recorded + field->offset, now + field->offset);
     size_t bytes = number_bytes(field->scalar);
     for (uint32_t k = 0; k < field->count; k++) {
         const unsigned char *a = recorded + field->offset + k * bytes, *b = now + field->offset + k * bytes;

@@ -54,13 +54,21 @@ void run_complain(run *run, uint64_t line, const char *what)
         run->end = RUN_STOPPED;
 }
 
-void run_write_reply(void *user, uint32_t instance, const unsigned char *payload)
+void run_write_reply(void *user, uint64_t number, uint32_t instance, const unsigned char *payload)
 {
     run *run = user;
-    key_text key = {0};
-    if (run->options.key != NULL)
-        key = keys_text(&run->keys, instance);
-    writer_row(&run->writer, key, payload);
+    if (run->kept.parts > 0)
+        kept_get(&run->kept, number, run->lead);
+    else if (run->options.key != NULL)
+        run->lead[0] = keys_text(&run->keys, instance);
+    writer_row(&run->writer, run->lead, payload);
+}
+
+slr_key run_key_of(void *user, uint64_t number)
+{
+    run *run = user;
+    kept_get(&run->kept, number, run->lead);
+    return slr_key_text(run->lead[0].text, run->lead[0].bytes);
 }
 
 static void report_fault(run *run, uint64_t line)
@@ -85,7 +93,7 @@ void run_on_reply(void *user, const slr_reply *reply, const unsigned char *paylo
     if (run->options.ordered)
         window_add(&run->window, number, reply->from.instance, payload);
     else
-        run_write_reply(run, reply->from.instance, payload);
+        run_write_reply(run, number, reply->from.instance, payload);
 }
 
 void run_check_output(run *run)
@@ -107,6 +115,7 @@ void run_close_window(run *run)
         return;
     window_empty(&run->window, run_write_reply, run);
     run_settle_recording(run);
+    kept_clear(&run->kept, run->feed.accepted);
     run->window_from = run->feed.accepted;
 }
 

@@ -59,7 +59,9 @@ void run_report_progress(run *run)
     X(dropped, run->counts.ring.dropped)                                                                               \
     X(undelivered, run->counts.ring.undelivered)                                                                       \
     X(in_doubt, run->counts.ring.in_doubt)                                                                             \
-    X(pending, run->counts.ring.pending)
+    X(pending, run->counts.ring.pending)                                                                               \
+    X(keys, run->options.evict ? run->counts.ring.keys : run->options.key != NULL ? run->keys.count : 0)               \
+    X(evicted, run->counts.ring.evicted)
 
 // What the ring kernel has counted, where anybody wants to know.
 static void read_ring(run *run)

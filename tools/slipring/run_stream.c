@@ -16,7 +16,8 @@
 
 enum {
     WINDOW = 16384, // messages whose replies --ordered holds back together
-    PROGRESS_MS = 250
+    PROGRESS_MS = 250,
+    FORGET = 65536 // keys of complete messages that are remembered
 };
 
 static void bad_row(run *run, uint64_t line, const char *what)
@@ -72,15 +73,19 @@ static uint32_t window_of(const run *run)
     return most < recorded ? most : recorded;
 }
 
-static void commit(run *run, uint32_t instance, uint64_t line)
+// The message is complete; `kept`: what its first row has besides.
+static void commit(run *run, uint32_t instance, uint64_t line, const kept_row *kept)
 {
+    if (run->kept.parts > 0)
+        kept_add(&run->kept, kept);
     run_record_message(run, instance, feed_slot(&run->feed));
     run_check(run, feed_commit(&run->feed, instance, line));
     if (run->feed.batched > 0)
         return;
     run_check_output(run);
     run_report_progress(run);
-    if ((run->options.ordered || run->record >= 0) && run->feed.accepted - run->window_from >= window_of(run))
+    bool windowed = run->options.ordered || run->record >= 0;
+    if ((windowed && run->feed.accepted - run->window_from >= window_of(run)) || kept_is_full(&run->kept))
         run_close_window(run);
 }
 
@@ -91,39 +96,103 @@ static bool collect(run *run, uint32_t instance)
     group *group = groups_get(&run->groups, instance, &message);
     if (!reader_store(&run->reader, group->rows, message))
         return false;
-    if (group->rows++ == 0)
+    if (group->rows++ == 0) {
         group->line = run->reader.line;
+        kept_row old = group->kept; // its memory goes to the next row
+        group->kept = run->kept_row;
+        run->kept_row = old;
+    }
     if (group->rows == run->reader.records_per_message) {
         memcpy(feed_slot(&run->feed), message, run->feed.message_bytes);
         group->rows = 0;
-        commit(run, instance, group->line);
+        commit(run, instance, group->line, &group->kept);
     }
     return true;
 }
 
-static bool find_instance(run *run, uint32_t *instance)
+// What a row of a kept message has: its key, and what --keep names.
+static bool keep_row(run *run, const key_text *key)
 {
-    key_text key;
+    const record_shape *shape = &run->options.shape;
+    kept_row_clear(&run->kept_row);
+    if (shape->key != NULL)
+        kept_row_add(&run->kept_row, *key);
+    for (uint32_t i = 0; i < shape->keep_count; i++) {
+        key_text text;
+        if (!reader_kept(&run->reader, i, &text))
+            return false;
+        kept_row_add(&run->kept_row, text);
+    }
+    return true;
+}
+
+// With eviction the table of keys is there for incomplete messages alone: from time to time it begins anew with those.
+static void forget_complete(run *run)
+{
+    groups fresh;
+    keys keys;
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < run->groups.count; i++)
+        waiting += run->groups.items[i].rows > 0;
+    run->forget_at = 2 * waiting + FORGET; // so that a key costs the same, however many there are
+    groups_open(&fresh, run->groups.message_bytes);
+    keys_open(&keys, UINT32_MAX);
+    for (uint32_t i = 0; i < run->keys.count && i < run->groups.count; i++) {
+        unsigned char *from, *to;
+        group *old = groups_get(&run->groups, i, &from);
+        uint32_t at;
+        if (old->rows == 0)
+            continue;
+        keys_find_or_add(&keys, keys_text(&run->keys, i), &at);
+        group *made = groups_get(&fresh, at, &to);
+        *made = *old;
+        old->kept = (kept_row){0};
+        memcpy(to, from, run->groups.message_bytes);
+    }
+    groups_close(&run->groups);
+    keys_close(&run->keys);
+    run->groups = fresh;
+    run->keys = keys;
+}
+
+static bool find_evictable(run *run, key_text key, uint32_t *instance)
+{
+    if (key.bytes > run->options.key_bytes)
+        return reader_fail(&run->reader, "key '%.64s...' has %zu bytes; --key-bytes allows %u", key.text, key.bytes,
+                           run->options.key_bytes);
     *instance = 0;
-    if (run->options.key == NULL)
+    if (run->reader.records_per_message == 1)
         return true;
-    if (!reader_key(&run->reader, &key))
-        return false;
+    if (run->keys.count >= run->forget_at)
+        forget_complete(run);
+    keys_find_or_add(&run->keys, key, instance);
+    return true;
+}
+
+static bool find_instance(run *run, key_text key, uint32_t *instance)
+{
+    if (run->options.evict)
+        return find_evictable(run, key, instance);
     return keys_find_or_add(&run->keys, key, instance) ||
-           reader_fail(&run->reader, "key '%.*s' is one more than the %u of --instances",
+           reader_fail(&run->reader,
+                       "key '%.*s' is one more than the %u of --instances; --key-limit evict gives it the instance of "
+                       "a key that is idle",
                        (int)(key.bytes < 64 ? key.bytes : 64), key.text, run->options.instances);
 }
 
 static bool take_record(run *run)
 {
-    uint32_t instance;
-    if (!find_instance(run, &instance))
+    uint32_t instance = 0;
+    key_text key = {0};
+    if (run->options.key != NULL && (!reader_key(&run->reader, &key) || !find_instance(run, key, &instance)))
+        return false;
+    if (run->kept.parts > 0 && !keep_row(run, &key))
         return false;
     if (run->reader.records_per_message > 1)
         return collect(run, instance);
     if (!reader_store(&run->reader, 0, feed_slot(&run->feed)))
         return false;
-    commit(run, instance, run->reader.line);
+    commit(run, instance, run->reader.line, &run->kept_row);
     return true;
 }
 
@@ -178,7 +247,7 @@ static void end_groups(run *run)
             reader_pad(&run->reader, group->rows, message);
             memcpy(feed_slot(&run->feed), message, run->feed.message_bytes);
             run->counts.padded++;
-            commit(run, instance, group->line);
+            commit(run, instance, group->line, &group->kept);
         } else {
             run->counts.partial_messages++;
             run->counts.partial_rows += group->rows;
@@ -226,6 +295,8 @@ void run_stream(run *run)
     run->counts.start_ns = clock_ns();
     run->feed.on_reply = run_on_reply;
     run->feed.user = run;
+    run->feed.key_of = run_key_of;
+    run->forget_at = FORGET;
     run->feed.give_up = is_interrupted;
     if (run->handler.reply.bytes > 0)
         writer_header(&run->writer);

@@ -69,6 +69,6 @@ void window_empty(window *window, window_write *write, void *user)
 {
     window_sort(window);
     for (uint32_t i = 0; i < window->count; i++)
-        write(user, window->held[i].instance, window_payload(window, i));
+        write(user, window->held[i].number, window->held[i].instance, window_payload(window, i));
     window_clear(window);
 }

@@ -13,7 +13,7 @@ typedef struct window {
     uint32_t count, capacity;
 } window;
 
-typedef void window_write(void *user, uint32_t instance, const unsigned char *payload);
+typedef void window_write(void *user, uint64_t number, uint32_t instance, const unsigned char *payload);
 
 void window_open(window *window, size_t payload_bytes);
 void window_close(window *window);

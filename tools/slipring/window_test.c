@@ -13,8 +13,9 @@ typedef struct seen {
     unsigned char payloads[4096];
 } seen;
 
-static void note(void *user, uint32_t instance, const unsigned char *payload)
+static void note(void *user, uint64_t number, uint32_t instance, const unsigned char *payload)
 {
+    (void)number;
     seen *seen = user;
     seen->instances[seen->count] = instance;
     seen->payloads[seen->count++] = *payload;

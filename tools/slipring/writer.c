@@ -5,23 +5,53 @@
 #include "memory.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { CAPACITY = 1 << 18 };
 
-bool writer_open(writer *writer, const writer_kind *kind, int descriptor, const slr_layout *reply,
-                 const slr_layout *message, const char *key)
+// A column or a member that is there twice says nothing.
+static bool check_kept(writer *writer)
 {
-    *writer = (struct writer){.kind = kind, .layout = reply, .key = key, .descriptor = descriptor};
+    const record_shape *shape = &writer->shape;
+    const char *twice = NULL;
+    for (uint32_t k = 0; k < shape->keep_count; k++) {
+        for (uint32_t i = 0; i < writer->layout->field_count; i++) {
+            const char *name = writer->layout->fields[i].name;
+            size_t top = strcspn(name, ".[");
+            if (strncmp(name, shape->keep[k], top) == 0 && shape->keep[k][top] == '\0')
+                twice = "the reply has a field of that name";
+        }
+        for (uint32_t i = 0; i < k; i++)
+            twice = strcmp(shape->keep[i], shape->keep[k]) == 0 ? "it is named twice" : twice;
+        if (shape->key != NULL && strcmp(shape->key, shape->keep[k]) == 0)
+            twice = "it is the key, which comes out too";
+        if (twice != NULL) {
+            snprintf(writer->problem, sizeof writer->problem, "--keep %.80s: %s", shape->keep[k], twice);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool writer_open(writer *writer, const writer_kind *kind, int descriptor, const slr_layout *reply,
+                 const slr_layout *message, const record_shape *shape)
+{
+    *writer = (struct writer){.kind = kind, .layout = reply, .descriptor = descriptor};
+    if (shape != NULL)
+        writer->shape = *shape;
     writer->buffer = memory_take(CAPACITY, 1);
+    if (!check_kept(writer))
+        return false;
+    writer->opened = true;
     return kind->open == NULL || kind->open(writer, message);
 }
 
 void writer_close(writer *writer)
 {
-    if (writer->kind != NULL && writer->kind->close != NULL)
+    if (writer->kind != NULL && writer->kind->close != NULL && writer->opened)
         writer->kind->close(writer);
     free(writer->buffer);
 }
@@ -32,9 +62,9 @@ void writer_header(writer *writer)
         writer->kind->header(writer);
 }
 
-void writer_row(writer *writer, key_text key, const unsigned char *from)
+void writer_row(writer *writer, const key_text *lead, const unsigned char *from)
 {
-    writer->kind->row(writer, key, from);
+    writer->kind->row(writer, lead, from);
     writer->rows++;
 }
 

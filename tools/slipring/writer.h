@@ -5,6 +5,7 @@
 #define WRITER_H
 
 #include "keys.h"
+#include "shape.h"
 
 #include <slipring/program.h>
 
@@ -16,7 +17,7 @@ typedef struct writer writer;
 typedef struct writer_kind {
     bool (*open)(writer *writer, const slr_layout *message);
     void (*header)(writer *writer); // NULL: there is none
-    void (*row)(writer *writer, key_text key, const unsigned char *from);
+    void (*row)(writer *writer, const key_text *lead, const unsigned char *from);
     void (*close)(writer *writer); // NULL: nothing to close
 } writer_kind;
 
@@ -25,8 +26,9 @@ extern const writer_kind csv_writer, json_writer, raw_writer;
 struct writer {
     const writer_kind *kind;
     const slr_layout *layout; // the reply's
-    const char *key;          // the key's name, or NULL
+    record_shape shape;
     int descriptor;
+    bool opened; // by its kind, which has to close then
     char *buffer;
     size_t used;
     uint64_t rows;
@@ -35,6 +37,7 @@ struct writer {
     struct {
         char **before; // what stands before each field, and behind the last
         bool has_key;  // the key is not a member of the reply
+        bool has_lead; // something stands before the reply's members
     } json;
     struct {
         unsigned char *record;
@@ -44,14 +47,14 @@ struct writer {
 
 /// False where the format cannot hold such replies; `problem` says why. In either case to writer_close.
 bool writer_open(writer *writer, const writer_kind *kind, int descriptor, const slr_layout *reply,
-                 const slr_layout *message, const char *key);
+                 const slr_layout *message, const record_shape *shape);
 void writer_close(writer *writer);
 
 /// What stands before the first record.
 void writer_header(writer *writer);
 
-/// The fields of the struct at `from`; `key` counts where the writer has a key.
-void writer_row(writer *writer, key_text key, const unsigned char *from);
+/// The fields of the struct at `from`. `lead`: the key, where the shape has one, then what is kept.
+void writer_row(writer *writer, const key_text *lead, const unsigned char *from);
 
 /// Writes what the buffer holds.
 void writer_flush(writer *writer);

@@ -3,6 +3,7 @@
 #include "writer.h"
 
 #include "json_path.h"
+#include "layout.h"
 #include "memory.h"
 #include "number.h"
 
@@ -52,7 +53,7 @@ static void open_levels(text *text, const json_path *path, uint32_t common)
 }
 
 // Fields lie in the order of their structs and arrays, so that each of those is opened and closed once.
-static char **make_before(const json_path *paths, uint32_t count, bool has_key)
+static char **make_before(const json_path *paths, uint32_t count, bool has_lead)
 {
     char **before = memory_take(count + 1, sizeof *before);
     for (uint32_t i = 0; i <= count; i++) {
@@ -61,7 +62,7 @@ static char **make_before(const json_path *paths, uint32_t count, bool has_key)
         append(&text, "");
         if (i > 0)
             close_levels(&text, &paths[i - 1], common);
-        if (i < count && (i > 0 || has_key))
+        if (i < count && (i > 0 || has_lead))
             append(&text, ",");
         if (i < count)
             open_levels(&text, &paths[i], common);
@@ -84,8 +85,9 @@ static bool open_json(writer *writer, const slr_layout *message)
     (void)message;
     uint32_t count = writer->layout->field_count;
     json_path *paths = json_paths_of(writer->layout);
-    writer->json.has_key = writer->key != NULL && !has_member(paths, count, writer->key);
-    writer->json.before = make_before(paths, count, writer->json.has_key);
+    writer->json.has_key = writer->shape.key != NULL && !has_member(paths, count, writer->shape.key);
+    writer->json.has_lead = writer->json.has_key || writer->shape.keep_count > 0;
+    writer->json.before = make_before(paths, count, writer->json.has_lead);
     json_paths_free(paths, count);
     return true;
 }
@@ -148,14 +150,28 @@ static void put_string(writer *writer, const char *text, size_t bytes)
     writer_put(writer, '"');
 }
 
-static void put_key(writer *writer, key_text key)
+static void put_member(writer *writer, const char *name, key_text value)
 {
-    put_string(writer, writer->key, strlen(writer->key));
+    put_string(writer, name, strlen(name));
     writer_put(writer, ':');
-    if (key.is_number)
-        writer_put_text(writer, key.text, key.bytes);
+    if (value.is_number)
+        writer_put_text(writer, value.text, value.bytes);
     else
-        put_string(writer, key.text, key.bytes);
+        put_string(writer, value.text, value.bytes);
+}
+
+// What stands before the reply's members.
+static void put_lead(writer *writer, const key_text *lead)
+{
+    const record_shape *shape = &writer->shape;
+    if (writer->json.has_key)
+        put_member(writer, shape->key, lead[0]);
+    lead += shape->key != NULL;
+    for (uint32_t i = 0; i < shape->keep_count; i++) {
+        if (i > 0 || writer->json.has_key)
+            writer_put(writer, ',');
+        put_member(writer, shape->keep[i], lead[i]);
+    }
 }
 
 // JSON has no infinities; and a reader may have no whole numbers above 2^63 - 1. Such values are strings.
@@ -194,6 +210,10 @@ static void put_value(writer *writer, slr_scalar scalar, const unsigned char *fr
 
 static void put_field(writer *writer, const slr_field *field, const unsigned char *from)
 {
+    if (field->is_text) {
+        put_string(writer, (const char *)from, layout_text_bytes(field, from));
+        return;
+    }
     if (!field->is_array) {
         put_value(writer, field->scalar, from);
         return;
@@ -205,11 +225,11 @@ static void put_field(writer *writer, const slr_field *field, const unsigned cha
     writer_put(writer, ']');
 }
 
-static void write_row(writer *writer, key_text key, const unsigned char *from)
+static void write_row(writer *writer, const key_text *lead, const unsigned char *from)
 {
     writer_put(writer, '{');
-    if (writer->json.has_key)
-        put_key(writer, key);
+    if (writer->json.has_lead)
+        put_lead(writer, lead);
     for (uint32_t i = 0; i < writer->layout->field_count; i++) {
         put(writer, writer->json.before[i]);
         put_field(writer, &writer->layout->fields[i], from + writer->layout->fields[i].offset);

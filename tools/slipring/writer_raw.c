@@ -13,17 +13,21 @@
 static bool open_raw(writer *writer, const slr_layout *message)
 {
     writer->raw.record = memory_take(writer->layout->bytes + 1, 1);
-    for (uint32_t i = 0; writer->key != NULL && i < message->field_count; i++) {
+    for (uint32_t i = 0; writer->shape.key != NULL && i < message->field_count; i++) {
         const slr_field *field = &message->fields[i];
-        if (strcmp(field->name, writer->key) == 0 && !field->is_array && field->scalar < SLR_F32)
+        if (strcmp(field->name, writer->shape.key) == 0 && !field->is_array && field->scalar < SLR_F32)
             writer->raw.key = field;
     }
-    if (writer->key == NULL || writer->raw.key != NULL)
+    if (writer->shape.keep_count > 0) {
+        snprintf(writer->problem, sizeof writer->problem, "--keep: a raw output has no columns for it");
+        return false;
+    }
+    if (writer->shape.key == NULL || writer->raw.key != NULL)
         return true;
     snprintf(writer->problem, sizeof writer->problem,
              "a raw output has the key's bytes before each reply: '%.80s' must be a field of struct %.80s that is one "
              "whole number",
-             writer->key, message->name);
+             writer->shape.key, message->name);
     return false;
 }
 
@@ -38,10 +42,10 @@ static void put_key(writer *writer, key_text key)
     writer_put_text(writer, (char *)&value, number_bytes(writer->raw.key->scalar));
 }
 
-static void write_row(writer *writer, key_text key, const unsigned char *from)
+static void write_row(writer *writer, const key_text *lead, const unsigned char *from)
 {
     if (writer->raw.key != NULL)
-        put_key(writer, key);
+        put_key(writer, lead[0]);
     layout_copy(writer->layout, writer->raw.record, from);
     writer_put_text(writer, (char *)writer->raw.record, writer->layout->bytes);
 }

@@ -40,9 +40,9 @@ static const char *written(const writer_kind *kind, const char *key_name, key_te
     FILE *file = tmpfile();
     writer writer;
     assert_non_null(file);
-    assert_true(writer_open(&writer, kind, fileno(file), &layout, &layout, key_name));
+    assert_true(writer_open(&writer, kind, fileno(file), &layout, &layout, &(record_shape){.key = key_name}));
     writer_header(&writer);
-    writer_row(&writer, key, (const unsigned char *)reply);
+    writer_row(&writer, &key, (const unsigned char *)reply);
     writer_flush(&writer);
     assert_int_equal(writer.error, 0);
     writer_close(&writer);
@@ -102,7 +102,7 @@ static void a_raw_key_must_be_a_field_of_the_message(void **state)
 {
     (void)state;
     writer writer;
-    assert_false(writer_open(&writer, &raw_writer, -1, &layout, &layout, "patient"));
+    assert_false(writer_open(&writer, &raw_writer, -1, &layout, &layout, &(record_shape){.key = "patient"}));
     assert_non_null(strstr(writer.problem, "'patient' must be a field of struct reply"));
     writer_close(&writer);
 }
