@@ -64,7 +64,10 @@ static slr_status check_itself(const char *path, const struct stat *about)
         return SLRI_FAIL(SYSTEM, "the folder %s can be written by everybody: chmod go-w %s", path, path);
     if (about->st_mode & S_IWGRP)
         return SLRI_FAIL(SYSTEM, "the folder %s can be written by its group: chmod go-w %s", path, path);
-    return access(path, W_OK | X_OK) == 0 ? SLR_OK : SLRI_FAIL(SYSTEM, "the folder %s cannot be written", path);
+    // By the effective user, who writes: access() would ask for the real one of a set-user-id program.
+    return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0
+               ? SLR_OK
+               : SLRI_FAIL(SYSTEM, "the folder %s cannot be written", path);
 }
 
 static slr_status too_long(const char *path)
