@@ -11,7 +11,7 @@ if unversioned=$(grep -v '@@SLIPRING_' <<< "$exported"); then
     echo "exported without a version (cmake/slipring.map): $unversioned"
     exit 1
 fi
-exported=$(sed 's/@@.*//' <<< "$exported")
+exported=$(awk -F@@ '{ print $1 }' <<< "$exported")
 if foreign=$(grep -v '^slr_' <<< "$exported"); then
     echo "exported, and not slr_*: $foreign"
     exit 1
