@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of a kernel that are on a multiprocessor at once: as many as each of its resources lets in. Rules and numbers
-// are those of NVIDIA's programming guide (compute capabilities) for 7.5 and later.
+// are those of NVIDIA's programming guide (compute capabilities) for 7.0 and later.
 #include "base/sized.h"
 #include "base/status.h"
 
@@ -18,6 +18,7 @@ enum {
     REGISTER_UNIT = 256, // a warp
     PARTITIONS = 4,      // of a multiprocessor: a warp's registers lie in one
     CARVEOUTS = 10,
+    STATIC_KIB = 48, // of a block: static shared memory cannot be opted in to more, only dynamic can
 };
 
 static const struct capability {
@@ -27,13 +28,18 @@ static const struct capability {
     uint32_t carveout_kib[CARVEOUTS];              // what shared memory may be of a multiprocessor's, ascending
     uint32_t carveouts;
 } capabilities[] = {
+    {70, 2048, 32, 0, 256, 0, 96, {0, 8, 16, 32, 64, 96}, 6},
     {75, 1024, 16, 0, 256, 0, 64, {32, 64}, 2},
     {80, 2048, 32, 0, 128, 1, 163, {0, 8, 16, 32, 64, 100, 132, 164}, 8},
     {86, 1536, 16, 0, 128, 1, 99, {0, 8, 16, 32, 64, 100}, 6},
+    {87, 1536, 16, 0, 128, 1, 163, {0, 8, 16, 32, 64, 100, 132, 164}, 8},
     {89, 1536, 24, 0, 128, 1, 99, {0, 8, 16, 32, 64, 100}, 6},
     {90, 2048, 32, 64, 128, 1, 227, {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, 10},
     {100, 2048, 32, 64, 128, 1, 227, {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, 10},
+    {103, 2048, 32, 64, 128, 1, 227, {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, 10},
+    {110, 1536, 24, 24, 128, 1, 227, {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}, 10},
     {120, 1536, 24, 24, 128, 1, 99, {0, 8, 16, 32, 64, 100}, 6},
+    {121, 1536, 24, 24, 128, 1, 99, {0, 8, 16, 32, 64, 100}, 6},
 };
 
 static const struct capability *find(uint32_t number)
@@ -104,7 +110,8 @@ static uint64_t shared_of_all(const struct capability *c, const slr_occupancy_de
 static bool fits_block(const struct capability *c, const slr_occupancy_desc *desc)
 {
     const uint64_t most = c->block_kib * KIB;
-    return desc->static_shared_bytes <= most && desc->dynamic_shared_bytes <= most - desc->static_shared_bytes;
+    return desc->static_shared_bytes <= STATIC_KIB * KIB &&
+           desc->dynamic_shared_bytes <= most - desc->static_shared_bytes;
 }
 
 static uint32_t by_shared(const struct capability *c, const slr_occupancy_desc *desc)
@@ -155,8 +162,11 @@ static slr_status compute_checked(const slr_occupancy_desc *desc, slr_occupancy 
                          desc->block_threads, desc->carveout_percent);
     const struct capability *capability = find(desc->capability);
     if (!capability)
-        return SLRI_FAIL(UNSUPPORTED, "compute capability %u.%u is not known: 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 12.0 are",
-                         desc->capability / 10, desc->capability % 10);
+        return SLRI_FAIL(
+            UNSUPPORTED,
+            "compute capability %u.%u is not known: 7.0, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0, "
+            "12.1 are",
+            desc->capability / 10, desc->capability % 10);
     compute(capability, desc, out);
     return SLR_OK;
 }
