@@ -149,6 +149,8 @@ static slr_status end_of(const slr_context *loop)
 slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns, uint64_t timeout_ns,
                     uint32_t *taken)
 {
+    if (taken)
+        *taken = 0;
     if (!context || !out || !taken || most == 0)
         return SLRI_FAIL(INVALID, "slr_take: %s",
                          !context ? "context is NULL"

@@ -203,7 +203,9 @@ static slr_status misuse(void *user, slr_context *context)
     slr_take(context, l->held, 1, 0, LONG, &l->taken);
     const slr_delivery *d = &l->held[0];
     struct message message = {0};
+    l->taken = 7;
     refuses(slr_take(context, l->held, 0, 0, 0, &l->taken), INVALID, "most is 0");
+    assert_int_equal(l->taken, 0); // whoever does not look at the status takes nothing
     refuses(slr_take(NULL, l->held, 1, 0, 0, &l->taken), INVALID, "context is NULL");
     assert_int_equal(d->bytes, sizeof message);
     assert_int_equal(d->priority, 7);
