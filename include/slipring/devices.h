@@ -86,6 +86,9 @@ typedef struct slr_device_info {
                                ///< cannot be persistent at all; or ""
     uint32_t stalls;           ///< among them: for a call of the driver that did not return while they stayed
     char stalled[160];         ///< which calls those were: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
+    uint32_t unheard;          ///< groups of persistent kernels that were lost and have not ended yet, as far as known
+    uint32_t reserved;
+    uint64_t kept_bytes; ///< memory of lost devices and of handlers that never return, which this process never frees
 } slr_device_info;
 
 /// A backend that this library was built with, and whether it can run here.

@@ -417,6 +417,9 @@ struct slri_backend {
     // Optional, both: whether it was lost, with all that lay in its memory; and another beginning, behind which it is
     // as new, with nothing of the front half's but programs. On an error it stays lost.
     bool (*is_lost)(const void *device);
+    // NULL, or ends what its kernels ran in, so that none touches memory afterwards: before `reopen`, while groups are
+    // still watched. Errors: TIMEOUT (nobody has acknowledged that by the deadline; may be called again).
+    slr_status (*end_lost)(void *device, uint64_t deadline_ns);
     slr_status (*reopen)(void *device);
     // Likewise: behind that, of each shard of a persistent ring kernel, while no group runs: what it has of the
     // device's memory may be elsewhere.

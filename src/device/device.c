@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/environment.h"
+#include "base/kept.h"
 #include "base/sim.h"
 #include "base/sized.h"
 #include "base/status.h"
@@ -268,6 +269,8 @@ slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns)
     SLRI_TRY(check_reopen(device));
     SLRI_TRY(slri_store_reset(device));
     SLRI_TRY(slri_streams_reset(device));
+    if (device->backend->end_lost)
+        SLRI_TRY(device->backend->end_lost(device->self, deadline_ns));
     struct slri_residents *residents = device->backend->residents(device->self);
     SLRI_TRY(slri_residents_park(residents, timeout_ns));
     slr_status status = reopen_parked(device, deadline_ns);
@@ -300,6 +303,12 @@ slr_status slr_device_resume(slr_device *device)
     return SLR_OK;
 }
 
+static void describe_residents(const struct slri_residents *residents, slr_device_info *out)
+{
+    out->pauses = __atomic_load_n(&residents->pauses, __ATOMIC_RELAXED);
+    out->unheard = __atomic_load_n(&residents->unheard, __ATOMIC_RELAXED);
+}
+
 static void describe(const slr_device *device, slr_device_info *out)
 {
     snprintf(out->backend, sizeof out->backend, "%s", device->backend->name);
@@ -308,7 +317,8 @@ static void describe(const slr_device *device, slr_device_info *out)
     out->ring_kernels = device->backend->shard_start != NULL;
     out->kernels = device->backend->kernel_prepare != NULL;
     if (device->backend->residents)
-        out->pauses = __atomic_load_n(&device->backend->residents(device->self)->pauses, __ATOMIC_RELAXED);
+        describe_residents(device->backend->residents(device->self), out);
+    out->kept_bytes = slri_kept_bytes();
     device->backend->describe(device->self, out);
 }
 

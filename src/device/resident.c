@@ -16,8 +16,7 @@
 
 #define LOOKS_A_QUESTION 64u    // looks at the words between two questions to the vendor's library
 #define MOST_IDLE_PASSES 65536u // a group's, each with a yield: 50 ms on PoCL, where a pass takes 0.8 us
-#define LOST_NS 100000000u      // how long a kernel may take to go of which every question fails
-#define GOES_NS 1000000000u     // and one that still runs: less than others wait for it (SLRI_RESIDENT_END_NS)
+#define HEARD_NS 1000000000u    // ring kernels of a launch that nobody answers for fail then; no memory is freed by it
 #define RETRY_NS 10000000u      // behind a launch that failed, where somebody still wants one
 
 static uint32_t acquire(const uint32_t *word)
@@ -371,18 +370,42 @@ static bool has_gone(const struct slri_resident *resident)
     return acquire(&resident->table->gone) == resident->launches; // all that the group did
 }
 
-// Behind a question that failed. If only that has failed its kernel still runs, and must go before its shards are
-// touched; one that is lost with its device never says that it has gone. So it is asked again: of what is lost every
-// question fails.
-static void let_go(struct slri_resident *resident)
+// ---- failing -------------------------------------------------------------------------------------------------------
+//
+// After a look that failed the kernel may still run. Its shards are its own until its end is acknowledged: by its last
+// word, or by the vendor. No time stands for that: a thread of a driver may get no core for longer than any.
+
+// No acknowledgement by the deadline. The ring kernels fail, so that nobody waits for them. The shards stay the
+// group's: their owner never says that it is over, so the ring layer frees none of their memory.
+static void tell_unheard(struct slri_resident *resident)
 {
-    uint64_t lost_ns = slri_deadline_after(LOST_NS), deadline_ns = slri_deadline_after(GOES_NS);
-    slri_resident_ask_to_end(resident);
-    while (!has_gone(resident) && !slri_passed(deadline_ns)) {
-        if (slri_passed(lost_ns) && resident->ops->look(resident) != SLRI_RESIDENT_RUNS)
-            return;
-        slri_yield();
+    resident->is_unheard = true;
+    __atomic_fetch_add(&resident->residents->unheard, 1, __ATOMIC_RELAXED); // a count alone
+    for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i)
+        if (resident->record[i].shard)
+            resident->record[i].shard->lost(resident->record[i].shard, resident->why);
+}
+
+static void watch_failing(struct slri_resident *resident)
+{
+    bool asks = !resident->is_unheard || ++resident->looks % LOOKS_A_QUESTION == 0;
+    if (has_gone(resident) || (asks && resident->ops->is_over(resident))) {
+        if (resident->is_unheard)
+            __atomic_fetch_sub(&resident->residents->unheard, 1, __ATOMIC_RELAXED);
+        resident->is_failing = resident->is_unheard = false;
+        lose(resident, true, resident->why);
+    } else if (!resident->is_unheard && slri_passed(resident->heard_by_ns)) {
+        tell_unheard(resident);
     }
+}
+
+static void begin_failing(struct slri_resident *resident)
+{
+    snprintf(resident->why, sizeof resident->why, "%s", slr_error_message());
+    resident->is_failing = true;
+    resident->heard_by_ns = slri_deadline_after(HEARD_NS);
+    slri_resident_ask_to_end(resident); // if only the question has failed
+    watch_failing(resident);
 }
 
 static void watch_all(struct slri_resident *resident)
@@ -414,19 +437,17 @@ static void watch_group(struct slri_resident *resident)
     if (++resident->looks % LOOKS_A_QUESTION != 0)
         return;
     enum slri_resident_look look = resident->ops->look(resident);
-    if (look == SLRI_RESIDENT_FAILED) {
-        char why[256]; // what is called meanwhile may say something else
-        snprintf(why, sizeof why, "%s", slr_error_message());
-        let_go(resident);
-        lose(resident, true, why);
-    } else if (look == SLRI_RESIDENT_ENDED && !has_gone(resident)) {
+    if (look == SLRI_RESIDENT_FAILED)
+        begin_failing(resident);
+    else if (look == SLRI_RESIDENT_ENDED && !has_gone(resident))
         lose(resident, true, "the kernel that stays has ended without a word");
-    }
 }
 
 bool slri_resident_step(struct slri_resident *resident)
 {
-    if (resident->running)
+    if (resident->running && resident->is_failing)
+        watch_failing(resident);
+    else if (resident->running)
         watch_group(resident);
     if (resident->running)
         return true;

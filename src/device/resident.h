@@ -27,6 +27,9 @@ struct slri_resident_ops {
     slr_status (*launch)(struct slri_resident *resident);
     // What the vendor says of the launch; FAILED sets the error message.
     enum slri_resident_look (*look)(struct slri_resident *resident);
+    // After a look that failed: whether the vendor acknowledges that nothing of the launch runs any more. A device that
+    // is lost is asked, too. A question that fails once more is no acknowledgement.
+    bool (*is_over)(struct slri_resident *resident);
     // Zeroed memory at one address for host and device, from any thread.
     slr_status (*memory_create)(struct slri_resident *resident, uint64_t bytes, void **out);
     void (*memory_destroy)(struct slri_resident *resident, void *memory, uint64_t bytes);
@@ -93,6 +96,10 @@ struct slri_resident {
     uint64_t ahead_of_host_ns; // and of base/clock.h's, by which senders note times; 0: not known
     uint32_t wide;             // comparisons that were too wide for the first of that
     uint64_t retry_ns;         // after a launch that failed
+    bool is_failing;           // a look has failed, and nobody has acknowledged that the launch is over
+    bool is_unheard;           // nor by the deadline: its ring kernels have failed, its memory stays
+    uint64_t heard_by_ns;      // that deadline
+    char why[256];             // what failed
     struct slri_resident_record {
         struct slri_shard *shard;
         void *kit; // what the handler is given beside the mailbox: bindings, scalars, the initial state
@@ -115,6 +122,7 @@ struct slri_residents {
     uint32_t running; // futex: groups that run, or are about to be launched
     uint32_t pauses;  // atomic: times that a group was kept from running
     uint32_t opened;  // atomic: groups, ever
+    uint32_t unheard; // atomic: groups that are `is_unheard`
     struct slri_resident *added;
     struct slri_resident *first;
 };
@@ -136,7 +144,7 @@ void slri_residents_press(struct slri_residents *residents);
 // `resident` is all zero but for `ops` and `handler`. Makes its table, and makes it known to the poller.
 slr_status slri_resident_open(struct slri_residents *residents, struct slri_resident *resident);
 // Its shards are over. Waits until its kernel has ended, at most 2 s. False: it does not end, and what it can touch
-// must stay: the device is lost.
+// must stay: the device is lost. May be called again then.
 bool slri_resident_close(struct slri_resident *resident);
 
 // Gives it a shard; FULL where it has as many as it can have.

@@ -167,7 +167,8 @@ slr_status slri_resident_open(struct slri_residents *residents, struct slri_resi
 bool slri_resident_close(struct slri_resident *resident)
 {
     uint64_t deadline_ns = slri_deadline_after(SLRI_RESIDENT_END_NS);
-    __atomic_store_n(&resident->retiring, 1, __ATOMIC_RELEASE);
+    uint32_t stays = 0; // a second call finds 1, or 2 where it has gone meanwhile
+    __atomic_compare_exchange_n(&resident->retiring, &stays, 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
     raise_poller(resident->residents);
     while (__atomic_load_n(&resident->retiring, __ATOMIC_ACQUIRE) == 1 && !slri_passed(deadline_ns))
         slri_futex_wait(&resident->retiring, 1, deadline_ns);

@@ -2,6 +2,7 @@
 // Ending a ring kernel: close, drain until the deadline, stop, and hand back each message that was accepted and not
 // handled.
 #include "base/clock.h"
+#include "base/kept.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include "ring/ring.h"
@@ -231,8 +232,10 @@ void slr_ring_destroy(slr_ring *ring)
     bool ended = slr_ring_terminate(ring, 0, NULL, NULL, NULL) == SLR_OK;
     slri_table_leave(ring);
     slri_topics_forget(ring);
-    if (!ended)
-        return; // a handler still runs on its memory: it stays allocated
+    if (!ended) { // a handler still runs on its memory: it stays allocated
+        slri_kept_add(ring->arena_bytes + ring->shards * (ring->own_bytes + ring->states_bytes));
+        return;
+    }
     wait_left(ring);
     slri_loop_join(ring->loop);
     slri_routes_drop(ring);

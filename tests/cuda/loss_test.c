@@ -4,6 +4,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cuda/residence.h"
 
+#include "base/clock.h"
+#include "base/thread.h"
+
 #define RELAUNCHED "cuda:0?ring=relaunch"
 #define PERSISTENT "cuda:0?ring=persistent"
 
@@ -208,6 +211,120 @@ static void all_that_a_dead_kernel_had_is_handled_where_it_is_redelivered(void *
     nothing_is_left("dead");
 }
 
+// ---- threads of the driver that get no core ------------------------------------------------------------------------
+
+static uint32_t word(const uint32_t *at)
+{
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+static void await_word(const uint32_t *at, uint32_t least)
+{
+    uint64_t end = slri_deadline_after(LONG);
+    while (word(at) < least) {
+        assert_false(slri_passed(end));
+        slri_sleep_ns(1 * MS);
+    }
+}
+
+// Blocks of the kernel that stays stop where they stand, with messages that they have not looked at.
+static void start_stalled(struct residence *r)
+{
+    must(launch(r, PERSISTENT));
+    must(ask(r, 1));
+    stats_when_pending(r->ring, 0);
+    __atomic_store_n(&fake->stall, 1, __ATOMIC_RELEASE);
+    await_word(&fake->stalled, 1);
+    for (uint32_t i = 0; i < 3; ++i) // one for each block that there may be
+        must(send_value(r->port, address_of(r->ring, i), i, LONG));
+}
+
+// A driver whose errors say nothing of what runs.
+static void reset_lingering(void)
+{
+    reset();
+    fake->most_idle = UINT32_MAX; // kernels run on without work
+    fake->lingers = 1;
+    fake->error = 999;
+    fake->lost = 1;
+}
+
+// Every call fails from here on.
+static void lose_driver(void)
+{
+    __atomic_store_n(&fake->fail_at, __atomic_load_n(&fake->calls, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
+}
+
+static void find_driver(void)
+{
+    __atomic_store_n(&fake->fail_at, 0, __ATOMIC_RELEASE);
+}
+
+static uint32_t unheard(const slr_device *device)
+{
+    slr_device_info info;
+    must(slr_device_get_info(device, &info));
+    return info.unheard;
+}
+
+// What it had in hand is counted when it has gone, and not before: until then it may yet handle it.
+static void group_that_nobody_answers_for_keeps_its_shards_until_it_has_gone(void **state)
+{
+    (void)state;
+    struct residence r = {.max_bytes = 4096};
+    reset_lingering();
+    start_stalled(&r);
+    lose_driver();
+    must(slr_ring_wait(r.ring, SLR_RING_IN_FAILURE, LONG));
+    assert_non_null(strstr(stats_of(r.ring).last_failure, "cuda:0"));
+    assert_int_equal(unheard(r.device), 1);
+    assert_int_equal(stats_of(r.ring).pending, 3);
+    assert_int_equal(stats_of(r.ring).in_doubt, 0);
+    gives(slr_device_reopen(r.device, 10 * MS), TIMEOUT); // the driver waits for what runs
+    __atomic_store_n(&fake->stall, 0, __ATOMIC_RELEASE);
+    find_driver();
+    must(slr_device_reopen(r.device, LONG));
+    assert_int_equal(unheard(r.device), 0);
+    must(slr_ring_restart(r.ring, SLR_RESTART_INITIAL, LONG));
+    must(ask(&r, 2));
+    slr_ring_stats stats = stats_when_pending(r.ring, 0);
+    check_sum(&stats);
+    assert_int_equal(stats.handled + stats.in_doubt, 5);
+    end(&r);
+    nothing_is_left("unheard");
+}
+
+static void let_blocks_go_on(void *arg)
+{
+    (void)arg;
+    await_word(&fake->destroyed, 1);
+    slri_sleep_ns(20 * MS); // time for what might wrongly be unmapped
+    __atomic_store_n(&fake->stall, 0, __ATOMIC_RELEASE);
+}
+
+// Its ring kernel is over, and so it holds up nobody. Its table and the mailbox are in memory that goes last.
+static void memory_of_a_lost_device_goes_behind_its_context(void **state)
+{
+    (void)state;
+    struct residence r = {.max_bytes = 4096};
+    slri_thread later;
+    reset_lingering();
+    must(launch(&r, PERSISTENT));
+    must(ask(&r, 1));
+    stats_when_pending(r.ring, 0);
+    slr_port_close(r.port);
+    slr_ring_destroy(r.ring);
+    r.port = NULL;
+    r.ring = NULL;
+    __atomic_store_n(&fake->stall, 1, __ATOMIC_RELEASE);
+    must(slri_thread_start(&later, "later", let_blocks_go_on, NULL));
+    lose_driver();
+    end(&r);
+    slri_thread_join(&later);
+    find_driver();
+    nothing_is_left("behind");
+}
+
 static void what_cannot_be_opened_again_is_refused(void **state)
 {
     (void)state;
@@ -255,6 +372,8 @@ int main(void)
         cmocka_unit_test(device_that_was_lost_is_opened_again_with_its_ring_kernels),
         cmocka_unit_test(reopening_that_fails_at_any_call_can_be_tried_again),
         cmocka_unit_test(all_that_a_dead_kernel_had_is_handled_where_it_is_redelivered),
+        cmocka_unit_test(group_that_nobody_answers_for_keeps_its_shards_until_it_has_gone),
+        cmocka_unit_test(memory_of_a_lost_device_goes_behind_its_context),
         cmocka_unit_test(what_cannot_be_opened_again_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,6 +160,8 @@ int32_t cuCtxCreate_v2(slri_cu_context *context, uint32_t flags, slri_cu_device 
 int32_t cuCtxDestroy_v2(slri_cu_context context)
 {
     struct object *object = (void *)context;
+    __atomic_fetch_add(&fake_cuda.destroyed, 1, __ATOMIC_RELEASE);
+    end_stays(object); // without the lock: it may take long, and others go on
     pthread_mutex_lock(&lock);
     int32_t gone = object->gone;
     drop_all(object);
@@ -186,6 +188,15 @@ int32_t cuDevicePrimaryCtxRetain(slri_cu_context *context, slri_cu_device device
     return error;
 }
 
+int32_t cuDevicePrimaryCtxGetState(slri_cu_device device, uint32_t *flags, int32_t *active)
+{
+    pthread_mutex_lock(&lock);
+    *flags = 0;
+    *active = primary[device].retained != 0;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
 int32_t cuDevicePrimaryCtxRelease_v2(slri_cu_device device)
 {
     pthread_mutex_lock(&lock);
@@ -198,11 +209,21 @@ int32_t cuDevicePrimaryCtxRelease_v2(slri_cu_device device)
     return 0;
 }
 
+// A context that is lost when it is made current runs nothing either.
+static int32_t push_current(struct object *context)
+{
+    int32_t error = next_call("CtxPushCurrent_v2");
+    if (error == 0)
+        push(context);
+    else if (fake_cuda.lost)
+        lose_stays(context);
+    return error;
+}
+
 int32_t cuCtxPushCurrent_v2(slri_cu_context context)
 {
-    CALL(CtxPushCurrent_v2);
-    push((void *)context);
-    return 0;
+    LOCKED(push_current((void *)context));
+    return error;
 }
 
 int32_t cuCtxPopCurrent_v2(slri_cu_context *context)

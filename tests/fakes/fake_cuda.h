@@ -43,6 +43,10 @@ struct fake_cuda {
     uint32_t old;            // 1: the driver does not know whether they are
     uint32_t display;        // 1: the devices drive displays
     uint32_t keeps_pins;     // 1: memory that is registered stays so behind the end of its context, for all
+    uint32_t lingers;        // 1: kernels of a context that is lost run on until it is destroyed
+    uint32_t stall;          // atomic: 1: blocks of kernels that stay stop where they stand, until it is 0
+    uint32_t stalled;        // atomic: blocks that have stopped so, so far
+    uint32_t destroyed;      // atomic: contexts whose destruction has begun, so far
     uint32_t separate;       // 1: the device sees mapped memory elsewhere; no managed memory for both at once
 };
 

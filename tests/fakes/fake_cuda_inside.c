@@ -90,11 +90,17 @@ void end_stay(struct object *stream, bool by_force)
     stream->stay = NULL;
 }
 
-static void end_stays(struct object *context)
+void end_stays(struct object *context)
 {
     for (struct object *o = context->first; o; o = o->next)
         if (o->stay)
             end_stay(o, true);
+}
+
+void lose_stays(struct object *context)
+{
+    if (!fake_cuda.lingers)
+        end_stays(context); // a context that is lost runs nothing
 }
 
 void drop_all(struct object *context)
@@ -147,14 +153,15 @@ void stall(const char *name)
 
 int32_t next_call(const char *name)
 {
-    ++fake_cuda.calls;
-    bool fails = fake_cuda.fail_at != 0 &&
-                 (fake_cuda.calls == fake_cuda.fail_at || (fake_cuda.lost && fake_cuda.calls > fake_cuda.fail_at));
+    uint32_t call = __atomic_add_fetch(&fake_cuda.calls, 1, __ATOMIC_RELAXED);
+    uint32_t fail_at =
+        __atomic_load_n(&fake_cuda.fail_at, __ATOMIC_ACQUIRE); // of a test that writes while pollers call
+    bool fails = fail_at != 0 && (call == fail_at || (fake_cuda.lost && call > fail_at));
     if (!fails)
         return 0;
     if (fake_cuda.lost && current())
-        end_stays(current()); // a context that is lost runs nothing
-    if (!fake_cuda.failed)    // atomic for a test that looks while pollers call
+        lose_stays(current());
+    if (!fake_cuda.failed) // atomic for a test that looks while pollers call
         __atomic_store_n(&fake_cuda.failed, name, __ATOMIC_RELAXED);
     return fake_cuda.error;
 }
@@ -170,7 +177,7 @@ int32_t next_in_context(const char *name)
 void lose_context(struct object *context, int32_t error)
 {
     context->gone = error;
-    end_stays(context);
+    lose_stays(context);
 }
 
 int32_t next_command(const char *name, slri_cu_stream stream)

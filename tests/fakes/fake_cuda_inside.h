@@ -73,6 +73,8 @@ void free_nodes(struct object *object);
 void drop(struct object *object);
 int32_t drop_from_context(const char *name, void *handle, enum kind kind);
 void drop_all(struct object *context);
+void end_stays(struct object *context);  // waits for all its kernels that stay
+void lose_stays(struct object *context); // likewise, of a context that is lost, unless they linger
 void end_stay(struct object *stream, bool by_force);
 bool stays(const struct object *stream);
 

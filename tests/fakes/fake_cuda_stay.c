@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop that NVRTC gets, as C. The real thing is C++ with CUDA's words; these are theirs here.
 #define _POSIX_C_SOURCE 200809L
+#include "fake_cuda_inside.h"
 #include "fake_cuda_stay.h"
 #include "fake_gdr.h"
 
@@ -78,6 +79,13 @@ static void meet(void)
 {
     if (__atomic_load_n(&block->stay->killed, __ATOMIC_RELAXED))
         longjmp(block->dies, 1);
+    if (!__atomic_load_n(&fake_cuda.stall, __ATOMIC_ACQUIRE))
+        return;
+    __atomic_fetch_add(&fake_cuda.stalled, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&fake_cuda.stall, __ATOMIC_ACQUIRE))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    const struct slri_resident_table *table = block->stay->table;
+    (void)__atomic_load_n(&table->stop, __ATOMIC_ACQUIRE); // its memory is still there, or this is a crash
 }
 
 #define SLR_KERNEL static void

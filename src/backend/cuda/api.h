@@ -6,6 +6,7 @@
 
 #include <slipring/status.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -96,6 +97,8 @@ typedef struct slri_cu_link_object *slri_cu_link; // files of machine code that 
 #define SLRI_CU_OPTIONAL(X)                                                                                            \
     X(int32_t, DeviceGetUuid_v2, (unsigned char uuid[16], slri_cu_device device),                                      \
       (uuid, device)) /* 11.4: tells MIG instances apart */                                                            \
+    X(int32_t, DevicePrimaryCtxGetState, (slri_cu_device device, uint32_t * flags, int32_t * active),                  \
+      (device, flags, active))                                                                                         \
     X(int32_t, StreamBeginCapture_v2, (slri_cu_stream stream, int32_t mode), (stream, mode))                           \
     X(int32_t, StreamEndCapture, (slri_cu_stream stream, slri_cu_graph * graph), (stream, graph))                      \
     X(int32_t, GraphInstantiateWithFlags, (slri_cu_exec * exec, slri_cu_graph graph, uint64_t flags),                  \
@@ -194,6 +197,8 @@ slr_status slri_cu_load(const struct slri_cu **out);
 
 // error.c: what an error of the driver is to the user.
 slr_status slri_cu_status(int32_t error);
+// Whether the manual says of the error that a fault has ended all work of the context.
+bool slri_cu_is_fault(int32_t error);
 // The failure of the driver's `call` on `device`, with the error's name.
 slr_status slri_cu_failed(const struct slri_cu *cu, const char *device, const char *call, int32_t error);
 

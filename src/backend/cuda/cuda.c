@@ -4,7 +4,10 @@
 #include "backend/cuda/nvml.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/environment.h"
+#include "base/futex.h"
+#include "base/kept.h"
 #include "base/status.h"
 #include "base/thread_end.h"
 #include "device/spec.h"
@@ -24,6 +27,8 @@ static slr_status cuda_probe(char *reason, size_t reason_bytes, uint32_t *device
         snprintf(reason, reason_bytes, "%s", slr_error_message());
     return status;
 }
+
+#define INSIDE_LOOK_NS 50000u // between looks at calls that use a lost context
 
 // ---- contexts and loss ---------------------------------------------------------------------------------------------
 
@@ -63,15 +68,39 @@ void slri_cuda_lose(struct slri_cuda *cuda, const char *why)
     note_loss(cuda, NULL);
 }
 
-slr_status slri_cuda_enter(struct slri_cuda *cuda)
+slr_status slri_cuda_check_lost(struct slri_cuda *cuda)
 {
     // Acquire: the context of a device that was opened again. Who comes before a loss hears of it from the driver.
-    if (__atomic_load_n(&cuda->lost, __ATOMIC_ACQUIRE))
+    return __atomic_load_n(&cuda->lost, __ATOMIC_ACQUIRE) ? say_lost(cuda) : SLR_OK;
+}
+
+static void go_out(struct slri_cuda *cuda)
+{
+    __atomic_fetch_sub(&cuda->inside, 1, __ATOMIC_RELEASE); // the calls come before the context's end
+}
+
+// A context must not be destroyed while calls use it. A caller counts itself, then looks at `ending`; who ends it sets
+// `ending`, then looks at the count. Sequentially consistent: one of the two sees the other.
+static bool go_in(struct slri_cuda *cuda)
+{
+    __atomic_fetch_add(&cuda->inside, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&cuda->ending, __ATOMIC_SEQ_CST) == SLRI_CU_USABLE)
+        return true;
+    go_out(cuda);
+    return false;
+}
+
+slr_status slri_cuda_enter(struct slri_cuda *cuda)
+{
+    SLRI_TRY(slri_cuda_check_lost(cuda));
+    if (!go_in(cuda))
         return say_lost(cuda);
     slri_cu_watch_enter(&cuda->watch);
     slr_status status = slri_cuda_check(cuda, "CtxPushCurrent", NULL, cuda->cu->CtxPushCurrent_v2(cuda->context));
-    if (status != SLR_OK)
+    if (status != SLR_OK) {
         slri_cu_watch_leave();
+        go_out(cuda);
+    }
     return status;
 }
 
@@ -80,6 +109,27 @@ void slri_cuda_leave(struct slri_cuda *cuda)
     slri_cu_context ours;
     cuda->cu->CtxPopCurrent_v2(&ours);
     slri_cu_watch_leave();
+    go_out(cuda);
+}
+
+static int32_t query(struct slri_cuda *cuda, slri_cu_stream stream)
+{
+    slri_cu_context ours;
+    int32_t error = cuda->cu->CtxPushCurrent_v2(cuda->context);
+    if (error != SLRI_CU_SUCCESS)
+        return error;
+    error = cuda->cu->StreamQuery(stream);
+    cuda->cu->CtxPopCurrent_v2(&ours);
+    return error;
+}
+
+bool slri_cuda_is_over(struct slri_cuda *cuda, slri_cu_stream stream)
+{
+    if (!go_in(cuda)) // acquire: what ran in the context comes before its end
+        return __atomic_load_n(&cuda->ending, __ATOMIC_ACQUIRE) == SLRI_CU_ENDED;
+    int32_t error = query(cuda, stream);
+    go_out(cuda);
+    return error == SLRI_CU_SUCCESS || slri_cu_is_fault(error);
 }
 
 // ---- life ----------------------------------------------------------------------------------------------------------
@@ -174,12 +224,75 @@ static slr_status open_context(struct slri_cuda *cuda)
     return SLR_OK;
 }
 
+// Whether a primary context that was released is gone: others of the process may hold it. What nobody says is no yes.
+static bool is_primary_gone(const struct slri_cuda *cuda)
+{
+    uint32_t flags;
+    int32_t active = 1;
+    return cuda->cu->DevicePrimaryCtxGetState &&
+           cuda->cu->DevicePrimaryCtxGetState(cuda->device, &flags, &active) == SLRI_CU_SUCCESS && active == 0;
+}
+
+static void set_ending(struct slri_cuda *cuda, enum slri_cu_ending ending)
+{
+    __atomic_store_n(&cuda->ending, (uint32_t)ending, __ATOMIC_SEQ_CST); // go_in says why
+    slri_futex_wake(&cuda->ending, UINT32_MAX);
+}
+
 static void close_context(struct slri_cuda *cuda)
 {
-    if (cuda->primary)
+    bool gone = true; // a context that cannot be destroyed is lost: what ran there was ended with it
+    if (cuda->primary) {
         cuda->cu->DevicePrimaryCtxRelease_v2(cuda->device);
-    else
+        gone = is_primary_gone(cuda);
+    } else {
         cuda->cu->CtxDestroy_v2(cuda->context);
+    }
+    cuda->context = NULL;
+    set_ending(cuda, gone ? SLRI_CU_ENDED : SLRI_CU_LEFT);
+}
+
+static void end_in_thread(void *arg)
+{
+    close_context(arg);
+}
+
+static bool all_are_outside(const struct slri_cuda *cuda, uint64_t deadline_ns)
+{
+    while (__atomic_load_n(&cuda->inside, __ATOMIC_SEQ_CST) != 0) {
+        if (slri_passed(deadline_ns))
+            return false;
+        slri_sleep_ns(INSIDE_LOOK_NS);
+    }
+    return true;
+}
+
+static slr_status await_end(struct slri_cuda *cuda, uint64_t deadline_ns)
+{
+    if (!cuda->ender_started) {
+        if (!all_are_outside(cuda, deadline_ns))
+            return SLRI_FAIL(TIMEOUT, "device '%s' was lost, and a call of its driver has not returned", cuda->name);
+        SLRI_TRY(slri_thread_start(&cuda->ender, "slr-ender", end_in_thread, cuda));
+        cuda->ender_started = true;
+    }
+    uint32_t ending;
+    while ((ending = __atomic_load_n(&cuda->ending, __ATOMIC_ACQUIRE)) == SLRI_CU_ENDING && !slri_passed(deadline_ns))
+        slri_futex_wait(&cuda->ending, ending, deadline_ns);
+    if (ending == SLRI_CU_ENDING)
+        return SLRI_FAIL(TIMEOUT, "device '%s' was lost, and its driver has not ended what runs there", cuda->name);
+    slri_thread_join(&cuda->ender);
+    cuda->ender_started = false;
+    return SLR_OK;
+}
+
+slr_status slri_cuda_end_lost(void *device, uint64_t deadline_ns)
+{
+    struct slri_cuda *cuda = device;
+    if (__atomic_load_n(&cuda->ending, __ATOMIC_ACQUIRE) == SLRI_CU_USABLE) {
+        slri_cuda_flags_lose(cuda);
+        set_ending(cuda, SLRI_CU_ENDING);
+    }
+    return __atomic_load_n(&cuda->ending, __ATOMIC_ACQUIRE) == SLRI_CU_ENDING ? await_end(cuda, deadline_ns) : SLR_OK;
 }
 
 static slr_status start_in_context(struct slri_cuda *cuda)
@@ -210,20 +323,21 @@ static void free_bounce(struct slri_cuda *cuda)
 // Also of a context that is lost: that frees what is left of it.
 void slri_cuda_end_context(struct slri_cuda *cuda)
 {
-    slri_cuda_own_close(cuda);
+    if (cuda->own)
+        slri_cuda_own_close(cuda);
+    if (!cuda->context)
+        return;
     free_bounce(cuda);
     close_context(cuda);
-    cuda->context = NULL;
 }
 
 slr_status slri_cuda_begin_context(struct slri_cuda *cuda)
 {
     SLRI_TRY(open_context(cuda));
+    set_ending(cuda, SLRI_CU_USABLE);
     slr_status status = start_in_context(cuda);
-    if (status != SLR_OK) {
+    if (status != SLR_OK)
         close_context(cuda);
-        cuda->context = NULL;
-    }
     return status;
 }
 
@@ -279,14 +393,38 @@ static slr_status cuda_open(const struct slri_spec *spec, const slr_allocator *a
     return SLR_OK;
 }
 
+// Something may still run on its memory: that stays, and this with it, until the process ends.
+static void keep(struct slri_cuda *cuda)
+{
+    static struct slri_cuda *kept; // so that what is kept is not taken for forgotten; atomic: a stack
+    slri_kept_add(slri_cuda_pools_mapped(cuda));
+    cuda->next_kept = __atomic_load_n(&kept, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&kept, &cuda->next_kept, cuda, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        ;
+}
+
+// Of a lost device, whose groups nobody looks at any more.
+static bool nothing_runs(struct slri_cuda *cuda)
+{
+    return slri_cuda_end_lost(cuda, slri_deadline_after(SLRI_RESIDENT_END_NS)) == SLR_OK &&
+           (__atomic_load_n(&cuda->ending, __ATOMIC_ACQUIRE) == SLRI_CU_ENDED ||
+            __atomic_load_n(&cuda->residents.running, __ATOMIC_ACQUIRE) == 0);
+}
+
+// A group of a lost device may run until its context is gone, so memory is unmapped after that. Memory of a device that
+// is well is given back to the driver before: all its groups have said that they are over.
 static void cuda_close(void *device)
 {
     struct slri_cuda *cuda = device;
-    slri_cuda_rings_close(cuda);
+    slri_cuda_rings_stop(cuda);
     slri_queue_pool_stop(&cuda->pool);
+    if (slri_cuda_is_lost(cuda) && !nothing_runs(cuda)) {
+        keep(cuda);
+        return;
+    }
+    slri_cuda_rings_close(cuda);
     slri_cuda_flags_close(cuda);
-    if (cuda->context)
-        slri_cuda_end_context(cuda);
+    slri_cuda_end_context(cuda);
     free_device(cuda);
 }
 
@@ -418,6 +556,7 @@ const struct slri_backend slri_backend_cuda = {
     .describe = cuda_describe,
     .capabilities = cuda_capabilities,
     .is_lost = slri_cuda_is_lost,
+    .end_lost = slri_cuda_end_lost,
     .reopen = slri_cuda_reopen,
     .shard_reopened = slri_cuda_near_renew,
     .near_create = slri_cuda_group_memory_create,

@@ -46,6 +46,13 @@ enum slri_cu_pool_kind {
     SLRI_CU_POOLS
 };
 
+enum slri_cu_ending {
+    SLRI_CU_USABLE,
+    SLRI_CU_ENDING, // nobody begins to use it any more
+    SLRI_CU_ENDED,  // the driver has destroyed it: nothing runs in it
+    SLRI_CU_LEFT    // a primary one, which others hold: what ran in it may run on
+};
+
 struct slri_cuda {
     const struct slri_cu *cu;
     slr_allocator allocator_copy;
@@ -54,6 +61,10 @@ struct slri_cuda {
     bool primary;                    // the context that the process's other users of CUDA have; else one of our own
     slri_cu_device device;
     slri_cu_context context; // NULL: it was lost, and there is no other
+    uint32_t inside;         // atomic: calls that use the context now
+    uint32_t ending;         // futex: enum slri_cu_ending, of the context
+    slri_thread ender;       // a thread that ends a lost one, because the driver may take for ever
+    bool ender_started;
     uint32_t opened;         // how often it was opened again; what knows another number went with a context
     int32_t least, greatest; // priorities; the greatest is the lowest number
     struct slri_cu_facts facts;
@@ -92,6 +103,7 @@ struct slri_cuda {
     slri_mutex lost_lock;
     uint32_t lost; // atomic: 1 once the context is gone; then `why_lost` stays
     char why_lost[256];
+    struct slri_cuda *next_kept; // of devices whose memory stays until the process ends
 };
 
 // devices.c: the devices that the driver shows (CUDA_VISIBLE_DEVICES is its business), in its order.
@@ -104,9 +116,16 @@ slr_status slri_cu_ask(const struct slri_cu *cu, const char *name, slri_cu_devic
 // may be the application's. Errors: DEVICE_LOST, also where it was lost before.
 slr_status slri_cuda_enter(struct slri_cuda *cuda);
 void slri_cuda_leave(struct slri_cuda *cuda);
+slr_status slri_cuda_check_lost(struct slri_cuda *cuda); // OK, or DEVICE_LOST
 // Makes the context, with what a device keeps in it; takes both back, also where it was lost: that frees what is left.
 slr_status slri_cuda_begin_context(struct slri_cuda *cuda);
 void slri_cuda_end_context(struct slri_cuda *cuda);
+// Ends the context of a lost device: nothing that ran in it touches memory afterwards. Page-locked memory that the
+// driver made goes with it. Not for two threads at once. Errors: TIMEOUT (the driver has not done so; may be called
+// again).
+slr_status slri_cuda_end_lost(void *device, uint64_t deadline_ns);
+// Whether the driver acknowledges that what ran in the stream does so no more; of a lost device, too.
+bool slri_cuda_is_over(struct slri_cuda *cuda, slri_cu_stream stream);
 // OK, or the failure of a call; notes it where the device is lost by it. `doing`: NULL, or what was done last.
 slr_status slri_cuda_check(struct slri_cuda *cuda, const char *call, const char *doing, int32_t error);
 
@@ -189,7 +208,10 @@ slr_status slri_cu_faults_look(struct slri_cu_faults *faults, slr_status before)
 
 // resident.c: kernels that stay.
 void slri_cuda_residents_open(struct slri_cuda *cuda);
-void slri_cuda_residents_close(struct slri_cuda *cuda);
+void slri_cuda_residents_stop(struct slri_cuda *cuda);  // their threads
+void slri_cuda_residents_close(struct slri_cuda *cuda); // their memory: none runs any more
+// Of a device that is opened again: lets those go that have ended since they were given up. False: one has not.
+bool slri_cuda_residents_settle(struct slri_cuda *cuda);
 // As enter and leave, for calls that a kernel that stays would keep waiting: none runs in between. Not for the poller.
 // Errors: those of enter, TIMEOUT.
 slr_status slri_cuda_enter_quiet(struct slri_cuda *cuda);
@@ -209,6 +231,7 @@ slr_status slri_cuda_staying_renew(struct slri_cuda *cuda);
 // resident_memory.c
 void slri_cuda_pools_open(struct slri_cuda *cuda);
 void slri_cuda_pools_close(struct slri_cuda *cuda);
+uint64_t slri_cuda_pools_mapped(const struct slri_cuda *cuda);                        // bytes of the host
 slr_status slri_cuda_ring_memory_create(void *device, uint64_t bytes, void **memory); // shared; as in backend.h
 void slri_cuda_ring_memory_destroy(void *device, void *memory, uint64_t bytes);
 struct slri_piece **slri_cuda_ring_memory_flags(void *memory); // what is given up with it: NULL, or flags
@@ -240,7 +263,8 @@ slr_status slri_cuda_relaunch_copy(void *device, struct slri_relaunch *relaunch,
 
 // ring.c: ring kernels.
 void slri_cuda_rings_open(struct slri_cuda *cuda);
-void slri_cuda_rings_close(struct slri_cuda *cuda);
+void slri_cuda_rings_stop(struct slri_cuda *cuda);  // their threads
+void slri_cuda_rings_close(struct slri_cuda *cuda); // their memory
 slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
 // As a clause: why ring kernels that could be persistent are relaunched where nobody asks; or "".
 void slri_cuda_why_relaunch(const struct slri_cuda *cuda, char *out, size_t room);

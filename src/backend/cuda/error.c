@@ -24,6 +24,29 @@ slr_status slri_cu_status(int32_t error)
     return SLR_DEVICE_LOST;
 }
 
+// "No further work can be done" in the context, whose kernels have been ended: NVIDIA's manual of the driver, CUresult.
+bool slri_cu_is_fault(int32_t error)
+{
+    static const int32_t faults[] = {
+        214, // ECC_UNCORRECTABLE
+        220, // NVLINK_UNCORRECTABLE
+        700, // ILLEGAL_ADDRESS
+        702, // LAUNCH_TIMEOUT
+        709, // CONTEXT_IS_DESTROYED
+        710, // ASSERT
+        714, // HARDWARE_STACK_ERROR
+        715, // ILLEGAL_INSTRUCTION
+        716, // MISALIGNED_ADDRESS
+        717, // INVALID_ADDRESS_SPACE
+        718, // INVALID_PC
+        719, // LAUNCH_FAILED
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; ++i)
+        if (faults[i] == error)
+            return true;
+    return false;
+}
+
 slr_status slri_cu_failed(const struct slri_cu *cu, const char *device, const char *call, int32_t error)
 {
     const char *name = NULL;

@@ -22,16 +22,15 @@ static slr_status renew(struct slri_cuda *cuda)
 static void give_up(struct slri_cuda *cuda)
 {
     slri_cuda_flags_lose(cuda);
-    if (cuda->context)
-        slri_cuda_end_context(cuda);
+    slri_cuda_end_context(cuda);
     slri_cuda_staying_forget(cuda);
 }
 
 slr_status slri_cuda_reopen(void *device)
 {
     struct slri_cuda *cuda = device;
-    if (cuda->stuck)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' had a kernel that did not end", cuda->name);
+    if (!slri_cuda_residents_settle(cuda))
+        return SLRI_FAIL(TIMEOUT, "device '%s' has a kernel that has not ended", cuda->name);
     give_up(cuda);
     ++cuda->opened;
     __atomic_store_n(&cuda->lost, 0, __ATOMIC_RELEASE); // for us: nobody else calls, and no kernel stays

@@ -39,10 +39,14 @@ void slri_cuda_residents_open(struct slri_cuda *cuda)
     slri_cuda_pools_open(cuda);
 }
 
-void slri_cuda_residents_close(struct slri_cuda *cuda)
+void slri_cuda_residents_stop(struct slri_cuda *cuda)
 {
     slri_cu_watch_stop(&cuda->watch); // nothing stays any more
     slri_residents_close(&cuda->residents);
+}
+
+void slri_cuda_residents_close(struct slri_cuda *cuda)
+{
     while (cuda->stuck) {
         struct slri_cu_staying *staying = cuda->stuck;
         cuda->stuck = staying->next;
@@ -57,6 +61,7 @@ void slri_cuda_residents_close(struct slri_cuda *cuda)
 
 slr_status slri_cuda_enter_quiet(struct slri_cuda *cuda)
 {
+    SLRI_TRY(slri_cuda_check_lost(cuda)); // else it would wait for kernels of which nobody says that they end
     SLRI_TRY(slri_residents_park(&cuda->residents, SLRI_RESIDENT_END_NS));
     slr_status status = slri_cuda_enter(cuda);
     if (status != SLR_OK)
@@ -273,6 +278,12 @@ static enum slri_resident_look look(struct slri_resident *resident)
                                         : SLRI_RESIDENT_ENDED;
 }
 
+static bool is_over(struct slri_resident *resident)
+{
+    const struct slri_cu_staying *staying = (const struct slri_cu_staying *)resident;
+    return slri_cuda_is_over(staying->cuda, staying->stream);
+}
+
 // Not more of it: the poller must not wait for itself.
 static slr_status take_memory(struct slri_resident *resident, uint64_t bytes, void **out)
 {
@@ -293,7 +304,7 @@ static void forget(struct slri_resident *resident, struct slri_shard *shard)
     slri_cuda_near_give(((struct slri_cu_staying *)resident)->cuda, shard);
 }
 
-static const struct slri_resident_ops ops = {launch, look, take_memory, give_memory, forget, true};
+static const struct slri_resident_ops ops = {launch, look, is_over, take_memory, give_memory, forget, true};
 
 // ---- a handler's: under the lock -----------------------------------------------------------------------------------
 
@@ -369,6 +380,19 @@ slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *sh
     return status;
 }
 
+bool slri_cuda_residents_settle(struct slri_cuda *cuda)
+{
+    slri_mutex_lock(&cuda->staying_lock);
+    while (cuda->stuck && slri_resident_close(&cuda->stuck->base)) {
+        struct slri_cu_staying *staying = cuda->stuck;
+        cuda->stuck = staying->next;
+        unmake(staying);
+    }
+    bool settled = cuda->stuck == NULL;
+    slri_mutex_unlock(&cuda->staying_lock);
+    return settled;
+}
+
 void slri_cuda_staying_forget(struct slri_cuda *cuda)
 {
     slri_mutex_lock(&cuda->staying_lock);
@@ -404,7 +428,7 @@ void slri_cuda_staying_drop(struct slri_cuda *cuda, const void *program)
         cuda->blocks_taken -= staying->blocks;
         if (slri_resident_close(&staying->base))
             unmake(staying);
-        else { // it ends with the context
+        else { // it ends with the context, which goes before its memory
             slri_cuda_lose(cuda, "a kernel that stays has not ended");
             staying->next = cuda->stuck;
             cuda->stuck = staying;

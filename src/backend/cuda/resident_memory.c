@@ -254,6 +254,14 @@ slr_status slri_cuda_pools_renew(struct slri_cuda *cuda)
     return SLR_OK;
 }
 
+uint64_t slri_cuda_pools_mapped(const struct slri_cuda *cuda)
+{
+    uint64_t bytes = 0;
+    for (const struct slri_cu_slab *slab = cuda->pools[SLRI_CU_SHARED].slabs; slab; slab = slab->next)
+        bytes += slab->base.bytes;
+    return bytes;
+}
+
 void slri_cuda_pools_close(struct slri_cuda *cuda)
 {
     for (int i = 0; i < SLRI_CU_POOLS; ++i) {

@@ -72,9 +72,14 @@ void slri_cuda_rings_open(struct slri_cuda *cuda)
     cuda->most_blocks = most != 0 ? most : 1;
 }
 
-void slri_cuda_rings_close(struct slri_cuda *cuda)
+void slri_cuda_rings_stop(struct slri_cuda *cuda)
 {
     slri_ring_owners_stop(&cuda->owners);
+    slri_cuda_residents_stop(cuda);
+}
+
+void slri_cuda_rings_close(struct slri_cuda *cuda)
+{
     slri_cuda_residents_close(cuda);
 }
 

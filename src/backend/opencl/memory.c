@@ -82,6 +82,16 @@ slri_cl_mem slri_cl_find_memory(struct slri_opencl *opencl, const void *address,
     return mem;
 }
 
+uint64_t slri_cl_memory_bytes(struct slri_opencl *opencl)
+{
+    uint64_t bytes = 0;
+    slri_mutex_lock(&opencl->memory_lock);
+    for (uint32_t i = 0; i < opencl->chunks; ++i)
+        bytes += opencl->chunk[i].bytes;
+    slri_mutex_unlock(&opencl->memory_lock);
+    return bytes;
+}
+
 // ---- making and freeing --------------------------------------------------------------------------------------------
 
 static slr_status no_memory(const struct slri_opencl *opencl, uint64_t bytes)

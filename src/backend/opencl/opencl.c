@@ -3,6 +3,7 @@
 #include "backend/opencl/opencl.h"
 
 #include "base/alloc.h"
+#include "base/kept.h"
 #include "base/status.h"
 #include "device/spec.h"
 #include "kernel/cache.h"
@@ -176,8 +177,10 @@ static void opencl_close(void *device)
     slri_cl_rings_close(opencl);
     slri_queue_pool_stop(&opencl->pool);
     slri_cl_stream_destroy(opencl, opencl->own);
-    if (slri_cl_is_lost(opencl)) // with all that its kernel may touch
+    if (slri_cl_is_lost(opencl)) { // with all that its kernel may touch
+        slri_kept_add(slri_cl_memory_bytes(opencl) + sizeof *opencl);
         return;
+    }
     slri_cl_warps_close(opencl);
     opencl->cl->ReleaseContext(opencl->context);
     slri_mutex_destroy(&opencl->stay_lock);

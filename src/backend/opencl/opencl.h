@@ -58,7 +58,8 @@ struct slri_opencl {
     struct slri_cl_staying *staying;
     uint32_t groups_taken;
     uint64_t patience_ns; // what is not done so long after somebody waits for it has hung
-    bool lost; // atomic: something would not end: what it can touch is kept until the process ends, and this with it
+    const char *lost;     // atomic: NULL, or why: something would not end. What it can touch is kept until the process
+                          // ends, and this with it
     struct slri_opencl *next_lost;
 
     slri_mutex memory_lock;
@@ -99,22 +100,25 @@ struct slri_cl_bell {
     uint32_t rung; // futex; the vendor's threads'
     uint32_t asked;
 };
-// Waits until commands of a queue are done; what they wrote is visible then. `bell` NULL: it looks from time to time,
-// which is a little later. Errors: what failed; DEVICE_LOST (the patience is over: events and bell must stay).
+// Waits until commands of a queue are done, also where a call fails meanwhile; what they wrote is visible then. `bell`
+// NULL: it looks from time to time, which is a little later. Errors: what failed; DEVICE_LOST (the patience is over:
+// events and bell must stay).
 slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, struct slri_cl_bell *bell,
                          uint64_t patience_ns, uint32_t count, const slri_cl_event *event);
 // Longer than any kernel that somebody waits for, it is hoped. The device's patience may be less; not where a command
 // takes no time but its compiler's.
 #define SLRI_CL_PATIENCE_S 600u
 #define SLRI_CL_COMPILES_NS (SLRI_CL_PATIENCE_S * UINT64_C(1000000000))
-// Something would not end. From then on nothing that it may touch is freed. Gives DEVICE_LOST.
-slr_status slri_cl_lose(struct slri_opencl *opencl);
+// Something would not end, or nobody says that it has. From then on nothing that it may touch is freed. `why`: a
+// constant. Gives DEVICE_LOST.
+slr_status slri_cl_lose(struct slri_opencl *opencl, const char *why);
 slr_status slri_cl_check_lost(const struct slri_opencl *opencl); // OK, or DEVICE_LOST
 bool slri_cl_is_lost(const struct slri_opencl *opencl);
 
 // memory.c
 slr_status slri_cl_buffer_create(void *device, uint64_t bytes, void **memory);
 void slri_cl_buffer_destroy(void *device, void *memory, uint64_t bytes);
+uint64_t slri_cl_memory_bytes(struct slri_opencl *opencl); // all that there is
 const char *slri_cl_memory_name(enum slri_cl_memory memory);
 // Where an address of ours lies: gives the memory object, or NULL with SVM, and the offset from its beginning.
 slri_cl_mem slri_cl_find_memory(struct slri_opencl *opencl, const void *address, uint64_t *offset);

@@ -20,6 +20,7 @@ struct group {
     slri_cl_kernel kernel;
     slri_cl_queue queue;
     slri_cl_event event; // of its launch; NULL: none yet
+    bool unflushed;      // the launch may not have come to the device
     void *dump;
     uint64_t dump_bytes;
     struct group *next;
@@ -140,8 +141,8 @@ static slr_status launch_with(struct group *group, const struct slri_resident_ta
     error = cl->EnqueueNDRangeKernel(group->queue, group->kernel, 1, NULL, &size, &size, 0, NULL, &group->event);
     if (error != SLRI_CL_SUCCESS)
         return slri_cl_failed(name, "EnqueueNDRangeKernel", error);
-    error = cl->Flush(group->queue);
-    return error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(name, "Flush", error);
+    group->unflushed = cl->Flush(group->queue) != SLRI_CL_SUCCESS; // it may run all the same: a look tries again
+    return SLR_OK;
 }
 
 static slr_status launch_group(struct slri_resident *resident)
@@ -168,14 +169,25 @@ static slr_status warm_up(struct group *group)
 
 static enum slri_resident_look look_at_group(struct slri_resident *resident)
 {
-    const struct group *group = (const struct group *)resident;
+    struct group *group = (struct group *)resident;
     int32_t status = 1;
+    if (group->unflushed)
+        group->unflushed = group->opencl->cl->Flush(group->queue) != SLRI_CL_SUCCESS;
     int32_t error = group->opencl->cl->GetEventInfo(group->event, SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
                                                     &status, NULL);
     if (error == SLRI_CL_SUCCESS && status >= 0)
         return status == 0 ? SLRI_RESIDENT_ENDED : SLRI_RESIDENT_RUNS;
     slri_cl_failed(group->opencl->name, error ? "GetEventInfo" : "a kernel that stays", error ? error : status);
     return SLRI_RESIDENT_FAILED;
+}
+
+static bool is_over(struct slri_resident *resident)
+{
+    const struct group *group = (const struct group *)resident;
+    int32_t status = 1;
+    int32_t error = group->opencl->cl->GetEventInfo(group->event, SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                                    &status, NULL);
+    return error == SLRI_CL_SUCCESS && status <= 0; // done, or ended by a failure of its own
 }
 
 static slr_status create_memory(struct slri_resident *resident, uint64_t bytes, void **out)
@@ -188,8 +200,9 @@ static void destroy_memory(struct slri_resident *resident, void *memory, uint64_
     slri_cl_buffer_destroy(((struct group *)resident)->opencl, memory, bytes);
 }
 
-static const struct slri_resident_ops ops = {launch_group, look_at_group, create_memory, destroy_memory, NULL, false};
-static const struct slri_resident_ops ops_with_clock = {launch_group,   look_at_group, create_memory,
+static const struct slri_resident_ops ops = {launch_group,   look_at_group, is_over, create_memory,
+                                             destroy_memory, NULL,          false};
+static const struct slri_resident_ops ops_with_clock = {launch_group,   look_at_group, is_over, create_memory,
                                                         destroy_memory, NULL,          true};
 
 static void free_group(struct group *group)
@@ -346,7 +359,7 @@ static void drop_groups(struct slri_opencl *opencl, struct slri_cl_staying *stay
         if (slri_resident_close(&group->base))
             free_group(group);
         else
-            slri_cl_lose(opencl);
+            slri_cl_lose(opencl, "a kernel that stays has not ended");
     }
     if (staying->built && !slri_cl_is_lost(opencl))
         opencl->cl->ReleaseProgram(staying->built);

@@ -7,30 +7,36 @@
 #include "base/futex.h"
 #include "base/status.h"
 
+#include <stdio.h>
+
 // For so long a waiter gives its core away between looks, as what takes 30 us is wanted soon. Then it sleeps until the
 // command's end rings, or, without a bell, an eighth of what it has waited.
 #define LOOK_NS 50000u
 #define LONGEST_NAP_NS 1000000u
 #define LONGEST_SLEEP_NS 100000000u // then it looks whether somebody has lost the device meanwhile
+#define MOST_UNANSWERED 8u          // questions one after the other; then nobody will say what has ended
 
 // Devices that were lost: so that what they kept is not taken for forgotten.
 static struct slri_opencl *lost_devices; // atomic: a stack
 
 bool slri_cl_is_lost(const struct slri_opencl *opencl)
 {
-    return __atomic_load_n(&opencl->lost, __ATOMIC_RELAXED); // nothing is read on its strength
+    return __atomic_load_n(&opencl->lost, __ATOMIC_RELAXED) != NULL; // nothing else is read on its strength
 }
 
 slr_status slri_cl_check_lost(const struct slri_opencl *opencl)
 {
-    return slri_cl_is_lost(opencl)
-               ? SLRI_FAIL(DEVICE_LOST, "device '%s' was lost: what it was given did not end in time", opencl->name)
-               : SLR_OK;
+    const char *why = __atomic_load_n(&opencl->lost, __ATOMIC_RELAXED); // a constant of the program
+    return why ? SLRI_FAIL(DEVICE_LOST, "device '%s' was lost: %s", opencl->name, why) : SLR_OK;
 }
 
-slr_status slri_cl_lose(struct slri_opencl *opencl)
+static const char did_not_end[] = "what it was given did not end in time";
+static const char does_not_answer[] = "it does not say any more what has ended";
+
+slr_status slri_cl_lose(struct slri_opencl *opencl, const char *why)
 {
-    if (!__atomic_exchange_n(&opencl->lost, true, __ATOMIC_RELAXED)) {
+    const char *none = NULL; // the first reason stays: what is said after it follows from it
+    if (__atomic_compare_exchange_n(&opencl->lost, &none, why, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         opencl->next_lost = __atomic_load_n(&lost_devices, __ATOMIC_RELAXED);
         while (!__atomic_compare_exchange_n(&lost_devices, &opencl->next_lost, opencl, true, __ATOMIC_RELEASE,
                                             __ATOMIC_RELAXED))
@@ -39,12 +45,43 @@ slr_status slri_cl_lose(struct slri_opencl *opencl)
     return slri_cl_check_lost(opencl);
 }
 
-static slr_status look(struct slri_opencl *opencl, slri_cl_event event, int32_t *status)
+// A wait, and the first failure of a call that it made. Such a failure says nothing of the commands, which may still
+// run: so the wait goes on, and gives the failure when they have ended.
+struct wait {
+    struct slri_opencl *opencl;
+    uint64_t began_ns, deadline_ns;
+    uint32_t unanswered;
+    slr_status failed;
+    char why[256];
+};
+
+static void note_failure(struct wait *wait, const char *call, int32_t error)
+{
+    if (wait->failed != SLR_OK)
+        return;
+    wait->failed = slri_cl_failed(wait->opencl->name, call, error);
+    snprintf(wait->why, sizeof wait->why, "%s", slr_error_message());
+}
+
+static slr_status end_wait(const struct wait *wait)
+{
+    if (wait->failed != SLR_OK)
+        slri_fail(wait->failed, "%s", wait->why);
+    return wait->failed;
+}
+
+// Gives the command's status; where the question fails it may be anything but done.
+static slr_status look(struct wait *wait, slri_cl_event event, int32_t *status)
 {
     *status = 1;
     int32_t error =
-        opencl->cl->GetEventInfo(event, SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *status, status, NULL);
-    return error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "GetEventInfo", error);
+        wait->opencl->cl->GetEventInfo(event, SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *status, status, NULL);
+    wait->unanswered = error == SLRI_CL_SUCCESS ? 0 : wait->unanswered + 1;
+    if (error == SLRI_CL_SUCCESS)
+        return SLR_OK;
+    *status = 1;
+    note_failure(wait, "GetEventInfo", error);
+    return wait->unanswered < MOST_UNANSWERED ? SLR_OK : slri_cl_lose(wait->opencl, does_not_answer);
 }
 
 static void ring(slri_cl_event event, int32_t status, void *user)
@@ -61,7 +98,7 @@ static slr_status sleep_until_rung(struct slri_opencl *opencl, struct slri_cl_be
     uint32_t rung;
     while ((rung = __atomic_load_n(&bell->rung, __ATOMIC_ACQUIRE)) != bell->asked) {
         if (slri_cl_is_lost(opencl) || slri_passed(deadline_ns))
-            return slri_cl_lose(opencl);
+            return slri_cl_lose(opencl, did_not_end);
         uint64_t soon_ns = slri_deadline_after(LONGEST_SLEEP_NS);
         slri_futex_wait(&bell->rung, rung, soon_ns < deadline_ns ? soon_ns : deadline_ns);
     }
@@ -77,21 +114,21 @@ static bool ask_for_ring(struct slri_opencl *opencl, slri_cl_event event, struct
     return true;
 }
 
-static slr_status await_one(struct slri_opencl *opencl, slri_cl_event event, struct slri_cl_bell *bell,
-                            uint64_t began_ns, uint64_t deadline_ns)
+static slr_status await_one(struct wait *wait, slri_cl_event event, struct slri_cl_bell *bell)
 {
+    struct slri_opencl *opencl = wait->opencl;
     for (;;) {
         int32_t status;
-        SLRI_TRY(look(opencl, event, &status));
+        SLRI_TRY(look(wait, event, &status));
         if (status <= 0)
             return SLR_OK;
-        if (slri_cl_is_lost(opencl) || slri_passed(deadline_ns))
-            return slri_cl_lose(opencl);
-        uint64_t waited_ns = slri_now_ns() - began_ns;
+        if (slri_cl_is_lost(opencl) || slri_passed(wait->deadline_ns))
+            return slri_cl_lose(opencl, did_not_end);
+        uint64_t waited_ns = slri_now_ns() - wait->began_ns;
         if (waited_ns < LOOK_NS)
             slri_yield();
         else if (ask_for_ring(opencl, event, bell))
-            return sleep_until_rung(opencl, bell, deadline_ns);
+            return sleep_until_rung(opencl, bell, wait->deadline_ns);
         else
             slri_sleep_ns(waited_ns / 8 < LONGEST_NAP_NS ? waited_ns / 8 : LONGEST_NAP_NS);
     }
@@ -101,12 +138,17 @@ slr_status slri_cl_await(struct slri_opencl *opencl, slri_cl_queue queue, struct
                          uint64_t patience_ns, uint32_t count, const slri_cl_event *event)
 {
     const struct slri_cl *cl = opencl->cl;
-    uint64_t began_ns = slri_now_ns(), deadline_ns = slri_deadline_after(patience_ns);
+    struct wait wait = {.opencl = opencl, .began_ns = slri_now_ns(), .deadline_ns = slri_deadline_after(patience_ns)};
     int32_t error = cl->Flush(queue);
-    if (error != SLRI_CL_SUCCESS)
-        return slri_cl_failed(opencl->name, "Flush", error);
+    if (error != SLRI_CL_SUCCESS) {
+        note_failure(&wait, "Flush", error);
+        if (cl->Flush(queue) != SLRI_CL_SUCCESS) // what was given to it may have begun, or never will
+            return slri_cl_lose(opencl, does_not_answer);
+    }
     for (uint32_t i = count; i-- > 0;) // in order: behind the last the others are done
-        SLRI_TRY(await_one(opencl, event[i], bell, began_ns, deadline_ns));
+        SLRI_TRY(await_one(&wait, event[i], bell));
+    if (wait.failed != SLR_OK)
+        return end_wait(&wait);
     error = cl->WaitForEvents(count, event); // they are done; but only this makes what they wrote visible
     for (uint32_t i = 0; error != SLRI_CL_SUCCESS && i < count; ++i) {
         int32_t status = 0; // the first that says why
