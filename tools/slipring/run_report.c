@@ -108,10 +108,12 @@ void run_report_stats(run *run)
     if (run->device_info.chosen[0] != '\0')
         fprintf(stderr, "%-17s %s\n", "chosen", run->device_info.chosen);
     fprintf(stderr, "%-17s %s\n", "ended", ends[run->end]);
-    slr_device_info now;
+    slr_device_info now = {0};
     if (slr_device_get_info(run->device, &now) == SLR_OK && now.pauses > 0)
         fprintf(stderr, "%-17s %u%s%s\n", "pauses", now.pauses, now.stalls > 0 ? ", calls that stalled: " : "",
                 now.stalled);
+    if (now.unheard != 0 || now.kept_bytes != 0)
+        fprintf(stderr, "%-17s %" PRIu64 " B, groups not heard of: %u\n", "kept memory", now.kept_bytes, now.unheard);
 #define PRINT(name, value) fprintf(stderr, "%-17s %" PRIu64 "\n", #name, (uint64_t)(value));
     COUNTS(PRINT)
 #undef PRINT
