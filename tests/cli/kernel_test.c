@@ -226,7 +226,7 @@ static void explain_counts_and_gives_occupancy(void **state)
     says("\"$S\" kernel explain axpy.cu axpy --registers 65 --block 1024 --cc 90", 0, "it cannot be launched");
     says("\"$S\" kernel explain axpy.cu axpy --registers 32 --block 256 --cc 80 --json | tr -d ' \\n'", 0,
          "\"occupancy\":{\"blocks\":8,");
-    says("\"$S\" kernel explain axpy.cu axpy --registers 32 --block 256 --cc 70 2>&1", 2, "7.0 is not known");
+    says("\"$S\" kernel explain axpy.cu axpy --registers 32 --block 256 --cc 72 2>&1", 2, "7.2 is not known");
     says("\"$S\" kernel explain axpy.cu axpy --block 64 2>&1", 2, "--cc is missing");
     says("SLIPRING_NVRTC_LIB=/nowhere \"$S\" kernel explain axpy.cu axpy --cc 80", 0,
          "    compute capability 8.0: cannot load /nowhere");
@@ -234,7 +234,7 @@ static void explain_counts_and_gives_occupancy(void **state)
          "\"no_resources\": \"cannot load /nowhere");
     says("SLIPRING_NVRTC_LIB=/nowhere \"$S\" kernel explain axpy.cu axpy --cc 80 --registers 32", 0,
          "256 threads, 32 registers: 8 blocks");
-    says("SLIPRING_NVRTC_LIB=/nowhere \"$S\" kernel explain axpy.cu axpy --cc 70 2>&1", 2, "7.0 is not known");
+    says("SLIPRING_NVRTC_LIB=/nowhere \"$S\" kernel explain axpy.cu axpy --cc 72 2>&1", 2, "7.2 is not known");
     says("\"$S\" kernel explain axpy.cu none 2>&1", 2, "no kernel and no handler 'none'");
     says("\"$S\" kernel explain broken.cu 2>&1", 1, "broken.cu:1:");
 }
