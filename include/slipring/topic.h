@@ -27,7 +27,7 @@ SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
 /// Sends `to` all that is published under a matching topic on its device, from now on: by ring kernels, along a route
 /// from each, and by slr_publish. A ring kernel that matches twice is sent each message once. Lasts until `to` is
-/// destroyed.
+/// destroyed, also while it has failed: after its restart it is sent what comes then.
 ///
 /// Threads, Blocks, Errors: as slr_advertise.
 SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);

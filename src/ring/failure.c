@@ -328,9 +328,9 @@ slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t time
         reopen(ring);
     ring->failure.restarting = false;
     slri_mutex_unlock(&ring->lock);
-    if (status == SLR_OK) {
-        slri_routes_wake(ring);   // their messages have waited
-        slri_deadlock_look(ring); // its shards may have looked before the state said that they run
-    }
-    return status;
+    if (status != SLR_OK)
+        return status;
+    slri_routes_wake(ring);   // their messages have waited
+    slri_deadlock_look(ring); // its shards may have looked before the state said that they run
+    return slri_topics_rejoin(ring);
 }

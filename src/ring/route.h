@@ -134,6 +134,9 @@ void slri_routes_unlock(void);
 
 // topic.c
 void slri_topics_forget(const slr_ring *ring);
+// After a restart: makes the routes that were not made while the ring kernel had failed, because others advertised or
+// subscribed then. Routes that exist stay as they are. Errors: those of slr_route, the first.
+slr_status slri_topics_rejoin(const slr_ring *ring);
 
 // deadlock.c: looks for a cycle of full mailboxes through `ring`; names it and fails its ring kernels.
 void slri_deadlock_look(slr_ring *ring);

@@ -88,6 +88,13 @@ static bool takes_part(const slr_ring *ring)
     return slr_ring_get_state(ring) & (SLR_RING_LAUNCHED | SLR_RING_ACTIVE | SLR_RING_PAUSED);
 }
 
+// One that has failed keeps its subscriptions: it may be restarted, at any time, and whoever publishes is told that it
+// has failed, as by slr_send.
+static bool is_subscribed(const slr_ring *ring)
+{
+    return takes_part(ring) || slr_ring_get_state(ring) == SLR_RING_IN_FAILURE;
+}
+
 // Calls `visit` for each pair of an advertiser and a subscriber that an entry brings together, until one fails.
 static slr_status for_pairs(const struct entry *entry, slr_status (*visit)(slr_ring *from, slr_ring *to))
 {
@@ -145,6 +152,24 @@ slr_status slr_advertise(slr_ring *from, const char *topic)
 slr_status slr_subscribe(slr_ring *to, const char *pattern)
 {
     return enter_checked(to, pattern, true, "slr_subscribe");
+}
+
+static slr_status join_checked(slr_ring *from, slr_ring *to)
+{
+    SLRI_TRY(slri_route_check(from, to)); // nobody has looked at this pair yet
+    return slri_route_once(from, to);
+}
+
+slr_status slri_topics_rejoin(const slr_ring *ring)
+{
+    slr_status first = SLR_OK;
+    slri_mutex_lock(&lock);
+    for (const struct entry *entry = entries; entry && takes_part(ring); entry = entry->next) {
+        slr_status status = entry->ring == ring ? for_pairs(entry, join_checked) : SLR_OK;
+        first = first == SLR_OK ? status : first;
+    }
+    slri_mutex_unlock(&lock);
+    return first;
 }
 
 void slri_topics_forget(const slr_ring *ring)
@@ -220,7 +245,7 @@ static slr_status resolve(slr_topic *topic)
     topic->count = 0;
     for (const struct entry *e = entries; e; e = e->next) {
         slr_address address;
-        if (!e->subscribes || e->ring->device != topic->device || !takes_part(e->ring) ||
+        if (!e->subscribes || e->ring->device != topic->device || !is_subscribed(e->ring) ||
             !matches(e->text, topic->text) || slr_ring_get_address(e->ring, 0, &address) != SLR_OK ||
             is_listed(topic, address))
             continue;

@@ -147,11 +147,73 @@ static void names_that_are_none_and_readers_that_do_not_fit_are_refused(void **s
     slr_device_close(device);
 }
 
+// ---- failure -------------------------------------------------------------------------------------------------------
+
+static uint32_t seen; // by `fragile`; atomic
+
+static slr_status fail_at_0(void *user, const slr_delivery *delivery)
+{
+    const struct message *message = delivery->message;
+    (void)user;
+    if (message->value == 0)
+        return SLR_INVALID;
+    __atomic_fetch_add(&seen, 1, __ATOMIC_RELEASE);
+    return SLR_OK;
+}
+
+static slr_ring *start_fragile(slr_device *device)
+{
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "fragile";
+    desc.on_message = fail_at_0;
+    desc.message_bytes = sizeof(struct message);
+    desc.fault_policy = SLR_FAULT_FAIL;
+    return start_ring(device, &desc);
+}
+
+// While it has failed others subscribe, advertise, and publish: after its restart it gets what all of them publish.
+static void subscriber_that_failed_keeps_its_subscription(void **state)
+{
+    (void)state;
+    struct handler h = {0};
+    slr_topic *topic;
+    struct message message = {0};
+    slr_device *device = open_device("cpu");
+    slr_ring *fragile = start_fragile(device), *other = start_reader(device, "other", &h);
+    slr_ring *publisher = start_publisher(device, "publisher");
+    slr_port *port = open_port(device);
+    seen = 0;
+    must(slr_topic_open(device, "a", &topic));
+    must(slr_subscribe(fragile, "a"));
+    publish_value(port, topic, 0, 1);
+    must(slr_ring_wait(fragile, SLR_RING_IN_FAILURE, LONG));
+    must(slr_subscribe(other, "a"));
+    must(slr_advertise(publisher, "a"));
+    gives(slr_publish(port, topic, &message, sizeof message, LONG, NULL), RING_FAILED); // and the other has it
+    must(slr_ring_restart(fragile, SLR_RESTART_INITIAL, LONG));
+    for (uint32_t value = 1; value <= 10; ++value)
+        publish_value(port, topic, value, 2);
+    wait_handled(fragile, 10);
+    for (uint32_t value = 1; value <= 10; ++value) {
+        message.value = value;
+        must(slr_send(NULL, address_of(publisher, 0), &message, sizeof message, LONG));
+    }
+    wait_handled(fragile, 20);
+    assert_int_equal(__atomic_load_n(&seen, __ATOMIC_ACQUIRE), 20);
+    slr_topic_close(topic);
+    slr_port_close(port);
+    slr_ring_destroy(publisher);
+    slr_ring_destroy(fragile);
+    slr_ring_destroy(other);
+    slr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wildcards_choose_whole_parts),
         cmocka_unit_test(ring_kernels_publish_to_who_subscribed_before_and_behind),
+        cmocka_unit_test(subscriber_that_failed_keeps_its_subscription),
         cmocka_unit_test(names_that_are_none_and_readers_that_do_not_fit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
