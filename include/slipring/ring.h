@@ -298,8 +298,9 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 ///
 /// Threads: any; not from a handler of the same device.
 /// Blocks: until handlers in progress have returned.  Errors: WRONG_STATE (not failed, being terminated or restarted,
-/// no checkpoint, or it could never be started), TIMEOUT (a handler is still running: it stays failed), NO_MEMORY. Those
-/// of slr_route, where it runs again and a route could not be made for which others advertised or subscribed meanwhile.
+/// no checkpoint, or it could never be started), TIMEOUT (a handler is still running: it stays failed), NO_MEMORY.
+/// Those of slr_route, where it runs again and a route could not be made for which others advertised or subscribed
+/// meanwhile.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the state is one of `states` (slr_ring_state values or'ed together).
