@@ -83,6 +83,8 @@ static void the_programs_exit_code_is_reported_and_what_cannot_be_run_is_refused
     assert_non_null(strstr(output, "exit code 3"));
     assert_int_equal(use("-- true"), 1); // opens no device
     assert_int_equal(use("-- ./no-such-program"), 1);
+    assert_int_equal(use("--html /dev/full -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'launch-bound' no"),
+                     1); // the disk is full
     assert_int_equal(use("--html"), 2);
     assert_int_equal(use(""), 2);
 }

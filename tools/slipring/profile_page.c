@@ -2,7 +2,9 @@
 // `slipring profile --html`: the object that --json prints, in a page that draws it.
 #include "profile.h"
 
+#include "output.h"
 #include "say.h"
+#include "verbs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,14 +30,12 @@ bool profile_write_page(const char *path, json_t *object)
     static const char mark[] = "{{data}}";
     const char *at = strstr(profile_embedded_page, mark);
     FILE *file = fopen(path, "w");
-    if (file != NULL) {
-        fwrite(profile_embedded_page, 1, (size_t)(at - profile_embedded_page), file);
-        put_data(file, object);
-        fputs(at + sizeof mark - 1, file);
-    }
-    if (file == NULL || fclose(file) != 0) {
+    if (file == NULL) {
         say("cannot write '%s': %s", path, strerror(errno));
         return false;
     }
-    return true;
+    fwrite(profile_embedded_page, 1, (size_t)(at - profile_embedded_page), file);
+    put_data(file, object);
+    fputs(at + sizeof mark - 1, file);
+    return output_close_stream(file, "--html", path) == EXIT_DONE;
 }
