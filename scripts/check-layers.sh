@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # check-layers.sh [ROOT]: does every #include respect the layers? Each folder of src has a README.md with a line
-#     May include: base, abi, device/backend.h, public
-# naming folders of src, single headers, and `public` for include/slipring. Checked:
+#     May include: base, abi, hal/hal.h, public
+# naming folders of src, single headers, and `public` for include/slipring; `Tests may also include:` is such a line for
+# its *_test files. Checked:
 #   - a source of src includes its own folder and what that line names; only base reaches beyond ISO C;
 #   - public headers include public headers and ISO C; tools, examples and bench nothing of src;
 #   - no source of src calls getenv but base/environment.c, which knows when not to believe the environment;
+#   - folders that include one another form no circle;
 #   - each folder's README is there and has at most 60 lines.
 # Prints a line for each violation and exits with 1.
 set -euo pipefail
@@ -30,7 +32,7 @@ includes_below() {
 }
 
 # Sets `layer` to that of a path below src: the nearest folder above it with a README, or . where there is none.
-# "backend/cpu/worker.c" -> "backend/cpu"
+# "hal/cpu/worker.c" -> "hal/cpu"
 find_layer() {
     layer=$1
     while [[ $layer == */* ]]; do
@@ -41,11 +43,12 @@ find_layer() {
 }
 
 # What each layer's README allows, as " base abi public ".
-declare -A allowed_by
+declare -A allowed_by tests_allowed_by
 read_readmes() {
     local readme
     while read -r readme; do
         allowed_by[${readme%/README.md}]=" $(sed -n 's/^May include: *//p' "src/$readme" | tr ',' ' ') "
+        tests_allowed_by[${readme%/README.md}]=" $(sed -n 's/^Tests may also include: *//p' "src/$readme" | tr ',' ' ') "
     done < <(find src -name README.md -printf '%P\n')
 }
 
@@ -60,6 +63,7 @@ check_src_include() {
     if [[ $layer == . ]]; then return; fi # said once, by check_readmes
     own=$layer
     allowed=${allowed_by[$own]}
+    if [[ $file == *_test.[ch] ]]; then allowed+=${tests_allowed_by[$own]}; fi
     if [[ $3 == '<' ]]; then
         if [[ $name == slipring/* ]]; then
             [[ $allowed == *' public '* ]] || violation "$1:$2: $own may not include public headers (<$name>)"
@@ -125,10 +129,29 @@ check_environment() {
         grep -vE '^src/(base/environment\.c|[^:]*_test\.[ch]):' | grep -vE ':[[:space:]]*//' || true)
 }
 
+# "A B": a source of folder A includes a header of folder B.
+print_edges() {
+    local file line text
+    local pattern='include[[:space:]]*"([^"]*)"'
+    while IFS=: read -r file line text; do
+        [[ $file != *_test.[ch] && $text =~ $pattern && -e src/${BASH_REMATCH[1]} ]] || continue
+        file=${file#src/}
+        printf '%s %s\n' "${file%/*}" "$(dirname "${BASH_REMATCH[1]}")"
+    done < <(includes_below src) | sort -u | awk '$1 != $2'
+}
+
+check_circles() {
+    local found
+    while read -r found; do
+        violation "src: a circle of includes: ${found#tsort: }"
+    done < <(print_edges | tsort 2>&1 > /dev/null)
+}
+
 read_readmes
 check_readmes
 check_environment
 each_include check_src_include src
 each_include check_public_include include
 each_include check_outer_include tools examples bench
+check_circles
 ((violations == 0))

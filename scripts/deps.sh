@@ -15,15 +15,13 @@ build | command cc | gcc
 build | command cmake | cmake
 build | command make | make
 build | header stdio.h | libc6-dev
-demo  | header jansson.h | libjansson-dev
-test  | header jansson.h | libjansson-dev
+build | header jansson.h | libjansson-dev
 test  | header cmocka.h | libcmocka-dev
 test  | command c++ | g++
 test  | command pkg-config | pkg-config
 test  | command spin | spin
 test  | library libOpenCL.so.1 | ocl-icd-libopencl1
 test  | driver pocl | pocl-opencl-icd
-bench | header jansson.h | libjansson-dev
 bench | command c++ | g++
 bench | header caf/all.hpp | libcaf-dev
 bench | library libmimalloc.so.2 | libmimalloc2.0
@@ -39,6 +37,7 @@ ci    | command clang | clang
 ci    | command clang-format | clang-format
 ci    | command oclgrind | oclgrind
 ci    | command pip3 | python3-pip
+ci    | command python3 | python3
 ci    | python jsonschema | python3-jsonschema
 ci    | command shellcheck | shellcheck
 '
@@ -46,8 +45,8 @@ ci    | command shellcheck | shellcheck
 # The targets that each target stands on.
 targets_of() {
     case $1 in
-        build) echo build ;;
-        demo | test | bench) echo build "$1" ;;
+        build | demo) echo build ;;
+        test | bench) echo build "$1" ;;
         perfetto | fuzz) echo build test "$1" ;;
         ci) echo build test ci ;;
         *) return 1 ;;

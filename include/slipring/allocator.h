@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The one hook through which an application gives slipring its memory. Contract: docs/contract/ownership.md.
+/// The hook by which an application supplies slipring's host memory. Contract: docs/contract/ownership.md.
 #ifndef SLIPRING_ALLOCATOR_H
 #define SLIPRING_ALLOCATOR_H
 
@@ -7,14 +7,14 @@
 
 #include <stddef.h>
 
-/// Both functions may be called from any thread, at once, and must not call back into slipring.
+/// Any thread may call either function, several threads at once. Neither function may call slipring.
 typedef struct slr_allocator {
-    /// At least `bytes` bytes on a multiple of `alignment` (a power of two, at most 4,096), or NULL. Need not be
-    /// zeroed.
+    /// Returns at least `bytes` bytes, aligned to `alignment` (a power of two, at most 4,096), or NULL. The memory need
+    /// not be zeroed.
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
-    /// Gives back what `allocate` gave; `bytes` is what was asked for then. Never called with NULL.
+    /// Frees memory that `allocate` returned. `bytes` is the size requested then. `memory` is never NULL.
     void (*release)(void *user, void *memory, size_t bytes);
-    /// Handed to both unchanged.
+    /// Passed to both functions unchanged.
     void *user;
 } slr_allocator;
 

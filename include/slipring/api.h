@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every public header needs: symbol visibility and the version.
+/// Symbol visibility and the version. Every public header includes this one.
 #ifndef SLIPRING_API_H
 #define SLIPRING_API_H
 
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/// The version of the library that is running, "0.2.0". SLR_VERSION is that of the headers: a later library runs
+/// The version of the running library, such as "0.2.0". SLR_VERSION is the version of the headers. A later library runs
 /// programs that were compiled with earlier headers (docs/contract/abi.md). Never NULL.
 /// Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_version(void);

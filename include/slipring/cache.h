@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The user's cache of compiled kernels: what is in it. Contract: docs/contract/launch.md.
+/// The user's cache of compiled kernels and its entries. Contract: docs/contract/launch.md.
 #ifndef SLIPRING_CACHE_H
 #define SLIPRING_CACHE_H
 
@@ -11,32 +11,62 @@
 extern "C" {
 #endif
 
-/// One entry. The text is the visitor's for the length of its call.
+/// One entry. Its text is borrowed for the length of the visitor's call.
 typedef struct slr_cache_entry {
-    const char *name;   ///< of its file
-    const char *kernel; ///< or its handlers, between commas
-    const char *source; ///< the file it was compiled from, as it was named then
-    const char *detail; ///< how: block, optimisation, compiler
-    uint64_t bytes;     ///< of its file
-    uint64_t age_s;     ///< since it was written
-    uint8_t is_whole; ///< 0: damaged, cut off, left half written, or of another version; it is not used, and the three
-                      ///< texts behind `name` are empty
+    const char *name;   ///< of the entry's file
+    const char *kernel; ///< the kernel's name, or the handlers' names separated by commas
+    const char *source; ///< the source file, as named at compilation
+    const char *detail; ///< block, optimisation, compiler
+    uint64_t bytes;     ///< of the entry's file
+    uint64_t age_s;     ///< seconds since it was written
+    /// 0: damaged, truncated, or of another version. Such an entry is not used, and the three texts after `name` are
+    /// empty.
+    uint8_t is_whole;
 } slr_cache_entry;
 
-/// What is to become of an entry: 0, it stays; else its file is removed. Who runs what it holds goes on.
+/// Decides about an entry. 0: keep it. Otherwise its file is removed; processes that already run its code continue.
 typedef int slr_cache_visitor(void *user, const slr_cache_entry *entry);
 
-/// Where the cache is: SLIPRING_CACHE_DIR, else below XDG_CACHE_HOME or HOME. Without links where it is there already.
+/// The cache folder: SLIPRING_CACHE_DIR, else a folder below XDG_CACHE_HOME or HOME. Links are resolved if it exists.
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (NULL; a path longer than `bytes`), NOT_FOUND (none of the three is set), NO_MEMORY.
+/// Errors: INVALID (NULL; a path longer than `bytes`), NOT_FOUND (none of the three variables is set), NO_MEMORY.
 SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);
 
-/// Tells of every entry, in no order, each read whole and checked. Files of other names are passed over. Other
-/// processes may use the cache meanwhile.
+/// Visits every entry, in no particular order. Each entry is read and checked in full. Files with other names are
+/// skipped. Other processes may use the cache at the same time.
 /// Threads: any.  Blocks: while it reads.  Owns: nothing.
-/// Errors: INVALID (NULL), NOT_FOUND (as before), SYSTEM (the folder cannot be used: the message says why; a file
-/// cannot be removed), NO_MEMORY.
+/// Errors: INVALID (NULL), NOT_FOUND (no folder, as slr_cache_get_folder), SYSTEM (the folder cannot be used: the
+///   message gives the reason; a file cannot be removed), NO_MEMORY.
 SLR_API slr_status slr_cache_visit(slr_cache_visitor *visit, void *user);
+
+/// The cache's contents, limits and use.
+typedef struct slr_cache_info {
+    uint64_t entries, bytes; ///< present now: all files of entries, including damaged ones
+    uint64_t limit_bytes;    ///< SLIPRING_CACHE_BYTES, 1 GiB by default. UINT64_MAX: no limit
+    uint64_t limit_unused_s; ///< SLIPRING_CACHE_DAYS, in seconds; 90 days by default. UINT64_MAX: no limit
+    uint64_t hits, misses;   ///< lookups by all processes since the folder was made: found; compiled
+    uint64_t stores;         ///< entries written
+    uint64_t evicted;        ///< entries removed because of the limits
+    uint64_t evicted_bytes;
+} slr_cache_info;
+
+/// Reads the names and sizes in the cache, and its counts. It does not read the entries.
+/// Threads: any.  Blocks: while it reads.  Owns: nothing.
+/// Errors: INVALID (NULL; a variable that is not a number, which the message names), NOT_FOUND, SYSTEM, NO_MEMORY (as
+///   slr_cache_visit).
+SLR_API slr_status slr_cache_get_info(slr_cache_info *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_cache_get_info is a macro for this.
+SLR_API slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes);
+#define slr_cache_get_info(out) slr_cache_get_info_sized((out), sizeof(slr_cache_info))
+
+/// Removes entries that were not used for more than `unused_s` seconds. Then it removes the least recently used entries
+/// until the rest takes at most `bytes` bytes. It also removes partial files of writers that have ended. UINT64_MAX
+/// means no limit. `*removed` and `*removed_bytes` (may be NULL) get the totals. Each store does the same with the
+/// limits of slr_cache_info. Processes that already run an entry's code continue.
+/// Threads: any.  Blocks: while it reads and removes.  Owns: nothing.
+/// Errors: NOT_FOUND, SYSTEM, NO_MEMORY (as slr_cache_visit).
+SLR_API slr_status slr_cache_prune(uint64_t bytes, uint64_t unused_s, uint64_t *removed, uint64_t *removed_bytes);
 
 #ifdef __cplusplus
 }

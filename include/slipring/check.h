@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Checking a kernel without a GPU: runs it in the interpreter and says what is wrong with it. What is looked for, and
-/// what each number means: docs/contract/checker.md.
+/// Checks a kernel without a GPU: runs it in the interpreter and reports its defects. The checks, and the meaning of
+/// each code: docs/contract/checker.md.
 ///
 ///     slr_check *check;
-///     slr_kernel_check(kernel, NULL, &check); // shape and arguments are chosen
+///     slr_kernel_check(kernel, NULL, &check); // the checker chooses shape and arguments
 ///     for (uint32_t i = 0; slr_check_get_finding(check, i, &finding) == SLR_OK; i++)
 ///         printf("%s:%u: SLR-C%03u: %s\n", finding.at.file, finding.at.line, finding.code, finding.message);
 #ifndef SLIPRING_CHECK_H
@@ -17,26 +17,27 @@
 extern "C" {
 #endif
 
-/// What was found in a kernel, and with which launches.
+/// The findings in a kernel, and the launches that were checked.
 typedef struct slr_check slr_check;
 
-/// One argument that is given; the others are generated.
+/// One argument that the caller gives. The checker generates the others.
 typedef struct slr_check_argument {
-    uint32_t parameter; ///< counts from 0
-    uint8_t is_unset;   ///< of a buffer: nothing has been written to it, so that reading it is a finding
-    slr_arg arg;        ///< as for slr_launch; a buffer's contents are copied. Of kind 0: generated, but `is_unset`
+    uint32_t parameter; ///< the parameter's index, from 0
+    uint8_t is_unset;   ///< of a buffer: its contents are uninitialised, and reading them is a finding
+    /// As for slr_launch. A buffer's contents are copied. Kind 0: the argument is generated, but `is_unset` applies.
+    slr_arg arg;
 } slr_check_argument;
 
 typedef struct slr_check_desc {
     uint32_t struct_size;
-    uint32_t grid[3], block[3]; ///< 0: chosen
-    uint32_t shared_bytes;      ///< of `extern __shared__` memory; 0: chosen
+    uint32_t grid[3], block[3]; ///< 0: the checker chooses
+    uint32_t shared_bytes;      ///< of `extern __shared__` memory; 0: the checker chooses
     const slr_check_argument *arguments;
     uint32_t argument_count;
-    uint64_t fuel;         ///< loop iterations a thread may take (0: 1,000,000)
-    uint64_t steps;        ///< instructions that all threads of a launch may take (0: 200 million)
-    uint64_t memory_bytes; ///< that generated buffers of a launch may have together (0: 1 GiB)
-    uint64_t messages;     ///< that a handler gets in each launch, 1 to 1,000,000 (0: 600); of a kernel not used
+    uint64_t fuel;         ///< limit on loop iterations per thread (0: 1,000,000)
+    uint64_t steps;        ///< limit on instructions per launch, all threads together (0: 200 million)
+    uint64_t memory_bytes; ///< limit on all generated buffers of a launch (0: 1 GiB)
+    uint64_t messages;     ///< messages per launch of a handler, 1 to 1,000,000 (0: 600); ignored for a kernel
 } slr_check_desc;
 #ifdef __cplusplus
 static inline slr_check_desc slr_check_desc_init(void)
@@ -54,14 +55,14 @@ static inline slr_check_desc slr_check_desc_init(void)
 #endif
 
 typedef enum slr_check_level {
-    SLR_CHECK_ERROR = 1, ///< what CUDA leaves undefined
-    SLR_CHECK_WARNING,   ///< what the language does not promise, or what the launch must provide
-    SLR_CHECK_NOTE       ///< right, and could be faster
+    SLR_CHECK_ERROR = 1, ///< undefined behaviour in CUDA
+    SLR_CHECK_WARNING,   ///< not guaranteed by the language, or the launch must ensure it
+    SLR_CHECK_NOTE       ///< correct, but could be faster
 } slr_check_level;
 
-/// A place in the source, and the first thread that was met there.
+/// A place in the source, and the first thread that reached it.
 typedef struct slr_check_place {
-    const char *file; ///< NULL: nowhere
+    const char *file; ///< NULL: no place
     uint32_t line, column;
     uint32_t block[3], thread[3];
 } slr_check_place;
@@ -70,31 +71,37 @@ typedef struct slr_check_place {
 typedef struct slr_check_finding {
     uint32_t code;    ///< 10 for SLR-C010
     uint32_t level;   ///< slr_check_level
-    const char *name; ///< of its code: "shared-race"
+    const char *name; ///< the code's name: "shared-race"
     const char *message, *advice;
     slr_check_place at;
-    slr_check_place other; ///< the other access of a race, or another thread's barrier
-    uint64_t count;        ///< how often it was met
-    uint32_t launch;       ///< in which launch first: slr_check_get_launch
+    slr_check_place other; ///< the other access of a race, or the other thread's barrier
+    uint64_t count;        ///< number of occurrences
+    uint32_t launch;       ///< the first launch with this finding: slr_check_get_launch
+    /// Set for a warning that generated values may have caused: the options that give real values and would confirm an
+    /// error, "--arg n=..., --block ..."; else NULL.
+    const char *give;
 } slr_check_finding;
 
 /// A launch that was checked.
 typedef struct slr_check_launch {
     uint32_t grid[3], block[3], shared_bytes;
-    uint64_t instructions;        ///< done by all threads together
-    const char *const *arguments; ///< one a parameter: "n = 1000", "x = float[1000], random"
-    const uint8_t *generated;     ///< one a parameter: nobody gave it
+    uint64_t instructions;        ///< executed by all threads together
+    const char *const *arguments; ///< one per parameter: "n = 1000", "x = float[1000], random"
+    const uint8_t *generated;     ///< one per parameter: 1 if the checker generated it
     uint32_t argument_count;
+    /// The launch in the file's host code that this one copies: "line 42: scale<<<2, 256>>>(x, n)"; or NULL.
+    const char *from;
 } slr_check_launch;
 
-/// What a GPU's memory and warps make of a source line in the first launch.
+/// How a source line uses a GPU's memory and warps in the first launch.
 typedef struct slr_check_line {
     const char *file;
     uint32_t line;
-    uint64_t steps, lanes; ///< instructions of warps, and lanes that were active in them: 32 a step at best
-    uint64_t requests, sectors, least_sectors; ///< of warps to buffers; sectors of 32 bytes moved, and those needed
-    uint64_t shared_requests, passes, least_passes; ///< of warps to shared memory; passes over its banks
-    uint64_t branches, splits;                      ///< of warps; those after which lanes went both ways
+    uint64_t steps, lanes;                     ///< warp instructions, and active lanes in them: 32 per step at best
+    uint64_t requests, sectors, least_sectors; ///< warp accesses to buffers; 32-byte sectors moved, and sectors needed
+    uint64_t shared_requests, passes,
+        least_passes;          ///< warp accesses to shared memory; passes over its banks, and passes needed
+    uint64_t branches, splits; ///< warp branches, and branches that diverged
 } slr_check_line;
 
 typedef struct slr_check_info {
@@ -102,25 +109,24 @@ typedef struct slr_check_info {
     uint32_t findings, errors, warnings, notes, launches;
 } slr_check_info;
 
-/// Runs a kernel in the interpreter, once or (where sizes are generated and the kernel tests its index against one)
-/// twice, the second time with sizes that are no multiple of the block. What it finds is no error of this call.
-/// `desc` may be NULL.
+/// Runs a kernel in the interpreter, once or twice. The second run has sizes that are not multiples of the block; it
+/// takes place if sizes are generated and the kernel compares its index with one. A finding is not an error of this
+/// call. `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: while it runs; `fuel` and `steps` bound that.  Owns: the caller gets the check, which holds
-/// the kernel: slr_check_destroy.
-/// Errors: INVALID (NULL; a shape that cannot be, an argument as in slr_launch; generated buffers
-/// would need more than `memory_bytes`: the message names it), UNSUPPORTED (it
-/// needs more stack than the interpreter has), NO_MEMORY.
+/// Threads: any.  Blocks: while it runs; `fuel` and `steps` are the limits.
+/// Owns: the caller gets the check, which holds the kernel: slr_check_destroy.
+/// Errors: INVALID (NULL; an impossible shape; an argument as in slr_launch; generated buffers exceed `memory_bytes`:
+///   the message names it), UNSUPPORTED (the kernel needs more stack than the interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 
-/// The same for a handler, `__ring__` or `__ring_block__`; `name` NULL: the program's only one. It gets made-up
-/// messages, in three launches: zero, random, and the least and most of each type. States begin as zero. A fault that
-/// depends on values is an error where messages of zero and random ones both show it, else a warning. `desc` may be
-/// NULL; its shape, `shared_bytes` and arguments are as for slr_kernel_check (a parameter counts from 0 after the
-/// message), but the shape is the handler's own.
+/// The same for a handler, `__ring__` or `__ring_block__`. `name` NULL: the program's only handler. The handler gets
+/// generated messages in three launches: zero, random, and the smallest and largest value of each type. States start as
+/// zero. A fault that depends on values is an error if messages of zero and random ones both show it, else a warning.
+/// `desc` may be NULL. Its shape, `shared_bytes` and arguments are as for slr_kernel_check, except that a handler has
+/// its own shape and its parameters count from 0 after the message.
 ///
-/// Threads: any.  Blocks: while it runs; `fuel` (of a message, 0: 100,000) and `steps` (of a launch, 0: 16 million)
-/// bound that.
+/// Threads: any.  Blocks: while it runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per launch, 0: 16
+/// million).
 /// Owns: the caller gets the check, which holds the program: slr_check_destroy.
 /// Errors: NOT_FOUND (no such handler, or several and no name), and as slr_kernel_check.
 SLR_API slr_status slr_handler_check(slr_program *program, const char *name, const slr_check_desc *desc,
@@ -136,7 +142,7 @@ SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *ou
 SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_info *out, size_t bytes);
 #define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
 
-/// In the order of files and lines; `index` counts from 0.
+/// Findings in the order of files and lines. `index` counts from 0.
 /// Threads: any.  Blocks: no.  Owns: the check's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);
 
@@ -146,7 +152,7 @@ SLR_API slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t 
 #define slr_check_get_finding(check, index, out)                                                                       \
     slr_check_get_finding_sized((check), (index), (out), sizeof(slr_check_finding))
 
-/// Likewise, in the order in which they ran.
+/// Launches in the order in which they ran. The rest as slr_check_get_finding.
 SLR_API slr_status slr_check_get_launch(const slr_check *check, uint32_t index, slr_check_launch *out);
 
 /// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_check_get_launch is a macro for this.
@@ -155,7 +161,7 @@ SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t i
 #define slr_check_get_launch(check, index, out)                                                                        \
     slr_check_get_launch_sized((check), (index), (out), sizeof(slr_check_launch))
 
-/// Likewise, in the order of files and lines: those that touch memory or branch.
+/// Lines that access memory or branch, in the order of files and lines. The rest as slr_check_get_finding.
 SLR_API slr_status slr_check_get_line(const slr_check *check, uint32_t index, slr_check_line *out);
 
 /// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_check_get_line is a macro for this.

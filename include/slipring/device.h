@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a kernel source may include. It is read three ways:
-///   by slipring's own front end, which knows the words below as built-ins;
-///   by nvcc, where `__ring__` and `__ring_block__` handlers become plain `__device__` functions;
-///   by a host C or C++ compiler, so that host and device share one header of structs, and a handler can be called as a
-///   plain C function. The file that includes it so must first define `slr_host_reply(const void *reply, size_t bytes)`
-///   (a function or a macro) if the handler replies, and
-///   `slr_host_send(const void *outlet, unsigned instance, const void *message, size_t bytes)` if it sends (instance
-///   0xffffffff: that of ring_send).
+/// The header for kernel sources. Three kinds of compiler read it:
+///   slipring's own front end, where the words below are built in; nvcc, where `__ring__` and `__ring_block__` handlers
+///   become plain `__device__` functions; a host C or C++ compiler. Then host and device share one header of structs,
+///   and the host can call a handler as a plain C function.
+/// For a host compiler, define these functions or macros before the include:
+///   `slr_host_reply(const void *reply, size_t bytes)`, if the handler replies;
+///   `slr_host_send(const void *outlet, unsigned instance, const void *message, size_t bytes)`, if the handler sends.
+///   ring_send passes instance 0xffffffff.
 #ifndef SLIPRING_DEVICE_H
 #define SLIPRING_DEVICE_H
 
 #if defined(__SLIPRING__)
-// __ring__, __device__, ring_reply, ring_to, ring_send, ring_send_at, ring_instance, the math functions and
-// __nv_atomic_* are built in.
+// Built in: __ring__, __device__, ring_reply, ring_to, ring_send, ring_send_at, ring_instance, the math functions and
+// __nv_atomic_*.
 #else
 
 #if defined(__CUDACC__)

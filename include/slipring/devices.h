@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Devices: opening one by name, and saying what it is. Contract: docs/contract/devices.md.
+/// Devices: opening one by name, and its properties. Contract: docs/contract/devices.md.
 ///
-/// A device is named by one string, the same in C, on the command line and in SLIPRING_DEVICE:
-///   "cpu"                     this machine's cores; compiled handlers where a C compiler is found, else interpreted
-///   "cpu?engine=compiled"     refuses where there is no compiler; "cpu?engine=interpreted" never uses one
-///   "cpu?threads=1"           this many worker threads (1-256; default: the cores this process may use, at most 64)
-///   "cpu?unified=0"           as if its memory were not the host's: what is moved is moved and counted
-///   "opencl:1"                a device of any OpenCL platform, counted over all of them; "opencl:0?svm=0" has its
-///   buffers
-///                             in no shared virtual memory, "opencl:0?memory=plain" says which ("fine", "coarse",
-///                             "host")
-///   "cuda:1"                  an NVIDIA GPU, as its driver counts them; "cuda:GPU-8f2c" by its name (nvidia-smi -L),
-///                             "cuda:0?context=primary" in the context of the process's other users of CUDA
-///   "null"                    checks and counts everything, stores and runs nothing: for measuring the front half
-///   "cuda,cpu"                a list: the first that opens. The info says which and why
-///   "auto"                    the best that opens here
-/// Asking for one device never gives another.
+/// One string names a device, the same in C, on the command line and in SLIPRING_DEVICE:
+///   "cpu"                     this machine's cores. Handlers are compiled if a C compiler is found, else interpreted
+///   "cpu?engine=compiled"     fails if there is no compiler; "cpu?engine=interpreted" never uses one
+///   "cpu?compiler=tried"      tests the compiler at open, and interprets kernels from the start if the compiler fails
+///   "cpu?threads=1"           number of worker threads, 1-256. Default: the cores this process may use, at most 64
+///   "cpu?unified=0"           behaves as if device memory were separate: copies are made and counted
+///   "opencl:1"                a device of any OpenCL platform, counted over all platforms
+///   "opencl:0?svm=0"          keeps buffers out of shared virtual memory
+///   "opencl:0?memory=plain"   selects the kind of memory: "plain", "fine", "coarse" or "host"
+///   "cuda:1"                  an NVIDIA GPU, by the driver's index; "cuda:GPU-8f2c" by its UUID (nvidia-smi -L)
+///   "cuda:0?context=primary"  shares the context with the process's other users of CUDA
+///   "null"                    checks and counts everything, stores and runs nothing: measures slipring's own cost
+///   "cuda,cpu"                a list: the first device that opens. slr_device_info.chosen says which and why
+///   "auto"                    the best device that opens, in the order of slr_device_class: a GPU, an integrated GPU,
+///                             "cpu", and only then other and software devices
+/// Asking for one device never opens another.
 #ifndef SLIPRING_DEVICES_H
 #define SLIPRING_DEVICES_H
 
@@ -30,22 +31,24 @@
 extern "C" {
 #endif
 
-/// A priority, 0 (lowest) to 255, in a field whose zero means "default".
+/// A priority, 0 (lowest) to 255, in a field where zero means "default".
 #define SLR_PRIORITY(priority) ((uint32_t)(priority) + 1u)
 #define SLR_DEFAULT_PRIORITY 128u
 
 typedef struct slr_device slr_device;
 
-/// What can be chosen at open. Zero means the default; fields are only appended.
+/// Options of slr_device_open. Zero means the default; fields are only appended.
 typedef struct slr_device_desc {
     uint32_t struct_size;
     uint32_t reserved;
-    const slr_allocator *allocator; ///< NULL: malloc. Copied; what it points to must work until the device is closed.
-    uint64_t max_memory_bytes;      ///< of the device for buffers; a multiple of 64. 0: no limit
-    slr_on_memory *on_memory;       ///< NULL, or told of each buffer's memory, and at close of what is left
-    void *memory_user;              ///< for it
-    slr_on_print *on_print;         ///< NULL, or told what kernels print
-    void *print_user;               ///< for it
+    const slr_allocator
+        *allocator; ///< NULL: malloc. The struct is copied. Its functions must work until the device is closed
+    uint64_t max_memory_bytes; ///< limit on the device's memory for buffers, a multiple of 64. 0: no limit
+    slr_on_memory
+        *on_memory;    ///< called at each allocation and free of buffer memory, and at close for each leak, or NULL
+    void *memory_user; ///< passed to on_memory
+    slr_on_print *on_print; ///< called with the output of printf in kernels and handlers. May be NULL
+    void *print_user;       ///< passed to on_print
 } slr_device_desc;
 #ifdef __cplusplus
 static inline slr_device_desc slr_device_desc_init(void)
@@ -62,63 +65,79 @@ static inline slr_device_desc slr_device_desc_init(void)
     }
 #endif
 
-/// Room for any device's name with all its options, and the zero behind it.
+/// Size that holds any device's name with all options and the NUL.
 #define SLR_DEVICE_NAME_BYTES 192
 
-/// What a device says of itself. All text is terminated.
+/// Kinds of device, best first. "auto" tries them in this order.
+typedef enum slr_device_class {
+    SLR_DEVICE_GPU = 1,        ///< a GPU with its own memory
+    SLR_DEVICE_INTEGRATED_GPU, ///< a GPU that shares the host's memory
+    SLR_DEVICE_CPU,            ///< "cpu"
+    SLR_DEVICE_OTHER,          ///< a device that its driver calls neither a GPU nor a CPU
+    SLR_DEVICE_SOFTWARE,       ///< a driver that computes on the host's cores, such as PoCL, or a simulated device
+    SLR_DEVICE_NOTHING         ///< "null"
+} slr_device_class;
+
+/// A device's properties. All text is NUL-terminated.
 typedef struct slr_device_info {
-    char name[SLR_DEVICE_NAME_BYTES]; ///< as it can be opened again: "cpu?engine=interpreted"
-    char backend[16];                 ///< "cpu", "null"
+    char name[SLR_DEVICE_NAME_BYTES]; ///< the name that opens this device again: "cpu?engine=interpreted"
+    char backend[16];                 ///< "cpu", "opencl", "cuda" or "null"
     char description[160];            ///< model and cores
     char engine[160];        ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
-    char chosen[256];        ///< why this device, when a list or "auto" was asked; else ""
-    char cache[256];         ///< the folder of compiled handlers and its state, or why there is none
-    uint32_t workers;        ///< threads that run handlers; 0: runs none
-    uint32_t ring_kernels;   ///< 1: runs ring kernels, kept going without a launch a message
-    uint64_t memory_bytes;   ///< memory it can use
-    uint32_t unified_memory; ///< 1: the host can address its memory, so that no bytes have to be moved
-    char features[256];      ///< what else it can, as words: "opencl=3.0 memory=fine fp64"; "" where nothing varies
-    char notes[160];         ///< what was done so that it works, such as a variable that was set; or ""
+    char chosen[256];        ///< why this device, if a list or "auto" was requested; else ""
+    char cache[256];         ///< the cache folder for compiled handlers and its state, or the reason why there is none
+    uint32_t workers;        ///< threads that run handlers. 0: none
+    uint32_t ring_kernels;   ///< 1: runs ring kernels without a kernel launch per message
+    uint64_t memory_bytes;   ///< memory available to the device
+    uint32_t unified_memory; ///< 1: host and device share memory, so no copies are needed
+    char features[256];      ///< other capabilities, as words: "opencl=3.0 memory=fine fp64"; "" if nothing varies
+    char notes[160];         ///< adjustments that slipring made, such as a variable that it set; or ""
     uint32_t kernels;        ///< 1: runs `__global__` kernels
-    uint32_t compute_units;  ///< what it counts as its cores; 0: not said
-    uint32_t pauses; ///< times that persistent ring kernels were made to wait: slr_device_park, or as CUDA needs it
-    char relaunch_reason[160]; ///< why ring kernels that could be persistent are relaunched unless it is asked for, or
-                               ///< cannot be persistent at all; or ""
-    uint32_t stalls;           ///< among them: for a call of the driver that did not return while they stayed
-    char stalled[160];         ///< which calls those were: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
-    uint32_t unheard;          ///< groups of persistent kernels that were lost and have not ended yet, as far as known
+    uint32_t compute_units;  ///< the device's count of its cores; 0: unknown
+    uint32_t pauses;         ///< times that persistent ring kernels were paused: by slr_device_park, or by CUDA's needs
+    /// Why ring kernels use batched launches by default although they could be persistent, or why they cannot be
+    /// persistent; or "".
+    char relaunch_reason[160];
+    uint32_t stalls;   ///< of `pauses`: those for a driver call that did not return while persistent kernels ran
+    char stalled[160]; ///< those driver calls: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
+    uint32_t unheard;  ///< work-groups of lost persistent kernels that are not known to have ended
     uint32_t reserved;
-    uint64_t kept_bytes; ///< memory of lost devices and of handlers that never return, which this process never frees
+    uint64_t kept_bytes;   ///< memory that lost devices and handlers may still access: freed when they end, or never
+    uint32_t device_class; ///< slr_device_class
+    uint32_t reserved2;
+    /// Why kernels are interpreted although the user did not ask for that: no C compiler, or one that fails; or "".
+    char engine_reason[256];
 } slr_device_info;
 
-/// A backend that this library was built with, and whether it can run here.
+/// A backend of this library, and whether it can run on this machine.
 typedef struct slr_backend_info {
     char name[16];
-    slr_status status; ///< SLR_OK: it opens here
-    char reason[256];  ///< when not: what is missing and what to do
-    uint32_t devices;  ///< how many devices it has here
+    slr_status status; ///< SLR_OK: the backend works here
+    char reason[256];  ///< otherwise: what is missing and what to do
+    uint32_t devices;  ///< number of devices it has here
 } slr_backend_info;
 
-/// Opens a device. `spec`: see above; NULL takes SLIPRING_DEVICE, or "auto" when that is unset or empty. `desc`
-/// may be NULL.
+/// Opens a device. `spec` is described above; NULL means SLIPRING_DEVICE, or "auto" if that is unset or empty. `desc`
+/// may be NULL. "auto" starts the GPU drivers to query them. If the system shows no GPU, "auto" does not start OpenCL.
 ///
 /// Threads: any.  Blocks: while a backend starts (the cpu starts its workers with the first ring kernel).
 /// Owns: the caller gets the device: slr_device_close.
-/// Errors: INVALID (malformed spec, unknown option or value), NO_DEVICE (no such backend, or it cannot run here; the
-/// message says why), NO_MEMORY.
+/// Errors: INVALID (malformed spec, unknown option or value), NO_MEMORY,
+///   NO_DEVICE (no such backend, or it cannot run here; the message gives the reason).
 SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
 
-/// The same for a program that was compiled with the headers of version `headers` (SLR_VERSION_NUMBER; 0: not said).
-/// Where a struct of the program is too new for the library, the message names both versions. slr_device_open is a
-/// macro for this.
+/// The same for a program that was compiled with the headers of version `headers` (SLR_VERSION_NUMBER; 0: unknown). If
+/// one of the program's structs is too new for the library, the message names both versions. slr_device_open is a macro
+/// for this.
 SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc *desc, uint32_t headers,
                                         slr_device **out);
 #define slr_device_open(spec, desc, out) slr_device_open_from((spec), (desc), SLR_VERSION_NUMBER, (out))
 
-/// Closes a device: waits until all work submitted to its streams is done, terminates at once the ring kernels still on
-/// it (their pending messages are undelivered), then frees it. Programs, buffers, streams, ports and ring kernels of
-/// the device must not be used afterwards, except to destroy them. NULL is fine. Threads: any, once, and not a host
-/// function of one of its streams: there it does nothing. Blocks: until handlers and work in progress have returned.
+/// Closes a device in three steps. It waits for all work submitted to the device's streams. It terminates the remaining
+/// ring kernels at once; their pending messages are undelivered. Then it frees the device. Afterwards, programs,
+/// buffers, streams, ports and ring kernels of the device may only be destroyed. NULL is fine.
+/// Threads: any, once. In a host function of one of the device's streams the call does nothing.
+/// Blocks: until handlers and work in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
@@ -128,31 +147,34 @@ SLR_API slr_status slr_device_get_info(const slr_device *device, slr_device_info
 SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_device_info *out, size_t bytes);
 #define slr_device_get_info(device, out) slr_device_get_info_sized((device), (out), sizeof(slr_device_info))
 
-/// Opens a device that was lost once more: it is as new behind this, and what was in its memory is gone. Programs stay;
-/// ring kernels fail, if they have not yet, and keep their addresses, ports and pending messages: slr_ring_restart has
-/// them go on. Buffers, streams, recorded lists and heaps of the device must have been destroyed; its default stream is
-/// another one behind this. On an error it stays lost, and may be tried again.
+/// Reopens a lost device. Afterwards the device is in its initial state and its memory is empty. Programs remain valid.
+/// Its ring kernels fail, and keep their addresses, ports and pending messages; slr_ring_restart resumes them. Destroy
+/// the device's buffers, streams, recorded lists and heaps first. The default stream is a new one afterwards. After an
+/// error the device remains lost, and the call may be repeated. On OpenCL, a kernel that has not ended may continue to
+/// run; its memory is not reused (kept_bytes).
 ///
-/// Threads: any, while no other is in a call that uses the device, but for those of ports and ring kernels. Blocks:
-/// while it opens; until ring kernels are quiet, at most `timeout_ns`. Errors: WRONG_STATE (it was not lost; what is
-/// still there, or has just been launched), UNSUPPORTED (a device that is never lost), TIMEOUT, INVALID (NULL), what
-/// opening it gives.
+/// Threads: any, while no other thread uses the device except through ports and ring kernels.
+/// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.
+/// Errors: WRONG_STATE (the device was not lost; an object still exists or has just been launched), UNSUPPORTED (a
+///   device that is never lost), TIMEOUT, INVALID (NULL), and those of opening it (DEVICE_LOST: it runs no kernel).
 SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 
-/// Keeps persistent ring kernels from running on a device, until as many calls of slr_device_resume: for what they
-/// would keep waiting, such as calls of another library that takes memory on the same GPU. Messages are accepted
-/// meanwhile, and wait. What slipring itself asks of a device's driver parks by itself where that is needed. Relaunched
-/// ring kernels and those on threads of the host go on.
+/// Quiesces a device's persistent ring kernels until slr_device_resume has been called as often. Use it around work
+/// that persistent kernels would block, such as another library's allocations on the same GPU. Messages are still
+/// accepted; they wait in the mailboxes. slipring's own driver calls pause persistent kernels automatically where
+/// needed. Ring kernels with batched launches and on host threads continue to run.
 ///
-/// Threads: any, but not a callback of a ring kernel.  Blocks: until messages in hand are handled, at most
-/// `timeout_ns`. Errors: TIMEOUT (a handler is still running; the device is not parked), UNSUPPORTED (a device that
-/// keeps no kernels resident), INVALID (NULL).
+/// Threads: any, except in a callback of a ring kernel.
+/// Blocks: until messages in flight are handled, at most `timeout_ns`.
+/// Errors: TIMEOUT (a handler is still running; the device is not paused), UNSUPPORTED (the device has no persistent
+///   kernels), INVALID (NULL).
 SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 
-/// Threads: any.  Blocks: no.  Errors: WRONG_STATE (it is not parked), INVALID (NULL).
+/// Ends one slr_device_park.
+/// Threads: any.  Blocks: no.  Errors: WRONG_STATE (no slr_device_park to end), INVALID (NULL).
 SLR_API slr_status slr_device_resume(slr_device *device);
 
-/// The backends of this library, in the order that "auto" tries them; `index` counts from 0.
+/// The backends of this library; `index` counts from 0.
 /// Threads: any.  Blocks: while the backend is probed.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Graphs: a list of a stream's work, recorded once and submitted many times as one. Contract:
+/// Graphs: a sequence of a stream's work, recorded once and submitted many times as a unit. Contract:
 /// docs/contract/streams.md.
 #ifndef SLIPRING_GRAPH_H
 #define SLIPRING_GRAPH_H
@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct slr_graph slr_graph;
 
-/// A buffer that was recorded, and the one to use in its place.
+/// A recorded buffer and its replacement.
 typedef struct slr_rebinding {
     slr_buffer *recorded, *instead;
 } slr_rebinding;
@@ -23,42 +23,43 @@ typedef struct slr_rebinding {
 /// Threads: any.  Blocks: no.  Owns: the caller gets the graph: slr_graph_destroy.  Errors: INVALID (NULL), NO_MEMORY.
 SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 
-/// Gives the graph up; launches in flight are done. Not while it is recorded into. NULL is fine.
+/// Releases the graph. Launches in flight complete. Not during a recording. NULL is fine.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
-/// From here to slr_graph_end, what is submitted to the stream is put behind what the graph has, and not done. Points
-/// given meanwhile are of what came before. Waits, events and prefetches to the host can not be recorded.
-/// Threads: one at a time a stream.  Blocks: no.
-/// Errors: INVALID (NULL, another device), WRONG_STATE (either is recording).
+/// Starts a recording. Until slr_graph_end, work submitted to the stream is appended to the graph and not executed.
+/// Points returned during the recording refer to the work before it. Waits, events and prefetches to the host cannot be
+/// recorded.
+/// Threads: one at a time per stream.  Blocks: no.
+/// Errors: INVALID (NULL, another device), WRONG_STATE (the graph or the stream is recording).
 SLR_API slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream);
 
-/// Ends the recording. On a device that can, all of the graph becomes one piece of work for it (on cuda, a CUDA graph).
-/// Threads: as slr_graph_begin.  Blocks: while that is made.  Errors: INVALID (NULL), WRONG_STATE (not recording).
+/// Ends the recording. On a device with such support, the graph becomes one unit of work (on cuda, a CUDA graph).
+/// Threads: as slr_graph_begin.  Blocks: while that is built.  Errors: INVALID (NULL), WRONG_STATE (not recording).
 SLR_API slr_status slr_graph_end(slr_graph *graph);
 
 typedef struct slr_graph_info {
-    uint32_t commands; ///< that are recorded
-    uint32_t as_one;   ///< 1: a launch gives the device all of it by one call, unless it rebinds or is profiled
-    char reason[200];  ///< why not, else ""
+    uint32_t commands; ///< number of recorded commands
+    uint32_t as_one;   ///< 1: a launch submits the graph by one driver call, except with rebindings or profiling
+    char reason[200];  ///< the reason for 0; else ""
 } slr_graph_info;
 
-/// Threads: any, not while it is recorded into.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
+/// Threads: any, not during a recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out);
 
 /// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_graph_get_info is a macro for this.
 SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_info *out, size_t bytes);
 #define slr_graph_get_info(graph, out) slr_graph_get_info_sized((graph), (out), sizeof(slr_graph_info))
 
-/// Submits all of it as one: nothing of another submission to the stream comes between. `rebindings` name buffers to
-/// use instead, for this launch, of this device and at least as long, of which as many bytes are used; all at the same
-/// time, so that two may change places. A slice is a buffer of its own: rebinding the whole leaves what was recorded
-/// with the slice.
+/// Submits the graph as a unit: no other submission to the stream comes between its commands. `rebindings` replace
+/// buffers for this launch. A replacement belongs to this device and is at least as long; the recorded length is used.
+/// All rebindings apply at once, so two buffers may change places. A slice is a buffer of its own: to rebind the whole
+/// buffer does not affect commands recorded with the slice.
 ///
 /// Threads: any.  Blocks: no.  Owns: holds the buffers and the graph until done.
-/// Errors: INVALID (NULL, another device, a buffer that was not recorded, is named twice or is too short, two
-/// `__restrict__` parameters of a kernel that become one buffer), WRONG_STATE (recording; a range is mapped),
-/// NO_MEMORY.
+/// Errors: INVALID (NULL; another device; a buffer that was not recorded, is named twice or is too short; two
+///   `__restrict__` parameters of a kernel that become one buffer), WRONG_STATE (recording; a range is mapped),
+///   NO_MEMORY.
 SLR_API slr_status slr_graph_launch(slr_graph *graph, slr_stream *stream, const slr_rebinding *rebindings,
                                     uint32_t rebinding_count, slr_point *out);
 

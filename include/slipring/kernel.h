@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Kernels: the `__global__` functions of a program, and launching them over a grid. Contract: docs/contract/launch.md.
+/// Kernels: the `__global__` functions of a program, and their launches over a grid. Contract: docs/contract/launch.md.
 ///
 ///     slr_kernel *saxpy;
 ///     slr_kernel_load(device, "saxpy.cu", "saxpy", &saxpy);
@@ -18,28 +18,28 @@ extern "C" {
 
 typedef struct slr_kernel slr_kernel;
 
-/// What a kernel is. The text and arrays live as long as the kernel.
+/// A kernel's properties. The text and arrays live as long as the kernel.
 typedef struct slr_kernel_info {
     const char *name;
     const slr_parameter *parameters;
     uint32_t parameter_count;
-    uint32_t max_threads;         ///< a block may have: 1024, or what __launch_bounds__ says
-    uint32_t shared_bytes;        ///< a block, of `__shared__` objects of known size
-    uint8_t takes_dynamic_shared; ///< it has an `extern __shared__` object: the launch says how large
+    uint32_t max_threads;         ///< limit per block: 1024, or the value of __launch_bounds__
+    uint32_t shared_bytes;        ///< per block, in `__shared__` objects of known size
+    uint8_t takes_dynamic_shared; ///< 1: has an `extern __shared__` object; the launch gives its size
 } slr_kernel_info;
 
-/// The kernel of that name; `name` may be NULL where the program has one only.
+/// Finds a kernel by name. `name` may be NULL if the program has only one kernel.
 ///
-/// Threads: any.  Blocks: no.  Owns: the caller gets the kernel, which keeps its program: slr_kernel_destroy.
-/// Errors: INVALID (NULL), NOT_FOUND (no such kernel: the message lists those there are), NO_MEMORY.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the kernel, which holds its program: slr_kernel_destroy.
+/// Errors: INVALID (NULL), NOT_FOUND (no such kernel: the message lists the kernels), NO_MEMORY.
 SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name, slr_kernel **out);
 
-/// slr_program_load and slr_program_get_kernel in one. A program for each kernel loaded: where a file has several, load
-/// it once as a program.
+/// slr_program_load and slr_program_get_kernel in one call. Each call makes a program, so load a file with several
+/// kernels once as a program.
 /// Threads: any.  Blocks: while it compiles.  Owns, Errors: as those two.
 SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const char *name, slr_kernel **out);
 
-/// Gives the kernel up; launches that were submitted are done. NULL is fine.
+/// Releases the kernel. Submitted launches still run. NULL is fine.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_kernel_destroy(slr_kernel *kernel);
 
@@ -52,16 +52,18 @@ SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kerne
 
 // ---- the shape of a launch ------------------------------------------------------------------------------------------
 
-/// Which threads a launch has. Made by SLR_1D and its like, whose members may be changed.
+/// A launch's threads. Use SLR_1D and similar macros; the members may then be changed.
 typedef struct slr_shape {
-    uint64_t threads[3];   ///< at least so many along x, y and z; where `grid` is 0
-    uint32_t block[3];     ///< threads a block; 0: chosen
+    uint64_t threads[3];   ///< minimum threads along x, y and z, if `grid` is 0
+    uint32_t block[3];     ///< threads per block; 0: slipring chooses
     uint32_t grid[3];      ///< blocks; 0: as many as `threads` need
-    uint32_t shared_bytes; ///< of `extern __shared__` memory a block
-    uint32_t vector_width; ///< lanes of 4 bytes a vector on a CPU: 1, 4, 8, 16; 0: what was measured to be best
+    uint32_t shared_bytes; ///< of `extern __shared__` memory per block
+    /// Vector length on a CPU, in lanes of 4 bytes: 1, 4, 8 or 16. 0: the fastest by measurement. Ignored if
+    /// slr_device_info.features lacks "vector_width".
+    uint32_t vector_width;
 } slr_shape;
 
-/// `n` threads along x; the block is chosen: 64 threads below 512, 128 below 1,024, 256 up to 100,000, 512 above.
+/// `n` threads along x. slipring chooses the block: 64 threads below 512, 128 below 1,024, 256 up to 100,000, else 512.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -77,7 +79,7 @@ static inline slr_shape slr_shape_1d_blocks(uint64_t n, uint32_t block)
 }
 #define SLR_1D_BLOCKS(n, block) slr_shape_1d_blocks(n, block)
 
-/// `width` by `height` threads; blocks of 32 by 8, smaller along a side that is.
+/// `width` by `height` threads, in blocks of 32 by 8. A shorter side gives a smaller block.
 static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 {
     slr_shape shape = {{width, height, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -85,7 +87,7 @@ static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 }
 #define SLR_2D(width, height) slr_shape_2d(width, height)
 
-/// As `<<<grid, block, shared>>>` in CUDA: blocks and threads a block along x.
+/// As `<<<grid, block, shared>>>` in CUDA: blocks, and threads per block, along x.
 static inline slr_shape slr_shape_grid(uint32_t grid, uint32_t block, uint32_t shared_bytes)
 {
     slr_shape shape = {{0, 0, 0}, {block, 1, 1}, {grid, 1, 1}, shared_bytes, 0};
@@ -103,13 +105,13 @@ static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint
 
 // ---- arguments ------------------------------------------------------------------------------------------------------
 
-/// What an argument is: for bindings of other languages, which fill an array of them. C and C++ use SLR_LAUNCH.
+/// Kinds of argument, for bindings of other languages, which fill an array of slr_arg. C and C++ use SLR_LAUNCH.
 typedef enum slr_arg_kind {
     SLR_ARG_SIGNED = 1, ///< i
     SLR_ARG_UNSIGNED,   ///< u
     SLR_ARG_FLOAT,      ///< f
     SLR_ARG_BUFFER,     ///< buffer
-    SLR_ARG_BYTES       ///< `bytes` bytes at memory: a struct by value, copied at the launch
+    SLR_ARG_BYTES       ///< `bytes` bytes at `memory`: a struct by value, copied at the launch
 } slr_arg_kind;
 
 typedef struct slr_arg {
@@ -126,15 +128,15 @@ typedef struct slr_arg {
 
 /// Launches a kernel: appends it to the stream. A launch of no threads does nothing.
 ///
-/// Numbers are converted to what the parameter is where that loses nothing: 2.0 to float, a size_t that fits to int.
-/// The first launch with a shape of block compiles the kernel for it (cached on disk); slr_kernel_prepare does that
+/// A number is converted to the parameter's type if its value is preserved: 2.0 to float, a size_t that fits to int.
+/// The first launch with a block shape compiles the kernel for that shape (cached on disk). slr_kernel_prepare compiles
 /// ahead.
 ///
 /// Threads: any.  Blocks: while it compiles, else no.  Owns: holds buffers and kernel until done; `args` is copied.
-/// Errors: INVALID (NULL; wrong count, type or size of an argument, a value that does not fit, a buffer of another
-/// device: the message names the parameter; a block, grid or shared size that cannot be), UNSUPPORTED (the device runs
-/// no kernels, or not this one: the message says why), COMPILE, NO_MEMORY. What goes wrong while it runs is the
-/// stream's failure (docs/contract/streams.md): HANDLER_FAULT.
+/// Errors: INVALID (NULL; wrong count, type or size of an argument; a value out of range; a buffer of another device;
+///   an impossible block, grid or shared size: the message names the parameter),
+///   UNSUPPORTED (the device runs no kernels, or not this one: the message gives the reason), COMPILE, NO_MEMORY.
+/// A fault during the run is a failure of the stream (docs/contract/streams.md): HANDLER_FAULT.
 SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args,
                               uint32_t count, slr_point *out);
 
@@ -147,13 +149,14 @@ SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 /// What to compile ahead. Zero means the default; fields are only appended.
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
-    uint32_t optimize;  ///< as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH; default: the program's own. Another
-                        ///< than that is for programs to come: the cache on disk keeps it
-    const char *kernel; ///< its name; default: all of the program
-    const slr_shape *shapes; ///< of launches to come, of which the block and the vector width count; default: each
-                             ///< block that SLR_1D chooses
+    /// As slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH; default: the program's own. Any other level fills the disk
+    /// cache for later programs.
+    uint32_t optimize;
+    const char *kernel; ///< the kernel's name; default: all kernels of the program
+    /// Shapes of later launches. Only block and vector width count. Default: each block that SLR_1D chooses.
+    const slr_shape *shapes;
     uint32_t shape_count;
-    uint32_t reserved; ///< not read
+    uint32_t reserved; ///< ignored
 } slr_prefetch_desc;
 #ifdef __cplusplus
 static inline slr_prefetch_desc slr_prefetch_desc_init(void)
@@ -170,16 +173,15 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
     }
 #endif
 
-/// Compiles kernels ahead, in the background: as slr_kernel_prepare, without waiting. `desc` NULL: all of the program,
-/// for each block that SLR_1D chooses. The point passes when all of it has been tried: slr_point_wait then gives the
-/// first failure. A launch that comes earlier waits for its own kernel alone. slr_device_close ends it. The point is
-/// valid as long as the program.
+/// Compiles kernels in the background: as slr_kernel_prepare, without waiting. `desc` NULL: all kernels of the program,
+/// for each block that SLR_1D chooses. The point passes when every compilation has been tried; slr_point_wait then
+/// returns the first failure. An earlier launch waits only for its own kernel. slr_device_close ends the compilations.
+/// The point is valid as long as the program.
 ///
-/// Threads: any.  Blocks: no.  Owns: holds the program until done; `desc` and what it points to is copied, `out` may be
-/// NULL.
-/// Errors: INVALID (NULL, a shape that a kernel cannot have), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs
-/// no kernels), WRONG_STATE (the device is closed), NO_MEMORY; at the point those of slr_kernel_prepare, and
-/// WRONG_STATE (the device was closed).
+/// Threads: any.  Blocks: no.  Owns: holds the program until done; `desc` is copied in depth; `out` may be NULL.
+/// Errors: INVALID (NULL, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no kernels),
+///   WRONG_STATE (the device is closed), NO_MEMORY. At the point: those of slr_kernel_prepare, and WRONG_STATE (the
+///   device was closed).
 SLR_API slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *desc, slr_point *out);
 
 static inline slr_arg slr_arg_signed(int64_t value)
@@ -226,11 +228,11 @@ static inline slr_arg slr_arg_itself(slr_arg arg)
 }
 #endif
 
-/// A struct variable as an argument of SLR_LAUNCH.
+/// Passes a struct variable as an argument of SLR_LAUNCH.
 #define SLR_VALUE(variable) slr_arg_bytes(&(variable), (uint32_t)sizeof(variable))
 
 #ifdef __cplusplus
-/// How SLR_LAUNCH takes each type in C++; a plain struct goes by value.
+/// Converts each C++ type for SLR_LAUNCH. A plain struct is passed by value.
 template <class T> slr_arg slr_arg_of(const T &value)
 {
     return slr_arg_bytes(&value, static_cast<uint32_t>(sizeof value));
@@ -300,7 +302,7 @@ inline slr_arg slr_arg_of(double value)
     return slr_arg_float(value);
 }
 
-/// What SLR_LAUNCH is in C++; a plain struct needs no SLR_VALUE.
+/// SLR_LAUNCH in C++. A plain struct needs no SLR_VALUE.
 template <class... Args>
 slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const Args &...args)
 {
@@ -330,8 +332,8 @@ slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape
         slr_buffer *: slr_arg_buffer,                                                                                  \
         slr_arg: slr_arg_itself)(value)
 
-/// SLR_LAUNCH(stream, kernel, shape, arguments...): slr_launch with up to 16 arguments, each taken by its C type:
-/// numbers, slr_buffer *, SLR_VALUE(struct). Gives the status. A type that is none of these does not compile.
+/// SLR_LAUNCH(stream, kernel, shape, arguments...): slr_launch with up to 16 arguments. Each argument is passed by its
+/// C type: numbers, slr_buffer *, SLR_VALUE(struct). Any other type does not compile. Returns the status.
 #define SLR_LAUNCH(...)                                                                                                \
     SLR_LAUNCH_PICK_(__VA_ARGS__, SLR_LAUNCH_16_, SLR_LAUNCH_15_, SLR_LAUNCH_14_, SLR_LAUNCH_13_, SLR_LAUNCH_12_,      \
                      SLR_LAUNCH_11_, SLR_LAUNCH_10_, SLR_LAUNCH_9_, SLR_LAUNCH_8_, SLR_LAUNCH_7_, SLR_LAUNCH_6_,       \

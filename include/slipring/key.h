@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Keys: what the instances of a keyed ring kernel are called. Contract: docs/contract/keys.md.
+/// Keys: names for the instances of a keyed ring kernel. Contract: docs/contract/keys.md.
 #ifndef SLIPRING_KEY_H
 #define SLIPRING_KEY_H
 
@@ -12,21 +12,21 @@
 extern "C" {
 #endif
 
-/// What a ring kernel's keys are: slr_ring_desc.keys. 0: it has none, its instances are addressed by number.
+/// Kinds of key: slr_ring_desc.keys. 0: no keys; instances are addressed by number.
 typedef enum slr_keys {
     SLR_KEYS_U64 = 1, ///< 64-bit numbers
     SLR_KEYS_TEXT = 2 ///< any bytes, up to slr_ring_desc.key_bytes of them
 } slr_keys;
 
-/// What a new key does where every instance has a key already.
+/// Policy for a new key when every instance already has a key.
 typedef enum slr_key_limit {
-    SLR_KEY_LIMIT_REFUSE = 1,    ///< SLR_FULL at once (the default)
-    SLR_KEY_LIMIT_EVICT_IDLE = 2 ///< takes the instance of a key that is idle: one not used lately, nothing pending
+    SLR_KEY_LIMIT_REFUSE = 1,    ///< returns SLR_FULL at once (the default)
+    SLR_KEY_LIMIT_EVICT_IDLE = 2 ///< takes the instance of an idle key: one not recently used, with no pending message
 } slr_key_limit;
 
-/// One key: a number, or text (which need not be terminated).
+/// One key: a number, or text (which need not be NUL-terminated).
 typedef struct slr_key {
-    uint64_t number; ///< where `text` is NULL
+    uint64_t number; ///< used if `text` is NULL
     const char *text;
     size_t bytes; ///< of the text
 } slr_key;
@@ -49,9 +49,9 @@ static inline slr_key slr_key_text(const char *text, size_t bytes)
     return key;
 }
 
-/// Called for each key that is evicted, with its instance's last state (NULL where the handler has none). `key` and
-/// `state` are borrowed for the length of the call. Runs on the thread whose send needed the instance, under no lock;
-/// nothing of the key is pending, and a message to it that comes meanwhile begins a new instance.
+/// Called for each evicted key, with the last state of its instance (NULL if the handler has no state). `key` and
+/// `state` are borrowed for the length of the call. The call runs on the thread whose send needed the instance, without
+/// locks. The key has no pending messages. A message to the key during the call starts a new instance.
 typedef void slr_on_evicted(void *user, const slr_key *key, const void *state, size_t bytes);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is told to who watches the memory of a device or a heap: each span with its call site, and at the end what was
-/// left. Contract: docs/contract/pools.md.
+/// Memory events of a device or a heap: each allocation and free with its call site, and leaks at the end. Contract:
+/// docs/contract/pools.md.
 #ifndef SLIPRING_MEMORY_EVENT_H
 #define SLIPRING_MEMORY_EVENT_H
 
@@ -11,24 +11,24 @@
 enum {
     SLR_MEMORY_TAKEN = 1,
     SLR_MEMORY_GIVEN,
-    SLR_MEMORY_REUSED,  ///< acquired from a pool, where it waited: taken before, and not given back since
-    SLR_MEMORY_REFUSED, ///< out of memory; `bytes` were asked for
-    SLR_MEMORY_LEAKED   ///< still taken when its heap is destroyed, or its device closed
+    SLR_MEMORY_REUSED,  ///< acquired from a pool's waiting buffers: allocated before, and not freed since
+    SLR_MEMORY_REFUSED, ///< out of memory; `bytes` were requested
+    SLR_MEMORY_LEAKED   ///< still allocated when its heap was destroyed or its device closed
 };
 
 typedef struct slr_memory_event {
     uint32_t what;
-    uint32_t line;    ///< with `file`: where it was taken, or asked for
-    const char *file; ///< NULL: by a call that does not say
-    const char *heap; ///< its name
-    void *memory;     ///< the device's address; NULL where it stores nothing
+    uint32_t line;    ///< with `file`: the call site
+    const char *file; ///< NULL: the call has no call site
+    const char *heap; ///< the heap's name
+    void *memory;     ///< the device's address; NULL on a device without storage
     uint64_t bytes;
-    uint64_t live_bytes; ///< of the heap, behind it
-    uint64_t number;     ///< of the event in its heap, from 1: threads may tell theirs in another order. 0: a leak
+    uint64_t live_bytes; ///< of the heap, after the event
+    uint64_t number;     ///< the event's number in its heap, from 1. Threads may report in another order. 0: a leak
 } slr_memory_event;
 
-/// Called by the thread whose call it is about, in that call. The event and its texts are borrowed for its length. It
-/// must not call slipring.
+/// Called during the call that it reports, on the same thread. The event and its text are borrowed for the length of
+/// the call. The function must not call slipring.
 typedef void slr_on_memory(void *user, const slr_memory_event *event);
 
 #endif

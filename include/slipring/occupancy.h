@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How many blocks of a kernel run at once on a multiprocessor of an NVIDIA GPU, computed without one.
-/// Contract: docs/contract/kernels.md.
+/// Occupancy: the number of a kernel's blocks that run at once on a multiprocessor of an NVIDIA GPU, computed without a
+/// GPU. Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_OCCUPANCY_H
 #define SLIPRING_OCCUPANCY_H
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/// What limits the number of blocks: a set.
+/// Limits on the number of blocks. A set of flags.
 typedef enum slr_occupancy_limit {
     SLR_LIMITED_BY_WARPS = 1,
     SLR_LIMITED_BY_REGISTERS = 2,
@@ -23,12 +23,12 @@ typedef enum slr_occupancy_limit {
 
 typedef struct slr_occupancy_desc {
     uint32_t struct_size;
-    uint32_t capability;    ///< compute capability: 90 is 9.0; 75, 80, 86, 89, 90, 100 and 120 are known
+    uint32_t capability;    ///< compute capability: 90 is 9.0. Known: 75, 80, 86, 89, 90, 100 and 120
     uint32_t block_threads; ///< 1 to 1,024
-    uint32_t registers;     ///< a thread
-    uint64_t static_shared_bytes, dynamic_shared_bytes; ///< a block; above 48 KiB as if opted in
-    uint32_t barriers;                                  ///< of a block: 0 is 1, what `__syncthreads` takes
-    uint32_t carveout_percent; ///< of the memory that shared memory and L1 share, from 1; 0: the driver's choice
+    uint32_t registers;     ///< per thread
+    uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; above 48 KiB as after the opt-in
+    uint32_t barriers;                                  ///< per block. 0: 1, which `__syncthreads` uses
+    uint32_t carveout_percent; ///< shared memory's part of the memory shared with L1, from 1; 0: the driver's choice
 } slr_occupancy_desc;
 #ifdef __cplusplus
 static inline slr_occupancy_desc slr_occupancy_desc_init(void)
@@ -48,18 +48,19 @@ static inline slr_occupancy_desc slr_occupancy_desc_init(void)
 #define SLR_OCCUPANCY_UNLIMITED UINT32_MAX
 
 typedef struct slr_occupancy {
-    uint32_t blocks;           ///< a multiprocessor; 0: the kernel cannot be launched
-    uint32_t warps, max_warps; ///< a multiprocessor: of those blocks, and at most
-    uint32_t limits;           ///< slr_occupancy_limit, of all that would not let one more block in
-    uint32_t by_warps, by_registers, by_shared, by_blocks, by_barriers; ///< blocks that each would let in
-    uint32_t registers_allocated;                                       ///< a block
-    uint64_t shared_allocated;                                          ///< a block, with what the driver keeps
-    uint64_t dynamic_shared_left; ///< a block: as much dynamic shared memory lets as many blocks in
+    uint32_t blocks;           ///< per multiprocessor; 0: the kernel cannot be launched
+    uint32_t warps, max_warps; ///< per multiprocessor: used by those blocks, and the maximum
+    uint32_t limits;           ///< slr_occupancy_limit flags: every limit that excludes one more block
+    uint32_t by_warps, by_registers, by_shared, by_blocks, by_barriers; ///< blocks that each limit allows
+    uint32_t registers_allocated;                                       ///< per block
+    uint64_t shared_allocated;                                          ///< per block, including the driver's part
+    uint64_t dynamic_shared_left; ///< per block: dynamic shared memory up to this size allows as many blocks
 } slr_occupancy;
 
+/// Computes the occupancy.
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL, struct_size, no threads, a carve-out above 100), UNSUPPORTED (a capability that is not
-/// known: none is taken for another).
+/// Errors: INVALID (a NULL, struct_size, no threads, a carve-out above 100), UNSUPPORTED (an unknown capability; no
+///   other is substituted).
 SLR_API slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occupancy *out);
 
 /// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_occupancy_compute is a macro for this.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is told to who wants to see what kernels print. Contract: docs/contract/launch.md.
+/// The output of printf in kernels and handlers. Contract: docs/contract/launch.md.
 #ifndef SLIPRING_PRINT_H
 #define SLIPRING_PRINT_H
 
@@ -9,14 +9,21 @@
 #include <stdint.h>
 
 typedef struct slr_print {
-    const char *kernel; ///< its name
-    const char *text;   ///< what one printf wrote, terminated
-    size_t bytes;       ///< of it
-    uint64_t lost;      ///< printfs of this launch that there was no room for; then there is no text
+    const char *kernel; ///< the kernel's or handler's name
+    const char *text;   ///< output of one printf, NUL-terminated
+    size_t bytes;       ///< of the text
+    /// Number of printfs lost for lack of room; then there is no text. For a kernel: of this launch. For a handler: of
+    /// this ring kernel since the last report.
+    uint64_t lost;
+    const char *ring;  ///< for a handler: the ring kernel's name. NULL: a kernel
+    uint32_t instance; ///< for a handler: the instance of its message
+    uint32_t thread;   ///< for a `__ring_block__` handler: the thread's number in the block
 } slr_print;
 
-/// Called by the stream's thread, once a printf, before the launch is done. `print` and its texts are borrowed for the
-/// call's length. It must not wait for the stream.
+/// Called once per printf. For a kernel: by the stream's thread, before the launch completes. For a handler: by a
+/// thread of the ring kernel, in order per instance, soon after the printf (docs/contract/launch.md). `print` and its
+/// text are borrowed for the length of the call. The function must not wait for the stream, and must not end or destroy
+/// the ring kernel. Several streams and ring kernels may call it at the same time.
 typedef void slr_on_print(void *user, const slr_print *print);
 
 #endif

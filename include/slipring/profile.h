@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The profiler: what each kernel and each way of copying has cost so far. It is the process's, over all its devices,
-/// and off until it is asked for: by slr_profile_start, or by SLIPRING_PROFILE=FILE when the first device is opened.
+/// The profiler: the cost of each kernel and each kind of copy so far. There is one profiler per process, for all
+/// devices. It is off until slr_profile_start, or until the first device opens with SLIPRING_PROFILE=FILE.
 /// Contract: docs/contract/profile.md.
 #ifndef SLIPRING_PROFILE_H
 #define SLIPRING_PROFILE_H
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/// What a row is about.
+/// Kinds of row.
 enum {
     SLR_PROFILE_KERNEL = 1, ///< a kernel's launches
     SLR_PROFILE_UPLOAD,     ///< copies from the host to the device
@@ -21,88 +21,88 @@ enum {
     SLR_PROFILE_COPY,       ///< copies on the device
     SLR_PROFILE_FILL,       ///< fills, also of new memory with zeros
     SLR_PROFILE_CALL,       ///< host functions in streams
-    SLR_PROFILE_WAIT,       ///< the host's waits for points of streams, those that had to wait
+    SLR_PROFILE_WAIT,       ///< waits of the host for points of streams, if not yet passed
     SLR_PROFILE_COMPILE,    ///< machine code made by a compiler
     SLR_PROFILE_LOAD,       ///< machine code found in the cache
     SLR_PROFILE_REGION,     ///< slr_region_begin to slr_region_end
-    SLR_PROFILE_MESSAGE,    ///< a ring kernel's timed messages: one in latency_every, from the place in its mailbox on
-    SLR_PROFILE_FULL,       ///< sends that found no place in a ring kernel's mailbox: how long they waited, if they did
-    SLR_PROFILE_MEMORY,     ///< device memory taken from a heap: n and bytes; no time
-    SLR_PROFILE_BATCH,      ///< a ring kernel's batches: the time in its handlers, on the host or by the device's clock
-    SLR_PROFILE_OWNER,      ///< the same time by who ran the handlers: a worker thread, a resident group, dispatches
-    SLR_PROFILE_REPLY,      ///< slr_call to a ring kernel: from the call to its return
-    SLR_PROFILE_FRAGMENTED  ///< requests that a heap refused with as many bytes free, in pieces: n and bytes; no time
+    SLR_PROFILE_MESSAGE, ///< a ring kernel's timed messages (one in latency_every), from their place in the mailbox on
+    SLR_PROFILE_FULL,    ///< backpressure: sends that found a ring kernel's mailbox full, and the time they waited
+    SLR_PROFILE_MEMORY,  ///< allocations of device memory from a heap: n and bytes; no time
+    SLR_PROFILE_BATCH,   ///< a ring kernel's batches: time in its handlers, by the host's or the device's clock
+    SLR_PROFILE_OWNER,   ///< time of an owner of shards: a worker thread, a resident work-group, dispatches
+    SLR_PROFILE_REPLY,   ///< slr_call to a ring kernel: from the call to its return
+    SLR_PROFILE_FRAGMENTED ///< requests refused by a heap with enough free bytes, but in pieces: n and bytes; no time
 };
 
-/// How well it is known what a kernel's launches are made of: bytes, operations. They are counted before a launch runs,
-/// by walking some of its threads through the intermediate form with the launch's numbers (docs/contract/profile.md).
+/// How accurate a kernel's counts of bytes and operations are. slipring counts before a launch runs: it interprets the
+/// intermediate form for some threads, with the launch's numbers (docs/contract/profile.md).
 enum {
-    SLR_COUNTED_NOT = 0, ///< how often a loop runs hangs on what is in memory
-    SLR_COUNTED_AT_MOST, ///< both ways of a branch that hangs on what is in memory
-    SLR_COUNTED_SAMPLED, ///< threads differ: scaled up from those that were walked
-    SLR_COUNTED_EXACT    ///< all threads that were walked, 64 or all, did the same
+    SLR_COUNTED_NOT = 0, ///< not counted: a loop's trip count depends on memory
+    SLR_COUNTED_AT_MOST, ///< upper limit: both sides of a branch that depends on memory
+    SLR_COUNTED_SAMPLED, ///< threads differ: extrapolated from the interpreted threads
+    SLR_COUNTED_EXACT    ///< all interpreted threads, 64 or all, did the same
 };
 
 #define SLR_PROFILE_LINES 8
 
 typedef struct slr_profile_line {
-    uint32_t line; ///< of the kernel's source; 0: no more
+    uint32_t line; ///< of the kernel's source; 0: end of the list
     float share;   ///< of the operations of the kernel's first launch, 0 to 1
 } slr_profile_line;
 
-/// Times are exact but for the quantiles, which are within 0.8 %.
+/// Times are exact, except that quantiles are within 0.8 %.
 typedef struct slr_profile_row {
     uint32_t kind;
-    uint32_t counted;          ///< of a kernel and of a batch row: SLR_COUNTED_...
-    const char *name, *device; ///< for the life of the process
+    uint32_t counted;          ///< for a kernel and a batch row: SLR_COUNTED_...
+    const char *name, *device; ///< valid for the life of the process
     uint64_t n, total_ns, min_ns, mean_ns, p50_ns, p95_ns, p99_ns, max_ns;
-    /// That were moved. Of a kernel: of each buffer at most once, so what has to come from memory at least. 0: not
-    /// known.
+    /// Bytes copied. For a kernel: each buffer counts at most once, so this is the minimum traffic to memory. 0:
+    /// unknown.
     uint64_t bytes;
     double bytes_per_second; ///< bytes / total_ns
-    // Of a kernel, all launches together; of a batch row, all messages together, each counted as one call of the
-    // handler with unknown contents. 0 where it was not counted, but for threads and blocks.
+    // For a kernel: all launches together. For a batch row: all messages together, each counted as one call of the
+    // handler with unknown contents. 0 if not counted, except threads and blocks.
     uint64_t threads, blocks;
-    uint64_t flops, flops64;                   ///< in single and in double precision
+    uint64_t flops, flops64;                   ///< single precision; double precision
     uint64_t instructions;                     ///< of the intermediate form
-    double flops_per_second;                   ///< both
-    double intensity;                          ///< flops for each byte
-    const char *file;                          ///< the name of its source, for the life of the process
-    slr_profile_line lines[SLR_PROFILE_LINES]; ///< the busiest first
-    uint64_t messages;                         ///< of a batch or owner row: how many messages were handled
+    double flops_per_second;                   ///< single and double together
+    double intensity;                          ///< arithmetic intensity: flops per byte
+    const char *file;                          ///< the name of its source, valid for the life of the process
+    slr_profile_line lines[SLR_PROFILE_LINES]; ///< by falling share
+    uint64_t messages;                         ///< for a batch or owner row: messages handled
 } slr_profile_row;
 
-/// What a device can do at best, as far as our own kernels reach it.
+/// The peak performance of a device, as measured with slipring's own kernels.
 typedef struct slr_ceilings {
-    double bytes_per_second;                     ///< a[i] = b[i] + s * c[i] over 192 MiB, or less where that takes long
+    double bytes_per_second; ///< a[i] = b[i] + s * c[i] over 192 MiB, or over less if that takes long
     double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
-    double launch_ns;                            ///< of a kernel that does nothing, many behind each other
+    double launch_ns;                            ///< time per launch of an empty kernel, in a sequence of many
 } slr_ceilings;
 
-/// What bounds a kernel, after S. Williams and others, "Roofline", 2009: below the ceilings' ratio of flops to bytes it
-/// is memory, above it computing.
+/// What bounds a kernel, by the roofline model (S. Williams and others, "Roofline", 2009). If its intensity is below
+/// the ratio of the ceilings' flops to bytes, the bound is memory, else computation.
 enum { SLR_BOUND_UNKNOWN = 0, SLR_BOUND_MEMORY, SLR_BOUND_COMPUTE };
 
 typedef struct slr_roofline {
     uint32_t bound;
     uint32_t reserved;
-    double reached; ///< of what the device can do at the kernel's intensity: 0 to about 1, more where caches help
+    double reached; ///< fraction of the device's peak at the kernel's intensity: 0 to about 1; more if caches help
 } slr_roofline;
 
-/// Counts from here on; what was counted before stays. On already is fine.
+/// Starts counting and keeps earlier counts. Does nothing if already on.
 /// Threads: any.  Blocks: 5 ms the first time (two clocks are compared).  Owns: nothing.  Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
-/// Counts no further. What is in progress may still be counted.
+/// Stops counting. Work in progress may still be counted.
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_stop(void);
 
-/// Forgets what was counted.
+/// Clears the counts.
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_clear(void);
 
-/// What was counted: the rows that hold something, by falling time. Gives at most `most`; `count` is how many there
-/// are. `out` may be NULL with `most` 0.
+/// Reads the rows that hold something, by falling time. Gives at most `most`; `count` is the total number. `out` may be
+/// NULL if `most` is 0.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_t *count);
@@ -111,19 +111,19 @@ SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_
 SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count);
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
-/// What the device can do at best. Measured by running kernels on it the first time, which takes up to some seconds,
-/// and kept in the cache folder for that device, CPU and version; measure before something is profiled.
+/// The device's peak performance. The first call runs kernels for up to some seconds. The result is kept in the cache
+/// folder per device, CPU and version. Measure before you profile.
 ///
 /// Threads: any.  Blocks: while it measures.  Owns: nothing.
-/// Errors: INVALID (NULL), UNSUPPORTED (the device runs no kernels), and what launching fails with.
+/// Errors: INVALID (NULL), UNSUPPORTED (the device runs no kernels), and those of a launch.
 SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 
 /// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_profile_ceilings is a macro for this.
 SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// Measures them again, for what was measured on a busy machine is too low, and keeps of each figure the better one.
-/// As slr_profile_ceilings else.
+/// Measures again and keeps the better value of each figure, since a busy machine gives figures that are too low.
+/// Otherwise as slr_profile_ceilings.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
 
 /// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_profile_measure_ceilings is a macro for this.
@@ -131,20 +131,20 @@ SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ce
 #define slr_profile_measure_ceilings(device, out)                                                                      \
     slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// What bounds the kernel of a row. `ceilings` NULL: those measured before of the row's device, by whatever process.
-/// UNKNOWN where there are none, or the row is no kernel's or was not counted.
+/// What bounds the kernel of a row. `ceilings` NULL: the earlier measurement of the row's device, by any process.
+/// UNKNOWN if there is none, the row is not a kernel's, or it was not counted.
 /// Threads: any.  Blocks: while it reads a file, with `ceilings` NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 
-/// What a kind is called in files: "kernel", "upload", ...; NULL for what is none.
+/// A kind's name in files: "kernel", "upload", ...; NULL for an unknown kind.
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_profile_kind_name(uint32_t kind);
 
-/// Writes the rows to a file as one JSON object, whole or not at all. `%p` in the path stands for the process's number.
-/// A device, a pipe or a link of that name stays what it is, and gets the text; so does a file with several names.
+/// Writes the rows to a file as one JSON object, completely or not at all. `%p` in the path becomes the process ID. If
+/// the path names a device, a pipe, a link or a file with several names, it is written in place and not replaced.
 ///
 /// Threads: any.  Blocks: while it writes, and up to 10 s for a pipe's reader.  Owns: nothing.
-/// Errors: INVALID (NULL), NOT_FOUND (the folder), SYSTEM (also: a pipe that nobody reads), TIMEOUT, NO_MEMORY.
+/// Errors: INVALID (NULL), NOT_FOUND (the folder), SYSTEM (also: a pipe without a reader), TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_profile_write(const char *path);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Programs: compiled kernel source, and what can be asked of it. Contract: docs/contract/kernels.md.
+/// Programs: compiled kernel sources and their properties. Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_PROGRAM_H
 #define SLIPRING_PROGRAM_H
 
@@ -20,9 +20,14 @@ typedef struct slr_program_desc {
     const char *const *include_paths; ///< searched after the source's own folder
     uint32_t include_path_count;
     uint32_t optimize; ///< `__global__` kernels on a CPU: 1 compiles four times as fast, 2 (the default) runs faster
-    uint32_t raw;      ///< 1: the source is CUDA C++, for CUDA's compiler as it is. Only cuda takes it, for launches
-    const char *raw_table; ///< its kernels as prototypes, "__global__ void k(const float *x, int n);"; NULL: they are
-                           ///< read from the source, which must define them as `extern "C" __global__ void`
+    uint32_t raw;      ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts it, for launches
+    /// The kernels of a raw source as prototypes, "__global__ void k(const float *x, int n);". NULL: they are read from
+    /// the source, which must define them as `extern "C" __global__ void`.
+    const char *raw_table;
+    /// 1: compiled for a debugger on a CPU: not optimised, with the source's lines and variables (docs/debugging.md).
+    /// 0: the same if SLIPRING_DEBUG is 1, else normal.
+    uint32_t debug;
+    uint32_t reserved; ///< ignored
 } slr_program_desc;
 #ifdef __cplusplus
 static inline slr_program_desc slr_program_desc_init(void)
@@ -39,7 +44,7 @@ static inline slr_program_desc slr_program_desc_init(void)
     }
 #endif
 
-/// Kinds of scalars in messages, replies, states and bindings.
+/// Scalar types in messages, replies, states and bindings.
 typedef enum slr_scalar {
     SLR_BOOL = 1,
     SLR_I8,
@@ -54,37 +59,37 @@ typedef enum slr_scalar {
     SLR_F64
 } slr_scalar;
 
-/// One scalar, or array of scalars, of a struct. Nested structs are flattened: "pos.x". Arrays of structs are listed an
-/// element at a time: "leg[0].angle".
+/// One scalar, or array of scalars, of a struct. Nested structs are flattened: "pos.x". An array of structs has entries
+/// for each element: "leg[0].angle".
 typedef struct slr_field {
     const char *name;
     slr_scalar scalar;
     uint32_t count; ///< elements; 1 for a plain scalar
     uint64_t offset;
     uint8_t is_array; ///< declared as an array, even of one element
-    uint8_t is_text;  ///< declared as an array of plain `char`: text, up to its first NUL
+    uint8_t is_text;  ///< declared as an array of plain `char`: text up to its first NUL
 } slr_field;
 
 /// A struct that host and device share. A reply that is a plain scalar has one field named "value".
 typedef struct slr_layout {
-    const char *name; ///< "" when there is none (no state, no reply)
-    uint64_t bytes;   ///< 0 when there is none
+    const char *name; ///< "" for none (no state, no reply)
+    uint64_t bytes;   ///< 0 for none
     const slr_field *fields;
     uint32_t field_count;
 } slr_layout;
 
-/// A parameter of a handler after its message: a buffer, or a scalar, given at launch, or an outlet.
+/// A parameter of a handler after its message: a buffer or a scalar, given at launch, or an output channel.
 typedef struct slr_parameter {
     const char *name;
     uint8_t is_buffer;
     uint8_t is_const;       ///< a buffer that the handler only reads
-    slr_scalar scalar;      ///< of a scalar, or of a buffer's elements; 0 when those are structs
+    slr_scalar scalar;      ///< of a scalar, or of a buffer's elements; 0 if those are structs
     uint64_t element_bytes; ///< of a buffer's elements, or of the scalar
-    uint8_t is_outlet;      ///< instead of either: `ring_to(struct message)`, which slr_route connects, not a binding
-    slr_layout message;     ///< of an outlet: what it sends
+    uint8_t is_outlet;  ///< 1: `ring_to(struct message)`, an output channel, which slr_route connects; not a binding
+    slr_layout message; ///< of an output channel: the message it sends
 } slr_parameter;
 
-/// What a `__ring__` handler is. The text and arrays live as long as the program.
+/// A `__ring__` handler's properties. The text and arrays live as long as the program.
 typedef struct slr_handler_info {
     const char *name;
     slr_layout state, message, reply;
@@ -92,19 +97,21 @@ typedef struct slr_handler_info {
     uint32_t parameter_count;
 } slr_handler_info;
 
-/// Compiles the kernel source in a file for a device.
+/// Compiles a kernel source file for a device.
 ///
-/// Threads: any.  Blocks: while it compiles (cached on disk: milliseconds).  Owns: the caller gets the program.
-/// Errors: NOT_FOUND (no such file), COMPILE (the message holds every diagnostic: file, line, column, caret, number,
-/// advice), UNSUPPORTED (the device runs no kernels), SYSTEM, NO_MEMORY.
+/// Threads: any.  Blocks: while it compiles (cached on disk: milliseconds).
+/// Owns: the caller gets the program: slr_program_destroy.
+/// Errors: NOT_FOUND (no such file), UNSUPPORTED (the device runs no kernels), SYSTEM, NO_MEMORY,
+///   COMPILE (the message holds every diagnostic: file, line, column, caret, number, advice).
 SLR_API slr_status slr_program_load(slr_device *device, const char *path, const slr_program_desc *desc,
                                     slr_program **out);
 
-/// The same for source in memory; `name` stands for the file in diagnostics and is where "#include" looks from.
+/// As slr_program_load, for source in memory. `name` replaces the file name in diagnostics; "#include" searches its
+/// folder first.
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);
 
-/// Releases the caller's hold; ring kernels launched from it keep what they need. NULL is fine.
+/// Releases the caller's reference. Ring kernels launched from the program keep what they need. NULL is fine.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_program_destroy(slr_program *program);
 
@@ -118,8 +125,7 @@ SLR_API slr_status slr_program_get_handler_sized(const slr_program *program, uin
 #define slr_program_get_handler(program, index, out)                                                                   \
     slr_program_get_handler_sized((program), (index), (out), sizeof(slr_handler_info))
 
-// ---- what a source holds
-// ---------------------------------------------------------------------------------------------
+// ---- what a source holds ------------------------------------------------------------------------------------------
 
 typedef enum slr_function_kind {
     SLR_FUNCTION_RING = 1,   ///< `__ring__`
@@ -131,27 +137,27 @@ typedef enum slr_function_kind {
 typedef struct slr_function_info {
     const char *name;
     slr_function_kind kind;
-    const char *file; ///< and `line`: where it is
+    const char *file; ///< and `line`: the place of its declaration
     uint32_t line;
-    uint32_t parameter_count; ///< of a kernel; of a handler those after its message
+    uint32_t parameter_count; ///< for a handler: the parameters after its message
     const slr_parameter *parameters;
     const char *const *types;         ///< of each parameter, as C writes it: "const float *", "struct pose"
-    uint32_t max_threads, min_blocks; ///< what __launch_bounds__ says; 0: nothing
-    uint32_t shared_bytes;            ///< a block, of `__shared__` objects of known size
-    uint8_t takes_dynamic_shared;     ///< it has an `extern __shared__` object
-    uint8_t has_barriers;             ///< it, or what it calls, waits for the whole block
-    uint8_t has_warp_functions;       ///< or for lanes of its warp
+    uint32_t max_threads, min_blocks; ///< from __launch_bounds__; 0: not given
+    uint32_t shared_bytes;            ///< per block, in `__shared__` objects of known size
+    uint8_t takes_dynamic_shared;     ///< 1: has an `extern __shared__` object
+    uint8_t has_barriers;             ///< 1: the function, or one that it calls, synchronises the block
+    uint8_t has_warp_functions;       ///< 1: the function, or one that it calls, exchanges values between lanes
 } slr_function_info;
 
-/// What a source holds and the program has not: host code, C++, headers that are not there.
+/// A part of a source that is not in the program: host code, C++, missing headers.
 typedef struct slr_skipped_info {
     const char *name;
     const char *what; ///< "the host function", "the template", "the header"
-    const char *why;  ///< a sentence without a capital and a full stop
-    const char *file; ///< and `line`: where it is
+    const char *why;  ///< a sentence without capital and full stop
+    const char *file; ///< and `line`: its place
     uint32_t line;
-    uint32_t code;     ///< of the diagnostic that says why: 12 for SLR-K012
-    uint8_t is_kernel; ///< a `__global__` function
+    uint32_t code;     ///< number of the diagnostic with the reason: 12 for SLR-K012
+    uint8_t is_kernel; ///< 1: a `__global__` function
 } slr_skipped_info;
 
 /// The handlers and kernels of a program, in source order; `index` counts from 0.
@@ -164,7 +170,7 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
 #define slr_program_get_function(program, index, out)                                                                  \
     slr_program_get_function_sized((program), (index), (out), sizeof(slr_function_info))
 
-/// What was left out of the source, likewise; in the order in which that was found out.
+/// The parts of the source that were skipped, in the order of their discovery.
 /// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ring kernels: message handlers that stay, with their mailbox and their state.
+/// Ring kernels: persistent message handlers with a mailbox and state.
 /// Contracts: docs/contract/lifecycle.md, docs/contract/delivery.md, docs/contract/failure.md.
 ///
 ///     created --launch--> launched --activate--> active <--deactivate/reactivate--> paused
 ///     active or paused --close_input--> draining --(nothing pending)--> terminated
 ///     any but terminated --terminate--> terminated
-///     active, paused or draining --(faults)--> failed --restart--> what it was
+///     active, paused or draining --(faults)--> failed --restart--> its previous state
 #ifndef SLIPRING_RING_H
 #define SLIPRING_RING_H
 
 #include <slipring/buffer.h>
 #include <slipring/key.h>
 #include <slipring/program.h>
+#include <slipring/slice.h>
 
 #include <stddef.h>
 
@@ -21,7 +22,8 @@ extern "C" {
 
 typedef struct slr_ring slr_ring;
 
-/// Where messages go: a ring kernel and one of its instances. Valid on host and device; a stale one gives RING_DEAD.
+/// The destination of a message: a ring kernel and one of its instances. Valid on host and device. A stale address
+/// gives RING_DEAD.
 typedef struct slr_address {
     uint32_t place, slot, generation, instance;
 } slr_address;
@@ -36,64 +38,65 @@ typedef enum slr_ring_state {
     SLR_RING_IN_FAILURE = 64
 } slr_ring_state;
 
-/// What happens to a message that finds the mailbox full.
+/// Overflow policy: what happens to a message when the mailbox is full.
 typedef enum slr_overflow {
-    SLR_OVERFLOW_BLOCK = 1,       ///< the sender waits until its deadline (the default)
-    SLR_OVERFLOW_REJECT = 2,      ///< SLR_FULL at once
-    SLR_OVERFLOW_DROP_OLDEST = 3, ///< it is accepted, and of those that wait the earliest accepted is dropped
-    SLR_OVERFLOW_DROP_LOWEST = 4  ///< likewise the earliest of the lowest priority, which may be the new one
+    SLR_OVERFLOW_BLOCK = 1,       ///< backpressure: the sender waits until its deadline (the default)
+    SLR_OVERFLOW_REJECT = 2,      ///< returns SLR_FULL at once
+    SLR_OVERFLOW_DROP_OLDEST = 3, ///< accepts the message and drops the earliest accepted one that waits
+    SLR_OVERFLOW_DROP_LOWEST = 4  ///< accepts it and drops the earliest of the lowest priority, perhaps the new one
 } slr_overflow;
 
-/// What becomes of a ring kernel when a message faults. An abandoned handler (handler_timeout_ns) always fails it.
+/// What happens to a ring kernel when a message faults. An abandoned handler (handler_timeout_ns) always fails it.
 typedef enum slr_fault_policy {
-    SLR_FAULT_GO_ON = 1, ///< nothing: the message has failed, the next is handled (the default)
-    SLR_FAULT_FAIL = 2,  ///< it fails at the first fault
-    SLR_FAULT_LIMIT = 3  ///< it fails at more than fault_limit faults within fault_window_ns
+    SLR_FAULT_GO_ON = 1, ///< the message has failed, and the next one is handled (the default)
+    SLR_FAULT_FAIL = 2,  ///< the ring kernel fails at the first fault
+    SLR_FAULT_LIMIT = 3  ///< the ring kernel fails at more than fault_limit faults within fault_window_ns
 } slr_fault_policy;
 
-/// What the instances begin with after a restart.
+/// The state of instances after a restart.
 typedef enum slr_restart_from {
     SLR_RESTART_INITIAL = 1,   ///< the initial state
-    SLR_RESTART_CHECKPOINT = 2 ///< the state that the last slr_ring_checkpoint kept
+    SLR_RESTART_CHECKPOINT = 2 ///< the state of the last slr_ring_checkpoint
 } slr_restart_from;
 
-/// No message is timed: slr_ring_desc.latency_every.
+/// A value of slr_ring_desc.latency_every: no message is timed.
 #define SLR_LATENCY_OFF UINT32_MAX
 
-/// What a host handler is given: one message, its instance's state, and a way to reply.
+/// The argument of a host handler: one message, the state of its instance, and a way to reply.
 typedef struct slr_delivery {
     const void *message; ///< borrowed until the handler returns; aligned to 8
-    void *state;         ///< the instance's, NULL when state_bytes is 0
+    void *state;         ///< the instance's state; NULL if state_bytes is 0
     uint32_t bytes;      ///< of the message
     uint32_t instance;
     void *reply_context;            ///< for slr_reply_to
     uint32_t correlation, priority; ///< the message's
-    uint64_t ticket;                ///< in a loop: which taking it came from, never 0; else 0
+    uint64_t ticket;                ///< in a loop: identifies the slr_take that returned it, never 0; else 0
 } slr_delivery;
 
-/// A host handler: a C function on the device's worker threads, one message at a time an instance.
-/// Anything but SLR_OK faults the message: its instance is reset, its replies are dropped, the fault is counted.
+/// A host handler: a C function that runs on the device's worker threads. It handles one message at a time per
+/// instance. Any result but SLR_OK faults the message: its instance is reset, its replies are dropped, and the fault is
+/// counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
-/// The same for up to max_batch messages a call, in the order of service; several may be of one instance, and then
-/// share its state. Replies may be sent to any of them, in any order. Anything but SLR_OK faults all of them; slr_fail
-/// faults one.
+/// A host handler for up to max_batch messages per call, in the order of service. Several may be of one instance; they
+/// share its state. Replies may be sent to any of them, in any order. Any result but SLR_OK faults all of them;
+/// slr_fail faults one.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
-/// A host ring kernel in loop form: runs on a thread of its own from activation on, and takes its messages itself.
-/// What it may do, and what its return means: <slipring/loop.h>.
+/// A host ring kernel in loop form. It runs on its own thread from activation on, and takes its messages itself. Its
+/// rules and the meaning of its result: <slipring/loop.h>.
 typedef struct slr_context slr_context;
 typedef slr_status slr_main(void *user, slr_context *context);
 
 /// A value for one of the handler's parameters after its message.
 typedef struct slr_binding {
-    const char *name;   ///< the parameter's
+    const char *name;   ///< the parameter's name
     slr_buffer *buffer; ///< for a buffer
     const void *scalar; ///< for a scalar: `bytes` bytes of exactly its type, copied
     uint64_t bytes;
 } slr_binding;
 
-/// An offset that host and kernel must agree on: SLR_SAME(struct beat, rr_s).
+/// An offset that must be the same in host and kernel: SLR_SAME(struct beat, rr_s).
 typedef struct slr_same {
     const char *type, *field;
     uint64_t offset, bytes;
@@ -103,11 +106,22 @@ typedef struct slr_same {
 #type, #field, offsetof(type, field), sizeof(((type *)0)->field)                                               \
     }
 
+/// Memory that a ring kernel takes on the host (docs/contract/memory.md), in bytes, at most:
+///
+///     1 KiB + shards * (33 KiB + I * state_bytes + queue_size * (M + 8) + max_ports * P), P = 3 KiB + Q * (M + R + 1)
+///
+/// M is 16 + message_bytes and R 16 + reply_bytes, each rounded up to 16, as are state_bytes; Q is queue_size rounded
+/// up to a power of two.
+/// There is one shard, or with several instances as many as the device has workers, but no more than instances; each
+/// has I of them, instances / shards rounded up.
+/// Memory is taken on use: with a short queue 4 KB, also after a call; with a longer queue two or three more pages for
+/// each port that has called. max_ports takes none until ports connect.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
-    uint32_t queue_size; ///< messages accepted and not yet retired, exactly (where `overflow` drops: that wait);
-                         ///< 1 to 1,048,576; default 4,096
-    const char *name;    ///< unique a device; default: the handler's name
+    /// Capacity in messages: accepted and not yet retired, exactly; with a dropping `overflow`, messages that wait. 1
+    /// to 1,048,576; default 4,096.
+    uint32_t queue_size;
+    const char *name; ///< unique per device; default: the handler's name
     // A kernel handler:
     slr_program *program; ///< and
     const char *handler;  ///< its name in the program; default: the only one
@@ -117,53 +131,68 @@ typedef struct slr_ring_desc {
     uint32_t reserved0;
     slr_on_message *on_message;
     void *user;
-    // Sizes, in bytes. Of a kernel handler: 0, or what the host believes, refused at launch (LAYOUT) when it differs.
+    // Sizes, in bytes. Of a kernel handler: 0, or the host's sizes; launch fails with LAYOUT if they differ.
     // Of a host handler: its message (at least 1), its state (0: none) and its replies (0: it never replies).
     uint32_t message_bytes, state_bytes, reply_bytes;
     uint32_t same_count;
     const slr_same *same; ///< offsets to check as well
     uint32_t instances;   ///< 1 to 16,777,216; default 1, with keys 65,536
-    uint32_t priority;    ///< SLR_PRIORITY(0..255) of messages that name none; default 128
+    uint32_t priority;    ///< SLR_PRIORITY(0..255) for messages without a priority; default 128
     uint32_t overflow;    ///< an slr_overflow; default SLR_OVERFLOW_BLOCK
-    uint32_t max_replies; ///< a message may cause, 1 to 64; default 1. Room for them is reserved before it is taken
+    uint32_t max_replies; ///< limit on replies per message, 1 to 64; default 1. Their space is reserved before the
+                          ///< message is taken
     uint32_t max_ports;   ///< ports that may send to it, 1 to 256; default 64
-    uint32_t time_stamps; ///< 1: messages carry the time sent and replies return it (costs a clock read a message)
-    const void
-        *initial_state; ///< state_bytes bytes that each instance starts and restarts from; default all zero. Copied
-    uint64_t fuel;      ///< loop iterations a message may take in a kernel handler; default 2^32
+    uint32_t time_stamps; ///< 1: messages carry their time of sending, and replies return it (costs one clock read per
+                          ///< message)
+    const void *initial_state; ///< first state of each instance, state_bytes bytes, also after a restart; default all
+                               ///< zero. Copied
+    uint64_t fuel;             ///< limit on loop iterations per message in a kernel handler; default 2^32
     // Instead of on_message; `user`, sizes and the rest as there:
-    slr_on_batch *on_batch; ///< a host handler of many messages a call, or
+    slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
-    // Of handlers, kernel ones too; a loop says both at each take:
-    uint32_t max_batch; ///< messages claimed, and given to on_batch, at once, 1 to 32; default 32
+    // For handlers, including kernel handlers (a loop gives both values to each slr_take):
+    uint32_t max_batch; ///< limit on messages claimed at once, and passed to on_batch, 1 to 32; default 32
     uint32_t reserved1;
-    uint64_t linger_ns;    ///< how long the first message of a batch may wait for others while fewer than max_batch are
-                           ///< there; default 0. While it waits its worker polls
-    uint32_t dead_letters; ///< how many messages that were not handled a shard keeps for slr_ring_take_dead_letters,
-                           ///< to 1,048,576; default: none
-    uint32_t mode; ///< SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT, of a kernel handler; UNSUPPORTED, with the reason,
-                   ///< where it cannot be. Default: persistent where it can be. On a cpu, relaunched asks for nothing
-    // Keys (docs/contract/keys.md): `instances` is then the most that there are at a time.
+    /// How long the first message of a batch may wait while fewer than max_batch messages are present. Default 0. Its
+    /// worker polls during the wait.
+    uint64_t linger_ns;
+    /// Number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. Default: none.
+    uint32_t dead_letters;
+    /// SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT, for a kernel handler. UNSUPPORTED, with the reason, if the mode is
+    /// not available. Default: persistent if available. On a cpu, SLR_RING_RELAUNCHED has no effect.
+    uint32_t mode;
+    // Keys (docs/contract/keys.md). `instances` is then the maximum number of keys at a time.
     uint32_t keys;      ///< an slr_keys; default 0: instances are addressed by number
     uint32_t key_limit; ///< an slr_key_limit; default SLR_KEY_LIMIT_REFUSE
-    uint32_t key_bytes; ///< of the longest text, 1 to 4,092; default 60
+    uint32_t key_bytes; ///< length of the longest text, 1 to 4,092; default 60
     uint32_t reserved3;
-    slr_on_evicted *on_evicted; ///< gets each key that is evicted, with its state; NULL: they are dropped
+    slr_on_evicted *on_evicted; ///< called with each evicted key and its state; NULL: they are dropped
     void *evicted_user;
-    uint64_t handler_timeout_ns; ///< a handler that runs longer is abandoned: its message faults, the ring kernel
-                                 ///< fails. At least 1,000,000; default none. On the host alone (slr_ring_mode): a
-                                 ///< device's have `fuel`. Costs two clock reads' time and copies of
-                                 ///< the message and its replies
-    uint32_t fault_policy;       ///< an slr_fault_policy; default SLR_FAULT_GO_ON
-    uint32_t fault_limit;        ///< of SLR_FAULT_LIMIT: 1 to 65,536; default 10
-    uint64_t fault_window_ns;    ///< likewise; default 1 s
-    uint32_t latency_every;      ///< of so many messages of a port one is timed (docs/contract/telemetry.md): a power
-                                 ///< of two to 65,536 (1: all), or SLR_LATENCY_OFF; default 256
-    uint32_t max_sends; ///< messages that a kernel handler may send through each of its outlets for each that it
-                        ///< handles, 1 to 64; default 1. Room for them is reserved before it runs
-    uint32_t redeliver; ///< 1: messages that were in doubt when the device was lost are not counted so: they stay
-                        ///< pending, and a restart has them handled (again, perhaps). Default: none is handled twice
+    /// Time limit of a handler on the host. A handler that exceeds it is abandoned: its message faults and the ring
+    /// kernel fails. At least 1,000,000; default none. Costs two clock reads and copies of the message and its replies.
+    /// Handlers on a device have `fuel` instead.
+    uint64_t handler_timeout_ns;
+    uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
+    uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
+    uint64_t fault_window_ns; ///< for SLR_FAULT_LIMIT; default 1 s
+    /// One message in so many per port is timed (docs/contract/telemetry.md): a power of two up to 65,536 (1: all), or
+    /// SLR_LATENCY_OFF. Default 256.
+    uint32_t latency_every;
+    /// Messages that a kernel handler may send through each output channel per message, 1 to 64. Default 1. Their space
+    /// is reserved before the handler runs.
+    uint32_t max_sends;
+    /// 1: messages in doubt after a device loss stay pending, and a restart handles them, perhaps for the second time.
+    /// Default: no message is handled twice.
+    uint32_t redeliver;
     uint32_t reserved4;
+    /// Fields of messages and replies that are slices of buffers, checked at every send (docs/contract/references.md).
+    /// Default: none. Copied.
+    const slr_reference *references;
+    uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
+    /// 1: publishes replies and counts after each message instead of each batch, so no reply waits for a later slow
+    /// handler. For host handlers of one message per call. Not with routes, whose replies are published per batch.
+    /// Default: after each batch.
+    uint32_t publish_each;
 } slr_ring_desc;
 #ifdef __cplusplus
 static inline slr_ring_desc slr_ring_desc_init(void)
@@ -180,11 +209,11 @@ static inline slr_ring_desc slr_ring_desc_init(void)
     }
 #endif
 
-/// How a ring kernel is kept going (docs/contract/devices.md).
+/// How a ring kernel runs (docs/contract/modes.md).
 typedef enum slr_ring_mode {
-    SLR_RING_ON_HOST = 1,    ///< its handler runs on threads of the host: on a cpu, or because it is a C function
-    SLR_RING_RELAUNCHED = 2, ///< batches of its messages are dispatched to the device, where its state stays
-    SLR_RING_PERSISTENT = 3  ///< a kernel that never returns serves its mailbox
+    SLR_RING_ON_HOST = 1,    ///< on host threads: its handler is a C function, or the device is a cpu
+    SLR_RING_RELAUNCHED = 2, ///< batched launches: each handles a batch of messages; the state stays on the device
+    SLR_RING_PERSISTENT = 3  ///< persistent kernel: one kernel never returns and serves the mailbox
 } slr_ring_mode;
 #define SLR_MODE_REASON_BYTES 160
 
@@ -192,35 +221,45 @@ typedef enum slr_ring_mode {
 /// accepted = handled + faulted + dropped + undelivered + in_doubt + pending.
 typedef struct slr_ring_stats {
     uint64_t accepted;    ///< by the mailbox
-    uint64_t handled;     ///< the handler ran to its end
+    uint64_t handled;     ///< the handler completed
     uint64_t faulted;     ///< the handler stopped early, or a host handler returned an error
     uint64_t dropped;     ///< evicted by an overflow policy
-    uint64_t undelivered; ///< handed back by terminate
-    uint64_t in_doubt;    ///< what a lost device may or may not have finished (0 on a cpu)
-    uint64_t pending;     ///< waiting, or being handled
+    uint64_t undelivered; ///< returned by terminate
+    uint64_t in_doubt;    ///< a lost device may or may not have completed them (0 on a cpu)
+    uint64_t pending;     ///< waiting or in flight
     uint64_t refused;     ///< sends that were not accepted: FULL or past their deadline. Not part of the sum
     uint64_t replied;     ///< replies written, notices included
     slr_ring_state state;
     slr_ring_mode mode;
-    char last_fault[192];                    ///< what and where, "" before the first
+    char last_fault[192];                    ///< description and place; "" before the first
     uint64_t dropped_oldest, dropped_lowest; ///< `dropped` by reason
-    uint64_t dead_letters_lost; ///< messages that found no room among the dead letters; counted above all the same
-    uint64_t keys;              ///< that have an instance now
-    uint64_t evicted;           ///< keys that have lost theirs to another
-    uint64_t failures;          ///< how often it has failed
-    uint64_t restarts;          ///< how often it was restarted
-    char last_failure[192];     ///< why it failed last, "" before the first
-    uint64_t routed;            ///< replies and messages sent that went along routes, one for each route
-    uint64_t unrouted;   ///< that a route could not take: its destination had ended, or has no such instance; and
-                         ///< messages sent through an outlet that has no route
-    uint64_t running_ns; ///< since it was first activated, until it was read or until it ended
-    char mode_reason[SLR_MODE_REASON_BYTES]; ///< why it is not persistent, on a device that has memory of its own, or
-                                             ///< could have; else ""
-    uint64_t redelivered;                    ///< messages that were in doubt and became pending again, each time
-    uint64_t records_dropped; ///< batches of a persistent one that the profiler and the trace lack: there was no room
+    uint64_t dead_letters_lost;              ///< messages lost because the dead letters were full; also counted above
+    uint64_t keys;                           ///< keys that have an instance now
+    uint64_t evicted;                        ///< keys that lost their instance to another key
+    uint64_t failures;                       ///< number of failures
+    uint64_t restarts;                       ///< number of restarts
+    char last_failure[192];                  ///< reason of the last failure; "" before the first
+    uint64_t routed;                         ///< replies and messages sent along routes, counted once per route
+    /// Replies and messages that a route could not deliver: the destination had ended or lacks the instance, or the
+    /// output channel has no route.
+    uint64_t unrouted;
+    uint64_t running_ns;                     ///< from the first activation to this reading, or to the end
+    char mode_reason[SLR_MODE_REASON_BYTES]; ///< why it is not persistent although the device has its own memory or
+                                             ///< persistent kernels; else ""
+    uint64_t redelivered;                    ///< messages in doubt that became pending again, each time counted
+    uint64_t records_dropped; ///< batches of a persistent kernel missing from profile and trace, for lack of room
+    char first_fault[256];    ///< the first fault since launch: description and place; "" before. Later faults do not
+                              ///< replace it
+    uint64_t first_fault_ns;  ///< time since the first activation; 0 if the owner is a device, which lacks this clock
+    uint32_t first_fault_instance;
+    /// Index of the message in the instance's shard: 1, 2, ..., modulo 2^32. A ring kernel with one instance has one
+    /// shard.
+    uint32_t first_fault_message;
+    uint64_t printed;     ///< printfs of its handler that were passed to slr_device_desc.on_print
+    uint64_t prints_lost; ///< printfs lost for lack of room: the handler never waits
 } slr_ring_stats;
 
-/// A message that was accepted and will not be handled. Borrowed for the length of the call.
+/// An accepted message that will not be handled. Borrowed for the length of the call.
 typedef struct slr_undelivered {
     const void *message;
     uint32_t bytes, instance, correlation, priority;
@@ -228,48 +267,55 @@ typedef struct slr_undelivered {
 } slr_undelivered;
 typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 
-/// Makes a ring kernel in state `created`: checks the description, reserves the name. Nothing runs yet.
+/// Makes a ring kernel in state `created`: checks the description and reserves the name. Nothing runs yet.
 ///
-/// Threads: any.  Blocks: no; on opencl the first time while it is tried whether kernels can stay, on cuda for the
-/// compiler.  Owns: the caller gets the ring kernel: slr_ring_destroy. Everything in `desc` is copied but the program
-/// and the buffers, which are held. Errors: INVALID (a field out of range: names it, its value and the
-/// range; name taken), NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: names both), UNSUPPORTED (the
-/// device runs no ring kernels, or not this one, or not in the mode that it was opened for: says why), COMPILE (cuda),
-/// NO_MEMORY.
+/// Threads: any.  Blocks: no, with two exceptions: the first call on opencl tests persistent kernels; cuda compiles.
+/// Owns: the caller gets the ring kernel: slr_ring_destroy. `desc` is copied in depth, except for the program and the
+/// buffers, which are held.
+/// Errors: INVALID (a field out of range: gives its name, value and range; the name is taken), NOT_FOUND (no such
+///   handler), LAYOUT (sizes or offsets differ: gives both), COMPILE (cuda), NO_MEMORY,
+///   UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: gives the reason).
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
-/// Phase 1: takes memory, binds, sets every instance to its initial state. From here on messages are accepted.
-/// Threads: any.  Blocks: no; where its handler runs on a device, for the device's compiler (on cuda a persistent one
-/// has waited for it in slr_ring_create).  Errors: WRONG_STATE (names ring kernel, state and call), NO_MEMORY, SYSTEM;
-/// of a device's compiler COMPILE and UNSUPPORTED; DEVICE_LOST.
+/// Phase 1: allocates memory, binds arguments, sets every instance to its initial state. Afterwards messages are
+/// accepted.
+/// Threads: any.  Blocks: no; a handler on a device: while the device compiles it (a persistent kernel on cuda was
+/// compiled in slr_ring_create).
+/// Errors: WRONG_STATE (gives ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and COMPILE and UNSUPPORTED
+///   from a device's compiler.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
-/// Phase 2: starts handling. From `launched`.  Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE,
-/// TIMEOUT.
+/// Phase 2: starts to handle messages. From `launched`.
+/// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Pauses: on OK no handler runs and none will until reactivate, and a loop is handed nothing; messages are still
-/// accepted. From `active`. Threads: any.  Blocks: until handlers in progress have returned.  Errors: WRONG_STATE,
-/// TIMEOUT (still taking effect).
+/// Pauses the ring kernel. On OK no handler runs, and none will until reactivate; a loop takes no message. Messages are
+/// still accepted. From `active`.
+/// Threads: any.  Blocks: until handlers in progress have returned.
+/// Errors: WRONG_STATE, TIMEOUT (the pause still takes effect).
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Handles again, in order. From `paused`.  Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
+/// Ends the pause. Messages are handled again, in order. From `paused`.
+/// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
+/// Also makes the routes that slr_ring_restart left to this call: it then blocks as slr_route does and gives its
+/// errors.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Refuses further messages (CLOSED); what is pending is handled, then every port that has used this ring kernel
-/// receives END and the state becomes `terminated`. From `active` or `paused` (it ends the pause). Threads: any.
-/// Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
+/// Refuses further messages (CLOSED) and handles the pending ones. Then every port that has used this ring kernel
+/// receives END, and the state becomes `terminated`. From `active` or `paused` (which ends the pause).
+/// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
-/// Closes the input, lets what is pending finish until the deadline, then stops (`timeout_ns` 0: at once, behind what
-/// is in hand): each message that was accepted and not handled is given to `on_undelivered` (may be NULL), once, on
-/// this thread. Blocked senders and receivers are released. `stats` (may be NULL) gets the final counts. A ring kernel
-/// that has terminated already, or is being terminated by another thread, gives OK and the final counts. From any
-/// state; a failed one handles nothing more.
+/// Closes the input, handles pending messages until the deadline, then stops. `timeout_ns` 0: stops after the messages
+/// in flight. Each accepted message that was not handled is passed to `on_undelivered` (may be NULL), once, on this
+/// thread. Blocked senders and receivers return. `stats` (may be NULL) gets the final counts. From any state; a failed
+/// ring kernel handles no more messages. If it has already terminated, or another thread terminates it, the result is
+/// OK and the final counts.
 ///
 /// Threads: any, several at once; not from a handler of the same device.
-/// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s, or the device's `patience`
-/// (docs/contract/devices.md).  Errors: INVALID (NULL), TIMEOUT (a handler has not returned by then; try again).
+/// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s or the device's hang timeout, the
+/// option `patience` (docs/contract/opencl.md).
+/// Errors: INVALID (NULL), TIMEOUT (a handler or a sender has not returned by then; try again).
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                       void *user, slr_ring_stats *stats);
 
@@ -279,32 +325,34 @@ SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns,
 #define slr_ring_terminate(ring, timeout_ns, on_undelivered, user, stats)                                              \
     slr_ring_terminate_sized((ring), (timeout_ns), (on_undelivered), (user), (stats), sizeof(slr_ring_stats))
 
-/// Terminates at once if that has not been done, and gives up the handle. Its addresses become stale. NULL is fine.
-/// Threads: any, once; not from a handler of the same device.  Blocks: until handlers in progress have returned, at
-/// most some 10 s, or the device's `patience`: what has not returned then keeps the memory that it may touch.
+/// Terminates the ring kernel at once, unless it has terminated, and releases the handle. Its addresses become stale.
+/// NULL is fine.
+/// Threads: any, once; not from a handler of the same device.
+/// Blocks: until handlers in progress have returned, at most about 10 s or the device's hang timeout. A handler that
+/// has not returned by then keeps the memory that it may access.
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
-/// Keeps a copy of every instance's state, for slr_ring_restart; the last one counts. Taken between messages: an active
-/// ring kernel is paused for it and goes on.
+/// Copies every instance's state for slr_ring_restart, and replaces the previous checkpoint. The copy is taken between
+/// messages: an active ring kernel is paused for it and then continues.
 ///
 /// Threads: any.  Blocks: until handlers in progress have returned, and for the copy.
-/// Errors: WRONG_STATE (not launched, active, paused or failed; or its state was changed meanwhile; or it has no state;
-/// or a handler was abandoned and it has not been restarted), TIMEOUT (from active: it goes on), NO_MEMORY.
+/// Errors: WRONG_STATE (state not launched, active, paused or failed; state changed during the call; it has no state; a
+///   handler was abandoned since the last restart), TIMEOUT (from active: it continues), NO_MEMORY.
 SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
-/// Brings a failed ring kernel back to what it was before it failed: active, paused or draining. Its address, its ports
-/// and what is pending stay, and are handled in order; its counts go on; every instance is set to the initial state or
-/// to the last checkpoint.
+/// Returns a failed ring kernel to its state before the failure: active, paused or draining. Its address, ports and
+/// pending messages remain; the messages are handled in order. Its counts continue. Every instance is set to the
+/// initial state or to the last checkpoint.
 ///
-/// Threads: any; not from a handler of the same device.
-/// Blocks: until handlers in progress have returned.  Errors: WRONG_STATE (not failed, being terminated or restarted,
-/// no checkpoint, or it could never be started), TIMEOUT (a handler is still running: it stays failed), NO_MEMORY.
-/// Those of slr_route, where it runs again and a route could not be made for which others advertised or subscribed
-/// meanwhile.
+/// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
+/// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is
+///   still running: the ring kernel remains failed), NO_MEMORY. Those of slr_route, if it runs again but a route for an
+///   advertisement or subscription made meanwhile failed. A route to a full, paused ring kernel is made by
+///   that ring kernel's slr_ring_reactivate, and is no error.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
-/// Waits until the state is one of `states` (slr_ring_state values or'ed together).
-/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT (names the state it is in), INVALID.
+/// Waits until the state is one of `states` (slr_ring_state values combined with |).
+/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT (gives the current state), INVALID.
 SLR_API slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns);
 
 /// Threads: any.  Blocks: no.
@@ -324,26 +372,27 @@ SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out,
 /// Threads: any.  Blocks: no.  Errors: INVALID (instance out of range: names the range), WRONG_STATE (not launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
 
-/// Copies an instance's state (`bytes` bytes: all of it), as it is between two messages. Messages that are pending are
-/// not waited for. Works in every state from `launched` on, without a pause; when terminated it is the last state.
+/// Copies the state of an instance between two messages (`bytes` bytes: the whole state). The call does not wait for
+/// pending messages. It works in every state from `launched` on, without a pause; after termination it gives the last
+/// state.
 /// Threads: any; not from a handler of the same ring kernel.  Blocks: until `timeout_ns`, for handlers in progress.
-/// Errors: TIMEOUT, INVALID (size; instance out of range), NOT_FOUND (of a keyed one: the instance has no key now),
-/// WRONG_STATE (not launched), UNSUPPORTED (a loop: its main holds messages and states as it likes).
+/// Errors: TIMEOUT, INVALID (size; instance out of range), NOT_FOUND (with keys: the instance has no key now),
+///   WRONG_STATE (not launched), UNSUPPORTED (a loop, whose main controls messages and states).
 SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns);
 
-/// Replaces an instance's state, between two messages. `state` NULL (and `bytes` 0): by the initial state.
+/// Replaces the state of an instance between two messages. `state` NULL (and `bytes` 0): sets the initial state.
 /// Threads, Blocks, Errors: as slr_ring_snapshot.
 SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const void *state, size_t bytes,
                                     uint64_t timeout_ns);
 
-/// The address of instance 0 of the ring kernel of that name.
+/// The address of instance 0 of the ring kernel with that name.
 /// Threads: any.  Blocks: no.  Errors: NOT_FOUND.
 SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out);
 
-/// Sends a reply from a host handler or a loop; at most max_replies a message. `reply` is `reply_bytes` bytes and is
-/// copied. It is received when the message is done with: the handler has returned, or slr_done. Threads: the handler's
-/// own, before it returns; main's.  Blocks: no.  Errors: INVALID (past max_replies, the ring kernel declared no reply,
-/// or the loop holds the message no more).
+/// Sends a reply from a host handler or a loop, at most max_replies per message. `reply` is `reply_bytes` bytes and is
+/// copied. The reply is published when the message completes: the handler returns, or slr_done.
+/// Threads: the handler's own, before it returns; main's.  Blocks: no.
+/// Errors: INVALID (more than max_replies; the ring kernel declared no reply; the loop no longer holds the message).
 SLR_API slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t bytes);
 
 #ifdef __cplusplus

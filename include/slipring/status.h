@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Status codes, and the message behind the last one. Contract: docs/contract/status.md.
+/// Status codes and the last error message. Contract: docs/contract/status.md.
 #ifndef SLIPRING_STATUS_H
 #define SLIPRING_STATUS_H
 
 #include <slipring/api.h>
 
+#include <stddef.h>
 #include <stdint.h>
 
 /// Every function that can fail returns one of these. The integers are the same on a device and never change.
@@ -43,18 +44,27 @@ enum {
 extern "C" {
 #endif
 
-/// The code's name ("SLR_FULL"), or "SLR_?" for an integer that is no code. Never NULL.
+/// The code's name ("SLR_FULL"), or "SLR_?" for an integer that is not a code. Never NULL.
 /// Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_status_name(slr_status status);
 
-/// What the code means, in a few words. Never NULL.
+/// The code's meaning in a few words. Never NULL.
 /// Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_status_meaning(slr_status status);
 
-/// The calling thread's last error message: what, where, what to do. Never NULL; empty before the first error.
-/// It is written by the function that first decides, and valid until the thread's next failing call.
+/// The calling thread's last error message: what failed, where, and what to do. Never NULL; empty before the first
+/// error. The message is valid until the thread's next failing call. The text is always printable, even if it quotes
+/// sources, files or drivers: see slr_text_printable.
 /// Threads: any.  Blocks: no.  Owns: nothing (the library's, per thread).
 SLR_API const char *slr_error_message(void);
+
+/// Makes untrusted text safe for a terminal, such as names of kernels, files and devices. Writes the result and a NUL
+/// to `out`, which has room for `room` bytes (NULL and 0: writes nothing). Returns the length of the whole result
+/// without the NUL. If that length is `room` or more, `out` holds the part that fits. These bytes become \xNN each:
+/// control characters (C0 except tab and line feed, DEL, C1), characters that change the direction of text, and bytes
+/// that are not UTF-8. All other bytes are copied.
+/// Threads: any.  Blocks: no.  Owns: nothing.
+SLR_API size_t slr_text_printable(const char *text, size_t bytes, char *out, size_t room);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Variables of a program that its kernels share from launch to launch: `__device__` ones, and `__constant__` ones
-/// without values in the source, which the host fills. CUDA calls them symbols. Contract: docs/contract/kernels.md.
+/// Global variables of a program, shared by its kernels from launch to launch: `__device__` variables, and
+/// `__constant__` variables without initial values, which the host writes. CUDA calls them symbols. Contract:
+/// docs/contract/kernels.md.
 #ifndef SLIPRING_SYMBOL_H
 #define SLIPRING_SYMBOL_H
 
@@ -11,16 +12,16 @@
 extern "C" {
 #endif
 
-/// Writes to a variable: launches of this stream before it see the old bytes, those behind it the new ones. `from` must
-/// stay as it is until the point has passed; `out` may be NULL.
+/// Writes to a variable. Earlier launches of this stream see the old bytes, later ones the new bytes. `from` must not
+/// change until the point has passed. `out` may be NULL.
 ///
 /// Threads: any.  Blocks: no.  Owns: holds the program until done.
-/// Errors: INVALID (NULL, the range leaves the variable, a program of another device, a `__constant__` table whose
-/// values stand in the source), NOT_FOUND (no such variable), NO_MEMORY.
+/// Errors: INVALID (NULL, the range leaves the variable, a program of another device, a `__constant__` variable with
+///   initial values in the source), NOT_FOUND (no such variable), NO_MEMORY.
 SLR_API slr_status slr_stream_write_symbol(slr_stream *stream, slr_program *program, const char *name, uint64_t offset,
                                            const void *from, uint64_t bytes, slr_point *out);
 
-/// Reads from a variable, likewise: `to` is whole when the point has passed.
+/// Reads from a variable. `to` is complete when the point has passed. The rest as slr_stream_write_symbol.
 SLR_API slr_status slr_stream_read_symbol(slr_stream *stream, slr_program *program, const char *name, uint64_t offset,
                                           void *to, uint64_t bytes, slr_point *out);
 

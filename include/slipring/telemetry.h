@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a ring kernel says of itself: rates, and how long its messages take. Contract: docs/contract/telemetry.md.
-/// Counts are in slr_ring_stats.
+/// A ring kernel's telemetry: rates and latency of its messages. Counts are in slr_ring_stats. Contract:
+/// docs/contract/telemetry.md.
 #ifndef SLIPRING_TELEMETRY_H
 #define SLIPRING_TELEMETRY_H
 
@@ -12,27 +12,27 @@
 extern "C" {
 #endif
 
-/// Nanoseconds from a message's place in the mailbox to the publication of its replies, over the messages that were
-/// timed and handled, or have faulted, since launch. The quantiles are within 0.8 %, the others exact. All 0 where
-/// `count` is.
+/// Latency in nanoseconds: from a message's place in the mailbox to the publication of its replies. Covers timed
+/// messages that were handled or faulted since launch. Quantiles are within 0.8 %, other values exact. All 0 if `count`
+/// is 0.
 typedef struct slr_latency {
     uint64_t count;
-    uint32_t every; ///< of so many messages of a port one is timed; 0: none
-    /// By how much each time may be wrong, either way, because the owner's clock is another than the senders': half of
-    /// how long the widest comparison of the two took that times were taken by. 0: one clock.
+    uint32_t every; ///< one message in so many per port is timed; 0: none
+    /// The error of each time, plus or minus, because the owner's clock differs from the senders'. It is half the
+    /// duration of the longest comparison of the two clocks that the times are based on. 0: one clock.
     uint32_t off_ns;
     uint64_t min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns;
 } slr_latency;
 
-/// Some of them: those that took from `first_ns` to `last_ns`.
+/// A bucket of the histogram: latencies from `first_ns` to `last_ns`.
 typedef struct slr_latency_bucket {
     uint64_t first_ns, last_ns, count;
 } slr_latency_bucket;
 
-/// The largest number of buckets that there can be.
+/// The maximum number of buckets.
 #define SLR_LATENCY_BUCKETS 3776u
 
-/// Before launch all is 0. This and the next two use 30 KiB of stack.
+/// The latency so far. Before launch all values are 0. This function and the next two use 30 KiB of stack.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);
 
@@ -40,17 +40,17 @@ SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);
 SLR_API slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, size_t bytes);
 #define slr_ring_get_latency(ring, out) slr_ring_get_latency_sized((ring), (out), sizeof(slr_latency))
 
-/// The histogram behind it: the buckets that hold something, in order. The limits of a bucket never change, so that of
-/// two readings those of the time between can be told.
+/// The latency histogram: the buckets that are not empty, in order. The limits of a bucket never change, so the
+/// difference of two readings is the histogram of the time between them.
 ///
-/// Threads: any.  Blocks: no.  Owns: nothing.  `count` is set on OK. Errors: INVALID (NULL; more than `most` buckets
-/// hold something: SLR_LATENCY_BUCKETS is always enough).
+/// Threads: any.  Blocks: no.  Owns: nothing.  `count` is set on OK.
+/// Errors: INVALID (NULL; more than `most` buckets are not empty: SLR_LATENCY_BUCKETS is always enough).
 SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_bucket *out, uint32_t most,
                                                 uint32_t *count);
 
-/// The summary of some buckets, as slr_ring_get_latency makes it of all: for what two readings differ by, or of several
-/// ring kernels. Least and largest are then the limits of a bucket, the mean is of the buckets' middles, all within
-/// 0.8 %. `every` is left 0.
+/// Summarises buckets as slr_ring_get_latency does: for the difference of two readings, or for several ring kernels.
+/// Least and largest are then limits of a bucket, and the mean is computed from the buckets' middles, all within 0.8 %.
+/// `every` is 0.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);
 
@@ -60,7 +60,7 @@ SLR_API slr_status slr_latency_summarise_sized(const slr_latency_bucket *buckets
 #define slr_latency_summarise(buckets, count, out)                                                                     \
     slr_latency_summarise_sized((buckets), (count), (out), sizeof(slr_latency))
 
-/// Messages handled or faulted a second, from one reading to a later one; `from` NULL: since activation.
+/// Messages handled or faulted per second, from one reading to a later one. `from` NULL: since activation.
 /// Threads: any.  Blocks: no.
 SLR_API double slr_ring_rate(const slr_ring_stats *from, const slr_ring_stats *to);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The trace: when each thing began and how long it took, in a file that Perfetto and chrome://tracing load. It is the
-/// process's; SLIPRING_TRACE=FILE begins it when the first device is opened. Contract: docs/contract/profile.md.
+/// The trace: start and duration of each event, in a file for Perfetto and chrome://tracing. There is one trace per
+/// process. SLIPRING_TRACE=FILE starts it when the first device opens. Contract: docs/contract/profile.md.
 #ifndef SLIPRING_TRACE_H
 #define SLIPRING_TRACE_H
 
@@ -16,7 +16,7 @@ extern "C" {
 
 typedef struct slr_trace_desc {
     uint32_t struct_size;
-    uint32_t events_per_thread; ///< room between two writings, a power of two from 1024 to 2^24; default 65,536 (3 MiB)
+    uint32_t events_per_thread; ///< room between two writes, a power of two from 1024 to 2^24; default 65,536 (3 MiB)
 } slr_trace_desc;
 #ifdef __cplusplus
 static inline slr_trace_desc slr_trace_desc_init(void)
@@ -34,32 +34,31 @@ static inline slr_trace_desc slr_trace_desc_init(void)
 #endif
 
 typedef struct slr_trace_stats {
-    uint64_t events;  ///< written
-    uint64_t dropped; ///< for want of room; the file says so too
+    uint64_t events;  ///< events written
+    uint64_t dropped; ///< events lost for lack of room; the file also gives this number
 } slr_trace_stats;
 
-/// Begins a trace in a new file; one that is there is replaced. `%p` in the path stands for the process's number. A
-/// thread of slipring's writes what has come every 20 ms, so that a process that is killed leaves what it had by then.
-/// `desc` may be NULL.
+/// Starts a trace in a file, which replaces an existing one. `%p` in the path becomes the process ID. A thread of
+/// slipring writes new events every 20 ms, so a killed process leaves the events up to then. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: 5 ms the first time, and while the file is opened.  Owns: nothing.
-/// Errors: INVALID (NULL, the size), WRONG_STATE (there is a trace already), SYSTEM (the file, a pipe that nobody
-/// reads, the thread).
+/// Errors: INVALID (NULL, the size), WRONG_STATE (a trace is already running), SYSTEM (the file, a pipe without a
+///   reader, the thread).
 SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc);
 
-/// Ends the trace and its file; exit() does that too. `out` may be NULL.
-/// Threads: any.  Blocks: while it writes.  Owns: nothing.  Errors: WRONG_STATE (there is none), SYSTEM (what was
-/// written did not fit, and is lost).
+/// Ends the trace and its file; exit() does the same. `out` may be NULL.
+/// Threads: any.  Blocks: while it writes.  Owns: nothing.
+/// Errors: WRONG_STATE (no trace is running), SYSTEM (the data did not fit on the disk and is lost).
 SLR_API slr_status slr_trace_stop(slr_trace_stats *out);
 
 /// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_trace_stop is a macro for this.
 SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 #define slr_trace_stop(out) slr_trace_stop_sized((out), sizeof(slr_trace_stats))
 
-/// A region of the calling thread's time, by any name, which is copied; at most 64 deep. In the trace and the profile
-/// while they are on; and in NVTX, where one of its tools is there, whether they are on or not.
+/// A named region of the calling thread's time; the name is copied. At most 64 levels deep. The region appears in the
+/// trace and the profile while they are on, and always in NVTX if one of its tools is attached.
 ///
-/// Threads: any; begin and end in the same one.  Blocks: no.  `end` without `begin` does nothing; NULL is "".
+/// Threads: any; begin and end on the same one.  Blocks: no.  `end` without `begin` does nothing; a NULL name is "".
 SLR_API void slr_region_begin(const char *name);
 SLR_API void slr_region_end(void);
 

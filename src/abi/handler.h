@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-// Why a handler stopped early. X(name, integer, what to say)
+// Reasons why a handler stopped early. X(name, integer, text)
 #define SLRI_FAULT_LIST(X)                                                                                             \
     X(NONE, 0, "none")                                                                                                 \
     X(DIVIDE, 1, "integer division by zero")                                                                           \
@@ -16,10 +16,10 @@
     X(REPLIES, 5, "more replies than the ring kernel's max_replies")                                                   \
     X(STATUS, 6, "the host function returned an error")                                                                \
     X(OVERRUN, 7, "the handler ran past handler_timeout_ns and was abandoned")                                         \
-    X(BARRIER, 8, "a barrier that not all threads of the block reach")                                                 \
-    X(SENDS, 9, "more messages through one outlet than the ring kernel's max_sends")                                   \
-    X(WARP, 10, "a warp function that not all threads of its mask reach, or that its caller's mask leaves out")        \
-    X(ASSERT, 11, "an assertion does not hold")                                                                        \
+    X(BARRIER, 8, "a barrier that some threads of the block do not reach")                                             \
+    X(SENDS, 9, "more messages through one output channel than the ring kernel's max_sends")                           \
+    X(WARP, 10, "a warp function that some threads of its mask do not reach, or whose mask lacks its caller")          \
+    X(ASSERT, 11, "an assertion failed")                                                                               \
     X(TRAP, 12, "__trap()")
 
 enum slri_fault {
@@ -41,6 +41,8 @@ struct slri_out {
     uint32_t stride, most, count;
 };
 
+struct slri_prints; // abi/prints.h
+
 struct slri_call {
     void *state;         // the instance's, or NULL
     const void *message; // aligned to 8
@@ -54,6 +56,11 @@ struct slri_call {
     uint32_t fault_file, fault_line; // where, when the result is not SLRI_FAULT_NONE (0: unknown)
     uint64_t fuel;                   // loop back edges that this message may take
     struct slri_out *out;            // by the parameters behind the message, those that are outlets; NULL without any
+    // More of a fault, where whoever ran the handler knows it; else 0. Of INDEX: which element of how many. Of ACCESS:
+    // the offset, signed, of how many bytes.
+    uint32_t fault_column;
+    uint64_t fault_index, fault_size;
+    struct slri_prints *prints; // NULL: nobody hears what it prints
 };
 
 typedef uint32_t slri_handler(void *self, struct slri_call *call); // an enum slri_fault

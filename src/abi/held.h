@@ -41,7 +41,7 @@ __device__ mb_word mb_all_taken(const MB_ARENA *S, const MB_ARENA *P, mb_word co
 __device__ void mb_copy_reply(MB_ARENA *S, const MB_ARENA *P, mb_word port, mb_word n, const mb_word *from,
                               mb_word words)
 {
-    mb_word slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), P[MBP_PORT(port) + MBQ_REPLIES] + n);
+    mb_word slot = mb_reply_slot(S, mb_reply_lane_of(S, P, port), P[mb_port(P, port) + MBQ_REPLIES] + n);
     for (mb_word k = 0u; k < words; ++k) {
         S[slot + MB_PAYLOAD + k] = from[k];
     }
@@ -50,15 +50,16 @@ __device__ void mb_copy_reply(MB_ARENA *S, const MB_ARENA *P, mb_word port, mb_w
 // Ends a held message, whose replies have been copied: a batch of one, which leaves the other messages' room reserved.
 __device__ void mb_end_held(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word node, mb_word replies, mb_word flags)
 {
-    mb_word reserved = P[MBP_PORT(port) + MBQ_RESERVED];
+    mb_word reserved = P[mb_port(P, port) + MBQ_RESERVED];
     P[MBP_BATCH(0u)] = port;
     P[MBP_BATCH(0u) + 1u] = mb_node(S, P, node);
     P[MBP_BATCH(0u) + 2u] = node;
+    P[MBP_BATCH(0u) + 3u] = mb_port(P, port);
     P[MBP_BATCH_COUNT] = 1u;
     P[MBP_HELD] -= 1u;
     mb_handled(S, P, 0u, replies, flags);
     mb_finish(S, P);
-    P[MBP_PORT(port) + MBQ_RESERVED] = reserved - MB_SIZE(MB_MAX_REPLIES);
+    P[mb_port(P, port) + MBQ_RESERVED] = reserved - MB_SIZE(MB_MAX_REPLIES);
 }
 
 #endif

@@ -21,8 +21,8 @@ struct slri_launch {
     uint32_t grid[3];               // in blocks; the block's shape is compiled in
     uint32_t dynamic_bytes;         // of `extern __shared__` memory
     // The first fault that a thread met; the others go on. `fault` is an enum slri_fault, changed from 0 by who writes
-    // the other two: read those when all blocks are done.
-    uint32_t fault, fault_file, fault_line;
+    // the others: read those when all blocks are done.
+    uint32_t fault, fault_file, fault_line, fault_column;
     unsigned char *global;        // the program's variables
     struct slri_printed *printed; // NULL: nobody wants it
 };

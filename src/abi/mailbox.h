@@ -30,7 +30,7 @@
 #define MB_STORE(at, value) __nv_atomic_store_n(&S[at], (value), __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM)
 #define MB_RELEASE(at, value) __nv_atomic_store_n(&S[at], (value), __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 
-// What an owner that is a group of lanes far from S says otherwise (src/backend/cuda/device/cu_team.h): it has looked
+// What an owner that is a group of lanes far from S says otherwise (src/hal/cuda/device/cu_team.h): it has looked
 // at all these together before the pass begins, has its stores in order by a fence of its own before mb_finish, and has
 // something to do before its last answer.
 #ifndef MB_SIZE
@@ -51,11 +51,22 @@
 #define MB_RETURN(P, port) (void)0 // says there, too, how many of the port's messages are done with
 #endif
 
+// Or all of P is one piece: then MBP_PORT.
+#ifndef MB_PORT_OF
+#define MB_PORT_OF(P, port) ((P)[MBP_PORTS] + (port) * (P)[MBP_PORT_STRIDE])
+#endif
+
 // ---- places --------------------------------------------------------------------------------------------------------
 
 __device__ mb_word mb_lane(const MB_ARENA *S, mb_word shard, mb_word port)
 {
     return MB_SIZE(MB_LANES_AT) + shard * MB_SIZE(MB_LANES_STRIDE) + port * MB_SIZE(MB_LANE_STRIDE);
+}
+
+// Where in P a port's words lie.
+__device__ mb_word mb_port(const MB_ARENA *P, mb_word port)
+{
+    return MB_PORT_OF(P, port);
 }
 
 // The lane of a port in the owner's shard.
@@ -74,9 +85,15 @@ __device__ mb_word mb_owner(const MB_ARENA *S, mb_word shard)
     return MB_SIZE(MB_OWNERS_AT) + shard * MB_SIZE(MB_OWNER_STRIDE);
 }
 
-__device__ mb_word mb_reply_lane(const MB_ARENA *S, mb_word owner, mb_word port)
+__device__ mb_word mb_reply_lane(const MB_ARENA *S, mb_word shard, mb_word port)
 {
-    return owner + MB_REPLIES_AT + port * MB_SIZE(MB_REPLY_STRIDE);
+    return MB_SIZE(MB_REPLIES_AT) + shard * MB_SIZE(MB_REPLIES_STRIDE) + port * MB_SIZE(MB_REPLY_STRIDE);
+}
+
+// The reply lane of a port in the owner's shard.
+__device__ mb_word mb_reply_lane_of(const MB_ARENA *S, const MB_ARENA *P, mb_word port)
+{
+    return P[MBP_REPLIES] + port * MB_SIZE(MB_REPLY_STRIDE);
 }
 
 __device__ mb_word mb_reply_slot(const MB_ARENA *S, mb_word reply_lane, mb_word position)
@@ -97,11 +114,16 @@ __device__ void mb_answer(MB_ARENA *S, MB_ARENA *P, mb_word state)
     MB_RELEASE(P[MBP_OWNER] + MB_ANSWER, ((P[MBP_CONTROL] - 1u) >> 2u) << 3u | state);
 }
 
-__device__ void mb_open(MB_ARENA *S, MB_ARENA *P, mb_word shard)
+// `lists`: where in P the lists of the ports lie, MBL_WORDS each. `ports`, `stride`: where their words do.
+__device__ void mb_open(MB_ARENA *S, MB_ARENA *P, mb_word shard, mb_word lists, mb_word ports, mb_word stride)
 {
     P[MBP_SHARD] = shard;
     P[MBP_LANES] = mb_lane(S, shard, 0u);
     P[MBP_OWNER] = mb_owner(S, shard);
+    P[MBP_REPLIES] = mb_reply_lane(S, shard, 0u);
+    P[MBP_LISTS] = lists;
+    P[MBP_PORTS] = ports;
+    P[MBP_PORT_STRIDE] = stride;
     P[MBP_POOL] = P[MBP_OWNER] + MB_SIZE(MB_POOL_AT);
     P[MBP_MOST] = MB_BATCH;
 }
@@ -112,8 +134,8 @@ __device__ void mb_acknowledge_gone(MB_ARENA *S, MB_ARENA *P)
 {
     mb_word open = 0u;
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
-        mb_word q = MBP_PORT(port);
-        mb_word reply = mb_reply_lane(S, P[MBP_OWNER], port);
+        mb_word q = mb_port(P, port);
+        mb_word reply = mb_reply_lane_of(S, P, port);
         if ((P[MBP_GONE(port >> 5u)] & (1u << (port & 31u))) != 0u && MB_LOAD(reply + MB_GONE_EPOCH) != P[MBP_EPOCH]) {
             if (P[q + MBQ_WAITING] == 0u && P[q + MBQ_RESERVED] == 0u &&
                 mb_shows(S, mb_lane_of(S, P, port), P[q + MBQ_NEXT_IN]) == 0u) {
@@ -154,10 +176,9 @@ __device__ mb_word mb_is_gone(const MB_ARENA *P, mb_word port)
     return (P[MBP_GONE(port >> 5u)] >> (port & 31u)) & 1u;
 }
 
-// The header of the port's reply `n` behind those written, an answer to the message at `at`.
-__device__ void mb_head_reply(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word n, mb_word at, mb_word flags)
+// The header of the reply in `slot`, an answer to the message at `at`.
+__device__ void mb_head_slot(MB_ARENA *S, mb_word slot, mb_word at, mb_word flags)
 {
-    mb_word slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), P[MBP_PORT(port) + MBQ_REPLIES] + n);
     S[slot + MB_HEAD] = (MB_TAKEN(at, MB_HEAD) & (255u | MB_FLAG_REDELIVERED)) | flags;
     S[slot + MB_INSTANCE] = MB_TAKEN(at, MB_INSTANCE);
     S[slot + MB_CORRELATION] = MB_TAKEN(at, MB_CORRELATION);
@@ -167,6 +188,13 @@ __device__ void mb_head_reply(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word n,
     }
 }
 
+// Likewise of the port's reply `n` behind those written.
+__device__ void mb_head_reply(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word n, mb_word at, mb_word flags)
+{
+    mb_word slot = mb_reply_slot(S, mb_reply_lane_of(S, P, port), P[mb_port(P, port) + MBQ_REPLIES] + n);
+    mb_head_slot(S, slot, at, flags);
+}
+
 // The flags of a reply to message k of the batch that goes to a port which collects. It answers the port's own message
 // where no other reply does: routes take all. Else slr_call must not take it for its answer.
 __device__ mb_word mb_collected(const MB_ARENA *P, mb_word port, mb_word k)
@@ -174,16 +202,21 @@ __device__ mb_word mb_collected(const MB_ARENA *P, mb_word port, mb_word k)
     return P[MBP_BATCH(k)] == port && P[MBP_SILENT] != 0u ? 0u : MB_FLAG_COLLECTED;
 }
 
-__device__ void mb_publish_replies(MB_ARENA *S, MB_ARENA *P, mb_word port)
+// `q`: mb_port.
+__device__ void mb_publish_behind(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word q)
 {
-    mb_word q = MBP_PORT(port);
-    mb_word lane = mb_reply_lane(S, P[MBP_OWNER], port);
+    mb_word lane = mb_reply_lane_of(S, P, port);
     mb_word position = P[q + MBQ_REPLIES];
     while (position != P[q + MBQ_PUBLISHED]) { // the first last: the port polls it, and finds them all at once
         position -= 1u;
         MB_PUBLISH(mb_reply_slot(S, lane, position) + MB_SEQUENCE, position + 1u); // its payload and header
     }
     P[q + MBQ_PUBLISHED] = P[q + MBQ_REPLIES];
+}
+
+__device__ void mb_publish_replies(MB_ARENA *S, MB_ARENA *P, mb_word port)
+{
+    mb_publish_behind(S, P, port, mb_port(P, port));
 }
 
 __device__ mb_word mb_letter_slot(const MB_ARENA *S, mb_word owner, mb_word position)
@@ -224,7 +257,7 @@ __device__ void mb_retire(MB_ARENA *S, MB_ARENA *P)
 __device__ void mb_note_granted(MB_ARENA *P, mb_word port, mb_word head)
 {
     if ((head & MB_FLAG_GRANTED) != 0u) {
-        P[MBP_PORT(port) + MBQ_RETIRED] += 1u;
+        P[mb_port(P, port) + MBQ_RETIRED] += 1u;
         P[MBP_GRANTED_RETIRED] += 1u;
     }
 }
@@ -235,7 +268,7 @@ __device__ void mb_return_grants(MB_ARENA *S, MB_ARENA *P, mb_word batch)
     for (mb_word k = 0u; k < batch; ++k) {
         mb_word port = P[MBP_BATCH(k)];
         if (k + 1u == batch || P[MBP_BATCH(k + 1u)] != port) {
-            MB_PUBLISH(mb_reply_lane(S, P[MBP_OWNER], port) + MB_PORT_RETIRED, P[MBP_PORT(port) + MBQ_RETIRED]);
+            MB_PUBLISH(mb_reply_lane_of(S, P, port) + MB_PORT_RETIRED, P[mb_port(P, port) + MBQ_RETIRED]);
             MB_RETURN(P, port);
         }
     }
@@ -321,7 +354,7 @@ __device__ void mb_handled(MB_ARENA *S, MB_ARENA *P, mb_word k, mb_word replies,
 {
     mb_word port = P[MBP_BATCH(k)];
     mb_word at = P[MBP_BATCH(k) + 1u];
-    mb_word q = MBP_PORT(port);
+    mb_word q = P[MBP_BATCH(k) + 3u];
     mb_word head = MB_TAKEN(at, MB_HEAD);
     P[MBP_TIMED] |= head;
     mb_note_granted(P, port, head);
@@ -334,8 +367,9 @@ __device__ void mb_handled(MB_ARENA *S, MB_ARENA *P, mb_word k, mb_word replies,
     if (replies == 0u || mb_is_gone(P, port) != 0u) {
         return;
     }
+    mb_word lane = mb_reply_lane_of(S, P, port);
     for (mb_word n = 0u; n < replies; ++n) {
-        mb_head_reply(S, P, port, n, at, flags);
+        mb_head_slot(S, mb_reply_slot(S, lane, P[q + MBQ_REPLIES] + n), at, flags);
     }
     P[q + MBQ_REPLIES] += replies;
     P[MBP_REPLIED] += replies;
@@ -354,9 +388,9 @@ __device__ void mb_doubt(MB_ARENA *S, MB_ARENA *P, mb_word k)
 __device__ void mb_finish(MB_ARENA *S, MB_ARENA *P)
 {
     for (mb_word k = 0u; k < P[MBP_BATCH_COUNT]; ++k) {
-        mb_word q = MBP_PORT(P[MBP_BATCH(k)]);
+        mb_word q = P[MBP_BATCH(k) + 3u];
         if (P[q + MBQ_RESERVED] != 0u) { // else its replies are out, with an earlier message's, or it never has any
-            mb_publish_replies(S, P, P[MBP_BATCH(k)]);
+            mb_publish_behind(S, P, P[MBP_BATCH(k)], q);
             P[q + MBQ_RESERVED] = 0u;
         }
         if (P[MBP_BATCH(k) + 2u] != 0u) { // back to the free list
@@ -368,7 +402,7 @@ __device__ void mb_finish(MB_ARENA *S, MB_ARENA *P)
     P[MBP_BATCH_COUNT] = 0u;
     mb_word owner = P[MBP_OWNER];
     // Behind the replies, so who has one may read counts without it (docs/contract/telemetry.md): an owner may be lost
-    // with its device in between, and what is counted then is taken to have its replies (device/resident_home.c).
+    // with its device in between, and what is counted then is taken to have its replies (engine/resident_home.c).
     // Release: who counts what was accepted behind these finds no less than they say, and their replies counted.
     MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]);
     MB_PUBLISH(owner + MB_HANDLED, P[MBP_HANDLED]);
@@ -384,10 +418,10 @@ __device__ void mb_finish(MB_ARENA *S, MB_ARENA *P)
 __device__ void mb_keep_rest(MB_ARENA *S, MB_ARENA *P, mb_word done, mb_word batch)
 {
     for (mb_word k = done; k < batch; ++k) {
-        P[MBP_PORT(P[MBP_BATCH(k)]) + MBQ_RESERVED] = 0u;
+        P[P[MBP_BATCH(k) + 3u] + MBQ_RESERVED] = 0u;
     }
     for (mb_word k = done; k < batch; ++k) {
-        mb_add_to_batch(S, P, P[MBP_BATCH(k)], P[MBP_BATCH(k) + 1u], P[MBP_BATCH(k) + 2u]);
+        mb_add_to_batch(S, P, P[MBP_BATCH(k)], P[MBP_BATCH(k) + 3u], P[MBP_BATCH(k) + 1u], P[MBP_BATCH(k) + 2u]);
     }
 }
 

@@ -54,14 +54,14 @@ typedef unsigned mb_word;
 #define MB_LANE_MASK 68u // slots of a lane - 1
 #define MB_REPLY_SLOT_WORDS 69u
 #define MB_REPLY_MASK 70u
-#define MB_MAX_REPLIES 71u // of a message; 0: the handler never replies
-#define MB_LANES_AT 72u    // the host's region: lanes, shard by shard, port by port
-#define MB_LANE_STRIDE 73u
-#define MB_LANES_STRIDE 74u // a shard's
-#define MB_OWNERS_AT 75u    // the owners' region: a shard's words, its reply lanes, its pending pool
-#define MB_OWNER_STRIDE 76u
-#define MB_REPLY_STRIDE 77u
-#define MB_POOL_AT 78u // from a shard's first word
+#define MB_MAX_REPLIES 71u  // of a message; 0: the handler never replies
+#define MB_LANES_AT 72u     // the first shard's first lane
+#define MB_LANE_STRIDE 73u  // from one port's lane to the next one's
+#define MB_LANES_STRIDE 74u // from one shard's to the next one's
+#define MB_OWNERS_AT 75u    // a shard's words, written by its owner
+#define MB_OWNER_STRIDE 76u // from them to the next one's
+#define MB_REPLY_STRIDE 77u // of reply lanes, as of lanes
+#define MB_POOL_AT 78u      // from a shard's first word
 #define MB_STAMPED 79u
 #define MB_KEEP 80u  // how many messages may wait before the owners evict; 0: they do not, the credits are the capacity
 #define MB_EVICT 81u // whom they evict
@@ -74,6 +74,8 @@ typedef unsigned mb_word;
 #define MB_TIMES_MASK 88u    // times of a lane - 1
 #define MB_LANE_TIMES_AT 89u // from a lane's first word: times, two words each, written by the port
 #define MB_NODE_TIMES_AT 90u // from a shard's first word: the same for each node of the pool, written by the owner
+#define MB_REPLIES_AT 91u    // the first shard's first reply lane
+#define MB_REPLIES_STRIDE 92u
 
 #define MB_EVICT_OLDEST 1u // the earliest accepted
 #define MB_EVICT_LOWEST 2u // the earliest of the lowest priority
@@ -84,19 +86,20 @@ typedef unsigned mb_word;
 // ---- S, then a line a shard, written by the host -------------------------------------------------------------------
 #define MB_LETTERS_READ(shard) (128u + (shard)*MB_LINE) // dead letters that the host has taken
 #define MB_HEADER_WORDS(shards) MB_LETTERS_READ(shards)
+#define MB_SMALL_HEADER_WORDS 96u // where neither the fourth line nor these are used
 
-// a lane: two lines of words written by the port, then slots
+// a lane: a line of words written by the port, then slots. The mark stands 64 bytes from what each receive changes
 #define MB_REPLY_READ 0u // replies that the port has finished with
 #define MB_NEAR_AT 2u    // 0, or the address where the lane lies near the device's groups instead: 64 bits, as one
-#define MB_MIXED 32u     // 0: nothing sent; priority + 1: all of one priority; more than 256: mixed
-#define MB_LANE_SLOTS 64u
+#define MB_MIXED 16u     // 0: nothing sent; priority + 1: all of one priority; more than 256: mixed
+#define MB_LANE_SLOTS 32u
 #define MB_MIXED_MARK 512u
-// of such a lane: its first line is the owner's
+// of such a lane: its first word is the owner's
 #define MB_NEAR_RETIRED 0u  // as MB_PORT_RETIRED
 #define MB_NEAR 0x80000000u // of an offset into it: the port follows, and the lane's word
 #define MB_NEAR_SHIFT 23u
 
-// a shard's first line, written by its owner; reply lanes follow
+// a shard's line, written by its owner
 #define MB_ANSWER 0u  // number << 3 | state
 #define MB_RETIRED 1u // but for messages whose credits are their port's own
 #define MB_HANDLED 2u
@@ -107,14 +110,29 @@ typedef unsigned mb_word;
 #define MB_FAULT_LINE 7u
 #define MB_FAULT_INSTANCE 8u
 #define MB_GRANTED_RETIRED 9u // messages whose credits are their port's own, modulo 2^32
+#define MB_FAULT_COLUMN 10u   // 0 where the owner does not know it, and so are the next two, of 64 bits: abi/handler.h
+#define MB_FAULT_INDEX 11u
+#define MB_FAULT_SIZE 13u
+#define MB_FAULT_WHEN                                                                                                  \
+    15u // in units of 2^16 ns, modulo 2^32: which shard's was the last; 0: the owner has no such clock
 #define MB_DROPPED 16u
 #define MB_LETTERS_LOST 17u
 #define MB_IN_DOUBT 18u
-#define MB_REPLIES_AT 32u
+#define MB_FIRST_KIND 19u // the first fault, likewise, for as long as the mailbox lives; written once, this word last
+#define MB_FIRST_FILE 20u
+#define MB_FIRST_LINE 21u
+#define MB_FIRST_COLUMN 22u
+#define MB_FIRST_INSTANCE 23u
+#define MB_FIRST_INDEX 24u
+#define MB_FIRST_SIZE 26u
+#define MB_FIRST_NUMBER 28u // the how many-eth of the shard's messages that was, modulo 2^32
+#define MB_FIRST_TIME 29u   // ns on the host's clock, 64 bits; 0: the owner has none
+#define MB_OWNER_WORDS MB_LINE
 // a reply lane: a line, then slots
 #define MB_GONE_AT 0u      // of a closed port: replies published, when nothing of it is left in the shard
 #define MB_GONE_EPOCH 1u   // the port epoch at which that was found
 #define MB_PORT_RETIRED 2u // the port's messages that are done with and whose credits are its own, modulo 2^32
+#define MB_REPLY_PORT 4u   // room for MBP_PORT_WORDS of an owner on the host: the port's words among its own, P
 #define MB_REPLY_SLOTS 32u
 
 // a dead letter: the message's slot, with why it lies here above its priority and flags
@@ -148,27 +166,33 @@ typedef unsigned mb_word;
 #define MBP_REPLIED 15u
 #define MBP_SET(word) (16u + (word)) // copies of the port sets
 #define MBP_GONE(word) (24u + (word))
-#define MBP_BATCH(k) (32u + (k)*4u) // port, slot or node's offset in S, node number or 0
-#define MBP_MOST 160u               // messages to claim at once, up to MB_BATCH; 0: none, the owner lets them gather
-#define MBP_HELD 161u               // messages taken and not ended (held.h)
-#define MBP_DROPPED 162u
-#define MBP_EVICTED 163u // since this was last set to 0, by whoever tells the ports and the senders
-#define MBP_LETTERS 164u // dead letters written, and those for which there was no room
-#define MBP_LETTERS_LOST 165u
-#define MBP_VICTIM_PORT 166u // where the next one to evict stands first, found by mb_find_victim
-#define MBP_VICTIM_PRIORITY 167u
-#define MBP_VICTIM_NODE 168u              // 0: none found yet
-#define MBP_TIMED 169u                    // MB_FLAG_TIMED: the batch has a message that is timed
-#define MBP_IN_DOUBT 170u                 // messages that a lost device may or may not have finished
-#define MBP_GRANTED_RETIRED 171u          // messages that are done with whose credits are their port's own
-#define MBP_GRANTED_TOLD 172u             // those of them that were published
-#define MBP_NEAR 173u                     // 1: there are lanes that lie near
-#define MBP_NOTICED(word) (176u + (word)) // a bit a port that has been sent a notice since
-#define MBP_SILENT 189u                   // 1: the senders receive no replies, because routes take them
-#define MBP_ROOM 190u // 1 + messages that there is room for where routes lead; 0: no routes, no such limit
-#define MBP_PORT(port) (192u + (port)*544u)
-#define MBQ_NEXT_IN 0u // of a port's words: the lane's next position
-#define MBQ_REPLIES 1u // replies written, published, and room seen
+#define MBP_MOST 32u // messages to claim at once, up to MB_BATCH; 0: none, the owner lets them gather
+#define MBP_HELD 33u // messages taken and not ended (held.h)
+#define MBP_DROPPED 34u
+#define MBP_EVICTED 35u // since this was last set to 0, by whoever tells the ports and the senders
+#define MBP_LETTERS 36u // dead letters written, and those for which there was no room
+#define MBP_LETTERS_LOST 37u
+#define MBP_VICTIM_PORT 38u // where the next one to evict stands first, found by mb_find_victim
+#define MBP_VICTIM_PRIORITY 39u
+#define MBP_VICTIM_NODE 40u              // 0: none found yet
+#define MBP_TIMED 41u                    // MB_FLAG_TIMED: the batch has a message that is timed
+#define MBP_IN_DOUBT 42u                 // messages that a lost device may or may not have finished
+#define MBP_GRANTED_RETIRED 43u          // messages that are done with whose credits are their port's own
+#define MBP_GRANTED_TOLD 44u             // those of them that were published
+#define MBP_NEAR 45u                     // 1: there are lanes that lie near
+#define MBP_REPLIES 46u                  // of mb_open, as MBP_LANES
+#define MBP_LISTS 47u                    // likewise: the ports' lists, which messages touch only if they are to wait
+#define MBP_NOTICED(word) (48u + (word)) // a bit a port that has been sent a notice since
+#define MBP_SILENT 56u                   // 1: the senders receive no replies, because routes take them
+#define MBP_ROOM 57u  // 1 + messages that there is room for where routes lead; 0: no routes, no such limit
+#define MBP_PORTS 58u // of mb_open: where the first port's words lie (mb_port), and from one's to the next one's
+#define MBP_PORT_STRIDE 59u
+#define MBP_BATCH(k)                                                                                                   \
+    (64u + (k)*4u) // port, slot or node's offset in S, node number or 0, mb_port. On the host no more than credits
+#define MBP_PORT_WORDS 20u
+#define MBP_PORT(port) (192u + (port)*MBP_PORT_WORDS) // where all is in one piece
+#define MBQ_NEXT_IN 0u                                // of a port's words: the lane's next position
+#define MBQ_REPLIES 1u                                // replies written, published, and room seen
 #define MBQ_PUBLISHED 2u
 #define MBQ_READ_SEEN 3u
 #define MBQ_RESERVED 4u              // replies that the batch, or held messages, may still write
@@ -176,10 +200,13 @@ typedef unsigned mb_word;
 #define MBQ_SUMMARY 6u               // a bit a word of the bitmap
 #define MBQ_RETIRED 7u               // of its messages, done with, whose credits are its own
 #define MBQ_BITS(word) (8u + (word)) // a bit a priority
-#define MBQ_FIRST(priority) (16u + (priority))
-#define MBQ_LAST(priority) (272u + (priority))
-#define MBQ_NEAR 528u // the lane's MB_NEAR_AT, both words
-#define MBP_WORDS(ports) (MBP_PORT(ports))
+#define MBQ_NEAR 16u                 // the lane's MB_NEAR_AT, both words
+// a port's lists, by priority: the first node and the last
+#define MBL_FIRST(priority) ((priority)*2u)
+#define MBL_LAST(priority) ((priority)*2u + 1u)
+#define MBL_WORDS 512u
+#define MBP_LISTS_AT(ports) ((MBP_PORT(ports) + MB_LINE - 1u) / MB_LINE * MB_LINE) // likewise
+#define MBP_WORDS(ports) (MBP_LISTS_AT(ports) + (ports)*MBL_WORDS)
 // Behind them, where messages are timed: the shard's histogram (buckets.h).
 #define MBP_HISTOGRAM_AT(words) (((words) + MB_LINE - 1u) / MB_LINE * MB_LINE)
 

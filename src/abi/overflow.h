@@ -19,7 +19,7 @@
 // Makes the first message of a port's list the victim if it is before the one found so far.
 __device__ void mb_weigh(const MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word priority)
 {
-    mb_word node = P[MBP_PORT(port) + MBQ_FIRST(priority)];
+    mb_word node = P[mb_lists(P, port) + MBL_FIRST(priority)];
     mb_word found = P[MBP_VICTIM_NODE];
     if (found != 0u) {
         mb_word ticket = mb_node(S, P, node) + MB_SIZE(MB_TICKET);
@@ -43,7 +43,7 @@ __device__ void mb_find_victim(const MB_ARENA *S, MB_ARENA *P)
 {
     P[MBP_VICTIM_NODE] = 0u;
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
-        mb_word q = MBP_PORT(port);
+        mb_word q = mb_port(P, port);
         mb_word words = P[q + MBQ_SUMMARY];
         while (words != 0u) {
             mb_word word = 31u - (mb_word)__clz((int)(words & (0u - words)));
@@ -60,9 +60,10 @@ __device__ void mb_find_victim(const MB_ARENA *S, MB_ARENA *P)
 // Takes the first message off a port's list.
 __device__ void mb_unlink(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word priority)
 {
-    mb_word q = MBP_PORT(port);
-    mb_word next = S[mb_node(S, P, P[q + MBQ_FIRST(priority)])];
-    P[q + MBQ_FIRST(priority)] = next;
+    mb_word q = mb_port(P, port);
+    mb_word l = mb_lists(P, port);
+    mb_word next = S[mb_node(S, P, P[l + MBL_FIRST(priority)])];
+    P[l + MBL_FIRST(priority)] = next;
     if (next == 0u) {
         mb_word word = priority >> 5u;
         P[q + MBQ_BITS(word)] &= ~(1u << (priority & 31u));
@@ -79,11 +80,11 @@ __device__ void mb_unlink(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word priori
 __device__ void mb_notice(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word at)
 {
     if (MB_SIZE(MB_MAX_REPLIES) == 0u || P[MBP_SILENT] != 0u || mb_is_gone(P, port) != 0u ||
-        mb_has_room(S, P, port) == 0u) {
+        mb_has_room(S, P, port, mb_port(P, port)) == 0u) {
         return;
     }
     mb_head_reply(S, P, port, 0u, at, MB_FLAG_DROPPED);
-    P[MBP_PORT(port) + MBQ_REPLIES] += 1u;
+    P[mb_port(P, port) + MBQ_REPLIES] += 1u;
     P[MBP_REPLIED] += 1u;
     P[MBP_NOTICED(port >> 5u)] |= 1u << (port & 31u);
 }
@@ -126,18 +127,19 @@ __device__ void mb_put_back(MB_ARENA *S, MB_ARENA *P)
     mb_word port = P[MBP_BATCH(0u)];
     mb_word at = P[MBP_BATCH(0u) + 1u];
     mb_word priority = S[at + MB_HEAD] & 255u;
-    mb_word q = MBP_PORT(port);
+    mb_word q = mb_port(P, port);
+    mb_word l = mb_lists(P, port);
     mb_word bit = 1u << (priority & 31u);
     mb_word node = P[MBP_BATCH(0u) + 2u];
     if ((P[q + MBQ_BITS(priority >> 5u)] & bit) != 0u) {
-        S[at] = P[q + MBQ_FIRST(priority)];
+        S[at] = P[l + MBL_FIRST(priority)];
     } else {
         S[at] = 0u;
-        P[q + MBQ_LAST(priority)] = node;
+        P[l + MBL_LAST(priority)] = node;
         P[q + MBQ_BITS(priority >> 5u)] |= bit;
         P[q + MBQ_SUMMARY] |= 1u << (priority >> 5u);
     }
-    P[q + MBQ_FIRST(priority)] = node;
+    P[l + MBL_FIRST(priority)] = node;
     P[q + MBQ_WAITING] += 1u;
     P[q + MBQ_RESERVED] = 0u;
     P[MBP_WAITING] += 1u;

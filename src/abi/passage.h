@@ -101,7 +101,7 @@ __device__ mb_word mbo_room(MB_ARENA *O, const MB_ARENA *R)
 __device__ mb_word mbo_port_room(const MB_ARENA *S, const MB_ARENA *O, MB_ARENA *P)
 {
     mb_word port = O[MBO_PORT] - 1u;
-    mb_word q = MBP_PORT(port);
+    mb_word q = mb_port(P, port);
     if (O[MBO_OPEN] == 0u || O[MBO_GONE] != 0u) {
         return MB_BATCH;
     }
@@ -168,12 +168,12 @@ __device__ void mbo_give_port(MB_ARENA *S, MB_ARENA *O, MB_ARENA *P, mb_word k, 
         O[MBO_UNROUTED] += 1u;
         return;
     }
-    mb_word slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], port), P[MBP_PORT(port) + MBQ_REPLIES]);
+    mb_word slot = mb_reply_slot(S, mb_reply_lane_of(S, P, port), P[mb_port(P, port) + MBQ_REPLIES]);
     for (mb_word word = 0u; word < O[MBO_MESSAGE_WORDS]; ++word) {
         S[slot + MB_PAYLOAD + word] = from[word];
     }
     mb_head_reply(S, P, port, 0u, P[MBP_BATCH(k) + 1u], mb_collected(P, port, k));
-    P[MBP_PORT(port) + MBQ_REPLIES] += 1u;
+    P[mb_port(P, port) + MBQ_REPLIES] += 1u;
     O[MBO_ROUTED] += 1u;
 }
 

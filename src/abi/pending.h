@@ -6,6 +6,12 @@
 
 // ---- the pending set -----------------------------------------------------------------------------------------------
 
+// Where in P a port's lists lie.
+__device__ mb_word mb_lists(const MB_ARENA *P, mb_word port)
+{
+    return P[MBP_LISTS] + port * MBL_WORDS;
+}
+
 __device__ mb_word mb_node(const MB_ARENA *S, const MB_ARENA *P, mb_word node)
 {
     return P[MBP_POOL] + node * MB_SIZE(MB_SLOT_WORDS); // nodes count from 1; there is room for `capacity`
@@ -47,15 +53,16 @@ __device__ void mb_pend(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word slot)
     mb_word priority = S[at + MB_HEAD] & 255u;
     mb_word word = priority >> 5u;
     mb_word bit = 1u << (priority & 31u);
-    mb_word q = MBP_PORT(port);
+    mb_word q = mb_port(P, port);
+    mb_word l = mb_lists(P, port);
     if ((P[q + MBQ_BITS(word)] & bit) != 0u) {
-        S[mb_node(S, P, P[q + MBQ_LAST(priority)])] = node;
+        S[mb_node(S, P, P[l + MBL_LAST(priority)])] = node;
     } else {
-        P[q + MBQ_FIRST(priority)] = node;
+        P[l + MBL_FIRST(priority)] = node;
         P[q + MBQ_BITS(word)] |= bit;
         P[q + MBQ_SUMMARY] |= 1u << word;
     }
-    P[q + MBQ_LAST(priority)] = node;
+    P[l + MBL_LAST(priority)] = node;
     P[q + MBQ_WAITING] += 1u;
     P[MBP_WAITING] += 1u;
 }
@@ -70,9 +77,8 @@ __device__ mb_word mb_top(const MB_ARENA *P, mb_word q)
 // Whether the replies of one more message fit. A closed port takes no replies, so it always has room; but the message
 // may be of the next port in its lanes, which came after the sets were last read: then a change shows behind the
 // acquire of the message, and the next pass knows. A lane elsewhere has none but such as take no replies.
-__device__ mb_word mb_has_room(MB_ARENA *S, MB_ARENA *P, mb_word port)
+__device__ mb_word mb_has_room(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word q)
 {
-    mb_word q = MBP_PORT(port);
     mb_word need = MB_SIZE(MB_MAX_REPLIES);
     if (P[MBP_ROOM] != 0u && P[MBP_BATCH_COUNT] + 1u >= P[MBP_ROOM]) {
         return 0u;
@@ -92,14 +98,16 @@ __device__ mb_word mb_has_room(MB_ARENA *S, MB_ARENA *P, mb_word port)
     return end - P[q + MBQ_READ_SEEN] <= MB_SIZE(MB_REPLY_MASK) + 1u ? 1u : 0u;
 }
 
-__device__ void mb_add_to_batch(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word at, mb_word node)
+// `q`: mb_port, as above.
+__device__ void mb_add_to_batch(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word q, mb_word at, mb_word node)
 {
     mb_word k = MBP_BATCH(P[MBP_BATCH_COUNT]);
     P[k] = port;
     P[k + 1u] = at;
     P[k + 2u] = node;
+    P[k + 3u] = q;
     P[MBP_BATCH_COUNT] += 1u;
-    P[MBP_PORT(port) + MBQ_RESERVED] += MB_SIZE(MB_MAX_REPLIES);
+    P[q + MBQ_RESERVED] += MB_SIZE(MB_MAX_REPLIES);
 }
 
 // ---- taking --------------------------------------------------------------------------------------------------------
@@ -142,7 +150,7 @@ __device__ void mb_take_all(MB_ARENA *S, MB_ARENA *P)
 {
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
         mb_word lane = mb_lane_of(S, P, port);
-        mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
+        mb_word position = P[mb_port(P, port) + MBQ_NEXT_IN];
         mb_word run = mb_full_run(S, lane, position);
         while (run != 0u) {
             for (mb_word k = 0u; k < run; ++k) {
@@ -151,7 +159,7 @@ __device__ void mb_take_all(MB_ARENA *S, MB_ARENA *P)
             position += run;
             run = mb_full_run(S, lane, position);
         }
-        P[MBP_PORT(port) + MBQ_NEXT_IN] = position;
+        P[mb_port(P, port) + MBQ_NEXT_IN] = position;
     }
 }
 
@@ -163,7 +171,7 @@ __device__ mb_word mb_look(MB_ARENA *S, MB_ARENA *P)
     mb_word common = 0u;
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
         mb_word lane = mb_lane_of(S, P, port);
-        mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
+        mb_word position = P[mb_port(P, port) + MBQ_NEXT_IN];
         if (mb_shows(S, lane, position) != 0u) {
             mb_word mark = MB_MARK(lane); // behind the acquire: at least as new as the message
             if (mark > 256u || (common != 0u && mark != common)) {
@@ -181,7 +189,7 @@ __device__ mb_word mb_shown(const MB_ARENA *S, const MB_ARENA *P, mb_word most)
     mb_word n = P[MBP_WAITING];
     mb_word port = mb_next_port(S, P, 0u);
     while (port < MB_MAX_PORTS && n < most) {
-        n += mb_full_run(S, mb_lane_of(S, P, port), P[MBP_PORT(port) + MBQ_NEXT_IN]);
+        n += mb_full_run(S, mb_lane_of(S, P, port), P[mb_port(P, port) + MBQ_NEXT_IN]);
         port = mb_next_port(S, P, port + 1u);
     }
     return n;
@@ -191,13 +199,14 @@ __device__ mb_word mb_shown(const MB_ARENA *S, const MB_ARENA *P, mb_word most)
 __device__ void mb_claim_lane(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word run)
 {
     mb_word lane = mb_lane_of(S, P, port);
-    mb_word position = P[MBP_PORT(port) + MBQ_NEXT_IN];
+    mb_word q = mb_port(P, port);
+    mb_word position = P[q + MBQ_NEXT_IN];
     mb_word end = position + run;
-    while (position != end && mb_has_room(S, P, port) != 0u) {
-        mb_add_to_batch(S, P, port, mb_lane_slot(S, lane, position), 0u);
+    while (position != end && mb_has_room(S, P, port, q) != 0u) {
+        mb_add_to_batch(S, P, port, q, mb_lane_slot(S, lane, position), 0u);
         position += 1u;
     }
-    P[MBP_PORT(port) + MBQ_NEXT_IN] = position;
+    P[q + MBQ_NEXT_IN] = position;
 }
 
 // Takes a batch straight from the lanes, a run a port, beginning with the port whose turn it is.
@@ -212,7 +221,7 @@ __device__ void mb_claim_straight(MB_ARENA *S, MB_ARENA *P, mb_word mark)
     mb_word port = first;
     do {
         mb_word lane = mb_lane_of(S, P, port);
-        mb_word q = MBP_PORT(port);
+        mb_word q = mb_port(P, port);
         mb_word run = mb_full_run(S, lane, P[q + MBQ_NEXT_IN]);
         if (MB_MARK(lane) != mark) {
             run = 0u;
@@ -230,16 +239,17 @@ __device__ void mb_claim_straight(MB_ARENA *S, MB_ARENA *P, mb_word mark)
 // Takes from one port's list of one priority until it, the room or the batch is at its end.
 __device__ void mb_claim_run(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word priority, mb_word most)
 {
-    mb_word q = MBP_PORT(port);
-    mb_word node = P[q + MBQ_FIRST(priority)];
-    while (node != 0u && P[MBP_BATCH_COUNT] < most && mb_has_room(S, P, port) != 0u) {
+    mb_word q = mb_port(P, port);
+    mb_word l = mb_lists(P, port);
+    mb_word node = P[l + MBL_FIRST(priority)];
+    while (node != 0u && P[MBP_BATCH_COUNT] < most && mb_has_room(S, P, port, q) != 0u) {
         mb_word at = mb_node(S, P, node);
-        mb_add_to_batch(S, P, port, at, node);
+        mb_add_to_batch(S, P, port, q, at, node);
         node = S[at];
         P[q + MBQ_WAITING] -= 1u;
         P[MBP_WAITING] -= 1u;
     }
-    P[q + MBQ_FIRST(priority)] = node;
+    P[l + MBL_FIRST(priority)] = node;
     if (node == 0u) {
         mb_word word = priority >> 5u;
         P[q + MBQ_BITS(word)] &= ~(1u << (priority & 31u));
@@ -261,8 +271,8 @@ __device__ void mb_claim_pending(MB_ARENA *S, MB_ARENA *P, mb_word most)
         for (mb_word part = 0u; part < 2u; ++part) { // the ports from the turn on, then those before it
             mb_word port = mb_next_port(S, P, part == 0u ? turn : 0u);
             while (port < MB_MAX_PORTS && (part == 0u || port < turn)) {
-                mb_word q = MBP_PORT(port);
-                if (P[q + MBQ_SUMMARY] != 0u && mb_top(P, q) + 1u > best && mb_has_room(S, P, port) != 0u) {
+                mb_word q = mb_port(P, port);
+                if (P[q + MBQ_SUMMARY] != 0u && mb_top(P, q) + 1u > best && mb_has_room(S, P, port, q) != 0u) {
                     best = mb_top(P, q) + 1u;
                     from = port;
                 }

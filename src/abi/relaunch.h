@@ -23,8 +23,10 @@
 #define RL_FILE 1
 #define RL_LINE 2
 #define RL_REPLIES 3
-#define RL_SENT(binding) (4 + (binding)) // of those that are outlets
+#define RL_TICKS 4 // of the device's counter, that the handler took, at most RL_MOST_TICKS; by texts that have a clock
+#define RL_SENT(binding) (5 + (binding)) // of those that are outlets
 #define RL_NOT_RUN 0xffffffffu           // its chain had stopped at a fault before it
+#define RL_MOST_TICKS 0xffffffffu
 
 // ---- constants, words ----------------------------------------------------------------------------------------------
 #define RL_MESSAGES_AT 0

@@ -2,6 +2,7 @@
 // The allocator hook, and malloc where there is none.
 #include "base/alloc.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +15,19 @@ static void *from_malloc(size_t bytes)
     if (bytes > SIZE_MAX - ALIGNMENT_BYTES)
         return NULL;
     // aligned_alloc asks for a multiple of the alignment; at least one, so that 0 bytes have an address
-    size_t units = bytes / ALIGNMENT_BYTES + 1;
+    size_t units = bytes ? (bytes - 1) / ALIGNMENT_BYTES + 1 : 1;
     return aligned_alloc(ALIGNMENT_BYTES, units * ALIGNMENT_BYTES);
 }
 
 void *slri_alloc(const slr_allocator *hook, size_t bytes)
 {
     void *memory = hook ? hook->allocate(hook->user, bytes, ALIGNMENT_BYTES) : from_malloc(bytes);
+    return memory ? memset(memory, 0, bytes) : NULL;
+}
+
+void *slri_alloc_packed(const slr_allocator *hook, size_t bytes)
+{
+    void *memory = hook ? hook->allocate(hook->user, bytes, _Alignof(max_align_t)) : malloc(bytes ? bytes : 1);
     return memory ? memset(memory, 0, bytes) : NULL;
 }
 

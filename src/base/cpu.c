@@ -64,3 +64,42 @@ uint64_t slri_cpu_memory_bytes(void)
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
 }
+
+// The first number of a file, or that behind a name in it; UINT64_MAX where there is none.
+static uint64_t number_in(const char *path, const char *name)
+{
+    char line[256];
+    unsigned long long number;
+    uint64_t found = UINT64_MAX;
+    FILE *file = fopen(path, "re");
+    while (file && found == UINT64_MAX && fgets(line, sizeof line, file)) {
+        const char *value = name ? value_of(line, name) : line;
+        if (value && sscanf(value, "%llu", &number) == 1)
+            found = number;
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static uint64_t less(uint64_t most, uint64_t used)
+{
+    return most == UINT64_MAX || used == UINT64_MAX ? UINT64_MAX : most > used ? most - used : 0;
+}
+
+// The group's own files, as a container shows them: version 2, then version 1. Without a limit the first holds no
+// number, and the second one that is larger than any memory.
+uint64_t slri_cpu_memory_available(void)
+{
+    uint64_t kib = number_in("/proc/meminfo", "MemAvailable");
+    uint64_t most = kib == UINT64_MAX ? UINT64_MAX : kib * 1024;
+    const uint64_t group[] = {
+        less(number_in("/sys/fs/cgroup/memory.max", NULL), number_in("/sys/fs/cgroup/memory.current", NULL)),
+        less(number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", NULL),
+             number_in("/sys/fs/cgroup/memory/memory.usage_in_bytes", NULL)),
+    };
+    for (size_t i = 0; i < COUNT(group); i++)
+        if (group[i] < most)
+            most = group[i];
+    return most;
+}

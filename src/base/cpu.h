@@ -14,4 +14,8 @@ void slri_cpu_identity(char identity[SLRI_CPU_IDENTITY_BYTES]);
 /// The machine's memory.
 uint64_t slri_cpu_memory_bytes(void);
 
+/// How much of it this process could write to just now, as the system estimates it, within the limits of its control
+/// group: who writes to more of what was only reserved is killed, not told. UINT64_MAX: the system does not say.
+uint64_t slri_cpu_memory_available(void);
+
 #endif

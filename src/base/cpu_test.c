@@ -26,10 +26,19 @@ static void identity_is_a_model_and_a_hash_and_does_not_change(void **state)
     assert_true(hash - one > 1 && hash[-1] == ' ');
 }
 
+static void memory_that_is_available_is_some_of_the_machines(void **state)
+{
+    (void)state;
+    uint64_t available = slri_cpu_memory_available();
+    assert_true(available > 0);
+    assert_true(available == UINT64_MAX || available <= slri_cpu_memory_bytes());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identity_is_a_model_and_a_hash_and_does_not_change),
+        cmocka_unit_test(memory_that_is_available_is_some_of_the_machines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,8 +40,8 @@ slr_status slri_dl_open_first(slr_status status, const char *variable, const cha
     char why[300] = "";
     if (!slri_environment_allows_vendors()) {
         slri_fail(status,
-                  "%s is not loaded: this program has more rights than its caller, and such libraries believe the "
-                  "environment (call clearenv() before, or see SECURITY.md)",
+                  "%s is not loaded: this program has more rights than its caller, and the library trusts the "
+                  "environment (call clearenv() first, or see SECURITY.md)",
                   *places);
         return status;
     }
@@ -83,10 +83,19 @@ slr_status slri_dl_all_found(slr_status status, const char *path, const char *ki
 {
     bool all = missing->length == 0 && !missing->out_of_memory;
     if (!all)
-        slri_fail(status, "%s is no %s: it lacks %.*s%s", path, kind, MOST_MISSING, slri_text_view(missing),
+        slri_fail(status, "%s is not usable as %s: it lacks %.*s%s", path, kind, MOST_MISSING, slri_text_view(missing),
                   missing->length > MOST_MISSING ? "..." : "");
     slri_text_free(missing);
     return all ? SLR_OK : status;
+}
+
+slr_status slri_dl_load_once(struct slri_dl_once *once, slr_status (*load)(void))
+{
+    slri_mutex_lock(&once->lock);
+    slr_status status = once->is_loaded ? SLR_OK : load();
+    once->is_loaded = status == SLR_OK;
+    slri_mutex_unlock(&once->lock);
+    return status;
 }
 
 void slri_dl_close(slri_dl *library)

@@ -4,6 +4,7 @@
 #define SLRI_BASE_DL_H
 
 #include "base/text.h"
+#include "base/thread.h"
 
 #include <slipring/status.h>
 
@@ -28,6 +29,18 @@ slr_status slri_dl_function(slri_dl *library, const char *name, slri_function *o
 slri_function slri_dl_find(slri_dl *library, const char *name, slri_text *missing);
 /// OK where nothing is missing; else `status`, and a message: "`path` is no `kind`: it lacks `missing`". Frees that.
 slr_status slri_dl_all_found(slr_status status, const char *path, const char *kind, slri_text *missing);
+
+/// For a library that stays, once it is there: calls `load` unless an earlier call of it gave OK, one thread at a time.
+/// Errors: what `load` gives.
+struct slri_dl_once {
+    slri_mutex lock;
+    bool is_loaded; // under it
+};
+#define SLRI_DL_ONCE_INIT                                                                                              \
+    {                                                                                                                  \
+        SLRI_MUTEX_INIT, false                                                                                         \
+    }
+slr_status slri_dl_load_once(struct slri_dl_once *once, slr_status (*load)(void));
 
 /// NULL is fine. Nothing of the library may be running or be called afterwards.
 void slri_dl_close(slri_dl *library);

@@ -49,7 +49,7 @@ static void every_function_that_is_missing_is_listed(void **state)
     assert_null(slri_dl_find(library, "optional", NULL));
     assert_null(slri_dl_find(library, "another_such", &missing));
     assert_int_equal(slri_dl_all_found(SLR_NO_DEVICE, "libm", "library of cars", &missing), SLR_NO_DEVICE);
-    assert_string_equal(slr_error_message(), "libm is no library of cars: it lacks one_such, another_such");
+    assert_string_equal(slr_error_message(), "libm is not usable as library of cars: it lacks one_such, another_such");
     assert_null(missing.data);
     slri_dl_close(library);
 }

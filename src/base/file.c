@@ -177,6 +177,11 @@ static void find_here(void)
     here = hash;
 }
 
+bool slri_file_is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
 slr_status slri_file_temporary_name(const char *folder, const char *suffix, char **path)
 {
     static _Atomic uint32_t names_given;

@@ -32,6 +32,9 @@ slr_status slri_file_write_open(int fd, const char *name, const void *content, s
 /// base/output.h). Errors: SYSTEM, NO_MEMORY.
 slr_status slri_file_write_atomic(const char *path, const void *content, size_t bytes);
 
+/// Whether anything has that name.
+bool slri_file_is_there(const char *path);
+
 /// A name in `folder`, ending in `suffix`, that no other process or thread gets. Nothing is created.
 slr_status slri_file_temporary_name(const char *folder, const char *suffix, char **path);
 

@@ -3,10 +3,12 @@
 #define _GNU_SOURCE
 #include "base/folder.h"
 
+#include "base/clock.h"
 #include "base/environment.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/thread.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,9 +52,9 @@ static bool others_may_write(const struct stat *about, bool own_group_counts)
 static slr_status check_on_the_way(const char *path, const struct stat *about)
 {
     if (!is_of_user(about) && about->st_uid != 0)
-        return SLRI_FAIL(SYSTEM, "%s belongs to another user, who could put another folder in its place", path);
+        return SLRI_FAIL(SYSTEM, "%s belongs to another user, who could replace the folder", path);
     if (S_ISDIR(about->st_mode) && others_may_write(about, true) && (about->st_mode & S_ISVTX) == 0)
-        return SLRI_FAIL(SYSTEM, "other users may rename what lies in %s: chmod go-w %s, or use another folder", path,
+        return SLRI_FAIL(SYSTEM, "other users may rename files in %s: chmod go-w %s, or use another folder", path,
                          path);
     return SLR_OK;
 }
@@ -61,13 +64,13 @@ static slr_status check_itself(const char *path, const struct stat *about)
     if (!is_of_user(about))
         return SLRI_FAIL(SYSTEM, "the folder %s belongs to another user", path);
     if (about->st_mode & S_IWOTH)
-        return SLRI_FAIL(SYSTEM, "the folder %s can be written by everybody: chmod go-w %s", path, path);
+        return SLRI_FAIL(SYSTEM, "every user can write to the folder %s: chmod go-w %s", path, path);
     if (about->st_mode & S_IWGRP)
-        return SLRI_FAIL(SYSTEM, "the folder %s can be written by its group: chmod go-w %s", path, path);
+        return SLRI_FAIL(SYSTEM, "the group can write to the folder %s: chmod go-w %s", path, path);
     // By the effective user, who writes: access() would ask for the real one of a set-user-id program.
     return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0
                ? SLR_OK
-               : SLRI_FAIL(SYSTEM, "the folder %s cannot be written", path);
+               : SLRI_FAIL(SYSTEM, "the folder %s is not writable", path);
 }
 
 static slr_status too_long(const char *path)
@@ -92,7 +95,7 @@ static slr_status follow(struct walk *walk, const char *link)
     char target[PATH_MAX];
     ssize_t length = readlink(link, target, sizeof target - 1);
     if (length <= 0 || ++walk->links > MOST_LINKS)
-        return SLRI_FAIL(SYSTEM, "the link %s leads nowhere", link);
+        return SLRI_FAIL(SYSTEM, "the link %s is broken", link);
     target[length] = '\0';
     if (target[0] == '/')
         walk->at[0] = '\0';
@@ -106,7 +109,7 @@ static slr_status enter(struct walk *walk, const char *next)
     if (mkdir(next, 0700) != 0 && errno != EEXIST && lstat(next, &about) != 0)
         return SLRI_FAIL(SYSTEM, "cannot make the folder %s: %s", next, strerror(errno));
     if (lstat(next, &about) != 0)
-        return SLRI_FAIL(SYSTEM, "cannot look at the folder %s: %s", next, strerror(errno));
+        return SLRI_FAIL(SYSTEM, "cannot inspect the folder %s: %s", next, strerror(errno));
     if (S_ISLNK(about.st_mode)) {
         SLRI_TRY(check_on_the_way(next, &about));
         return follow(walk, next);
@@ -146,7 +149,7 @@ static slr_status begin_walk(struct walk *walk, const char *path)
         return too_long(path);
     memcpy(walk->rest, path, strlen(path) + 1);
     if (stat("/", &root) != 0)
-        return SLRI_FAIL(SYSTEM, "cannot look at /: %s", strerror(errno));
+        return SLRI_FAIL(SYSTEM, "cannot inspect /: %s", strerror(errno));
     SLRI_TRY(check_on_the_way("/", &root));
     char here[PATH_MAX];
     if (path[0] == '/')
@@ -163,7 +166,7 @@ static slr_status walk_there(struct walk *walk, const char *path)
     while (*walk->rest)
         SLRI_TRY(step(walk));
     if (!*walk->at)
-        return SLRI_FAIL(SYSTEM, "/ is no folder to keep files in");
+        return SLRI_FAIL(SYSTEM, "/ cannot be used as the folder");
     return SLR_OK;
 }
 
@@ -247,7 +250,7 @@ static slr_status read_checked(const slri_folder *folder, const char *name, int 
     if (fstat(fd, &about) != 0)
         return refused(folder, "look at", name);
     if (!is_ours(&about))
-        return SLRI_FAIL(NOT_FOUND, "%s/%s is not used: others may have written it", folder->path, name);
+        return SLRI_FAIL(NOT_FOUND, "%s/%s is not used: other users may have written it", folder->path, name);
     if (is_use)
         (void)futimens(fd, now); // else it only looks older than it is
     return slri_file_read_open(fd, name, limit_bytes, content, bytes);
@@ -308,17 +311,24 @@ static uint64_t seconds_since(int64_t then_s)
     return passed > 0 ? (uint64_t)passed : 0;
 }
 
+static int64_t nanoseconds(struct timespec then)
+{
+    return (int64_t)then.tv_sec * 1000000000 + then.tv_nsec;
+}
+
 static void tell(const slri_folder *folder, const char *name, void (*visit)(void *user, const slri_folder_item *item),
                  void *user)
 {
     struct stat about;
     if (fstatat(folder->fd, name, &about, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(about.st_mode))
         return;
-    int64_t used = about.st_atim.tv_sec > about.st_mtim.tv_sec ? about.st_atim.tv_sec : about.st_mtim.tv_sec;
+    const int64_t read_ns = nanoseconds(about.st_atim), written_ns = nanoseconds(about.st_mtim);
+    const int64_t used_ns = read_ns > written_ns ? read_ns : written_ns;
     slri_folder_item item = {.name = name,
                              .bytes = (uint64_t)about.st_size,
                              .age_s = seconds_since(about.st_mtim.tv_sec),
-                             .unused_s = seconds_since(used),
+                             .unused_s = seconds_since(used_ns / 1000000000),
+                             .used_ns = used_ns,
                              .is_ours = is_ours(&about)};
     item.is_left_behind = slri_file_is_left_behind(name, item.age_s);
     visit(user, &item);
@@ -353,4 +363,93 @@ void slri_folder_discard(slri_folder *folder)
     (void)slri_folder_list(folder, delete_it, folder);
     (void)rmdir(folder->path);
     slri_folder_close(folder);
+}
+
+// ---- what processes share ------------------------------------------------------------------------------------------
+
+enum { SHARED_BYTES = 4096, MOST_SUMS = 8 }; // the numbers are at its start, the locks on bytes behind it
+
+static slr_status open_shared(const slri_folder *folder, const char *name, int *out)
+{
+    struct stat about;
+    int fd = openat(folder->fd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return refused(folder, "open", name);
+    if (fstat(fd, &about) == 0 && is_ours(&about) &&
+        (about.st_size >= SHARED_BYTES || ftruncate(fd, SHARED_BYTES) == 0)) { // which keeps what is there
+        *out = fd;
+        return SLR_OK;
+    }
+    close(fd);
+    return SLRI_FAIL(SYSTEM, "%s/%s is not used: other users may have written it, or there is no space", folder->path,
+                     name);
+}
+
+slr_status slri_folder_add(const slri_folder *folder, const char *name, const uint64_t *add, uint32_t count)
+{
+    int fd;
+    SLRI_TRY(open_shared(folder, name, &fd));
+    uint64_t *sum = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    slr_status status = sum != MAP_FAILED && count <= MOST_SUMS ? SLR_OK : refused(folder, "map", name);
+    close(fd);
+    for (uint32_t i = 0; status == SLR_OK && i < count; i++)
+        if (add[i])
+            __atomic_fetch_add(&sum[i], add[i], __ATOMIC_RELAXED); // a count: nothing else is read on its strength
+    if (sum != MAP_FAILED)
+        munmap(sum, SHARED_BYTES);
+    return status;
+}
+
+slr_status slri_folder_sums(const slri_folder *folder, const char *name, uint64_t *out, uint32_t count)
+{
+    memset(out, 0, count * sizeof *out);
+    int fd = openat(folder->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? SLR_OK : refused(folder, "read", name);
+    ssize_t got = pread(fd, out, count * sizeof *out, 0);
+    close(fd);
+    return got >= 0 ? SLR_OK : refused(folder, "read", name);
+}
+
+static struct flock lock_of(uint32_t number, short type)
+{
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = SHARED_BYTES + (off_t)(number & 0x7fffffff), .l_len = 1};
+}
+
+// A lock is the open file's, not the process's (Linux: F_OFD_SETLK), so that it holds against other threads too. Linux
+// cannot wait for one until a deadline: a waiter looks again, soon at first.
+slr_status slri_folder_lock(const slri_folder *folder, const char *name, uint32_t number, uint64_t deadline_ns,
+                            const uint32_t *cancel, int *lock)
+{
+    int fd;
+    slr_status status = SLR_OK;
+    struct flock wanted = lock_of(number, F_WRLCK);
+    SLRI_TRY(open_shared(folder, name, &fd));
+    for (uint64_t nap_ns = 1000000; status == SLR_OK && fcntl(fd, F_OFD_SETLK, &wanted) != 0;) {
+        if (errno != EAGAIN && errno != EACCES && errno != EINTR)
+            status = refused(folder, "lock", name);
+        else if (cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED)) // nothing is read on its strength
+            status = SLRI_FAIL(WRONG_STATE, "%s is no longer needed", name);
+        else if (slri_passed(deadline_ns))
+            status = SLRI_FAIL(TIMEOUT, "another process has locked %s/%s", folder->path, name);
+        else
+            slri_sleep_ns(nap_ns);
+        nap_ns = nap_ns < 16000000 ? 2 * nap_ns : nap_ns;
+    }
+    if (status != SLR_OK) {
+        close(fd);
+        return status;
+    }
+    *lock = fd;
+    return SLR_OK;
+}
+
+// Told to the kernel, not left to close(): a child of the application's that was forked meanwhile has the file open,
+// too.
+void slri_folder_unlock(int lock, uint32_t number)
+{
+    struct flock given = lock_of(number, F_UNLCK);
+    (void)fcntl(lock, F_OFD_SETLK, &given);
+    close(lock);
 }

@@ -53,6 +53,7 @@ typedef struct slri_folder_item {
     uint64_t bytes;
     uint64_t age_s;      // since it was written
     uint64_t unused_s;   // since it was used: slri_folder_read
+    int64_t used_ns;     // when that was, by the calendar's clock: for an order
     bool is_ours;        // else others may have written it
     bool is_left_behind; // a temporary file whose writer is gone
 } slri_folder_item;
@@ -60,5 +61,21 @@ typedef struct slri_folder_item {
 /// Calls `visit` for each plain file, in no order. It may delete. Errors: SYSTEM, NO_MEMORY.
 slr_status slri_folder_list(const slri_folder *folder, void (*visit)(void *user, const slri_folder_item *item),
                             void *user);
+
+/// ---- what processes share -----------------------------------------------------------------------------------------
+///
+/// The file `name`, made where it is missing, holds numbers that any process adds to, and has locks on numbers.
+
+/// Adds `add[0..count)` (8 at most) to the numbers. Any number of threads and processes may, at once. Errors: SYSTEM.
+slr_status slri_folder_add(const slri_folder *folder, const char *name, const uint64_t *add, uint32_t count);
+
+/// The numbers: 0 where there is no such file. Errors: SYSTEM.
+slr_status slri_folder_sums(const slri_folder *folder, const char *name, uint64_t *out, uint32_t count);
+
+/// Locks `number` against all other threads and processes. A process that ends gives its locks back, however it ends.
+/// Errors: TIMEOUT, WRONG_STATE (`*cancel` was set; NULL: nobody does), SYSTEM (the file system has no locks).
+slr_status slri_folder_lock(const slri_folder *folder, const char *name, uint32_t number, uint64_t deadline_ns,
+                            const uint32_t *cancel, int *lock);
+void slri_folder_unlock(int lock, uint32_t number);
 
 #endif

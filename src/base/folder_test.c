@@ -92,12 +92,12 @@ static void folder_that_others_may_write_is_refused(void **state)
 {
     (void)state;
     make("everybodys", 0777);
-    expect_refused("everybodys", "can be written by everybody: chmod go-w", "everybodys");
+    expect_refused("everybodys", "every user can write to the folder", "everybodys");
     make("sticky", 01777);
-    expect_refused("sticky", "can be written by everybody", "sticky");
+    expect_refused("sticky", "every user can write to the folder", "sticky");
     make("groups", 0770);
     give_group("groups");
-    expect_refused("groups", "can be written by its group: chmod go-w", "groups");
+    expect_refused("groups", "the group can write to the folder", "groups");
 }
 
 static void folder_of_another_user_is_refused(void **state)
@@ -116,11 +116,11 @@ static void way_through_a_folder_that_others_may_write_is_refused(void **state)
     (void)state;
     make("open", 0777);
     make("open/ours", 0700);
-    expect_refused("open/ours", "other users may rename what lies in", "open");
+    expect_refused("open/ours", "other users may rename files in", "open");
     make("shared", 0775);
     give_group("shared");
     if (geteuid() == 0)
-        expect_refused("shared/ours", "other users may rename what lies in", "shared");
+        expect_refused("shared/ours", "other users may rename files in", "shared");
     make("like_tmp", 01777); // there nobody else may
     make("like_tmp/ours", 0700);
     expect_opened("like_tmp/ours", "like_tmp/ours");
@@ -136,7 +136,7 @@ static void links_lead_on_where_only_we_could_have_made_them(void **state)
     assert_int_equal(symlink(below_root("link"), below_root("absolute")), 0);
     expect_opened("absolute", "target");
     assert_int_equal(symlink("loop", below_root("loop")), 0);
-    expect_refused("loop", "leads nowhere", "loop");
+    expect_refused("loop", "is broken", "loop");
     if (geteuid() != 0)
         return;
     make("tmp", 01777);
@@ -191,17 +191,17 @@ static void file_that_another_user_may_have_written_is_not_read(void **state)
     const char *path = below_root("mixed/file");
     assert_int_equal(slri_folder_write(folder, "file", "text", 4), SLR_OK);
     assert_int_equal(chmod(path, 0620), 0);
-    expect_unused(folder, "file", "others may have written it");
+    expect_unused(folder, "file", "other users may have written it");
     assert_int_equal(chmod(path, 0602), 0);
-    expect_unused(folder, "file", "others may have written it");
+    expect_unused(folder, "file", "other users may have written it");
     assert_int_equal(chmod(path, 0600), 0);
     assert_int_equal(symlink("file", below_root("mixed/link")), 0);
     expect_unused(folder, "link", "it is a link");
     assert_int_equal(mkfifo(below_root("mixed/pipe"), 0600), 0);
-    expect_unused(folder, "pipe", "others may have written it"); // and nobody waits for its writer
+    expect_unused(folder, "pipe", "other users may have written it"); // and nobody waits for its writer
     if (geteuid() == 0) {
         assert_int_equal(chown(path, NOBODY, NOBODY), 0);
-        expect_unused(folder, "file", "others may have written it");
+        expect_unused(folder, "file", "other users may have written it");
     }
     slri_folder_close(folder);
 }
@@ -323,7 +323,7 @@ static void private_folder_goes_with_its_files(void **state)
     assert_int_not_equal(stat(path, &about), 0);
     assert_int_equal(chmod(below_root("private"), 0777), 0);
     assert_int_equal(slri_folder_open_private(&folder), SLR_SYSTEM);
-    assert_non_null(strstr(slr_error_message(), "other users may rename what lies in"));
+    assert_non_null(strstr(slr_error_message(), "other users may rename files in"));
     if (*was)
         setenv("TMPDIR", was, 1);
     else

@@ -36,7 +36,7 @@ static slr_status write_pieces(int fd, const char *path, const char *content, si
         } else if (put < 0 && errno != EINTR && errno != EAGAIN) {
             return refused(path);
         } else if (slri_passed(deadline_ns)) {
-            return SLRI_FAIL(TIMEOUT, "%s has taken nothing for 10 s: who reads it?", path);
+            return SLRI_FAIL(TIMEOUT, "%s accepted no data for 10 s: is there a reader?", path);
         } else if (put < 0 && errno == EAGAIN) {
             struct pollfd waited = {.fd = fd, .events = POLLOUT};
             poll(&waited, 1, 100);
@@ -68,7 +68,7 @@ static slr_status open_through(const char *path, int flags, int *out)
     *out = open(path, O_WRONLY | O_CREAT | O_NOCTTY | O_NONBLOCK | O_CLOEXEC | flags, 0666);
     if (*out >= 0)
         return SLR_OK;
-    return errno == ENXIO ? SLRI_FAIL(SYSTEM, "cannot write %s: nobody reads that pipe or device", path)
+    return errno == ENXIO ? SLRI_FAIL(SYSTEM, "cannot write %s: the pipe or device has no reader", path)
                           : refused(path);
 }
 

@@ -229,7 +229,7 @@ static slr_status run(const char *const argv[], const struct limit *limit, size_
         kill_group(pid);
         slri_text_free(&output);
         if (is_cancelled(limit))
-            return SLRI_FAIL(WRONG_STATE, "%s was killed: nobody wants what it makes any more", argv[0]);
+            return SLRI_FAIL(WRONG_STATE, "%s was killed: its result is no longer needed", argv[0]);
         return SLRI_FAIL(TIMEOUT, "%s did not end by its deadline and was killed", argv[0]);
     }
     result.output_bytes = output.length;

@@ -296,8 +296,7 @@ slr_status slri_sim_from_environment(void)
     if (slri_sim_on()) {
         if (pthread_equal(sim.thread, pthread_self()))
             return SLR_OK;
-        return SLRI_FAIL(WRONG_STATE, "SLIPRING_SIM: everything is on the thread that opened the first device; this is "
-                                      "another");
+        return SLRI_FAIL(WRONG_STATE, "SLIPRING_SIM: every call must be on the thread that opened the first device");
     }
     if (!asked || *asked == '\0')
         return SLR_OK;
@@ -305,7 +304,7 @@ slr_status slri_sim_from_environment(void)
     errno = 0;
     unsigned long long seed = strtoull(asked, &end, 10);
     if (*end != '\0' || asked[0] < '0' || asked[0] > '9' || errno)
-        return SLRI_FAIL(INVALID, "SLIPRING_SIM is '%s'; a seed, 0 to 18446744073709551615, is possible", asked);
+        return SLRI_FAIL(INVALID, "SLIPRING_SIM is '%s'; expected a seed, 0 to 18446744073709551615", asked);
     return slri_sim_begin(seed);
 }
 

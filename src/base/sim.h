@@ -66,7 +66,7 @@ slr_status slri_sim_start(struct slri_sim_task **task, void (*body)(void *arg), 
 void slri_sim_join(struct slri_sim_task *task);
 void slri_sim_detach_self(void);
 
-/// A word of the running task's own, NULL at first: instead of one of the thread's, for device/queue.c.
+/// A word of the running task's own, NULL at first: instead of one of the thread's, for engine/queue.c.
 void **slri_sim_local(void);
 
 /// Real time for a while, in which no other task goes on: for what runs outside of the simulation, a compiler. The

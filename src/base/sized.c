@@ -55,7 +55,7 @@ slr_status slri_desc_take(const char *type, size_t bytes, size_t first_bytes, co
         return refuse_later(type, bytes, given);
     if (given < first_bytes) {
         char text[64];
-        return SLRI_FAIL(INVALID, "%s.struct_size is %u; %zu to %zu are possible: begin with %s", type, given,
+        return SLRI_FAIL(INVALID, "%s.struct_size is %u; expected %zu to %zu: initialise it with %s", type, given,
                          first_bytes, bytes, initialiser(type, text, sizeof text));
     }
     memset(whole, 0, bytes);
@@ -71,7 +71,7 @@ slr_status slri_report_check(const char *type, size_t library_bytes, size_t firs
     if (bytes > library_bytes)
         return refuse_later(type, library_bytes, bytes);
     if (bytes < first_bytes)
-        return SLRI_FAIL(INVALID, "a %s of %zu bytes was asked for; %zu to %zu are possible: sizeof(%s)", type, bytes,
+        return SLRI_FAIL(INVALID, "a %s of %zu bytes was asked for; expected %zu to %zu: sizeof(%s)", type, bytes,
                          first_bytes, library_bytes, type);
     return SLR_OK;
 }

@@ -33,6 +33,7 @@
 #define SLRI_SIZED_REPORTS(X)                                                                                          \
     X(slr_backend_info, 280)                                                                                           \
     X(slr_buffer_info, 128)                                                                                            \
+    X(slr_cache_info, 72)                                                                                              \
     X(slr_ceilings, 32)                                                                                                \
     X(slr_check_finding, 128)                                                                                          \
     X(slr_check_info, 32)                                                                                              \

@@ -81,8 +81,8 @@ static void description_without_a_size_is_refused(void **state)
     (void)state;
     slr_ring_desc desc = {0}, whole;
     assert_int_equal(SLRI_TAKE_DESC(slr_ring_desc, &whole, &desc), SLR_INVALID);
-    says("slr_ring_desc.struct_size is 0; 240 to ");
-    says("begin with SLR_RING_DESC_INIT");
+    says("slr_ring_desc.struct_size is 0; expected 240 to ");
+    says("initialise it with SLR_RING_DESC_INIT");
 }
 
 static void report_fills_what_the_program_has_and_nothing_more(void **state)
@@ -106,7 +106,7 @@ static void report_of_a_later_version_is_refused(void **state)
     says("the program's today has 24 bytes");
     assert_int_equal(program.edge, 0);
     assert_int_equal(SLRI_CHECK_REPORT(today, 3), SLR_INVALID);
-    says("a today of 3 bytes was asked for; 16 to 16 are possible");
+    says("a today of 3 bytes was asked for; expected 16 to 16");
 }
 
 // The table says each size of the first version; the structs have grown since, or are the same.
@@ -130,11 +130,11 @@ static void no_description_ends_in_padding(void **state)
     CHECK_END(slr_emit_desc, reserved)
     CHECK_END(slr_heap_desc, memory_user)
     CHECK_END(slr_occupancy_desc, carveout_percent)
-    CHECK_END(slr_pool_desc, keep_bytes)
+    CHECK_END(slr_pool_desc, within)
     CHECK_END(slr_prefetch_desc, reserved)
     CHECK_END(slr_print_desc, reserved)
-    CHECK_END(slr_program_desc, raw_table)
-    CHECK_END(slr_ring_desc, reserved4)
+    CHECK_END(slr_program_desc, reserved)
+    CHECK_END(slr_ring_desc, publish_each)
     CHECK_END(slr_route_desc, outlet)
     CHECK_END(slr_stream_desc, priority)
     CHECK_END(slr_supervisor_desc, user)

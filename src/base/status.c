@@ -82,6 +82,27 @@ static void keep_simulated(const char *brief, char *lengthy)
     memcpy(simulated->brief, brief, strlen(brief) + 1);
 }
 
+// ---- printable -----------------------------------------------------------------------------------------------------
+
+// Takes `lengthy` over. What a message quotes may be a stranger's; nearly all of them are printable as they are.
+static char *make_printable(char brief[BRIEF_BYTES], char *lengthy)
+{
+    const char *raw = lengthy ? lengthy : brief;
+    size_t length = strlen(raw), wanted = slr_text_printable(raw, length, NULL, 0);
+    if (wanted == length)
+        return lengthy;
+    char *shown = malloc(wanted + 1), cut[BRIEF_BYTES];
+    if (shown)
+        slr_text_printable(raw, length, shown, wanted + 1);
+    slr_text_printable(raw, length, cut, sizeof cut);
+    memcpy(brief, cut, strlen(cut) + 1);
+    free(lengthy);
+    if (wanted >= BRIEF_BYTES)
+        return shown; // NULL: the beginning is in `brief`
+    free(shown);
+    return NULL;
+}
+
 // ---- the calls -----------------------------------------------------------------------------------------------------
 
 slr_status slri_fail(slr_status code, const char *format, ...)
@@ -98,6 +119,7 @@ slr_status slri_fail(slr_status code, const char *format, ...)
         vsnprintf(lengthy, (size_t)length + 1, format, arguments);
         va_end(arguments);
     }
+    lengthy = make_printable(brief, lengthy);
     if (simulated) {
         keep_simulated(brief, lengthy);
         return code;

@@ -45,6 +45,7 @@ static slr_status record(struct slri_plan *plan, const struct slri_trial *trial,
                               .arguments = words,
                               .generated = generated,
                               .argument_count = count};
+    out->from = slri_host_words(plan, trial);
     memcpy(out->grid, trial->grid, sizeof out->grid);
     memcpy(out->block, trial->block, sizeof out->block);
     return SLR_OK;
@@ -91,9 +92,20 @@ static slr_status run_launches(struct slr_check *check, struct slri_plan *plan)
     return SLR_OK;
 }
 
+// Each finding that may be the fault of what was made up says what to give instead.
+static void explain(struct slr_check *check, const struct slri_plan *plan)
+{
+    for (uint32_t i = 0; i < check->findings.count; i++) {
+        struct slri_finding *finding = &check->findings.list[i];
+        if (finding->made != 0 && finding->message != NULL)
+            slri_findings_explain(&check->findings, finding, slri_plan_give(plan, finding->made));
+    }
+}
+
 static slr_status run(struct slr_check *check, struct slri_plan *plan)
 {
     SLRI_TRY(slri_plan_is_handler(plan) ? run_messages(check, plan) : run_launches(check, plan));
+    explain(check, plan);
     slri_findings_drop_harmless(&check->findings);
     slri_findings_sort(&check->findings);
     return SLR_OK;
@@ -109,8 +121,8 @@ static slr_status take_arguments(struct slri_plan *plan)
         const slr_check_argument *given = &desc->arguments[i];
         struct slri_bound bound;
         if (given->parameter >= plan->entry->bindings)
-            return SLRI_FAIL(INVALID, "%s has %u parameters, and an argument for number %u was given",
-                             plan->entry->name, plan->entry->bindings, given->parameter + 1);
+            return SLRI_FAIL(INVALID, "%s has %u parameters, but got an argument for number %u", plan->entry->name,
+                             plan->entry->bindings, given->parameter + 1);
         plan->is_unset[given->parameter] = given->is_unset;
         if (given->arg.kind == 0 && given->is_unset)
             continue;
@@ -133,7 +145,7 @@ static slr_status check_desc(const slr_check_desc *desc)
                          (unsigned long long)desc->messages, MESSAGES_MAX);
     for (int i = 1; i < 3; i++)
         if ((desc->grid[i] && !desc->grid[0]) || (desc->block[i] && !desc->block[0]))
-            return SLRI_FAIL(INVALID, "slr_check_desc: a grid or a block has a size along %c and none along x",
+            return SLRI_FAIL(INVALID, "slr_check_desc: a grid or a block has a size along %c but none along x",
                              "xyz"[i]);
     return SLR_OK;
 }
@@ -145,13 +157,15 @@ static slr_status make_plan(struct slri_plan *plan, const struct slr_check *chec
     plan->entry = check->entry;
     plan->entry_index = (uint32_t)(plan->entry - plan->module->entry);
     if (plan->module->raw)
-        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ that slipring does not read", plan->module->name);
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ source, which slipring does not read", plan->module->name);
     if (plan->entry->bindings > SLRI_CHECK_PARAMETERS_MAX)
-        return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; kernels of %d can be checked", plan->entry->name,
+        return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; the checker allows %d", plan->entry->name,
                          plan->entry->bindings, SLRI_CHECK_PARAMETERS_MAX);
     SLRI_TRY(check_desc(plan->desc));
     SLRI_TRY(take_arguments(plan));
     slri_plan_find_slots(plan);
+    if (!slri_plan_is_handler(plan))
+        slri_plan_find_host(plan);
     return SLR_OK;
 }
 
@@ -164,7 +178,7 @@ static slr_status check_entry(struct slr_check *check, const slr_check_desc *des
     plan->region = check->region;
     plan->desc = desc;
     SLRI_TRY(make_plan(plan, check));
-    SLRI_TRY(slri_interp_create(plan->module, &interp));
+    SLRI_TRY(slri_interp_create_entry(plan->module, plan->entry, &interp));
     plan->interp = interp;
     slr_status status = run(check, plan);
     slri_interp_destroy(interp);
@@ -280,7 +294,8 @@ slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t index, s
                                      .at = place_of(check, finding->at, &finding->by),
                                      .other = place_of(check, finding->other, &finding->by_other),
                                      .count = finding->count,
-                                     .launch = finding->launch};
+                                     .launch = finding->launch,
+                                     .give = finding->give};
     return SLRI_GIVE_REPORT(slr_check_finding, out, bytes, &whole);
 }
 

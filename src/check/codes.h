@@ -16,11 +16,11 @@
       "keep the index between 0 and the extent minus 1, or make the array "                                            \
       "larger")                                                                                                        \
     X(3, MISALIGNED, ERROR, "misaligned",                                                                              \
-      "let the offset be a multiple of the size that is read or written: a GPU ends the kernel otherwise")             \
+      "make the offset a multiple of the access size: otherwise a GPU ends the kernel")                                \
     X(4, NEEDS_PADDING, WARNING, "needs-padding",                                                                      \
       "guard this access too, or allocate the buffer for all threads of the grid")                                     \
     X(5, OUTSIDE_BY_DATA, WARNING, "outside-by-data",                                                                  \
-      "test the value that was read before it is used as an index, or give real data with --arg")                      \
+      "test the value before using it as an index, or give real data with --arg")                                      \
     /* 10-19: two threads at once */                                                                                   \
     X(10, RACE_SHARED, ERROR, "shared-race",                                                                           \
       "put __syncthreads() between the two accesses, where all threads reach "                                         \
@@ -29,40 +29,38 @@
       "let each thread write its own element, use an atomic, or split the kernel: blocks are not ordered; within a "   \
       "block, __syncthreads() orders")                                                                                 \
     X(12, SAME_VALUE, NOTE, "same-value-race",                                                                         \
-      "let one thread write it: the value is the same today, and still a race in the language")                        \
+      "let one thread write it: the value is the same, but the language still calls this a race")                      \
     /* 20-29: values that nobody gave */                                                                               \
     X(20, UNSET_SHARED, ERROR, "unset-shared",                                                                         \
-      "write it first, and put __syncthreads() behind that: shared memory begins as anything")                         \
-    X(21, UNSET_VARIABLE, ERROR, "unset-variable", "give it a value where it is declared, or on every path to here")   \
+      "write it first, then call __syncthreads(): shared memory starts uninitialised")                                 \
+    X(21, UNSET_VARIABLE, ERROR, "unset-variable", "initialise it at its declaration, or on every path to this line")  \
     X(22, UNSET_BUFFER, ERROR, "unset-buffer", "fill the buffer before the launch, or write before reading")           \
     /* 30-39: barriers */                                                                                              \
     X(30, BARRIER_DIVERGED, ERROR, "diverged-barrier",                                                                 \
-      "let every thread of the block reach the same barrier: move it behind the branch, and leave the condition "      \
-      "around the work")                                                                                               \
+      "let every thread of the block reach the same barrier: move the barrier after the branch, and keep only the "    \
+      "work in the condition")                                                                                         \
     X(31, BARRIER_PASSED, ERROR, "passed-barrier",                                                                     \
       "let every thread of the block reach it: move it out of the branch or loop that some threads skip")              \
     X(32, BARRIER_RETURNED, WARNING, "returned-before-barrier",                                                        \
-      "put the condition around the work instead of returning: CUDA wants every thread of the block at a barrier")     \
+      "put the condition around the work instead of returning: CUDA requires every thread of the block at a barrier")  \
     X(33, WARP_DIVERGED, ERROR, "diverged-warp-function",                                                              \
-      "name in its mask exactly the lanes that come here, or let all lanes of the mask come")                          \
+      "put exactly the lanes that reach this call in its mask, or let all lanes of the mask reach it")                 \
     /* 40-49: arithmetic */                                                                                            \
     X(40, OVERFLOW, ERROR, "signed-overflow",                                                                          \
       "compute in a wider or an unsigned type: signed overflow is undefined in CUDA (slipring wraps)")                 \
     X(41, SHIFT, ERROR, "shift-too-wide",                                                                              \
-      "shift by 0 up to one less than the number of bits (slipring takes the count modulo that)")                      \
+      "shift by less than the number of bits (slipring uses the count modulo the number of bits)")                     \
     X(42, DIVISION_BY_ZERO, ERROR, "division-by-zero", "test the divisor first")                                       \
     /* 50-59: ends */                                                                                                  \
-    X(50, ENDLESS, ERROR, "endless", "look at the loop's condition; where it needs that long, allow more with --fuel") \
+    X(50, ENDLESS, ERROR, "endless", "check the loop's condition; if it needs more iterations, raise --fuel")          \
     X(51, ASSERTION, ERROR, "assertion", "an assert of the kernel does not hold for these arguments")                  \
     X(52, TRAPPED, ERROR, "trap", "the kernel ends itself by __trap() with these arguments")                           \
     X(53, TOO_MANY_SENDS, ERROR, "too-many-sends",                                                                     \
-      "reply, or send through an outlet, at most 64 times for one message: no ring kernel allows more")                \
+      "reply, or send through an output channel, at most 64 times per message: this is the limit of ring kernels")     \
     /* 60-69: speed */                                                                                                 \
     X(60, UNCOALESCED, NOTE, "uncoalesced",                                                                            \
-      "let neighbouring threads touch neighbouring elements; where that cannot be, go through a tile in shared "       \
-      "memory")                                                                                                        \
-    X(61, BANK_CONFLICT, NOTE, "bank-conflict",                                                                        \
-      "pad the row by one element, or change which thread takes which element")                                        \
+      "let neighbouring threads access neighbouring elements, or use a tile in shared memory")                         \
+    X(61, BANK_CONFLICT, NOTE, "bank-conflict", "pad the row by one element, or assign the elements to other threads") \
     X(62, BRANCH_DIVERGENCE, NOTE, "branch-divergence",                                                                \
       "let whole warps take one side: branch on threadIdx.x / 32, or sort the work so that neighbours agree")
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lies in buffers, numbers and messages that nobody gave.
 #include "check/launch.h"
-#include "kernel/interpreter_op.h"
+#include "run/interpreter_op.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,14 +83,15 @@ void slri_fill_buffer(const struct slri_plan *plan, const struct slri_trial *tri
 void slri_fill_value(const struct slri_plan *plan, const struct slri_trial *trial, uint32_t index, unsigned char *to)
 {
     const struct slri_type *type = plan->entry->binding[index].type;
-    float single = 1.5f;
-    double real = 1.5;
+    struct slri_host_number read;
+    double real = slri_host_number_of(plan, index, &read) ? read.real : 1.5;
+    float single = (float)real;
     if (type->kind == SLRI_F32)
         memcpy(to, &single, sizeof single);
     else if (type->kind == SLRI_F64)
         memcpy(to, &real, sizeof real);
     else if (type->kind == SLRI_BOOL)
-        *to = 1;
+        *to = real != 0;
     else if (!slri_is_whole(type->kind)) {
         struct filling f = {SLRI_RANDOM, 0, index + 1, 0};
         fill(&f, type, to);

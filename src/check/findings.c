@@ -91,8 +91,10 @@ bool slri_findings_add(struct slri_findings *all, unsigned code, struct slri_whe
                        const struct slri_check_thread *by, const struct slri_where *other,
                        const struct slri_check_thread *by_other)
 {
+    bool is_weak = all->made != 0 && slri_check_level(code) == SLR_CHECK_ERROR;
     struct slri_finding made = {.code = code,
-                                .level = slri_check_level(code),
+                                .level = is_weak ? SLR_CHECK_WARNING : slri_check_level(code),
+                                .made = is_weak ? all->made : 0,
                                 .at = at,
                                 .by = *by,
                                 .count = 1,
@@ -105,8 +107,13 @@ bool slri_findings_add(struct slri_findings *all, unsigned code, struct slri_whe
         made.other = other_is_later ? at : *other;
         made.by_other = other_is_later ? *by : *by_other;
     }
+    all->made = 0;
     struct slri_finding *known = find(all, code, made.at, made.other);
     if (known != NULL) {
+        if (made.made == 0 && known->made != 0) { // seen once without doubt
+            known->made = 0;
+            known->level = slri_check_level(code);
+        }
         known->count++;
         known->launches |= 1u << all->launch;
         return false;
@@ -142,12 +149,24 @@ uint32_t slri_findings_count(const struct slri_findings *all, slr_check_level le
 
 static void weaken(struct slri_findings *all, struct slri_finding *one)
 {
-    static const char *const with[] = {"zeros", "random values", "the least and most of each type"};
+    static const char *const with[] = {"zeros", "random values", "the smallest and largest value of each type"};
     char text[MESSAGE_BYTES];
     int length = snprintf(text, sizeof text, "%s (with messages of %s)", one->message, with[one->launch]);
     one->level = SLR_CHECK_WARNING;
     one->message = slri_region_text(all->region, text, length < MESSAGE_BYTES ? (size_t)length : sizeof text - 1);
     all->out_of_memory |= one->message == NULL;
+}
+
+void slri_findings_explain(struct slri_findings *all, struct slri_finding *finding, const char *give)
+{
+    char text[MESSAGE_BYTES];
+    if (give == NULL)
+        return;
+    int length =
+        snprintf(text, sizeof text, "%s (perhaps only with generated values: give %s)", finding->message, give);
+    finding->give = give;
+    finding->message = slri_region_text(all->region, text, length < MESSAGE_BYTES ? (size_t)length : sizeof text - 1);
+    all->out_of_memory |= finding->message == NULL;
 }
 
 void slri_findings_weigh(struct slri_findings *all, uint32_t launches)

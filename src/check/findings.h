@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "check/codes.h"
-#include "kernel/ir.h"
+#include "ir/ir.h"
 
 #include <slipring/check.h>
 
@@ -21,7 +21,9 @@ struct slri_finding {
     uint64_t count;
     uint32_t launch;   // the first
     uint32_t launches; // a bit for each launch that met it
+    uint64_t made;     // what was made up and it depends on (watch.h): then an error is a warning
     const char *message;
+    const char *give; // that in words: "--arg n=..., --block ..."; NULL: nothing
 };
 
 struct slri_findings {
@@ -29,6 +31,7 @@ struct slri_findings {
     struct slri_finding *list;
     uint32_t count, room;
     uint32_t launch; // the one that runs
+    uint64_t made;   // of what is added next
     bool out_of_memory;
 };
 
@@ -46,6 +49,8 @@ bool slri_findings_add(struct slri_findings *all, unsigned code, struct slri_whe
 void slri_findings_say(struct slri_findings *all, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 uint32_t slri_findings_count(const struct slri_findings *all, slr_check_level level);
+// Adds to its message that it may be the fault of what was made up, and what to give: "--arg n=...".
+void slri_findings_explain(struct slri_findings *all, struct slri_finding *finding, const char *give);
 // What depends on values and was not met in each of `launches` (a bit a launch) becomes a warning: an error holds
 // whatever messages come.
 void slri_findings_weigh(struct slri_findings *all, uint32_t launches);

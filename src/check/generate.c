@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/generate.h"
+#include "check/shapes.h"
 
 #include "base/status.h"
 
@@ -145,6 +146,12 @@ static void choose_values(const struct slri_plan *plan, const struct slri_lesson
 {
     for (uint32_t i = 0; i < plan->slots; i++) {
         bool is_size;
+        struct slri_host_number read;
+        if (slri_host_number_of(plan, plan->slot[i].binding, &read)) {
+            trial->value[i] = read.whole;
+            trial->is_size[i] = read.whole >= 8;
+            continue;
+        }
         uint64_t value = choose_value(trial, lessons, &plan->slot[i], i, &is_size);
         trial->value[i] = fitting(value, plan->slot[i].kind);
         trial->is_size[i] = is_size;
@@ -299,19 +306,25 @@ static uint64_t most_bytes(const struct slri_plan *plan)
 static slr_status too_large(const struct slri_plan *plan, uint32_t index, uint64_t elements)
 {
     const struct slri_binding_info *info = &plan->entry->binding[index];
-    return SLRI_FAIL(
-        INVALID,
-        "kernel %s: buffer '%s' would have %llu elements of %llu bytes, and the generated buffers of a "
-        "launch may have %llu MiB together: give the buffer or the sizes (--arg), a smaller shape (--grid, "
-        "--block), or allow more (--memory)",
-        plan->entry->name, info->name, (unsigned long long)elements, (unsigned long long)info->type->bytes,
-        (unsigned long long)(most_bytes(plan) >> 20));
+    return SLRI_FAIL(INVALID,
+                     "kernel %s: buffer '%s' would have %llu elements of %llu bytes, but the limit for all generated "
+                     "buffers of a launch is %llu MiB: give the buffer or the sizes (--arg), a smaller shape (--grid, "
+                     "--block), or allow more (--memory)",
+                     plan->entry->name, info->name, (unsigned long long)elements, (unsigned long long)info->type->bytes,
+                     (unsigned long long)(most_bytes(plan) >> 20));
 }
 
 static slr_status size_buffer(struct slri_plan *plan, const struct slri_outcome *probe, struct slri_trial *trial,
                               uint32_t index, bool is_ragged)
 {
     uint64_t element = plan->entry->binding[index].type->bytes;
+    uint64_t allocated = slri_host_bytes_of(plan, index) / element * element;
+    if (allocated > 0) {
+        trial->bytes[index] = allocated;
+        trial->is_short[index] = false;
+        trial->why[index] = "as the host allocates";
+        return SLR_OK;
+    }
     uint64_t reach = index < SLRI_SOURCES_MAX ? probe->lessons.reach[index] : probe_elements(element) * element;
     bool is_index = index < SLRI_SOURCES_MAX && probe->lessons.indexes[index];
     struct fit best = {.reach = (reach + element - 1) / element, .cost = 1};
@@ -391,109 +404,15 @@ static slr_status probe(struct slri_plan *plan, struct slri_trial *trial, struct
         if (outcome->was_cut || memcmp(&before, trial, sizeof before) == 0)
             break;
     }
-    if (chooses_shared(plan))
+    bool is_read = plan->host && plan->host->shared_bytes.is_known && plan->host->shared_bytes.whole > 0;
+    if (chooses_shared(plan) && is_read)
+        trial->shared_bytes = (uint64_t)plan->host->shared_bytes.whole;
+    else if (chooses_shared(plan))
         trial->shared_bytes = (outcome->lessons.shared_reach + 15) / 16 * 16;
     return SLR_OK;
 }
 
-// ---- shapes --------------------------------------------------------------------------------------------------------
-
-struct shape {
-    uint32_t grid[3], block[3];
-};
-
-// How many axes the kernel and what it calls asks for. Callees stand before their callers.
-static slr_status count_axes(const struct slri_plan *plan, int *out)
-{
-    const struct slri_flat *flat = &plan->interp->flat;
-    bool *reached = slri_region_take(plan->region, plan->module->functions);
-    if (reached == NULL)
-        return SLRI_FAIL(NO_MEMORY, "no memory to check kernel %s", plan->entry->name);
-    *out = 1;
-    for (uint32_t f = plan->module->functions; f-- > 0;) {
-        if (plan->module->function[f] == plan->entry->function)
-            reached[f] = true;
-        uint32_t end = f + 1 < plan->module->functions ? flat->function[f + 1].start : flat->count;
-        for (uint32_t i = flat->function[f].start; i < end && reached[f]; i++) {
-            const struct slri_code *code = &flat->code[i];
-            if (code->op == SLRI_CODE_CALL)
-                reached[code->imm] = true;
-            if (code->op == SLRI_CODE_BUILTIN && code->imm < SLRI_BUILTIN_BLOCK_DIM_X && (int)(code->imm % 3) >= *out)
-                *out = (int)(code->imm % 3) + 1;
-        }
-    }
-    return SLR_OK;
-}
-
-enum { SHAPES_MAX = 48 };
-struct shapes {
-    struct shape list[SHAPES_MAX];
-    uint32_t count;
-    uint32_t most; // threads a block
-    const slr_check_desc *desc;
-};
-
-// Of two axes a square grid and one that is not, so that a width and a height differ.
-static void add_shape(struct shapes *all, uint32_t x, uint32_t y, uint32_t z)
-{
-    static const uint32_t grids[][3] = {{2, 1, 1}, {2, 2, 1}, {2, 3, 1}, {2, 2, 2}, {2, 3, 2}};
-    const slr_check_desc *desc = all->desc;
-    struct shape made = {{0}, {x, y, z}};
-    uint64_t threads = 1;
-    for (int i = 0; i < 3; i++)
-        threads *= made.block[i] = desc->block[i] ? desc->block[i] : desc->block[0] ? 1 : made.block[i];
-    if (threads == 0 || (threads > all->most && !desc->block[0]))
-        return;
-    for (uint32_t g = z > 1 ? 3 : y > 1 ? 1 : 0; g < (z > 1 ? 5u : y > 1 ? 3u : 1u); g++) {
-        for (int i = 0; i < 3; i++)
-            made.grid[i] = desc->grid[i] ? desc->grid[i] : desc->grid[0] ? 1 : grids[g][i];
-        bool is_new = all->count < SHAPES_MAX;
-        for (uint32_t i = 0; i < all->count; i++)
-            is_new &= memcmp(&all->list[i], &made, sizeof made) != 0;
-        if (is_new)
-            all->list[all->count++] = made;
-    }
-}
-
-// A kernel's arrays of shared memory are as wide as its blocks, often with a column more.
-static void add_hints(struct shapes *all, const struct slri_plan *plan, int axes)
-{
-    for (uint32_t i = 0; i < plan->module->shareds; i++) {
-        const struct slri_type *type = plan->module->shared[i].type;
-        if (plan->entry->shared_offset[i] == UINT64_MAX || type->kind != SLRI_ARRAY)
-            continue;
-        while (type->of->kind == SLRI_ARRAY && type->of->of->kind == SLRI_ARRAY)
-            type = type->of;
-        bool is_table = type->of->kind == SLRI_ARRAY;
-        uint32_t outer = type->count < 2048 ? (uint32_t)type->count : 0;
-        uint32_t inner = is_table && type->of->count < 2048 ? (uint32_t)type->of->count : 0;
-        if (axes == 1) {
-            uint32_t width = is_table ? inner : outer;
-            if (width >= 64)
-                add_shape(all, width, 1, 1), add_shape(all, width / 2, 1, 1);
-        } else if (is_table) {
-            add_shape(all, outer, outer, 1);
-            add_shape(all, inner, outer, 1);
-        }
-    }
-}
-
-static void list_shapes(struct shapes *all, const struct slri_plan *plan, int axes)
-{
-    static const uint32_t flat[] = {256, 128, 64, 512, 32, 1024};
-    static const uint32_t tables[][2] = {{16, 16}, {32, 8}, {8, 8}, {32, 32}, {32, 4}, {32, 16}};
-    if (axes == 1 && plan->entry->max_threads)
-        add_shape(all, plan->entry->max_threads, 1, 1);
-    add_hints(all, plan, axes);
-    for (size_t i = 0; i < sizeof flat / sizeof *flat && axes == 1; i++)
-        add_shape(all, flat[i], 1, 1);
-    for (size_t i = 0; i < sizeof tables / sizeof *tables && axes == 2; i++)
-        add_shape(all, tables[i][0], tables[i][1], 1);
-    if (axes == 3)
-        add_shape(all, 8, 8, 8), add_shape(all, 8, 8, 4), add_shape(all, 4, 4, 4);
-    if (all->count == 0)
-        add_shape(all, all->most < 32 ? all->most : 32, 1, 1);
-}
+// ---- the shape ------------------------------------------------------------------------------------------------------
 
 static uint32_t count_sizes(const struct slri_plan *plan)
 {
@@ -504,7 +423,7 @@ static uint32_t count_sizes(const struct slri_plan *plan)
 }
 
 // A shape that the kernel is not made for shows as indices outside arrays and as parts of arrays that nobody writes.
-static slr_status choose_shape(struct slri_plan *plan, const struct shapes *all, struct slri_trial *best,
+static slr_status choose_shape(struct slri_plan *plan, const struct slri_shapes *all, struct slri_trial *best,
                                struct slri_outcome *learned)
 {
     uint32_t least = UINT32_MAX;
@@ -513,11 +432,10 @@ static slr_status choose_shape(struct slri_plan *plan, const struct shapes *all,
     for (uint32_t i = 0; i < plan->slots; i++)
         first_guess.loops[i] = true; // small, so that the first probe is quick
     for (uint32_t i = 0; i < all->count && least > 0; i++) {
-        const struct shape *shape = &all->list[i];
+        const struct slri_tried_shape *shape = &all->list[i];
         struct slri_trial trial = {.shared_bytes = plan->desc->shared_bytes, .messages = SLRI_POSITIVE};
         struct slri_outcome outcome;
-        bool is_square = shape->block[1] * shape->grid[1] == shape->block[0] * shape->grid[0];
-        if (shape->block[1] > 1 && prefers_square != is_square && !plan->desc->grid[0] && !plan->desc->block[0])
+        if (slri_shapes_are_better(all, shape, prefers_square))
             continue;
         memcpy(trial.grid, shape->grid, sizeof trial.grid);
         memcpy(trial.block, shape->block, sizeof trial.block);
@@ -533,11 +451,10 @@ static slr_status choose_shape(struct slri_plan *plan, const struct shapes *all,
         *best = trial;
         *learned = outcome;
     }
-    return least < UINT32_MAX ? SLR_OK
-                              : SLRI_FAIL(INVALID,
-                                          "kernel %s: none of the shapes that were tried can be launched: give "
-                                          "a grid and a block",
-                                          plan->entry->name);
+    return least < UINT32_MAX
+               ? SLR_OK
+               : SLRI_FAIL(INVALID, "kernel %s: no tested shape can be launched: give a grid and a block",
+                           plan->entry->name);
 }
 
 // ---- both launches -------------------------------------------------------------------------------------------------
@@ -562,27 +479,52 @@ static slr_status size_buffers(struct slri_plan *plan, const struct slri_outcome
 }
 
 // A message is a block of its own, as far as watchers see.
-static void add_messages(struct shapes *all, const struct slri_plan *plan)
+static void add_messages(struct slri_shapes *all, const struct slri_plan *plan)
 {
     uint64_t messages = plan->desc->messages ? plan->desc->messages : MESSAGES;
     uint32_t threads = plan->entry->kind == SLRI_ENTRY_BLOCK ? plan->entry->max_threads : 1;
-    all->list[all->count++] = (struct shape){{(uint32_t)messages, 1, 1}, {threads, 1, 1}};
+    all->list[all->count++] = (struct slri_tried_shape){{(uint32_t)messages, 1, 1}, {threads, 1, 1}};
+}
+
+static slr_status generate_for_messages(struct slri_plan *plan, struct slri_trial *out, struct slri_outcome *learned)
+{
+    struct slri_shapes all = {.desc = plan->desc};
+    add_messages(&all, plan);
+    SLRI_TRY(choose_shape(plan, &all, out, learned));
+    return size_buffers(plan, learned, out, false);
+}
+
+static slr_status generate(struct slri_plan *plan, struct slri_trial *out, struct slri_outcome *learned)
+{
+    struct slri_shapes all = {.desc = plan->desc};
+    int axes;
+    all.most = plan->entry->max_threads ? plan->entry->max_threads : 1024;
+    SLRI_TRY(slri_count_axes(plan, &axes));
+    plan->axes = axes;
+    slri_shapes_add_known(&all, plan, axes);
+    bool fits = all.count > 0 && choose_shape(plan, &all, out, learned) == SLR_OK &&
+                (plan->knows_block || learned->misfits == 0);
+    if (!fits) { // what is known may be a launch that fails, and a guess may be wrong
+        if (plan->host && plan->host->block[0] && all.count > 0)
+            plan->host = NULL;
+        plan->knows_block = plan->desc->block[0];
+        plan->knows_grid = plan->desc->grid[0];
+        slri_shapes_add_usual(&all, plan, axes);
+        SLRI_TRY(choose_shape(plan, &all, out, learned));
+    }
+    return size_buffers(plan, learned, out, false);
 }
 
 slr_status slri_generate_even(struct slri_plan *plan, struct slri_trial *out, struct slri_outcome *learned)
 {
-    struct shapes all = {.desc = plan->desc};
-    int axes;
-    if (slri_plan_is_handler(plan)) {
-        add_messages(&all, plan);
-        SLRI_TRY(choose_shape(plan, &all, out, learned));
-        return size_buffers(plan, learned, out, false);
-    }
-    all.most = plan->entry->max_threads ? plan->entry->max_threads : 1024;
-    SLRI_TRY(count_axes(plan, &axes));
-    list_shapes(&all, plan, axes);
-    SLRI_TRY(choose_shape(plan, &all, out, learned));
-    return size_buffers(plan, learned, out, false);
+    if (slri_plan_is_handler(plan))
+        return generate_for_messages(plan, out, learned);
+    slr_status status = generate(plan, out, learned);
+    if (status != SLR_INVALID || plan->host == NULL)
+        return status;
+    plan->too_large = plan->host; // for the memory that generated buffers may have
+    plan->host = NULL;
+    return generate(plan, out, learned);
 }
 
 slr_status slri_generate_ragged(struct slri_plan *plan, const struct slri_trial *even, struct slri_outcome *learned,
@@ -591,7 +533,8 @@ slr_status slri_generate_ragged(struct slri_plan *plan, const struct slri_trial 
     *out = *even;
     *is_there = false;
     for (uint32_t i = 0; i < plan->slots; i++) {
-        if (slri_plan_is_given(plan, i) || !(learned->lessons.bound[i] | learned->lessons.total[i]))
+        if (slri_plan_is_given(plan, i) || slri_plan_is_read(plan, i) ||
+            !(learned->lessons.bound[i] | learned->lessons.total[i]))
             continue;
         out->value[i] -= out->value[i] > 2 * RAGGED_BY ? RAGGED_BY : out->value[i] > 1;
         *is_there = true;

@@ -2,8 +2,8 @@
 #include "check/launch.h"
 
 #include "base/status.h"
-#include "kernel/kernel.h"
-#include "kernel/type.h"
+#include "lang/kernel.h"
+#include "ir/type.h"
 
 #include <slipring/buffer.h>
 
@@ -97,9 +97,7 @@ static slr_status make(const struct slri_plan *plan, const struct slri_trial *tr
 
 static slr_status choose_residents(const struct slri_plan *plan, const struct slri_trial *trial, uint32_t *out)
 {
-    uint32_t index = 0;
-    while (plan->module->function[index] != plan->entry->function)
-        index++;
+    const uint32_t index = plan->entry->function->index;
     uint64_t threads = (uint64_t)trial->block[0] * trial->block[1] * trial->block[2];
     uint64_t bytes = threads * plan->interp->flat.function[index].stack_bytes;
     uint64_t blocks = slri_plan_is_handler(plan)
@@ -107,8 +105,8 @@ static slr_status choose_residents(const struct slri_plan *plan, const struct sl
                           : (uint64_t)trial->grid[0] * trial->grid[1] * trial->grid[2]; // one after another
     if (bytes > VALUES_BYTES)
         return SLRI_FAIL(UNSUPPORTED,
-                         "%s: a block of %llu threads needs %llu MiB of stack to be checked; %llu are possible: "
-                         "check it with smaller blocks",
+                         "%s: a block of %llu threads needs %llu MiB of stack for the check; the limit is %llu: check "
+                         "it with smaller blocks",
                          plan->entry->name, (unsigned long long)threads, (unsigned long long)(bytes >> 20),
                          (unsigned long long)(VALUES_BYTES >> 20));
     if (blocks > UINT32_MAX - 1)
@@ -181,7 +179,10 @@ static slr_status run_in(const struct slri_plan *plan, const struct slri_trial *
         is_made[i] = plan->given[i] == NULL;
     for (uint32_t i = 0; i < SLRI_SOURCES_MAX; i++)
         outcome->lessons.limit[i] = UINT64_MAX;
+    struct slri_made made;
+    slri_plan_made(plan, &made);
     struct slri_run run = {.region = region,
+                           .made = slri_plan_is_handler(plan) ? NULL : &made,
                            .flat = &plan->interp->flat,
                            .module = plan->module,
                            .entry = plan->entry,
@@ -231,7 +232,12 @@ static void put_slots(const struct slri_plan *plan, const struct slri_trial *tri
 {
     const struct slri_type *type = plan->entry->binding[index].type;
     if (type->kind != SLRI_STRUCT && !slri_is_whole(type->kind)) {
-        slri_text_puts(to, type->kind == SLRI_BOOL ? "true" : "1.5");
+        struct slri_host_number read;
+        double real = slri_host_number_of(plan, index, &read) ? read.real : 1.5;
+        if (type->kind == SLRI_BOOL)
+            slri_text_puts(to, real != 0 ? "true" : "false");
+        else
+            slri_text_printf(to, "%g", real);
         return;
     }
     const char *before = "{";

@@ -5,6 +5,7 @@
 
 #include "check/watch.h"
 #include "device/kernel.h"
+#include "lang/host/host.h"
 
 enum { SLRI_CHECK_PARAMETERS_MAX = 256 };
 
@@ -20,6 +21,11 @@ struct slri_plan { // what is the same in all launches of a check
     bool is_unset[SLRI_CHECK_PARAMETERS_MAX];
     struct slri_slot slot[SLRI_SLOTS_MAX];
     uint32_t slots;
+    const struct slri_host_launch *host;      // that the file's host code makes, or NULL
+    const struct slri_host_launch *too_large; // one that was given up for that, or NULL
+    int axes;                                 // that the kernel asks for
+    bool uses_thread, uses_block;             // its place in the block, the block's in the grid
+    bool knows_block, knows_grid;             // given, read or implied: not made up
 };
 
 enum slri_contents { SLRI_RANDOM, SLRI_COUNTING, SLRI_ZEROED, SLRI_POSITIVE, SLRI_EXTREME };
@@ -58,6 +64,23 @@ bool slri_plan_is_given(const struct slri_plan *plan, uint32_t slot);
 
 // Runs it. `outcome->findings.region` NULL: findings are only counted, and gone when this returns.
 slr_status slri_trial_run(const struct slri_plan *plan, const struct slri_trial *trial, struct slri_outcome *outcome);
+
+// ---- host.c --------------------------------------------------------------------------------------------------------
+
+// Chooses the launch of the file's host code of which most could be read.
+void slri_plan_find_host(struct slri_plan *plan);
+bool slri_plan_is_read(const struct slri_plan *plan, uint32_t slot); // its value
+bool slri_host_number_of(const struct slri_plan *plan, uint32_t binding, struct slri_host_number *out);
+uint64_t slri_host_bytes_of(const struct slri_plan *plan, uint32_t binding); // of a buffer; 0: not read
+void slri_plan_made(const struct slri_plan *plan, struct slri_made *out);
+// What a finding depends on as options: "--arg n=..., --block ..."; NULL where that is nothing.
+const char *slri_plan_give(const struct slri_plan *plan, uint64_t made);
+// "line 42: scale<<<grid, 256>>>(x, n)", and what of it was made smaller; NULL: there is none.
+const char *slri_host_words(const struct slri_plan *plan, const struct slri_trial *trial);
+// The block that the kernel's text implies along all axes: `blockIdx.x * 16 + threadIdx.x` leaves no other,
+// `tile[threadIdx.x]` may be meant for a smaller one.
+enum slri_implied { SLRI_IMPLIED_NOT, SLRI_IMPLIED_BY_EXTENTS, SLRI_IMPLIED_BY_STRIDES };
+enum slri_implied slri_plan_implied_block(const struct slri_plan *plan, int axes, uint32_t out[3]);
 
 // ---- contents.c ----------------------------------------------------------------------------------------------------
 

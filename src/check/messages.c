@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "kernel/type.h"
+#include "ir/type.h"
 
 #include <string.h>
 

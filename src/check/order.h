@@ -8,7 +8,7 @@
 #ifndef SLRI_CHECK_ORDER_H
 #define SLRI_CHECK_ORDER_H
 
-#include "kernel/ir.h"
+#include "ir/ir.h"
 
 struct slri_mark {  // one access: who, when, and by which instruction
     uint32_t block; // its number + 1; 0: there is none

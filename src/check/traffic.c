@@ -221,21 +221,20 @@ static void judge(const struct slri_traffic *traffic, uint32_t index, struct slr
         char apart[64] = "";
         if (use->stride != 0)
             snprintf(apart, sizeof apart, "; neighbouring threads are %lld bytes apart", (long long)use->stride);
-        slri_findings_say(findings,
-                          "a warp's request moves %.1f sectors of 32 bytes, where %.1f would do (%.0f %% efficiency)%s",
-                          ratio(use->sectors, use->requests), ratio(use->least_sectors, use->requests),
-                          100 * ratio(use->least_sectors, use->sectors), apart);
+        slri_findings_say(
+            findings, "a warp's request moves %.1f sectors of 32 bytes, but %.1f would suffice (%.0f %% efficiency)%s",
+            ratio(use->sectors, use->requests), ratio(use->least_sectors, use->requests),
+            100 * ratio(use->least_sectors, use->sectors), apart);
     }
     if (is_worst(traffic, index, excess_passes) && add(findings, SLRI_C_BANK_CONFLICT, where))
         slri_findings_say(findings,
-                          "a warp's request to shared memory takes %.1f passes, where %.1f would do: its words share "
-                          "banks (32 of 4 bytes)",
+                          "a warp's request to shared memory takes %.1f passes, but %.1f would suffice: bank conflicts "
+                          "(32 banks of 4 bytes)",
                           ratio(use->passes, use->shared_requests), ratio(use->least_passes, use->shared_requests));
     if (is_worst(traffic, index, excess_lanes) && add(findings, SLRI_C_BRANCH_DIVERGENCE, where))
         slri_findings_say(
             findings,
-            "splits warps %llu of %llu times; %.1f of 32 lanes come to it, and %.1f of these wait for the "
-            "others",
+            "diverges in %llu of %llu cases; %.1f of 32 lanes are active, and %.1f of these wait for the others",
             (unsigned long long)use->splits, (unsigned long long)use->branches, ratio(use->active, use->branches),
             ratio(use->minority, use->branches));
 }

@@ -5,7 +5,7 @@
 #define SLRI_CHECK_TRAFFIC_H
 
 #include "check/findings.h"
-#include "kernel/grid.h"
+#include "run/grid.h"
 
 #define SLRI_SECTOR_BYTES 32 // what global memory moves at once (CUDA C++ Best Practices Guide, "Coalesced Access")
 #define SLRI_BANKS 32        // of shared memory, 4 bytes wide (the same, "Shared Memory and Memory Banks")

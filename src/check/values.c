@@ -34,9 +34,7 @@ uint32_t slri_slot_at(const struct slri_run *run, uint32_t binding, uint64_t off
 
 void slri_values_open(struct slri_run *run, struct slri_check_lane *lane)
 {
-    uint32_t index = 0;
-    while (run->module->function[index] != run->entry->function)
-        index++;
+    const uint32_t index = run->entry->function->index;
     uint64_t *value = lane->value + sizeof(struct slri_frame) / 8;
     memset(lane->value, 0, run->flat->function[index].frame_bytes);
     for (uint32_t i = 0; i < run->entry->bindings; i++) {
@@ -72,8 +70,9 @@ void slri_values_set_local(struct slri_check_lane *lane, const struct slri_inter
 
 // ---- findings ------------------------------------------------------------------------------------------------------
 
-static bool find(struct step *s, unsigned code)
+static bool find(struct step *s, unsigned code, uint64_t from)
 {
+    slri_run_weigh(s->run, &(struct slri_evidence){code, from, UINT32_MAX, false, &s->lane->place, NULL});
     return slri_findings_add(s->run->findings, code, slri_run_where(s->run, s->code), &s->lane->place, NULL, NULL);
 }
 
@@ -81,20 +80,26 @@ static bool find(struct step *s, unsigned code)
 static uint64_t use(struct step *s, slri_reg reg)
 {
     uint64_t *value = &s->value[reg];
-    if ((*value & SLRI_FROM_NOTHING) && find(s, SLRI_C_UNSET_VARIABLE)) {
+    if ((*value & SLRI_FROM_NOTHING) && find(s, SLRI_C_UNSET_VARIABLE, 0)) {
         char by[SLRI_WORDS_BYTES];
         const char *name = slri_words_register(s->run, s->code, reg);
-        slri_findings_say(s->run->findings, "%s%s%s is used before it has a value, by %s", name ? "'" : "a variable",
+        slri_findings_say(s->run->findings, "%s%s%s is used uninitialised, by %s", name ? "'" : "a variable",
                           name ? name : "", name ? "'" : "", slri_words_thread(s->run, &s->lane->place, by));
     }
     *value &= ~SLRI_FROM_NOTHING;
     return *value;
 }
 
+static uint64_t operands(const struct step *s)
+{
+    bool is_binary = s->code->op >= SLRI_CODE_ADD_I32;
+    return s->value[s->code->a] | (is_binary ? s->value[s->code->b] : 0);
+}
+
 static void overflowed(struct step *s, const char *op, int64_t a, int64_t b, enum slri_kind kind)
 {
     char by[SLRI_WORDS_BYTES];
-    if (find(s, SLRI_C_OVERFLOW))
+    if (find(s, SLRI_C_OVERFLOW, operands(s)))
         slri_findings_say(s->run->findings, "%lld %s %lld does not fit in %s, in %s", (long long)a, op, (long long)b,
                           kind == SLRI_I32 ? "an int" : "a 64-bit integer",
                           slri_words_thread(s->run, &s->lane->place, by));
@@ -147,7 +152,7 @@ static void check_shift(struct step *s, unsigned kind)
     char by[SLRI_WORDS_BYTES];
     bool is_wide = kind == SLRI_I64 || kind == SLRI_U64;
     int64_t count = is_wide ? s->reg[s->code->b].i64 : s->reg[s->code->b].i32, bits = is_wide ? 64 : 32;
-    if ((count < 0 || count >= bits) && find(s, SLRI_C_SHIFT))
+    if ((count < 0 || count >= bits) && find(s, SLRI_C_SHIFT, operands(s)))
         slri_findings_say(s->run->findings, "a value of %lld bits is shifted by %lld, in %s", (long long)bits,
                           (long long)count, slri_words_thread(s->run, &s->lane->place, by));
 }
@@ -185,6 +190,7 @@ static void learn_operands(struct step *s, uint64_t a, uint64_t b)
         return;
     learn_pair(s->run->lessons, a, b, multiplies);
     learn_pair(s->run->lessons, b, a, multiplies);
+    s->run->lessons->compared |= compares ? (a | b) & SLRI_FROM_BUFFERS : 0;
 }
 
 static void learn_address(struct step *s, uint64_t from)
@@ -200,6 +206,18 @@ static uint64_t use_arguments(struct step *s)
     uint64_t from = 0;
     for (uint32_t i = 0; i < s->code->a; i++)
         from |= use(s, s->run->flat->arg[s->code->b + i].from);
+    return from;
+}
+
+// Of a shuffle a lane's own value may have none: idx = __shfl_sync(mask, idx, 0), where lane 0 alone has given it one.
+static uint64_t use_in_warp(struct step *s)
+{
+    bool shuffles = s->code->imm >= SLRI_WARP_SHUFFLE && s->code->imm <= SLRI_WARP_SHUFFLE_XOR;
+    uint64_t from = 0;
+    for (uint32_t i = 0; i < s->code->a; i++) {
+        uint32_t reg = s->run->flat->arg[s->code->b + i].from;
+        from |= shuffles && i == 1 ? s->value[reg] & ~SLRI_FROM_NOTHING : use(s, reg);
+    }
     return from;
 }
 
@@ -254,8 +272,8 @@ static void step_copy(struct step *s)
         slri_values_set_local(s->lane, s->thread, to + i, 1,
                               from != NULL && slri_values_local(s->lane, s->thread, from + i, 1));
     if (to == NULL && from != NULL && slri_values_local(s->lane, s->thread, from, code->imm)) {
-        if (find(s, SLRI_C_UNSET_VARIABLE))
-            slri_findings_say(s->run->findings, "a struct is copied out before any of it has a value");
+        if (find(s, SLRI_C_UNSET_VARIABLE, 0))
+            slri_findings_say(s->run->findings, "a struct is copied while uninitialised");
         slri_values_set_local(s->lane, s->thread, from, code->imm, false);
     }
 }
@@ -297,7 +315,18 @@ static void step_atomic(struct step *s)
     if (code->op == SLRI_CODE_ATOMIC_CAS)
         use(s, code->u.c);
     if (code->dst != SLRI_NO_REG)
-        s->value[code->dst] = 0;
+        s->value[code->dst] = from_memory(s, slri_kind_bytes((enum slri_kind)code->kind)) & ~SLRI_FROM_NOTHING;
+}
+
+// Nothing times blockDim.x is nothing, whatever that is.
+static uint64_t of_product(const struct step *s, uint64_t a, uint64_t b)
+{
+    unsigned op = s->code->op;
+    bool is_short = op == SLRI_CODE_MUL_I32 || op == SLRI_CODE_MUL_U32;
+    const union slri_scalar x = s->reg[s->code->a], y = s->reg[s->code->b];
+    if (!is_short && op != SLRI_CODE_MUL_I64 && op != SLRI_CODE_MUL_U64)
+        return a | b;
+    return (is_short ? x.u32 : x.u64) == 0 ? a : (is_short ? y.u32 : y.u64) == 0 ? b : a | b;
 }
 
 static void step_arithmetic(struct step *s)
@@ -316,7 +345,7 @@ static void step_arithmetic(struct step *s)
         check_shift(s, kind);
     else
         check_overflow(s);
-    s->value[code->dst] = a | b;
+    s->value[code->dst] = of_product(s, a, b);
 }
 
 static void step_plain(struct step *s)
@@ -344,15 +373,19 @@ static void step_plain(struct step *s)
         break;
     case SLRI_CODE_MATH:
     case SLRI_CODE_WARP: {
-        uint64_t from = use_arguments(s);
+        uint64_t from = code->op == SLRI_CODE_WARP ? use_in_warp(s) : use_arguments(s);
         if (code->dst != SLRI_NO_REG)
             s->value[code->dst] = from;
         break;
     }
     case SLRI_CODE_BUILTIN:
-        s->value[code->dst] = code->imm < SLRI_BUILTIN_BLOCK_DIM_X ? SLRI_FROM_AXIS(code->imm % 3) : 0;
+        s->value[code->dst] = code->imm < SLRI_BUILTIN_BLOCK_DIM_X  ? SLRI_FROM_AXIS(code->imm % 3)
+                              : code->imm < SLRI_BUILTIN_GRID_DIM_X ? SLRI_FROM_BLOCK_DIM
+                                                                    : SLRI_FROM_GRID_DIM;
         if (code->imm >= SLRI_BUILTIN_BLOCK_X && code->imm < SLRI_BUILTIN_BLOCK_DIM_X)
             s->value[code->dst] |= SLRI_FROM_GRID;
+        if (code->imm < SLRI_BUILTIN_BLOCK_X)
+            s->value[code->dst] |= SLRI_FROM_THREAD;
         break;
     case SLRI_CODE_PRESENT:
         s->value[code->dst] = 0;

@@ -2,7 +2,7 @@
 // The watcher: each step's accesses against shadow memory, barriers, faults.
 #include "check/watch.h"
 
-#include "kernel/interpreter_op.h"
+#include "run/interpreter_op.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +105,22 @@ static const char *does(bool is_write, bool is_atomic)
     return is_atomic ? "updates (atomic)" : is_write ? "writes" : "reads";
 }
 
+// What the addresses of an instruction were computed from.
+static uint64_t address_from(const struct slri_run *run, const struct slri_check_lane *lane,
+                             const struct slri_interp_thread *thread, const struct slri_code *code)
+{
+    uint64_t from = slri_values_of(lane, thread, code->a);
+    if (code->op == SLRI_CODE_COPY)
+        from |= slri_values_of(lane, thread, code->b);
+    return run->address_from[code - run->flat->code] |= from;
+}
+
+static void weigh(const struct touch *t, unsigned code, uint64_t from, const struct slri_check_thread *other)
+{
+    from |= address_from(t->run, t->lane, t->thread, t->code);
+    slri_run_weigh(t->run, &(struct slri_evidence){code, from, UINT32_MAX, false, &t->lane->place, other});
+}
+
 static void report_race(const struct touch *t, const struct slri_mark *old, bool old_wrote)
 {
     struct slri_run *run = t->run;
@@ -116,13 +132,14 @@ static void report_race(const struct touch *t, const struct slri_mark *old, bool
     bool is_write = t->access->is_write, is_plain = !t->access->is_atomic && !old->is_atomic;
     bool is_same = is_write && old_wrote && is_plain && stores_the_same(t);
     unsigned code = is_same ? SLRI_C_SAME_VALUE : is_global ? SLRI_C_RACE_GLOBAL : SLRI_C_RACE_SHARED;
+    weigh(t, code, run->address_from[old->code], &by_other);
     if (!slri_findings_add(run->findings, code, where, &t->lane->place, &other, &by_other))
         return;
     char element[SLRI_WORDS_BYTES], one[SLRI_WORDS_BYTES], two[SLRI_WORDS_BYTES];
     const char *why = by_other.block[0] != t->lane->place.block[0] || by_other.block[1] != t->lane->place.block[1] ||
                               by_other.block[2] != t->lane->place.block[2]
-                          ? "nothing orders the two blocks"
-                          : "no barrier is between them";
+                          ? "the two blocks are not ordered"
+                          : "there is no barrier between them";
     slri_words_element(run, t->access->root, t->access->offset, element);
     slri_findings_say(run->findings, "%s %s %s, and %s %s it%s: %s", slri_words_thread(run, &t->lane->place, one),
                       does(is_write, t->access->is_atomic), element, slri_words_thread(run, &by_other, two),
@@ -164,10 +181,11 @@ static void report_unset(const struct touch *t)
 {
     bool is_global = t->access->root.kind == SLRI_ROOT_BINDING;
     char element[SLRI_WORDS_BYTES], by[SLRI_WORDS_BYTES];
-    if (slri_findings_add(t->run->findings, is_global ? SLRI_C_UNSET_BUFFER : SLRI_C_UNSET_SHARED,
-                          slri_run_where(t->run, t->code), &t->lane->place, NULL, NULL))
+    unsigned code = is_global ? SLRI_C_UNSET_BUFFER : SLRI_C_UNSET_SHARED;
+    weigh(t, code, 0, NULL);
+    if (slri_findings_add(t->run->findings, code, slri_run_where(t->run, t->code), &t->lane->place, NULL, NULL))
         slri_findings_say(
-            t->run->findings, "%s reads %s, which nobody has written%s", slri_words_thread(t->run, &t->lane->place, by),
+            t->run->findings, "%s reads %s, which is uninitialised%s", slri_words_thread(t->run, &t->lane->place, by),
             slri_words_element(t->run, t->access->root, t->access->offset, element), is_global ? "" : " in this block");
 }
 
@@ -204,6 +222,13 @@ static struct slri_shadow *shadow_of(struct slri_run *run, struct slri_check_blo
     }
 }
 
+// x[threadIdx.x - 1] of thread 0: an index below zero, as 32 bits without a sign have it.
+static bool is_wrapped(uint64_t offset, uint64_t element)
+{
+    uint64_t index = offset / element;
+    return index <= UINT32_MAX && index > INT32_MAX;
+}
+
 static void learn_reach(struct slri_run *run, const struct slri_access *access)
 {
     bool is_buffer = access->root.kind == SLRI_ROOT_BINDING && access->root.index < SLRI_SOURCES_MAX;
@@ -211,6 +236,8 @@ static void learn_reach(struct slri_run *run, const struct slri_access *access)
         return;
     uint64_t *reach = is_buffer ? &run->lessons->reach[access->root.index] : &run->lessons->shared_reach;
     uint64_t end = access->offset + access->bytes;
+    if (is_buffer && is_wrapped(access->offset, run->entry->binding[access->root.index].type->bytes))
+        return;
     *reach = end > *reach ? end : *reach;
     if (is_buffer && access->is_atomic && access->is_write)
         run->lessons->counts[access->root.index] = true;
@@ -221,6 +248,7 @@ static void check_alignment(const struct touch *t)
     char element[SLRI_WORDS_BYTES], by[SLRI_WORDS_BYTES];
     if (t->code->op == SLRI_CODE_COPY || t->code->op == SLRI_CODE_ZERO || t->access->offset % t->access->bytes == 0)
         return;
+    weigh(t, SLRI_C_MISALIGNED, 0, NULL);
     if (slri_findings_add(t->run->findings, SLRI_C_MISALIGNED, slri_run_where(t->run, t->code), &t->lane->place, NULL,
                           NULL))
         slri_findings_say(t->run->findings, "%s %s %llu bytes at byte %llu of %s",
@@ -268,7 +296,7 @@ static void count_traffic(const struct touch *t)
     const struct slri_access *access = t->access;
     const struct slri_entry *entry = t->run->entry;
     bool is_shared = access->root.kind != SLRI_ROOT_BINDING;
-    uint64_t base = access->root.kind == SLRI_ROOT_SHARED    ? entry->shared_offset[access->root.index]
+    uint64_t base = access->root.kind == SLRI_ROOT_SHARED    ? slri_entry_shared(entry, access->root.index)
                     : access->root.kind == SLRI_ROOT_DYNAMIC ? entry->shared_bytes
                                                              : 0;
     if (!(is_shared && access->is_atomic))
@@ -313,6 +341,7 @@ static void touch_all(struct slri_run *run, struct slri_check_block *block, stru
         t.access = &access[i];
         if (code->table == SLRI_SPANS_OF_CALL)
             t.memory = memory_of(thread, code);
+        address_from(run, lane, thread, code);
         touch(&t);
     }
 }
@@ -364,11 +393,13 @@ static void lift(void *user, uint64_t number, const struct slri_code *barrier)
     uint32_t first = 0;
     while (first + 1 < run->threads && block->lane[first].has_returned)
         first++;
+    unsigned code = passed ? SLRI_C_BARRIER_PASSED : SLRI_C_BARRIER_RETURNED;
+    slri_run_weigh(run, &(struct slri_evidence){code, 0, UINT32_MAX, false, &block->lane[first].place, NULL});
     if (slri_findings_add(run->findings, passed ? SLRI_C_BARRIER_PASSED : SLRI_C_BARRIER_RETURNED,
                           slri_run_where(run, barrier), &block->lane[first].place, NULL, NULL))
-        slri_findings_say(run->findings, "%u of the %u threads of block (%u, %u, %u) have ended without this barrier",
-                          missing, run->threads, block->lane[0].place.block[0], block->lane[0].place.block[1],
-                          block->lane[0].place.block[2]);
+        slri_findings_say(
+            run->findings, "%u of the %u threads of block (%u, %u, %u) ended without reaching this barrier", missing,
+            run->threads, block->lane[0].place.block[0], block->lane[0].place.block[1], block->lane[0].place.block[2]);
 }
 
 static void warp_done(void *user, uint64_t number, uint32_t first, uint32_t lanes, const struct slri_code *code)
@@ -414,6 +445,11 @@ static void report_access(struct slri_run *run, struct slri_check_lane *lane, co
                       : is_buffer ? SLRI_C_OUTSIDE_BUFFER
                                   : SLRI_C_OUTSIDE_ARRAY;
     char words[SLRI_WORDS_BYTES], by[SLRI_WORDS_BYTES];
+    uint32_t buffer = !is_buffer ? UINT32_MAX : root.index < SLRI_SOURCES_MAX ? root.index : SLRI_SOURCES_MAX - 1;
+    slri_run_weigh(run, &(struct slri_evidence){number, slri_values_of(lane, thread, address), buffer,
+                                                (int64_t)access[which].offset < 0 ||
+                                                    (is_buffer && is_wrapped(access[which].offset, element)),
+                                                &lane->place, NULL});
     if (slri_findings_add(run->findings, number, slri_run_where(run, code), &lane->place, NULL, NULL))
         slri_findings_say(run->findings, "%s %s %s, and %s has %llu %s", slri_words_thread(run, &lane->place, by),
                           does(access[which].is_write, access[which].is_atomic),
@@ -440,8 +476,10 @@ static void report_index(struct slri_run *run, struct slri_check_lane *lane, con
     unsigned number =
         by_data(run, slri_values_of(lane, thread, code->a), code->imm) ? SLRI_C_OUTSIDE_BY_DATA : SLRI_C_OUTSIDE_ARRAY;
     lane->is_astray = true;
+    slri_run_weigh(run, &(struct slri_evidence){number, slri_values_of(lane, thread, code->a), UINT32_MAX,
+                                                thread->frame->reg[code->a].i64 < 0, &lane->place, NULL});
     if (slri_findings_add(run->findings, number, slri_run_where(run, code), &lane->place, NULL, NULL))
-        slri_findings_say(run->findings, "%s indexes %s with %lld, where 0 to %llu are possible",
+        slri_findings_say(run->findings, "%s indexes %s with %lld; the valid range is 0 to %llu",
                           slri_words_thread(run, &lane->place, by), indexed_name(run, thread, code),
                           (long long)thread->frame->reg[code->a].i64, (unsigned long long)(code->imm - 1));
 }
@@ -455,9 +493,14 @@ static bool fault(void *user, const struct slri_interp_thread *thread, const str
         report_access(run, lane, thread, code);
     else if (which == SLRI_FAULT_INDEX)
         report_index(run, lane, thread, code);
-    else if (slri_findings_add(run->findings, SLRI_C_DIVISION_BY_ZERO, slri_run_where(run, code), &lane->place, NULL,
-                               NULL))
-        slri_findings_say(run->findings, "%s divides by zero", slri_words_thread(run, &lane->place, by));
+    else {
+        uint64_t from = slri_values_of(lane, thread, code->b);
+        slri_run_weigh(run,
+                       &(struct slri_evidence){SLRI_C_DIVISION_BY_ZERO, from, UINT32_MAX, false, &lane->place, NULL});
+        if (slri_findings_add(run->findings, SLRI_C_DIVISION_BY_ZERO, slri_run_where(run, code), &lane->place, NULL,
+                              NULL))
+            slri_findings_say(run->findings, "%s divides by zero", slri_words_thread(run, &lane->place, by));
+    }
     return true;
 }
 
@@ -469,15 +512,15 @@ void slri_run_judge(struct slri_run *run, const struct slri_grid_end *end)
         const char *text;
     } ends[] = {
         {SLRI_FAULT_BARRIER, SLRI_C_BARRIER_DIVERGED,
-         "%s waits at this barrier while others of its block wait elsewhere"},
+         "%s waits at this barrier while other threads of its block wait at another"},
         {SLRI_FAULT_WARP, SLRI_C_WARP_DIVERGED,
-         "%s waits for lanes of its warp that do not come, or is not in its mask"},
+         "%s waits for lanes of its warp that do not reach this call, or is not in its mask"},
         {SLRI_FAULT_FUEL, SLRI_C_ENDLESS,
          "%s has not ended when its loop iterations, or the launch's steps, are used up"},
         {SLRI_FAULT_ASSERT, SLRI_C_ASSERTION, "the assertion fails in %s"},
         {SLRI_FAULT_TRAP, SLRI_C_TRAPPED, "%s ends the kernel"},
         {SLRI_FAULT_REPLIES, SLRI_C_TOO_MANY_SENDS, "%s has more than 64 replies"},
-        {SLRI_FAULT_SENDS, SLRI_C_TOO_MANY_SENDS, "%s sends more than 64 times through one outlet"},
+        {SLRI_FAULT_SENDS, SLRI_C_TOO_MANY_SENDS, "%s sends more than 64 times through one output channel"},
     };
     struct slri_check_thread by, other;
     memcpy(by.block, end->at.block, sizeof by.block);
@@ -486,6 +529,10 @@ void slri_run_judge(struct slri_run *run, const struct slri_grid_end *end)
     memcpy(other.thread, end->other.thread, sizeof other.thread);
     char words[SLRI_WORDS_BYTES], text[SLRI_WORDS_BYTES * 2];
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        bool is_cut = end->fault == SLRI_FAULT_FUEL && end->instructions >= run->grid->limit;
+        if (ends[i].fault == end->fault)
+            slri_run_weigh(run, &(struct slri_evidence){ends[i].code, is_cut ? SLRI_FROM_STEPS : 0, UINT32_MAX, false,
+                                                        &by, &other});
         if (ends[i].fault != end->fault || !slri_findings_add(run->findings, ends[i].code, end->at.where, &by,
                                                               end->other.where.line ? &end->other.where : NULL, &other))
             continue;
@@ -526,9 +573,7 @@ static uint32_t granule_of(const struct slri_run *run, uint32_t span)
 static bool prepare_block(struct slri_run *run, struct slri_check_block *block)
 {
     const struct slri_module *module = run->module;
-    uint32_t index = 0;
-    while (module->function[index] != run->entry->function)
-        index++;
+    const uint32_t index = run->entry->function->index;
     uint64_t words = run->flat->function[index].stack_bytes / 8 + 1;
     block->order = (struct slri_ordering){.region = run->region, .threads = run->threads};
     block->order.thread = slri_region_take(run->region, run->threads * sizeof *block->order.thread);
@@ -554,7 +599,8 @@ bool slri_run_prepare(struct slri_run *run, struct slri_watch *watch)
     run->residents = g->resident;
     run->block = slri_region_take(run->region, run->residents * sizeof *run->block);
     run->buffer = slri_region_take(run->region, (run->entry->bindings + 1) * sizeof *run->buffer);
-    if (!run->block || !run->buffer)
+    run->address_from = slri_region_take(run->region, (run->flat->count + 1) * sizeof *run->address_from);
+    if (!run->block || !run->buffer || !run->address_from)
         return false;
     for (uint32_t i = 0; i < run->residents; i++)
         if (!prepare_block(run, &run->block[i]))

@@ -7,8 +7,8 @@
 #include "check/findings.h"
 #include "check/shadow.h"
 #include "check/traffic.h"
-#include "kernel/grid.h"
-#include "kernel/interpreter_thread.h"
+#include "run/grid.h"
+#include "run/interpreter_thread.h"
 
 // ---- what a value was computed from: bits of a word beside each register ------------------------------------------
 
@@ -21,6 +21,11 @@ enum { SLRI_SLOTS_MAX = 24, SLRI_SOURCES_MAX = 24 };
 #define SLRI_FROM_BUFFER(index) (UINT64_C(1) << (28 + (index))) // an element of a buffer
 #define SLRI_FROM_BUFFERS (UINT64_C(0xffffff) << 28)
 #define SLRI_FROM_GRID (UINT64_C(1) << 52) // the block's place: the thread's is one in the grid
+#define SLRI_FROM_BLOCK_DIM (UINT64_C(1) << 53)
+#define SLRI_FROM_GRID_DIM (UINT64_C(1) << 54)
+#define SLRI_FROM_THREAD (UINT64_C(1) << 56) // the thread's place in its block
+// Beside these in what a finding depends on: the length of a made-up buffer is SLRI_FROM_BUFFER too.
+#define SLRI_FROM_STEPS (UINT64_C(1) << 55) // the launch was not run to its end
 
 // A whole number among the arguments: a parameter, or a member of a struct that is one.
 struct slri_slot {
@@ -41,6 +46,7 @@ struct slri_lessons {
     bool indexes[SLRI_SOURCES_MAX];   // a buffer's elements take part in addresses
     bool counts[SLRI_SOURCES_MAX];    // atomics change it
     uint64_t shared_reach;            // of extern shared memory
+    uint64_t compared;                // SLRI_FROM_BUFFER: whose elements were compared with something
 };
 
 // ---- a run ---------------------------------------------------------------------------------------------------------
@@ -87,6 +93,8 @@ struct slri_run {
     const bool *is_short;       // by binding: it has room for what is guarded only; more may be meant
     const struct slri_slot *slot;
     uint32_t slots;
+    const struct slri_made *made; // NULL: all is given, or a handler's, whose findings are weighed otherwise
+    uint64_t *address_from;       // of each instruction: what addresses it was seen with were computed from
     struct slri_traffic *traffic; // NULL: not counted
     struct slri_word *word[SLRI_WORD_CHAINS];
     bool out_of_memory;
@@ -97,6 +105,29 @@ bool slri_run_prepare(struct slri_run *run, struct slri_watch *watch);
 
 // What the interpreter's end of the grid means.
 void slri_run_judge(struct slri_run *run, const struct slri_grid_end *end);
+
+// ---- verdict.c -----------------------------------------------------------------------------------------------------
+
+// What of a launch was made up, and what the kernel is.
+struct slri_made {
+    uint64_t values;  // SLRI_FROM_SLOT: numbers; SLRI_FROM_BUFFER: contents
+    uint64_t lengths; // SLRI_FROM_BUFFER
+    bool block, grid; // the shape
+    int axes;         // that the kernel asks for
+    bool uses_thread, uses_block;
+};
+
+struct slri_evidence {
+    unsigned code;
+    uint64_t from;   // what the address, the index or the operands were computed from
+    uint32_t buffer; // that an access lies outside of; UINT32_MAX: none
+    bool is_before;  // in front of it
+    const struct slri_check_thread *by, *other;
+};
+
+// Of what was made up, that which the finding depends on: 0 if it holds whatever is given. It is for the next
+// slri_findings_add.
+void slri_run_weigh(struct slri_run *run, const struct slri_evidence *evidence);
 
 // ---- values.c ------------------------------------------------------------------------------------------------------
 

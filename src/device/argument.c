@@ -125,7 +125,7 @@ static slr_status give_buffer(const struct place *at, const slr_arg *arg, struct
         return SLR_OK;
     }
     if (buffer->device != at->program->device)
-        return SLRI_FAIL(INVALID, "%s %s: parameter %u '%s': the buffer is of another device than the program",
+        return SLRI_FAIL(INVALID, "%s %s: parameter %u '%s': the buffer belongs to another device than the program",
                          what(at), at->entry->name, at->number, at->parameter->name);
     if (buffer->bytes < element->bytes)
         return SLRI_FAIL(INVALID, "%s %s: parameter %u '%s': a buffer of %llu bytes holds no element of %llu", what(at),

@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "device/coherence.h"
+#include "device/given.h"
 #include "device/store.h"
 #include "device/stream.h"
 
@@ -18,19 +19,19 @@ static slr_status shape_bytes(const slr_buffer_desc *desc, uint64_t *out)
 {
     *out = 0;
     if (desc->rank > SLR_BUFFER_MOST_DIMENSIONS)
-        return SLRI_FAIL(INVALID, "a buffer of %u dimensions was asked for; up to %d are possible", desc->rank,
+        return SLRI_FAIL(INVALID, "a buffer of %u dimensions was asked for; expected up to %d", desc->rank,
                          SLR_BUFFER_MOST_DIMENSIONS);
     if (desc->dtype != 0 && slri_scalar_bytes(desc->dtype) == 0)
-        return SLRI_FAIL(INVALID, "slr_buffer_desc.dtype is %d, which is no scalar", (int)desc->dtype);
+        return SLRI_FAIL(INVALID, "slr_buffer_desc.dtype is %d, which is not an slr_scalar", (int)desc->dtype);
     if (desc->rank == 0)
         return SLR_OK;
     if (desc->dtype == 0)
-        return SLRI_FAIL(INVALID, "slr_buffer_desc has a shape and no dtype");
+        return SLRI_FAIL(INVALID, "slr_buffer_desc has a shape but no dtype");
     uint64_t bytes = slri_scalar_bytes(desc->dtype);
     for (uint32_t i = 0; i < desc->rank; ++i) {
         if (desc->shape[i] == 0 || desc->shape[i] > LARGEST / bytes)
             return SLRI_FAIL(INVALID,
-                             "dimension %u of the buffer is %llu; with the others 1 to 2^40 bytes are possible", i,
+                             "dimension %u of the buffer is %llu; all dimensions together allow 1 to 2^40 bytes", i,
                              (unsigned long long)desc->shape[i]);
         bytes *= desc->shape[i];
     }
@@ -44,27 +45,25 @@ static slr_status check_size(const slr_buffer_desc *desc, uint64_t *bytes)
     SLRI_TRY(shape_bytes(desc, &shaped));
     *bytes = desc->bytes ? desc->bytes : shaped;
     if (*bytes == 0 || *bytes > LARGEST)
-        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for; 1 to 2^40 are possible",
-                         (unsigned long long)*bytes);
+        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for; expected 1 to 2^40", (unsigned long long)*bytes);
     if (shaped != 0 && shaped != *bytes)
-        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for; its dtype and shape make %llu",
+        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for, but its dtype and shape need %llu B",
                          (unsigned long long)*bytes, (unsigned long long)shaped);
     uint32_t element = slri_scalar_bytes(desc->dtype);
     if (element != 0 && *bytes % element != 0)
-        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for, of elements of %u B", (unsigned long long)*bytes,
-                         element);
+        return SLRI_FAIL(INVALID, "a buffer of %llu B was asked for, which is not a multiple of its element size, %u B",
+                         (unsigned long long)*bytes, element);
     return SLR_OK;
 }
 
 static slr_status check_pinned(const slr_device *device, const slr_buffer_desc *desc)
 {
     if (desc->pinned > 1)
-        return SLRI_FAIL(INVALID, "slr_buffer_desc.pinned is %u; 0 and 1 are possible", desc->pinned);
-    if (desc->pinned && desc->import && (device->unified || !device->backend->host_pin))
-        return SLRI_FAIL(INVALID, "slr_buffer_desc: memory that is imported is its owner's to pin");
-    if (desc->pinned && device->pinning == SLRI_PINNED_NEVER)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s': the pages of its memory move, and cannot be pinned",
-                         device->backend->name);
+        return SLRI_FAIL(INVALID, "slr_buffer_desc.pinned is %u; expected 0 or 1", desc->pinned);
+    if (desc->pinned && desc->import && (device->facts.unified || !device->backend->host_pin))
+        return SLRI_FAIL(INVALID, "slr_buffer_desc: imported memory must be pinned by its owner");
+    if (desc->pinned && device->facts.pinning == SLRI_PINNED_NEVER)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s': its memory pages move and cannot be pinned", device->backend->name);
     return SLR_OK;
 }
 
@@ -73,16 +72,15 @@ static slr_status check_desc(const slr_device *device, const slr_buffer_desc *de
     if ((uint32_t)desc->mode > SLR_BUFFER_UNIFIED)
         return SLRI_FAIL(INVALID, "slr_buffer_desc.mode is %d; automatic, explicit and unified are 1 to 3",
                          (int)desc->mode);
-    if (desc->mode == SLR_BUFFER_UNIFIED && !device->unified)
+    if (desc->mode == SLR_BUFFER_UNIFIED && !device->facts.unified)
         return SLRI_FAIL(UNSUPPORTED,
-                         "device '%s' has memory of its own: a buffer on it can be automatic or explicit, not "
-                         "unified",
+                         "device '%s' has its own memory: a buffer must be automatic or explicit, not unified",
                          device->backend->name);
-    if (desc->import && device->unified && !device->imports)
-        return SLRI_FAIL(UNSUPPORTED,
-                         "device '%s' cannot use memory that it did not make: copy it in, or open it with memory of "
-                         "its own ('?svm=0')",
-                         device->backend->name);
+    if (desc->mode == SLR_BUFFER_UNIFIED && desc->import && !device->facts.imports)
+        return SLRI_FAIL(
+            UNSUPPORTED,
+            "device '%s' cannot use imported memory directly, only a copy: the buffer must be automatic or explicit",
+            device->backend->name);
     if ((uintptr_t)desc->import % ALIGNMENT != 0)
         return SLRI_FAIL(INVALID, "slr_buffer_desc.import is not aligned to %u bytes", ALIGNMENT);
     SLRI_TRY(check_pinned(device, desc));
@@ -96,11 +94,12 @@ static slr_status get_memory(slr_buffer *buffer, void *import, bool pinned, cons
 {
     slr_device *device = buffer->device;
     buffer->imported = import != NULL;
-    if (import && device->unified) {
+    buffer->apart = import && device->facts.unified && !device->facts.imports;
+    if (import && slri_buffer_is_one(buffer)) {
         buffer->memory = import;
         return SLR_OK;
     }
-    bool on_a_page = pinned && (device->unified || !device->host_heap);
+    bool on_a_page = pinned && (device->facts.unified || !device->host_heap);
     SLRI_TRY(slri_store_take(device, buffer->bytes, on_a_page ? slri_page_bytes() : 0, file, line, &buffer->span));
     buffer->memory = buffer->span.memory;
     if (!import)
@@ -115,9 +114,9 @@ static slr_status get_memory(slr_buffer *buffer, void *import, bool pinned, cons
 // By the operating system. No page has two buffers on it that are pinned, so that one may be unlocked.
 static slr_status pin_by_system(slr_buffer *buffer)
 {
-    if (!buffer->device->unified)
+    if (!buffer->device->facts.unified)
         SLRI_TRY(slri_host_view(buffer));
-    return slri_memory_lock(buffer->device->unified ? buffer->memory : buffer->host, buffer->bytes);
+    return slri_memory_lock(buffer->device->facts.unified ? buffer->memory : buffer->host, buffer->bytes);
 }
 
 // The host's side of it.
@@ -127,12 +126,12 @@ static slr_status pin(slr_buffer *buffer)
     slr_status status = SLR_OK;
     if (buffer->imported)
         status = device->backend->host_pin(device->self, buffer->host, buffer->bytes);
-    else if (!device->unified && device->host_heap)
+    else if (!device->facts.unified && device->host_heap)
         status = slri_host_view_pinned(buffer);
-    else if (device->pinning == SLRI_PINNED_BY_SYSTEM)
+    else if (device->facts.pinning == SLRI_PINNED_BY_SYSTEM)
         status = pin_by_system(buffer);
     if (status == SLR_OK)
-        buffer->locked = device->unified ? buffer->memory : buffer->host;
+        buffer->locked = device->facts.unified ? buffer->memory : buffer->host;
     return status;
 }
 
@@ -141,7 +140,7 @@ static void unpin(slr_buffer *buffer)
     slr_device *device = buffer->device;
     if (buffer->locked && buffer->imported)
         device->backend->host_unpin(device->self, buffer->locked);
-    else if (!buffer->host_span.piece && device->pinning == SLRI_PINNED_BY_SYSTEM)
+    else if (!buffer->host_span.piece && device->facts.pinning == SLRI_PINNED_BY_SYSTEM)
         slri_memory_unlock(buffer->locked, buffer->bytes);
 }
 
@@ -237,7 +236,7 @@ slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes,
     SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_buffer_slice"));
     if (bytes == 0 || offset % ALIGNMENT != 0)
         return SLRI_FAIL(INVALID,
-                         "slr_buffer_slice: %llu bytes from %llu; at least 1 from a multiple of %u is possible",
+                         "slr_buffer_slice: %llu bytes from %llu; expected at least 1 byte at a multiple of %u",
                          (unsigned long long)bytes, (unsigned long long)offset, ALIGNMENT);
     slr_buffer *slice = slri_alloc(buffer->device->allocator, sizeof *slice);
     if (!slice)
@@ -265,7 +264,7 @@ static void free_root(slr_buffer *buffer)
     slr_device *device = buffer->device;
     unpin(buffer);
     slri_coherence_free(buffer);
-    if (!(buffer->imported && device->unified))
+    if (!(buffer->imported && slri_buffer_is_one(buffer)))
         slri_store_give(device, &buffer->span);
     if (buffer->release)
         buffer->release(buffer->user);
@@ -277,6 +276,8 @@ void slri_buffer_release(slr_buffer *buffer)
         return;
     slr_device *device = buffer->device;
     slr_buffer *parent = buffer->parent;
+    if (buffer->given)
+        slri_given_forget(buffer);
     if (!parent)
         free_root(buffer);
     slri_free(device->allocator, buffer, sizeof *buffer);
@@ -315,7 +316,7 @@ slr_status slr_buffer_get_info_sized(const slr_buffer *buffer, slr_buffer_info *
         return SLRI_FAIL(INVALID, "slr_buffer_get_info: %s is NULL", buffer ? "out" : "buffer");
     const slr_buffer *root = buffer->parent ? buffer->parent : buffer;
     slr_buffer_info whole = {.mode = root->mode,
-                             .unified = root->device->unified,
+                             .unified = slri_buffer_is_one(root),
                              .bytes = buffer->bytes,
                              .dtype = buffer->dtype,
                              .rank = buffer->rank,

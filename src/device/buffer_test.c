@@ -228,7 +228,7 @@ static void unified_buffer_is_refused_where_it_would_be_imitated(void **state)
         slr_buffer *buffer = NULL;
         desc.bytes = 1;
         desc.mode = SLR_BUFFER_UNIFIED;
-        refuses(slr_buffer_create_with(device, &desc, &buffer), UNSUPPORTED, "has memory of its own");
+        refuses(slr_buffer_create_with(device, &desc, &buffer), UNSUPPORTED, "has its own memory");
         desc.mode = (slr_buffer_mode)4;
         refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "slr_buffer_desc.mode is 4");
         slr_device_close(device);
@@ -393,8 +393,8 @@ static void what_is_mapped_is_refused_to_others(void **state)
         gives(slr_buffer_map(f.buffer, 0, 1, SLR_MAP_DISCARD, LONG, &third), WRONG_STATE);
         must(slr_buffer_unmap(f.buffer, at));
         must(slr_buffer_unmap(f.buffer, second));
-        refuses(slr_buffer_unmap(f.buffer, second), INVALID, "is not where a mapping of this buffer begins");
-        refuses(slr_buffer_unmap(f.buffer, NULL), INVALID, "is not where a mapping");
+        refuses(slr_buffer_unmap(f.buffer, second), INVALID, "is not the start of a mapping of this buffer");
+        refuses(slr_buffer_unmap(f.buffer, NULL), INVALID, "is not the start of a mapping");
         must(launch(f.stream, f.buffer, SLRI_WRITES, &kernel, NULL));
         refuses(slr_buffer_map(f.buffer, 0, 1, 0, LONG, &at), INVALID, "access 0");
         refuses(slr_buffer_map(f.buffer, 0, 1, SLR_MAP_READ | SLR_MAP_DISCARD, LONG, &at), INVALID, "access 5");
@@ -479,7 +479,7 @@ static void slice_is_the_same_memory_and_keeps_the_whole(void **state)
     struct fixture f = set_up(SEPARATE, SLR_BUFFER_AUTOMATIC, 256);
     slr_buffer *slice, *part;
     char byte = 0;
-    refuses(slr_buffer_slice(f.buffer, 32, 64, &slice), INVALID, "from a multiple of 64");
+    refuses(slr_buffer_slice(f.buffer, 32, 64, &slice), INVALID, "at a multiple of 64");
     refuses(slr_buffer_slice(f.buffer, 192, 65, &slice), INVALID, "bytes 192 to 257");
     must(slr_buffer_slice(f.buffer, 64, 192, &slice));
     must(slr_buffer_slice(slice, 64, 64, &part)); // of a slice: bytes 128 to 192
@@ -540,6 +540,59 @@ static void imported_memory_is_used_as_it_is_or_as_the_view(void **state)
     }
 }
 
+// OpenCL's fine-grained buffers are one memory for both, but not the application's, unless the device has its system's.
+static void imported_memory_is_copied_where_the_device_cannot_use_it(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"opencl:0?memory=fine", "opencl:0?memory=coarse"};
+    static const char source[] = "__global__ void next(int *x) { x[threadIdx.x] += 1; }\n";
+    static _Alignas(64) int memory[32];
+    EACH_HERE(i, specs)
+    {
+        slr_device *device = open_device(specs[i]);
+        slr_device_info info;
+        slr_program *program;
+        slr_kernel *kernel;
+        slr_stream *stream;
+        slr_buffer *buffer;
+        slr_buffer_desc desc = SLR_BUFFER_DESC_INIT;
+        int released = 0, *at, first;
+        must(slr_device_get_info(device, &info));
+        bool as_it_is = strstr(info.features, "svm_system") != NULL;
+        must(slr_program_from_text(device, "next.cu", source, NULL, &program));
+        must(slr_program_get_kernel(program, "next", &kernel));
+        must(slr_stream_create(device, NULL, &stream));
+        memory[0] = 3;
+        memory[31] = 4;
+        desc.import = memory;
+        desc.bytes = sizeof memory;
+        desc.release = count_release;
+        desc.user = &released;
+        must(slr_buffer_create_with(device, &desc, &buffer));
+        assert_int_equal(info_of(buffer).unified, info.unified_memory && as_it_is);
+        must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 32, 0), buffer));
+        must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 32, 0), buffer));
+        must(slr_buffer_map(buffer, 0, sizeof memory, SLR_MAP_WRITE, LONG, (void **)&at));
+        assert_ptr_equal(at, memory);
+        assert_int_equal(memory[0], 5);
+        assert_int_equal(memory[31], 6);
+        memory[0] = 10;
+        must(slr_buffer_unmap(buffer, at));
+        must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 32, 0), buffer));
+        must(slr_buffer_read(buffer, 0, &first, sizeof first));
+        assert_int_equal(first, 11);
+        slr_buffer_destroy(buffer);
+        desc.mode = SLR_BUFFER_UNIFIED;
+        if (info.unified_memory && !as_it_is)
+            refuses(slr_buffer_create_with(device, &desc, &buffer), UNSUPPORTED, "only a copy");
+        slr_stream_destroy(stream);
+        slr_kernel_destroy(kernel);
+        slr_program_destroy(program);
+        slr_device_close(device);
+        assert_int_equal(released, 1);
+    }
+}
+
 static void shape_and_dtype_make_the_size_and_must_agree(void **state)
 {
     (void)state;
@@ -559,23 +612,23 @@ static void shape_and_dtype_make_the_size_and_must_agree(void **state)
     slr_buffer_destroy(buffer);
     desc.bytes = 64;
     refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID,
-            "a buffer of 64 B was asked for; its dtype and shape make 60");
+            "a buffer of 64 B was asked for, but its dtype and shape need 60 B");
     desc.bytes = 0;
     desc.shape[0] = 0;
     refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "dimension 0 of the buffer is 0");
     desc.shape[0] = UINT64_MAX;
     refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "dimension 0");
     desc.rank = 9;
-    refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "9 dimensions was asked for; up to 8");
+    refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "9 dimensions was asked for; expected up to 8");
     desc.rank = 1;
     desc.dtype = 0;
-    refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "a shape and no dtype");
+    refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "a shape but no dtype");
     desc.dtype = (slr_scalar)99;
     refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "dtype is 99");
     desc.dtype = SLR_F64;
     desc.rank = 0;
     desc.bytes = 12;
-    refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "of elements of 8 B");
+    refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "not a multiple of its element size, 8 B");
     slr_device_close(device);
 }
 
@@ -599,6 +652,7 @@ int main(void)
         cmocka_unit_test(threads_on_one_buffer_never_tear_it),
         cmocka_unit_test(slice_is_the_same_memory_and_keeps_the_whole),
         cmocka_unit_test(imported_memory_is_used_as_it_is_or_as_the_view),
+        cmocka_unit_test(imported_memory_is_copied_where_the_device_cannot_use_it),
         cmocka_unit_test(shape_and_dtype_make_the_size_and_must_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

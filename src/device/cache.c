@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cache of compiled kernels, for who looks at it.
-#include "kernel/cache.h"
+#include "engine/cache.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
 
@@ -68,25 +69,90 @@ slr_status slr_cache_get_folder(char *out, size_t bytes)
     if (length < bytes)
         memcpy(out, folder, length + 1);
     else
-        status = SLRI_FAIL(INVALID, "slr_cache_get_folder: %s takes %zu bytes, and %zu were given", folder, length + 1,
-                           bytes);
+        status = SLRI_FAIL(INVALID, "slr_cache_get_folder: %s needs %zu bytes, but got %zu", folder, length + 1, bytes);
     free(folder);
+    return status;
+}
+
+static slr_status open_folder(slri_folder **out)
+{
+    char *path;
+    SLRI_TRY(slri_cache_folder(&path));
+    slr_status status = slri_folder_open(path, out);
+    free(path);
     return status;
 }
 
 slr_status slr_cache_visit(slr_cache_visitor *visit, void *user)
 {
     struct visit all = {.visit = visit, .user = user};
-    char *path;
     slri_folder *folder = NULL;
     if (!visit)
         return SLRI_FAIL(INVALID, "slr_cache_visit: visit is NULL");
-    SLRI_TRY(slri_cache_folder(&path));
-    slr_status status = slri_folder_open(path, &folder);
-    free(path);
-    SLRI_TRY(status);
+    SLRI_TRY(open_folder(&folder));
     all.folder = folder;
-    status = slri_cache_visit(folder, tell, &all);
+    slr_status status = slri_cache_visit(folder, tell, &all);
     slri_folder_close(folder);
     return status == SLR_OK ? all.status : status;
+}
+
+// ---- bounds and counts ---------------------------------------------------------------------------------------------
+
+static void add_up(void *user, const slri_folder_item *item)
+{
+    slr_cache_info *info = user;
+    if (!slri_cache_is_entry(item->name))
+        return;
+    info->entries++;
+    info->bytes += item->bytes;
+}
+
+static slr_status look(const slri_folder *folder, slr_cache_info *out)
+{
+    struct slri_cache_counts counts;
+    SLRI_TRY(slri_folder_list(folder, add_up, out));
+    SLRI_TRY(slri_cache_counts(folder, &counts));
+    out->hits = counts.hits;
+    out->misses = counts.misses;
+    out->stores = counts.stores;
+    out->evicted = counts.evicted;
+    out->evicted_bytes = counts.evicted_bytes;
+    return SLR_OK;
+}
+
+slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes)
+{
+    slr_cache_info info = {0};
+    struct slri_cache_limits limits;
+    slri_folder *folder = NULL;
+    if (!out)
+        return SLRI_FAIL(INVALID, "slr_cache_get_info: out is NULL");
+    SLRI_TRY(SLRI_CHECK_REPORT(slr_cache_info, bytes));
+    SLRI_TRY(slri_cache_limits_get(&limits));
+    info.limit_bytes = limits.bytes;
+    info.limit_unused_s = limits.unused_s;
+    SLRI_TRY(open_folder(&folder));
+    slr_status status = look(folder, &info);
+    slri_folder_close(folder);
+    return status == SLR_OK ? SLRI_GIVE_REPORT(slr_cache_info, out, bytes, &info) : status;
+}
+
+slr_status(slr_cache_get_info)(slr_cache_info *out)
+{
+    return slr_cache_get_info_sized(out, SLRI_FIRST_slr_cache_info);
+}
+
+slr_status slr_cache_prune(uint64_t bytes, uint64_t unused_s, uint64_t *removed, uint64_t *removed_bytes)
+{
+    const struct slri_cache_limits limits = {bytes, unused_s};
+    struct slri_cache_pruned pruned = {0};
+    slri_folder *folder = NULL;
+    SLRI_TRY(open_folder(&folder));
+    slr_status status = slri_cache_prune(folder, &limits, NULL, &pruned);
+    slri_folder_close(folder);
+    if (removed)
+        *removed = pruned.entries;
+    if (removed_bytes)
+        *removed_bytes = pruned.bytes;
+    return status;
 }

@@ -90,7 +90,7 @@ static slr_status check_mappings(slr_buffer *root, struct slri_range range, bool
             return SLRI_BUSY;
         if (stands_against)
             return SLRI_FAIL(WRONG_STATE,
-                             "bytes %llu to %llu of the buffer are mapped by the host: slr_buffer_unmap first",
+                             "bytes %llu to %llu of the buffer are mapped by the host: call slr_buffer_unmap first",
                              (unsigned long long)m->range.begin, (unsigned long long)m->range.end);
     }
     return SLR_OK;
@@ -236,6 +236,32 @@ void slri_mapping_leave(slr_buffer *root, struct slri_mapping *mapping)
         at = &(*at)->next;
     *at = mapping->next;
     slri_queues_unlock();
+}
+
+// Under the lock.
+static slr_status check_seen(slr_buffer *root, struct slri_range range)
+{
+    slr_status status = check_mappings(root, range, false);
+    if (status != SLRI_BUSY && status != SLR_OK)
+        return status; // a copy of another thread is not ordered with this one
+    for (uint32_t i = 0; i < root->flights; ++i)
+        if (!is_over(&root->flight[i]) && conflict(&root->flight[i], range, false))
+            return SLRI_FAIL(
+                WRONG_STATE, "work in flight writes bytes %llu to %llu of the buffer: call slr_point_wait first",
+                (unsigned long long)root->flight[i].range.begin, (unsigned long long)root->flight[i].range.end);
+    return SLR_OK;
+}
+
+slr_status slri_range_check_seen(slr_buffer *buffer, uint64_t offset, uint64_t bytes)
+{
+    slr_buffer *root = slri_buffer_root(buffer);
+    struct slri_range range = {buffer->offset + offset, buffer->offset + offset + bytes};
+    if (slri_buffer_is_one(root))
+        return SLR_OK;
+    slri_queues_lock();
+    slr_status status = check_seen(root, range);
+    slri_queues_unlock();
+    return status;
 }
 
 // Takes up `*view`, and sets it to NULL, where there is no view yet.

@@ -6,7 +6,7 @@
 #define SLRI_DEVICE_COHERENCE_H
 
 #include "device/device.h"
-#include "device/queue.h"
+#include "engine/queue.h"
 
 // What a submission does with a range of a buffer.
 #define SLRI_READS 1u
@@ -39,7 +39,7 @@ static inline slr_buffer *slri_buffer_root(slr_buffer *buffer)
 // Whether host and device have memory of their own, and the record moves bytes between them.
 static inline bool slri_buffer_is_lazy(const slr_buffer *root)
 {
-    return root->mode == SLR_BUFFER_AUTOMATIC && !root->device->unified;
+    return root->mode == SLR_BUFFER_AUTOMATIC && !slri_buffer_is_one(root);
 }
 
 // ---- submissions: under the lock -----------------------------------------------------------------------------------
@@ -61,6 +61,10 @@ void slri_use_enter(const struct slri_buffer_use *use, struct slri_queue *queue,
 // slri_mapping_leave. Errors: WRONG_STATE (mapped by others; would wait for itself), TIMEOUT, what failed in flight.
 slr_status slri_mapping_enter(slr_buffer *root, struct slri_mapping *mapping, uint64_t deadline_ns);
 void slri_mapping_leave(slr_buffer *root, struct slri_mapping *mapping);
+
+// Whether a handler that begins now would find what the host has written in the range of the buffer. Nothing to ask
+// where memory is one. Errors: WRONG_STATE (mapped to be written; a stream's work that writes it is in flight).
+slr_status slri_range_check_seen(slr_buffer *buffer, uint64_t offset, uint64_t bytes);
 
 slr_status slri_host_view(slr_buffer *root); // makes it, where there is none yet
 // The same in page-locked memory of the device's, for a buffer that nobody knows yet.

@@ -9,11 +9,15 @@
 #include "base/sim.h"
 #include "base/sized.h"
 #include "base/status.h"
-#include "device/observe.h"
-#include "device/resident.h"
-#include "device/spec.h"
+#include "device/automatic.h"
+#include "device/given.h"
+#include "engine/loss.h"
+#include "engine/observe.h"
+#include "engine/resident.h"
+#include "engine/spec.h"
 #include "device/store.h"
 #include "device/stream.h"
+#include "engine/cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +27,6 @@
 
 static slri_mutex places_lock = SLRI_MUTEX_INIT;
 static slr_device *places[PLACES];
-
-void (*slri_ring_device_close)(slr_device *device);
-slr_status (*slri_ring_device_lost)(slr_device *device, uint64_t deadline_ns);
-void (*slri_ring_device_reopened)(slr_device *device);
 
 static slr_status take_place(slr_device *device)
 {
@@ -62,7 +62,7 @@ slr_device *slri_device_at(uint32_t place)
 
 static const struct slri_backend *find_backend(const char *name)
 {
-    for (const struct slri_backend *const *b = slri_backends(); *b; ++b)
+    for (const struct slri_backend *const *b = slri_hooks()->backends; *b; ++b)
         if (strcmp((*b)->name, name) == 0)
             return *b;
     return NULL;
@@ -71,25 +71,26 @@ static const struct slri_backend *find_backend(const char *name)
 static slr_status no_backend(const char *name)
 {
     char known[128] = "";
-    for (const struct slri_backend *const *b = slri_backends(); *b; ++b)
+    for (const struct slri_backend *const *b = slri_hooks()->backends; *b; ++b)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", (*b)->name);
-    return SLRI_FAIL(NO_DEVICE, "this slipring has no backend '%s'; it has: %s", name, known);
+    return SLRI_FAIL(NO_DEVICE, "this build of slipring has no backend '%s'; it has: %s", name, known);
 }
 
 static slr_status start(slr_device *device, const struct slri_spec *spec, const slr_device_desc *desc)
 {
     SLRI_TRY(device->backend->open(spec, device->allocator, &device->self));
-    const struct slri_capabilities can = device->backend->capabilities(device->self);
-    device->unified = can.unified;
-    device->imports = can.imports;
-    device->alignment = can.alignment;
-    device->pinning = can.pinning;
-    slr_status status = slri_store_open(device, desc);
+    slr_status status = device->backend->facts(device->self, 0, &device->facts, NULL);
+    if (status == SLR_OK)
+        status = slri_queue_device_open(&device->queues, device->backend, device->self, device->allocator);
     if (status == SLR_OK) {
-        status = take_place(device);
-        if (status == SLR_OK)
-            return SLR_OK;
-        slri_store_free(device);
+        status = slri_store_open(device, desc);
+        if (status == SLR_OK) {
+            status = take_place(device);
+            if (status == SLR_OK)
+                return SLR_OK;
+            slri_store_free(device);
+        }
+        slri_queue_device_close(&device->queues);
     }
     device->backend->close(device->self);
     return status;
@@ -104,7 +105,7 @@ static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *
         return SLRI_FAIL(INVALID, "device '%s:%s': '%s' is not a device number (0 to 1023)", spec->backend, spec->id,
                          spec->id);
     if (slri_sim_on() && !backend->simulates)
-        return SLRI_FAIL(NO_DEVICE, "device '%s' cannot be simulated: unset SLIPRING_SIM, or take cpu", spec->backend);
+        return SLRI_FAIL(NO_DEVICE, "device '%s' cannot be simulated: unset SLIPRING_SIM, or use cpu", spec->backend);
     const slr_allocator *allocator = desc ? desc->allocator : NULL;
     slr_device *device = slri_alloc(allocator, sizeof *device);
     if (!device)
@@ -117,6 +118,8 @@ static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *
     }
     if (desc && desc->on_print)
         device->printer = (struct slri_printer){desc->on_print, desc->print_user};
+    slri_links_init(&device->streams);
+    slri_links_init(&device->given_up);
     slri_mutex_init(&device->ring_lock);
     slri_mutex_init(&device->prefetch_lock);
     slr_status status = start(device, spec, desc);
@@ -133,7 +136,7 @@ static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *
 // Notes why this device, when several were in question.
 static void note_choice(slr_device *device, const char *asked, const char *refused)
 {
-    snprintf(device->chosen, sizeof device->chosen, "'%s' asked; %s opened%s%s", asked, device->backend->name,
+    snprintf(device->chosen, sizeof device->chosen, "'%s' requested; %s opened%s%s", asked, device->backend->name,
              *refused ? "; before it " : " first", refused);
 }
 
@@ -162,28 +165,48 @@ static slr_status open_list(const char *list, const char *asked, const slr_devic
     }
 }
 
-slr_status slr_device_open_from(const char *spec, const slr_device_desc *desc, uint32_t headers, slr_device **out)
+// Opens one of the list of "auto": a mistake in `desc` is found again by the last, which nothing comes behind.
+static slr_status open_best(const struct slri_candidates *found, const slr_device_desc *desc, slri_text *why,
+                            slr_device **out)
 {
-    if (!out)
-        return SLRI_FAIL(INVALID, "slr_device_open: out is NULL");
-    slr_device_desc whole;
-    slri_headers_seen(headers);
-    SLRI_TRY(SLRI_TAKE_DESC(slr_device_desc, &whole, desc));
-    SLRI_TRY(slri_sim_from_environment());
-    SLRI_TRY(slri_observe_from_environment());
+    slr_status status = SLR_NO_DEVICE;
+    for (uint32_t i = 0; i < found->count; ++i) {
+        const struct slri_candidate *candidate = &found->candidate[i];
+        struct slri_spec spec;
+        SLRI_TRY(slri_spec_parse(candidate->spec, strlen(candidate->spec), &spec));
+        status = open_one(&spec, desc, out);
+        if (status == SLR_OK) {
+            snprintf((*out)->chosen, sizeof(*out)->chosen, "'auto' requested; %s opened: %s%s%s", candidate->spec,
+                     slri_device_class_name(candidate->device_class), why->length ? "; not " : "", slri_text_view(why));
+            return SLR_OK;
+        }
+        slri_text_printf(why, "%s%s: %s", why->length ? "; " : "", candidate->spec, slr_error_message());
+        if (candidate->device_class == SLR_DEVICE_CPU && status != SLR_NO_DEVICE)
+            return status; // which is no matter of the device
+    }
+    return SLRI_FAIL(NO_DEVICE, "'auto' found no device: %s", slri_text_view(why));
+}
+
+static slr_status open_auto(const slr_device_desc *desc, slr_device **out)
+{
+    struct slri_candidates found;
+    slri_text why = SLRI_TEXT_INIT;
+    slri_find_candidates(&found, &why);
+    slr_status status = open_best(&found, desc, &why, out);
+    slri_text_free(&why);
+    return status;
+}
+
+slr_status slri_device_open(const char *spec, const slr_device_desc *desc, slr_device **out)
+{
     if (!spec) {
         spec = slri_environment("SLIPRING_DEVICE");
         if (!spec || *spec == '\0')
             spec = "auto";
     }
     if (strcmp(spec, "auto") == 0)
-        return open_list("cpu", "auto", &whole, out);
-    return open_list(spec, strchr(spec, ',') ? spec : NULL, &whole, out);
-}
-
-slr_status(slr_device_open)(const char *spec, const slr_device_desc *desc, slr_device **out)
-{
-    return slr_device_open_from(spec, desc, 0, out);
+        return open_auto(desc, out);
+    return open_list(spec, strchr(spec, ',') ? spec : NULL, desc, out);
 }
 
 void slri_device_hold(slr_device *device)
@@ -197,6 +220,8 @@ void slri_device_release(slr_device *device)
         return;
     slri_streams_free(device);
     slri_store_free(device);
+    slri_given_free(device); // behind the last buffer
+    slri_queue_device_close(&device->queues);
     device->backend->close(device->self);
     slri_mutex_destroy(&device->prefetch_lock);
     slri_mutex_destroy(&device->ring_lock);
@@ -209,9 +234,7 @@ void slr_device_close(slr_device *device)
     if (!device || !slri_streams_close(device))
         return;
     leave_place(device);
-    void (*close_rings)(slr_device *) = __atomic_load_n(&slri_ring_device_close, __ATOMIC_ACQUIRE);
-    if (close_rings)
-        close_rings(device);
+    slri_hooks()->rings_close(device);
     slri_store_report(device);
     slri_observe_flush();
     slri_device_release(device);
@@ -222,7 +245,7 @@ slr_status slr_device_get_metrics_sized(const slr_device *device, slr_metrics *o
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_device_get_metrics: %s is NULL", device ? "out" : "device");
     if (!device->backend->metrics)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' is not measured", device->backend->name);
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' has no metrics", device->backend->name);
     slr_metrics whole = {0};
     SLRI_TRY(device->backend->metrics(device->self, &whole));
     return SLRI_GIVE_REPORT(slr_metrics, out, bytes, &whole);
@@ -236,45 +259,63 @@ slr_status(slr_device_get_metrics)(const slr_device *device, slr_metrics *out)
 static slr_status check_reopen(const slr_device *device)
 {
     const char *name = device->backend->name;
-    if (!device->backend->is_lost)
+    if (!device->facts.loss)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' is never lost", name);
-    if (!device->backend->is_lost(device->self))
+    if (!slri_is_lost(device->facts.loss))
         return SLRI_FAIL(WRONG_STATE, "slr_device_reopen: device '%s' is not lost", name);
     uint32_t fixtures = __atomic_load_n(&device->fixtures, __ATOMIC_RELAXED);
     if (fixtures != 0)
-        return SLRI_FAIL(WRONG_STATE, "slr_device_reopen: %u recorded lists and heaps of the device are still there",
+        return SLRI_FAIL(WRONG_STATE, "slr_device_reopen: %u recorded lists and heaps of the device still exist",
                          fixtures);
     return SLR_OK;
 }
 
-// No group runs, so what lies at home is all that is left of those that were lost, and nobody else counts it; and none
-// is launched until all shards know where their memory is.
-static slr_status reopen_parked(slr_device *device, uint64_t deadline_ns)
+struct reopening {
+    slr_device *device;
+    uint64_t timeout_ns, deadline_ns;
+    bool is_parked; // no group is launched until all shards know where their memory is
+};
+
+// No group runs, so what lies at home is all that is left of those that were lost, and nobody else counts it.
+static slr_status quiesce(void *user)
 {
-    slr_status (*rings_lost)(slr_device *, uint64_t) = __atomic_load_n(&slri_ring_device_lost, __ATOMIC_ACQUIRE);
-    if (rings_lost)
-        SLRI_TRY(rings_lost(device, deadline_ns));
-    SLRI_TRY(device->backend->reopen(device->self));
-    void (*rings_reopened)(slr_device *) = __atomic_load_n(&slri_ring_device_reopened, __ATOMIC_ACQUIRE);
-    if (rings_reopened)
-        rings_reopened(device);
+    struct reopening *reopening = user;
+    slr_device *device = reopening->device;
+    SLRI_TRY(slri_residents_park(device->facts.residents, reopening->timeout_ns));
+    reopening->is_parked = true;
+    SLRI_TRY(slri_hooks()->rings_lose(device, reopening->deadline_ns));
+    __atomic_fetch_add(&device->opened, 1, __ATOMIC_RELAXED); // nobody else uses the device
+    slri_queue_device_lose(&device->queues);
     return SLR_OK;
+}
+
+// Where that fails the device is lost again, and the message is of what has failed.
+static slr_status renew_queues(slr_device *device)
+{
+    slr_status status = slri_queue_device_renew(&device->queues);
+    if (status == SLR_OK)
+        return SLR_OK;
+    char why[320];
+    snprintf(why, sizeof why, "%s", slr_error_message());
+    slri_lose(device->facts.loss, "it could not be opened again");
+    return slri_fail(status, "%s", why), status;
 }
 
 slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns)
 {
     if (!device)
         return SLRI_FAIL(INVALID, "slr_device_reopen: device is NULL");
-    uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    struct reopening reopening = {device, timeout_ns, slri_deadline_after(timeout_ns), false};
     SLRI_TRY(check_reopen(device));
     SLRI_TRY(slri_store_reset(device));
     SLRI_TRY(slri_streams_reset(device));
-    if (device->backend->end_lost)
-        SLRI_TRY(device->backend->end_lost(device->self, deadline_ns));
-    struct slri_residents *residents = device->backend->residents(device->self);
-    SLRI_TRY(slri_residents_park(residents, timeout_ns));
-    slr_status status = reopen_parked(device, deadline_ns);
-    slri_residents_resume(residents);
+    slr_status status = device->backend->reopen(device->self, reopening.deadline_ns, quiesce, &reopening);
+    if (status == SLR_OK)
+        status = renew_queues(device);
+    if (status == SLR_OK)
+        slri_hooks()->rings_renew(device);
+    if (reopening.is_parked)
+        slri_residents_resume(device->facts.residents);
     return status;
 }
 
@@ -282,9 +323,9 @@ slr_status slr_device_park(slr_device *device, uint64_t timeout_ns)
 {
     if (!device)
         return SLRI_FAIL(INVALID, "slr_device_park: device is NULL");
-    if (!device->backend->residents)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' keeps no kernels resident", device->backend->name);
-    SLRI_TRY(slri_residents_park(device->backend->residents(device->self), timeout_ns));
+    if (!device->facts.residents)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' has no persistent kernels", device->backend->name);
+    SLRI_TRY(slri_residents_park(device->facts.residents, timeout_ns));
     __atomic_fetch_add(&device->parks, 1, __ATOMIC_RELAXED); // a count alone
     return SLR_OK;
 }
@@ -298,8 +339,8 @@ slr_status slr_device_resume(slr_device *device)
            !__atomic_compare_exchange_n(&device->parks, &parks, parks - 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
     if (parks == 0)
-        return SLRI_FAIL(WRONG_STATE, "slr_device_resume: the device is not parked");
-    slri_residents_resume(device->backend->residents(device->self));
+        return SLRI_FAIL(WRONG_STATE, "slr_device_resume: there is no slr_device_park to end");
+    slri_residents_resume(device->facts.residents);
     return SLR_OK;
 }
 
@@ -309,17 +350,32 @@ static void describe_residents(const struct slri_residents *residents, slr_devic
     out->unheard = __atomic_load_n(&residents->unheard, __ATOMIC_RELAXED);
 }
 
-static void describe(const slr_device *device, slr_device_info *out)
+// A limit of the cache that is no number is no reason to refuse a device; whoever looks at it reads why it does not
+// hold.
+static void describe_limits(slr_device_info *out)
 {
+    struct slri_cache_limits limits;
+    size_t noted = strlen(out->notes);
+    if (*out->cache && slri_cache_limits_get(&limits) != SLR_OK)
+        snprintf(out->notes + noted, sizeof out->notes - noted, "%s%s; the default holds", noted ? "; " : "",
+                 slr_error_message());
+}
+
+static slr_status describe(const slr_device *device, slr_device_info *out)
+{
+    struct slri_facts facts;
     snprintf(out->backend, sizeof out->backend, "%s", device->backend->name);
     snprintf(out->chosen, sizeof out->chosen, "%s", device->chosen);
-    out->unified_memory = device->unified;
+    out->unified_memory = device->facts.unified;
+    out->device_class = device->facts.device_class;
     out->ring_kernels = device->backend->shard_start != NULL;
-    out->kernels = device->backend->kernel_prepare != NULL;
-    if (device->backend->residents)
-        describe_residents(device->backend->residents(device->self), out);
+    out->kernels = device->backend->code_kernel != NULL;
+    if (device->facts.residents)
+        describe_residents(device->facts.residents, out);
     out->kept_bytes = slri_kept_bytes();
-    device->backend->describe(device->self, out);
+    SLRI_TRY(device->backend->facts(device->self, 0, &facts, out));
+    describe_limits(out);
+    return SLR_OK;
 }
 
 slr_status slr_device_get_info_sized(const slr_device *device, slr_device_info *out, size_t bytes)
@@ -327,7 +383,7 @@ slr_status slr_device_get_info_sized(const slr_device *device, slr_device_info *
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_device_get_info: %s is NULL", device ? "out" : "device");
     slr_device_info whole = {0};
-    describe(device, &whole);
+    SLRI_TRY(describe(device, &whole));
     return SLRI_GIVE_REPORT(slr_device_info, out, bytes, &whole);
 }
 

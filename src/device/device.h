@@ -3,8 +3,10 @@
 #ifndef SLRI_DEVICE_DEVICE_H
 #define SLRI_DEVICE_DEVICE_H
 
+#include "base/links.h"
 #include "base/thread.h"
-#include "device/backend.h"
+#include "hal/hal.h"
+#include "engine/stream.h"
 #include "device/validity.h"
 
 #include <slipring/buffer.h>
@@ -17,10 +19,8 @@ struct slr_device {
     slr_allocator allocator_copy;
     const slr_allocator *allocator; // the copy, or NULL: malloc
     char chosen[256];
-    bool unified;       // the host can address the device's memory
-    bool imports;       // and it the application's
-    uint32_t alignment; // at which buffers begin; 0: as the heap does
-    enum slri_pinning pinning;
+    struct slri_facts facts;
+    uint32_t opened;   // atomic: how often it was opened again
     uint32_t place;    // its index in the table of open devices
     uint32_t holds;    // the user's, and one an object on it; atomic
     uint32_t fixtures; // atomic: graphs and heaps: what would have to be made anew with a device that is opened again
@@ -28,14 +28,17 @@ struct slr_device {
     uint32_t closing;  // atomic: 1 from slr_device_close on: what is compiled ahead is of no use any more
     slri_mutex prefetch_lock;    // one compilation ahead at a time
     struct slri_printer printer; // function NULL: none
-    // The ring layer's part, made with the device's first port or ring kernel and released by slri_ring_device_close.
+    // The ring layer's part, made with the device's first port or ring kernel and released by slri_rings_close.
     slri_mutex ring_lock;
     struct slri_ring_device *ring;
-    slr_heap *heap;      // that buffers are taken from: device/store.h
-    slr_heap *host_heap; // that the host's views of pinned buffers are taken from; NULL: the system pins them
+    struct slri_given *given; // buffers that go with messages; atomic: NULL until the first does
+    slr_heap *heap;           // that buffers are taken from: device/store.h
+    slr_heap *host_heap;      // that the host's views of pinned buffers are taken from; NULL: the system pins them
     struct slr_pool *pool;
     // stream.c's, under the queues' lock.
-    struct slr_stream *streams, *default_stream;
+    struct slri_link streams, given_up; // all of them; of those, the ones destroyed by their owners and not gone
+    struct slr_stream *default_stream;
+    struct slri_queue_device queues; // the engine's
     // observe's; atomic: 0 and NULL until they are first asked for.
     uint32_t observed_name;
     struct slri_row *row[SLRI_OPS];
@@ -64,6 +67,7 @@ struct slr_buffer {
     slr_buffer_mode mode;
     unsigned char *host; // the host's view, where it is not the device's memory: made when it is first asked for
     bool imported;       // the view, or the memory, is the user's
+    bool apart;          // on a unified device: which cannot use the user's memory, and has bytes of its own
     void *locked;        // NULL, or `bytes` from here are page-locked
     slr_span host_span;  // of the view, where it was taken from the device's heap of pinned memory
     bool written_without_view;
@@ -82,6 +86,7 @@ struct slr_buffer {
     uint32_t pool_class;
     struct slr_pool *pool;
     slr_buffer *next_waiting;
+    uint32_t given; // its number among those that go with messages; 0: it never has
 };
 
 struct slri_program_entry { // one handler, as the user is told
@@ -92,7 +97,7 @@ struct slri_program_entry { // one handler, as the user is told
 struct slr_program {
     slr_device *device;
     struct slri_module *module;
-    void *self;     // the backend's
+    struct slri_code *code;
     uint32_t level; // of optimisation
     struct slri_program_entry *entry;
     uint32_t entries;
@@ -101,6 +106,12 @@ struct slr_program {
     struct slri_region *region;            // of the infos
     slr_function_info *function;           // one an entry of the module
 };
+
+// Whether host and device use the same bytes of it.
+static inline bool slri_buffer_is_one(const slr_buffer *root)
+{
+    return root->device->facts.unified && !root->apart;
+}
 
 void slri_device_hold(slr_device *device);
 void slri_device_release(slr_device *device);
@@ -128,15 +139,8 @@ static inline void *slri_buffer_at(const slr_buffer *buffer, uint64_t offset)
 // The open device of that place, or NULL. For addresses; the device may close at once after.
 slr_device *slri_device_at(uint32_t place);
 
-// The ring layer's clean-up at close, set when it first touches a device: device/ may not include ring/.
-extern void (*slri_ring_device_close)(slr_device *device);
-// Likewise before a lost device is opened again: its ring kernels fail, are quiet by the deadline, and let go of what
-// lay in its memory. Errors: TIMEOUT, WRONG_STATE.
-extern slr_status (*slri_ring_device_lost)(slr_device *device, uint64_t deadline_ns);
-// And behind that, while no group of a kernel that stays runs.
-extern void (*slri_ring_device_reopened)(slr_device *device);
-
-const struct slri_backend *const *slri_backends(void); // NULL-terminated, in the order that "auto" tries them
+// slr_device_open, once what begins use has been begun (src/api). `spec` NULL: as SLIPRING_DEVICE says, or "auto".
+slr_status slri_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
 
 static inline void slri_hold(uint32_t *holds)
 {

@@ -2,7 +2,7 @@
 // Opening devices by name, lists, options; buffers. On the null device, and on the cpu where something must be stored.
 #include "base/sim.h"
 #include "device/device_test.h"
-#include "device/spec.h"
+#include "engine/spec.h"
 
 // ---- names --------------------------------------------------------------------------------------------------------
 
@@ -23,30 +23,30 @@ static const struct refused {
     {"null:1024", SLR_INVALID, "'1024' is not a device number"},
     {"null:00000000000000", SLR_INVALID, "the number after ':' is too long"},
     {"null:0:1", SLR_INVALID, "'0:1' is not a device number"},
-    {"cpu?", SLR_INVALID, "an option reads name=value"},
-    {"cpu?threads", SLR_INVALID, "an option reads name=value"},
+    {"cpu?", SLR_INVALID, "options have the form name=value"},
+    {"cpu?threads", SLR_INVALID, "options have the form name=value"},
     {"cpu?threads=", SLR_INVALID, "an option's value is empty"},
     {"cpu?=1", SLR_INVALID, "an option's name is empty"},
-    {"cpu?threads=1&", SLR_INVALID, "an option reads name=value"},
+    {"cpu?threads=1&", SLR_INVALID, "options have the form name=value"},
     {"cpu?threads=1&threads=2", SLR_INVALID, "option 'threads' is given twice"},
-    {"cpu?threads=1&&engine=interpreted", SLR_INVALID, "an option reads name=value"},
+    {"cpu?threads=1&&engine=interpreted", SLR_INVALID, "options have the form name=value"},
     {"cpu?abcdefghijklmnopqrstuvwxyz=1", SLR_INVALID, "an option's name is too long"},
     {"cpu?threads=1234567890123456789012345678901234567890", SLR_INVALID, "an option's value is too long"},
     {"cpu?a=1&b=1&c=1&d=1&e=1&f=1&g=1&h=1&i=1", SLR_INVALID, "more than 8 options"},
     {"cpu?speed=1", SLR_INVALID, "device 'cpu' has no option 'speed'; it has: engine, threads, unified"},
     {"null?threads=1", SLR_INVALID, "device 'null' has no option 'threads'; it has: none"},
-    {"cpu?threads=0", SLR_INVALID, "threads '0'; 1 to 256 are possible"},
-    {"cpu?threads=257", SLR_INVALID, "threads '257'; 1 to 256 are possible"},
-    {"cpu?threads=99999999999999999999", SLR_INVALID, "1 to 256 are possible"},
+    {"cpu?threads=0", SLR_INVALID, "threads '0'; expected 1 to 256"},
+    {"cpu?threads=257", SLR_INVALID, "threads '257'; expected 1 to 256"},
+    {"cpu?threads=99999999999999999999", SLR_INVALID, "expected 1 to 256"},
     {"cpu?threads=two", SLR_INVALID, "threads 'two'"},
     {"cpu?threads=2x", SLR_INVALID, "threads '2x'"},
     {"cpu?threads=-1", SLR_INVALID, "threads '-1'"},
-    {"cpu?unified=2", SLR_INVALID, "unified '2'; 0 or 1 is possible"},
-    {"cpu?engine=fast", SLR_INVALID, "engine 'fast'; 'compiled' or 'interpreted' is possible"},
+    {"cpu?unified=2", SLR_INVALID, "unified '2'; expected 0 or 1"},
+    {"cpu?engine=fast", SLR_INVALID, "engine 'fast'; expected 'compiled' or 'interpreted'"},
     {"toaster", SLR_NO_DEVICE, "no backend 'toaster'; it has: cpu, opencl, cuda, null"},
     {"CPU", SLR_NO_DEVICE, "no backend 'CPU'"},
-    {"cpu:1", SLR_NO_DEVICE, "there is one cpu, cpu:0"},
-    {"null:7", SLR_NO_DEVICE, "there is one null device, null:0"},
+    {"cpu:1", SLR_NO_DEVICE, "the only cpu is cpu:0"},
+    {"null:7", SLR_NO_DEVICE, "the only null device is null:0"},
     {"toaster,kettle", SLR_NO_DEVICE, "none of 'toaster,kettle' can be opened: toaster: "},
     {"toaster,null?x=1", SLR_INVALID, "has no option 'x'"}, // a mistake, not a device that is missing
     {"toaster,,null", SLR_INVALID, "the backend's name is empty"},
@@ -110,15 +110,33 @@ static void list_opens_the_first_that_can_be_and_says_why(void **state)
     slr_device *device = open_device("toaster,null:3,null,cpu");
     slr_device_info info = info_of(device);
     assert_string_equal(info.backend, "null");
-    assert_non_null(strstr(info.chosen, "'toaster,null:3,null,cpu' asked; null opened; before it toaster: "));
-    assert_non_null(strstr(info.chosen, "null:3: there is one null device"));
+    assert_non_null(strstr(info.chosen, "'toaster,null:3,null,cpu' requested; null opened; before it toaster: "));
+    assert_non_null(strstr(info.chosen, "null:3: the only null device"));
     slr_device_close(device);
+    assert_int_equal(info.device_class, SLR_DEVICE_NOTHING);
     device = open_device("null,cpu");
-    assert_string_equal(info_of(device).chosen, "'null,cpu' asked; null opened first");
+    assert_string_equal(info_of(device).chosen, "'null,cpu' requested; null opened first");
     slr_device_close(device);
     device = open_device("auto");
     assert_string_equal(info_of(device).backend, "cpu");
-    assert_string_equal(info_of(device).chosen, "'auto' asked; cpu opened first");
+    assert_int_equal(info_of(device).device_class, SLR_DEVICE_CPU);
+    assert_non_null(strstr(info_of(device).chosen, "'auto' requested; cpu opened: this machine's cores; not cuda: "));
+    slr_device_close(device);
+}
+
+static void what_a_device_makes_no_use_of_is_no_feature_of_it(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu?engine=interpreted");
+    assert_string_equal(info_of(device).features, "priorities"); // and no vectors
+    slr_device_close(device);
+    device = open_device("cpu?engine=compiled");
+#if defined(__x86_64__)
+    assert_string_equal(info_of(device).features, "vector_width priorities");
+#endif
+    slr_device_close(device);
+    device = open_device("null");
+    assert_string_equal(info_of(device).features, "");
     slr_device_close(device);
 }
 
@@ -251,7 +269,7 @@ static void range_that_leaves_the_buffer_names_both(void **state)
         refuses(slr_buffer_read(buffer, 0, NULL, 1), INVALID, "the host's memory is NULL");
         refuses(slr_buffer_write(NULL, 0, host, 1), INVALID, "buffer is NULL");
         slr_buffer_destroy(buffer);
-        refuses(slr_buffer_create(device, 0, &buffer), INVALID, "a buffer of 0 B was asked for; 1 to 2^40");
+        refuses(slr_buffer_create(device, 0, &buffer), INVALID, "a buffer of 0 B was asked for; expected 1 to 2^40");
         refuses(slr_buffer_create(device, ((uint64_t)1 << 40) + 1, &buffer), INVALID, "of 1099511627777 B");
         refuses(slr_buffer_create(NULL, 1, &buffer), INVALID, "device is NULL");
         refuses(slr_buffer_create(device, 1, NULL), INVALID, "out is NULL");
@@ -270,7 +288,7 @@ static void null_device_checks_and_counts_and_stores_nothing(void **state)
     must(slr_buffer_read(buffer, 1000, host, 8));
     assert_memory_equal(host, "\0\0\0\0\0\0\0", 8);
     slr_device_info info = info_of(device);
-    assert_string_equal(info.description, "does nothing; 2 commands of 16 B so far");
+    assert_string_equal(info.description, "executes nothing; 2 commands of 16 B so far");
     assert_string_equal(info.engine, "none");
     assert_int_equal(info.ring_kernels, 0);
     assert_int_equal(info.workers, 0);
@@ -284,6 +302,7 @@ int main(void)
         cmocka_unit_test(malformed_or_missing_device_is_refused_by_name),
         cmocka_unit_test(name_in_the_info_opens_the_same_device),
         cmocka_unit_test(list_opens_the_first_that_can_be_and_says_why),
+        cmocka_unit_test(what_a_device_makes_no_use_of_is_no_feature_of_it),
         cmocka_unit_test(what_runs_on_the_threads_of_others_is_not_simulated),
         cmocka_unit_test(no_name_takes_SLIPRING_DEVICE_or_auto),
         cmocka_unit_test(sixty_four_devices_are_the_most),

@@ -4,11 +4,11 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "device/kernel.h"
-#include "kernel/emit_c.h"
-#include "kernel/emit_c_kernel.h"
-#include "kernel/emit_cuda.h"
-#include "kernel/emit_opencl.h"
-#include "kernel/kernel.h"
+#include "emit/c/emit_c.h"
+#include "emit/c/kernel.h"
+#include "emit/cuda/emit_cuda.h"
+#include "emit/opencl/emit_opencl.h"
+#include "run/grid.h"
 
 #include <slipring/emit.h>
 
@@ -28,7 +28,7 @@ static slr_status emit_c(const struct slri_module *module, const struct slri_ent
     if (!entry && module->entries == 1)
         entry = &module->entry[0];
     if (!entry && has_kernels(module))
-        return SLRI_FAIL(INVALID, "C is emitted of one kernel: name it, of the %u that '%s' has", module->entries,
+        return SLRI_FAIL(INVALID, "C needs the name of one kernel; there are %u in '%s'", module->entries,
                          module->name);
     if (!entry || entry->kind != SLRI_ENTRY_KERNEL)
         return slri_emit_c(module, out);
@@ -63,7 +63,7 @@ static slr_status emit(const struct slri_module *module, const struct slri_entry
     case SLR_LANGUAGE_OPENCL:
         return emit_opencl(module, entry, desc, out);
     default:
-        return SLRI_FAIL(INVALID, "slr_emit_desc.language is %d, which is no slr_language", (int)desc->language);
+        return SLRI_FAIL(INVALID, "slr_emit_desc.language is %d, which is not an slr_language", (int)desc->language);
     }
 }
 
@@ -87,9 +87,9 @@ slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *des
     SLRI_TRY(SLRI_TAKE_DESC(slr_emit_desc, &whole, desc));
     const struct slri_entry *entry = whole.name ? slri_module_entry(program->module, whole.name) : NULL;
     if (whole.name && !entry)
-        return SLRI_FAIL(NOT_FOUND, "'%s' has no kernel and no handler '%s'", program->module->name, whole.name);
+        return slri_module_no_entry(program->module, whole.name);
     if (program->module->raw)
-        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ that slipring does not read", program->module->name);
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ source, which slipring does not read", program->module->name);
     struct slri_text made = SLRI_TEXT_INIT;
     slr_status status = emit(program->module, entry, &whole, &made);
     if (status == SLR_OK) {

@@ -9,17 +9,26 @@
 
 struct slr_event {
     slr_device *device;
-    uint32_t holds;    // the user's, and a record's that is still to be made
-    slr_point point;   // of the record; its stream is held
-    uint64_t stamp_ns; // written by the stream before `point` passes
+    uint32_t holds;          // the user's, and a record's that is still to be made
+    slr_point point;         // of the record; its stream is held
+    struct slri_stamp stamp; // reached before `point` passes
 };
+
+// Its stream may still want to tell it when the next work begins.
+static void forget_record(struct slr_event *event)
+{
+    if (!event->point.stream)
+        return;
+    slri_queue_forget_stamp(&event->point.stream->queue, &event->stamp);
+    slri_stream_release(event->point.stream);
+    event->point = (slr_point){0};
+}
 
 static void release(struct slr_event *event)
 {
     if (!slri_let_go(&event->holds))
         return;
-    if (event->point.stream)
-        slri_stream_release(event->point.stream);
+    forget_record(event);
     slr_device *device = event->device;
     slri_free(device->allocator, event, sizeof *event);
     slri_device_release(device);
@@ -55,15 +64,20 @@ slr_status slr_event_record(slr_event *event, slr_stream *stream, slr_point *out
     if (!event || !stream)
         return SLRI_FAIL(INVALID, "slr_event_record: %s is NULL", event ? "stream" : "event");
     if (stream->device != event->device)
-        return SLRI_FAIL(INVALID, "slr_event_record: the event is of another device than the stream");
+        return SLRI_FAIL(INVALID, "slr_event_record: the event belongs to another device than the stream");
     if (!slr_point_passed(event->point))
-        return SLRI_FAIL(WRONG_STATE, "slr_event_record: the event's earlier record has not been made yet");
-    struct slri_command command = {.op = SLRI_STAMP, .stamp = &event->stamp_ns};
+        return SLRI_FAIL(WRONG_STATE, "slr_event_record: the event's earlier record is still pending");
+    struct slri_command command = {.op = SLRI_STAMP, .stamp = &event->stamp};
     struct slri_work work = {.command = &command, .commands = 1, .settle = settle, .user = event};
     slr_point point;
+    if (event->point.stream)
+        slri_queue_forget_stamp(&event->point.stream->queue, &event->stamp);
+    const struct slri_stamp earlier = event->stamp;
+    event->stamp = (struct slri_stamp){0};
     slri_hold(&event->holds);
     slr_status status = slri_stream_submit(stream, &work, &point);
     if (status != SLR_OK) {
+        event->stamp = earlier;
         release(event);
         return status;
     }
@@ -91,9 +105,19 @@ slr_status slr_event_time_ns(const slr_event *event, uint64_t *out)
         return SLRI_FAIL(INVALID, "slr_event_time_ns: %s is NULL", event ? "out" : "event");
     if (!event->point.stream || !slr_point_passed(event->point))
         return SLRI_FAIL(WRONG_STATE, "the event %s",
-                         event->point.stream ? "has not been made yet: slr_event_wait" : "was never recorded");
-    *out = event->stamp_ns;
+                         event->point.stream ? "is still pending: call slr_event_wait" : "was never recorded");
+    *out = event->stamp.reached_ns;
     return SLR_OK;
+}
+
+// For how long the first work behind `from` was ready and the device did other things, where that is before `to`.
+static uint64_t queued_between(const slr_event *from, const slr_event *to)
+{
+    // Acquire: what was written before it. It may come later than the record, but then behind `to`, and does not count.
+    uint64_t began_ns = __atomic_load_n(&from->stamp.began_ns, __ATOMIC_ACQUIRE);
+    if (from->point.stream != to->point.stream || began_ns == 0 || began_ns > to->stamp.reached_ns)
+        return 0;
+    return __atomic_load_n(&from->stamp.queued_ns, __ATOMIC_RELAXED);
 }
 
 slr_status slr_event_elapsed_ns(const slr_event *from, const slr_event *to, int64_t *out)
@@ -103,6 +127,6 @@ slr_status slr_event_elapsed_ns(const slr_event *from, const slr_event *to, int6
         return SLRI_FAIL(INVALID, "slr_event_elapsed_ns: out is NULL");
     SLRI_TRY(slr_event_time_ns(from, &from_ns));
     SLRI_TRY(slr_event_time_ns(to, &to_ns));
-    *out = (int64_t)(to_ns - from_ns);
+    *out = (int64_t)(to_ns - from_ns - queued_between(from, to) + queued_between(to, from));
     return SLR_OK;
 }

@@ -4,13 +4,14 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "device/kernel.h"
-#include "kernel/tally.h"
-#include "kernel/kernel.h"
+#include "engine/hooks.h"
+#include "run/tally.h"
+#include "lang/kernel.h"
 
 static slr_status find(const slr_program *program, const char *name, const struct slri_entry **out)
 {
     *out = slri_module_entry(program->module, name);
-    return *out ? SLR_OK : SLRI_FAIL(NOT_FOUND, "'%s' has no kernel and no handler '%s'", program->module->name, name);
+    return *out ? SLR_OK : slri_module_no_entry(program->module, name);
 }
 
 slr_status slr_program_explain_sized(const slr_program *program, const char *name, slr_explanation *out, size_t bytes)
@@ -20,7 +21,7 @@ slr_status slr_program_explain_sized(const slr_program *program, const char *nam
         return SLRI_FAIL(INVALID, "slr_program_explain: %s is NULL", !program ? "program" : !name ? "name" : "out");
     SLRI_TRY(find(program, name, &entry));
     if (program->module->raw)
-        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ that slipring does not read", program->module->name);
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ source, which slipring does not read", program->module->name);
     slr_explanation whole = {0};
     SLRI_TRY(slri_tally(program->module, entry, &whole));
     return SLRI_GIVE_REPORT(slr_explanation, out, bytes, &whole);
@@ -42,8 +43,8 @@ slr_status slr_program_get_resources_sized(const slr_program *program, const cha
                                   : "out");
     SLRI_TRY(find(program, name, &entry));
     if (entry->kind != SLRI_ENTRY_KERNEL)
-        return SLRI_FAIL(UNSUPPORTED, "%s is a handler: machine code is made of kernels", name);
-    for (const struct slri_backend *const *each = slri_backends(); *each; each++) {
+        return SLRI_FAIL(UNSUPPORTED, "%s is a handler; only kernels have machine code", name);
+    for (const struct slri_backend *const *each = slri_hooks()->backends; *each; each++) {
         slr_resources whole = {0};
         if (!(*each)->kernel_resources)
             continue;

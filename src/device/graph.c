@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "base/status.h"
-#include "device/observe.h"
+#include "engine/observe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void free_lists(slr_graph *graph)
     for (struct slri_graph_list *each = graph->list; each;) {
         struct slri_graph_list *before = each->before;
         if (each->list)
-            graph->device->backend->list_destroy(graph->device->self, each->list);
+            slri_list_destroy(each->list);
         slri_free(graph->device->allocator, each, sizeof *each);
         each = before;
     }
@@ -70,7 +70,7 @@ slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream)
     if (!graph || !stream)
         return SLRI_FAIL(INVALID, "slr_graph_begin: %s is NULL", graph ? "stream" : "graph");
     if (graph->device != stream->device)
-        return SLRI_FAIL(INVALID, "slr_graph_begin: the stream is of another device than the graph");
+        return SLRI_FAIL(INVALID, "slr_graph_begin: the stream belongs to another device than the graph");
     slri_queues_lock();
     bool free = !graph->stream && !stream->recording;
     if (free) {
@@ -82,14 +82,14 @@ slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream)
 }
 
 // The commands are what counts: where no list can be made of them, they are submitted as they are, and it is said why.
-static slr_status create_list(slr_graph *graph, void **out)
+static slr_status create_list(slr_graph *graph, struct slri_list **out)
 {
-    const slr_device *device = graph->device;
+    slr_device *device = graph->device;
     if (graph->commands == 0)
         return SLRI_FAIL(UNSUPPORTED, "nothing was recorded");
     if (!device->backend->list_create)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' takes one command after the other", device->backend->name);
-    return device->backend->list_create(device->self, graph->command, graph->commands, out);
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' accepts only one command at a time", device->backend->name);
+    return slri_list_create(&device->queues, graph->command, graph->commands, out);
 }
 
 static void make_list(slr_graph *graph)
@@ -146,7 +146,7 @@ static slr_status check(const struct slri_work *work)
         other = other || work->use[i].how == SLRI_TO_HOST;
     if (other)
         return SLRI_FAIL(WRONG_STATE,
-                         "the stream is being recorded: waits, events and prefetches to the host can not be");
+                         "the stream is being recorded: waits, events and prefetches to the host cannot be recorded");
     return SLR_OK;
 }
 
@@ -248,7 +248,7 @@ slr_status slr_graph_launch(slr_graph *graph, slr_stream *stream, const slr_rebi
     if (!graph || !stream || (!rebindings && rebinding_count != 0))
         return SLRI_FAIL(INVALID, "slr_graph_launch: %s is NULL", !graph ? "graph" : !stream ? "stream" : "rebindings");
     if (graph->device != stream->device)
-        return SLRI_FAIL(INVALID, "slr_graph_launch: the stream is of another device than the graph");
+        return SLRI_FAIL(INVALID, "slr_graph_launch: the stream belongs to another device than the graph");
     slri_queues_lock();
     bool recording = graph->stream || stream->recording;
     slri_queues_unlock();

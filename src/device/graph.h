@@ -22,7 +22,7 @@ struct slri_graph_link {
 // What the backend made of the commands, when a recording ended. One that a later recording replaced stays until the
 // graph goes: a launch of it may be in flight.
 struct slri_graph_list {
-    void *list; // NULL: there is none
+    struct slri_list *list; // NULL: there is none
     struct slri_graph_list *before;
 };
 

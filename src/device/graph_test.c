@@ -96,7 +96,7 @@ static void launch_uses_other_buffers_where_it_is_told(void **state)
         assert_int_equal(byte_of(other, 19), 'z');
         assert_int_equal(byte_of(f.b, 9), 'z');
         refuses(slr_graph_launch(f.graph, f.stream, &(slr_rebinding){f.a, small}, 1, NULL), INVALID,
-                "has 32 bytes, the recorded one 64");
+                "has 32 bytes, the recorded one has 64");
         refuses(slr_graph_launch(f.graph, f.stream, &(slr_rebinding){other, f.a}, 1, NULL), INVALID, "has 64 bytes");
         refuses(slr_graph_launch(f.graph, f.stream, &(slr_rebinding){small, f.a}, 1, NULL), INVALID,
                 "was not recorded");
@@ -183,7 +183,7 @@ static void rebinding_of_kernels_is_checked_as_a_launch_is(void **state)
             "kernel only: parameters 'from' and 'to' become the same buffer");
     refuses(slr_graph_launch(f.graph, f.stream, &(slr_rebinding){f.b, small}, 1, NULL), INVALID, "has 32 bytes");
     refuses(slr_graph_launch(f.graph, f.stream, (slr_rebinding[]){{f.b, f.a}, {f.b, f.b}}, 2, NULL), INVALID,
-            "rebindings 0 and 1 are of the same recorded buffer");
+            "rebindings 0 and 1 name the same recorded buffer");
     slr_kernel_destroy(only);
     slr_buffer_destroy(small);
     tear_down(&f);

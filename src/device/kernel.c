@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of a program: found by name, described, and made ready for a shape of block.
 #include "device/kernel.h"
+#include "lang/kernel.h"
 
 #include "base/alloc.h"
 #include "base/sized.h"
@@ -25,13 +26,18 @@ static uint32_t count_kernels(const struct slri_module *module, const struct slr
 static slr_status not_found(const struct slri_module *module, const char *name)
 {
     struct slri_text there = SLRI_TEXT_INIT;
+    for (uint32_t i = 0; name && i < module->skippeds; ++i)
+        if (module->skipped[i].is_kernel && strcmp(module->skipped[i].name, name) == 0) {
+            (void)slri_module_no_entry(module, name);
+            return SLR_NOT_FOUND; // what it returned, too: said so that compilers see it
+        }
     for (uint32_t i = 0; i < module->entries; ++i)
         if (module->entry[i].kind == SLRI_ENTRY_KERNEL)
             slri_text_printf(&there, "%s%s", there.length ? ", " : "", module->entry[i].name);
     slr_status status =
         !there.length ? SLRI_FAIL(NOT_FOUND, "%s has no __global__ kernel", module->name)
         : name ? SLRI_FAIL(NOT_FOUND, "%s has no kernel '%s'; it has: %s", module->name, name, slri_text_view(&there))
-               : SLRI_FAIL(NOT_FOUND, "%s has several kernels, name one: %s", module->name, slri_text_view(&there));
+               : SLRI_FAIL(NOT_FOUND, "%s has several kernels; name one: %s", module->name, slri_text_view(&there));
     slri_text_free(&there);
     return status;
 }
@@ -69,7 +75,7 @@ slr_status slr_program_get_kernel(slr_program *program, const char *name, slr_ke
     slr_device *device = program->device;
     const struct slri_entry *entry;
     SLRI_TRY(find(program->module, name, &entry));
-    if (!device->backend->kernel_prepare)
+    if (!device->backend->code_kernel)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no __global__ kernels", device->backend->name);
     slr_kernel *kernel = slri_alloc(device->allocator, sizeof *kernel + entry->bindings * sizeof(slr_parameter));
     if (!kernel)

@@ -3,7 +3,8 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/kernel.h"
-#include "device/observe.h"
+#include "engine/code.h"
+#include "engine/observe.h"
 #include "device/stream.h"
 
 #include <string.h>
@@ -47,7 +48,7 @@ static slr_status check_restrict(const slr_kernel *kernel, const slr_arg *args, 
     for (uint32_t i = 0; i < index; ++i)
         if (args[i].kind == SLR_ARG_BUFFER && args[i].value.buffer == args[index].value.buffer &&
             (binding[i].is_restrict || binding[index].is_restrict) && !(binding[i].is_const && binding[index].is_const))
-            return SLRI_FAIL(INVALID, "kernel %s: parameters '%s' and '%s' are the same buffer, and __restrict__",
+            return SLRI_FAIL(INVALID, "kernel %s: parameters '%s' and '%s' are __restrict__, but got the same buffer",
                              kernel->info.name, binding[i].name, binding[index].name);
     return SLR_OK;
 }
@@ -73,12 +74,11 @@ static slr_status fill(struct kept *kept, const slr_arg *args)
     return SLR_OK;
 }
 
-static slr_status prepare(const slr_kernel *kernel, const slr_shape *shape, void **ready)
+static slr_status prepare(const slr_kernel *kernel, const slr_shape *shape, const struct slri_ready_kernel **ready)
 {
-    slr_device *device = kernel->program->device;
     struct slri_kernel_shape wanted = {.width = shape->vector_width, .level = kernel->program->level};
     memcpy(wanted.block, shape->block, sizeof wanted.block);
-    return device->backend->kernel_prepare(device->self, kernel->program->self, kernel->entry, &wanted, NULL, ready);
+    return slri_code_prepare(kernel->program->code, kernel->entry, &wanted, NULL, ready);
 }
 
 static slr_status submit(slr_stream *stream, struct kept *kept, const slr_shape *shape, slr_point *out)
@@ -105,9 +105,9 @@ static slr_status check(const slr_stream *stream, const slr_kernel *kernel, cons
     if (!stream || !kernel || (!args && count))
         return SLRI_FAIL(INVALID, "slr_launch: %s is NULL", !stream ? "stream" : !kernel ? "kernel" : "args");
     if (stream->device != kernel->program->device)
-        return SLRI_FAIL(INVALID, "kernel %s is of another device than the stream", kernel->info.name);
+        return SLRI_FAIL(INVALID, "kernel %s belongs to another device than the stream", kernel->info.name);
     if (count != kernel->info.parameter_count)
-        return SLRI_FAIL(INVALID, "kernel %s takes %u arguments, and %u were given", kernel->info.name,
+        return SLRI_FAIL(INVALID, "kernel %s takes %u arguments, but got %u", kernel->info.name,
                          kernel->info.parameter_count, count);
     return SLR_OK;
 }
@@ -139,7 +139,7 @@ slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, c
 slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape)
 {
     bool none;
-    void *ready;
+    const struct slri_ready_kernel *ready;
     if (!kernel)
         return SLRI_FAIL(INVALID, "slr_kernel_prepare: kernel is NULL");
     SLRI_TRY(slri_shape_settle(kernel, &shape, &none));

@@ -16,7 +16,7 @@ static bool through_view(const slr_buffer *root)
 // Two memories, and the user moves between them: then the host's view is his, and nothing stands against it.
 static bool is_users(const slr_buffer *root)
 {
-    return root->mode == SLR_BUFFER_EXPLICIT && !root->device->unified;
+    return root->mode == SLR_BUFFER_EXPLICIT && !slri_buffer_is_one(root);
 }
 
 static struct slri_range range_in_root(const slr_buffer *buffer, uint64_t offset, uint64_t bytes)
@@ -26,7 +26,7 @@ static struct slri_range range_in_root(const slr_buffer *buffer, uint64_t offset
 
 static void count(slr_buffer *root, bool in, uint64_t bytes)
 {
-    if (root->device->unified)
+    if (slri_buffer_is_one(root))
         return;
     slri_queues_lock();
     *(in ? &root->moved.uploads : &root->moved.downloads) += 1;
@@ -89,13 +89,13 @@ slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64
 
 static void *host_address(const slr_buffer *root, struct slri_range range)
 {
-    return (root->device->unified ? (unsigned char *)root->memory : root->host) + range.begin;
+    return (slri_buffer_is_one(root) ? (unsigned char *)root->memory : root->host) + range.begin;
 }
 
 // Makes the bytes of an entered range right for the access.
 static slr_status fetch(slr_buffer *root, struct slri_mapping *mapping)
 {
-    if (!root->device->unified)
+    if (!slri_buffer_is_one(root))
         SLRI_TRY(slri_host_view(root));
     slri_queues_lock();
     bool bound = root->bound != 0;
@@ -136,7 +136,7 @@ slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, u
         return SLRI_FAIL(INVALID, "slr_buffer_map: %s", out ? "no bytes were asked for" : "out is NULL");
     if (access == 0 || access > (SLR_MAP_READ | SLR_MAP_WRITE | SLR_MAP_DISCARD) ||
         (access & SLR_MAP_READ && access & SLR_MAP_DISCARD))
-        return SLRI_FAIL(INVALID, "slr_buffer_map: access %u; SLR_MAP_READ, _WRITE, both, or _DISCARD are possible",
+        return SLRI_FAIL(INVALID, "slr_buffer_map: access %u; expected SLR_MAP_READ, _WRITE, both, or _DISCARD",
                          access);
     slr_buffer *root = slri_buffer_root(buffer);
     const slr_allocator *allocator = root->device->allocator;
@@ -193,7 +193,7 @@ slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped)
     slr_buffer *root = slri_buffer_root(buffer);
     struct slri_mapping *mapping = take(root, mapped);
     if (!mapping)
-        return SLRI_FAIL(INVALID, "slr_buffer_unmap: %p is not where a mapping of this buffer begins", mapped);
+        return SLRI_FAIL(INVALID, "slr_buffer_unmap: %p is not the start of a mapping of this buffer", mapped);
     slr_status status = publish(root, mapping);
     if (status != SLR_OK) { // it stays mapped
         offer(mapping, mapped);
@@ -211,10 +211,10 @@ slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t bytes, 
     SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_buffer_sync"));
     slr_buffer *root = slri_buffer_root(buffer);
     if (to != SLR_AT_HOST && to != SLR_AT_DEVICE)
-        return SLRI_FAIL(INVALID, "slr_buffer_sync: place %d; SLR_AT_HOST and SLR_AT_DEVICE are possible", (int)to);
+        return SLRI_FAIL(INVALID, "slr_buffer_sync: place %d; expected SLR_AT_HOST or SLR_AT_DEVICE", (int)to);
     if (root->mode != SLR_BUFFER_EXPLICIT)
         return SLRI_FAIL(WRONG_STATE, "slr_buffer_sync: the buffer is not explicit; slr_stream_prefetch moves ahead");
-    if (bytes == 0 || root->device->unified)
+    if (bytes == 0 || slri_buffer_is_one(root))
         return SLR_OK;
     SLRI_TRY(slri_host_view(root));
     struct slri_mapping mapping = {.range = range_in_root(buffer, offset, bytes),

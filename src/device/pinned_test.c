@@ -126,7 +126,7 @@ static void imported_memory_is_its_owners_to_pin(void **state)
     slr_buffer_desc desc = pinned(64);
     slr_buffer *buffer;
     desc.import = memory;
-    refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "imported is its owner's to pin");
+    refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "imported memory must be pinned by its owner");
     desc.import = NULL;
     desc.pinned = 2;
     refuses(slr_buffer_create_with(device, &desc, &buffer), INVALID, "pinned is 2");

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "device/kernel.h"
 #include "device/stream.h"
+#include "engine/code.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,15 +36,15 @@ struct job {
 static slr_status compile(const struct job *job, const struct item *item)
 {
     slr_device *device = job->device;
-    void *ready;
+    const struct slri_ready_kernel *ready;
     slr_status status;
     slri_mutex_lock(&device->prefetch_lock);
     if (__atomic_load_n(&device->closing, __ATOMIC_RELAXED)) // nothing is read on its strength
-        status = SLRI_FAIL(WRONG_STATE, "kernel %s is not compiled ahead: the device is being closed",
+        status = SLRI_FAIL(WRONG_STATE, "kernel %s was not compiled in advance: the device is being closed",
                            item->kernel->info.name);
     else
-        status = device->backend->kernel_prepare(device->self, item->kernel->program->self, item->kernel->entry,
-                                                 &item->shape, &device->closing, &ready);
+        status =
+            slri_code_prepare(item->kernel->program->code, item->kernel->entry, &item->shape, &device->closing, &ready);
     slri_mutex_unlock(&device->prefetch_lock);
     return status;
 }
@@ -80,11 +81,11 @@ static slr_status check(const slr_program *program, const slr_prefetch_desc *des
     if (!program)
         return SLRI_FAIL(INVALID, "slr_program_prefetch: program is NULL");
     if (desc->optimize > SLR_OPTIMIZE_BOTH)
-        return SLRI_FAIL(INVALID, "slr_prefetch_desc.optimize is %u; 1, 2 and SLR_OPTIMIZE_BOTH are possible",
+        return SLRI_FAIL(INVALID, "slr_prefetch_desc.optimize is %u; expected 1, 2 or SLR_OPTIMIZE_BOTH",
                          desc->optimize);
     if (desc->shape_count != 0 && !desc->shapes)
         return SLRI_FAIL(INVALID, "slr_prefetch_desc: shape_count is not 0 and shapes is NULL");
-    if (!program->device->backend->kernel_prepare)
+    if (!program->device->backend->code_kernel)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no __global__ kernels", program->device->backend->name);
     if (__atomic_load_n(&program->device->closing, __ATOMIC_RELAXED))
         return SLRI_FAIL(WRONG_STATE, "slr_program_prefetch: the device has been closed");
@@ -138,7 +139,7 @@ static slr_status make_job(slr_program *program, const slr_prefetch_desc *desc, 
     size_t bytes = sizeof(struct job) + (size_t)kernels * desc->shape_count * LEVELS * sizeof(struct item);
     struct job *job = slri_alloc(allocator, bytes);
     if (!job)
-        return SLRI_FAIL(NO_MEMORY, "no memory to compile %s ahead", program->module->name);
+        return SLRI_FAIL(NO_MEMORY, "no memory to compile %s in advance", program->module->name);
     job->bytes = bytes;
     job->device = program->device;
     slr_status status = add_kernels(job, program, desc);

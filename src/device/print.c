@@ -186,8 +186,8 @@ static slr_status begin(struct printer *p, slr_buffer *buffer, const slr_print_d
     p->dtype = desc->dtype ? desc->dtype : buffer->dtype;
     p->each = slri_scalar_bytes(p->dtype);
     if (p->each == 0)
-        return p->dtype ? SLRI_FAIL(INVALID, "%s: %d is no scalar", call, (int)p->dtype)
-                        : SLRI_FAIL(INVALID, "%s: the buffer has no dtype: say one in slr_print_desc.dtype", call);
+        return p->dtype ? SLRI_FAIL(INVALID, "%s: %d is not an slr_scalar", call, (int)p->dtype)
+                        : SLRI_FAIL(INVALID, "%s: the buffer has no dtype: set slr_print_desc.dtype", call);
     uint64_t elements = buffer->bytes / p->each;
     if (desc->count > elements)
         return SLRI_FAIL(INVALID, "%s: %llu elements were asked for, the buffer has %llu", call,
@@ -222,5 +222,5 @@ slr_status slr_buffer_print(slr_buffer *buffer, const slr_print_desc *desc, FILE
         return SLRI_FAIL(INVALID, "slr_buffer_print: to is NULL");
     SLRI_TRY(begin(&p, buffer, desc, "slr_buffer_print"));
     SLRI_TRY(put_part(&p, 0, 0));
-    return p.failed ? SLRI_FAIL(SYSTEM, "slr_buffer_print: the file does not take what is printed") : SLR_OK;
+    return p.failed ? SLRI_FAIL(SYSTEM, "slr_buffer_print: the file could not be written") : SLR_OK;
 }

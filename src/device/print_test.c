@@ -110,7 +110,7 @@ static void file_gets_the_same_and_its_errors_are_told(void **state)
     file = fopen("/dev/full", "w");
     assert_non_null(file);
     setbuf(file, NULL);
-    refuses(slr_buffer_print(buffer, NULL, file), SYSTEM, "does not take");
+    refuses(slr_buffer_print(buffer, NULL, file), SYSTEM, "could not be written");
     fclose(file);
     slr_buffer_destroy(buffer);
     slr_device_close(device);
@@ -131,7 +131,7 @@ static void what_can_not_be_printed_is_refused(void **state)
     desc.count = 9;
     refuses(slr_buffer_format(buffer, &desc, text, 8, NULL), INVALID, "9 elements were asked for, the buffer has 8");
     desc.dtype = (slr_scalar)77;
-    refuses(slr_buffer_format(buffer, &desc, text, 8, NULL), INVALID, "77 is no scalar");
+    refuses(slr_buffer_format(buffer, &desc, text, 8, NULL), INVALID, "77 is not an slr_scalar");
     slr_buffer_destroy(buffer);
     slr_device_close(device);
 }

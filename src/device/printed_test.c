@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/printed.h"
+#include "engine/printed.h"
 #include "device/device_test.h"
 
 struct heard {
@@ -29,7 +29,7 @@ static void records_that_a_kernel_has_written_over_are_lost_and_told(void **stat
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         struct heard heard = {0};
         const struct slri_printer printer = {hear, &heard};
-        const struct slri_print_to to = {&printer, &module, &entry};
+        const struct slri_print_to to = {.printer = &printer, .module = &module, .entry = &entry};
         const uint64_t records[] = {two, 3, 4, wrong[i], 5, 6};
         slri_print_records(&to, (const unsigned char *)records, sizeof records, 10);
         assert_int_equal(heard.calls, 2);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs: compiled by the front end and the backend, described to the user.
 #include "base/alloc.h"
+#include "base/environment.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "device/kernel.h"
+#include "engine/code.h"
 #include "base/file.h"
-#include "kernel/kernel.h"
-#include "kernel/raw.h"
+#include "lang/kernel.h"
+#include "lang/raw.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,8 +164,7 @@ static void dispose(slr_program *program)
 {
     slr_device *device = program->device;
     slri_prefetch_free(program);
-    if (program->self)
-        device->backend->program_destroy(device->self, program->self);
+    slri_code_destroy(program->code);
     slri_module_destroy(program->module);
     slri_region_destroy(program->region);
     slri_free(device->allocator, program, sizeof *program);
@@ -207,20 +208,26 @@ static slr_status compile_raw(const struct slri_source *source, const char *tabl
     return add_options(module->region, "--include-path=", read.include, read.includes, option + read.defines);
 }
 
+static bool is_to_be_debugged(const slr_program_desc *desc)
+{
+    const char *wish = slri_environment("SLIPRING_DEBUG");
+    return desc->debug || (wish && strcmp(wish, "1") == 0);
+}
+
 static slr_status build(slr_program *program, const struct slri_source *source, const slr_program_desc *desc)
 {
-    const slr_device *device = program->device;
     SLRI_TRY(desc->raw ? compile_raw(source, desc->raw_table, &program->module)
                        : slri_kernel_compile(source, &program->module));
-    if (program->module->globals && !device->backend->program_globals)
-        return SLRI_FAIL(UNSUPPORTED, "'%s' has the variable '%s', and device '%s' keeps none between launches",
-                         program->module->name, program->module->global[0].name, device->backend->name);
+    program->module->debug = is_to_be_debugged(desc);
     program->region = slri_region_create();
     if (!program->region)
         return SLRI_FAIL(NO_MEMORY, "no memory for a program");
     SLRI_TRY(describe(program));
     SLRI_TRY(slri_describe_functions(program));
-    return device->backend->program_create(device->self, program->module, &program->self);
+    slr_device *device = program->device;
+    const struct slri_code_desc code = {device->backend, device->self,    device->allocator,
+                                        program->module, &device->opened, &device->queues};
+    return slri_code_create(&code, &program->code);
 }
 
 static slr_status create(slr_device *device, const struct slri_source *source, const slr_program_desc *desc,
@@ -245,7 +252,7 @@ static slr_status create(slr_device *device, const struct slri_source *source, c
 static slr_status make(slr_device *device, const char *path, const char *text, const slr_program_desc *desc,
                        slr_program **out)
 {
-    if (!device->backend->program_create)
+    if (!device->backend->code_kernel)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no kernels", device->backend->name);
     slr_program_desc whole;
     SLRI_TRY(SLRI_TAKE_DESC(slr_program_desc, &whole, desc));
@@ -258,13 +265,16 @@ static slr_status make(slr_device *device, const char *path, const char *text, c
                                  .defines = desc->define_count,
                                  .include = desc->include_paths,
                                  .includes = desc->include_path_count,
-                                 .cuda_arch = device->backend->capabilities(device->self).cuda_arch};
+                                 .cuda_arch = device->facts.cuda_arch};
     if (desc->optimize > 2)
-        return SLRI_FAIL(INVALID, "slr_program_desc.optimize is %u; 1 and 2 are possible", desc->optimize);
+        return SLRI_FAIL(INVALID, "slr_program_desc.optimize is %u; expected 1 or 2", desc->optimize);
+    if (desc->debug > 1)
+        return SLRI_FAIL(INVALID, "slr_program_desc.debug is %u; expected 0 or 1", desc->debug);
     if (desc->raw > 1 || (desc->raw_table && !desc->raw))
-        return SLRI_FAIL(INVALID, "slr_program_desc: raw is %u; 1 is CUDA C++, 0 has no raw_table", desc->raw);
+        return SLRI_FAIL(INVALID, "slr_program_desc: raw is %u; expected 1 for CUDA C++, or 0 without raw_table",
+                         desc->raw);
     if (desc->raw && !device->backend->takes_raw)
-        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++, which device '%s' cannot run; cuda can", path,
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++, which device '%s' cannot run; use cuda", path,
                          device->backend->name);
     return create(device, &source, desc, out);
 }

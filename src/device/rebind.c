@@ -39,9 +39,9 @@ static slr_status check_one(const slr_graph *graph, const slr_rebinding *rebindi
     if (!rebinding->recorded || !rebinding->instead)
         return SLRI_FAIL(INVALID, "slr_graph_launch: a buffer of a rebinding is NULL");
     if (rebinding->instead->device != graph->device)
-        return SLRI_FAIL(INVALID, "slr_graph_launch: the buffer to use instead is of another device");
+        return SLRI_FAIL(INVALID, "slr_graph_launch: the replacement buffer belongs to another device");
     if (rebinding->instead->bytes < rebinding->recorded->bytes)
-        return SLRI_FAIL(INVALID, "slr_graph_launch: the buffer to use instead has %llu bytes, the recorded one %llu",
+        return SLRI_FAIL(INVALID, "slr_graph_launch: the replacement buffer has %llu bytes, the recorded one has %llu",
                          (unsigned long long)rebinding->instead->bytes, (unsigned long long)rebinding->recorded->bytes);
     if (!was_recorded(graph, rebinding->recorded))
         return SLRI_FAIL(INVALID, "slr_graph_launch: a buffer to rebind was not recorded");
@@ -54,8 +54,7 @@ static slr_status check_all(const slr_graph *graph, const slr_rebinding *rebindi
         SLRI_TRY(check_one(graph, &rebindings[i]));
         for (uint32_t k = 0; k < i; ++k)
             if (rebindings[k].recorded == rebindings[i].recorded)
-                return SLRI_FAIL(INVALID, "slr_graph_launch: rebindings %u and %u are of the same recorded buffer", k,
-                                 i);
+                return SLRI_FAIL(INVALID, "slr_graph_launch: rebindings %u and %u name the same recorded buffer", k, i);
     }
     return SLR_OK;
 }

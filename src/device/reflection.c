@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "device/kernel.h"
-#include "kernel/type.h"
+#include "ir/type.h"
 
 static const char *spell_binding(struct slri_region *region, const struct slri_binding_info *binding)
 {
@@ -89,7 +89,7 @@ slr_status slr_program_get_skipped_sized(const slr_program *program, uint32_t in
         return SLRI_FAIL(INVALID, "slr_program_get_skipped: %s is NULL", program ? "out" : "program");
     const struct slri_module *module = program->module;
     if (index >= module->skippeds)
-        return SLRI_FAIL(NOT_FOUND, "%u things were left out of the program, number %u was asked for", module->skippeds,
+        return SLRI_FAIL(NOT_FOUND, "%u parts of the source were skipped; number %u was asked for", module->skippeds,
                          index);
     const struct slri_skipped *skipped = &module->skipped[index];
     const slr_skipped_info whole = {.name = skipped->name,

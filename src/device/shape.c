@@ -2,7 +2,7 @@
 // Which blocks a launch has.
 #include "base/status.h"
 #include "device/kernel.h"
-#include "kernel/kernel.h"
+#include "run/grid.h"
 
 // Until there is a tuner: enough blocks to share small work, few enough to be cheap for large work.
 static uint32_t block_for(uint64_t threads)
@@ -41,7 +41,8 @@ static slr_status count_blocks(const slr_kernel *kernel, slr_shape *shape)
         uint64_t threads = shape->threads[i] ? shape->threads[i] : 1, block = shape->block[i];
         uint64_t blocks = threads / block + (threads % block != 0);
         if (blocks > INT32_MAX)
-            return SLRI_FAIL(INVALID, "kernel %s: %llu threads along %c are %llu blocks of %u; 2^31 - 1 are possible",
+            return SLRI_FAIL(INVALID,
+                             "kernel %s: %llu threads along %c are %llu blocks of %u; expected at most 2^31 - 1",
                              kernel->info.name, (unsigned long long)threads, "xyz"[i], (unsigned long long)blocks,
                              shape -> block[i]);
         shape->grid[i] = (uint32_t)blocks;
@@ -53,8 +54,7 @@ static slr_status check_width(const slr_kernel *kernel, uint32_t width)
 {
     if (width == 0 || width == 1 || width == 4 || width == 8 || width == 16)
         return SLR_OK;
-    return SLRI_FAIL(INVALID, "kernel %s: a vector_width of %u; 1, 4, 8, 16 and 0 are possible", kernel->info.name,
-                     width);
+    return SLRI_FAIL(INVALID, "kernel %s: a vector_width of %u; expected 1, 4, 8, 16 or 0", kernel->info.name, width);
 }
 
 slr_status slri_shape_settle(const slr_kernel *kernel, slr_shape *shape, bool *none)
@@ -69,7 +69,7 @@ slr_status slri_shape_settle(const slr_kernel *kernel, slr_shape *shape, bool *n
     for (int i = 1; i < 3; ++i)
         shape->block[i] = shape->block[i] ? shape->block[i] : 1;
     if (shape->shared_bytes && !kernel->info.takes_dynamic_shared)
-        return SLRI_FAIL(INVALID, "kernel %s has no extern __shared__ object, and %u bytes for it were given",
+        return SLRI_FAIL(INVALID, "kernel %s has no extern __shared__ object, but got %u bytes for it",
                          kernel->info.name, shape->shared_bytes);
     SLRI_TRY(count_blocks(kernel, shape));
     return slri_kernel_check_shape(kernel->entry, shape->grid, shape->block, shape->shared_bytes);

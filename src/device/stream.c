@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: their life and their points. What is done when is device/queue.c's rule, work comes in by device/submit.c.
+// Streams: their life and their points. What is done when is engine/queue.c's rule, work comes in by device/submit.c.
 //
 // A stream that was given up while busy stays in its device's list; whoever makes or destroys the next one, or closes
 // the device, frees it. The thread that does its work never does: it would free the device that it runs on.
@@ -17,59 +17,62 @@ static bool may_go(const struct slr_stream *stream)
     return stream->given_up && !stream->queue.first && !stream->queue.claimed && stream->queue.awaited == 0;
 }
 
-// Takes the streams that may go out of the device's list, under the lock.
-static struct slr_stream *take_gone(slr_device *device)
+// Of those that were given up while busy a few are looked at each time, so that the next stream costs the same however
+// many there are: more than can be added meanwhile.
+#define LOOKS 4u
+
+// Takes up to `most` streams that may go out of the device's lists, under the lock, into `gone`.
+static void take_gone(slr_device *device, uint32_t most, struct slri_link *gone)
 {
-    struct slr_stream *gone = NULL, **at = &device->streams;
-    while (*at) {
-        struct slr_stream *each = *at;
-        if (!may_go(each)) {
-            at = &each->next;
-            continue;
-        }
-        *at = each->next;
-        each->next = gone;
-        gone = each;
+    struct slri_link *busy = NULL; // the first that stays
+    for (uint32_t i = 0; i < most; ++i) {
+        struct slri_link *link = slri_links_first(&device->given_up);
+        if (!link || link == busy)
+            return;
+        struct slr_stream *each = SLRI_LINKED(struct slr_stream, in_given_up, link);
+        bool goes = may_go(each);
+        if (goes)
+            slri_unlink(&each->of_device);
+        slri_link_last(goes ? gone : &device->given_up, link);
+        busy = busy || goes ? busy : link;
     }
-    return gone;
 }
 
-static void close_queue(slr_device *device, struct slr_stream *stream)
+static void drop(struct slr_stream *stream)
 {
-    if (device->backend->queue_close)
-        device->backend->queue_close(device->self, &stream->queue);
-}
-
-static void drop(slr_device *device, struct slr_stream *stream)
-{
-    close_queue(device, stream);
+    slri_queue_close(&stream->queue);
     slri_free(NULL, stream, sizeof *stream);
 }
 
-static void reap(slr_device *device)
+static void reap(slr_device *device, uint32_t most)
 {
+    struct slri_link gone;
+    slri_links_init(&gone);
     slri_queues_lock();
-    struct slr_stream *gone = take_gone(device);
+    take_gone(device, most, &gone);
     slri_queues_unlock();
-    while (gone) {
-        struct slr_stream *next = gone->next;
-        drop(device, gone);
-        gone = next;
+    for (struct slri_link *link; (link = slri_links_first(&gone)) != NULL;) {
+        slri_unlink(link);
+        drop(SLRI_LINKED(struct slr_stream, in_given_up, link));
     }
+}
+
+// Under the lock.
+static void give_up(slr_device *device, struct slr_stream *stream)
+{
+    stream->given_up = true;
+    slri_link_first(&device->given_up, &stream->in_given_up); // looked at first: most are idle
 }
 
 // From malloc, not from the device's hook: a wait of another device's stream may outlive the device.
 static slr_status make(slr_device *device, uint32_t priority, struct slr_stream **out)
 {
-    const struct slri_backend *backend = device->backend;
-    if (!backend->queue_open)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' has no streams", backend->name);
     struct slr_stream *stream = slri_alloc(NULL, sizeof *stream);
     if (!stream)
         return SLRI_FAIL(NO_MEMORY, "no memory for a stream");
     stream->device = device;
     stream->queue.priority = priority;
-    slr_status status = backend->queue_open(device->self, &stream->queue);
+    slr_status status = slri_queue_open(&stream->queue, &device->queues);
     if (status != SLR_OK) {
         slri_free(NULL, stream, sizeof *stream);
         return status;
@@ -80,8 +83,7 @@ static slr_status make(slr_device *device, uint32_t priority, struct slr_stream 
 
 static void enlist(slr_device *device, struct slr_stream *stream)
 {
-    stream->next = device->streams;
-    device->streams = stream;
+    slri_link_last(&device->streams, &stream->of_device);
 }
 
 slr_status slr_stream_create(slr_device *device, const slr_stream_desc *desc, slr_stream **out)
@@ -91,12 +93,12 @@ slr_status slr_stream_create(slr_device *device, const slr_stream_desc *desc, sl
     slr_stream_desc whole;
     SLRI_TRY(SLRI_TAKE_DESC(slr_stream_desc, &whole, desc));
     if (whole.priority > SLR_PRIORITY(255))
-        return SLRI_FAIL(INVALID, "slr_stream_desc.priority is %u; SLR_PRIORITY(0) to SLR_PRIORITY(255) are possible",
+        return SLRI_FAIL(INVALID, "slr_stream_desc.priority is %u; expected SLR_PRIORITY(0) to SLR_PRIORITY(255)",
                          whole.priority);
     struct slr_stream *stream;
     SLRI_TRY(make(device, whole.priority ? whole.priority - 1 : SLR_DEFAULT_PRIORITY, &stream));
     slri_device_hold(device);
-    reap(device);
+    reap(device, LOOKS);
     slri_queues_lock();
     enlist(device, stream);
     slri_queues_unlock();
@@ -122,7 +124,7 @@ slr_status slr_stream_default(slr_device *device, slr_stream **out)
         stream = device->default_stream;
         slri_queues_unlock();
         if (made)
-            drop(device, made);
+            drop(made);
     }
     *out = stream;
     return SLR_OK;
@@ -135,11 +137,12 @@ void slr_stream_destroy(slr_stream *stream)
     slr_device *device = stream->device;
     slri_queues_lock();
     bool is_default = stream == device->default_stream;
-    stream->given_up = !is_default;
+    if (!is_default)
+        give_up(device, stream);
     slri_queues_unlock();
     if (is_default)
         return;
-    reap(device);
+    reap(device, LOOKS);
     slri_device_release(device);
 }
 
@@ -168,16 +171,16 @@ static slr_status finish_all(slr_device *device, uint64_t deadline_ns)
 {
     slr_status status = SLR_OK;
     slri_queues_lock();
-    for (struct slr_stream *stream = device->streams; stream && status != SLR_TIMEOUT;) {
+    for (struct slri_link *link = slri_links_first(&device->streams); link && status != SLR_TIMEOUT;) {
+        struct slr_stream *stream = SLRI_LINKED(struct slr_stream, of_device, link);
         uint64_t value = stream->queue.submitted;
         ++stream->queue.awaited; // so it stays in the list
         slri_queues_unlock();
         slr_status got = slri_queue_wait(&stream->queue, value, deadline_ns);
         status = status == SLR_OK || got == SLR_TIMEOUT ? got : status;
         slri_queues_lock();
-        struct slr_stream *next = stream->next;
+        link = slri_links_next(&device->streams, link);
         slri_queue_forgo(&stream->queue);
-        stream = next;
     }
     slri_queues_unlock();
     return status;
@@ -189,23 +192,27 @@ bool slri_streams_close(slr_device *device)
         return false;
     __atomic_store_n(&device->closing, 1, __ATOMIC_RELAXED); // nothing is read on its strength
     finish_all(device, SLRI_FOREVER);
-    reap(device);
+    reap(device, UINT32_MAX);
     return true;
 }
 
 slr_status slri_streams_reset(slr_device *device)
 {
+    reap(device, UINT32_MAX); // a buffer that was destroyed after its stream held that until now
     slri_queues_lock();
     struct slr_stream *stream = device->default_stream;
-    bool alone = device->streams == stream && (!stream || (!stream->next && stream->queue.awaited == 0));
+    struct slri_link *first = slri_links_first(&device->streams);
+    bool alone =
+        stream ? first == &stream->of_device && !slri_links_next(&device->streams, first) && stream->queue.awaited == 0
+               : !first;
     if (alone && stream) {
-        stream->given_up = true;
+        give_up(device, stream);
         device->default_stream = NULL;
     }
     slri_queues_unlock();
     if (!alone)
-        return SLRI_FAIL(WRONG_STATE, "slr_device_reopen: streams of the device are still there");
-    reap(device);
+        return SLRI_FAIL(WRONG_STATE, "slr_device_reopen: streams of the device still exist");
+    reap(device, UINT32_MAX);
     return SLR_OK;
 }
 
@@ -216,12 +223,17 @@ static void free_orphan(struct slri_queue *queue)
 
 void slri_streams_free(slr_device *device)
 {
-    if (device->default_stream)
-        device->default_stream->given_up = true;
-    reap(device);
     slri_queues_lock();
-    for (struct slr_stream *stream = device->streams; stream; stream = stream->next) {
-        close_queue(device, stream); // it is empty, and its device goes
+    if (device->default_stream)
+        give_up(device, device->default_stream);
+    slri_queues_unlock();
+    reap(device, UINT32_MAX);
+    slri_queues_lock();
+    for (struct slri_link *link; (link = slri_links_first(&device->streams)) != NULL;) {
+        struct slr_stream *stream = SLRI_LINKED(struct slr_stream, of_device, link);
+        slri_unlink(link);
+        slri_unlink(&stream->in_given_up); // the device's lists go with it
+        slri_queue_close(&stream->queue);  // it is empty, and its device goes
         stream->queue.orphaned = free_orphan;
     }
     slri_queues_unlock();

@@ -3,6 +3,7 @@
 #ifndef SLRI_DEVICE_STREAM_H
 #define SLRI_DEVICE_STREAM_H
 
+#include "base/links.h"
 #include "device/coherence.h"
 
 #include <slipring/stream.h>
@@ -11,10 +12,10 @@ struct slr_stream {
     struct slri_queue queue;
     slr_device *device;
     // Under the lock of all queues.
-    bool given_up;               // destroyed by its owner: freed when it is idle and nobody awaits it
-    struct slr_graph *recording; // or NULL: what is submitted goes there
-    struct slr_stream *next;     // of the device's
-    uint32_t track;              // observe's; atomic: 0 until it is first seen
+    bool given_up;                           // destroyed by its owner: freed when it is idle and nobody awaits it
+    struct slr_graph *recording;             // or NULL: what is submitted goes there
+    struct slri_link of_device, in_given_up; // in the device's lists
+    uint32_t track;                          // observe's; atomic: 0 until it is first seen
 };
 
 // What is to be submitted. All of it is copied. The buffers used are held until it is done; what they need moved is put

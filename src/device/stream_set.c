@@ -20,7 +20,7 @@ slr_status slr_stream_set_create(slr_device *device, uint32_t streams, const slr
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_stream_set_create: %s is NULL", device ? "out" : "device");
     if (streams < 1 || streams > MOST)
-        return SLRI_FAIL(INVALID, "a set of %u streams was asked for; 1 to %d are possible", streams, MOST);
+        return SLRI_FAIL(INVALID, "a set of %u streams was asked for; expected 1 to %d", streams, MOST);
     struct slr_stream_set *set = slri_alloc(device->allocator, sizeof *set);
     if (!set)
         return SLRI_FAIL(NO_MEMORY, "no memory for a set of streams");

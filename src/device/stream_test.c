@@ -149,11 +149,11 @@ static void what_makes_no_sense_is_refused_by_name(void **state)
     refuses(slr_stream_read(stream, buffer, 0, NULL, 3, NULL), INVALID, "the host's memory is NULL");
     refuses(slr_stream_write(NULL, buffer, 0, host, 3, NULL), INVALID, "stream is NULL");
     refuses(slr_stream_write(stream, NULL, 0, host, 3, NULL), INVALID, "buffer is NULL");
-    refuses(slr_stream_write(stream, foreign, 0, host, 3, NULL), INVALID, "of another device");
-    refuses(slr_stream_copy(stream, buffer, 0, foreign, 0, 3, NULL), INVALID, "of another device");
+    refuses(slr_stream_write(stream, foreign, 0, host, 3, NULL), INVALID, "to another device");
+    refuses(slr_stream_copy(stream, buffer, 0, foreign, 0, 3, NULL), INVALID, "to another device");
     refuses(slr_stream_copy(stream, buffer, 0, buffer, 9, 3, NULL), INVALID, "slr_stream_copy, from: bytes 9 to 12");
     refuses(slr_stream_fill(stream, buffer, 0, 9, "123", 3, NULL), INVALID, "a pattern of 3 bytes");
-    refuses(slr_stream_fill(stream, buffer, 0, 9, "12", 2, NULL), INVALID, "9 bytes are no multiple");
+    refuses(slr_stream_fill(stream, buffer, 0, 9, "12", 2, NULL), INVALID, "9 bytes are not a multiple");
     refuses(slr_stream_call(stream, NULL, NULL, NULL), INVALID, "function is NULL");
     slr_stream_desc desc = SLR_STREAM_DESC_INIT;
     slr_stream *none = NULL;
@@ -162,7 +162,7 @@ static void what_makes_no_sense_is_refused_by_name(void **state)
     desc.struct_size = 4;
     refuses(slr_stream_create(device, &desc, &none), INVALID, "struct_size is 4");
     slr_stream_set *set;
-    refuses(slr_stream_set_create(device, 65, NULL, &set), INVALID, "65 streams was asked for; 1 to 64");
+    refuses(slr_stream_set_create(device, 65, NULL, &set), INVALID, "65 streams was asked for; expected 1 to 64");
     assert_null(none);
     slr_buffer_destroy(buffer);
     slr_buffer_destroy(foreign);
@@ -255,7 +255,7 @@ static void higher_priority_begins_first(void **state)
     slr_stream *stream[4];
     static const uint32_t priority[4] = {SLR_PRIORITY(0), SLR_PRIORITY(7), SLR_PRIORITY(255), SLR_PRIORITY(7)};
     slr_buffer *buffer;
-    must(slr_buffer_create(device, 64, &buffer));
+    must(slr_buffer_create(device, 4 * 64, &buffer));
     slr_event *event[4];
     slr_stream *gatekeeper = make_stream(device);
     struct gate gate = {0};
@@ -266,7 +266,7 @@ static void higher_priority_begins_first(void **state)
         must(slr_stream_create(device, &desc, &stream[i]));
         must(slr_event_create(device, &event[i]));
         must(slr_stream_wait(stream[i], opened));
-        must(slr_stream_fill(stream[i], buffer, 0, 64, "x", 1, NULL));
+        must(slr_stream_fill(stream[i], buffer, (uint64_t)i * 64, 64, "x", 1, NULL)); // none waits for another
         must(slr_event_record(event[i], stream[i], NULL));
     }
     open_gate(&gate);
@@ -383,8 +383,7 @@ static void host_function_that_would_wait_for_itself_is_refused(void **state)
             must(slr_stream_call(waiter.own, functions[f], &waiter, NULL));
             must(slr_device_finish(device, LONG));
             assert_int_equal(waiter.got, SLR_WRONG_STATE);
-            assert_non_null(
-                strstr(waiter.why, f == 1 ? "would wait for itself" : "comes only after the function itself"));
+            assert_non_null(strstr(waiter.why, f == 1 ? "would wait for itself" : "comes after the function"));
             slr_stream_destroy(waiter.own);
             slr_stream_destroy(waiter.other);
             slr_device_close(device);
@@ -510,7 +509,7 @@ static void waits_end_at_their_deadline(void **state)
     struct gate gate = {0};
     slr_point point;
     must(slr_stream_call(stream, hold_up, &gate, &point));
-    refuses(slr_point_wait(point, 0), TIMEOUT, "the stream has not come to point 1");
+    refuses(slr_point_wait(point, 0), TIMEOUT, "the stream has not reached point 1");
     uint64_t before_ns = slri_now_ns();
     refuses(slr_point_wait(point, 2 * MS), TIMEOUT, "point 1 by the deadline");
     gives(slr_stream_finish(stream, 2 * MS), TIMEOUT);
@@ -548,6 +547,47 @@ static void stream_destroyed_while_busy_does_its_work(void **state)
         assert_int_equal(journal.at, 1);
         assert_int_equal(journal.entry[0], 5);
     }
+}
+
+static uint32_t given_up(slr_device *device)
+{
+    uint32_t count = 0;
+    for (const struct slri_link *link = device->given_up.after; link != &device->given_up; link = link->after)
+        ++count;
+    return count;
+}
+
+// Whoever makes or destroys a stream looks at those that were given up while busy alone, and at few of them at once.
+static void streams_given_up_while_busy_go_by_and_by(void **state)
+{
+    (void)state;
+    enum { IDLE = 200, BUSY = 40 };
+    slr_device *device = open_device("cpu?threads=2");
+    slr_stream *idle[IDLE], *busy[BUSY], *gatekeeper = make_stream(device);
+    struct gate gate = {0};
+    slr_point opened;
+    must(slr_stream_call(gatekeeper, hold_up, &gate, &opened));
+    for (int i = 0; i < IDLE; ++i)
+        idle[i] = make_stream(device);
+    for (int i = 0; i < BUSY; ++i) {
+        busy[i] = make_stream(device);
+        must(slr_stream_wait(busy[i], opened));
+    }
+    assert_int_equal(given_up(device), 0);
+    for (int i = 0; i < BUSY; ++i)
+        slr_stream_destroy(busy[i]);
+    assert_int_equal(given_up(device), BUSY);
+    for (int i = 0; i < IDLE; ++i) {
+        slr_stream_destroy(idle[i]);
+        assert_int_equal(given_up(device), BUSY); // an idle one goes at once
+    }
+    open_gate(&gate);
+    must(slr_device_finish(device, LONG));
+    for (int i = 0; i < BUSY + IDLE; ++i)
+        slr_stream_destroy(make_stream(device));
+    assert_int_equal(given_up(device), 0);
+    slr_stream_destroy(gatekeeper);
+    slr_device_close(device);
 }
 
 static void default_stream_is_one_and_goes_with_the_device(void **state)
@@ -659,6 +699,85 @@ static void events_measure_what_lies_between(void **state)
     }
 }
 
+static slr_kernel *make_spinner(slr_device *device)
+{
+    static const char source[] = "__global__ void spin(unsigned *out, int n) {\n"
+                                 "    unsigned x = threadIdx.x;\n"
+                                 "    for (int i = 0; i < n; i++) x = x * 1664525u + (x >> 7);\n"
+                                 "    out[blockIdx.x * blockDim.x + threadIdx.x] = x;\n"
+                                 "}\n";
+    slr_program *program;
+    slr_kernel *kernel;
+    must(slr_program_from_text(device, "spin.cu", source, NULL, &program));
+    must(slr_program_get_kernel(program, "spin", &kernel));
+    slr_program_destroy(program);
+    return kernel;
+}
+
+enum { SPINNERS = 8 };
+
+struct spinner {
+    slr_stream *stream;
+    slr_event *from, *to;
+    slr_buffer *buffer;
+};
+
+// Records, kernel, record in each stream at once. Gives the sum of what the events say, and what all took together.
+static uint64_t spin(slr_device *device, slr_kernel *kernel, struct spinner *spinner, int n, uint64_t *wall_ns)
+{
+    uint64_t sum_ns = 0, began_ns = slri_now_ns();
+    for (int k = 0; k < SPINNERS; ++k) {
+        must(slr_event_record(spinner[k].from, spinner[k].stream, NULL));
+        must(SLR_LAUNCH(spinner[k].stream, kernel, SLR_GRID(4, 64, 0), spinner[k].buffer, n));
+        must(slr_event_record(spinner[k].to, spinner[k].stream, NULL));
+    }
+    must(slr_device_finish(device, LONG));
+    *wall_ns = slri_now_ns() - began_ns;
+    for (int k = 0; k < SPINNERS; ++k) {
+        int64_t elapsed_ns, back_ns;
+        must(slr_event_elapsed_ns(spinner[k].from, spinner[k].to, &elapsed_ns));
+        must(slr_event_elapsed_ns(spinner[k].to, spinner[k].from, &back_ns));
+        assert_true(elapsed_ns > 0 && back_ns == -elapsed_ns);
+        sum_ns += (uint64_t)elapsed_ns;
+    }
+    return sum_ns;
+}
+
+// A device that does so many kernels at a time is not busy with them for longer than that many times as long as all of
+// them take together: on whatever machine, and however loaded that is.
+static void event_times_count_no_work_of_other_streams(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"cpu?threads=1", "cpu?threads=2", "opencl:0"};
+    static const uint32_t at_once[] = {1, 2, SPINNERS}; // OpenCL's drivers may begin all that they are given
+    EACH_HERE(i, specs)
+    {
+        slr_device *device = open_device(specs[i]);
+        slr_kernel *kernel = make_spinner(device);
+        struct spinner spinner[SPINNERS];
+        for (int k = 0; k < SPINNERS; ++k) {
+            spinner[k].stream = make_stream(device);
+            must(slr_event_create(device, &spinner[k].from));
+            must(slr_event_create(device, &spinner[k].to));
+            must(slr_buffer_create(device, 4 * 64 * 4, &spinner[k].buffer));
+        }
+        uint64_t wall_ns;
+        spin(device, kernel, spinner, 1, &wall_ns); // whatever is compiled
+        uint64_t sum_ns = spin(device, kernel, spinner, 100000, &wall_ns);
+        if (sum_ns > at_once[i] * (wall_ns + MS))
+            fail_msg("%s: %u kernels took %.3f ms together, of %.3f ms that passed", specs[i], SPINNERS,
+                     (double)sum_ns / 1e6, (double)wall_ns / 1e6);
+        for (int k = 0; k < SPINNERS; ++k) {
+            slr_event_destroy(spinner[k].from);
+            slr_event_destroy(spinner[k].to);
+            slr_buffer_destroy(spinner[k].buffer);
+            slr_stream_destroy(spinner[k].stream);
+        }
+        slr_kernel_destroy(kernel);
+        slr_device_close(device);
+    }
+}
+
 static void event_in_flight_is_not_recorded_again_but_may_be_destroyed(void **state)
 {
     (void)state;
@@ -672,8 +791,8 @@ static void event_in_flight_is_not_recorded_again_but_may_be_destroyed(void **st
         must(slr_event_create(device, &event));
         must(slr_stream_call(stream, hold_up, &gate, NULL));
         must(slr_event_record(event, stream, NULL));
-        refuses(slr_event_record(event, stream, NULL), WRONG_STATE, "earlier record has not been made yet");
-        refuses(slr_event_time_ns(event, &time_ns), WRONG_STATE, "has not been made yet");
+        refuses(slr_event_record(event, stream, NULL), WRONG_STATE, "earlier record is still pending");
+        refuses(slr_event_time_ns(event, &time_ns), WRONG_STATE, "is still pending");
         gives(slr_event_wait(event, MS), TIMEOUT);
         slr_event_destroy(event);
         slr_stream_destroy(stream);
@@ -700,9 +819,11 @@ int main(void)
         cmocka_unit_test(host_function_may_destroy_its_stream_but_not_close_the_device),
         cmocka_unit_test(waits_end_at_their_deadline),
         cmocka_unit_test(stream_destroyed_while_busy_does_its_work),
+        cmocka_unit_test(streams_given_up_while_busy_go_by_and_by),
         cmocka_unit_test(default_stream_is_one_and_goes_with_the_device),
         cmocka_unit_test(behind_a_failure_nothing_is_done_until_the_stream_recovers),
         cmocka_unit_test(events_measure_what_lies_between),
+        cmocka_unit_test(event_times_count_no_work_of_other_streams),
         cmocka_unit_test(event_in_flight_is_not_recorded_again_but_may_be_destroyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "device/graph.h"
-#include "device/observe.h"
+#include "engine/observe.h"
 
 // A submission and all it points to, in one block; in a second one where bytes have to be moved or others waited for.
 struct record {
@@ -123,7 +123,7 @@ static slr_status submit(slr_stream *stream, const struct slri_work *work, slr_p
     fill_record(record, stream, work);
     uint64_t value = 0;
     record->submission.told = out ? &value : NULL;
-    slr_status status = device->backend->submit(device->self, &record->submission);
+    slr_status status = slri_queue_push(&record->submission);
     if (status != SLR_OK)
         drop(record);
     else if (out)
@@ -152,8 +152,7 @@ static __attribute__((noinline)) slr_status run_watched(slr_device *device, cons
 {
     uint64_t begin = slri_tick();
     for (uint32_t i = 0; i < commands; ++i) {
-        struct slri_submission submission = {.command = &command[i], .commands = 1};
-        SLRI_TRY(device->backend->submit(device->self, &submission));
+        SLRI_TRY(slri_queue_device_run(&device->queues, &command[i], 1));
         begin = slri_observe_command(device, NULL, &command[i], begin);
     }
     return SLR_OK;
@@ -163,6 +162,5 @@ slr_status slri_device_run(slr_device *device, const struct slri_command *comman
 {
     if (slri_is_observed())
         return run_watched(device, command, commands);
-    struct slri_submission submission = {.command = command, .commands = commands};
-    return device->backend->submit(device->self, &submission);
+    return slri_queue_device_run(&device->queues, command, commands);
 }

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "device/stream.h"
+#include "engine/code.h"
 
 #include <slipring/symbol.h>
 
@@ -12,7 +13,7 @@ static slr_status no_symbol(const struct slri_module *module, const char *name, 
 {
     for (uint32_t i = 0; i < module->constants; ++i)
         if (strcmp(module->constant[i].name, name) == 0)
-            return SLRI_FAIL(INVALID, "%s: '%s' has its values in the source of '%s': leave them out there", call, name,
+            return SLRI_FAIL(INVALID, "%s: '%s' has its values in the source of '%s': remove them there", call, name,
                              module->name);
     return SLRI_FAIL(NOT_FOUND, "%s: '%s' has no __device__ or __constant__ variable '%s'", call, module->name, name);
 }
@@ -38,7 +39,7 @@ static slr_status check(const slr_stream *stream, const slr_program *program, co
                          : !name    ? "name"
                                     : "the host's memory");
     if (program->device != stream->device)
-        return SLRI_FAIL(INVALID, "%s: '%s' is of another device than the stream", call, program->module->name);
+        return SLRI_FAIL(INVALID, "%s: '%s' belongs to another device than the stream", call, program->module->name);
     return SLR_OK;
 }
 
@@ -57,7 +58,7 @@ static slr_status move(slr_stream *stream, slr_program *program, const char *nam
         return SLRI_FAIL(INVALID, "%s: bytes %llu to %llu of '%s', which has %llu", call, (unsigned long long)offset,
                          (unsigned long long)(offset + bytes), name, (unsigned long long)global->type->bytes);
     void *memory;
-    SLRI_TRY(program->device->backend->program_globals(program->device->self, program->self, &memory));
+    SLRI_TRY(slri_code_globals(program->code, &memory));
     struct slri_command command = {.op = op, .copy = {(unsigned char *)memory + global->offset + offset, host, bytes}};
     struct slri_work work = {.command = &command, .commands = 1, .settle = settle, .user = program};
     slri_program_hold(program);

@@ -10,7 +10,7 @@ static slr_status check_place(const slr_stream *stream, const slr_buffer *buffer
     if (!stream)
         return SLRI_FAIL(INVALID, "%s: stream is NULL", call);
     if (buffer && buffer->device != stream->device)
-        return SLRI_FAIL(INVALID, "%s: the buffer is of another device than the stream", call);
+        return SLRI_FAIL(INVALID, "%s: the buffer belongs to another device than the stream", call);
     return SLR_OK;
 }
 
@@ -72,10 +72,10 @@ slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint64_t offs
     SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_stream_fill"));
     bool power_of_two = pattern_bytes != 0 && (pattern_bytes & (pattern_bytes - 1)) == 0;
     if (!pattern || !power_of_two || pattern_bytes > 16)
-        return SLRI_FAIL(INVALID, "slr_stream_fill: a pattern of %u bytes; 1, 2, 4, 8 or 16 are possible",
+        return SLRI_FAIL(INVALID, "slr_stream_fill: a pattern of %u bytes; expected 1, 2, 4, 8 or 16",
                          pattern ? pattern_bytes : 0);
     if (bytes % pattern_bytes != 0)
-        return SLRI_FAIL(INVALID, "slr_stream_fill: %llu bytes are no multiple of the pattern's %u",
+        return SLRI_FAIL(INVALID, "slr_stream_fill: %llu bytes are not a multiple of the pattern's %u",
                          (unsigned long long)bytes, pattern_bytes);
     struct slri_command command = {
         .op = SLRI_FILL,
@@ -91,10 +91,10 @@ slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, uint64_t 
     SLRI_TRY(check_place(stream, buffer, "slr_stream_prefetch"));
     SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_stream_prefetch"));
     if (to != SLR_AT_HOST && to != SLR_AT_DEVICE)
-        return SLRI_FAIL(INVALID, "slr_stream_prefetch: place %d; SLR_AT_HOST and SLR_AT_DEVICE are possible", (int)to);
+        return SLRI_FAIL(INVALID, "slr_stream_prefetch: place %d; expected SLR_AT_HOST or SLR_AT_DEVICE", (int)to);
     slr_buffer *root = slri_buffer_root(buffer);
     if (root->mode == SLR_BUFFER_EXPLICIT)
-        return SLRI_FAIL(WRONG_STATE, "slr_stream_prefetch: the buffer is explicit: slr_buffer_sync");
+        return SLRI_FAIL(WRONG_STATE, "slr_stream_prefetch: the buffer is explicit: use slr_buffer_sync");
     if (slri_buffer_is_lazy(root) && to == SLR_AT_HOST)
         SLRI_TRY(slri_host_view(root));
     struct slri_buffer_use use = {buffer, offset, bytes, to == SLR_AT_HOST ? SLRI_TO_HOST : SLRI_READS, false};

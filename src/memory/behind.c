@@ -24,7 +24,7 @@ static slr_status find_or_make(slr_heap *heap, slr_stream *stream, struct slri_b
         return SLR_OK;
     struct slri_behind *made = slri_alloc(heap->allocator, sizeof *made);
     if (!made)
-        return SLRI_FAIL(NO_MEMORY, "heap '%s': no memory for the spans behind a stream", heap->name);
+        return SLRI_FAIL(NO_MEMORY, "heap '%s': no memory for spans freed after a stream's point", heap->name);
     slri_stream_hold(stream); // so that its points stay valid
     made->stream = stream;
     made->next = heap->behind;

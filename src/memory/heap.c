@@ -21,13 +21,11 @@
 static slr_status check_desc(const slr_heap_desc *desc)
 {
     if (desc->keep_apart > 1)
-        return SLRI_FAIL(INVALID, "slr_heap_desc.keep_apart is %u; 0 and 1 are possible", desc->keep_apart);
+        return SLRI_FAIL(INVALID, "slr_heap_desc.keep_apart is %u; expected 0 or 1", desc->keep_apart);
     if (desc->max_bytes % SLRI_UNIT != 0)
-        return SLRI_FAIL(INVALID, "slr_heap_desc.max_bytes is %" PRIu64 "; multiples of 64 are possible",
-                         desc->max_bytes);
+        return SLRI_FAIL(INVALID, "slr_heap_desc.max_bytes is %" PRIu64 "; expected a multiple of 64", desc->max_bytes);
     if (desc->chunk_bytes != 0 && (desc->chunk_bytes < SLRI_UNIT || desc->chunk_bytes > LARGEST_SPAN))
-        return SLRI_FAIL(INVALID, "slr_heap_desc.chunk_bytes is %" PRIu64 "; 64 to 2^40 are possible",
-                         desc->chunk_bytes);
+        return SLRI_FAIL(INVALID, "slr_heap_desc.chunk_bytes is %" PRIu64 "; expected 64 to 2^40", desc->chunk_bytes);
     return SLR_OK;
 }
 
@@ -125,9 +123,9 @@ static slr_status check_take(const slr_heap *heap, uint64_t bytes, uint64_t alig
     if (!heap || !out)
         return SLRI_FAIL(INVALID, "slr_heap_take: %s is NULL", heap ? "out" : "heap");
     if (bytes == 0 || bytes > LARGEST_SPAN)
-        return SLRI_FAIL(INVALID, "heap '%s': %" PRIu64 " B were asked for; 1 to 2^40 are possible", heap->name, bytes);
+        return SLRI_FAIL(INVALID, "heap '%s': %" PRIu64 " B were asked for; expected 1 to 2^40", heap->name, bytes);
     if ((alignment & (alignment - 1)) != 0 || alignment > LARGEST_ALIGNMENT)
-        return SLRI_FAIL(INVALID, "heap '%s': an alignment of %" PRIu64 "; powers of two up to 2^30 are possible",
+        return SLRI_FAIL(INVALID, "heap '%s': an alignment of %" PRIu64 "; expected a power of two up to 2^30",
                          heap->name, alignment);
     return SLR_OK;
 }
@@ -335,9 +333,21 @@ void slri_heap_destroy(slr_heap *heap)
     slri_heap_release(heap);
 }
 
+static slr_status create_device(void *self, uint64_t bytes, void **memory)
+{
+    const slr_device *device = self;
+    return device->backend->memory_create(device->self, SLRI_MEMORY_DEVICE, bytes, memory);
+}
+
+static void destroy_device(void *self, void *memory, uint64_t bytes)
+{
+    const slr_device *device = self;
+    device->backend->memory_destroy(device->self, SLRI_MEMORY_DEVICE, memory, bytes);
+}
+
 struct slri_heap_source slri_heap_source_of(slr_device *device)
 {
-    return (struct slri_heap_source){device->backend->buffer_create, device->backend->buffer_destroy, device->self};
+    return (struct slri_heap_source){create_device, destroy_device, device};
 }
 
 slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out)

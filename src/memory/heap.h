@@ -4,8 +4,8 @@
 #define SLRI_MEMORY_HEAP_H
 
 #include "base/lock.h"
-#include "device/observe.h"
-#include "memory/pieces.h"
+#include "engine/observe.h"
+#include "base/pieces.h"
 
 #include <slipring/heap.h>
 

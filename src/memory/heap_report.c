@@ -2,7 +2,7 @@
 // What a heap says of itself: figures, what is taken, and to its watcher what happens.
 #include "base/sized.h"
 #include "base/status.h"
-#include "device/observe.h"
+#include "engine/observe.h"
 #include "memory/behind.h"
 
 // ---- watching ------------------------------------------------------------------------------------------------------

@@ -240,10 +240,10 @@ static void senseless_sizes_are_refused(void **state)
     struct source source = SOURCE_INIT;
     slr_heap *heap = heap_on(&source, NULL);
     slr_span span;
-    refuses(slr_heap_take(heap, 0, 0, &span), INVALID, "0 B were asked for; 1 to 2^40");
+    refuses(slr_heap_take(heap, 0, 0, &span), INVALID, "0 B were asked for; expected 1 to 2^40");
     refuses(slr_heap_take(heap, ((uint64_t)1 << 40) + 1, 0, &span), INVALID, "1099511627777 B were asked for");
     refuses(slr_heap_take(heap, 1, 96, &span), INVALID, "an alignment of 96");
-    refuses(slr_heap_take(heap, 1, (uint64_t)1 << 31, &span), INVALID, "powers of two up to 2^30");
+    refuses(slr_heap_take(heap, 1, (uint64_t)1 << 31, &span), INVALID, "a power of two up to 2^30");
     refuses(slr_heap_take(NULL, 1, 0, &span), INVALID, "heap is NULL");
     refuses(slr_heap_take(heap, 1, 0, NULL), INVALID, "out is NULL");
     must(slr_heap_take(heap, (uint64_t)1 << 40, (uint64_t)1 << 30, &span)); // the largest
@@ -252,10 +252,11 @@ static void senseless_sizes_are_refused(void **state)
     static const struct {
         slr_heap_desc desc;
         const char *says;
-    } wrong[] = {{{.struct_size = 8}, "slr_heap_desc.struct_size is 8"},
-                 {{.struct_size = sizeof(slr_heap_desc), .keep_apart = 2}, "keep_apart is 2"},
-                 {{.struct_size = sizeof(slr_heap_desc), .max_bytes = 100}, "max_bytes is 100; multiples of 64"},
-                 {{.struct_size = sizeof(slr_heap_desc), .chunk_bytes = 63}, "chunk_bytes is 63"}};
+    } wrong[] = {
+        {{.struct_size = 8}, "slr_heap_desc.struct_size is 8"},
+        {{.struct_size = sizeof(slr_heap_desc), .keep_apart = 2}, "keep_apart is 2"},
+        {{.struct_size = sizeof(slr_heap_desc), .max_bytes = 100}, "max_bytes is 100; expected a multiple of 64"},
+        {{.struct_size = sizeof(slr_heap_desc), .chunk_bytes = 63}, "chunk_bytes is 63"}};
     const struct slri_heap_source from = {source_create, source_destroy, &source};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i)
         refuses(slri_heap_create(&from, NULL, &wrong[i].desc, &heap), INVALID, wrong[i].says);

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "base/status.h"
-#include "device/store.h"
+#include "memory/store.h"
 #include "memory/heap.h"
 
 #include <inttypes.h>
@@ -39,6 +39,35 @@ static inline struct size_class class_that_fits(uint64_t bytes)
 
 // ---- life ----------------------------------------------------------------------------------------------------------
 
+// The pool's buffers are to be slices of this one.
+static slr_status settle_within(slr_pool *pool, slr_buffer *within)
+{
+    if (within->device != pool->device)
+        return SLRI_FAIL(INVALID, "pool '%s': slr_pool_desc.within is a buffer of another device", pool->name);
+    pool->pieces = slri_alloc(pool->device->allocator, sizeof *pool->pieces);
+    if (!pool->pieces)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a pool");
+    slri_pieces_begin(pool->pieces, pool->device->allocator, false);
+    pool->chunk = (struct slri_chunk){.memory = within->memory, .bytes = within->bytes / SLRI_UNIT * SLRI_UNIT};
+    if (pool->chunk.bytes != 0 && !slri_pieces_add(pool->pieces, &pool->chunk))
+        return SLRI_FAIL(NO_MEMORY, "no memory for a pool");
+    slri_buffer_hold(within);
+    pool->within = within;
+    return SLR_OK;
+}
+
+// Of the pool itself.
+static void dispose(slr_pool *pool)
+{
+    const slr_allocator *allocator = pool->device->allocator;
+    if (pool->pieces)
+        slri_pieces_end(pool->pieces);
+    slri_free(allocator, pool->pieces, sizeof *pool->pieces);
+    if (pool->within)
+        slri_buffer_release(pool->within); // the device is held still
+    slri_free(allocator, pool, sizeof *pool);
+}
+
 slr_status slri_pool_create(slr_device *device, const slr_pool_desc *desc, slr_pool **out)
 {
     slr_pool_desc whole;
@@ -51,6 +80,11 @@ slr_status slri_pool_create(slr_device *device, const slr_pool_desc *desc, slr_p
     pool->max_bytes = desc->max_bytes ? desc->max_bytes : UINT64_MAX;
     pool->keep_bytes = desc->keep_bytes ? desc->keep_bytes : DEFAULT_KEEP_BYTES;
     snprintf(pool->name, sizeof pool->name, "%s", desc->name ? desc->name : "pool");
+    slr_status status = desc->within ? settle_within(pool, desc->within) : SLR_OK;
+    if (status != SLR_OK) {
+        dispose(pool);
+        return status;
+    }
     *out = pool;
     return SLR_OK;
 }
@@ -59,7 +93,7 @@ void slri_pool_free(slr_pool *pool)
 {
     slr_device *device = pool->device;
     bool is_devices = pool->is_devices;
-    slri_free(device->allocator, pool, sizeof *pool);
+    dispose(pool);
     if (!is_devices)
         slri_device_release(device);
 }
@@ -83,6 +117,14 @@ slr_status slr_device_get_pool(slr_device *device, slr_pool **out)
 
 // ---- what waits ----------------------------------------------------------------------------------------------------
 
+// Under the lock: the buffer is the pool's no more, and nobody uses it.
+static void let_go(slr_pool *pool, slr_buffer *buffer)
+{
+    if (pool->within)
+        slri_pieces_give(pool->pieces, buffer->span.piece);
+    buffer->pool = NULL;
+}
+
 // Takes buffers that wait out of the pool, the largest first, until at most `keep_bytes` do; adds them to `gone`.
 static void take_waiting(slr_pool *pool, uint64_t keep_bytes, slr_buffer **gone)
 {
@@ -92,7 +134,7 @@ static void take_waiting(slr_pool *pool, uint64_t keep_bytes, slr_buffer **gone)
             pool->waiting[class] = buffer->next_waiting;
             pool->kept_bytes -= buffer->span.bytes;
             --pool->kept;
-            buffer->pool = NULL;
+            let_go(pool, buffer);
             buffer->next_waiting = *gone;
             *gone = buffer;
         }
@@ -146,7 +188,7 @@ void slr_pool_destroy(slr_pool *pool)
         slri_pool_free(pool);
 }
 
-bool slri_store_keep(slr_buffer *buffer)
+bool slri_pool_keep(slr_buffer *buffer)
 {
     slr_pool *pool = buffer->pool;
     uint64_t bytes = buffer->span.bytes;
@@ -161,11 +203,11 @@ bool slri_store_keep(slr_buffer *buffer)
         pool->waiting[buffer->pool_class] = buffer;
         pool->kept_bytes += bytes;
         ++pool->kept;
+    } else {
+        let_go(pool, buffer);
     }
     bool last = pool->closed && pool->live == 0 && !pool->is_devices;
     slri_lock_give(&pool->lock);
-    if (!keeps)
-        buffer->pool = NULL;
     if (last)
         slri_pool_free(pool); // the buffer still holds the device
     return keeps;
@@ -216,13 +258,39 @@ static void unreserve(slr_pool *pool, uint64_t bytes)
     slri_lock_give(&pool->lock);
 }
 
+// A slice of the buffer that the pool is in.
+static slr_status cut(slr_pool *pool, uint64_t bytes, slr_buffer **out)
+{
+    uint64_t stale;
+    slri_lock_take(&pool->lock);
+    struct slri_piece *piece = slri_pieces_take(pool->pieces, bytes, SLRI_UNIT, &stale);
+    slri_lock_give(&pool->lock);
+    if (!piece)
+        return SLRI_FAIL(NO_MEMORY, "the buffer that it is in, of %" PRIu64 " B, has no such piece free",
+                         pool->within->bytes);
+    slr_status status = slr_buffer_slice(pool->within, piece->offset, bytes, out);
+    if (status == SLR_OK) {
+        (*out)->span = (slr_span){.memory = (*out)->memory, .bytes = bytes, .offset = piece->offset, .piece = piece};
+        return SLR_OK;
+    }
+    slri_lock_take(&pool->lock);
+    slri_pieces_give(pool->pieces, piece);
+    slri_lock_give(&pool->lock);
+    return status;
+}
+
+static slr_status fetch(slr_pool *pool, uint64_t bytes, const char *file, uint32_t line, slr_buffer **out)
+{
+    return pool->within ? cut(pool, bytes, out) : slr_buffer_create_at(pool->device, bytes, file, line, out);
+}
+
 static slr_status make(slr_pool *pool, struct size_class class, const char *file, uint32_t line, slr_buffer **out)
 {
     if (!reserve(pool, class.bytes))
         return refuse(pool, class.bytes, "");
-    slr_status status = slr_buffer_create_at(pool->device, class.bytes, file, line, out);
+    slr_status status = fetch(pool, class.bytes, file, line, out);
     if (status == SLR_NO_MEMORY && slr_pool_trim(pool, 0) > 0)
-        status = slr_buffer_create_at(pool->device, class.bytes, file, line, out);
+        status = fetch(pool, class.bytes, file, line, out);
     if (status != SLR_OK) {
         unreserve(pool, class.bytes);
         return status == SLR_NO_MEMORY ? refuse(pool, class.bytes, slr_error_message()) : status;
@@ -261,10 +329,10 @@ static slr_status check(const slr_pool *pool, uint64_t count, slr_scalar scalar,
         return SLRI_FAIL(INVALID, "slr_pool_acquire: %s is NULL", pool ? "out" : "pool");
     uint64_t each = slri_scalar_bytes(scalar);
     if (each == 0)
-        return SLRI_FAIL(INVALID, "pool '%s': %d is no scalar", pool->name, (int)scalar);
+        return SLRI_FAIL(INVALID, "pool '%s': %d is not an slr_scalar", pool->name, (int)scalar);
     if (count == 0 || count > LARGEST / each)
-        return SLRI_FAIL(INVALID, "pool '%s': %" PRIu64 " scalars of %" PRIu64 " B; 1 to 2^40 B are possible",
-                         pool->name, count, each);
+        return SLRI_FAIL(INVALID, "pool '%s': %" PRIu64 " scalars of %" PRIu64 " B; expected 1 to 2^40 B", pool->name,
+                         count, each);
     *bytes = count * each;
     return SLR_OK;
 }
@@ -288,7 +356,7 @@ slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scalar scalar
     slr_buffer *buffer = take_one(pool, class);
     if (__builtin_expect(!buffer, 0))
         SLRI_TRY(make(pool, class, file, line, &buffer));
-    else if (slri_heap_is_watched(pool->device->heap))
+    else if (!pool->within && slri_heap_is_watched(pool->device->heap))
         slri_heap_note(pool->device->heap, &buffer->span, file, line);
     set_up(buffer, count, scalar, bytes);
     *out = buffer;

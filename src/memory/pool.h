@@ -5,6 +5,7 @@
 
 #include "base/lock.h"
 #include "device/device.h"
+#include "base/pieces.h"
 
 #include <slipring/pool.h>
 
@@ -21,6 +22,10 @@ struct slr_pool {
     uint64_t max_bytes, keep_bytes;
     slr_device *device; // held, but by its own pool
     bool is_devices;    // the device's own
+    // NULL, or the buffer whose slices its buffers are, held, and what is free of it; under the lock.
+    slr_buffer *within;
+    struct slri_pieces *pieces;
+    struct slri_chunk chunk;
     char name[48];
 };
 

@@ -224,9 +224,9 @@ static void senseless_requests_are_refused(void **state)
     slr_pool *pool = pool_of(device, 0, 0), *none;
     slr_buffer *buffer;
     refuses(slr_pool_acquire(pool, 0, SLR_U8, &buffer), INVALID, "0 scalars of 1 B");
-    refuses(slr_pool_acquire(pool, ((uint64_t)1 << 37) + 1, SLR_F64, &buffer), INVALID, "1 to 2^40 B are possible");
-    refuses(slr_pool_acquire(pool, 1, (slr_scalar)0, &buffer), INVALID, "0 is no scalar");
-    refuses(slr_pool_acquire(pool, 1, (slr_scalar)99, &buffer), INVALID, "99 is no scalar");
+    refuses(slr_pool_acquire(pool, ((uint64_t)1 << 37) + 1, SLR_F64, &buffer), INVALID, "expected 1 to 2^40 B");
+    refuses(slr_pool_acquire(pool, 1, (slr_scalar)0, &buffer), INVALID, "0 is not an slr_scalar");
+    refuses(slr_pool_acquire(pool, 1, (slr_scalar)99, &buffer), INVALID, "99 is not an slr_scalar");
     refuses(slr_pool_acquire(NULL, 1, SLR_U8, &buffer), INVALID, "pool is NULL");
     refuses(slr_pool_acquire(pool, 1, SLR_U8, NULL), INVALID, "out is NULL");
     refuses(slr_pool_create(NULL, NULL, &none), INVALID, "device is NULL");
@@ -368,6 +368,55 @@ static void pool_and_its_last_buffer_can_go_at_once(void **state)
     slr_device_close(device);
 }
 
+// A pool within a buffer: its buffers are that one's bytes, none overlaps another, and what is let go of makes room for
+// other sizes.
+static void pool_within_a_buffer_gives_its_slices(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"cpu", "cpu?unified=0"};
+    for (size_t d = 0; d < 2; ++d) {
+        slr_device *device = open_device(devices[d]), *other = open_device("cpu");
+        slr_buffer *whole, *elsewhere, *four[4], *buffer = NULL;
+        must(slr_buffer_create(device, 4096, &whole));
+        must(slr_buffer_create(other, 4096, &elsewhere));
+        slr_pool_desc desc = SLR_POOL_DESC_INIT;
+        desc.name = "within";
+        desc.within = elsewhere;
+        slr_pool *pool = NULL;
+        refuses(slr_pool_create(device, &desc, &pool), INVALID,
+                "'within': slr_pool_desc.within is a buffer of another");
+        desc.within = whole;
+        must(slr_pool_create(device, &desc, &pool));
+        for (uint32_t k = 0; k < 4; ++k) {
+            unsigned char bytes[1024];
+            memset(bytes, (int)k + 1, sizeof bytes);
+            four[k] = acquire(pool, 1024);
+            must(slr_buffer_write(four[k], 0, bytes, sizeof bytes));
+        }
+        refuses(slr_pool_acquire(pool, 1, SLR_U8, &buffer), NO_MEMORY, "the buffer that it is in, of 4096 B");
+        uint32_t seen = 0;
+        for (uint32_t k = 0; k < 4; ++k) {
+            unsigned char bytes[1024];
+            must(slr_buffer_read(whole, k * 1024, bytes, sizeof bytes));
+            for (uint32_t i = 1; i < 1024; ++i)
+                assert_int_equal(bytes[i], bytes[0]);
+            seen |= 1u << bytes[0];
+        }
+        assert_int_equal(seen, 30);
+        for (uint32_t k = 0; k < 4; ++k)
+            slr_buffer_destroy(four[k]);
+        assert_int_equal(stats_of_pool(pool).kept, 4);
+        buffer = acquire(pool, 4096); // those that wait make room
+        assert_int_equal(stats_of_pool(pool).kept, 0);
+        slr_buffer_destroy(whole);
+        slr_pool_destroy(pool);
+        slr_buffer_destroy(buffer);
+        slr_buffer_destroy(elsewhere);
+        slr_device_close(other);
+        slr_device_close(device);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +432,7 @@ int main(void)
         cmocka_unit_test(leak_is_told_where_it_was_acquired_last),
         cmocka_unit_test(pool_does_what_the_reference_does),
         cmocka_unit_test(pool_and_its_last_buffer_can_go_at_once),
+        cmocka_unit_test(pool_within_a_buffer_gives_its_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device's own heap, which the memory of its buffers comes from, and its own pool.
-#include "device/store.h"
+#include "memory/store.h"
 
 #include "base/memory_map.h"
 #include "base/status.h"
@@ -12,17 +12,29 @@
 
 #define HOST_CHUNK_BYTES ((uint64_t)4 << 20) // pages that are locked are lost to everybody else
 
+static slr_status create_pinned(void *self, uint64_t bytes, void **memory)
+{
+    const slr_device *device = self;
+    return device->backend->memory_create(device->self, SLRI_MEMORY_PINNED, bytes, memory);
+}
+
+static void destroy_pinned(void *self, void *memory, uint64_t bytes)
+{
+    const slr_device *device = self;
+    device->backend->memory_destroy(device->self, SLRI_MEMORY_PINNED, memory, bytes);
+}
+
 // Pinned memory in chunks too: a driver's call for each would cost more than most copies, and may wait for the device.
 static slr_status open_host_heap(slr_device *device)
 {
     slr_heap_desc desc = SLR_HEAP_DESC_INIT;
     desc.name = "pinned";
     desc.chunk_bytes = HOST_CHUNK_BYTES;
-    const struct slri_heap_source source = {device->backend->host_create, device->backend->host_destroy, device->self};
+    const struct slri_heap_source source = {create_pinned, destroy_pinned, device};
     return slri_heap_create(&source, device->allocator, &desc, &device->host_heap);
 }
 
-slr_status slri_store_open(slr_device *device, const slr_device_desc *desc)
+slr_status slri_device_heap_open(slr_device *device, const slr_device_desc *desc)
 {
     slr_heap_desc heap = SLR_HEAP_DESC_INIT;
     heap.name = "buffers";
@@ -40,13 +52,13 @@ slr_status slri_store_open(slr_device *device, const slr_device_desc *desc)
         return status;
     }
     device->heap->device = device;
-    status = device->backend->host_create ? open_host_heap(device) : SLR_OK;
+    status = device->facts.has_pinned ? open_host_heap(device) : SLR_OK;
     if (status != SLR_OK)
-        slri_store_free(device);
+        slri_device_heap_free(device);
     return status;
 }
 
-void slri_store_report(slr_device *device)
+void slri_device_heap_report(slr_device *device)
 {
     slri_pool_close(device->pool); // what waits in it is no leak
     slri_heap_report(device->heap);
@@ -62,16 +74,16 @@ static uint64_t trimmed(slr_heap *heap)
     return stats.held_bytes;
 }
 
-slr_status slri_store_reset(slr_device *device)
+slr_status slri_device_heap_reset(slr_device *device)
 {
     slr_pool_trim(device->pool, 0);
     uint64_t left = trimmed(device->heap) + trimmed(device->host_heap);
     return left == 0 ? SLR_OK
-                     : SLRI_FAIL(WRONG_STATE, "slr_device_reopen: buffers of the device are still there, in %llu B",
+                     : SLRI_FAIL(WRONG_STATE, "slr_device_reopen: buffers of the device still exist, in %llu B",
                                  (unsigned long long)left);
 }
 
-void slri_store_free(slr_device *device)
+void slri_device_heap_free(slr_device *device)
 {
     slri_pool_free(device->pool);
     slri_heap_destroy(device->heap);
@@ -79,12 +91,12 @@ void slri_store_free(slr_device *device)
         slri_heap_destroy(device->host_heap);
 }
 
-slr_status slri_store_take(slr_device *device, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
-                           slr_span *out)
+slr_status slri_device_heap_take(slr_device *device, uint64_t bytes, uint64_t alignment, const char *file,
+                                 uint32_t line, slr_span *out)
 {
     slr_span span;
-    if (alignment < device->alignment)
-        alignment = device->alignment;
+    if (alignment < device->facts.alignment)
+        alignment = device->facts.alignment;
     slr_status status = slr_heap_take_at(device->heap, bytes, alignment, file, line, &span);
     if (status == SLR_NO_MEMORY && slr_pool_trim(device->pool, 0) > 0)
         status = slr_heap_take_at(device->heap, bytes, alignment, file, line, &span);
@@ -101,19 +113,19 @@ slr_status slri_store_take(slr_device *device, uint64_t bytes, uint64_t alignmen
     return SLR_OK;
 }
 
-void slri_store_give(slr_device *device, const slr_span *span)
+void slri_device_heap_give(slr_device *device, const slr_span *span)
 {
     slr_heap_give(device->heap, span);
 }
 
-slr_status slri_store_take_host(slr_device *device, uint64_t bytes, slr_span *out)
+slr_status slri_device_heap_take_host(slr_device *device, uint64_t bytes, slr_span *out)
 {
     SLRI_TRY(slr_heap_take_at(device->host_heap, bytes, slri_page_bytes(), NULL, 0, out));
     memset(out->memory, 0, out->stale);
     return SLR_OK;
 }
 
-void slri_store_give_host(slr_device *device, const slr_span *span)
+void slri_device_heap_give_host(slr_device *device, const slr_span *span)
 {
     slr_heap_give(device->host_heap, span);
 }

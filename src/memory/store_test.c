@@ -62,7 +62,7 @@ static void limit_of_the_device_refuses_the_buffer_beyond_it(void **state)
     slr_buffer_destroy(buffer);
     slr_device_close(device);
     desc.max_memory_bytes = 63;
-    refuses(slr_device_open("cpu", &desc, &device), INVALID, "max_bytes is 63; multiples of 64");
+    refuses(slr_device_open("cpu", &desc, &device), INVALID, "max_bytes is 63; expected a multiple of 64");
 }
 
 static void watcher_is_told_of_each_buffer_and_of_what_is_left_at_close(void **state)

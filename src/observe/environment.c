@@ -59,7 +59,7 @@ static slr_status look(void)
     return rows && !profile ? begin_profile(rows) : SLR_OK;
 }
 
-slr_status slri_observe_from_environment(void)
+slr_status slri_watch_from_environment(void)
 {
     if (__atomic_load_n(&looked, __ATOMIC_ACQUIRE))
         return SLR_OK; // begun before
@@ -71,7 +71,7 @@ slr_status slri_observe_from_environment(void)
     return status;
 }
 
-void slri_observe_flush(void)
+void slri_watch_flush(void)
 {
     if (slri_is_traced())
         slri_trace_flush();

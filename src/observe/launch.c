@@ -58,8 +58,8 @@ static void add(struct slri_row *row, const struct slri_count_launch *launch, ui
     __atomic_store_n(&row->launches, made, __ATOMIC_RELEASE);
 }
 
-const struct slri_launch_count *slri_observe_launch(slr_kernel *kernel, const uint32_t *grid, const uint32_t *block,
-                                                    const struct slri_bound *bound)
+const struct slri_launch_count *slri_note_launch(slr_kernel *kernel, const uint32_t *grid, const uint32_t *block,
+                                                 const struct slri_bound *bound)
 {
     const struct slri_count_launch launch = {kernel->program->module, kernel->entry, grid, block, bound};
     struct slri_row *row = slri_row_of_kernel(kernel);

@@ -4,7 +4,7 @@
 #ifndef SLRI_OBSERVE_LAUNCH_H
 #define SLRI_OBSERVE_LAUNCH_H
 
-#include "kernel/count.h"
+#include "run/count.h"
 
 struct slri_row;
 

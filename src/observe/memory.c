@@ -51,7 +51,7 @@ static bool is_fragmented(slr_heap *heap, uint64_t bytes)
     return slr_heap_get_stats(heap, &stats) == SLR_OK && stats.free_bytes >= bytes;
 }
 
-void slri_observe_memory(slr_heap *heap, const slr_memory_event *event)
+void slri_note_memory(slr_heap *heap, const slr_memory_event *event)
 {
     struct slri_own *own = slri_own();
     uint32_t watchers = __atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE); // as slri_is_observed

@@ -3,6 +3,7 @@
 #include "observe/names.h"
 
 #include "base/alloc.h"
+#include "base/printable.h"
 #include "base/thread.h"
 
 #include <stdio.h>
@@ -46,17 +47,23 @@ static uint32_t find(const char *text, uint32_t bytes)
     return at;
 }
 
+// What is no UTF-8 becomes U+FFFD, a byte, so that any reader takes the file.
 static uint32_t escape(const char *text, uint32_t bytes, char *out)
 {
     uint32_t length = 0;
-    for (uint32_t i = 0; i < bytes; ++i) {
-        unsigned char c = (unsigned char)text[i];
-        if (c < 0x20 || c == 0x7f)
-            length += (uint32_t)sprintf(out + length, "\\u%04x", c);
-        else if (c == '"' || c == '\\')
-            length += (uint32_t)sprintf(out + length, "\\%c", c);
-        else
-            out[length++] = (char)c;
+    for (uint32_t i = 0; i < bytes;) {
+        uint32_t code = 0xfffd, wide = (uint32_t)slri_utf8_bytes(text + i, bytes - i, &code);
+        if (wide == 0)
+            length += (uint32_t)sprintf(out + length, "\\ufffd");
+        else if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+            length += (uint32_t)sprintf(out + length, "\\u%04x", code);
+        else if (code == '"' || code == '\\')
+            length += (uint32_t)sprintf(out + length, "\\%c", (char)code);
+        else {
+            memcpy(out + length, text + i, wide);
+            length += wide;
+        }
+        i += wide ? wide : 1;
     }
     out[length] = '\0';
     return length;

@@ -17,6 +17,8 @@ static void names_keep_their_text_and_their_number(void **state)
     assert_int_equal(slri_name("a \"name\""), number);
     assert_string_equal(slri_name_text(number), "a \"name\"");
     assert_string_equal(slri_name_json(number), "a \\\"name\\\"");
+    number = slri_name("\x1b[2J\xff\xc3\xa9\xc2\x9b");
+    assert_string_equal(slri_name_json(number), "\\u001b[2J\\ufffd\xc3\xa9\\u009b");
     assert_string_equal(slri_name_text(0), "");
     assert_string_equal(slri_name_text(SLRI_NAMES), "");
 }

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-uint32_t slri_observed;
-
 void slri_observe_watch(uint32_t bit, bool on)
 {
     slri_tick_begin();
@@ -114,10 +112,17 @@ static uint32_t track_of(struct slr_stream *stream)
     return track;
 }
 
-uint64_t slri_observe_command(slr_device *device, struct slri_queue *queue, const struct slri_command *command,
-                              uint64_t begin)
+// The look at the clock so long before `end`; not before `begin`.
+static uint64_t before(uint64_t begin, uint64_t end, uint64_t ns)
 {
-    uint64_t end = slri_tick();
+    uint64_t whole_ns = end > begin ? slri_ticks_ns(end - begin) : 0;
+    return ns >= whole_ns ? begin : end - (uint64_t)((double)(end - begin) * (double)ns / (double)whole_ns);
+}
+
+uint64_t slri_note_command(slr_device *device, struct slri_queue *queue, const struct slri_command *command,
+                           uint64_t begin)
+{
+    const uint64_t end = slri_tick();
     struct slr_stream *stream = (struct slr_stream *)queue; // its first member
     bool is_launch = command->op == SLRI_DISPATCH;
     if (!is_launch && !of_op[command->op].name) // a stamp takes no time, and a compilation ahead tells of itself
@@ -128,18 +133,20 @@ uint64_t slri_observe_command(slr_device *device, struct slri_queue *queue, cons
                                  .launch = is_launch ? command->dispatch.count : NULL,
                                  .is_launch = is_launch};
     struct slri_row *row = is_launch ? slri_row_of_kernel(command->dispatch.kernel) : row_of_op(device, command->op);
+    if (is_launch && queue && queue->device_ns != 0) // its driver's compiler, and other streams' kernels, are not it
+        begin = before(begin, end, queue->device_ns);
     add(row, stream && slri_is_traced() ? track_of(stream) : 0, begin, end, &sample);
     return end;
 }
 
-void slri_observe_wait(struct slri_queue *queue, uint64_t begin)
+void slri_note_wait(struct slri_queue *queue, uint64_t begin)
 {
     slr_device *device = ((struct slr_stream *)queue)->device;
     slri_observe_slice(slri_row(SLR_PROFILE_WAIT, slri_name("wait for a stream"), slri_device_name(device), 0), 0,
                        begin, slri_tick(), 0);
 }
 
-void slri_observe_compile(const char *name, bool was_cached, uint64_t begin)
+void slri_note_compile(const char *name, bool was_cached, uint64_t begin)
 {
     uint32_t kind = was_cached ? SLR_PROFILE_LOAD : SLR_PROFILE_COMPILE;
     slri_observe_slice(slri_row(kind, slri_name(name), 0, 0), 0, begin, slri_tick(), 0);

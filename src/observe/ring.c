@@ -4,8 +4,8 @@
 #include "ring/ring.h"
 
 #include "base/alloc.h"
-#include "device/owner.h"
-#include "device/resident.h"
+#include "engine/owner.h"
+#include "engine/resident.h"
 #include "observe/events.h"
 #include "observe/launch.h"
 #include "observe/names.h"
@@ -59,7 +59,7 @@ static struct slri_own *count(slr_ring *ring, uint32_t kind, uint64_t duration_n
     return watchers & SLRI_OBSERVE_TRACE ? own : NULL;
 }
 
-void slri_observe_message(const struct slri_shard *shard, uint64_t duration_ns)
+void slri_note_message(const struct slri_shard *shard, uint64_t duration_ns)
 {
     struct slri_own *own = count(shard->ring, SLR_PROFILE_MESSAGE, duration_ns);
     if (own)
@@ -140,30 +140,30 @@ static bool find_rows(struct slri_shard *shard)
     return true;
 }
 
-static void count_batch(struct slri_shard *shard, struct slri_own *own, uint64_t duration_ns, uint32_t messages)
+static void count_batch(struct slri_shard *shard, struct slri_own *own, const struct slri_batch_seen *batch)
 {
     if (!find_rows(shard))
         return;
-    const struct slri_sample batch = {
-        .ns = duration_ns, .launch = shard->call_count, .is_launch = true, .messages = messages};
-    slri_row_add(shard->batch_row, own, &batch);
-    const struct slri_sample owned = {.ns = duration_ns, .is_launch = true, .messages = messages};
+    const struct slri_sample handled = {
+        .ns = batch->handlers_ns, .launch = shard->call_count, .is_launch = true, .messages = batch->messages};
+    slri_row_add(shard->batch_row, own, &handled);
+    const struct slri_sample owned = {.ns = batch->duration_ns, .is_launch = true, .messages = batch->messages};
     slri_row_add(shard->owner_row, own, &owned);
 }
 
-void slri_observe_batch(struct slri_shard *shard, uint64_t begin_ns, uint64_t duration_ns, uint32_t messages)
+void slri_note_batch(struct slri_shard *shard, const struct slri_batch_seen *batch)
 {
     uint32_t watchers = __atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE); // as slri_is_observed
     struct slri_own *own = slri_own();
     if (!own || !shard->ring)
         return;
     if (watchers & SLRI_OBSERVE_PROFILE)
-        count_batch(shard, own, duration_ns, messages);
+        count_batch(shard, own, batch);
     if (!(watchers & SLRI_OBSERVE_TRACE))
         return;
-    const struct slri_trace_event event = {.begin_ns = begin_ns,
-                                           .duration_ns = duration_ns,
-                                           .a = messages,
+    const struct slri_trace_event event = {.begin_ns = batch->begin_ns,
+                                           .duration_ns = batch->duration_ns,
+                                           .a = batch->messages,
                                            .track = track_of_shard(shard),
                                            .name = slri_name(((slr_ring *)shard->ring)->name),
                                            .kind = SLRI_EVENT_BATCH,
@@ -171,15 +171,16 @@ void slri_observe_batch(struct slri_shard *shard, uint64_t begin_ns, uint64_t du
     slri_events_add(own, &event);
 }
 
-void slri_observe_handled(struct slri_shard *shard, uint64_t begin, uint32_t messages)
+void slri_note_handled(struct slri_shard *shard, uint64_t begin, uint32_t messages)
 {
-    uint64_t end = slri_tick();
-    slri_observe_batch(shard, slri_tick_time_ns(begin), end > begin ? slri_ticks_ns(end - begin) : 0, messages);
+    uint64_t end = slri_tick(), ns = end > begin ? slri_ticks_ns(end - begin) : 0;
+    const struct slri_batch_seen batch = {slri_tick_time_ns(begin), ns, ns, messages};
+    slri_note_batch(shard, &batch);
 }
 
 // ---- senders and callers -------------------------------------------------------------------------------------------
 
-void slri_observe_reply(slr_address to, uint64_t begin)
+void slri_note_reply(slr_address to, uint64_t begin)
 {
     slr_ring *ring;
     if (slri_table_find(to, &ring) != SLR_OK)
@@ -188,7 +189,7 @@ void slri_observe_reply(slr_address to, uint64_t begin)
     slri_ring_release(ring);
 }
 
-void slri_observe_full(slr_ring *ring, uint64_t begin)
+void slri_note_full(slr_ring *ring, uint64_t begin)
 {
     slri_observe_slice(row_of(ring, SLR_PROFILE_FULL), 0, begin, slri_tick(), 0);
 }

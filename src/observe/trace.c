@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "base/thread_end.h"
-#include "device/observe.h"
+#include "engine/observe.h"
 #include "observe/events.h"
 #include "observe/observe.h"
 
@@ -106,11 +106,11 @@ static bool close_file(slr_trace_stats *out)
 static slr_status end(slr_trace_stats *out)
 {
     if (!is_on)
-        return SLRI_FAIL(WRONG_STATE, "slr_trace_stop: there is no trace");
+        return SLRI_FAIL(WRONG_STATE, "slr_trace_stop: no trace is running");
     slri_observe_watch(SLRI_OBSERVE_TRACE, false);
     stop_writer();
     is_on = false;
-    return close_file(out) ? SLR_OK : SLRI_FAIL(SYSTEM, "the trace could not all be written: is the disk full?");
+    return close_file(out) ? SLR_OK : SLRI_FAIL(SYSTEM, "the trace could not be written completely: is the disk full?");
 }
 
 // A child of a fork has neither the writer nor a right to the file.
@@ -139,7 +139,7 @@ static slr_status open_file(const char *path, uint32_t room)
 static slr_status start(const char *path, uint32_t room)
 {
     if (is_on)
-        return SLRI_FAIL(WRONG_STATE, "slr_trace_start: there is a trace already: slr_trace_stop ends it");
+        return SLRI_FAIL(WRONG_STATE, "slr_trace_start: a trace is already running: slr_trace_stop ends it");
     SLRI_TRY(open_file(path, room));
     slr_status status = start_writer();
     if (status != SLR_OK) {
@@ -165,8 +165,8 @@ slr_status slr_trace_start(const char *path, const slr_trace_desc *desc)
     SLRI_TRY(SLRI_TAKE_DESC(slr_trace_desc, &whole, desc));
     uint32_t room = whole.events_per_thread ? whole.events_per_thread : DEFAULT_ROOM;
     if (room < 1024 || room > 1u << 24 || (room & (room - 1)) != 0)
-        return SLRI_FAIL(INVALID,
-                         "slr_trace_desc.events_per_thread is %u; powers of two from 1024 to 2^24 are possible", room);
+        return SLRI_FAIL(INVALID, "slr_trace_desc.events_per_thread is %u; expected a power of two from 1024 to 2^24",
+                         room);
     slri_mutex_lock(&life);
     slr_status status = start(path, room);
     slri_mutex_unlock(&life);

@@ -1,126 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays out a mailbox's arena and maps it. Pages are zero and become real when they are first touched, so that lanes
-// which no port uses cost address space alone.
+// Makes a mailbox and what its shards work with. Memory is zero and becomes real when it is first touched.
 #include "base/alloc.h"
+#include "base/cpu.h"
 #include "base/memory_map.h"
 #include "base/status.h"
+#include "engine/code.h"
+#include "engine/resident.h"
 #include "ring/keys.h"
+#include "ring/layout.h"
+#include "ring/printing.h"
 #include "ring/ring.h"
 
 #include <string.h>
-
-struct layout { // in words, before it is known that they fit u32
-    uint64_t slot, lane_slots, reply_slot, reply_slots, lane, lanes, reply_lane;
-    uint64_t pool_at, letters_at, letter_slots, owner, total;
-    uint64_t times_shift, times, lane_times_at, node_times_at;
-};
-
-static uint64_t power_of_two(uint64_t least)
-{
-    uint64_t power = 1;
-    while (power < least)
-        power *= 2;
-    return power;
-}
-
-static uint64_t round_up(uint64_t value, uint64_t to)
-{
-    return (value + to - 1) / to * to;
-}
-
-// A multiple of 16 bytes, so that a payload is aligned to 16.
-static uint64_t slot_words(uint64_t bytes, uint32_t stamped, bool ticketed)
-{
-    return round_up(MB_PAYLOAD + (bytes + 3) / 4 + ticketed + (stamped ? 2 : 0), 4);
-}
-
-// How many messages may be under way. Where owners evict, senders get so many more credits than the capacity that
-// bursts need not wait for the owner to look.
-static uint64_t credits(const slr_ring *ring)
-{
-    uint64_t more = ring->queue_size < 256 ? 256 : ring->queue_size;
-    return slri_ring_drops(ring) ? ring->queue_size + more : ring->queue_size;
-}
-
-// Where senders note times (mb_lane_time). Of two timed messages in one lane less than a quarter of `latency_every`
-// lies between; the lane's length is covered twice, for a message may be written while one a lap before is not taken
-// yet.
-static void lay_out_times(const slr_ring *ring, struct layout *l)
-{
-    l->lane_times_at = round_up(MB_LANE_SLOTS + l->lane_slots * l->slot, MB_LINE);
-    while (ring->latency_every >> l->times_shift > 7)
-        ++l->times_shift;
-    uint64_t cover = l->lane_slots >> l->times_shift;
-    l->times = ring->latency_every ? 2 * (cover ? cover : 1) : 0;
-}
-
-static struct layout lay_out(const slr_ring *ring)
-{
-    struct layout l = {0};
-    uint64_t replies = credits(ring) > ring->max_replies ? credits(ring) : ring->max_replies;
-    l.slot = slot_words(ring->message_bytes, ring->stamped, slri_ring_drops(ring));
-    l.reply_slot = slot_words(ring->reply_bytes, ring->stamped, false);
-    l.lane_slots = power_of_two(credits(ring));
-    l.reply_slots = ring->max_replies ? power_of_two(replies < 64 ? 64 : replies) : 1;
-    lay_out_times(ring, &l);
-    l.lane = round_up(l.lane_times_at + 2 * l.times, MB_LINE);
-    l.lanes = l.lane * ring->max_ports;
-    l.reply_lane = round_up(MB_REPLY_SLOTS + l.reply_slots * l.reply_slot, MB_LINE);
-    l.pool_at = MB_REPLIES_AT + l.reply_lane * ring->max_ports;
-    l.letters_at = round_up(l.pool_at + (credits(ring) + 1) * l.slot, MB_LINE);
-    l.letter_slots = ring->dead_letters ? power_of_two(ring->dead_letters) : 0;
-    l.node_times_at = round_up(l.letters_at + l.letter_slots * l.slot, MB_LINE);
-    l.owner = round_up(l.node_times_at + (ring->latency_every ? 2 * (credits(ring) + 1) : 0), MB_LINE);
-    l.total = MB_HEADER_WORDS(ring->shards) + (l.lanes + l.owner) * ring->shards;
-    return l;
-}
-
-slr_status slri_arena_check(const slr_ring *ring)
-{
-    struct layout l = lay_out(ring);
-    if (l.lanes + l.owner <= UINT32_MAX && l.total <= UINT32_MAX) // a shard's first: the sum of 256 may not fit u64
-        return SLR_OK;
-    return SLRI_FAIL(
-        INVALID,
-        "ring kernel '%s': a mailbox of %u messages of %u B and replies of %u B for %u ports needs %llu MiB "
-        "of addresses, 16,384 are possible; lower queue_size or max_ports",
-        ring->name, ring->queue_size, ring->message_bytes, ring->reply_bytes, ring->max_ports,
-        (unsigned long long)(l.total >> 18));
-}
-
-static void write_header(const slr_ring *ring, const struct layout *l)
-{
-    uint32_t *S = ring->S;
-    S[MB_CAPACITY] = (uint32_t)credits(ring);
-    S[MB_SHARDS] = ring->shards;
-    S[MB_PORT_WORDS] = (ring->max_ports + 31) / 32;
-    S[MB_SLOT_WORDS] = (uint32_t)l->slot;
-    S[MB_LANE_MASK] = (uint32_t)l->lane_slots - 1;
-    S[MB_REPLY_SLOT_WORDS] = (uint32_t)l->reply_slot;
-    S[MB_REPLY_MASK] = (uint32_t)l->reply_slots - 1;
-    S[MB_MAX_REPLIES] = ring->max_replies;
-    S[MB_LANES_AT] = MB_HEADER_WORDS(ring->shards);
-    S[MB_LANE_STRIDE] = (uint32_t)l->lane;
-    S[MB_LANES_STRIDE] = (uint32_t)l->lanes;
-    S[MB_OWNERS_AT] = (uint32_t)(MB_HEADER_WORDS(ring->shards) + l->lanes * ring->shards);
-    S[MB_OWNER_STRIDE] = (uint32_t)l->owner;
-    S[MB_REPLY_STRIDE] = (uint32_t)l->reply_lane;
-    S[MB_POOL_AT] = (uint32_t)l->pool_at;
-    S[MB_STAMPED] = ring->stamped;
-    S[MB_LETTERS] = ring->dead_letters;
-    S[MB_LETTER_MASK] = ring->dead_letters ? (uint32_t)l->letter_slots - 1 : 0;
-    S[MB_LETTERS_AT] = (uint32_t)l->letters_at;
-    S[MB_TIMED_BELOW] = ring->latency_every ? (1u << 31) / ring->latency_every : 0;
-    S[MB_TIMES_SHIFT] = (uint32_t)l->times_shift;
-    S[MB_TIMES_MASK] = (uint32_t)l->times - 1;
-    S[MB_LANE_TIMES_AT] = (uint32_t)l->lane_times_at;
-    S[MB_NODE_TIMES_AT] = (uint32_t)l->node_times_at;
-    if (slri_ring_drops(ring)) {
-        S[MB_KEEP] = ring->queue_size;
-        S[MB_EVICT] = ring->overflow == SLR_OVERFLOW_DROP_OLDEST ? MB_EVICT_OLDEST : MB_EVICT_LOWEST;
-        S[MB_TICKET] = (uint32_t)l->slot - (ring->stamped ? 3 : 1);
-    }
-}
 
 static uint32_t instances_of(const slr_ring *ring, uint32_t shard)
 {
@@ -129,13 +20,29 @@ static uint32_t instances_of(const slr_ring *ring, uint32_t shard)
 
 static uint64_t state_stride(const slr_ring *ring)
 {
-    return round_up(ring->state_bytes, 16);
+    return slri_round_up(ring->state_bytes, 16);
 }
 
 static void set_initial(const slr_ring *ring, const struct slri_shard *shard, unsigned char *states)
 {
     for (uint32_t i = 0; i < instances_of(ring, shard->number); ++i)
         memcpy(states + i * state_stride(ring), ring->initial_state, ring->state_bytes);
+}
+
+#define WORTH_ASKING ((uint64_t)64 << 20)
+
+// States that begin as zeros cost memory when they are first used; others all at once.
+static slr_status check_initial(const slr_ring *ring, uint64_t bytes)
+{
+    if (!ring->initial_state || ring->key_sort || bytes < WORTH_ASKING)
+        return SLR_OK;
+    uint64_t available = slri_cpu_memory_available();
+    if (bytes <= available - available / 16) // for what else is written meanwhile
+        return SLR_OK;
+    return SLRI_FAIL(NO_MEMORY,
+                     "ring kernel '%s': no memory for the initial states of %u instances: a shard has %llu B of them, "
+                     "and %llu B are free. Without initial_state they use memory only as they are used",
+                     ring->name, ring->instances, (unsigned long long)bytes, (unsigned long long)available);
 }
 
 // The states of a shard in memory that the host may not be able to address: as a whole, by way of a copy.
@@ -162,31 +69,28 @@ static slr_status create_device_states(slr_ring *ring, struct slri_shard *shard)
     return ring->initial_state && !ring->key_sort ? set_device_states(ring, shard, NULL) : SLR_OK;
 }
 
-// Memory that owners work in: the device's, where it owns the mailbox.
+// Memory of a mailbox that a device owns.
 static void *reserve(const slr_ring *ring, uint64_t bytes)
 {
     const slr_device *device = ring->device;
     void *memory = NULL;
-    if (ring->mode != SLR_RING_PERSISTENT)
-        return slri_map_reserve(bytes);
-    return device->backend->ring_memory_create(device->self, bytes, &memory) == SLR_OK ? memory : NULL;
+    return device->backend->memory_create(device->self, SLRI_MEMORY_SHARED, bytes, &memory) == SLR_OK ? memory : NULL;
 }
 
 static void release(const slr_ring *ring, void *memory, uint64_t bytes)
 {
     const slr_device *device = ring->device;
-    if (memory && ring->mode == SLR_RING_PERSISTENT)
-        device->backend->ring_memory_destroy(device->self, memory, bytes);
-    else if (memory)
-        slri_map_release(memory, bytes);
+    if (memory)
+        device->backend->memory_destroy(device->self, SLRI_MEMORY_SHARED, memory, bytes);
 }
 
 // The states of a shard's instances, on lines of their own, so that two workers never share one.
 static slr_status create_states(slr_ring *ring, struct slri_shard *shard, uint64_t bytes)
 {
+    SLRI_TRY(check_initial(ring, bytes));
     if (ring->relaunch)
         return create_device_states(ring, shard);
-    shard->states = reserve(ring, bytes);
+    shard->states = ring->mode == SLR_RING_PERSISTENT ? reserve(ring, bytes) : slri_share_bytes(bytes, &shard->share);
     if (!shard->states)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u instances of %u B", ring->name, ring->instances,
                          ring->state_bytes);
@@ -195,11 +99,22 @@ static slr_status create_states(slr_ring *ring, struct slri_shard *shard, uint64
     return SLR_OK;
 }
 
+// Small states lie in what their owner's last line has left, until a handler is abandoned with them (bury).
+static void create_small_states(const slr_ring *ring, const struct slri_layout *l, struct slri_shard *shard)
+{
+    if (ring->mode != SLR_RING_ON_HOST || ring->state_bytes == 0 || ring->states_bytes > (l->own - l->own_used) * 4)
+        return;
+    shard->states = (unsigned char *)(shard->own + l->own_used);
+    if (ring->initial_state && !ring->key_sort)
+        set_initial(ring, shard, shard->states);
+}
+
 static size_t box_bytes(const slr_ring *ring, size_t *message_room, size_t *reply_stride)
 {
-    *message_room = slot_words(ring->message_bytes, ring->stamped, slri_ring_drops(ring)) * 4;
-    *reply_stride = round_up(ring->reply_bytes, 16);
-    return round_up(sizeof(struct slri_box), 16) + round_up(*message_room, 16) + ring->max_replies * *reply_stride;
+    *message_room = slri_slot_words(ring->message_bytes, ring->stamped, slri_ring_drops(ring)) * 4;
+    *reply_stride = slri_round_up(ring->reply_bytes, 16);
+    return slri_round_up(sizeof(struct slri_box), 16) + slri_round_up(*message_room, 16) +
+           ring->max_replies * *reply_stride;
 }
 
 // What an abandoned handler leaves: nobody else looks at it any more.
@@ -207,10 +122,10 @@ static void bury(struct slri_box *box)
 {
     slr_ring *ring = box->ring;
     const slr_device *device = ring->device;
-    slri_map_release(box->states, ring->states_bytes);
+    slri_share_give(&box->share, 0);
     slri_free(device->allocator, box->out, box->out_bytes); // the ring kernel's is written by a restart
     if (ring->program)
-        device->backend->handler_destroy(device->self, ring->program->self, box->handler_self);
+        slri_code_handler_end(ring->program->code, box->handler_self);
     slri_free(device->allocator, box, box->bytes);
     slri_ring_release(ring);
 }
@@ -222,29 +137,29 @@ static slr_status create_box(slr_ring *ring, struct slri_shard *shard)
     if (!box)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a copy of a message", ring->name);
     *box = (struct slri_box){.reply_stride = (uint32_t)reply_stride, .holds = 2, .bury = bury, .bytes = bytes};
-    unsigned char *slot = (unsigned char *)box + round_up(sizeof *box, 16);
+    unsigned char *slot = (unsigned char *)box + slri_round_up(sizeof *box, 16);
     box->message = slot + MB_PAYLOAD * 4;
-    box->replies = slot + round_up(message_room, 16);
+    box->replies = slot + slri_round_up(message_room, 16);
     shard->box = box;
     return SLR_OK;
 }
 
 uint32_t slri_ring_out_stride(const slr_parameter *parameter)
 {
-    return parameter->is_outlet ? (uint32_t)round_up(SLRI_OUT_HEAD + parameter->message.bytes, 16) : 0;
+    return parameter->is_outlet ? (uint32_t)slri_round_up(SLRI_OUT_HEAD + parameter->message.bytes, 16) : 0;
 }
 
 // Where a handler leaves what it sends: an entry for each parameter, then max_sends messages of each outlet.
 static slr_status create_out(slr_ring *ring, struct slri_shard *shard)
 {
     const slr_handler_info *info = slri_ring_handler_info(ring);
-    uint64_t head = round_up(info->parameter_count * sizeof *shard->out, 16), bytes = head;
+    uint64_t head = slri_round_up(info->parameter_count * sizeof *shard->out, 16), bytes = head;
     for (uint32_t i = 0; i < info->parameter_count; ++i)
         bytes += (uint64_t)ring->max_sends * slri_ring_out_stride(&info->parameters[i]);
     ring->out_bytes = bytes;
     shard->out = slri_alloc(ring->device->allocator, bytes);
     if (!shard->out)
-        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for what it sends", ring->name);
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its sends", ring->name);
     shard->outs = info->parameter_count;
     unsigned char *at = (unsigned char *)shard->out + head;
     for (uint32_t i = 0; i < shard->outs; ++i) {
@@ -257,7 +172,6 @@ static slr_status create_out(slr_ring *ring, struct slri_shard *shard)
 
 static slr_status create_handler(slr_ring *ring, struct slri_shard *shard)
 {
-    const slr_device *device = ring->device;
     if (ring->main || ring->relaunch)
         return SLR_OK;
     if (ring->on_batch)
@@ -265,8 +179,7 @@ static slr_status create_handler(slr_ring *ring, struct slri_shard *shard)
     if (ring->mode == SLR_RING_PERSISTENT)
         return SLR_OK; // the kernel that stays has it
     if (ring->program)
-        return device->backend->handler_create(device->self, ring->program->self, ring->entry, &shard->handler,
-                                               &shard->handler_self);
+        return slri_code_handler(ring->program->code, ring->entry, &shard->handler, &shard->handler_self);
     shard->handler = slri_ring_host_handler;
     shard->handler_self = ring;
     return SLR_OK;
@@ -280,6 +193,8 @@ slr_status slri_arena_outfit(slr_ring *ring, struct slri_shard *shard)
         SLRI_TRY(create_handler(ring, shard));
     if (ring->has_outlets && !shard->out && ring->mode != SLR_RING_PERSISTENT) // its place is route_device.c's
         SLRI_TRY(create_out(ring, shard));
+    if (!shard->prints && slri_printing_is_wanted(ring))
+        SLRI_TRY(slri_printing_outfit(ring, shard));
     return shard->timeout_ns && !shard->box ? create_box(ring, shard) : SLR_OK;
 }
 
@@ -299,20 +214,43 @@ slr_status slri_arena_set_states(slr_ring *ring, struct slri_shard *shard, const
     return SLR_OK;
 }
 
-// Behind an owner's words lies its histogram.
+// Behind a device's owner's words lies its histogram.
 static size_t latency_at(const slr_ring *ring)
 {
     return (size_t)MBP_HISTOGRAM_AT(MBP_WORDS(ring->max_ports)) * 4;
 }
 
-static slr_status create_shard(slr_ring *ring, uint32_t number)
+// Where a shard's owner works. In a device's memory all of it is one piece.
+static slr_status create_own(slr_ring *ring, const struct slri_layout *l, struct slri_shard *shard)
 {
+    size_t histogram = sizeof(struct slri_histogram);
+    unsigned char *latency;
+    if (ring->mode == SLR_RING_PERSISTENT) {
+        shard->own = reserve(ring, ring->own_bytes);
+        if (!shard->own)
+            return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox", ring->name);
+        latency = (unsigned char *)shard->own + latency_at(ring);
+    } else {
+        shard->own = (uint32_t *)slri_share_part(&ring->share, SLRI_PART_OWN) + shard->number * l->own;
+        latency = (unsigned char *)slri_share_part(&ring->share, SLRI_PART_HISTOGRAM) + shard->number * histogram;
+    }
+    mb_open(ring->S, shard->own, shard->number, (uint32_t)(l->lists_at + shard->number * l->lists_next),
+            (uint32_t)(l->ports_at + shard->number * l->ports_next), (uint32_t)l->port_stride);
+    if (ring->latency_every)
+        shard->latency = (struct slri_histogram *)(void *)latency;
+    shard->early = ring->mode == SLR_RING_PERSISTENT ? SLRI_EARLY_OVER : 0; // a device's owner writes the histogram
+    return SLR_OK;
+}
+
+static slr_status create_shard(slr_ring *ring, const struct slri_layout *l, uint32_t number)
+{
+    const struct slri_backend *backend = ring->device->backend;
     struct slri_shard *shard = &ring->shard[number];
     *shard = (struct slri_shard){.shared = ring->S,
                                  .number = number,
                                  .shards = ring->shards,
                                  .mode = ring->mode,
-                                 .program = ring->program ? ring->program->self : NULL,
+                                 .program = ring->program ? ring->program->code : NULL,
                                  .entry = ring->entry,
                                  .relaunch = ring->relaunch,
                                  .bound = ring->bound,
@@ -328,6 +266,8 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .ring = ring,
                                  .relay = ring->mode == SLR_RING_PERSISTENT ? &slri_device_relay : &slri_relay,
                                  .published = slri_ring_published,
+                                 .shown = ring->publish_each ? slri_ring_shown : NULL,
+                                 .followed = ring->publish_each != 0,
                                  .answered = slri_ring_answered,
                                  .operate = slri_ring_operate_all,
                                  .faulted = ring->fault_policy == SLR_FAULT_GO_ON ? NULL : slri_ring_faulted,
@@ -335,16 +275,16 @@ static slr_status create_shard(slr_ring *ring, uint32_t number)
                                  .abandoned = slri_ring_abandoned,
                                  .lost = slri_ring_lost,
                                  .redelivers = ring->redelivers != 0};
-    shard->own = reserve(ring, ring->own_bytes);
-    if (!shard->own)
-        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox", ring->name);
-    mb_open(ring->S, shard->own, number);
-    if (ring->latency_every)
-        shard->latency = (struct slri_histogram *)(void *)((unsigned char *)shard->own + latency_at(ring));
+    SLRI_TRY(create_own(ring, l, shard));
+    slri_slices_follow(ring, shard);
     shard->own[MBP_MOST] = ring->max_batch;
+    create_small_states(ring, l, shard);
     if (ring->main)
         SLRI_TRY(slri_loop_create(ring));
-    return slri_arena_outfit(ring, shard);
+    SLRI_TRY(slri_arena_outfit(ring, shard));
+    return ring->mode == SLR_RING_PERSISTENT && backend->shard_prepare
+               ? backend->shard_prepare(ring->device->self, shard)
+               : SLR_OK;
 }
 
 // A batch is not larger than what one dispatch takes.
@@ -352,7 +292,7 @@ static slr_status create_relaunch(slr_ring *ring)
 {
     const slr_device *device = ring->device;
     const struct slri_relaunch_desc desc = {.name = ring->name,
-                                            .program = ring->program->self,
+                                            .program = ring->program->code,
                                             .entry = ring->entry,
                                             .bound = ring->bound,
                                             .initial_state = ring->initial_state,
@@ -366,6 +306,7 @@ static slr_status create_relaunch(slr_ring *ring)
                                             .max_sends = ring->max_sends,
                                             .shards = ring->shards,
                                             .max_batch = ring->max_batch,
+                                            .unified = device->facts.unified,
                                             .stops = ring->fault_policy != SLR_FAULT_GO_ON};
     SLRI_TRY(slri_relaunch_create(device->backend, device->self, device->allocator, &desc, &ring->relaunch));
     if (ring->max_batch > ring->relaunch->room)
@@ -373,52 +314,89 @@ static slr_status create_relaunch(slr_ring *ring)
     return SLR_OK;
 }
 
-static slr_status create_lanes(slr_ring *ring)
+static slr_status create_mailbox_on_device(slr_ring *ring)
 {
-    const slr_allocator *allocator = ring->device->allocator;
-    ring->lane = slri_alloc(allocator, ring->max_ports * sizeof *ring->lane);
-    if (!ring->lane)
-        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u ports", ring->name, ring->max_ports);
+    const struct slri_shape shape = slri_layout_outside(ring);
+    if (!slri_share_take(&shape, &ring->share))
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u shards and %u ports", ring->name, ring->shards,
+                         ring->max_ports);
+    ring->S = reserve(ring, ring->arena_bytes);
+    return ring->S ? SLR_OK
+                   : SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox of %zu B", ring->name,
+                               ring->arena_bytes);
+}
+
+static slr_status create_mailbox_here(slr_ring *ring, struct slri_layout *l)
+{
+    struct slri_shape shape;
+    slri_layout_shape(ring, l, &shape);
+    if (!slri_share_take(&shape, &ring->share))
+        return SLRI_FAIL(NO_MEMORY,
+                         "ring kernel '%s': no memory for a mailbox: it needs %zu B of address space, with %zu B for "
+                         "each of max_ports = %u ports",
+                         ring->name, ring->arena_bytes, (ring->arena_bytes - l->header * 4) / ring->max_ports,
+                         ring->max_ports);
+    slri_layout_place(ring, l, &ring->share);
+    ring->S = slri_share_part(&ring->share, SLRI_PART_HEADER);
+    return SLR_OK;
+}
+
+static slr_status create_mailbox(slr_ring *ring, struct slri_layout *l)
+{
+    *l = slri_layout_in_one(ring);
+    ring->arena_bytes = l->total * 4;
+    ring->own_bytes = latency_at(ring) + (ring->latency_every ? sizeof(struct slri_histogram) : 0);
+    SLRI_TRY(ring->mode == SLR_RING_PERSISTENT ? create_mailbox_on_device(ring) : create_mailbox_here(ring, l));
+    ring->shard = slri_share_part(&ring->share, SLRI_PART_SHARDS);
+    ring->lanes = slri_share_copy(&ring->share, SLRI_EACH_PORT, 0);
+    ring->lane_stride = slri_share_stride(&ring->share);
+    return SLR_OK;
+}
+
+slr_status slri_arena_open_port(slr_ring *ring, uint32_t port)
+{
+    if (port < ring->ports_opened)
+        return SLR_OK;
+    if (!slri_share_open(&ring->share, port))
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for another port", ring->name);
+    struct slri_lane *lane = slri_lane_at(ring, port);
+    lane->cursor = (struct slri_lane_cursor *)(void *)(lane + 1);
+    __atomic_store_n(&ring->ports_opened, port + 1, __ATOMIC_RELEASE); // its lanes may be looked at
     return SLR_OK;
 }
 
 slr_status slri_arena_create(slr_ring *ring)
 {
-    const slr_device *device = ring->device;
-    const slr_allocator *allocator = device->allocator;
-    struct layout l = lay_out(ring);
-    ring->arena_bytes = l.total * 4;
-    ring->own_bytes = latency_at(ring) + (ring->latency_every ? sizeof(struct slri_histogram) : 0);
+    struct slri_layout l;
     ring->states_bytes = instances_of(ring, 0) * state_stride(ring);
-    if (ring->mode == SLR_RING_PERSISTENT && device->backend->ring_prepare)
-        SLRI_TRY(device->backend->ring_prepare(device->self, ring->program->self, ring->entry));
-    ring->S = reserve(ring, ring->arena_bytes);
-    if (!ring->S)
-        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox of %zu B", ring->name,
-                         ring->arena_bytes);
-    write_header(ring, &l);
+    SLRI_TRY(create_mailbox(ring, &l));
+    slri_layout_write(ring, &l);
+    ring->unblock_mask = (uint32_t)(l.reply_slots < 64 ? l.reply_slots > 2 ? l.reply_slots / 2 - 1 : 0 : 31);
     if (ring->mode == SLR_RING_RELAUNCHED)
         SLRI_TRY(create_relaunch(ring));
-    ring->shard = slri_alloc(allocator, ring->shards * sizeof *ring->shard);
-    ring->seen = slri_alloc(allocator, ring->shards * sizeof *ring->seen);
-    if (!ring->shard || !ring->seen)
-        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u shards", ring->name, ring->shards);
     for (uint32_t i = 0; i < ring->shards; ++i)
-        SLRI_TRY(create_shard(ring, i));
+        SLRI_TRY(create_shard(ring, &l, i));
     SLRI_TRY(slri_keys_create(ring));
-    SLRI_TRY(create_lanes(ring));
-    return slri_routes_prepare(ring);
+    SLRI_TRY(slri_routes_prepare(ring));
+    return slri_printing_start(ring);
 }
 
 static void destroy_shard(slr_ring *ring, struct slri_shard *shard)
 {
     const slr_device *device = ring->device;
-    release(ring, shard->own, ring->own_bytes);
-    release(ring, ring->relaunch ? NULL : shard->states, ring->states_bytes);
+    if (shard->near_memory) // it was never started, nor what follows
+        slri_slabs_give(slri_near_of(device), shard->near_memory);
+    if (shard->kit)
+        device->backend->memory_destroy(device->self, SLRI_MEMORY_SHARED, shard->kit, slri_resident_kit_bytes(shard));
+    if (ring->mode == SLR_RING_PERSISTENT) {
+        release(ring, shard->own, ring->own_bytes);
+        release(ring, shard->states, ring->states_bytes);
+    }
+    slri_share_give(&shard->share, 0);
     if (shard->batch_handler)
         slri_batch_destroy(shard);
     if (shard->handler && ring->program)
-        device->backend->handler_destroy(device->self, ring->program->self, shard->handler_self);
+        slri_code_handler_end(ring->program->code, shard->handler_self);
     if (shard->box)
         slri_free(device->allocator, shard->box, shard->box->bytes);
     slri_free(device->allocator, shard->out, ring->out_bytes);
@@ -431,19 +409,19 @@ void slri_arena_destroy(slr_ring *ring)
     slri_keys_destroy(ring);
     for (uint32_t i = 0; ring->shard && i < ring->shards; ++i)
         destroy_shard(ring, &ring->shard[i]);
-    for (uint32_t i = 0; ring->lane && i < ring->max_ports; ++i) {
-        slri_waker_release(ring->lane[i].waker);
-        slri_free(allocator, ring->lane[i].cursor, ring->shards * sizeof *ring->lane[i].cursor);
+    for (uint32_t i = 0; i < ring->ports_opened; ++i) {
+        slri_connection_release(allocator, slri_lane_at(ring, i)->connection);
+        slri_waker_release(slri_lane_at(ring, i)->waker);
     }
     slri_near_destroy(ring);
+    slri_printing_dispose(ring);
     slri_relaunch_destroy(ring->relaunch);
-    slri_free(allocator, ring->lane, ring->max_ports * sizeof *ring->lane);
-    slri_free(allocator, ring->seen, ring->shards * sizeof *ring->seen);
-    slri_free(allocator, ring->shard, ring->shards * sizeof *ring->shard);
-    release(ring, ring->S, ring->arena_bytes);
+    if (ring->mode == SLR_RING_PERSISTENT)
+        release(ring, ring->S, ring->arena_bytes);
+    slri_share_give(&ring->share, ring->ports_opened);
+    ring->ports_opened = 0;
     ring->S = NULL;
     ring->relaunch = NULL;
     ring->shard = NULL;
-    ring->lane = NULL;
-    ring->seen = NULL;
+    ring->lanes = NULL;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handlers that are given many messages a call: what a shard needs for it, made at launch.
-#include "base/memory_map.h"
+#include "base/share.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
 struct batch { // a shard's
     const slr_ring *ring;
-    size_t bytes;
+    struct slri_share share; // what holds it
     slr_delivery delivery[MB_BATCH];
     struct slri_call call[MB_BATCH];
     uint32_t replies[]; // max_replies of each call, whole words each
@@ -27,12 +27,13 @@ slr_status slri_batch_create(slr_ring *ring, struct slri_shard *shard)
 {
     size_t words = ((size_t)ring->reply_bytes + 3) / 4;
     size_t bytes = sizeof(struct batch) + words * 4 * ring->max_replies * ring->max_batch;
-    struct batch *batch = slri_map_reserve(bytes);
+    struct slri_share share;
+    struct batch *batch = slri_share_bytes(bytes, &share);
     if (!batch)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for the replies of a batch of %u", ring->name,
                          ring->max_batch);
     batch->ring = ring;
-    batch->bytes = bytes;
+    batch->share = share;
     for (uint32_t k = 0; k < ring->max_batch; ++k)
         batch->call[k] =
             (struct slri_call){.reply_base = (unsigned char *)&batch->replies[words * ring->max_replies * k],
@@ -48,6 +49,7 @@ slr_status slri_batch_create(slr_ring *ring, struct slri_shard *shard)
 
 void slri_batch_destroy(struct slri_shard *shard)
 {
-    struct batch *batch = shard->handler_self;
-    slri_map_release(batch, batch->bytes);
+    const struct batch *batch = shard->handler_self;
+    struct slri_share share = batch->share;
+    slri_share_give(&share, 0);
 }

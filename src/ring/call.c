@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/status.h"
-#include "device/observe.h"
+#include "engine/observe.h"
 #include "ring/ring.h"
 
 #include <string.h>
@@ -31,9 +31,10 @@ struct slri_shared_port {
 static slr_status noticed(const char *name, slr_status notice)
 {
     if (notice == SLR_DROPPED)
-        return SLRI_FAIL(DROPPED, "ring kernel '%s': it was full and its policy dropped this message", name);
-    return SLRI_FAIL(HANDLER_FAULT, "ring kernel '%s': the handler faulted on this message; slr_ring_stats says why",
-                     name);
+        return SLRI_FAIL(DROPPED,
+                         "ring kernel '%s': the mailbox was full, and its overflow policy dropped this message", name);
+    return SLRI_FAIL(HANDLER_FAULT,
+                     "ring kernel '%s': the handler faulted on this message; slr_ring_stats has the reason", name);
 }
 
 static slr_status failed(const char *name)
@@ -56,7 +57,7 @@ static slr_status check_reply(const slr_ring *ring, const void *reply, size_t by
     if (ring->reply_bytes == 0)
         return SLRI_FAIL(INVALID, "ring kernel '%s' never replies; use slr_send", ring->name);
     if (bytes != ring->reply_bytes || !reply)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': its replies have %u B, room for %zu B was given", ring->name,
+        return SLRI_FAIL(INVALID, "ring kernel '%s': its replies have %u B; the buffer has %zu B", ring->name,
                          ring->reply_bytes, reply ? bytes : 0);
     return SLR_OK;
 }
@@ -95,13 +96,16 @@ static slr_status keep(slr_port *port, const struct slri_found *found)
 }
 
 // Looks through what has come. SLR_TIMEOUT: not there yet.
-static slr_status look(slr_port *port, const slr_ring *ring, uint32_t correlation, void *reply, size_t bytes)
+static slr_status look(slr_port *port, struct slri_connection *c, uint32_t correlation, void *reply, size_t bytes)
 {
+    const slr_ring *ring = c->ring;
     struct slri_found found;
     struct slri_connection *ended;                                  // for slr_receive to tell
     uint32_t over = __atomic_load_n(&ring->over, __ATOMIC_ACQUIRE); // before its lanes
     uint32_t failures = __atomic_load_n(&ring->failures, __ATOMIC_ACQUIRE);
-    while (slri_find_reply(port, &found, &ended)) {
+    // Behind the last word nothing more comes: what is there is looked for where it lies, be it marked yet or not.
+    bool last = over || failures != port->call_failures;
+    while (slri_find_reply(port, &found, &ended) || (last && slri_find_in(c, &found))) {
         if (slri_answers(&found, ring, correlation)) {
             slr_status status = answer(&found, reply, bytes);
             const char *name = found.connection->ring->name;
@@ -109,19 +113,19 @@ static slr_status look(slr_port *port, const slr_ring *ring, uint32_t correlatio
             return status == SLR_OK ? SLR_OK : noticed(name, status);
         }
         if (slri_is_late(&found))
-            slri_consume_reply(&found);
+            slri_discard_reply(&found);
         else
             SLRI_TRY(keep(port, &found));
     }
     if (over)
         return SLRI_FAIL(END, "ring kernel '%s' ended before it replied", ring->name);
-    return failures == port->call_failures ? SLR_TIMEOUT : failed(ring->name);
+    return last ? failed(ring->name) : SLR_TIMEOUT;
 }
 
 static slr_status call_on(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
                           size_t reply_bytes, uint64_t timeout_ns, struct slri_until *until, bool by_key, bool *sent)
 {
-    const struct slri_connection *c = slri_connection_of(port, to);
+    struct slri_connection *c = slri_connection_of(port, to);
     SLRI_TRY(c ? check_reply(c->ring, reply, reply_bytes) : check_target(to, reply, reply_bytes));
     uint32_t correlation = ++port->call_correlation | SLRI_CALL_BIT;
     port->call_failures = c ? __atomic_load_n(&c->ring->failures, __ATOMIC_ACQUIRE) : 0; // before it is sent
@@ -129,17 +133,16 @@ static slr_status call_on(slr_port *port, slr_address to, const void *message, s
     SLRI_TRY(slri_send(port, to, message, bytes, 0, correlation, by_key, until));
     *sent = true;
     c = slri_connection_of(port, to);
-    const slr_ring *ring = c->ring;
     if (fresh)
         port->call_failures = c->lane->failures_told; // as it was when the lane was taken
     struct slri_backoff backoff = {.until = *until};
     for (;;) {
-        slr_status status = look(port, ring, correlation, reply, reply_bytes);
+        slr_status status = look(port, c, correlation, reply, reply_bytes);
         if (status != SLR_TIMEOUT)
             return status;
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_PARK)
-            slri_port_park(port, ring, backoff.until.deadline_ns);
+            slri_port_park(port, c->ring, backoff.until.deadline_ns);
         if (wait == SLRI_TOO_LATE)
             return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
     }
@@ -220,15 +223,19 @@ static bool deliver_some(struct slri_shared_port *shared, struct slri_connection
 {
     struct slri_found found;
     bool others = false;
-    const struct slri_connection *failure = slri_find_failure(shared->port); // before the lanes: replies go first
-    while (slri_find_reply(shared->port, &found, ended)) {
+    struct slri_connection *failure = slri_find_failure(shared->port); // before the lanes: replies go first
+    while (slri_find_reply(shared->port, &found, ended) || (failure && slri_find_in(failure, &found))) {
+        bool taken = false;
         for (struct waiter *w = shared->waiters; w; w = w->next) {
             if (w->status != SLR_TIMEOUT || !slri_answers(&found, w->ring, w->correlation))
                 continue; // of several replies to a message the first is its answer
             __atomic_store_n(&w->status, answer(&found, w->reply, w->bytes), __ATOMIC_RELEASE);
-            others = true;
+            others = taken = true;
         }
-        slri_consume_reply(&found);
+        if (taken)
+            slri_consume_reply(&found);
+        else
+            slri_discard_reply(&found);
     }
     if (failure)
         others = settle(shared, failure->ring, SLR_RING_FAILED) || others;
@@ -322,18 +329,22 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
             waiter->next = shared->waiters;
             shared->waiters = waiter;
         }
-        slr_ring *ring = status == SLR_FULL ? slri_connection_of(shared->port, to)->ring : NULL;
-        bool may_wait = ring && deadline_ns != 0 && ring->overflow != SLR_OVERFLOW_REJECT;
+        // NULL: the port has no place there yet; those of closed ports are not free.
+        const struct slri_connection *c = status == SLR_FULL ? slri_connection_of(shared->port, to) : NULL;
+        bool may_wait = status == SLR_FULL && deadline_ns != 0 && (!c || c->ring->overflow != SLR_OVERFLOW_REJECT);
         bool late = slri_passed(deadline_ns);
-        if (may_wait && !late) {
-            __atomic_fetch_sub(&ring->refused, 1, __ATOMIC_RELAXED); // it goes on trying: not refused yet
+        if (may_wait && !late && c) {
+            __atomic_fetch_sub(&c->ring->refused, 1, __ATOMIC_RELAXED); // it goes on trying: not refused yet
             slri_unblock_shards(shared->port);
         }
         slri_mutex_unlock(&shared->lock);
         if (!may_wait)
             return status;
         if (late)
-            return SLRI_FAIL(TIMEOUT, "the ring kernel stayed full until the deadline");
+            return c ? SLRI_FAIL(TIMEOUT, "the mailbox was full until the deadline")
+                     : SLRI_FAIL(
+                           TIMEOUT,
+                           "no closed port had released its place by the deadline; raise slr_ring_desc.max_ports");
         if (slri_backoff_step(&backoff) == SLRI_PARK)
             slri_sleep_ns(50000); // a full mailbox behind a lock: nobody is in a hurry here
     }

@@ -4,11 +4,12 @@
 #include "base/clock.h"
 #include "base/sim.h"
 #include "base/status.h"
+#include "base/thread.h"
 #include "ring/ring.h"
 
 #include <string.h>
 
-#define ADOPT_NS 100000000ull // how long a new port waits for a closed one's lane to run empty
+#define LOOK_NS 50000u // between looks whether a closed port's lane has run empty
 
 slr_status slr_port_open(slr_device *device, slr_port **out)
 {
@@ -27,6 +28,12 @@ slr_status slr_port_open(slr_device *device, slr_port **out)
     }
     slri_device_hold(device);
     port->device = device;
+    slri_connections_init(port);
+    slri_links_init(&port->ready);
+    slri_links_init(&port->ended);
+    slri_links_init(&port->failed);
+    slri_links_init(&port->given_back);
+    slri_links_init(&port->polled);
     *out = port;
     return SLR_OK;
 }
@@ -51,8 +58,8 @@ static bool is_empty(const slr_ring *ring, uint32_t port)
     if (!slri_near_is_empty(ring, port))
         return false;
     for (uint32_t s = 0; s < ring->shards; ++s) {
-        uint32_t at = mb_reply_lane(S, mb_owner(S, s), port);
-        if ((int32_t)(MB_ACQUIRE(at + MB_GONE_EPOCH) - ring->lane[port].gone_epoch) < 0)
+        uint32_t at = mb_reply_lane(S, s, port);
+        if ((int32_t)(MB_ACQUIRE(at + MB_GONE_EPOCH) - slri_lane_at(ring, port)->gone_epoch) < 0)
             return false;
     }
     return true;
@@ -62,46 +69,48 @@ static bool is_empty(const slr_ring *ring, uint32_t port)
 static void adopt(slr_ring *ring, uint32_t port)
 {
     uint32_t *S = ring->S;
+    slri_slices_forsake(ring, port);
     slri_grants_settle(ring); // all that lay here is retired; the next port counts from there
     for (uint32_t s = 0; s < ring->shards; ++s) {
-        struct slri_lane_cursor *cursor = &ring->lane[port].cursor[s];
+        struct slri_lane_cursor *cursor = &slri_lane_at(ring, port)->cursor[s];
         uint32_t lane = mb_lane(S, s, port);
-        cursor->received = MB_LOAD(mb_reply_lane(S, mb_owner(S, s), port) + MB_GONE_AT);
+        cursor->received = MB_LOAD(mb_reply_lane(S, s, port) + MB_GONE_AT);
         cursor->mark = 0;
         MB_STORE(lane + MB_MIXED, 0);
         mb_return_replies(S, lane, cursor->received);
     }
     slri_near_leave(ring, port);
-    slri_waker_release(ring->lane[port].waker); // the owners' acknowledgement was their last look at it
+    // The owners' acknowledgement was their last look at these.
+    slri_connection_release(ring->device->allocator, slri_lane_at(ring, port)->connection);
+    slri_waker_release(slri_lane_at(ring, port)->waker);
 }
 
-// Finds a lane: a fresh one, else a closed port's that has run empty. max_ports: there is none.
-static uint32_t find_lane(slr_ring *ring, bool *closing)
+// Finds a lane: a fresh one, else a closed port's that has run empty. max_ports: there is none. `closing`: how many are
+// closed ports', and not empty as far as their owners have said.
+static uint32_t find_lane(slr_ring *ring, uint32_t *closing)
 {
-    uint32_t fresh = ring->max_ports;
-    for (uint32_t i = 0; i < ring->max_ports; ++i) {
-        if (ring->lane[i].gone && is_empty(ring, i))
+    uint32_t opened = slri_ports_opened(ring);
+    for (uint32_t i = 0; i < opened; ++i) {
+        if (slri_lane_at(ring, i)->gone && is_empty(ring, i))
             return i;
-        *closing = *closing || ring->lane[i].gone;
-        if (!ring->lane[i].used && fresh == ring->max_ports)
-            fresh = i;
+        *closing += slri_lane_at(ring, i)->gone;
     }
-    return fresh;
+    return opened; // the next
 }
 
-static slr_status take_lane(slr_ring *ring, struct slri_waker *waker, uint32_t i, bool silent)
+static slr_status take_lane(slr_ring *ring, struct slri_waker *waker, struct slri_connection *c, uint32_t i,
+                            bool silent)
 {
-    struct slri_lane *lane = &ring->lane[i];
-    if (lane->gone) {
+    if (i < ring->ports_opened)
         adopt(ring, i);
-    } else {
-        lane->cursor = slri_alloc(ring->device->allocator, ring->shards * sizeof *lane->cursor);
-        if (!lane->cursor)
-            return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a port", ring->name);
-    }
+    else
+        SLRI_TRY(slri_arena_open_port(ring, i));
+    struct slri_lane *lane = slri_lane_at(ring, i);
     slri_hold(&waker->holds);
+    if (c)
+        slri_hold(&c->holds);
+    lane->connection = c;
     __atomic_store_n(&lane->waker, waker, __ATOMIC_RELEASE);
-    lane->used = true;
     lane->gone = false;
     lane->failures_told = ring->failures;
     publish_ports(ring, i, true, silent);
@@ -112,57 +121,6 @@ static void wake_shards(slr_ring *ring)
 {
     for (uint32_t s = 0; s < ring->shards; ++s)
         slri_ring_wake_shard(&ring->shard[s]);
-}
-
-slr_status slri_lane_take(slr_ring *ring, struct slri_waker *waker, bool silent, uint32_t *out)
-{
-    struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(ADOPT_NS)};
-    for (;;) {
-        bool closing = false;
-        slri_mutex_lock(&ring->lock);
-        uint32_t i = find_lane(ring, &closing);
-        slr_status status = i < ring->max_ports ? take_lane(ring, waker, i, silent) : SLR_INVALID;
-        slri_mutex_unlock(&ring->lock);
-        *out = i;
-        if (i < ring->max_ports)
-            return status;
-        if (!closing || slri_backoff_step(&backoff) == SLRI_TOO_LATE)
-            return SLRI_FAIL(INVALID,
-                             "ring kernel '%s' has max_ports = %u ports already; raise slr_ring_desc.max_ports",
-                             ring->name, ring->max_ports);
-        wake_shards(ring);
-        slri_yield();
-    }
-}
-
-// ---- connections, the port's owner's -------------------------------------------------------------------------------
-
-static slr_status reserve(slr_port *port, uint32_t slot)
-{
-    const slr_allocator *allocator = port->device->allocator;
-    if (slot >= port->slots) {
-        uint32_t slots = slot < 8 ? 16 : slot * 2;
-        struct slri_connection **by_slot = slri_alloc(allocator, slots * sizeof *by_slot);
-        if (!by_slot)
-            return SLRI_FAIL(NO_MEMORY, "no memory for a port's %u connections", slots);
-        if (port->slots)
-            memcpy(by_slot, port->by_slot, port->slots * sizeof *by_slot);
-        slri_free(allocator, port->by_slot, port->slots * sizeof *by_slot);
-        port->by_slot = by_slot;
-        port->slots = slots;
-    }
-    if (port->connections == port->connection_room) {
-        uint32_t room = port->connection_room ? port->connection_room * 2 : 8;
-        struct slri_connection **list = slri_alloc(allocator, room * sizeof *list);
-        if (!list)
-            return SLRI_FAIL(NO_MEMORY, "no memory for a port's %u connections", room);
-        if (port->connections)
-            memcpy(list, port->connection, port->connections * sizeof *list);
-        slri_free(allocator, port->connection, port->connection_room * sizeof *list);
-        port->connection = list;
-        port->connection_room = room;
-    }
-    return SLR_OK;
 }
 
 // What a sender is told whose ring kernel takes no messages now; OK where it does.
@@ -185,36 +143,78 @@ static slr_status check_open(const slr_ring *ring)
     return SLRI_FAIL(RING_DEAD, "ring kernel '%s' has terminated", ring->name);
 }
 
-static slr_status connect_held(slr_port *port, slr_ring *ring, struct slri_connection **out)
+static slr_status refuse_lane(const slr_ring *ring, uint32_t closing, const struct slri_until *until)
+{
+    if (closing == 0)
+        return SLRI_FAIL(INVALID, "ring kernel '%s' has max_ports = %u ports already; raise slr_ring_desc.max_ports",
+                         ring->name, ring->max_ports);
+    const char *says = "ring kernel '%s': all max_ports = %u places are in use; %u belong to closed ports whose "
+                       "messages have not completed%s";
+    return slri_until_now(until) ? SLRI_FAIL(FULL, says, ring->name, ring->max_ports, closing, " yet")
+                                 : SLRI_FAIL(TIMEOUT, says, ring->name, ring->max_ports, closing, " by the deadline");
+}
+
+// A lane is free when each owner has said so, however long that takes: until then its words are the closed port's.
+slr_status slri_lane_take(slr_ring *ring, struct slri_waker *waker, struct slri_connection *c, bool silent,
+                          struct slri_until *until, uint32_t *out)
+{
+    struct slri_backoff backoff = {.until = *until};
+    for (;;) {
+        uint32_t closing = 0;
+        SLRI_TRY(check_open(ring)); // it may have ended, and its owners with it
+        slri_mutex_lock(&ring->lock);
+        uint32_t i = find_lane(ring, &closing);
+        slr_status status = i < ring->max_ports ? take_lane(ring, waker, c, i, silent) : SLR_INVALID;
+        slri_mutex_unlock(&ring->lock);
+        *out = i;
+        if (i < ring->max_ports)
+            return status;
+        enum slri_wait wait = closing == 0 ? SLRI_TOO_LATE : slri_backoff_step(&backoff);
+        *until = backoff.until; // when the wait began
+        if (wait == SLRI_TOO_LATE)
+            return refuse_lane(ring, closing, until);
+        wake_shards(ring);
+        if (wait == SLRI_PARK)
+            slri_sleep_ns(LOOK_NS);
+    }
+}
+
+// ---- connections, the port's owner's -------------------------------------------------------------------------------
+
+static slr_status connect_held(slr_port *port, slr_ring *ring, struct slri_until *until, struct slri_connection **out)
 {
     SLRI_TRY(check_open(ring));
     if (ring->device != port->device)
         return SLRI_FAIL(INVALID, "ring kernel '%s' is on another device than the port", ring->name);
-    SLRI_TRY(reserve(port, ring->slot));
-    struct slri_connection *connection = slri_alloc(port->device->allocator, sizeof *connection);
+    SLRI_TRY(slri_connections_reserve(port));
+    struct slri_connection *connection = slri_alloc_packed(port->device->allocator, sizeof *connection);
     if (!connection)
         return SLRI_FAIL(NO_MEMORY, "no memory for a connection");
-    slr_status status = slri_lane_take(ring, port->waker, false, &connection->port);
+    connection->holds = 1;
+    connection->ring = ring;
+    connection->connected = true;
+    if (!port->is_marked && port->connections == SLRI_FEW_CONNECTIONS)
+        slri_marks_begin(port); // before the lane is there
+    slr_status status = slri_lane_take(ring, port->waker, connection, false, until, &connection->port);
     if (status != SLR_OK) {
-        slri_free(port->device->allocator, connection, sizeof *connection);
+        slri_connection_release(port->device->allocator, connection);
         return status;
     }
-    connection->ring = ring;
-    connection->lane = &ring->lane[connection->port];
-    port->by_slot[ring->slot] =
-        connection; // one of a ring kernel that is gone, whose slot it was, is kept until its END
-    port->connection[port->connections++] = connection;
+    connection->lane = slri_lane_at(ring, connection->port);
+    slri_connections_enter(port, connection);
+    if (port->is_marked)
+        slri_marks_enter(port, connection);
     port->was_connected = true;
     wake_shards(ring);
     *out = connection;
     return SLR_OK;
 }
 
-slr_status slri_connect(slr_port *port, slr_address to, struct slri_connection **out)
+slr_status slri_connect(slr_port *port, slr_address to, struct slri_until *until, struct slri_connection **out)
 {
     slr_ring *ring;
     SLRI_TRY(slri_table_find(to, &ring));
-    slr_status status = connect_held(port, ring, out);
+    slr_status status = connect_held(port, ring, until, out);
     if (status != SLR_OK)
         slri_ring_release(ring);
     return status;
@@ -223,9 +223,9 @@ slr_status slri_connect(slr_port *port, slr_address to, struct slri_connection *
 void slri_lane_leave(slr_ring *ring, uint32_t i)
 {
     slri_mutex_lock(&ring->lock);
-    ring->lane[i].gone = true;
+    slri_lane_at(ring, i)->gone = true;
     publish_ports(ring, i, true, true);
-    ring->lane[i].gone_epoch = ring->port_epoch;
+    slri_lane_at(ring, i)->gone_epoch = ring->port_epoch;
     slri_mutex_unlock(&ring->lock);
     if (!__atomic_load_n(&ring->over, __ATOMIC_ACQUIRE))
         wake_shards(ring);
@@ -234,13 +234,13 @@ void slri_lane_leave(slr_ring *ring, uint32_t i)
 void slri_disconnect(slr_port *port, struct slri_connection *connection)
 {
     slr_ring *ring = connection->ring;
+    // While the lane is this port's. What owners answer before they know that it is not: when the lane is taken anew.
+    slri_slices_forsake(ring, connection->port);
     slri_lane_leave(ring, connection->port);
-    if (port->by_slot[ring->slot] == connection)
-        port->by_slot[ring->slot] = NULL;
-    for (uint32_t i = 0; i < port->connections; ++i)
-        if (port->connection[i] == connection)
-            port->connection[i] = port->connection[--port->connections];
-    slri_free(port->device->allocator, connection, sizeof *connection);
+    slri_connections_leave(port, connection);
+    slri_marks_leave(port, connection);
+    connection->connected = false; // who marks it may still have it
+    slri_connection_release(port->device->allocator, connection);
     slri_ring_release(ring);
 }
 
@@ -250,13 +250,13 @@ void slr_port_close(slr_port *port)
         return;
     slr_device *device = port->device;
     while (port->connections)
-        slri_disconnect(port, port->connection[0]);
+        slri_disconnect(port, port->connection[port->connections - 1]);
     while (port->kept_first) {
         struct slri_kept_reply *kept = port->kept_first;
         port->kept_first = kept->next;
         slri_free(device->allocator, kept, kept->allocated);
     }
-    slri_free(device->allocator, port->by_slot, port->slots * sizeof *port->by_slot);
+    slri_connections_free(port);
     slri_free(device->allocator, port->connection, port->connection_room * sizeof *port->connection);
     slri_waker_release(port->waker);
     slri_free(device->allocator, port, sizeof *port);

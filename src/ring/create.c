@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "ring/keys.h"
+#include "ring/layout.h"
 #include "ring/ring.h"
 
 #include <stdio.h>
@@ -22,8 +23,8 @@ static slr_status set_number(const slr_ring *ring, const struct number *n)
     *n->to = n->given ? n->given : n->fallback;
     if (*n->to >= n->least && *n->to <= n->most)
         return SLR_OK;
-    return SLRI_FAIL(INVALID, "ring kernel '%s': %s is %u; %u to %u are possible", ring->name, n->field, *n->to,
-                     n->least, n->most);
+    return SLRI_FAIL(INVALID, "ring kernel '%s': %s is %u; expected %u to %u", ring->name, n->field, *n->to, n->least,
+                     n->most);
 }
 
 static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
@@ -34,6 +35,7 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         {"max_replies", desc->max_replies, 1, 1, 64, &ring->max_replies},
         {"max_sends", desc->max_sends, 1, 1, 64, &ring->max_sends},
         {"redeliver", desc->redeliver, 0, 0, 1, &ring->redelivers},
+        {"publish_each", desc->publish_each, 0, 0, 1, &ring->publish_each},
         {"max_ports", desc->max_ports, 64, 1, MB_MAX_PORTS, &ring->max_ports},
         {"overflow (an slr_overflow)", desc->overflow, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_DROP_LOWEST,
          &ring->overflow},
@@ -46,13 +48,15 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         SLRI_TRY(set_number(ring, &numbers[i]));
     ring->priority -= 1;
     if (desc->time_stamps > 1)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': time_stamps is %u; 0 or 1 is possible", ring->name,
+        return SLRI_FAIL(INVALID, "ring kernel '%s': time_stamps is %u; expected 0 or 1", ring->name,
                          desc->time_stamps);
     ring->stamped = desc->time_stamps;
     if (desc->mode != 0 && desc->mode != SLR_RING_RELAUNCHED && desc->mode != SLR_RING_PERSISTENT)
         return SLRI_FAIL(INVALID,
-                         "ring kernel '%s': mode is %u; SLR_RING_RELAUNCHED, SLR_RING_PERSISTENT or 0 is possible",
+                         "ring kernel '%s': mode is %u; expected SLR_RING_RELAUNCHED, SLR_RING_PERSISTENT or 0",
                          ring->name, desc->mode);
+    if (ring->publish_each && (desc->on_batch || desc->main))
+        return SLRI_FAIL(INVALID, "ring kernel '%s': publish_each needs a handler of one message per call", ring->name);
     ring->mode_asked = desc->mode;
     SLRI_TRY(slri_telemetry_describe(ring, desc));
     ring->linger_ns = desc->linger_ns;
@@ -200,7 +204,7 @@ static slr_status bind_all(slr_ring *ring, const slr_ring_desc *desc, const slr_
         const slr_parameter *parameter = &info->parameters[i];
         const slr_binding *binding = find_binding(desc, parameter->name);
         if (parameter->is_outlet && binding)
-            return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' is an outlet; slr_route connects it",
+            return SLRI_FAIL(INVALID, "ring kernel '%s': parameter '%s' is an output channel; slr_route connects it",
                              ring->name, parameter->name);
         if (parameter->is_outlet) {
             ring->has_outlets = true;
@@ -228,7 +232,7 @@ static slr_status find_handler(const slr_ring_desc *desc, const struct slri_prog
             return SLR_OK;
     }
     if (!desc->handler)
-        return SLRI_FAIL(INVALID, "the program has %u handlers; say which in slr_ring_desc.handler", program->entries);
+        return SLRI_FAIL(INVALID, "the program has %u handlers; name one in slr_ring_desc.handler", program->entries);
     return SLRI_FAIL(NOT_FOUND, "the program has no handler '%s'", desc->handler);
 }
 
@@ -253,12 +257,14 @@ static slr_status set_host_handler(slr_ring *ring, const slr_ring_desc *desc)
         return SLRI_FAIL(INVALID, "ring kernel '%s': message_bytes is 0; a host handler's message has at least 1 B",
                          ring->name);
     if (desc->handler || desc->binding_count || desc->same_count)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': handler, bindings and same are of kernel handlers", ring->name);
+        return SLRI_FAIL(INVALID, "ring kernel '%s': handler, bindings and same need a kernel handler", ring->name);
     if (desc->main && ring->overflow > SLR_OVERFLOW_REJECT)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': a loop blocks or rejects; it cannot drop what waits", ring->name);
+        return SLRI_FAIL(INVALID,
+                         "ring kernel '%s': a loop cannot drop messages: use SLR_OVERFLOW_BLOCK or SLR_OVERFLOW_REJECT",
+                         ring->name);
     if (desc->main && (desc->max_batch || desc->linger_ns))
         return SLRI_FAIL(INVALID,
-                         "ring kernel '%s': max_batch and linger_ns are of handlers; a loop gives them to slr_take",
+                         "ring kernel '%s': max_batch and linger_ns need a handler; a loop passes them to slr_take",
                          ring->name);
     ring->on_message = desc->on_message;
     ring->on_batch = desc->on_batch;
@@ -298,20 +304,33 @@ static slr_status copy_initial_state(slr_ring *ring, const slr_ring_desc *desc)
 // What only an owner that is a thread of the host does.
 static const char *why_host(const slr_ring *ring)
 {
-    bool passes_on = ring->device->backend->capabilities(ring->device->self).passes_on;
+    bool passes_on = ring->device->facts.passes_on;
     return !ring->program                            ? "its handler is a C function"
-           : ring->has_outlets && !passes_on         ? "its handler sends through outlets"
+           : ring->has_outlets && !passes_on         ? "its handler sends through output channels"
            : ring->key_sort                          ? "it has keys"
            : slri_ring_drops(ring)                   ? "its overflow policy drops messages"
            : ring->linger_ns                         ? "it has linger_ns"
            : ring->handler_timeout_ns                ? "it has handler_timeout_ns"
+           : slri_slices_own(ring)                   ? "buffers go with its messages"
            : ring->mode_asked == SLR_RING_RELAUNCHED ? "SLR_RING_RELAUNCHED was asked for"
                                                      : NULL;
 }
 
+// Most have none.
+static slr_status copy_reason(slr_ring *ring, const char *reason)
+{
+    if (*reason == '\0')
+        return SLR_OK;
+    ring->mode_reason = slri_alloc(ring->device->allocator, SLR_MODE_REASON_BYTES);
+    if (!ring->mode_reason)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for the reason of its mode", ring->name);
+    snprintf(ring->mode_reason, SLR_MODE_REASON_BYTES, "%s", reason);
+    return SLR_OK;
+}
+
 static slr_status plan(slr_ring *ring)
 {
-    const struct slri_ring_facts facts = {.program = ring->program ? ring->program->self : NULL,
+    const struct slri_ring_facts facts = {.program = ring->program ? ring->program->code : NULL,
                                           .entry = ring->entry,
                                           .instances = ring->instances,
                                           .needs_host = why_host(ring),
@@ -322,22 +341,32 @@ static slr_status plan(slr_ring *ring)
         ring->shards = 1;
         return SLR_OK;
     }
+    if (ring->entry && (ring->entry->function->uses & SLRI_USES_PRINT) && !ring->device->facts.prints)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "ring kernel '%s': its handler calls printf, which device '%s' does not support in handlers; "
+                         "use device 'cpu', or remove printf (#ifdef)",
+                         ring->name, ring->device->backend->name);
     SLRI_TRY(ring->device->backend->ring_plan(ring->device->self, &facts, &plan));
     ring->mode = plan.mode;
     ring->shards = plan.shards;
-    memcpy(ring->mode_reason, plan.reason, sizeof ring->mode_reason);
+    SLRI_TRY(copy_reason(ring, plan.reason));
     if (ring->mode_asked == SLR_RING_PERSISTENT && ring->mode != SLR_RING_PERSISTENT)
         return SLRI_FAIL(UNSUPPORTED, "ring kernel '%s' cannot be persistent: %s", ring->name,
-                         *plan.reason ? plan.reason : "handlers run on threads of the host there");
+                         *plan.reason ? plan.reason : "its handlers run on host threads");
     if (ring->mode == SLR_RING_PERSISTENT && !plan.has_clock)
         ring->latency_every = 0; // nobody there knows when a message is done
     if (ring->mode != SLR_RING_ON_HOST && ring->handler_timeout_ns)
         return SLRI_FAIL(UNSUPPORTED,
-                         "ring kernel '%s': handler_timeout_ns is of handlers on threads of the host; on device '%s' "
-                         "slr_ring_desc.fuel bounds them",
+                         "ring kernel '%s': handler_timeout_ns works only for handlers on host threads; on device '%s' "
+                         "use slr_ring_desc.fuel",
+                         ring->name, ring->device->backend->name);
+    if (ring->mode != SLR_RING_ON_HOST && ring->publish_each)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "ring kernel '%s': publish_each works only for handlers on host threads; on device '%s' use a "
+                         "smaller max_batch",
                          ring->name, ring->device->backend->name);
     // Dispatches are larger with more of them, but each has lanes of its own, and not all may fit.
-    while (ring->mode == SLR_RING_RELAUNCHED && ring->shards > 1 && slri_arena_check(ring) != SLR_OK)
+    while (ring->mode == SLR_RING_RELAUNCHED && ring->shards > 1 && slri_layout_check(ring) != SLR_OK)
         ring->shards /= 2;
     return SLR_OK;
 }
@@ -362,9 +391,30 @@ static slr_status describe(slr_ring *ring, const slr_ring_desc *desc)
     SLRI_TRY(set_handler(ring, desc));
     SLRI_TRY(copy_initial_state(ring, desc));
     SLRI_TRY(slri_failure_describe(ring, desc));
+    SLRI_TRY(slri_slices_describe(ring, desc));
     SLRI_TRY(plan(ring));
-    SLRI_TRY(slri_arena_check(ring));
+    SLRI_TRY(slri_layout_check(ring));
     return slri_table_enter(ring);
+}
+
+// malloc would take a line more for each.
+static slr_ring *new_ring(const slr_device *device)
+{
+    struct slri_share self = {0};
+    slr_ring *ring =
+        device->allocator ? slri_alloc(device->allocator, sizeof *ring) : slri_share_bytes(sizeof *ring, &self);
+    if (ring)
+        ring->self = self;
+    return ring;
+}
+
+static void free_ring(slr_ring *ring, const slr_device *device)
+{
+    struct slri_share self = ring->self;
+    if (self.slab)
+        slri_share_give(&self, 0);
+    else
+        slri_free(device->allocator, ring, sizeof *ring);
 }
 
 slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out)
@@ -377,7 +427,7 @@ slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ri
         return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no ring kernels", device->backend->name);
     struct slri_ring_device *table;
     SLRI_TRY(slri_ring_device_get(device, &table));
-    slr_ring *ring = slri_alloc(device->allocator, sizeof *ring);
+    slr_ring *ring = new_ring(device);
     if (!ring)
         return SLRI_FAIL(NO_MEMORY, "no memory for a ring kernel");
     slri_device_hold(device);
@@ -400,6 +450,7 @@ void slri_ring_dispose(slr_ring *ring)
     slr_device *device = ring->device;
     const slr_allocator *allocator = device->allocator;
     slri_arena_destroy(ring);
+    slri_slices_dispose(ring);
     slri_failure_dispose(ring);
     for (uint32_t i = 0; ring->buffer && i < ring->bindings; ++i)
         if (ring->buffer[i]) {
@@ -410,10 +461,11 @@ void slri_ring_dispose(slr_ring *ring)
     slri_free(allocator, ring->buffer, (ring->bindings + 1) * sizeof(slr_buffer *));
     slri_free(allocator, ring->scalars, ((size_t)ring->bindings + 1) * 8);
     slri_free(allocator, ring->initial_state, ring->state_bytes);
+    slri_free(allocator, ring->mode_reason, SLR_MODE_REASON_BYTES);
     if (ring->program)
         slri_program_release(ring->program);
     slri_mutex_destroy(&ring->lock);
     slri_mutex_destroy(&ring->count_lock);
-    slri_free(allocator, ring, sizeof *ring);
+    free_ring(ring, device);
     slri_device_release(device);
 }

@@ -137,7 +137,7 @@ static void name_cycle(const slr_ring *start, char *out, size_t room)
         memcpy(at, ring->name, name);
         memcpy(at + name, arrow, bytes - name);
     }
-    snprintf(out, room, "deadlock: %s%s%.*s: each waits for room in the next", start->name,
+    snprintf(out, room, "deadlock: %s%s%.*s: each waits for credit of the next", start->name,
              ring == start ? " -> " : " -> ... -> ", (int)(names + sizeof names - at), at);
 }
 

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/futex.h"
-#include "base/memory_map.h"
+#include "base/share.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
@@ -16,8 +16,8 @@
 // ---- the description ----------------------------------------------------------------------------------------------
 static slr_status refuse(const slr_ring *ring, const char *field, uint64_t given, const char *possible)
 {
-    return SLRI_FAIL(INVALID, "ring kernel '%s': %s is %llu; %s is possible", ring->name, field,
-                     (unsigned long long)given, possible);
+    return SLRI_FAIL(INVALID, "ring kernel '%s': %s is %llu; expected %s", ring->name, field, (unsigned long long)given,
+                     possible);
 }
 
 slr_status slri_failure_describe(slr_ring *ring, const slr_ring_desc *desc)
@@ -27,17 +27,15 @@ slr_status slri_failure_describe(slr_ring *ring, const slr_ring_desc *desc)
     ring->fault_window_ns = desc->fault_window_ns ? desc->fault_window_ns : 1000000000u;
     ring->handler_timeout_ns = desc->handler_timeout_ns;
     if (ring->main && (desc->fault_policy || desc->handler_timeout_ns))
-        return SLRI_FAIL(INVALID,
-                         "ring kernel '%s': fault_policy and handler_timeout_ns are of handlers, not of a main",
+        return SLRI_FAIL(INVALID, "ring kernel '%s': fault_policy and handler_timeout_ns need a handler, not a main",
                          ring->name);
     if (ring->on_batch && desc->handler_timeout_ns)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': handler_timeout_ns is of handlers of one message a call",
+        return SLRI_FAIL(INVALID, "ring kernel '%s': handler_timeout_ns needs a handler of one message per call",
                          ring->name);
     if (ring->fault_policy > SLR_FAULT_LIMIT)
         return refuse(ring, "fault_policy", ring->fault_policy, "an slr_fault_policy");
     if (ring->fault_policy != SLR_FAULT_LIMIT && (desc->fault_limit || desc->fault_window_ns))
-        return SLRI_FAIL(INVALID, "ring kernel '%s': fault_limit and fault_window_ns are of SLR_FAULT_LIMIT",
-                         ring->name);
+        return SLRI_FAIL(INVALID, "ring kernel '%s': fault_limit and fault_window_ns need SLR_FAULT_LIMIT", ring->name);
     if (ring->fault_limit > 65536)
         return refuse(ring, "fault_limit", ring->fault_limit, "1 to 65536");
     // Below half the clock's range, so that a deadline never is one of the watchdog's marks.
@@ -59,7 +57,8 @@ static size_t checkpoint_bytes(const slr_ring *ring)
 void slri_failure_dispose(slr_ring *ring)
 {
     slri_free(ring->device->allocator, ring->failure.fault_ns, ring->fault_limit * sizeof *ring->failure.fault_ns);
-    slri_map_release(ring->failure.checkpoint, checkpoint_bytes(ring));
+    slri_free(ring->device->allocator, ring->failure.why, SLRI_WHY_BYTES);
+    slri_share_give(&ring->failure.share, 0);
 }
 
 // ---- failing ------------------------------------------------------------------------------------------------------
@@ -69,19 +68,34 @@ void slri_bell_ring(struct slri_bell *bell)
     slri_futex_wake(&bell->rings, UINT32_MAX);
 }
 
+void slri_failure_note(slr_ring *ring, const char *why)
+{
+    if (!ring->failure.why) // most never fail
+        ring->failure.why = slri_alloc(ring->device->allocator, SLRI_WHY_BYTES);
+    if (ring->failure.why)
+        snprintf(ring->failure.why, SLRI_WHY_BYTES, "%s", why);
+}
+
 // Under lock. The state comes behind the closed bit: who has seen it is refused.
 static void fail(slr_ring *ring, slr_ring_state from, const char *why)
 {
     ring->failure.from = from;
-    snprintf(ring->failure.why, sizeof ring->failure.why, "%s", why);
+    slri_failure_note(ring, why);
     mb_close(ring->S);
     slri_ring_command(ring, MB_PAUSE);
-    // Release, as the marks: who finds one finds the other.
+    // Release, as `failed`: who finds one finds the other.
     __atomic_fetch_add(&ring->failures, 1, __ATOMIC_RELEASE);
-    for (uint32_t i = 0; i < ring->max_ports; ++i)
-        if (ring->lane[i].waker)
-            __atomic_store_n(&ring->lane[i].waker->failed, 1, __ATOMIC_RELEASE);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // before the looks at the marks
+    for (uint32_t i = 0; i < slri_ports_opened(ring); ++i) {
+        struct slri_lane *lane = slri_lane_at(ring, i);
+        if (!lane->waker)
+            continue;
+        slri_lane_mark(lane, lane->waker); // first: who finds `failed` looks for it there
+        __atomic_store_n(&lane->waker->failed, 1, __ATOMIC_RELEASE);
+    }
     slri_ring_set_state(ring, SLR_RING_IN_FAILURE);
+    if (ring->failure.word)
+        __atomic_fetch_or(ring->failure.word, ring->failure.bit, __ATOMIC_RELEASE); // the state
     if (ring->failure.bell)
         slri_bell_ring(ring->failure.bell);
 }
@@ -137,14 +151,16 @@ void slri_ring_abandoned(struct slri_shard *shard)
     struct slri_box *box = shard->box;
     slri_ring_hold(ring);
     box->ring = ring;
-    box->states = shard->states;
+    box->share = shard->share;
     box->handler_self = shard->handler_self;
     box->out = shard->out;
     box->out_bytes = ring->out_bytes;
     shard->states = NULL;
+    shard->share = (struct slri_share){0};
     shard->out = NULL;
     shard->handler = NULL;
     shard->box = NULL;
+    shard->prints = NULL; // a restart brings another: this one is the abandoned handler's
     char why[128];
     snprintf(why, sizeof why, "a handler ran for more than %llu ns and was abandoned",
              (unsigned long long)ring->handler_timeout_ns);
@@ -190,10 +206,10 @@ static slr_status copy_states(slr_ring *ring)
 {
     if (lacks_states(ring))
         return wrong_state(ring, "slr_ring_checkpoint",
-                           "cannot copy the state of an abandoned handler: restart it first");
+                           "cannot copy the state of an abandoned handler: restart the ring kernel first");
     unsigned char *to = ring->failure.checkpoint;
     if (!to)
-        to = slri_map_reserve(checkpoint_bytes(ring));
+        to = slri_share_bytes(checkpoint_bytes(ring), &ring->failure.share);
     if (!to)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a checkpoint of %zu B", ring->name,
                          checkpoint_bytes(ring));
@@ -202,7 +218,7 @@ static slr_status copy_states(slr_ring *ring)
     for (uint32_t i = 0; i < ring->shards && status == SLR_OK; ++i)
         status = load_states(ring, &ring->shard[i], to + i * ring->states_bytes);
     if (status != SLR_OK) { // it is half of one
-        slri_map_release(to, checkpoint_bytes(ring));
+        slri_share_give(&ring->failure.share, 0);
         ring->failure.checkpoint = NULL;
     }
     return status;
@@ -228,7 +244,7 @@ slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns)
     const uint32_t allowed = SLR_RING_LAUNCHED | SLR_RING_ACTIVE | SLR_RING_PAUSED | SLR_RING_IN_FAILURE;
     uint64_t deadline = slri_deadline_after(timeout_ns);
     if (ring->state_bytes == 0 || ring->main)
-        return wrong_state(ring, "slr_ring_checkpoint", "needs a ring kernel with state that is no main");
+        return wrong_state(ring, "slr_ring_checkpoint", "needs a ring kernel with state, not a loop");
     if (ring->key_sort)
         return wrong_state(ring, "slr_ring_checkpoint",
                            "is not of keyed ones: an instance may get another key; slr_ring_snapshot is");
@@ -260,7 +276,7 @@ static slr_status may_restart(const slr_ring *ring, slr_restart_from from)
     if (ring->failure.from == 0)
         return wrong_state(ring, call, "cannot help: it could not be started, or is a main; terminate it");
     if (from == SLR_RESTART_CHECKPOINT && !ring->failure.checkpoint)
-        return wrong_state(ring, call, "needs a checkpoint; there is none");
+        return wrong_state(ring, call, "needs a checkpoint, but there is none");
     return SLR_OK;
 }
 
@@ -306,7 +322,7 @@ static void reopen(slr_ring *ring)
 slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns)
 {
     if (!ring || (from != SLR_RESTART_INITIAL && from != SLR_RESTART_CHECKPOINT))
-        return SLRI_FAIL(INVALID, "slr_ring_restart: %s", ring ? "`from` is no slr_restart_from" : "ring is NULL");
+        return SLRI_FAIL(INVALID, "slr_ring_restart: %s", ring ? "`from` is not an slr_restart_from" : "ring is NULL");
     uint64_t deadline = slri_deadline_after(timeout_ns);
     slri_mutex_lock(&ring->lock);
     slr_status status = may_restart(ring, from);

@@ -17,15 +17,15 @@
 slr_status slri_passages_check(const slr_ring *from)
 {
     if (from->mode == SLR_RING_PERSISTENT && slri_ring_is_lost(from))
-        return SLRI_FAIL(DEVICE_LOST,
-                         "the device of ring kernel '%s' was lost: routes from it are made behind "
-                         "slr_device_reopen and slr_ring_restart",
-                         from->name);
-    if (from->mode != SLR_RING_PERSISTENT || from->device->backend->capabilities(from->device->self).passes_on)
+        return SLRI_FAIL(
+            DEVICE_LOST,
+            "the device of ring kernel '%s' was lost: call slr_device_reopen and slr_ring_restart before slr_route",
+            from->name);
+    if (from->mode != SLR_RING_PERSISTENT || from->device->facts.passes_on)
         return SLR_OK;
     return SLRI_FAIL(UNSUPPORTED,
-                     "ring kernel '%s' is persistent, and its routes need an owner that is a thread of the host: "
-                     "set slr_ring_desc.mode to SLR_RING_RELAUNCHED",
+                     "ring kernel '%s' is persistent, and its routes need an owner on the host: set slr_ring_desc.mode "
+                     "to SLR_RING_RELAUNCHED",
                      from->name);
 }
 
@@ -35,23 +35,22 @@ slr_status slri_passages_check_pair(slr_ring *from, slr_ring *to)
         return SLR_OK;
     if (to->mode != SLR_RING_PERSISTENT)
         return SLRI_FAIL(UNSUPPORTED,
-                         "ring kernel '%s' is persistent and '%s' is not: the one cannot send to the other without the "
-                         "host; set slr_ring_desc.mode of '%s' to SLR_RING_RELAUNCHED",
+                         "ring kernel '%s' is persistent and '%s' is not, so the device cannot send without the host: "
+                         "set slr_ring_desc.mode of '%s' to SLR_RING_RELAUNCHED",
                          from->name, to->name, from->name);
     if (to->stamped && !from->stamped)
         return SLRI_FAIL(UNSUPPORTED,
-                         "ring kernel '%s' has time_stamps and '%s' has not: a persistent one passes on the time that "
-                         "its messages say; set slr_ring_desc.time_stamps of '%s'",
+                         "ring kernel '%s' has time_stamps and '%s' has not: a persistent source forwards the time of "
+                         "its own messages; set slr_ring_desc.time_stamps of '%s'",
                          to->name, from->name, from->name);
     slri_routes_lock();
     bool circle = slri_route_leads(to, from);
     slri_routes_unlock();
     if (circle)
-        return SLRI_FAIL(
-            UNSUPPORTED,
-            "a route from '%s' to '%s' closes a circle of persistent ring kernels, which nobody would find "
-            "full: set slr_ring_desc.mode to SLR_RING_RELAUNCHED",
-            from->name, to->name);
+        return SLRI_FAIL(UNSUPPORTED,
+                         "a route from '%s' to '%s' closes a cycle of persistent ring kernels, whose deadlock could "
+                         "not be detected: set slr_ring_desc.mode to SLR_RING_RELAUNCHED",
+                         from->name, to->name);
     return SLR_OK;
 }
 
@@ -96,12 +95,11 @@ static slr_status size_grant(const struct slri_route *route, uint32_t *out)
     *out = (uint32_t)grant;
     if (grant * from->shards <= left)
         return SLR_OK;
-    return SLRI_FAIL(
-        INVALID,
-        "a route from '%s' keeps %u of the messages of '%s' for each of its %u shards, and %u of its %u are "
-        "kept for others: raise queue_size of '%s' to %llu",
-        from->name, (unsigned)grant, to->name, from->shards, given, to->queue_size, to->name,
-        (unsigned long long)(given + grant * from->shards));
+    return SLRI_FAIL(INVALID,
+                     "a route from '%s' reserves %u messages of '%s' for each of its %u shards, and others have "
+                     "reserved %u of %u: raise queue_size of '%s' to %llu",
+                     from->name, (unsigned)grant, to->name, from->shards, given, to->queue_size, to->name,
+                     (unsigned long long)(given + grant * from->shards));
 }
 
 // Claims them, as room comes.
@@ -115,12 +113,12 @@ static slr_status claim(slr_ring *to, struct slri_passage *p, uint32_t want, uin
         to->grants.credits += got;
         slri_mutex_unlock(&to->count_lock);
         if (got == 0 && place & MB_CLOSED)
-            SLRI_TRY(slri_refuse_closed(to));
+            SLRI_TRY(slri_route_refused(to, slri_refuse_closed(to)));
         if (p->grant == want)
             return SLR_OK;
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE)
-            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' has had no room for a route within %llu s", to->name,
+            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' had no free messages for a route within %llu s", to->name,
                              (unsigned long long)(slri_ring_patience_ns(to) / 1000000000u));
         if (wait == SLRI_PARK)
             slri_sleep_ns(50000);
@@ -151,7 +149,8 @@ static bool is_unknown(const slr_ring *to, const struct slri_lane *lane)
 // have told of fewer than its destination has counted: then none.
 static uint32_t count_open(const slr_ring *to, const struct slri_lane *lane)
 {
-    uint32_t open = lane->granted - slri_lane_retired(to, (uint32_t)(lane - to->lane));
+    uint64_t number = (uint64_t)((const unsigned char *)lane - to->lanes) / to->lane_stride;
+    uint32_t open = lane->granted - slri_lane_retired(to, (uint32_t)number);
     return (int32_t)open > 0 ? open : 0;
 }
 
@@ -178,17 +177,17 @@ static void release(slr_ring *to, struct slri_lane *lane, uint32_t open)
 void slri_grants_settle(slr_ring *to)
 {
     slri_mutex_lock(&to->count_lock);
-    for (uint32_t i = 0; to->grants.kept != 0 && i < to->max_ports; ++i)
-        if (to->lane[i].kept != 0 && !is_unknown(to, &to->lane[i]))
-            release(to, &to->lane[i], count_open(to, &to->lane[i]));
+    for (uint32_t i = 0; to->grants.kept != 0 && i < slri_ports_opened(to); ++i)
+        if (slri_lane_at(to, i)->kept != 0 && !is_unknown(to, slri_lane_at(to, i)))
+            release(to, slri_lane_at(to, i), count_open(to, slri_lane_at(to, i)));
     slri_mutex_unlock(&to->count_lock);
 }
 
 void slri_grants_forget(slr_ring *to)
 {
     slri_mutex_lock(&to->count_lock);
-    for (uint32_t i = 0; to->grants.kept != 0 && i < to->max_ports; ++i)
-        release(to, &to->lane[i], 0);
+    for (uint32_t i = 0; to->grants.kept != 0 && i < slri_ports_opened(to); ++i)
+        release(to, slri_lane_at(to, i), 0);
     slri_mutex_unlock(&to->count_lock);
 }
 
@@ -308,7 +307,7 @@ static void write_lanes(struct slri_passage *p, const struct slri_route *route, 
     const slr_ring *to = route->to;
     uint32_t *O = p->words, *S = to->S, port = p->c->port;
     p->lanes = &S[mb_lane(S, 0, port)];
-    p->retired = &S[mb_reply_lane(S, mb_owner(S, 0), port) + MB_PORT_RETIRED];
+    p->retired = &S[mb_reply_lane(S, 0, port) + MB_PORT_RETIRED];
     O[MBO_GRANT] = grant;
     O[MBO_MOST] = grant / route->each < MB_BATCH ? grant / route->each : MB_BATCH;
     O[MBO_PARAMETER] = route->parameter;
@@ -320,7 +319,7 @@ static void write_lanes(struct slri_passage *p, const struct slri_route *route, 
     O[MBO_MESSAGE_WORDS] = (to->message_bytes + 3) / 4;
     O[MBO_STAMPED] = to->stamped;
     O[MBO_LANES_STRIDE] = S[MB_LANES_STRIDE];
-    O[MBO_RETIRED_STRIDE] = S[MB_OWNER_STRIDE];
+    O[MBO_RETIRED_STRIDE] = S[MB_REPLIES_STRIDE];
     // The lane's ports before have sent so many, and all are done with: it was empty when it was taken.
     p->first = p->seen = mbo_retired(O, p->retired);
     O[MBO_SENT] = O[MBO_SEEN] = O[MBO_TOLD_SENT] = p->first;

@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/key_hash.h"
-#include "base/memory_map.h"
+#include "base/share.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -41,6 +41,7 @@ struct slri_keys {
     bool text;
     uint32_t limit;
     size_t text_stride;
+    struct slri_share share;                        // what holds the next four, and the shards' `done`
     struct node *node;                              // by instance
     uint32_t *head;                                 // atomic, by bucket: instance + 1; 0: none
     unsigned char *text_of;                         // by instance: a u32 length, then the text
@@ -56,22 +57,23 @@ struct slri_keys {
 static slr_status check_fields(const slr_ring *ring, const slr_ring_desc *desc)
 {
     if (desc->keys > SLR_KEYS_TEXT)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': keys (an slr_keys) is %u; 0 to %d are possible", ring->name,
+        return SLRI_FAIL(INVALID, "ring kernel '%s': keys (an slr_keys) is %u; expected 0 to %d", ring->name,
                          desc->keys, SLR_KEYS_TEXT);
     if (desc->key_limit > SLR_KEY_LIMIT_EVICT_IDLE)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': key_limit (an slr_key_limit) is %u; 1 to %d are possible",
-                         ring->name, desc->key_limit, SLR_KEY_LIMIT_EVICT_IDLE);
+        return SLRI_FAIL(INVALID, "ring kernel '%s': key_limit (an slr_key_limit) is %u; expected 1 to %d", ring->name,
+                         desc->key_limit, SLR_KEY_LIMIT_EVICT_IDLE);
     if (desc->key_bytes > 4092)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': key_bytes is %u; 1 to 4092 are possible", ring->name,
-                         desc->key_bytes);
+        return SLRI_FAIL(INVALID, "ring kernel '%s': key_bytes is %u; expected 1 to 4092", ring->name, desc->key_bytes);
     if (desc->keys == 0 && (desc->key_limit || desc->key_bytes || desc->on_evicted))
         return SLRI_FAIL(INVALID, "ring kernel '%s': key_limit, key_bytes and on_evicted need slr_ring_desc.keys",
                          ring->name);
     if (desc->keys && ring->overflow > SLR_OVERFLOW_REJECT)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': with keys it blocks or rejects; it cannot drop what waits",
-                         ring->name);
+        return SLRI_FAIL(
+            INVALID,
+            "ring kernel '%s': with keys it cannot drop messages: use SLR_OVERFLOW_BLOCK or SLR_OVERFLOW_REJECT",
+            ring->name);
     if (desc->keys && desc->main)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': keys are of handlers; a loop has instances by number", ring->name);
+        return SLRI_FAIL(INVALID, "ring kernel '%s': keys need a handler; a loop has instances by number", ring->name);
     if (desc->on_evicted && desc->key_limit != SLR_KEY_LIMIT_EVICT_IDLE)
         return SLRI_FAIL(INVALID, "ring kernel '%s': on_evicted needs key_limit = SLR_KEY_LIMIT_EVICT_IDLE",
                          ring->name);
@@ -90,23 +92,26 @@ slr_status slri_keys_describe(slr_ring *ring, const slr_ring_desc *desc)
     return SLR_OK;
 }
 
-static slr_status map_done(slr_ring *ring, struct slri_shard *shard)
-{
-    shard->done = slri_map_reserve((size_t)ring->instances * 4);
-    return shard->done ? SLR_OK : SLR_NO_MEMORY;
-}
-
 static slr_status map_table(slr_ring *ring, struct slri_keys *keys)
 {
-    keys->node = slri_map_reserve(keys->limit * sizeof *keys->node);
-    keys->head = slri_map_reserve((size_t)keys->limit * 4);
-    keys->swept = slri_map_reserve((size_t)keys->limit * 4);
-    keys->text_of = keys->text ? slri_map_reserve(keys->limit * keys->text_stride) : NULL;
-    slr_status status =
-        keys->node && keys->head && keys->swept && !keys->text == !keys->text_of ? SLR_OK : SLR_NO_MEMORY;
-    for (uint32_t i = 0; i < ring->shards && status == SLR_OK; ++i)
-        status = map_done(ring, &ring->shard[i]);
-    return status;
+    enum { NODE, HEAD, SWEPT, TEXT, DONE };
+    uint64_t words = (uint64_t)keys->limit * 4, done = (words + 127) / 128 * 128; // a shard's on lines of its own
+    const struct slri_shape shape = {.part = {[NODE] = keys->limit * sizeof *keys->node,
+                                              [HEAD] = words,
+                                              [SWEPT] = words,
+                                              [TEXT] = keys->text ? keys->limit * keys->text_stride : 0,
+                                              [DONE] = done * ring->shards}};
+    if (!slri_share_take(&shape, &keys->share))
+        return SLR_NO_MEMORY;
+    keys->node = slri_share_part(&keys->share, NODE);
+    keys->head = slri_share_part(&keys->share, HEAD);
+    keys->swept = slri_share_part(&keys->share, SWEPT);
+    keys->text_of = keys->text ? slri_share_part(&keys->share, TEXT) : NULL;
+    for (uint32_t i = 0; i < ring->shards; ++i) {
+        ring->shard[i].done = (uint32_t *)slri_share_part(&keys->share, DONE) + done / 4 * i;
+        ring->shard[i].followed = true;
+    }
+    return SLR_OK;
 }
 
 slr_status slri_keys_create(slr_ring *ring)
@@ -133,12 +138,7 @@ void slri_keys_destroy(slr_ring *ring)
     struct slri_keys *keys = ring->keys;
     if (!keys)
         return;
-    slri_map_release(keys->node, keys->limit * sizeof *keys->node);
-    slri_map_release(keys->head, (size_t)keys->limit * 4);
-    slri_map_release(keys->swept, (size_t)keys->limit * 4);
-    slri_map_release(keys->text_of, keys->limit * keys->text_stride);
-    for (uint32_t i = 0; i < ring->shards; ++i)
-        slri_map_release(ring->shard[i].done, (size_t)ring->instances * 4);
+    slri_share_give(&keys->share, 0);
     slri_mutex_destroy(&keys->lock);
     slri_free(ring->device->allocator, keys, sizeof *keys);
     ring->keys = NULL;
@@ -479,11 +479,11 @@ static slr_status refuse(slr_ring *ring, const slr_key *key, enum outcome outcom
     __atomic_fetch_add(&ring->refused, 1, __ATOMIC_RELAXED);
     if (outcome == AT_LIMIT)
         return SLRI_FAIL(FULL,
-                         "ring kernel '%s': key %s is one more than its %u instances; raise slr_ring_desc.instances, "
-                         "forget keys, or let idle ones be evicted",
+                         "ring kernel '%s': key %s needs a new instance, but all %u are in use; raise "
+                         "slr_ring_desc.instances, forget keys, or evict idle ones",
                          ring->name, name_key(key, name), ring->instances);
     if (late)
-        return SLRI_FAIL(TIMEOUT, "ring kernel '%s': key %s: none of its %u instances became idle until the deadline",
+        return SLRI_FAIL(TIMEOUT, "ring kernel '%s': key %s: none of its %u instances became idle by the deadline",
                          ring->name, name_key(key, name), ring->instances);
     return SLRI_FAIL(FULL, "ring kernel '%s': key %s: none of its %u instances is idle", ring->name,
                      name_key(key, name), ring->instances);
@@ -615,7 +615,7 @@ slr_status slri_keys_forget(slr_ring *ring, const slr_key *key, void *state, uin
     while ((status = try_forget(ring, key, &instance)) == SLR_TIMEOUT) {
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE || over)
-            return SLRI_FAIL(TIMEOUT, "ring kernel '%s': messages of key %s stayed pending until the %s", ring->name,
+            return SLRI_FAIL(TIMEOUT, "ring kernel '%s': messages of key %s were still pending at the %s", ring->name,
                              name_key(key, name), wait == SLRI_TOO_LATE ? "deadline" : "end");
         if (wait == SLRI_PARK)
             slri_sleep_ns(WAIT_NS);

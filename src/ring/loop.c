@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/futex.h"
-#include "base/memory_map.h"
+#include "base/share.h"
 #include "base/sim.h"
 #include "base/status.h"
 #include "ring/ring.h"
@@ -26,7 +26,8 @@ struct slr_context {
     slr_ring *ring;
     struct slri_shard *shard;
     unsigned char *held; // by node
-    size_t held_stride, held_bytes;
+    size_t held_stride;
+    struct slri_share share; // what holds `held`
     uint32_t reply_words;
     uint64_t tickets;
     uint32_t told_control; // what slri_ring_answered was last called for
@@ -143,7 +144,7 @@ void slri_loop_wake(slr_context *loop)
 static slr_status end_of(const slr_context *loop)
 {
     return SLRI_FAIL(END, "ring kernel '%s': %s", loop->ring->name,
-                     state_of(loop) == MB_STOPPED ? "it is to stop" : "its input is closed and all of it is taken");
+                     state_of(loop) == MB_STOPPED ? "it must stop" : "its input is closed and all messages are taken");
 }
 
 slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns, uint64_t timeout_ns,
@@ -171,10 +172,11 @@ slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint
         }
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE)
-            return *taken ? SLR_OK
-                          : SLRI_FAIL(TIMEOUT, "ring kernel '%s': %s within %llu ns", context->ring->name,
-                                      state_of(context) == MB_PAUSED ? "it stayed paused" : "no message could be taken",
-                                      (unsigned long long)timeout_ns);
+            return *taken
+                       ? SLR_OK
+                       : SLRI_FAIL(TIMEOUT, "ring kernel '%s': %s within %llu ns", context->ring->name,
+                                   state_of(context) == MB_PAUSED ? "it was still paused" : "no message could be taken",
+                                   (unsigned long long)timeout_ns);
         *taken += wait == SLRI_PARK ? look_and_sleep(context, out + *taken, most - *taken, backoff.until.deadline_ns)
                                     : look(context, out + *taken, most - *taken);
     }
@@ -193,7 +195,7 @@ slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns)
             return SLR_OK;
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE)
-            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' stayed paused for %llu ns", context->ring->name,
+            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' was still paused after %llu ns", context->ring->name,
                              (unsigned long long)timeout_ns);
         if (wait == SLRI_PARK)
             look_and_sleep(context, NULL, 0, backoff.until.deadline_ns);
@@ -267,8 +269,8 @@ slr_status slr_done(const slr_delivery *delivery)
     if (!delivery || !delivery->ticket || !slri_loop_holds(delivery))
         return SLRI_FAIL(INVALID, "slr_done: %s",
                          !delivery           ? "delivery is NULL"
-                         : !delivery->ticket ? "a handler's message is done when it returns"
-                                             : "this loop holds the message no more");
+                         : !delivery->ticket ? "a handler's message completes when the handler returns"
+                                             : "this loop no longer holds the message");
     struct held *held = delivery->reply_context;
     const slr_context *loop = held->loop;
     for (uint32_t n = 0; n < held->call.replies; ++n)
@@ -280,11 +282,8 @@ slr_status slr_done(const slr_delivery *delivery)
 
 static void note_fault(const slr_context *loop, slr_status status, uint32_t instance)
 {
-    uint32_t *S = loop->shard->shared;
-    uint32_t owner = loop->shard->own[MBP_OWNER];
-    MB_STORE(owner + MB_FAULT_LINE, (uint32_t)status);
-    MB_STORE(owner + MB_FAULT_INSTANCE, instance);
-    MB_STORE(owner + MB_FAULT_KIND, SLRI_FAULT_STATUS);
+    const struct slri_call call = {.fault_line = (uint32_t)status, .instance = instance};
+    slri_shard_note_fault(loop->shard, SLRI_FAULT_STATUS, &call);
 }
 
 static void reset(const slr_ring *ring, void *state)
@@ -305,7 +304,7 @@ slr_status slr_fail(const slr_delivery *delivery, slr_status status)
         return SLR_OK;
     }
     if (!slri_loop_holds(delivery))
-        return SLRI_FAIL(INVALID, "slr_fail: this loop holds the message no more");
+        return SLRI_FAIL(INVALID, "slr_fail: this loop no longer holds the message");
     struct held *held = delivery->reply_context;
     note_fault(held->loop, status, call->instance);
     reset(held->loop->ring, call->state);
@@ -389,8 +388,8 @@ slr_status slri_loop_create(slr_ring *ring)
     loop->reply_words = (ring->reply_bytes + 3) / 4;
     size_t bytes = sizeof(struct held) + (size_t)ring->max_replies * loop->reply_words * 4;
     loop->held_stride = (bytes + 63) / 64 * 64;
-    loop->held_bytes = loop->held_stride * ((size_t)ring->queue_size + 1); // nodes count from 1
-    loop->held = slri_map_reserve(loop->held_bytes);
+    size_t nodes = (size_t)ring->queue_size + 1; // they count from 1
+    loop->held = slri_share_bytes(loop->held_stride * nodes, &loop->share);
     return loop->held
                ? SLR_OK
                : SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory to hold %u messages", ring->name, ring->queue_size);
@@ -401,8 +400,7 @@ void slri_loop_destroy(slr_ring *ring)
     slr_context *loop = ring->loop;
     if (!loop)
         return;
-    if (loop->held)
-        slri_map_release(loop->held, loop->held_bytes);
+    slri_share_give(&loop->share, 0);
     slri_free(ring->device->allocator, loop, sizeof *loop);
     ring->loop = NULL;
 }

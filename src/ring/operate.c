@@ -124,8 +124,7 @@ static slr_status check_state_call(const slr_ring *ring, uint32_t instance, size
     if (!ring)
         return SLRI_FAIL(INVALID, "%s: ring is NULL", call);
     if (ring->main)
-        return SLRI_FAIL(UNSUPPORTED, "ring kernel '%s' is a loop: its main alone knows when its states are whole",
-                         ring->name);
+        return SLRI_FAIL(UNSUPPORTED, "ring kernel '%s' is a loop: only its main may access its states", ring->name);
     if (slr_ring_get_state(ring) == SLR_RING_CREATED || !ring->shard)
         return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is %s; %s needs it launched", ring->name,
                          slr_ring_state_name(slr_ring_get_state(ring)), call);
@@ -147,8 +146,10 @@ static slr_status operate_on_state(slr_ring *ring, struct slri_operation *op, ui
     if (ring->keys)
         slri_keys_unpin(ring, op->instance);
     if (status == SLR_OK && op->lost)
-        return SLRI_FAIL(WRONG_STATE, "ring kernel '%s': %s: the state is an abandoned handler's; restart it first",
-                         ring->name, call);
+        return SLRI_FAIL(
+            WRONG_STATE,
+            "ring kernel '%s': %s: an abandoned handler still uses the state; restart the ring kernel first",
+            ring->name, call);
     if (status == SLR_OK && op->status != SLR_OK) // the words were told to the owner's thread
         return slri_fail(op->status, "ring kernel '%s': %s: its device could not copy the state", ring->name, call);
     return status;

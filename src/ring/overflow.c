@@ -9,6 +9,8 @@ void slri_ring_evicted(struct slri_shard *shard)
     uint32_t *P = shard->own;
     if (P[MBP_EVICTED] == 0)
         return;
+    if (shard->settled)
+        slri_slices_evicted(shard);
     P[MBP_EVICTED] = 0;
     for (uint32_t port = 0; port < ring->max_ports; ++port) {
         uint32_t *word = &P[MBP_NOTICED(port >> 5)];
@@ -16,8 +18,7 @@ void slri_ring_evicted(struct slri_shard *shard)
         if (!(*word & bit))
             continue;
         *word &= ~bit;
-        // Acquire: the waker was made before its lane's first message.
-        slri_waker_wake(__atomic_load_n(&ring->lane[port].waker, __ATOMIC_ACQUIRE));
+        slri_lane_tell(slri_lane_at(ring, port));
     }
 }
 

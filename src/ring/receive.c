@@ -12,14 +12,14 @@
 
 // ---- finding -------------------------------------------------------------------------------------------------------
 
-static bool find_in(struct slri_connection *c, struct slri_found *found)
+static inline bool find_in(struct slri_connection *c, struct slri_found *found)
 {
     const slr_ring *ring = c->ring;
     const uint32_t *S = ring->S;
     for (uint32_t k = 0; k < ring->shards; ++k) {
         uint32_t shard = c->next_shard + k < ring->shards ? c->next_shard + k : c->next_shard + k - ring->shards;
         uint32_t at = c->lane->cursor[shard].received;
-        uint32_t slot = mb_reply_slot(S, mb_reply_lane(S, mb_owner(S, shard), c->port), at);
+        uint32_t slot = mb_reply_slot(S, mb_reply_lane(S, shard, c->port), at);
         if (!mb_has_reply(S, slot, at))
             continue;
         *found = (struct slri_found){.connection = c, .shard = shard, .slot = slot};
@@ -28,9 +28,16 @@ static bool find_in(struct slri_connection *c, struct slri_found *found)
     return false;
 }
 
+bool slri_find_in(struct slri_connection *c, struct slri_found *found)
+{
+    return find_in(c, found);
+}
+
 bool slri_find_reply(slr_port *port, struct slri_found *found, struct slri_connection **ended)
 {
     *ended = NULL;
+    if (port->is_marked)
+        return slri_marks_find(port, found, ended);
     for (uint32_t k = 0; k < port->connections; ++k) {
         uint32_t i = port->next_connection < port->connections ? port->next_connection : 0;
         port->next_connection = i + 1;
@@ -44,6 +51,18 @@ bool slri_find_reply(slr_port *port, struct slri_found *found, struct slri_conne
     return false;
 }
 
+static struct slri_connection *next_failed(slr_port *port)
+{
+    if (port->is_marked)
+        return slri_marks_find_failure(port);
+    for (uint32_t k = 0; k < port->connections; ++k) {
+        struct slri_connection *c = port->connection[k];
+        if (c->lane->failures_told != __atomic_load_n(&c->ring->failures, __ATOMIC_ACQUIRE))
+            return c;
+    }
+    return NULL;
+}
+
 struct slri_connection *slri_find_failure(slr_port *port)
 {
     struct slri_waker *waker = port->waker;
@@ -51,16 +70,12 @@ struct slri_connection *slri_find_failure(slr_port *port)
     // look.
     if (!__atomic_load_n(&waker->failed, __ATOMIC_RELAXED) || !__atomic_exchange_n(&waker->failed, 0, __ATOMIC_ACQUIRE))
         return NULL;
-    for (uint32_t k = 0; k < port->connections; ++k) {
-        struct slri_connection *c = port->connection[k];
-        uint32_t failures = __atomic_load_n(&c->ring->failures, __ATOMIC_ACQUIRE);
-        if (c->lane->failures_told == failures)
-            continue;
-        c->lane->failures_told = failures;
+    struct slri_connection *c = next_failed(port);
+    if (c) {
+        c->lane->failures_told = __atomic_load_n(&c->ring->failures, __ATOMIC_ACQUIRE);
         __atomic_store_n(&waker->failed, 1, __ATOMIC_RELAXED);
-        return c;
     }
-    return NULL;
+    return c;
 }
 
 void slri_describe_reply(const struct slri_found *found, slr_reply *out)
@@ -115,19 +130,31 @@ void slri_consume_reply(const struct slri_found *found)
     uint32_t *S = ring->S;
     uint32_t received = ++c->lane->cursor[found->shard].received;
     mb_return_replies(S, mb_lane(S, found->shard, c->port), received);
+    if (c->given_back && !slri_is_linked(&c->in_given_back))
+        slri_link_last(c->given_back, &c->in_given_back);
     c->next_shard = found->shard + 1 < ring->shards ? found->shard + 1 : 0;
-    // Not at every reply: a look costs a fence. A lane has at least 64 slots, so a blocked shard is seen before its
-    // lane is empty, or by slri_unblock_shards.
-    if (received % 32 == 0 && !__atomic_load_n(&ring->over, __ATOMIC_ACQUIRE))
+    // Not at every reply: a look costs a fence. Twice a lap of the lane, and once in 32 where it is longer, so that a
+    // blocked shard goes on before its lane is empty; what is given back behind the last look is told before this
+    // thread waits for anything: slri_unblock_shards, and send.c where it waits for credit.
+    if ((received & ring->unblock_mask) == 0 && !__atomic_load_n(&ring->over, __ATOMIC_ACQUIRE))
         unblock(ring, found->shard);
 }
 
+static void unblock_all(slr_ring *ring)
+{
+    for (uint32_t s = 0; s < ring->shards && !__atomic_load_n(&ring->over, __ATOMIC_ACQUIRE); ++s)
+        unblock(ring, s);
+}
+
+// Of many connections those are left out from which nothing was taken since the last look: a shard that announced its
+// sleep behind that look has looked for room behind the announcement, and had all of it.
 void slri_unblock_shards(slr_port *port)
 {
-    for (uint32_t i = 0; i < port->connections; ++i) {
-        slr_ring *ring = port->connection[i]->ring;
-        for (uint32_t s = 0; s < ring->shards && !__atomic_load_n(&ring->over, __ATOMIC_ACQUIRE); ++s)
-            unblock(ring, s);
+    for (uint32_t i = 0; i < port->connections && !port->is_marked; ++i)
+        unblock_all(port->connection[i]->ring);
+    for (struct slri_link *link; (link = slri_links_first(&port->given_back)) != NULL;) {
+        slri_unlink(link);
+        unblock_all(SLRI_LINKED(struct slri_connection, in_given_back, link)->ring);
     }
 }
 
@@ -184,7 +211,7 @@ static bool may_give_up(slr_port *port)
 
 static slr_status too_small(const slr_reply *reply, size_t capacity)
 {
-    return SLRI_FAIL(INVALID, "the reply has %u B, there is room for %zu B", reply->bytes, capacity);
+    return SLRI_FAIL(INVALID, "the reply has %u B; the buffer has %zu B", reply->bytes, capacity);
 }
 
 // Takes a reply that slr_call had passed over.
@@ -225,13 +252,13 @@ static slr_status try_receive(slr_port *port, slr_reply *reply, void *payload, s
     while (slri_find_reply(port, &found, &ended)) {
         if (!slri_is_late(&found))
             return receive_found(&found, reply, payload, capacity);
-        slri_consume_reply(&found);
+        slri_discard_reply(&found);
     }
     const struct slri_connection *failed = failure ? slri_find_failure(port) : NULL;
     if (failed) {
         const slr_ring *ring = failed->ring;
         *reply = (slr_reply){.from = {ring->place, ring->slot, ring->generation, 0}, .status = SLR_RING_FAILED};
-        return SLRI_FAIL(RING_FAILED, "ring kernel '%s' has failed; slr_ring_stats says why", ring->name);
+        return SLRI_FAIL(RING_FAILED, "ring kernel '%s' has failed; slr_ring_stats has the reason", ring->name);
     }
     if (ended) {
         char name[sizeof ended->ring->name];
@@ -274,7 +301,7 @@ slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, 
     struct slri_connection *ended;
     while (*received < most && !port->kept_first && slri_find_reply(port, &found, &ended)) {
         if (slri_is_late(&found)) {
-            slri_consume_reply(&found);
+            slri_discard_reply(&found);
             continue;
         }
         if (receive_found(&found, &replies[*received], (char *)payloads + *received * stride, stride) != SLR_OK)

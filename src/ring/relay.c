@@ -36,9 +36,9 @@ static uint32_t shown(struct slri_shard *shard)
     P[MBP_ROOM] = 0; // what the routes allow is not known yet
     for (uint32_t port = mb_next_port(S, P, 0); port < MB_MAX_PORTS && n < P[MBP_MOST];
          port = mb_next_port(S, P, port + 1)) {
-        uint32_t q = MBP_PORT(port);
+        uint32_t q = mb_port(P, port);
         uint32_t run = mb_full_run(S, mb_lane_of(S, P, port), P[q + MBQ_NEXT_IN]) + P[q + MBQ_WAITING];
-        n += run != 0 && mb_has_room(S, P, port) ? run : 0;
+        n += run != 0 && mb_has_room(S, P, port, q) ? run : 0;
     }
     uint32_t most = S[MB_KEEP] != 0 ? 1 : P[MBP_MOST]; // where owners evict they take one at a time
     return n < most ? n : most;
@@ -59,7 +59,7 @@ static bool is_gone(const struct slri_shard *shard, struct slri_outlet *outlet)
 static uint32_t reserve_replies(struct slri_shard *shard, struct slri_outlet *outlet, uint32_t want)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    uint32_t port = outlet->c->port, q = MBP_PORT(port), each = outlet->each;
+    uint32_t port = outlet->c->port, q = mb_port(P, port), each = outlet->each;
     outlet->open = !is_gone(shard, outlet);
     if (!outlet->open)
         return want;
@@ -81,7 +81,7 @@ static void trim(struct slri_shard *shard, struct slri_outlet *outlet, uint32_t 
         return;
     uint32_t excess = outlet->held - credits;
     if (outlet->to_port) {
-        shard->own[MBP_PORT(outlet->c->port) + MBQ_RESERVED] -= excess;
+        shard->own[mb_port(shard->own, outlet->c->port) + MBQ_RESERVED] -= excess;
     } else {
         mb_give_back(target(outlet)->S, excess);
         outlet->freed = 1;
@@ -129,11 +129,8 @@ static bool is_full(const struct slri_outlet *outlet)
     return used <= capacity && used + each > capacity; // more: `accepted` is the older of the two
 }
 
-// Who waits for credits that were given back, or for messages. Behind a full fence.
-static void tell_freed(struct slri_outlet *outlet)
+void slri_credits_freed(slr_ring *to)
 {
-    slr_ring *to = target(outlet);
-    outlet->freed = 0;
     if (__atomic_load_n(&to->credit_waiters, __ATOMIC_RELAXED)) {
         __atomic_fetch_add(&to->credit_event, 1, __ATOMIC_RELEASE);
         slri_futex_wake(&to->credit_event, UINT32_MAX);
@@ -143,6 +140,13 @@ static void tell_freed(struct slri_outlet *outlet)
     const uint32_t *S = to->S;
     for (uint32_t s = 0; MB_LOAD(MB_ACCEPTED) & MB_CLOSED && s < to->shards; ++s)
         slri_rouse(to, s); // what it waited for may have been these
+}
+
+// Behind a full fence.
+static void tell_freed(struct slri_outlet *outlet)
+{
+    outlet->freed = 0;
+    slri_credits_freed(target(outlet));
 }
 
 // Keeps what `messages` may need, at every destination.
@@ -290,8 +294,8 @@ static void aim(struct slri_shard *shard, struct slri_call *call)
         return; // into the sender's reply lane, as without routes
     if (first->open && first->to_port) {
         uint32_t *S = shard->shared, *P = shard->own;
-        uint32_t lane = mb_reply_lane(S, P[MBP_OWNER], first->c->port);
-        aim_at(call, &S[mb_reply_slot(S, lane, 0)], P[MBP_PORT(first->c->port) + MBQ_REPLIES], S[MB_REPLY_MASK],
+        uint32_t lane = mb_reply_lane_of(S, P, first->c->port);
+        aim_at(call, &S[mb_reply_slot(S, lane, 0)], P[mb_port(P, first->c->port) + MBQ_REPLIES], S[MB_REPLY_MASK],
                S[MB_REPLY_SLOT_WORDS]);
     } else if (first->open && (!first->instance_at || target(first)->shards == 1)) {
         slr_ring *to = target(first);
@@ -320,8 +324,8 @@ static uint64_t sent_ns(const uint32_t *S, uint32_t at)
 static void give_reply(struct slri_shard *shard, struct slri_outlet *outlet, const void *reply, uint32_t k)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    uint32_t q = MBP_PORT(outlet->c->port);
-    uint32_t slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], outlet->c->port), P[q + MBQ_REPLIES]);
+    uint32_t q = mb_port(P, outlet->c->port);
+    uint32_t slot = mb_reply_slot(S, mb_reply_lane_of(S, P, outlet->c->port), P[q + MBQ_REPLIES]);
     if (reply != &S[slot + MB_PAYLOAD])
         memcpy(&S[slot + MB_PAYLOAD], reply, shard->reply_bytes);
     mb_head_reply(S, P, outlet->c->port, 0, P[MBP_BATCH(k) + 1], mb_collected(P, outlet->c->port, k));
@@ -338,12 +342,16 @@ static bool give(struct slri_shard *shard, struct slri_outlet *outlet, const str
     if (!outlet->open)
         return false;
     if (outlet->to_port) {
+        if (shard->settled)
+            slri_slices_pass(shard, k, NULL, outlet->c->port, reply);
         give_reply(shard, outlet, reply, k);
     } else {
         if (instance == SLRI_OWN_INSTANCE)
             instance = instance_of(outlet, call, reply);
         if (instance >= target(outlet)->instances)
             return false;
+        if (shard->settled)
+            slri_slices_pass(shard, k, target(outlet), 0, reply);
         slri_lane_fill(outlet->c, shard_of(target(outlet), instance), instance, reply, S[at + MB_HEAD] & 255u,
                        S[at + MB_CORRELATION], outlet->place++, sent_ns(S, at));
     }
@@ -418,7 +426,7 @@ static void pass_on(struct slri_shard *shard, const struct slri_call *call, uint
 static void publish_replies(struct slri_shard *shard, uint32_t port)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    uint32_t q = MBP_PORT(port), lane = mb_reply_lane(S, P[MBP_OWNER], port);
+    uint32_t q = mb_port(P, port), lane = mb_reply_lane_of(S, P, port);
     for (uint32_t position = P[q + MBQ_REPLIES]; position != P[q + MBQ_PUBLISHED];) { // the first last, as mb_finish
         --position;
         mb_publish(S, mb_reply_slot(S, lane, position), position);
@@ -437,7 +445,7 @@ static void flush(struct slri_shard *shard)
         uint32_t unused = outlet->held - outlet->used;
         if (outlet->to_port) {
             publish_replies(shard, outlet->c->port);
-            shard->own[MBP_PORT(outlet->c->port) + MBQ_RESERVED] -= unused;
+            shard->own[mb_port(shard->own, outlet->c->port) + MBQ_RESERVED] -= unused;
         } else {
             for (uint32_t s = 0; s < target(outlet)->shards; ++s)
                 slri_lane_publish(outlet->c, s);
@@ -450,13 +458,6 @@ static void flush(struct slri_shard *shard)
     }
 }
 
-static void tell_port(const struct slri_outlet *outlet)
-{
-    struct slri_waker *waker = outlet->c->lane->waker;
-    if (__atomic_load_n(&waker->asleep, __ATOMIC_RELAXED) | __atomic_load_n(&waker->polled, __ATOMIC_RELAXED))
-        slri_waker_wake(waker);
-}
-
 void slri_relay_published(struct slri_shard *shard)
 {
     struct slri_outlets *o = shard->outlets;
@@ -464,7 +465,7 @@ void slri_relay_published(struct slri_shard *shard)
     for (uint32_t i = 0; i < o->count; ++i) {
         struct slri_outlet *outlet = o->outlet[i];
         if (outlet->used != 0 && outlet->to_port) {
-            tell_port(outlet);
+            slri_lane_tell(outlet->c->lane);
         } else if (outlet->used != 0) {
             slri_lanes_tell(target(outlet));
             slri_count_accepted(target(outlet));

@@ -3,7 +3,7 @@
 // makes that anew.
 #include "base/clock.h"
 #include "base/status.h"
-#include "device/resident.h"
+#include "engine/resident.h"
 #include "ring/ring.h"
 
 static slr_status refuse(const slr_ring *ring, const char *why)
@@ -13,7 +13,7 @@ static slr_status refuse(const slr_ring *ring, const char *why)
 
 static slri_mutex *home_of(const slr_device *device)
 {
-    return &device->backend->residents(device->self)->home;
+    return &device->facts.residents->home;
 }
 
 // Under its lock: nobody sends it to work, and none of its shards works.
@@ -65,7 +65,8 @@ void slri_rings_renew(slr_device *device)
     for (uint32_t slot = 0; slri_table_next(device, &slot, &ring);) {
         slri_mutex_lock(home_of(device));
         slri_mutex_lock(&ring->lock); // a terminate in another thread
-        for (uint32_t i = 0; ring->mode == SLR_RING_PERSISTENT && ring->shard && i < ring->shards; ++i)
+        bool moves = ring->mode == SLR_RING_PERSISTENT && device->backend->shard_reopened;
+        for (uint32_t i = 0; moves && ring->shard && i < ring->shards; ++i)
             device->backend->shard_reopened(device->self, &ring->shard[i]);
         slri_near_renew(ring);
         slri_mutex_unlock(&ring->lock);

@@ -7,8 +7,8 @@
 #include "base/sim.h"
 #include "base/sized.h"
 #include "base/status.h"
-#include "kernel/ir_names.h"
 #include "ring/keys.h"
+#include "ring/printing.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -127,8 +127,8 @@ slr_status slri_ring_await(slr_ring *ring, uint32_t number, uint64_t deadline_ns
             return SLR_OK;
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE)
-            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' has not answered %s yet: %s", ring->name, call,
-                             number == 1 ? "what shall run it is still busy with others" // its first: to activate
+            return SLRI_FAIL(TIMEOUT, "ring kernel '%s' has not acknowledged %s yet: %s", ring->name, call,
+                             number == 1 ? "its owner is still busy with other ring kernels" // its first: to activate
                                          : "a handler is still running");
         // Woken by slri_ring_answered; the short deadline is for answers given without a change of state.
         uint64_t soon = slri_deadline_after(COMMAND_NS);
@@ -156,21 +156,19 @@ void slri_ring_wake_host(slr_ring *ring)
     __atomic_fetch_add(&ring->credit_event, 1, __ATOMIC_RELEASE);
     slri_futex_wake(&ring->credit_event, UINT32_MAX);
     slri_mutex_lock(&ring->lock);
-    for (uint32_t i = 0; ring->lane && i < ring->max_ports; ++i)
-        if (ring->lane[i].waker)
-            slri_waker_wake(ring->lane[i].waker);
+    for (uint32_t i = 0; i < slri_ports_opened(ring); ++i)
+        slri_lane_tell(slri_lane_at(ring, i));
     slri_mutex_unlock(&ring->lock);
 }
 
 // ---- called by the owners of the shards ----------------------------------------------------------------------------
 
-static void tell_port(slr_ring *ring, uint32_t port)
+void slri_ring_shown(struct slri_shard *shard, uint32_t port)
 {
-    // Acquire: the waker was made before its lane's first message.
-    struct slri_waker *waker = __atomic_load_n(&ring->lane[port].waker, __ATOMIC_ACQUIRE);
-    if (waker &&
-        (__atomic_load_n(&waker->asleep, __ATOMIC_RELAXED) | __atomic_load_n(&waker->polled, __ATOMIC_RELAXED)))
-        slri_waker_wake(waker);
+    slr_ring *ring = shard->ring;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // as below
+    if (ring->max_replies)
+        slri_lane_tell(slri_lane_at(ring, port));
 }
 
 void slri_ring_tell(struct slri_shard *shard, uint32_t batch)
@@ -182,8 +180,8 @@ void slri_ring_tell(struct slri_shard *shard, uint32_t batch)
         // Who watches kernels that stay, and not the owner: a closed port's waker may go once the owner has let go of
         // it.
         slri_mutex_lock(&ring->lock);
-        for (uint32_t port = 0; port < ring->max_ports && ring->max_replies; ++port)
-            tell_port(ring, port); // to look for nothing, most of them
+        for (uint32_t port = 0; port < slri_ports_opened(ring) && ring->max_replies; ++port)
+            slri_lane_tell(slri_lane_at(ring, port)); // to look for nothing, most of them
         slri_mutex_unlock(&ring->lock);
         batch = 0;
     }
@@ -191,7 +189,7 @@ void slri_ring_tell(struct slri_shard *shard, uint32_t batch)
     for (uint32_t k = 0; k < batch && ring->max_replies; ++k) {
         uint32_t port = P[MBP_BATCH(k)];
         if (port != last)
-            tell_port(ring, port);
+            slri_lane_tell(slri_lane_at(ring, port));
         last = port;
     }
     if (slri_ring_drops(ring))
@@ -256,10 +254,10 @@ slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t 
     if (!delivery || !reply)
         return SLRI_FAIL(INVALID, "slr_reply_to: %s is NULL", delivery ? "reply" : "delivery");
     if (delivery->ticket && !slri_loop_holds(delivery))
-        return SLRI_FAIL(INVALID, "slr_reply_to: this loop holds the message no more");
+        return SLRI_FAIL(INVALID, "slr_reply_to: this loop no longer holds the message");
     struct slri_call *call = delivery->reply_context;
     if (bytes != call->reply_bytes || bytes == 0)
-        return SLRI_FAIL(INVALID, "slr_reply_to: a reply of %zu B, the ring kernel declared %u", bytes,
+        return SLRI_FAIL(INVALID, "slr_reply_to: the reply has %zu B; the ring kernel declared %u B", bytes,
                          call->reply_bytes);
     if (call->replies == call->max_replies)
         return SLRI_FAIL(INVALID, "slr_reply_to: more than max_replies (%u) replies to one message", call->max_replies);
@@ -332,7 +330,9 @@ static slr_status start_shards(slr_ring *ring)
         mb_close(ring->S);
         slri_ring_command(ring, MB_STOP);
         ring->failures++;
-        snprintf(ring->failure.why, sizeof ring->failure.why, "it could not be started: %s", slr_error_message());
+        char why[SLRI_WHY_BYTES];
+        snprintf(why, sizeof why, "it could not be started: %s", slr_error_message());
+        slri_failure_note(ring, why);
         slri_ring_set_state(ring, SLR_RING_IN_FAILURE);
         return status;
     }
@@ -383,7 +383,11 @@ slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns)
 
 slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns)
 {
-    return change(ring, "slr_ring_reactivate", SLR_RING_PAUSED, SLR_RING_ACTIVE, MB_RUN, timeout_ns);
+    slr_status status = change(ring, "slr_ring_reactivate", SLR_RING_PAUSED, SLR_RING_ACTIVE, MB_RUN, timeout_ns);
+    if (status != SLR_OK && status != SLR_TIMEOUT) // behind a timeout it takes effect all the same
+        return status;
+    slr_status joined = slri_topics_pay(ring);
+    return status == SLR_OK ? joined : status;
 }
 
 slr_status slr_ring_close_input(slr_ring *ring)
@@ -435,40 +439,16 @@ void slri_ring_extend(slr_ring *ring)
                                 .dropped = MB_ACQUIRE(owner + MB_DROPPED),
                                 .in_doubt = MB_ACQUIRE(owner + MB_IN_DOUBT),
                                 .letters_lost = MB_LOAD(owner + MB_LETTERS_LOST)};
-        ring->handled += now.handled - ring->seen[i].handled;
-        ring->faulted += now.faulted - ring->seen[i].faulted;
-        ring->replied += now.replied - ring->seen[i].replied;
-        ring->dropped += now.dropped - ring->seen[i].dropped;
-        ring->in_doubt += now.in_doubt - ring->seen[i].in_doubt;
-        ring->letters_lost += now.letters_lost - ring->seen[i].letters_lost;
-        ring->seen[i] = now;
+        ring->handled += now.handled - ring->shard[i].seen.handled;
+        ring->faulted += now.faulted - ring->shard[i].seen.faulted;
+        ring->replied += now.replied - ring->shard[i].seen.replied;
+        ring->dropped += now.dropped - ring->shard[i].seen.dropped;
+        ring->in_doubt += now.in_doubt - ring->shard[i].seen.in_doubt;
+        ring->letters_lost += now.letters_lost - ring->shard[i].seen.letters_lost;
+        ring->shard[i].seen = now;
     }
     slri_passages_extend(ring); // behind what was handled: what that has sent
     slri_mutex_unlock(&ring->count_lock);
-}
-
-static void describe_fault(const slr_ring *ring, char *out, size_t room)
-{
-    uint32_t *S = ring->S;
-    for (uint32_t i = 0; i < ring->shards; ++i) {
-        uint32_t owner = mb_owner(S, i);
-        uint32_t kind = MB_LOAD(owner + MB_FAULT_KIND);
-        uint32_t file = MB_LOAD(owner + MB_FAULT_FILE), line = MB_LOAD(owner + MB_FAULT_LINE);
-        uint32_t instance = MB_LOAD(owner + MB_FAULT_INSTANCE);
-        if (kind == SLRI_FAULT_NONE)
-            continue;
-        if (kind == SLRI_FAULT_OVERRUN)
-            snprintf(out, room, "instance %u: %s", instance, slri_fault_text(kind));
-        else if (kind == SLRI_FAULT_STATUS)
-            snprintf(out, room, "instance %u: %s: %s", instance, slri_fault_text(kind),
-                     slr_status_name((slr_status)line));
-        else
-            snprintf(out, room, "%s:%u: instance %u: %s",
-                     file < ring->program->module->files ? ring->program->module->file[file] : "?", line, instance,
-                     slri_fault_text(kind));
-    }
-    if (ring->loop)
-        slri_loop_describe(ring->loop, out, room);
 }
 
 // What was accepted is read last, so that nothing retired is missing from it. More may have been retired meanwhile, and
@@ -480,7 +460,8 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     uint32_t *S = ring->S;
     uint32_t retired = 0;
     for (uint32_t i = 0; i < ring->shards; ++i)
-        retired += ring->seen[i].handled + ring->seen[i].faulted + ring->seen[i].dropped + ring->seen[i].in_doubt;
+        retired += ring->shard[i].seen.handled + ring->shard[i].seen.faulted + ring->shard[i].seen.dropped +
+                   ring->shard[i].seen.in_doubt;
     uint32_t open = (MB_ACQUIRE(MB_ACCEPTED) + slri_grants_accepted(ring) - retired) & MB_COUNT;
     if (open > MB_COUNT / 2) // less than nothing: what kernels have sent is told a moment late (cu_passage.h)
         open = 0;
@@ -504,7 +485,8 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     out->accepted = out->handled + out->faulted + out->dropped + out->in_doubt + open;
     out->pending = open - (uint32_t)out->undelivered;
     out->refused = __atomic_load_n(&ring->refused, __ATOMIC_RELAXED);
-    describe_fault(ring, out->last_fault, sizeof out->last_fault);
+    slri_faults_describe(ring, out);
+    slri_printing_count(ring, out);
     slri_keys_count(ring, out);
     slri_routes_count(ring, out);
     slri_telemetry_count(ring, out);
@@ -513,11 +495,13 @@ static void count(slr_ring *ring, slr_ring_stats *out)
 static void read_stats(slr_ring *ring, slr_ring_stats *out)
 {
     *out = (slr_ring_stats){.state = slr_ring_get_state(ring), .mode = ring->mode};
-    memcpy(out->mode_reason, ring->mode_reason, sizeof out->mode_reason);
+    snprintf(out->mode_reason, sizeof out->mode_reason, "%s", ring->mode_reason ? ring->mode_reason : "");
     slri_mutex_lock(&ring->lock);
     out->failures = ring->failures;
     out->restarts = ring->failure.restarts;
-    memcpy(out->last_failure, ring->failure.why, sizeof out->last_failure);
+    if (ring->failures != 0)
+        snprintf(out->last_failure, sizeof out->last_failure, "%s",
+                 ring->failure.why ? ring->failure.why : "there was no memory for what failed it");
     slri_mutex_unlock(&ring->lock);
     if (out->state != SLR_RING_CREATED && ring->S)
         count(ring, out);

@@ -75,13 +75,14 @@ static struct slri_route *new_route(slr_ring *from, slr_ring *to, const slr_rout
     return route;
 }
 
-static slr_status take_lanes(struct slri_route *route)
+static slr_status take_lanes(struct slri_route *route, uint64_t patience_ns)
 {
     slr_ring *to = route->to;
     for (uint32_t s = 0; s < route->from->shards; ++s) {
         uint32_t lane;
-        SLRI_TRY(slri_lane_take(to, route->waker, true, &lane));
-        route->connection[s] = (struct slri_connection){.ring = to, .port = lane, .lane = &to->lane[lane]};
+        struct slri_until until = {.timeout_ns = patience_ns};
+        SLRI_TRY(slri_route_refused(to, slri_lane_take(to, route->waker, NULL, true, &until, &lane)));
+        route->connection[s] = (struct slri_connection){.ring = to, .port = lane, .lane = slri_lane_at(to, lane)};
     }
     for (uint32_t s = 0; s < to->shards; ++s)
         slri_ring_wake_shard(&to->shard[s]);
@@ -239,7 +240,8 @@ static slr_status take_away(struct slri_route *route)
 
 // ---- the calls -----------------------------------------------------------------------------------------------------
 
-static slr_status make(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
+// Waits for room as long as `patience_ns`. `full` (may be NULL): there was none, and nothing has been made.
+static slr_status make(slr_ring *from, slr_ring *to, const slr_route_desc *desc, uint64_t patience_ns, bool *full)
 {
     if (find(from, to))
         return SLRI_FAIL(INVALID, "'%s' has a route to '%s' already", from->name, to->name);
@@ -247,11 +249,13 @@ static slr_status make(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
     struct slri_route *route = new_route(from, to, desc, false);
     if (!route)
         return SLRI_FAIL(NO_MEMORY, "no memory for a route from '%s' to '%s'", from->name, to->name);
-    slr_status status = take_lanes(route);
+    slr_status status = take_lanes(route, patience_ns);
     if (status == SLR_OK)
-        status = slri_passages_create(route, slri_deadline_after(slri_ring_patience_ns(from)));
+        status = slri_passages_create(route, patience_ns ? slri_deadline_after(patience_ns) : 0);
     if (status == SLR_OK)
         return add(route);
+    if (full)
+        *full = status == SLR_TIMEOUT || status == SLR_FULL;
     free_route(route);
     return status;
 }
@@ -265,7 +269,7 @@ slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
     SLRI_TRY(slri_route_check_source(from, &whole));
     SLRI_TRY(slri_route_check_pair(from, to, &whole));
     slri_mutex_lock(&routing);
-    slr_status status = make(from, to, &whole);
+    slr_status status = make(from, to, &whole, slri_ring_patience_ns(to), NULL);
     slri_mutex_unlock(&routing);
     return status;
 }
@@ -278,11 +282,13 @@ slr_status slri_route_check(slr_ring *from, slr_ring *to)
     return slri_passages_check_pair(from, to);
 }
 
-slr_status slri_route_once(slr_ring *from, slr_ring *to)
+slr_status slri_route_once(slr_ring *from, slr_ring *to, bool waits, bool *full)
 {
     slr_route_desc defaults = SLR_ROUTE_DESC_INIT;
+    *full = false;
     slri_mutex_lock(&routing);
-    slr_status status = find(from, to) ? SLR_OK : make(from, to, &defaults);
+    slr_status status =
+        find(from, to) ? SLR_OK : make(from, to, &defaults, waits ? slri_ring_patience_ns(to) : 0, full);
     slri_mutex_unlock(&routing);
     return status;
 }
@@ -308,7 +314,7 @@ static slr_status make_to_port(slr_ring *from, const struct slri_connection *c, 
     route->since = from->port_epoch;
     slri_mutex_unlock(&from->lock);
     for (uint32_t s = 0; s < from->shards; ++s) {
-        route->connection[s] = *c;
+        route->connection[s] = (struct slri_connection){.ring = from, .port = c->port, .lane = c->lane};
         route->outlet[s].since = route->since;
     }
     slr_status status = slri_passages_create(route, 0);
@@ -326,15 +332,16 @@ slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_des
     SLRI_TRY(SLRI_TAKE_DESC(slr_route_desc, &whole, desc));
     SLRI_TRY(slri_route_check_source(from, &whole));
     if (whole.instance_at || whole.close_with_source || whole.outlet)
-        return SLRI_FAIL(INVALID,
-                         "route from '%s' to a port: instance_at, close_with_source and outlet are of routes to ring "
-                         "kernels",
-                         from->name);
+        return SLRI_FAIL(
+            INVALID,
+            "route from '%s' to a port: instance_at, close_with_source and outlet work only for routes to ring kernels",
+            from->name);
     slr_address address;
     SLRI_TRY(slr_ring_get_address(from, 0, &address));
     struct slri_connection *c = slri_connection_of(port, address);
+    struct slri_until until = {.timeout_ns = slri_ring_patience_ns(from)};
     if (!c)
-        SLRI_TRY(slri_connect(port, address, &c));
+        SLRI_TRY(slri_route_refused(from, slri_connect(port, address, &until, &c)));
     slri_mutex_lock(&routing);
     slr_status status = make_to_port(from, c, &whole);
     slri_mutex_unlock(&routing);

@@ -8,7 +8,7 @@
 #define SLRI_RING_ROUTE_H
 
 #include "base/thread.h"
-#include "device/backend.h"
+#include "hal/hal.h"
 
 #include <slipring/ring.h>
 #include <slipring/route.h>
@@ -111,6 +111,8 @@ void slri_grants_forget(slr_ring *to); // its shards are over: gives back all th
 // route_check.c
 slr_status slri_route_check_source(const slr_ring *from, const slr_route_desc *desc);
 slr_status slri_route_check_pair(const slr_ring *from, const slr_ring *to, const slr_route_desc *desc);
+// What a sender is told, as one who asks for a route is told it: the state is the wrong one.
+slr_status slri_route_refused(const slr_ring *ring, slr_status status);
 const slr_handler_info *slri_ring_handler_info(const slr_ring *ring); // NULL: a host handler
 
 // outlets.c: as route_device.c's functions for persistent ones.
@@ -126,17 +128,21 @@ void slri_routes_wake(slr_ring *ring);                     // sources that wait 
 void slri_routes_source_ended(slr_ring *ring);             // closes the inputs that were to be closed with it
 void slri_routes_drop(slr_ring *ring);                     // its outgoing routes; its shards run no more
 slr_status slri_route_check(slr_ring *from, slr_ring *to); // whether a route with defaults is possible
-slr_status slri_route_once(slr_ring *from, slr_ring *to);  // makes one that has been checked, if there is none yet
+// Makes one that has been checked, if there is none yet. `full`: it failed because there was no room, at once or by the
+// time that any route waits for it.
+slr_status slri_route_once(slr_ring *from, slr_ring *to, bool waits, bool *full);
 void slri_routes_count(slr_ring *ring, slr_ring_stats *out);
 slr_status slri_routes_prepare(slr_ring *ring); // at launch: a handler that sends has a table of routes from the start
 void slri_routes_lock(void);                    // the lists; taken before a ring kernel's own lock
 void slri_routes_unlock(void);
 
 // topic.c
-void slri_topics_forget(const slr_ring *ring);
+void slri_topics_forget(slr_ring *ring);
 // After a restart: makes the routes that were not made while the ring kernel had failed, because others advertised or
 // subscribed then. Routes that exist stay as they are. Errors: those of slr_route, the first.
 slr_status slri_topics_rejoin(const slr_ring *ring);
+// After it was reactivated: likewise, if a restart has left something to that.
+slr_status slri_topics_pay(slr_ring *ring);
 
 // deadlock.c: looks for a cycle of full mailboxes through `ring`; names it and fails its ring kernels.
 void slri_deadlock_look(slr_ring *ring);

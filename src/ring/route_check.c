@@ -14,6 +14,14 @@ static slr_status check_launched(const slr_ring *ring)
                      slr_ring_state_name(state));
 }
 
+slr_status slri_route_refused(const slr_ring *ring, slr_status status)
+{
+    if (status != SLR_RING_FAILED && status != SLR_CLOSED && status != SLR_RING_DEAD)
+        return status;
+    return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' has %s meanwhile; slr_route needs it launched, active or paused",
+                     ring->name, status == SLR_RING_FAILED ? "failed" : "been closed");
+}
+
 static slr_status check_outlet(const slr_ring *from, const slr_route_desc *desc, const slr_parameter **out)
 {
     const slr_handler_info *info = slri_ring_handler_info(from);
@@ -23,7 +31,7 @@ static slr_status check_outlet(const slr_ring *from, const slr_route_desc *desc,
             *out = &info->parameters[i];
     if (!desc->outlet || *out)
         return SLR_OK;
-    return SLRI_FAIL(NOT_FOUND, "the handler of '%s' has no outlet '%s', a parameter ring_to(struct message)",
+    return SLRI_FAIL(NOT_FOUND, "the handler of '%s' has no output channel '%s', a parameter ring_to(struct message)",
                      from->name, desc->outlet);
 }
 
@@ -34,11 +42,12 @@ slr_status slri_route_check_source(const slr_ring *from, const slr_route_desc *d
         return SLRI_FAIL(INVALID, "route from '%s': %s is 0 or 1", from->name,
                          desc->reply_too > 1 ? "reply_too" : "close_with_source");
     if (from->main)
-        return SLRI_FAIL(INVALID, "ring kernel '%s' has a main, which sends for itself: no route leads from it",
+        return SLRI_FAIL(INVALID,
+                         "ring kernel '%s' has a main, which sends by itself; it cannot be the source of a route",
                          from->name);
     SLRI_TRY(slri_passages_check(from));
     if (from->reply_bytes == 0 && !desc->outlet)
-        return SLRI_FAIL(INVALID, "ring kernel '%s' never replies: nothing would go along a route from it", from->name);
+        return SLRI_FAIL(INVALID, "ring kernel '%s' never replies, so a route from it is useless", from->name);
     return SLR_OK;
 }
 
@@ -64,7 +73,7 @@ static slr_status check_fields(const slr_ring *from, const slr_ring *to, const c
     }
     if (same)
         return SLR_OK;
-    return SLRI_FAIL(LAYOUT, "'%s' %s struct %s, which has not the fields of '%s''s message, struct %s", from->name,
+    return SLRI_FAIL(LAYOUT, "'%s' %s struct %s, whose fields differ from the message of '%s', struct %s", from->name,
                      how, reply->name, to->name, message->name);
 }
 
@@ -83,7 +92,7 @@ slr_status slri_route_check_pair(const slr_ring *from, const slr_ring *to, const
 {
     SLRI_TRY(check_launched(to));
     if (to->key_sort)
-        return SLRI_FAIL(INVALID, "ring kernel '%s' is keyed: no route can name its keys", to->name);
+        return SLRI_FAIL(INVALID, "ring kernel '%s' is keyed, and routes have no keys", to->name);
     if (from->device != to->device)
         return SLRI_FAIL(INVALID, "ring kernels '%s' and '%s' are on different devices", from->name, to->name);
     const slr_parameter *outlet;
@@ -97,8 +106,10 @@ slr_status slri_route_check_pair(const slr_ring *from, const slr_ring *to, const
                          outlet ? "a message sent" : "a reply", from->name, (unsigned)bytes, to->name,
                          to->message_bytes);
     SLRI_TRY(check_fields(from, to, outlet ? "sends" : "replies with", layout));
+    SLRI_TRY(slri_slices_check_route(from, to));
     if (each > to->queue_size)
-        return SLRI_FAIL(INVALID, "'%s' may %s %u times %s a message; '%s' has room for %u messages: raise queue_size",
+        return SLRI_FAIL(INVALID,
+                         "'%s' may %s %u times %s a message; the mailbox of '%s' holds %u messages: raise queue_size",
                          from->name, outlet ? "send" : "reply", each, outlet ? "for" : "to", to->name, to->queue_size);
     return check_instance(from, to, desc, bytes);
 }

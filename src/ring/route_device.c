@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "device/resident_layout.h"
+#include "engine/resident_layout.h"
 #include "ring/route_device.h"
 
 // What one shard works with.
@@ -18,7 +18,7 @@ struct slri_passages {
     struct slri_operation install;
     struct slri_resident_passage *memory; // NULL: nothing leads from the shard, and its handler sends nothing
     uint64_t bytes;                       // of it
-    void *near;                           // NULL, or memory near the groups for what handlers cause
+    struct slri_piece *near;              // NULL, or memory near the groups for what handlers cause
     bool silent;                          // senders receive no replies
     uint32_t unsent;                      // as last brought forward: under the ring kernel's count_lock
     uint32_t room, count;                 // places, and those in use
@@ -31,7 +31,7 @@ static void free_table(const slr_ring *ring, struct slri_passages *table)
 {
     slri_passage_memory_destroy(ring, table->memory, table->bytes);
     if (table->near)
-        ring->device->backend->near_destroy(ring->device->self, table->near);
+        slri_slabs_give(slri_near_of(ring->device), table->near);
     slri_free(ring->device->allocator, table, sizeof *table + table->room * sizeof(struct slri_passage *));
 }
 
@@ -82,7 +82,7 @@ static void point(const slr_ring *ring, struct slri_passages *table)
     struct sizes bytes = size_table(ring, table);
     struct slri_resident_passage *memory = table->memory;
     uint64_t at = (uintptr_t)memory, outs_at = at + bytes.outlets, sent_at = outs_at + bytes.outs;
-    uint64_t near = table->near ? ring->device->backend->near_address(table->near) : 0;
+    uint64_t near = table->near ? (uintptr_t)slri_piece_address(table->near) : 0;
     uint32_t messages = near ? MB_BATCH : 1;
     struct slri_resident_outlet *outlet =
         (struct slri_resident_outlet *)(void *)((unsigned char *)memory + slri_passage_round_up(sizeof *memory, 16));
@@ -100,17 +100,17 @@ static void point(const slr_ring *ring, struct slri_passages *table)
 
 static slr_status write_table(const slr_ring *ring, struct slri_passages *table)
 {
-    const struct slri_backend *backend = ring->device->backend;
+    bool has_near = slri_near_of(ring->device) != NULL;
     struct sizes bytes = size_table(ring, table);
     uint64_t causes = bytes.sent + bytes.aside;
     void *memory;
     if (table->count == 0 && bytes.outs == 0)
         return SLR_OK;
-    table->bytes = bytes.outlets + bytes.outs + (backend->near_create ? 0 : causes);
+    table->bytes = bytes.outlets + bytes.outs + (has_near ? 0 : causes);
     SLRI_TRY(slri_passage_memory_create(ring, table->bytes, &memory));
     table->memory = memory;
-    if (backend->near_create)
-        SLRI_TRY(backend->near_create(ring->device->self, MB_BATCH * (bytes.calls + causes), &table->near));
+    if (has_near)
+        SLRI_TRY(slri_near_piece_create(ring->device, MB_BATCH * (bytes.calls + causes), &table->near));
     *table->memory =
         (struct slri_resident_passage){.outs = ring->has_outlets ? slri_ring_handler_info(ring)->parameter_count : 0,
                                        .aside_stride = (uint32_t)slri_passage_round_up(ring->reply_bytes + 1, 16)};

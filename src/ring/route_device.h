@@ -3,7 +3,8 @@
 #ifndef SLRI_RING_ROUTE_DEVICE_H
 #define SLRI_RING_ROUTE_DEVICE_H
 
-#include "device/resident_layout.h"
+#include "engine/loss.h"
+#include "engine/resident_layout.h"
 #include "ring/ring.h"
 
 // One shard's way along one route. Kept while the route lasts, whatever table lists it.
@@ -13,7 +14,7 @@ struct slri_passage {
     struct slri_connection *c;  // whose lanes it has
     uint32_t *words;            // O of passage.h
     uint32_t *lanes, *retired;  // L and R; NULL to a port
-    void *near;                 // NULL, or where the kernels have copies of the words, of all the route's shards
+    struct slri_piece *near;    // NULL, or where the kernels have copies of the words, of all the route's shards
     uint64_t near_at;           // this one's part of it
     uint32_t grant;             // credits
     uint32_t first;             // O's count of messages when they were granted
@@ -29,21 +30,21 @@ struct slri_passage {
 // Its device is, with all that lies in its memory.
 static inline bool slri_ring_is_lost(const slr_ring *ring)
 {
-    const struct slri_backend *backend = ring->device->backend;
-    return backend->is_lost && backend->is_lost(ring->device->self);
+    const struct slri_loss *loss = ring->device->facts.loss;
+    return loss && slri_is_lost(loss);
 }
 
 // Memory of a persistent ring kernel's device, zeroed, at one address for both.
 static inline slr_status slri_passage_memory_create(const slr_ring *ring, uint64_t bytes, void **out)
 {
     const slr_device *device = ring->device;
-    return device->backend->ring_memory_create(device->self, bytes, out);
+    return device->backend->memory_create(device->self, SLRI_MEMORY_SHARED, bytes, out);
 }
 
 static inline void slri_passage_memory_destroy(const slr_ring *ring, void *memory, uint64_t bytes)
 {
     if (memory)
-        ring->device->backend->ring_memory_destroy(ring->device->self, memory, bytes);
+        ring->device->backend->memory_destroy(ring->device->self, SLRI_MEMORY_SHARED, memory, bytes);
 }
 
 static inline uint64_t slri_passage_round_up(uint64_t value, uint64_t to)

@@ -5,7 +5,7 @@
 #include "base/sim.h"
 #include "base/status.h"
 #include "base/thread.h"
-#include "device/observe.h"
+#include "engine/observe.h"
 #include "ring/ring.h"
 
 #include <string.h>
@@ -40,9 +40,16 @@ static slr_status refuse(slr_ring *ring, bool late)
     if (slri_sim_on()) // it may be tried again, over and over
         slri_sim_step();
     if (late)
-        return SLRI_FAIL(TIMEOUT, "ring kernel '%s': its %u messages stayed full until the deadline", ring->name,
+        return SLRI_FAIL(TIMEOUT, "ring kernel '%s': mailbox was full (%u messages) until the deadline", ring->name,
                          ring->queue_size);
-    return SLRI_FAIL(FULL, "ring kernel '%s': its %u messages are full", ring->name, ring->queue_size);
+    return SLRI_FAIL(FULL, "ring kernel '%s': mailbox is full (%u messages)", ring->name, ring->queue_size);
+}
+
+// The shards that sleep for reply room which this port has made since: nobody else would tell them. Behind a fence.
+static void rouse_all(slr_ring *ring)
+{
+    for (uint32_t shard = 0; shard < ring->shards; ++shard)
+        slri_rouse(ring, shard);
 }
 
 // Sleeps until a credit may have come back. Announce, fence, look again, sleep.
@@ -54,9 +61,7 @@ static void sleep_for_credit(slr_ring *ring, uint64_t deadline_ns)
     uint32_t *S = ring->S;
     uint32_t accepted = MB_LOAD(MB_ACCEPTED);
     bool full = ((accepted - mb_retired(S)) & MB_COUNT) >= S[MB_CAPACITY];
-    // A shard that sleeps for reply room which this port has made since: nobody else would tell it.
-    for (uint32_t shard = 0; shard < ring->shards; ++shard)
-        slri_rouse(ring, shard);
+    rouse_all(ring);
     if (full && !(accepted & MB_CLOSED))
         slri_futex_wait(&ring->credit_event, event, deadline_ns);
     __atomic_fetch_sub(&ring->credit_waiters, 1, __ATOMIC_RELAXED);
@@ -77,8 +82,11 @@ static slr_status look_for_credit(slr_ring *ring, uint32_t want, struct slri_unt
             SLRI_TRY(slri_refuse_closed(ring));
             continue;
         }
-        if (reject)
+        if (reject) {
+            __atomic_thread_fence(__ATOMIC_SEQ_CST); // the replies given back, before the look at who sleeps
+            rouse_all(ring);
             return refuse(ring, false);
+        }
         // Each look takes the line of the retired count away from the owner that is about to write it.
         for (int i = 0; i < PAUSES_A_LOOK; ++i)
             slri_pause();
@@ -230,7 +238,7 @@ void slri_lanes_tell(slr_ring *ring)
 static slr_status refuse_instance(const slr_ring *ring, uint32_t instance)
 {
     if (ring->key_sort)
-        return SLRI_FAIL(INVALID, "ring kernel '%s' is keyed; send to it with slr_send_key and the like", ring->name);
+        return SLRI_FAIL(INVALID, "ring kernel '%s' is keyed; use slr_send_key or slr_send_many_keys", ring->name);
     return SLRI_FAIL(INVALID, "ring kernel '%s' has instances 0 to %u; a message was sent to %u", ring->name,
                      ring->instances - 1, instance);
 }
@@ -250,7 +258,7 @@ static inline slr_status check_instance(const slr_ring *ring, uint32_t instance)
 
 static slr_status refuse_no_message(void)
 {
-    return SLRI_FAIL(INVALID, "a send without a message: it is NULL");
+    return SLRI_FAIL(INVALID, "the message is NULL");
 }
 
 slr_status slri_check_message(const slr_ring *ring, const void *message, size_t bytes)
@@ -258,15 +266,34 @@ slr_status slri_check_message(const slr_ring *ring, const void *message, size_t 
     return message ? check_bytes(ring, bytes) : refuse_no_message();
 }
 
-static inline slr_status connection(slr_port *port, slr_address to, struct slri_connection **out)
+static inline slr_status connection(slr_port *port, slr_address to, struct slri_until *until,
+                                    struct slri_connection **out)
 {
     *out = slri_connection_of(port, to);
-    return *out ? SLR_OK : slri_connect(port, to, out);
+    return *out ? SLR_OK : slri_connect(port, to, until, out);
 }
 
-slr_status slri_connection_get(slr_port *port, slr_address to, struct slri_connection **out)
+slr_status slri_connection_get(slr_port *port, slr_address to, struct slri_until *until, struct slri_connection **out)
 {
-    return connection(port, to, out);
+    return connection(port, to, until, out);
+}
+
+static __attribute__((noinline)) slr_status check_references(const slr_ring *ring, const void *message, size_t bytes)
+{
+    SLRI_TRY(check_bytes(ring, bytes));
+    return slri_slices_check(ring, message);
+}
+
+// With a credit claimed, which goes back where another has taken a buffer meanwhile.
+static __attribute__((noinline)) slr_status depart(slr_ring *ring, const void *message)
+{
+    slr_status status = slri_slices_depart(ring, message);
+    if (status == SLR_OK)
+        return SLR_OK;
+    mb_give_back(ring->S, 1);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // the credit, before the looks at who waits for it
+    slri_credits_freed(ring);
+    return status;
 }
 
 slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint32_t priority,
@@ -276,12 +303,16 @@ slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t
     struct granted granted;
     if (!message)
         return refuse_no_message();
-    SLRI_TRY(connection(port, to, &c));
+    SLRI_TRY(connection(port, to, until, &c));
     slr_ring *ring = c->ring;
-    SLRI_TRY(check_bytes(ring, bytes));
+    bool looks = bytes != ring->plain_bytes; // into the message, for references: a size that is wrong is refused there
+    if (looks)
+        SLRI_TRY(check_references(ring, message, bytes));
     if (!by_key)
         SLRI_TRY(check_instance(ring, to.instance));
     SLRI_TRY(claim(ring, 1, until, &granted));
+    if (looks)
+        SLRI_TRY(depart(ring, message));
     uint32_t shard = ring->shards == 1 ? 0 : to.instance % ring->shards;
     fill(c, shard, to.instance, message, priority ? priority - 1 : ring->priority, correlation, granted.place, 0);
     publish(c, shard);
@@ -297,9 +328,9 @@ slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t 
 static slr_status check_options(const slr_send_options *options)
 {
     if (options->priority > 256)
-        return SLRI_FAIL(INVALID, "priority %u; 0 to 255 are possible, as SLR_PRIORITY(0..255)", options->priority - 1);
+        return SLRI_FAIL(INVALID, "priority %u; expected 0 to 255, as SLR_PRIORITY(0..255)", options->priority - 1);
     if (options->correlation & SLRI_CALL_BIT)
-        return SLRI_FAIL(INVALID, "correlation %u; 1 to 2147483647 are possible", options->correlation);
+        return SLRI_FAIL(INVALID, "correlation %u; expected 1 to 2147483647", options->correlation);
     return SLR_OK;
 }
 
@@ -365,10 +396,25 @@ static void send_backwards(slr_port *port, const struct slri_connection *c, uint
     port->correlation += granted->count;
 }
 
+// Messages that are looked into go one at a time.
+static slr_status send_each(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
+                            const char *messages, uint32_t count, struct slri_until *until, uint32_t *done)
+{
+    const slr_ring *ring = c->ring;
+    for (; *done < count; ++*done, ++port->correlation) {
+        slr_address at = {ring->place, ring->slot, ring->generation, instances ? instances[*done] : to};
+        SLRI_TRY(slri_send(port, at, messages + (size_t)*done * ring->message_bytes, ring->message_bytes, 0,
+                           (port->correlation + 1) & ~SLRI_CALL_BIT, true, until));
+    }
+    return SLR_OK;
+}
+
 slr_status slri_send_run(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
                          const void *messages, uint32_t count, struct slri_until *until, uint32_t *done)
 {
     slr_ring *ring = c->ring;
+    if (ring->plain_bytes != ring->message_bytes)
+        return send_each(port, c, to, instances, messages, count, until, done);
     while (*done < count) {
         struct granted granted;
         SLRI_TRY(claim(ring, count - *done, until, &granted));
@@ -401,11 +447,11 @@ slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instanc
     if (count == 0)
         return SLR_OK;
     struct slri_connection *c;
+    struct slri_until until = {.timeout_ns = timeout_ns};
     if (!messages)
         return refuse_no_message();
-    SLRI_TRY(connection(port, to, &c));
+    SLRI_TRY(connection(port, to, &until, &c));
     SLRI_TRY(check_bytes(c->ring, bytes));
     SLRI_TRY(check_many(c->ring, to, instances, count));
-    struct slri_until until = {.timeout_ns = timeout_ns};
     return slri_send_run(port, c, to.instance, instances, messages, count, &until, done);
 }

@@ -18,7 +18,7 @@ static slr_status pin_one(slr_port *port, slr_address *to, const slr_key *key, s
     struct slri_connection *c;
     if (!port)
         return SLRI_FAIL(INVALID, "%s: port is NULL", call);
-    SLRI_TRY(slri_connection_get(port, *to, &c));
+    SLRI_TRY(slri_connection_get(port, *to, until, &c));
     SLRI_TRY(slri_keys_check(c->ring, key, call));
     slr_status status;
     slri_keys_pin(c->ring, key, 1, until, &to->instance, &status);
@@ -69,7 +69,7 @@ slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *key
         return SLR_OK;
     struct slri_connection *c;
     struct slri_until until = {.timeout_ns = timeout_ns};
-    SLRI_TRY(slri_connection_get(port, to, &c));
+    SLRI_TRY(slri_connection_get(port, to, &until, &c));
     SLRI_TRY(slri_check_message(c->ring, messages, bytes));
     SLRI_TRY(check_keys(c->ring, keys, count));
     while (*done < count) {
@@ -146,7 +146,7 @@ static slr_status copy_key(const slr_ring *ring, uint32_t instance, slr_key *out
     slr_key key;
     slri_keys_key_of(ring, instance, &key);
     if (key.text && (key.bytes > capacity || !text))
-        return SLRI_FAIL(INVALID, "ring kernel '%s': the key of instance %u has %zu B, room for %zu B was given",
+        return SLRI_FAIL(INVALID, "ring kernel '%s': the key of instance %u has %zu B; the buffer has %zu B",
                          ring->name, instance, key.bytes, text ? capacity : 0);
     if (key.text) {
         memcpy(text, key.text, key.bytes);

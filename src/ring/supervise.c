@@ -22,6 +22,7 @@ struct slr_supervisor {
     slr_supervisor *parent;
     struct child *child;
     uint32_t children, room;
+    uint64_t *marked;     // atomic: a bit a child: it may have failed. One of a supervisor stays set
     uint64_t *restart_ns; // when the last restarts were, by number modulo max_restarts
     uint64_t counted;     // since the supervisor was last restarted itself
     uint64_t restarts;    // atomic
@@ -38,12 +39,12 @@ struct slr_supervisor {
 static slr_status check(slr_supervisor_desc *d)
 {
     if (d->strategy > SLR_REST_FOR_ONE)
-        return SLRI_FAIL(INVALID, "slr_supervisor_desc.strategy is %u; an slr_strategy is possible", d->strategy);
+        return SLRI_FAIL(INVALID, "slr_supervisor_desc.strategy is %u; expected an slr_strategy", d->strategy);
     if (d->restart_from > SLR_RESTART_CHECKPOINT)
-        return SLRI_FAIL(INVALID, "slr_supervisor_desc.restart_from is %u; an slr_restart_from is possible",
+        return SLRI_FAIL(INVALID, "slr_supervisor_desc.restart_from is %u; expected an slr_restart_from",
                          d->restart_from);
     if (d->max_restarts > 65536)
-        return SLRI_FAIL(INVALID, "slr_supervisor_desc.max_restarts is %u; 1 to 65536 are possible", d->max_restarts);
+        return SLRI_FAIL(INVALID, "slr_supervisor_desc.max_restarts is %u; expected 1 to 65536", d->max_restarts);
     d->strategy = d->strategy ? d->strategy : SLR_ONE_FOR_ONE;
     d->restart_from = d->restart_from ? d->restart_from : SLR_RESTART_INITIAL;
     d->max_restarts = d->max_restarts ? d->max_restarts : 3;
@@ -52,9 +53,21 @@ static slr_status check(slr_supervisor_desc *d)
     return SLR_OK;
 }
 
+static size_t words_of(const slr_supervisor *s) // of `marked`
+{
+    return (s->children + 63) / 64;
+}
+
+static void free_marks(slr_supervisor *s)
+{
+    slri_free(NULL, s->marked, (words_of(s) + 1) * sizeof *s->marked);
+    s->marked = NULL;
+}
+
 // The memory of supervisors, which belong to no device, comes from malloc.
 static void free_supervisor(slr_supervisor *s)
 {
+    free_marks(s);
     slri_free(NULL, s->child, s->room * sizeof *s->child);
     slri_free(NULL, s->restart_ns, s->desc.max_restarts * sizeof *s->restart_ns);
     slri_free(NULL, s, sizeof *s);
@@ -90,7 +103,7 @@ static slr_supervisor *root_of(slr_supervisor *s)
 static slr_status add(slr_supervisor *s, struct child child)
 {
     if (root_of(s)->started)
-        return SLRI_FAIL(WRONG_STATE, "the supervisor has been started; children are added before");
+        return SLRI_FAIL(WRONG_STATE, "the supervisor has been started; add children before the start");
     if (s->children == s->room) {
         uint32_t room = s->room ? s->room * 2 : 8;
         struct child *grown = slri_alloc(NULL, room * sizeof *grown);
@@ -111,7 +124,7 @@ slr_status slr_supervisor_add_ring(slr_supervisor *supervisor, slr_ring *ring)
     if (!supervisor || !ring)
         return SLRI_FAIL(INVALID, "slr_supervisor_add_ring: %s is NULL", supervisor ? "ring" : "supervisor");
     if (ring->main)
-        return SLRI_FAIL(INVALID, "ring kernel '%s' is a main, which cannot be restarted", ring->name);
+        return SLRI_FAIL(INVALID, "ring kernel '%s' is a loop, which cannot be restarted", ring->name);
     slri_mutex_lock(&ring->lock);
     slr_status status = ring->failure.bell ? SLRI_FAIL(INVALID, "ring kernel '%s' has a supervisor already", ring->name)
                                            : add(supervisor, (struct child){.ring = ring});
@@ -131,7 +144,7 @@ slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr_supervi
         return SLRI_FAIL(INVALID, "the supervisor %s",
                          child->parent ? "has a supervisor already" : "cannot be below itself");
     if (child->started)
-        return SLRI_FAIL(WRONG_STATE, "the supervisor has been started; only the root is");
+        return SLRI_FAIL(WRONG_STATE, "the supervisor has been started; only a root may be");
     SLRI_TRY(add(supervisor, (struct child){.supervisor = child}));
     child->parent = supervisor;
     return SLR_OK;
@@ -218,16 +231,42 @@ static bool child_has_failed(const struct child *child)
     return child->ring ? slr_ring_get_state(child->ring) == SLR_RING_IN_FAILURE : child->supervisor->failed != 0;
 }
 
+// The first child from `i` on that is marked; `children`: none. Relaxed: the bell was read before.
+static uint32_t next_marked(const slr_supervisor *s, uint32_t i)
+{
+    while (i < s->children) {
+        uint64_t word = __atomic_load_n(&s->marked[i / 64], __ATOMIC_RELAXED) >> i % 64;
+        if (word != 0)
+            return i + (uint32_t)__builtin_ctzll(word);
+        i = (i / 64 + 1) * 64;
+    }
+    return s->children;
+}
+
+static void mark(slr_supervisor *s, uint32_t i)
+{
+    __atomic_fetch_or(&s->marked[i / 64], (uint64_t)1 << i % 64, __ATOMIC_RELAXED); // this thread looks itself
+}
+
+// Before the look at its state. Acquire: of who has set it, the state; who sets it behind this rings again.
+static void unmark(slr_supervisor *s, uint32_t i)
+{
+    __atomic_fetch_and(&s->marked[i / 64], ~((uint64_t)1 << i % 64), __ATOMIC_ACQUIRE);
+}
+
 // Looks after one supervisor's part of the tree, from below. True: something was done, and may have to be done again.
 static bool tend(slr_supervisor *s)
 {
     bool done = false;
-    for (uint32_t i = 0; i < s->children && !s->failed; ++i) {
+    for (uint32_t i = next_marked(s, 0); i < s->children && !s->failed; i = next_marked(s, i + 1)) {
         if (s->child[i].supervisor)
             done = tend(s->child[i].supervisor) || done;
+        else
+            unmark(s, i);
         if (!child_has_failed(&s->child[i]))
             continue;
         answer_failure(s, i);
+        mark(s, i); // it may have failed again, or not have been restarted
         done = true;
     }
     return done;
@@ -246,18 +285,46 @@ static void supervise(void *arg)
     }
 }
 
-static void set_bell(slr_ring *ring, struct slri_bell *bell)
+static void set_bell(slr_ring *ring, struct slri_bell *bell, uint64_t *word, uint64_t bit)
 {
     slri_mutex_lock(&ring->lock);
     ring->failure.bell = bell;
+    ring->failure.word = word;
+    ring->failure.bit = bit;
     slri_mutex_unlock(&ring->lock);
+}
+
+// All are marked first: one may have failed before.
+static slr_status create_marks(slr_supervisor *s)
+{
+    s->marked = slri_alloc(NULL, (words_of(s) + 1) * sizeof *s->marked); // there may be no children
+    if (!s->marked)
+        return SLRI_FAIL(NO_MEMORY, "no memory for %u children of a supervisor", s->children);
+    for (uint32_t i = 0; i < s->children; ++i) {
+        mark(s, i);
+        if (s->child[i].supervisor)
+            SLRI_TRY(create_marks(s->child[i].supervisor));
+    }
+    return SLR_OK;
+}
+
+// A start that has failed: children may be added again, and need other marks then.
+static void undo_start(slr_supervisor *s)
+{
+    for (uint32_t i = 0; i < s->children; ++i) {
+        if (s->child[i].ring)
+            set_bell(s->child[i].ring, &s->bell, NULL, 0);
+        else
+            undo_start(s->child[i].supervisor);
+    }
+    free_marks(s);
 }
 
 static void hang_bell(slr_supervisor *s, struct slri_bell *bell)
 {
     for (uint32_t i = 0; i < s->children; ++i) {
         if (s->child[i].ring)
-            set_bell(s->child[i].ring, bell);
+            set_bell(s->child[i].ring, bell, &s->marked[i / 64], (uint64_t)1 << i % 64);
         else
             hang_bell(s->child[i].supervisor, bell);
     }
@@ -270,10 +337,15 @@ slr_status slr_supervisor_start(slr_supervisor *root)
     if (root->parent || root->started)
         return SLRI_FAIL(WRONG_STATE, "slr_supervisor_start: the supervisor %s",
                          root->parent ? "is not the root of its tree" : "has been started already");
-    hang_bell(root, &root->bell); // before the thread's first look: no failure falls between
-    SLRI_TRY(slri_thread_start(&root->thread, "slr-supervisor", supervise, root));
-    root->started = true;
-    return SLR_OK;
+    slr_status status = create_marks(root);
+    if (status == SLR_OK) {
+        hang_bell(root, &root->bell); // before the thread's first look: no failure falls between
+        status = slri_thread_start(&root->thread, "slr-supervisor", supervise, root);
+    }
+    root->started = status == SLR_OK;
+    if (!root->started)
+        undo_start(root);
+    return status;
 }
 
 // ---- asking -------------------------------------------------------------------------------------------------------
@@ -324,7 +396,7 @@ static void destroy_tree(slr_supervisor *s)
             destroy_tree(s->child[i].supervisor);
             continue;
         }
-        set_bell(s->child[i].ring, NULL); // under the lock under which it is rung
+        set_bell(s->child[i].ring, NULL, NULL, 0); // under the lock under which it is rung
         slri_ring_release(s->child[i].ring);
     }
     free_supervisor(s);

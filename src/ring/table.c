@@ -7,58 +7,101 @@
 
 #include <string.h>
 
-static void close_all(slr_device *device);
-
 slr_status slri_ring_device_get(slr_device *device, struct slri_ring_device **out)
 {
     slri_mutex_lock(&device->ring_lock);
     if (!device->ring) {
         device->ring = slri_alloc(device->allocator, sizeof *device->ring);
-        __atomic_store_n(&slri_ring_device_close, close_all, __ATOMIC_RELEASE);
-        __atomic_store_n(&slri_ring_device_lost, slri_rings_lose, __ATOMIC_RELEASE);
-        __atomic_store_n(&slri_ring_device_reopened, slri_rings_renew, __ATOMIC_RELEASE);
+        if (device->ring)
+            slri_key_secret_make(&device->ring->secret); // names may be strangers'
     }
     *out = device->ring;
     slri_mutex_unlock(&device->ring_lock);
     return *out ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for the table of ring kernels");
 }
 
-// Under ring_lock.
+// ---- names and free slots, under ring_lock -------------------------------------------------------------------------
+
+// The first slot of the name's chain, 1 + its number; 0: none.
+static uint32_t *chain_of(const struct slri_ring_device *table, const char *name)
+{
+    uint64_t hash = slri_key_hash_bytes(&table->secret, name, strlen(name));
+    return &table->chain[hash & (table->slots - 1)];
+}
+
+static slr_ring *find_name(const struct slri_ring_device *table, const char *name)
+{
+    if (table->slots == 0)
+        return NULL;
+    for (uint32_t at = *chain_of(table, name); at != 0; at = table->slot[at - 1].next)
+        if (strcmp(table->slot[at - 1].ring->name, name) == 0)
+            return table->slot[at - 1].ring;
+    return NULL;
+}
+
+static void put_in(struct slri_ring_device *table, uint32_t slot)
+{
+    uint32_t *chain = chain_of(table, table->slot[slot].ring->name);
+    table->slot[slot].next = *chain;
+    *chain = slot + 1;
+}
+
+static void take_out(struct slri_ring_device *table, uint32_t slot)
+{
+    uint32_t *at = chain_of(table, table->slot[slot].ring->name);
+    while (*at != slot + 1)
+        at = &table->slot[*at - 1].next;
+    *at = table->slot[slot].next;
+}
+
+static void free_slots(const slr_device *device, struct slri_ring_device *table)
+{
+    slri_free(device->allocator, table->slot, table->slots * sizeof *table->slot);
+    slri_free(device->allocator, table->chain, table->slots * sizeof *table->chain);
+}
+
+// A slot and a chain for each: as many again.
 static slr_status grow(slr_device *device)
 {
     struct slri_ring_device *table = device->ring;
-    uint32_t slots = table->slots ? table->slots * 2 : 16;
-    struct slri_table_slot *slot = slri_alloc(device->allocator, slots * sizeof *slot);
-    if (!slot)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a table of %u ring kernels", slots);
+    struct slri_ring_device grown = *table;
+    grown.slots = table->slots ? table->slots * 2 : 16;
+    grown.slot = slri_alloc(device->allocator, grown.slots * sizeof *grown.slot);
+    grown.chain = slri_alloc(device->allocator, grown.slots * sizeof *grown.chain);
+    if (!grown.slot || !grown.chain) {
+        free_slots(device, &grown);
+        return SLRI_FAIL(NO_MEMORY, "no memory for a table of %u ring kernels", grown.slots);
+    }
     if (table->slots)
-        memcpy(slot, table->slot, table->slots * sizeof *slot);
-    slri_free(device->allocator, table->slot, table->slots * sizeof *slot);
-    table->slot = slot;
-    table->slots = slots;
+        memcpy(grown.slot, table->slot, table->slots * sizeof *table->slot);
+    for (uint32_t i = 0; i < table->slots; ++i) // all of them are taken
+        put_in(&grown, i);
+    for (uint32_t i = grown.slots; i-- > table->slots;) {
+        grown.slot[i].next = grown.free;
+        grown.free = i + 1;
+    }
+    free_slots(device, table);
+    *table = grown;
     return SLR_OK;
 }
 
-// Under ring_lock.
 static slr_status enter(slr_ring *ring)
 {
     struct slri_ring_device *table = ring->device->ring;
-    uint32_t free_slot = table->slots;
-    for (uint32_t i = 0; i < table->slots; ++i) {
-        if (!table->slot[i].ring)
-            free_slot = i < free_slot ? i : free_slot;
-        else if (strcmp(table->slot[i].ring->name, ring->name) == 0)
-            return SLRI_FAIL(INVALID, "the device has a ring kernel named '%s' already; set slr_ring_desc.name",
-                             ring->name);
-    }
-    if (free_slot == table->slots)
+    if (find_name(table, ring->name))
+        return SLRI_FAIL(INVALID, "the device has a ring kernel named '%s' already; set slr_ring_desc.name",
+                         ring->name);
+    if (table->free == 0)
         SLRI_TRY(grow(ring->device));
+    uint32_t slot = table->free - 1;
+    table->free = table->slot[slot].next;
     // One count for all devices: a place, too, is used again, and a closed device's addresses must stay stale.
     static uint32_t generations;
     ring->generation = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED);
-    table->slot[free_slot] = (struct slri_table_slot){ring, ring->generation};
+    table->slot[slot] = (struct slri_table_slot){.ring = ring, .generation = ring->generation};
+    put_in(table, slot);
     ring->place = ring->device->place;
-    ring->slot = free_slot;
+    ring->slot = slot;
     return SLR_OK;
 }
 
@@ -74,8 +117,12 @@ void slri_table_leave(slr_ring *ring)
 {
     slri_mutex_lock(&ring->device->ring_lock);
     struct slri_ring_device *table = ring->device->ring;
-    if (table && table->slot[ring->slot].ring == ring)
+    if (table && table->slot[ring->slot].ring == ring) {
+        take_out(table, ring->slot);
         table->slot[ring->slot].ring = NULL;
+        table->slot[ring->slot].next = table->free;
+        table->free = ring->slot + 1;
+    }
     slri_mutex_unlock(&ring->device->ring_lock);
 }
 
@@ -94,25 +141,20 @@ slr_status slri_table_find(slr_address address, slr_ring **out)
     }
     *out = found;
     return found ? SLR_OK
-                 : SLRI_FAIL(RING_DEAD, "no ring kernel has the address %u:%u generation %u (any more)", address.place,
-                             address.slot, address.generation);
+                 : SLRI_FAIL(RING_DEAD, "no ring kernel has the address %u:%u generation %u; it may have ended",
+                             address.place, address.slot, address.generation);
 }
 
 slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out)
 {
     if (!device || !name || !out)
         return SLRI_FAIL(INVALID, "slr_ring_find: %s is NULL", !device ? "device" : !name ? "name" : "out");
-    slr_status status = SLR_NOT_FOUND;
     slri_mutex_lock(&device->ring_lock);
-    for (uint32_t i = 0; device->ring && i < device->ring->slots && status != SLR_OK; ++i) {
-        const slr_ring *ring = device->ring->slot[i].ring;
-        if (!ring || strcmp(ring->name, name) != 0)
-            continue;
+    const slr_ring *ring = device->ring ? find_name(device->ring, name) : NULL;
+    if (ring)
         *out = (slr_address){.place = ring->place, .slot = ring->slot, .generation = ring->generation};
-        status = SLR_OK;
-    }
     slri_mutex_unlock(&device->ring_lock);
-    return status == SLR_OK ? SLR_OK : SLRI_FAIL(NOT_FOUND, "the device has no ring kernel named '%s'", name);
+    return ring ? SLR_OK : SLRI_FAIL(NOT_FOUND, "the device has no ring kernel named '%s'", name);
 }
 
 bool slri_table_next(slr_device *device, uint32_t *slot, slr_ring **out)
@@ -128,22 +170,13 @@ bool slri_table_next(slr_device *device, uint32_t *slot, slr_ring **out)
     return found != NULL;
 }
 
-// Any ring kernel still in the table, held, or NULL.
-static slr_ring *any_ring(slr_device *device)
-{
-    uint32_t slot = 0;
-    slr_ring *found;
-    slri_table_next(device, &slot, &found);
-    return found;
-}
-
-// The device is closing: no ring kernel may run on.
-static void close_all(slr_device *device)
+void slri_rings_close(slr_device *device)
 {
     if (!device->ring)
         return;
     slri_shared_port_close(device);
-    for (slr_ring *ring = any_ring(device); ring; ring = any_ring(device)) {
+    slr_ring *ring;
+    for (uint32_t slot = 0; slri_table_next(device, &slot, &ring);) {
         slr_ring_terminate(ring, 0, NULL, NULL, NULL);
         slri_table_leave(ring);
         slri_ring_release(ring);
@@ -152,6 +185,6 @@ static void close_all(slr_device *device)
     struct slri_ring_device *table = device->ring;
     device->ring = NULL;
     slri_mutex_unlock(&device->ring_lock);
-    slri_free(device->allocator, table->slot, table->slots * sizeof *table->slot);
+    free_slots(device, table);
     slri_free(device->allocator, table, sizeof *table);
 }

@@ -19,7 +19,7 @@ slr_status slri_telemetry_describe(slr_ring *ring, const slr_ring_desc *desc)
     ring->latency_every = every == SLR_LATENCY_OFF ? 0 : every;
     if (ring->latency_every > EVERY_MOST || (ring->latency_every & (ring->latency_every - 1)))
         return SLRI_FAIL(INVALID,
-                         "ring kernel '%s': latency_every is %u; a power of two to %u or SLR_LATENCY_OFF is possible",
+                         "ring kernel '%s': latency_every is %u; expected a power of two up to %u, or SLR_LATENCY_OFF",
                          ring->name, every, EVERY_MOST);
     return SLR_OK;
 }
@@ -48,7 +48,7 @@ static void merge(slr_ring *ring, struct slri_histogram *out)
         return;
     slri_ring_extend(ring); // acquires the shards' counts
     for (uint32_t i = 0; i < ring->shards && ring->latency_every; ++i)
-        slri_histogram_merge(out, ring->shard[i].latency);
+        slri_shard_merge_latency(&ring->shard[i], out);
 }
 
 static void summarise(const struct slri_histogram *h, uint32_t every, slr_latency *out)
@@ -93,7 +93,7 @@ slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_bucket *out,
     for (uint32_t i = 0; i < HG_BUCKETS; ++i)
         held += all.bucket[i] != 0;
     if (held > most)
-        return SLRI_FAIL(INVALID, "ring kernel '%s': %u buckets hold something, there is room for %u", ring->name, held,
+        return SLRI_FAIL(INVALID, "ring kernel '%s': %u buckets are not empty; the array has %u", ring->name, held,
                          most);
     for (uint32_t i = 0; i < HG_BUCKETS; ++i)
         if (all.bucket[i] != 0)

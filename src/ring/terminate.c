@@ -5,6 +5,7 @@
 #include "base/kept.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "ring/printing.h"
 #include "ring/ring.h"
 
 struct hand_back {
@@ -52,11 +53,11 @@ static void give_pending(struct hand_back *back, const struct slri_shard *shard,
 {
     const uint32_t *S = shard->shared;
     const uint32_t *P = shard->own;
-    uint32_t q = MBP_PORT(port);
+    uint32_t q = mb_port(P, port);
     for (uint32_t priority = 256; priority-- > 0 && P[q + MBQ_SUMMARY];) {
         if (!(P[q + MBQ_BITS(priority >> 5)] & (1u << (priority & 31))))
             continue;
-        for (uint32_t node = P[q + MBQ_FIRST(priority)]; node != 0; node = S[mb_node(S, P, node)])
+        for (uint32_t node = P[mb_lists(P, port) + MBL_FIRST(priority)]; node != 0; node = S[mb_node(S, P, node)])
             give(back, shard, mb_node(S, P, node));
     }
 }
@@ -65,7 +66,7 @@ static void give_pending(struct hand_back *back, const struct slri_shard *shard,
 static void give_lane(struct hand_back *back, const struct slri_shard *shard, uint32_t port)
 {
     const uint32_t *S = shard->shared;
-    uint32_t *next = &shard->own[MBP_PORT(port) + MBQ_NEXT_IN];
+    uint32_t *next = &shard->own[mb_port(shard->own, port) + MBQ_NEXT_IN];
     uint32_t lane = mb_lane(S, shard->number, port);
     while (MB_ACQUIRE(mb_lane_slot(S, lane, *next) + MB_SEQUENCE) == *next + 1) {
         give(back, shard, mb_lane_slot(S, lane, *next));
@@ -73,43 +74,71 @@ static void give_lane(struct hand_back *back, const struct slri_shard *shard, ui
     }
 }
 
-// Under no lock: the shards are over, the input is closed, and only this thread is here.
-static void give_all(struct hand_back *back)
+static void give_taken(struct hand_back *back)
 {
-    slr_ring *ring = back->ring;
-    const uint32_t *S = ring->S;
-    mb_close(ring->S);
+    const slr_ring *ring = back->ring;
+    // Acquire: the lanes are there.
+    uint32_t ports = __atomic_load_n(&ring->ports_opened, __ATOMIC_ACQUIRE);
     give_held(back);
     for (uint32_t s = 0; s < ring->shards; ++s) {
         give_claimed(back, &ring->shard[s]);
-        for (uint32_t port = 0; port < ring->max_ports; ++port)
+        for (uint32_t port = 0; port < ports; ++port)
             give_pending(back, &ring->shard[s], port);
     }
-    // A sender that has claimed but not published yet is a few stores away, a route's up to a batch of handlers; that
-    // one may give credits back, too, so what is open is looked at again.
-    struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(slri_ring_patience_ns(ring))};
-    do {
-        for (uint32_t s = 0; s < ring->shards; ++s)
-            for (uint32_t port = 0; port < ring->max_ports; ++port)
-                give_lane(back, &ring->shard[s], port);
-    } while (back->count < ((MB_LOAD(MB_ACCEPTED) - mb_retired(S)) & MB_COUNT) + slri_grants_open(ring) &&
-             slri_backoff_step(&backoff) != SLRI_TOO_LATE);
 }
 
-static void finish(slr_ring *ring, struct hand_back *back)
+static bool has_given_all(const struct hand_back *back)
 {
-    slri_near_bring(ring);
+    slr_ring *ring = back->ring;
+    const uint32_t *S = ring->S;
+    return back->count >= ((MB_LOAD(MB_ACCEPTED) - mb_retired(S)) & MB_COUNT) + slri_grants_open(ring);
+}
+
+// Under no lock: the shards are over, the input is closed, and only this thread is here. False: something was accepted
+// and has not been published; the next try goes on from here.
+static bool give_all(struct hand_back *back)
+{
+    slr_ring *ring = back->ring;
+    mb_close(ring->S);
+    back->count = ring->handed_back;
+    if (!ring->hands_back)
+        give_taken(back);
+    ring->hands_back = true;
+    // A sender that has claimed but not published yet is a few stores away, a route's up to a batch of handlers; that
+    // one may give credits back, too, so what is open is looked at again. Where it gets no core for longer, its message
+    // is not given up: no time says that it will not come.
+    struct slri_backoff backoff = {.until.deadline_ns = slri_deadline_after(slri_ring_patience_ns(ring))};
+    uint32_t ports =
+        __atomic_load_n(&ring->ports_opened, __ATOMIC_ACQUIRE); // the lanes; a port that comes later gets no credit
+    do {
+        for (uint32_t s = 0; s < ring->shards; ++s)
+            for (uint32_t port = 0; port < ports; ++port)
+                give_lane(back, &ring->shard[s], port);
+    } while (!has_given_all(back) && slri_backoff_step(&backoff) != SLRI_TOO_LATE);
+    ring->handed_back = back->count;
+    return has_given_all(back);
+}
+
+static bool finish(slr_ring *ring, struct hand_back *back)
+{
+    if (!ring->hands_back)
+        slri_near_bring(ring);
     slri_grants_forget(ring); // the input is closed, and its owners retire no more
-    give_all(back);
+    bool all = give_all(back);
+    if (all)
+        slri_slices_end(ring);
     slri_mutex_lock(&ring->count_lock);
     ring->undelivered = back->count;
     slri_mutex_unlock(&ring->count_lock);
+    if (!all)
+        return false;
     slri_mutex_lock(&ring->lock);
     __atomic_store_n(&ring->over, 1, __ATOMIC_RELEASE);
     slri_ring_set_state(ring, SLR_RING_TERMINATED);
     slri_mutex_unlock(&ring->lock);
     slri_ring_wake_all(ring);
     slri_routes_source_ended(ring);
+    return true;
 }
 
 static bool wait_over(slr_ring *ring, uint64_t deadline_ns)
@@ -177,8 +206,7 @@ static slr_status end(slr_ring *ring, uint64_t deadline_ns, struct hand_back *ba
     }
     if (!slri_grants_await(ring, slri_deadline_after(slri_ring_patience_ns(ring))))
         return give_up(ring, "a handler that sends to it");
-    finish(ring, back);
-    return SLR_OK;
+    return finish(ring, back) ? SLR_OK : give_up(ring, "a sender");
 }
 
 slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered, void *user,
@@ -205,6 +233,8 @@ slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns, slr_on_
     else if (!first) // another thread is at it, with a deadline of its own
         status = slr_ring_wait(ring, SLR_RING_TERMINATED,
                                timeout_ns < UINT64_MAX / 2 ? timeout_ns + 2 * slri_ring_patience_ns(ring) : timeout_ns);
+    if (status == SLR_OK)
+        slri_printing_flush(ring, slri_deadline_after(slri_ring_patience_ns(ring)));
     if (status == SLR_OK && stats)
         status = slr_ring_get_stats_sized(ring, stats, bytes);
     return status;
@@ -232,6 +262,7 @@ void slr_ring_destroy(slr_ring *ring)
     bool ended = slr_ring_terminate(ring, 0, NULL, NULL, NULL) == SLR_OK;
     slri_table_leave(ring);
     slri_topics_forget(ring);
+    slri_printing_finish(ring);
     if (!ended) { // a handler still runs on its memory: it stays allocated
         slri_kept_add(ring->arena_bytes + ring->shards * (ring->own_bytes + ring->states_bytes));
         return;

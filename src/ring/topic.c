@@ -12,8 +12,9 @@
 
 #define LONGEST 255u
 
-struct entry { // one advertised topic, or one subscription
-    struct entry *next;
+struct slri_topic_entry { // one advertised topic, or one subscription
+    struct slri_link in_all;
+    struct slri_topic_entry *next_of_ring;
     slr_ring *ring; // forgotten before it goes
     bool subscribes;
     char text[LONGEST + 1];
@@ -27,8 +28,9 @@ struct slr_topic {
     char text[LONGEST + 1];
 };
 
-static slri_mutex lock = SLRI_MUTEX_INIT; // taken before those of routes; no owner of a shard takes it
-static struct entry *entries;
+static slri_mutex lock = SLRI_MUTEX_INIT;               // taken before those of routes; no owner of a shard takes it
+static struct slri_link entries = {&entries, &entries}; // the newest first
+static uint64_t resolves;
 static uint32_t version = 1; // raised at every change; atomic, changed under the lock
 
 // ---- names ---------------------------------------------------------------------------------------------------------
@@ -96,15 +98,22 @@ static bool is_subscribed(const slr_ring *ring)
 }
 
 // Calls `visit` for each pair of an advertiser and a subscriber that an entry brings together, until one fails.
-static slr_status for_pairs(const struct entry *entry, slr_status (*visit)(slr_ring *from, slr_ring *to))
+static slr_status for_pairs(const struct slri_topic_entry *entry, slr_status (*visit)(slr_ring *from, slr_ring *to))
 {
-    for (const struct entry *other = entries; other; other = other->next) {
-        const struct entry *a = entry->subscribes ? other : entry, *s = entry->subscribes ? entry : other;
+    for (struct slri_link *link = slri_links_first(&entries); link; link = slri_links_next(&entries, link)) {
+        const struct slri_topic_entry *other = SLRI_LINKED(struct slri_topic_entry, in_all, link);
+        const struct slri_topic_entry *a = entry->subscribes ? other : entry, *s = entry->subscribes ? entry : other;
         if (!a->subscribes && s->subscribes && a->ring->device == s->ring->device && takes_part(other->ring) &&
             matches(s->text, a->text))
             SLRI_TRY(visit(a->ring, s->ring));
     }
     return SLR_OK;
+}
+
+static slr_status join(slr_ring *from, slr_ring *to)
+{
+    bool full;
+    return slri_route_once(from, to, true, &full);
 }
 
 static slr_status enter(slr_ring *ring, const char *text, bool subscribes)
@@ -113,8 +122,8 @@ static slr_status enter(slr_ring *ring, const char *text, bool subscribes)
         return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is %s; '%s' needs it launched, active or paused", ring->name,
                          slr_ring_state_name(slr_ring_get_state(ring)), text);
     if (subscribes && ring->key_sort)
-        return SLRI_FAIL(INVALID, "ring kernel '%s' is keyed: what is published names no keys", ring->name);
-    struct entry *entry = slri_alloc(ring->device->allocator, sizeof *entry);
+        return SLRI_FAIL(INVALID, "ring kernel '%s' is keyed, and published messages have no keys", ring->name);
+    struct slri_topic_entry *entry = slri_alloc(ring->device->allocator, sizeof *entry);
     if (!entry)
         return SLRI_FAIL(NO_MEMORY, "no memory for '%s'", text);
     entry->ring = ring;
@@ -122,13 +131,14 @@ static slr_status enter(slr_ring *ring, const char *text, bool subscribes)
     memcpy(entry->text, text, strlen(text) + 1);
     slr_status status = for_pairs(entry, slri_route_check);
     if (status == SLR_OK)
-        status = for_pairs(entry, slri_route_once);
+        status = for_pairs(entry, join);
     if (status != SLR_OK) {
         slri_free(ring->device->allocator, entry, sizeof *entry);
         return status;
     }
-    entry->next = entries;
-    entries = entry;
+    slri_link_first(&entries, &entry->in_all);
+    entry->next_of_ring = ring->topics.first;
+    ring->topics.first = entry;
     __atomic_fetch_add(&version, 1, __ATOMIC_RELEASE); // the list is read under the lock all the same
     return SLR_OK;
 }
@@ -154,34 +164,62 @@ slr_status slr_subscribe(slr_ring *to, const char *pattern)
     return enter_checked(to, pattern, true, "slr_subscribe");
 }
 
-static slr_status join_checked(slr_ring *from, slr_ring *to)
+// Leaves the routes that there was no room for to the next reactivation. False: it is not paused, so there may be none.
+static bool owe(slr_ring *to)
+{
+    slri_mutex_lock(&to->lock);
+    bool paused = slr_ring_get_state(to) == SLR_RING_PAUSED;
+    to->topics.owed = true;
+    slri_mutex_unlock(&to->lock);
+    return paused;
+}
+
+// A paused one may get no room until it is reactivated, for which nobody waits here: who restarts it may be the one to
+// do that, and meanwhile nobody could change a route.
+static slr_status join_later(slr_ring *from, slr_ring *to)
 {
     SLRI_TRY(slri_route_check(from, to)); // nobody has looked at this pair yet
-    return slri_route_once(from, to);
+    for (;;) {
+        bool full, waits = slr_ring_get_state(to) != SLR_RING_PAUSED;
+        slr_status status = slri_route_once(from, to, waits, &full);
+        if (!full)
+            return status;
+        if (owe(to))
+            return SLR_OK;
+        if (waits)
+            return status;
+    }
 }
 
 slr_status slri_topics_rejoin(const slr_ring *ring)
 {
     slr_status first = SLR_OK;
     slri_mutex_lock(&lock);
-    for (const struct entry *entry = entries; entry && takes_part(ring); entry = entry->next) {
-        slr_status status = entry->ring == ring ? for_pairs(entry, join_checked) : SLR_OK;
+    for (const struct slri_topic_entry *entry = ring->topics.first; entry && takes_part(ring);
+         entry = entry->next_of_ring) {
+        slr_status status = for_pairs(entry, join_later);
         first = first == SLR_OK ? status : first;
     }
     slri_mutex_unlock(&lock);
     return first;
 }
 
-void slri_topics_forget(const slr_ring *ring)
+slr_status slri_topics_pay(slr_ring *ring)
+{
+    slri_mutex_lock(&ring->lock);
+    bool pays = ring->topics.owed && slr_ring_get_state(ring) == SLR_RING_ACTIVE; // else it stays owed
+    if (pays)
+        ring->topics.owed = false;
+    slri_mutex_unlock(&ring->lock);
+    return pays ? slri_topics_rejoin(ring) : SLR_OK;
+}
+
+void slri_topics_forget(slr_ring *ring)
 {
     slri_mutex_lock(&lock);
-    for (struct entry **at = &entries; *at;) {
-        struct entry *entry = *at;
-        if (entry->ring != ring) {
-            at = &entry->next;
-            continue;
-        }
-        *at = entry->next;
+    for (struct slri_topic_entry *entry; (entry = ring->topics.first) != NULL;) {
+        ring->topics.first = entry->next_of_ring;
+        slri_unlink(&entry->in_all);
         slri_free(ring->device->allocator, entry, sizeof *entry);
         __atomic_fetch_add(&version, 1, __ATOMIC_RELEASE);
     }
@@ -231,25 +269,20 @@ static slr_status make_room(slr_topic *topic)
     return SLR_OK;
 }
 
-static bool is_listed(const slr_topic *topic, slr_address address)
-{
-    for (uint32_t i = 0; i < topic->count; ++i)
-        if (topic->to[i].slot == address.slot)
-            return true;
-    return false;
-}
-
 // Under the lock: the addresses of all subscribers now.
 static slr_status resolve(slr_topic *topic)
 {
     topic->count = 0;
-    for (const struct entry *e = entries; e; e = e->next) {
+    ++resolves;
+    for (struct slri_link *link = slri_links_first(&entries); link; link = slri_links_next(&entries, link)) {
+        const struct slri_topic_entry *e = SLRI_LINKED(struct slri_topic_entry, in_all, link);
         slr_address address;
         if (!e->subscribes || e->ring->device != topic->device || !is_subscribed(e->ring) ||
             !matches(e->text, topic->text) || slr_ring_get_address(e->ring, 0, &address) != SLR_OK ||
-            is_listed(topic, address))
+            e->ring->topics.listed == resolves) // by another of its patterns
             continue;
         SLRI_TRY(make_room(topic));
+        e->ring->topics.listed = resolves;
         topic->to[topic->count++] = address;
     }
     topic->version = __atomic_load_n(&version, __ATOMIC_RELAXED); // changed under the lock alone

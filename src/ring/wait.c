@@ -23,6 +23,7 @@ void slri_waker_release(struct slri_waker *waker)
 {
     if (!waker || !slri_let_go(&waker->holds))
         return;
+    slri_marks_drop(waker);
     if (waker->has_event)
         slri_event_close(&waker->event);
     slri_free(waker->allocator, waker, sizeof *waker);
@@ -49,7 +50,7 @@ void slri_waker_wake(struct slri_waker *waker)
 uint64_t slri_ring_patience_ns(const slr_ring *ring)
 {
     const uint64_t most_ns = 10000000000u;
-    uint64_t asked_ns = ring->device->backend->capabilities(ring->device->self).patience_ns;
+    uint64_t asked_ns = ring->device->facts.hang_timeout_ns;
     return asked_ns != 0 && asked_ns < most_ns ? asked_ns : most_ns;
 }
 

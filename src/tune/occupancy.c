@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of a kernel that are on a multiprocessor at once: as many as each of its resources lets in. Rules and numbers
 // are those of NVIDIA's programming guide (compute capabilities) for 7.0 and later.
+#include "base/round.h"
 #include "base/sized.h"
 #include "base/status.h"
 
@@ -50,11 +51,6 @@ static const struct capability *find(uint32_t number)
     return NULL;
 }
 
-static uint64_t round_up(uint64_t value, uint64_t unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
-
 static uint32_t warps_of(uint32_t threads)
 {
     return (threads + WARP - 1) / WARP;
@@ -69,7 +65,7 @@ static uint32_t by_warps(const struct capability *c, const slr_occupancy_desc *d
 
 static uint32_t registers_of_warp(const slr_occupancy_desc *desc)
 {
-    return (uint32_t)round_up((uint64_t)desc->registers * WARP, REGISTER_UNIT);
+    return (uint32_t)slri_round_up((uint64_t)desc->registers * WARP, REGISTER_UNIT);
 }
 
 // The check at launch counts a block's warps in whole rows of partitions.
@@ -79,7 +75,7 @@ static uint32_t by_registers(const slr_occupancy_desc *desc)
     if (desc->registers > THREAD_REGISTERS)
         return 0;
     of_warp = registers_of_warp(desc);
-    if (of_warp * round_up(warps, PARTITIONS) > REGISTERS)
+    if (of_warp * slri_round_up(warps, PARTITIONS) > REGISTERS)
         return 0;
     return of_warp ? REGISTERS / PARTITIONS / of_warp * PARTITIONS / warps : SLR_OCCUPANCY_UNLIMITED;
 }
@@ -96,7 +92,7 @@ static uint64_t carveout(const struct capability *c, uint64_t bytes)
 static uint64_t shared_of_block(const struct capability *c, const slr_occupancy_desc *desc)
 {
     uint64_t asked = desc->static_shared_bytes + desc->dynamic_shared_bytes;
-    return round_up(asked + c->reserved_kib * KIB, c->shared_unit);
+    return slri_round_up(asked + c->reserved_kib * KIB, c->shared_unit);
 }
 
 // Shared memory of the multiprocessor: what is preferred, unless one block needs more.

@@ -410,10 +410,10 @@ static void handlers_are_checked_with_made_up_messages(void **unused)
          0, 0, NULL},
         // what the state leads to is an error, whatever the messages are
         {"__ring__ void h(struct kept *s, const struct in *m) { s->ring[s->count++] = m->v; }", 2, SLR_CHECK_ERROR,
-         "message 512 indexes state with 256, where 0 to 255 are possible"},
+         "message 512 indexes state with 256; the valid range is 0 to 255"},
         {"__ring__ void h(struct kept *s, const struct in *m) { s->ring[m->id] = m->v; }", 2, SLR_CHECK_WARNING,
-         "message 0 indexes state with -2147483648, where 0 to 255 are possible (with messages of the least and most "
-         "of each type)"},
+         "message 0 indexes state with -2147483648; the valid range is 0 to 255 (with messages of the smallest and "
+         "largest value of each type)"},
         {"__ring__ void h(struct kept *s, const struct in *m) { s->count = 7 / m->n; }", 42, SLR_CHECK_WARNING,
          "message 0 divides by zero (with messages of zeros)"},
         {"__ring__ void h(struct kept *s, const struct in *m) { for (int i = 0; i < m->n; i++) s->ring[i & 3] += 1; }",
@@ -427,8 +427,8 @@ static void handlers_are_checked_with_made_up_messages(void **unused)
          SLR_CHECK_WARNING, NULL},
         {"__ring_block__ void __launch_bounds__(64) h(struct kept *s, const struct in *m) { s->count++; }", 10,
          SLR_CHECK_ERROR,
-         "thread 0 of message 0's block writes state.count, and thread 1 of message 0's block reads it: no barrier is "
-         "between them"},
+         "thread 0 of message 0's block writes state.count, and thread 1 of message 0's block reads it: there is no "
+         "barrier between them"},
         {"__ring_block__ void __launch_bounds__(64) h(struct kept *s, const struct in *m) { __shared__ float t[64]; "
          "t[threadIdx.x] = 0; t[63 - threadIdx.x] = m->v; __syncthreads(); s->ring[threadIdx.x] = t[threadIdx.x]; }",
          10, SLR_CHECK_ERROR, NULL},

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -28,7 +30,7 @@ static void says(const char *arguments, int code, const char *part)
 static void help_names_the_verbs_and_the_exit_codes(void **state)
 {
     (void)state;
-    says("--help", 0, "run        stream records (CSV, NDJSON, raw) through a message handler");
+    says("--help", 0, "run        send records (CSV, NDJSON, raw) through a message handler");
     says("--help", 0, "  130  interrupted");
     says("doctor --help", 0, "Usage: slipring doctor");
     says("devices --help", 0, "Usage: slipring devices");
@@ -42,6 +44,30 @@ static void what_does_not_exist_is_a_usage_error(void **state)
     says("dance 2>&1", 2, "no verb 'dance'");
     says("doctor --loud 2>&1", 2, "no option '--loud'");
     says("devices cpu 2>&1", 2, "not 'cpu'");
+}
+
+static void what_was_meant_is_guessed(void **state)
+{
+    (void)state;
+    says("rnu 2>&1", 2,
+         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, demo, profile, trace, bench; did you mean "
+         "'run'?");
+    says("xyz 2>&1", 2, "no verb 'xyz'; there are: doctor, devices, run,");
+    says("kernel lsit 2>&1", 2, "no verb 'lsit'; there are: check, list, emit, explain, run; did you mean 'list'?");
+    says("cache cleer 2>&1", 2, "; did you mean 'clear'?");
+    says("bench latecny 2>&1", 2, "; did you mean 'latency'?");
+    says("demo wrad 2>&1", 2, "no demo 'wrad'; there is: ward");
+    says("help rnu 2>&1", 2, "no verb 'rnu'");
+}
+
+static void help_and_version_are_verbs_too(void **state)
+{
+    (void)state;
+    says("help", 0, "Usage: slipring VERB");
+    says("help run", 0, "Usage: slipring run FILE.cu");
+    says("help kernel emit", 0, "Usage: slipring kernel emit");
+    says("help exit-codes", 0, "    3  the device is missing or cannot run this\n");
+    says("version", 0, "slipring ");
 }
 
 static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **state)
@@ -67,8 +93,8 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
          "\n         now       memory_used_bytes=268435456 memory_bytes=1073741824 temperature_c=41 clock");
     says("devices --json", 0, "\"memory_busy_percent\": 0,");
     setenv("FAKE_NVML_OTHERS", "2", 1);
-    says("doctor", 0, "\n         rings     are relaunched: 2 other processes take turns on the GPU\n");
-    says("doctor --json", 0, "\"relaunch_reason\": \"2 other processes take turns on the GPU\"");
+    says("doctor", 0, "\n         rings     batched launches: 2 other processes share the GPU\n");
+    says("doctor --json", 0, "\"relaunch_reason\": \"2 other processes share the GPU\"");
     unsetenv("FAKE_NVML_OTHERS");
     unsetenv("SLIPRING_NVML_LIB");
     unsetenv("SLIPRING_CUDA_LIB");
@@ -77,12 +103,45 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     says("doctor --json", 0, "\"backend\": \"cpu\"");
 }
 
+// A compiler that answers --version as one does, and fails at all else.
+static void doctor_says_why_kernels_are_interpreted(void **state)
+{
+    (void)state;
+    static const char *const failing[] = {"exit 1", "kill -SEGV $$", "exit 0"};
+    setenv("SLIPRING_CC", "/nowhere/cc", 1);
+    says("doctor 2>/dev/null", 0,
+         "\n         because   SLIPRING_CC names /nowhere/cc, which is not a program on this machine\n");
+    says("doctor --json 2>/dev/null", 0,
+         "\"engine_reason\": \"SLIPRING_CC names /nowhere/cc, which is not a program on this machine\"");
+    says("doctor 2>&1 >/dev/null", 0,
+         "slipring: kernels are interpreted, which is many times slower: SLIPRING_CC names /nowhere/cc");
+    for (size_t i = 0; i < sizeof failing / sizeof *failing; i++) {
+        char path[] = "/tmp/slipring-doctor-XXXXXX";
+        int made = mkstemp(path);
+        assert_true(made >= 0);
+        dprintf(made, "#!/bin/sh\n[ \"$1\" = --version ] && { echo fake 1.0; exit 0; }\n%s\n", failing[i]);
+        fchmod(made, 0755);
+        close(made);
+        setenv("SLIPRING_CC", path, 1);
+        says("doctor 2>/dev/null", 0,
+             "\n         because   the C compiler does not work (set SLIPRING_CC to use another): "
+             "/tmp/slipring-doctor-");
+        unlink(path);
+    }
+    unsetenv("SLIPRING_CC");
+    says("doctor 2>&1", 0, "\n         handlers  compiled by ");
+}
+
 static void devices_are_listed_by_the_name_that_opens_them(void **state)
 {
     (void)state;
     says("devices", 0, "cpu      opens: ");
     says("devices --json", 0, "\"name\": \"cpu\"");
+    says("devices --json", 0, "\"class\": \"cpu\"");
+    says("devices --json", 0, "\"class\": \"nothing\""); // null
+    says("devices", 0, "         class     cpu");
     says("devices --json", 0, "\"features\": {");
+    says("devices --json", 0, "\"priorities\": true"); // cpu
     says("devices --json", 0, "\"unified_memory\": true");
 }
 
@@ -100,7 +159,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_names_the_verbs_and_the_exit_codes),
         cmocka_unit_test(what_does_not_exist_is_a_usage_error),
+        cmocka_unit_test(what_was_meant_is_guessed),
+        cmocka_unit_test(help_and_version_are_verbs_too),
         cmocka_unit_test(doctor_says_what_was_tried_and_that_the_cpu_runs_handlers),
+        cmocka_unit_test(doctor_says_why_kernels_are_interpreted),
         cmocka_unit_test(devices_are_listed_by_the_name_that_opens_them),
         cmocka_unit_test(what_cannot_be_written_is_a_failure),
     };

@@ -32,7 +32,7 @@ static void ndjson_goes_in_and_out_by_suffix_or_by_name(void **state)
     gives("\"$S\" run count.cu --input rows.ndjson --output out.csv; cat out.csv", 0, "count,sum\n1,3\n2,inf\n3,7\n");
     gives("\"$S\" run count.cu --format ndjson:csv <rows.ndjson --output o.jsonl; cat o.jsonl", 0,
           "count,sum\n1,3\n2,inf\n3,7\n");
-    says("\"$S\" run count.cu --format ndjson:xml 2>&1", 2, "'ndjson:xml' is neither csv, ndjson or raw nor IN:OUT");
+    says("\"$S\" run count.cu --format ndjson:xml 2>&1", 2, "'ndjson:xml' is not csv, ndjson, raw or IN:OUT");
 }
 
 static void a_key_is_written_as_it_was_read(void **state)

@@ -54,9 +54,9 @@ static void list_shows_kernels_their_use_of_a_block_and_what_was_left_out(void *
     (void)state;
     says("\"$S\" kernel list mixed.cu", 0,
          "mixed.cu:3: kernel sum(const float *in, struct point *out, int n)\n"
-         "    512 bytes of shared memory, barriers, at most 128 threads a block\n");
-    says("\"$S\" kernel list mixed.cu", 0, "mixed.cu:11: left out: the host function 'main': ");
-    says("\"$S\" kernel list mixed.cu", 0, "mixed.cu:10: left out: the kernel template 'copy': ");
+         "    512 bytes of shared memory, barriers, at most 128 threads per block\n");
+    says("\"$S\" kernel list mixed.cu", 0, "mixed.cu:11: skipped: the host function 'main': ");
+    says("\"$S\" kernel list mixed.cu", 0, "mixed.cu:10: skipped: the kernel template 'copy': ");
     says("\"$S\" kernel list axpy.cu", 0, "    extern shared memory, barriers\n");
     says("\"$S\" kernel list mixed.cu axpy.cu --json", 0, "\"type\": \"struct point *\"");
     says("\"$S\" kernel list mixed.cu --json", 0, "\"left_out\": [");
@@ -82,7 +82,7 @@ static void headers_and_macros_are_given_as_to_a_compiler(void **state)
         }
         snprintf(command, sizeof command, "\"$S\" kernel %s needs.cu --require-all %s 2>&1 >/dev/null", verbs[i],
                  strcmp(verbs[i], "emit") == 0 ? "--lang cuda" : "");
-        says(command, 1, "needs.cu: the kernel 'grow' in line 2 is left out: line 2: SLR-K");
+        says(command, 1, "needs.cu: the kernel 'grow' in line 2 is skipped: line 2: SLR-K");
         says(command, 1, "(perhaps of a header that was not found: 'twice.h'; -I names its folder)\n");
     }
     says("\"$S\" kernel check needs.cu", 0, "not checked: the kernel 'grow'"); // without the option: as it was
@@ -163,6 +163,22 @@ static void check_finds_faults_and_says_what_it_ran(void **state)
          "axpy.cu:5:22: error SLR-C001: thread 3 of block 1 reads x[7], and x has 7 elements\n"
          "        y[i] = a * x[i] + y[i];\n"
          "                     ^\n");
+    write_file("host.cu",
+               "__global__ void fill(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] = n; }\n"
+               "int main() { int n = 100; float *x; cudaMalloc(&x, n * sizeof(float));\n"
+               "    fill<<<n / 32 + 1, 32>>>(x, n); }\n"
+               "__global__ void over(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i <= n) "
+               "x[i] = n; }\n");
+    says("\"$S\" kernel check host.cu fill", 1,
+         "error SLR-C001: thread 4 of block 3 writes x[100], and x has 100 elements\n");
+    says("\"$S\" kernel check host.cu fill", 1,
+         "  grid 4, block 32 (from line 3: fill<<<n / 32 + 1, 32>>>(x, n)): x = float[100]");
+    says("\"$S\" kernel check host.cu fill --json | tr -d ' \\n'", 0, "\"from\":\"line3:fill<<<n/32+1,32>>>(x,n)\"");
+    says("\"$S\" kernel check host.cu over", 0, "warning SLR-C001: ");
+    says("\"$S\" kernel check host.cu over --strict", 1,
+         "generated values: give --arg x=..., --arg n=..., --block ..., --grid ...)\n");
+    says("\"$S\" kernel check host.cu over --json | tr -d ' \\n'", 0,
+         "\"give\":\"--argx=...,--argn=...,--block...,--grid...\"");
     says("\"$S\" kernel check axpy.cu axpy --arg y=none --json | tr -d ' \\n'", 0, "\"code\":\"SLR-C022\"");
     says("\"$S\" kernel check axpy.cu torn", 1, "error SLR-C030: ");
     says("\"$S\" kernel check mixed.cu", 0, "note SLR-C012: ");
@@ -184,21 +200,21 @@ static void what_is_wrong_with_an_argument_is_said(void **state)
     says("\"$S\" kernel dance 2>&1", 2, "no verb 'dance'");
     says("\"$S\" kernel list 2>&1", 2, "FILE.cu is missing");
     says("\"$S\" kernel run axpy.cu 2>&1", 2, "NAME is missing");
-    says("\"$S\" kernel run axpy.cu axpy --grid 0 --block 4 2>&1", 2, "--grid: '0' is neither");
-    says("\"$S\" kernel run axpy.cu axpy --grid 1,2,3,4 --block 4 2>&1", 2, "--grid: '1,2,3,4' is neither");
+    says("\"$S\" kernel run axpy.cu axpy --grid 0 --block 4 2>&1", 2, "--grid: '0' is not X");
+    says("\"$S\" kernel run axpy.cu axpy --grid 1,2,3,4 --block 4 2>&1", 2, "--grid: '1,2,3,4' is not X");
     says("\"$S\" kernel run axpy.cu axpy --grid 1 2>&1", 2, "--block is missing");
     says("\"$S\" kernel run axpy.cu xpy --grid 1 --block 1 2>&1", 2, "it has: axpy, torn, kinds");
     says(AXPY "2>&1", 2, "needs --arg 'x=float[COUNT]:zero'");
     says(AXPY "2>&1", 2, "needs --arg n=VALUE");
-    says(AXPY "--arg z=1 2>&1", 2, "no parameter of that name");
+    says(AXPY "--arg z=1 2>&1", 2, "no parameter with that name");
     says(AXPY "--arg n 2>&1", 2, "--arg 'n': NAME=VALUE");
     says(AXPY "--arg 'x=int[8]' --arg 'y=[8]' --arg n=1 2>&1", 2, "--arg x: its elements are float, not int");
     says(AXPY "--arg 'x=[8]:seven' --arg 'y=[8]' --arg n=1 2>&1", 1, "cannot read 'seven'");
-    says(AXPY "--arg 'x=[0]' --arg 'y=[8]' --arg n=1 2>&1", 2, "--arg x: '0' is no count");
+    says(AXPY "--arg 'x=[0]' --arg 'y=[8]' --arg n=1 2>&1", 2, "--arg x: '0' is not a count");
     says(AXPY "--arg 'x=[3]:x.txt' --arg 'y=[8]' --arg n=1 2>&1", 2, "'x.txt' has 4 elements, not 3");
     says(AXPY "--arg 'x=[8]' --arg 'y=[8]' --arg n=1.5 2>&1", 2, "--arg n: '1.5' is not");
-    says(AXPY "--arg 'x=[8]' --arg 'y=[8]' --arg n=1 --print y:9 2>&1", 2, "no count from 1 to 8");
-    says(AXPY "--arg 'x=[8]' --arg 'y=[8]' --arg n=1 --print n 2>&1", 2, "no buffer of that name");
+    says(AXPY "--arg 'x=[8]' --arg 'y=[8]' --arg n=1 --print y:9 2>&1", 2, "not a count from 1 to 8");
+    says(AXPY "--arg 'x=[8]' --arg 'y=[8]' --arg n=1 --print n 2>&1", 2, "no buffer with that name");
     says(AXPY "--arg 'x=[8]' --arg 'y=[8]' --arg n=1 --block 2000 2>&1", 2, "2000");
 }
 
@@ -243,10 +259,10 @@ static void emit_says_what_is_wrong(void **state)
 {
     (void)state;
     says("\"$S\" kernel emit 2>&1", 2, "FILE.cu is missing");
-    says("\"$S\" kernel emit axpy.cu 2>&1", 2, "C is emitted of one kernel: name it, of the 3");
+    says("\"$S\" kernel emit axpy.cu 2>&1", 2, "C needs the name of one kernel; there are 3");
     says("\"$S\" kernel emit axpy.cu none --lang cuda 2>&1", 2, "no kernel and no handler 'none'");
-    says("\"$S\" kernel emit axpy.cu axpy --lang rust 2>&1", 2, "no language 'rust'");
-    says("\"$S\" kernel emit axpy.cu axpy --block 0 2>&1", 2, "--block: '0' is neither");
+    says("\"$S\" kernel emit axpy.cu axpy --lang rust 2>&1", 2, "unknown language 'rust'");
+    says("\"$S\" kernel emit axpy.cu axpy --block 0 2>&1", 2, "--block: '0' is not X");
     says("\"$S\" kernel emit axpy.cu axpy --block 2000 2>&1", 2, "2000");
     says("\"$S\" kernel emit broken.cu 2>&1", 1, "broken.cu:1:");
 }

@@ -45,7 +45,8 @@ static void at_the_limit_a_key_is_refused_or_an_idle_one_evicted(void **state)
 {
     (void)state;
     says("\"$S\" run count.cu --key k --input in.csv --instances 100 --output out.csv 2>&1", 1,
-         "line 202: key 'key100' is one more than the 100 of --instances; --key-limit evict gives it the instance of");
+         "line 202: key 'key100' needs a new instance, but all 100 of --instances are in use; --key-limit evict reuses "
+         "the instance of");
     // A key's two rows are next to each other: it is not evicted in between, or its second reply would say 2.
     gives("\"$S\" run count.cu --key k --input in.csv --instances 8192 --key-limit evict --ordered --output out.csv "
           "--json "
@@ -97,8 +98,9 @@ static void what_does_not_go_together_is_said(void **state)
 {
     (void)state;
     says("\"$S\" run count.cu --key-limit evict 2>&1", 2, "--key-limit: there are no keys without --key");
-    says("\"$S\" run count.cu --key k --key-limit evict --record r 2>&1", 2, "--record: a recording names instances");
-    says("\"$S\" run count.cu --key k --key-bytes 8 2>&1", 2, "--key-bytes is of --key-limit evict");
+    says("\"$S\" run count.cu --key k --key-limit evict --record r 2>&1", 2,
+         "--record cannot be used with --key-limit evict");
+    says("\"$S\" run count.cu --key k --key-bytes 8 2>&1", 2, "--key-bytes needs --key-limit evict");
     says("printf 'k,a\\nabcdefghi,1\\n' | \"$S\" run count.cu --key k --key-limit evict --key-bytes 8 2>&1", 1,
          "line 2: key 'abcdefghi...' has 9 bytes; --key-bytes allows 8");
     says("printf 'a,n\\n1,2\\n' | \"$S\" run count.cu --keep n 2>&1", 1,

@@ -63,7 +63,7 @@ static void an_output_that_is_an_input_is_refused_by_whatever_name(void **state)
         for (size_t k = 0; k < 2; k++) {
             char command[512], expected[256];
             snprintf(command, sizeof command, PASS "--input in.csv %s %s 2>&1", options[k], names[i]);
-            snprintf(expected, sizeof expected, "%s '%s' is the same file as --input, which it would overwrite",
+            snprintf(expected, sizeof expected, "%s '%s' is the same file as --input and would overwrite it",
                      options[k], names[i]);
             says(command, 2, expected);
             snprintf(command, sizeof command, PASS "%s %s <in.csv 2>&1", options[k], names[i]);

@@ -83,32 +83,111 @@ static void what_does_not_match_the_recording_is_refused(void **state)
 {
     (void)state;
     says("\"$S\" run named.cu --bind scale=scale.txt --bind least=0 --replay a.rec 2>&1", 2,
-         "'a.rec' was recorded from the handler 'add', which named.cu has not");
+         "'a.rec' was recorded from the handler 'add', which is not in named.cu");
     says("\"$S\" run named.cu --ring sum --bind scale=scale.txt --bind least=0 --replay a.rec 2>&1", 1,
          "it was recorded from the handler 'add', not 'sum'");
     says("sed 's/int a;/unsigned a;/' add.cu >u.cu; \"$S\" run u.cu --bind scale=scale.txt --bind least=0 --replay "
          "a.rec "
          "2>&1",
-         1, "the fields of add's message or reply are not those that it was recorded with");
+         1, "the fields of add's message or reply differ from the recorded ones");
     says("sed 's/w\\[2\\]/w[3]/' add.cu >w.cu; \"$S\" run w.cu --bind scale=scale.txt --bind least=0 --replay a.rec "
          "2>&1",
-         1, "its messages have 12 bytes and its replies 16; add takes messages of 16 and gives replies of 16");
-    says("\"$S\" run add.cu --bind scale=scale.txt --bind least=1 --replay a.rec 2>&1", 1, "--bind gives other values");
+         1, "its messages have 12 bytes and its replies 16; those of add have 16 and 16");
+    says("\"$S\" run add.cu --bind scale=scale.txt --bind least=1 --replay a.rec 2>&1", 1,
+         "the values of --bind differ");
     says("echo 0.75 >scale2.txt; \"$S\" run add.cu --bind scale=scale2.txt --bind least=0 --replay a.rec 2>&1", 1,
-         "--bind gives other values");
-    says(RUN "--replay a.rec --key k 2>&1", 2, "--key has no place beside --replay");
+         "the values of --bind differ");
+    says(RUN "--replay a.rec --key k 2>&1", 2, "--key cannot be used with --replay");
 }
 
 static void a_file_that_is_damaged_is_refused_with_the_place(void **state)
 {
     (void)state;
     says("head -c 100000 a.rec >cut.rec; " RUN "--replay cut.rec 2>&1", 1,
-         "it is cut off: it ends at byte 100000, within the block that begins at byte 152 and has ");
+         "it is truncated: it ends at byte 100000, inside the block at byte 152 of ");
     says("{ head -c 500 a.rec; printf '\\377'; tail -c +502 a.rec; } >bad.rec; " RUN "--replay bad.rec 2>&1", 1,
-         "the block at byte 152 does not have its checksum");
-    says(RUN "--replay in.ndjson 2>&1", 1, "'in.ndjson': it is no recording");
+         "the block at byte 152 has a wrong checksum");
+    says(RUN "--replay in.ndjson 2>&1", 1, "'in.ndjson': it is not a recording");
     says(RUN "--replay none.rec 2>&1", 1, "'none.rec': No such file");
     says(RUN "--input in.ndjson --record /dev/full 2>&1 >/dev/null", 1, "cannot write '/dev/full'");
+}
+
+// As a writer leaves it that was killed: 4,096 messages a block.
+static void a_file_that_is_cut_off_is_replayed_up_to_the_cut(void **state)
+{
+    (void)state;
+    says("head -c 400000 a.rec >cut2.rec; " RUN "--replay cut2.rec 2>&1", 0,
+         "'cut2.rec': it is truncated: it ends at byte 400000, inside the block at byte ");
+    says(RUN "--replay cut2.rec 2>&1", 0, "; 8192 messages before it are complete and were sent again\n");
+    says(RUN "--replay cut2.rec 2>/dev/null", 0, "8192 messages, 8110 replies, all as recorded; on ");
+    says(RUN "--replay cut2.rec --json 2>/dev/null", 0, "\"cut_off\": true}");
+    says(RUN "--replay a.rec --json", 0, "\"cut_off\": false}");
+    says("head -c -32 a.rec >cut3.rec; " RUN "--replay cut3.rec 2>&1", 0,
+         "; 20000 messages before it are complete and ");
+    gives("\"$S\" run step.cu --bind scale=scale.txt --bind least=0 --replay cut2.rec 2>/dev/null", 1,
+          "message 71, instance 0: reply 1, field low: recorded -127, now -126\n");
+    says("{ head -c 200000 a.rec; printf '\\377\\377'; tail -c +200003 a.rec | head -c 300000; } >both.rec; " RUN
+         "--replay both.rec 2>&1",
+         1, "has a wrong checksum: the file is damaged");
+}
+
+// As a device does that computes other bits: the third value in its last bits, the fifth far off.
+#define DRIFT(far)                                                                                                     \
+    "struct row { float a; };\n"                                                                                       \
+    "struct out { int n; float near; double pair[2]; };\n"                                                             \
+    "struct state { int n; };\n"                                                                                       \
+    "__ring__ void drift(struct state *self, const struct row *in)\n"                                                  \
+    "{\n"                                                                                                              \
+    "    self->n += 1;\n"                                                                                              \
+    "    struct out o = { self->n, in->a, { in->a, 0.0 } };\n"                                                         \
+    "    if (self->n == 3) o.near = in->a * 1.000001f;\n"                                                              \
+    "    if (self->n == 5) { o.pair[0] = in->a " far "; o.pair[1] = 1e-9; }\n"                                         \
+    "    ring_reply(&o);\n"                                                                                            \
+    "}\n"
+
+static void a_tolerance_lets_values_differ_and_says_by_how_much(void **state)
+{
+    (void)state;
+    write_file("exact.cu", "struct row { float a; };\n"
+                           "struct out { int n; float near; double pair[2]; };\n"
+                           "struct state { int n; };\n"
+                           "__ring__ void drift(struct state *self, const struct row *in)\n"
+                           "{\n"
+                           "    self->n += 1;\n"
+                           "    struct out o = { self->n, in->a, { in->a, 0.0 } };\n"
+                           "    ring_reply(&o);\n"
+                           "}\n");
+    write_file("drift.cu", DRIFT("* 1.01"));
+    write_file("nan.cu", DRIFT("/ 0.0 * 0.0"));
+    write_file("count.cu", DRIFT("* 1.01; o.n = 6"));
+    gives("seq 100 110 | sed 1ia | \"$S\" run exact.cu --record d.rec --output d.csv; echo $?", 0, "0\n");
+#define REPLAY(file, tolerance) "\"$S\" run " file ".cu --replay d.rec " tolerance " 2>&1"
+    says(REPLAY("drift", ""), 1, "message 3, instance 0: reply 1, field near: recorded 102, now 102.0001");
+    says(REPLAY("drift", "--tolerance 1e-5"), 1,
+         "message 5, instance 0: reply 1, field pair[0]: recorded 104, now 105.04\n");
+    says(REPLAY("drift", "--tolerance 0.02"), 1, "field pair[1]: recorded 0, now 1e-09\n"); // of 0 no part is near
+    says(REPLAY("drift", "--tolerance 0.02,1e-6"), 0,
+         "11 messages, 11 replies, all within the tolerance; on cpu?threads=2");
+    says(REPLAY("drift", "--tolerance 0.02,1e-6"), 0,
+         "\n3 values differ within the tolerance, by at most 1 of the larger: message 5, field pair\n");
+    says(REPLAY("drift", "--tolerance pair=0.02,1e-6 --json"), 1, "\"message\": 3");
+    says(REPLAY("drift", "--tolerance pair=0.02,1e-6 --tolerance 1e-5 --json"), 0,
+         "\"difference\": null, \"within_tolerance\": {\"values\": 3, \"most_relative\": 1.0, \"message\": 5, "
+         "\"field\": \"pair\"}");
+    says(REPLAY("exact", "--json"), 0, "\"within_tolerance\": null");
+    says(REPLAY("exact", "--tolerance 1e-5"), 0, "11 messages, 11 replies, all as recorded");
+    says(REPLAY("nan", "--tolerance 1e9,1e9"), 1, "message 5, instance 0: reply 1, field pair[0]: recorded 104, now ");
+    says(REPLAY("count", "--tolerance 1e9,1e9"), 1, "message 5, instance 0: reply 1, field n: recorded 5, now 6\n");
+    says(REPLAY("exact", "--tolerance nearby=1"), 2,
+         "the reply has no floating-point field 'nearby'; it has: near, pair; did you mean 'near'?");
+    says(REPLAY("exact", "--tolerance n=1"), 2, "the reply has no floating-point field 'n'; it has: near, pair");
+    static const char *const wrong[] = {"", "x", "-1", "1,", "1,x", "nan", "=1", "near=", "1,inf", "1e-5,1,2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char command[256];
+        snprintf(command, sizeof command, REPLAY("exact", "--tolerance '%s'"), wrong[i]);
+        says(command, 2, "is not REL, REL,ABS or FIELD=REL,ABS");
+    }
+    says("\"$S\" run exact.cu --tolerance 1e-5 2>&1 </dev/null", 2, "--tolerance needs --replay");
 }
 
 int main(void)
@@ -120,6 +199,8 @@ int main(void)
         cmocka_unit_test(a_fault_where_there_was_a_reply_is_a_difference),
         cmocka_unit_test(what_does_not_match_the_recording_is_refused),
         cmocka_unit_test(a_file_that_is_damaged_is_refused_with_the_place),
+        cmocka_unit_test(a_file_that_is_cut_off_is_replayed_up_to_the_cut),
+        cmocka_unit_test(a_tolerance_lets_values_differ_and_says_by_how_much),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);
 }

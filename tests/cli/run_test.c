@@ -92,7 +92,7 @@ static void a_key_beyond_the_instances_is_a_bad_row(void **state)
         "printf 'k,a,b\\nx,1,0\\ny,2,0\\nz,3,0\\nx,4,0\\n' | \"$S\" run total.cu --key k --instances 2 --ordered";
     char command[512];
     snprintf(command, sizeof command, "%s 2>&1 >/dev/null", input);
-    says(command, 1, "line 4: key 'z' is one more than the 2 of --instances");
+    says(command, 1, "line 4: key 'z' needs a new instance, but all 2 of --instances are in use");
     snprintf(command, sizeof command, "%s --on-error skip 2>/dev/null", input);
     gives(command, 0, "k,total,b\nx,1,0\ny,2,0\nx,5,0\n");
 }
@@ -124,7 +124,7 @@ static void an_array_takes_consecutive_rows_of_its_key(void **state)
     snprintf(command, sizeof command, "%s 2>/dev/null", input);
     gives(command, 0, "k,id,mean[0],mean[1]\na,7,2,5\n");
     snprintf(command, sizeof command, "%s 2>&1 >/dev/null", input);
-    says(command, 0, "rows at the end dropped: 3 (a message takes 4; incomplete messages: 2)");
+    says(command, 0, "rows dropped at the end: 3 (a message needs 4; incomplete messages: 2)");
     snprintf(command, sizeof command, "%s --partial zero", input);
     gives(command, 0, "k,id,mean[0],mean[1]\na,7,2,5\na,2,2.5,0\nb,8,5.5,0\n");
     says("printf 'v,id\\n1,1\\n2,1\\n3,1\\n4,1\\n\\n1,0\\n2,1\\n3,1\\n4,1\\n' | \"$S\" run means.cu 2>&1", 1,
@@ -152,7 +152,7 @@ static void columns_are_checked_against_the_message(void **state)
     says("printf 'a,c\\n1,2\\n' | \"$S\" run total.cu 2>&1", 1,
          "no column 'b', which field b of struct row needs; the columns are: a, c");
     says("printf 'a,b,note,more\\n1,2,3,4\\n' | \"$S\" run total.cu 2>&1 >/dev/null", 0,
-         "columns that nothing uses: note, more\n");
+         "unused columns: note, more\n");
     says("printf 'a,b\\n1,2\\n' | \"$S\" run total.cu --key who 2>&1", 1, "no column 'who', which --key needs");
     says("\"$S\" run total.cu </dev/null 2>&1", 1, "the input is empty");
     says("\"$S\" run total.cu --input / 2>&1", 1, "cannot read the input '/': Is a directory");
@@ -169,6 +169,43 @@ static void a_fault_is_reported_with_the_line_of_its_message(void **state)
     gives(command, 0, "total,b\n1,2\n2,3\n"); // the instance starts anew
     snprintf(command, sizeof command, "%s --on-error skip 2>&1 >/dev/null", input);
     says(command, 0, "messages that faulted: 1\n");
+}
+
+static void the_first_fault_is_said_at_the_end_with_what_was_indexed_and_the_key(void **state)
+{
+    (void)state;
+    const char *input = "printf 'who,x\nann,1\nbob,2\neve,3\n' >who.csv; \"$S\" run weigh.cu --ring weigh --key who "
+                        "--bind table=zeros:8 --bind n=9 --input who.csv --on-error skip";
+    char command[512];
+    snprintf(command, sizeof command, "%s 2>&1 >/dev/null | grep 'the first fault after'", input);
+    says(command, 0, "index 8 of 8 in buffer 'table'");
+    snprintf(command, sizeof command, "%s --json 2>&1 >/dev/null | grep -o '\"first_fault\": {\"what\": .*'", input);
+    says(command, 0, "index 8 of 8 in buffer 'table'");
+    // One worker: the first message to fault is the first.
+    snprintf(command, sizeof command, "%s --device 'cpu?threads=1' 2>&1 >/dev/null | grep 'the first fault'", input);
+    says(command, 0, "(message 1 of its shard, key 'ann')");
+}
+
+static void what_the_handler_prints_comes_on_standard_error_with_its_key(void **state)
+{
+    (void)state;
+    write_file("say.cu", "struct row { int x; };\n"
+                         "__ring__ void say(const struct row *in)\n"
+                         "{\n"
+                         "    printf(\"x is %d\\n\", in->x);\n"
+                         "    if (in->x == 3) printf(\"three\");\n"
+                         "    ring_reply(in);\n"
+                         "}\n");
+    const char *input = "printf 'who,x\nann,1\nbob,3\n' | \"$S\" run say.cu --key who --device 'cpu?threads=1'";
+    char command[512];
+    snprintf(command, sizeof command, "%s 2>/dev/null", input);
+    gives(command, 0, "who,x\nann,1\nbob,3\n");
+    snprintf(command, sizeof command, "%s 2>&1 >/dev/null", input);
+    gives(command, 0, "say[ann]: x is 1\nsay[bob]: x is 3\nsay[bob]: three\n");
+    snprintf(command, sizeof command, "%s --stats 2>&1 >/dev/null | grep printed", input);
+    says(command, 0, " 3\n");
+    says("printf 'x\n7\n' | \"$S\" run say.cu --device 'cpu?engine=interpreted' 2>&1 >/dev/null", 0,
+         "say[0]: x is 7\n");
 }
 
 static void parameters_are_bound_to_values_files_and_zeros(void **state)
@@ -188,7 +225,7 @@ static void parameters_are_bound_to_values_files_and_zeros(void **state)
     snprintf(command, sizeof command, "%s --bind table=zeros:8 --bind n=many 2>&1", input);
     says(command, 2, "n: 'many' is not a whole number");
     snprintf(command, sizeof command, "%s --bind tables=zeros:8 2>&1", input);
-    says(command, 2, "handler weigh has no parameter of that name");
+    says(command, 2, "handler weigh has no parameter with that name");
 }
 
 static void the_preprocessor_gets_definitions_and_folders_and_a_message_its_replies(void **state)
@@ -247,7 +284,7 @@ static void the_summary_says_what_the_ring_kernel_says_of_itself(void **state)
     says(command, 0, "\"latency\": {\"every\": 1, \"count\": 3, \"min_ns\": ");
     snprintf(command, sizeof command, "%s --stats 2>&1", run);
     says(command, 0, "ring kernel 'add', terminated\n  received             3\n  handled              2\n");
-    says(command, 0, "latency, from the mailbox to the reply: 3 timed, one in 1\n  min ");
+    says(command, 0, "latency from mailbox to reply: 3 timed, one in 1\n  min ");
 }
 
 static void json_gives_a_line_each_second_while_the_input_stays_open(void **state)
@@ -308,9 +345,9 @@ static void what_is_wrong_with_the_command_line_is_said(void **state)
     says("\"$S\" run 2>&1", 2, "FILE.cu is missing");
     says("\"$S\" run total.cu other.cu 2>&1", 2, "not also 'other.cu'");
     says("\"$S\" run total.cu --on-error ignore 2>&1", 2, "'ignore' is neither stop nor skip");
-    says("\"$S\" run total.cu --instances 4 2>&1", 2, "only --key tells rows apart");
+    says("\"$S\" run total.cu --instances 4 2>&1", 2, "needs --key");
     says("\"$S\" run total.cu --key k --instances 0 2>&1", 2, "'0' is not a number from 1 to 16777216");
-    says("\"$S\" run total.cu --device gpu9 2>&1 </dev/null", 3, "gpu9");
+    says("\"$S\" run total.cu --device gpu9 2>&1 </dev/null", 2, "gpu9"); // a name that no machine has
     says("\"$S\" run total.cu --device 'cpu?colour=red' 2>&1 </dev/null", 2, "colour");
     says("\"$S\" run none.cu 2>&1 </dev/null", 1, "none.cu");
     says("echo '__ring__ void f(int x) { y; }' >bad.cu; \"$S\" run bad.cu 2>&1 </dev/null", 1, "bad.cu:1:");
@@ -333,6 +370,8 @@ int main(void)
         cmocka_unit_test(a_bad_row_stops_or_is_skipped_and_its_line_is_named),
         cmocka_unit_test(columns_are_checked_against_the_message),
         cmocka_unit_test(a_fault_is_reported_with_the_line_of_its_message),
+        cmocka_unit_test(the_first_fault_is_said_at_the_end_with_what_was_indexed_and_the_key),
+        cmocka_unit_test(what_the_handler_prints_comes_on_standard_error_with_its_key),
         cmocka_unit_test(parameters_are_bound_to_values_files_and_zeros),
         cmocka_unit_test(the_preprocessor_gets_definitions_and_folders_and_a_message_its_replies),
         cmocka_unit_test(the_handler_is_chosen_by_name_where_there_are_several),

@@ -41,17 +41,17 @@ static void text_that_does_not_fit_is_a_bad_row(void **state)
 {
     (void)state;
     says("printf 'symbol,price,at.city,n\\nABCDE,1,x,1\\n' | \"$S\" run quote.cu 2>&1", 1,
-         "line 2: column symbol: 'ABCDE' has 5 bytes, and the field takes 4");
+         "line 2: column symbol: 'ABCDE' has 5 bytes; the field allows 4");
     says("printf 'symbol,price,at.city,n\\nA\\000B,1,x,1\\n' | \"$S\" run quote.cu 2>&1", 1,
          "line 2: column symbol: a text has no NUL in it");
     says("printf '{\"symbol\":\"ABCDE\",\"price\":1,\"at\":{\"city\":\"\"},\"n\":[1,2]}\\n' | \"$S\" run quote.cu "
          "--format "
          "ndjson 2>&1",
-         1, "line 1: member symbol: 'ABCDE' has 5 bytes, and the field takes 4");
+         1, "line 1: member symbol: 'ABCDE' has 5 bytes; the field allows 4");
     says("printf '{\"symbol\":[1,2,3,4],\"price\":1,\"at\":{\"city\":\"\"},\"n\":[1,2]}\\n' | \"$S\" run quote.cu "
          "--format "
          "ndjson 2>&1",
-         1, "line 1: member symbol: a string is wanted");
+         1, "line 1: member symbol: expected a string");
 }
 
 static void a_replay_compares_text(void **state)
@@ -72,8 +72,8 @@ static void columns_have_the_delimiter_that_is_named(void **state)
     gives("printf 'symbol\\tprice\\tat.city\\tn\\nA\\t1\\tc\\t1\\nx\\t1\\ty\\t2\\n' | \"$S\" run quote.cu --delimiter "
           "tab",
           0, "symbol\tmean\tcity\tn[0]\tn[1]\nA\t2\tc\t1\t2\n");
-    says("\"$S\" run quote.cu --delimiter '\"' 2>&1", 2, "--delimiter: '\"' is not one byte");
-    says("\"$S\" run quote.cu --delimiter ab 2>&1", 2, "--delimiter: 'ab' is not one byte");
+    says("\"$S\" run quote.cu --delimiter '\"' 2>&1", 2, "--delimiter: '\"' is not 'tab' or one byte");
+    says("\"$S\" run quote.cu --delimiter ab 2>&1", 2, "--delimiter: 'ab' is not 'tab' or one byte");
     says("\"$S\" run quote.cu --delimiter ';' --format raw 2>&1", 2, "neither the input nor the output is CSV");
 }
 

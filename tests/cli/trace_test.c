@@ -48,7 +48,7 @@ static void a_trace_that_was_cut_short_is_read_as_far_as_it_goes(void **state)
                "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":9.5,\"du");
     assert_int_equal(use("trace print cut.json"), 0);
     assert_true(said("out", "1 slices"));
-    assert_true(said("out", "cut short"));
+    assert_true(said("out", "truncated"));
     assert_int_equal(use("trace print cut.json --json"), 0);
     assert_true(said("out", "\"total_ns\": 2250"));
 }
@@ -76,7 +76,7 @@ static void what_is_wrong_is_refused(void **state)
     assert_true(said("err", "none.json"));
     write_file("other.json", "{}\n");
     assert_int_equal(use("trace print other.json"), 1);
-    assert_true(said("err", "no trace that slipring has written"));
+    assert_true(said("err", "not a trace of slipring"));
     assert_int_equal(use("trace"), 2);
     assert_int_equal(use("trace draw x"), 2);
     assert_int_equal(use("trace print"), 2);

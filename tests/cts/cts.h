@@ -142,7 +142,7 @@ extern const size_t cts_known_count;
 /// What is expected of a case on a kind of device; `entry` (may be NULL) gets the line of the list, or NULL.
 cts_expectation cts_expected(const char *kind, const cts_case *what, const cts_known **entry);
 
-/// The support matrix, area by device, as the README has it.
+/// The support matrix, area by device, as docs/support.md has it.
 void cts_print_matrix(void);
 
 // ---- running --------------------------------------------------------------------------------------------------------

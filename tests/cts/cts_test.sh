@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The suite finds what is planted, and the README's support matrix is the one that it prints.
+# The suite finds what is planted, and the support matrix of docs/support.md is the one that it prints.
 set -euo pipefail
 source_dir=${SLIPRING_SOURCE_DIR:?run by ctest}
 cts=${SLIPRING_BINARY_DIR:?run by ctest}/bin/slipring-cts
@@ -15,9 +15,9 @@ fail() {
 
 # ---- the matrix
 "$cts" --matrix > "$folder/printed"
-sed -n '/<!-- slipring-cts --matrix -->/,/<!-- end of it -->/p' "$source_dir/README.md" | sed '1d;$d' > "$folder/committed"
+sed -n '/<!-- slipring-cts --matrix -->/,/<!-- end of it -->/p' "$source_dir/docs/support.md" | sed '1d;$d' > "$folder/committed"
 diff "$folder/committed" "$folder/printed" ||
-    fail "README.md's support matrix is not what 'slipring-cts --matrix' prints: put that between its two marks"
+    fail "The support matrix of docs/support.md is not what 'slipring-cts --matrix' prints: put that between its two marks"
 
 # ---- what is planted: every case fails as it should, but for the one that is listed and passes
 status=0

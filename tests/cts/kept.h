@@ -5,7 +5,16 @@
 
 #include "cts.h"
 
-typedef enum cts_sort { CTS_PROGRAM, CTS_KERNEL, CTS_BUFFER, CTS_STREAM, CTS_PORT, CTS_RING, CTS_MEMORY } cts_sort;
+typedef enum cts_sort {
+    CTS_PROGRAM,
+    CTS_KERNEL,
+    CTS_BUFFER,
+    CTS_STREAM,
+    CTS_PORT,
+    CTS_RING,
+    CTS_POOL,
+    CTS_MEMORY
+} cts_sort;
 
 /// Destroys `what` when the case is done; the last kept goes first.
 void cts_keep(cts *c, cts_sort sort, void *what);

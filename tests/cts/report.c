@@ -15,12 +15,12 @@ static const char *what_is_wrong(cts_result result, cts_expectation expected)
     case CTS_MUST_REFUSE:
         return refused  ? NULL
                : passed ? "passes, but tests/cts/known.c lists it as unsupported: take the line out, and renew the "
-                          "matrix in README.md (slipring-cts --matrix)"
+                          "matrix in docs/support.md (slipring-cts --matrix)"
                         : "listed as unsupported, and fails instead";
     case CTS_MUST_FAIL:
         return !passed && !refused ? NULL
                                    : "does not fail, but tests/cts/known.c lists it as a known failure: take the line "
-                                     "out, and renew the matrix in README.md (slipring-cts --matrix)";
+                                     "out, and renew the matrix in docs/support.md (slipring-cts --matrix)";
     case CTS_MAY_REFUSE:
         return passed || refused ? NULL : "fails";
     default:

@@ -74,6 +74,9 @@ static void destroy(const struct cts_kept *kept)
     case CTS_STREAM:
         slr_stream_destroy(kept->what);
         break;
+    case CTS_POOL:
+        slr_pool_destroy(kept->what);
+        break;
     case CTS_PORT:
         slr_port_close(kept->what);
         break;

@@ -19,7 +19,7 @@ static void library_that_is_missing_or_is_no_driver_is_named(void **state)
     assert_non_null(strstr(info.reason, "/nowhere/libcuda.so.1"));
     setenv("SLIPRING_CUDA_LIB", "libm.so.6", 1);
     refuses(slr_device_open("cuda:0", NULL, &device), NO_DEVICE,
-            "libm.so.6 is no driver of CUDA 11 or later: it lacks cuInit, cuDriverGetVersion");
+            "libm.so.6 is not usable as driver of CUDA 11 or later: it lacks cuInit, cuDriverGetVersion");
 }
 
 static void driver_without_a_GPU_says_what_hides_it(void **state)
@@ -33,7 +33,7 @@ static void driver_without_a_GPU_says_what_hides_it(void **state)
     setenv("CUDA_VISIBLE_DEVICES", "7", 1);
     reset();
     fake->devices = 0;
-    refuses(slr_device_open("cuda:0", NULL, &device), NO_DEVICE, "shows no GPU with CUDA_VISIBLE_DEVICES='7'");
+    refuses(slr_device_open("cuda:0", NULL, &device), NO_DEVICE, "lists no GPU with CUDA_VISIBLE_DEVICES='7'");
     unsetenv("CUDA_VISIBLE_DEVICES");
     assert_string_equal(getenv("CUDA_MODULE_LOADING"), "EAGER");
     assert_string_equal(getenv("CUDA_DEVICE_MAX_CONNECTIONS"), "32");
@@ -67,8 +67,9 @@ static void devices_are_found_by_number_and_by_name(void **state)
         slr_device_close(device);
         nothing_is_left(good[i].spec);
     }
-    refuses(slr_device_open("cuda:2", NULL, &device), NO_DEVICE, "no cuda:2; the driver shows 2 devices");
-    refuses(slr_device_open("cuda:GPU-b", NULL, &device), NO_DEVICE, "there is no cuda:GPU-b among the 2 devices");
+    refuses(slr_device_open("cuda:2", NULL, &device), NO_DEVICE, "no cuda:2; the driver lists 2 devices");
+    refuses(slr_device_open("cuda:GPU-b", NULL, &device), NO_DEVICE,
+            "there is no cuda:GPU-b among the driver's 2 devices");
     refuses(slr_device_open("cuda:GPU-a", NULL, &device), NO_DEVICE, "more than one cuda:GPU-a");
     refuses(slr_device_open("cuda:AMD-a0", NULL, &device), NO_DEVICE, "there is no cuda:AMD-a0");
     refuses(slr_device_open("cuda:0?context=new", NULL, &device), INVALID, "'own' or 'primary'");
@@ -88,7 +89,8 @@ static void device_says_what_it_is(void **state)
     assert_string_equal(info.description, "Fake GPU 0, compute capability 9.0, driver for CUDA 13.0");
     assert_string_equal(info.features,
                         "sm=9.0 sms=132 warp=32 registers=65536 shared_bytes=232448 l2_bytes=52428800 clock_mhz=1980 "
-                        "memory_mhz=2619 bus_bits=5120 copy_engines=3 blocks_that_stay=66 flags=host id=GPU-" FIRST);
+                        "memory_mhz=2619 bus_bits=5120 copy_engines=3 persistent_blocks=66 flags=host id=GPU-" FIRST
+                        " priorities");
     const char notes[] = "CUDA_MODULE_LOADING=EAGER, CUDA_DEVICE_MAX_CONNECTIONS=32; NVRTC 13.0; flags on the host: ";
     assert_memory_equal(info.notes, notes, sizeof notes - 1); // and why
     assert_int_equal(info.kernels, 1);
@@ -364,7 +366,7 @@ static void block_that_has_too_many_registers_is_refused(void **state)
     reset();
     fake->most_threads = 256;
     struct loaded l = load("add");
-    refuses(SLR_LAUNCH(l.stream, l.kernel, SLR_GRID(1, 512, 0), l.buffer, 1), UNSUPPORTED, "256 are possible");
+    refuses(SLR_LAUNCH(l.stream, l.kernel, SLR_GRID(1, 512, 0), l.buffer, 1), UNSUPPORTED, "allow at most 256");
     must(SLR_LAUNCH(l.stream, l.kernel, SLR_GRID(1, 256, 0), l.buffer, 1));
     must(slr_stream_finish(l.stream, LONG));
     unload(&l);

@@ -26,10 +26,11 @@ static inline void reset(void)
 
 static inline void nothing_is_left(const char *what)
 {
-    if (fake->live != 0 || fake->retained != 0 || fake->wrong != 0)
-        fail_msg("%s, %s failed at call %u, command %u: %u objects and %u holds are left, %u wrong calls (%s)", what,
-                 fake->failed ? fake->failed : "nothing", fake->fail_at, fake->fault_at, fake->live, fake->retained,
-                 fake->wrong, fake->first_wrong ? fake->first_wrong : "");
+    if (fake->live != 0 || fake->retained != 0 || fake->wrong != 0 || fake->staying != 0)
+        fail_msg("%s, %s failed at call %u, command %u: %u objects and %u holds are left, %u kernels stay, %u wrong "
+                 "calls (%s)",
+                 what, fake->failed ? fake->failed : "nothing", fake->fail_at, fake->fault_at, fake->live,
+                 fake->retained, fake->staying, fake->wrong, fake->first_wrong ? fake->first_wrong : "");
 }
 
 #endif

@@ -73,7 +73,7 @@ static void fault_fails_the_stream_with_its_line_and_the_device_lives_on(void **
         int by;
     } cases[] = {{"quotient", "kernel quotient: integer division by zero, at f.cu:2", 1},
                  {"remains", "kernel remains: integer division by zero, at f.cu:4", 1},
-                 {"asserted", "kernel asserted: an assertion does not hold, at f.cu:6", 0},
+                 {"asserted", "kernel asserted: an assertion failed, at f.cu:6", 0},
                  {"trapped", "kernel trapped: __trap(), at f.cu:9", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         struct faulty f = {0};
@@ -141,7 +141,7 @@ static void the_kernel_of_many_that_has_faulted_is_named(void **state)
         for (int launch = 0; launch < 3; ++launch) {
             must(slr_graph_launch(f.graph, f.stream, &instead, (uint32_t)rebound, NULL));
             refuses(slr_stream_finish(f.stream, LONG), HANDLER_FAULT,
-                    "kernel asserted: an assertion does not hold, at f.cu:6");
+                    "kernel asserted: an assertion failed, at f.cu:6");
             must(slr_stream_recover(f.stream));
         }
         assert_int_equal(fake->graph_launches, rebound ? 0 : 3);

@@ -49,7 +49,8 @@ static void has_none(const char *why)
     assert_non_null(strstr(info.notes, why));
     assert_null(r.ring->shard[0].flags);
     end(&r);
-    refuses(slr_device_open(BAR, NULL, &device), UNSUPPORTED, "device 'cuda:0' has no flags behind the bus: ");
+    refuses(slr_device_open(BAR, NULL, &device), UNSUPPORTED,
+            "device 'cuda:0' cannot keep its flags in device memory: ");
     assert_non_null(strstr(slr_error_message(), why));
     nothing_is_open(why);
 }
@@ -64,11 +65,11 @@ static void without_what_they_need_there_are_none_and_the_device_says_why(void *
                  {"map", "GDRCopy's gdr_map fails: Cannot allocate memory"}};
     slr_device *device;
     begin();
-    refuses(slr_device_open("cuda:0?flags=far", NULL, &device), INVALID, "flags 'far'; 'host' or 'bar' is possible");
+    refuses(slr_device_open("cuda:0?flags=far", NULL, &device), INVALID, "flags 'far'; expected 'host' or 'bar'");
     setenv("SLIPRING_GDR_LIB", "/nowhere/libgdrapi.so.2", 1);
     has_none("cannot load /nowhere/libgdrapi.so.2");
     setenv("SLIPRING_GDR_LIB", "libm.so.6", 1);
-    has_none("libm.so.6 is no libgdrapi");
+    has_none("libm.so.6 is not usable as libgdrapi");
     for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
         begin();
         window->fails = calls[i].fails;
@@ -290,7 +291,8 @@ static void window_that_does_not_open_again_is_told_as_the_first_is(void **state
         window->fails = "map";
         if (i == 0) {
             refuses(slr_device_reopen(r.device, LONG), UNSUPPORTED,
-                    "device 'cuda:0' has no flags behind the bus: GDRCopy's gdr_map fails: Cannot allocate memory");
+                    "device 'cuda:0' cannot keep its flags in device memory: GDRCopy's gdr_map fails: Cannot allocate "
+                    "memory");
             gives(slr_buffer_create(r.device, 64, &r.buffer), DEVICE_LOST);
         } else {
             must(slr_device_reopen(r.device, LONG));

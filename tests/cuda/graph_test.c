@@ -132,8 +132,8 @@ static void called(void *user, slr_status status)
 static void what_cannot_be_in_a_graph_is_said_and_done_all_the_same(void **state)
 {
     (void)state;
-    static const char *const reasons[] = {"host function cannot be in a CUDA graph", "copy over itself cannot be",
-                                          "nothing was recorded"};
+    static const char *const reasons[] = {"host function cannot be in a CUDA graph",
+                                          "copy between overlapping ranges cannot be", "nothing was recorded"};
     for (int i = 0; i < 3; ++i) {
         struct recorded r = {0};
         slr_graph_info info;

@@ -106,7 +106,7 @@ static void goes_on(const char *spec, bool keeps_pins)
         assert_int_equal(stats_when_pending(r.ring, 0).handled, handled + 1); // else it is in doubt
         slr_ring *waits = start_paused(&r, "waits", 0);
         lose_device(&r);
-        refuses(slr_device_reopen(r.device, LONG), WRONG_STATE, "buffers of the device are still there");
+        refuses(slr_device_reopen(r.device, LONG), WRONG_STATE, "buffers of the device still exist");
         must(reopen(&r));
         assert_int_equal(fake->contexts, contexts + 1);
         refuses(slr_device_reopen(r.device, LONG), WRONG_STATE, "is not lost");
@@ -350,11 +350,11 @@ static void what_cannot_be_opened_again_is_refused(void **state)
     must(slr_ring_create(r.device, &desc, &ring));
     must(slr_ring_launch(ring));
     lose_device(&r);
-    refuses(reopen(&r), WRONG_STATE, "2 recorded lists and heaps of the device are still there");
+    refuses(reopen(&r), WRONG_STATE, "2 recorded lists and heaps of the device still exist");
     slr_graph_destroy(graph);
     refuses(reopen(&r), WRONG_STATE, "1 recorded lists and heaps");
     slr_heap_destroy(heap);
-    refuses(reopen(&r), WRONG_STATE, "streams of the device are still there");
+    refuses(reopen(&r), WRONG_STATE, "streams of the device still exist");
     slr_stream_destroy(stream);
     refuses(reopen(&r), WRONG_STATE, "ring kernel 'launched' is launched, and not active");
     slr_ring_destroy(ring);

@@ -158,7 +158,7 @@ static void copy_over_itself_takes_no_memory(void **state)
     slr_stream_destroy(stream);
     slr_buffer_destroy(buffer);
     slr_device_close(device);
-    nothing_is_left("over itself");
+    nothing_is_left("overlapping ranges");
     free(before);
     free(expected);
     free(after);
@@ -205,13 +205,14 @@ static void memory_that_the_device_has_not_is_refused(void **state)
     fake->separate = 1;
     refuses(slr_device_open("cuda:0?memory=mapped", NULL, &device), UNSUPPORTED,
             "addresses that host and device share");
-    refuses(slr_device_open("cuda:0?memory=managed", NULL, &device), UNSUPPORTED, "cannot be used by the host while");
+    refuses(slr_device_open("cuda:0?memory=managed", NULL, &device), UNSUPPORTED,
+            "cannot access memory 'managed' while");
     nothing_is_left("separate");
     reset();
     device = open_small("cuda:0?memory=mapped");
     fake->separate = 1; // and only says so now
     slr_buffer *buffer;
-    refuses(slr_buffer_create(device, 64, &buffer), NO_MEMORY, "sees mapped memory elsewhere");
+    refuses(slr_buffer_create(device, 64, &buffer), NO_MEMORY, "maps host memory at other addresses");
     slr_device_close(device);
     nothing_is_left("elsewhere");
 }

@@ -24,7 +24,7 @@ static void library_that_is_not_there_or_does_not_start_is_named(void **state)
     refuses(slr_device_get_metrics(device, &metrics), NOT_FOUND, "cannot load /nowhere/libnvidia-ml.so.1");
     setenv("SLIPRING_NVML_LIB", "libm.so.6", 1);
     refuses(slr_device_get_metrics(device, &metrics), NOT_FOUND,
-            "libm.so.6 is no libnvidia-ml: it lacks nvmlInit_v2, ");
+            "libm.so.6 is not usable as libnvidia-ml: it lacks nvmlInit_v2, ");
     setenv("SLIPRING_NVML_LIB", getenv("SLIPRING_FAKE_NVML"), 1);
     setenv("FAKE_NVML_FAILS", "1", 1);
     refuses(slr_device_get_metrics(device, &metrics), NOT_FOUND, "does not start: Driver Not Loaded");
@@ -48,7 +48,7 @@ static void what_cannot_be_measured_is_left_out_and_a_0_is_a_0(void **state)
     assert_string_equal(as_text(&metrics), "memory_used_bytes=268435456 memory_bytes=1073741824 temperature_c=41 "
                                            "clock_mhz=1980 memory_clock_mhz=2619");
     assert_int_equal(fake->calls, calls); // CUDA was not asked, which might wait
-    refuses(slr_device_get_metrics(cpu, &metrics), UNSUPPORTED, "'cpu' is not measured");
+    refuses(slr_device_get_metrics(cpu, &metrics), UNSUPPORTED, "'cpu' has no metrics");
     refuses(slr_device_get_metrics(NULL, &metrics), INVALID, "device is NULL");
     slr_device_close(first);
     slr_device_close(second);

@@ -2,13 +2,13 @@
 // The kernel that stays, and that of a dispatch, through NVRTC: they compile for each capability, and what they take of
 // a multiprocessor is read from their machine code. Where NVRTC is not found the test is skipped, and CTest says so.
 #include "tests/kernel/nvrtc.h"
-#include "backend/cuda/cubin.h"
-#include "backend/cuda/nvrtc.h"
-#include "backend/cuda/relaunch_text.h"
-#include "backend/cuda/resident_text.h"
+#include "hal/cuda/cubin.h"
+#include "hal/cuda/nvrtc.h"
+#include "hal/cuda/relaunch_text.h"
+#include "hal/cuda/resident_text.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "kernel/kernel.h"
+#include "lang/kernel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 
 #include "tests/cuda/fake_driver.h"
 
-#include "ring/ring_test.h"
+#include "tests/ring/ring_test.h"
 
 static const char counts_cu[] = "struct message { unsigned value, port; };\n"
                                 "struct count { unsigned handled; };\n"

@@ -5,7 +5,7 @@
 #include "tests/cuda/fake_driver.h"
 
 #include "ring/ring.h"
-#include "ring/ring_test.h"
+#include "tests/ring/ring_test.h"
 
 #include <string.h>
 
@@ -131,6 +131,10 @@ static void batches_are_handled_as_one_message_at_a_time(void **state)
     must(slr_ring_terminate(b.ring, LONG, NULL, NULL, &stats));
     assert_int_equal(stats.handled, MESSAGES - faults);
     assert_int_equal(stats.faulted, faults);
+    assert_non_null(strstr(stats.first_fault, "batch.cu:"));
+    assert_non_null(strstr(stats.first_fault, ": integer division by zero"));
+    assert_true(stats.first_fault_message >= 1 && stats.first_fault_message < 64); // the last faults are far behind it
+    assert_int_equal(stats.first_fault_ns, 0);                                     // a block has no clock of the host's
     assert_int_equal(stats.replied, replies[0] + replies[1]);
     for (uint32_t p = 0; p < PORTS; ++p)
         slr_port_close(port[p]);

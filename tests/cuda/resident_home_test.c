@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // An owner's words as they were when it took a batch, and the mailbox as it left it: what slri_resident_recover makes
 // of the two is what the owner had itself. The ring kernel is launched and never activated: the test is its owner.
-#include "device/resident.h"
+#include "base/share.h"
+#include "engine/resident.h"
 #include "ring/ring.h"
-#include "ring/ring_test.h"
+#include "tests/ring/ring_test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,8 @@ static void take(struct owner *o)
     o->ring = launch_ring(o->device, &desc);
     o->port = open_port(o->device);
     o->shard = &o->ring->shard[0];
+    o->shard->own = calloc(o->shard->own_words, sizeof(uint32_t)); // in one piece, as a device's
+    mb_open(o->shard->shared, o->shard->own, 0, MBP_LISTS_AT(o->ring->max_ports), MBP_PORT(0), MBP_PORT_WORDS);
     for (uint32_t i = 0; i < MESSAGES; ++i)
         must(send_at(o->port, address_of(o->ring, 0), i, i % 2));
     uint32_t *P = o->shard->own;
@@ -50,9 +53,11 @@ static uint32_t *lose(const struct owner *o)
 
 static void end(struct owner *o)
 {
+    uint32_t *own = o->shard->own;
     free(o->home);
     slr_port_close(o->port);
     slr_ring_destroy(o->ring);
+    free(own);
     slr_device_close(o->device);
 }
 
@@ -75,10 +80,10 @@ static void batch_that_was_published_is_over(void **state)
     take(&o);
     handle(&o, MESSAGES);
     uint32_t *was = lose(&o), *P = o.shard->own, *S = o.shard->shared;
-    assert_memory_equal(P, was, MBP_BATCH(0) * 4);
+    assert_memory_equal(P, was, MBP_MOST * 4);
     assert_int_equal(P[MBP_LETTERS], 1);
     assert_memory_equal(P + MBP_MOST, was + MBP_MOST, (MBP_TIMED - MBP_MOST) * 4);
-    assert_memory_equal(P + MBP_PORT(0), was + MBP_PORT(0), MBQ_FIRST(0) * 4);
+    assert_memory_equal(P + MBP_PORT(0), was + MBP_PORT(0), MBQ_NEAR * 4);
     for (uint32_t i = 0; i < MESSAGES; ++i) // its nodes are free
         must(send_at(o.port, address_of(o.ring, 0), i, i % 2));
     assert_int_equal(mb_begin(S, P), MESSAGES);
@@ -142,7 +147,7 @@ static void messages_of_earlier_batches_are_known_to_be_done_with(void **state)
     struct owner o;
     take(&o);
     uint32_t *S = o.shard->shared, *P = o.shard->own, *other = &P[MBP_PORT(1) + MBQ_RETIRED];
-    uint32_t lane = mb_reply_lane(S, P[MBP_OWNER], 1);
+    uint32_t lane = mb_reply_lane_of(S, P, 1);
     for (uint32_t k = 0; k < MESSAGES; ++k) // its own are a port's with credits of its own
         S[P[MBP_BATCH(k) + 1] + MB_HEAD] |= MB_FLAG_GRANTED;
     MB_RELEASE(lane + MB_PORT_RETIRED, 7); // by the batch before
@@ -164,7 +169,7 @@ static void replies_to_a_port_that_collects_are_not_written_over(void **state)
     struct owner o;
     take(&o);
     uint32_t *S = o.shard->shared, *P = o.shard->own, slots = S[MB_REPLY_MASK] + 1;
-    uint32_t q = MBP_PORT(1), lane = mb_reply_lane(S, P[MBP_OWNER], 1), read = slots + 5;
+    uint32_t q = MBP_PORT(1), lane = mb_reply_lane_of(S, P, 1), read = slots + 5;
     MB_RELEASE(mb_lane_of(S, P, 1) + MB_REPLY_READ, read);
     for (uint32_t at = 0; at < read + 3; ++at)
         MB_RELEASE(mb_reply_slot(S, lane, at) + MB_SEQUENCE, at + 1);
@@ -177,6 +182,7 @@ static void replies_to_a_port_that_collects_are_not_written_over(void **state)
 
 int main(void)
 {
+    slri_share_apart(); // P is one piece
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_that_was_published_is_over),
         cmocka_unit_test(batch_that_was_cut_keeps_its_rest),

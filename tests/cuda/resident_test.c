@@ -4,6 +4,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cuda/residence.h"
 
+#include <time.h>
+
+#include "ring/ring.h"
+
 #define PERSISTENT "cuda:0?ring=persistent"
 #define RELAUNCHED "cuda:0?ring=relaunch"
 
@@ -78,6 +82,49 @@ static void what_would_wait_is_done_while_no_kernel_stays(void **state)
     nothing_is_left("waits");
 }
 
+// Each shard's states fill a slab of the device's memory. They are taken before any is started: starting is done under
+// the ring kernel's lock, which the poller wants for a shard that works, and without the poller no kernel ends.
+static void shards_are_started_without_waiting_for_kernels(void **state)
+{
+    (void)state;
+    struct residence r = {0}, other = {0};
+    slr_device_info before, after;
+    reset();
+    must(launch(&r, PERSISTENT));
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "many";
+    desc.handler = "counts";
+    desc.program = r.program;
+    desc.instances = 1 << 21;
+    desc.max_ports = 4;
+    must(slr_ring_create(r.device, &desc, &other.ring));
+    must(slr_ring_launch(other.ring));
+    assert_in_range(other.ring->shards, 2, 64);
+    for (uint32_t i = 0; i < 64; ++i)
+        must(send_value(r.port, address_of(other.ring, i), i, LONG));
+    must(ask(&r, 1)); // a kernel runs
+    must(slr_device_get_info(r.device, &before));
+    must(slr_ring_activate(other.ring, LONG));
+    must(slr_device_get_info(r.device, &after));
+    assert_int_equal(after.pauses, before.pauses);
+    assert_int_equal(stats_when_pending(other.ring, 0).handled, 64);
+    must(slr_ring_terminate(other.ring, LONG, NULL, NULL, NULL));
+    slr_ring_destroy(other.ring);
+    must(slr_ring_create(r.device, &desc, &other.ring)); // one that is never started
+    must(slr_ring_launch(other.ring));
+    slr_ring_destroy(other.ring);
+    end(&r);
+    nothing_is_left("many shards");
+}
+
+// A kernel says that it is gone before its launch has ended.
+static void none_stays(void)
+{
+    for (int ms = 0; ms < 20000 && __atomic_load_n(&fake->staying, __ATOMIC_ACQUIRE) != 0; ++ms)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_int_equal(__atomic_load_n(&fake->staying, __ATOMIC_ACQUIRE), 0);
+}
+
 static void parked_device_keeps_its_messages(void **state)
 {
     (void)state;
@@ -87,7 +134,7 @@ static void parked_device_keeps_its_messages(void **state)
     must(ask(&r, 1));
     must(slr_device_park(r.device, LONG));
     must(slr_device_park(r.device, LONG));
-    assert_int_equal(__atomic_load_n(&fake->staying, __ATOMIC_ACQUIRE), 0);
+    none_stays();
     uint32_t value, stayed = fake->stayed;
     for (uint32_t i = 0; i < 20; ++i)
         must(send_value(r.port, address_of(r.ring, 0), i, LONG));
@@ -99,9 +146,9 @@ static void parked_device_keeps_its_messages(void **state)
         must(receive_value(r.port, &value, LONG));
         assert_int_equal(value, i + 1);
     }
-    refuses(slr_device_resume(r.device), WRONG_STATE, "not parked");
+    refuses(slr_device_resume(r.device), WRONG_STATE, "no slr_device_park to end");
     slr_device *cpu = open_device("cpu");
-    refuses(slr_device_park(cpu, 0), UNSUPPORTED, "device 'cpu' keeps no kernels resident");
+    refuses(slr_device_park(cpu, 0), UNSUPPORTED, "device 'cpu' has no persistent kernels");
     slr_device_close(cpu);
     end(&r);
     nothing_is_left("parked");
@@ -336,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(what_would_wait_is_done_while_no_kernel_stays, load_fake),
+        cmocka_unit_test(shards_are_started_without_waiting_for_kernels),
         cmocka_unit_test(parked_device_keeps_its_messages),
         cmocka_unit_test(first_launch_of_a_kernel_waits_for_none),
         cmocka_unit_test(stream_of_a_kernel_that_may_fault_lets_kernels_stay),

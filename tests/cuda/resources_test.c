@@ -3,10 +3,10 @@
 // several capabilities. Where NVRTC is not found the test is skipped, and CTest says so.
 #define _POSIX_C_SOURCE 200809L
 #include "tests/kernel/nvrtc.h"
-#include "backend/cuda/cubin.h"
+#include "hal/cuda/cubin.h"
 #include "base/status.h"
-#include "kernel/emit_cuda.h"
-#include "kernel/kernel.h"
+#include "emit/cuda/emit_cuda.h"
+#include "lang/kernel.h"
 
 #include <slipring/slipring.h>
 

@@ -3,8 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cuda/residence.h"
 
-#include "backend/cuda/cuda.h"
-#include "backend/cuda/sharing.h"
+#include "hal/cuda/cuda.h"
+#include "hal/cuda/sharing.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "device/device.h"
@@ -54,10 +54,10 @@ static void what_the_driver_says_is_heard(void **state)
     check("", true);
     reset();
     fake->mps = 1;
-    check("MPS shares the GPU with other processes, and reserves nothing", true);
+    check("MPS shares the GPU with other processes without a reservation", true);
     reset();
     fake->display = 1;
-    check("the device ends kernels that run long, because it drives a display", false);
+    check("the device drives a display and ends long-running kernels", false);
 }
 
 static void other_processes_count_once_and_this_one_does_not(void **state)
@@ -67,14 +67,14 @@ static void other_processes_count_once_and_this_one_does_not(void **state)
     setenv("SLIPRING_NVML_LIB", getenv("SLIPRING_FAKE_NVML"), 1);
     check("", true);
     setenv("FAKE_NVML_OTHERS", "1", 1);
-    check("1 other process takes turns on the GPU", true);
+    check("1 other process shares the GPU", true);
     setenv("FAKE_NVML_OTHERS", "3", 1);
-    check("3 other processes take turns on the GPU", true);
+    check("3 other processes share the GPU", true);
     setenv("FAKE_NVML_OTHERS", "100", 1); // more than anybody counts
-    check("63 other processes take turns on the GPU", true);
+    check("63 other processes share the GPU", true);
     setenv("FAKE_NVML_OTHERS", "0", 1);
     setenv("FAKE_NVML_VIRTUAL", "1", 1);
-    check("the GPU is a virtual one, which takes turns with others", true);
+    check("the GPU is virtual and time-sliced with others", true);
     unsetenv("FAKE_NVML_OTHERS");
     unsetenv("FAKE_NVML_VIRTUAL");
 }
@@ -99,23 +99,23 @@ static void budget_bounds_the_blocks_that_stay(void **state)
     slr_device *device;
     slr_program *program;
     reset();
-    refuses(slr_device_open("cuda:0?sm_budget=0", NULL, &device), INVALID, "sm_budget '0'; 1 to 100 is possible");
+    refuses(slr_device_open("cuda:0?sm_budget=0", NULL, &device), INVALID, "sm_budget '0'; expected 1 to 100");
     refuses(slr_device_open("cuda:0?sm_budget=101", NULL, &device), INVALID, "sm_budget '101'");
     refuses(slr_device_open("cuda:0?sm_budget=0.5", NULL, &device), INVALID, "sm_budget '0.5'");
     must(launch(&r, "cuda:0?sm_budget=1")); // of 132 multiprocessors
     slr_device_info info;
     must(slr_device_get_info(r.device, &info));
     assert_string_equal(info.name, "cuda:0?sm_budget=1");
-    assert_non_null(strstr(info.features, " blocks_that_stay=1 "));
+    assert_non_null(strstr(info.features, " persistent_blocks=1 "));
     assert_int_equal(stats_of(r.ring).mode, SLR_RING_PERSISTENT);
     must(ask(&r, 1));
     slr_ring *ring = another(&r, &program, 0);
     assert_int_equal(stats_of(ring).mode, SLR_RING_RELAUNCHED);
-    assert_string_equal(stats_of(ring).mode_reason, "all blocks that may stay are taken by other handlers");
+    assert_string_equal(stats_of(ring).mode_reason, "all resident blocks are in use by other handlers");
     slr_ring_destroy(ring);
     slr_program_destroy(program);
     assert_null(another(&r, &program, SLR_RING_PERSISTENT));
-    assert_non_null(strstr(slr_error_message(), "all blocks that may stay are taken by other handlers"));
+    assert_non_null(strstr(slr_error_message(), "all resident blocks are in use by other handlers"));
     slr_program_destroy(program);
     end(&r);
     nothing_is_left("budget");
@@ -162,7 +162,7 @@ static void wsl_is_known_by_its_kernel(void **state)
     slri_file_remove(path);
     slri_folder_discard(folder);
     assert_true(slri_cu_unwise(&(struct slri_cu_sharing){.is_wsl = true, .others = 1}, reason, sizeof reason));
-    assert_string_equal(reason, "the GPU is reached through Windows (WSL2), and what the host writes comes late");
+    assert_string_equal(reason, "the GPU is behind Windows (WSL2), where host writes arrive late");
     assert_false(slri_cu_unwise(&(struct slri_cu_sharing){0}, reason, sizeof reason));
 }
 

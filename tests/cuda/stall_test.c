@@ -134,7 +134,8 @@ static void watchdog_has_a_limit_that_can_be_chosen(void **state)
     slr_stream *stream;
     slr_device *device;
     reset();
-    refuses(slr_device_open("cuda:0?stall_ms=x", NULL, &device), INVALID, "stall_ms 'x'; 0 (no watchdog) to 60000");
+    refuses(slr_device_open("cuda:0?stall_ms=x", NULL, &device), INVALID,
+            "stall_ms 'x'; expected 0 (no watchdog) to 60000");
     refuses(slr_device_open("cuda:0?stall_ms=60001", NULL, &device), INVALID, "stall_ms '60001'");
     refuses(slr_device_open("cuda:0?stall_ms=5s", NULL, &device), INVALID, "stall_ms '5s'");
     begin(&r, "cuda:0?ring=persistent&stall_ms=0");

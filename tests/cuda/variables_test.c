@@ -83,7 +83,8 @@ static void variables_begin_anew_in_a_device_that_was_opened_again(void **state)
         assert_int_equal(c.total, COUNTED);
         must(count(&c));
         assert_int_equal(c.total, 2 * COUNTED - 70);
-        assert_string_equal(c.heard, "from 1279 by 3");
+        if (strcmp(c.heard, "from 1176 by 3") != 0) // threads have no order
+            assert_string_equal(c.heard, "from 1279 by 3");
         if (round == 1)
             break;
         must(slr_buffer_create(c.device, 64, &buffer));
@@ -156,7 +157,7 @@ static void what_a_recorded_kernel_prints_is_told_where_somebody_hears_it(void *
         must(slr_graph_get_info(c.graph, &info));
         assert_int_equal(info.as_one, !listens);
         if (listens)
-            assert_non_null(strstr(info.reason, "kernel count prints"));
+            assert_non_null(strstr(info.reason, "printf of kernel count"));
         must(slr_graph_launch(c.graph, c.stream, NULL, 0, NULL));
         must(slr_graph_launch(c.graph, c.stream, NULL, 0, NULL));
         must(slr_stream_read_symbol(c.stream, c.program, "total", 0, &c.total, sizeof c.total, NULL));

@@ -6,6 +6,11 @@
 #include <stdlib.h>
 
 SEEN struct fake_cuda *fake_cuda_words(void);
+SEEN void slr_driver_is_simulated(void);
+void slr_driver_is_simulated(void)
+{
+} // that it is there is all
+
 struct fake_cuda *fake_cuda_words(void)
 {
     return &fake_cuda;
@@ -91,9 +96,9 @@ int32_t cuDeviceGetAttribute(int32_t *value, int32_t attribute, slri_cu_device d
 {
     static const struct {
         int32_t attribute, value;
-    } answers[] = {{1, 1024},     {8, 49152}, {10, 32},       {13, 1980000}, {16, 132},    {17, 0},
-                   {36, 2619000}, {37, 5120}, {38, 52428800}, {40, 3},       {75, 9},      {76, 0},
-                   {41, 1},       {91, 1},    {89, 1},        {82, 65536},   {97, 232448}, {133, 0}};
+    } answers[] = {{1, 1024},     {8, 49152}, {10, 32},       {13, 1980000}, {16, 132}, {17, 0}, {18, 0},
+                   {36, 2619000}, {37, 5120}, {38, 52428800}, {40, 3},       {75, 9},   {76, 0}, {41, 1},
+                   {91, 1},       {89, 1},    {82, 65536},    {97, 232448},  {133, 0}};
     (void)device;
     CALL(DeviceGetAttribute);
     if (fake_cuda.mps && attribute == 133) {

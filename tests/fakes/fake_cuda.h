@@ -3,7 +3,8 @@
 // them, check what they are given as the manuals say, count what is alive, and fail on demand. A cubin is the emitted
 // source: our front end reads it again, our interpreter runs it. A kernel that stays runs in a thread a block: its loop
 // is the text that NVRTC gets, compiled as C, its handler is interpreted. What would wait for such a kernel on a GPU
-// waits here, too, and is wrong where it waits for long. A test that has the library loaded, by SLIPRING_CUDA_LIB and
+// waits here, too, and is wrong where it waits for long. With SLIPRING_FAKE_CUDA_BY=text what runs is the source
+// itself, compiled by the host's compiler (tests/shim). A test that has the library loaded, by SLIPRING_CUDA_LIB and
 // SLIPRING_NVRTC_LIB, reaches these words by its function fake_cuda_words().
 #ifndef TESTS_FAKES_FAKE_CUDA_H
 #define TESTS_FAKES_FAKE_CUDA_H

@@ -5,8 +5,9 @@
 #include "fake_cuda_stay.h"
 #include "fake_gdr.h"
 
-#include "kernel/interpreter.h"
-#include "kernel/kernel.h"
+#include "run/interpreter.h"
+#include "lang/kernel.h"
+#include "tests/shim/image.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ void drop(struct object *object)
     free(object->text);
     slri_interp_destroy(object->interp);
     slri_module_destroy(object->module);
+    shim_image_unload(object->image);
     object->kind = 0;
     free(object);
     --fake_cuda.live;

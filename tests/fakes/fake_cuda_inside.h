@@ -6,8 +6,8 @@
 
 #include "fake_cuda.h"
 
-#include "backend/cuda/api.h"
-#include "backend/cuda/nvrtc.h"
+#include "hal/cuda/api.h"
+#include "hal/cuda/nvrtc.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -52,6 +52,7 @@ struct object {
     unsigned char *bytes;
     size_t size;
     struct slri_module *module; // of a module
+    struct shim_image *image;   // likewise: its text, compiled; NULL: it is interpreted
     struct slri_interp *interp;
     struct node *node; // of a stream that is captured, a graph, and what is launched of it
     uint32_t nodes;
@@ -132,6 +133,13 @@ struct cubin {
     size_t bytes;
     char text[];
 };
+
+// Between the two texts of a link, handler and loop.
+#define LINKED "#ifndef __SLIPRING__ // linked\n"
+
+// What of a text the host's C++ compiler compiles (tests/shim): `module` is what the front end reads in it.
+bool compile_shim(const char *text, const struct slri_module *module, char **complaint);
+struct shim_image *load_shim(const char *text, const struct slri_module *module);
 
 // The front end reads what our emitter wrote; NULL with a message where it is none of ours.
 struct slri_module *read_source(const char *text);

@@ -5,14 +5,19 @@
 #include "fake_cuda_stay.h"
 
 #include "abi/relaunch.h"
-#include "device/printed.h"
-#include "device/resident_layout.h"
-#include "kernel/emit_cuda.h"
-#include "kernel/grid.h"
-#include "kernel/interpreter.h"
-#include "kernel/interpreter_thread.h"
-#include "kernel/kernel.h"
+#include "engine/printed.h"
+#include "engine/resident_layout.h"
+#include "emit/cuda/emit_cuda.h"
+#include "ir/blame.h"
+#include "run/grid.h"
+#include "run/interpreter.h"
+#include "run/interpreter_thread.h"
+#include "emit/device/faults.h"
+#include "lang/kernel.h"
+#include "tests/shim/image.h"
+#include "tests/shim/lanes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -48,7 +53,7 @@ static uint32_t handle_dispatched(struct slri_call *call)
 #define SLR_OUTS 128u
 #define blockIdx ((struct { uint32_t x; }){dispatching.block})
 #define threadIdx ((struct { uint32_t x; }){dispatching.thread})
-#include "backend/cuda/device/cu_relaunch.h"
+#include "hal/cuda/device/cu_relaunch.h"
 #undef blockIdx
 #undef threadIdx
 
@@ -58,6 +63,25 @@ static uint32_t handler_of(const struct object *module)
     while (module->module->entry[entry].kind == SLRI_ENTRY_KERNEL)
         ++entry;
     return entry;
+}
+
+// The text itself, compiled.
+static int32_t run_shim(const struct object *module, const char *name, const uint32_t size[6], void **parameter)
+{
+    const struct shim_launch launch = {.image = module->image,
+                                       .kernel = shim_image_kernel(module->image, name),
+                                       .parameter = parameter,
+                                       .grid = {size[0], size[1], size[2]},
+                                       .block = {size[3], size[4], size[5]}};
+    if (!launch.kernel)
+        fprintf(stderr, "shim: there is no kernel %s in its image\n", name);
+    enum shim_end end = launch.kernel ? shim_run(&launch) : SHIM_WRONG;
+    if (end == SHIM_DONE)
+        return 0;
+    pthread_mutex_lock(&lock);
+    lose_context(current(), end == SHIM_ACCESS ? ILLEGAL_ADDRESS : LAUNCH_FAILED);
+    pthread_mutex_unlock(&lock);
+    return 0;
 }
 
 static void run_dispatch(const struct object *module, uint32_t grid, uint32_t threads, void **parameter)
@@ -81,15 +105,23 @@ static void run_dispatch(const struct object *module, uint32_t grid, uint32_t th
 
 // ---- kernels that stay ---------------------------------------------------------------------------------------------
 
-static void begin_stay(struct object *stream, struct object *module, uint32_t grid, struct slri_resident_table *table)
+static void begin_stay(struct object *stream, struct object *module, uint32_t grid, uint32_t threads,
+                       struct slri_resident_table *table)
 {
     ++fake_cuda.stayed;
-    // The launch is not begun. A pass takes as long here as the machine lets all its threads wait.
-    table->most_idle = fake_cuda.most_idle ? fake_cuda.most_idle : 4096;
+    // The launch is not begun. A pass takes as long here as the machine lets all its threads wait; of a text that is
+    // compiled as many switches between its lanes, too.
+    table->most_idle = fake_cuda.most_idle ? fake_cuda.most_idle : module->image ? 256 : 4096;
     uint32_t *running[] = {&fake_cuda.staying, &stream->context->staying};
     uint32_t handler = handler_of(module);
-    bool is_block = module->module->entry[handler].kind == SLRI_ENTRY_BLOCK;
-    stream->stay = fake_cuda_stay_begin(module->interp, handler, is_block, module->text, grid, table, running);
+    const struct fake_cuda_code code = {
+        .interp = module->interp,
+        .handler = handler,
+        .is_block = module->module->entry[handler].kind == SLRI_ENTRY_BLOCK,
+        .text = module->text,
+        .image = module->image,
+    };
+    stream->stay = fake_cuda_stay_begin(&code, grid, threads, table, running);
 }
 
 // A warp, or the block of a handler that has a larger one.
@@ -127,7 +159,7 @@ static int32_t launch_stay(slri_cu_function function, uint32_t grid, uint32_t th
     if (object->stay)
         end_stay(object, false);
     if (*(void **)parameter[0]) // without a table it has nothing to do
-        begin_stay(object, o, grid, *(void **)parameter[0]);
+        begin_stay(object, o, grid, threads, *(void **)parameter[0]);
     return 0;
 }
 
@@ -153,7 +185,7 @@ static bool bind(const struct slri_binding_info *binding, void *parameter, struc
     return piece || pointer == 0;
 }
 
-// What emitted text is given behind its parameters (kernel/emit_cuda.h).
+// What emitted text is given behind its parameters (emit/cuda/emit_cuda.h).
 #define HIDDEN 3
 
 // A raw text has none of what emitted text stands behind.
@@ -214,7 +246,7 @@ struct told {
 static void tell(const struct told *told, uint32_t fault, uint32_t line)
 {
     if (*told->word == 0)
-        *told->word = SLRI_CUDA_FAULT(fault, 0, fake_users_line(told->text, line));
+        *told->word = SLRI_FAULT_WORD(fault, 0, fake_users_line(told->text, line));
 }
 
 static bool goes_on(void *user, const struct slri_interp_thread *thread, const struct slri_code *code, uint32_t fault)
@@ -312,6 +344,8 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
         const uint32_t size[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes};
         bool act = false;
         LOCKED(check_dispatch(stream, whole, size, parameter, &act));
+        if (act && whole->image)
+            return run_shim(whole, "slr_relaunch", size, parameter);
         if (act)
             run_dispatch(whole, grid_x, block_x, parameter);
         return error;
@@ -337,6 +371,9 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
         capture(stream, &node);
         return 0;
     }
+    if (module->image)
+        return run_shim(module, entry->name, (const uint32_t[]){grid_x, grid_y, grid_z, block_x, block_y, block_z},
+                        parameter);
     struct slri_grid grid = {.entry = (uint32_t)(entry - module->module->entry),
                              .grid = {grid_x, grid_y, grid_z},
                              .block = {block_x, block_y, block_z},

@@ -3,8 +3,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fake_cuda_inside.h"
 
-#include "kernel/interpreter.h"
-#include "kernel/kernel.h"
+#include "run/interpreter.h"
+#include "lang/kernel.h"
+#include "tests/shim/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,64 @@ struct slri_module *read_source(const char *text)
     struct slri_source source = {.path = "emitted.cu", .text = text, .is_emitted = true};
     struct slri_module *module = NULL;
     return slri_kernel_compile(&source, &module) == SLR_OK ? module : NULL;
+}
+
+#define MOST_KERNELS 256
+
+// The texts of a link, and which kernels are in each: those that the front end sees, and what stands behind a handler.
+struct parts {
+    char *copy;
+    struct shim_text text[2];
+    size_t texts;
+    const char *kernel[2][MOST_KERNELS];
+};
+
+static void note_kernels(struct parts *parts, const struct slri_module *module)
+{
+    struct shim_text *text = &parts->text[parts->texts];
+    const char **kernel = parts->kernel[parts->texts++];
+    for (uint32_t i = 0; module && i < module->entries && text->kernels < MOST_KERNELS - 2; ++i)
+        if (module->entry[i].kind == SLRI_ENTRY_KERNEL)
+            kernel[text->kernels++] = module->entry[i].name;
+    if (strstr(text->text, slri_embedded_cu_resident_h))
+        kernel[text->kernels++] = "slr_stay";
+    if (strstr(text->text, slri_embedded_cu_relaunch_h))
+        kernel[text->kernels++] = "slr_relaunch";
+    text->kernel = kernel;
+}
+
+static void take_apart(struct parts *parts, const char *text, const struct slri_module *module)
+{
+    *parts = (struct parts){.copy = strdup(text)};
+    char *second = strstr(parts->copy, LINKED);
+    if (second) {
+        *second = '\0';
+        second += sizeof LINKED - 1;
+        second[strlen(second) - strlen("#endif\n")] = '\0';
+        parts->text[1].text = second;
+    }
+    parts->text[0].text = parts->copy;
+    note_kernels(parts, module);
+    if (second)
+        note_kernels(parts, NULL);
+}
+
+bool compile_shim(const char *text, const struct slri_module *module, char **complaint)
+{
+    struct parts parts;
+    take_apart(&parts, text, module);
+    bool compiled = shim_compile(&parts.text[0], complaint);
+    free(parts.copy);
+    return compiled;
+}
+
+struct shim_image *load_shim(const char *text, const struct slri_module *module)
+{
+    struct parts parts;
+    take_apart(&parts, text, module);
+    struct shim_image *image = shim_image_load(parts.text, parts.texts);
+    free(parts.copy);
+    return image;
 }
 
 static int32_t load_module(slri_cu_module *module, const struct cubin *cubin)
@@ -30,7 +89,11 @@ static int32_t load_module(slri_cu_module *module, const struct cubin *cubin)
     made->text = strdup(cubin->text);
     made->stays = strstr(cubin->text, slri_embedded_cu_resident_h) != NULL; // as it is, to the letter
     made->relaunches = strstr(cubin->text, slri_embedded_cu_relaunch_h) != NULL;
-    return made->module && slri_interp_create(made->module, &made->interp) == SLR_OK ? 0 : 200;
+    if (!made->module || slri_interp_create(made->module, &made->interp) != SLR_OK)
+        return 200;
+    if (shim_is_on())
+        made->image = load_shim(cubin->text, made->module);
+    return shim_is_on() && !made->image ? 200 : 0;
 }
 
 int32_t cuModuleLoadData(slri_cu_module *module, const void *image)
@@ -69,7 +132,7 @@ static int32_t add_to_link(struct object *link, const struct cubin *cubin)
         return refuse("LinkAddData_v2", INVALID_VALUE);
     bool is_loop = strstr(cubin->text, slri_embedded_cu_resident_h) != NULL;
     const char *was = link->text ? link->text : "";
-    static const char hides[] = "#ifndef __SLIPRING__\n%s#endif\n"; // from our front end
+    static const char hides[] = LINKED "%s#endif\n"; // from our front end
     size_t room = strlen(was) + cubin->bytes + sizeof hides;
     char *both = malloc(room);
     int put = snprintf(both, room, "%s", is_loop ? was : cubin->text);

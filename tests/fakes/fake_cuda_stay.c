@@ -9,8 +9,10 @@
 #include "abi/subset.h"
 
 #include "abi/buckets.h"
-#include "device/resident_layout.h"
-#include "kernel/interpreter.h"
+#include "engine/resident_layout.h"
+#include "run/interpreter.h"
+#include "tests/shim/image.h"
+#include "tests/shim/lanes.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -37,6 +39,8 @@ struct fake_cuda_stay {
     struct slr_blocks blocks;
     const char *text;
     bool is_block;
+    const struct shim_image *image; // NULL: the loop as C, below
+    uint32_t threads;               // of a block
     uint32_t *running[2];
     uint32_t grid, live, gone, killed; // the last three: atomic
     void *table;
@@ -74,18 +78,26 @@ static uint32_t handle(struct slri_call *call)
     return fault;
 }
 
-// Where lanes meet, a block may die.
-static void meet(void)
+// Where lanes meet, a block may die, or stop.
+static bool goes_on(void *user)
 {
+    (void)user;
     if (__atomic_load_n(&block->stay->killed, __ATOMIC_RELAXED))
-        longjmp(block->dies, 1);
+        return false;
     if (!__atomic_load_n(&fake_cuda.stall, __ATOMIC_ACQUIRE))
-        return;
+        return true;
     __atomic_fetch_add(&fake_cuda.stalled, 1, __ATOMIC_RELEASE);
     while (__atomic_load_n(&fake_cuda.stall, __ATOMIC_ACQUIRE))
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     const struct slri_resident_table *table = block->stay->table;
     (void)__atomic_load_n(&table->stop, __ATOMIC_ACQUIRE); // its memory is still there, or this is a crash
+    return true;
+}
+
+static void meet(void)
+{
+    if (!goes_on(NULL))
+        longjmp(block->dies, 1);
 }
 
 #define SLR_KERNEL static void
@@ -118,29 +130,46 @@ static SLRI_ADDRESS slr_time(void) // a clock that is not the host's
 #define gridDim ((struct { uint32_t x; }){block->stay->grid})
 #define SLR_IDLE_LOOKS 2u
 #define __nanosleep(ns) sched_yield() // a thread a block, and few cores
-#include "backend/cuda/device/cu_team.h"
+#include "hal/cuda/device/cu_team.h"
 
 #include "abi/passage.h"
 
-#include "backend/cuda/device/cu_near.h"
+#include "hal/cuda/device/cu_near.h"
 
-#include "backend/cuda/device/cu_passage.h"
+#include "hal/cuda/device/cu_passage.h"
 
-#include "backend/cuda/device/cu_home.h"
+#include "hal/cuda/device/cu_home.h"
 
-#include "backend/cuda/device/cu_look.h"
+#include "hal/cuda/device/cu_look.h"
 
-#include "backend/cuda/device/cu_handle.h"
+#include "hal/cuda/device/cu_handle.h"
 
-#include "backend/cuda/device/cu_resident.h"
+#include "hal/cuda/device/cu_resident.h"
 #undef blockIdx
 #undef gridDim
+
+// The text itself, compiled.
+static void run_shim(const struct fake_cuda_stay *stay, uint32_t number)
+{
+    const void *table = stay->table;
+    const struct shim_launch launch = {.image = stay->image,
+                                       .kernel = shim_image_kernel(stay->image, "slr_stay"),
+                                       .parameter = (void *[]){&table},
+                                       .grid = {stay->grid, 1, 1},
+                                       .block = {stay->threads, 1, 1},
+                                       .goes_on = goes_on};
+    enum shim_end end = shim_run_block(&launch, number);
+    if (end != SHIM_DONE && end != SHIM_STOPPED)
+        abort(); // it has said why
+}
 
 static void *run_block(void *arg)
 {
     block = arg;
     struct fake_cuda_stay *stay = block->stay;
-    if (setjmp(block->dies) == 0)
+    if (stay->image)
+        run_shim(stay, block->number);
+    else if (setjmp(block->dies) == 0)
         slr_stay(stay->table);
     if (__atomic_sub_fetch(&stay->live, 1, __ATOMIC_ACQ_REL) != 0)
         return NULL;
@@ -151,14 +180,16 @@ static void *run_block(void *arg)
     return NULL;
 }
 
-struct fake_cuda_stay *fake_cuda_stay_begin(struct slri_interp *interp, uint32_t handler, bool is_block,
-                                            const char *text, uint32_t grid, void *table, uint32_t *const running[2])
+struct fake_cuda_stay *fake_cuda_stay_begin(const struct fake_cuda_code *code, uint32_t grid, uint32_t threads,
+                                            void *table, uint32_t *const running[2])
 {
     struct fake_cuda_stay *stay = calloc(1, sizeof *stay);
     if (!stay || grid > MOST_BLOCKS)
         abort();
-    stay->text = text;
-    stay->is_block = is_block;
+    stay->text = code->text;
+    stay->is_block = code->is_block;
+    stay->image = code->image;
+    stay->threads = threads;
     stay->grid = stay->live = grid;
     stay->table = table;
     for (int i = 0; i < 2; ++i) {
@@ -168,7 +199,7 @@ struct fake_cuda_stay *fake_cuda_stay_begin(struct slri_interp *interp, uint32_t
     for (uint32_t i = 0; i < grid; ++i) {
         stay->block[i].stay = stay;
         stay->block[i].number = i;
-        if (slri_interp_thread_create(interp, handler, &stay->block[i].thread) != SLR_OK ||
+        if (slri_interp_thread_create(code->interp, code->handler, &stay->block[i].thread) != SLR_OK ||
             pthread_create(&stay->thread[i], NULL, run_block, &stay->block[i]) != 0)
             abort();
     }

@@ -11,11 +11,21 @@
 struct slri_call;
 struct slri_interp;
 struct fake_cuda_stay;
+struct shim_image;
 
-// A launch: `handler` is an entry of the module that `interp` runs, of a block or not, and `text` what that was read
-// from. `running`: atomic counts of launches that run.
-struct fake_cuda_stay *fake_cuda_stay_begin(struct slri_interp *interp, uint32_t handler, bool is_block,
-                                            const char *text, uint32_t grid, void *table, uint32_t *const running[2]);
+// What a launch runs: `handler` is an entry of the module that `interp` runs, of a block or not, and `text` what that
+// was read from. `image`: that text, compiled, which is run instead; or NULL.
+struct fake_cuda_code {
+    struct slri_interp *interp;
+    uint32_t handler;
+    bool is_block;
+    const char *text;
+    const struct shim_image *image;
+};
+
+// `running`: atomic counts of launches that run.
+struct fake_cuda_stay *fake_cuda_stay_begin(const struct fake_cuda_code *code, uint32_t grid, uint32_t threads,
+                                            void *table, uint32_t *const running[2]);
 bool fake_cuda_stays(const struct fake_cuda_stay *stay);
 // Waits for its end, and frees it. By force, it dies where it stands, as when a context goes.
 void fake_cuda_stay_end(struct fake_cuda_stay *stay, bool by_force);

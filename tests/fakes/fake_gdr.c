@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "fake_gdr.h"
 
-#include "backend/cuda/gdr.h"
+#include "hal/cuda/gdr.h"
 
 #include <errno.h>
 #include <pthread.h>

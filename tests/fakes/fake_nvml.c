@@ -3,7 +3,7 @@
 // GPUs, neither power nor utilisation. FAKE_NVML_FAILS makes it fail to start; FAKE_NVML_OTHERS=N has N processes
 // compute on the first, one of them a display's, too, and FAKE_NVML_VIRTUAL says that it is a virtual one.
 #define _POSIX_C_SOURCE 200809L
-#include "backend/cuda/nvml.h"
+#include "hal/cuda/nvml.h"
 
 #include <stdlib.h>
 #include <string.h>

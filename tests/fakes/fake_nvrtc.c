@@ -3,7 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fake_cuda_inside.h"
 
-#include "kernel/kernel.h"
+#include "lang/kernel.h"
+#include "tests/shim/image.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,14 +90,16 @@ int32_t nvrtcCompileProgram(slri_nvrtc_program program, int32_t options, const c
     pthread_mutex_lock(&lock);
     ++fake_cuda.compilations;
     pthread_mutex_unlock(&lock);
-    if (is_loop) { // compiled with this library
-        program->compiled = true;
-        return 0;
+    if (is_loop) { // compiled with this library, too
+        program->compiled = !shim_is_on() || compile_shim(program->text, NULL, &program->log);
+        return program->compiled ? 0 : 6;
     }
     struct slri_module *module = read_source(program->text);
     program->compiled = module != NULL;
     if (!module)
         program->log = strdup(slr_error_message());
+    else if (shim_is_on())
+        program->compiled = compile_shim(program->text, module, &program->log);
     slri_module_destroy(module);
     return program->compiled ? 0 : 6;
 }

@@ -2,7 +2,7 @@
 // See fake_opencl.h. Prototypes are checked against the table that the backend calls by.
 #include "fake_opencl.h"
 
-#include "backend/opencl/api.h"
+#include "hal/opencl/api.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,6 +71,7 @@ struct object {
     // Of a kernel: its name and what it was given; of a launch of one that stays: that.
     char name[24];
     void *memory;
+    void (*call)(slri_cl_event event, int32_t status, void *user); // of an event: when it is done, with `memory`
     uint32_t word[3];
     const struct object *given[16]; // memory objects among its arguments
     struct fake_stay *stay;
@@ -214,6 +215,7 @@ int32_t clGetDeviceInfo(slri_cl_device_id id, uint32_t what, size_t room, void *
     const uint64_t svm = fake_opencl.svm, memory = (uint64_t)1 << 30, floats = 128;
     const uint32_t units = fake_opencl.units ? fake_opencl.units : 2, alignment = 1024, yes = 1;
     const size_t group = 256;
+    const uint64_t type = fake_opencl.type ? fake_opencl.type : SLRI_CL_DEVICE_TYPE_CPU;
     switch (what) {
     case SLRI_CL_DEVICE_NAME:
     case SLRI_CL_DEVICE_VERSION:
@@ -222,6 +224,8 @@ int32_t clGetDeviceInfo(slri_cl_device_id id, uint32_t what, size_t room, void *
         return answer_text(id, what, room, out, bytes);
     case SLRI_CL_DEVICE_MAX_NUM_SUB_GROUPS:
         return answer(&fake_opencl.sub_groups, sizeof fake_opencl.sub_groups, room, out, bytes);
+    case SLRI_CL_DEVICE_TYPE:
+        return answer(&type, sizeof type, room, out, bytes);
     case SLRI_CL_DEVICE_MAX_COMPUTE_UNITS:
         return answer(&units, sizeof units, room, out, bytes);
     case SLRI_CL_DEVICE_MAX_WORK_GROUP_SIZE:
@@ -297,6 +301,21 @@ static int32_t settle(struct object *event)
     return event->status;
 }
 
+// Commands that hang are done after all.
+SEEN void fake_opencl_end_hung(void);
+void fake_opencl_end_hung(void)
+{
+    pthread_mutex_lock(&all_lock);
+    for (struct object *event = all; event; event = event->next) {
+        if (event->kind != EVENT || event->stay || event->status <= 0)
+            continue;
+        __atomic_store_n(&event->status, 0, __ATOMIC_RELEASE); // what they did
+        if (event->call)
+            event->call((slri_cl_event)(void *)event, 0, event->memory);
+    }
+    pthread_mutex_unlock(&all_lock);
+}
+
 SEEN void fake_opencl_join(void);
 void fake_opencl_join(void)
 {
@@ -324,9 +343,12 @@ int32_t clGetEventProfilingInfo(slri_cl_event event, uint32_t what, size_t room,
     CALL(GetEventProfilingInfo);
     (void)bytes;
     if (!event || room != sizeof(uint64_t) ||
-        (what != SLRI_CL_PROFILING_COMMAND_START && what != SLRI_CL_PROFILING_COMMAND_END))
+        (what != SLRI_CL_PROFILING_COMMAND_QUEUED && what != SLRI_CL_PROFILING_COMMAND_START &&
+         what != SLRI_CL_PROFILING_COMMAND_END))
         return refuse(-30);
-    *(uint64_t *)out = what == SLRI_CL_PROFILING_COMMAND_END ? 2000 : 1000;
+    *(uint64_t *)out = what == SLRI_CL_PROFILING_COMMAND_END     ? 2000
+                       : what == SLRI_CL_PROFILING_COMMAND_START ? 1000
+                                                                 : 500;
     return 0;
 }
 
@@ -334,8 +356,10 @@ int32_t clGetEventInfo(slri_cl_event event, uint32_t what, size_t room, void *ou
 {
     CALL(GetEventInfo);
     (void)what;
+    if (fake_look(&fake_opencl.mute))
+        return fake_opencl.error;
     const struct object *object = (void *)event;
-    int32_t status = object->stay ? __atomic_load_n(&object->stay->status, __ATOMIC_ACQUIRE) : object->status;
+    int32_t status = __atomic_load_n(object->stay ? &object->stay->status : &object->status, __ATOMIC_ACQUIRE);
     return answer(&status, sizeof status, room, out, bytes);
 }
 
@@ -346,9 +370,12 @@ int32_t clSetEventCallback(slri_cl_event event, int32_t status,
     struct object *object = (void *)event;
     if (object->kind != EVENT || object->stay || status != 0)
         return refuse(-58);
-    object->memory = user; // of one that never ends
-    if (object->status <= 0)
+    if (object->status <= 0) {
         call(event, object->status, user);
+        return 0;
+    }
+    object->memory = user;
+    object->call = call;
     return 0;
 }
 
@@ -362,6 +389,8 @@ int32_t clFlush(slri_cl_queue queue)
 {
     CALL(Flush);
     (void)queue;
+    if (fake_look(&fake_opencl.mute))
+        return fake_opencl.error;
     return 0;
 }
 
@@ -488,6 +517,7 @@ static int32_t begin_stay(const struct object *kernel, bool canary, slri_cl_even
         stay->table = kernel->memory;
     }
     made->stay = stay;
+    __atomic_fetch_add(&fake_opencl.staying, 1, __ATOMIC_RELAXED);
     *event = (slri_cl_event)(void *)made;
     return pthread_create(&stay->thread, NULL, fake_stay_run, stay) == 0 ? 0 : refuse(-5);
 }

@@ -2,7 +2,8 @@
 // A libOpenCL with one device, or more, that does what it is told in the thread that tells it, checks what it is given
 // as OpenCL's specification says, counts what is alive, and fails on demand. A test that has it loaded, by
 // SLIPRING_OPENCL_LIB, reaches these words by its function fake_opencl_words(). fake_opencl_join() waits for kernels
-// that were left when their device was lost, and may end now. All zero: no device that we would use.
+// that were left when their device was lost, and may end now; fake_opencl_end_hung() ends commands that hang. All zero:
+// no device that we would use.
 #ifndef TESTS_FAKES_FAKE_OPENCL_H
 #define TESTS_FAKES_FAKE_OPENCL_H
 
@@ -31,6 +32,9 @@ struct fake_opencl {
     uint32_t sub_groups;  // 0: none; else of how many threads
     uint32_t refuse_stay; // 1: launches of them fail with `error`
     uint32_t hang;        // 1: kernels never end, nor their handlers; those that stay go on when it is 0 again
+    uint32_t mute;        // 1: it does not say what has ended: flushes and questions fail with `error`
+    uint32_t type;        // as CL_DEVICE_TYPE; 0: a CPU
+    uint32_t staying;     // atomic: kernels that run in threads of their own, now
     uint32_t hung;        // atomic: handlers of those that stay that have begun to hang, so far
 };
 

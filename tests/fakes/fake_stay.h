@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake's kernels that stay: a thread each, that does in C what their text does (src/backend/opencl/device), with a
+// The fake's kernels that stay: a thread each, that does in C what their text does (src/hal/opencl/device), with a
 // handler that replies nothing, or along routes what it was sent. A part of fake_opencl.c.
 #ifndef TESTS_FAKES_FAKE_STAY_H
 #define TESTS_FAKES_FAKE_STAY_H
 
 #include "abi/passage.h"
-#include "device/resident_layout.h"
+#include "engine/resident_layout.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -168,6 +168,7 @@ static void *fake_stay_run(void *arg)
         fine = fake_stay_table(stay);
     else
         fake_stay_canary(stay);
+    __atomic_fetch_sub(&stay->words->staying, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&stay->status, fine ? 0 : stay->words->error, __ATOMIC_RELEASE);
     return NULL;
 }

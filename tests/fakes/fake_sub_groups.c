@@ -4,7 +4,7 @@
 // makes larger, and all threads of a block must come to each function. Calls that are not here go to the library that
 // it is linked with. FAKE_SUB_GROUPS says how they are: "in_order", "of_16", "reversed", or "rows" (reversed in blocks
 // of more than one row).
-#include "backend/opencl/api.h"
+#include "hal/opencl/api.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

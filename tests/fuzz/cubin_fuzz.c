@@ -3,7 +3,7 @@
 // a reason.
 #include "fuzz.h"
 
-#include "backend/cuda/cubin.h"
+#include "hal/cuda/cubin.h"
 
 #include <string.h>
 

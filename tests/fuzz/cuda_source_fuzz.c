@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/status.h"
-#include "kernel/raw.h"
+#include "lang/raw.h"
 
 #include <string.h>
 

@@ -4,10 +4,10 @@
 #include "fuzz.h"
 
 #include "base/status.h"
-#include "kernel/emit_c.h"
-#include "kernel/grid.h"
-#include "kernel/interpreter.h"
-#include "kernel/kernel.h"
+#include "emit/c/emit_c.h"
+#include "run/grid.h"
+#include "run/interpreter.h"
+#include "lang/kernel.h"
 
 #include <string.h>
 

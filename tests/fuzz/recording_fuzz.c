@@ -2,7 +2,7 @@
 // A recording of anybody's making. The first byte says whether checksums are made right first, without which hardly any
 // input would come past them; the second how large the pieces are.
 #include "fuzz.h"
-#include "player.h"
+#include "run/player.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "checksum.h"
 #include "fuzz.h"
-#include "layout.h"
+#include "run/layout.h"
 
 #include <math.h>
 #include <string.h>

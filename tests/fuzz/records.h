@@ -3,7 +3,7 @@
 #ifndef RECORDS_H
 #define RECORDS_H
 
-#include "format.h"
+#include "run/format.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,12 +3,12 @@
 // program.
 #include "subject.h"
 
-#include "backend/cpu/compiler.h"
+#include "hal/cpu/compiler.h"
 #include "base/file.h"
 #include "base/status.h"
-#include "kernel/emit_c.h"
-#include "kernel/emit_c_internal.h"
-#include "kernel/emit_c_kernel.h"
+#include "emit/c/emit_c.h"
+#include "emit/c/internal.h"
+#include "emit/c/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,19 +21,29 @@ static void add_vector(maker *m)
         r->type[i] = vectors[which].type;
 }
 
+static const char *pick_alignment(maker *m)
+{
+    static const char *const heads[] = {"struct s%u_%u {", "struct __align__(16) s%u_%u {",
+                                        "struct alignas(8) s%u_%u {", "struct __attribute__((aligned(32))) s%u_%u {"};
+    uint32_t way = maker_pick(m, 8);
+    return heads[way < 4 ? way : 0];
+}
+
 static void make_records(maker *m)
 {
     m->records = maker_pick(m, MAKER_STRUCTS);
     for (unsigned i = 0; i < m->records; i++) {
         record *r = &m->record[i];
         r->fields = (uint8_t)(1 + maker_pick(m, MAKER_FIELDS));
-        PUT(m, "struct s%u_%u {", i, m->number);
+        PUT(m, pick_alignment(m), i, m->number);
         for (unsigned f = 0; f < r->fields; f++) {
             r->type[f] = (uint8_t)maker_pick(m, MAKER_TYPES);
             r->count[f] = maker_pick(m, 4) == 3 ? 4 : 0;
             PUT(m, " %s f%u", maker_types[r->type[f]].name, f);
             PUT(m, r->count[f] ? "[4];" : ";");
         }
+        if (i > 0 && maker_pick(m, 3) == 2)
+            PUT(m, " struct s%u_%u inner[2];", i - 1, m->number); // is copied with it
         PUT(m, " };\n");
     }
     if (maker_pick(m, 3) == 2)
@@ -184,11 +194,14 @@ static void begin_with(maker *m, unsigned type, const char *value)
 
 static void make_kernel(maker *m)
 {
+    bool has_rows = maker_pick(m, 3) == 2;
     PUT(m,
-        "__global__ void %s(const int *a, const long long *l, const float *x, const double *y, long long *out,\n"
+        "__global__ void %s(const int *a, %s, const float *x, const double *y, long long *out,\n"
         "                   double *real, int *count, int n, const int *walk, long long *own, int k, float g,\n"
         "                   struct s%u_%u given)\n{\n",
-        m->made->name, m->records - 1, m->number);
+        m->made->name, has_rows ? "const long long (*rows)[4]" : "const long long *l", m->records - 1, m->number);
+    if (has_rows)
+        PUT(m, "    const long long *l = rows[0];\n");
     if (m->made->has_barriers)
         PUT(m, "    __shared__ int shared[%u];\n", GIVEN_THREADS);
     PUT(m, "    int t = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;\n"

@@ -204,7 +204,7 @@ static uint32_t put_place(maker *m, const variable *v)
     return v->type;
 }
 
-static void put_assigned(maker *m, uint32_t type)
+void make_assigned(maker *m, uint32_t type)
 {
     static const char *const whole[] = {"=", "+=", "-=", "*=", "&=", "|=", "^=", "<<=", ">>=", "/=", "%="};
     static const char *const real[] = {"=", "+=", "-=", "*=", "/="};
@@ -235,7 +235,7 @@ static void assign(maker *m)
         if (pick(m, 8) == 7 && !maker_types[type].is_bool && !maker_types[type].is_real)
             PUT(m, pick(m, 2) ? "++" : "--");
         else
-            put_assigned(m, type);
+            make_assigned(m, type);
         PUT(m, ";\n");
         return;
     }
@@ -248,7 +248,7 @@ static void store_own(maker *m)
     make_begin(m);
     PUT(m, "own");
     put_masked(m, 4);
-    put_assigned(m, 2);
+    make_assigned(m, 2);
     PUT(m, ";\n");
 }
 
@@ -267,13 +267,13 @@ static void store(maker *m)
     if (m->made->has_block) {
         bool real = pick(m, 3) == 2;
         PUT(m, "%s[i * %u + %u]", real ? "real" : "out", GIVEN_SLOTS, pick(m, GIVEN_SLOTS));
-        put_assigned(m, real ? 10 : 2);
+        make_assigned(m, real ? 10 : 2);
     } else {
         static const char *const places[] = {"data", "self->keep", "self->real"};
         uint32_t which = pick(m, 3);
         PUT(m, "%s", places[which]);
         put_masked(m, which == 0 ? GIVEN_DATA : 4);
-        put_assigned(m, which == 0 ? 0 : which == 1 ? 2 : 10);
+        make_assigned(m, which == 0 ? 0 : which == 1 ? 2 : 10);
     }
     PUT(m, ";\n");
 }
@@ -496,7 +496,10 @@ static void exchange(maker *m)
         assign(m);
         return;
     }
-    switch (pick(m, 5)) {
+    switch (pick(m, 6)) {
+    case 5:
+        make_shared_pointer(m, v);
+        return;
     case 3:
         give_in_warp(m, v);
         return;
@@ -537,9 +540,21 @@ static void exchange(maker *m)
 
 static void make_one(maker *m)
 {
-    static void (*const simple[])(maker *) = {assign,        declare_scalar, assign,          store,
-                                              declare_array, declare_record, declare_pointer, leave,
-                                              change_count,  exchange,       move_parameter};
+    static void (*const simple[])(maker *) = {assign,
+                                              declare_scalar,
+                                              assign,
+                                              store,
+                                              declare_array,
+                                              declare_record,
+                                              declare_pointer,
+                                              leave,
+                                              change_count,
+                                              exchange,
+                                              move_parameter,
+                                              make_pointer_into,
+                                              make_rows,
+                                              make_pointer_loop,
+                                              make_table_of_records};
     static void (*const nested[])(maker *) = {choose, count, repeat, put_switch, choose, count};
     bool nests = m->indent <= NESTING && pick(m, 3) == 2;
     m->budget--;

@@ -93,7 +93,17 @@ void make_any(maker *m, int depth);
 
 void make_statements(maker *m, unsigned most);
 void make_line(maker *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void make_begin(maker *m); ///< the indentation of a line
+void make_begin(maker *m);                   ///< the indentation of a line
+void make_assigned(maker *m, uint32_t type); ///< " += EXPRESSION", of a place of that type
+
+// ---- make_pointer.c: each is some statements, or none
+// -----------------------------------------------------------------
+
+void make_pointer_into(maker *m);
+void make_pointer_loop(maker *m);
+void make_rows(maker *m);
+void make_table_of_records(maker *m);
+void make_shared_pointer(maker *m, const variable *v);
 
 // ---- types ----------------------------------------------------------------------------------------------------------
 

@@ -2,12 +2,14 @@
 // From a tape to emitted C, and both ways of running it.
 #include "subject.h"
 
-#include "kernel/emit_c.h"
-#include "kernel/emit_c_kernel.h"
-#include "kernel/emit_cuda.h"
-#include "kernel/grid.h"
-#include "kernel/kernel.h"
-#include "kernel/same_ir_test.h"
+#include "emit/c/emit_c.h"
+#include "emit/c/kernel.h"
+#include "emit/cuda/emit_cuda.h"
+#include "run/grid.h"
+#include "lang/kernel.h"
+#include "emit/cuda/same_ir_test.h"
+#include "tests/shim/image.h"
+#include "tests/shim/lanes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -79,10 +81,41 @@ void subject_make(subject *s, kind kind)
 
 void subject_free(subject *s)
 {
+    shim_image_unload(s->image);
+    s->image = NULL;
     slri_module_destroy(s->module);
     slri_text_free(&s->emitted);
     slri_text_free(&s->program.text);
     s->module = NULL;
+}
+
+// ---- as CUDA C ------------------------------------------------------------------------------------------------------
+
+// What a kernel is given that its source does not name (kernel/emit_cuda.h).
+#define HIDDEN 3
+
+static bool load_text(subject *s, const char *function)
+{
+    slri_text text = SLRI_TEXT_INIT;
+    slr_status status = slri_emit_cuda(s->module, NULL, &text);
+    struct shim_text compiled = {.text = slri_text_view(&text), .kernel = &function, .kernels = 1};
+    if (status == SLR_OK)
+        s->image = shim_image_load(&compiled, 1);
+    slri_text_free(&text);
+    if (!s->image)
+        fail(s, "as CUDA C it is not compiled");
+    return s->image != NULL;
+}
+
+static enum shim_end run_text(const subject *s, const char *function, const uint32_t grid[3], const uint32_t block[3],
+                              void **parameter)
+{
+    const struct shim_launch launch = {.image = s->image,
+                                       .kernel = shim_image_kernel(s->image, function),
+                                       .parameter = parameter,
+                                       .grid = {grid[0], grid[1], grid[2]},
+                                       .block = {block[0], block[1], block[2]}};
+    return shim_run(&launch);
 }
 
 // ---- what programs are given ----------------------------------------------------------------------------------------
@@ -216,6 +249,20 @@ static bool compare_memory(subject *s, const memory *compiled, const memory *int
     return true;
 }
 
+static bool run_kernel_text(subject *s, const struct slri_bound bound[ARGUMENTS])
+{
+    const struct slri_entry *entry = s->module->entry;
+    void *parameter[ARGUMENTS + HIDDEN], *nothing = NULL;
+    uint64_t faulted = 0, *told = &faulted;
+    for (uint32_t i = 0; i < ARGUMENTS; i++)
+        parameter[i] = entry->binding[i].is_buffer ? (void *)&bound[i].data : bound[i].data;
+    parameter[ARGUMENTS] = parameter[ARGUMENTS + 1] = &nothing;
+    parameter[ARGUMENTS + 2] = &told;
+    if (run_text(s, entry->name, s->program.grid, s->program.block, parameter) != SHIM_DONE || faulted != 0)
+        fail(s, "its CUDA C does not end as it should");
+    return s->verdict == 0;
+}
+
 static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct slri_interp *interp, uint64_t seed)
 {
     static memory compiled, interpreted;
@@ -225,7 +272,10 @@ static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct
     fill(&interpreted, seed);
     bind(&compiled, bound);
     struct slri_launch launch = {.bound = bound, .grid = {g[0], g[1], g[2]}};
-    blocks(&launch, 0, (uint64_t)g[0] * g[1] * g[2]);
+    if (blocks)
+        blocks(&launch, 0, (uint64_t)g[0] * g[1] * g[2]);
+    else if (!run_kernel_text(s, bound))
+        return false;
     bind(&interpreted, bound);
     struct slri_grid grid = {.grid = {g[0], g[1], g[2]}, .arg = bound, .args = ARGUMENTS, .fuel = FUEL};
     struct slri_grid_end end;
@@ -392,6 +442,28 @@ static const char *difference(const way *a, const way *b, bool is_block)
                : "the state";
 }
 
+// Called as abi/handler.h says: by a thread, or by all of a block.
+static uint32_t handle_text(void *self, struct slri_call *call)
+{
+    subject *s = self;
+    char function[64];
+    uint32_t result = UINT32_MAX;
+    void *parameter[] = {&call, &result};
+    const uint32_t one[] = {1, 1, 1}, block[] = {s->program.kind == BLOCK ? s->module->entry->max_threads : 1, 1, 1};
+    snprintf(function, sizeof function, SLRI_ENTRY_SYMBOL_PREFIX "%s", s->module->entry->name);
+    if (run_text(s, function, one, block, parameter) != SHIM_DONE)
+        return UINT32_MAX;
+    return result;
+}
+
+// On CUDA the threads of a block have parts of the fuel, and what faults runs on.
+static bool is_another_matter(way *text, const way *interpreted, bool is_block)
+{
+    text->call.fuel = interpreted->call.fuel;
+    return is_block ? text->fault == SLRI_FAULT_FUEL || interpreted->fault == SLRI_FAULT_FUEL
+                    : text->fault != 0 && text->fault == interpreted->fault;
+}
+
 static void run_handler(subject *s, slri_function found, const struct slri_interp *interp)
 {
     static way compiled, interpreted;
@@ -401,7 +473,7 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
         fail(s, slr_error_message());
         return;
     }
-    compiled = (way){.handler = (slri_handler *)found};
+    compiled = (way){.handler = found ? (slri_handler *)found : handle_text, .self = found ? NULL : s};
     interpreted = (way){.handler = slri_interp_handler, .self = thread};
     reset(&compiled);
     reset(&interpreted);
@@ -410,6 +482,11 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
         struct message message = make_message(&seed);
         handle(&compiled, s->program.kind == BLOCK, &message);
         handle(&interpreted, s->program.kind == BLOCK, &message);
+        if (!found && is_another_matter(&compiled, &interpreted, s->program.kind == BLOCK)) {
+            reset(&compiled);
+            reset(&interpreted);
+            continue;
+        }
         const char *part = difference(&compiled, &interpreted, s->program.kind == BLOCK);
         if (part) {
             s->verdict = DIFFERS;
@@ -428,10 +505,15 @@ void subject_run(subject *s, slri_dl *library)
 {
     struct slri_interp *interp = NULL;
     slri_function found = NULL;
-    char symbol[64];
+    char symbol[64], function[64];
     snprintf(symbol, sizeof symbol,
              s->program.kind == KERNEL ? SLRI_KERNEL_SYMBOL "_%u" : SLRI_ENTRY_SYMBOL_PREFIX "p%u", s->number);
-    if (slri_dl_function(library, symbol, &found) != SLR_OK || slri_interp_create(s->module, &interp) != SLR_OK)
+    snprintf(function, sizeof function, "%s%s", s->program.kind == KERNEL ? "" : SLRI_ENTRY_SYMBOL_PREFIX,
+             s->module->entry->name);
+    if (!library && !load_text(s, function))
+        return;
+    if ((library && slri_dl_function(library, symbol, &found) != SLR_OK) ||
+        slri_interp_create(s->module, &interp) != SLR_OK)
         fail(s, slr_error_message());
     else if (s->program.kind == KERNEL)
         run_kernel(s, found, interp);

@@ -8,10 +8,10 @@
 #include "abi/handler.h"
 #include "abi/launch.h"
 #include "base/dl.h"
-#include "kernel/interpreter.h"
-#include "kernel/ir.h"
+#include "run/interpreter.h"
+#include "ir/ir.h"
 
-enum { WHY_BYTES = 1500 };
+enum { WHY_BYTES = 1500, AS_CUDA = 3 };
 
 typedef enum verdict {
     AGREES = 1,
@@ -26,6 +26,7 @@ typedef struct subject {
     program program;
     struct slri_module *module; ///< NULL: refused
     slri_text emitted;
+    struct shim_image *image; ///< its CUDA C, or NULL
     verdict verdict;
     char why[WHY_BYTES];
 } subject;
@@ -33,7 +34,7 @@ typedef struct subject {
 /// Makes the program of the tape anew and takes it as far as emitted C. `verdict` is 0 where it can be run.
 void subject_make(subject *s, kind kind);
 
-/// Runs it both ways and sets the verdict.
+/// Runs it both ways and sets the verdict. Without a library, its CUDA C (tests/shim) in place of its C.
 void subject_run(subject *s, slri_dl *library);
 
 void subject_free(subject *s);

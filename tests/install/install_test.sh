@@ -37,6 +37,9 @@ libdir=$(pkg-config --variable=libdir slipring)
 "${CXX:-c++}" -std=c++17 -x c++ "$consumer/main.c" -x none "${flags[@]}" -Wl,-rpath,"$libdir" -o "$folder/pc_cpp"
 expect_version "$folder/pc_c"
 expect_version "$folder/pc_cpp"
+awk '/^```c$/ { inside = 1; next } /^```/ && inside { exit } inside' "$source_dir/README.md" > "$folder/app.c" # as README.md says
+"${CC:-cc}" "$folder/app.c" "${flags[@]}" -Wl,-rpath,"$libdir" -o "$folder/app"
+[[ $("$folder/app") == $'after 1: 1\nafter 2: 1.5\nafter 3: 2' ]] || { echo 'the program of README.md prints something else'; exit 1; }
 
 # Each page that a header names is there.
 grep -rhoE 'docs/contract/[a-z]+\.md' "$prefix/include" | sort -u | while read -r page; do
@@ -48,3 +51,37 @@ if [[ -e $prefix/bin/slipring ]]; then "$prefix/bin/slipring" --help > /dev/null
 if [[ -e $prefix/bin/slipring-cts ]]; then
     "$prefix/bin/slipring-cts" --filter launch/one_thread --device 'cpu?engine=interpreted' > /dev/null
 fi
+
+# What was installed is removed again, with its folders, and nothing else.
+fail() { echo "$1"; exit 1; }
+manifest=$binary_dir/install_manifest.txt
+uninstall=$source_dir/scripts/uninstall.sh
+mkdir -p "$folder/root/opt/a b/include/slipring"
+touch "$folder/root/opt/a b/include/other.h" "$folder/root/opt/a b/include/slipring/mine.h"
+DESTDIR=$folder/root "$cmake" --install "$binary_dir" --prefix '/opt/a b' > /dev/null
+! "$uninstall" "$manifest" /opt "$folder/elsewhere" 2> "$folder/said" || fail 'uninstall elsewhere has removed something'
+grep -q "^uninstall: none of the [0-9]* files is in $folder/elsewhere/opt" "$folder/said" || fail "$(cat "$folder/said")"
+! "$uninstall" "$manifest" /usr/local "$folder/root" 2> "$folder/said" || fail 'uninstall takes another prefix'
+grep -q 'which is not in /usr/local: say PREFIX= as then' "$folder/said" || fail "$(cat "$folder/said")"
+"$uninstall" "$manifest" '/opt/a b' "$folder/root" > "$folder/said" || fail "$(cat "$folder/said")"
+grep -q "^removed \([0-9]*\) of \1 files from $folder/root/opt/a b$" "$folder/said" || fail "$(cat "$folder/said")"
+left=$(cd "$folder/root/opt/a b" && find . -type f -o -type d -name '*slipring*' -o -type l | sort | tr '\n' ' ')
+[[ $left == './include/other.h ./include/slipring ./include/slipring/mine.h ' ]] || fail "left: $left"
+! "$uninstall" "$folder/none" /usr 2> "$folder/said" || fail 'uninstall without a manifest'
+grep -q 'nothing was installed from here' "$folder/said" || fail "$(cat "$folder/said")"
+said=$(make -n -C "$source_dir" uninstall 'PREFIX=/opt/a b' DESTDIR=/d)
+[[ $said == *"scripts/uninstall.sh build/release/install_manifest.txt '/opt/a b' '/d'"* ]] || fail "make uninstall: $said"
+
+# The command line is built with all of its verbs, or not by mistake: here jansson is nowhere.
+nowhere=(-DCMAKE_FIND_ROOT_PATH="$folder/none" -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY)
+! "$cmake" -S "$source_dir" -B "$folder/tool" "${nowhere[@]}" > /dev/null 2> "$folder/said" || fail 'no jansson, and nothing said'
+grep -q 'needs jansson' "$folder/said" || fail "$(cat "$folder/said")"
+for way in -DSLIPRING_BUILD_TOOLS=OFF -DSLIPRING_WITHOUT_JANSSON=ON; do
+    "$cmake" -S "$source_dir" -B "$folder/tool$way" "${nowhere[@]}" "$way" > /dev/null 2> "$folder/said" || fail "$(cat "$folder/said")"
+done
+grep -q '^build .*libjansson-dev' <("$source_dir/scripts/deps.sh" --list) || fail 'deps.sh build does not ask for jansson'
+
+# What is installed compiles by compilers that warn of more.
+grep -q '^SLIPRING_WERROR:BOOL=OFF' "$folder/tool-DSLIPRING_BUILD_TOOLS=OFF/CMakeCache.txt" || fail 'warnings are errors'
+"$cmake" -S "$source_dir" -B "$folder/release" --preset release > /dev/null
+grep -q '^SLIPRING_WERROR:[A-Z]*=OFF' "$folder/release/CMakeCache.txt" || fail 'warnings are errors in the release preset'

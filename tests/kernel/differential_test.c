@@ -2,9 +2,9 @@
 // The same kernels three ways: compiled, interpreted, and (portable.cu) as plain C in this very file. Equal bits in
 // replies, states, buffers and faults, where any NaN equals any other. To widen what is compared, write a handler in a
 // .cu file.
-#include "backend/cpu/compile.h"
-#include "kernel/interpreter.h"
-#include "kernel/kernel.h"
+#include "hal/cpu/library_test.h"
+#include "run/interpreter.h"
+#include "lang/kernel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

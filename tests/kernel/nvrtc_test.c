@@ -2,9 +2,9 @@
 // Emitted CUDA C through NVRTC, which needs no GPU. Where NVRTC is not found the test is skipped, and CTest says so.
 #include "tests/kernel/nvrtc.h"
 #include "base/status.h"
-#include "kernel/emit_cuda.h"
-#include "kernel/kernel.h"
-#include "kernel/math_kernel_test.h"
+#include "emit/cuda/emit_cuda.h"
+#include "lang/kernel.h"
+#include "emit/cuda/math_kernel_test.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

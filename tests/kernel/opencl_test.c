@@ -3,9 +3,9 @@
 // with it beside the interpreter. Without OpenCL the test is skipped, and CTest says so.
 #include "base/status.h"
 #include "examples/kernels/kernel_cases.h"
-#include "kernel/emit_opencl.h"
-#include "kernel/kernel.h"
-#include "kernel/math_kernel_test.h"
+#include "emit/opencl/emit_opencl.h"
+#include "lang/kernel.h"
+#include "emit/cuda/math_kernel_test.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -115,7 +115,7 @@ static uint32_t build_entries(const char *path, const char *text, bool c11)
         struct slri_text emitted = SLRI_TEXT_INIT;
         slr_status status = slri_emit_opencl(module, &module->entry[i], &options, &emitted);
         if (status == SLR_UNSUPPORTED) {
-            assert_non_null(strstr(slr_error_message(), "OpenCL cannot wait here"));
+            assert_non_null(strstr(slr_error_message(), "OpenCL cannot synchronise here"));
         } else {
             assert_int_equal(status, SLR_OK);
             handle program = build(module->entry[i].name, slri_text_view(&emitted), c11);

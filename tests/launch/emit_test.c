@@ -67,7 +67,7 @@ static void c_is_for_one_kernel_and_a_block_that_it_allows(void **state)
     assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_INVALID);
     desc = desc_of(SLR_LANGUAGE_C, NULL);
     assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_INVALID);
-    assert_non_null(strstr(slr_error_message(), "name it"));
+    assert_non_null(strstr(slr_error_message(), "needs the name"));
 }
 
 static void wrong_arguments_are_named(void **state)

@@ -35,7 +35,10 @@ static const char source[] =
     "__launch_bounds__(96) __global__ void bounded(unsigned *out) { out[0] = blockDim.x; }\n"
     "__global__ void divide(int *out, int by) { out[threadIdx.x] = 7 / by; }\n"
     "__global__ void both(const float *__restrict__ x, float *__restrict__ y) { y[threadIdx.x] = x[threadIdx.x]; }\n"
-    "__global__ void nothing(void) {}\n";
+    "__global__ void nothing(void) {}\n"
+    "__constant__ int band[3] = {1, 2, 3};\n"
+    "__global__ void outside(int *out, int at, int in_band) {\n"
+    "    out[at] = in_band >= 0 ? band[in_band] : 0;\n}\n";
 
 static const char *const engines[] = {"cpu?engine=compiled", "cpu?engine=interpreted"};
 
@@ -182,19 +185,19 @@ static void wrong_arguments_are_refused_naming_the_parameter(void **unused)
     CHECK(slr_buffer_create(w.device, 2, &tiny));
     slr_kernel *k = kernel_of(&w, "saxpy");
     slr_shape s = SLR_1D(10);
-    REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, w.buffer, w.buffer), "takes 4 arguments, and 3 were given");
+    REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, w.buffer, w.buffer), "takes 4 arguments, but got 3");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 0.1, w.buffer, w.buffer, 1), "parameter 1 'a' is float, which cannot hold 0.1");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 16777217, w.buffer, w.buffer, 1), "parameter 1 'a' is float, which cannot");
     REFUSED(SLR_LAUNCH(w.stream, k, s, w.buffer, w.buffer, w.buffer, 1), "parameter 1 'a' is float, and a buffer");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, 3, w.buffer, 1), "parameter 2 'x' is a pointer and takes a buffer, and an");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, elsewhere, w.buffer, 1),
-            "parameter 2 'x': the buffer is of another device");
+            "parameter 2 'x': the buffer belongs to another device");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, w.buffer, tiny, 1), "parameter 3 'y': a buffer of 2 bytes");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, w.buffer, w.buffer, (size_t)1 << 31), "parameter 4 'n' is int32_t");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, w.buffer, w.buffer, 1.0), "parameter 4 'n' is int32_t, and a floating");
     slr_kernel_destroy(k);
     k = kernel_of(&w, "both");
-    REFUSED(SLR_LAUNCH(w.stream, k, s, w.buffer, w.buffer), "'x' and 'y' are the same buffer");
+    REFUSED(SLR_LAUNCH(w.stream, k, s, w.buffer, w.buffer), "'x' and 'y' are __restrict__");
     slr_kernel_destroy(k);
     slr_buffer_destroy(elsewhere);
     slr_buffer_destroy(tiny);
@@ -210,7 +213,7 @@ static void wrong_shapes_are_refused(void **unused)
     slr_kernel *k = kernel_of(&w, "nothing");
     REFUSED(SLR_LAUNCH(w.stream, k, SLR_GRID(1, 1025, 0)), "1025 threads");
     REFUSED(SLR_LAUNCH(w.stream, k, SLR_GRID(1, 32, 64)), "no extern __shared__ object");
-    REFUSED(SLR_LAUNCH(w.stream, k, SLR_1D_BLOCKS((uint64_t)1 << 40, 32)), "2^31 - 1 are possible");
+    REFUSED(SLR_LAUNCH(w.stream, k, SLR_1D_BLOCKS((uint64_t)1 << 40, 32)), "at most 2^31 - 1");
     slr_shape odd = SLR_1D(10);
     odd.vector_width = 5;
     REFUSED(SLR_LAUNCH(w.stream, k, odd), "vector_width of 5");
@@ -248,6 +251,27 @@ static void a_fault_fails_the_stream_and_names_the_line(void **unused)
         CHECK(SLR_LAUNCH(w.stream, divide, SLR_GRID(1, 4, 0), w.buffer, 7));
         CHECK(slr_stream_finish(w.stream, 10 * SECOND));
         slr_kernel_destroy(divide);
+        close_world(&w);
+    }
+}
+
+static void an_interpreted_fault_names_what_was_indexed_and_how_far(void **unused)
+{
+    (void)unused;
+    static const struct {
+        int at, in_band;
+        const char *says;
+    } wrong[] = {{2000, -1, "access outside a bound buffer: index 2000 of 2000 in buffer 'out', at launch.cu:27:13, "},
+                 {0, 3, "index outside its array: index 3 of 3 in 'band', at launch.cu:27:35, block (0, 0, 0)"}};
+    for (int i = 0; i < 2; i++) {
+        struct world w;
+        open_world(&w, "cpu?engine=interpreted");
+        slr_kernel *outside = kernel_of(&w, "outside");
+        CHECK(SLR_LAUNCH(w.stream, outside, SLR_GRID(1, 1, 0), w.buffer, wrong[i].at, wrong[i].in_band));
+        assert_int_equal(slr_stream_finish(w.stream, 10 * SECOND), SLR_HANDLER_FAULT);
+        if (!strstr(slr_error_message(), wrong[i].says))
+            fail_msg("\"%s\" does not say \"%s\"", slr_error_message(), wrong[i].says);
+        slr_kernel_destroy(outside);
         close_world(&w);
     }
 }
@@ -325,6 +349,7 @@ int main(void)
         cmocka_unit_test(wrong_shapes_are_refused),
         cmocka_unit_test(a_kernel_that_is_not_there_is_refused_with_those_that_are),
         cmocka_unit_test(a_fault_fails_the_stream_and_names_the_line),
+        cmocka_unit_test(an_interpreted_fault_names_what_was_indexed_and_how_far),
         cmocka_unit_test(a_block_is_chosen_by_size_and_an_explicit_one_wins),
         cmocka_unit_test(a_kernel_says_what_it_is),
     };

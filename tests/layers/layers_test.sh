@@ -10,16 +10,16 @@ trap 'rm -rf "$folder"' EXIT
 # A tree in which nothing is wrong.
 plant_clean_tree() {
     rm -rf "${folder:?}/tree"
-    mkdir -p "$folder"/tree/{include/slipring,src/base,src/ring,src/backend/cpu,tools/slipring}
+    mkdir -p "$folder"/tree/{include/slipring,src/base,src/ring,src/hal/cpu,tools/slipring}
     cd "$folder/tree"
     echo 'May include: public' > src/base/README.md
-    echo 'May include: base, backend/cpu/worker.h' > src/ring/README.md
-    echo 'May include: base' > src/backend/cpu/README.md
+    echo 'May include: base, hal/cpu/worker.h' > src/ring/README.md
+    echo 'May include: base' > src/hal/cpu/README.md
     echo '#include <stdint.h>' > include/slipring/status.h
     printf '#include <slipring/status.h>\n#include <unistd.h>\n' > src/base/status.h
-    echo '#include "base/status.h"' > src/backend/cpu/worker.h
-    echo '#include "worker.h"' > src/backend/cpu/pool.h
-    printf '#include "base/status.h"\n#include "backend/cpu/worker.h"\n' > src/ring/ring.c
+    echo '#include "base/status.h"' > src/hal/cpu/worker.h
+    echo '#include "worker.h"' > src/hal/cpu/pool.h
+    printf '#include "base/status.h"\n#include "hal/cpu/worker.h"\n' > src/ring/ring.c
     echo '#include <slipring/status.h>' > tools/slipring/main.c
 }
 
@@ -42,11 +42,12 @@ expect_violation() {
 plant_clean_tree
 "$check" "$folder/tree" || { echo "the clean tree was refused"; exit 1; }
 expect_violation src/base/clock.c '#include "ring/ring.c"' 'base may not include'
-expect_violation src/ring/queue.c '#include "backend/cpu/pool.h"' 'ring may not include'
+expect_violation src/ring/queue.c '#include "hal/cpu/pool.h"' 'ring may not include'
 expect_violation src/ring/queue.c '#include <slipring/status.h>' 'ring may not include public'
 expect_violation src/ring/queue.c '# include <pthread.h>' 'not ISO C'
 expect_violation src/ring/queue.c '#include "../base/status.h"' 'from src/'
 expect_violation src/ring/queue.c '#include "nowhere.h"' 'neither'
+expect_violation src/hal/cpu/pool.h '#include "ring/ring.c"' 'a circle of includes'
 expect_violation src/tune/tune.c '#include <stdint.h>' 'no README.md'
 expect_violation include/slipring/ring.h '#include <sys/types.h>' 'ISO C only'
 expect_violation tools/slipring/doctor.c '#include "base/status.h"' 'only public headers'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mailbox as kernel source (steps.cu), by way of the front end: ports and owners are threads of the interpreter
 // that a seed interleaves, some instructions at a time. Finer than protocol_test.c, which steps by whole calls.
-#include "kernel/interpreter.h"
-#include "kernel/kernel.h"
+#include "run/interpreter.h"
+#include "lang/kernel.h"
 #include "tests/mailbox/world.h"
 
 #include <setjmp.h>

@@ -45,7 +45,7 @@ static void age_grants(struct scene *scene)
     struct world *w = &scene->w;
     uint32_t *S = w->S;
     for (uint32_t s = 0; s < w->shards; ++s) {
-        uint32_t *P = w->owner[s].P, done = 0u - pick(w, 100), at = mb_reply_lane(S, mb_owner(S, s), LANE);
+        uint32_t *P = w->owner[s].P, done = 0u - pick(w, 100), at = mb_reply_lane(S, s, LANE);
         P[MBP_PORT(LANE) + MBQ_RETIRED] = S[at + MB_PORT_RETIRED] = done;
         P[MBP_GRANTED_RETIRED] = P[MBP_GRANTED_TOLD] = S[mb_owner(S, s) + MB_GRANTED_RETIRED] = done;
         P[MBP_HANDLED] += done;
@@ -65,7 +65,7 @@ static void make_scene(struct scene *scene, uint32_t seed)
     scene->level = levels[pick(w, LEVELS)];
     scene->grant = w->capacity > 1 ? w->capacity / 2 : 1;
     scene->lanes = &S[mb_lane(S, 0, LANE)];
-    scene->retired = &S[mb_reply_lane(S, mb_owner(S, 0), LANE) + MB_PORT_RETIRED];
+    scene->retired = &S[mb_reply_lane(S, 0, LANE) + MB_PORT_RETIRED];
     O[MBO_OPEN] = O[MBO_EACH] = 1;
     O[MBO_GRANT] = O[MBO_MOST] = scene->grant;
     O[MBO_INSTANCES] = INSTANCES;
@@ -74,7 +74,7 @@ static void make_scene(struct scene *scene, uint32_t seed)
     O[MBO_LANE_MASK] = S[MB_LANE_MASK];
     O[MBO_MESSAGE_WORDS] = 2;
     O[MBO_LANES_STRIDE] = S[MB_LANES_STRIDE];
-    O[MBO_RETIRED_STRIDE] = S[MB_OWNER_STRIDE];
+    O[MBO_RETIRED_STRIDE] = S[MB_REPLIES_STRIDE];
     scene->first = mbo_retired(O, scene->retired);
     O[MBO_SENT] = O[MBO_SEEN] = O[MBO_TOLD_SENT] = scene->first;
     for (uint32_t s = 0; s < w->shards; ++s) {

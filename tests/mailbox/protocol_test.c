@@ -84,7 +84,7 @@ static void receive(struct world *w, struct sender *sender)
     uint32_t *S = w->S, shard = pick(w, w->shards);
     struct cursor *cursor = &sender->cursor[shard];
     struct model_replies *replies = &sender->replies[shard];
-    uint32_t slot = mb_reply_slot(S, mb_reply_lane(S, mb_owner(S, shard), sender->lane), cursor->received);
+    uint32_t slot = mb_reply_slot(S, mb_reply_lane(S, shard, sender->lane), cursor->received);
     bool there = mb_has_reply(S, slot, cursor->received);
     check(there == (replies->received != replies->published));
     if (!there)
@@ -109,7 +109,7 @@ static void close_port(struct world *w, struct sender *sender)
 static bool is_acknowledged(struct world *w, const struct sender *sender)
 {
     for (uint32_t s = 0; s < w->shards; ++s) {
-        uint32_t at = mb_reply_lane(w->S, mb_owner(w->S, s), sender->lane);
+        uint32_t at = mb_reply_lane(w->S, s, sender->lane);
         if ((int32_t)(w->S[at + MB_GONE_EPOCH] - sender->gone_epoch) < 0)
             return false;
     }
@@ -124,7 +124,7 @@ static void adopt_lane(struct world *w, struct sender *sender)
     for (uint32_t s = 0; s < w->shards; ++s) {
         struct cursor *cursor = &sender->cursor[s];
         uint32_t lane = mb_lane(S, s, sender->lane);
-        cursor->received = S[mb_reply_lane(S, mb_owner(S, s), sender->lane) + MB_GONE_AT];
+        cursor->received = S[mb_reply_lane(S, s, sender->lane) + MB_GONE_AT];
         cursor->mark = 0;
         MB_STORE(lane + MB_MIXED, 0);
         mb_return_replies(S, lane, cursor->received);
@@ -255,7 +255,7 @@ static void handle(struct world *w, uint32_t shard, uint32_t k)
     w->message[id].state = HANDLED;
     replies = !fault ? replies : w->max_replies ? 1 : 0;
     for (uint32_t n = 0; n < replies && !known_gone; ++n) {
-        uint32_t slot = mb_reply_slot(S, mb_reply_lane(S, P[MBP_OWNER], lane), P[MBP_PORT(lane) + MBQ_REPLIES] + n);
+        uint32_t slot = mb_reply_slot(S, mb_reply_lane_of(S, P, lane), P[MBP_PORT(lane) + MBQ_REPLIES] + n);
         S[slot + MB_PAYLOAD] = id * 3;
         check(!sender->open || model->written - model->received < w->reply_slots); // none unread is overwritten
         model->id[model->written++] = id;

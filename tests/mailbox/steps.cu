@@ -32,7 +32,7 @@ __device__ void receive_some(struct port *self, unsigned *S, unsigned lane_numbe
 {
     for (unsigned shard = 0; shard < S[MB_SHARDS]; ++shard) {
         unsigned at = self->received[shard];
-        unsigned slot = mb_reply_slot(S, mb_reply_lane(S, mb_owner(S, shard), lane_number), at);
+        unsigned slot = mb_reply_slot(S, mb_reply_lane(S, shard, lane_number), at);
         if (mb_has_reply(S, slot, at) != 0u) {
             if (S[slot + MB_PAYLOAD] != S[slot + MB_CORRELATION] * 3u) { self->wrong += 1u; }
             if (S[slot + MB_CORRELATION] % S[MB_SHARDS] != shard) { self->wrong += 1u; }
@@ -64,7 +64,7 @@ __ring__ void owner(const struct order *order, unsigned *S, unsigned *P, unsigne
             unsigned lane = P[MBP_BATCH(k)];
             unsigned at = P[MBP_BATCH(k) + 1u];
             for (unsigned r = 0u; r < S[MB_MAX_REPLIES]; ++r) {
-                unsigned to = mb_reply_lane(S, P[MBP_OWNER], lane);
+                unsigned to = mb_reply_lane_of(S, P, lane);
                 S[mb_reply_slot(S, to, P[MBP_PORT(lane) + MBQ_REPLIES] + r) + MB_PAYLOAD] = S[at + MB_PAYLOAD] * 3u;
             }
             seen[2u * count] = S[at + MB_PAYLOAD];

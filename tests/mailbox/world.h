@@ -104,9 +104,11 @@ static inline void lay_out(struct world *w)
     S[MB_LANE_TIMES_AT] = MB_LANE_SLOTS + w->slots * slot;
     S[MB_LANE_STRIDE] = S[MB_LANE_TIMES_AT] + lay_out_times(S, w->slots, pick(w, 7));
     S[MB_LANES_STRIDE] = S[MB_LANE_STRIDE] * w->lanes;
-    S[MB_OWNERS_AT] = MB_HEADER_WORDS(w->shards) + S[MB_LANES_STRIDE] * w->shards;
+    S[MB_REPLIES_AT] = MB_HEADER_WORDS(w->shards) + S[MB_LANES_STRIDE] * w->shards;
     S[MB_REPLY_STRIDE] = MB_REPLY_SLOTS + w->reply_slots * reply_slot;
-    S[MB_POOL_AT] = MB_REPLIES_AT + S[MB_REPLY_STRIDE] * w->lanes;
+    S[MB_REPLIES_STRIDE] = S[MB_REPLY_STRIDE] * w->lanes;
+    S[MB_OWNERS_AT] = S[MB_REPLIES_AT] + S[MB_REPLIES_STRIDE] * w->shards;
+    S[MB_POOL_AT] = MB_OWNER_WORDS;
     S[MB_NODE_TIMES_AT] = S[MB_POOL_AT] + (w->capacity + 1) * slot;
     S[MB_OWNER_STRIDE] = S[MB_NODE_TIMES_AT] + (w->capacity + 1) * 2;
     w->words = S[MB_OWNERS_AT] + S[MB_OWNER_STRIDE] * w->shards;
@@ -116,7 +118,7 @@ static inline void lay_out(struct world *w)
 static inline void age_lane(struct world *w, uint32_t shard, uint32_t lane_number, struct cursor *cursor)
 {
     uint32_t *S = w->S, *q = &w->owner[shard].P[MBP_PORT(lane_number)];
-    uint32_t lane = mb_lane(S, shard, lane_number), reply = mb_reply_lane(S, mb_owner(S, shard), lane_number);
+    uint32_t lane = mb_lane(S, shard, lane_number), reply = mb_reply_lane(S, shard, lane_number);
     uint32_t sent = pick(w, 2) ? 0u - pick(w, 20) : pick(w, 50), received = pick(w, 2) ? 0u - pick(w, 20) : 0;
     for (uint32_t k = 0; k < w->slots; ++k) // what the last lap left
         S[mb_lane_slot(S, lane, sent + k) + MB_SEQUENCE] = sent + k - w->slots + 1;
@@ -165,7 +167,7 @@ static inline void make_world(struct world *w, uint32_t seed)
     lay_out(w);
     age_counts(w);
     for (uint32_t s = 0; s < w->shards; ++s)
-        mb_open(w->S, w->owner[s].P, s);
+        mb_open(w->S, w->owner[s].P, s, MBP_LISTS_AT(LANES), MBP_PORT(0), MBP_PORT_WORDS);
     for (uint32_t i = 0; i < PORTS; ++i) {
         struct sender *sender = &w->sender[i];
         sender->lane = places[i];

@@ -32,6 +32,9 @@ passes              | lifecycle |
 passes              | evict     |
 passes              | evict     | LOWEST
 passes              | evict     | KEEP=2
+passes              | marks     | NC=0
+passes              | marks     | NB=0
+passes              | marks     | NA=2 NB=0 NC=0
 passes              | restart   | FAULTS=1
 passes              | restart   | N=1 FAULTS=1 CLOSES=1
 passes              | restart   | N=1 FAULTS=1 RESTARTS=2
@@ -123,6 +126,19 @@ no_more_than_excess | evict     | M_CUTS_BLINDLY
 no_more_than_excess | evict     | M_BEGUN_STILL_COUNTS
 the_right_one       | evict     | M_FIRST_PORT_FIRST
 the_right_one       | evict     | M_FIRST_PORT_FIRST LOWEST
+invalid_end_state   | marks     | M_MARKS_FIRST
+invalid_end_state   | marks     | M_CLEARS_BEHIND NC=0
+invalid_end_state   | marks     | M_NO_FENCE_OWNER
+invalid_end_state   | marks     | M_NO_FENCE_CLEAR NC=0
+invalid_end_state   | marks     | M_NO_FENCE_PUSH
+invalid_end_state   | marks     | M_NO_FENCE_BEGIN NB=0 NC=0
+invalid_end_state   | marks     | M_NO_FENCE_PARK
+no_race             | marks     | M_EVERYBODY_PUSHES NC=0
+link_is_whole       | marks     | PUSH=RLX
+link_is_whole       | marks     | TAKE=RLX
+no_race             | marks     | CLEAR=RLX NC=0
+no_race             | marks     | SET=RLX NC=0
+no_race             | marks     | M_LINK_READ_BEHIND NC=0
 renewed_at_rest     | restart   | M_RENEWS_AT_ONCE
 renewed_at_rest     | restart   | M_BOTH_RESTART RESTARTS=2 N=3
 renewed_at_rest     | restart   | M_ANSWER_WITHOUT_NUMBER RESTARTS=2 N=3
@@ -141,6 +157,7 @@ passes              | park      | REQUESTS=1 NO_REPLIES COMMANDED_END=1
 passes              | park      | REQUESTS=1 NO_REPLIES COMMANDED=1 COMMANDED_END=2
 passes              | park      | REQUESTS=2 DEPTH=16
 passes              | close     | NA=2 NB=2
+passes              | marks     | DEPTH=16
 '
 
 # What the search said: a property, invalid_end_state, passes, or incomplete.

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/kept.h"
 #include "base/thread.h"
+#include "ring/ring.h"
 #include "tests/opencl/fake_library.h"
 
 // ---- libraries that are none ---------------------------------------------------------------------------------------
@@ -23,7 +24,7 @@ static void library_that_is_missing_or_is_no_OpenCL_is_named(void **state)
     assert_non_null(strstr(info.reason, "/nowhere/libOpenCL.so"));
     setenv("SLIPRING_OPENCL_LIB", "libm.so.6", 1);
     refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE,
-            "libm.so.6 is no OpenCL 1.2: it lacks clGetPlatformIDs, clGetPlatformInfo");
+            "libm.so.6 is not usable as OpenCL 1.2: it lacks clGetPlatformIDs, clGetPlatformInfo");
 }
 
 // ---- what is chosen by capability ----------------------------------------------------------------------------------
@@ -129,7 +130,7 @@ static void devices_of_all_platforms_are_counted_on(void **state)
     }
     refuses(slr_device_open("opencl:5", NULL, device), NO_DEVICE, "there is no opencl:5; OpenCL has 5 devices");
     fake->platforms = 2; // of which one has none
-    refuses(slr_device_open("opencl:1", NULL, device), NO_DEVICE, "OpenCL has 1 device here");
+    refuses(slr_device_open("opencl:1", NULL, device), NO_DEVICE, "OpenCL has 1 device,");
     assert_int_equal(fake->live, 0);
     assert_int_equal(fake->wrong, 0);
 }
@@ -175,6 +176,57 @@ static void functions_of_the_host_run_and_the_mode_is_told(void **state)
     slr_ring_destroy(ring);
     slr_device_close(device);
     refuses(slr_device_open("opencl:0?ring=always", NULL, &device), INVALID, "'relaunch' or 'persistent'");
+    assert_int_equal(fake->live, 0);
+}
+
+static void count_back(void *user, const slr_undelivered *undelivered)
+{
+    *(uint32_t *)user += 1u << (8 * undelivered->instance); // of which there are two
+}
+
+// A sender gets no core between its claim and its message for longer than terminate waits. The message is accepted, so
+// it is handed back, once, when it has come.
+static void message_that_a_starved_sender_publishes_late_is_handed_back(void **state)
+{
+    (void)state;
+    reset();
+    uint32_t calls = 0, back = 0, place;
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "ends";
+    desc.on_message = count_one;
+    desc.user = &calls;
+    desc.message_bytes = 4;
+    desc.instances = 2;
+    slr_device *device = open_device("opencl:0?patience=1");
+    slr_ring *ring;
+    slr_port *port;
+    slr_address to;
+    slr_ring_stats stats;
+    must(slr_ring_create(device, &desc, &ring));
+    must(slr_ring_launch(ring));
+    must(slr_ring_activate(ring, LONG));
+    must(slr_ring_deactivate(ring, LONG));
+    must(slr_ring_get_address(ring, 0, &to));
+    must(slr_port_open(device, &port));
+    must(slr_send(port, to, "abc", 4, LONG));
+    must(slr_send(port, to, "def", 4, LONG));
+    const struct slri_connection *c = slri_connection_of(port, to);
+    uint32_t *S = ring->S, shard = 1 % ring->shards;
+    assert_int_equal(mb_claim_place(S, 1, &place), 1);
+    refuses(slr_ring_terminate(ring, 0, count_back, &back, NULL), TIMEOUT, "a sender has not returned within 1 s");
+    assert_int_equal(back, 2);
+    assert_int_not_equal(slr_ring_get_state(ring), SLR_RING_TERMINATED);
+    must(slr_ring_get_stats(ring, &stats));
+    assert_int_equal(stats.pending, 1);
+    slri_lane_fill(c, shard, 1, "ghi", 0, 0, place, 0);
+    slri_lane_publish(c, shard);
+    must(slr_ring_terminate(ring, 0, count_back, &back, &stats));
+    assert_int_equal(back, 2 + 256);
+    assert_int_equal(stats.undelivered, 3);
+    assert_int_equal(stats.pending, 0);
+    slr_port_close(port);
+    slr_ring_destroy(ring);
+    slr_device_close(device);
     assert_int_equal(fake->live, 0);
 }
 
@@ -253,7 +305,7 @@ static void group_that_is_lost_fails_its_ring_kernel_alone(void **state)
     slr_ring_reactivate(ring, LONG); // may not be answered any more
     must(slr_ring_wait(ring, SLR_RING_IN_FAILURE, LONG));
     slr_ring_stats stats = await(ring, 10);
-    assert_non_null(strstr(stats.last_failure, "a kernel that stays"));
+    assert_non_null(strstr(stats.last_failure, "a persistent kernel"));
     assert_non_null(strstr(stats.last_failure, "CL_OUT_OF_RESOURCES"));
     assert_int_equal(stats.in_doubt, 32); // a batch
     assert_int_equal(stats.pending, 18);
@@ -320,7 +372,7 @@ static void device_that_cannot_keep_a_kernel_relaunches_it(void **state)
         const char *why;
     } cases[] = {{0, "not in fine-grained shared memory"},
                  {1, "not in fine-grained shared memory"},
-                 {2, "no kernel can stay on the device beside others"}};
+                 {2, "a persistent kernel would block other kernels of the device"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         reset();
         fake->svm = cases[i].svm;
@@ -415,7 +467,8 @@ static bool fails(const char *spec)
     if (status == SLR_OK) { // also where the heap asked once more, for less
         what_was_asked_for(expected);
         assert_memory_equal(t.back, expected, 64);
-        made_up_for += fake->failed != NULL;
+        // Where the driver does not say when, the host looks at its clock.
+        made_up_for += fake->failed && strcmp(fake->failed, "GetEventProfilingInfo") != 0;
     }
     return fake->failed;
 }
@@ -729,6 +782,7 @@ int main(void)
         cmocka_unit_test_setup(memory_is_chosen_by_what_the_device_can_do, load_fake),
         cmocka_unit_test(warps_are_sub_groups_where_all_that_asks_for_them_goes_well),
         cmocka_unit_test(functions_of_the_host_run_and_the_mode_is_told),
+        cmocka_unit_test(message_that_a_starved_sender_publishes_late_is_handed_back),
         cmocka_unit_test(group_that_is_lost_fails_its_ring_kernel_alone),
         cmocka_unit_test(devices_of_all_platforms_are_counted_on),
         cmocka_unit_test(device_that_cannot_keep_a_kernel_relaunches_it),

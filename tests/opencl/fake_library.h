@@ -9,7 +9,7 @@
 #include "tests/fakes/load.h"
 
 static struct fake_opencl *fake;
-static slri_function join_fake;
+static slri_function join_fake, end_hung;
 
 // The library comes from the fake for as long as this process lives: nothing of it is opened before.
 static inline int load_fake(void **state)
@@ -17,6 +17,7 @@ static inline int load_fake(void **state)
     (void)state;
     fake = ((struct fake_opencl * (*)(void)) function_of_fake("SLIPRING_FAKE_OPENCL", "fake_opencl_words"))();
     join_fake = function_of_fake("SLIPRING_FAKE_OPENCL", "fake_opencl_join");
+    end_hung = function_of_fake("SLIPRING_FAKE_OPENCL", "fake_opencl_end_hung");
     return setenv("SLIPRING_OPENCL_LIB", getenv("SLIPRING_FAKE_OPENCL"), 1);
 }
 

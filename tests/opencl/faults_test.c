@@ -77,7 +77,7 @@ static void fault_is_told_by_its_kernel_and_line(void **state)
             const char *says;
         } wrong[] = {{s.divide, 0, "kernel divide: integer division by zero, at faults.cu:3"},
                      {s.trap, 3, "kernel trap: __trap(), at faults.cu:13"},
-                     {s.trap, 8, "kernel trap: an assertion does not hold, at faults.cu:15"},
+                     {s.trap, 8, "kernel trap: an assertion failed, at faults.cu:15"},
                      {s.trap, -1, "kernel trap: integer division by zero, at faults.cu:16"}};
         for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
             int back[32];

@@ -11,7 +11,8 @@ static const char source[] =
     "__ring__ void second(const struct message *in) { struct message out = *in; ring_reply(&out); }\n"
     "__ring__ void spins(const struct message *in, unsigned *stop)\n"
     "{ atomicExch(&stop[1], 1u); while (atomicAdd(&stop[0], 0u) == 0u) ; }\n"
-    "__global__ void waits(unsigned *stop) { while (atomicAdd(&stop[0], 0u) == 0u) ; }\n";
+    "__global__ void waits(unsigned *stop) { while (atomicAdd(&stop[0], 0u) == 0u) ; }\n"
+    "__global__ void lasts(unsigned *to) { while (atomicAdd(&to[0], 1u) < 2000000000u) ; }\n"; // seconds
 
 static struct bench {
     slr_device *device;
@@ -127,11 +128,82 @@ static void routes_of_a_lost_device_go_and_no_new_ones_come(void **state)
     end();
 }
 
+// What is pending is handled when the device is opened again. The kernel that lost it runs on, on memory that the
+// device gives nobody else.
+static void device_is_opened_again_beside_what_hangs(const char *spec, const char *kernel)
+{
+    static const char warm_up[] = "opencl:0?ring=%s%s";
+    char warm[64];
+    snprintf(warm, sizeof warm, warm_up, strstr(spec, "persistent") ? "persistent" : "relaunch",
+             strstr(spec, "plain") ? "&memory=plain" : "");
+    if (!begin(warm))
+        skip();
+    slr_ring_destroy(start("first"));
+    end();
+    bench.device = open_device(spec);
+    must(slr_program_from_text(bench.device, "lost.cu", source, NULL, &bench.program));
+    must(slr_buffer_create(bench.device, 8, &bench.buffer));
+    uint32_t *stop = NULL;
+    bool hangs = strcmp(kernel, "waits") == 0;
+    if (hangs)
+        must(slr_buffer_map(bench.buffer, 0, 8, SLR_MAP_READ | SLR_MAP_WRITE, LONG, (void **)&stop));
+    if (hangs)
+        must(slr_buffer_unmap(bench.buffer, stop));
+    slr_kernel *lost;
+    slr_stream *stream;
+    must(slr_program_get_kernel(bench.program, kernel, &lost));
+    slr_port *port = open_port(bench.device);
+    slr_ring *ring = start("first");
+    struct message message = {.value = 1}, reply;
+    must(slr_call(port, address_of(ring, 0), &message, sizeof message, &reply, sizeof reply, LONG));
+    must(slr_ring_deactivate(ring, LONG));
+    for (uint32_t i = 0; i < 5; ++i)
+        must(send_value(port, address_of(ring, 0), i, LONG));
+    must(slr_stream_create(bench.device, NULL, &stream));
+    must(SLR_LAUNCH(stream, lost, SLR_GRID(1, 1, 0), bench.buffer));
+    gives(slr_stream_finish(stream, LONG), DEVICE_LOST);
+    slr_stream_destroy(stream);
+    slr_buffer_destroy(bench.buffer);
+    bench.buffer = NULL;
+    must(slr_device_reopen(bench.device, LONG));
+    must(slr_ring_restart(ring, SLR_RESTART_INITIAL, LONG));
+    must(slr_ring_reactivate(ring, LONG));
+    for (uint32_t i = 0; i < 5; ++i) {
+        uint32_t value;
+        slr_status status;
+        while ((status = receive_value(port, &value, LONG)) == SLR_RING_FAILED) // it is told once
+            ;
+        must(status);
+        assert_int_equal(value, i);
+    }
+    slr_ring_stats stats = stats_of(ring);
+    check_sum(&stats);
+    assert_int_equal(stats.handled, 6);
+    assert_int_equal(stats.in_doubt, 0);
+    if (hangs)
+        __atomic_store_n(stop, 1, __ATOMIC_RELEASE); // it is there until the kernel has ended
+    slr_port_close(port);
+    slr_ring_destroy(ring);
+    slr_kernel_destroy(lost);
+    end();
+}
+
+static void lost_device_goes_on_when_it_is_opened_again(void **state)
+{
+    (void)state;
+    if (SANITIZED || !is_here("opencl:0"))
+        skip();
+    device_is_opened_again_beside_what_hangs("opencl:0?ring=persistent&patience=2", "waits");
+    device_is_opened_again_beside_what_hangs("opencl:0?ring=relaunch&patience=2", "waits");
+    device_is_opened_again_beside_what_hangs("opencl:0?ring=relaunch&memory=plain&patience=2", "lasts");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handler_is_waited_for_as_long_as_the_device_is_patient),
         cmocka_unit_test(routes_of_a_lost_device_go_and_no_new_ones_come),
+        cmocka_unit_test(lost_device_goes_on_when_it_is_opened_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 // the device, and a thread of the host only watches them. SLIPRING_TEST_RING_DEVICE names another device.
 #include "tests/opencl/staying.h"
 
-#include "device/resident.h"
+#include "engine/resident.h"
 #include "ring/ring.h"
 
 // Gives its state's count, and what its bindings hold. 0xdead faults; 0xbeef runs for as many turns as `port` says.
@@ -429,7 +429,7 @@ static void what_needs_the_host_is_refused_with_the_reason(void **state)
     slr_ring_desc from = describe("from", 1), to = describe("to", 1);
     slr_ring *first = launch_ring(bench.device, &from), *second = launch_ring(bench.device, &to);
     slr_route_desc route = SLR_ROUTE_DESC_INIT;
-    if (!bench.device->backend->capabilities(bench.device->self).passes_on)
+    if (!bench.device->facts.passes_on)
         refuses(slr_route(first, second, &route), UNSUPPORTED, "set slr_ring_desc.mode to SLR_RING_RELAUNCHED");
     slr_ring_destroy(first);
     slr_ring_destroy(second);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ring kernels whose batches are dispatched, on whatever OpenCL is here (PoCL in CI): what a dispatch of many shards
 // does, beside the cpu. The tests of src/ring run there too (cmake/SlipringTests.cmake).
-#include "ring/ring_test.h"
+#include "tests/ring/ring_test.h"
 
 static const char *const devices[] = {"opencl:0?ring=relaunch", "opencl:0?memory=coarse&ring=relaunch",
                                       "opencl:0?memory=host&ring=relaunch", "opencl:0?memory=plain&ring=relaunch"};
@@ -223,7 +223,7 @@ static void what_a_dispatch_cannot_do_is_refused_with_the_reason(void **state)
         slr_ring *ring;
         slr_ring_desc desc = describe(&w, "each", 1);
         desc.handler_timeout_ns = 10 * MS;
-        refuses(slr_ring_create(w.device, &desc, &ring), UNSUPPORTED, "slr_ring_desc.fuel bounds them");
+        refuses(slr_ring_create(w.device, &desc, &ring), UNSUPPORTED, "use slr_ring_desc.fuel");
         close_world(&w);
     }
 }

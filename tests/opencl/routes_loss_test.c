@@ -4,7 +4,7 @@
 #include "tests/opencl/fake_library.h"
 
 #include "ring/ring.h"
-#include "ring/route_test.h"
+#include "tests/ring/route_test.h"
 
 #include "base/kept.h"
 #include "base/thread.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes between ring kernels that are kernels which never return: messages pass from one to the next without the host.
 // On whatever OpenCL is here (PoCL in CI); SLIPRING_TEST_RING_DEVICE names another device.
-#include "ring/route_test.h"
+#include "tests/ring/route_test.h"
 #include "tests/opencl/staying.h"
 
-#include "device/resident.h"
+#include "engine/resident.h"
 #include "ring/ring.h"
 
 // A stage marks what passes with its bit and counts it. 0xdead faults; 0xbeef runs for as many turns as `port` says.
@@ -379,6 +379,31 @@ static void reply_too_replies_to_the_sender_as_well(void **state)
     end(b, MESSAGES - 1);
 }
 
+// Where faults are judged messages are handled one after the other, each reply in its sender's lane: of a sender that
+// has closed its port all in the same place.
+static void replies_to_a_closed_port_pass_on_each(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 20 };
+    slr_ring_desc desc = describe("a", 0, 64);
+    desc.fault_policy = SLR_FAULT_FAIL;
+    slr_ring *a = start_ring(bench.device, &desc), *b = start("b", 1, 64);
+    slr_port *port = open_port(bench.device), *last = open_port(bench.device);
+    slr_route_desc route = SLR_ROUTE_DESC_INIT;
+    route.reply_too = 1;
+    must(slr_route(a, b, &route));
+    must(slr_route_to_port(b, last, NULL));
+    must(slr_ring_deactivate(a, LONG));
+    send_some(port, a, 0, MESSAGES);
+    slr_port_close(port);
+    must(slr_ring_reactivate(a, LONG));
+    receive_all_in_order(last, MESSAGES, 3);
+    wait_handled(b, MESSAGES);
+    slr_port_close(last);
+    end(a, MESSAGES);
+    end(b, MESSAGES);
+}
+
 // ---- changes and ends ----------------------------------------------------------------------------------------------
 
 static void routes_come_and_go_while_messages_pass(void **state)
@@ -515,6 +540,30 @@ static void failed_destination_is_waited_for(void **state)
     end(b, MESSAGES);
 }
 
+// There is no room for the route that its restart owes it until it is reactivated, and who restarts it waits for none.
+static void subscriber_restarted_while_paused_and_full_gets_its_routes_when_reactivated(void **state)
+{
+    (void)state;
+    slr_ring *a = start("a", 0, 64), *b = start("b", 1, 64);
+    slr_port *port = open_port(bench.device);
+    must(slr_subscribe(b, "#"));
+    must(slr_ring_deactivate(b, LONG));
+    send_some(port, b, 0, 64);
+    assert_true(slri_ring_fail(b, "the test"));
+    must(slr_advertise(a, "a"));
+    must(slr_ring_restart(b, SLR_RESTART_INITIAL, LONG));
+    assert_int_equal(slr_ring_get_state(b), SLR_RING_PAUSED);
+    assert_int_equal(b->grants.credits, 0);
+    must(slr_ring_reactivate(b, LONG));
+    assert_int_equal(b->grants.credits, 32);
+    send_some(port, a, 0, 100);
+    wait_handled(b, 164);
+    assert_int_equal(stats_of(a).routed, 100);
+    slr_port_close(port);
+    end(a, 100);
+    end(b, 164);
+}
+
 static void source_that_ends_gives_its_credits_back(void **state)
 {
     (void)state;
@@ -583,6 +632,32 @@ static void route_that_goes_keeps_the_credits_of_what_it_has_sent(void **state)
     slr_port_close(port);
     end(a, 32);
     end(b, 128);
+}
+
+static void route_late(void *arg)
+{
+    slr_ring **pair = arg;
+    gives(slr_route(pair[0], pair[1], NULL), WRONG_STATE);
+}
+
+static void route_that_waits_for_room_is_told_of_a_state_as_any(void **state)
+{
+    (void)state;
+    slr_ring *a, *b, *c = start("c", 0, 64);
+    slr_port *port;
+    slri_thread thread;
+    start_half_full(&a, &b, &port);
+    must(slr_unroute(a, b));
+    fill_up(b, port, 32);
+    start_thread(&thread, route_late, (slr_ring *[]){c, b});
+    slri_sleep_ns(20 * MS); // behind its first look, most of the time
+    must(slr_ring_close_input(b));
+    slri_thread_join(&thread);
+    must(slr_ring_wait(b, SLR_RING_TERMINATED, LONG));
+    slr_port_close(port);
+    end(a, 32);
+    end(b, 64);
+    end(c, 0);
 }
 
 static void source_that_ends_keeps_the_credits_of_what_it_has_sent(void **state)
@@ -717,8 +792,8 @@ static void what_cannot_stay_on_the_device_is_refused_with_the_reason(void **sta
         slr_device_close(device);
     }
     must(slr_route(a, b, NULL));
-    refuses(slr_route(b, a, NULL), UNSUPPORTED, "closes a circle of persistent ring kernels");
-    refuses(slr_route(a, a, NULL), UNSUPPORTED, "closes a circle");
+    refuses(slr_route(b, a, NULL), UNSUPPORTED, "closes a cycle of persistent ring kernels");
+    refuses(slr_route(a, a, NULL), UNSUPPORTED, "closes a cycle");
     must(slr_route(a, full, NULL));
     refuses(slr_route(b, full, NULL), INVALID, "raise queue_size of 'full' to 2");
     end(a, 0);
@@ -737,13 +812,16 @@ int main(void)
         cmocka_unit_test(each_reply_goes_along_all_routes_to_the_instance_that_it_names),
         cmocka_unit_test(what_a_handler_sends_goes_through_its_outlets),
         cmocka_unit_test(reply_too_replies_to_the_sender_as_well),
+        cmocka_unit_test(replies_to_a_closed_port_pass_on_each),
         cmocka_unit_test(routes_come_and_go_while_messages_pass),
         cmocka_unit_test(counts_agree_at_any_time),
         cmocka_unit_test(terminate_hands_back_what_a_route_has_brought),
         cmocka_unit_test(closed_destination_drains_and_its_source_goes_on),
         cmocka_unit_test(failed_destination_is_waited_for),
+        cmocka_unit_test(subscriber_restarted_while_paused_and_full_gets_its_routes_when_reactivated),
         cmocka_unit_test(source_that_ends_gives_its_credits_back),
         cmocka_unit_test(route_that_goes_keeps_the_credits_of_what_it_has_sent),
+        cmocka_unit_test(route_that_waits_for_room_is_told_of_a_state_as_any),
         cmocka_unit_test(source_that_ends_keeps_the_credits_of_what_it_has_sent),
         cmocka_unit_test(terminate_hands_back_what_a_route_that_is_gone_has_brought),
         cmocka_unit_test(source_that_is_terminated_has_sent_what_it_handled),

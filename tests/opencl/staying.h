@@ -3,7 +3,7 @@
 #ifndef SLIPRING_TESTS_STAYING_H
 #define SLIPRING_TESTS_STAYING_H
 
-#include "ring/ring_test.h"
+#include "tests/ring/ring_test.h"
 
 // NULL: no kernel can stay there.
 static inline slr_device *open_where_kernels_stay(const char *spec)
@@ -12,7 +12,7 @@ static inline slr_device *open_where_kernels_stay(const char *spec)
     slr_device_info info;
     must(slr_device_open(spec, NULL, &device));
     must(slr_device_get_info(device, &info));
-    if (!strstr(info.features, "groups_that_stay=0 "))
+    if (!strstr(info.features, "persistent_groups=0 "))
         return device;
     slr_device_close(device);
     return NULL;

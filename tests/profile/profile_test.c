@@ -51,7 +51,7 @@ static void the_report_has_the_kernel_its_lines_and_its_bound(void **state)
         use("--html page.html --trace kept.json -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'launch-bound' no"), 0);
     assert_non_null(strstr(output, "hottest lines of work (work.cu)"));
     assert_non_null(strstr(output, "exact"));
-    assert_non_null(strstr(output, "at best here: "));
+    assert_non_null(strstr(output, "peak here: "));
     assert_non_null(strstr(output, "advice: none"));
     assert_int_equal(system("grep -q '\"name\":\"work\"' page.html && grep -q '\"name\":\"work\"' kept.json"), 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What random programs have found, each as a small program that finds it again.
-#include "ring/ring_test.h"
+#include "tests/ring/ring_test.h"
 
 #include "base/sim.h"
 #include "ring/ring.h"

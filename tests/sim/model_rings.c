@@ -415,6 +415,38 @@ static uint32_t claimed_at(const struct index *x, uint32_t handling)
     return 0;
 }
 
+static uint32_t reply_room(const struct ring_plan *plan)
+{
+    bool drops = plan->overflow > SLR_OVERFLOW_REJECT;
+    uint32_t more = plan->queue_size < 256 ? 256 : plan->queue_size, room = 1;
+    uint32_t most = drops ? plan->queue_size + more : plan->queue_size;
+    while (room < most || room < plan->max_replies)
+        room *= 2;
+    return room;
+}
+
+// Whether a port may have left so many replies unread that there is no room for another message's (delivery.md). Each
+// message may have had all the replies that it can have, and what slr_call discarded counts as unread. `from`, `to`:
+// between which times that is asked for.
+static bool may_be_held_up(const struct index *x, uint32_t ring, uint32_t from, uint32_t to, uint32_t client,
+                           uint32_t port)
+{
+    uint32_t unread = 0, read = 0;
+    const struct ring_plan *plan = &x->program->ring[ring];
+    for (uint32_t i = 0; i < x->trace->handlings; ++i) {
+        const struct handling *h = &x->trace->handling[i];
+        const struct message_note *m = &x->trace->message[h->id];
+        if (h->ring == ring && h->begin < to && m->client == client && m->port == port)
+            unread += plan->max_replies;
+    }
+    for (uint32_t i = 0; i < x->trace->receipts; ++i) {
+        const struct receipt *r = &x->trace->receipt[i];
+        if (r->ring == ring && r->time < from && r->client == client && r->port == port && r->id != NONE)
+            ++read;
+    }
+    return (read < unread ? unread - read : 0) + plan->max_replies > reply_room(plan);
+}
+
 bool judge_priorities(const struct index *x)
 {
     const struct trace *t = x->trace;
@@ -427,7 +459,8 @@ bool judge_priorities(const struct index *x)
             const struct handling *h = &t->handling[high];
             const struct message_note *note = &t->message[h->id];
             if (h->ring == l->ring && shard_of(x->program, h) == shard_of(x->program, l) && h->priority > l->priority &&
-                note->parent == NONE && note->end < claimed)
+                note->parent == NONE && note->end < claimed &&
+                !may_be_held_up(x, l->ring, claimed, l->begin, note->client, note->port))
                 return wrong("ring %u handled message %u of priority %u before message %u of %u, which was there",
                              h->ring, l->id, l->priority, h->id, h->priority);
         }
@@ -514,6 +547,15 @@ bool judge_drops(const struct index *x)
 
 // ---- progress ------------------------------------------------------------------------------------------------------
 
+static bool may_any_hold_up(const struct index *x, const struct control *c)
+{
+    for (uint32_t client = 0; x->program->ring[c->op.ring].max_replies != 0 && client < x->program->clients; ++client)
+        for (uint32_t port = 0; port <= x->trace->last_port[client]; ++port)
+            if (may_be_held_up(x, c->op.ring, c->begin, c->end, client, port))
+                return true;
+    return false;
+}
+
 // What is active, and waits for nobody, has handled what it has when it was given the time.
 bool judge_progress(const struct index *x)
 {
@@ -521,7 +563,8 @@ bool judge_progress(const struct index *x)
         const struct control *c = &x->trace->control[i];
         uint32_t ring = c->op.ring;
         if (c->op.verb == SETTLE && c->before == SLR_RING_ACTIVE && c->after == SLR_RING_ACTIVE &&
-            c->stats.pending != 0 && !can_fail(x, ring) && !x->has_routes_in[ring] && !x->has_routes_out[ring])
+            c->stats.pending != 0 && !can_fail(x, ring) && !x->has_routes_in[ring] && !x->has_routes_out[ring] &&
+            !may_any_hold_up(x, c))
             return wrong("ring %u is active, and left %u messages lying", ring, (unsigned)c->stats.pending);
     }
     return true;

@@ -11,12 +11,12 @@ trap 'rm -rf "$copy"' EXIT
 # name | file | sed expression, which must change something
 mutants='
 priorities forgotten|src/abi/sender.h|s/seen == 0u ? priority + 1u : MB_MIXED_MARK;/priority + 1u;/
-state kept behind a fault|src/device/owner_pass.c|s/^ *slri_shard_reset(shard, call->state);$//
+state kept behind a fault|src/engine/owner_pass.c|s/^ *slri_shard_reset(shard, call->state);$//
 END looked at behind the replies|src/ring/receive.c|s/^        if (over)$/        if (__atomic_load_n(\&c->ring->over, __ATOMIC_ACQUIRE))/
 a claimed message lost by terminate|src/ring/terminate.c|s/k < shard->own\[MBP_BATCH_COUNT\]; ++k/k + 1 < shard->own[MBP_BATCH_COUNT]; ++k/
 a message handled again behind a fault|src/abi/mailbox.h|s/mb_word k = done; k < batch/mb_word k = done - 1u; k < batch/
 credits of a route not given back|src/ring/relay.c|s/^                mb_give_back(target(outlet)->S, unused);$//
-no second look before sleeping|src/device/owner.c|s/^    if (slri_shard_may_sleep(shard) .*$/    if (true)/
+no second look before sleeping|src/engine/owner.c|s/^    if (slri_shard_may_sleep(shard) .*$/    if (true)/
 state kept behind a restart|src/ring/failure.c|s/^        slri_arena_set_states(ring, .*$/        continue;/
 the highest dropped|src/abi/overflow.h|s/before = priority < P\[MBP_VICTIM_PRIORITY\]/before = priority > P[MBP_VICTIM_PRIORITY]/
 a pause that waits for the mailbox|src/abi/mailbox.h|s/command == MB_PAUSE ? MB_PAUSED/command == MB_PAUSE \&\& P[MBP_WAITING] == 0u ? MB_PAUSED/

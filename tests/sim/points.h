@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included before each source of src/ring and src/backend/cpu where they are built for the random programs: every
+// Included before each source of src/ring and src/hal/cpu where they are built for the random programs: every
 // atomic operation is a point at which the seed may let another task go on. So they are played as finely as threads
 // would run, but in one order of memory; what weaker orders do is the models' part (tests/model).
 #ifndef TESTS_SIM_POINTS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Restarts under load: senders that do not stop, messages that fault, handlers that overrun now and then, restarts by a
 // supervisor and by hand. At each quiet point the counts come out exactly, and nothing that was accepted is lost.
-#include "ring/failure_test.h"
+#include "tests/ring/failure_test.h"
 
 enum { SENDERS = 3, INSTANCES = 7 };
 

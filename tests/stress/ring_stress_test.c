@@ -2,7 +2,7 @@
 // Five seconds of everything at once on real threads: launches, pauses, closes and terminations of ring kernels, while
 // ports come and go, send, call and receive. Every message is accounted for, and no thread or descriptor is left
 // behind. SLIPRING_TEST_SEED=n and SLIPRING_TEST_SECONDS=n set the seed and the length.
-#include "ring/ring_test.h"
+#include "tests/ring/ring_test.h"
 
 #include <dirent.h>
 

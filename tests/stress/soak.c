@@ -47,6 +47,7 @@ static struct target { // what clients may send to: a stage of a keeper's presen
     // Of the present life; atomic.
     uint64_t accepted, perhaps; // by clients' own count
     uint64_t begun, returned;   // by the handler's
+    uint64_t left;              // likewise, last of all: by each that has begun, also one that was abandoned
 } targets[KEEPERS][STAGES];
 
 static struct totals { // atomic
@@ -101,7 +102,7 @@ struct job { // a message, and a reply
     uint32_t keeper, stage, generation, what, value;
 };
 
-static slr_status do_job(struct target *target, const slr_delivery *delivery)
+static slr_status work_on(struct target *target, const slr_delivery *delivery)
 {
     struct job job = *(const struct job *)delivery->message;
     count(&target->begun, 1);
@@ -117,6 +118,23 @@ static slr_status do_job(struct target *target, const slr_delivery *delivery)
         must(slr_reply_to(delivery, &job, sizeof job));
     count(&target->returned, 1);
     return SLR_OK;
+}
+
+static slr_status do_job(struct target *target, const slr_delivery *delivery)
+{
+    slr_status status = work_on(target, delivery);
+    __atomic_fetch_add(&target->left, 1, __ATOMIC_RELEASE); // what it did with the target
+    return status;
+}
+
+// An abandoned handler outlives its ring kernel, and goes on with the target, which the next life will use.
+static void wait_for_abandoned(const struct target *target)
+{
+    uint64_t deadline = slri_deadline_after(HANG);
+    while (get(&target->left) != get(&target->begun)) {
+        holds(!slri_passed(deadline));
+        slri_sleep_ns(MS / 10);
+    }
 }
 
 static slr_status on_message(void *user, const slr_delivery *delivery)
@@ -333,6 +351,8 @@ static void end_life(struct keeper *k)
     slr_supervisor_destroy(k->supervisor);
     for (uint32_t stage = 0; stage < STAGES; ++stage)
         slr_ring_destroy(k->ring[stage]);
+    for (uint32_t stage = 0; stage < STAGES; ++stage)
+        wait_for_abandoned(&targets[k->number][stage]);
     count(&totals.lives, STAGES);
 }
 

@@ -105,7 +105,8 @@ static int bind_zeros(const slr_parameter *parameter, const char *count_text, sl
 {
     uint32_t count;
     if (!number_parse(SLR_U32, count_text, &count) || count == 0 || count > BUFFER_MAX)
-        return say_usage("--bind: %s=zeros:%s: the count is not from 1 to %d", parameter->name, count_text, BUFFER_MAX);
+        return say_usage("--bind: %s=zeros:%s: the count is not in the range 1 to %d", parameter->name, count_text,
+                         BUFFER_MAX);
     slr_status status = slr_buffer_create(device, count * parameter->element_bytes, &out->buffer);
     return status == SLR_OK ? EXIT_DONE : say_failure(status, parameter->name);
 }
@@ -115,8 +116,8 @@ int bind_load(const char *option, const slr_parameter *parameter, const char *pa
     bytes contents = {0};
     int end = load(option, parameter, path, &contents);
     if (end == EXIT_DONE && (contents.count == 0 || contents.count % parameter->element_bytes != 0)) {
-        say("%s: '%s' has %zu bytes, which is no number of elements of %llu bytes", option, path, contents.count,
-            (unsigned long long)parameter->element_bytes);
+        say("%s: '%s' has %zu bytes, which is not a multiple of the element size, %llu bytes", option, path,
+            contents.count, (unsigned long long)parameter->element_bytes);
         end = EXIT_FAILED;
     }
     *data = contents.data;
@@ -172,7 +173,7 @@ static int check_names(const slr_handler_info *handler, const run_list *given)
         if (given->items[i][length] != '=')
             return say_usage("--bind '%s': NAME=VALUE or NAME=FILE is meant", given->items[i]);
         if (!known)
-            return say_usage("--bind '%s': handler %s has no parameter of that name", given->items[i], handler->name);
+            return say_usage("--bind '%s': handler %s has no parameter with that name", given->items[i], handler->name);
     }
     return EXIT_DONE;
 }

@@ -3,7 +3,7 @@
 #ifndef BIND_H
 #define BIND_H
 
-#include "run_options.h"
+#include "run/options.h"
 
 #include <slipring/ring.h>
 

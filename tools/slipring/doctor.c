@@ -31,7 +31,7 @@ static int parse(int argc, char **argv, const char *help, bool *json)
             return say_refused_option(option, argv);
         *json = true;
     }
-    return optind < argc ? say_usage("nothing but options, not '%s'", argv[optind]) : -1;
+    return optind < argc ? say_usage("only options are allowed, not '%s'", argv[optind]) : -1;
 }
 
 // A device that opens, or a backend that does not.
@@ -56,7 +56,10 @@ static bool look_at(const slr_backend_info *backend, uint32_t index, seen *out)
 {
     char spec[32];
     slr_device *device;
-    snprintf(spec, sizeof spec, backend->devices > 1 ? "%s:%u" : "%s", backend->name, index);
+    if (strcmp(backend->name, "cpu") == 0)
+        snprintf(spec, sizeof spec, "cpu?compiler=tried"); // whether it works, not only that it is there
+    else
+        snprintf(spec, sizeof spec, backend->devices > 1 ? "%s:%u" : "%s", backend->name, index);
     if (slr_device_open(spec, NULL, &device) != SLR_OK)
         return false;
     slr_status status = slr_device_get_info(device, &out->info);
@@ -68,6 +71,16 @@ static bool look_at(const slr_backend_info *backend, uint32_t index, seen *out)
 static bool runs_handlers(const slr_device_info *device)
 {
     return device->ring_kernels != 0 && device->workers > 0;
+}
+
+static const char *class_of(const slr_device_info *device)
+{
+    static const char *const name[] = {
+        [SLR_DEVICE_GPU] = "gpu",           [SLR_DEVICE_INTEGRATED_GPU] = "integrated_gpu",
+        [SLR_DEVICE_CPU] = "cpu",           [SLR_DEVICE_OTHER] = "other",
+        [SLR_DEVICE_SOFTWARE] = "software", [SLR_DEVICE_NOTHING] = "nothing"};
+    bool known = device->device_class < sizeof name / sizeof *name && name[device->device_class];
+    return known ? name[device->device_class] : "unknown";
 }
 
 // "fp64 memory=fine" is {"fp64": true, "memory": "fine"}.
@@ -108,8 +121,11 @@ static void put_device(json_out *out, const char *key, const seen *seen)
     json_out_object(out, key);
     json_out_text(out, "name", device->name);
     json_out_text(out, "backend", device->backend);
+    json_out_text(out, "class", class_of(device));
     json_out_text(out, "description", device->description);
     json_out_text(out, "engine", device->engine);
+    if (*device->engine_reason)
+        json_out_text(out, "engine_reason", device->engine_reason);
     json_out_text(out, "cache", device->cache);
     json_out_integer(out, "workers", device->workers);
     json_out_integer(out, "compute_units", device->compute_units);
@@ -128,26 +144,48 @@ static void put_device(json_out *out, const char *key, const seen *seen)
 static void print_metrics(const seen *seen)
 {
     if (*seen->no_metrics)
-        printf("         now       not measured: %s\n", seen->no_metrics);
+        say_out("         now       not measured: %s\n", seen->no_metrics);
     for (uint32_t i = 0; i < seen->metrics.count; i++)
-        printf("%s%s=%" PRIu64 "%s", i == 0 ? "         now       " : " ", seen->metrics.metric[i].name,
-               seen->metrics.metric[i].value, i + 1 == seen->metrics.count ? "\n" : "");
+        say_out("%s%s=%" PRIu64 "%s", i == 0 ? "         now       " : " ", seen->metrics.metric[i].name,
+                seen->metrics.metric[i].value, i + 1 == seen->metrics.count ? "\n" : "");
+}
+
+// A line "label  words": at most 80 columns, with later words below the first. A word is never cut.
+static void print_words(const char *label, const char *words)
+{
+    enum { COLUMNS = 80, INDENT = 19 };
+    size_t used = INDENT;
+    say_out("         %-10s", label);
+    for (bool first = true; *words != '\0'; first = false) {
+        size_t length = strcspn(words, " ");
+        bool breaks = !first && used + 1 + length > COLUMNS;
+        say_out("%s%.*s", first ? "" : breaks ? "\n                   " : " ", (int)length, words);
+        used = breaks || first ? INDENT + length : used + 1 + length;
+        words += length + strspn(words + length, " ");
+    }
+    say_out("\n");
 }
 
 static void print_device(const seen *seen)
 {
     const slr_device_info *device = &seen->info;
-    printf("%-8s opens: %s\n", device->name, device->description);
-    printf("         handlers  %s", device->engine);
+    say_out("%-8s opens: %s\n", device->name, device->description);
+    say_out("         class     %s\n", class_of(device));
+    say_out("         handlers  %s", device->engine);
     if (device->workers > 0)
-        printf(", %u worker%s", device->workers, device->workers > 1 ? "s" : "");
-    printf("\n         cache     %s\n", *device->cache ? device->cache : "none");
+        say_out(", %u worker%s", device->workers, device->workers > 1 ? "s" : "");
+    if (*device->engine_reason)
+        say_out("\n         because   %s", device->engine_reason);
+    say_out("\n         cache     %s\n", *device->cache ? device->cache : "none");
     if (*device->features)
-        printf("         features  %s\n", device->features);
-    if (*device->relaunch_reason)
-        printf("         rings     are relaunched: %s\n", device->relaunch_reason);
+        print_words("features", device->features);
+    if (*device->relaunch_reason) {
+        char reason[sizeof device->relaunch_reason + 32];
+        snprintf(reason, sizeof reason, "batched launches: %s", device->relaunch_reason);
+        print_words("rings", reason);
+    }
     if (*device->notes)
-        printf("         note      %s\n", device->notes);
+        print_words("note", device->notes);
     print_metrics(seen);
 }
 
@@ -202,7 +240,7 @@ static void print_text(const findings *findings, bool closed)
         if (seen->opens)
             print_device(seen);
         else if (closed)
-            printf("%-8s cannot run here: %s\n", seen->backend, seen->reason);
+            say_out("%-8s cannot run here: %s\n", seen->backend, seen->reason);
     }
 }
 
@@ -256,10 +294,16 @@ static int tell(bool json, bool closed)
 
 int verb_doctor(int argc, char **argv)
 {
-    static const char help[] =
-        "Usage: slipring doctor [--json]\n"
-        "Tries each backend: what opens, how it runs handlers, where compiled ones are kept; and\n"
-        "why the others cannot run here. Exit code 0 where a device runs handlers, else 3.\n";
+    static const char help[] = "Usage: slipring doctor [--json]\n"
+                               "Tests each backend. For each device it shows how handlers run and where the\n"
+                               "compiled ones are cached. For each backend that fails it shows the reason.\n"
+                               "\n"
+                               "  --json   prints one JSON object\n"
+                               "\n"
+                               "Example:\n"
+                               "  slipring doctor\n"
+                               "\n"
+                               "Exit code: 0 if a device runs handlers, else 3.\n";
     bool json;
     int end = parse(argc, argv, help, &json);
     return end != -1 ? end : tell(json, true);
@@ -268,7 +312,15 @@ int verb_doctor(int argc, char **argv)
 int verb_devices(int argc, char **argv)
 {
     static const char help[] = "Usage: slipring devices [--json]\n"
-                               "Lists the devices that open here, by the name that --device takes.\n";
+                               "Lists the devices that work here, by their names for --device. For NVIDIA GPUs\n"
+                               "it also shows load, memory and temperature.\n"
+                               "\n"
+                               "  --json   prints one JSON object\n"
+                               "\n"
+                               "Example:\n"
+                               "  slipring devices\n"
+                               "\n"
+                               "Exit code: 0, even if there is no device.\n";
     bool json;
     int end = parse(argc, argv, help, &json);
     return end != -1 ? end : tell(json, false);

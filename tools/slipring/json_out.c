@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json_out.h"
 
+#include "utf8.h"
+
 #include <math.h>
+#include <string.h>
 
 static bool on_line(const json_out *out)
 {
     return out->line != 0 && out->depth >= out->line;
 }
 
+// Valid JSON of any bytes: what is no UTF-8 becomes U+FFFD, and control characters do not reach a terminal.
 static void put_string(json_out *out, const char *text)
 {
+    const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
     putc('"', out->to);
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte == '"' || byte == '\\')
-            fprintf(out->to, "\\%c", byte);
-        else if (byte < 0x20)
-            fprintf(out->to, "\\u%04x", byte);
+    while (at < end) {
+        size_t wide = utf8_bytes(at, (size_t)(end - at));
+        bool is_c1 = wide == 2 && at[0] == 0xc2 && at[1] < 0xa0;
+        if (wide == 0)
+            fputs("\\ufffd", out->to);
+        else if (*at == '"' || *at == '\\')
+            fprintf(out->to, "\\%c", *at);
+        else if (*at < 0x20 || *at == 0x7f || is_c1)
+            fprintf(out->to, "\\u%04x", is_c1 ? at[1] : at[0]);
         else
-            putc(byte, out->to);
+            fwrite(at, 1, wide, out->to);
+        at += wide ? wide : 1;
     }
     putc('"', out->to);
 }

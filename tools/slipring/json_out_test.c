@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json_out.h"
+#include "kernel/kernel.h"
 
 #include <jansson.h>
 #include <setjmp.h>
@@ -67,11 +68,69 @@ static void a_line_stands_on_one_line(void **state)
     free(text);
 }
 
+static void any_bytes_make_valid_json(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t bytes = 0;
+    json_out out = {.to = open_memstream(&text, &bytes)};
+    json_out_object(&out, NULL);
+    json_out_text(&out, "name\xff", "a\xc3(\x1b[2J\x7f\xc2\x9b\xed\xa0\x80\xf0\x9f\x98\x80");
+    json_out_end_object(&out);
+    fclose(out.to);
+    json_error_t error;
+    json_t *all = json_loads(text, 0, &error);
+    if (all == NULL)
+        fail_msg("%s in %s", error.text, text);
+    assert_string_equal(json_string_value(json_object_get(all, "name\xef\xbf\xbd")),
+                        "a\xef\xbf\xbd(\x1b[2J\x7f\xc2\x9b\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80");
+    assert_null(strchr(text, '\x1b'));
+    assert_null(strchr(text, '\x7f'));
+    assert_null(strstr(text, "\xc2\x9b"));
+    json_decref(all);
+    free(text);
+}
+
+static void bytes_that_are_no_text_are_replaced(void **state)
+{
+    (void)state;
+    // A byte that begins nothing, one too long a form, half of a pair of UTF-16's, an end too soon; and what is text.
+    static const char *const texts[][2] = {
+        {"a\xff"
+         "b",
+         "a\xEF\xBF\xBD"
+         "b"},
+        {"\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"x\xE2\x82", "x\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"\xF4\x90\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"\xE2\x82\xAC\xF0\x9F\x98\x80\n\"", "\xE2\x82\xAC\xF0\x9F\x98\x80\n\""},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char *text = NULL;
+        size_t bytes = 0;
+        json_out out = {.to = open_memstream(&text, &bytes)};
+        json_out_object(&out, NULL);
+        json_out_text(&out, "text", texts[i][0]);
+        json_out_end_object(&out);
+        fclose(out.to);
+        json_t *object = json_loads(text, 0, NULL), *same = kernel_text(texts[i][0]);
+        assert_non_null(object);
+        assert_string_equal(json_string_value(json_object_get(object, "text")), texts[i][1]);
+        assert_string_equal(json_string_value(same), texts[i][1]);
+        json_decref(object);
+        json_decref(same);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_reader_finds_what_was_written),
         cmocka_unit_test(a_line_stands_on_one_line),
+        cmocka_unit_test(any_bytes_make_valid_json),
+        cmocka_unit_test(bytes_that_are_no_text_are_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,38 +22,48 @@ static const struct verb {
     int (*run)(int argc, char **argv);
     bool has_programs_trace; // --trace is for the program that it runs
 } verbs[] = {
-    {"doctor", "what can run here, and why not", verb_doctor, false},
-    {"devices", "the devices that open here", verb_devices, false},
+    {"doctor", "what works on this machine, and why the rest does not", verb_doctor, false},
+    {"devices", "list the devices that work here", verb_devices, false},
 #if SLIPRING_HAS_JANSSON // they read JSON
-    {"run", "stream records (CSV, NDJSON, raw) through a message handler", verb_run, false},
-    {"kernel", "list and run the kernels of a CUDA C file", verb_kernel, false},
-    {"cache", "compiled kernels on disk: list, check, compile ahead, remove", verb_cache, false},
-    {"demo", "a heart monitor: a ward of patients on one ring kernel", verb_demo, false},
-    {"profile", "run a program and say where its time goes", verb_profile, true},
-    {"trace", "what is in a trace", verb_trace, false},
+    {"run", "send records (CSV, NDJSON, raw) through a message handler", verb_run, false},
+    {"kernel", "check, list, translate, explain and run kernels of CUDA C", verb_kernel, false},
+    {"cache", "compiled kernels on disk: list, verify, compile ahead, remove", verb_cache, false},
+    {"demo", "a heart monitor: many patients on one ring kernel", verb_demo, false},
+    {"profile", "run a program and show where its time goes", verb_profile, true},
+    {"trace", "summarise a trace", verb_trace, false},
 #endif
-    {"bench", "ring kernels beside the physical limit, the plain call and other libraries", verb_bench, false},
+    {"bench", "measure ring kernels against hardware limits and plain calls", verb_bench, false},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
+static const char exit_codes[] = "Exit codes:\n"
+                                 "    0  success\n"
+                                 "    1  the work failed: a source does not compile, a row is bad, a device was\n"
+                                 "       lost, a file cannot be written; 'kernel check': it found errors;\n"
+                                 "       'cache verify': an entry is damaged; '--replay': a reply differs\n"
+                                 "    2  the command line is wrong: an unknown verb, option, value, device,\n"
+                                 "       kernel or handler, or an output that is also an input\n"
+                                 "    3  the device is missing or cannot run this\n"
+                                 "  130  interrupted by SIGINT\n"
+                                 "  143  interrupted by SIGTERM; 0 if all rows read were handled\n";
+
 static int help(void)
 {
     puts("Usage: slipring VERB [OPTION]...\n"
-         "Message handlers, written in the C subset of CUDA C, that stay on the device.\n");
+         "Runs persistent message handlers (ring kernels), written in the C subset of\nCUDA C, on a device.\n");
     for (size_t i = 0; i < VERBS; i++)
         printf("  %-10s %s\n", verbs[i].name, verbs[i].help);
+    puts("  help       describe a verb and its options: help VERB; help exit-codes\n"
+         "  version    the versions of this command and of its library");
 #if !SLIPRING_HAS_JANSSON
-    puts("\nThis one was built without jansson, which run, kernel, cache, demo, profile and trace need.");
+    puts("\nThis slipring was built without jansson, which run, kernel, cache, demo, profile\nand trace need.");
 #endif
-    puts("\n'slipring VERB --help' says what a verb does and takes. With --json a verb prints one object;\n"
-         "with --trace FILE it writes a trace that Perfetto loads ('slipring trace print' sums it up).\n\n"
-         "Exit codes:\n"
-         "    0  done\n"
-         "    1  the work failed: a source that does not compile, a bad row, a device that was lost\n"
-         "    2  the command line is wrong\n"
-         "    3  the device cannot run that here\n"
-         "  130  interrupted by SIGINT; 143 by SIGTERM, or 0 where all that was read was handled");
+    puts("\nExample:\n"
+         "  slipring doctor\n"
+         "\nWith --json a verb prints one JSON object. With --trace FILE it writes a trace\n"
+         "for Perfetto; 'slipring trace print FILE' summarises the trace.\n");
+    fputs(exit_codes, stdout);
     return EXIT_DONE;
 }
 
@@ -95,11 +105,11 @@ static int end_trace(const char *path, int code)
     slr_trace_stats stats;
     slr_status status = slr_trace_stop(&stats);
     if (status != SLR_OK) {
-        int failed = say_failure(status, "--trace");
-        return code == EXIT_DONE ? failed : code;
+        say("--trace '%s': %s", path, slr_error_message());
+        return code == EXIT_DONE ? EXIT_FAILED : code;
     }
     if (stats.dropped != 0)
-        say("%llu events of %llu found no room in the trace '%s'", (unsigned long long)stats.dropped,
+        say("%llu events of %llu were lost for lack of room in the trace '%s'", (unsigned long long)stats.dropped,
             (unsigned long long)(stats.events + stats.dropped), path);
     return code;
 }
@@ -128,29 +138,76 @@ static int end_output(int code)
     failed |= fflush(stdout) != 0;
     int error = errno;
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    if (!failed || code != EXIT_DONE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0))
+    if (!failed || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0))
         return code;
     say("cannot write standard output%s%s", error != 0 ? ": " : "", error != 0 ? strerror(error) : "");
-    return EXIT_FAILED;
+    return code == EXIT_DONE ? EXIT_FAILED : code;
 }
 
-static int find_verb(int argc, char **argv)
+static int version(void)
 {
-    const char *name = argc > 1 ? argv[1] : "";
-    for (size_t i = 0; i < VERBS; i++) {
-        if (strcmp(name, verbs[i].name) == 0) {
-            say_as(name);
-            return run(&verbs[i], argc - 1, argv + 1);
-        }
-    }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+    say_version();
+    return EXIT_DONE;
+}
+
+static const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < VERBS; i++)
+        if (strcmp(name, verbs[i].name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
+static int unknown_verb(const char *name)
+{
+#if !SLIPRING_HAS_JANSSON
+    static const char *const absent[] = {"run", "kernel", "cache", "demo", "profile", "trace"};
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        if (strcmp(name, absent[i]) == 0)
+            return say_usage("no verb '%s' (this slipring was built without jansson)", name);
+#endif
+    return say_unknown("verb", name, &verbs[0].name, sizeof *verbs, VERBS);
+}
+
+static int run_verb(const struct verb *verb, int argc, char **argv)
+{
+    say_as(verb->name);
+    return run(verb, argc, argv);
+}
+
+// "help VERB SUBVERB" is "VERB SUBVERB --help".
+static int help_of(int argc, char **argv)
+{
+    enum { MOST = 8 };
+    char *words[MOST + 2] = {0}, option[] = "--help";
+    if (argc == 1)
         return help();
-    if (strcmp(name, "--version") == 0) {
-        say_version();
+    if (strcmp(argv[1], "exit-codes") == 0) {
+        fputs(exit_codes, stdout);
         return EXIT_DONE;
     }
-    const char *built = SLIPRING_HAS_JANSSON ? "" : " (this slipring was built without jansson)";
-    return *name ? say_usage("no verb '%s'%s", name, built) : say_usage("a verb is missing");
+    const struct verb *verb = find_verb(argv[1]);
+    if (verb == NULL)
+        return unknown_verb(argv[1]);
+    int count = argc - 1 < MOST ? argc - 1 : MOST;
+    memcpy(words, argv + 1, (size_t)count * sizeof *words);
+    words[count] = option;
+    return run_verb(verb, count + 1, words);
+}
+
+static int dispatch(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    const struct verb *verb = find_verb(name);
+    if (verb != NULL)
+        return run_verb(verb, argc - 1, argv + 1);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return help();
+    if (strcmp(name, "help") == 0)
+        return help_of(argc - 1, argv + 1);
+    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0)
+        return version();
+    return unknown_verb(name);
 }
 
 int main(int argc, char **argv)
@@ -159,5 +216,5 @@ int main(int argc, char **argv)
         say("this program must not be set-user-id, set-group-id or have capabilities: see SECURITY.md");
         return EXIT_FAILED;
     }
-    return end_output(find_verb(argc, argv));
+    return end_output(dispatch(argc, argv));
 }

@@ -3,6 +3,7 @@
 #include "measure.h"
 
 #include "clock.h"
+#include "progress.h"
 
 #include <stdlib.h>
 
@@ -99,6 +100,8 @@ bool measure_pairs(const measure_pair *pair, partner *partner, measure_result *o
         fine = (value_first ? pair->value(pair->value_context, value) : pair->floor(pair->floor_context, floor)) &&
                (value_first ? pair->floor(pair->floor_context, floor) : pair->value(pair->value_context, value));
         double after = partner_probe_ns(partner);
+        if (pair->name != NULL)
+            progress_step("%.40s: %u pairs kept of %u", pair->name, out->kept, out->tried);
         if (fine && (pair->any || steady(before, after))) {
             keep(kept, out->kept, pair->figures, value, floor);
             kept->probe[out->kept++] = (before + after) / 2.0;

@@ -38,9 +38,10 @@ typedef struct measure_pair {
     measure_slice *value, *floor;
     void *value_context, *floor_context;
     unsigned figures;
-    unsigned enough; // pairs kept, after which it stops; 0: MEASURE_ENOUGH
-    unsigned hard_s; // after which it stops with what it has; 0: MEASURE_HARD_S
-    bool any;        // a pair is kept also where the cores have moved
+    unsigned enough;  // pairs kept, after which it stops; 0: MEASURE_ENOUGH
+    unsigned hard_s;  // after which it stops with what it has; 0: MEASURE_HARD_S
+    bool any;         // a pair is kept also where the cores have moved
+    const char *name; // for people who wait, between two pairs; NULL: nothing is shown
 } measure_pair;
 
 typedef struct measure_figure {

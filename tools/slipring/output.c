@@ -39,7 +39,7 @@ static int check(const output *output, const struct stat *input, const char *sai
     struct stat here;
     if (fstat(output->descriptor, &here) != 0 || !same(&here, input))
         return EXIT_DONE;
-    return say_usage("%s%s%s%s is the same file as %s, which it would overwrite", output->option,
+    return say_usage("%s%s%s%s is the same file as %s and would overwrite it", output->option,
                      output->path != NULL ? " '" : "", output->path != NULL ? output->path : "",
                      output->path != NULL ? "'" : "", said);
 }

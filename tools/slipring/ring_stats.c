@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "memory.h"
+#include "kernel/kernel.h"
 
 #include <slipring/status.h>
 
@@ -82,6 +83,8 @@ static json_t *last_json(const ring_stats *from, const ring_stats *to)
     X(unrouted, unrouted)                                                                                              \
     X(keys, keys)                                                                                                      \
     X(evicted, evicted)                                                                                                \
+    X(printed, printed)                                                                                                \
+    X(prints_lost, prints_lost)                                                                                        \
     X(failures, failures)                                                                                              \
     X(restarts, restarts)
 
@@ -94,12 +97,19 @@ static const char *mode_name(slr_ring_mode mode)
 
 json_t *ring_stats_json(const char *name, const ring_stats *from, const ring_stats *to)
 {
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:f}", "ring", name, "state",
-                               slr_ring_state_name(to->counts.state), "mode", mode_name(to->counts.mode), "mode_reason",
-                               to->counts.mode_reason, "seconds", (double)to->counts.running_ns / (double)SECOND_NS);
+    json_t *object =
+        json_pack("{s:o, s:s, s:s, s:o, s:f}", "ring", kernel_text(name), "state",
+                  slr_ring_state_name(to->counts.state), "mode", mode_name(to->counts.mode), "mode_reason",
+                  kernel_text(to->counts.mode_reason), "seconds", (double)to->counts.running_ns / (double)SECOND_NS);
 #define ADD(field, count) json_object_set_new(object, #field, json_integer((json_int_t)to->counts.count));
     COUNTS(ADD)
 #undef ADD
+    if (to->counts.first_fault[0] != '\0')
+        json_object_set_new(object, "first_fault",
+                            json_pack("{s:s, s:I, s:I, s:f}", "what", to->counts.first_fault, "instance",
+                                      (json_int_t)to->counts.first_fault_instance, "message",
+                                      (json_int_t)to->counts.first_fault_message, "after_s",
+                                      (double)to->counts.first_fault_ns / (double)SECOND_NS));
     json_object_set_new(object, "messages_per_s", json_real(slr_ring_rate(NULL, &to->counts)));
     json_object_set_new(object, "latency", latency_json(&to->latency));
     if (from != NULL)
@@ -131,10 +141,12 @@ void ring_stats_print(FILE *to, const char *name, const ring_stats *stats)
         fprintf(to, "  %-12s %9" PRIu64 "\n", #field, stats->counts.count);
     COUNTS(PRINT)
 #undef PRINT
-    fprintf(to, "  %-12s %9.0f a second\n", "throughput", slr_ring_rate(NULL, &stats->counts));
+    if (stats->counts.first_fault[0] != '\0')
+        fprintf(to, "  first fault: %s\n", stats->counts.first_fault);
+    fprintf(to, "  %-12s %9.0f per second\n", "throughput", slr_ring_rate(NULL, &stats->counts));
     if (latency->count == 0)
         return;
-    fprintf(to, "latency, from the mailbox to the reply: %" PRIu64 " timed, one in %" PRIu32 "\n", latency->count,
+    fprintf(to, "latency from mailbox to reply: %" PRIu64 " timed, one in %" PRIu32 "\n", latency->count,
             latency->every);
     print_time(to, "min", latency->min_ns);
     print_time(to, "mean", latency->mean_ns);
@@ -143,5 +155,5 @@ void ring_stats_print(FILE *to, const char *name, const ring_stats *stats)
     print_time(to, "p99.9", latency->p999_ns);
     print_time(to, "max", latency->max_ns);
     if (latency->off_ns != 0)
-        print_time(to, "off by most", latency->off_ns);
+        print_time(to, "clock error", latency->off_ns);
 }

@@ -3,12 +3,15 @@
 // mix.
 #include "say.h"
 
+#include "memory.h"
+#include "names.h"
 #include "verbs.h"
 
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *speaker = "";
@@ -19,12 +22,45 @@ void say_as(const char *verb)
     speaker = verb;
 }
 
+// The text of a format, the caller's to free(); `*bytes` is its length.
+static char *text_of(const char *format, va_list arguments, size_t *bytes)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    *bytes = length > 0 ? (size_t)length : 0;
+    char *text = memory_take(*bytes + 1, 1);
+    vsnprintf(text, *bytes + 1, format, arguments);
+    return text;
+}
+
+static void put_printable(FILE *to, const char *format, va_list arguments)
+{
+    size_t bytes;
+    char *text = text_of(format, arguments, &bytes);
+    size_t wanted = slr_text_printable(text, bytes, NULL, 0);
+    char *shown = memory_take(wanted + 1, 1);
+    slr_text_printable(text, bytes, shown, wanted + 1);
+    fwrite(shown, 1, wanted, to);
+    free(shown);
+    free(text);
+}
+
 static void say_list(const char *format, va_list arguments)
 {
     say_progress("");
     fprintf(stderr, "slipring%s%s: ", *speaker ? " " : "", speaker);
-    vfprintf(stderr, format, arguments);
+    put_printable(stderr, format, arguments);
     fputc('\n', stderr);
+}
+
+void say_out(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    put_printable(stdout, format, arguments);
+    va_end(arguments);
 }
 
 void say(const char *format, ...)
@@ -58,6 +94,32 @@ int say_usage(const char *format, ...)
     va_end(arguments);
     fprintf(stderr, "Try 'slipring%s%s --help'.\n", *speaker ? " " : "", speaker);
     return EXIT_USAGE;
+}
+
+// "a, b or c"
+static void list_choices(char *to, size_t bytes, const char *const *names, size_t count)
+{
+    *to = '\0';
+    for (size_t i = 0; i + 1 < count; i++)
+        names_add(to, bytes, names[i]);
+    if (count > 0)
+        snprintf(to + strlen(to), bytes - strlen(to), "%s%s", count > 1 ? " or " : "", names[count - 1]);
+}
+
+int say_unknown(const char *what, const char *name, const char *const *first, size_t stride, size_t count)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    char text[NAMES_GUESS_BYTES];
+    for (size_t i = 0; i < count && i < MOST; i++)
+        names[i] = *(const char *const *)((const char *)first + i * stride);
+    count = count < MOST ? count : MOST;
+    if (*name == '\0') {
+        list_choices(text, sizeof text, names, count);
+        return say_usage("a %s is missing: %s", what, text);
+    }
+    names_guess(text, sizeof text, name, "there are", names, count);
+    return say_usage("no %s '%s'%s", what, name, text);
 }
 
 // getopt names a short option in `optopt`, a long one only in argv. A word of short options ("-xyz") that is not at

@@ -438,6 +438,31 @@ __ring__ void sender(const struct number *in, ring_to(struct number) even, ring_
         half.value /= in->value - 77;
 }
 
+//: frame_sum
+#include <slipring/ring_slice.h>
+struct look { int tag; struct ring_slice frame; };
+struct answer { int sum, count; };
+__ring__ void frame_sum(const struct look *in, const int *frames)
+{
+    const int *frame = ring_slice_data(frames, in->frame);
+    struct answer out = {0, (int)ring_slice_count(frames, in->frame)};
+    for (int i = 0; i < out.count; i++)
+        out.sum += frame[i];
+    ring_reply(&out);
+}
+
+//: frame_pass
+#include <slipring/ring_slice.h>
+struct look { int tag; struct ring_slice frame; };
+__ring__ void frame_pass(const struct look *in, int *frames)
+{
+    int *frame = ring_slice_data(frames, in->frame);
+    frame[0] += 1;
+    if (in->tag > 0)
+        ring_reply(in);
+    frame[1] /= in->tag + 2;
+}
+
 //: shout
 __global__ void shout(int n)
 {

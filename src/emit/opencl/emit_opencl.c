@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenCL C: the table of its spellings, its prelude, and how its entries begin.
+#include "emit/opencl/emit_opencl.h"
+#include "base/status.h"
+#include "emit/c/emit_c.h"
+#include "emit/device/emit_device.h"
+#include "emit/opencl/check.h"
+#include "emit/opencl/level.h"
+#include "ir/ir_names.h"
+#include "ir/math/functions.h"
+
+#include <string.h>
+
+extern const char slri_embedded_slr_opencl_h[];
+extern const char slri_embedded_slr_opencl_ring_h[];
+
+// ---- instructions that depend on more than a row -------------------------------------------------------------------
+
+static void put_convert(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    enum slri_kind from = e->c.function->reg_kind[in->a];
+    if (in->kind == SLRI_BOOL)
+        slri_d_spell(e, in, "$d($a != 0)");
+    else if (slri_kind_is_half(in->kind)) {
+        slri_d_spell(e, in, "$dSLRI_TO_$K(");
+        slri_text_printf(e->c.out, "%s, ", slri_kind_name(from));
+        slri_d_spell(e, in, "$a)");
+    } else
+        slri_d_spell(e, in,
+                     slri_kind_is_float(from) && !slri_kind_is_float(in->kind) ? "$dSLRI_TO_$K($a)" : "$d($T)$a");
+}
+
+static void put_arguments(struct slri_d_emitter *e, const struct slri_instr *in, uint32_t from)
+{
+    for (uint32_t i = from; i < in->args; i++) {
+        slri_d_put(e, i > from ? ", " : "");
+        slri_d_register(e, in->arg[i].reg);
+    }
+}
+
+static void put_mask(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    if (((const struct slri_opencl_emitter *)e)->masks)
+        slri_d_put(e, "slri_mask");
+    else
+        slri_d_register(e, in->arg[0].reg);
+}
+
+static void put_masked(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    put_mask(e, in);
+    slri_d_put(e, ", ");
+    put_arguments(e, in, 1);
+}
+
+static void put_math(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    slri_d_spell(e, in, "$d");
+    slri_text_printf(e->c.out, "%s(", slri_math_functions[in->imm].c_function);
+    put_arguments(e, in, 0);
+    slri_d_put(e, ")");
+}
+
+// All threads of the block come to a warp's functions together; emit_opencl_level.c sees to it.
+static void put_warp(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    static const char *const shuffles[] = {[SLRI_WARP_SHUFFLE] = "shuffle",
+                                           [SLRI_WARP_SHUFFLE_UP] = "up",
+                                           [SLRI_WARP_SHUFFLE_DOWN] = "down",
+                                           [SLRI_WARP_SHUFFLE_XOR] = "xor"};
+    static const char *const reductions[] = {"add", "min", "max", "and", "or", "xor"};
+    slri_d_spell(e, in, "$d");
+    if (in->imm == SLRI_WARP_SYNC) {
+        slri_d_put(e, "SLRI_SYNC_WARP()");
+    } else if (in->imm == SLRI_WARP_ACTIVE) {
+        bool all = ((const struct slri_opencl_emitter *)e)->here == NULL;
+        slri_d_put(e, all ? "slri_present()" : "slri_ballot(slri_present(), ");
+        if (!all)
+            slri_opencl_put_here(e);
+        slri_d_put(e, all ? "" : ", slri_scratch)");
+    } else if (in->imm <= SLRI_WARP_SHUFFLE_XOR) {
+        slri_text_printf(e->c.out, "SLRI_SHUFFLE(%s, %s, ", slri_kind_name(in->kind), shuffles[in->imm]);
+        put_masked(e, in);
+        slri_d_put(e, ")");
+    } else if (in->imm == SLRI_WARP_BALLOT) {
+        slri_d_put(e, "slri_ballot(");
+        put_masked(e, in);
+        slri_d_put(e, ", slri_scratch)");
+    } else if (in->imm == SLRI_WARP_ALL || in->imm == SLRI_WARP_ANY) {
+        slri_d_put(e, "(slri_ballot(");
+        put_masked(e, in);
+        slri_d_put(e, in->imm == SLRI_WARP_ANY ? ", slri_scratch) != 0)" : ", slri_scratch) == (slri_present() & ");
+        if (in->imm == SLRI_WARP_ALL) {
+            put_mask(e, in);
+            slri_d_put(e, "))");
+        }
+    } else if (in->imm == SLRI_WARP_MATCH) {
+        slri_d_put(e, "slri_match(");
+        put_mask(e, in);
+        slri_d_spell(e, in, ", slri_bits_$K(");
+        slri_d_register(e, in->arg[1].reg);
+        slri_d_put(e, "), slri_scratch)");
+    } else {
+        slri_text_printf(e->c.out, "slri_reduce_%s_%s(", reductions[in->imm - SLRI_WARP_REDUCE_ADD],
+                         slri_kind_name(in->kind));
+        put_masked(e, in);
+        slri_d_put(e, ", slri_scratch)");
+    }
+}
+
+// The text stays on the host, which knows it by its number.
+static void put_print(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    for (uint32_t i = 0; i < in->args; i++)
+        slri_d_put(e, "slri_print_value(");
+    slri_text_printf(e->c.out, "slri_print(slri_printed, %lluu, %uu)", (unsigned long long)in->imm, in->args);
+    for (uint32_t i = 0; i < in->args; i++) {
+        slri_text_printf(e->c.out, ", slri_bits_%s(", slri_kind_name(e->c.function->reg_kind[in->arg[i].reg]));
+        slri_d_register(e, in->arg[i].reg);
+        slri_d_put(e, "))");
+    }
+}
+
+// ---- entries -------------------------------------------------------------------------------------------------------
+
+// A word for votes of the block; for what a warp's threads give each other, one each and a warp's on either side,
+// unless it is a sub-group.
+static uint32_t scratch_words(const struct slri_entry *entry, const uint32_t *block, bool sub_groups)
+{
+    if (!(entry->function->uses & SLRI_USES_WARP) || sub_groups)
+        return 1;
+    return 2 * SLRI_WARP_THREADS + (block                ? block[0] * block[1] * block[2]
+                                    : entry->max_threads ? entry->max_threads
+                                                         : SLRI_BLOCK_MAX_THREADS);
+}
+
+static uint64_t scratch_at(const struct slri_entry *entry)
+{
+    return (entry->shared_bytes + 15) / 16 * 16;
+}
+
+uint64_t slri_opencl_shared_bytes(const struct slri_entry *entry)
+{
+    return scratch_at(entry) + 8 * (uint64_t)scratch_words(entry, NULL, false);
+}
+
+static void put_index(struct slri_d_emitter *e, const char *before, uint32_t index)
+{
+    slri_text_printf(e->c.out, "%s%u", before, index);
+}
+
+// Structs by value, as words of their alignment: a kernel's parameter takes no array.
+static void put_given_structs(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        if (entry->binding[i].type->kind != SLRI_STRUCT || entry->binding[i].is_buffer)
+            continue;
+        slri_text_printf(e->c.out, "struct slri_given_%s_%u { ", entry->name, i);
+        slri_d_words(e, entry->binding[i].type, "words");
+        slri_d_put(e, "; };\n");
+    }
+}
+
+static void put_binding(struct slri_d_emitter *e, const struct slri_entry *entry, uint32_t index)
+{
+    const struct slri_binding_info *binding = &entry->binding[index];
+    if (binding->is_outlet)
+        slri_d_put(e, "struct slri_out *");
+    else if (binding->is_buffer && entry->kind != SLRI_ENTRY_KERNEL) {
+        slri_text_printf(e->c.out, "SLRI_BUFFER_PARAM(%s)", binding->name);
+        return;
+    } else if (binding->is_buffer)
+        slri_d_put(e, binding->is_restrict ? "__global uchar *restrict " : "__global uchar *");
+    else if (binding->type->kind == SLRI_STRUCT)
+        slri_text_printf(e->c.out, "struct slri_given_%s_%u ", entry->name, index);
+    else
+        slri_text_printf(e->c.out, "%s ", e->dialect->kind[binding->type->kind]);
+    slri_d_put(e, binding->name);
+}
+
+// Behind the parameters of the source.
+static void put_hidden(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    const uint32_t uses = entry->function->uses;
+    const struct {
+        bool is_given;
+        const char *text;
+    } hidden[] = {{uses & SLRI_USES_GLOBAL, "__global uchar *slri_globals"},
+                  {uses & SLRI_USES_PRINT, "__global uint *slri_printed"},
+                  {slri_d_traits(e, entry->function)->may_fault, "__global uint *slri_faulted"},
+                  {uses & SLRI_USES_DYNAMIC, "__local uchar *slri_dynamic"}};
+    bool any = entry->bindings != 0;
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        if (!hidden[i].is_given)
+            continue;
+        slri_d_put(e, any ? ", " : "");
+        slri_d_put(e, hidden[i].text);
+        any = true;
+    }
+}
+
+static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    const struct slri_opencl_options *options = ((struct slri_opencl_emitter *)e)->options;
+    const uint32_t *block = options->block;
+    put_given_structs(e, entry);
+    slri_d_put(e, "SLRI_KERNEL ");
+    if (block)
+        slri_text_printf(e->c.out, "__attribute__((reqd_work_group_size(%u, %u, %u))) ", block[0], block[1], block[2]);
+    slri_text_printf(e->c.out, "void " SLRI_OPENCL_KERNEL_PREFIX "%s(", entry->name);
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        slri_d_put(e, i ? ", " : "");
+        put_binding(e, entry, i);
+    }
+    put_hidden(e, entry);
+    slri_d_put(e, ")\n{\n");
+    for (uint32_t i = 0; i < e->c.module->shareds; i++) {
+        if (!slri_entry_has_shared(entry, i))
+            continue;
+        char name[24] = "slri_s";
+        struct slri_text number = SLRI_TEXT_INIT;
+        slri_text_printf(&number, "slri_s%u", i);
+        strncpy(name, slri_text_view(&number), sizeof name - 1);
+        slri_text_free(&number);
+        slri_d_put(e, "    __local SLRI_ALIGNED_16 "); // a kernel may reach wider elements through a cast
+        slri_d_words(e, e->c.module->shared[i].type, name);
+        slri_d_put(e, ";\n");
+    }
+    if (entry->function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER))
+        slri_text_printf(e->c.out, "    __local ulong slri_scratch[%u];\n",
+                         scratch_words(entry, block, options->warps != SLRI_OPENCL_LOCAL_MEMORY));
+}
+
+static void put_handler(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    slri_text_printf(e->c.out, "static void slrh_%s(__global uchar *slri_state, __global uchar *slri_message",
+                     entry->name);
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        slri_d_put(e, ", ");
+        put_binding(e, entry, i);
+    }
+    slri_d_put(e, ", __local uchar *slri_shared SLRI_AND_HERE)\n{\n");
+    for (uint32_t i = 0; i < e->c.module->shareds; i++)
+        if (slri_entry_has_shared(entry, i))
+            slri_text_printf(e->c.out, "    __local uchar *slri_s%u = slri_shared + %llu;\n", i,
+                             (unsigned long long)slri_entry_shared(entry, i));
+    if (entry->function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER))
+        slri_text_printf(e->c.out, "    __local ulong *slri_scratch = (__local ulong *)(slri_shared + %llu);\n",
+                         (unsigned long long)scratch_at(entry));
+}
+
+static void put_entry(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    if (entry->kind == SLRI_ENTRY_KERNEL)
+        put_kernel(e, entry);
+    else
+        put_handler(e, entry);
+}
+
+static void put_wrapper(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    slri_text_printf(e->c.out,
+                     "uint " SLRI_ENTRY_SYMBOL_PREFIX "%s(struct slri_call *call, __local uchar *shared)\n{\n"
+                     "    struct slri_here here = {call, 0};\n    slrh_%s(call->state, call->message",
+                     entry->name, entry->name);
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        const struct slri_binding_info *binding = &entry->binding[i];
+        if (binding->is_outlet)
+            put_index(e, ", &call->out[", i);
+        else if (binding->is_buffer)
+            slri_text_printf(e->c.out, ", call->bound[%u].data, call->bound[%u].bytes", i, i);
+        else
+            slri_text_printf(e->c.out, ", *(__global %s *)call->bound[%u].data", e->dialect->kind[binding->type->kind],
+                             i);
+        slri_d_put(e, binding->is_outlet ? "]" : "");
+    }
+    slri_d_put(e, ", shared, &here);\n    return here.fault;\n}\n");
+}
+
+static bool put_extra(struct slri_d_emitter *e, const struct slri_function *function, const char *before, bool takes)
+{
+    const struct slri_d_function *traits = slri_d_traits(e, function);
+    bool waits = function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER);
+    const struct {
+        bool is_given;
+        const char *type, *name;
+    } extra[] = {{function->uses & SLRI_USES_PRINT, "__global uint *", "slri_printed"},
+                 {traits->may_fault && !traits->in_handler, "__global uint *", "slri_faulted"},
+                 {waits, "__local ulong *", "slri_scratch"}};
+    bool any = false;
+    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
+        if (!extra[i].is_given)
+            continue;
+        slri_d_put(e, any ? ", " : before);
+        slri_d_put(e, takes ? extra[i].type : "");
+        slri_d_put(e, extra[i].name);
+        any = true;
+    }
+    if (!waits || !((const struct slri_opencl_emitter *)e)->levels)
+        return any;
+    slri_d_put(e, takes ? ", bool slri_on" : ", ");
+    if (!takes)
+        slri_opencl_put_here(e);
+    return any;
+}
+
+// ---- the table -----------------------------------------------------------------------------------------------------
+
+// Words of OpenCL that are names in C.
+static const char *const reserved[] = {"kernel",  "global",    "local",       "constant",   "private",    "generic",
+                                       "uniform", "pipe",      "read_only",   "write_only", "read_write", "half",
+                                       "complex", "imaginary", "image1d_t",   "image2d_t",  "image3d_t",  "sampler_t",
+                                       "event_t", "queue_t",   "clk_event_t", "uchar",      "ushort",     "uint",
+                                       "ulong",   "size_t",    "bool",        "true",       "false",      NULL};
+
+static const struct slri_dialect opencl = {
+    .kind = {[SLRI_BOOL] = "uchar",
+             [SLRI_I8] = "char",
+             [SLRI_U8] = "uchar",
+             [SLRI_I16] = "short",
+             [SLRI_U16] = "ushort",
+             [SLRI_I32] = "int",
+             [SLRI_U32] = "uint",
+             [SLRI_I64] = "long",
+             [SLRI_U64] = "ulong",
+             [SLRI_F32] = "float",
+             [SLRI_F64] = "double",
+             [SLRI_F16] = "ushort",
+             [SLRI_BF16] = "ushort"},
+    .space = {[SLRI_ROOT_NONE] = "",
+              [SLRI_ROOT_STATE] = "__global ",
+              [SLRI_ROOT_MESSAGE] = "__global ",
+              [SLRI_ROOT_BINDING] = "__global ",
+              [SLRI_ROOT_CONST] = "__constant ",
+              [SLRI_ROOT_LOCAL] = "",
+              [SLRI_ROOT_PARAM] = "",
+              [SLRI_ROOT_SHARED] = "__local ",
+              [SLRI_ROOT_GLOBAL] = "__global ",
+              [SLRI_ROOT_DYNAMIC] = "__local "},
+    .root_space = {[SLRI_ROOT_NONE] = "",
+                   [SLRI_ROOT_STATE] = ", G",
+                   [SLRI_ROOT_MESSAGE] = ", G",
+                   [SLRI_ROOT_BINDING] = ", G",
+                   [SLRI_ROOT_CONST] = ", C",
+                   [SLRI_ROOT_LOCAL] = ", P",
+                   [SLRI_ROOT_PARAM] = ", P",
+                   [SLRI_ROOT_SHARED] = ", L",
+                   [SLRI_ROOT_GLOBAL] = ", G",
+                   [SLRI_ROOT_DYNAMIC] = ", L"},
+    .suffix_i64 = "l",
+    .suffix_u64 = "ul",
+    .function = "SLRI_FN ",
+    .builtin = {"(uint)get_local_id(0)", "(uint)get_local_id(1)", "(uint)get_local_id(2)", "(uint)get_group_id(0)",
+                "(uint)get_group_id(1)", "(uint)get_group_id(2)", "(uint)get_local_size(0)", "(uint)get_local_size(1)",
+                "(uint)get_local_size(2)", "(uint)get_num_groups(0)", "(uint)get_num_groups(1)",
+                "(uint)get_num_groups(2)"},
+    .barrier = {"SLRI_SYNC", "SLRI_SYNC_COUNT", "SLRI_SYNC_AND", "SLRI_SYNC_OR"},
+    .order = {"0", "1", "2", "3", "4"},
+    .scope = {"0", "1", "2"},
+    .scope_suffix = {"", "", ""},
+    .rmw = {"add", "sub", "and", "or", "xor", "min", "max", "exchange", "increment", "decrement"},
+    .reserved = reserved,
+    .extra = put_extra,
+    .body = slri_opencl_level_body,
+    .spelling =
+        {
+            SLRI_D_COMMON_SPELLINGS,
+            [SLRI_OP_COPY] = "SLRI_COPY($p, $q, $n$S)",
+            [SLRI_OP_ZERO] = "SLRI_ZERO($p, $n$S)",
+            [SLRI_OP_ATOMIC_LOAD] = "$dSLRI_ATOMIC_LOAD($p, $K, $o, $s$S)",
+            [SLRI_OP_ATOMIC_STORE] = "SLRI_ATOMIC_STORE($p, $K, $b, $o, $s$S)",
+            [SLRI_OP_ATOMIC_RMW] = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",
+            [SLRI_OP_ATOMIC_CAS] = "$dSLRI_CAS($p, $K, $b, $c, $o, $s$S)",
+            [SLRI_OP_FENCE] = "slri_fence($o, $s)",
+            [SLRI_OP_REPLY] = "SLRI_REPLY($p, $y, $l$S)",
+            [SLRI_OP_SEND] = "SLRI_SEND($t, $b, $p, $y, $l$S)",
+        },
+    .counting = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",
+    .exchanging = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",
+    .print = put_print,
+    .convert = put_convert,
+    .math = put_math,
+    .warp = put_warp,
+    .entry = put_entry,
+    .wrapper = put_wrapper,
+    .words = true,
+    .gives_globals = true,
+    .pays_ahead = true,
+};
+
+// ---- the file ------------------------------------------------------------------------------------------------------
+
+struct needs {
+    bool atomics_64;
+    uint64_t largest; // of what is copied
+};
+
+static bool finds_needs(const struct slri_c_emitter *c, const struct slri_instr *in, void *user)
+{
+    (void)c;
+    struct needs *needs = user;
+    needs->atomics_64 |=
+        in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS && slri_kind_bytes(in->kind) == 8;
+    if ((in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO) && in->imm > needs->largest)
+        needs->largest = in->imm;
+    return false;
+}
+
+static struct needs find_needs(const struct slri_module *module)
+{
+    struct slri_c_emitter c = {.module = module};
+    struct needs needs = {.largest = 64};
+    for (uint32_t i = 0; i < module->functions; i++)
+        slri_c_any(&c, module->function[i]->body, finds_needs, &needs);
+    return needs;
+}
+
+uint64_t slri_opencl_dump_bytes(const struct slri_module *module)
+{
+    return find_needs(module).largest;
+}
+
+void slri_opencl_words(const struct slri_opencl_options *options, struct slri_text *out)
+{
+    slri_text_puts(out, options->c11_atomics ? "#define SLRI_C11_ATOMICS\n" : "");
+    slri_text_puts(out, options->svm_scope ? "#define SLRI_SVM_SCOPE\n" : "");
+    slri_text_puts(out, options->warps != SLRI_OPENCL_LOCAL_MEMORY ? "#define SLRI_SUB_GROUPS\n" : "");
+    slri_text_puts(out, options->warps == SLRI_OPENCL_SUB_GROUPS_OF_32 ? "#define SLRI_SUB_GROUPS_REQUIRED\n" : "");
+    slri_text_puts(out, slri_embedded_slr_opencl_h);
+}
+
+static void put_prelude(const struct slri_module *module, const struct slri_entry *only,
+                        const struct slri_opencl_options *options, struct slri_text *out)
+{
+    struct needs needs = find_needs(module);
+    bool has_handlers = false;
+    for (uint32_t i = 0; i < module->entries; i++)
+        has_handlers |= module->entry[i].kind != SLRI_ENTRY_KERNEL && (!only || only == &module->entry[i]);
+    slri_text_puts(out, needs.atomics_64 ? "#define SLRI_ATOMICS_64\n" : "");
+    slri_opencl_words(options, out);
+    if (has_handlers) {
+        slri_text_printf(out, "#define SLRI_DUMP_BYTES %llu\n", (unsigned long long)needs.largest);
+        slri_text_puts(out, slri_embedded_slr_opencl_ring_h);
+    }
+    slri_text_puts(out, "#line 1 \"slipring: emitted\"\n");
+}
+
+// What each entry needs to be written level for.
+static slr_status check(struct slri_opencl_emitter *o, const struct slri_module *module, const struct slri_entry *entry,
+                        struct slri_region *region)
+{
+    o->uniform = region ? slri_region_take(region, (module->entries + 1) * sizeof *o->uniform) : NULL;
+    if (!o->uniform)
+        return SLRI_FAIL(NO_MEMORY, "no memory to emit %s", module->name);
+    for (uint32_t i = 0; i < module->entries; i++) {
+        if (entry && entry != &module->entry[i])
+            continue;
+        o->uniform[i] = slri_uniform_create(module, &module->entry[i], region);
+        if (!o->uniform[i])
+            return SLRI_FAIL(NO_MEMORY, "no memory to emit %s", module->entry[i].name);
+        SLRI_TRY(slri_opencl_check(module, &module->entry[i], o->uniform[i], &o->levels, &o->parts));
+    }
+    return SLR_OK;
+}
+
+slr_status slri_emit_opencl(const struct slri_module *module, const struct slri_entry *entry,
+                            const struct slri_opencl_options *options, struct slri_text *out)
+{
+    static const struct slri_opencl_options none;
+    struct slri_opencl_emitter o = {.options = options ? options : &none};
+    SLRI_TRY(slri_d_check_prints(module, entry));
+    struct slri_region *region = slri_region_create();
+    slr_status status = check(&o, module, entry, region);
+    if (status == SLR_OK) {
+        o.e.names_all = o.levels;
+        put_prelude(module, entry, o.options, out);
+        status = slri_d_file(&o.e, module, entry, &opencl, out);
+    }
+    slri_region_destroy(region);
+    return status;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the profiler and the trace are told. They are in src/observe, above, and reached by the table of hooks.h. While
+// nobody watches all of it is one load and a branch.
+#ifndef SLRI_ENGINE_OBSERVE_H
+#define SLRI_ENGINE_OBSERVE_H
+
+#include "base/tick.h"
+#include "engine/hooks.h"
+
+#include <slipring/ring.h>
+
+#define SLRI_OBSERVE_PROFILE 1u
+#define SLRI_OBSERVE_TRACE 2u
+extern uint32_t slri_observed; // atomic: who watches
+
+// Acquire: what the watcher has set up before it looks, the clock among it.
+static inline bool slri_is_observed(void)
+{
+    return __builtin_expect(__atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE) != 0, 0);
+}
+static inline bool slri_is_traced(void)
+{
+    return __builtin_expect((__atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE) & SLRI_OBSERVE_TRACE) != 0, 0);
+}
+
+// A look at the clock (base/tick.h) for what follows, or 0: nobody watches.
+static inline uint64_t slri_observe_begin(void)
+{
+    return slri_is_observed() ? slri_tick() : 0;
+}
+
+// When a device was closed: writes what was seen.
+static inline void slri_observe_flush(void)
+{
+    slri_hooks()->observe_flush();
+}
+
+// One command is done: of a stream's queue, or, with `queue` NULL, at once in the calling thread. Gives the
+// look at the clock with which the next one begins.
+static inline uint64_t slri_observe_command(slr_device *device, struct slri_queue *queue,
+                                            const struct slri_command *command, uint64_t begin)
+{
+    return slri_hooks()->observe_command(device, queue, command, begin);
+}
+
+// A launch is about to be submitted: what it is made of, or NULL. `grid` and `block` have three numbers.
+static inline const struct slri_launch_count *slri_observe_launch(struct slr_kernel *kernel, const uint32_t *grid,
+                                                                  const uint32_t *block, const struct slri_bound *bound)
+{
+    return slri_hooks()->observe_launch(kernel, grid, block, bound);
+}
+
+// Something happened to memory of a heap.
+static inline void slri_observe_memory(slr_heap *heap, const slr_memory_event *event)
+{
+    slri_hooks()->observe_memory(heap, event);
+}
+
+// A timed message of the shard is done, `duration_ns` after it was sent: by the shard's owner.
+static inline void slri_observe_message(const struct slri_shard *shard, uint64_t duration_ns)
+{
+    slri_hooks()->observe_message(shard, duration_ns);
+}
+
+// A batch of the shard has been handled. By the owner, or by the poller for it.
+struct slri_batch_seen {
+    uint64_t begin_ns, duration_ns; // by the clock of slri_tick_ns: how long its owner had to do with it
+    uint64_t handlers_ns;           // the sum of its handlers' times; the duration, where nobody measures them apart
+    uint32_t messages;
+};
+static inline void slri_observe_batch(struct slri_shard *shard, const struct slri_batch_seen *batch)
+{
+    slri_hooks()->observe_batch(shard, batch);
+}
+// The same for an owner on the host: from `begin`, a look at the clock, until now.
+static inline void slri_observe_handled(struct slri_shard *shard, uint64_t begin, uint32_t messages)
+{
+    slri_hooks()->observe_handled(shard, begin, messages);
+}
+
+// slr_call to this address has returned, and began at `begin`.
+static inline void slri_observe_reply(slr_address to, uint64_t begin)
+{
+    slri_hooks()->observe_reply(to, begin);
+}
+
+// Since begin the calling thread has waited for a place in the ring kernel's mailbox, or was refused one.
+static inline void slri_observe_full(slr_ring *ring, uint64_t begin)
+{
+    slri_hooks()->observe_full(ring, begin);
+}
+
+// Since begin the calling thread has waited for a point of the queue, or has compiled `name` or loaded it.
+static inline void slri_observe_wait(struct slri_queue *queue, uint64_t begin)
+{
+    slri_hooks()->observe_wait(queue, begin);
+}
+static inline void slri_observe_compile(const char *name, bool was_cached, uint64_t begin)
+{
+    slri_hooks()->observe_compile(name, was_cached, begin);
+}
+
+#endif

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/relaunch.h"
+
+#include "base/round.h"
+#include "base/alloc.h"
+#include "base/memory_map.h"
+#include "base/status.h"
+#include "engine/observe.h"
+
+#include <stdio.h>
+
+// Of each direction, but for a message that alone has more: then it goes alone.
+#define MOST_BYTES ((uint64_t)16 << 20)
+
+// ---- layout --------------------------------------------------------------------------------------------------------
+
+// Bytes of one message that is sent through an outlet, or 0.
+static uint64_t sent_stride(const struct slri_binding_info *binding)
+{
+    return binding->is_outlet ? slri_round_up(SLRI_OUT_HEAD + binding->type->bytes, 16) : 0;
+}
+
+// Where in a result an outlet's messages lie; with all bindings: its end.
+static uint64_t sent_at(const struct slri_relaunch *relaunch, uint32_t bindings)
+{
+    const struct slri_relaunch_desc *desc = &relaunch->desc;
+    uint64_t at = relaunch->replies_at + (uint64_t)desc->max_replies * relaunch->reply_stride;
+    for (uint32_t i = 0; i < bindings; ++i)
+        at += desc->max_sends * sent_stride(&desc->entry->binding[i]);
+    return at;
+}
+
+static slr_status lay_out(struct slri_relaunch *relaunch)
+{
+    const struct slri_relaunch_desc *desc = &relaunch->desc;
+    uint32_t words = RL_SENT(slri_entry_sends(desc->entry) ? desc->entry->bindings : 0);
+    relaunch->replies_at = (uint32_t)slri_round_up(words * 4, 16);
+    relaunch->reply_stride = (uint32_t)slri_round_up(desc->reply_bytes, 16);
+    relaunch->message_stride = (uint32_t)slri_round_up(RL_PAYLOAD + desc->message_bytes, 16);
+    uint64_t result = sent_at(relaunch, desc->entry->bindings), room = desc->shards * desc->max_batch;
+    if (result > UINT32_MAX)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "ring kernel '%s': the replies and sends of one message need %llu B, which is too much",
+                         desc->name, (unsigned long long)result);
+    relaunch->result_stride = (uint32_t)result;
+    uint64_t larger = result > relaunch->message_stride ? result : relaunch->message_stride;
+    room = room < MOST_BYTES / larger ? room : MOST_BYTES / larger;
+    relaunch->room = room ? (uint32_t)room : 1;
+    relaunch->messages_at = (uint32_t)slri_round_up(relaunch->room * 4, 16);
+    relaunch->in_bytes = relaunch->messages_at + (uint64_t)relaunch->room * relaunch->message_stride;
+    relaunch->results_bytes = (uint64_t)relaunch->room * relaunch->result_stride;
+    relaunch->constants_bytes = RL_BINDING(desc->entry->bindings) + slri_round_up(desc->state_bytes, 16);
+    return SLR_OK;
+}
+
+static void write_constants(const struct slri_relaunch *relaunch, unsigned char *to)
+{
+    const struct slri_relaunch_desc *desc = &relaunch->desc;
+    const uint32_t initial_at = RL_BINDING(desc->entry->bindings);
+    uint32_t words[16] = {[RL_MESSAGES_AT] = relaunch->messages_at,
+                          [RL_MESSAGE_STRIDE] = relaunch->message_stride,
+                          [RL_RESULT_STRIDE] = relaunch->result_stride,
+                          [RL_REPLIES_AT] = relaunch->replies_at,
+                          [RL_REPLY_STRIDE] = relaunch->reply_stride,
+                          [RL_MAX_REPLIES] = desc->max_replies,
+                          [RL_MAX_SENDS] = desc->max_sends,
+                          [RL_STOPS] = desc->stops,
+                          [RL_STATE_STRIDE] = (uint32_t)desc->state_stride,
+                          [RL_STATE_BYTES] = (uint32_t)desc->state_bytes,
+                          [RL_INITIAL_AT] = desc->initial_state ? initial_at : 0,
+                          [RL_FUEL] = (uint32_t)desc->fuel,
+                          [RL_FUEL + 1] = (uint32_t)(desc->fuel >> 32)};
+    memcpy(to, words, sizeof words);
+    for (uint32_t i = 0; i < desc->entry->bindings; ++i) {
+        const struct slri_binding_info *binding = &desc->entry->binding[i];
+        const uint32_t sent[] = {(uint32_t)sent_at(relaunch, i), (uint32_t)sent_stride(binding)};
+        if (binding->is_outlet)
+            memcpy(to + RL_BINDING(i), sent, sizeof sent);
+        else if (!binding->is_buffer)
+            memcpy(to + RL_BINDING(i), desc->bound[i].data, desc->bound[i].bytes);
+    }
+    if (desc->initial_state)
+        memcpy(to + initial_at, desc->initial_state, desc->state_bytes);
+}
+
+// ---- life ----------------------------------------------------------------------------------------------------------
+
+static slr_status make_memory(struct slri_relaunch *relaunch)
+{
+    const struct slri_backend *backend = relaunch->backend;
+    void *device = relaunch->device;
+    uint64_t states = relaunch->desc.states_bytes * relaunch->desc.shards;
+    SLRI_TRY(backend->memory_create(device, SLRI_MEMORY_DEVICE, relaunch->in_bytes, &relaunch->in));
+    SLRI_TRY(backend->memory_create(device, SLRI_MEMORY_DEVICE, relaunch->results_bytes, &relaunch->results));
+    SLRI_TRY(backend->memory_create(device, SLRI_MEMORY_DEVICE, relaunch->constants_bytes, &relaunch->constants));
+    if (states)
+        SLRI_TRY(backend->memory_create(device, SLRI_MEMORY_DEVICE, states, &relaunch->states));
+    relaunch->host_in = relaunch->unified ? relaunch->in : slri_map_reserve(relaunch->in_bytes);
+    relaunch->host_results = relaunch->unified ? relaunch->results : slri_map_reserve(relaunch->results_bytes);
+    if (!relaunch->host_in || !relaunch->host_results)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for dispatches of %u messages", relaunch->desc.name,
+                         relaunch->room);
+    return SLR_OK;
+}
+
+static slr_status give_constants(struct slri_relaunch *relaunch)
+{
+    unsigned char *constants = slri_alloc(relaunch->allocator, relaunch->constants_bytes);
+    if (!constants)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its bindings", relaunch->desc.name);
+    write_constants(relaunch, constants);
+    slr_status status = slri_relaunch_store(relaunch, relaunch->constants, constants, relaunch->constants_bytes);
+    slri_free(relaunch->allocator, constants, relaunch->constants_bytes);
+    return status;
+}
+
+// Once without a message: drivers that compile or load when a kernel is first run do it now.
+static slr_status try_out(struct slri_relaunch *relaunch)
+{
+    slri_relaunch_begin(relaunch);
+    return slri_relaunch_end(relaunch);
+}
+
+slr_status slri_relaunch_create(const struct slri_backend *backend, void *device, const slr_allocator *allocator,
+                                const struct slri_relaunch_desc *desc, struct slri_relaunch **out)
+{
+    struct slri_relaunch *relaunch = slri_alloc(allocator, sizeof *relaunch);
+    if (!relaunch)
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its dispatches", desc->name);
+    relaunch->backend = backend;
+    relaunch->device = device;
+    relaunch->allocator = allocator;
+    relaunch->desc = *desc;
+    relaunch->unified = desc->unified;
+    slr_status status = lay_out(relaunch);
+    if (status == SLR_OK)
+        status = slri_relaunch_make(relaunch);
+    if (status != SLR_OK) {
+        slri_relaunch_destroy(relaunch);
+        return status;
+    }
+    *out = relaunch;
+    return SLR_OK;
+}
+
+static void destroy_memory(struct slri_relaunch *relaunch, void **memory, uint64_t bytes)
+{
+    if (*memory)
+        relaunch->backend->memory_destroy(relaunch->device, SLRI_MEMORY_DEVICE, *memory, bytes);
+    *memory = NULL;
+}
+
+void slri_relaunch_drop(struct slri_relaunch *relaunch)
+{
+    if (relaunch->runner)
+        relaunch->backend->relaunch_destroy(relaunch->device, relaunch);
+    if (!relaunch->unified && relaunch->host_in)
+        slri_map_release(relaunch->host_in, relaunch->in_bytes);
+    if (!relaunch->unified && relaunch->host_results)
+        slri_map_release(relaunch->host_results, relaunch->results_bytes);
+    relaunch->host_in = relaunch->host_results = NULL;
+    destroy_memory(relaunch, &relaunch->states, relaunch->desc.states_bytes * relaunch->desc.shards);
+    destroy_memory(relaunch, &relaunch->constants, relaunch->constants_bytes);
+    destroy_memory(relaunch, &relaunch->results, relaunch->results_bytes);
+    destroy_memory(relaunch, &relaunch->in, relaunch->in_bytes);
+}
+
+static slr_status make_all(struct slri_relaunch *relaunch)
+{
+    SLRI_TRY(make_memory(relaunch));
+    SLRI_TRY(relaunch->backend->relaunch_create(relaunch->device, relaunch));
+    SLRI_TRY(give_constants(relaunch));
+    return try_out(relaunch);
+}
+
+slr_status slri_relaunch_make(struct slri_relaunch *relaunch)
+{
+    if (relaunch->runner)
+        return SLR_OK;
+    slr_status status = make_all(relaunch);
+    if (status != SLR_OK)
+        slri_relaunch_drop(relaunch);
+    return status;
+}
+
+void slri_relaunch_destroy(struct slri_relaunch *relaunch)
+{
+    if (!relaunch)
+        return;
+    slri_relaunch_drop(relaunch);
+    slri_free(relaunch->allocator, relaunch, sizeof *relaunch);
+}
+
+// ---- states --------------------------------------------------------------------------------------------------------
+
+static slr_status check_made(const struct slri_relaunch *relaunch)
+{
+    return relaunch->runner
+               ? SLR_OK
+               : SLRI_FAIL(WRONG_STATE, "ring kernel '%s': its device was lost; restart the ring kernel first",
+                           relaunch->desc.name);
+}
+
+slr_status slri_relaunch_load(struct slri_relaunch *relaunch, const void *state, void *to, uint64_t bytes)
+{
+    SLRI_TRY(check_made(relaunch));
+    if (!relaunch->unified)
+        return relaunch->backend->relaunch_copy(relaunch->device, relaunch, (void *)(uintptr_t)state, to, bytes, false);
+    memcpy(to, state, bytes);
+    return SLR_OK;
+}
+
+slr_status slri_relaunch_store(struct slri_relaunch *relaunch, void *state, const void *from, uint64_t bytes)
+{
+    SLRI_TRY(check_made(relaunch));
+    if (!relaunch->unified)
+        return relaunch->backend->relaunch_copy(relaunch->device, relaunch, state, (void *)(uintptr_t)from, bytes,
+                                                true);
+    memcpy(state, from, bytes);
+    return SLR_OK;
+}
+
+slr_status slri_shard_store(const struct slri_shard *shard, void *state, const void *from)
+{
+    static const unsigned char zeros[256];
+    struct slri_relaunch *relaunch = shard->relaunch;
+    if (!from)
+        from = shard->initial_state;
+    if (!relaunch && from)
+        memcpy(state, from, shard->state_bytes);
+    else if (!relaunch || (relaunch->unified && !from))
+        memset(state, 0, shard->state_bytes);
+    else if (from)
+        return slri_relaunch_store(relaunch, state, from, shard->state_bytes);
+    else
+        for (uint64_t at = 0; at < shard->state_bytes; at += sizeof zeros) {
+            uint64_t left = shard->state_bytes - at;
+            SLRI_TRY(slri_relaunch_store(relaunch, (unsigned char *)state + at, zeros,
+                                         left < sizeof zeros ? left : sizeof zeros));
+        }
+    return SLR_OK;
+}
+
+// ---- packing -------------------------------------------------------------------------------------------------------
+
+// The last message of each instance in a batch so far: its messages with the same remainder, the last one first.
+struct lasts {
+    uint8_t head[64], before[MB_BATCH]; // 1 + a message's number in the batch; 0: none
+};
+
+static uint32_t *message_at(const struct slri_relaunch *relaunch, uint32_t record)
+{
+    return (uint32_t *)(void *)(relaunch->host_in + relaunch->messages_at +
+                                (uint64_t)record * relaunch->message_stride);
+}
+
+// The record behind which this one is handled, or RL_END.
+static uint32_t find_before(const struct slri_relaunch *relaunch, struct lasts *lasts, uint32_t first, uint32_t k,
+                            uint32_t number)
+{
+    if (relaunch->desc.stops)
+        return k ? first + k - 1 : RL_END;
+    uint8_t *head = &lasts->head[number % 64], at = *head;
+    while (at && message_at(relaunch, first + at - 1)[RL_STATE] != number)
+        at = lasts->before[at - 1];
+    lasts->before[k] = *head;
+    *head = (uint8_t)(k + 1);
+    return at ? first + at - 1 : RL_END;
+}
+
+void slri_relaunch_pack(struct slri_relaunch *relaunch, struct slri_shard *shard, uint32_t ready, uint32_t batch)
+{
+    const struct slri_relaunch_desc *desc = &relaunch->desc;
+    const uint32_t *S = shard->shared, *P = shard->own;
+    const uint32_t states = desc->state_bytes ? (uint32_t)(desc->states_bytes / desc->state_stride) : 0;
+    struct lasts lasts = {{0}, {0}};
+    uint32_t first = relaunch->messages;
+    for (uint32_t k = 0; k < ready; ++k) {
+        uint32_t slot = P[MBP_BATCH(k) + 1], *message = message_at(relaunch, first + k);
+        uint32_t instance = S[slot + MB_INSTANCE], number = instance / desc->shards;
+        message[RL_STATE] = number;
+        uint32_t before = find_before(relaunch, &lasts, first, k, number);
+        message[RL_INSTANCE] = instance;
+        message[RL_NEXT] = RL_END;
+        memcpy((unsigned char *)message + RL_PAYLOAD, &S[slot + MB_PAYLOAD], desc->message_bytes);
+        if (before == RL_END)
+            ((uint32_t *)(void *)relaunch->host_in)[relaunch->chains++] = first + k;
+        else
+            message_at(relaunch, before)[RL_NEXT] = first + k;
+    }
+    for (uint32_t k = 0; k < ready; ++k) // from here on its place among all shards'
+        message_at(relaunch, first + k)[RL_STATE] += shard->number * states;
+    relaunch->part[relaunch->parts++] = (struct slri_relaunch_part){shard, first, ready, batch};
+    relaunch->messages += ready;
+}
+
+// ---- dispatching ---------------------------------------------------------------------------------------------------
+
+static slr_status note(struct slri_relaunch *relaunch, slr_status status)
+{
+    if (status != SLR_OK)
+        snprintf(relaunch->why, sizeof relaunch->why, "%s", slr_error_message());
+    return status;
+}
+
+void slri_relaunch_begin(struct slri_relaunch *relaunch)
+{
+    relaunch->begin = slri_observe_begin();
+    relaunch->begun = note(relaunch, relaunch->backend->relaunch_begin(relaunch->device, relaunch));
+}
+
+slr_status slri_relaunch_end(struct slri_relaunch *relaunch)
+{
+    slr_status status = relaunch->backend->relaunch_end(relaunch->device, relaunch);
+    relaunch->began_ns = relaunch->begin ? slri_tick_time_ns(relaunch->begin) : 0;
+    relaunch->took_ns = !relaunch->begin      ? 0
+                        : relaunch->kernel_ns ? relaunch->kernel_ns
+                                              : slri_tick_ns() - relaunch->began_ns; // until the host knew of the end
+    return relaunch->begun == SLR_OK ? note(relaunch, status) : relaunch->begun;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ring kernels that are relaunched. Their owners are threads of the host and have the mailbox, as on a cpu; their
+// handlers run on the device, in bounded dispatches. A dispatch takes the batches of many shards of a ring kernel at
+// once; their states stay on the device.
+#ifndef SLRI_ENGINE_RELAUNCH_H
+#define SLRI_ENGINE_RELAUNCH_H
+
+#include "abi/relaunch.h"
+#include "hal/hal.h"
+
+#define SLRI_RELAUNCH_MOST_SHARDS 32u
+
+// What a ring kernel is.
+struct slri_relaunch_desc {
+    const char *name;
+    struct slri_code *program;
+    const struct slri_entry *entry;
+    const struct slri_bound *bound;                   // by binding
+    const void *initial_state;                        // NULL: zero
+    uint64_t state_bytes, state_stride, states_bytes; // the last: of one shard
+    uint64_t fuel;
+    uint32_t message_bytes, reply_bytes, max_replies, max_sends;
+    uint32_t shards, max_batch;
+    bool unified; // the host can address the device's memory
+    bool stops;   // a fault holds up what is behind it in its shard, until the ring kernel's policy has judged it
+};
+
+// One shard's part of a dispatch.
+struct slri_relaunch_part {
+    struct slri_shard *shard;
+    uint32_t first, ready, batch; // records, and how many messages of the batch they are
+};
+
+struct slri_relaunch {
+    const struct slri_backend *backend;
+    void *device;
+    const slr_allocator *allocator;
+    struct slri_relaunch_desc desc;
+    bool unified;                          // as in `desc`: then the next three are the same memory as the three below
+    unsigned char *host_in, *host_results; // a backend that was lost takes what the device may still come to, and
+                                           // makes it NULL
+    uint64_t in_bytes, results_bytes, constants_bytes;
+    void *in, *results, *states, *constants; // of the device; `states` is NULL without
+    uint32_t message_stride, result_stride, messages_at, replies_at, reply_stride;
+    uint32_t room;  // messages of a dispatch
+    void *runner;   // the backend's
+    bool has_ticks; // the backend's: results have RL_TICKS, of the counter of base/tick.h
+
+    // The owner's: what is packed for the next dispatch.
+    uint32_t messages, chains, parts;
+    struct slri_relaunch_part part[SLRI_RELAUNCH_MOST_SHARDS];
+    slr_status begun;
+    uint64_t kernel_ns;         // the backend's: how long the last dispatch's kernel took; 0: the driver does not say
+    uint64_t begin;             // a look at the clock; 0: nobody watches
+    uint64_t began_ns, took_ns; // of the last dispatch, by the clock of slri_tick_ns; took_ns 0: nobody watched
+    char why[160];              // the last one failed
+    struct slri_relaunch *next; // of those that the owner has packed something for
+};
+
+static inline uint32_t slri_relaunch_shards(uint32_t instances)
+{
+    return instances < SLRI_RELAUNCH_MOST_SHARDS ? instances : SLRI_RELAUNCH_MOST_SHARDS;
+}
+
+// Errors: what the backend gives (COMPILE, UNSUPPORTED, NO_MEMORY, ...).
+slr_status slri_relaunch_create(const struct slri_backend *backend, void *device, const slr_allocator *allocator,
+                                const struct slri_relaunch_desc *desc, struct slri_relaunch **out);
+void slri_relaunch_destroy(struct slri_relaunch *relaunch); // NULL is fine
+// Lets go of what lies on the device, while nothing is dispatched; makes it anew, with zero for states, where it was
+// let go of. Between the two nothing is dispatched, copied or stored.
+void slri_relaunch_drop(struct slri_relaunch *relaunch);
+slr_status slri_relaunch_make(struct slri_relaunch *relaunch);
+
+// States, for who knows that no dispatch has them in hand. Errors: those of a copy.
+slr_status slri_relaunch_load(struct slri_relaunch *relaunch, const void *state, void *to, uint64_t bytes);
+slr_status slri_relaunch_store(struct slri_relaunch *relaunch, void *state, const void *from, uint64_t bytes);
+
+// ---- the owner's: one thread for all shards of a ring kernel -------------------------------------------------------
+
+static inline bool slri_relaunch_has_room(const struct slri_relaunch *relaunch, uint32_t messages)
+{
+    return relaunch->messages + messages <= relaunch->room;
+}
+// Packs the first `ready` messages of a shard's batch.
+void slri_relaunch_pack(struct slri_relaunch *relaunch, struct slri_shard *shard, uint32_t ready, uint32_t batch);
+static inline bool slri_relaunch_is_packed(const struct slri_relaunch *relaunch)
+{
+    return relaunch->parts != 0;
+}
+// Begins the dispatch of what is packed, and waits for it. When it is done the results are there, or the status says
+// why not, and nobody knows which messages were handled.
+void slri_relaunch_begin(struct slri_relaunch *relaunch);
+slr_status slri_relaunch_end(struct slri_relaunch *relaunch);
+
+static inline const uint32_t *slri_relaunch_result(const struct slri_relaunch *relaunch, uint32_t record)
+{
+    return (const uint32_t *)(const void *)(relaunch->host_results + (uint64_t)record * relaunch->result_stride);
+}
+
+// ---- a shard's states, wherever they lie ---------------------------------------------------------------------------
+
+static inline slr_status slri_shard_load(const struct slri_shard *shard, const void *state, void *to)
+{
+    if (shard->relaunch)
+        return slri_relaunch_load(shard->relaunch, state, to, shard->state_bytes);
+    memcpy(to, state, shard->state_bytes);
+    return SLR_OK;
+}
+
+// `from` NULL: the initial state.
+slr_status slri_shard_store(const struct slri_shard *shard, void *state, const void *from);
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// An owner's words at home, when those near the group that worked on them are lost with it. The group has written them
+// here when it took a batch, before it handled it; what it has done since shows in the mailbox: counts, the sequences
+// of replies and letters.
+#include "engine/resident.h"
+
+#include <string.h>
+
+// How many of the batch are done with: their counts are published, and all replies that go with them.
+static uint32_t count_done(const uint32_t *S, const uint32_t *P)
+{
+    uint32_t owner = P[MBP_OWNER];
+    // Relaxed: the group is gone, and who says so has acquired what it did, or nobody ever will.
+    uint32_t done = MB_LOAD(owner + MB_HANDLED) + MB_LOAD(owner + MB_FAULTED) - P[MBP_HANDLED] - P[MBP_FAULTED];
+    return done < P[MBP_BATCH_COUNT] ? done : P[MBP_BATCH_COUNT];
+}
+
+static void free_node(uint32_t *S, uint32_t *P, uint32_t k)
+{
+    uint32_t node = P[MBP_BATCH(k) + 2];
+    if (node == 0)
+        return;
+    S[P[MBP_BATCH(k) + 1]] = P[MBP_FREE];
+    P[MBP_FREE] = node;
+}
+
+// The replies that are out. Those of a batch are published last to first, so they are all there, or the first is not. A
+// port that only collects replies is in no batch, and what is known of it here may be any number of them old: those
+// that it has read are out, and later ones still lie there.
+static void find_replies(const uint32_t *S, uint32_t *P, uint32_t port)
+{
+    uint32_t q = MBP_PORT(port), lane = mb_reply_lane_of(S, P, port), at = P[q + MBQ_PUBLISHED];
+    uint32_t read = MB_ACQUIRE(mb_lane_of(S, P, port) + MB_REPLY_READ); // the port has finished with those slots
+    if ((int32_t)(read - at) > 0)
+        at = read;
+    P[q + MBQ_READ_SEEN] = read; // else there might seem to be more in the lane than it has room for
+    while (S[MB_MAX_REPLIES] != 0 && MB_LOAD(mb_reply_slot(S, lane, at) + MB_SEQUENCE) == at + 1)
+        ++at;
+    P[q + MBQ_REPLIES] = P[q + MBQ_PUBLISHED] = at;
+    P[q + MBQ_RESERVED] = 0;
+}
+
+static void find_letters(const uint32_t *S, uint32_t *P)
+{
+    uint32_t owner = P[MBP_OWNER];
+    while (S[MB_LETTERS] != 0 && MB_LOAD(mb_letter_slot(S, owner, P[MBP_LETTERS]) + MB_SEQUENCE) == P[MBP_LETTERS] + 1)
+        ++P[MBP_LETTERS];
+    P[MBP_LETTERS_LOST] = MB_LOAD(owner + MB_LETTERS_LOST);
+}
+
+static bool lay_near(const uint32_t *P, uint32_t k)
+{
+    return P[MBP_NEAR] != 0 && P[MBP_BATCH(k) + 1] & MB_NEAR;
+}
+
+// A message whose credit is its port's (passage.h) is done with: the owner's words at home do not count it yet.
+static void note_granted(uint32_t *S, uint32_t *P, uint32_t k)
+{
+    uint32_t port = P[MBP_BATCH(k)], *retired = &P[MBP_PORT(port) + MBQ_RETIRED];
+    *retired += 1;
+    P[MBP_GRANTED_RETIRED] += 1;
+    MB_RELEASE(mb_reply_lane_of(S, P, port) + MB_PORT_RETIRED, *retired); // as in mb_return_grants
+}
+
+// A port that was in earlier batches and not in this one has had its messages counted since its words were written.
+static void find_retired(const uint32_t *S, uint32_t *P, uint32_t port)
+{
+    P[MBP_PORT(port) + MBQ_RETIRED] = MB_LOAD(mb_reply_lane_of(S, P, port) + MB_PORT_RETIRED);
+}
+
+// Those that were not handled are lost with the group: in doubt, whatever was asked for.
+static void doubt_near(uint32_t *S, uint32_t *P)
+{
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < P[MBP_BATCH_COUNT]; ++k) {
+        if (lay_near(P, k)) {
+            note_granted(S, P, k);
+            P[MBP_IN_DOUBT] += 1;
+            continue;
+        }
+        memmove(&P[MBP_BATCH(kept)], &P[MBP_BATCH(k)], 4 * sizeof *P);
+        ++kept;
+    }
+    P[MBP_BATCH_COUNT] = kept;
+    MB_RELEASE(P[MBP_OWNER] + MB_IN_DOUBT, P[MBP_IN_DOUBT]); // as in mb_doubt
+}
+
+void slri_resident_recover(struct slri_shard *shard)
+{
+    uint32_t *S = shard->shared, *P = shard->own, owner = P[MBP_OWNER];
+    uint32_t batch = P[MBP_BATCH_COUNT], done = count_done(S, P);
+    for (uint32_t port = 0; MBP_WORDS(port + 1) <= shard->own_words; ++port)
+        find_replies(S, P, port);
+    find_letters(S, P);
+    for (uint32_t k = 0; k < done; ++k) {
+        if (lay_near(P, k) || S[P[MBP_BATCH(k) + 1] + MB_HEAD] & MB_FLAG_GRANTED)
+            note_granted(S, P, k);
+        free_node(S, P, k);
+    }
+    for (uint32_t port = 0; MBP_WORDS(port + 1) <= shard->own_words; ++port)
+        find_retired(S, P, port); // behind the above, which tells it for the ports of this batch
+    for (uint32_t word = 0; word < (batch - done) * 4; ++word)
+        P[MBP_BATCH(0) + word] = P[MBP_BATCH(done) + word];
+    P[MBP_BATCH_COUNT] = batch - done;
+    P[MBP_HANDLED] = MB_LOAD(owner + MB_HANDLED);
+    P[MBP_FAULTED] = MB_LOAD(owner + MB_FAULTED);
+    P[MBP_REPLIED] = MB_LOAD(owner + MB_REPLIED);
+    doubt_near(S, P);
+}

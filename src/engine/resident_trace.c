@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What groups tell the profiler and the trace: a record a batch, in a ring of them a shard, which the group fills and
+// the poller empties. A full ring costs records, which are counted, and never a wait. Nothing is kept while nobody
+// watches. Their times are of the device's clock (resident_clock.c).
+#include "engine/observe.h"
+#include "engine/resident.h"
+
+#define RING_BYTES (SLRI_RESIDENT_RECORDS * sizeof(struct slri_resident_record_of_batch))
+
+void slri_resident_observe(struct slri_resident *resident)
+{
+    resident->observed = resident->ops->has_clock && slri_is_observed();
+}
+
+// Without memory none are kept.
+uint64_t slri_resident_records(struct slri_resident *resident, uint32_t i)
+{
+    struct slri_resident_record *record = &resident->record[i];
+    void *made;
+    record->dropped = 0;
+    if (!resident->observed)
+        return 0;
+    if (!record->records && resident->ops->memory_create(resident, RING_BYTES, &made) == SLR_OK)
+        record->records = made;
+    return (uintptr_t)record->records;
+}
+
+void slri_resident_forget_records(struct slri_resident *resident, uint32_t i)
+{
+    struct slri_resident_record *record = &resident->record[i];
+    if (record->records)
+        resident->ops->memory_destroy(resident, record->records, RING_BYTES);
+    record->records = NULL;
+}
+
+static void count_dropped(struct slri_shard *shard, uint32_t records)
+{
+    __atomic_fetch_add(&shard->records_dropped, records, __ATOMIC_RELAXED); // a count alone
+}
+
+void slri_resident_drain(struct slri_resident *resident, uint32_t i, bool is_last)
+{
+    struct slri_resident_record *record = &resident->record[i];
+    struct slri_resident_entry *entry = &resident->table->entry[i];
+    if (entry->records == 0)
+        return;
+    uint32_t written = __atomic_load_n(&entry->written, __ATOMIC_ACQUIRE); // the records
+    uint32_t dropped = __atomic_load_n(&entry->dropped, __ATOMIC_RELAXED), read = entry->read;
+    count_dropped(record->shard, dropped - record->dropped);
+    record->dropped = dropped;
+    if (!resident->is_paired && !is_last) // nobody knows when that was, yet
+        return;
+    if (!resident->is_paired)
+        count_dropped(record->shard, written - read);
+    for (; resident->is_paired && read != written; ++read) {
+        const struct slri_resident_record_of_batch *batch = &record->records[read % SLRI_RESIDENT_RECORDS];
+        const struct slri_batch_seen seen = {batch->taken_ns - resident->ahead_ns, batch->duration_ns,
+                                             batch->duration_ns, batch->messages};
+        slri_observe_batch(record->shard, &seen);
+    }
+    __atomic_store_n(&entry->read, written, __ATOMIC_RELEASE); // their places may be written again
+}

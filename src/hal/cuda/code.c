@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// `__global__` kernels: emitted as CUDA C, compiled by NVRTC for the device, loaded, launched.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "emit/cuda/emit_cuda.h"
+#include "emit/device/faults.h"
+#include "engine/code.h"
+#include "hal/cuda/cuda.h"
+#include "hal/cuda/nvrtc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_PARAMETERS 128
+
+// Code in a context. Of a kernel it has all that a launch needs, of a handler the module alone.
+struct slri_cu_loaded {
+    slri_cu_module module;
+    slri_cu_function function;
+    int32_t most_threads; // a block, with the registers that it takes
+    uint32_t opened;      // of the device: in which of its contexts it is
+};
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+static slr_status find_compiler(const struct slri_cuda *cuda, const struct slri_nvrtc **nvrtc, int32_t *capability)
+{
+    SLRI_TRY(slri_nvrtc_load(nvrtc));
+    return slri_nvrtc_choose(*nvrtc, cuda->facts.major * 10 + cuda->facts.minor, capability);
+}
+
+// The driver is of it, too: it must take the machine code.
+slr_status slri_cuda_identify(struct slri_cuda *cuda, struct slri_code_text *text)
+{
+    const struct slri_nvrtc *nvrtc;
+    int32_t capability;
+    SLRI_TRY(find_compiler(cuda, &nvrtc, &capability));
+    slri_text_printf(&text->identity, "NVRTC %d.%d, driver %d, sm_%d", nvrtc->major, nvrtc->minor, cuda->cu->version,
+                     capability);
+    slri_text_printf(&text->label, "%s\n%s\nsm_%d, NVRTC %d.%d", text->name, text->file, capability, nvrtc->major,
+                     nvrtc->minor);
+    // What a raw program includes is not in the key.
+    text->is_unkept = text->module && text->module->raw && strstr(text->module->raw, "include");
+    return SLR_OK;
+}
+
+slr_status slri_cuda_code_write(void *device, struct slri_code_text *text)
+{
+    struct slri_cuda *cuda = device;
+    if (text->entry->bindings > MOST_PARAMETERS)
+        return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; %d are allowed on '%s'", text->name,
+                         text->entry->bindings, MOST_PARAMETERS, cuda->name);
+    SLRI_TRY(slri_cuda_identify(cuda, text));
+    return slri_nvrtc_source(text->module, text->entry, &text->text, &text->option);
+}
+
+slr_status slri_cuda_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
+{
+    const struct slri_nvrtc *nvrtc;
+    int32_t capability;
+    (void)loaded;
+    SLRI_TRY(find_compiler(device, &nvrtc, &capability));
+    return slri_nvrtc_compile(nvrtc, text->file, slri_text_view(&text->text), text->option, capability, &blob->bytes,
+                              &blob->count);
+}
+
+// ---- loading: in the context ---------------------------------------------------------------------------------------
+
+// More than 48 KiB of shared memory must be asked for; as much as there can be, once, so that launches need not.
+static slr_status allow_dynamic(struct slri_cuda *cuda, const char *name, slri_cu_function function)
+{
+    int32_t taken = 0;
+    SLRI_TRY(slri_cuda_check(cuda, "FuncGetAttribute", name,
+                             cuda->cu->FuncGetAttribute(&taken, SLRI_CU_FUNCTION_SHARED, function)));
+    return slri_cuda_check(
+        cuda, "FuncSetAttribute", name,
+        cuda->cu->FuncSetAttribute(function, SLRI_CU_FUNCTION_MOST_DYNAMIC, cuda->facts.shared_most - taken));
+}
+
+static slr_status find_kernel(struct slri_cuda *cuda, const struct slri_entry *entry, struct slri_cu_loaded *loaded)
+{
+    const char *name = entry->name;
+    SLRI_TRY(slri_cuda_check(cuda, "ModuleGetFunction", name,
+                             cuda->cu->ModuleGetFunction(&loaded->function, loaded->module, name)));
+    SLRI_TRY(slri_cuda_check(
+        cuda, "FuncGetAttribute", name,
+        cuda->cu->FuncGetAttribute(&loaded->most_threads, SLRI_CU_FUNCTION_MOST_THREADS, loaded->function)));
+    bool asks = (entry->function->uses & SLRI_USES_DYNAMIC) != 0 && cuda->facts.shared_most > cuda->facts.shared_bytes;
+    return asks ? allow_dynamic(cuda, name, loaded->function) : SLR_OK;
+}
+
+static slr_status load(struct slri_cuda *cuda, const struct slri_code_text *text, const struct slri_blob *blob,
+                       struct slri_cu_loaded *loaded)
+{
+    SLRI_TRY(
+        slri_cuda_check(cuda, "ModuleLoadData", text->name, cuda->cu->ModuleLoadData(&loaded->module, blob->bytes)));
+    if (text->entry->kind != SLRI_ENTRY_KERNEL)
+        return SLR_OK;
+    slr_status status = find_kernel(cuda, text->entry, loaded);
+    if (status != SLR_OK)
+        cuda->cu->ModuleUnload(loaded->module);
+    return status;
+}
+
+slr_status slri_cuda_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
+                               void **loaded)
+{
+    struct slri_cuda *cuda = device;
+    struct slri_cu_loaded *made = slri_alloc(cuda->allocator, sizeof *made);
+    if (!made)
+        return SLRI_FAIL(NO_MEMORY, "no memory for the code of %s", text->name);
+    made->opened = cuda->opened;
+    slr_status status = slri_cuda_enter_quiet(cuda);
+    if (status == SLR_OK) {
+        status = load(cuda, text, blob, made);
+        slri_cuda_leave_quiet(cuda);
+    }
+    if (status == SLR_OK)
+        *loaded = made;
+    else
+        slri_free(cuda->allocator, made, sizeof *made);
+    return status;
+}
+
+void slri_cuda_code_unload(void *device, void *loaded)
+{
+    struct slri_cuda *cuda = device;
+    struct slri_cu_loaded *dying = loaded;
+    if (dying->opened == cuda->opened && slri_cuda_enter_quiet(cuda) == SLR_OK) { // else it goes with the context
+        cuda->cu->ModuleUnload(dying->module);
+        slri_cuda_leave_quiet(cuda);
+    }
+    slri_free(cuda->allocator, dying, sizeof *dying);
+}
+
+slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
+{
+    const struct slri_cu_loaded *code = loaded;
+    (void)device;
+    out->native = code->function;
+    out->most_threads = (uint32_t)code->most_threads;
+    // What is raw is not of our emitter.
+    return of->module->raw ? SLR_OK : slri_kernel_may_fault(of->module, of->entry, &out->may_fault);
+}
+
+slri_cu_module slri_cuda_loaded_module(const void *loaded)
+{
+    return ((const struct slri_cu_loaded *)loaded)->module;
+}
+
+// ---- launching: in the context -------------------------------------------------------------------------------------
+
+int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
+                         const struct slri_extras *extras)
+{
+    const struct slri_ready_kernel *ready = command->dispatch.ready;
+    const uint32_t *grid = command->dispatch.grid, *block = command->dispatch.block;
+    const struct slri_bound *bound = command->dispatch.bound;
+    void *parameter[MOST_PARAMETERS + 3], *globals = ready->globals;
+    uint32_t count = ready->entry->bindings;
+    for (uint32_t i = 0; i < count; ++i) // where the value lies: for a buffer, its address
+        parameter[i] = ready->entry->binding[i].is_buffer ? (void *)&bound[i].data : bound[i].data;
+    parameter[count] = &globals; // as emit_cuda.h says; a kernel that needs none of them has no such parameters
+    parameter[count + 1] = (void *)&extras->printed;
+    parameter[count + 2] = (void *)&extras->faulted;
+    return cuda->cu->LaunchKernel(ready->kernel.native, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                  command->dispatch.dynamic_bytes, stream, parameter, NULL);
+}
+
+void slri_cuda_describe_compiler(char *out, size_t room)
+{
+    const struct slri_nvrtc *nvrtc;
+    if (slri_nvrtc_load(&nvrtc) == SLR_OK)
+        snprintf(out, room, "; NVRTC %d.%d", nvrtc->major, nvrtc->minor);
+    else
+        snprintf(out, room, "; no kernels: %s", slr_error_message());
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens NVIDIA's driver, libcuda.so.1 or what SLIPRING_CUDA_LIB names, finds its functions and starts it.
+#include "hal/cuda/stall.h"
+#include "base/dl.h"
+#include "base/environment.h"
+#include "base/status.h"
+#include "base/thread.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
+static struct slri_cu functions; // written by `load` alone
+
+// Where it is besides the loader's places: WSL's folder is in none of them, nor that in which containers are given it.
+static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1",
+                                     "/usr/local/nvidia/lib64/libcuda.so.1", NULL};
+
+static slr_status find_all(slri_dl *library, const char *path, struct slri_cu *out)
+{
+    slri_text missing = SLRI_TEXT_INIT;
+#define FIND(result, name, parameters, arguments)                                                                      \
+    out->name = (result(*) parameters)slri_dl_find(library, "cu" #name, &missing);
+#define FIND_OPTIONAL(result, name, parameters, arguments)                                                             \
+    out->name = (result(*) parameters)slri_dl_find(library, "cu" #name, NULL);
+    SLRI_CU_OPTIONAL(FIND_OPTIONAL)
+    SLRI_CU_REQUIRED(FIND)
+#undef FIND
+#undef FIND_OPTIONAL
+    return slri_dl_all_found(SLR_NO_DEVICE, path, "driver of CUDA 11 or later", &missing);
+}
+
+// What a call that never ends would otherwise wait for: a kernel that is loaded at its first launch waits for the GPU,
+// and a stream that shares one of the 8 queues to it with a kernel that stays waits for that. There are 32 at most.
+static void ask_for_what_kernels_that_stay_need(void)
+{
+    slri_environment_default("CUDA_MODULE_LOADING", "EAGER");
+    slri_environment_default("CUDA_DEVICE_MAX_CONNECTIONS", "32");
+}
+
+static slr_status start(struct slri_cu *cu)
+{
+    ask_for_what_kernels_that_stay_need();
+    int32_t error = cu->Init(0);
+    if (error == SLRI_CU_SUCCESS)
+        error = cu->DriverGetVersion(&cu->version);
+    if (error == SLRI_CU_NO_DEVICE)
+        return SLRI_FAIL(
+            NO_DEVICE, "NVIDIA's driver finds no GPU%s",
+            slri_environment_of_vendor("CUDA_VISIBLE_DEVICES") ? ": CUDA_VISIBLE_DEVICES is set, and may hide it" : "");
+    return error == SLRI_CU_SUCCESS ? SLR_OK : slri_cu_failed(cu, "cuda", "Init", error);
+}
+
+static slr_status load(void)
+{
+    slri_dl *library;
+    const char *path;
+    struct slri_cu found = {0};
+    SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_CUDA_LIB", places, "it comes with NVIDIA's driver", &library,
+                                &path));
+    slr_status status = find_all(library, path, &found);
+    if (status == SLR_OK) {
+        found.simulated = slri_dl_find(library, "slr_driver_is_simulated", NULL) != NULL;
+        status = start(&found);
+    }
+    if (status != SLR_OK) {
+        slri_dl_close(library);
+        return status;
+    }
+    slri_cu_watched(&found, &functions);
+    return SLR_OK;
+}
+
+slr_status slri_cu_load(const struct slri_cu **out)
+{
+    SLRI_TRY(slri_dl_load_once(&once, load));
+    *out = &functions;
+    return SLR_OK;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hal/cuda/relaunch_text.h"
+
+#include "abi/handler.h"
+#include "base/status.h"
+#include "emit/c/emit_c.h"
+#include "emit/cuda/emit_cuda.h"
+
+extern const char slri_embedded_cu_relaunch_h[], slri_embedded_relaunch_h[];
+
+#define WARP 32u
+#define SHARED_BYTES 32768u // of the calls of a block's threads
+#define BLOCK_BYTES 64u     // struct slri_block of emit/cuda/slr_cuda_ring.h, and what the objects are aligned to
+
+static uint32_t count_outs(const struct slri_entry *entry)
+{
+    return slri_entry_sends(entry) ? entry->bindings : 0;
+}
+
+static uint64_t bytes_of_chain(const struct slri_entry *entry)
+{
+    return sizeof(struct slri_call) + count_outs(entry) * sizeof(struct slri_out);
+}
+
+struct slri_cu_relaunch_block slri_cuda_relaunch_block(const struct slri_entry *entry)
+{
+    if (entry->kind == SLRI_ENTRY_BLOCK)
+        return (struct slri_cu_relaunch_block){entry->max_threads, 1};
+    uint32_t threads = WARP;
+    while (threads > 1 && threads * bytes_of_chain(entry) > SHARED_BYTES)
+        threads /= 2;
+    return (struct slri_cu_relaunch_block){threads, threads};
+}
+
+slr_status slri_cuda_put_relaunch(const struct slri_module *module, const struct slri_entry *entry, slri_text *out)
+{
+    const struct slri_cu_relaunch_block block = slri_cuda_relaunch_block(entry);
+    uint32_t outs = count_outs(entry);
+    uint64_t shared = entry->shared_bytes + bytes_of_chain(entry) + BLOCK_BYTES;
+    if (shared > SLRI_SHARED_MAX_BYTES)
+        return SLRI_FAIL(UNSUPPORTED, "ring kernel %s: %llu bytes of shared memory with its call; a block has %llu",
+                         entry->name, (unsigned long long)shared, (unsigned long long)SLRI_SHARED_MAX_BYTES);
+    SLRI_TRY(slri_emit_cuda(module, entry, out));
+    slri_text_printf(out,
+                     "#ifndef __SLIPRING__\n"
+                     "#line 1 \"slipring: relaunch\"\n"
+                     "#define SLR_HANDLER " SLRI_ENTRY_SYMBOL_PREFIX "%s\n"
+                     "#define SLR_IS_BLOCK %d\n#define SLR_GROUP %u\n#define SLR_CHAINS %u\n"
+                     "#define SLR_OUTLETS %u\n#define SLR_OUTS %u\n",
+                     entry->name, entry->kind == SLRI_ENTRY_BLOCK, block.threads, block.chains, outs, outs ? outs : 1);
+    slri_text_puts(out, slri_embedded_relaunch_h);
+    slri_text_puts(out, slri_embedded_cu_relaunch_h);
+    slri_text_puts(out, "#endif\n");
+    return out->out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory for the text of ring kernel %s", entry->name) : SLR_OK;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens libOpenCL.so.1, or what SLIPRING_OPENCL_LIB names, and finds its functions.
+#include "hal/opencl/api.h"
+#include "base/dl.h"
+#include "base/environment.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "base/thread.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
+static struct slri_cl functions; // written by `load` alone
+static char note[160];
+
+// PoCL gives each of its threads one work-group, for as long as that runs. Kernels that stay would take them all, and
+// everything else would wait for ever; so it gets more of them than there are cores. It reads the variable at its first
+// call of the process.
+#define POCL_MORE_THREADS 6u
+
+static void raise_pocl_threads(void)
+{
+    char count[12];
+    snprintf(count, sizeof count, "%u", slri_core_count() + POCL_MORE_THREADS);
+    bool set = slri_environment_default("POCL_MAX_PTHREAD_COUNT", count);
+    snprintf(note, sizeof note, "POCL_MAX_PTHREAD_COUNT=%s, %s",
+             set ? count : slri_environment_of_vendor("POCL_MAX_PTHREAD_COUNT"),
+             set ? "set by slipring for persistent kernels" : "set by the user");
+}
+
+static slr_status find_all(slri_dl *library, const char *path, struct slri_cl *out)
+{
+    slri_text missing = SLRI_TEXT_INIT;
+#define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "cl" #name, &missing);
+#define FIND_OPTIONAL(result, name, parameters)                                                                        \
+    out->name = (result(*) parameters)slri_dl_find(library, "cl" #name, NULL);
+    SLRI_CL_OPTIONAL(FIND_OPTIONAL)
+    SLRI_CL_REQUIRED(FIND)
+#undef FIND
+#undef FIND_OPTIONAL
+    return slri_dl_all_found(SLR_NO_DEVICE, path, "OpenCL 1.2", &missing);
+}
+
+static slr_status load(void)
+{
+    static const char *const places[] = {"libOpenCL.so.1", NULL};
+    const char *path;
+    slri_dl *library;
+    struct slri_cl found = {0};
+    SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_OPENCL_LIB", places,
+                                "Debian: ocl-icd-libopencl1, and a driver such as pocl-opencl-icd", &library, &path));
+    raise_pocl_threads();
+    slr_status status = find_all(library, path, &found);
+    if (status != SLR_OK) {
+        slri_dl_close(library);
+        return status;
+    }
+    functions = found;
+    return SLR_OK;
+}
+
+slr_status slri_cl_load(const struct slri_cl **out)
+{
+    SLRI_TRY(slri_dl_load_once(&once, load));
+    *out = &functions;
+    return SLR_OK;
+}
+
+// Linux shows each GPU as one of these. A driver that finds none there is one for the host's cores, and starting such a
+// driver takes as long as a compiler's libraries take to load.
+const char *slri_cl_useless(void)
+{
+    static const char *const nodes[] = {"/dev/dri",      "/dev/kfd",   "/dev/nvidiactl", "/dev/dxg",
+                                        "/dev/kgsl-3d0", "/dev/mali0", "/dev/pvr_sync"};
+    const char *named = slri_environment("SLIPRING_OPENCL_LIB");
+    if (named && *named)
+        return NULL;
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; ++i)
+        if (slri_file_is_there(nodes[i]))
+            return NULL;
+    return "no GPU among /dev";
+}
+
+const char *slri_cl_load_note(void)
+{
+    return note; // written before the first device
+}

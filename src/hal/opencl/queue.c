@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command queues: in order, and the events of what was begun, by which it is waited for.
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "hal/opencl/opencl.h"
+#include "engine/observe.h"
+
+#include <string.h>
+
+struct slri_cl_stream {
+    slri_cl_queue queue;
+    struct slri_cl_bell *bell;
+    slri_cl_event begun[SLRI_CL_MOST_BEGUN];
+    uint32_t count;
+    uint32_t timed;       // 1 + which of `begun` is a ring kernel's dispatch; 0: none is
+    uint64_t dispatch_ns; // how long that took, by the driver; 0: the driver does not say
+    uint64_t begun_ns;    // where somebody wants the time: when the last of `begun` was begun, at the latest
+};
+
+// ---- life ----------------------------------------------------------------------------------------------------------
+
+static slri_cl_queue make_queue(struct slri_opencl *opencl, uint32_t priority, int32_t *error)
+{
+    const struct slri_cl *cl = opencl->cl;
+    uint64_t level = priority > SLR_DEFAULT_PRIORITY   ? SLRI_CL_QUEUE_PRIORITY_HIGH
+                     : priority < SLR_DEFAULT_PRIORITY ? SLRI_CL_QUEUE_PRIORITY_LOW
+                                                       : SLRI_CL_QUEUE_PRIORITY_MEDIUM;
+    const uint64_t properties[] = {SLRI_CL_QUEUE_PROPERTIES, SLRI_CL_QUEUE_PROFILING_ENABLE, SLRI_CL_QUEUE_PRIORITY_KHR,
+                                   level, 0};
+    if (opencl->facts.priorities && cl->CreateCommandQueueWithProperties)
+        return cl->CreateCommandQueueWithProperties(opencl->context, opencl->id, properties, error);
+    return cl->CreateCommandQueue(opencl->context, opencl->id, SLRI_CL_QUEUE_PROFILING_ENABLE, error);
+}
+
+slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, struct slri_cl_stream **out)
+{
+    int32_t error;
+    struct slri_cl_stream *stream = slri_alloc(opencl->allocator, sizeof *stream);
+    if (!stream)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a stream", opencl->name);
+    stream->bell = slri_alloc(opencl->allocator, sizeof *stream->bell);
+    stream->queue = stream->bell ? make_queue(opencl, priority, &error) : NULL;
+    if (!stream->bell) {
+        slri_free(opencl->allocator, stream, sizeof *stream);
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a stream", opencl->name);
+    }
+    if (!stream->queue) {
+        slri_free(opencl->allocator, stream->bell, sizeof *stream->bell);
+        slri_free(opencl->allocator, stream, sizeof *stream);
+        return slri_cl_failed(opencl->name, "CreateCommandQueue", error);
+    }
+    *out = stream;
+    return SLR_OK;
+}
+
+// What the stream has begun may still run: the device is lost.
+static void leave_begun(struct slri_opencl *opencl, struct slri_cl_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->count; ++i)
+        slri_cl_let_go(opencl, SLRI_CL_EVENT, stream->begun[i], 0);
+    stream->count = 0;
+}
+
+void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *stream)
+{
+    if (!stream)
+        return;
+    leave_begun(opencl, stream);
+    slri_cl_let_go(opencl, SLRI_CL_QUEUE, stream->queue, 0); // of a lost device that waits for ever, maybe
+    slri_cl_let_go(opencl, SLRI_CL_BELL, stream->bell, 0);
+    slri_free(opencl->allocator, stream, sizeof *stream);
+}
+
+slr_status slri_cl_queue_create(void *device, uint32_t priority, void **queue)
+{
+    struct slri_cl_stream *stream;
+    SLRI_TRY(slri_cl_stream_create(device, priority, &stream));
+    *queue = stream;
+    return SLR_OK;
+}
+
+void slri_cl_queue_destroy(void *device, void *queue)
+{
+    slri_cl_stream_destroy(device, queue);
+}
+
+// ---- what was begun ------------------------------------------------------------------------------------------------
+
+static uint64_t ask_time(const struct slri_cl *cl, slri_cl_event event, uint32_t what)
+{
+    uint64_t ns;
+    return cl->GetEventProfilingInfo(event, what, sizeof ns, &ns, NULL) == SLRI_CL_SUCCESS ? ns : 0;
+}
+
+// How long a command that is done took, by the driver's clock; 0: the driver does not say.
+static uint64_t took_ns(const struct slri_cl *cl, slri_cl_event event)
+{
+    uint64_t from = ask_time(cl, event, SLRI_CL_PROFILING_COMMAND_START);
+    uint64_t to = from != 0 ? ask_time(cl, event, SLRI_CL_PROFILING_COMMAND_END) : 0;
+    return to > from ? to - from : 0;
+}
+
+// From when to when the device was at what was begun, on the host's clock. How far the driver's is behind that: at most
+// as the last command seemed to be when it was begun, and as its end seems to be now.
+static void tell_times(const struct slri_cl *cl, const struct slri_cl_stream *stream, struct slri_times *times)
+{
+    slri_cl_event last = stream->begun[stream->count - 1];
+    uint64_t now_ns = slri_now_ns(), queued = ask_time(cl, last, SLRI_CL_PROFILING_COMMAND_QUEUED);
+    uint64_t from = ask_time(cl, stream->begun[0], SLRI_CL_PROFILING_COMMAND_START);
+    uint64_t to = ask_time(cl, last, SLRI_CL_PROFILING_COMMAND_END);
+    if (stream->begun_ns == 0 || queued == 0 || from == 0 || to < from || to < queued)
+        return;
+    uint64_t by_begin = stream->begun_ns - queued, by_end = now_ns - to; // either may be below 0
+    uint64_t behind = (int64_t)by_begin < (int64_t)by_end ? by_begin : by_end;
+    *times = (struct slri_times){from + behind, to + behind};
+}
+
+slr_status slri_cl_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times)
+{
+    struct slri_opencl *opencl = device;
+    struct slri_cl_stream *stream = queue;
+    if (stream->count == 0)
+        return slri_cl_check_lost(opencl);
+    slr_status status = slri_cl_await(opencl, stream->queue, stream->bell, deadline_ns, stream->count, stream->begun);
+    if (status == SLR_DEVICE_LOST && slri_cl_is_lost(opencl)) {
+        leave_begun(opencl, stream);
+        return status;
+    }
+    if (stream->timed != 0)
+        stream->dispatch_ns = slri_is_observed() ? took_ns(opencl->cl, stream->begun[stream->timed - 1]) : 0;
+    if (status == SLR_OK && times)
+        tell_times(opencl->cl, stream, times);
+    for (uint32_t i = 0; i < stream->count; ++i)
+        opencl->cl->ReleaseEvent(stream->begun[i]);
+    stream->count = stream->timed = 0;
+    stream->begun_ns = 0;
+    return status;
+}
+
+slr_status slri_cl_stream_finish(struct slri_opencl *opencl, struct slri_cl_stream *stream)
+{
+    return slri_cl_wait(opencl, stream, slri_deadline_after(opencl->patience_ns), NULL);
+}
+
+uint64_t slri_cl_stream_dispatch_ns(const struct slri_cl_stream *stream)
+{
+    return stream->dispatch_ns;
+}
+
+// Takes a command that `call` has begun, or its failure.
+static slr_status begun(struct slri_opencl *opencl, struct slri_cl_stream *stream, const char *call, int32_t error,
+                        slri_cl_event event)
+{
+    if (error != SLRI_CL_SUCCESS)
+        return slri_cl_failed(opencl->name, call, error);
+    stream->begun[stream->count++] = event;
+    return SLR_OK;
+}
+
+// ---- commands ------------------------------------------------------------------------------------------------------
+
+static bool has_addresses(const struct slri_opencl *opencl)
+{
+    return opencl->memory <= SLRI_CL_COARSE;
+}
+
+static slr_status copy_svm(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *to, const void *from,
+                           uint64_t bytes)
+{
+    slri_cl_event event;
+    int32_t error = opencl->cl->EnqueueSVMMemcpy(stream->queue, 0, to, from, bytes, 0, NULL, &event);
+    return begun(opencl, stream, "EnqueueSVMMemcpy", error, event);
+}
+
+slr_status slri_cl_stream_copy_in(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device,
+                                  const void *host, uint64_t bytes)
+{
+    uint64_t offset;
+    slri_cl_event event;
+    if (has_addresses(opencl))
+        return copy_svm(opencl, stream, device, host, bytes);
+    slri_cl_mem mem = slri_cl_find_memory(opencl, device, &offset);
+    int32_t error = opencl->cl->EnqueueWriteBuffer(stream->queue, mem, 0, offset, bytes, host, 0, NULL, &event);
+    return begun(opencl, stream, "EnqueueWriteBuffer", error, event);
+}
+
+slr_status slri_cl_stream_copy_out(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *host,
+                                   const void *device, uint64_t bytes)
+{
+    uint64_t offset;
+    slri_cl_event event;
+    if (has_addresses(opencl))
+        return copy_svm(opencl, stream, host, device, bytes);
+    slri_cl_mem mem = slri_cl_find_memory(opencl, device, &offset);
+    int32_t error = opencl->cl->EnqueueReadBuffer(stream->queue, mem, 0, offset, bytes, host, 0, NULL, &event);
+    return begun(opencl, stream, "EnqueueReadBuffer", error, event);
+}
+
+static slr_status move(struct slri_opencl *opencl, struct slri_cl_stream *stream, const struct slri_command *command)
+{
+    void *to = command->move.to;
+    const void *from = command->move.from;
+    uint64_t to_offset, from_offset, bytes = command->move.bytes;
+    slri_cl_event event;
+    if (has_addresses(opencl))
+        return copy_svm(opencl, stream, to, from, bytes);
+    slri_cl_mem to_mem = slri_cl_find_memory(opencl, to, &to_offset);
+    slri_cl_mem from_mem = slri_cl_find_memory(opencl, from, &from_offset);
+    int32_t error =
+        opencl->cl->EnqueueCopyBuffer(stream->queue, from_mem, to_mem, from_offset, to_offset, bytes, 0, NULL, &event);
+    return begun(opencl, stream, "EnqueueCopyBuffer", error, event);
+}
+
+// From a multiple of the pattern's size: chunks begin at multiples of 16.
+static slr_status fill(struct slri_opencl *opencl, struct slri_cl_stream *stream, const struct slri_command *command)
+{
+    void *to = command->fill.device;
+    const unsigned char *pattern = command->fill.pattern;
+    uint64_t offset, bytes = command->fill.bytes;
+    uint32_t size = command->fill.pattern_bytes;
+    slri_cl_event event;
+    if (has_addresses(opencl)) {
+        int32_t error = opencl->cl->EnqueueSVMMemFill(stream->queue, to, pattern, size, bytes, 0, NULL, &event);
+        return begun(opencl, stream, "EnqueueSVMMemFill", error, event);
+    }
+    slri_cl_mem mem = slri_cl_find_memory(opencl, to, &offset);
+    int32_t error = opencl->cl->EnqueueFillBuffer(stream->queue, mem, pattern, size, offset, bytes, 0, NULL, &event);
+    return begun(opencl, stream, "EnqueueFillBuffer", error, event);
+}
+
+static slr_status dispatch(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                           const struct slri_command *command, const struct slri_extras *extras)
+{
+    slri_cl_event event;
+    SLRI_TRY(slri_cl_dispatch(opencl, stream->queue, command, extras, &event));
+    return begun(opencl, stream, "EnqueueNDRangeKernel", SLRI_CL_SUCCESS, event);
+}
+
+static slr_status run(struct slri_opencl *opencl, struct slri_cl_stream *stream, const struct slri_command *command,
+                      const struct slri_extras *extras)
+{
+    switch (command->op) {
+    case SLRI_COPY_IN:
+        return slri_cl_stream_copy_in(opencl, stream, command->copy.device, command->copy.host, command->copy.bytes);
+    case SLRI_COPY_OUT:
+        return slri_cl_stream_copy_out(opencl, stream, command->copy.host, command->copy.device, command->copy.bytes);
+    case SLRI_COPY:
+        return move(opencl, stream, command);
+    case SLRI_FILL:
+        return fill(opencl, stream, command);
+    default:
+        return dispatch(opencl, stream, command, extras);
+    }
+}
+
+slr_status slri_cl_encode(void *device, void *queue, const struct slri_command *command,
+                          const struct slri_extras *extras)
+{
+    struct slri_cl_stream *stream = queue;
+    SLRI_TRY(slri_cl_check_lost(device));
+    SLRI_TRY(run(device, stream, command, extras));
+    stream->begun_ns = extras->wants_times ? slri_now_ns() : 0;
+    return SLR_OK;
+}
+
+// ---- for ring kernels ----------------------------------------------------------------------------------------------
+
+slr_status slri_cl_stream_enqueue(struct slri_opencl *opencl, struct slri_cl_stream *stream, slri_cl_kernel kernel,
+                                  size_t groups, size_t group)
+{
+    const size_t global = groups * group;
+    slri_cl_event event;
+    int32_t error = opencl->cl->EnqueueNDRangeKernel(stream->queue, kernel, 1, NULL, &global, &group, 0, NULL, &event);
+    stream->timed = error == SLRI_CL_SUCCESS ? stream->count + 1 : 0;
+    return begun(opencl, stream, "EnqueueNDRangeKernel", error, event);
+}
+
+slr_status slri_cl_stream_flush(struct slri_opencl *opencl, struct slri_cl_stream *stream)
+{
+    int32_t error = opencl->cl->Flush(stream->queue);
+    return error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "Flush", error);
+}
+
+// Nothing is noted in the stream: its owner may be at work in it. By way of memory of our own: of a lost device the
+// copy may still come, when the caller's is gone.
+slr_status slri_cl_stream_copy_now(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device, void *host,
+                                   uint64_t bytes, bool in)
+{
+    SLRI_TRY(slri_cl_check_lost(opencl));
+    struct slri_cl_stream own = {.queue = stream->queue};
+    void *between = slri_alloc(opencl->allocator, bytes);
+    if (!between)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory to copy %llu B", opencl->name, (unsigned long long)bytes);
+    if (in)
+        memcpy(between, host, bytes);
+    slr_status status = in ? slri_cl_stream_copy_in(opencl, &own, device, between, bytes)
+                           : slri_cl_stream_copy_out(opencl, &own, between, device, bytes);
+    if (status == SLR_OK)
+        status = slri_cl_stream_finish(opencl, &own);
+    if (status == SLR_OK && !in)
+        memcpy(host, between, bytes);
+    slri_cl_let_go(opencl, SLRI_CL_HEAP, between, bytes);
+    return status;
+}
+
+// ---- at once, for who makes memory ---------------------------------------------------------------------------------
+
+slr_status slri_cl_zero_at_once(struct slri_opencl *opencl, void *memory, uint64_t bytes)
+{
+    const struct slri_command zero = {.op = SLRI_FILL, .fill = {memory, bytes, 1, {0}}};
+    struct slri_cl_stream *stream;
+    SLRI_TRY(slri_cl_check_lost(opencl));
+    SLRI_TRY(slri_cl_stream_create(opencl, SLR_DEFAULT_PRIORITY, &stream));
+    slr_status status = fill(opencl, stream, &zero);
+    if (status == SLR_OK)
+        status = slri_cl_stream_finish(opencl, stream);
+    slri_cl_stream_destroy(opencl, stream);
+    return status;
+}

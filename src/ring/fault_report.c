@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last fault and the first one in words, from what the owners of the shards have left (engine/fault.c).
+#include "ir/blame.h"
+#include "ir/ir_names.h"
+#include "ring/ring.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct fault {
+    struct slri_blame blame;
+    uint32_t instance, number;
+    uint64_t time_ns;
+};
+
+static uint64_t load_wide(const uint32_t *S, uint32_t at)
+{
+    return MB_LOAD(at) | (uint64_t)MB_LOAD(at + 1) << 32;
+}
+
+static struct fault load_last(const uint32_t *S, uint32_t owner)
+{
+    return (struct fault){
+        .blame = {MB_LOAD(owner + MB_FAULT_KIND),
+                  {MB_LOAD(owner + MB_FAULT_FILE), MB_LOAD(owner + MB_FAULT_LINE), MB_LOAD(owner + MB_FAULT_COLUMN)},
+                  load_wide(S, owner + MB_FAULT_INDEX),
+                  load_wide(S, owner + MB_FAULT_SIZE)},
+        .instance = MB_LOAD(owner + MB_FAULT_INSTANCE)};
+}
+
+static struct fault load_first(const uint32_t *S, uint32_t owner)
+{
+    uint32_t kind = MB_ACQUIRE(owner + MB_FIRST_KIND); // written last: where it is there, so is the rest
+    return (struct fault){
+        .blame = {kind,
+                  {MB_LOAD(owner + MB_FIRST_FILE), MB_LOAD(owner + MB_FIRST_LINE), MB_LOAD(owner + MB_FIRST_COLUMN)},
+                  load_wide(S, owner + MB_FIRST_INDEX),
+                  load_wide(S, owner + MB_FIRST_SIZE)},
+        .instance = MB_LOAD(owner + MB_FIRST_INSTANCE),
+        .number = MB_LOAD(owner + MB_FIRST_NUMBER),
+        .time_ns = load_wide(S, owner + MB_FIRST_TIME)};
+}
+
+// Of a kernel's handler, which has a place in a source: not of a host function, nor of one that was abandoned.
+static bool has_place(const slr_ring *ring, uint32_t fault)
+{
+    return ring->program && fault != SLRI_FAULT_OVERRUN && fault != SLRI_FAULT_STATUS;
+}
+
+static void describe_what(const slr_ring *ring, const struct slri_blame *blame, char out[SLRI_BLAME_BYTES])
+{
+    if (has_place(ring, blame->fault))
+        slri_blame_text(ring->program->module, ring->entry, blame, out);
+    else if (blame->fault == SLRI_FAULT_STATUS)
+        snprintf(out, SLRI_BLAME_BYTES, "%s: %s", slri_fault_text(blame->fault),
+                 slr_status_name((slr_status)blame->where.line));
+    else
+        snprintf(out, SLRI_BLAME_BYTES, "%s", slri_fault_text(blame->fault));
+}
+
+static const char *file_of(const slr_ring *ring, const struct slri_where *where)
+{
+    const struct slri_module *module = ring->program->module;
+    return where->file < module->files ? module->file[where->file] : "?";
+}
+
+// The latest of the shards' last ones: the difference of two times, because they wrap.
+static bool find_last(const slr_ring *ring, struct fault *out)
+{
+    bool any = false;
+    uint32_t latest = 0;
+    for (uint32_t i = 0; i < ring->shards; ++i) {
+        const uint32_t *S = ring->S;
+        uint32_t owner = mb_owner(S, i), when = MB_LOAD(owner + MB_FAULT_WHEN);
+        struct fault last = load_last(S, owner);
+        if (last.blame.fault == SLRI_FAULT_NONE || (any && (int32_t)(when - latest) < 0))
+            continue;
+        *out = last;
+        latest = when;
+        any = true;
+    }
+    return any;
+}
+
+static void describe_last(const slr_ring *ring, slr_ring_stats *out)
+{
+    struct fault last;
+    char what[SLRI_BLAME_BYTES];
+    if (!find_last(ring, &last))
+        return;
+    const struct slri_where *where = &last.blame.where;
+    describe_what(ring, &last.blame, what);
+    if (has_place(ring, last.blame.fault))
+        snprintf(out->last_fault, sizeof out->last_fault, "%s:%u: instance %u: %s", file_of(ring, where), where->line,
+                 last.instance, what);
+    else
+        snprintf(out->last_fault, sizeof out->last_fault, "instance %u: %s", last.instance, what);
+}
+
+// The earliest of the shards' first ones; of those without a time, that of the first shard.
+static bool find_first(const slr_ring *ring, struct fault *out)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < ring->shards; ++i) {
+        struct fault first = load_first(ring->S, mb_owner(ring->S, i));
+        if (first.blame.fault == SLRI_FAULT_NONE || (any && first.time_ns >= out->time_ns))
+            continue;
+        *out = first;
+        any = true;
+    }
+    return any;
+}
+
+static void describe_first(const slr_ring *ring, slr_ring_stats *out)
+{
+    struct fault first;
+    char what[SLRI_BLAME_BYTES], column[16] = "";
+    uint64_t begun_ns = __atomic_load_n(&ring->activated_ns, __ATOMIC_RELAXED); // a time for a report
+    if (!find_first(ring, &first))
+        return;
+    const struct slri_where *where = &first.blame.where;
+    describe_what(ring, &first.blame, what);
+    if (where->column != 0)
+        snprintf(column, sizeof column, ":%u", where->column);
+    if (has_place(ring, first.blame.fault))
+        snprintf(out->first_fault, sizeof out->first_fault, "%s:%u%s: instance %u: %s", file_of(ring, where),
+                 where->line, column, first.instance, what);
+    else
+        snprintf(out->first_fault, sizeof out->first_fault, "instance %u: %s", first.instance, what);
+    out->first_fault_instance = first.instance;
+    out->first_fault_message = first.number;
+    if (first.time_ns > begun_ns)
+        out->first_fault_ns = first.time_ns - begun_ns;
+}
+
+void slri_faults_describe(const slr_ring *ring, slr_ring_stats *out)
+{
+    describe_last(ring, out);
+    describe_first(ring, out);
+    if (ring->loop)
+        slri_loop_describe(ring->loop, out->last_fault, sizeof out->last_fault);
+}

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+// The walk. Registers are known or not; memory never is, but for scalars and structs that are given by value, and the
+// module's tables.
+#include "run/count.h"
+
+#include "base/alloc.h"
+#include "ir/fold.h"
+#include "run/interpreter_op.h"
+#include "ir/math/eval.h"
+#include "ir/math/functions.h"
+
+#include <string.h>
+
+#define MOST_INSTRUCTIONS 400000u // of all threads that are walked: some milliseconds
+#define MOST_THREADS 64u
+#define MOST_LINES 4096u
+#define MOST_BINDINGS 64u
+// Of a handler, after the bindings: its state and its message.
+#define STATE MOST_BINDINGS
+#define MESSAGE (MOST_BINDINGS + 1u)
+#define PLACES (MOST_BINDINGS + 2u)
+
+struct value {
+    uint64_t bits;
+    bool known;
+};
+
+struct tally {
+    uint64_t instructions, flops, flops64;
+    uint64_t loaded[PLACES], stored[PLACES];
+    bool at_most;
+};
+
+struct walk {
+    const struct slri_count_launch *launch;
+    uint32_t builtin[SLRI_BUILTIN_COUNT];
+    struct tally tally; // of the thread
+    uint64_t left;      // instructions
+    uint64_t *of_line;
+};
+
+struct frame {
+    struct walk *walk;
+    const struct slri_function *function;
+    struct value *reg, result;
+};
+
+enum way { ON, BROKEN, CONTINUED, RETURNED, LOST };
+
+static enum way walk_block(struct frame *frame, const struct slri_block *block);
+
+static struct value known(uint64_t bits)
+{
+    return (struct value){bits, true};
+}
+
+static void set(struct frame *frame, slri_reg reg, struct value value)
+{
+    if (reg != SLRI_NO_REG)
+        frame->reg[reg] = value;
+}
+
+// ---- arithmetic ----------------------------------------------------------------------------------------------------
+
+static bool is_binary(enum slri_op op)
+{
+    return op >= SLRI_OP_ADD && op <= SLRI_OP_GE;
+}
+
+static void count_flops(struct walk *walk, enum slri_kind kind, uint32_t flops)
+{
+    if (kind == SLRI_F64)
+        walk->tally.flops64 += flops;
+    else if (slri_kind_is_float(kind))
+        walk->tally.flops += flops;
+}
+
+static struct value binary(const struct frame *frame, const struct slri_instr *in)
+{
+    struct value a = frame->reg[in->a], b = frame->reg[in->b], out = {0};
+    out.known = a.known && b.known && slri_fold_binary(in->op, in->kind, a.bits, b.bits, &out.bits);
+    return out;
+}
+
+static struct value unary(const struct frame *frame, const struct slri_instr *in)
+{
+    struct value a = frame->reg[in->a];
+    if (!a.known)
+        return a;
+    if (in->op == SLRI_OP_CONVERT)
+        return known(slri_fold_convert(frame->function->reg_kind[in->a], in->kind, a.bits));
+    return known(slri_fold_unary(in->op, in->kind, a.bits));
+}
+
+static struct value math(struct frame *frame, const struct slri_instr *in)
+{
+    const struct slri_math_function *function = &slri_math_functions[in->imm];
+    union slri_scalar value[3] = {{0}}, result;
+    bool all = true;
+    for (uint32_t i = 0; i < in->args && i < 3; ++i) {
+        all = all && frame->reg[in->arg[i].reg].known;
+        value[i].u64 = frame->reg[in->arg[i].reg].bits;
+    }
+    count_flops(frame->walk,
+                function->result == SLRI_MATH_F64   ? SLRI_F64
+                : function->result == SLRI_MATH_F32 ? SLRI_F32
+                                                    : SLRI_I32,
+                slri_math_is_fma((unsigned)in->imm) ? 2 : 1);
+    if (!all)
+        return (struct value){0};
+    slri_math_eval((unsigned)in->imm, value, &result);
+    return known(result.u64);
+}
+
+// ---- memory --------------------------------------------------------------------------------------------------------
+
+// Which place is counted for memory under the root; PLACES: none.
+static uint32_t place_of(struct slri_root root)
+{
+    return root.kind == SLRI_ROOT_STATE                                   ? STATE
+           : root.kind == SLRI_ROOT_MESSAGE                               ? MESSAGE
+           : root.kind == SLRI_ROOT_BINDING && root.index < MOST_BINDINGS ? root.index
+                                                                          : PLACES;
+}
+
+static void count_load(struct frame *frame, struct slri_root root, uint64_t bytes)
+{
+    uint32_t place = place_of(root);
+    if (place < PLACES)
+        frame->walk->tally.loaded[place] += bytes;
+}
+
+static void count_store(struct frame *frame, struct slri_root root, uint64_t bytes)
+{
+    uint32_t place = place_of(root);
+    if (place < PLACES)
+        frame->walk->tally.stored[place] += bytes;
+}
+
+// Where the bytes of something that never changes are, or NULL.
+static const unsigned char *constant(const struct frame *frame, struct slri_root root, uint64_t *bytes)
+{
+    const struct slri_count_launch *launch = frame->walk->launch;
+    if (root.kind == SLRI_ROOT_BINDING && !launch->entry->binding[root.index].is_buffer) {
+        *bytes = launch->bound[root.index].bytes;
+        return launch->bound[root.index].data;
+    }
+    if (root.kind != SLRI_ROOT_CONST)
+        return NULL;
+    *bytes = launch->module->constant[root.index].type->bytes;
+    return launch->module->constant[root.index].data;
+}
+
+static struct value load(struct frame *frame, const struct slri_instr *in)
+{
+    uint64_t bytes, wanted = slri_kind_bytes(in->kind);
+    const unsigned char *from = constant(frame, in->root, &bytes);
+    struct value at = frame->reg[in->a];
+    if (!from) {
+        count_load(frame, in->root, wanted);
+        return (struct value){0};
+    }
+    if (!at.known || at.bits > bytes || wanted > bytes - at.bits)
+        return (struct value){0};
+    return known(slri_scalar_load(in->kind, from + at.bits).u64);
+}
+
+// ---- control -------------------------------------------------------------------------------------------------------
+
+// Both ways; what they do not agree on is unknown behind them. A way that leaves is followed only where both do: else
+// the thread may go on, and what it then does counts.
+static enum way walk_both(struct frame *frame, const struct slri_block *yes, const struct slri_block *no)
+{
+    uint32_t regs = frame->function->regs;
+    size_t bytes = (regs + 1) * sizeof(struct value);
+    struct value *before = slri_alloc(NULL, 2 * bytes), *behind = before + regs + 1;
+    if (!before)
+        return LOST;
+    frame->walk->tally.at_most = true;
+    memcpy(before, frame->reg, regs * sizeof *before);
+    enum way first = walk_block(frame, yes);
+    memcpy(behind, frame->reg, regs * sizeof *behind);
+    memcpy(frame->reg, before, regs * sizeof *before);
+    enum way second = walk_block(frame, no);
+    if (first == ON && second != ON && second != LOST) {
+        memcpy(frame->reg, behind, regs * sizeof *behind);
+        second = ON;
+    } else if (first == second) {
+        for (uint32_t i = 0; i < regs; ++i)
+            frame->reg[i].known = frame->reg[i].known && behind[i].known && frame->reg[i].bits == behind[i].bits;
+    } else if (second != ON) {
+        second = LOST;
+    }
+    slri_free(NULL, before, 2 * bytes);
+    return first == LOST ? LOST : second;
+}
+
+static enum way walk_if(struct frame *frame, const struct slri_instr *in)
+{
+    struct value test = frame->reg[in->a];
+    if (!test.known)
+        return walk_both(frame, in->body[0], in->body[1]);
+    return walk_block(frame, in->body[(uint32_t)test.bits == 0]);
+}
+
+static enum way walk_loop(struct frame *frame, const struct slri_instr *in)
+{
+    for (bool first = in->do_while;; first = false) {
+        if (!first) {
+            enum way way = walk_block(frame, in->body[0]);
+            if (way != ON)
+                return way;
+            struct value test = in->a == SLRI_NO_REG ? known(1) : frame->reg[in->a];
+            if (!test.known)
+                return LOST;
+            if ((uint32_t)test.bits == 0)
+                return ON;
+        }
+        enum way way = walk_block(frame, in->body[1]);
+        if (way == BROKEN)
+            return ON;
+        if (way == RETURNED || way == LOST)
+            return way;
+        way = walk_block(frame, in->body[2]);
+        if (way != ON)
+            return way;
+    }
+}
+
+static enum way walk_switch(struct frame *frame, const struct slri_instr *in)
+{
+    struct value on = frame->reg[in->a];
+    if (!on.known)
+        return LOST;
+    uint32_t from = in->cases;
+    for (uint32_t i = 0; i < in->cases; ++i)
+        if (in->match[i].is_default)
+            from = i;
+    for (uint32_t i = 0; i < in->cases; ++i)
+        if (!in->match[i].is_default && in->match[i].value == on.bits)
+            from = i;
+    for (; from < in->cases; ++from) {
+        enum way way = walk_block(frame, in->match[from].body);
+        if (way != ON)
+            return way == BROKEN ? ON : way;
+    }
+    return ON;
+}
+
+// Memory of the caller that the callee is given stays memory: unknown.
+static enum way walk_call(struct frame *frame, const struct slri_instr *in)
+{
+    const struct slri_function *callee = in->callee;
+    struct frame inner = {.walk = frame->walk, .function = callee};
+    size_t bytes = (callee->regs + 1) * sizeof(struct value);
+    inner.reg = slri_alloc(NULL, bytes);
+    if (!inner.reg)
+        return LOST;
+    for (uint32_t i = 0; i < in->args && i < callee->params; ++i)
+        set(&inner, callee->param[i].reg, frame->reg[in->arg[i].reg]);
+    enum way way = walk_block(&inner, callee->body);
+    slri_free(NULL, inner.reg, bytes);
+    set(frame, in->dst, inner.result);
+    return way == LOST ? LOST : ON;
+}
+
+static enum way walk_return(struct frame *frame, const struct slri_instr *in)
+{
+    frame->result = in->a == SLRI_NO_REG ? (struct value){0} : frame->reg[in->a];
+    return RETURNED;
+}
+
+// ---- one instruction -----------------------------------------------------------------------------------------------
+
+static void compute(struct frame *frame, const struct slri_instr *in)
+{
+    const struct walk *walk = frame->walk;
+    switch (in->op) {
+    case SLRI_OP_CONST:
+        set(frame, in->dst, known(in->imm));
+        break;
+    case SLRI_OP_MOVE:
+        set(frame, in->dst, frame->reg[in->a]);
+        break;
+    case SLRI_OP_NEG:
+    case SLRI_OP_NOT:
+    case SLRI_OP_CONVERT:
+        set(frame, in->dst, unary(frame, in));
+        break;
+    case SLRI_OP_LOAD:
+        set(frame, in->dst, load(frame, in));
+        break;
+    case SLRI_OP_STORE:
+        count_store(frame, in->root, slri_kind_bytes(in->kind));
+        break;
+    case SLRI_OP_COPY:
+        count_load(frame, in->root2, in->imm);
+        count_store(frame, in->root, in->imm);
+        break;
+    case SLRI_OP_ZERO:
+        count_store(frame, in->root, in->imm);
+        break;
+    case SLRI_OP_MATH:
+        set(frame, in->dst, math(frame, in));
+        break;
+    case SLRI_OP_ATOMIC_LOAD:
+    case SLRI_OP_ATOMIC_STORE:
+    case SLRI_OP_ATOMIC_RMW:
+    case SLRI_OP_ATOMIC_CAS:
+        if (in->op != SLRI_OP_ATOMIC_STORE)
+            count_load(frame, in->root, slri_kind_bytes(in->kind));
+        if (in->op != SLRI_OP_ATOMIC_LOAD)
+            count_store(frame, in->root, slri_kind_bytes(in->kind));
+        set(frame, in->dst, (struct value){0});
+        break;
+    case SLRI_OP_BUILTIN:
+        set(frame, in->dst, known(walk->builtin[in->imm]));
+        break;
+    case SLRI_OP_PRESENT:
+        set(frame, in->dst,
+            (struct value){walk->launch->bound[in->root.index].data != NULL, in->root.kind == SLRI_ROOT_BINDING});
+        break;
+    default:
+        if (is_binary(in->op)) {
+            if (in->op <= SLRI_OP_DIV)
+                count_flops(frame->walk, in->kind, 1);
+            set(frame, in->dst, binary(frame, in));
+        } else {
+            set(frame, in->dst, (struct value){0});
+        }
+        break;
+    }
+}
+
+static enum way walk_one(struct frame *frame, const struct slri_instr *in)
+{
+    struct walk *walk = frame->walk;
+    if (walk->left == 0)
+        return LOST;
+    --walk->left;
+    ++walk->tally.instructions;
+    if (in->where.file == 0 && in->where.line < MOST_LINES)
+        ++walk->of_line[in->where.line];
+    switch (in->op) {
+    case SLRI_OP_IF:
+        return walk_if(frame, in);
+    case SLRI_OP_LOOP:
+        return walk_loop(frame, in);
+    case SLRI_OP_SWITCH:
+        return walk_switch(frame, in);
+    case SLRI_OP_CALL:
+        return walk_call(frame, in);
+    case SLRI_OP_RETURN:
+        return walk_return(frame, in);
+    case SLRI_OP_BREAK:
+        return BROKEN;
+    case SLRI_OP_CONTINUE:
+        return CONTINUED;
+    default:
+        compute(frame, in);
+        return ON;
+    }
+}
+
+static enum way walk_block(struct frame *frame, const struct slri_block *block)
+{
+    enum way way = ON;
+    for (uint32_t i = 0; block && i < block->count && way == ON; ++i)
+        way = walk_one(frame, &block->instr[i]);
+    return way;
+}
+
+// ---- threads -------------------------------------------------------------------------------------------------------
+
+static void place(struct walk *walk, uint64_t thread)
+{
+    const uint32_t *grid = walk->launch->grid, *block = walk->launch->block;
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2], at = thread % threads, b = thread / threads;
+    for (uint32_t i = 0; i < 3; ++i) {
+        walk->builtin[SLRI_BUILTIN_THREAD_X + i] = (uint32_t)(at % block[i]);
+        walk->builtin[SLRI_BUILTIN_BLOCK_X + i] = (uint32_t)(b % grid[i]);
+        walk->builtin[SLRI_BUILTIN_BLOCK_DIM_X + i] = block[i];
+        walk->builtin[SLRI_BUILTIN_GRID_DIM_X + i] = grid[i];
+        at /= block[i];
+        b /= grid[i];
+    }
+}
+
+static bool walk_thread(struct walk *walk, uint64_t thread)
+{
+    const struct slri_entry *entry = walk->launch->entry;
+    struct frame frame = {.walk = walk, .function = entry->function};
+    size_t bytes = (entry->function->regs + 1) * sizeof(struct value);
+    frame.reg = slri_alloc(NULL, bytes);
+    if (!frame.reg)
+        return false;
+    memset(&walk->tally, 0, sizeof walk->tally);
+    place(walk, thread);
+    for (uint32_t i = 0; i < entry->bindings; ++i) {
+        const struct slri_binding_info *binding = &entry->binding[i];
+        if (binding->reg == SLRI_NO_REG || binding->is_outlet)
+            continue;
+        frame.reg[binding->reg] = binding->is_buffer
+                                      ? known(0)
+                                      : known(slri_scalar_load(binding->type->kind, walk->launch->bound[i].data).u64);
+    }
+    enum way way = walk_block(&frame, entry->function->body);
+    slri_free(NULL, frame.reg, bytes);
+    return way != LOST;
+}
+
+static void add(struct tally *sum, const struct tally *one)
+{
+    sum->instructions += one->instructions;
+    sum->flops += one->flops;
+    sum->flops64 += one->flops64;
+    sum->at_most = sum->at_most || one->at_most;
+    for (uint32_t i = 0; i < PLACES; ++i) {
+        sum->loaded[i] += one->loaded[i];
+        sum->stored[i] += one->stored[i];
+    }
+}
+
+static bool same(const struct tally *a, const struct tally *b)
+{
+    return a->instructions == b->instructions && a->flops == b->flops && a->flops64 == b->flops64 &&
+           memcmp(a->loaded, b->loaded, sizeof a->loaded) == 0 && memcmp(a->stored, b->stored, sizeof a->stored) == 0;
+}
+
+// The middles of as many equal parts of the grid; all threads where there are no more.
+static uint32_t walk_threads(struct walk *walk, uint64_t threads, struct tally *sum, bool *alike)
+{
+    uint32_t samples = threads < MOST_THREADS ? (uint32_t)threads : MOST_THREADS;
+    struct tally first;
+    *alike = true;
+    for (uint32_t i = 0; i < samples; ++i) {
+        if (!walk_thread(walk, (uint64_t)(((double)i + 0.5) * (double)threads / samples)))
+            return 0;
+        if (i == 0)
+            first = walk->tally;
+        *alike = *alike && same(&first, &walk->tally);
+        add(sum, &walk->tally);
+        // A long walk is not made for each of them: what is left must be enough for one more like it.
+        if (i == 0 && walk->tally.instructions * samples > MOST_INSTRUCTIONS / 2)
+            samples = 1 + (uint32_t)(MOST_INSTRUCTIONS / 4 / walk->tally.instructions);
+    }
+    return samples;
+}
+
+// ---- the whole -----------------------------------------------------------------------------------------------------
+
+static uint64_t scaled(uint64_t sum, uint32_t samples, uint64_t threads)
+{
+    return (uint64_t)((double)sum / samples * (double)threads + 0.5);
+}
+
+static void find_lines(const uint64_t *of_line, uint64_t all, struct slri_count *out)
+{
+    for (uint32_t line = 1; line < MOST_LINES && all != 0; ++line) {
+        float share = (float)((double)of_line[line] / (double)all);
+        uint32_t at = SLRI_COUNT_LINES;
+        while (at > 0 && out->line[at - 1].share < share)
+            --at;
+        for (uint32_t i = SLRI_COUNT_LINES - 1; i > at && at < SLRI_COUNT_LINES; --i)
+            out->line[i] = out->line[i - 1];
+        if (at < SLRI_COUNT_LINES && of_line[line] != 0) {
+            out->line[at].line = line;
+            out->line[at].share = share;
+        }
+    }
+}
+
+// Of `most` bytes, each counts as moved once in and once out.
+static void fill_place(const struct tally *sum, uint32_t place, uint64_t most, uint32_t samples, uint64_t threads,
+                       struct slri_count *out)
+{
+    uint64_t loaded = scaled(sum->loaded[place], samples, threads);
+    uint64_t stored = scaled(sum->stored[place], samples, threads);
+    out->accessed_bytes += loaded + stored;
+    out->bytes += (loaded < most ? loaded : most) + (stored < most ? stored : most);
+}
+
+static void fill(const struct slri_count_launch *launch, const struct tally *sum, uint32_t samples, uint64_t threads,
+                 struct slri_count *out)
+{
+    const struct slri_entry *entry = launch->entry;
+    out->instructions = scaled(sum->instructions, samples, threads);
+    out->flops = scaled(sum->flops, samples, threads);
+    out->flops64 = scaled(sum->flops64, samples, threads);
+    for (uint32_t i = 0; i < entry->bindings && i < MOST_BINDINGS; ++i)
+        if (entry->binding[i].is_buffer && !entry->binding[i].is_outlet)
+            fill_place(sum, i, launch->bound[i].bytes, samples, threads, out);
+    if (entry->state)
+        fill_place(sum, STATE, entry->state->bytes, samples, threads, out);
+    if (entry->message)
+        fill_place(sum, MESSAGE, entry->message->bytes, samples, threads, out);
+}
+
+void slri_count(const struct slri_count_launch *launch, struct slri_count *out)
+{
+    uint64_t threads = 1;
+    struct tally sum = {0};
+    bool alike;
+    *out = (struct slri_count){0};
+    for (uint32_t i = 0; i < 3; ++i)
+        threads *= (uint64_t)launch->grid[i] * launch->block[i];
+    size_t bytes = sizeof(struct walk) + MOST_LINES * sizeof(uint64_t);
+    struct walk *walk = slri_alloc(NULL, bytes);
+    if (!walk)
+        return;
+    walk->launch = launch;
+    walk->left = MOST_INSTRUCTIONS;
+    walk->of_line = (uint64_t *)(walk + 1);
+    uint32_t samples = walk_threads(walk, threads, &sum, &alike);
+    if (samples != 0) {
+        bool exact = alike && (samples > 1 || threads == 1);
+        out->counted = sum.at_most ? SLRI_COUNT_AT_MOST : exact ? SLRI_COUNT_EXACT : SLRI_COUNT_SAMPLED;
+        fill(launch, &sum, samples, threads, out);
+        find_lines(walk->of_line, sum.instructions, out);
+    }
+    slri_free(NULL, walk, bytes);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much work a launch of a kernel is, or one call of a handler, without running it: some of its threads are walked
+// through the IR with the launch's scalars and their place in the grid, all that comes from memory being unknown. Loops
+// whose ends are known that way are walked as often as they run. Behind a branch on something unknown both ways are
+// counted, so that the count is at most; where the end of a loop hangs on it, the work is not known.
+#ifndef SLRI_RUN_COUNT_H
+#define SLRI_RUN_COUNT_H
+
+#include "abi/handler.h"
+#include "ir/ir.h"
+
+struct slri_count_launch {
+    const struct slri_module *module;
+    const struct slri_entry *entry; // a kernel, or a handler: then a grid of 1 and its block, or 1
+    const uint32_t *grid, *block;   // three numbers each
+    const struct slri_bound *bound; // one a binding
+};
+
+enum slri_counted {
+    SLRI_COUNT_UNKNOWN, // nothing of the rest means anything
+    SLRI_COUNT_AT_MOST, // of both ways of a branch
+    SLRI_COUNT_SAMPLED, // threads differ: an average of those that were walked
+    SLRI_COUNT_EXACT    // all that were walked did the same
+};
+
+#define SLRI_COUNT_LINES 8
+
+struct slri_count {
+    enum slri_counted counted;
+    // Of the whole launch.
+    uint64_t instructions;   // of the IR
+    uint64_t flops, flops64; // additions, multiplications, divisions, math functions (an fma is 2); in double precision
+    uint64_t accessed_bytes; // of buffers, by all threads
+    uint64_t bytes;          // of the same, of each buffer once in and once out at the most: what must be moved
+    struct {
+        uint32_t line;
+        float share;          // of the instructions
+    } line[SLRI_COUNT_LINES]; // of the source itself, the busiest first; line 0: no more
+};
+
+// Takes up to some milliseconds. Out of memory the work is unknown.
+void slri_count(const struct slri_count_launch *launch, struct slri_count *out);
+
+#endif

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// What launches are made of: counted without running them, and compared with what is known by hand.
+#include "lang/compile_test.h"
+
+#include "run/count.h"
+
+struct work {
+    struct slri_module *module;
+    struct slri_bound bound[8];
+    uint32_t bounds, grid[3], block[3];
+    struct slri_count count;
+};
+
+static float buffer[4096];
+
+static struct work begin(const char *text, uint32_t blocks, uint32_t threads)
+{
+    return (struct work){.module = compile_text(text), .grid = {blocks, 1, 1}, .block = {threads, 1, 1}};
+}
+
+#define GIVE(w, value, size) ((w)->bound[(w)->bounds++] = (struct slri_bound){(value), (size)})
+
+static void count(struct work *w)
+{
+    const struct slri_count_launch launch = {w->module, &w->module->entry[0], w->grid, w->block, w->bound};
+    assert_int_equal(w->module->entry[0].bindings, w->bounds);
+    slri_count(&launch, &w->count);
+    slri_module_destroy(w->module);
+}
+
+static void operations_and_bytes_of_a_straight_kernel_are_exact(void **state)
+{
+    (void)state;
+    int n = 1024;
+    float a = 2;
+    struct work w = begin("__global__ void saxpy(float a, const float *x, float *y, int n) {\n"
+                          "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                          "    if (i < n) y[i] = a * x[i] + y[i];\n"
+                          "}\n",
+                          8, 128);
+    GIVE(&w, &a, 4);
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_EXACT);
+    assert_int_equal(w.count.flops, 2 * 1024);
+    assert_int_equal(w.count.flops64, 0);
+    assert_int_equal(w.count.bytes, 3 * 4096); // x in, y in and out
+    assert_int_equal(w.count.accessed_bytes, 3 * 4096);
+    assert_int_equal(w.count.line[0].line, 3);
+    assert_true(w.count.line[0].share > 0.5f && w.count.line[0].share < 1);
+}
+
+static void threads_beyond_the_end_are_sampled(void **state)
+{
+    (void)state;
+    int n = 512;
+    struct work w =
+        begin("__global__ void f(double *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
+              "x[i] = x[i] / 3; }\n",
+              8, 128);
+    GIVE(&w, buffer, 8 * 512);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_SAMPLED);
+    assert_int_equal(w.count.flops, 0);
+    assert_int_equal(w.count.flops64, 512); // half of the 64 that were walked
+}
+
+static void loops_run_as_often_as_the_launchs_numbers_say(void **state)
+{
+    (void)state;
+    int n = 32;
+    struct work w =
+        begin("__device__ float at(const float *m, int row, int column, int n) { return m[row * n + column]; }\n"
+              "__global__ void matmul(const float *a, const float *b, float *c, int n) {\n"
+              "    int row = blockIdx.x, column = threadIdx.x;\n"
+              "    float sum = 0;\n"
+              "    for (int k = 0; k < n; ++k) sum += at(a, row, k, n) * at(b, k, column, n);\n"
+              "    c[row * n + column] = sum;\n"
+              "}\n",
+              32, 32);
+    for (int i = 0; i < 3; ++i)
+        GIVE(&w, buffer, 4096);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_EXACT);
+    assert_int_equal(w.count.flops, 2 * 32 * 32 * 32);
+    assert_int_equal(w.count.bytes, 3 * 4096); // each once, though each element is read 32 times
+    assert_int_equal(w.count.accessed_bytes, 32 * 32 * (2 * 32 + 1) * 4);
+}
+
+static void a_branch_on_memory_counts_both_ways(void **state)
+{
+    (void)state;
+    struct work w = begin("__global__ void f(float *x) {\n"
+                          "    float v = x[threadIdx.x];\n"
+                          "    if (v > 0) v = v * 2; else v = v * 3 + 1;\n"
+                          "    if (v > 100) return;\n"
+                          "    x[threadIdx.x] = v;\n"
+                          "}\n",
+                          1, 64);
+    GIVE(&w, buffer, 256);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_AT_MOST);
+    assert_int_equal(w.count.flops, 3 * 64);
+    assert_int_equal(w.count.bytes, 512); // as if no thread had left
+}
+
+static void what_both_ways_agree_on_is_known_behind_them(void **state)
+{
+    (void)state;
+    struct work w = begin("__global__ void f(float *x) {\n"
+                          "    int rounds = 4, wild = 4;\n"
+                          "    if (x[0] > 0) wild = 5;\n"
+                          "    for (int i = 0; i < rounds; ++i) x[i] = x[i] + 1;\n"
+                          "}\n",
+                          1, 1);
+    GIVE(&w, buffer, 256);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_AT_MOST);
+    assert_int_equal(w.count.flops, 4);
+}
+
+static void a_loop_that_hangs_on_memory_is_not_known(void **state)
+{
+    (void)state;
+    struct work w = begin("__global__ void f(const int *from, float *x) {\n"
+                          "    for (int i = from[0]; i < from[1]; ++i) x[i] = x[i] + 1;\n"
+                          "}\n",
+                          1, 32);
+    GIVE(&w, buffer, 256);
+    GIVE(&w, buffer, 256);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_UNKNOWN);
+}
+
+static void a_loop_without_an_end_is_not_known(void **state)
+{
+    (void)state;
+    struct work w = begin("__global__ void f(float *x) { while (1) { x[0] = x[0] + 1; } }\n", 1, 32);
+    GIVE(&w, buffer, 256);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_UNKNOWN);
+}
+
+// One thread of a long kernel is walked, and stands for all.
+static void a_long_walk_is_made_for_few_threads(void **state)
+{
+    (void)state;
+    int n = 20000;
+    struct work w = begin("__global__ void f(float *x, int n) { float s = 0; for (int i = 0; i < n; ++i) s += 1.5f; "
+                          "x[threadIdx.x] = s; }\n",
+                          100, 64);
+    GIVE(&w, buffer, 256);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_true(w.count.counted == SLRI_COUNT_SAMPLED || w.count.counted == SLRI_COUNT_EXACT);
+    assert_int_equal(w.count.flops, 100ull * 64 * 20000);
+}
+
+static void control_is_followed(void **state)
+{
+    (void)state;
+    struct {
+        int kind;
+        float by;
+    } p = {2, 3};
+    struct work w =
+        begin("struct p { int kind; float by; };\n"
+              "__global__ void f(float *x, struct p p) {\n"
+              "    float v = x[threadIdx.x];\n"
+              "    switch (p.kind) { case 1: v = v + 1; break; case 2: v = v * p.by; /* and */ case 3: v = v - 1; "
+              "break; default: v = v / 7 / 7; }\n"
+              "    for (int i = 0;; ++i) { if (i == 2) continue; if (i == 5) break; v = v + 2; }\n"
+              "    int k = 0; do { v = fmaf(v, v, v); ++k; } while (k < 3);\n"
+              "    x[threadIdx.x] = v;\n"
+              "}\n",
+              1, 32);
+    GIVE(&w, buffer, 128);
+    GIVE(&w, &p, sizeof p);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_EXACT);
+    assert_int_equal(w.count.flops, 32 * (2 + 4 + 6));
+}
+
+static void a_fused_multiply_add_is_two_operations(void **state)
+{
+    (void)state;
+    struct work w = begin("__global__ void f(float *x, double *y) {\n"
+                          "    x[threadIdx.x] = __fmaf_rn(fmaf(x[0], x[1], x[2]), x[3], x[4]);\n"
+                          "    y[threadIdx.x] = __fma_rn(fma(y[0], y[1], y[2]), y[3], y[4]);\n"
+                          "}\n",
+                          1, 32);
+    GIVE(&w, buffer, 128);
+    GIVE(&w, buffer, 256);
+    count(&w);
+    assert_int_equal(w.count.flops, 4 * 32);
+    assert_int_equal(w.count.flops64, 4 * 32);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_and_bytes_of_a_straight_kernel_are_exact),
+        cmocka_unit_test(threads_beyond_the_end_are_sampled),
+        cmocka_unit_test(loops_run_as_often_as_the_launchs_numbers_say),
+        cmocka_unit_test(a_branch_on_memory_counts_both_ways),
+        cmocka_unit_test(what_both_ways_agree_on_is_known_behind_them),
+        cmocka_unit_test(a_loop_that_hangs_on_memory_is_not_known),
+        cmocka_unit_test(a_loop_without_an_end_is_not_known),
+        cmocka_unit_test(a_long_walk_is_made_for_few_threads),
+        cmocka_unit_test(control_is_followed),
+        cmocka_unit_test(a_fused_multiply_add_is_two_operations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

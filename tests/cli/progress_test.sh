@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Work of more than two seconds says what it is at, where standard error is a terminal (script(1) makes one), and nothing at
+# all where it is none.
+set -euo pipefail
+tool=${SLIPRING_TOOL:?run by ctest}
+command -v script > /dev/null && command -v timeout > /dev/null || exit 77
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+export SLIPRING_CACHE_DIR=$folder/cache
+
+cat > slow.cu << 'END'
+struct row { int a; };
+struct out { int a; };
+__ring__ void stuck(const struct row *in, int *sink)
+{
+    struct out o = { in->a };
+    while (in->a > 3) atomicAdd(&sink[0], 1);
+    ring_reply(&o);
+}
+__global__ void spin(unsigned *x)
+{
+    unsigned v = 0;
+    for (unsigned i = 0; i < 4000000000u; i++) v = v * 1664525u + i;
+    x[0] = v;
+}
+END
+{ echo a; seq 10000; } > rows.csv
+printf '#!/bin/sh\ncase "$*" in *--version*) ;; *) sleep 4 ;; esac\nexec cc "$@"\n' > slow-cc
+chmod +x slow-cc
+
+# shows PATTERN COMMAND: on a terminal.
+shows() {
+    script -qec "$2" /dev/null < /dev/null | tr '\r' '\n' > said || true
+    grep -q "^$1" said || { echo "'$2' does not show '$1':"; cat -v said; exit 1; }
+    awk '{ sub(/\033\[K/, "") } length($0) > 80 { print "too long: " $0; found = 1 } END { exit found }' < <(grep "^$1" said)
+}
+
+run="'$tool' run slow.cu --bind sink=zeros:4 --fuel 18446744073709551615 --device cpu?threads=1 --drain 0s --output out.csv"
+shows '[1-9][0-9]* %, [0-9]* rows, [0-9]* rows/s, 3 replies' "timeout -s INT 4 $run --input rows.csv"
+shows 'all read, 9 messages, 3 replies' "head -n 10 rows.csv > few.csv; timeout -s INT 4 $run --input few.csv"
+check="timeout 4 '$tool' kernel check slow.cu spin --grid 1 --block 1 --fuel 4000000000 --steps 40000000000"
+shows 'checking kernel spin, [2-9] s' "$check"
+shows 'compiling kernel spin, [2-9] s' "SLIPRING_CC=$folder/slow-cc '$tool' cache warm slow.cu --kernel spin --block 64 --device cpu"
+shows 'handoff_64B: [0-9]* pairs kept of [0-9]*, [2-9] s' "timeout 6 '$tool' bench latency --filter handoff --pairs 61"
+
+# No terminal, no progress.
+bash -c "timeout -s INT 4 $run --input rows.csv" > /dev/null 2> err || true
+bash -c "$check" > out 2>> err || true
+! grep -q $'\r\|\033\|pairs\|rows/s\|checking' err out || { echo 'progress without a terminal:'; cat -v err out; exit 1; }

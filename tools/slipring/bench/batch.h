@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the two throughput benchmarks share.
+#ifndef BENCH_BATCH_H
+#define BENCH_BATCH_H
+
+#include "bench/queue.h"
+#include "bench/ring.h"
+
+/// Says what went wrong, a call or (SLR_OK) an answer; gives false.
+bool bench_failed(slr_status status, const char *what);
+
+double bench_per_second(uint32_t messages, uint64_t start_ns);
+
+/// Sends messages `number` to `number` + BENCH_BATCH - 1 in one call.
+bool bench_send_batch(const bench_ring *ring, uint32_t number);
+
+#endif

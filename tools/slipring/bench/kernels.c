@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring bench kernels`: the example kernels beside the memory's own speed, OpenCL, OpenBLAS, and the same by hand.
+//
+// A row a floor. A peer that is not installed has a row of zeros, whose method says so.
+#include "bench/bench.h"
+
+#include "bench/batch.h"
+#include "bench/floors.h"
+#include "bench/opencl.h"
+#include "kernel_cases.h"
+#include "clock.h"
+#include "memory.h"
+#include "say.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char hand_embedded_matmul_c[], hand_embedded_reduce_shared_c[], hand_embedded_scan_c[],
+    hand_embedded_stencil_c[], hand_embedded_mandelbrot_c[];
+
+static const struct by_hand {
+    const char *name, *source;
+} by_hand[] = {
+    {"matmul", hand_embedded_matmul_c},
+    {"reduce_shared", hand_embedded_reduce_shared_c},
+    {"scan", hand_embedded_scan_c},
+    {"stencil", hand_embedded_stencil_c},
+    {"mandelbrot", hand_embedded_mandelbrot_c},
+};
+
+// One kernel, ready on a device of one or of all threads, and what it is measured beside.
+typedef struct kernel_bench {
+    bench *bench;
+    const kernel_case *what;
+    slr_device *device;
+    slr_stream *stream;
+    slr_program *program;
+    slr_kernel *kernel;
+    slr_buffer *buffer[KERNEL_BUFFERS];
+    double work;                  // bytes or operations of a launch
+    void *memory[KERNEL_BUFFERS]; // of the peers on the host
+    halves halves;
+    void (*on_memory)(halves *, partner *);
+    opencl *cl;
+    opencl_kernel *cl_kernel;
+    hand_function *hand;
+} kernel_bench;
+
+// ---- slices --------------------------------------------------------------------------------------------------------
+
+// In GB/s or GFLOP/s.
+static void rate(const kernel_bench *k, uint64_t start_ns, double *figures)
+{
+    figures[0] = k->work / (double)(clock_ns() - start_ns);
+}
+
+static bool kernel_slice(void *context, double *figures)
+{
+    kernel_bench *k = context;
+    uint64_t start = clock_ns();
+    slr_status status = kernel_case_launch(k->what, k->what->large, k->stream, k->kernel, k->buffer);
+    if (status == SLR_OK)
+        status = slr_stream_finish(k->stream, 12 * BENCH_TIMEOUT_NS);
+    rate(k, start, figures);
+    return status == SLR_OK || bench_failed(status, k->what->name);
+}
+
+static bool opencl_slice(void *context, double *figures)
+{
+    kernel_bench *k = context;
+    uint64_t start = clock_ns();
+    bool fine = opencl_run(k->cl_kernel);
+    rate(k, start, figures);
+    if (!fine)
+        say("OpenCL fails on %s", k->what->name);
+    return fine;
+}
+
+static bool memory_slice(void *context, double *figures)
+{
+    kernel_bench *k = context;
+    uint64_t start = clock_ns();
+    k->on_memory(&k->halves, k->bench->partner);
+    rate(k, start, figures);
+    return true;
+}
+
+static bool blas_slice(void *context, double *figures)
+{
+    kernel_bench *k = context;
+    uint64_t start = clock_ns();
+    floors_blas(k->what->large, k->memory[0], k->memory[1], k->memory[2]);
+    rate(k, start, figures);
+    return true;
+}
+
+static bool hand_slice(void *context, double *figures)
+{
+    kernel_bench *k = context;
+    uint64_t start = clock_ns();
+    k->hand(k->memory, k->what->large);
+    rate(k, start, figures);
+    return true;
+}
+
+// ---- one kernel ----------------------------------------------------------------------------------------------------
+
+static double work_of(const kernel_case *what)
+{
+    double work = what->flops > 0 ? what->flops : what->bytes;
+    for (unsigned i = 0; i < what->work_power; i++)
+        work *= what->large;
+    return work;
+}
+
+static slr_status open_buffers(kernel_bench *k)
+{
+    slr_status status = SLR_OK;
+    for (unsigned i = 0; i < KERNEL_BUFFERS && k->what->buffer[i].times && status == SLR_OK; i++) {
+        size_t bytes = kernel_case_elements(k->what, i, k->what->large) * 4;
+        void *memory = memory_take(bytes, 1);
+        kernel_case_fill(k->what, i, k->what->large, memory);
+        status = slr_buffer_create(k->device, bytes, &k->buffer[i]);
+        if (status == SLR_OK)
+            status = slr_buffer_write(k->buffer[i], 0, memory, bytes);
+        free(memory);
+    }
+    return status;
+}
+
+static bool is_cpu(const kernel_bench *k)
+{
+    return strcmp(k->bench->info.backend, "cpu") == 0;
+}
+
+// The device's threads must not inherit the core that the caller keeps to.
+static bool open_kernel(kernel_bench *k, bool one_thread)
+{
+    const char *name = k->bench->info.name;
+    char spec[SLR_DEVICE_NAME_BYTES + 16];
+    bool is_free = is_cpu(k) && strstr(name, "threads=") == NULL;
+    snprintf(spec, sizeof spec, "%s%s", name,
+             !is_free || !one_thread     ? ""
+             : strchr(name, '?') != NULL ? "&threads=1"
+                                         : "?threads=1");
+    partner_free_caller(k->bench->partner);
+    slr_status status = slr_device_open(spec, NULL, &k->device);
+    if (status == SLR_OK)
+        status = slr_stream_default(k->device, &k->stream);
+    if (status == SLR_OK)
+        status = slr_program_from_text(k->device, k->what->name, k->what->source, NULL, &k->program);
+    if (status == SLR_OK)
+        status = slr_program_get_kernel(k->program, k->what->name, &k->kernel);
+    if (status == SLR_OK)
+        status = open_buffers(k);
+    double unused;
+    bool fine = status == SLR_OK ? kernel_slice(k, &unused) : bench_failed(status, k->what->name); // compiles; warms
+    partner_move_caller(k->bench->partner, false);
+    return fine;
+}
+
+static void close_kernel(kernel_bench *k)
+{
+    for (unsigned i = 0; i < KERNEL_BUFFERS; i++) {
+        slr_buffer_destroy(k->buffer[i]);
+        free(k->memory[i]);
+    }
+    slr_kernel_destroy(k->kernel);
+    slr_program_destroy(k->program);
+    slr_device_close(k->device);
+    opencl_release(k->cl_kernel);
+    opencl_close(k->cl);
+    *k = (kernel_bench){.bench = k->bench, .what = k->what};
+}
+
+static void take_memory(kernel_bench *k)
+{
+    for (unsigned i = 0; i < KERNEL_BUFFERS && k->what->buffer[i].times; i++) {
+        if (k->memory[i] != NULL)
+            continue;
+        k->memory[i] = bench_lines(kernel_case_elements(k->what, i, k->what->large) * 4);
+        kernel_case_fill(k->what, i, k->what->large, k->memory[i]);
+    }
+}
+
+// ---- rows ----------------------------------------------------------------------------------------------------------
+
+static void add_absent(bench *bench, const char *name, const char *unit, const char *why)
+{
+    if (bench->row_count >= BENCH_ROWS)
+        return;
+    bench_row *row = &bench->rows[bench->row_count++];
+    *row = (bench_row){.name = name, .stat = "median", .unit = unit};
+    snprintf(row->method, sizeof row->method, "Not measured: %s.", why);
+}
+
+// Names live as long as the rows.
+static const char *row_name(const kernel_bench *k, bool one_thread, const char *floor)
+{
+    char *name = memory_take(64, 1);
+    const char *kernel = strcmp(k->what->name, "matmul") == 0 ? "matmul_tiled" : k->what->name;
+    snprintf(name, 64, "%s_%ut_%s", kernel, one_thread ? 1 : k->bench->info.workers, floor);
+    return name;
+}
+
+static bool add(kernel_bench *k, const char *name, const char *floor, measure_slice *slice)
+{
+    char method[320];
+    snprintf(method, sizeof method, "examples/kernels/%s.cu, n = %d, launched and waited for. Floor: %s.",
+             k->what->name, k->what->large, floor);
+    bench_case row = {name,
+                      k->what->flops > 0 ? "GFLOP/s" : "GB/s",
+                      {"median"},
+                      method,
+                      {.value = kernel_slice,
+                       .floor = slice,
+                       .value_context = k,
+                       .floor_context = k,
+                       .figures = 1,
+                       .enough = MEASURE_KEPT}};
+    return bench_measure(k->bench, &row);
+}
+
+static bool add_opencl(kernel_bench *k, bool one_thread)
+{
+    const char *name = row_name(k, one_thread, "vs_pocl"), *why = "";
+    if (!bench_wants(k->bench, name))
+        return true;
+    partner_free_caller(k->bench->partner);             // its threads too
+    k->cl = opencl_open(one_thread && is_cpu(k), &why); // another device has all its threads
+    k->cl_kernel = k->cl != NULL ? opencl_prepare(k->cl, k->what, k->what->large, &why) : NULL;
+    bool fine = k->cl_kernel != NULL && opencl_run(k->cl_kernel);
+    partner_move_caller(k->bench->partner, false);
+    if (fine)
+        return add(k, name, "the same kernel by the OpenCL that is installed, with as many threads", opencl_slice);
+    add_absent(k->bench, name, k->what->flops > 0 ? "GFLOP/s" : "GB/s", k->cl_kernel != NULL ? "it fails there" : why);
+    return true;
+}
+
+static bool add_hand(kernel_bench *k)
+{
+    const char *name = row_name(k, true, "vs_hand"), *why = "";
+    const struct by_hand *found = NULL;
+    for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++)
+        if (strcmp(by_hand[i].name, k->what->name) == 0)
+            found = &by_hand[i];
+    if (found == NULL || !bench_wants(k->bench, name))
+        return true;
+    k->hand = floors_hand(found->source, &why);
+    take_memory(k);
+    if (k->hand != NULL)
+        return add(k, name, "the loops written by hand (bench/kernels/hand), same flags, in the calling thread",
+                   hand_slice);
+    add_absent(k->bench, name, "GB/s", why);
+    return true;
+}
+
+static bool add_blas(kernel_bench *k)
+{
+    const char *name = row_name(k, true, "vs_openblas");
+    if (strcmp(k->what->name, "matmul") != 0 || !bench_wants(k->bench, name))
+        return true;
+    if (!floors_blas_open()) {
+        add_absent(k->bench, name, "GFLOP/s", "no OpenBLAS is here (libopenblas.so.0; Debian: libopenblas0-pthread)");
+        return true;
+    }
+    take_memory(k);
+    return add(k, name, "cblas_sgemm of OpenBLAS on one thread, with the code that it picks for this core", blas_slice);
+}
+
+static bool add_memory(kernel_bench *k, const char *suffix, const char *floor, void (*on_memory)(halves *, partner *))
+{
+    const char *name = row_name(k, false, suffix);
+    if (!bench_wants(k->bench, name))
+        return true;
+    take_memory(k);
+    k->on_memory = on_memory;
+    k->halves = (halves){.a = k->memory[0], .b = k->memory[1], .count = (size_t)k->what->large};
+    if (on_memory == floors_triad) {
+        k->halves.c = k->memory[1];
+        k->halves.b = bench_lines(k->halves.count * 4);
+    }
+    bool fine = add(k, name, floor, memory_slice);
+    if (on_memory == floors_triad)
+        free(k->halves.b);
+    return fine;
+}
+
+// ---- all -----------------------------------------------------------------------------------------------------------
+
+static bool wants_any(const kernel_bench *k, bool one_thread)
+{
+    static const char *const floors[] = {"vs_pocl", "vs_hand", "vs_openblas", "vs_triad", "vs_loop", "vs_read"};
+    for (size_t i = 0; i < sizeof floors / sizeof *floors; i++)
+        if (bench_wants(k->bench, row_name(k, one_thread, floors[i])))
+            return true;
+    return false;
+}
+
+static bool has_hand(const kernel_case *what)
+{
+    for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++)
+        if (strcmp(by_hand[i].name, what->name) == 0)
+            return true;
+    return false;
+}
+
+static bool measure_one_thread(kernel_bench *k)
+{
+    bool is_matmul = strcmp(k->what->name, "matmul") == 0;
+    if (!has_hand(k->what) || !wants_any(k, true))
+        return true;
+    bool fine = open_kernel(k, true) && add_hand(k) && add_blas(k) && (!is_matmul || add_opencl(k, true));
+    close_kernel(k);
+    return fine;
+}
+
+static bool measure_all_threads(kernel_bench *k)
+{
+    const char *name = k->what->name;
+    if (strcmp(name, "matmul") == 0 || !wants_any(k, false))
+        return true;
+    bool fine = open_kernel(k, false);
+    if (fine && strcmp(name, "saxpy") == 0)
+        fine =
+            add_memory(k, "vs_triad", "STREAM triad, a = b + 2 c, both cores", floors_triad) &&
+            add_memory(k, "vs_loop", "y = 2 x + y in a plain loop, both cores: the memory's bandwidth", floors_saxpy);
+    if (fine && strncmp(name, "reduce_", 7) == 0)
+        fine = add_memory(k, "vs_read", "the sum of as many floats, both cores", floors_sum);
+    fine = fine && add_opencl(k, false);
+    close_kernel(k);
+    return fine;
+}
+
+// Of the rows beside OpenCL, where all of them were measured.
+static void add_mean(bench *bench)
+{
+    double logs = 0;
+    unsigned count = 0;
+    for (unsigned i = 0; i < bench->row_count; i++) {
+        const bench_row *row = &bench->rows[i];
+        if (strstr(row->name, "_vs_pocl") == NULL)
+            continue;
+        if (row->ratio <= 0)
+            return;
+        logs += log(row->ratio);
+        count++;
+    }
+    if (count != kernel_case_count || bench->row_count >= BENCH_ROWS)
+        return;
+    bench_row *row = &bench->rows[bench->row_count++];
+    *row = (bench_row){.name = "kernels_vs_pocl",
+                       .stat = "mean",
+                       .unit = "times",
+                       .value = exp(logs / count),
+                       .floor = 1,
+                       .ratio = exp(logs / count)};
+    snprintf(row->method, sizeof row->method, "The geometric mean of the ratios of the %u rows vs_pocl.", count);
+}
+
+bool bench_kernels(bench *bench)
+{
+    if (strcmp(bench->info.backend, "cuda") == 0) // bench_kernels_cuda.c
+        return true;
+    for (size_t i = 0; i < kernel_case_count; i++) {
+        kernel_bench k = {.bench = bench, .what = &kernel_cases[i]};
+        k.work = work_of(k.what);
+        if (!measure_one_thread(&k))
+            return false;
+        k.work = work_of(k.what);
+        if (!measure_all_threads(&k))
+            return false;
+    }
+    add_mean(bench);
+    return true;
+}

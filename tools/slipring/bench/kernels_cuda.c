@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring bench kernels`, on CUDA: the example kernels as slipring emits them, beside the same text as CUDA C++,
+// given to NVRTC and launched by hand; and for some, beside what a programmer of CUDA would write (bench/kernels/cuda).
+#include "bench/bench.h"
+
+#include "bench/batch.h"
+#include "bench/cuda.h"
+#include "clock.h"
+#include "kernel_cases.h"
+#include "memory.h"
+#include "say.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char cuda_embedded_saxpy_cu[], cuda_embedded_reduce_shared_cu[], cuda_embedded_transpose_cu[],
+    cuda_embedded_matmul_cu[];
+
+// In how many blocks, as a part of the case's, and in which.
+static const struct by_hand {
+    const char *name, *source;
+    uint32_t fewer[2], threads[2]; // blocks along x and y: the case's, divided by these
+} by_hand[] = {
+    {"saxpy", cuda_embedded_saxpy_cu, {4, 1}, {256, 1}},
+    {"reduce_shared", cuda_embedded_reduce_shared_cu, {1, 1}, {256, 1}},
+    {"transpose", cuda_embedded_transpose_cu, {2, 2}, {32, 8}},
+    {"matmul", cuda_embedded_matmul_cu, {4, 4}, {16, 16}},
+};
+
+typedef struct kernel_bench {
+    bench *bench;
+    const kernel_case *what;
+    int n;
+    double work; // bytes or operations of a launch
+    slr_stream *stream;
+    slr_program *program;
+    slr_kernel *kernel;
+    slr_buffer *buffer[KERNEL_BUFFERS];
+    cuda *cu;
+    cuda_module *module;
+    cuda_kernel by_hand;
+    cuda_pointer memory[KERNEL_BUFFERS];
+    uint32_t blocks[2], threads[2];
+    float *result; // of the last buffer, after the first launch
+} kernel_bench;
+
+// ---- slices: GB/s or GFLOP/s ---------------------------------------------------------------------------------------
+
+static bool kernel_slice(void *context, double *figures)
+{
+    kernel_bench *k = context;
+    uint64_t start = clock_ns();
+    slr_status status = kernel_case_launch(k->what, k->n, k->stream, k->kernel, k->buffer);
+    if (status == SLR_OK)
+        status = slr_stream_finish(k->stream, 12 * BENCH_TIMEOUT_NS);
+    figures[0] = k->work / (double)(clock_ns() - start);
+    return status == SLR_OK || bench_failed(status, k->what->name);
+}
+
+static bool hand_slice(void *context, double *figures)
+{
+    kernel_bench *k = context;
+    void *arguments[8];
+    float two = 2.0f;
+    unsigned count = 0;
+    for (const char *at = k->what->arguments; *at; at++)
+        arguments[count++] = *at == 'n' ? (void *)&k->n : *at == 'f' ? (void *)&two : (void *)&k->memory[*at - '0'];
+    uint64_t start = clock_ns();
+    bool fine = cuda_launch(k->cu, k->by_hand, k->blocks, k->threads, arguments) && cuda_finish(k->cu);
+    figures[0] = k->work / (double)(clock_ns() - start);
+    if (!fine)
+        say("%s, by hand: it fails", k->what->name);
+    return fine;
+}
+
+// ---- one kernel ----------------------------------------------------------------------------------------------------
+
+static unsigned last_buffer(const kernel_bench *k)
+{
+    unsigned last = 0;
+    while (last + 1 < KERNEL_BUFFERS && k->what->buffer[last + 1].times)
+        last++;
+    return last;
+}
+
+static bool fill_by_hand(kernel_bench *k, unsigned i)
+{
+    size_t bytes = kernel_case_elements(k->what, i, k->n) * 4;
+    void *memory = memory_take(bytes, 1);
+    kernel_case_fill(k->what, i, k->n, memory);
+    if (k->memory[i] == 0)
+        k->memory[i] = cuda_take_own(k->cu, bytes);
+    bool copied = k->memory[i] != 0 && cuda_copy_in(k->cu, k->memory[i], memory, bytes, true);
+    free(memory);
+    if (!copied)
+        say("%s, by hand: no memory", k->what->name);
+    return copied;
+}
+
+static slr_status fill(kernel_bench *k, unsigned i)
+{
+    size_t bytes = kernel_case_elements(k->what, i, k->n) * 4;
+    void *memory = memory_take(bytes, 1);
+    kernel_case_fill(k->what, i, k->n, memory);
+    slr_status status = slr_buffer_create(k->bench->device, bytes, &k->buffer[i]);
+    if (status == SLR_OK)
+        status = slr_buffer_write(k->buffer[i], 0, memory, bytes);
+    free(memory);
+    return status;
+}
+
+// What it computes by hand is the same, but for contraction.
+static bool agrees(kernel_bench *k)
+{
+    unsigned last = last_buffer(k);
+    size_t count = kernel_case_elements(k->what, last, k->n), apart = 0;
+    float *by_hand = memory_take(count, sizeof *by_hand);
+    double unused;
+    bool fine = true;
+    for (unsigned i = 0; i <= last && fine; i++)
+        fine = fill_by_hand(k, i);
+    fine = fine && hand_slice(k, &unused) && cuda_copy_out(k->cu, by_hand, k->memory[last], count * 4, true);
+    for (size_t i = 0; i < count; i++) {
+        double a = k->result[i], b = by_hand[i], away = a > b ? a - b : b - a;
+        apart += !(away <= 1e-3 * (1 + (a > 0 ? a : -a)));
+    }
+    free(by_hand);
+    if (fine && apart > count / 100)
+        say("%s, by hand: %zu of %zu elements differ", k->what->name, apart, count);
+    return fine && apart <= count / 100; // where a loop ends may hang on the last bit
+}
+
+static bool open_kernel(kernel_bench *k)
+{
+    slr_device *device = k->bench->device;
+    double unused;
+    k->n = k->bench->small ? (k->what->small + 63) / 64 * 64 : k->what->large;
+    k->work = k->what->flops > 0 ? k->what->flops : k->what->bytes;
+    for (unsigned i = 0; i < k->what->work_power; i++)
+        k->work *= k->n;
+    slr_status status = slr_stream_default(device, &k->stream);
+    if (status == SLR_OK)
+        status = slr_program_from_text(device, k->what->name, k->what->source, NULL, &k->program);
+    if (status == SLR_OK)
+        status = slr_program_get_kernel(k->program, k->what->name, &k->kernel);
+    unsigned last = last_buffer(k);
+    for (unsigned i = 0; i <= last && status == SLR_OK; i++)
+        status = fill(k, i);
+    if (status != SLR_OK)
+        return bench_failed(status, k->what->name);
+    if (!kernel_slice(k, &unused)) // compiles
+        return false;
+    size_t bytes = kernel_case_elements(k->what, last, k->n) * 4;
+    k->result = memory_take(bytes, 1);
+    status = slr_buffer_read(k->buffer[last], 0, k->result, bytes);
+    return status == SLR_OK || bench_failed(status, k->what->name);
+}
+
+static void close_kernel(kernel_bench *k)
+{
+    for (unsigned i = 0; i < KERNEL_BUFFERS; i++) {
+        slr_buffer_destroy(k->buffer[i]);
+        if (k->memory[i] != 0)
+            cuda_give_own(k->cu, k->memory[i]);
+    }
+    slr_kernel_destroy(k->kernel);
+    slr_program_destroy(k->program);
+    free(k->result);
+}
+
+// The case's text, of which the kernel can be found by its name.
+static char *as_cpp(const char *source)
+{
+    static const char word[] = "__global__", linkage[] = "extern \"C\" ";
+    const char *at = strstr(source, word);
+    size_t bytes = strlen(source) + sizeof linkage;
+    char *text = memory_take(bytes, 1);
+    snprintf(text, bytes, "%.*s%s%s", (int)(at - source), source, linkage, at);
+    return text;
+}
+
+static bool measure(kernel_bench *k, const char *suffix, const char *source, const char *floor)
+{
+    const char *unit = k->what->flops > 0 ? "GFLOP/s" : "GB/s", *why = "";
+    char made[BENCH_NAME_BYTES], method[320];
+    snprintf(made, sizeof made, "%s_%s", k->what->name, suffix);
+    if (!bench_wants(k->bench, made))
+        return true;
+    const char *name = bench_keep_name(k->bench, made);
+    k->module = cuda_compile(k->cu, source, name, &why);
+    k->by_hand = k->module != NULL ? cuda_find(k->cu, k->module, k->what->name) : NULL;
+    snprintf(method, sizeof method, "examples/kernels/%s.cu, n = %d, launched and waited for. Floor: %s.",
+             k->what->name, k->n, floor);
+    bench_case row = {name,
+                      unit,
+                      {"median"},
+                      method,
+                      {.value = kernel_slice,
+                       .floor = hand_slice,
+                       .value_context = k,
+                       .floor_context = k,
+                       .figures = 1,
+                       .enough = MEASURE_KEPT}};
+    bool fine = true;
+    if (k->by_hand != NULL) {
+        fine = agrees(k) && bench_measure(k->bench, &row);
+    } else {
+        snprintf(method, sizeof method, "Not measured: %.280s.", why);
+        bench_add(k->bench, &(bench_row){.name = name, .stat = "median", .unit = unit}, method);
+    }
+    cuda_unload(k->cu, k->module);
+    return fine;
+}
+
+static bool measure_text(kernel_bench *k)
+{
+    slr_shape shape = kernel_case_shape(k->what, k->n);
+    char *text = as_cpp(k->what->source);
+    for (int i = 0; i < 2; i++) {
+        k->blocks[i] = shape.grid[i];
+        k->threads[i] = shape.block[i];
+    }
+    bool fine = measure(k, "vs_nvrtc", text,
+                        "the same text as CUDA C++, by NVRTC as it comes (it contracts a * b + c), launched by hand");
+    free(text);
+    return fine;
+}
+
+static bool measure_by_hand(kernel_bench *k)
+{
+    slr_shape shape = kernel_case_shape(k->what, k->n);
+    for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++) {
+        if (strcmp(by_hand[i].name, k->what->name) != 0)
+            continue;
+        for (int side = 0; side < 2; side++) {
+            k->blocks[side] = (shape.grid[side] + by_hand[i].fewer[side] - 1) / by_hand[i].fewer[side];
+            k->threads[side] = by_hand[i].threads[side];
+        }
+        return measure(k, "vs_hand", by_hand[i].source, "CUDA C++ by hand (bench/kernels/cuda), launched by hand");
+    }
+    return true;
+}
+
+// ---- all -----------------------------------------------------------------------------------------------------------
+
+static bool wants(const bench *bench, const kernel_case *what)
+{
+    char names[2][64];
+    snprintf(names[0], sizeof names[0], "%s_vs_nvrtc", what->name);
+    snprintf(names[1], sizeof names[1], "%s_vs_hand", what->name);
+    return bench_wants(bench, names[0]) || bench_wants(bench, names[1]);
+}
+
+bool bench_kernels_cuda(bench *bench)
+{
+    const char *why = "";
+    bool fine = true;
+    if (strcmp(bench->info.backend, "cuda") != 0)
+        return true;
+    cuda *cu = cuda_open(bench->info.name, &why);
+    if (cu == NULL) {
+        say("kernels by hand: %s", why);
+        return false;
+    }
+    for (size_t i = 0; i < kernel_case_count; i++) { // what fails keeps none of the others from being measured
+        kernel_bench k = {.bench = bench, .what = &kernel_cases[i], .cu = cu};
+        if (!wants(bench, k.what))
+            continue;
+        fine = open_kernel(&k) && measure_text(&k) && measure_by_hand(&k) && fine;
+        close_kernel(&k);
+    }
+    cuda_close(cu);
+    return fine;
+}

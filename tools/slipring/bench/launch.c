@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring bench kernels`: what a launch costs that does nothing.
+#include "bench/bench.h"
+
+#include "bench/batch.h"
+#include "clock.h"
+#include "say.h"
+#include "spin.h"
+
+#include <slipring/slipring.h>
+
+enum { LAUNCHES = 512, WARM_UP = 64 };
+
+typedef struct launch_bench {
+    bench *bench;
+    slr_device *device;
+    slr_stream *stream;
+    slr_program *program;
+    slr_kernel *kernel;
+    double times[LAUNCHES];
+    void (*job)(void *context);
+    _Alignas(128) uint32_t asked; // functions handed to the partner
+    _Alignas(128) uint32_t answered;
+} launch_bench;
+
+static bool launch_and_wait(launch_bench *l)
+{
+    slr_status status = SLR_LAUNCH(l->stream, l->kernel, SLR_GRID(1, 1, 0));
+    if (status == SLR_OK)
+        status = slr_stream_finish(l->stream, BENCH_TIMEOUT_NS);
+    return status == SLR_OK || bench_failed(status, "launch_empty");
+}
+
+static void nothing(void *context)
+{
+    (void)context;
+}
+
+// Calls as many functions as a slice hands over.
+static void serve(void *context)
+{
+    launch_bench *l = context;
+    for (uint32_t i = 1; i <= WARM_UP + LAUNCHES; i++) {
+        while (__atomic_load_n(&l->asked, __ATOMIC_ACQUIRE) != i) // the function
+            spin_pause();
+        l->job(NULL);
+        __atomic_store_n(&l->answered, i, __ATOMIC_RELEASE); // what it wrote
+    }
+}
+
+static bool hand_off(launch_bench *l)
+{
+    uint32_t number = l->asked + 1;
+    l->job = nothing;
+    __atomic_store_n(&l->asked, number, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&l->answered, __ATOMIC_ACQUIRE) != number)
+        spin_pause();
+    return true;
+}
+
+// The median of many, one behind the other, each waited for.
+static bool measure(launch_bench *l, bool (*once)(launch_bench *l), double *figures)
+{
+    for (int i = 0; i < WARM_UP; i++)
+        if (!once(l))
+            return false;
+    for (int i = 0; i < LAUNCHES; i++) {
+        uint64_t start = clock_ns();
+        if (!once(l))
+            return false;
+        l->times[i] = (double)(clock_ns() - start);
+    }
+    measure_sort(l->times, LAUNCHES);
+    figures[0] = measure_quantile(l->times, LAUNCHES, 0.5);
+    return true;
+}
+
+static bool launch_slice(void *context, double *figures)
+{
+    return measure(context, launch_and_wait, figures);
+}
+
+static bool hand_off_slice(void *context, double *figures)
+{
+    launch_bench *l = context;
+    l->asked = l->answered = 0;
+    partner_run(l->bench->partner, serve, l);
+    bool fine = measure(l, hand_off, figures);
+    partner_join(l->bench->partner);
+    return fine;
+}
+
+// Many launches, waited for together: what each costs the caller and the stream.
+static bool run_slice(void *context, double *figures)
+{
+    launch_bench *l = context;
+    slr_status status = SLR_OK;
+    uint64_t start = clock_ns();
+    for (int i = 0; i < LAUNCHES && status == SLR_OK; i++)
+        status = SLR_LAUNCH(l->stream, l->kernel, SLR_GRID(1, 1, 0));
+    if (status == SLR_OK)
+        status = slr_stream_finish(l->stream, BENCH_TIMEOUT_NS);
+    figures[0] = (double)(clock_ns() - start) / LAUNCHES;
+    return status == SLR_OK || bench_failed(status, "launch_empty");
+}
+
+// The call alone, of a stream that is empty.
+static bool call_slice(void *context, double *figures)
+{
+    launch_bench *l = context;
+    slr_status status = SLR_OK;
+    for (int i = 0; i < LAUNCHES && status == SLR_OK; i++) {
+        uint64_t start = clock_ns();
+        status = SLR_LAUNCH(l->stream, l->kernel, SLR_GRID(1, 1, 0));
+        l->times[i] = (double)(clock_ns() - start);
+        if (status == SLR_OK)
+            status = slr_stream_finish(l->stream, BENCH_TIMEOUT_NS);
+    }
+    measure_sort(l->times, LAUNCHES);
+    figures[0] = measure_quantile(l->times, LAUNCHES, 0.5) - l->bench->clock_ns;
+    return status == SLR_OK || bench_failed(status, "launch_empty");
+}
+
+static bool open(launch_bench *l)
+{
+    partner_free_caller(l->bench->partner); // the device's threads must not inherit the caller's core
+    slr_status status = slr_device_open(l->bench->info.name, NULL, &l->device);
+    if (status == SLR_OK)
+        status = slr_stream_default(l->device, &l->stream);
+    if (status == SLR_OK)
+        status = slr_program_from_text(l->device, "empty.cu", "__global__ void empty(void) {}\n", NULL, &l->program);
+    if (status == SLR_OK)
+        status = slr_program_get_kernel(l->program, NULL, &l->kernel);
+    bool fine = status == SLR_OK ? launch_and_wait(l) : bench_failed(status, "launch_empty");
+    partner_move_caller(l->bench->partner, false);
+    return fine;
+}
+
+bool bench_launch(bench *bench)
+{
+    static const char finished[] = "launch_empty", together[] = "launch_empty_many", called[] = "launch_empty_call";
+    launch_bench l = {.bench = bench};
+    if (!bench_wants(bench, finished) && !bench_wants(bench, together) && !bench_wants(bench, called))
+        return true;
+    measure_pair pair = {
+        .value = launch_slice, .floor = hand_off_slice, .value_context = &l, .floor_context = &l, .figures = 1};
+    bench_case one = {
+        finished,
+        "ns",
+        {"p50"},
+        "A kernel that does nothing, one block of one thread, launched and waited for, back to back. Floor: "
+        "a function handed to a spinning thread, and waited for.",
+        pair};
+    bench_case many = {together,
+                       "ns",
+                       {"median"},
+                       "512 launches in sequence, then one wait: the time of each. Floor: as before.",
+                       pair};
+    many.pair.value = run_slice;
+    bench_case call = {
+        called, "ns", {"p50"}, "The call of slr_launch alone, of a stream that is empty. Floor: as before.", pair};
+    call.pair.value = call_slice;
+    bool fine = open(&l) && bench_measure(bench, &one) && bench_measure(bench, &many) && bench_measure(bench, &call);
+    slr_kernel_destroy(l.kernel);
+    slr_program_destroy(l.program);
+    slr_device_close(l.device);
+    return fine;
+}

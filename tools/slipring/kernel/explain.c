@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring kernel explain`: what a kernel does, what it takes of a GPU, and how many of its blocks one holds.
+#include "kernel/kernel.h"
+
+#include "number.h"
+#include "say.h"
+#include "verbs.h"
+
+#include <slipring/explain.h>
+#include <slipring/occupancy.h>
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] = "Usage: slipring kernel explain FILE.cu [NAME] [OPTION]...\n"
+                           "Shows figures of one kernel or handler, or of all: parameters, shared memory,\n"
+                           "barriers, and the loads, stores and operations of one thread. They are counted\n"
+                           "in the source. A loop counts once if its trip count is not in the source; of a\n"
+                           "branch the larger side counts. The arithmetic intensity, in flops per byte of\n"
+                           "global memory, shows whether memory or computation is the limit.\n"
+                           "\n"
+                           "  --cc CC              compute capability of an NVIDIA GPU, 75 to 120. Compiles\n"
+                           "                       with libnvrtc and shows the kernel's registers, stack,\n"
+                           "                       spills, shared and constant memory, and its occupancy:\n"
+                           "                       blocks per multiprocessor and what limits them. No GPU is\n"
+                           "                       needed. Without libnvrtc use --registers\n"
+                           "  --block B            threads per block (default: from __launch_bounds__, else\n"
+                           "                       256)\n"
+                           "  --shared BYTES       extern __shared__ memory per block (default 0)\n"
+                           "  --registers R        registers per thread; then nothing is compiled\n"
+                           "  --json               prints one JSON object\n" SOURCE_HELP "\n"
+                           "Example:\n"
+                           "  slipring kernel explain examples/kernels/saxpy.cu --cc 90 --registers 32\n";
+
+typedef struct options {
+    const char *file, *name;
+    source_options source;
+    uint32_t capability, registers, block, shared;
+    bool json;
+} options;
+
+// A function on a GPU of the capability asked for.
+typedef struct on_gpu {
+    slr_resources resources;
+    slr_occupancy occupancy;
+    bool is_compiled, has_occupancy;
+    uint32_t block, registers;
+    char why_not[600]; // why it is not compiled
+} on_gpu;
+
+static const char *const limit_names[] = {"warps", "registers", "shared memory", "blocks", "barriers"};
+
+// ---- for people ----------------------------------------------------------------------------------------------------
+
+static void print_counts(const slr_explanation *what)
+{
+    const slr_counts *c = &what->thread;
+    say_out("    a thread: %" PRIu64 " flops, %" PRIu64 " math calls, %" PRIu64 " integer operations\n", c->flops,
+            c->math_calls, c->integer_ops);
+    say_out("    global memory: %" PRIu64 " loads (%" PRIu64 " B), %" PRIu64 " stores (%" PRIu64 " B); shared: %" PRIu64
+            " loads, %" PRIu64 " stores\n",
+            c->global_loads, c->global_load_bytes, c->global_stores, c->global_store_bytes, c->shared_loads,
+            c->shared_stores);
+    say_out("    %" PRIu64 " barriers, %" PRIu64 " warp functions, %" PRIu64 " atomics\n", c->barriers,
+            c->warp_functions, c->atomics);
+    say_out("    %u loops of known length, %u of unknown\n", what->loops_counted, what->loops_uncounted);
+    say_out("    arithmetic intensity: %.3g flops/B%s\n", what->intensity,
+            what->loops.global_load_bytes + what->loops.global_store_bytes > 0 ? ", in the loops of unknown length"
+                                                                               : "");
+}
+
+static void print_resources(const slr_resources *r)
+{
+    say_out("    compute capability %u.%u, by NVRTC %u.%u: %u registers, %u B of stack", r->capability / 10,
+            r->capability % 10, r->compiler_major, r->compiler_minor, r->registers, r->stack_bytes);
+    if (r->spills == 0)
+        say_out(", no spills");
+    else if (r->spills != SLR_RESOURCE_UNKNOWN)
+        say_out(", %u instructions that spill", r->spills);
+    say_out("\n    %u B of shared memory, barriers: %u; %u B of constants, %u B of them parameters; %u B of code\n",
+            r->shared_bytes, r->barriers, r->constant_bytes, r->parameter_bytes, r->code_bytes);
+}
+
+static void print_occupancy(const on_gpu *gpu, uint32_t capability)
+{
+    const slr_occupancy *o = &gpu->occupancy;
+    const char *before = " (limited by ";
+    say_out("    compute capability %u.%u, %u threads, %u registers: %u blocks, %u of %u warps", capability / 10,
+            capability % 10, gpu->block, gpu->registers, o->blocks, o->warps, o->max_warps);
+    for (int i = 0; i < 5; i++) {
+        if (o->limits >> i & 1) {
+            say_out("%s%s", before, limit_names[i]);
+            before = ", ";
+        }
+    }
+    puts(o->blocks == 0 ? "): it cannot be launched" : ")");
+}
+
+static void print_gpu(const on_gpu *gpu, uint32_t capability)
+{
+    if (gpu->is_compiled)
+        print_resources(&gpu->resources);
+    else if (*gpu->why_not != '\0')
+        say_out("    compute capability %u.%u: %s\n", capability / 10, capability % 10, gpu->why_not);
+    if (gpu->has_occupancy)
+        print_occupancy(gpu, capability);
+}
+
+// ---- as JSON -------------------------------------------------------------------------------------------------------
+
+static json_t *counts_json(const slr_counts *c)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "flops", (json_int_t)c->flops,
+                     "math_calls", (json_int_t)c->math_calls, "integer_ops", (json_int_t)c->integer_ops, "global_loads",
+                     (json_int_t)c->global_loads, "global_stores", (json_int_t)c->global_stores, "global_load_bytes",
+                     (json_int_t)c->global_load_bytes, "global_store_bytes", (json_int_t)c->global_store_bytes,
+                     "shared_loads", (json_int_t)c->shared_loads, "shared_stores", (json_int_t)c->shared_stores,
+                     "barriers", (json_int_t)c->barriers, "warp_functions", (json_int_t)c->warp_functions, "atomics",
+                     (json_int_t)c->atomics);
+}
+
+static json_t *occupancy_json(const slr_occupancy *o)
+{
+    json_t *limits = json_array();
+    for (int i = 0; i < 5; i++)
+        if (o->limits >> i & 1)
+            json_array_append_new(limits, json_string(limit_names[i]));
+    return json_pack("{s:i, s:i, s:i, s:o, s:I, s:I}", "blocks", (int)o->blocks, "warps", (int)o->warps, "max_warps",
+                     (int)o->max_warps, "limited_by", limits, "shared_allocated", (json_int_t)o->shared_allocated,
+                     "dynamic_shared_left", (json_int_t)o->dynamic_shared_left);
+}
+
+static json_t *resources_json(const slr_resources *r)
+{
+    json_t *object = json_pack(
+        "{s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "capability", (int)r->capability, "registers",
+        (int)r->registers, "stack_bytes", (json_int_t)r->stack_bytes, "shared_bytes", (json_int_t)r->shared_bytes,
+        "constant_bytes", (json_int_t)r->constant_bytes, "parameter_bytes", (json_int_t)r->parameter_bytes, "barriers",
+        (json_int_t)r->barriers, "code_bytes", (json_int_t)r->code_bytes, "nvrtc_major", (json_int_t)r->compiler_major);
+    json_object_set_new(object, "nvrtc_minor", json_integer(r->compiler_minor));
+    if (r->spills != SLR_RESOURCE_UNKNOWN)
+        json_object_set_new(object, "spills", json_integer(r->spills));
+    return object;
+}
+
+static void gpu_json(const on_gpu *gpu, json_t *to)
+{
+    if (gpu->is_compiled)
+        json_object_set_new(to, "resources", resources_json(&gpu->resources));
+    else if (*gpu->why_not != '\0')
+        json_object_set_new(to, "no_resources", kernel_text(gpu->why_not));
+    if (gpu->has_occupancy) {
+        json_t *object = occupancy_json(&gpu->occupancy);
+        json_object_set_new(object, "block", json_integer(gpu->block));
+        json_object_set_new(object, "registers", json_integer(gpu->registers));
+        json_object_set_new(to, "occupancy", object);
+    }
+}
+
+// ---- a function ----------------------------------------------------------------------------------------------------
+
+// What is not there (a compiler, machine code of a handler) is said in its place, and the rest goes on.
+static slr_status compile(const slr_program *program, const slr_function_info *function, const options *given,
+                          on_gpu *out)
+{
+    slr_status status = slr_program_get_resources(program, function->name, given->capability, &out->resources);
+    out->is_compiled = status == SLR_OK;
+    if (status == SLR_UNSUPPORTED)
+        snprintf(out->why_not, sizeof out->why_not, "%s", slr_error_message());
+    return status == SLR_UNSUPPORTED ? SLR_OK : status;
+}
+
+static slr_status compute_occupancy(const slr_function_info *function, const options *given, on_gpu *out)
+{
+    slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
+    out->block = given->block ? given->block : function->max_threads ? function->max_threads : 256;
+    out->registers = given->registers ? given->registers : out->resources.registers;
+    desc.capability = given->capability;
+    desc.block_threads = out->block;
+    desc.registers = out->registers;
+    desc.static_shared_bytes = out->is_compiled ? out->resources.shared_bytes : function->shared_bytes;
+    desc.dynamic_shared_bytes = given->shared;
+    desc.barriers = out->resources.barriers;
+    out->has_occupancy = out->registers != 0;
+    return slr_occupancy_compute(&desc, &out->occupancy); // also where only the capability is looked at
+}
+
+static slr_status look_at_gpu(const slr_program *program, const slr_function_info *function, const options *given,
+                              on_gpu *out)
+{
+    slr_status status = SLR_OK;
+    if (given->registers == 0)
+        status = compile(program, function, given, out);
+    return status == SLR_OK ? compute_occupancy(function, given, out) : status;
+}
+
+static int explain_function(const slr_program *program, const slr_function_info *function, const options *given,
+                            json_t *to)
+{
+    slr_explanation what;
+    on_gpu gpu = {0};
+    slr_status status = slr_program_explain(program, function->name, &what);
+    if (status == SLR_OK && given->capability != 0)
+        status = look_at_gpu(program, function, given, &gpu);
+    if (status == SLR_UNSUPPORTED)
+        return say_usage("--cc: %s", slr_error_message());
+    if (status != SLR_OK)
+        return say_failure(status, function->name);
+    if (to == NULL) {
+        kernel_print_function(function);
+        print_counts(&what);
+        print_gpu(&gpu, given->capability);
+        return EXIT_DONE;
+    }
+    json_t *object = kernel_function_json(function);
+    json_object_set_new(object, "thread", counts_json(&what.thread));
+    json_object_set_new(object, "loops_of_unknown_length", counts_json(&what.loops));
+    json_object_set_new(object, "intensity", json_real(what.intensity));
+    gpu_json(&gpu, object);
+    json_array_append_new(to, object);
+    return EXIT_DONE;
+}
+
+static int explain_program(const slr_program *program, const options *given)
+{
+    json_t *functions = given->json ? json_array() : NULL;
+    slr_function_info function;
+    bool found = false;
+    int end = EXIT_DONE;
+    for (uint32_t i = 0; end == EXIT_DONE && slr_program_get_function(program, i, &function) == SLR_OK; i++) {
+        if (given->name != NULL && strcmp(given->name, function.name) != 0)
+            continue;
+        found = true;
+        end = explain_function(program, &function, given, functions);
+    }
+    if (end == EXIT_DONE && !found)
+        end = kernel_say_missing(program, given->file, given->name, false);
+    if (functions != NULL && end == EXIT_DONE)
+        kernel_print_object(json_pack("{s:o, s:O}", "file", kernel_text(given->file), "functions", functions));
+    json_decref(functions);
+    return end;
+}
+
+// ---- the command line ----------------------------------------------------------------------------------------------
+
+enum { REGISTERS = 256, BLOCK, SHARED, CAPABILITY, JSON };
+
+static int take_number(const char *option, const char *text, uint32_t *to)
+{
+    return number_parse(SLR_U32, text, to) ? -1 : say_usage("%s: '%s' is not %s", option, text, number_takes(SLR_U32));
+}
+
+static int take_option(int option, char **argv, options *out)
+{
+    switch (option) {
+    case REGISTERS:
+        return take_number("--registers", optarg, &out->registers);
+    case BLOCK:
+        return take_number("--block", optarg, &out->block);
+    case SHARED:
+        return take_number("--shared", optarg, &out->shared);
+    case CAPABILITY:
+        return take_number("--cc", optarg, &out->capability);
+    case JSON:
+        out->json = true;
+        return -1;
+    case 'h':
+        fputs(help, stdout);
+        return EXIT_DONE;
+    default:
+        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
+    }
+}
+
+static int parse(int argc, char **argv, options *out)
+{
+    static const struct option long_options[] = {SOURCE_LONG,
+                                                 {"registers", required_argument, NULL, REGISTERS},
+                                                 {"block", required_argument, NULL, BLOCK},
+                                                 {"shared", required_argument, NULL, SHARED},
+                                                 {"cc", required_argument, NULL, CAPABILITY},
+                                                 {"json", no_argument, NULL, JSON},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {0}};
+    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
+        int end = take_option(option, argv, out);
+        if (end != -1)
+            return end;
+    }
+    if (optind == argc)
+        return say_usage("FILE.cu is missing");
+    if (argc - optind > 2)
+        return say_usage("only one FILE.cu and one NAME are allowed, not also '%s'", argv[optind + 2]);
+    if (out->capability == 0 && (out->registers || out->block || out->shared))
+        return say_usage("--registers, --block and --shared are for a GPU: --cc is missing");
+    out->file = argv[optind];
+    out->name = argv[optind + 1]; // NULL behind the last
+    return -1;
+}
+
+static int explain_file(const options *given)
+{
+    slr_device *device;
+    slr_status status = slr_device_open(KERNEL_DEVICE, NULL, &device);
+    if (status != SLR_OK)
+        return say_failure(status, KERNEL_DEVICE);
+    slr_program *program;
+    int end = kernel_load(device, given->file, &given->source, &program);
+    if (end == EXIT_DONE) {
+        end = explain_program(program, given);
+        if (end == EXIT_DONE)
+            end = source_options_require(&given->source, program, given->file);
+        slr_program_destroy(program);
+    }
+    slr_device_close(device);
+    return end;
+}
+
+int kernel_explain(int argc, char **argv)
+{
+    options given = {0};
+    int end = parse(argc, argv, &given);
+    if (end == -1)
+        end = explain_file(&given);
+    source_options_free(&given.source);
+    return end;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring kernel`: finds the verb behind it, and what the verbs have in common.
+#include "kernel/kernel.h"
+
+#include "memory.h"
+#include "names.h"
+#include "progress.h"
+#include "say.h"
+#include "subverb.h"
+#include "utf8.h"
+#include "verbs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct subverb verbs[] = {
+    {"check", "kernel check", "find races, overruns and slow GPU code, without a GPU", kernel_check},
+    {"list", "kernel list", "list kernels and handlers, and skipped code with the reason", kernel_list},
+    {"emit", "kernel emit", "translate kernels and handlers to C, CUDA C or OpenCL C", kernel_emit},
+    {"explain", "kernel explain", "count a thread's operations; arithmetic intensity, occupancy", kernel_explain},
+    {"run", "kernel run", "launch a kernel once, with checks, and print its results", kernel_run},
+};
+
+int verb_kernel(int argc, char **argv)
+{
+    static const char usage[] = "Usage: slipring kernel VERB FILE.cu... [OPTION]...\n"
+                                "Kernels of CUDA C files, without writing a host program.\n";
+    static const char more[] = "\nExample:\n"
+                               "  slipring kernel list examples/kernels/saxpy.cu\n"
+                               "\n'slipring kernel VERB --help' describes a verb and its options.";
+    return subverb_run(verbs, sizeof verbs / sizeof *verbs, usage, more, argc, argv);
+}
+
+int kernel_load(slr_device *device, const char *file, const source_options *source, slr_program **out)
+{
+    slr_program_desc desc = source_options_desc(source);
+    progress_begin("reading and compiling");
+    slr_status status = slr_program_load(device, file, &desc, out);
+    progress_end();
+    if (status == SLR_COMPILE) {
+        fprintf(stderr, "%s\n", slr_error_message());
+        return EXIT_FAILED;
+    }
+    if (status != SLR_OK)
+        return say_failure(status, file);
+    warn_of_emptied(*out);
+    return EXIT_DONE;
+}
+
+int kernel_say_missing(const slr_program *program, const char *file, const char *name, bool kernels)
+{
+    slr_skipped_info skipped;
+    for (uint32_t i = 0; slr_program_get_skipped(program, i, &skipped) == SLR_OK; i++) {
+        if (skipped.is_kernel && strcmp(skipped.name, name) == 0) {
+            say("%s: %s '%s' in line %u is skipped: %s", file, skipped.what, name, skipped.line, skipped.why);
+            return EXIT_FAILED;
+        }
+    }
+    slr_function_info function;
+    const char **names = NULL;
+    size_t count = 0;
+    for (uint32_t i = 0; slr_program_get_function(program, i, &function) == SLR_OK; i++) {
+        if (kernels && function.kind != SLR_FUNCTION_KERNEL)
+            continue;
+        names = memory_grow(names, count + 1, sizeof *names);
+        names[count++] = function.name; // the program's
+    }
+    char guess[NAMES_GUESS_BYTES];
+    names_guess(guess, sizeof guess, name, "it has", names, count);
+    free(names);
+    if (count == 0)
+        return say_usage("%s has no %s", file, kernels ? "__global__ kernel" : "kernel and no handler");
+    return say_usage("%s has no %s '%s'%s", file, kernels ? "__global__ kernel" : "kernel and no handler", name, guess);
+}
+
+json_t *kernel_text(const char *text)
+{
+    json_t *made = json_string(text);
+    if (made != NULL)
+        return made;
+    const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
+    char *plain = memory_take(strlen(text) + 1, sizeof UTF8_REPLACEMENT), *to = plain;
+    while (at < end) {
+        size_t wide = utf8_bytes(at, (size_t)(end - at)), bytes = wide ? wide : sizeof UTF8_REPLACEMENT - 1;
+        memcpy(to, wide ? (const char *)at : UTF8_REPLACEMENT, bytes);
+        to += bytes;
+        at += wide ? wide : 1;
+    }
+    made = json_string(plain);
+    free(plain);
+    return made;
+}
+
+void kernel_print_object(json_t *object)
+{
+    json_dumpf(object, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(object);
+}

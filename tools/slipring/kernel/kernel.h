@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `slipring kernel`: what its verbs have in common. Each of them gets its own argc and argv; argv[0] is its name.
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include "kernel/source_options.h"
+
+#include <slipring/kernel.h>
+
+#include <jansson.h>
+
+/// Where sources are looked at and kernels run if nothing is said: it checks every access, and needs no compiler.
+#define KERNEL_DEVICE "cpu?engine=interpreted"
+
+int kernel_check(int argc, char **argv);
+int kernel_emit(int argc, char **argv);
+int kernel_explain(int argc, char **argv);
+int kernel_list(int argc, char **argv);
+int kernel_run(int argc, char **argv);
+
+/// The program of a file. Returns an exit code; what is not EXIT_DONE has been said.
+int kernel_load(slr_device *device, const char *file, const source_options *source, slr_program **out);
+
+/// Says that a program has no such kernel (`kernels`: a handler is none), and which it has: EXIT_USAGE. One that was
+/// left out: why, and EXIT_FAILED.
+int kernel_say_missing(const slr_program *program, const char *file, const char *name, bool kernels);
+
+/// A kernel or handler as `kernel list` shows it.
+void kernel_print_function(const slr_function_info *function);
+json_t *kernel_function_json(const slr_function_info *function);
+
+/// X, X,Y or X,Y,Z, the value of `option`, to three numbers from 1. Returns -1, or the exit code that a mistake makes.
+int kernel_take_shape(uint32_t *to, const char *option, const char *text);
+
+/// A string for JSON, also of bytes that are no UTF-8, each of which becomes U+FFFD.
+json_t *kernel_text(const char *text);
+
+/// Prints an object on standard output and lets go of it.
+void kernel_print_object(json_t *object);
+
+/// Arguments of a launch, one a parameter.
+typedef struct kernel_arguments {
+    slr_arg *items;
+    slr_buffer **buffers; // NULL where the parameter is no buffer
+    uint64_t *elements;   // of that buffer
+    void **memory;        // of structs by value
+    bool *is_given;
+    bool *is_unset; // a buffer given as ':none'
+    uint32_t count;
+} kernel_arguments;
+
+/// Makes an argument for each parameter from NAME=VALUE; those without one are an error if all are needed. Returns an
+/// exit code; what is not EXIT_DONE has been said. In either case to kernel_arguments_free.
+int kernel_arguments_make(kernel_arguments *arguments, slr_device *device, const slr_function_info *kernel,
+                          const run_list *given, bool needs_all);
+
+void kernel_arguments_free(kernel_arguments *arguments);
+
+/// The parameter whose name is the `length` characters at `name`, or UINT32_MAX.
+uint32_t kernel_find_parameter(const slr_function_info *kernel, const char *name, size_t length);
+
+#endif

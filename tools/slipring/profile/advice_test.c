@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rule of the advice on made-up figures: a profile that has the bottleneck, and a near miss.
+#include "profile/profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+
+static slr_profile_row rows[4];
+
+static profile make(void)
+{
+    memset(rows, 0, sizeof rows);
+    return (profile){.rows = rows, .span_ns = 1000 * MS, .busy_ns = 900 * MS, .workers = 2, .device = "cpu"};
+}
+
+// Adds a row, and to the totals.
+static slr_profile_row *add(profile *p, uint32_t kind, uint64_t n, uint64_t total_ns)
+{
+    slr_profile_row *row = &rows[p->row_count++];
+    *row = (slr_profile_row){.kind = kind, .n = n, .total_ns = total_ns, .name = "it", .device = "cpu", .file = ""};
+    p->total[kind].n += n;
+    p->total[kind].total_ns += total_ns;
+    return row;
+}
+
+static bool gives(const profile *p, const char *rule)
+{
+    profile_advice advice[PROFILE_ADVICE];
+    unsigned count = profile_advise(p, advice);
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(advice[i].rule, rule) == 0)
+            return true;
+    return false;
+}
+
+static void senders_that_waited_long_or_often_are_named(void **state)
+{
+    (void)state;
+    profile p = make();
+    slr_profile_row *full = add(&p, SLR_PROFILE_FULL, 99, 249 * MS);
+    assert_false(gives(&p, "queue too small"));
+    full->total_ns = 1250 * MS; // of all threads together: more than the time traced
+    assert_true(gives(&p, "queue too small"));
+    full->total_ns = 1;
+    full->n = 100;
+    assert_true(gives(&p, "queue too small"));
+}
+
+static void a_device_that_idles_is_named(void **state)
+{
+    (void)state;
+    profile p = make();
+    add(&p, SLR_PROFILE_BATCH, 20, 40 * MS);
+    p.busy_ns = 40 * MS;
+    assert_true(gives(&p, "device idle"));
+    p.busy_ns = 500 * MS;
+    assert_false(gives(&p, "device idle"));
+    p.busy_ns = 40 * MS;
+    add(&p, SLR_PROFILE_COMPILE, 1, 930 * MS); // what is left is busy enough
+    assert_false(gives(&p, "device idle"));
+}
+
+static void more_streams_than_workers_can_serve_are_named(void **state)
+{
+    (void)state;
+    profile p = make();
+    p.streams = 8;
+    assert_false(gives(&p, "oversubscription"));
+    p.streams = 32;
+    assert_true(gives(&p, "oversubscription"));
+}
+
+static void a_run_that_compiles_is_named(void **state)
+{
+    (void)state;
+    profile p = make();
+    slr_profile_row *compile = add(&p, SLR_PROFILE_COMPILE, 3, 499 * MS);
+    assert_false(gives(&p, "compiling"));
+    p.total[compile->kind].total_ns = 900 * MS;
+    assert_true(gives(&p, "compiling"));
+}
+
+static void a_heap_in_pieces_is_named(void **state)
+{
+    (void)state;
+    profile p = make();
+    add(&p, SLR_PROFILE_MEMORY, 1, 0);
+    assert_false(gives(&p, "fragmented heap"));
+    add(&p, SLR_PROFILE_FRAGMENTED, 1, 0)->bytes = 2048;
+    assert_true(gives(&p, "fragmented heap"));
+}
+
+static void a_kernel_far_from_its_roof_is_named(void **state)
+{
+    (void)state;
+    profile p = make();
+    slr_profile_row *kernel = add(&p, SLR_PROFILE_KERNEL, 10, 500 * MS);
+    kernel->counted = SLR_COUNTED_EXACT;
+    kernel->instructions = 1000000000;
+    kernel->bytes = 350 * 1000 * 1000; // 0.7 GB/s of 10: a transpose computes nothing
+    p.has_ceilings = true;
+    p.ceilings = (slr_ceilings){10e9, 50e9, 25e9, 1000};
+    assert_true(gives(&p, "far from its roof"));
+    kernel->bytes *= 5;
+    assert_false(gives(&p, "far from its roof"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(senders_that_waited_long_or_often_are_named),
+        cmocka_unit_test(a_device_that_idles_is_named),
+        cmocka_unit_test(more_streams_than_workers_can_serve_are_named),
+        cmocka_unit_test(a_run_that_compiles_is_named),
+        cmocka_unit_test(a_heap_in_pieces_is_named),
+        cmocka_unit_test(a_kernel_far_from_its_roof_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

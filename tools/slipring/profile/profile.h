@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `slipring profile`: what a program left behind, made into figures, advice and a page.
+#ifndef PROFILE_H
+#define PROFILE_H
+
+#include "profile/trace_file.h"
+
+#include <slipring/slipring.h>
+
+#include <jansson.h>
+#include <stdio.h>
+
+enum { PROFILE_BINS = 160, PROFILE_KINDS = SLR_PROFILE_FRAGMENTED + 1, PROFILE_ADVICE = 16 };
+
+typedef struct profile_total {
+    uint64_t n, total_ns, bytes;
+} profile_total;
+
+typedef struct profile_bin {                              // of the time from the first event to the last
+    double kernels, transfers, waits, compiles, handlers; // of the bin's length; streams add up
+} profile_bin;
+
+typedef struct profile {
+    json_t *rows_text; // which the rows' texts are of
+    slr_profile_row *rows;
+    size_t row_count;
+    trace_file trace;
+    profile_total total[PROFILE_KINDS];
+    uint64_t span_ns;         // from the first event to the last
+    uint64_t busy_ns;         // of the union of all streams' commands and ring kernels' batches
+    uint32_t streams, owners; // that did something; owners: workers, resident groups, dispatches
+    profile_bin bins[PROFILE_BINS];
+    char device[SLR_DEVICE_NAME_BYTES]; // that most of the time was spent on; ""
+    uint32_t workers;
+    bool has_ceilings;
+    slr_ceilings ceilings; // of that device
+} profile;
+
+// One piece of advice: which rule, and what it says with its figures.
+typedef struct profile_advice {
+    const char *rule;
+    char text[512];
+} profile_advice;
+
+/// `measure`: the device's ceilings again. False, and it was said why.
+bool profile_read(const char *rows, const char *trace, bool measure, profile *out);
+void profile_free(profile *profile);
+
+/// The advice that the figures give; how many.
+unsigned profile_advise(const profile *profile, profile_advice out[PROFILE_ADVICE]);
+
+/// How many operations and bytes are worth, by the ceilings of the profile's device.
+slr_roofline profile_roofline(const profile *profile, const slr_profile_row *row);
+
+/// All of it as one object, which the page draws and --json prints.
+json_t *profile_json(const profile *profile, const char *command, int exit_code, double wall_s);
+
+void profile_print(const profile *profile, const char *command, int exit_code, double wall_s);
+
+/// False, and it was said why.
+bool profile_write_page(const char *path, json_t *object);
+
+#endif

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile for people, and as one object.
+#define _GNU_SOURCE
+#include "profile/profile.h"
+#include "kernel/kernel.h"
+#include "say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static double ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static double us(uint64_t ns)
+{
+    return (double)ns / 1e3;
+}
+
+static double share(uint64_t part, uint64_t all)
+{
+    return all != 0 ? (double)part / (double)all : 0;
+}
+
+static const char *counted_name(uint32_t counted)
+{
+    static const char *const names[] = {"not known", "at most", "sampled", "exact"};
+    return names[counted & 3];
+}
+
+static const char *bound_name(uint32_t bound)
+{
+    return bound == SLR_BOUND_MEMORY ? "memory" : bound == SLR_BOUND_COMPUTE ? "compute" : "";
+}
+
+slr_roofline profile_roofline(const profile *p, const slr_profile_row *row)
+{
+    return p->has_ceilings && strcmp(row->device, p->device) == 0 ? slr_profile_roofline(row, &p->ceilings)
+                                                                  : (slr_roofline){0};
+}
+
+static uint64_t moved_ns(const profile *p)
+{
+    return p->total[SLR_PROFILE_UPLOAD].total_ns + p->total[SLR_PROFILE_DOWNLOAD].total_ns;
+}
+
+// The source's line, without the blanks at its ends; "" where the file is not there any more. For one use at a time.
+static const char *source_line(const char *path, uint32_t number)
+{
+    static char *line;
+    static size_t room;
+    FILE *file = *path != '\0' ? fopen(path, "r") : NULL;
+    ssize_t length = -1;
+    for (uint32_t i = 0; file != NULL && i < number && (length = getline(&line, &room, file)) >= 0; i++)
+        continue;
+    if (file != NULL)
+        fclose(file);
+    if (length < 0)
+        return "";
+    while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
+        line[--length] = '\0';
+    return line + strspn(line, " \t");
+}
+
+// ---- for people ----------------------------------------------------------------------------------------------------
+
+static void print_kernels(const profile *p)
+{
+    if (p->total[SLR_PROFILE_KERNEL].n == 0)
+        return;
+    say_out("\n%-24s %8s %10s %9s %9s %9s %8s %9s %7s  %-8s %7s  %s\n", "kernel", "n", "total ms", "p50 us", "p95 us",
+            "p99 us", "GB/s", "GFLOP/s", "flop/B", "bound", "reached", "counted");
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (row->kind != SLR_PROFILE_KERNEL)
+            continue;
+        slr_roofline roof = profile_roofline(p, row);
+        say_out("%-24s %8llu %10.3f %9.1f %9.1f %9.1f ", row->name, (unsigned long long)row->n, ms(row->total_ns),
+                us(row->p50_ns), us(row->p95_ns), us(row->p99_ns));
+        if (row->counted == SLR_COUNTED_NOT)
+            say_out("%8s %9s %7s", "", "", "");
+        else
+            say_out("%8.2f %9.2f %7.2f", row->bytes_per_second / 1e9, row->flops_per_second / 1e9, row->intensity);
+        if (roof.bound != SLR_BOUND_UNKNOWN)
+            say_out("  %-8s %6.0f%%  %s\n", bound_name(roof.bound), 100 * roof.reached, counted_name(row->counted));
+        else
+            say_out("  %-8s %7s  %s\n", "", "", counted_name(row->counted));
+    }
+}
+
+// Its row of a kind, or NULL.
+static const slr_profile_row *row_of_ring(const profile *p, uint32_t kind, const slr_profile_row *ring)
+{
+    for (size_t i = 0; i < p->row_count; i++)
+        if (p->rows[i].kind == kind && strcmp(p->rows[i].name, ring->name) == 0 &&
+            strcmp(p->rows[i].device, ring->device) == 0)
+            return &p->rows[i];
+    return NULL;
+}
+
+static uint64_t total_of_ring(const profile *p, uint32_t kind, const slr_profile_row *ring)
+{
+    const slr_profile_row *row = row_of_ring(p, kind, ring);
+    return row != NULL ? row->total_ns : 0;
+}
+
+static void print_latency(const slr_profile_row *message)
+{
+    if (message == NULL)
+        say_out(" %9s %9s\n", "", "");
+    else
+        say_out(" %9.1f %9.1f\n", us(message->p50_ns), us(message->p99_ns));
+}
+
+static void print_rings(const profile *p)
+{
+    if (p->total[SLR_PROFILE_BATCH].n == 0)
+        return;
+    say_out("\n%-20s %10s %8s %11s %8s %8s %7s %-9s %9s %9s %9s %9s\n", "ring kernel", "messages", "batches",
+            "handler ms", "ns/msg", "GFLOP/s", "flop/B", "counted", "wait ms", "call ms", "p50 us", "p99 us");
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (row->kind != SLR_PROFILE_BATCH)
+            continue;
+        say_out("%-20s %10llu %8llu %11.3f %8.0f ", row->name, (unsigned long long)row->messages,
+                (unsigned long long)row->n, ms(row->total_ns), (double)row->total_ns / (double)row->messages);
+        if (row->counted == SLR_COUNTED_NOT)
+            say_out("%8s %7s ", "", "");
+        else
+            say_out("%8.2f %7.2f ", row->flops_per_second / 1e9, row->intensity);
+        say_out("%-9s %9.3f %9.3f", counted_name(row->counted), ms(total_of_ring(p, SLR_PROFILE_FULL, row)),
+                ms(total_of_ring(p, SLR_PROFILE_REPLY, row)));
+        print_latency(row_of_ring(p, SLR_PROFILE_MESSAGE, row));
+    }
+}
+
+static void print_owners(const profile *p)
+{
+    for (size_t i = 0; i < p->row_count; i++)
+        if (p->rows[i].kind == SLR_PROFILE_OWNER)
+            say_out("%s of %s: busy %.1f %% of the time, %llu messages\n", p->rows[i].name, p->rows[i].device,
+                    100 * share(p->rows[i].total_ns, p->span_ns), (unsigned long long)p->rows[i].messages);
+}
+
+// What has a table of its own.
+static bool is_elsewhere(uint32_t kind)
+{
+    return kind == SLR_PROFILE_KERNEL || kind == SLR_PROFILE_BATCH || kind == SLR_PROFILE_OWNER;
+}
+
+static void print_others(const profile *p)
+{
+    bool head = false;
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (is_elsewhere(row->kind))
+            continue;
+        if (!head)
+            say_out("\n%-8s %-28s %8s %10s %9s %9s %9s %8s %10s\n", "", "", "n", "total ms", "p50 us", "p95 us",
+                    "p99 us", "GB/s", "MB");
+        head = true;
+        say_out("%-8s %-28s %8llu %10.3f %9.1f %9.1f %9.1f ", slr_profile_kind_name(row->kind), row->name,
+                (unsigned long long)row->n, ms(row->total_ns), us(row->p50_ns), us(row->p95_ns), us(row->p99_ns));
+        if (row->bytes != 0)
+            say_out("%8.2f %10.2f\n", row->bytes_per_second / 1e9, (double)row->bytes / 1e6);
+        else
+            say_out("\n");
+    }
+}
+
+static void print_lines(const profile *p)
+{
+    unsigned kernels = 0;
+    for (size_t i = 0; i < p->row_count && kernels < 3; i++) {
+        const slr_profile_row *row = &p->rows[i];
+        if (row->lines[0].line == 0)
+            continue;
+        kernels++;
+        say_out("\nhottest lines of %s (%s), by operations:\n", row->name, row->file);
+        for (unsigned k = 0; k < SLR_PROFILE_LINES && row->lines[k].line != 0 && row->lines[k].share >= 0.01f; k++)
+            say_out("  %5.1f %%  %5u  %s\n", 100 * (double)row->lines[k].share, row->lines[k].line,
+                    source_line(row->file, row->lines[k].line));
+    }
+}
+
+static void print_memory(const profile *p)
+{
+    for (size_t i = 0; i < p->trace.counter_count; i++) {
+        const trace_counter *c = &p->trace.counters[i];
+        double most = 0;
+        uint64_t at_ns = p->trace.first_ns;
+        if (strncmp(c->name, "live bytes: ", 12) != 0)
+            continue;
+        for (size_t k = 0; k < c->sample_count; k++)
+            if (c->samples[k].value > most) {
+                most = c->samples[k].value;
+                at_ns = c->samples[k].at_ns;
+            }
+        say_out("memory %s: peak %.2f MB at %.1f ms; %.2f MB at the end\n", c->name + 12, most / 1e6,
+                ms(at_ns - p->trace.first_ns), c->samples[c->sample_count - 1].value / 1e6);
+    }
+}
+
+void profile_print(const profile *p, const char *command, int exit_code, double wall_s)
+{
+    say_out("%s: %.3f s, exit code %d\n", command, wall_s, exit_code);
+    say_out("traced %.1f ms%s%s; device busy %.1f %% (streams: %u, owners of ring kernels: %u)\n", ms(p->span_ns),
+            *p->device ? " on " : "", p->device, 100 * share(p->busy_ns, p->span_ns), p->streams, p->owners);
+    say_out("kernels %.3f ms, handlers %.3f ms, transfers %.3f ms, host waits %.3f ms, compiling %.1f ms\n",
+            ms(p->total[SLR_PROFILE_KERNEL].total_ns), ms(p->total[SLR_PROFILE_BATCH].total_ns), ms(moved_ns(p)),
+            ms(p->total[SLR_PROFILE_WAIT].total_ns),
+            ms(p->total[SLR_PROFILE_COMPILE].total_ns + p->total[SLR_PROFILE_LOAD].total_ns));
+    if (p->has_ceilings)
+        say_out("peak here: %.1f GB/s, %.1f GFLOP/s (%.1f in double precision), %.1f us per launch\n",
+                p->ceilings.bytes_per_second / 1e9, p->ceilings.flops_per_second / 1e9,
+                p->ceilings.flops64_per_second / 1e9, p->ceilings.launch_ns / 1e3);
+    print_memory(p);
+    if (p->trace.dropped != 0)
+        say_out("%llu events were lost for lack of room in the trace; the rows below include them\n",
+                (unsigned long long)p->trace.dropped);
+    print_kernels(p);
+    print_rings(p);
+    print_owners(p);
+    print_others(p);
+    print_lines(p);
+    profile_advice advice[PROFILE_ADVICE];
+    unsigned count = profile_advise(p, advice);
+    say_out("\n%s\n", count != 0 ? "advice:" : "advice: none (no rule found a bottleneck)");
+    for (unsigned i = 0; i < count; i++)
+        say_out("  %s. %s\n", advice[i].rule, advice[i].text);
+}
+
+// ---- as an object --------------------------------------------------------------------------------------------------
+
+static json_t *lines_json(const slr_profile_row *row)
+{
+    json_t *all = json_array();
+    for (unsigned k = 0; k < SLR_PROFILE_LINES && row->lines[k].line != 0; k++)
+        json_array_append_new(all, json_pack("{s:i, s:f, s:o}", "line", (int)row->lines[k].line, "share",
+                                             (double)row->lines[k].share, "text",
+                                             kernel_text(source_line(row->file, row->lines[k].line))));
+    return all;
+}
+
+static json_t *row_json(const profile *p, const slr_profile_row *row)
+{
+    json_t *out = json_pack(
+        "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "kind", slr_profile_kind_name(row->kind),
+        "name", kernel_text(row->name), "device", kernel_text(row->device), "n", (json_int_t)row->n, "total_ns",
+        (json_int_t)row->total_ns, "min_ns", (json_int_t)row->min_ns, "mean_ns", (json_int_t)row->mean_ns, "p50_ns",
+        (json_int_t)row->p50_ns, "p95_ns", (json_int_t)row->p95_ns, "p99_ns", (json_int_t)row->p99_ns, "max_ns",
+        (json_int_t)row->max_ns, "bytes", (json_int_t)row->bytes, "bytes_per_s", row->bytes_per_second);
+    if (row->messages != 0)
+        json_object_set_new(out, "messages", json_integer((json_int_t)row->messages));
+    if (row->kind != SLR_PROFILE_KERNEL && row->kind != SLR_PROFILE_BATCH)
+        return out;
+    slr_roofline roof = profile_roofline(p, row);
+    json_t *more = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:s, s:f, s:o, s:o}", "counted",
+                             counted_name(row->counted), "threads", (json_int_t)row->threads, "blocks",
+                             (json_int_t)row->blocks, "flops", (json_int_t)row->flops, "flops64",
+                             (json_int_t)row->flops64, "instructions", (json_int_t)row->instructions, "flops_per_s",
+                             row->flops_per_second, "intensity", row->intensity, "bound", bound_name(roof.bound),
+                             "reached", roof.reached, "file", kernel_text(row->file), "lines", lines_json(row));
+    json_object_update(out, more);
+    json_decref(more);
+    return out;
+}
+
+static json_t *rows_json(const profile *p)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < p->row_count; i++)
+        json_array_append_new(all, row_json(p, &p->rows[i]));
+    return all;
+}
+
+static json_t *bins_json(const profile *p)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < PROFILE_BINS; i++)
+        json_array_append_new(all, json_pack("[f, f, f, f, f]", p->bins[i].kernels, p->bins[i].transfers,
+                                             p->bins[i].waits, p->bins[i].compiles, p->bins[i].handlers));
+    return all;
+}
+
+// At most a few hundred points: of equal parts of the time the largest value, which is what matters of memory.
+static json_t *samples_json(const profile *p, const trace_counter *c)
+{
+    enum { POINTS = 300 };
+    json_t *all = json_array();
+    double width = (double)p->span_ns / POINTS + 1, most = -1;
+    size_t last = 0;
+    for (size_t k = 0; k < c->sample_count; k++) {
+        size_t part = (size_t)((double)(c->samples[k].at_ns - p->trace.first_ns) / width);
+        if (part != last && most >= 0) {
+            json_array_append_new(all, json_pack("[f, f]", ((double)last + 0.5) * width / 1e6, most));
+            most = -1;
+        }
+        last = part;
+        most = c->samples[k].value > most ? c->samples[k].value : most;
+    }
+    if (c->sample_count != 0)
+        json_array_append_new(
+            all, json_pack("[f, f]", ((double)last + 0.5) * width / 1e6, c->samples[c->sample_count - 1].value));
+    return all;
+}
+
+static json_t *counters_json(const profile *p)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < p->trace.counter_count; i++) {
+        const trace_counter *c = &p->trace.counters[i];
+        json_array_append_new(all,
+                              json_pack("{s:o, s:o}", "name", kernel_text(c->name), "samples", samples_json(p, c)));
+    }
+    return all;
+}
+
+static json_t *advice_json(const profile *p)
+{
+    profile_advice advice[PROFILE_ADVICE];
+    unsigned count = profile_advise(p, advice);
+    json_t *all = json_array();
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(all,
+                              json_pack("{s:s, s:o}", "rule", advice[i].rule, "text", kernel_text(advice[i].text)));
+    return all;
+}
+
+json_t *profile_json(const profile *p, const char *command, int exit_code, double wall_s)
+{
+    json_t *ceilings = json_null();
+    if (p->has_ceilings)
+        ceilings = json_pack("{s:f, s:f, s:f, s:f}", "bytes_per_s", p->ceilings.bytes_per_second, "flops_per_s",
+                             p->ceilings.flops_per_second, "flops64_per_s", p->ceilings.flops64_per_second, "launch_ns",
+                             p->ceilings.launch_ns);
+    return json_pack(
+        "{s:s, s:o, s:i, s:f, s:o, s:i, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
+        "version", SLR_VERSION, "command", kernel_text(command), "exit_code", exit_code, "wall_s", wall_s, "device",
+        kernel_text(p->device), "workers", (int)p->workers, "span_ns", (json_int_t)p->span_ns, "busy_ns",
+        (json_int_t)p->busy_ns, "streams", (int)p->streams, "owners", (int)p->owners, "kernels_ns",
+        (json_int_t)p->total[SLR_PROFILE_KERNEL].total_ns, "handlers_ns",
+        (json_int_t)p->total[SLR_PROFILE_BATCH].total_ns, "transfers_ns", (json_int_t)moved_ns(p), "waits_ns",
+        (json_int_t)p->total[SLR_PROFILE_WAIT].total_ns, "dropped", (json_int_t)p->trace.dropped, "ceilings", ceilings,
+        "rows", rows_json(p), "over_time", bins_json(p), "counters", counters_json(p), "advice", advice_json(p));
+}

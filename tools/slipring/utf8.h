@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is text and what is not.
+#ifndef UTF8_H
+#define UTF8_H
+
+#include <stddef.h>
+
+/// Bytes of the character that begins here, of which `left` bytes are there; 0 where this is no UTF-8 (RFC 3629).
+size_t utf8_bytes(const unsigned char *at, size_t left);
+
+/// What stands in JSON for a byte that is no text: U+FFFD.
+#define UTF8_REPLACEMENT "\xEF\xBF\xBD"
+
+#endif
