@@ -178,7 +178,7 @@ static const struct slri_cache_limits limits = {256u << 20, 30 * 86400};
 #ifdef SHIM_CXX_IS_CLANG
 #define TELLS_STORES                                                                                                   \
     "-mllvm", "-asan-instrumentation-with-call-threshold=0", "-mllvm", "-asan-instrument-reads=0", "-mllvm",           \
-        "-asan-stack=0", "-mllvm", "-asan-globals=0"
+        "-asan-instrument-byval=0", "-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0"
 #else
 #define TELLS_STORES                                                                                                   \
     "--param=asan-instrumentation-with-call-threshold=0", "--param=asan-instrument-reads=0", "--param=asan-stack=0",   \
@@ -215,6 +215,9 @@ static void make_key(const slri_text *source, char name[SLRI_CACHE_NAME_BYTES])
     put_file(&hash, SHIM_SOURCE "/tests/shim/calls.h");
     slri_hash_field(&hash, &compiler, sizeof compiler);
     slri_hash_field(&hash, SHIM_CXX, sizeof SHIM_CXX);
+    static const char *const options[] = {OPTIONS};
+    for (size_t i = 0; i < sizeof options / sizeof *options; ++i)
+        slri_hash_field(&hash, options[i], strlen(options[i]));
     slri_hash_field(&hash, more_option(), strlen(more_option()));
     slri_hash_field(&hash, source->data, source->length);
     slri_hash_hex(&hash, name);
