@@ -467,7 +467,10 @@ uint32_t slri_shard_sleep_kind(const struct slri_shard *shard)
 {
     if (shard->own[MBP_STATE] == MB_PAUSED) // where it evicts, it does so while paused too
         return shard->shared[MB_KEEP] ? SLRI_ASLEEP : SLRI_ASLEEP_PAUSED;
-    bool idle = shard->own[MBP_BATCH_COUNT] == 0 && mb_idle(shard->shared, shard->own);
+    // Without room where its routes lead it waits for that, whatever the host sees: lanes in device memory hide
+    // messages.
+    bool has_room = shard->own[MBP_ROOM] != 1;
+    bool idle = has_room && shard->own[MBP_BATCH_COUNT] == 0 && mb_idle(shard->shared, shard->own);
     return idle ? SLRI_ASLEEP : SLRI_ASLEEP_BLOCKED;
 }
 

@@ -247,6 +247,30 @@ static void full_destination_holds_its_source_up(void **state)
     end(b, MESSAGES + 8);
 }
 
+// The middle stage's messages lie in lanes that the host may not see (device memory): it sleeps until there is room all
+// the same, and not until the next message.
+static void middle_stage_without_room_goes_on_when_its_destination_does(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 100 };
+    slr_ring *a = start("a", 0, 256), *b = start("b", 1, 64), *c = start("c", 2, 16);
+    slr_port *port = open_port(bench.device);
+    must(slr_route(a, b, NULL));
+    must(slr_route(b, c, NULL));
+    must(slr_ring_deactivate(c, LONG));
+    send_some(port, a, 0, MESSAGES);
+    wait_handled(b, 8);      // half of the queue of c
+    wait_handled(a, 8 + 32); // and of b
+    wait_until_is(&a->shard[0].asleep, SLRI_ASLEEP_BLOCKED);
+    wait_until_is(&b->shard[0].asleep, SLRI_ASLEEP_BLOCKED);
+    must(slr_ring_reactivate(c, LONG));
+    wait_handled(c, MESSAGES);
+    slr_port_close(port);
+    end(a, MESSAGES);
+    end(b, MESSAGES);
+    end(c, MESSAGES);
+}
+
 static void idle_stages_end_and_the_next_message_wakes_them_in_turn(void **state)
 {
     (void)state;
@@ -808,6 +832,7 @@ int main(void)
         cmocka_unit_test(closed_port_is_no_destination_any_more),
         cmocka_unit_test(closing_the_first_stage_drains_the_pipeline),
         cmocka_unit_test(full_destination_holds_its_source_up),
+        cmocka_unit_test(middle_stage_without_room_goes_on_when_its_destination_does),
         cmocka_unit_test(idle_stages_end_and_the_next_message_wakes_them_in_turn),
         cmocka_unit_test(each_reply_goes_along_all_routes_to_the_instance_that_it_names),
         cmocka_unit_test(what_a_handler_sends_goes_through_its_outlets),
