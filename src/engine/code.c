@@ -14,8 +14,7 @@
 
 // Loaded code. Kernels of one unit differ in their blocks alone.
 struct unit {
-    const struct slri_entry *entry; // NULL: the module's handlers
-    slri_code_writer *write;
+    const struct slri_entry *entry; // NULL: the module's handlers; a handler: the kernel of its batched launches
     struct slri_kernel_shape shape; // of a device whose kernels are per shape; else 0
     uint32_t variant;
     uint32_t opened;
@@ -47,8 +46,7 @@ static uint32_t opened_now(const struct slri_code *code)
 
 static bool is_same(const struct unit *a, const struct unit *b)
 {
-    return a->entry == b->entry && a->write == b->write && a->variant == b->variant &&
-           memcmp(&a->shape, &b->shape, sizeof a->shape) == 0;
+    return a->entry == b->entry && a->variant == b->variant && memcmp(&a->shape, &b->shape, sizeof a->shape) == 0;
 }
 
 // Code of an earlier life has gone with what it was loaded in.
@@ -83,9 +81,10 @@ static slr_status load(struct slri_code *code, struct unit *unit, const uint32_t
                                   .file = module->name,
                                   .shape = unit->shape,
                                   .variant = unit->variant,
+                                  .is_batched = unit->entry && unit->entry->kind != SLRI_ENTRY_KERNEL,
                                   .cancel = cancel};
     bool was_cached;
-    slr_status status = unit->write(code->of.device, &text);
+    slr_status status = code->of.backend->code_write(code->of.device, &text);
     unit->is_module = text.text.length == 0;
     if (status == SLR_OK && unit->is_module) {
         slri_mutex_lock(&code->lock);
@@ -151,19 +150,6 @@ static slr_status take_unit(struct slri_code *code, const struct unit *like, con
         wait_for_change(code);
     *out = found;
     return found ? SLR_OK : make_unit(code, like, cancel, out);
-}
-
-slr_status slri_code_handler_loaded(struct slri_code *code, const struct slri_entry *entry, slri_code_writer *write,
-                                    void **loaded)
-{
-    const struct unit like = {.entry = entry, .write = write};
-    struct unit *unit;
-    slri_mutex_lock(&code->lock);
-    slr_status status = take_unit(code, &like, NULL, &unit);
-    slri_mutex_unlock(&code->lock);
-    if (status == SLR_OK)
-        *loaded = unit->loaded;
-    return status;
 }
 
 // ---- variables: under the lock -------------------------------------------------------------------------------------
@@ -273,7 +259,7 @@ static slr_status make_ready(struct slri_code *code, const struct slri_entry *en
                              const struct slri_kernel_shape *shape, const uint32_t *cancel,
                              struct slri_ready_kernel **out)
 {
-    struct unit like = {.entry = entry, .write = code->of.backend->code_write}, *unit;
+    struct unit like = {.entry = entry}, *unit;
     if (code->of.backend->kernel_per == SLRI_KERNEL_PER_SHAPE)
         like.shape = *shape;
     for (;; ++like.variant) {
@@ -335,7 +321,39 @@ void slri_code_handler_end(struct slri_code *code, void *self)
     slri_mutex_unlock(&code->lock);
 }
 
+slr_status slri_code_batched(struct slri_code *code, const struct slri_entry *entry, struct slri_kernel *out)
+{
+    const struct slri_code_text of = {.module = code->of.module, .entry = entry, .is_batched = true};
+    const struct unit like = {.entry = entry};
+    struct unit *unit;
+    slri_mutex_lock(&code->lock);
+    slr_status status = take_unit(code, &like, NULL, &unit);
+    if (status == SLR_OK)
+        status = code->of.backend->code_kernel(code->of.device, unit->loaded, &of, out);
+    slri_mutex_unlock(&code->lock);
+    return status;
+}
+
+void slri_code_batched_end(const struct slri_code *code, struct slri_kernel *kernel)
+{
+    if (kernel->release && kernel->native)
+        kernel->release(code->of.device, kernel->native);
+    *kernel = (struct slri_kernel){0};
+}
+
 // ---- life ----------------------------------------------------------------------------------------------------------
+
+static slr_status load_handlers(struct slri_code *code)
+{
+    const struct unit like = {0};
+    struct unit *unit;
+    slri_mutex_lock(&code->lock);
+    slr_status status = take_unit(code, &like, NULL, &unit);
+    slri_mutex_unlock(&code->lock);
+    if (status == SLR_OK)
+        code->handlers = unit->loaded;
+    return status;
+}
 
 static bool has_handlers(const struct slri_module *module)
 {
@@ -354,7 +372,7 @@ slr_status slri_code_create(const struct slri_code_desc *desc, struct slri_code 
     slri_mutex_init(&made->lock);
     slr_status status = SLR_OK;
     if (desc->backend->is_host && has_handlers(desc->module))
-        status = slri_code_handler_loaded(made, NULL, desc->backend->code_write, &made->handlers);
+        status = load_handlers(made);
     if (status == SLR_OK)
         *out = made;
     else

@@ -94,16 +94,21 @@ static bool wants_times(const struct slri_stream *stream)
     return stream->queue && (__atomic_load_n(&stream->queue->is_timed, __ATOMIC_RELAXED) || slri_is_observed());
 }
 
-// `timed`: what was begun counts as the device's work for the queue.
-static slr_status wait_for_begun(struct slri_stream *stream, bool timed)
+slr_status slri_stream_await(struct slri_stream *stream, struct slri_times *times)
 {
     const struct slri_queue_device *of = stream->of;
     stream->begun = 0;
-    if (!stream->native) // of a device that could not be opened again; `encode` has said that it is lost
+    if (!stream->native) // of a device that could not be opened again; `encode` has reported that it is lost
         return SLR_OK;
-    struct slri_times times = {0};
     uint64_t deadline_ns = of->hang_timeout_ns != 0 ? slri_deadline_after(of->hang_timeout_ns) : SLRI_FOREVER;
-    slr_status status = of->backend->wait(of->device, stream->native, deadline_ns, timed ? &times : NULL);
+    return of->backend->wait(of->device, stream->native, deadline_ns, times);
+}
+
+// `timed`: what was begun counts as the device's work for the queue.
+static slr_status wait_for_begun(struct slri_stream *stream, bool timed)
+{
+    struct slri_times times = {0};
+    slr_status status = slri_stream_await(stream, timed ? &times : NULL);
     if (status == SLR_OK && times.from_ns != 0)
         slri_queue_note_span(stream->queue, times.from_ns, times.to_ns);
     return status;
@@ -126,13 +131,13 @@ slr_status slri_stream_finish(struct slri_stream *stream)
 }
 
 slr_status slri_stream_begin(struct slri_stream *stream, const struct slri_command *command,
-                             const struct slri_extras *extras)
+                             const struct slri_extras *extras, uint32_t commands)
 {
     const struct slri_queue_device *of = stream->of;
-    slr_status status = of->backend->encode(of->device, stream->native, command, extras);
+    slr_status status = of->backend->encode(of->device, stream->native, command, extras, commands);
     if (!of->backend->wait)
         return status;
-    ++stream->begun; // also where it failed: an error may be one of a command before it
+    stream->begun += commands; // also where it failed: an error may be one of a command before it
     if (status == SLR_OK && of->facts.most_begun != 0 && stream->begun >= of->facts.most_begun)
         return slri_stream_finish(stream);
     return status;
@@ -142,7 +147,7 @@ static slr_status begin(void *user, const struct slri_command *command)
 {
     struct slri_stream *stream = user;
     const struct slri_extras extras = {.wants_times = wants_times(stream)};
-    return slri_stream_begin(stream, command, &extras);
+    return slri_stream_begin(stream, command, &extras, 1);
 }
 
 // ---- copies that are waited for ------------------------------------------------------------------------------------
@@ -167,7 +172,7 @@ slr_status slri_stream_copy(struct slri_stream *stream, void *memory, void *host
     if (in)
         memcpy(between, host, bytes);
     const struct slri_command copy = {.op = in ? SLRI_COPY_IN : SLRI_COPY_OUT, .copy = {memory, between, bytes}};
-    slr_status status = slri_stream_begin(stream, &copy, &untimed);
+    slr_status status = slri_stream_begin(stream, &copy, &untimed, 1);
     slr_status waited = stream->begun != 0 ? wait_for_begun(stream, false) : SLR_OK;
     status = status == SLR_OK ? waited : status;
     if (status == SLR_OK && !in)
@@ -199,7 +204,7 @@ static slr_status begin_dispatch(struct slri_stream *stream, const struct slri_c
             SLRI_TRY(slri_stream_finish(stream));
         extras.faulted = slri_faults_add(stream->faults, ready);
     }
-    return slri_stream_begin(stream, command, &extras);
+    return slri_stream_begin(stream, command, &extras, 1);
 }
 
 // It is waited for, so that what it has printed is told before it is done.
@@ -317,6 +322,14 @@ slr_status slri_queue_device_run(struct slri_queue_device *of, const struct slri
         return run_own(of, command, commands);
     slri_mutex_lock(&of->own_lock);
     slr_status status = run_own(of, command, commands);
+    slri_mutex_unlock(&of->own_lock);
+    return status;
+}
+
+slr_status slri_queue_device_copy(struct slri_queue_device *of, void *memory, void *host, uint64_t bytes, bool in)
+{
+    slri_mutex_lock(&of->own_lock);
+    slr_status status = slri_stream_copy(&of->own, memory, host, bytes, in);
     slri_mutex_unlock(&of->own_lock);
     return status;
 }

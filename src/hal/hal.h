@@ -53,6 +53,7 @@ struct slri_code_text {
     const char *name, *file;          // of the entry, or the module; of the user's source
     struct slri_kernel_shape shape;   // of a kernel
     uint32_t variant;                 // of a kernel: 0, or more where code_kernel has refused the one before
+    bool is_batched;                  // of a handler: the kernel of its batched launches (abi/relaunch.h)
     const uint32_t *cancel;           // NULL, or set by who wants it no more: WRONG_STATE
     // The writer's. `identity`: of compiler and device, all on which the code depends beside text and options; `label`:
     // for who looks at the cache. Without text nothing is compiled or cached: code_build then makes what is loaded of
@@ -83,6 +84,12 @@ struct slri_kernel {
     uint32_t most_threads;                       // that its registers leave room for in a block; 0: any
     bool may_fault;                              // on the device: then it tells by a word that it is given
     bool is_unfit;                               // for this block: the next variant is to be taken
+    // Of the kernel of batched launches. It serves one ring kernel, and its buffers stay the same.
+    struct {
+        uint32_t threads, chains; // of a block: its threads, and how many chains they handle
+        uint64_t scratch_bytes;   // memory of the device that it works in
+        bool has_ticks;           // results have RL_TICKS, of the counter of base/tick.h
+    } batch;
 };
 
 // Of which shapes a kernel is one and the same.
@@ -187,10 +194,12 @@ static inline bool slri_command_moves_nothing(const struct slri_command *command
 struct slri_extras {
     void *printed; // of a dispatch that prints: memory of the device for it (engine/printed.h); NULL: nobody hears it
     void *faulted; // of a dispatch that may fault: its fault word, which is zero
-    bool wants_times; // `wait` will be asked for times
+    bool wants_times; // `wait` will be asked for times, of this command too
+    bool is_last;     // no other follows before a wait: the device shall begin now
 };
 
-// When the device was at what was begun, on the host's clock. Both 0: it does not say.
+// From when to when the device was at the commands whose times were wanted, on the host's clock. Both 0: it does not
+// say.
 struct slri_times {
     uint64_t from_ns, to_ns;
 };
@@ -559,12 +568,13 @@ struct slri_backend {
     // where engine/slabs.h has been given to its residents.
     slr_status (*memory_create)(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
     void (*memory_destroy)(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
-    // Begins a command: one that copies, fills, dispatches, or a list. It is done behind those of its queue. What it
-    // points to, and the queue, stay until it was waited for, but a fill's pattern. Where there is no `wait` it is done
-    // when this returns. For one thread at a time and queue. Errors: DEVICE_LOST; where that has no other place, the
-    // failure of a command before it.
+    // Begins commands, of which there is at least one: each copies, fills, dispatches, or is a list. They are done
+    // after those that the queue has, one after the other. What they point to, and the queue, stay until they were
+    // waited for, but a fill's pattern. Where there is no `wait` they are done when this returns. For one thread at a
+    // time and queue. `extras`: one a command. Errors: DEVICE_LOST; where that has no other place, the failure of a
+    // command before them. The first command that fails ends it.
     slr_status (*encode)(void *device, void *queue, const struct slri_command *command,
-                         const struct slri_extras *extras);
+                         const struct slri_extras *extras, uint32_t commands);
     // Optional, with the next two. Waits for all that was begun in the queue. `times`, which is zero: NULL, or where it
     // says them. Errors: DEVICE_LOST (also where it was lost before, and what is not done by the deadline has hung and
     // is lost with its device); the first failure of what was begun.
@@ -612,7 +622,8 @@ struct slri_backend {
     slr_status (*code_load)(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
                             void **loaded);
     void (*code_unload)(void *device, void *loaded);
-    // Of code that was loaded for that: a kernel for its shape, or a handler for one owner at a time.
+    // Of code that was loaded for that: a kernel for its shape, a handler for one owner at a time, or the kernel of
+    // batched launches for one ring kernel.
     slr_status (*code_kernel)(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
     // Optional, and without a device: what a `__global__` kernel takes of one of that compute capability.
     slr_status (*kernel_resources)(const struct slri_module *module, const struct slri_entry *entry,
@@ -624,17 +635,6 @@ struct slri_backend {
     // for which the poller waits that groups need to end. Of a shard that is never started the front half frees what
     // was taken (`near_memory`, `kit`).
     slr_status (*shard_prepare)(void *device, struct slri_shard *shard);
-    // Optional, for ring kernels that are relaunched (relaunch.h): makes `runner`, which keeps the handler's kernel
-    // with all its arguments but those of one dispatch.
-    slr_status (*relaunch_create)(void *device, struct slri_relaunch *relaunch);
-    void (*relaunch_destroy)(void *device, struct slri_relaunch *relaunch);
-    // Gives the device what is packed, and everything to get the results back; `relaunch_end` waits. That is called
-    // behind each `relaunch_begin`, also one that failed.
-    slr_status (*relaunch_begin)(void *device, struct slri_relaunch *relaunch);
-    slr_status (*relaunch_end)(void *device, struct slri_relaunch *relaunch);
-    // Where the host cannot address the device's memory: copies in or out behind what was begun, and waits. Any thread.
-    slr_status (*relaunch_copy)(void *device, struct slri_relaunch *relaunch, void *memory, void *host, uint64_t bytes,
-                                bool in);
     slr_status (*shard_start)(void *device, struct slri_shard *shard);
     void (*shard_wake)(struct slri_shard *shard); // after `asleep` was taken back to 0 by the caller
 };

@@ -308,7 +308,7 @@ static slr_status create_relaunch(slr_ring *ring)
                                             .max_batch = ring->max_batch,
                                             .unified = device->facts.unified,
                                             .stops = ring->fault_policy != SLR_FAULT_GO_ON};
-    SLRI_TRY(slri_relaunch_create(device->backend, device->self, device->allocator, &desc, &ring->relaunch));
+    SLRI_TRY(slri_relaunch_create(&ring->device->queues, &desc, &ring->relaunch));
     if (ring->max_batch > ring->relaunch->room)
         ring->max_batch = ring->relaunch->room;
     return SLR_OK;

@@ -72,6 +72,6 @@ slr_status slri_cpu_dispatch(struct slri_cpu *cpu, const struct slri_command *co
 
 // queue.c: streams' commands.
 slr_status slri_cpu_encode(void *device, void *queue, const struct slri_command *command,
-                           const struct slri_extras *extras);
+                           const struct slri_extras *extras, uint32_t commands);
 
 #endif

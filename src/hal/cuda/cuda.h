@@ -139,7 +139,6 @@ void slri_cuda_code_unload(void *device, void *loaded);
 slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 // Of a text that something else writes: identity and label.
 slr_status slri_cuda_identify(struct slri_cuda *cuda, struct slri_code_text *text);
-slri_cu_module slri_cuda_loaded_module(const void *loaded);
 int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
                          const struct slri_extras *extras);
 // How kernels are made ready here, or why they are not.
@@ -199,14 +198,6 @@ void slri_cuda_near_renew(void *device, struct slri_shard *shard); // as hal/hal
 // reopen.c: as hal/hal.h says.
 slr_status slri_cuda_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user);
 
-// relaunch.c: as hal/hal.h says.
-slr_status slri_cuda_relaunch_create(void *device, struct slri_relaunch *relaunch);
-void slri_cuda_relaunch_destroy(void *device, struct slri_relaunch *relaunch);
-slr_status slri_cuda_relaunch_begin(void *device, struct slri_relaunch *relaunch);
-slr_status slri_cuda_relaunch_end(void *device, struct slri_relaunch *relaunch);
-slr_status slri_cuda_relaunch_copy(void *device, struct slri_relaunch *relaunch, void *memory, void *host,
-                                   uint64_t bytes, bool in);
-
 // ring.c: ring kernels.
 void slri_cuda_rings_open(struct slri_cuda *cuda);
 void slri_cuda_rings_stop(struct slri_cuda *cuda);  // their threads
@@ -220,7 +211,7 @@ slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard);
 slr_status slri_cuda_queue_create(void *device, uint32_t priority, void **queue);
 void slri_cuda_queue_destroy(void *device, void *queue);
 slr_status slri_cuda_encode(void *device, void *queue, const struct slri_command *command,
-                            const struct slri_extras *extras);
+                            const struct slri_extras *extras, uint32_t commands);
 slr_status slri_cuda_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times);
 // The rest of them in the context, but the last. Gives a stream a command, also one that is captured.
 slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,

@@ -215,11 +215,6 @@ const struct slri_backend slri_backend_opencl = {
     .code_kernel = slri_cl_code_kernel,
     .ring_plan = slri_cl_ring_plan,
     .shard_prepare = slri_cl_shard_prepare,
-    .relaunch_create = slri_cl_relaunch_create,
-    .relaunch_destroy = slri_cl_relaunch_destroy,
-    .relaunch_begin = slri_cl_relaunch_begin,
-    .relaunch_end = slri_cl_relaunch_end,
-    .relaunch_copy = slri_cl_relaunch_copy,
     .shard_start = slri_cl_shard_start,
     .shard_wake = slri_resident_wake,
 };
