@@ -48,6 +48,8 @@ slr_status slri_queue_device_open(struct slri_queue_device *of, const struct slr
                                      .facts = facts.queue,
                                      .hang_timeout_ns = facts.hang_timeout_ns,
                                      .is_unified = facts.unified,
+                                     .has_words = facts.has_words,
+                                     .keeps_host = facts.keeps_host,
                                      .own = {.of = of}};
     SLRI_TRY(slri_queue_device_renew(of));
     slri_mutex_init(&of->own_lock);
@@ -154,8 +156,8 @@ static slr_status begin(void *user, const struct slri_command *command)
 
 void slri_queue_device_free(struct slri_queue_device *of, void *memory, uint64_t bytes)
 {
-    if (of->backend->host_let_go)
-        of->backend->host_let_go(of->device, memory, bytes);
+    if (of->keeps_host)
+        of->backend->memory_destroy(of->device, SLRI_MEMORY_HOST, memory, bytes);
     else
         slri_free(of->allocator, memory, bytes);
 }

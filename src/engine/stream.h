@@ -25,8 +25,9 @@ struct slri_queue_device {
     void *device; // the backend's
     const slr_allocator *allocator;
     struct slri_queue_facts facts;
-    uint64_t hang_timeout_ns; // what is not done so long after somebody waits for it has hung; 0: nobody says
-    bool is_unified;          // the host can address its buffers
+    uint64_t hang_timeout_ns;   // what is not done so long after somebody waits for it has hung; 0: nobody says
+    bool is_unified;            // the host can address its buffers
+    bool has_words, keeps_host; // as struct slri_facts says
     struct slri_queue_pool pool;
     slri_mutex own_lock;    // of the next
     struct slri_stream own; // for what is done at once, in the calling thread

@@ -505,7 +505,9 @@ enum slri_memory_kind {
     SLRI_MEMORY_PINNED, // the host's views of buffers: memory of the host that copy engines reach without a copy
                         // between
     SLRI_MEMORY_SHARED, // mailboxes and states of persistent ring kernels: at one address for host and device
-    SLRI_MEMORY_NEAR    // what only their groups use, near them; it goes with the device where that is lost
+    SLRI_MEMORY_NEAR,   // what only their groups use, near them; it goes with the device where that is lost
+    SLRI_MEMORY_WORDS,  // words that kernels report by: the host reads them at the same address
+    SLRI_MEMORY_HOST    // only destroyed: memory of the device's allocator, which commands have named
 };
 
 // What a device is and can do, which stays as it is while the device is open.
@@ -522,6 +524,10 @@ struct slri_facts {
     struct slri_residents *residents; // the groups of its persistent kernels (engine/resident.h); NULL: there are none
     uint64_t hang_timeout_ns;         // a handler that somebody has waited for so long has hung; 0: it does not say
     uint32_t cuda_arch;               // what __CUDA_ARCH__ is for it, 900 for capability 9.0; 0: it is not CUDA's
+    bool has_words;                   // it has SLRI_MEMORY_WORDS; else such words lie in buffers
+    bool keeps_host;         // a lost device may still touch memory of the host: that is freed as SLRI_MEMORY_HOST
+    uint32_t owners;         // threads of the host that may own shards of ring kernels; 0: one a core
+    slr_ring_mode ring_mode; // that its spec asks for; 0: the best there is
     struct slri_queue_facts queue;
 };
 
@@ -564,8 +570,9 @@ struct slri_backend {
     // `info`: NULL, or an open device fills in what it says of itself as it is now, which may run a kernel to find out.
     // Errors, without a device: NO_DEVICE (it would be of no use), what asking gives.
     slr_status (*facts)(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
-    // Of the kinds that it has: DEVICE always, PINNED by its facts, SHARED where ring kernels may be persistent, NEAR
-    // where engine/slabs.h has been given to its residents.
+    // Of the kinds that it has: DEVICE always; PINNED, WORDS and HOST by its facts; SHARED where ring kernels may be
+    // persistent; NEAR where engine/slabs.h has been given to its residents. HOST is freed once what it was given to
+    // has ended.
     slr_status (*memory_create)(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
     void (*memory_destroy)(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
     // Begins commands, of which there is at least one: each copies, fills, dispatches, or is a list. They are done
@@ -582,13 +589,6 @@ struct slri_backend {
     // 0 is the lowest priority, 255 the highest. NULL: commands need no queue, and it is NULL.
     slr_status (*queue_create)(void *device, uint32_t priority, void **queue);
     void (*queue_destroy)(void *device, void *queue); // also of a device that was lost
-    // Optional: frees what the device's allocator gave, once what it was given has ended that may still touch it where
-    // it was lost. NULL: nothing does behind `wait`.
-    void (*host_let_go)(void *device, void *memory, uint64_t bytes);
-    // Optional, both: for fault words, zeroed memory that host and device see at the same address. NULL: they lie in
-    // buffers.
-    slr_status (*words_create)(void *device, uint64_t bytes, void **memory);
-    void (*words_destroy)(void *device, void *memory, uint64_t bytes);
     // Optional, of a device that was lost: ends what its kernels ran in, so that none touches memory afterwards; calls
     // `quiesce`, by which its groups are known to have ended; and begins anew, with nothing of the front half's but
     // programs. A call between, not two slots, because only the backend knows how to end, and only the engine who must
@@ -628,15 +628,16 @@ struct slri_backend {
     // Optional, and without a device: what a `__global__` kernel takes of one of that compute capability.
     slr_status (*kernel_resources)(const struct slri_module *module, const struct slri_entry *entry,
                                    uint32_t capability, slr_resources *out);
-    // How a ring kernel will run. UNSUPPORTED: it cannot, or not in the mode that the device was opened for.
-    slr_status (*ring_plan)(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
+    // Optional, with the next three: persistent ring kernels. All others are the engine's (engine/ring_mode.h). Whether
+    // a ring kernel whose handler is a kernel can be persistent: then it gives it groups, `shards`, and `has_clock`.
+    // Without groups `reason` says why, as a clause. Errors: what makes it impossible where that was asked for.
+    slr_status (*persistent_plan)(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
     // Optional, of each shard of a persistent ring kernel before its first one is started: what may wait for a
     // compiler, or for groups to end. shard_start waits for neither: it is called under the lock of the ring kernel,
     // for which the poller waits that groups need to end. Of a shard that is never started the front half frees what
     // was taken (`near_memory`, `kit`).
     slr_status (*shard_prepare)(void *device, struct slri_shard *shard);
     slr_status (*shard_start)(void *device, struct slri_shard *shard);
-    void (*shard_wake)(struct slri_shard *shard); // after `asleep` was taken back to 0 by the caller
 };
 
 extern const struct slri_backend slri_backend_cpu, slri_backend_null, slri_backend_opencl, slri_backend_cuda;

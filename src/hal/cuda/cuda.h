@@ -65,7 +65,6 @@ struct slri_cuda {
 
     struct slri_cu_sharing sharing; // as it was when the device was opened
     slr_ring_mode ring_mode;        // that was asked for; 0: the best there is
-    struct slri_ring_owners owners; // of ring kernels that are not persistent
     struct slri_residents residents;
     struct slri_cu_watch watch;
     slri_mutex staying_lock; // resident.c's, of the next four
@@ -170,7 +169,7 @@ void slri_cuda_leave_quiet(struct slri_cuda *cuda);
 slr_status slri_cuda_staying_take(struct slri_cuda *cuda, struct slri_code *program, const struct slri_entry *entry,
                                   uint32_t want, uint32_t *out);
 slr_status slri_cuda_shard_prepare(void *device, struct slri_shard *shard);
-slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *shard);
+slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard);
 // How many blocks of a kernel a multiprocessor takes: the fewer, and notes where they differ.
 int32_t slri_cuda_fewer_blocks(struct slri_cuda *cuda, uint32_t drivers, uint32_t ours);
 // Forgets what lay in a context that is gone; loads it into another, while none runs.
@@ -202,10 +201,9 @@ slr_status slri_cuda_reopen(void *device, uint64_t deadline_ns, slr_status (*qui
 void slri_cuda_rings_open(struct slri_cuda *cuda);
 void slri_cuda_rings_stop(struct slri_cuda *cuda);  // their threads
 void slri_cuda_rings_close(struct slri_cuda *cuda); // their memory
-slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
+slr_status slri_cuda_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
 // As a clause: why ring kernels that could be persistent are relaunched where nobody asks; or "".
 void slri_cuda_why_relaunch(const struct slri_cuda *cuda, char *out, size_t room);
-slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard);
 
 // queue.c
 slr_status slri_cuda_queue_create(void *device, uint32_t priority, void **queue);

@@ -210,6 +210,8 @@ slr_status slri_cuda_memory_create(void *device, enum slri_memory_kind kind, uin
         return slri_cuda_host_create(device, bytes, memory);
     case SLRI_MEMORY_SHARED:
         return slri_cuda_ring_memory_create(device, bytes, memory);
+    case SLRI_MEMORY_WORDS:
+        return slri_cuda_words_create(device, bytes, memory);
     case SLRI_MEMORY_NEAR:
         return create_quietly(device, create_near, bytes, memory);
     default:
@@ -225,6 +227,9 @@ void slri_cuda_memory_destroy(void *device, enum slri_memory_kind kind, void *me
         break;
     case SLRI_MEMORY_SHARED:
         slri_cuda_ring_memory_destroy(device, memory, bytes);
+        break;
+    case SLRI_MEMORY_WORDS:
+        slri_cuda_words_destroy(device, memory, bytes);
         break;
     case SLRI_MEMORY_NEAR:
         destroy_device(device, memory);

@@ -56,7 +56,6 @@ struct slri_opencl {
     bool memory_was_asked, svm_was_asked, patience_was_asked;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
-    struct slri_ring_owners owners; // of ring kernels that are not persistent
     struct slri_residents residents;
     slri_mutex staying_lock; // resident.c's, of the next two
     struct slri_cl_staying *staying;
@@ -225,15 +224,14 @@ uint32_t slri_cl_staying_take(struct slri_opencl *opencl, struct slri_code *prog
                               uint32_t want);
 // Builds the handler's kernel and opens its first group, in which the driver's compiler has done what it does.
 slr_status slri_cl_shard_prepare(void *device, struct slri_shard *shard);
-slr_status slri_cl_staying_start(struct slri_opencl *opencl, struct slri_shard *shard);
+slr_status slri_cl_shard_start(void *device, struct slri_shard *shard);
 bool slri_cl_staying_settle(struct slri_opencl *opencl); // whether those that were stuck have ended; waits 2 s for one
 slr_status slri_cl_ring_memory_create(void *device, uint64_t bytes, void **memory);
 
 // ring.c: ring kernels.
 void slri_cl_rings_open(struct slri_opencl *opencl);
 void slri_cl_rings_close(struct slri_opencl *opencl);
-slr_status slri_cl_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
-slr_status slri_cl_shard_start(void *device, struct slri_shard *shard);
+slr_status slri_cl_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
 
 // relaunch_text.c: the kernel of a handler's batched launches.
 uint32_t slri_cl_relaunch_group(const struct slri_entry *entry); // the work-items of a group
