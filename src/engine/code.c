@@ -10,6 +10,8 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "engine/globals.h"
+#include "engine/loss.h"
+#include "engine/stream.h"
 #include "ir/blame.h"
 
 // Loaded code. Kernels of one unit differ in their blocks alone.
@@ -122,7 +124,7 @@ static slr_status make_unit(struct slri_code *code, const struct unit *like, con
     made->next = code->units;
     code->units = made;
     slri_mutex_unlock(&code->lock);
-    slr_status status = load(code, made, cancel);
+    slr_status status = slri_loss_seen(code->of.queues->loss, load(code, made, cancel));
     slri_mutex_lock(&code->lock);
     made->is_being_made = false;
     if (status == SLR_OK)
@@ -168,8 +170,7 @@ static slr_status make_globals(struct slri_code *code)
     if (code->globals && code->globals_opened == opened_now(code))
         return SLR_OK;
     drop_globals(code);
-    SLRI_TRY(
-        code->of.backend->memory_create(code->of.device, SLRI_MEMORY_DEVICE, code->of.module->global_bytes, &memory));
+    SLRI_TRY(slri_queue_device_memory(code->of.queues, SLRI_MEMORY_DEVICE, code->of.module->global_bytes, &memory));
     code->globals = memory;
     code->globals_opened = opened_now(code);
     slr_status status = slri_globals_begin(code->of.module, code->of.allocator, memory, code->of.queues);
@@ -219,7 +220,8 @@ static slr_status fill(struct slri_code *code, const struct unit *unit, struct s
 {
     const struct slri_code_text of = {
         .module = made->module, .entry = made->entry, .shape = made->shape, .variant = unit->variant};
-    SLRI_TRY(code->of.backend->code_kernel(code->of.device, unit->loaded, &of, &made->kernel));
+    SLRI_TRY(slri_loss_seen(code->of.queues->loss,
+                            code->of.backend->code_kernel(code->of.device, unit->loaded, &of, &made->kernel)));
     if (made->kernel.is_unfit || (made->entry->function->uses & SLRI_USES_GLOBAL) == 0)
         return SLR_OK;
     SLRI_TRY(make_globals(code));
@@ -329,7 +331,8 @@ slr_status slri_code_batched(struct slri_code *code, const struct slri_entry *en
     slri_mutex_lock(&code->lock);
     slr_status status = take_unit(code, &like, NULL, &unit);
     if (status == SLR_OK)
-        status = code->of.backend->code_kernel(code->of.device, unit->loaded, &of, out);
+        status = slri_loss_seen(code->of.queues->loss,
+                                code->of.backend->code_kernel(code->of.device, unit->loaded, &of, out));
     slri_mutex_unlock(&code->lock);
     return status;
 }

@@ -28,8 +28,7 @@ static slr_status take_words(struct slri_faults *faults)
 {
     const struct slri_queue_device *of = faults->of;
     faults->can_see = of->has_words || of->is_unified;
-    return of->backend->memory_create(of->device, words_kind(of), faults->room * faults->stride,
-                                      (void **)&faults->word);
+    return slri_queue_device_memory(of, words_kind(of), faults->room * faults->stride, (void **)&faults->word);
 }
 
 slr_status slri_faults_create(struct slri_queue_device *of, uint32_t room, struct slri_faults **out)

@@ -86,8 +86,7 @@ static void write_constants(const struct slri_relaunch *relaunch, unsigned char 
 
 static slr_status create_memory(const struct slri_relaunch *relaunch, uint64_t bytes, void **memory)
 {
-    const struct slri_queue_device *of = relaunch->of;
-    return of->backend->memory_create(of->device, SLRI_MEMORY_DEVICE, bytes, memory);
+    return slri_queue_device_memory(relaunch->of, SLRI_MEMORY_DEVICE, bytes, memory);
 }
 
 static slr_status make_memory(struct slri_relaunch *relaunch)

@@ -80,8 +80,7 @@ slr_status slri_batch_kernel_create(struct slri_relaunch *relaunch)
     SLRI_TRY(slri_code_batched(desc->program, desc->entry, code));
     relaunch->has_ticks = code->batch.has_ticks;
     if (code->batch.scratch_bytes)
-        SLRI_TRY(
-            of->backend->memory_create(of->device, SLRI_MEMORY_DEVICE, code->batch.scratch_bytes, &kernel->scratch));
+        SLRI_TRY(slri_queue_device_memory(of, SLRI_MEMORY_DEVICE, code->batch.scratch_bytes, &kernel->scratch));
     fill_parameters(relaunch, kernel);
     return slri_stream_open(&relaunch->stream, relaunch->of, NULL, HIGHEST_PRIORITY);
 }

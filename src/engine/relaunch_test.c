@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "engine/code.h"
+#include "engine/loss.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@ static struct {
     struct slri_extras extras[MOST];
     uint32_t commands, calls, waits, memories, queues;
     uint32_t fails_at; // 1 + the command that fails; 0: none
+    bool is_lost;      // by that
     uint64_t scratch_bytes;
 } seen;
 
@@ -57,6 +59,8 @@ static void queue_destroy(void *device, void *queue)
 static slr_status encode_one(const struct slri_command *command, const struct slri_extras *extras)
 {
     assert_true(seen.commands < MOST);
+    if (seen.fails_at == seen.commands + 1 && seen.is_lost)
+        return SLRI_FAIL(DEVICE_LOST, "command %u has hung", seen.commands);
     if (seen.fails_at == seen.commands + 1)
         return SLRI_FAIL(SYSTEM, "command %u is refused", seen.commands);
     seen.command[seen.commands] = *command;
@@ -90,10 +94,12 @@ static slr_status await(void *device, void *queue, uint64_t deadline_ns, struct 
     return SLR_OK;
 }
 
+static struct slri_loss loss;
+
 static slr_status facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
 {
     (void)device, (void)index, (void)info;
-    *out = (struct slri_facts){.queue = {.moves_over = true}};
+    *out = (struct slri_facts){.loss = &loss, .queue = {.moves_over = true}};
     return SLR_OK;
 }
 
@@ -162,6 +168,7 @@ struct world {
 static void open_world(struct world *w)
 {
     memset(&seen, 0, sizeof seen);
+    slri_loss_init(&loss, "keeping:0");
     assert_int_equal(slri_queue_device_open(&w->queues, &backend, NULL, NULL), SLR_OK);
     const struct slri_code_desc code = {
         .backend = &backend, .module = &module, .opened = &opened, .queues = &w->queues};
@@ -197,6 +204,7 @@ static void close_world(struct world *w)
     slri_relaunch_destroy(w->relaunch);
     slri_code_destroy(w->code);
     slri_queue_device_close(&w->queues);
+    slri_loss_destroy(&loss);
     assert_int_equal(seen.memories, 0);
     assert_int_equal(seen.queues, 0);
 }
@@ -293,6 +301,7 @@ static void failure_of_a_command_is_the_launch_s(void **state)
     assert_int_equal(slri_relaunch_end(w.relaunch), SLR_SYSTEM);
     assert_int_equal(seen.waits, 1); // what was begun before is waited for
     assert_string_equal(w.relaunch->why, "command 1 is refused");
+    assert_false(slri_is_lost(&loss)); // a failure is no loss
     seen.fails_at = seen.commands = 0;
     slri_relaunch_begin(w.relaunch);
     assert_int_equal(slri_relaunch_end(w.relaunch), SLR_OK);
@@ -316,6 +325,22 @@ static void kernel_is_timed_where_somebody_watches(void **state)
         assert_int_equal(seen.extras[1].wants_times, watched);
         assert_false(seen.extras[0].wants_times || seen.extras[2].wants_times); // copies are not the kernel's
     }
+    close_world(&w);
+}
+
+static void loss_that_a_slot_reports_is_the_device_s(void **state)
+{
+    struct world w = {0};
+    (void)state;
+    open_world(&w);
+    create(&w);
+    pack(w.relaunch);
+    seen.fails_at = 1;
+    seen.is_lost = true;
+    slri_relaunch_begin(w.relaunch);
+    assert_int_equal(slri_relaunch_end(w.relaunch), SLR_DEVICE_LOST);
+    assert_true(slri_is_lost(&loss));
+    assert_non_null(strstr(loss.why, "command 0 has hung"));
     close_world(&w);
 }
 
@@ -352,6 +377,7 @@ int main(void)
         cmocka_unit_test(kernel_gets_records_and_buffers_as_parameters),
         cmocka_unit_test(failure_of_a_command_is_the_launch_s),
         cmocka_unit_test(kernel_is_timed_where_somebody_watches),
+        cmocka_unit_test(loss_that_a_slot_reports_is_the_device_s),
         cmocka_unit_test(dropped_states_are_refused_until_they_are_made_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

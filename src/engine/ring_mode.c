@@ -84,7 +84,7 @@ slr_status slri_ring_plan(const struct slri_ring_host *host, const struct slri_r
     const char *reason = find_reason(host, ring);
     *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT};
     if (!reason)
-        SLRI_TRY(host->backend->persistent_plan(host->device, ring, plan));
+        SLRI_TRY(slri_loss_seen(host->facts->loss, host->backend->persistent_plan(host->device, ring, plan)));
     else if (!host->backend->is_host) // there no ring kernel could be
         snprintf(plan->reason, sizeof plan->reason, "%s", reason);
     return plan->shards != 0 ? SLR_OK : plan_other(host, ring, plan);

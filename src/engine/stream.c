@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "engine/code.h"
+#include "engine/loss.h"
 #include "engine/observe.h"
 #include "engine/printed.h"
 
@@ -20,9 +21,15 @@ slr_status slri_stream_open(struct slri_stream *stream, struct slri_queue_device
 {
     void *native = NULL;
     if (of->backend->queue_create)
-        SLRI_TRY(of->backend->queue_create(of->device, priority, &native));
+        SLRI_TRY(slri_loss_seen(of->loss, of->backend->queue_create(of->device, priority, &native)));
     *stream = (struct slri_stream){.of = of, .queue = queue, .native = native};
     return SLR_OK;
+}
+
+slr_status slri_queue_device_memory(const struct slri_queue_device *of, enum slri_memory_kind kind, uint64_t bytes,
+                                    void **memory)
+{
+    return slri_loss_seen(of->loss, of->backend->memory_create(of->device, kind, bytes, memory));
 }
 
 // The backend's queue goes first: what a lost device was given may still touch the memory.
@@ -47,6 +54,7 @@ slr_status slri_queue_device_open(struct slri_queue_device *of, const struct slr
                                      .allocator = allocator,
                                      .facts = facts.queue,
                                      .hang_timeout_ns = facts.hang_timeout_ns,
+                                     .loss = facts.loss,
                                      .is_unified = facts.unified,
                                      .has_words = facts.has_words,
                                      .keeps_host = facts.keeps_host,
@@ -73,7 +81,7 @@ slr_status slri_queue_device_renew(struct slri_queue_device *of)
     SLRI_TRY(slri_stream_open(&of->own, of, NULL, SLR_DEFAULT_PRIORITY));
     if (of->facts.moves_over)
         return SLR_OK;
-    slr_status status = of->backend->memory_create(of->device, SLRI_MEMORY_DEVICE, SLRI_BOUNCE_BYTES, &of->bounce);
+    slr_status status = slri_queue_device_memory(of, SLRI_MEMORY_DEVICE, SLRI_BOUNCE_BYTES, &of->bounce);
     if (status != SLR_OK)
         slri_stream_close(&of->own);
     return status;
@@ -103,7 +111,7 @@ slr_status slri_stream_await(struct slri_stream *stream, struct slri_times *time
     if (!stream->native) // of a device that could not be opened again; `encode` has reported that it is lost
         return SLR_OK;
     uint64_t deadline_ns = of->hang_timeout_ns != 0 ? slri_deadline_after(of->hang_timeout_ns) : SLRI_FOREVER;
-    return of->backend->wait(of->device, stream->native, deadline_ns, times);
+    return slri_loss_seen(of->loss, of->backend->wait(of->device, stream->native, deadline_ns, times));
 }
 
 // `timed`: what was begun counts as the device's work for the queue.
@@ -136,7 +144,8 @@ slr_status slri_stream_begin(struct slri_stream *stream, const struct slri_comma
                              const struct slri_extras *extras, uint32_t commands)
 {
     const struct slri_queue_device *of = stream->of;
-    slr_status status = of->backend->encode(of->device, stream->native, command, extras, commands);
+    slr_status status =
+        slri_loss_seen(of->loss, of->backend->encode(of->device, stream->native, command, extras, commands));
     if (!of->backend->wait)
         return status;
     stream->begun += commands; // also where it failed: an error may be one of a command before it
@@ -215,7 +224,7 @@ static slr_status dispatch_heard(struct slri_stream *stream, const struct slri_c
     const struct slri_queue_device *of = stream->of;
     const struct slri_print_to to = slri_print_to_of(command);
     if (!stream->printed)
-        SLRI_TRY(of->backend->memory_create(of->device, SLRI_MEMORY_DEVICE, SLRI_PRINTED_ROOM, &stream->printed));
+        SLRI_TRY(slri_queue_device_memory(of, SLRI_MEMORY_DEVICE, SLRI_PRINTED_ROOM, &stream->printed));
     const struct slri_command head = {
         .op = SLRI_COPY_IN, .copy = {stream->printed, (void *)&slri_printed_begin, sizeof slri_printed_begin}};
     SLRI_TRY(begin(stream, &head));
@@ -398,7 +407,8 @@ static slr_status make_list(struct slri_list *list, const struct pieces *pieces,
     for (uint32_t i = 0; i < pieces->count; ++i)
         if (may_fault(list, &pieces->command[i]))
             extras[i].faulted = slri_faults_add(list->faults, pieces->command[i].dispatch.ready);
-    return of->backend->list_create(of->device, pieces->command, extras, pieces->count, &list->native);
+    return slri_loss_seen(of->loss,
+                          of->backend->list_create(of->device, pieces->command, extras, pieces->count, &list->native));
 }
 
 static slr_status fill_list(struct slri_list *list, uint32_t commands)

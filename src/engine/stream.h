@@ -26,6 +26,7 @@ struct slri_queue_device {
     const slr_allocator *allocator;
     struct slri_queue_facts facts;
     uint64_t hang_timeout_ns;   // what is not done so long after somebody waits for it has hung; 0: nobody says
+    struct slri_loss *loss;     // whether it was lost; NULL: it never is
     bool is_unified;            // the host can address its buffers
     bool has_words, keeps_host; // as struct slri_facts says
     struct slri_queue_pool pool;
@@ -47,6 +48,9 @@ slr_status slri_queue_device_renew(struct slri_queue_device *of);
 
 // Commands at once, in the calling thread.
 slr_status slri_queue_device_run(struct slri_queue_device *of, const struct slri_command *command, uint32_t commands);
+// Memory of a kind. Errors: those of memory_create.
+slr_status slri_queue_device_memory(const struct slri_queue_device *of, enum slri_memory_kind kind, uint64_t bytes,
+                                    void **memory);
 // Copies into the device's memory or out of it, and waits. From any thread.
 slr_status slri_queue_device_copy(struct slri_queue_device *of, void *memory, void *host, uint64_t bytes, bool in);
 // Frees memory of the device's allocator that a command has named: at once, or when a lost device can touch it no more.

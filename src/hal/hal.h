@@ -504,6 +504,7 @@ enum slri_memory_kind {
     SLRI_MEMORY_DEVICE, // buffers; NULL is no error on a device that stores nothing
     SLRI_MEMORY_PINNED, // the host's views of buffers: memory of the host that copy engines reach without a copy
                         // between
+    SLRI_MEMORY_GIVEN,  // the application's: `*memory` names it, and it becomes PINNED until it is destroyed
     SLRI_MEMORY_SHARED, // mailboxes and states of persistent ring kernels: at one address for host and device
     SLRI_MEMORY_NEAR,   // what only their groups use, near them; it goes with the device where that is lost
     SLRI_MEMORY_WORDS,  // words that kernels report by: the host reads them at the same address
@@ -518,7 +519,7 @@ struct slri_facts {
     bool prints;        // its handlers can
     bool passes_on;     // its persistent kernels pass messages on to one another
     uint32_t alignment; // at which its buffers begin; 0: 64
-    bool has_pinned;    // it has SLRI_MEMORY_PINNED
+    bool has_pinned;    // it has SLRI_MEMORY_PINNED and SLRI_MEMORY_GIVEN
     enum slri_pinning pinning;
     struct slri_loss *loss;           // whether it was lost; NULL: it never is
     struct slri_residents *residents; // the groups of its persistent kernels (engine/resident.h); NULL: there are none
@@ -570,9 +571,9 @@ struct slri_backend {
     // `info`: NULL, or an open device fills in what it says of itself as it is now, which may run a kernel to find out.
     // Errors, without a device: NO_DEVICE (it would be of no use), what asking gives.
     slr_status (*facts)(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
-    // Of the kinds that it has: DEVICE always; PINNED, WORDS and HOST by its facts; SHARED where ring kernels may be
-    // persistent; NEAR where engine/slabs.h has been given to its residents. HOST is freed once what it was given to
-    // has ended.
+    // Of the kinds that it has: DEVICE always; PINNED and GIVEN, WORDS and HOST by its facts; SHARED where ring kernels
+    // may be persistent; NEAR where engine/slabs.h has been given to its residents. HOST is freed once what it was
+    // given to has ended.
     slr_status (*memory_create)(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
     void (*memory_destroy)(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
     // Begins commands, of which there is at least one: each copies, fills, dispatches, or is a list. They are done
@@ -601,10 +602,6 @@ struct slri_backend {
     void (*shard_reopened)(void *device, struct slri_shard *shard);
     // Optional: what it is doing just now. Errors: NOT_FOUND, where what measures it is not there.
     slr_status (*metrics)(const void *device, slr_metrics *out);
-    // Optional, both, for devices with memory of their own: makes memory of the application's SLRI_MEMORY_PINNED, for
-    // as long as it is pinned.
-    slr_status (*host_pin)(void *device, void *memory, uint64_t bytes);
-    void (*host_unpin)(void *device, void *memory);
     // Optional, both: commands that will be encoded again and again, as one command SLRI_LIST, by one thread at a time;
     // what they point to stays until it is destroyed, and nothing of it is in a queue then. `extras`: one a command.
     // Errors: UNSUPPORTED, which says what cannot be in one.

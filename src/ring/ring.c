@@ -7,6 +7,7 @@
 #include "base/sim.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "engine/loss.h"
 #include "engine/resident.h"
 #include "ring/keys.h"
 #include "ring/printing.h"
@@ -316,9 +317,10 @@ slr_status slr_ring_launch(slr_ring *ring)
 static slr_status start_shard(slr_ring *ring, struct slri_shard *shard)
 {
     slr_device *device = ring->device;
-    return ring->loop                           ? slri_loop_start(ring)
-           : shard->mode == SLR_RING_PERSISTENT ? device->backend->shard_start(device->self, shard)
-                                                : slri_ring_owners_start(&device->owners, shard);
+    return ring->loop ? slri_loop_start(ring)
+           : shard->mode == SLR_RING_PERSISTENT
+               ? slri_loss_seen(device->facts.loss, device->backend->shard_start(device->self, shard))
+               : slri_ring_owners_start(&device->owners, shard);
 }
 
 // Starts the shards; under lock. The first that does not start ends the others.

@@ -208,6 +208,8 @@ slr_status slri_cuda_memory_create(void *device, enum slri_memory_kind kind, uin
     switch (kind) {
     case SLRI_MEMORY_PINNED:
         return slri_cuda_host_create(device, bytes, memory);
+    case SLRI_MEMORY_GIVEN:
+        return slri_cuda_host_pin(device, *memory, bytes);
     case SLRI_MEMORY_SHARED:
         return slri_cuda_ring_memory_create(device, bytes, memory);
     case SLRI_MEMORY_WORDS:
@@ -224,6 +226,9 @@ void slri_cuda_memory_destroy(void *device, enum slri_memory_kind kind, void *me
     switch (kind) {
     case SLRI_MEMORY_PINNED:
         slri_cuda_host_destroy(device, memory, bytes);
+        break;
+    case SLRI_MEMORY_GIVEN:
+        slri_cuda_host_unpin(device, memory);
         break;
     case SLRI_MEMORY_SHARED:
         slri_cuda_ring_memory_destroy(device, memory, bytes);
