@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dispatch of a relaunched ring kernel reads and writes: places, the same for the host and for the text of the
-// kernel around a handler (which embeds this file). Words are u32, offsets are in bytes, and every record begins at a
-// multiple of 16.
+// What one batched launch of a ring kernel reads and writes. The host and the text of the kernel around a handler,
+// which embeds this file, share the layout. Words are u32, offsets are in bytes, and every record begins at a multiple
+// of 16.
 //
-// in:        the first message of each chain, a word each; from RL_MESSAGES_AT on messages. A chain are messages that
-//            are handled one behind the other, as those of one instance are; chains run side by side.
-// results:   a record a message.
-// constants: the words below, bindings, and the initial state; written once.
+// The kernel is named RL_KERNEL. Its parameters are, in this order:
+//   in:        the first message of each chain, a word each; from RL_MESSAGES_AT on messages. A chain is a list of
+//              messages that are handled one after the other, such as those of one instance; chains run side by side.
+//   results:   one record for each message.
+//   states:    the states of all instances; NULL where the handler has none.
+//   constants: the words below, bindings, and the initial state; written once.
+//   scratch:   memory that the kernel asked for (slri_kernel.batch of hal/hal.h), else NULL.
+//   chains:    a word: how many there are.
+//   Then, of each buffer among the handler's bindings, its address and its length in 8 bytes.
 #ifndef SLRI_ABI_RELAUNCH_H
 #define SLRI_ABI_RELAUNCH_H
 
-#define RL_END 0xffffffffu // behind the last message of a chain
+#define RL_KERNEL "slr_relaunch"
+#define RL_PARAMETERS 6u   // before those of the handler's buffers
+#define RL_END 0xffffffffu // after the last message of a chain
 
 // ---- a message: four words, then its payload -----------------------------------------------------------------------
 #define RL_INSTANCE 0

@@ -60,7 +60,7 @@ static slr_status check_pinned(const slr_device *device, const slr_buffer_desc *
 {
     if (desc->pinned > 1)
         return SLRI_FAIL(INVALID, "slr_buffer_desc.pinned is %u; expected 0 or 1", desc->pinned);
-    if (desc->pinned && desc->import && (device->facts.unified || !device->backend->host_pin))
+    if (desc->pinned && desc->import && (device->facts.unified || !device->facts.has_pinned))
         return SLRI_FAIL(INVALID, "slr_buffer_desc: imported memory must be pinned by its owner");
     if (desc->pinned && device->facts.pinning == SLRI_PINNED_NEVER)
         return SLRI_FAIL(UNSUPPORTED, "device '%s': its memory pages move and cannot be pinned", device->backend->name);
@@ -119,13 +119,20 @@ static slr_status pin_by_system(slr_buffer *buffer)
     return slri_memory_lock(buffer->device->facts.unified ? buffer->memory : buffer->host, buffer->bytes);
 }
 
+static slr_status pin_imported(slr_buffer *buffer)
+{
+    const slr_device *device = buffer->device;
+    void *memory = buffer->host;
+    return slri_queue_device_memory(&device->queues, SLRI_MEMORY_GIVEN, buffer->bytes, &memory);
+}
+
 // The host's side of it.
 static slr_status pin(slr_buffer *buffer)
 {
     slr_device *device = buffer->device;
     slr_status status = SLR_OK;
     if (buffer->imported)
-        status = device->backend->host_pin(device->self, buffer->host, buffer->bytes);
+        status = pin_imported(buffer);
     else if (!device->facts.unified && device->host_heap)
         status = slri_host_view_pinned(buffer);
     else if (device->facts.pinning == SLRI_PINNED_BY_SYSTEM)
@@ -139,7 +146,7 @@ static void unpin(slr_buffer *buffer)
 {
     slr_device *device = buffer->device;
     if (buffer->locked && buffer->imported)
-        device->backend->host_unpin(device->self, buffer->locked);
+        device->backend->memory_destroy(device->self, SLRI_MEMORY_GIVEN, buffer->locked, buffer->bytes);
     else if (!buffer->host_span.piece && device->facts.pinning == SLRI_PINNED_BY_SYSTEM)
         slri_memory_unlock(buffer->locked, buffer->bytes);
 }

@@ -83,6 +83,7 @@ static slr_status start(slr_device *device, const struct slri_spec *spec, const 
     if (status == SLR_OK)
         status = slri_queue_device_open(&device->queues, device->backend, device->self, device->allocator);
     if (status == SLR_OK) {
+        slri_ring_owners_init(&device->owners, &device->facts, device->allocator);
         status = slri_store_open(device, desc);
         if (status == SLR_OK) {
             status = take_place(device);
@@ -90,6 +91,7 @@ static slr_status start(slr_device *device, const struct slri_spec *spec, const 
                 return SLR_OK;
             slri_store_free(device);
         }
+        slri_ring_owners_stop(&device->owners);
         slri_queue_device_close(&device->queues);
     }
     device->backend->close(device->self);
@@ -220,7 +222,8 @@ void slri_device_release(slr_device *device)
         return;
     slri_streams_free(device);
     slri_store_free(device);
-    slri_given_free(device); // behind the last buffer
+    slri_given_free(device); // after the last buffer
+    slri_ring_owners_stop(&device->owners);
     slri_queue_device_close(&device->queues);
     device->backend->close(device->self);
     slri_mutex_destroy(&device->prefetch_lock);
@@ -368,8 +371,8 @@ static slr_status describe(const slr_device *device, slr_device_info *out)
     snprintf(out->chosen, sizeof out->chosen, "%s", device->chosen);
     out->unified_memory = device->facts.unified;
     out->device_class = device->facts.device_class;
-    out->ring_kernels = device->backend->shard_start != NULL;
-    out->kernels = device->backend->code_kernel != NULL;
+    out->ring_kernels = out->kernels = device->backend->code_kernel != NULL;
+    out->workers = out->ring_kernels ? device->owners.hosts.workers : 0;
     if (device->facts.residents)
         describe_residents(device->facts.residents, out);
     out->kept_bytes = slri_kept_bytes();

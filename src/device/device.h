@@ -6,6 +6,7 @@
 #include "base/links.h"
 #include "base/thread.h"
 #include "hal/hal.h"
+#include "engine/ring_mode.h"
 #include "engine/stream.h"
 #include "device/validity.h"
 
@@ -38,7 +39,8 @@ struct slr_device {
     // stream.c's, under the queues' lock.
     struct slri_link streams, given_up; // all of them; of those, the ones destroyed by their owners and not gone
     struct slr_stream *default_stream;
-    struct slri_queue_device queues; // the engine's
+    struct slri_queue_device queues; // the engine's, with the next
+    struct slri_ring_owners owners;
     // observe's; atomic: 0 and NULL until they are first asked for.
     uint32_t observed_name;
     struct slri_row *row[SLRI_OPS];

@@ -10,12 +10,13 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "engine/globals.h"
+#include "engine/loss.h"
+#include "engine/stream.h"
 #include "ir/blame.h"
 
 // Loaded code. Kernels of one unit differ in their blocks alone.
 struct unit {
-    const struct slri_entry *entry; // NULL: the module's handlers
-    slri_code_writer *write;
+    const struct slri_entry *entry; // NULL: the module's handlers; a handler: the kernel of its batched launches
     struct slri_kernel_shape shape; // of a device whose kernels are per shape; else 0
     uint32_t variant;
     uint32_t opened;
@@ -47,8 +48,7 @@ static uint32_t opened_now(const struct slri_code *code)
 
 static bool is_same(const struct unit *a, const struct unit *b)
 {
-    return a->entry == b->entry && a->write == b->write && a->variant == b->variant &&
-           memcmp(&a->shape, &b->shape, sizeof a->shape) == 0;
+    return a->entry == b->entry && a->variant == b->variant && memcmp(&a->shape, &b->shape, sizeof a->shape) == 0;
 }
 
 // Code of an earlier life has gone with what it was loaded in.
@@ -83,9 +83,10 @@ static slr_status load(struct slri_code *code, struct unit *unit, const uint32_t
                                   .file = module->name,
                                   .shape = unit->shape,
                                   .variant = unit->variant,
+                                  .is_batched = unit->entry && unit->entry->kind != SLRI_ENTRY_KERNEL,
                                   .cancel = cancel};
     bool was_cached;
-    slr_status status = unit->write(code->of.device, &text);
+    slr_status status = code->of.backend->code_write(code->of.device, &text);
     unit->is_module = text.text.length == 0;
     if (status == SLR_OK && unit->is_module) {
         slri_mutex_lock(&code->lock);
@@ -123,7 +124,7 @@ static slr_status make_unit(struct slri_code *code, const struct unit *like, con
     made->next = code->units;
     code->units = made;
     slri_mutex_unlock(&code->lock);
-    slr_status status = load(code, made, cancel);
+    slr_status status = slri_loss_seen(code->of.queues->loss, load(code, made, cancel));
     slri_mutex_lock(&code->lock);
     made->is_being_made = false;
     if (status == SLR_OK)
@@ -153,19 +154,6 @@ static slr_status take_unit(struct slri_code *code, const struct unit *like, con
     return found ? SLR_OK : make_unit(code, like, cancel, out);
 }
 
-slr_status slri_code_handler_loaded(struct slri_code *code, const struct slri_entry *entry, slri_code_writer *write,
-                                    void **loaded)
-{
-    const struct unit like = {.entry = entry, .write = write};
-    struct unit *unit;
-    slri_mutex_lock(&code->lock);
-    slr_status status = take_unit(code, &like, NULL, &unit);
-    slri_mutex_unlock(&code->lock);
-    if (status == SLR_OK)
-        *loaded = unit->loaded;
-    return status;
-}
-
 // ---- variables: under the lock -------------------------------------------------------------------------------------
 
 static void drop_globals(struct slri_code *code)
@@ -182,8 +170,7 @@ static slr_status make_globals(struct slri_code *code)
     if (code->globals && code->globals_opened == opened_now(code))
         return SLR_OK;
     drop_globals(code);
-    SLRI_TRY(
-        code->of.backend->memory_create(code->of.device, SLRI_MEMORY_DEVICE, code->of.module->global_bytes, &memory));
+    SLRI_TRY(slri_queue_device_memory(code->of.queues, SLRI_MEMORY_DEVICE, code->of.module->global_bytes, &memory));
     code->globals = memory;
     code->globals_opened = opened_now(code);
     slr_status status = slri_globals_begin(code->of.module, code->of.allocator, memory, code->of.queues);
@@ -233,7 +220,8 @@ static slr_status fill(struct slri_code *code, const struct unit *unit, struct s
 {
     const struct slri_code_text of = {
         .module = made->module, .entry = made->entry, .shape = made->shape, .variant = unit->variant};
-    SLRI_TRY(code->of.backend->code_kernel(code->of.device, unit->loaded, &of, &made->kernel));
+    SLRI_TRY(slri_loss_seen(code->of.queues->loss,
+                            code->of.backend->code_kernel(code->of.device, unit->loaded, &of, &made->kernel)));
     if (made->kernel.is_unfit || (made->entry->function->uses & SLRI_USES_GLOBAL) == 0)
         return SLR_OK;
     SLRI_TRY(make_globals(code));
@@ -273,7 +261,7 @@ static slr_status make_ready(struct slri_code *code, const struct slri_entry *en
                              const struct slri_kernel_shape *shape, const uint32_t *cancel,
                              struct slri_ready_kernel **out)
 {
-    struct unit like = {.entry = entry, .write = code->of.backend->code_write}, *unit;
+    struct unit like = {.entry = entry}, *unit;
     if (code->of.backend->kernel_per == SLRI_KERNEL_PER_SHAPE)
         like.shape = *shape;
     for (;; ++like.variant) {
@@ -335,7 +323,40 @@ void slri_code_handler_end(struct slri_code *code, void *self)
     slri_mutex_unlock(&code->lock);
 }
 
+slr_status slri_code_batched(struct slri_code *code, const struct slri_entry *entry, struct slri_kernel *out)
+{
+    const struct slri_code_text of = {.module = code->of.module, .entry = entry, .is_batched = true};
+    const struct unit like = {.entry = entry};
+    struct unit *unit;
+    slri_mutex_lock(&code->lock);
+    slr_status status = take_unit(code, &like, NULL, &unit);
+    if (status == SLR_OK)
+        status = slri_loss_seen(code->of.queues->loss,
+                                code->of.backend->code_kernel(code->of.device, unit->loaded, &of, out));
+    slri_mutex_unlock(&code->lock);
+    return status;
+}
+
+void slri_code_batched_end(const struct slri_code *code, struct slri_kernel *kernel)
+{
+    if (kernel->release && kernel->native)
+        kernel->release(code->of.device, kernel->native);
+    *kernel = (struct slri_kernel){0};
+}
+
 // ---- life ----------------------------------------------------------------------------------------------------------
+
+static slr_status load_handlers(struct slri_code *code)
+{
+    const struct unit like = {0};
+    struct unit *unit;
+    slri_mutex_lock(&code->lock);
+    slr_status status = take_unit(code, &like, NULL, &unit);
+    slri_mutex_unlock(&code->lock);
+    if (status == SLR_OK)
+        code->handlers = unit->loaded;
+    return status;
+}
 
 static bool has_handlers(const struct slri_module *module)
 {
@@ -354,7 +375,7 @@ slr_status slri_code_create(const struct slri_code_desc *desc, struct slri_code 
     slri_mutex_init(&made->lock);
     slr_status status = SLR_OK;
     if (desc->backend->is_host && has_handlers(desc->module))
-        status = slri_code_handler_loaded(made, NULL, desc->backend->code_write, &made->handlers);
+        status = load_handlers(made);
     if (status == SLR_OK)
         *out = made;
     else

@@ -68,11 +68,10 @@ slr_status slri_code_handler(struct slri_code *code, const struct slri_entry *en
                              void **self);
 void slri_code_handler_end(struct slri_code *code, void *self);
 
-// Of the device: what is made of the entry by another text than code_write's, once a program and opening; all who ask
-// for it share it. `write` tells one text from the other.
-typedef slr_status slri_code_writer(void *device, struct slri_code_text *text);
-slr_status slri_code_handler_loaded(struct slri_code *code, const struct slri_entry *entry, slri_code_writer *write,
-                                    void **loaded);
+// Of the device: the kernel of a handler's batched launches (abi/relaunch.h), for one ring kernel. Ring kernels of one
+// program share the loaded code. Errors: those of the slots.
+slr_status slri_code_batched(struct slri_code *code, const struct slri_entry *entry, struct slri_kernel *out);
+void slri_code_batched_end(const struct slri_code *code, struct slri_kernel *kernel); // all zero is fine
 
 // ---- texts ---------------------------------------------------------------------------------------------------------
 

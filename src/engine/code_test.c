@@ -25,6 +25,7 @@ static struct {
     uint32_t refused_until; // so many were built nothing is loaded
     uint32_t unfit;         // variants
     bool without_text, loads;
+    uint32_t batched; // texts
     char content[16]; // of the text
 } seen;
 
@@ -32,6 +33,7 @@ static slr_status write_text(void *device, struct slri_code_text *text)
 {
     (void)device;
     __atomic_fetch_add(&seen.written, 1, __ATOMIC_RELAXED);
+    seen.batched += text->is_batched;
     if (!seen.without_text)
         slri_text_printf(&text->text, "%s of %s, %u, for %u", seen.content, text->name, text->variant,
                          text->shape.block[0]);
@@ -97,6 +99,7 @@ static slr_status find_kernel(void *device, void *loaded, const struct slri_code
     seen.wrong += loaded == NULL;
     *out = (struct slri_kernel){.native = malloc(1), .release = release, .most_threads = 64};
     out->is_unfit = of->variant < seen.unfit;
+    out->batch.chains = of->is_batched ? 8 : 0;
     if (of->entry->kind == SLRI_ENTRY_RING)
         out->handler = handle;
     return SLR_OK;
@@ -120,10 +123,11 @@ static void memory_destroy(void *device, enum slri_memory_kind kind, void *memor
 }
 
 static slr_status encode(void *device, void *queue, const struct slri_command *command,
-                         const struct slri_extras *extras)
+                         const struct slri_extras *extras, uint32_t commands)
 {
     (void)device, (void)extras;
     assert_null(queue);
+    assert_int_equal(commands, 1);
     assert_int_equal(command->op, SLRI_COPY_IN);
     memcpy(command->copy.device, command->copy.host, command->copy.bytes);
     return SLR_OK;
@@ -454,12 +458,6 @@ static void code_without_text_is_shared_by_the_program(void **state)
     assert_int_equal(seen.unloaded, 1);
 }
 
-static slr_status write_other(void *device, struct slri_code_text *text)
-{
-    slri_text_puts(&text->text, "another text ");
-    return write_text(device, text);
-}
-
 static uint32_t ends;
 static void note_end(void *device, const struct slri_code *code)
 {
@@ -467,20 +465,41 @@ static void note_end(void *device, const struct slri_code *code)
     ends += seen.unloaded == 0 && slri_code_module(code) == &module;
 }
 
-static void handler_of_the_device_is_loaded_once_a_text(void **state)
+static void each_ring_kernel_has_a_kernel_of_batches_from_one_code(void **state)
 {
-    void *first, *again, *other;
+    struct slri_kernel first = {0}, second = {0}, none = {0};
     (void)state;
     struct slri_code *code = create();
     slri_code_on_end(code, note_end);
-    assert_int_equal(slri_code_handler_loaded(code, HEARS, write_text, &first), SLR_OK);
-    assert_int_equal(slri_code_handler_loaded(code, HEARS, write_text, &again), SLR_OK);
-    assert_int_equal(slri_code_handler_loaded(code, HEARS, write_other, &other), SLR_OK);
-    assert_ptr_equal(first, again);
-    assert_ptr_not_equal(first, other);
+    prepare(code, ADDS, 32);
+    assert_int_equal(seen.batched, 0); // a kernel of a grid is none
+    assert_int_equal(slri_code_batched(code, HEARS, &first), SLR_OK);
+    assert_int_equal(slri_code_batched(code, HEARS, &second), SLR_OK);
+    assert_int_equal(seen.batched, 1);
+    assert_int_equal(seen.built, 2);
+    assert_int_equal(first.batch.chains, 8);
+    assert_ptr_not_equal(first.native, second.native);
+    slri_code_batched_end(code, &first);
+    slri_code_batched_end(code, &second);
+    slri_code_batched_end(code, &none);
+    assert_null(first.native);
+    assert_int_equal(seen.released, 2);
     destroy(code);
     assert_int_equal(ends, 1); // before the code goes
     assert_int_equal(seen.unloaded, 2);
+}
+
+static void code_of_batches_that_is_refused_gives_no_kernel(void **state)
+{
+    struct slri_kernel kernel = {0};
+    (void)state;
+    struct slri_code *code = create();
+    seen.build = SLR_COMPILE;
+    assert_int_equal(slri_code_batched(code, HEARS, &kernel), SLR_COMPILE);
+    assert_null(kernel.native);
+    assert_int_equal(slri_code_batched(code, HEARS, &kernel), SLR_OK); // and the next call tries again
+    slri_code_batched_end(code, &kernel);
+    destroy(code);
 }
 
 int main(void)
@@ -500,7 +519,8 @@ int main(void)
         cmocka_unit_test(variables_begin_anew_behind_a_reopening),
         TEST(handlers_of_the_host_are_compiled_with_the_program_in_one),
         TEST(code_without_text_is_shared_by_the_program),
-        TEST(handler_of_the_device_is_loaded_once_a_text),
+        TEST(each_ring_kernel_has_a_kernel_of_batches_from_one_code),
+        TEST(code_of_batches_that_is_refused_gives_no_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

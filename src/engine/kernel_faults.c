@@ -19,14 +19,16 @@ static size_t bytes_for(uint32_t room)
     return sizeof(struct slri_faults) + room * sizeof(const struct slri_ready_kernel *);
 }
 
+static enum slri_memory_kind words_kind(const struct slri_queue_device *of)
+{
+    return of->has_words ? SLRI_MEMORY_WORDS : SLRI_MEMORY_DEVICE;
+}
+
 static slr_status take_words(struct slri_faults *faults)
 {
     const struct slri_queue_device *of = faults->of;
-    bool apart = of->backend->words_create != NULL;
-    faults->can_see = apart || of->is_unified;
-    void **word = (void **)&faults->word;
-    return apart ? of->backend->words_create(of->device, faults->room * faults->stride, word)
-                 : of->backend->memory_create(of->device, SLRI_MEMORY_DEVICE, faults->room * faults->stride, word);
+    faults->can_see = of->has_words || of->is_unified;
+    return slri_queue_device_memory(of, words_kind(of), faults->room * faults->stride, (void **)&faults->word);
 }
 
 slr_status slri_faults_create(struct slri_queue_device *of, uint32_t room, struct slri_faults **out)
@@ -50,10 +52,7 @@ void slri_faults_destroy(struct slri_faults *faults)
     if (!faults)
         return;
     const struct slri_queue_device *of = faults->of;
-    if (of->backend->words_create)
-        of->backend->words_destroy(of->device, faults->word, faults->room * faults->stride);
-    else
-        of->backend->memory_destroy(of->device, SLRI_MEMORY_DEVICE, faults->word, faults->room * faults->stride);
+    of->backend->memory_destroy(of->device, words_kind(of), faults->word, faults->room * faults->stride);
     slri_free(of->allocator, faults, bytes_for(faults->room));
 }
 

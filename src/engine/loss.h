@@ -38,6 +38,13 @@ static inline slr_status slri_loss_check(const struct slri_loss *loss)
 slr_status slri_loss_note(struct slri_loss *loss, const char *doing);
 slr_status slri_lose(struct slri_loss *loss, const char *why);
 
+// A backend's slot has given `status`. DEVICE_LOST marks the device, for the calling thread's error message, whether or
+// not the backend did. `loss` NULL: it is never lost.
+static inline slr_status slri_loss_seen(struct slri_loss *loss, slr_status status)
+{
+    return status == SLR_DEVICE_LOST && loss && !slri_is_lost(loss) ? slri_loss_note(loss, NULL) : status;
+}
+
 // `begin` makes a lost device anew; nobody else calls the backend meanwhile. Where it fails the device is lost again,
 // for the first reason, and `undo` (or NULL) gives up what was begun. The message is that of `begin`.
 struct slri_reopening {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The owners of shards that threads of the host are: each thread, a worker, runs the shards that were given to it. A
-// device has a set of them; backends put it behind their shard_count, shard_start and shard_wake.
+// device has a set of them (engine/ring_mode.h).
 #ifndef SLRI_ENGINE_OWNER_H
 #define SLRI_ENGINE_OWNER_H
 

@@ -3,13 +3,12 @@
 
 #include "base/round.h"
 #include "base/alloc.h"
-#include "base/memory_map.h"
 #include "base/status.h"
 #include "engine/observe.h"
 
 #include <stdio.h>
 
-// Of each direction, but for a message that alone has more: then it goes alone.
+// Of each direction. A message that needs more goes alone.
 #define MOST_BYTES ((uint64_t)16 << 20)
 
 // ---- layout --------------------------------------------------------------------------------------------------------
@@ -85,18 +84,22 @@ static void write_constants(const struct slri_relaunch *relaunch, unsigned char 
 
 // ---- life ----------------------------------------------------------------------------------------------------------
 
+static slr_status create_memory(const struct slri_relaunch *relaunch, uint64_t bytes, void **memory)
+{
+    return slri_queue_device_memory(relaunch->of, SLRI_MEMORY_DEVICE, bytes, memory);
+}
+
 static slr_status make_memory(struct slri_relaunch *relaunch)
 {
-    const struct slri_backend *backend = relaunch->backend;
-    void *device = relaunch->device;
+    const slr_allocator *allocator = relaunch->of->allocator;
     uint64_t states = relaunch->desc.states_bytes * relaunch->desc.shards;
-    SLRI_TRY(backend->memory_create(device, SLRI_MEMORY_DEVICE, relaunch->in_bytes, &relaunch->in));
-    SLRI_TRY(backend->memory_create(device, SLRI_MEMORY_DEVICE, relaunch->results_bytes, &relaunch->results));
-    SLRI_TRY(backend->memory_create(device, SLRI_MEMORY_DEVICE, relaunch->constants_bytes, &relaunch->constants));
+    SLRI_TRY(create_memory(relaunch, relaunch->in_bytes, &relaunch->in));
+    SLRI_TRY(create_memory(relaunch, relaunch->results_bytes, &relaunch->results));
+    SLRI_TRY(create_memory(relaunch, relaunch->constants_bytes, &relaunch->constants));
     if (states)
-        SLRI_TRY(backend->memory_create(device, SLRI_MEMORY_DEVICE, states, &relaunch->states));
-    relaunch->host_in = relaunch->unified ? relaunch->in : slri_map_reserve(relaunch->in_bytes);
-    relaunch->host_results = relaunch->unified ? relaunch->results : slri_map_reserve(relaunch->results_bytes);
+        SLRI_TRY(create_memory(relaunch, states, &relaunch->states));
+    relaunch->host_in = relaunch->unified ? relaunch->in : slri_alloc(allocator, relaunch->in_bytes);
+    relaunch->host_results = relaunch->unified ? relaunch->results : slri_alloc(allocator, relaunch->results_bytes);
     if (!relaunch->host_in || !relaunch->host_results)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for dispatches of %u messages", relaunch->desc.name,
                          relaunch->room);
@@ -105,31 +108,30 @@ static slr_status make_memory(struct slri_relaunch *relaunch)
 
 static slr_status give_constants(struct slri_relaunch *relaunch)
 {
-    unsigned char *constants = slri_alloc(relaunch->allocator, relaunch->constants_bytes);
+    const slr_allocator *allocator = relaunch->of->allocator;
+    unsigned char *constants = slri_alloc(allocator, relaunch->constants_bytes);
     if (!constants)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its bindings", relaunch->desc.name);
     write_constants(relaunch, constants);
     slr_status status = slri_relaunch_store(relaunch, relaunch->constants, constants, relaunch->constants_bytes);
-    slri_free(relaunch->allocator, constants, relaunch->constants_bytes);
+    slri_free(allocator, constants, relaunch->constants_bytes);
     return status;
 }
 
-// Once without a message: drivers that compile or load when a kernel is first run do it now.
+// Launches it once without a message: a driver that compiles or loads a kernel at its first launch does so now.
 static slr_status try_out(struct slri_relaunch *relaunch)
 {
     slri_relaunch_begin(relaunch);
     return slri_relaunch_end(relaunch);
 }
 
-slr_status slri_relaunch_create(const struct slri_backend *backend, void *device, const slr_allocator *allocator,
-                                const struct slri_relaunch_desc *desc, struct slri_relaunch **out)
+slr_status slri_relaunch_create(struct slri_queue_device *of, const struct slri_relaunch_desc *desc,
+                                struct slri_relaunch **out)
 {
-    struct slri_relaunch *relaunch = slri_alloc(allocator, sizeof *relaunch);
+    struct slri_relaunch *relaunch = slri_alloc(of->allocator, sizeof *relaunch);
     if (!relaunch)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its dispatches", desc->name);
-    relaunch->backend = backend;
-    relaunch->device = device;
-    relaunch->allocator = allocator;
+    relaunch->of = of;
     relaunch->desc = *desc;
     relaunch->unified = desc->unified;
     slr_status status = lay_out(relaunch);
@@ -143,22 +145,25 @@ slr_status slri_relaunch_create(const struct slri_backend *backend, void *device
     return SLR_OK;
 }
 
-static void destroy_memory(struct slri_relaunch *relaunch, void **memory, uint64_t bytes)
+static void destroy_memory(const struct slri_relaunch *relaunch, void **memory, uint64_t bytes)
 {
     if (*memory)
-        relaunch->backend->memory_destroy(relaunch->device, SLRI_MEMORY_DEVICE, *memory, bytes);
+        relaunch->of->backend->memory_destroy(relaunch->of->device, SLRI_MEMORY_DEVICE, *memory, bytes);
+    *memory = NULL;
+}
+
+static void free_host(const struct slri_relaunch *relaunch, unsigned char **memory, uint64_t bytes)
+{
+    if (!relaunch->unified && *memory)
+        slri_queue_device_free(relaunch->of, *memory, bytes);
     *memory = NULL;
 }
 
 void slri_relaunch_drop(struct slri_relaunch *relaunch)
 {
-    if (relaunch->runner)
-        relaunch->backend->relaunch_destroy(relaunch->device, relaunch);
-    if (!relaunch->unified && relaunch->host_in)
-        slri_map_release(relaunch->host_in, relaunch->in_bytes);
-    if (!relaunch->unified && relaunch->host_results)
-        slri_map_release(relaunch->host_results, relaunch->results_bytes);
-    relaunch->host_in = relaunch->host_results = NULL;
+    slri_batch_kernel_destroy(relaunch);
+    free_host(relaunch, &relaunch->host_in, relaunch->in_bytes);
+    free_host(relaunch, &relaunch->host_results, relaunch->results_bytes);
     destroy_memory(relaunch, &relaunch->states, relaunch->desc.states_bytes * relaunch->desc.shards);
     destroy_memory(relaunch, &relaunch->constants, relaunch->constants_bytes);
     destroy_memory(relaunch, &relaunch->results, relaunch->results_bytes);
@@ -168,14 +173,14 @@ void slri_relaunch_drop(struct slri_relaunch *relaunch)
 static slr_status make_all(struct slri_relaunch *relaunch)
 {
     SLRI_TRY(make_memory(relaunch));
-    SLRI_TRY(relaunch->backend->relaunch_create(relaunch->device, relaunch));
+    SLRI_TRY(slri_batch_kernel_create(relaunch));
     SLRI_TRY(give_constants(relaunch));
     return try_out(relaunch);
 }
 
 slr_status slri_relaunch_make(struct slri_relaunch *relaunch)
 {
-    if (relaunch->runner)
+    if (relaunch->kernel)
         return SLR_OK;
     slr_status status = make_all(relaunch);
     if (status != SLR_OK)
@@ -188,14 +193,14 @@ void slri_relaunch_destroy(struct slri_relaunch *relaunch)
     if (!relaunch)
         return;
     slri_relaunch_drop(relaunch);
-    slri_free(relaunch->allocator, relaunch, sizeof *relaunch);
+    slri_free(relaunch->of->allocator, relaunch, sizeof *relaunch);
 }
 
 // ---- states --------------------------------------------------------------------------------------------------------
 
 static slr_status check_made(const struct slri_relaunch *relaunch)
 {
-    return relaunch->runner
+    return relaunch->kernel
                ? SLR_OK
                : SLRI_FAIL(WRONG_STATE, "ring kernel '%s': its device was lost; restart the ring kernel first",
                            relaunch->desc.name);
@@ -205,7 +210,7 @@ slr_status slri_relaunch_load(struct slri_relaunch *relaunch, const void *state,
 {
     SLRI_TRY(check_made(relaunch));
     if (!relaunch->unified)
-        return relaunch->backend->relaunch_copy(relaunch->device, relaunch, (void *)(uintptr_t)state, to, bytes, false);
+        return slri_queue_device_copy(relaunch->of, (void *)(uintptr_t)state, to, bytes, false);
     memcpy(to, state, bytes);
     return SLR_OK;
 }
@@ -214,30 +219,33 @@ slr_status slri_relaunch_store(struct slri_relaunch *relaunch, void *state, cons
 {
     SLRI_TRY(check_made(relaunch));
     if (!relaunch->unified)
-        return relaunch->backend->relaunch_copy(relaunch->device, relaunch, state, (void *)(uintptr_t)from, bytes,
-                                                true);
+        return slri_queue_device_copy(relaunch->of, state, (void *)(uintptr_t)from, bytes, true);
     memcpy(state, from, bytes);
+    return SLR_OK;
+}
+
+slr_status slri_relaunch_clear(struct slri_relaunch *relaunch, void *state, uint64_t bytes)
+{
+    const struct slri_command zero = {.op = SLRI_FILL, .fill = {state, bytes, 1, {0}}};
+    SLRI_TRY(check_made(relaunch));
+    if (!relaunch->unified)
+        return slri_queue_device_run(relaunch->of, &zero, 1);
+    memset(state, 0, bytes);
     return SLR_OK;
 }
 
 slr_status slri_shard_store(const struct slri_shard *shard, void *state, const void *from)
 {
-    static const unsigned char zeros[256];
     struct slri_relaunch *relaunch = shard->relaunch;
     if (!from)
         from = shard->initial_state;
-    if (!relaunch && from)
+    if (relaunch)
+        return from ? slri_relaunch_store(relaunch, state, from, shard->state_bytes)
+                    : slri_relaunch_clear(relaunch, state, shard->state_bytes);
+    if (from)
         memcpy(state, from, shard->state_bytes);
-    else if (!relaunch || (relaunch->unified && !from))
-        memset(state, 0, shard->state_bytes);
-    else if (from)
-        return slri_relaunch_store(relaunch, state, from, shard->state_bytes);
     else
-        for (uint64_t at = 0; at < shard->state_bytes; at += sizeof zeros) {
-            uint64_t left = shard->state_bytes - at;
-            SLRI_TRY(slri_relaunch_store(relaunch, (unsigned char *)state + at, zeros,
-                                         left < sizeof zeros ? left : sizeof zeros));
-        }
+        memset(state, 0, shard->state_bytes);
     return SLR_OK;
 }
 
@@ -254,7 +262,7 @@ static uint32_t *message_at(const struct slri_relaunch *relaunch, uint32_t recor
                                 (uint64_t)record * relaunch->message_stride);
 }
 
-// The record behind which this one is handled, or RL_END.
+// The record after which this one is handled, or RL_END.
 static uint32_t find_before(const struct slri_relaunch *relaunch, struct lasts *lasts, uint32_t first, uint32_t k,
                             uint32_t number)
 {
@@ -306,15 +314,16 @@ static slr_status note(struct slri_relaunch *relaunch, slr_status status)
 void slri_relaunch_begin(struct slri_relaunch *relaunch)
 {
     relaunch->begin = slri_observe_begin();
-    relaunch->begun = note(relaunch, relaunch->backend->relaunch_begin(relaunch->device, relaunch));
+    relaunch->begun = note(relaunch, slri_batch_kernel_launch(relaunch));
 }
 
 slr_status slri_relaunch_end(struct slri_relaunch *relaunch)
 {
-    slr_status status = relaunch->backend->relaunch_end(relaunch->device, relaunch);
+    uint64_t kernel_ns = 0;
+    slr_status status = slri_batch_kernel_await(relaunch, &kernel_ns);
     relaunch->began_ns = relaunch->begin ? slri_tick_time_ns(relaunch->begin) : 0;
-    relaunch->took_ns = !relaunch->begin      ? 0
-                        : relaunch->kernel_ns ? relaunch->kernel_ns
-                                              : slri_tick_ns() - relaunch->began_ns; // until the host knew of the end
+    relaunch->took_ns = !relaunch->begin ? 0
+                        : kernel_ns      ? kernel_ns
+                                         : slri_tick_ns() - relaunch->began_ns; // until the host knew of the end
     return relaunch->begun == SLR_OK ? note(relaunch, status) : relaunch->begun;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring kernels that are relaunched. Their owners are threads of the host and have the mailbox, as on a cpu; their
-// handlers run on the device, in bounded dispatches. A dispatch takes the batches of many shards of a ring kernel at
-// once; their states stay on the device.
+// Ring kernels in batched launches. Their owners are threads of the host, which read the mailbox as on a cpu. Their
+// handlers run on the device, in bounded dispatches. One dispatch takes the batches of many shards of a ring kernel;
+// their states stay on the device. Each ring kernel has a queue and a kernel of its own, and a launch is a copy, a
+// dispatch and a copy: a backend does nothing that is special to it but write the text of the kernel (abi/relaunch.h).
 #ifndef SLRI_ENGINE_RELAUNCH_H
 #define SLRI_ENGINE_RELAUNCH_H
 
 #include "abi/relaunch.h"
-#include "hal/hal.h"
+#include "engine/stream.h"
 
 #define SLRI_RELAUNCH_MOST_SHARDS 32u
 
@@ -22,7 +23,7 @@ struct slri_relaunch_desc {
     uint32_t message_bytes, reply_bytes, max_replies, max_sends;
     uint32_t shards, max_batch;
     bool unified; // the host can address the device's memory
-    bool stops;   // a fault holds up what is behind it in its shard, until the ring kernel's policy has judged it
+    bool stops;   // a fault stops the later messages of its shard, until the fault policy has been applied
 };
 
 // One shard's part of a dispatch.
@@ -31,26 +32,25 @@ struct slri_relaunch_part {
     uint32_t first, ready, batch; // records, and how many messages of the batch they are
 };
 
+struct slri_batch_kernel; // relaunch_kernel.c
+
 struct slri_relaunch {
-    const struct slri_backend *backend;
-    void *device;
-    const slr_allocator *allocator;
+    struct slri_queue_device *of;
     struct slri_relaunch_desc desc;
-    bool unified;                          // as in `desc`: then the next three are the same memory as the three below
-    unsigned char *host_in, *host_results; // a backend that was lost takes what the device may still come to, and
-                                           // makes it NULL
+    bool unified;                          // as in `desc`: then the next two are `in` and `results`
+    unsigned char *host_in, *host_results; // of the device's allocator
     uint64_t in_bytes, results_bytes, constants_bytes;
     void *in, *results, *states, *constants; // of the device; `states` is NULL without
     uint32_t message_stride, result_stride, messages_at, replies_at, reply_stride;
-    uint32_t room;  // messages of a dispatch
-    void *runner;   // the backend's
-    bool has_ticks; // the backend's: results have RL_TICKS, of the counter of base/tick.h
+    uint32_t room;                    // messages of a dispatch
+    struct slri_batch_kernel *kernel; // NULL: nothing lies on the device
+    struct slri_stream stream;        // of its owner
+    bool has_ticks;                   // results have RL_TICKS, of the counter of base/tick.h
 
     // The owner's: what is packed for the next dispatch.
     uint32_t messages, chains, parts;
     struct slri_relaunch_part part[SLRI_RELAUNCH_MOST_SHARDS];
     slr_status begun;
-    uint64_t kernel_ns;         // the backend's: how long the last dispatch's kernel took; 0: the driver does not say
     uint64_t begin;             // a look at the clock; 0: nobody watches
     uint64_t began_ns, took_ns; // of the last dispatch, by the clock of slri_tick_ns; took_ns 0: nobody watched
     char why[160];              // the last one failed
@@ -63,17 +63,18 @@ static inline uint32_t slri_relaunch_shards(uint32_t instances)
 }
 
 // Errors: what the backend gives (COMPILE, UNSUPPORTED, NO_MEMORY, ...).
-slr_status slri_relaunch_create(const struct slri_backend *backend, void *device, const slr_allocator *allocator,
-                                const struct slri_relaunch_desc *desc, struct slri_relaunch **out);
+slr_status slri_relaunch_create(struct slri_queue_device *of, const struct slri_relaunch_desc *desc,
+                                struct slri_relaunch **out);
 void slri_relaunch_destroy(struct slri_relaunch *relaunch); // NULL is fine
-// Lets go of what lies on the device, while nothing is dispatched; makes it anew, with zero for states, where it was
-// let go of. Between the two nothing is dispatched, copied or stored.
+// Frees what lies on the device, while nothing is dispatched; makes it anew, with zero for states, where it was freed.
+// Between the two nothing is dispatched, copied or stored.
 void slri_relaunch_drop(struct slri_relaunch *relaunch);
 slr_status slri_relaunch_make(struct slri_relaunch *relaunch);
 
-// States, for who knows that no dispatch has them in hand. Errors: those of a copy.
+// States. The caller knows that no dispatch works on them. Errors: those of a copy.
 slr_status slri_relaunch_load(struct slri_relaunch *relaunch, const void *state, void *to, uint64_t bytes);
 slr_status slri_relaunch_store(struct slri_relaunch *relaunch, void *state, const void *from, uint64_t bytes);
+slr_status slri_relaunch_clear(struct slri_relaunch *relaunch, void *state, uint64_t bytes); // to zero
 
 // ---- the owner's: one thread for all shards of a ring kernel -------------------------------------------------------
 
@@ -87,8 +88,8 @@ static inline bool slri_relaunch_is_packed(const struct slri_relaunch *relaunch)
 {
     return relaunch->parts != 0;
 }
-// Begins the dispatch of what is packed, and waits for it. When it is done the results are there, or the status says
-// why not, and nobody knows which messages were handled.
+// Begins the dispatch of what is packed, and waits for it. Afterwards the results are there, or the status says why
+// not, and nobody knows which messages were handled.
 void slri_relaunch_begin(struct slri_relaunch *relaunch);
 slr_status slri_relaunch_end(struct slri_relaunch *relaunch);
 
@@ -96,6 +97,17 @@ static inline const uint32_t *slri_relaunch_result(const struct slri_relaunch *r
 {
     return (const uint32_t *)(const void *)(relaunch->host_results + (uint64_t)record * relaunch->result_stride);
 }
+
+// ---- relaunch_kernel.c: the kernel of the handler, and its launches
+// --------------------------------------------------
+
+// Makes it, with a queue; `in` to `constants` are there.
+slr_status slri_batch_kernel_create(struct slri_relaunch *relaunch);
+void slri_batch_kernel_destroy(struct slri_relaunch *relaunch); // also what could be made in part
+// Gives the device what is packed, and everything to get the results back; the other waits, also where that has failed.
+// `*kernel_ns`: how long the device was at the kernel; 0: nobody watches, or the device does not say.
+slr_status slri_batch_kernel_launch(struct slri_relaunch *relaunch);
+slr_status slri_batch_kernel_await(struct slri_relaunch *relaunch, uint64_t *kernel_ns);
 
 // ---- a shard's states, wherever they lie ---------------------------------------------------------------------------
 

@@ -152,6 +152,7 @@ bool slri_resident_close(struct slri_resident *resident);
 uint64_t slri_resident_kit_bytes(const struct slri_shard *shard);
 // Gives it a shard, with its kit. Errors: FULL (it has as many as it can have), what memory_create gives.
 slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard *shard);
-void slri_resident_wake(struct slri_shard *shard); // as slri_backend.shard_wake; of owners on the host, too
+// Wakes the shard's owner, which may be a thread of the host, after `asleep` was taken back to 0 by the caller.
+void slri_resident_wake(struct slri_shard *shard);
 
 #endif

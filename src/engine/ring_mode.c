@@ -3,9 +3,11 @@
 
 #include "base/cpu.h"
 #include "base/status.h"
+#include "engine/loss.h"
 #include "engine/relaunch.h"
 #include "engine/spec.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define MOST_HOSTS 64
@@ -34,10 +36,12 @@ uint32_t slri_ring_groups_wanted(uint32_t most, uint32_t instances)
     return eighth < instances ? eighth : instances;
 }
 
-void slri_ring_owners_init(struct slri_ring_owners *owners, const slr_allocator *allocator)
+void slri_ring_owners_init(struct slri_ring_owners *owners, const struct slri_facts *facts,
+                           const slr_allocator *allocator)
 {
     uint32_t cores = slri_core_count();
-    slri_owners_init(&owners->hosts, cores < MOST_HOSTS ? cores : MOST_HOSTS, allocator);
+    uint32_t hosts = facts->owners != 0 ? facts->owners : cores < MOST_HOSTS ? cores : MOST_HOSTS;
+    slri_owners_init(&owners->hosts, hosts, allocator);
     slri_owners_init(&owners->dispatcher, 1, allocator);
 }
 
@@ -52,13 +56,36 @@ slr_status slri_ring_owners_start(struct slri_ring_owners *owners, struct slri_s
     return slri_owners_start(shard->relaunch ? &owners->dispatcher : &owners->hosts, shard);
 }
 
-slr_status slri_ring_plan_other(const struct slri_ring_owners *owners, const struct slri_ring_facts *facts,
-                                const char *device, slr_ring_mode mode, struct slri_ring_plan *plan)
+// NULL, or why this ring kernel cannot be persistent, as a clause, by what the engine knows.
+static const char *find_reason(const struct slri_ring_host *host, const struct slri_ring_facts *ring)
 {
-    plan->mode = facts->program ? SLR_RING_RELAUNCHED : SLR_RING_ON_HOST;
+    return !host->backend->persistent_plan                 ? "the device has no persistent kernels"
+           : ring->needs_host                              ? ring->needs_host
+           : host->facts->ring_mode == SLR_RING_RELAUNCHED ? "ring=relaunch was requested"
+                                                           : NULL;
+}
+
+static slr_status plan_other(const struct slri_ring_host *host, const struct slri_ring_facts *ring,
+                             struct slri_ring_plan *plan)
+{
+    const bool is_batched = ring->program && !host->backend->is_host;
+    const char *name = host->facts->loss ? host->facts->loss->name : host->backend->name;
+    plan->mode = is_batched ? SLR_RING_RELAUNCHED : SLR_RING_ON_HOST;
     plan->shards =
-        facts->program ? slri_relaunch_shards(facts->instances) : slri_owners_count(&owners->hosts, facts->instances);
-    if (facts->program && mode == SLR_RING_PERSISTENT)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot run this ring kernel persistently: %s", device, plan->reason);
+        is_batched ? slri_relaunch_shards(ring->instances) : slri_owners_count(&host->owners->hosts, ring->instances);
+    if (ring->program && host->facts->ring_mode == SLR_RING_PERSISTENT)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot run this ring kernel persistently: %s", name, plan->reason);
     return SLR_OK;
+}
+
+slr_status slri_ring_plan(const struct slri_ring_host *host, const struct slri_ring_facts *ring,
+                          struct slri_ring_plan *plan)
+{
+    const char *reason = find_reason(host, ring);
+    *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT};
+    if (!reason)
+        SLRI_TRY(slri_loss_seen(host->facts->loss, host->backend->persistent_plan(host->device, ring, plan)));
+    else if (!host->backend->is_host) // there no ring kernel could be
+        snprintf(plan->reason, sizeof plan->reason, "%s", reason);
+    return plan->shards != 0 ? SLR_OK : plan_other(host, ring, plan);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices that keep kernels resident have in common: the option ring=, and the ring kernels that they do not keep.
+// In which mode each ring kernel of a device runs, and the owners of those that are not persistent; the option ring=.
 #ifndef SLRI_ENGINE_RING_MODE_H
 #define SLRI_ENGINE_RING_MODE_H
 
@@ -13,19 +13,28 @@ slr_status slri_ring_mode_choose(const struct slri_spec *spec, const char *devic
 // How many groups a persistent ring kernel wants of the `most` that stay: an eighth, so that several find room.
 uint32_t slri_ring_groups_wanted(uint32_t most, uint32_t instances);
 
-// Owners of ring kernels that are not persistent: of handlers that are functions of the host a thread a core; of
-// those that are relaunched one thread, so that their dispatches are few and large.
+// Owners of ring kernels that are not persistent: of handlers that are functions of the host as many threads as the
+// device's facts say; of those in batched launches one thread, so that launches are few and large.
 struct slri_ring_owners {
     struct slri_owners hosts, dispatcher;
 };
 
-void slri_ring_owners_init(struct slri_ring_owners *owners, const slr_allocator *allocator);
+void slri_ring_owners_init(struct slri_ring_owners *owners, const struct slri_facts *facts,
+                           const slr_allocator *allocator);
 void slri_ring_owners_stop(struct slri_ring_owners *owners);
 slr_status slri_ring_owners_start(struct slri_ring_owners *owners, struct slri_shard *shard);
 
-// How a ring kernel runs on `device` that is not persistent, for the reason that stands in the plan. `mode`: what the
-// device was opened for, or 0. Errors: UNSUPPORTED (it was opened for persistent ones).
-slr_status slri_ring_plan_other(const struct slri_ring_owners *owners, const struct slri_ring_facts *facts,
-                                const char *device, slr_ring_mode mode, struct slri_ring_plan *plan);
+// A device that runs ring kernels.
+struct slri_ring_host {
+    const struct slri_backend *backend;
+    void *device; // the backend's
+    const struct slri_facts *facts;
+    struct slri_ring_owners *owners;
+};
+
+// How a ring kernel runs. Errors: UNSUPPORTED (the device was opened for persistent ones, and this one cannot be),
+// those of persistent_plan.
+slr_status slri_ring_plan(const struct slri_ring_host *host, const struct slri_ring_facts *ring,
+                          struct slri_ring_plan *plan);
 
 #endif

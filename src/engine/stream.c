@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "engine/code.h"
+#include "engine/loss.h"
 #include "engine/observe.h"
 #include "engine/printed.h"
 
@@ -20,9 +21,15 @@ slr_status slri_stream_open(struct slri_stream *stream, struct slri_queue_device
 {
     void *native = NULL;
     if (of->backend->queue_create)
-        SLRI_TRY(of->backend->queue_create(of->device, priority, &native));
+        SLRI_TRY(slri_loss_seen(of->loss, of->backend->queue_create(of->device, priority, &native)));
     *stream = (struct slri_stream){.of = of, .queue = queue, .native = native};
     return SLR_OK;
+}
+
+slr_status slri_queue_device_memory(const struct slri_queue_device *of, enum slri_memory_kind kind, uint64_t bytes,
+                                    void **memory)
+{
+    return slri_loss_seen(of->loss, of->backend->memory_create(of->device, kind, bytes, memory));
 }
 
 // The backend's queue goes first: what a lost device was given may still touch the memory.
@@ -47,7 +54,10 @@ slr_status slri_queue_device_open(struct slri_queue_device *of, const struct slr
                                      .allocator = allocator,
                                      .facts = facts.queue,
                                      .hang_timeout_ns = facts.hang_timeout_ns,
+                                     .loss = facts.loss,
                                      .is_unified = facts.unified,
+                                     .has_words = facts.has_words,
+                                     .keeps_host = facts.keeps_host,
                                      .own = {.of = of}};
     SLRI_TRY(slri_queue_device_renew(of));
     slri_mutex_init(&of->own_lock);
@@ -71,7 +81,7 @@ slr_status slri_queue_device_renew(struct slri_queue_device *of)
     SLRI_TRY(slri_stream_open(&of->own, of, NULL, SLR_DEFAULT_PRIORITY));
     if (of->facts.moves_over)
         return SLR_OK;
-    slr_status status = of->backend->memory_create(of->device, SLRI_MEMORY_DEVICE, SLRI_BOUNCE_BYTES, &of->bounce);
+    slr_status status = slri_queue_device_memory(of, SLRI_MEMORY_DEVICE, SLRI_BOUNCE_BYTES, &of->bounce);
     if (status != SLR_OK)
         slri_stream_close(&of->own);
     return status;
@@ -94,16 +104,21 @@ static bool wants_times(const struct slri_stream *stream)
     return stream->queue && (__atomic_load_n(&stream->queue->is_timed, __ATOMIC_RELAXED) || slri_is_observed());
 }
 
-// `timed`: what was begun counts as the device's work for the queue.
-static slr_status wait_for_begun(struct slri_stream *stream, bool timed)
+slr_status slri_stream_await(struct slri_stream *stream, struct slri_times *times)
 {
     const struct slri_queue_device *of = stream->of;
     stream->begun = 0;
-    if (!stream->native) // of a device that could not be opened again; `encode` has said that it is lost
+    if (!stream->native) // of a device that could not be opened again; `encode` has reported that it is lost
         return SLR_OK;
-    struct slri_times times = {0};
     uint64_t deadline_ns = of->hang_timeout_ns != 0 ? slri_deadline_after(of->hang_timeout_ns) : SLRI_FOREVER;
-    slr_status status = of->backend->wait(of->device, stream->native, deadline_ns, timed ? &times : NULL);
+    return slri_loss_seen(of->loss, of->backend->wait(of->device, stream->native, deadline_ns, times));
+}
+
+// `timed`: what was begun counts as the device's work for the queue.
+static slr_status wait_for_begun(struct slri_stream *stream, bool timed)
+{
+    struct slri_times times = {0};
+    slr_status status = slri_stream_await(stream, timed ? &times : NULL);
     if (status == SLR_OK && times.from_ns != 0)
         slri_queue_note_span(stream->queue, times.from_ns, times.to_ns);
     return status;
@@ -126,13 +141,14 @@ slr_status slri_stream_finish(struct slri_stream *stream)
 }
 
 slr_status slri_stream_begin(struct slri_stream *stream, const struct slri_command *command,
-                             const struct slri_extras *extras)
+                             const struct slri_extras *extras, uint32_t commands)
 {
     const struct slri_queue_device *of = stream->of;
-    slr_status status = of->backend->encode(of->device, stream->native, command, extras);
+    slr_status status =
+        slri_loss_seen(of->loss, of->backend->encode(of->device, stream->native, command, extras, commands));
     if (!of->backend->wait)
         return status;
-    ++stream->begun; // also where it failed: an error may be one of a command before it
+    stream->begun += commands; // also where it failed: an error may be one of a command before it
     if (status == SLR_OK && of->facts.most_begun != 0 && stream->begun >= of->facts.most_begun)
         return slri_stream_finish(stream);
     return status;
@@ -142,15 +158,15 @@ static slr_status begin(void *user, const struct slri_command *command)
 {
     struct slri_stream *stream = user;
     const struct slri_extras extras = {.wants_times = wants_times(stream)};
-    return slri_stream_begin(stream, command, &extras);
+    return slri_stream_begin(stream, command, &extras, 1);
 }
 
 // ---- copies that are waited for ------------------------------------------------------------------------------------
 
 void slri_queue_device_free(struct slri_queue_device *of, void *memory, uint64_t bytes)
 {
-    if (of->backend->host_let_go)
-        of->backend->host_let_go(of->device, memory, bytes);
+    if (of->keeps_host)
+        of->backend->memory_destroy(of->device, SLRI_MEMORY_HOST, memory, bytes);
     else
         slri_free(of->allocator, memory, bytes);
 }
@@ -167,7 +183,7 @@ slr_status slri_stream_copy(struct slri_stream *stream, void *memory, void *host
     if (in)
         memcpy(between, host, bytes);
     const struct slri_command copy = {.op = in ? SLRI_COPY_IN : SLRI_COPY_OUT, .copy = {memory, between, bytes}};
-    slr_status status = slri_stream_begin(stream, &copy, &untimed);
+    slr_status status = slri_stream_begin(stream, &copy, &untimed, 1);
     slr_status waited = stream->begun != 0 ? wait_for_begun(stream, false) : SLR_OK;
     status = status == SLR_OK ? waited : status;
     if (status == SLR_OK && !in)
@@ -199,7 +215,7 @@ static slr_status begin_dispatch(struct slri_stream *stream, const struct slri_c
             SLRI_TRY(slri_stream_finish(stream));
         extras.faulted = slri_faults_add(stream->faults, ready);
     }
-    return slri_stream_begin(stream, command, &extras);
+    return slri_stream_begin(stream, command, &extras, 1);
 }
 
 // It is waited for, so that what it has printed is told before it is done.
@@ -208,7 +224,7 @@ static slr_status dispatch_heard(struct slri_stream *stream, const struct slri_c
     const struct slri_queue_device *of = stream->of;
     const struct slri_print_to to = slri_print_to_of(command);
     if (!stream->printed)
-        SLRI_TRY(of->backend->memory_create(of->device, SLRI_MEMORY_DEVICE, SLRI_PRINTED_ROOM, &stream->printed));
+        SLRI_TRY(slri_queue_device_memory(of, SLRI_MEMORY_DEVICE, SLRI_PRINTED_ROOM, &stream->printed));
     const struct slri_command head = {
         .op = SLRI_COPY_IN, .copy = {stream->printed, (void *)&slri_printed_begin, sizeof slri_printed_begin}};
     SLRI_TRY(begin(stream, &head));
@@ -321,6 +337,14 @@ slr_status slri_queue_device_run(struct slri_queue_device *of, const struct slri
     return status;
 }
 
+slr_status slri_queue_device_copy(struct slri_queue_device *of, void *memory, void *host, uint64_t bytes, bool in)
+{
+    slri_mutex_lock(&of->own_lock);
+    slr_status status = slri_stream_copy(&of->own, memory, host, bytes, in);
+    slri_mutex_unlock(&of->own_lock);
+    return status;
+}
+
 // ---- lists ---------------------------------------------------------------------------------------------------------
 
 struct slri_list {
@@ -383,7 +407,8 @@ static slr_status make_list(struct slri_list *list, const struct pieces *pieces,
     for (uint32_t i = 0; i < pieces->count; ++i)
         if (may_fault(list, &pieces->command[i]))
             extras[i].faulted = slri_faults_add(list->faults, pieces->command[i].dispatch.ready);
-    return of->backend->list_create(of->device, pieces->command, extras, pieces->count, &list->native);
+    return slri_loss_seen(of->loss,
+                          of->backend->list_create(of->device, pieces->command, extras, pieces->count, &list->native));
 }
 
 static slr_status fill_list(struct slri_list *list, uint32_t commands)

@@ -25,8 +25,10 @@ struct slri_queue_device {
     void *device; // the backend's
     const slr_allocator *allocator;
     struct slri_queue_facts facts;
-    uint64_t hang_timeout_ns; // what is not done so long after somebody waits for it has hung; 0: nobody says
-    bool is_unified;          // the host can address its buffers
+    uint64_t hang_timeout_ns;   // what is not done so long after somebody waits for it has hung; 0: nobody says
+    struct slri_loss *loss;     // whether it was lost; NULL: it never is
+    bool is_unified;            // the host can address its buffers
+    bool has_words, keeps_host; // as struct slri_facts says
     struct slri_queue_pool pool;
     slri_mutex own_lock;    // of the next
     struct slri_stream own; // for what is done at once, in the calling thread
@@ -46,6 +48,11 @@ slr_status slri_queue_device_renew(struct slri_queue_device *of);
 
 // Commands at once, in the calling thread.
 slr_status slri_queue_device_run(struct slri_queue_device *of, const struct slri_command *command, uint32_t commands);
+// Memory of a kind. Errors: those of memory_create.
+slr_status slri_queue_device_memory(const struct slri_queue_device *of, enum slri_memory_kind kind, uint64_t bytes,
+                                    void **memory);
+// Copies into the device's memory or out of it, and waits. From any thread.
+slr_status slri_queue_device_copy(struct slri_queue_device *of, void *memory, void *host, uint64_t bytes, bool in);
 // Frees memory of the device's allocator that a command has named: at once, or when a lost device can touch it no more.
 void slri_queue_device_free(struct slri_queue_device *of, void *memory, uint64_t bytes);
 
@@ -56,6 +63,8 @@ void slri_stream_close(struct slri_stream *stream); // nothing is in it
 // Does a command, or begins it. `before` is what has failed before it, or SLR_OK; then only a call is run.
 slr_status slri_stream_run(struct slri_stream *stream, const struct slri_command *command, slr_status before);
 slr_status slri_stream_finish(struct slri_stream *stream); // waits for all that was begun
+// Likewise, of commands that the caller gave to slri_stream_begin. `times`, which is zero: NULL, or where they go.
+slr_status slri_stream_await(struct slri_stream *stream, struct slri_times *times);
 
 // Several commands that are done again and again, as one. Errors: UNSUPPORTED (what cannot be in one is said),
 // NO_MEMORY, what the backend gives. Nothing of it is in a queue when it is destroyed.
@@ -66,9 +75,9 @@ void slri_list_destroy(struct slri_list *list);
 
 // ---- between the files that streams are made of ---------------------------------------------------------------------
 
-// Begins a command of the device's as it is.
+// Begins commands of the device's as they are: fewer than its facts' `most_begun`.
 slr_status slri_stream_begin(struct slri_stream *stream, const struct slri_command *command,
-                             const struct slri_extras *extras);
+                             const struct slri_extras *extras, uint32_t commands);
 // Copies into the device's memory or out of it, behind what was begun, and waits.
 slr_status slri_stream_copy(struct slri_stream *stream, void *memory, void *host, uint64_t bytes, bool in);
 

@@ -53,6 +53,7 @@ struct slri_code_text {
     const char *name, *file;          // of the entry, or the module; of the user's source
     struct slri_kernel_shape shape;   // of a kernel
     uint32_t variant;                 // of a kernel: 0, or more where code_kernel has refused the one before
+    bool is_batched;                  // of a handler: the kernel of its batched launches (abi/relaunch.h)
     const uint32_t *cancel;           // NULL, or set by who wants it no more: WRONG_STATE
     // The writer's. `identity`: of compiler and device, all on which the code depends beside text and options; `label`:
     // for who looks at the cache. Without text nothing is compiled or cached: code_build then makes what is loaded of
@@ -83,6 +84,12 @@ struct slri_kernel {
     uint32_t most_threads;                       // that its registers leave room for in a block; 0: any
     bool may_fault;                              // on the device: then it tells by a word that it is given
     bool is_unfit;                               // for this block: the next variant is to be taken
+    // Of the kernel of batched launches. It serves one ring kernel, and its buffers stay the same.
+    struct {
+        uint32_t threads, chains; // of a block: its threads, and how many chains they handle
+        uint64_t scratch_bytes;   // memory of the device that it works in
+        bool has_ticks;           // results have RL_TICKS, of the counter of base/tick.h
+    } batch;
 };
 
 // Of which shapes a kernel is one and the same.
@@ -187,10 +194,12 @@ static inline bool slri_command_moves_nothing(const struct slri_command *command
 struct slri_extras {
     void *printed; // of a dispatch that prints: memory of the device for it (engine/printed.h); NULL: nobody hears it
     void *faulted; // of a dispatch that may fault: its fault word, which is zero
-    bool wants_times; // `wait` will be asked for times
+    bool wants_times; // `wait` will be asked for times, of this command too
+    bool is_last;     // no other follows before a wait: the device shall begin now
 };
 
-// When the device was at what was begun, on the host's clock. Both 0: it does not say.
+// From when to when the device was at the commands whose times were wanted, on the host's clock. Both 0: it does not
+// say.
 struct slri_times {
     uint64_t from_ns, to_ns;
 };
@@ -495,8 +504,11 @@ enum slri_memory_kind {
     SLRI_MEMORY_DEVICE, // buffers; NULL is no error on a device that stores nothing
     SLRI_MEMORY_PINNED, // the host's views of buffers: memory of the host that copy engines reach without a copy
                         // between
+    SLRI_MEMORY_GIVEN,  // the application's: `*memory` names it, and it becomes PINNED until it is destroyed
     SLRI_MEMORY_SHARED, // mailboxes and states of persistent ring kernels: at one address for host and device
-    SLRI_MEMORY_NEAR    // what only their groups use, near them; it goes with the device where that is lost
+    SLRI_MEMORY_NEAR,   // what only their groups use, near them; it goes with the device where that is lost
+    SLRI_MEMORY_WORDS,  // words that kernels report by: the host reads them at the same address
+    SLRI_MEMORY_HOST    // only destroyed: memory of the device's allocator, which commands have named
 };
 
 // What a device is and can do, which stays as it is while the device is open.
@@ -507,12 +519,16 @@ struct slri_facts {
     bool prints;        // its handlers can
     bool passes_on;     // its persistent kernels pass messages on to one another
     uint32_t alignment; // at which its buffers begin; 0: 64
-    bool has_pinned;    // it has SLRI_MEMORY_PINNED
+    bool has_pinned;    // it has SLRI_MEMORY_PINNED and SLRI_MEMORY_GIVEN
     enum slri_pinning pinning;
     struct slri_loss *loss;           // whether it was lost; NULL: it never is
     struct slri_residents *residents; // the groups of its persistent kernels (engine/resident.h); NULL: there are none
     uint64_t hang_timeout_ns;         // a handler that somebody has waited for so long has hung; 0: it does not say
     uint32_t cuda_arch;               // what __CUDA_ARCH__ is for it, 900 for capability 9.0; 0: it is not CUDA's
+    bool has_words;                   // it has SLRI_MEMORY_WORDS; else such words lie in buffers
+    bool keeps_host;         // a lost device may still touch memory of the host: that is freed as SLRI_MEMORY_HOST
+    uint32_t owners;         // threads of the host that may own shards of ring kernels; 0: one a core
+    slr_ring_mode ring_mode; // that its spec asks for; 0: the best there is
     struct slri_queue_facts queue;
 };
 
@@ -555,16 +571,18 @@ struct slri_backend {
     // `info`: NULL, or an open device fills in what it says of itself as it is now, which may run a kernel to find out.
     // Errors, without a device: NO_DEVICE (it would be of no use), what asking gives.
     slr_status (*facts)(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
-    // Of the kinds that it has: DEVICE always, PINNED by its facts, SHARED where ring kernels may be persistent, NEAR
-    // where engine/slabs.h has been given to its residents.
+    // Of the kinds that it has: DEVICE always; PINNED and GIVEN, WORDS and HOST by its facts; SHARED where ring kernels
+    // may be persistent; NEAR where engine/slabs.h has been given to its residents. HOST is freed once what it was
+    // given to has ended.
     slr_status (*memory_create)(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
     void (*memory_destroy)(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
-    // Begins a command: one that copies, fills, dispatches, or a list. It is done behind those of its queue. What it
-    // points to, and the queue, stay until it was waited for, but a fill's pattern. Where there is no `wait` it is done
-    // when this returns. For one thread at a time and queue. Errors: DEVICE_LOST; where that has no other place, the
-    // failure of a command before it.
+    // Begins commands, of which there is at least one: each copies, fills, dispatches, or is a list. They are done
+    // after those that the queue has, one after the other. What they point to, and the queue, stay until they were
+    // waited for, but a fill's pattern. Where there is no `wait` they are done when this returns. For one thread at a
+    // time and queue. `extras`: one a command. Errors: DEVICE_LOST; where that has no other place, the failure of a
+    // command before them. The first command that fails ends it.
     slr_status (*encode)(void *device, void *queue, const struct slri_command *command,
-                         const struct slri_extras *extras);
+                         const struct slri_extras *extras, uint32_t commands);
     // Optional, with the next two. Waits for all that was begun in the queue. `times`, which is zero: NULL, or where it
     // says them. Errors: DEVICE_LOST (also where it was lost before, and what is not done by the deadline has hung and
     // is lost with its device); the first failure of what was begun.
@@ -572,13 +590,6 @@ struct slri_backend {
     // 0 is the lowest priority, 255 the highest. NULL: commands need no queue, and it is NULL.
     slr_status (*queue_create)(void *device, uint32_t priority, void **queue);
     void (*queue_destroy)(void *device, void *queue); // also of a device that was lost
-    // Optional: frees what the device's allocator gave, once what it was given has ended that may still touch it where
-    // it was lost. NULL: nothing does behind `wait`.
-    void (*host_let_go)(void *device, void *memory, uint64_t bytes);
-    // Optional, both: for fault words, zeroed memory that host and device see at the same address. NULL: they lie in
-    // buffers.
-    slr_status (*words_create)(void *device, uint64_t bytes, void **memory);
-    void (*words_destroy)(void *device, void *memory, uint64_t bytes);
     // Optional, of a device that was lost: ends what its kernels ran in, so that none touches memory afterwards; calls
     // `quiesce`, by which its groups are known to have ended; and begins anew, with nothing of the front half's but
     // programs. A call between, not two slots, because only the backend knows how to end, and only the engine who must
@@ -591,10 +602,6 @@ struct slri_backend {
     void (*shard_reopened)(void *device, struct slri_shard *shard);
     // Optional: what it is doing just now. Errors: NOT_FOUND, where what measures it is not there.
     slr_status (*metrics)(const void *device, slr_metrics *out);
-    // Optional, both, for devices with memory of their own: makes memory of the application's SLRI_MEMORY_PINNED, for
-    // as long as it is pinned.
-    slr_status (*host_pin)(void *device, void *memory, uint64_t bytes);
-    void (*host_unpin)(void *device, void *memory);
     // Optional, both: commands that will be encoded again and again, as one command SLRI_LIST, by one thread at a time;
     // what they point to stays until it is destroyed, and nothing of it is in a queue then. `extras`: one a command.
     // Errors: UNSUPPORTED, which says what cannot be in one.
@@ -612,31 +619,22 @@ struct slri_backend {
     slr_status (*code_load)(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
                             void **loaded);
     void (*code_unload)(void *device, void *loaded);
-    // Of code that was loaded for that: a kernel for its shape, or a handler for one owner at a time.
+    // Of code that was loaded for that: a kernel for its shape, a handler for one owner at a time, or the kernel of
+    // batched launches for one ring kernel.
     slr_status (*code_kernel)(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
     // Optional, and without a device: what a `__global__` kernel takes of one of that compute capability.
     slr_status (*kernel_resources)(const struct slri_module *module, const struct slri_entry *entry,
                                    uint32_t capability, slr_resources *out);
-    // How a ring kernel will run. UNSUPPORTED: it cannot, or not in the mode that the device was opened for.
-    slr_status (*ring_plan)(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
+    // Optional, with the next three: persistent ring kernels. All others are the engine's (engine/ring_mode.h). Whether
+    // a ring kernel whose handler is a kernel can be persistent: then it gives it groups, `shards`, and `has_clock`.
+    // Without groups `reason` says why, as a clause. Errors: what makes it impossible where that was asked for.
+    slr_status (*persistent_plan)(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
     // Optional, of each shard of a persistent ring kernel before its first one is started: what may wait for a
     // compiler, or for groups to end. shard_start waits for neither: it is called under the lock of the ring kernel,
     // for which the poller waits that groups need to end. Of a shard that is never started the front half frees what
     // was taken (`near_memory`, `kit`).
     slr_status (*shard_prepare)(void *device, struct slri_shard *shard);
-    // Optional, for ring kernels that are relaunched (relaunch.h): makes `runner`, which keeps the handler's kernel
-    // with all its arguments but those of one dispatch.
-    slr_status (*relaunch_create)(void *device, struct slri_relaunch *relaunch);
-    void (*relaunch_destroy)(void *device, struct slri_relaunch *relaunch);
-    // Gives the device what is packed, and everything to get the results back; `relaunch_end` waits. That is called
-    // behind each `relaunch_begin`, also one that failed.
-    slr_status (*relaunch_begin)(void *device, struct slri_relaunch *relaunch);
-    slr_status (*relaunch_end)(void *device, struct slri_relaunch *relaunch);
-    // Where the host cannot address the device's memory: copies in or out behind what was begun, and waits. Any thread.
-    slr_status (*relaunch_copy)(void *device, struct slri_relaunch *relaunch, void *memory, void *host, uint64_t bytes,
-                                bool in);
     slr_status (*shard_start)(void *device, struct slri_shard *shard);
-    void (*shard_wake)(struct slri_shard *shard); // after `asleep` was taken back to 0 by the caller
 };
 
 extern const struct slri_backend slri_backend_cpu, slri_backend_null, slri_backend_opencl, slri_backend_cuda;

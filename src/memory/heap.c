@@ -336,7 +336,7 @@ void slri_heap_destroy(slr_heap *heap)
 static slr_status create_device(void *self, uint64_t bytes, void **memory)
 {
     const slr_device *device = self;
-    return device->backend->memory_create(device->self, SLRI_MEMORY_DEVICE, bytes, memory);
+    return slri_queue_device_memory(&device->queues, SLRI_MEMORY_DEVICE, bytes, memory);
 }
 
 static void destroy_device(void *self, void *memory, uint64_t bytes)

@@ -15,7 +15,7 @@
 static slr_status create_pinned(void *self, uint64_t bytes, void **memory)
 {
     const slr_device *device = self;
-    return device->backend->memory_create(device->self, SLRI_MEMORY_PINNED, bytes, memory);
+    return slri_queue_device_memory(&device->queues, SLRI_MEMORY_PINNED, bytes, memory);
 }
 
 static void destroy_pinned(void *self, void *memory, uint64_t bytes)

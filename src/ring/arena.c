@@ -4,6 +4,7 @@
 #include "base/cpu.h"
 #include "base/memory_map.h"
 #include "base/status.h"
+#include "engine/loss.h"
 #include "engine/code.h"
 #include "engine/resident.h"
 #include "ring/keys.h"
@@ -74,7 +75,7 @@ static void *reserve(const slr_ring *ring, uint64_t bytes)
 {
     const slr_device *device = ring->device;
     void *memory = NULL;
-    return device->backend->memory_create(device->self, SLRI_MEMORY_SHARED, bytes, &memory) == SLR_OK ? memory : NULL;
+    return slri_queue_device_memory(&device->queues, SLRI_MEMORY_SHARED, bytes, &memory) == SLR_OK ? memory : NULL;
 }
 
 static void release(const slr_ring *ring, void *memory, uint64_t bytes)
@@ -283,7 +284,7 @@ static slr_status create_shard(slr_ring *ring, const struct slri_layout *l, uint
         SLRI_TRY(slri_loop_create(ring));
     SLRI_TRY(slri_arena_outfit(ring, shard));
     return ring->mode == SLR_RING_PERSISTENT && backend->shard_prepare
-               ? backend->shard_prepare(ring->device->self, shard)
+               ? slri_loss_seen(ring->device->facts.loss, backend->shard_prepare(ring->device->self, shard))
                : SLR_OK;
 }
 
@@ -308,7 +309,7 @@ static slr_status create_relaunch(slr_ring *ring)
                                             .max_batch = ring->max_batch,
                                             .unified = device->facts.unified,
                                             .stops = ring->fault_policy != SLR_FAULT_GO_ON};
-    SLRI_TRY(slri_relaunch_create(device->backend, device->self, device->allocator, &desc, &ring->relaunch));
+    SLRI_TRY(slri_relaunch_create(&ring->device->queues, &desc, &ring->relaunch));
     if (ring->max_batch > ring->relaunch->room)
         ring->max_batch = ring->relaunch->room;
     return SLR_OK;

@@ -346,7 +346,9 @@ static slr_status plan(slr_ring *ring)
                          "ring kernel '%s': its handler calls printf, which device '%s' does not support in handlers; "
                          "use device 'cpu', or remove printf (#ifdef)",
                          ring->name, ring->device->backend->name);
-    SLRI_TRY(ring->device->backend->ring_plan(ring->device->self, &facts, &plan));
+    const struct slri_ring_host host = {ring->device->backend, ring->device->self, &ring->device->facts,
+                                        &ring->device->owners};
+    SLRI_TRY(slri_ring_plan(&host, &facts, &plan));
     ring->mode = plan.mode;
     ring->shards = plan.shards;
     SLRI_TRY(copy_reason(ring, plan.reason));
@@ -423,7 +425,7 @@ slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ri
         return SLRI_FAIL(INVALID, "slr_ring_create: %s is NULL", !device ? "device" : !desc ? "desc" : "out");
     slr_ring_desc whole;
     SLRI_TRY(SLRI_TAKE_DESC(slr_ring_desc, &whole, desc));
-    if (!device->backend->shard_start)
+    if (!device->backend->code_kernel)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no ring kernels", device->backend->name);
     struct slri_ring_device *table;
     SLRI_TRY(slri_ring_device_get(device, &table));

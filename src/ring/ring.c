@@ -7,6 +7,8 @@
 #include "base/sim.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "engine/loss.h"
+#include "engine/resident.h"
 #include "ring/keys.h"
 #include "ring/printing.h"
 
@@ -91,7 +93,7 @@ void slri_ring_wake_shard(struct slri_shard *shard)
         if (ring->loop)
             slri_loop_wake(ring->loop);
         else
-            ring->device->backend->shard_wake(shard);
+            slri_resident_wake(shard);
     }
 }
 
@@ -312,14 +314,22 @@ slr_status slr_ring_launch(slr_ring *ring)
     return status;
 }
 
+static slr_status start_shard(slr_ring *ring, struct slri_shard *shard)
+{
+    slr_device *device = ring->device;
+    return ring->loop ? slri_loop_start(ring)
+           : shard->mode == SLR_RING_PERSISTENT
+               ? slri_loss_seen(device->facts.loss, device->backend->shard_start(device->self, shard))
+               : slri_ring_owners_start(&device->owners, shard);
+}
+
 // Starts the shards; under lock. The first that does not start ends the others.
 static slr_status start_shards(slr_ring *ring)
 {
     for (uint32_t i = 0; i < ring->shards; ++i) {
         __atomic_fetch_add(&ring->leaving, 1, __ATOMIC_RELAXED);
         ring->shard[i].owned = true;
-        slr_status status = ring->loop ? slri_loop_start(ring)
-                                       : ring->device->backend->shard_start(ring->device->self, &ring->shard[i]);
+        slr_status status = start_shard(ring, &ring->shard[i]);
         if (status == SLR_OK)
             continue;
         ring->shard[i].owned = false;

@@ -5,6 +5,7 @@
 #include "hal/cuda/cubin.h"
 #include "hal/cuda/nvrtc.h"
 #include "hal/cuda/relaunch_text.h"
+#include "abi/relaunch.h"
 #include "hal/cuda/resident_text.h"
 #include "base/clock.h"
 #include "base/status.h"
@@ -98,7 +99,7 @@ static const struct around {
     const char *const *const option;
 } handled = {slri_cuda_put_stay_handler, NULL, slri_cuda_stay_options},
   staying = {slri_cuda_put_stay_block, SLRI_CU_STAY, slri_nvrtc_options},
-  dispatched = {slri_cuda_put_relaunch, SLRI_CU_RELAUNCH, slri_nvrtc_options};
+  dispatched = {slri_cuda_put_relaunch, RL_KERNEL, slri_nvrtc_options};
 
 struct code {
     char *cubin;

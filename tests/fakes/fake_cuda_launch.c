@@ -29,6 +29,9 @@
 static __thread struct dispatch_thread {
     struct slri_interp_thread *interp;
     const char *text;
+    const struct slri_entry *handler;
+    const unsigned char *constants;
+    void **parameter; // those of its buffers
     uint32_t block, thread, outlets;
     bool is_block; // the interpreter's handler is a whole block, which its first thread runs
 } dispatching;
@@ -41,6 +44,21 @@ static uint32_t handle_dispatched(struct slri_call *call)
     call->fault_line = fake_users_line(dispatching.text, call->fault_line);
     return fault;
 }
+
+static void bind_dispatched(struct slri_bound *bound)
+{
+    void **next = dispatching.parameter;
+    for (uint32_t i = 0; i < dispatching.handler->bindings; ++i) {
+        const struct slri_binding_info *binding = &dispatching.handler->binding[i];
+        if (binding->is_outlet)
+            continue;
+        bound[i] = (struct slri_bound){(void *)(dispatching.constants + RL_BINDING(i)), binding->type->bytes};
+        if (!binding->is_buffer)
+            continue;
+        bound[i].data = *(void **)*next++;
+        bound[i].bytes = *(uint64_t *)*next++;
+    }
+}
 #define SLR_DISPATCH static void
 #define SLR_DISPATCH_FN static
 #define SLR_DISPATCH_SHARED static __thread
@@ -51,6 +69,9 @@ static uint32_t handle_dispatched(struct slri_call *call)
 #define SLR_GROUP 32u
 #define SLR_CHAINS 32u
 #define SLR_OUTS 128u
+#define SLR_BINDINGS 128u
+#define SLR_PARAMETERS
+#define SLR_BIND(bound) bind_dispatched(bound);
 #define blockIdx ((struct { uint32_t x; }){dispatching.block})
 #define threadIdx ((struct { uint32_t x; }){dispatching.thread})
 #include "hal/cuda/device/cu_relaunch.h"
@@ -88,7 +109,11 @@ static void run_dispatch(const struct object *module, uint32_t grid, uint32_t th
 {
     uint32_t entry = handler_of(module);
     const struct slri_entry *handler = &module->module->entry[entry];
-    dispatching = (struct dispatch_thread){.text = module->text, .is_block = handler->kind == SLRI_ENTRY_BLOCK};
+    dispatching = (struct dispatch_thread){.text = module->text,
+                                           .handler = handler,
+                                           .constants = *(unsigned char **)parameter[3],
+                                           .parameter = parameter + RL_PARAMETERS,
+                                           .is_block = handler->kind == SLRI_ENTRY_BLOCK};
     for (uint32_t i = 0; i < handler->bindings; ++i)
         if (handler->binding[i].is_outlet)
             dispatching.outlets = handler->bindings;

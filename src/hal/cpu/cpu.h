@@ -5,7 +5,6 @@
 
 #include "hal/cpu/crew.h"
 #include "hal/hal.h"
-#include "engine/owner.h"
 #include "base/thread.h"
 
 #define SLRI_CPU_MOST_WORKERS 256
@@ -26,8 +25,8 @@ struct slri_cpu {
     bool has_no_folder; // to compile in: so it is interpreted
     struct slri_cpu_fallback fallback;
     bool threads_were_asked;
-    bool separate; // "unified=0"
-    struct slri_owners owners;
+    bool separate;    // "unified=0"
+    uint32_t workers; // threads that own shards, and that run blocks
     struct slri_cpu_crew crew;
 };
 
@@ -72,6 +71,6 @@ slr_status slri_cpu_dispatch(struct slri_cpu *cpu, const struct slri_command *co
 
 // queue.c: streams' commands.
 slr_status slri_cpu_encode(void *device, void *queue, const struct slri_command *command,
-                           const struct slri_extras *extras);
+                           const struct slri_extras *extras, uint32_t commands);
 
 #endif

@@ -126,7 +126,7 @@ static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *al
         cpu->allocator_copy = *allocator;
         cpu->allocator = &cpu->allocator_copy;
     }
-    slri_owners_init(&cpu->owners, workers, cpu->allocator);
+    cpu->workers = workers;
     slri_cpu_crew_init(&cpu->crew, workers - 1, cpu->allocator);
     *device = cpu;
     return SLR_OK;
@@ -135,25 +135,10 @@ static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *al
 static void cpu_close(void *device)
 {
     struct slri_cpu *cpu = device;
-    slri_owners_stop(&cpu->owners);
     slri_cpu_crew_stop(&cpu->crew);
     slri_cpu_fallback_destroy(&cpu->fallback);
     slr_allocator copy = cpu->allocator_copy;
     slri_free(cpu->allocator ? &copy : NULL, cpu, sizeof *cpu);
-}
-
-// ---- ring kernels --------------------------------------------------------------------------------------------------
-
-static slr_status cpu_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
-{
-    const struct slri_cpu *cpu = device;
-    *plan = (struct slri_ring_plan){SLR_RING_ON_HOST, slri_owners_count(&cpu->owners, facts->instances), "", false};
-    return SLR_OK;
-}
-
-static slr_status cpu_shard_start(void *device, struct slri_shard *shard)
-{
-    return slri_owners_start(&((struct slri_cpu *)device)->owners, shard);
 }
 
 const struct slri_backend slri_backend_cpu = {
@@ -175,7 +160,4 @@ const struct slri_backend slri_backend_cpu = {
     .code_load = slri_cpu_code_load,
     .code_unload = slri_cpu_code_unload,
     .code_kernel = slri_cpu_code_kernel,
-    .ring_plan = cpu_ring_plan,
-    .shard_start = cpu_shard_start,
-    .shard_wake = slri_owners_wake,
 };

@@ -35,7 +35,7 @@ static void describe_name(const struct slri_cpu *cpu, char *out, size_t room)
     char threads[24] = "";
     const char *engine = cpu->interpreted ? "engine=interpreted&" : "engine=compiled&";
     if (cpu->threads_were_asked)
-        snprintf(threads, sizeof threads, "threads=%u&", cpu->owners.workers);
+        snprintf(threads, sizeof threads, "threads=%u&", cpu->workers);
     snprintf(out, room, "cpu?%s%s%s", cpu->engine_was_asked ? engine : "", threads, cpu->separate ? "unified=0&" : "");
     out[strlen(out) - 1] = '\0'; // the last '&', or the '?'
 }
@@ -55,7 +55,6 @@ static void describe(const struct slri_cpu *cpu, slr_device_info *out)
     describe_cache(cpu, out->cache, sizeof out->cache);
     snprintf(out->features, sizeof out->features, "%spriorities",
              !cpu->interpreted && slri_cpu_takes_width() ? "vector_width " : "");
-    out->workers = cpu->owners.workers;
     out->compute_units = slri_core_count();
     out->memory_bytes = slri_cpu_memory_bytes();
 }
@@ -66,8 +65,10 @@ slr_status slri_cpu_facts(void *device, uint32_t index, struct slri_facts *out, 
     (void)index;
     *out = (struct slri_facts){
         .device_class = SLR_DEVICE_CPU, .unified = !cpu || !cpu->separate, .imports = true, .prints = true};
-    if (cpu)
-        out->queue = (struct slri_queue_facts){.threads = cpu->owners.workers, .moves_over = true};
+    if (cpu) {
+        out->queue = (struct slri_queue_facts){.threads = cpu->workers, .moves_over = true};
+        out->owners = cpu->workers;
+    }
     if (info)
         describe(cpu, info);
     return SLR_OK;

@@ -49,10 +49,13 @@ static run_function *const run_of[SLRI_OPS] = {
     [SLRI_FILL] = fill,       [SLRI_DISPATCH] = slri_cpu_dispatch,
 };
 
-// It is done when this returns.
+// They are done when this returns.
 slr_status slri_cpu_encode(void *device, void *queue, const struct slri_command *command,
-                           const struct slri_extras *extras)
+                           const struct slri_extras *extras, uint32_t commands)
 {
+    slr_status status = SLR_OK;
     (void)queue, (void)extras;
-    return run_of[command->op](device, command);
+    for (uint32_t i = 0; i < commands && status == SLR_OK; ++i)
+        status = run_of[command[i].op](device, &command[i]);
+    return status;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `__global__` kernels: emitted as CUDA C, compiled by NVRTC for the device, loaded, launched.
+// Kernels: emitted as CUDA C, compiled by NVRTC for the device, loaded, launched.
+#include "abi/relaunch.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "emit/cuda/emit_cuda.h"
@@ -7,13 +8,14 @@
 #include "engine/code.h"
 #include "hal/cuda/cuda.h"
 #include "hal/cuda/nvrtc.h"
+#include "hal/cuda/relaunch_text.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define MOST_PARAMETERS 128
 
-// Code in a context. Of a kernel it has all that a launch needs, of a handler the module alone.
+// Code in a context: a module, and its kernel.
 struct slri_cu_loaded {
     slri_cu_module module;
     slri_cu_function function;
@@ -44,13 +46,24 @@ slr_status slri_cuda_identify(struct slri_cuda *cuda, struct slri_code_text *tex
     return SLR_OK;
 }
 
+static uint32_t count_parameters(const struct slri_code_text *text)
+{
+    uint32_t bindings = text->entry->bindings;
+    return text->is_batched ? RL_PARAMETERS + 2 * bindings : bindings;
+}
+
 slr_status slri_cuda_code_write(void *device, struct slri_code_text *text)
 {
     struct slri_cuda *cuda = device;
-    if (text->entry->bindings > MOST_PARAMETERS)
-        return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; %d are allowed on '%s'", text->name,
-                         text->entry->bindings, MOST_PARAMETERS, cuda->name);
+    const uint32_t count = count_parameters(text);
+    if (count > MOST_PARAMETERS)
+        return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; %d are allowed on '%s'", text->name, count,
+                         MOST_PARAMETERS, cuda->name);
     SLRI_TRY(slri_cuda_identify(cuda, text));
+    if (text->is_batched) {
+        text->option = slri_nvrtc_options;
+        return slri_cuda_put_relaunch(text->module, text->entry, &text->text);
+    }
     return slri_nvrtc_source(text->module, text->entry, &text->text, &text->option);
 }
 
@@ -89,14 +102,37 @@ static slr_status find_kernel(struct slri_cuda *cuda, const struct slri_entry *e
     return asks ? allow_dynamic(cuda, name, loaded->function) : SLR_OK;
 }
 
+static slr_status launch_empty(struct slri_cuda *cuda, const struct slri_code_text *text, slri_cu_function function,
+                               slri_cu_stream stream)
+{
+    static uint64_t zero;
+    void *parameter[MOST_PARAMETERS];
+    for (uint32_t i = 0; i < MOST_PARAMETERS; ++i)
+        parameter[i] = &zero;
+    SLRI_TRY(slri_cuda_check(cuda, "LaunchKernel", text->name,
+                             cuda->cu->LaunchKernel(function, 1, 1, 1, slri_cuda_relaunch_block(text->entry).threads, 1,
+                                                    1, 0, stream, parameter, NULL)));
+    return slri_cuda_check(cuda, "StreamSynchronize", text->name, cuda->cu->StreamSynchronize(stream));
+}
+
+// Launches it once without a message, while no persistent kernel runs: a first launch may take memory for its stack.
+static slr_status find_batch(struct slri_cuda *cuda, const struct slri_code_text *text, struct slri_cu_loaded *loaded)
+{
+    slri_cu_stream stream;
+    SLRI_TRY(slri_cuda_check(cuda, "ModuleGetFunction", text->name,
+                             cuda->cu->ModuleGetFunction(&loaded->function, loaded->module, RL_KERNEL)));
+    SLRI_TRY(slri_cuda_own_stream(cuda, &stream));
+    slr_status status = launch_empty(cuda, text, loaded->function, stream);
+    cuda->cu->StreamDestroy_v2(stream);
+    return status;
+}
+
 static slr_status load(struct slri_cuda *cuda, const struct slri_code_text *text, const struct slri_blob *blob,
                        struct slri_cu_loaded *loaded)
 {
     SLRI_TRY(
         slri_cuda_check(cuda, "ModuleLoadData", text->name, cuda->cu->ModuleLoadData(&loaded->module, blob->bytes)));
-    if (text->entry->kind != SLRI_ENTRY_KERNEL)
-        return SLR_OK;
-    slr_status status = find_kernel(cuda, text->entry, loaded);
+    slr_status status = text->is_batched ? find_batch(cuda, text, loaded) : find_kernel(cuda, text->entry, loaded);
     if (status != SLR_OK)
         cuda->cu->ModuleUnload(loaded->module);
     return status;
@@ -139,13 +175,14 @@ slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_c
     (void)device;
     out->native = code->function;
     out->most_threads = (uint32_t)code->most_threads;
+    if (of->is_batched) { // a handler's faults are in its results
+        const struct slri_cu_relaunch_block block = slri_cuda_relaunch_block(of->entry);
+        out->batch.threads = block.threads;
+        out->batch.chains = block.chains;
+        return SLR_OK;
+    }
     // What is raw is not of our emitter.
     return of->module->raw ? SLR_OK : slri_kernel_may_fault(of->module, of->entry, &out->may_fault);
-}
-
-slri_cu_module slri_cuda_loaded_module(const void *loaded)
-{
-    return ((const struct slri_cu_loaded *)loaded)->module;
 }
 
 // ---- launching: in the context -------------------------------------------------------------------------------------

@@ -65,7 +65,6 @@ struct slri_cuda {
 
     struct slri_cu_sharing sharing; // as it was when the device was opened
     slr_ring_mode ring_mode;        // that was asked for; 0: the best there is
-    struct slri_ring_owners owners; // of ring kernels that are not persistent
     struct slri_residents residents;
     struct slri_cu_watch watch;
     slri_mutex staying_lock; // resident.c's, of the next four
@@ -139,7 +138,6 @@ void slri_cuda_code_unload(void *device, void *loaded);
 slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 // Of a text that something else writes: identity and label.
 slr_status slri_cuda_identify(struct slri_cuda *cuda, struct slri_code_text *text);
-slri_cu_module slri_cuda_loaded_module(const void *loaded);
 int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
                          const struct slri_extras *extras);
 // How kernels are made ready here, or why they are not.
@@ -171,7 +169,7 @@ void slri_cuda_leave_quiet(struct slri_cuda *cuda);
 slr_status slri_cuda_staying_take(struct slri_cuda *cuda, struct slri_code *program, const struct slri_entry *entry,
                                   uint32_t want, uint32_t *out);
 slr_status slri_cuda_shard_prepare(void *device, struct slri_shard *shard);
-slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *shard);
+slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard);
 // How many blocks of a kernel a multiprocessor takes: the fewer, and notes where they differ.
 int32_t slri_cuda_fewer_blocks(struct slri_cuda *cuda, uint32_t drivers, uint32_t ours);
 // Forgets what lay in a context that is gone; loads it into another, while none runs.
@@ -199,28 +197,19 @@ void slri_cuda_near_renew(void *device, struct slri_shard *shard); // as hal/hal
 // reopen.c: as hal/hal.h says.
 slr_status slri_cuda_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user);
 
-// relaunch.c: as hal/hal.h says.
-slr_status slri_cuda_relaunch_create(void *device, struct slri_relaunch *relaunch);
-void slri_cuda_relaunch_destroy(void *device, struct slri_relaunch *relaunch);
-slr_status slri_cuda_relaunch_begin(void *device, struct slri_relaunch *relaunch);
-slr_status slri_cuda_relaunch_end(void *device, struct slri_relaunch *relaunch);
-slr_status slri_cuda_relaunch_copy(void *device, struct slri_relaunch *relaunch, void *memory, void *host,
-                                   uint64_t bytes, bool in);
-
 // ring.c: ring kernels.
 void slri_cuda_rings_open(struct slri_cuda *cuda);
 void slri_cuda_rings_stop(struct slri_cuda *cuda);  // their threads
 void slri_cuda_rings_close(struct slri_cuda *cuda); // their memory
-slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
+slr_status slri_cuda_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
 // As a clause: why ring kernels that could be persistent are relaunched where nobody asks; or "".
 void slri_cuda_why_relaunch(const struct slri_cuda *cuda, char *out, size_t room);
-slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard);
 
 // queue.c
 slr_status slri_cuda_queue_create(void *device, uint32_t priority, void **queue);
 void slri_cuda_queue_destroy(void *device, void *queue);
 slr_status slri_cuda_encode(void *device, void *queue, const struct slri_command *command,
-                            const struct slri_extras *extras);
+                            const struct slri_extras *extras, uint32_t commands);
 slr_status slri_cuda_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times);
 // The rest of them in the context, but the last. Gives a stream a command, also one that is captured.
 slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,

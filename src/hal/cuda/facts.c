@@ -202,7 +202,6 @@ static void describe(const struct slri_cuda *cuda, slr_device_info *out)
                  cuda->flags.why);
     slri_cuda_why_relaunch(cuda, out->relaunch_reason, sizeof out->relaunch_reason);
     out->stalls = slri_cu_watch_describe(&cuda->watch, out->stalled, sizeof out->stalled);
-    out->workers = cuda->owners.hosts.workers;
     out->compute_units = (uint32_t)facts->multiprocessors;
     out->memory_bytes = facts->memory_bytes;
 }
@@ -241,6 +240,8 @@ slr_status slri_cuda_facts(void *device, uint32_t index, struct slri_facts *out,
         .unified = cuda->memory != SLRI_CU_DEVICE,
         .passes_on = true,
         .has_pinned = true,
+        .has_words = true,
+        .ring_mode = cuda->ring_mode,
         .pinning = pinning[cuda->memory],
         .loss = &cuda->loss,
         .queue = {.threads = SLRI_CU_MOST_STREAM_THREADS, .most_pattern = 4, .faults = SLRI_FAULTS_PACKED},

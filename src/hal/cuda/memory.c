@@ -208,8 +208,12 @@ slr_status slri_cuda_memory_create(void *device, enum slri_memory_kind kind, uin
     switch (kind) {
     case SLRI_MEMORY_PINNED:
         return slri_cuda_host_create(device, bytes, memory);
+    case SLRI_MEMORY_GIVEN:
+        return slri_cuda_host_pin(device, *memory, bytes);
     case SLRI_MEMORY_SHARED:
         return slri_cuda_ring_memory_create(device, bytes, memory);
+    case SLRI_MEMORY_WORDS:
+        return slri_cuda_words_create(device, bytes, memory);
     case SLRI_MEMORY_NEAR:
         return create_quietly(device, create_near, bytes, memory);
     default:
@@ -223,8 +227,14 @@ void slri_cuda_memory_destroy(void *device, enum slri_memory_kind kind, void *me
     case SLRI_MEMORY_PINNED:
         slri_cuda_host_destroy(device, memory, bytes);
         break;
+    case SLRI_MEMORY_GIVEN:
+        slri_cuda_host_unpin(device, memory);
+        break;
     case SLRI_MEMORY_SHARED:
         slri_cuda_ring_memory_destroy(device, memory, bytes);
+        break;
+    case SLRI_MEMORY_WORDS:
+        slri_cuda_words_destroy(device, memory, bytes);
         break;
     case SLRI_MEMORY_NEAR:
         destroy_device(device, memory);

@@ -139,14 +139,17 @@ static const char *kernel_of(const struct slri_command *command, const char *bef
 }
 
 slr_status slri_cuda_encode(void *device, void *queue, const struct slri_command *command,
-                            const struct slri_extras *extras)
+                            const struct slri_extras *extras, uint32_t commands)
 {
     struct slri_cuda *cuda = device;
     struct slri_cu_queue *of = queue;
+    slr_status status = SLR_OK;
     SLRI_TRY(slri_cuda_enter(cuda));
-    of->kernel = kernel_of(command, of->kernel);
     of->begun = true; // also where it fails: an error may be one of a command before it
-    slr_status status = slri_cuda_put(cuda, of->stream, command, extras);
+    for (uint32_t i = 0; i < commands && status == SLR_OK; ++i) {
+        of->kernel = kernel_of(&command[i], of->kernel);
+        status = slri_cuda_put(cuda, of->stream, &command[i], &extras[i]);
+    }
     slri_cuda_leave(cuda);
     return status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a relaunched ring kernel's dispatch: a handler's, and the kernel around it, for NVRTC.
+// The text of batched launches, for NVRTC: a handler's, and the kernel around it (abi/relaunch.h).
 #ifndef SLRI_HAL_CUDA_RELAUNCH_TEXT_H
 #define SLRI_HAL_CUDA_RELAUNCH_TEXT_H
 
@@ -8,10 +8,8 @@
 
 #include <slipring/status.h>
 
-#define SLRI_CU_RELAUNCH "slr_relaunch" // the kernel's name
-
-// A block of it: how many threads it has, and how many chains it handles. Of a `__ring__` handler these are one; fewer
-// where it has many outlets.
+// A block of it: how many threads it has, and how many chains they handle. Each thread of a `__ring__` handler handles
+// one; the block has fewer threads where the handler has many outlets.
 struct slri_cu_relaunch_block {
     uint32_t threads, chains;
 };

@@ -384,8 +384,9 @@ slr_status slri_cuda_shard_prepare(void *device, struct slri_shard *shard)
     return slri_cuda_near_take(cuda, shard);
 }
 
-slr_status slri_cuda_staying_start(struct slri_cuda *cuda, struct slri_shard *shard)
+slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard)
 {
+    struct slri_cuda *cuda = device;
     slri_cuda_flags_give(cuda, shard, slri_cuda_ring_memory_flags(shard->own));
     slri_mutex_lock(&cuda->staying_lock);
     struct slri_cu_staying *staying = find(cuda, shard->program, shard->entry);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring kernels: in which mode each runs, and who owns its shards. Handlers that are functions of the host run on
-// threads of the host, as on the cpu.
+// Which ring kernels can be persistent.
 #include "base/status.h"
 #include "hal/cuda/cuda.h"
 #include "hal/cuda/resident_text.h"
@@ -27,23 +26,22 @@ void slri_cuda_why_relaunch(const struct slri_cuda *cuda, char *out, size_t room
 // NULL, or why this ring kernel cannot be persistent here, as a clause.
 static const char *persistent_reason(const struct slri_cuda *cuda, const struct slri_ring_facts *facts)
 {
-    return facts->needs_host                        ? facts->needs_host
-           : cuda->ring_mode == SLR_RING_RELAUNCHED ? "ring=relaunch was requested"
-           : facts->entry->shared_bytes > SLRI_CU_STAY_SHARED_BYTES
+    return facts->entry->shared_bytes > SLRI_CU_STAY_SHARED_BYTES
                ? "its shared memory leaves too little for a persistent kernel"
                : never_reason(&cuda->facts);
 }
 
-slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
+// Further ring kernels of a handler share what it has where nothing is left.
+slr_status slri_cuda_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
 {
     struct slri_cuda *cuda = device;
-    const char *reason = facts->program ? persistent_reason(cuda, facts) : facts->needs_host;
+    const char *reason = persistent_reason(cuda, facts);
     bool asked = facts->asked == SLR_RING_PERSISTENT || cuda->ring_mode == SLR_RING_PERSISTENT;
     char unwise[SLR_MODE_REASON_BYTES];
     if (!reason && !asked && slri_cu_unwise(&cuda->sharing, unwise, sizeof unwise))
         reason = unwise;
-    *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT, .has_clock = true};
-    if (!reason) { // further ring kernels of a handler share what it has where nothing is left
+    plan->has_clock = true;
+    if (!reason) {
         slr_status status =
             slri_cuda_staying_take(cuda, facts->program, facts->entry,
                                    slri_ring_groups_wanted(cuda->most_blocks, facts->instances), &plan->shards);
@@ -54,19 +52,16 @@ slr_status slri_cuda_ring_plan(void *device, const struct slri_ring_facts *facts
             reason = unwise;
         }
     }
-    if (plan->shards != 0)
-        return SLR_OK;
-    if (!reason)
-        reason = "all resident blocks are in use by other handlers";
-    snprintf(plan->reason, sizeof plan->reason, "%s", reason);
-    return slri_ring_plan_other(&cuda->owners, facts, cuda->name, cuda->ring_mode, plan);
+    if (plan->shards == 0)
+        snprintf(plan->reason, sizeof plan->reason, "%s",
+                 reason ? reason : "all resident blocks are in use by other handlers");
+    return SLR_OK;
 }
 
-// ---- owners --------------------------------------------------------------------------------------------------------
+// ---- groups --------------------------------------------------------------------------------------------------------
 
 void slri_cuda_rings_open(struct slri_cuda *cuda)
 {
-    slri_ring_owners_init(&cuda->owners, cuda->allocator);
     slri_cuda_residents_open(cuda);
     uint32_t most = (uint32_t)cuda->facts.multiprocessors * cuda->sm_budget / 100;
     cuda->most_blocks = most != 0 ? most : 1;
@@ -74,18 +69,10 @@ void slri_cuda_rings_open(struct slri_cuda *cuda)
 
 void slri_cuda_rings_stop(struct slri_cuda *cuda)
 {
-    slri_ring_owners_stop(&cuda->owners);
     slri_cuda_residents_stop(cuda);
 }
 
 void slri_cuda_rings_close(struct slri_cuda *cuda)
 {
     slri_cuda_residents_close(cuda);
-}
-
-slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard)
-{
-    struct slri_cuda *cuda = device;
-    return shard->mode == SLR_RING_PERSISTENT ? slri_cuda_staying_start(cuda, shard)
-                                              : slri_ring_owners_start(&cuda->owners, shard);
 }

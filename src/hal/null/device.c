@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device that does nothing: for measuring the front half, and for testing it.
+// The device that does nothing: for measuring the layers above, and for testing them.
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
@@ -78,14 +78,16 @@ static void null_memory_destroy(void *device, enum slri_memory_kind kind, void *
 }
 
 static slr_status null_encode(void *device, void *queue, const struct slri_command *command,
-                              const struct slri_extras *extras)
+                              const struct slri_extras *extras, uint32_t commands)
 {
     struct null_device *null = device;
     (void)queue, (void)extras;
-    if (command->op == SLRI_COPY_OUT)
-        memset(command->copy.host, 0, command->copy.bytes);
-    __atomic_fetch_add(&null->bytes, slri_command_bytes(command), __ATOMIC_RELAXED);
-    __atomic_fetch_add(&null->commands, 1, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < commands; ++i) {
+        if (command[i].op == SLRI_COPY_OUT)
+            memset(command[i].copy.host, 0, command[i].copy.bytes);
+        __atomic_fetch_add(&null->bytes, slri_command_bytes(&command[i]), __ATOMIC_RELAXED);
+        __atomic_fetch_add(&null->commands, 1, __ATOMIC_RELAXED);
+    }
     return SLR_OK;
 }
 

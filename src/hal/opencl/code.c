@@ -3,6 +3,7 @@
 // are the error message; and `__global__` kernels, dispatched over a grid.
 #include "base/alloc.h"
 #include "base/status.h"
+#include "abi/relaunch.h"
 #include "base/text.h"
 #include "emit/device/faults.h"
 #include "emit/opencl/emit_opencl.h"
@@ -12,12 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A kernel for a shape of block.
+// A kernel for a shape of block, or of batched launches.
 struct native {
     slri_cl_kernel kernel;
     slri_mutex lock;   // arguments are set one by one, then the kernel is enqueued with them
     slri_cl_mem *part; // under it: of each of its arguments in memory, what set_part made for the launch in progress
     uint32_t parts;
+    bool is_batched; // its arguments in memory stay the same
+    bool has_memory; // and have been set
 };
 
 // ---- writing -------------------------------------------------------------------------------------------------------
@@ -54,9 +57,11 @@ static enum slri_opencl_warps warps_of(struct slri_opencl *opencl, const struct 
 slr_status slri_cl_code_write(void *device, struct slri_code_text *text)
 {
     struct slri_opencl *opencl = device;
+    slri_cl_identify(opencl, slri_cl_kernel_options(opencl), text);
+    if (text->is_batched)
+        return slri_cl_put_relaunch(opencl, text->module, text->entry, &text->text);
     const struct slri_opencl_options words = {.warps = warps_of(opencl, text->entry, text->variant),
                                               .c11_atomics = opencl->facts.opencl >= 300};
-    slri_cl_identify(opencl, slri_cl_kernel_options(opencl), text);
     return slri_emit_opencl(text->module, text->entry, &words, &text->text);
 }
 
@@ -169,6 +174,8 @@ slr_status slri_cl_build(struct slri_opencl *opencl, const struct slri_cl_text *
 static void destroy_native(struct slri_opencl *opencl, struct native *native)
 {
     slri_cl_let_go(opencl, SLRI_CL_KERNEL, native->kernel, 0);
+    for (uint32_t i = 0; native->part && i < native->parts; ++i)
+        slri_cl_let_go(opencl, SLRI_CL_MEM, native->part[i], 0);
     slri_mutex_destroy(&native->lock);
     slri_free(opencl->allocator, native->part, native->parts * sizeof *native->part);
     slri_free(opencl->allocator, native, sizeof *native);
@@ -184,9 +191,13 @@ static slr_status fill_native(struct slri_opencl *opencl, slri_cl_program progra
 {
     slri_text name = SLRI_TEXT_INIT;
     int32_t error;
-    native->parts = entry->bindings + 3; // behind its bindings: the program's variables, what it prints, its fault
+    // After its bindings: the program's variables, what it prints, its fault.
+    native->parts = native->is_batched ? RL_PARAMETERS + 2 * entry->bindings : entry->bindings + 3;
     native->part = slri_alloc(opencl->allocator, native->parts * sizeof *native->part);
-    slri_text_printf(&name, SLRI_OPENCL_KERNEL_PREFIX "%s", entry->name);
+    if (native->is_batched)
+        slri_text_puts(&name, RL_KERNEL);
+    else
+        slri_text_printf(&name, SLRI_OPENCL_KERNEL_PREFIX "%s", entry->name);
     slr_status status =
         native->part && !name.out_of_memory ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
     if (status == SLR_OK)
@@ -197,14 +208,15 @@ static slr_status fill_native(struct slri_opencl *opencl, slri_cl_program progra
     return status;
 }
 
-static slr_status make_native(struct slri_opencl *opencl, slri_cl_program program, const struct slri_entry *entry,
+static slr_status make_native(struct slri_opencl *opencl, slri_cl_program program, const struct slri_code_text *of,
                               struct native **out)
 {
     struct native *native = slri_alloc(opencl->allocator, sizeof *native);
     if (!native)
-        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
+        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", of->entry->name);
+    native->is_batched = of->is_batched;
     slri_mutex_init(&native->lock);
-    slr_status status = fill_native(opencl, program, entry, native);
+    slr_status status = fill_native(opencl, program, of->entry, native);
     if (status == SLR_OK)
         *out = native;
     else
@@ -212,20 +224,32 @@ static slr_status make_native(struct slri_opencl *opencl, slri_cl_program progra
     return status;
 }
 
+// Of a batch: a handler's faults are in its results, but it needs memory to write to after one.
+static void describe_batch(struct slri_opencl *opencl, const struct slri_code_text *of, struct slri_kernel *out)
+{
+    out->batch.threads = slri_cl_relaunch_group(of->entry);
+    out->batch.chains = of->entry->kind == SLRI_ENTRY_BLOCK ? 1 : out->batch.threads;
+    out->batch.scratch_bytes = slri_opencl_dump_bytes(of->module);
+    out->batch.has_ticks = slri_cl_has_clock(opencl);
+}
+
 slr_status slri_cl_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
 {
     struct slri_opencl *opencl = device;
     const uint32_t *block = of->shape.block;
-    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    uint64_t threads = of->is_batched ? slri_cl_relaunch_group(of->entry) : (uint64_t)block[0] * block[1] * block[2];
     struct native *native;
     if (threads > opencl->facts.most_group)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %llu threads; device '%s' has at most %zu", of->entry->name,
                          (unsigned long long)threads, opencl->name, opencl->facts.most_group);
-    SLRI_TRY(slri_kernel_may_fault(of->module, of->entry, &out->may_fault));
-    SLRI_TRY(make_native(opencl, loaded, of->entry, &native));
+    if (of->is_batched)
+        describe_batch(opencl, of, out);
+    else
+        SLRI_TRY(slri_kernel_may_fault(of->module, of->entry, &out->may_fault));
+    SLRI_TRY(make_native(opencl, loaded, of, &native));
     out->native = native;
     out->release = release_native;
-    out->is_unfit = warps_of(opencl, of->entry, of->variant) != SLRI_OPENCL_LOCAL_MEMORY &&
+    out->is_unfit = !of->is_batched && warps_of(opencl, of->entry, of->variant) != SLRI_OPENCL_LOCAL_MEMORY &&
                     !slri_cl_has_warps(opencl, native->kernel, block);
     return SLR_OK;
 }
@@ -290,21 +314,32 @@ static slr_status set_buffer(struct arguments *args, struct slri_opencl *opencl,
     return SLR_OK;
 }
 
-slr_status slri_cl_set_memory(struct slri_opencl *opencl, slri_cl_kernel kernel, uint32_t index,
-                              const struct slri_bound *bound, slri_cl_mem *part)
+static void release_parts(struct slri_opencl *opencl, const struct native *native)
 {
-    struct arguments args = {.opencl = opencl, .kernel = kernel, .next = index};
-    SLRI_TRY(set_buffer(&args, opencl, bound, part));
-    return args.error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "SetKernelArg", args.error);
+    for (uint32_t i = 0; i < native->parts; ++i) {
+        if (native->part[i])
+            opencl->cl->ReleaseMemObject(native->part[i]);
+        native->part[i] = NULL;
+    }
 }
 
-void slri_cl_release_parts(struct slri_opencl *opencl, slri_cl_mem *part, uint32_t count)
+// A scalar is set at each launch. Memory of a batch stays.
+static slr_status set_batch(struct slri_opencl *opencl, struct native *native, const struct slri_command *command)
 {
-    for (uint32_t i = 0; i < count; ++i) {
-        if (part[i])
-            opencl->cl->ReleaseMemObject(part[i]);
-        part[i] = NULL;
-    }
+    struct arguments args = {.opencl = opencl, .kernel = native->kernel};
+    const struct slri_entry *entry = command->dispatch.ready->entry;
+    const struct slri_bound *bound = command->dispatch.bound;
+    for (uint32_t i = 0; i < entry->bindings; ++i)
+        if (!entry->binding[i].is_buffer)
+            set(&args, bound[i].bytes, bound[i].data);
+        else if (native->has_memory)
+            ++args.next;
+        else
+            SLRI_TRY(set_buffer(&args, opencl, &bound[i], &native->part[i]));
+    if (args.error != SLRI_CL_SUCCESS)
+        return slri_cl_failed(opencl->name, "SetKernelArg", args.error);
+    native->has_memory = true;
+    return SLR_OK;
 }
 
 static slr_status set_arguments(struct slri_opencl *opencl, const struct native *native,
@@ -344,13 +379,15 @@ slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, con
         global[i] = local[i] * command->dispatch.grid[i];
     }
     slri_mutex_lock(&native->lock);
-    slr_status status = set_arguments(opencl, native, command, extras);
+    slr_status status =
+        native->is_batched ? set_batch(opencl, native, command) : set_arguments(opencl, native, command, extras);
     if (status == SLR_OK) {
         int32_t error = opencl->cl->EnqueueNDRangeKernel(queue, native->kernel, 3, NULL, global, local, 0, NULL, event);
         if (error != SLRI_CL_SUCCESS)
             status = slri_cl_failed(opencl->name, "EnqueueNDRangeKernel", error);
     }
-    slri_cl_release_parts(opencl, native->part, native->parts);
+    if (!native->has_memory)
+        release_parts(opencl, native);
     slri_mutex_unlock(&native->lock);
     return status;
 }

@@ -186,11 +186,6 @@ static void opencl_close(void *device)
     free_device(opencl);
 }
 
-static void opencl_host_let_go(void *device, void *memory, uint64_t bytes)
-{
-    slri_cl_let_go(device, SLRI_CL_HEAP, memory, bytes);
-}
-
 const struct slri_backend slri_backend_opencl = {
     .name = "opencl",
     .blob_suffix = ".cl.bin",
@@ -207,19 +202,12 @@ const struct slri_backend slri_backend_opencl = {
     .wait = slri_cl_wait,
     .queue_create = slri_cl_queue_create,
     .queue_destroy = slri_cl_queue_destroy,
-    .host_let_go = opencl_host_let_go,
     .code_write = slri_cl_code_write,
     .code_build = slri_cl_code_build,
     .code_load = slri_cl_code_load,
     .code_unload = slri_cl_code_unload,
     .code_kernel = slri_cl_code_kernel,
-    .ring_plan = slri_cl_ring_plan,
+    .persistent_plan = slri_cl_persistent_plan,
     .shard_prepare = slri_cl_shard_prepare,
-    .relaunch_create = slri_cl_relaunch_create,
-    .relaunch_destroy = slri_cl_relaunch_destroy,
-    .relaunch_begin = slri_cl_relaunch_begin,
-    .relaunch_end = slri_cl_relaunch_end,
-    .relaunch_copy = slri_cl_relaunch_copy,
     .shard_start = slri_cl_shard_start,
-    .shard_wake = slri_resident_wake,
 };

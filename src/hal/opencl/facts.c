@@ -293,7 +293,6 @@ static void describe(struct slri_opencl *opencl, slr_device_info *out)
     slri_cache_describe(out->cache, sizeof out->cache);
     describe_features(opencl, out->features, sizeof out->features);
     describe_rings(opencl, out->notes, sizeof out->notes);
-    out->workers = opencl->owners.hosts.workers;
     out->compute_units = opencl->facts.compute_units;
     out->memory_bytes = opencl->facts.memory_bytes;
 }
@@ -310,6 +309,8 @@ slr_status slri_cl_facts(void *device, uint32_t index, struct slri_facts *out, s
     bool unified = opencl->memory == SLRI_CL_FINE;
     *out = (struct slri_facts){.unified = unified,
                                .passes_on = true,
+                               .keeps_host = true,
+                               .ring_mode = opencl->ring_mode,
                                .device_class = opencl->facts.device_class,
                                .alignment = unified ? 0 : opencl->facts.base_alignment,
                                .loss = &opencl->loss,

@@ -265,6 +265,8 @@ slr_status slri_cl_memory_create(void *device, enum slri_memory_kind kind, uint6
 
 void slri_cl_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes)
 {
-    (void)kind; // the chunk knows
-    slri_cl_buffer_destroy(device, memory, bytes);
+    if (kind == SLRI_MEMORY_HOST)
+        slri_cl_let_go(device, SLRI_CL_HEAP, memory, bytes);
+    else
+        slri_cl_buffer_destroy(device, memory, bytes);
 }

@@ -56,7 +56,6 @@ struct slri_opencl {
     bool memory_was_asked, svm_was_asked, patience_was_asked;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
-    struct slri_ring_owners owners; // of ring kernels that are not persistent
     struct slri_residents residents;
     slri_mutex staying_lock; // resident.c's, of the next two
     struct slri_cl_staying *staying;
@@ -215,11 +214,6 @@ bool slri_cl_run_once(struct slri_opencl *opencl, slri_cl_kernel kernel, const s
                       size_t count, uint64_t patience_ns);
 
 // code.c: launches.
-// Sets an argument to memory of the device, or to none. `part`: NULL, or an object that must live until the kernel is
-// no more enqueued with it.
-slr_status slri_cl_set_memory(struct slri_opencl *opencl, slri_cl_kernel kernel, uint32_t index,
-                              const struct slri_bound *bound, slri_cl_mem *part);
-void slri_cl_release_parts(struct slri_opencl *opencl, slri_cl_mem *part, uint32_t count); // NULL among them is fine
 slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, const struct slri_command *command,
                             const struct slri_extras *extras, slri_cl_event *event);
 
@@ -230,51 +224,28 @@ uint32_t slri_cl_staying_take(struct slri_opencl *opencl, struct slri_code *prog
                               uint32_t want);
 // Builds the handler's kernel and opens its first group, in which the driver's compiler has done what it does.
 slr_status slri_cl_shard_prepare(void *device, struct slri_shard *shard);
-slr_status slri_cl_staying_start(struct slri_opencl *opencl, struct slri_shard *shard);
+slr_status slri_cl_shard_start(void *device, struct slri_shard *shard);
 bool slri_cl_staying_settle(struct slri_opencl *opencl); // whether those that were stuck have ended; waits 2 s for one
 slr_status slri_cl_ring_memory_create(void *device, uint64_t bytes, void **memory);
 
 // ring.c: ring kernels.
 void slri_cl_rings_open(struct slri_opencl *opencl);
 void slri_cl_rings_close(struct slri_opencl *opencl);
-slr_status slri_cl_ring_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
-slr_status slri_cl_shard_start(void *device, struct slri_shard *shard);
+slr_status slri_cl_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
 
-// relaunch.c: those that are relaunched.
-slr_status slri_cl_relaunch_create(void *device, struct slri_relaunch *relaunch);
-void slri_cl_relaunch_destroy(void *device, struct slri_relaunch *relaunch);
-slr_status slri_cl_relaunch_begin(void *device, struct slri_relaunch *relaunch);
-slr_status slri_cl_relaunch_end(void *device, struct slri_relaunch *relaunch);
-slr_status slri_cl_relaunch_copy(void *device, struct slri_relaunch *relaunch, void *memory, void *host, uint64_t bytes,
-                                 bool in);
+// relaunch_text.c: the kernel of a handler's batched launches.
+uint32_t slri_cl_relaunch_group(const struct slri_entry *entry); // the work-items of a group
+slr_status slri_cl_put_relaunch(struct slri_opencl *opencl, const struct slri_module *module,
+                                const struct slri_entry *entry, slri_text *out);
 
 // queue.c
-struct slri_cl_stream;        // a queue, as we keep it
 #define SLRI_CL_MOST_BEGUN 32 // commands that are begun before the first is waited for
 slr_status slri_cl_queue_create(void *device, uint32_t priority, void **queue);
 void slri_cl_queue_destroy(void *device, void *queue);
 slr_status slri_cl_encode(void *device, void *queue, const struct slri_command *command,
-                          const struct slri_extras *extras);
+                          const struct slri_extras *extras, uint32_t commands);
 slr_status slri_cl_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times);
-// The same, as ring kernels use them. How long the last dispatch of a ring kernel in the stream took, once that was
-// waited for. 0: nobody watched, or the driver does not say.
-uint64_t slri_cl_stream_dispatch_ns(const struct slri_cl_stream *stream);
-slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, struct slri_cl_stream **out);
-void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *stream);
-// For the one thread that uses it; at most SLRI_CL_MOST_BEGUN of them before it waits.
-slr_status slri_cl_stream_copy_in(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device,
-                                  const void *host, uint64_t bytes);
-slr_status slri_cl_stream_copy_out(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *host,
-                                   const void *device, uint64_t bytes);
-slr_status slri_cl_stream_enqueue(struct slri_opencl *opencl, struct slri_cl_stream *stream, slri_cl_kernel kernel,
-                                  size_t groups, size_t group);
-slr_status slri_cl_stream_flush(struct slri_opencl *opencl, struct slri_cl_stream *stream);
-slr_status slri_cl_stream_finish(struct slri_opencl *opencl,
-                                 struct slri_cl_stream *stream); // waits for all that was begun
-// Behind what was begun, and waits. Any thread.
-slr_status slri_cl_stream_copy_now(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device, void *host,
-                                   uint64_t bytes, bool in);
-// In a queue of their own, and wait. For who makes memory.
+// In a queue of its own, and waits: for new memory.
 slr_status slri_cl_zero_at_once(struct slri_opencl *opencl, void *memory, uint64_t bytes);
 
 #endif

@@ -4,18 +4,14 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "hal/opencl/opencl.h"
-#include "engine/observe.h"
-
-#include <string.h>
 
 struct slri_cl_stream {
     slri_cl_queue queue;
     struct slri_cl_bell *bell;
     slri_cl_event begun[SLRI_CL_MOST_BEGUN];
     uint32_t count;
-    uint32_t timed;       // 1 + which of `begun` is a ring kernel's dispatch; 0: none is
-    uint64_t dispatch_ns; // how long that took, by the driver; 0: the driver does not say
-    uint64_t begun_ns;    // where somebody wants the time: when the last of `begun` was begun, at the latest
+    uint32_t first_timed, last_timed; // of `begun`, whose times are wanted
+    uint64_t begun_ns;                // when the second of those was begun, at the latest; 0: there is none
 };
 
 // ---- life ----------------------------------------------------------------------------------------------------------
@@ -33,7 +29,7 @@ static slri_cl_queue make_queue(struct slri_opencl *opencl, uint32_t priority, i
     return cl->CreateCommandQueue(opencl->context, opencl->id, SLRI_CL_QUEUE_PROFILING_ENABLE, error);
 }
 
-slr_status slri_cl_stream_create(struct slri_opencl *opencl, uint32_t priority, struct slri_cl_stream **out)
+static slr_status create_stream(struct slri_opencl *opencl, uint32_t priority, struct slri_cl_stream **out)
 {
     int32_t error;
     struct slri_cl_stream *stream = slri_alloc(opencl->allocator, sizeof *stream);
@@ -62,7 +58,7 @@ static void leave_begun(struct slri_opencl *opencl, struct slri_cl_stream *strea
     stream->count = 0;
 }
 
-void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *stream)
+static void destroy_stream(struct slri_opencl *opencl, struct slri_cl_stream *stream)
 {
     if (!stream)
         return;
@@ -75,14 +71,14 @@ void slri_cl_stream_destroy(struct slri_opencl *opencl, struct slri_cl_stream *s
 slr_status slri_cl_queue_create(void *device, uint32_t priority, void **queue)
 {
     struct slri_cl_stream *stream;
-    SLRI_TRY(slri_cl_stream_create(device, priority, &stream));
+    SLRI_TRY(create_stream(device, priority, &stream));
     *queue = stream;
     return SLR_OK;
 }
 
 void slri_cl_queue_destroy(void *device, void *queue)
 {
-    slri_cl_stream_destroy(device, queue);
+    destroy_stream(device, queue);
 }
 
 // ---- what was begun ------------------------------------------------------------------------------------------------
@@ -93,21 +89,13 @@ static uint64_t ask_time(const struct slri_cl *cl, slri_cl_event event, uint32_t
     return cl->GetEventProfilingInfo(event, what, sizeof ns, &ns, NULL) == SLRI_CL_SUCCESS ? ns : 0;
 }
 
-// How long a command that is done took, by the driver's clock; 0: the driver does not say.
-static uint64_t took_ns(const struct slri_cl *cl, slri_cl_event event)
-{
-    uint64_t from = ask_time(cl, event, SLRI_CL_PROFILING_COMMAND_START);
-    uint64_t to = from != 0 ? ask_time(cl, event, SLRI_CL_PROFILING_COMMAND_END) : 0;
-    return to > from ? to - from : 0;
-}
-
-// From when to when the device was at what was begun, on the host's clock. How far the driver's is behind that: at most
-// as the last command seemed to be when it was begun, and as its end seems to be now.
+// The times on the host's clock. The driver's clock lags behind that by at most as much as the last command seemed to
+// lag when it was begun, and by at most as much as its end seems to lag now.
 static void tell_times(const struct slri_cl *cl, const struct slri_cl_stream *stream, struct slri_times *times)
 {
-    slri_cl_event last = stream->begun[stream->count - 1];
+    slri_cl_event last = stream->begun[stream->last_timed];
     uint64_t now_ns = slri_now_ns(), queued = ask_time(cl, last, SLRI_CL_PROFILING_COMMAND_QUEUED);
-    uint64_t from = ask_time(cl, stream->begun[0], SLRI_CL_PROFILING_COMMAND_START);
+    uint64_t from = ask_time(cl, stream->begun[stream->first_timed], SLRI_CL_PROFILING_COMMAND_START);
     uint64_t to = ask_time(cl, last, SLRI_CL_PROFILING_COMMAND_END);
     if (stream->begun_ns == 0 || queued == 0 || from == 0 || to < from || to < queued)
         return;
@@ -127,25 +115,13 @@ slr_status slri_cl_wait(void *device, void *queue, uint64_t deadline_ns, struct 
         leave_begun(opencl, stream);
         return status;
     }
-    if (stream->timed != 0)
-        stream->dispatch_ns = slri_is_observed() ? took_ns(opencl->cl, stream->begun[stream->timed - 1]) : 0;
     if (status == SLR_OK && times)
         tell_times(opencl->cl, stream, times);
     for (uint32_t i = 0; i < stream->count; ++i)
         opencl->cl->ReleaseEvent(stream->begun[i]);
-    stream->count = stream->timed = 0;
+    stream->count = 0;
     stream->begun_ns = 0;
     return status;
-}
-
-slr_status slri_cl_stream_finish(struct slri_opencl *opencl, struct slri_cl_stream *stream)
-{
-    return slri_cl_wait(opencl, stream, slri_deadline_after(opencl->patience_ns), NULL);
-}
-
-uint64_t slri_cl_stream_dispatch_ns(const struct slri_cl_stream *stream)
-{
-    return stream->dispatch_ns;
 }
 
 // Takes a command that `call` has begun, or its failure.
@@ -173,10 +149,11 @@ static slr_status copy_svm(struct slri_opencl *opencl, struct slri_cl_stream *st
     return begun(opencl, stream, "EnqueueSVMMemcpy", error, event);
 }
 
-slr_status slri_cl_stream_copy_in(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device,
-                                  const void *host, uint64_t bytes)
+static slr_status copy_in(struct slri_opencl *opencl, struct slri_cl_stream *stream, const struct slri_command *command)
 {
-    uint64_t offset;
+    void *device = command->copy.device;
+    const void *host = command->copy.host;
+    uint64_t offset, bytes = command->copy.bytes;
     slri_cl_event event;
     if (has_addresses(opencl))
         return copy_svm(opencl, stream, device, host, bytes);
@@ -185,10 +162,12 @@ slr_status slri_cl_stream_copy_in(struct slri_opencl *opencl, struct slri_cl_str
     return begun(opencl, stream, "EnqueueWriteBuffer", error, event);
 }
 
-slr_status slri_cl_stream_copy_out(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *host,
-                                   const void *device, uint64_t bytes)
+static slr_status copy_out(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                           const struct slri_command *command)
 {
-    uint64_t offset;
+    const void *device = command->copy.device;
+    void *host = command->copy.host;
+    uint64_t offset, bytes = command->copy.bytes;
     slri_cl_event event;
     if (has_addresses(opencl))
         return copy_svm(opencl, stream, host, device, bytes);
@@ -242,9 +221,9 @@ static slr_status run(struct slri_opencl *opencl, struct slri_cl_stream *stream,
 {
     switch (command->op) {
     case SLRI_COPY_IN:
-        return slri_cl_stream_copy_in(opencl, stream, command->copy.device, command->copy.host, command->copy.bytes);
+        return copy_in(opencl, stream, command);
     case SLRI_COPY_OUT:
-        return slri_cl_stream_copy_out(opencl, stream, command->copy.host, command->copy.device, command->copy.bytes);
+        return copy_out(opencl, stream, command);
     case SLRI_COPY:
         return move(opencl, stream, command);
     case SLRI_FILL:
@@ -254,67 +233,44 @@ static slr_status run(struct slri_opencl *opencl, struct slri_cl_stream *stream,
     }
 }
 
-slr_status slri_cl_encode(void *device, void *queue, const struct slri_command *command,
-                          const struct slri_extras *extras)
-{
-    struct slri_cl_stream *stream = queue;
-    SLRI_TRY(slri_cl_check_lost(device));
-    SLRI_TRY(run(device, stream, command, extras));
-    stream->begun_ns = extras->wants_times ? slri_now_ns() : 0;
-    return SLR_OK;
-}
-
-// ---- for ring kernels ----------------------------------------------------------------------------------------------
-
-slr_status slri_cl_stream_enqueue(struct slri_opencl *opencl, struct slri_cl_stream *stream, slri_cl_kernel kernel,
-                                  size_t groups, size_t group)
-{
-    const size_t global = groups * group;
-    slri_cl_event event;
-    int32_t error = opencl->cl->EnqueueNDRangeKernel(stream->queue, kernel, 1, NULL, &global, &group, 0, NULL, &event);
-    stream->timed = error == SLRI_CL_SUCCESS ? stream->count + 1 : 0;
-    return begun(opencl, stream, "EnqueueNDRangeKernel", error, event);
-}
-
-slr_status slri_cl_stream_flush(struct slri_opencl *opencl, struct slri_cl_stream *stream)
+static slr_status flush(struct slri_opencl *opencl, const struct slri_cl_stream *stream)
 {
     int32_t error = opencl->cl->Flush(stream->queue);
     return error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "Flush", error);
 }
 
-// Nothing is noted in the stream: its owner may be at work in it. By way of memory of our own: of a lost device the
-// copy may still come, when the caller's is gone.
-slr_status slri_cl_stream_copy_now(struct slri_opencl *opencl, struct slri_cl_stream *stream, void *device, void *host,
-                                   uint64_t bytes, bool in)
+static void note_timed(struct slri_cl_stream *stream)
 {
-    SLRI_TRY(slri_cl_check_lost(opencl));
-    struct slri_cl_stream own = {.queue = stream->queue};
-    void *between = slri_alloc(opencl->allocator, bytes);
-    if (!between)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory to copy %llu B", opencl->name, (unsigned long long)bytes);
-    if (in)
-        memcpy(between, host, bytes);
-    slr_status status = in ? slri_cl_stream_copy_in(opencl, &own, device, between, bytes)
-                           : slri_cl_stream_copy_out(opencl, &own, between, device, bytes);
-    if (status == SLR_OK)
-        status = slri_cl_stream_finish(opencl, &own);
-    if (status == SLR_OK && !in)
-        memcpy(host, between, bytes);
-    slri_cl_let_go(opencl, SLRI_CL_HEAP, between, bytes);
-    return status;
+    if (stream->begun_ns == 0)
+        stream->first_timed = stream->count - 1;
+    stream->last_timed = stream->count - 1;
+    stream->begun_ns = slri_now_ns();
 }
 
-// ---- at once, for who makes memory ---------------------------------------------------------------------------------
+slr_status slri_cl_encode(void *device, void *queue, const struct slri_command *command,
+                          const struct slri_extras *extras, uint32_t commands)
+{
+    struct slri_cl_stream *stream = queue;
+    SLRI_TRY(slri_cl_check_lost(device));
+    for (uint32_t i = 0; i < commands; ++i) {
+        SLRI_TRY(run(device, stream, &command[i], &extras[i]));
+        if (extras[i].wants_times)
+            note_timed(stream);
+    }
+    return extras[commands - 1].is_last ? flush(device, stream) : SLR_OK;
+}
+
+// ---- at once, for new memory ---------------------------------------------------------------------------------------
 
 slr_status slri_cl_zero_at_once(struct slri_opencl *opencl, void *memory, uint64_t bytes)
 {
     const struct slri_command zero = {.op = SLRI_FILL, .fill = {memory, bytes, 1, {0}}};
     struct slri_cl_stream *stream;
     SLRI_TRY(slri_cl_check_lost(opencl));
-    SLRI_TRY(slri_cl_stream_create(opencl, SLR_DEFAULT_PRIORITY, &stream));
+    SLRI_TRY(create_stream(opencl, SLR_DEFAULT_PRIORITY, &stream));
     slr_status status = fill(opencl, stream, &zero);
     if (status == SLR_OK)
-        status = slri_cl_stream_finish(opencl, stream);
-    slri_cl_stream_destroy(opencl, stream);
+        status = slri_cl_wait(opencl, stream, slri_deadline_after(opencl->patience_ns), NULL);
+    destroy_stream(opencl, stream);
     return status;
 }

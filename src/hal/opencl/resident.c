@@ -342,8 +342,9 @@ slr_status slri_cl_shard_prepare(void *device, struct slri_shard *shard)
     return status;
 }
 
-slr_status slri_cl_staying_start(struct slri_opencl *opencl, struct slri_shard *shard)
+slr_status slri_cl_shard_start(void *device, struct slri_shard *shard)
 {
+    struct slri_opencl *opencl = device;
     struct slri_cl_group *group = NULL;
     slri_mutex_lock(&opencl->staying_lock);
     struct slri_cl_staying *staying = find(opencl, shard->program, shard->entry);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text for NVRTC: the kernel of one dispatch of a relaunched ring kernel. It stands behind a handler's emitted text and
-// abi/relaunch.h. Each chain of messages is a thread's, or of a __ring_block__ handler a block's. Before it stand
+// Text for NVRTC: the kernel of one batched launch of a ring kernel. It follows a handler's emitted text and
+// abi/relaunch.h. A thread handles a chain of messages; of a __ring_block__ handler a block does. Before it are defined
 //   SLR_HANDLER, SLR_IS_BLOCK (0 or 1), SLR_GROUP (threads of a block), SLR_CHAINS (chains of a block), SLR_OUTLETS
-//   (how many parameters the handler has behind the message where one of them is an outlet, else 0) and SLR_OUTS (the
-//   same, at least 1).
-// C as well as C++: the simulated driver of the tests compiles it, too.
+//   (the parameters that the handler has after the message where one of them is an outlet, else 0), SLR_OUTS (the same,
+//   at least 1), SLR_BINDINGS (the handler's bindings, at least 1), SLR_PARAMETERS (of its buffers) and SLR_BIND (fills
+//   a table of the bindings).
+// It is C as well as C++: the simulated driver of the tests compiles it, too.
 // clang-format off
 #ifndef SLR_DISPATCH
 #define SLR_DISPATCH extern "C" __global__ void __launch_bounds__(SLR_GROUP)
@@ -71,15 +72,21 @@ SLR_DISPATCH_FN void slr_end_call(const struct slri_call *call, const struct slr
 }
 
 SLR_DISPATCH slr_relaunch(const unsigned char *in, unsigned char *results, unsigned char *states,
-                          const unsigned char *constants, const struct slri_bound *bound, unsigned chains)
+                          const unsigned char *constants, unsigned char *scratch, unsigned chains SLR_PARAMETERS)
 {
-    // Not of the thread: a handler counts its replies and sends by atomic operations, which local memory has not.
+    // Not local memory, which has no atomic operations: a handler counts its replies and sends by them. And the threads
+    // of a block share their call.
     SLR_DISPATCH_SHARED struct slri_call call[SLR_CHAINS];
     SLR_DISPATCH_SHARED struct slri_out out[SLR_CHAINS * SLR_OUTS];
+    SLR_DISPATCH_SHARED struct slri_bound bound[SLR_BINDINGS];
     const unsigned *word = (const unsigned *)constants;
     unsigned mine = SLR_IS_BLOCK ? 0 : threadIdx.x, leads = !SLR_IS_BLOCK || threadIdx.x == 0, stopped = 0;
     unsigned chain = SLR_IS_BLOCK ? blockIdx.x : blockIdx.x * SLR_GROUP + threadIdx.x;
     unsigned at = chain < chains ? ((const unsigned *)in)[chain] : RL_END;
+    (void)scratch;
+    if (leads) { // threads with chains of their own all write the same
+        SLR_BIND(bound)
+    }
     while (at != RL_END) {
         const unsigned *message = (const unsigned *)(in + word[RL_MESSAGES_AT] +
                                                      (unsigned long long)at * word[RL_MESSAGE_STRIDE]);
