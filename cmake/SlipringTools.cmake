@@ -32,6 +32,7 @@ if(SLIPRING_HAS_JANSSON)
     target_link_libraries(slipring_tool_objects PUBLIC ${JANSSON_LIBRARY})
     slipring_embed(slipring_tool_objects tools/slipring/demo/page.html demo_embedded_page)
     slipring_embed(slipring_tool_objects tools/slipring/profile/page.html profile_embedded_page)
+    slipring_embed(slipring_tool_objects tools/slipring/tune/page.html tune_embedded_page)
 endif()
 target_link_libraries(slipring_tool_objects PUBLIC slipring_kernels m pthread ${CMAKE_DL_LIBS})
 slipring_glob(hand_texts bench/kernels/hand/*.c bench/kernels/hand/*.cl bench/kernels/hand/*.h) # compiled when measured

@@ -105,6 +105,9 @@ struct slr_program {
     struct slri_prefetch_stream *prefetch; // under the queues' lock: streams that compile ahead
     struct slri_region *region;            // of the infos
     slr_function_info *function;           // one an entry of the module
+    slr_tuned_use tuned_use;
+    struct slri_source *source;  // to compile it anew with other macros; NULL: nothing in it is tunable
+    struct slri_choice *choices; // atomic: tuned.c's; only ever grows, so that it is read without a lock
 };
 
 // Whether host and device use the same bytes of it.

@@ -141,6 +141,7 @@ static slr_status run(struct slri_pp *pp)
     struct slri_lexeme *source = slri_include_source(pp); // first, because it is file 0
     process(pp, slri_include_defines(pp));
     process(pp, source);
+    slri_tuning_read(pp);
     slri_emit_end(pp);
     return SLR_OK;
 }

@@ -42,6 +42,7 @@ struct slri_front {
     unsigned char source_hash[16];
     struct slri_removed *removed; // by #if and its like, in the order of tokens
     uint32_t removeds, removed_room;
+    struct slri_tuning *tuning; // NULL: the source declares nothing
 };
 
 struct slri_removed {
