@@ -47,6 +47,12 @@ foreach(text IN LISTS cuda_texts)
     string(MAKE_C_IDENTIFIER ${symbol} symbol)
     slipring_embed(slipring_tool_objects ${text} cuda_embedded_${symbol})
 endforeach()
+slipring_glob(tune_texts bench/kernels/tune/*.cu) # for the tuner
+foreach(text IN LISTS tune_texts)
+    cmake_path(GET text FILENAME symbol)
+    string(MAKE_C_IDENTIFIER ${symbol} symbol)
+    slipring_embed(slipring_tool_objects ${text} tune_embedded_${symbol})
+endforeach()
 set_source_files_properties(tools/slipring/bench/floors.c PROPERTIES COMPILE_OPTIONS -O3) # what it measures is memory
 if(TARGET slipring_ward)
     target_link_libraries(slipring_tool_objects PUBLIC slipring_ward)

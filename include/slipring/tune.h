@@ -59,6 +59,14 @@ typedef enum slr_tune_state {
     SLR_TUNE_FAILED   ///< it does not compile, or it faulted
 } slr_tune_state;
 
+/// A set of flags.
+typedef enum slr_tune_flag {
+    SLR_TUNE_DISCARD = 1,     ///< the result is not kept for later launches
+    SLR_TUNE_KEEP_MACROS = 2, ///< the macros stay as they are
+    SLR_TUNE_KEEP_BLOCK = 4,  ///< the block stays slipring's choice
+    SLR_TUNE_KEEP_WIDTH = 8   ///< the vector width stays the device's choice
+} slr_tune_flag;
+
 /// A launch that was tried.
 typedef struct slr_tune_candidate {
     const char *defines; ///< "TILE=16 ROWS=2"; "": the source as it is
@@ -89,7 +97,7 @@ typedef struct slr_tune_desc {
     uint64_t budget_ns;   ///< of time, kept to within one candidate; default: 60 s per problem
     uint64_t seed;        ///< of all that is drawn
     uint32_t repeats;     ///< samples of a candidate before the next round; default: 5
-    uint32_t discard;     ///< 1: the result is not kept for later launches
+    uint32_t flags;       ///< slr_tune_flag
     /// A result may differ from the default's by this much, relative to the larger magnitude. Default 0: bit for bit.
     /// A choice that is not bit for bit is used only by programs with slr_program_desc.tuned = SLR_TUNED_ANY.
     double tolerance;

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define IMPOSSIBLE 1e100 // dearer than all else
+
 enum { LEAST_EVALUATIONS = 12, SHARE = 10, DRAWS = 8 };
 
 // ---- the space -----------------------------------------------------------------------------------------------------
@@ -104,11 +106,29 @@ static slr_status list_candidates(struct slri_search *search)
     return SLR_OK;
 }
 
+// Of what nothing is known, the mean is expected.
+static void fill_unknown(struct slri_search *search)
+{
+    double sum = 0;
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < search->trials; i++)
+        if (search->trial[i].predicted > 0 && search->trial[i].predicted < IMPOSSIBLE) {
+            sum += log(search->trial[i].predicted);
+            ++known;
+        }
+    for (uint32_t i = 0; known && i < search->trials; i++)
+        if (!(search->trial[i].predicted > 0))
+            search->trial[i].predicted = exp(sum / known);
+}
+
 static void predict(struct slri_search *search)
 {
     const struct slri_search_desc *desc = search->desc;
-    for (uint32_t i = 0; desc->predicts && i < search->trials && !desc->is_over(desc->user); i++)
-        search->trial[i].predicted = desc->predicts(desc->user, search->trial[i].code);
+    for (uint32_t i = 0; desc->predicts && i < search->trials && !desc->is_over(desc->user); i++) {
+        double predicted = desc->predicts(desc->user, search->trial[i].code);
+        search->trial[i].predicted = predicted > IMPOSSIBLE ? IMPOSSIBLE : predicted;
+    }
+    fill_unknown(search);
 }
 
 // ---- trying --------------------------------------------------------------------------------------------------------

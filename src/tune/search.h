@@ -38,7 +38,7 @@ struct slri_search_desc {
     uint32_t evaluations; // at the most; 0: of an exhaustive search all, else a tenth, but not fewer than 12
     void *user;
     bool (*allows)(void *user, uint64_t code);
-    double (*predicts)(void *user, uint64_t code);                 // NAN: unknown. NULL: nobody asks
+    double (*predicts)(void *user, uint64_t code); // NAN: unknown; INFINITY: cannot be. NULL: nobody asks
     slr_tune_state (*tries)(void *user, struct slri_trial *trial); // sets `cost`
     bool (*is_over)(void *user);                                   // the time is used up
 };

@@ -228,6 +228,26 @@ static void the_model_finds_nearly_the_best_in_a_tenth_of_the_space(void **state
     }
 }
 
+static double predict_some(void *user, uint64_t code)
+{
+    return code == 7 ? INFINITY : code % 2 ? NAN : predict_roughly(user, code);
+}
+
+static void what_cannot_be_comes_last_and_what_is_unknown_in_between(void **state)
+{
+    (void)state;
+    struct world world = valley_world();
+    struct slri_search_desc desc = describe(&world, SLR_TUNE_MODEL);
+    struct slri_search search;
+    desc.predicts = predict_some;
+    desc.evaluations = 40;
+    assert_int_equal(slri_search_run(&desc, &search), SLR_OK);
+    assert_true(search.trial[1].predicted > 1 && search.trial[1].predicted < 400);
+    assert_int_equal(search.trial[7].state, 0);
+    assert_true(least_of(&search) < 10);
+    slri_search_free(&search);
+}
+
 static void a_very_large_space_is_drawn_from_and_holds_the_default(void **state)
 {
     (void)state;
@@ -255,6 +275,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_tries_the_same_and_another_one_something_else),
         cmocka_unit_test(local_search_walks_down_to_the_floor),
         cmocka_unit_test(the_model_finds_nearly_the_best_in_a_tenth_of_the_space),
+        cmocka_unit_test(what_cannot_be_comes_last_and_what_is_unknown_in_between),
         cmocka_unit_test(a_very_large_space_is_drawn_from_and_holds_the_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,9 @@ static void add_macros(struct slri_tuner *tuner, uint64_t *scale)
     const struct slri_module *module = tuner->kernel->program->module;
     const struct slri_tuning *tuning = module->tuning;
     // Variables of a program are one: with other macros it would have others.
-    for (uint32_t i = 0; tuning && i < tuning->tunables && module->globals == 0; i++) {
+    for (uint32_t i = 0; tuning && i < tuning->tunables; i++) {
+        if (module->globals || (tuner->desc->flags & SLR_TUNE_KEEP_MACROS))
+            break;
         uint32_t start = 0;
         tuner->macro[i] = tuning->tunable[i].name;
         tuner->now[i] = tuning->tunable[i].now;
@@ -61,7 +63,8 @@ static void add_blocks(struct slri_tuner *tuner, uint64_t *scale)
 {
     const slr_shape *shape = &tuner->problem->shape;
     uint32_t count = 1, most = tuner->kernel->info.max_threads;
-    bool is_said = shape->block[0] || shape->grid[0] || (tuner->kernel->declared && tuner->kernel->declared->block[0]);
+    bool is_said = (tuner->desc->flags & SLR_TUNE_KEEP_BLOCK) || shape->block[0] || shape->grid[0] ||
+                   (tuner->kernel->declared && tuner->kernel->declared->block[0]);
     bool is_line = shape->threads[1] <= 1 && shape->threads[2] <= 1;
     size_t choices = is_said ? 0 : is_line ? sizeof lines / sizeof *lines : sizeof planes / sizeof *planes;
     const uint32_t(*choice)[2] = is_line ? lines : planes;
@@ -82,7 +85,8 @@ static slr_status add_widths(struct slri_tuner *tuner, uint64_t *scale)
     SLRI_TRY(slr_device_get_info(tuner->kernel->program->device, &info));
     tuner->units = info.workers > info.compute_units ? info.workers : info.compute_units;
     tuner->width[0] = tuner->problem->shape.vector_width;
-    if (!tuner->width[0] && strstr(info.features, "vector_width"))
+    bool is_kept = tuner->width[0] || (tuner->desc->flags & SLR_TUNE_KEEP_WIDTH);
+    if (!is_kept && strstr(info.features, "vector_width"))
         for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
             tuner->width[count++] = widths[i];
     add_dimension(tuner, count, 0, scale);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPEATS = 5, LEAST_SAMPLES = 15, TAIL_SAMPLES = 100, SEARCH_SHARE = 80 };
+enum { REPEATS = 5, LEAST_SAMPLES = 15, TAIL_SAMPLES = 100, SEARCH_SHARE = 80, ALL_FLAGS = 15 };
 static const uint64_t default_budget_ns = 60000000000u;
 
 static bool has_spent(const struct slri_tuner *tuner, uint64_t percent)
@@ -186,7 +186,7 @@ static slr_status keep_result(struct slri_tuner *tuner, uint32_t winner, const s
 static bool is_kept(const struct slri_tuner *tuner)
 {
     const slr_shape *shape = &tuner->problem->shape;
-    return !tuner->desc->discard && !shape->block[0] && !shape->grid[0] &&
+    return !(tuner->desc->flags & SLR_TUNE_DISCARD) && !shape->block[0] && !shape->grid[0] &&
            strlen(tuner->kernel->info.name) < sizeof((struct slri_tuned_record *)0)->kernel;
 }
 
@@ -302,12 +302,12 @@ static slr_status take_desc(const slr_tune_desc *given, slr_tune_desc *desc)
     desc->strategy = desc->strategy ? desc->strategy : SLR_TUNE_MODEL;
     desc->repeats = desc->repeats ? desc->repeats : REPEATS;
     desc->budget_ns = desc->budget_ns ? desc->budget_ns : default_budget_ns;
-    if (desc->metric > SLR_TUNE_ENERGY || desc->strategy > SLR_TUNE_LOCAL || desc->discard > 1 ||
+    if (desc->metric > SLR_TUNE_ENERGY || desc->strategy > SLR_TUNE_LOCAL || desc->flags > ALL_FLAGS ||
         desc->repeats > 10000 || !(desc->tolerance >= 0))
         return SLRI_FAIL(INVALID,
-                         "slr_tune_desc: metric %u, strategy %u, discard %u, repeats %u, tolerance %g; expected a "
-                         "metric, a strategy, 0 or 1, at most 10,000, and 0 or more",
-                         desc->metric, desc->strategy, desc->discard, desc->repeats, desc->tolerance);
+                         "slr_tune_desc: metric %u, strategy %u, flags %u, repeats %u, tolerance %g; expected a "
+                         "metric, a strategy, flags, at most 10,000, and 0 or more",
+                         desc->metric, desc->strategy, desc->flags, desc->repeats, desc->tolerance);
     if (desc->metric == SLR_TUNE_ENERGY && !desc->measure)
         return SLRI_FAIL(UNSUPPORTED, "the energy of a launch is not measured: the drivers tell the power of a whole "
                                       "device, and that some times a second; give slr_tune_desc.measure a meter");

@@ -328,7 +328,7 @@ static void a_discarded_choice_is_not_used(void **state)
     struct bench b;
     slr_tuned found;
     begin(&b, exact, 0, meter_by_macro);
-    b.desc.discard = 1;
+    b.desc.flags = SLR_TUNE_DISCARD;
     must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
     assert_int_equal(b.tuned.is_default, 0);
     must(slr_kernel_get_tuned(b.kernel, SLR_1D(N), &found));

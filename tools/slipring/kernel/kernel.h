@@ -26,6 +26,13 @@ int kernel_load(slr_device *device, const char *file, const source_options *sour
 /// left out: why, and EXIT_FAILED.
 int kernel_say_missing(const slr_program *program, const char *file, const char *name, bool kernels);
 
+/// Finds a kernel and what the program says of it. Returns an exit code; what is not EXIT_DONE has been said.
+int kernel_find(slr_program *program, const char *file, const char *name, slr_kernel **kernel, slr_function_info *info);
+
+/// Says why a library call failed, whose message names the kernel. What does not exist or cannot be is a wrong command
+/// line.
+int kernel_say_status(slr_status status);
+
 /// A kernel or handler as `kernel list` shows it.
 void kernel_print_function(const slr_function_info *function);
 json_t *kernel_function_json(const slr_function_info *function);

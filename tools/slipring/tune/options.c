@@ -31,7 +31,8 @@ static const char help[] = "Usage: slipring tune FILE.cu NAME --size SIZE [OPTIO
                            "  --seed N             of what is drawn (default 0)\n"
                            "  --tolerance T        results may differ by this much, relative (default 0: bit\n"
                            "                       for bit). Later launches then need SLR_TUNED_ANY\n"
-                           "  --discard            does not keep the choice\n"
+                           "  --keep WHAT          macros, block or width: stays as it is; may be repeated\n"
+                           "  --discard            does not store the choice\n"
                            "  --top N              candidates in the table (default 5)\n"
                            "  --html FILE          a page with a plot of the search\n"
                            "  --device D           default: SLIPRING_DEVICE, then auto\n" SOURCE_HELP
@@ -53,6 +54,7 @@ enum {
     REPEATS,
     SEED,
     TOLERANCE,
+    KEEP,
     DISCARD,
     TOP,
     HTML,
@@ -70,6 +72,7 @@ static const struct option long_options[] = {SOURCE_LONG,
                                              {"repeats", required_argument, NULL, REPEATS},
                                              {"seed", required_argument, NULL, SEED},
                                              {"tolerance", required_argument, NULL, TOLERANCE},
+                                             {"keep", required_argument, NULL, KEEP},
                                              {"discard", no_argument, NULL, DISCARD},
                                              {"top", required_argument, NULL, TOP},
                                              {"html", required_argument, NULL, HTML},
@@ -101,6 +104,17 @@ static int take_name(const char *what, const char *text, const char *const *name
             return -1;
         }
     return say_unknown(what, text, names, sizeof *names, count);
+}
+
+static int take_kept(const char *text, uint32_t *flags)
+{
+    static const char *const names[] = {"macros", "block", "width"};
+    static const uint32_t flag[] = {SLR_TUNE_KEEP_MACROS, SLR_TUNE_KEEP_BLOCK, SLR_TUNE_KEEP_WIDTH};
+    uint32_t number = 0;
+    int end = take_name("part of a launch", text, names, 3, &number);
+    if (end == -1)
+        *flags |= flag[number - 1];
+    return end;
 }
 
 static int take_count(const char *option, const char *text, uint32_t *to)
@@ -172,8 +186,10 @@ static int take_option(int option, char **argv, tune_options *out)
     case SEED:
     case TOLERANCE:
         return take_search(option, optarg, out);
+    case KEEP:
+        return take_kept(optarg, &out->desc.flags);
     case DISCARD:
-        out->desc.discard = 1;
+        out->desc.flags |= SLR_TUNE_DISCARD;
         return -1;
     case TOP:
         return take_count("--top", optarg, &out->top);

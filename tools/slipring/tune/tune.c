@@ -87,15 +87,6 @@ static int make_arguments(tuning *tuning, kernel_arguments *out)
     return end;
 }
 
-static int say_tune_failure(slr_status status)
-{
-    progress_end();
-    say("%s", slr_error_message());
-    return status == SLR_INVALID                                  ? EXIT_USAGE
-           : status == SLR_UNSUPPORTED || status == SLR_NO_DEVICE ? EXIT_NO_DEVICE
-                                                                  : EXIT_FAILED;
-}
-
 static int tune_size(tuning *tuning, tune_problem *problem)
 {
     kernel_arguments arguments = {0};
@@ -108,27 +99,14 @@ static int tune_size(tuning *tuning, tune_problem *problem)
         desc.watch = note_tried;
         desc.user = tuning;
         slr_status status = slr_tune(tuning->kernel, &what, 1, &desc, &problem->result);
-        end = status == SLR_OK ? EXIT_DONE : say_tune_failure(status);
+        progress_end();
+        end = status == SLR_OK ? EXIT_DONE : kernel_say_status(status);
     }
-    progress_end();
     kernel_arguments_free(&arguments);
     return end;
 }
 
 // ---- the verb ------------------------------------------------------------------------------------------------------
-
-static int find_tuned_kernel(tuning *tuning)
-{
-    slr_status status = slr_program_get_kernel(tuning->program, tuning->options.name, &tuning->kernel);
-    if (status == SLR_NOT_FOUND)
-        return kernel_say_missing(tuning->program, tuning->options.file, tuning->options.name, true);
-    if (status != SLR_OK)
-        return say_tune_failure(status);
-    for (uint32_t i = 0; slr_program_get_function(tuning->program, i, &tuning->function) == SLR_OK; i++)
-        if (tuning->function.kind == SLR_FUNCTION_KERNEL && strcmp(tuning->function.name, tuning->options.name) == 0)
-            break;
-    return EXIT_DONE;
-}
 
 static int write_results(const tuning *tuning)
 {
@@ -151,7 +129,7 @@ static int tune_all(tuning *tuning)
     if (end == EXIT_DONE)
         end = source_options_require(&options->source, tuning->program, options->file);
     if (end == EXIT_DONE)
-        end = find_tuned_kernel(tuning);
+        end = kernel_find(tuning->program, options->file, options->name, &tuning->kernel, &tuning->function);
     for (uint32_t i = 0; i < options->problem_count && end == EXIT_DONE; i++) {
         end = tune_size(tuning, &options->problems[i]);
         if (end == EXIT_DONE && !options->json)
