@@ -222,6 +222,7 @@ void slri_device_release(slr_device *device)
     slri_store_free(device);
     slri_given_free(device); // behind the last buffer
     slri_queue_device_close(&device->queues);
+    slri_tuned_records_free(device);
     device->backend->close(device->self);
     slri_mutex_destroy(&device->prefetch_lock);
     slri_mutex_destroy(&device->ring_lock);

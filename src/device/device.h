@@ -39,6 +39,7 @@ struct slr_device {
     struct slri_link streams, given_up; // all of them; of those, the ones destroyed by their owners and not gone
     struct slr_stream *default_stream;
     struct slri_queue_device queues; // the engine's
+    struct slri_tuned_known *tuned;  // tuned_records.c's, under its lock: NULL until the first program is loaded
     // observe's; atomic: 0 and NULL until they are first asked for.
     uint32_t observed_name;
     struct slri_row *row[SLRI_OPS];
@@ -116,6 +117,7 @@ static inline bool slri_buffer_is_one(const slr_buffer *root)
     return root->device->facts.unified && !root->apart;
 }
 
+void slri_tuned_records_free(slr_device *device);
 void slri_device_hold(slr_device *device);
 void slri_device_release(slr_device *device);
 void slri_buffer_hold(slr_buffer *buffer);

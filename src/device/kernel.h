@@ -63,6 +63,9 @@ slr_status slri_tuned_variant(slr_program *program, const char *defines, slr_pro
 slr_status slri_tuned_is_allowed(slr_program *program, const char *defines, bool *is_allowed);
 // What records of this device are for, and the source of this program in hexadecimal digits.
 slr_status slri_tuned_place(slr_device *device, struct slri_tuned_place *out);
+// tuned_records.c: copies of the device's records for a source, to slri_free(). Errors: NOT_FOUND (no folder),
+// NO_MEMORY.
+slr_status slri_tuned_records(slr_device *device, const char *source, struct slri_tuned_record **out, uint32_t *count);
 void slri_tuned_source(const slr_program *program, char out[SLRI_HASH_HEX_BYTES]);
 
 // argument.c: the argument as the parameter of the kernel or handler takes it. `room` (8 bytes) receives a number.

@@ -217,17 +217,18 @@ slr_status slri_tuned_add(slr_program *program, const struct slri_tuned_record *
     return SLR_OK;
 }
 
-struct find_records {
-    slr_program *program;
-    char source[SLRI_HASH_HEX_BYTES];
-};
-
 // A record that cannot be used any more (its macros are no longer there) leaves the default.
-static void take_record(void *user, const struct slri_tuned_record *record, bool is_current)
+static void add_records(slr_program *program)
 {
-    const struct find_records *find = user;
-    if (is_current && strcmp(record->source, find->source) == 0)
-        (void)slri_tuned_add(find->program, record);
+    char source[SLRI_HASH_HEX_BYTES];
+    struct slri_tuned_record *record;
+    uint32_t count;
+    slri_tuned_source(program, source);
+    if (slri_tuned_records(program->device, source, &record, &count) != SLR_OK)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        (void)slri_tuned_add(program, &record[i]);
+    slri_free(NULL, record, count * sizeof *record);
 }
 
 static bool is_turned_off(void)
@@ -250,17 +251,13 @@ slr_status slri_tuned_place(slr_device *device, struct slri_tuned_place *out)
 
 slr_status slri_tuned_begin(slr_program *program, const struct slri_source *source, const slr_program_desc *desc)
 {
-    struct slri_tuned_place place;
-    struct find_records find = {.program = program};
     program->tuned_use = desc->tuned ? (slr_tuned_use)desc->tuned : is_turned_off() ? SLR_TUNED_OFF : SLR_TUNED_EXACT;
     if (program->module->raw)
         program->tuned_use = SLR_TUNED_OFF;
     else if (program->module->tuning)
         SLRI_TRY(keep_source(program, source));
-    if (program->tuned_use == SLR_TUNED_OFF || slri_tuned_place(program->device, &place) != SLR_OK)
-        return SLR_OK;
-    slri_tuned_source(program, find.source);
-    (void)slri_tuned_visit(&place, take_record, &find); // no file: nothing was tuned
+    if (program->tuned_use != SLR_TUNED_OFF)
+        add_records(program);
     return SLR_OK;
 }
 

@@ -191,6 +191,18 @@ static void name_file(const struct slri_tuned_place *place, char out[NAME_BYTES]
     snprintf(out, NAME_BYTES, PREFIX "%s" SUFFIX, hex);
 }
 
+slr_status slri_tuned_path(const struct slri_tuned_place *place, char **path)
+{
+    char name[NAME_BYTES], *folder;
+    slri_text text = SLRI_TEXT_INIT;
+    name_file(place, name);
+    SLRI_TRY(slri_cache_folder(&folder));
+    slri_text_printf(&text, "%s/%s", folder, name);
+    free(folder);
+    *path = slri_text_take(&text);
+    return *path ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a path");
+}
+
 typedef void each_line(void *user, const char *line, const struct slri_tuned_place *place,
                        const struct slri_tuned_record *record, bool is_current_version);
 

@@ -41,6 +41,9 @@ slr_status slri_tuned_visit(const struct slri_tuned_place *place,
                             void (*visit)(void *user, const struct slri_tuned_record *record, bool is_current),
                             void *user);
 
+// The file's path, to free(): to see whether it has changed. Errors: NOT_FOUND (no cache folder), NO_MEMORY.
+slr_status slri_tuned_path(const struct slri_tuned_place *place, char **path);
+
 // The same for the files of all devices. `place` has the device, compiler and driver of the record.
 slr_status slri_tuned_visit_all(void (*visit)(void *user, const struct slri_tuned_place *place,
                                               const struct slri_tuned_record *record),
