@@ -48,8 +48,8 @@ static slr_status keep_source(slr_program *program, const struct slri_source *so
 
 void slri_tuned_source(const slr_program *program, char out[SLRI_HASH_HEX_BYTES])
 {
-    const unsigned char *hash = program->module->source_hash;
-    for (size_t i = 0; i < sizeof program->module->source_hash; i++)
+    const unsigned char *hash = program->module->own_hash;
+    for (size_t i = 0; i < sizeof program->module->own_hash; i++)
         snprintf(out + 2 * i, 3, "%02x", hash[i]);
 }
 

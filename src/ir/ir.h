@@ -501,6 +501,7 @@ struct slri_module {
     struct slri_host_launch *launch; // of its kernels, as far as the file's host code tells (host.h)
     uint32_t launches;
     unsigned char source_hash[16]; // of the text and of all it included
+    unsigned char own_hash[16];    // the same without what the device defines: __CUDA_ARCH__
     const struct slri_tuning *tuning;
     const char *raw; // NULL, or CUDA C++ that holds the kernels' code: then their functions are empty (raw.h)
     const char *const *raw_option; // for its compiler, up to NULL

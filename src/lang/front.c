@@ -101,6 +101,7 @@ static void finish(const struct slri_front *front, struct slri_module *module)
     module->tuning = front->tuning;
     module->name = front->files ? front->file[0] : "";
     memcpy(module->source_hash, front->source_hash, sizeof module->source_hash);
+    memcpy(module->own_hash, front->own_hash, sizeof module->own_hash);
 }
 
 slr_status slri_kernel_compile(const struct slri_source *source, struct slri_module **out)

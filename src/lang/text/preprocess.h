@@ -65,7 +65,7 @@ struct slri_pp {
     struct slri_loaded *loaded;
     struct slri_declared *declared, *last_declared;
     uint32_t include_depth[SLRI_FILES_LIMIT];
-    struct slri_hash hash;
+    struct slri_hash hash, own_hash;       // `own_hash`: without what the device defines
     uint64_t source_bytes, lexemes, steps; // used so far, against the limits
     uint32_t token_room;
     char *string; // adjacent string literals, being joined until another token comes

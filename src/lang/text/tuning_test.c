@@ -75,6 +75,25 @@ static void a_block_that_is_too_large_is_no_error_where_it_is_not_allowed(void *
     assert_becomes(HEAD "#pragma slipring block f = T * 1000\n#pragma slipring require T < 2", "");
 }
 
+static void the_own_hash_knows_defines_but_not_the_device(void **state)
+{
+    (void)state;
+    const char *const define = "T=8";
+    const struct slri_source sources[] = {{.path = "a.cu", .text = HEAD},
+                                          {.path = "a.cu", .text = HEAD, .cuda_arch = 900},
+                                          {.path = "a.cu", .text = HEAD, .define = &define, .defines = 1},
+                                          {.path = "a.cu", .text = HEAD "\n"}};
+    struct front_run run[4];
+    for (int i = 0; i < 4; i++)
+        run[i] = run_source(&sources[i]);
+    assert_memory_not_equal(run[0].front.source_hash, run[1].front.source_hash, 16);
+    assert_memory_equal(run[0].front.own_hash, run[1].front.own_hash, 16);
+    assert_memory_not_equal(run[0].front.own_hash, run[2].front.own_hash, 16);
+    assert_memory_not_equal(run[0].front.own_hash, run[3].front.own_hash, 16);
+    for (int i = 0; i < 4; i++)
+        run_end(&run[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -82,6 +101,7 @@ int main(void)
         cmocka_unit_test(a_source_without_such_lines_declares_nothing),
         cmocka_unit_test(a_define_from_outside_changes_value_block_and_what_is_allowed),
         cmocka_unit_test(what_a_line_lacks_is_said_at_its_place),
+        cmocka_unit_test(the_own_hash_knows_defines_but_not_the_device),
         cmocka_unit_test(a_block_that_is_too_large_is_no_error_where_it_is_not_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
