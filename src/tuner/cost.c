@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { WARP_LANES = 32 };
+enum { WARP_LANES = 32, PREDICTING_SHARE = 20 }; // of the budget of time, in percent
 // In instructions of the intermediate form.
 static const double byte_cost = 0.5, block_cost = 400;
 
@@ -53,7 +53,7 @@ double slri_tuner_predict(void *user, uint64_t code)
     struct slri_tuner_launch launch;
     struct slri_count count = {0};
     double cost = NAN;
-    if (slri_tuner_ready(tuner, code, &launch) != SLR_OK)
+    if (slri_tuner_has_spent(tuner, PREDICTING_SHARE) || slri_tuner_ready(tuner, code, &launch) != SLR_OK)
         return NAN;
     if (slri_launch_count(launch.kernel, &launch.shape, tuner->problem->args, &count) == SLR_OK &&
         count.counted != SLRI_COUNT_UNKNOWN)

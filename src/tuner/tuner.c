@@ -14,19 +14,19 @@
 enum { REPEATS = 5, LEAST_SAMPLES = 15, TAIL_SAMPLES = 100, SEARCH_SHARE = 80, ALL_FLAGS = 15 };
 static const uint64_t default_budget_ns = 60000000000u;
 
-static bool has_spent(const struct slri_tuner *tuner, uint64_t percent)
+bool slri_tuner_has_spent(const struct slri_tuner *tuner, uint32_t percent)
 {
     return slri_now_ns() - tuner->begun_ns >= tuner->desc->budget_ns / 100 * percent;
 }
 
 static bool is_search_over(void *user)
 {
-    return has_spent(user, SEARCH_SHARE); // the rest is the contest's
+    return slri_tuner_has_spent(user, SEARCH_SHARE); // the rest is the contest's
 }
 
 static bool is_contest_over(void *user)
 {
-    return has_spent(user, 100);
+    return slri_tuner_has_spent(user, 100);
 }
 
 static bool allows(void *user, uint64_t code)

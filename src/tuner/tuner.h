@@ -69,6 +69,9 @@ struct slri_tuner {
     uint32_t contenders;
 };
 
+// tuner.c: whether so much of the budget of time is gone.
+bool slri_tuner_has_spent(const struct slri_tuner *tuner, uint32_t percent);
+
 // space.c
 slr_status slri_tuner_make_space(struct slri_tuner *tuner);
 // The macros of a choice that differ from the program's, and the shape. False: the macros do not fit the record.
