@@ -7,6 +7,7 @@
 enum { N = 256 };
 
 static char folder[64];
+static const char *const compiled[] = {"cpu?threads=2", "opencl:0", "cuda:0"};
 
 static int set_up(void **state)
 {
@@ -89,11 +90,11 @@ static slr_status meter_by_macro(void *user, slr_stream *stream, slr_kernel *ker
     return SLR_OK;
 }
 
-static void begin(struct bench *b, const char *text, slr_tuned_use use, slr_tune_meter *meter)
+static void begin_on(struct bench *b, const char *device, const char *text, slr_tuned_use use, slr_tune_meter *meter)
 {
     static float numbers[N];
     *b = (struct bench){.desc = SLR_TUNE_DESC_INIT};
-    must(slr_device_open("cpu?engine=interpreted", NULL, &b->device));
+    must(slr_device_open(device, NULL, &b->device));
     b->program = load(b, text, use);
     must(slr_program_get_kernel(b->program, NULL, &b->kernel));
     must(slr_buffer_create(b->device, N * 4, &b->x));
@@ -109,6 +110,11 @@ static void begin(struct bench *b, const char *text, slr_tuned_use use, slr_tune
     b->desc.watch = watch;
     b->desc.measure = meter;
     b->desc.user = b;
+}
+
+static void begin(struct bench *b, const char *text, slr_tuned_use use, slr_tune_meter *meter)
+{
+    begin_on(b, "cpu?engine=interpreted", text, use, meter);
 }
 
 static void end(struct bench *b)
@@ -258,6 +264,25 @@ static void time_is_measured_by_the_device_where_nobody_measures(void **state)
         assert_true(b.tuned.default_cost > 0 && b.tuned.cost > 0 && b.tuned.spent_ns > 0);
     }
     end(&b);
+}
+
+// By the device's own clock: what it chooses is the machine's affair, that it is right is ours.
+static void every_device_tunes_and_launches_what_it_chose(void **state)
+{
+    (void)state;
+    EACH_HERE(i, compiled)
+    {
+        struct bench b;
+        begin_on(&b, compiled[i], wrong_at_2, 0, NULL);
+        b.desc.repeats = 2;
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        assert_int_equal(b.tuned.evaluations, b.tuned.space);
+        assert_true(b.tuned.wrong >= 1 && b.wrong == b.tuned.wrong);
+        assert_int_equal(b.failed, 0);
+        assert_true(strcmp(b.tuned.defines, "") == 0 || strcmp(b.tuned.defines, "K=3") == 0);
+        assert_true(launch_and_read(&b, b.program, N, N - 1) == N);
+        end(&b);
+    }
 }
 
 // ---- later launches ------------------------------------------------------------------------------------------------
@@ -493,6 +518,7 @@ int main(void)
         CASE(the_default_stays_where_nothing_is_faster),
         CASE(the_same_seed_gives_the_same_search),
         CASE(time_is_measured_by_the_device_where_nobody_measures),
+        CASE(every_device_tunes_and_launches_what_it_chose),
         CASE(a_choice_within_the_tolerance_is_used_only_where_that_is_asked_for),
         CASE(an_exact_choice_is_used_by_this_program_and_by_later_ones),
         CASE(a_discarded_choice_is_not_used),
