@@ -73,7 +73,7 @@ typedef struct slr_tune_candidate {
     slr_shape shape;     ///< its block, grid and vector width
     slr_tune_state state;
     uint32_t is_default;
-    double cost;         ///< ns per launch by the metric, or what `measure` gave; of the first samples
+    double cost;         ///< ns per launch by the metric, or what `measure` gave; the least of the first samples
     double predicted;    ///< what the model expected, in its own unit; 0: nothing
     const char *why;     ///< of one that was not measured: the reason; else ""
     uint32_t evaluation; ///< from 1
