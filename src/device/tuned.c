@@ -155,11 +155,23 @@ static bool is_default(const struct slri_tuned_record *record)
     return !*record->defines && !record->block[0] && !record->vector_width;
 }
 
+// The program that another choice with these macros has; NULL: none has.
+static slr_program *find_variant(const slr_program *program, const char *defines)
+{
+    // Acquire: what is in the choices.
+    const struct slri_choice *each = __atomic_load_n(&program->choices, __ATOMIC_ACQUIRE);
+    while (each && strcmp(each->record.defines, defines) != 0)
+        each = each->next;
+    return each && each->kernel ? each->kernel->program : NULL;
+}
+
 static slr_status make_kernel(slr_program *program, const struct slri_tuned_record *record, slr_kernel **out)
 {
     slr_program *variant;
     if (!*record->defines)
         return slr_program_get_kernel(program, record->kernel, out);
+    if ((variant = find_variant(program, record->defines)))
+        return slr_program_get_kernel(variant, record->kernel, out);
     SLRI_TRY(slri_tuned_variant(program, record->defines, &variant));
     slr_status status = slr_program_get_kernel(variant, record->kernel, out);
     slr_program_destroy(variant); // the kernel keeps it

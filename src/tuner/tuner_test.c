@@ -347,6 +347,29 @@ static void an_exact_choice_is_used_by_this_program_and_by_later_ones(void **sta
     end(&b);
 }
 
+static void choices_for_several_sizes_are_used_each_for_its_own(void **state)
+{
+    (void)state;
+    struct bench b;
+    slr_tuned both[2], found;
+    begin(&b, exact, 0, meter_by_macro);
+    const slr_tune_problem problems[] = {{SLR_1D(N), b.args, 3}, {SLR_1D(N / 2), b.args, 3}};
+    must(slr_tune(b.kernel, problems, 2, &b.desc, both));
+    slr_program *later = load(&b, exact, 0);
+    slr_kernel *kernel;
+    must(slr_program_get_kernel(later, NULL, &kernel));
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(both[i].defines, "K=2");
+        must(slr_kernel_get_tuned(kernel, problems[i].shape, &found));
+        assert_string_equal(found.defines, "K=2");
+        assert_int_equal(found.shape.threads[0], N / (i + 1));
+        assert_true(launch_and_read(&b, later, N / (uint64_t)(i + 1), N / (i + 1) - 1) == N / (i + 1));
+    }
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(later);
+    end(&b);
+}
+
 static void a_discarded_choice_is_not_used(void **state)
 {
     (void)state;
@@ -521,6 +544,7 @@ int main(void)
         CASE(every_device_tunes_and_launches_what_it_chose),
         CASE(a_choice_within_the_tolerance_is_used_only_where_that_is_asked_for),
         CASE(an_exact_choice_is_used_by_this_program_and_by_later_ones),
+        CASE(choices_for_several_sizes_are_used_each_for_its_own),
         CASE(a_discarded_choice_is_not_used),
         CASE(a_program_may_go_while_a_tuned_launch_is_on_its_way),
         CASE(the_profile_names_a_tuned_launch),
