@@ -13,6 +13,13 @@ extern "C" {
 
 typedef struct slr_program slr_program;
 
+/// Which of the tuner's choices a program's launches use (docs/contract/tuning.md).
+typedef enum slr_tuned_use {
+    SLR_TUNED_EXACT = 1, ///< those whose results were the default's, bit for bit
+    SLR_TUNED_ANY,       ///< also those within the tolerance that slr_tune was given
+    SLR_TUNED_OFF        ///< none
+} slr_tuned_use;
+
 typedef struct slr_program_desc {
     uint32_t struct_size;
     uint32_t define_count;
@@ -27,7 +34,9 @@ typedef struct slr_program_desc {
     /// 1: compiled for a debugger on a CPU: not optimised, with the source's lines and variables (docs/debugging.md).
     /// 0: the same if SLIPRING_DEBUG is 1, else normal.
     uint32_t debug;
-    uint32_t reserved; ///< ignored
+    /// slr_tuned_use: whether launches with a block of slipring's choice use what slr_tune has found. Default:
+    /// SLR_TUNED_EXACT; SLR_TUNED_OFF if SLIPRING_TUNED is 0.
+    uint32_t tuned;
 } slr_program_desc;
 #ifdef __cplusplus
 static inline slr_program_desc slr_program_desc_init(void)
@@ -147,6 +156,8 @@ typedef struct slr_function_info {
     uint8_t takes_dynamic_shared;     ///< 1: has an `extern __shared__` object
     uint8_t has_barriers;             ///< 1: the function, or one that it calls, synchronises the block
     uint8_t has_warp_functions;       ///< 1: the function, or one that it calls, exchanges values between lanes
+    uint32_t block[3];                ///< threads of a block, from "#pragma slipring block"; 0: not given
+    uint32_t items[3]; ///< threads of a launch that a block does, from "#pragma slipring items"; else as `block`
 } slr_function_info;
 
 /// A part of a source that is not in the program: host code, C++, missing headers.

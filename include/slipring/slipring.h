@@ -35,5 +35,6 @@
 #include <slipring/telemetry.h>
 #include <slipring/topic.h>
 #include <slipring/trace.h>
+#include <slipring/tune.h>
 
 #endif

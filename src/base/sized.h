@@ -28,7 +28,8 @@
     X(slr_route_desc, 24)                                                                                              \
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
-    X(slr_trace_desc, 8)
+    X(slr_trace_desc, 8)                                                                                               \
+    X(slr_tune_desc, 72)
 
 #define SLRI_SIZED_REPORTS(X)                                                                                          \
     X(slr_backend_info, 280)                                                                                           \
@@ -56,7 +57,9 @@
     X(slr_ring_stats, 720)                                                                                             \
     X(slr_skipped_info, 48)                                                                                            \
     X(slr_supervisor_stats, 16)                                                                                        \
-    X(slr_trace_stats, 16)
+    X(slr_trace_stats, 16)                                                                                             \
+    X(slr_tunable, 32)                                                                                                 \
+    X(slr_tuned, 648)
 
 enum {
 #define SLRI_FIRST_BYTES(type, bytes) SLRI_FIRST_##type = (bytes),

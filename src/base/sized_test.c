@@ -133,12 +133,13 @@ static void no_description_ends_in_padding(void **state)
     CHECK_END(slr_pool_desc, within)
     CHECK_END(slr_prefetch_desc, reserved)
     CHECK_END(slr_print_desc, reserved)
-    CHECK_END(slr_program_desc, reserved)
+    CHECK_END(slr_program_desc, tuned)
     CHECK_END(slr_ring_desc, publish_each)
     CHECK_END(slr_route_desc, outlet)
     CHECK_END(slr_stream_desc, priority)
     CHECK_END(slr_supervisor_desc, user)
     CHECK_END(slr_trace_desc, events_per_thread)
+    CHECK_END(slr_tune_desc, user)
 #undef CHECK_END
 }
 

@@ -225,6 +225,7 @@ void slri_device_release(slr_device *device)
     slri_given_free(device); // after the last buffer
     slri_ring_owners_stop(&device->owners);
     slri_queue_device_close(&device->queues);
+    slri_tuned_records_free(device);
     device->backend->close(device->self);
     slri_mutex_destroy(&device->prefetch_lock);
     slri_mutex_destroy(&device->ring_lock);

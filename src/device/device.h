@@ -41,6 +41,7 @@ struct slr_device {
     struct slr_stream *default_stream;
     struct slri_queue_device queues; // the engine's, with the next
     struct slri_ring_owners owners;
+    struct slri_tuned_known *tuned;  // tuned_records.c's, under its lock: NULL until the first program is loaded
     // observe's; atomic: 0 and NULL until they are first asked for.
     uint32_t observed_name;
     struct slri_row *row[SLRI_OPS];
@@ -107,6 +108,9 @@ struct slr_program {
     struct slri_prefetch_stream *prefetch; // under the queues' lock: streams that compile ahead
     struct slri_region *region;            // of the infos
     slr_function_info *function;           // one an entry of the module
+    slr_tuned_use tuned_use;
+    struct slri_source *source;  // to compile it anew with other macros; NULL: nothing in it is tunable
+    struct slri_choice *choices; // atomic: tuned.c's; only ever grows, so that it is read without a lock
 };
 
 // Whether host and device use the same bytes of it.
@@ -115,6 +119,7 @@ static inline bool slri_buffer_is_one(const slr_buffer *root)
     return root->device->facts.unified && !root->apart;
 }
 
+void slri_tuned_records_free(slr_device *device);
 void slri_device_hold(slr_device *device);
 void slri_device_release(slr_device *device);
 void slri_buffer_hold(slr_buffer *buffer);

@@ -58,6 +58,14 @@ static slr_status find(const struct slri_module *module, const char *name, const
     return not_found(module, name);
 }
 
+static const struct slri_tuned_launch *find_declared(const struct slri_module *module, const char *name)
+{
+    for (uint32_t i = 0; module->tuning && i < module->tuning->launches; i++)
+        if (strcmp(module->tuning->launch[i].kernel, name) == 0)
+            return &module->tuning->launch[i];
+    return NULL;
+}
+
 // ---- life ----------------------------------------------------------------------------------------------------------
 
 static void dispose(slr_kernel *kernel)
@@ -85,6 +93,7 @@ slr_status slr_program_get_kernel(slr_program *program, const char *name, slr_ke
     kernel->program = program;
     kernel->entry = entry;
     kernel->holds = 1;
+    kernel->declared = find_declared(program->module, entry->name);
     kernel->info = (slr_kernel_info){.name = entry->name,
                                      .parameters = parameter,
                                      .parameter_count = entry->bindings,

@@ -13,6 +13,7 @@
 struct kept {
     size_t bytes;
     slr_kernel *kernel;
+    slr_program *program; // of a tuned kernel: whose choice it is; else NULL
     struct slri_buffer_use *use;
     uint32_t uses;
     struct slri_bound bound[];
@@ -22,8 +23,11 @@ static void settle(void *user)
 {
     struct kept *kept = user;
     slr_kernel *kernel = kept->kernel;
+    slr_program *program = kept->program;
     slri_free(kernel->program->device->allocator, kept, kept->bytes);
     slri_kernel_release(kernel);
+    if (program)
+        slri_program_release(program);
 }
 
 static uint64_t room_of(const struct slri_binding_info *parameter)
@@ -39,6 +43,21 @@ static size_t bytes_of(const slr_kernel *kernel)
     for (uint32_t i = 0; i < kernel->entry->bindings; ++i)
         bytes += room_of(&kernel->entry->binding[i]);
     return bytes;
+}
+
+// With a hold of the kernel, and of the program whose choice it is. To settle().
+static slr_status make_kept(slr_kernel *kernel, slr_program *program, struct kept **out)
+{
+    size_t bytes = bytes_of(kernel);
+    struct kept *kept = slri_alloc(kernel->program->device->allocator, bytes);
+    if (!kept)
+        return SLRI_FAIL(NO_MEMORY, "no memory to launch %s", kernel->info.name);
+    *kept = (struct kept){.bytes = bytes, .kernel = kernel, .program = program};
+    slri_kernel_hold(kernel);
+    if (program)
+        slri_program_hold(program);
+    *out = kept;
+    return SLR_OK;
 }
 
 // A parameter that promises to be the only way to its buffer is believed when it is compiled.
@@ -116,16 +135,12 @@ slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, c
                       slr_point *out)
 {
     bool none;
+    struct kept *kept;
     SLRI_TRY(check(stream, kernel, args, count));
+    slr_program *program = kernel->program;
+    kernel = slri_tuned_settle(kernel, &shape);
     SLRI_TRY(slri_shape_settle(kernel, &shape, &none));
-    const slr_allocator *allocator = kernel->program->device->allocator;
-    size_t bytes = bytes_of(kernel);
-    struct kept *kept = slri_alloc(allocator, bytes);
-    if (!kept)
-        return SLRI_FAIL(NO_MEMORY, "no memory to launch %s", kernel->info.name);
-    kept->bytes = bytes;
-    kept->kernel = kernel;
-    slri_kernel_hold(kernel);
+    SLRI_TRY(make_kept(kernel, kernel->label ? program : NULL, &kept));
     slr_status status = fill(kept, args);
     if (status == SLR_OK && !none)
         status = submit(stream, kept, &shape, out);
@@ -142,6 +157,20 @@ slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape)
     const struct slri_ready_kernel *ready;
     if (!kernel)
         return SLRI_FAIL(INVALID, "slr_kernel_prepare: kernel is NULL");
+    kernel = slri_tuned_settle(kernel, &shape);
     SLRI_TRY(slri_shape_settle(kernel, &shape, &none));
     return none ? SLR_OK : prepare(kernel, &shape, &ready);
+}
+
+slr_status slri_launch_count(slr_kernel *kernel, const slr_shape *shape, const slr_arg *args, struct slri_count *out)
+{
+    struct kept *kept;
+    SLRI_TRY(make_kept(kernel, NULL, &kept));
+    slr_status status = fill(kept, args);
+    const struct slri_count_launch launch = {kernel->program->module, kernel->entry, shape->grid, shape->block,
+                                             kept->bound};
+    if (status == SLR_OK)
+        slri_count(&launch, out);
+    settle(kept);
+    return status;
 }

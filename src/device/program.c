@@ -164,6 +164,7 @@ static void dispose(slr_program *program)
 {
     slr_device *device = program->device;
     slri_prefetch_free(program);
+    slri_tuned_end(program);
     slri_code_destroy(program->code);
     slri_module_destroy(program->module);
     slri_region_destroy(program->region);
@@ -227,7 +228,8 @@ static slr_status build(slr_program *program, const struct slri_source *source, 
     slr_device *device = program->device;
     const struct slri_code_desc code = {device->backend, device->self,    device->allocator,
                                         program->module, &device->opened, &device->queues};
-    return slri_code_create(&code, &program->code);
+    SLRI_TRY(slri_code_create(&code, &program->code));
+    return slri_tuned_begin(program, source, desc);
 }
 
 static slr_status create(slr_device *device, const struct slri_source *source, const slr_program_desc *desc,
@@ -268,6 +270,8 @@ static slr_status make(slr_device *device, const char *path, const char *text, c
                                  .cuda_arch = device->facts.cuda_arch};
     if (desc->optimize > 2)
         return SLRI_FAIL(INVALID, "slr_program_desc.optimize is %u; expected 1 or 2", desc->optimize);
+    if (desc->tuned > SLR_TUNED_OFF)
+        return SLRI_FAIL(INVALID, "slr_program_desc.tuned is %u; expected a slr_tuned_use", desc->tuned);
     if (desc->debug > 1)
         return SLRI_FAIL(INVALID, "slr_program_desc.debug is %u; expected 0 or 1", desc->debug);
     if (desc->raw > 1 || (desc->raw_table && !desc->raw))

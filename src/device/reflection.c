@@ -6,6 +6,10 @@
 #include "device/kernel.h"
 #include "ir/type.h"
 
+#include <slipring/tune.h>
+
+#include <string.h>
+
 static const char *spell_binding(struct slri_region *region, const struct slri_binding_info *binding)
 {
     struct slri_text text = SLRI_TEXT_INIT;
@@ -52,6 +56,13 @@ static slr_status describe_function(const slr_program *program, const struct slr
                                .takes_dynamic_shared = (function->uses & SLRI_USES_DYNAMIC) != 0,
                                .has_barriers = (function->uses & SLRI_USES_BARRIER) != 0,
                                .has_warp_functions = (function->uses & SLRI_USES_WARP) != 0};
+    for (uint32_t i = 0; program->module->tuning && i < program->module->tuning->launches; i++) {
+        const struct slri_tuned_launch *launch = &program->module->tuning->launch[i];
+        if (strcmp(launch->kernel, entry->name) != 0)
+            continue;
+        memcpy(out->block, launch->block, sizeof out->block);
+        memcpy(out->items, launch->items[0] ? launch->items : launch->block, sizeof out->items);
+    }
     return SLR_OK;
 }
 
@@ -105,4 +116,26 @@ slr_status slr_program_get_skipped_sized(const slr_program *program, uint32_t in
 slr_status(slr_program_get_skipped)(const slr_program *program, uint32_t index, slr_skipped_info *out)
 {
     return slr_program_get_skipped_sized(program, index, out, SLRI_FIRST_slr_skipped_info);
+}
+
+slr_status slr_program_get_tunable_sized(const slr_program *program, uint32_t index, slr_tunable *out, size_t bytes)
+{
+    if (!program || !out)
+        return SLRI_FAIL(INVALID, "slr_program_get_tunable: %s is NULL", program ? "out" : "program");
+    const struct slri_tuning *tuning = program->module->tuning;
+    if (!tuning || index >= tuning->tunables)
+        return SLRI_FAIL(NOT_FOUND, "the program has %u tunable macros; number %u was asked for",
+                         tuning ? tuning->tunables : 0, index);
+    const struct slri_tunable *found = &tuning->tunable[index];
+    const slr_tunable whole = {.name = found->name,
+                               .values = found->value,
+                               .value_count = found->values,
+                               .line = found->line,
+                               .value = found->now};
+    return SLRI_GIVE_REPORT(slr_tunable, out, bytes, &whole);
+}
+
+slr_status(slr_program_get_tunable)(const slr_program *program, uint32_t index, slr_tunable *out)
+{
+    return slr_program_get_tunable_sized(program, index, out, SLRI_FIRST_slr_tunable);
 }

@@ -4,6 +4,8 @@
 #include "device/kernel.h"
 #include "run/grid.h"
 
+#include <string.h>
+
 // Until there is a tuner: enough blocks to share small work, few enough to be cheap for large work.
 static uint32_t block_for(uint64_t threads)
 {
@@ -20,6 +22,10 @@ static void shrink_to(uint32_t *block, uint32_t most)
 static void choose_block(const slr_kernel *kernel, slr_shape *shape)
 {
     uint32_t most = kernel->info.max_threads;
+    if (kernel->declared && kernel->declared->block[0]) {
+        memcpy(shape->block, kernel->declared->block, sizeof shape->block);
+        return;
+    }
     if (shape->threads[1] <= 1 && shape->threads[2] <= 1) {
         shape->block[0] = block_for(shape->threads[0]);
         shrink_to(&shape->block[0], most);
@@ -33,18 +39,18 @@ static void choose_block(const slr_kernel *kernel, slr_shape *shape)
     shrink_to(&shape->block[1], most / shape->block[0]);
 }
 
-static slr_status count_blocks(const slr_kernel *kernel, slr_shape *shape)
+// `items`: how many threads of the launch a block does.
+static slr_status count_blocks(const slr_kernel *kernel, slr_shape *shape, const uint32_t *items)
 {
     for (int i = 0; i < 3; ++i) {
         if (shape->grid[i])
             continue;
-        uint64_t threads = shape->threads[i] ? shape->threads[i] : 1, block = shape->block[i];
-        uint64_t blocks = threads / block + (threads % block != 0);
+        uint64_t threads = shape->threads[i] ? shape->threads[i] : 1, item = items[i];
+        uint64_t blocks = threads / item + (threads % item != 0);
         if (blocks > INT32_MAX)
-            return SLRI_FAIL(INVALID,
-                             "kernel %s: %llu threads along %c are %llu blocks of %u; expected at most 2^31 - 1",
-                             kernel->info.name, (unsigned long long)threads, "xyz"[i], (unsigned long long)blocks,
-                             shape -> block[i]);
+            return SLRI_FAIL(
+                INVALID, "kernel %s: %llu threads along %c are %llu blocks of %u; expected at most 2^31 - 1",
+                kernel->info.name, (unsigned long long)threads, "xyz"[i], (unsigned long long)blocks, items[i]);
         shape->grid[i] = (uint32_t)blocks;
     }
     return SLR_OK;
@@ -64,13 +70,16 @@ slr_status slri_shape_settle(const slr_kernel *kernel, slr_shape *shape, bool *n
     if (*none)
         return SLR_OK;
     SLRI_TRY(check_width(kernel, shape->vector_width));
-    if (!shape->block[0])
+    const uint32_t *items = shape->block;
+    if (!shape->block[0]) {
         choose_block(kernel, shape);
+        items = kernel->declared && kernel->declared->items[0] ? kernel->declared->items : items;
+    }
     for (int i = 1; i < 3; ++i)
         shape->block[i] = shape->block[i] ? shape->block[i] : 1;
     if (shape->shared_bytes && !kernel->info.takes_dynamic_shared)
         return SLRI_FAIL(INVALID, "kernel %s has no extern __shared__ object, but got %u bytes for it",
                          kernel->info.name, shape->shared_bytes);
-    SLRI_TRY(count_blocks(kernel, shape));
+    SLRI_TRY(count_blocks(kernel, shape, items));
     return slri_kernel_check_shape(kernel->entry, shape->grid, shape->block, shape->shared_bytes);
 }

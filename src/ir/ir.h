@@ -454,6 +454,30 @@ struct slri_const { // a table of the module: `__constant__` or `static const` a
     const unsigned char *data; // type->bytes of them
 };
 
+// What the source declares for the tuner, in lines "#pragma slipring ...". NULL in a module without any.
+struct slri_tunable {
+    const char *name; // of a macro
+    const int64_t *value;
+    uint32_t values;
+    int64_t now; // what the macro is in this module
+    uint32_t line;
+};
+
+struct slri_tuned_launch { // how the launches of a kernel follow its macros; 0: not declared
+    const char *kernel;
+    uint32_t block[3]; // threads
+    uint32_t items[3]; // of a launch's threads, a block does so many
+    struct slri_where where;
+};
+
+struct slri_tuning {
+    struct slri_tunable *tunable;
+    uint32_t tunables;
+    struct slri_tuned_launch *launch;
+    uint32_t launches;
+    bool is_allowed; // all that it requires holds
+};
+
 struct slri_module {
     const char *name;
     const char **file; // the files read, by slri_where.file; 0 is the source itself
@@ -477,6 +501,8 @@ struct slri_module {
     struct slri_host_launch *launch; // of its kernels, as far as the file's host code tells (host.h)
     uint32_t launches;
     unsigned char source_hash[16]; // of the text and of all it included
+    unsigned char own_hash[16];    // the same without what the device defines: __CUDA_ARCH__
+    const struct slri_tuning *tuning;
     const char *raw; // NULL, or CUDA C++ that holds the kernels' code: then their functions are empty (raw.h)
     const char *const *raw_option; // for its compiler, up to NULL
     struct slri_region *region;    // owns every byte of the module

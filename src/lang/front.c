@@ -46,6 +46,23 @@ static slr_status translate_once(struct slri_front *front, struct slri_module *m
     return SLR_OK;
 }
 
+// A misspelt kernel in a line of the tuner's would leave its launches as they are, without a word.
+static void check_tuned_kernels(struct slri_front *front, const struct slri_module *module)
+{
+    for (uint32_t i = 0; front->tuning && i < front->tuning->launches; i++) {
+        const struct slri_tuned_launch *launch = &front->tuning->launch[i];
+        bool is_there = slri_module_entry(module, launch->kernel) != NULL;
+        for (uint32_t k = 0; k < module->skippeds && !is_there; k++)
+            is_there = strcmp(module->skipped[k].name, launch->kernel) == 0;
+        if (!is_there)
+            slri_report_error(front, launch->where, SLRI_K_BAD_TUNING, "#pragma slipring: no kernel is named '%s'",
+                              launch->kernel);
+        else if (launch->items[0] && !launch->block[0])
+            slri_report_error(front, launch->where, SLRI_K_BAD_TUNING,
+                              "#pragma slipring: kernel '%s' has items, but no block", launch->kernel);
+    }
+}
+
 static slr_status compile(struct slri_front *front, struct slri_module *module)
 {
     SLRI_TRY(slri_preprocess(front));
@@ -65,6 +82,8 @@ static slr_status compile(struct slri_front *front, struct slri_module *module)
         *module = (struct slri_module){0};
         SLRI_TRY(translate_once(front, module, true, &all_left_out));
     }
+    if (slri_report_errors(front) == 0)
+        check_tuned_kernels(front, module);
     return slri_report_errors(front) ? slri_report_fail(front) : SLR_OK;
 }
 
@@ -79,8 +98,10 @@ static void finish(const struct slri_front *front, struct slri_module *module)
     module->region = front->region;
     module->file = front->file;
     module->files = front->files;
+    module->tuning = front->tuning;
     module->name = front->files ? front->file[0] : "";
     memcpy(module->source_hash, front->source_hash, sizeof module->source_hash);
+    memcpy(module->own_hash, front->own_hash, sizeof module->own_hash);
 }
 
 slr_status slri_kernel_compile(const struct slri_source *source, struct slri_module **out)
@@ -101,4 +122,18 @@ slr_status slri_kernel_compile(const struct slri_source *source, struct slri_mod
     }
     *out = module;
     return SLR_OK;
+}
+
+slr_status slri_kernel_is_allowed(const struct slri_source *source, bool *is_allowed)
+{
+    struct slri_front front = {.source = source, .region = slri_region_create()};
+    if (!front.region)
+        return no_memory();
+    front.report = slri_report_create(front.region);
+    slr_status status = front.report ? slri_preprocess(&front) : no_memory();
+    if (status == SLR_OK && slri_report_errors(&front))
+        status = slri_report_fail(&front);
+    *is_allowed = status == SLR_OK && (!front.tuning || front.tuning->is_allowed);
+    slri_region_destroy(front.region);
+    return status;
 }

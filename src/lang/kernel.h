@@ -13,4 +13,8 @@
 // `#include <slipring/device.h>` is built in. The module is the caller's: slri_module_destroy.
 slr_status slri_kernel_compile(const struct slri_source *source, struct slri_module **out);
 
+// `is_allowed`: whether what the source requires of its macros holds with those that `source` defines. It is only
+// preprocessed. Errors: COMPILE, NOT_FOUND, SYSTEM, NO_MEMORY.
+slr_status slri_kernel_is_allowed(const struct slri_source *source, bool *is_allowed);
+
 #endif

@@ -61,7 +61,8 @@ struct slri_row *slri_row_of_kernel(slr_kernel *kernel)
         return row;
     uint64_t source;
     memcpy(&source, kernel->program->module->source_hash, sizeof source);
-    row = slri_row(SLR_PROFILE_KERNEL, slri_name(kernel->info.name), slri_device_name(kernel->program->device), source);
+    row = slri_row(SLR_PROFILE_KERNEL, slri_name(kernel->label ? kernel->label : kernel->info.name),
+                   slri_device_name(kernel->program->device), source);
     if (row)
         __atomic_store_n(&row->file, slri_name_text(slri_name(kernel->program->module->file[0])), __ATOMIC_RELAXED);
     __atomic_store_n(&kernel->row, row, __ATOMIC_RELEASE);

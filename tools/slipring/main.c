@@ -31,6 +31,7 @@ static const struct verb {
     {"demo", "a heart monitor: many patients on one ring kernel", verb_demo, false},
     {"profile", "run a program and show where its time goes", verb_profile, true},
     {"trace", "summarise a trace", verb_trace, false},
+    {"tune", "find and keep the fastest launch of a kernel, by measurement", verb_tune, false},
 #endif
     {"bench", "measure ring kernels against hardware limits and plain calls", verb_bench, false},
 };
@@ -57,7 +58,7 @@ static int help(void)
     puts("  help       describe a verb and its options: help VERB; help exit-codes\n"
          "  version    the versions of this command and of its library");
 #if !SLIPRING_HAS_JANSSON
-    puts("\nThis slipring was built without jansson, which run, kernel, cache, demo, profile\nand trace need.");
+    puts("\nThis slipring was built without jansson, which run, kernel, cache, demo, profile,\ntrace and tune need.");
 #endif
     puts("\nExample:\n"
          "  slipring doctor\n"

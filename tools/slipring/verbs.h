@@ -21,5 +21,6 @@ int verb_kernel(int argc, char **argv);
 int verb_profile(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_trace(int argc, char **argv);
+int verb_tune(int argc, char **argv);
 
 #endif

@@ -288,7 +288,7 @@ static bool replace_defined(struct slri_pp *pp, struct slri_lexeme **line)
     return true;
 }
 
-bool slri_condition(struct slri_pp *pp, struct slri_lexeme *line, struct slri_where where)
+bool slri_condition_value(struct slri_pp *pp, struct slri_lexeme *line, struct slri_where where, int64_t *out)
 {
     if (!replace_defined(pp, &line))
         return false;
@@ -296,5 +296,12 @@ bool slri_condition(struct slri_pp *pp, struct slri_lexeme *line, struct slri_wh
     struct value value = conditional(&parser, true);
     if (parser.at)
         fail(&parser, "the condition should end here");
-    return !parser.has_failed && value.bits;
+    *out = (int64_t)value.bits;
+    return !parser.has_failed;
+}
+
+bool slri_condition(struct slri_pp *pp, struct slri_lexeme *line, struct slri_where where)
+{
+    int64_t value;
+    return slri_condition_value(pp, line, where, &value) && value != 0;
 }

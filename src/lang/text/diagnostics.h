@@ -43,6 +43,9 @@
     X(22, EXPANSION_TOO_DEEP, "nest macro calls less deeply")                                                          \
     X(23, BAD_INCLUDE, "write #include \"file.h\" or #include <file.h>")                                               \
     X(24, INCLUDE_UNREADABLE, "an included file is a file, not a folder, that you may read, of at most 4 MiB")         \
+    X(25, BAD_TUNING,                                                                                                  \
+      "write '#pragma slipring tune NAME = 8, 16, 32', 'require CONDITION', 'block KERNEL = X, Y' or "                 \
+      "'items KERNEL = X, Y'; NAME is a macro that the source defines in #ifndef NAME")                                \
     /* 30-49: grammar */                                                                                               \
     X(30, UNEXPECTED_TOKEN, "look for a missing ; ) or } just before it")                                              \
     X(31, NESTING_TOO_DEEP, "split the expression or the statement")                                                   \

@@ -328,6 +328,8 @@ static void pragma(struct slri_pp *pp, struct directive *directive)
 {
     if (is_name(directive->line, "once"))
         slri_include_once(pp, directive->where.file);
+    else if (is_name(directive->line, "slipring"))
+        slri_tuning_note(pp, directive->line->next, directive->where);
 }
 
 // #line: a place stays where the file on the disk has it, because the caret needs that line. #warning: nobody reads it.

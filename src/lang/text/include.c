@@ -25,6 +25,8 @@ static const char *without_zeros(struct slri_pp *pp, const char *content, size_t
     return text;
 }
 
+#define DEFINES "<defines>"
+
 static struct slri_loaded *remember(struct slri_pp *pp, const char *path, const char *content, size_t bytes)
 {
     struct slri_loaded *loaded = slri_pp_take(pp, sizeof *loaded);
@@ -36,6 +38,8 @@ static struct slri_loaded *remember(struct slri_pp *pp, const char *path, const 
     loaded->next = pp->loaded;
     pp->loaded = loaded;
     slri_hash_field(&pp->hash, content, bytes);
+    if (strcmp(path, DEFINES) != 0) // whose part of it is in already
+        slri_hash_field(&pp->own_hash, content, bytes);
     return loaded;
 }
 
@@ -146,13 +150,14 @@ struct slri_lexeme *slri_include_defines(struct slri_pp *pp)
             slri_text_append(&text, at == equals || *at == '\n' || *at == '\r' ? " " : at, 1);
         slri_text_puts(&text, define[name_bytes] ? "\n" : " 1\n");
     }
+    slri_hash_field(&pp->own_hash, slri_text_view(&text), text.length);
     if (!source->is_emitted && !is_defined(source, "__CUDA_ARCH__"))
         slri_text_printf(&text, "#define __CUDA_ARCH__ %u\n", source->cuda_arch ? source->cuda_arch : SLRI_CUDA_ARCH);
     const char *kept = text.out_of_memory ? NULL : slri_region_text(pp->scratch, slri_text_view(&text), text.length);
     slri_text_free(&text);
     if (!kept)
         slri_pp_give_up(pp, SLR_NO_MEMORY);
-    return enter_text(pp, "<defines>", kept, (struct slri_where){0});
+    return enter_text(pp, DEFINES, kept, (struct slri_where){0});
 }
 
 void slri_include_once(struct slri_pp *pp, uint32_t file)

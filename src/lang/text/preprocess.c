@@ -141,6 +141,7 @@ static slr_status run(struct slri_pp *pp)
     struct slri_lexeme *source = slri_include_source(pp); // first, because it is file 0
     process(pp, slri_include_defines(pp));
     process(pp, source);
+    slri_tuning_read(pp);
     slri_emit_end(pp);
     return SLR_OK;
 }
@@ -156,14 +157,14 @@ static slr_status close_empty(struct slri_front *front)
     return SLR_OK;
 }
 
-static void store_hash(struct slri_pp *pp)
+static void store_hash(const struct slri_hash *hash, unsigned char to[16])
 {
     char hex[SLRI_HASH_HEX_BYTES];
-    slri_hash_hex(&pp->hash, hex);
-    for (size_t i = 0; i < sizeof pp->front->source_hash; i++) {
+    slri_hash_hex(hash, hex);
+    for (size_t i = 0; i < 16; i++) {
         unsigned byte;
         sscanf(hex + 2 * i, "%2x", &byte);
-        pp->front->source_hash[i] = (unsigned char)byte;
+        to[i] = (unsigned char)byte;
     }
 }
 
@@ -177,8 +178,10 @@ static slr_status run_in(struct slri_front *front, struct slri_region *scratch)
     pp->front = front;
     pp->scratch = scratch;
     slri_hash_init(&pp->hash);
+    slri_hash_init(&pp->own_hash);
     slr_status status = run(pp);
-    store_hash(pp);
+    store_hash(&pp->hash, front->source_hash);
+    store_hash(&pp->own_hash, front->own_hash);
     bool is_whole = front->tokens && front->token[front->tokens - 1].kind == SLRI_TOKEN_END;
     return status == SLR_OK && !is_whole ? close_empty(front) : status;
 }

@@ -34,6 +34,12 @@ struct slri_conditional { // an #if that is open
     bool taken, seen_else;
 };
 
+struct slri_declared { // a line "#pragma slipring ...", for the end of the source, where its macros are known
+    struct slri_declared *next;
+    struct slri_where where;
+    struct slri_lexeme *line; // behind "slipring"
+};
+
 struct slri_loaded { // a file that was read, to be included again from memory
     struct slri_loaded *next;
     const char *path; // canonical
@@ -57,8 +63,9 @@ struct slri_pp {
     struct slri_macro *macro[SLRI_MACRO_BUCKETS];
     struct slri_conditional *conditional; // innermost first
     struct slri_loaded *loaded;
+    struct slri_declared *declared, *last_declared;
     uint32_t include_depth[SLRI_FILES_LIMIT];
-    struct slri_hash hash;
+    struct slri_hash hash, own_hash;       // `own_hash`: without what the device defines
     uint64_t source_bytes, lexemes, steps; // used so far, against the limits
     uint32_t token_room;
     char *string; // adjacent string literals, being joined until another token comes
@@ -102,6 +109,11 @@ struct slri_lexeme *slri_substitute(struct slri_pp *pp, const struct slri_macro 
 struct slri_lexeme *slri_directive(struct slri_pp *pp, struct slri_lexeme *list);
 // condition.c: the value of an #if's line
 bool slri_condition(struct slri_pp *pp, struct slri_lexeme *line, struct slri_where where);
+// The same as a number, of `line` up to its end. False after a report.
+bool slri_condition_value(struct slri_pp *pp, struct slri_lexeme *line, struct slri_where where, int64_t *out);
+// tuning.c: notes a line "#pragma slipring ...", and at the end of the source reads all of them, to front->tuning
+void slri_tuning_note(struct slri_pp *pp, struct slri_lexeme *line, struct slri_where where);
+void slri_tuning_read(struct slri_pp *pp);
 // include.c: the lexemes of the file that the line names, or NULL after a report (or for a file that is read once)
 struct slri_lexeme *slri_include(struct slri_pp *pp, struct slri_lexeme *line, struct slri_where where);
 struct slri_lexeme *slri_include_source(struct slri_pp *pp);  // file 0

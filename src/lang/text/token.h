@@ -39,9 +39,10 @@ struct slri_front {
     struct slri_token *token; // the whole translation unit, closed by an END
     uint32_t tokens;
     struct slri_report *report; // diagnostics so far
-    unsigned char source_hash[16];
+    unsigned char source_hash[16], own_hash[16];
     struct slri_removed *removed; // by #if and its like, in the order of tokens
     uint32_t removeds, removed_room;
+    struct slri_tuning *tuning; // NULL: the source declares nothing
 };
 
 struct slri_removed {

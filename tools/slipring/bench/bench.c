@@ -44,6 +44,8 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "               takes some minutes\n"
                            "  kernels      __global__ kernels over grids, against memory bandwidth, OpenCL,\n"
                            "               OpenBLAS and hand-written loops\n"
+                           "  tune         the tuner's choice after a tenth of the candidates, against the\n"
+                           "               default and the best of all; takes many minutes the first time\n"
                            "  run          rows per second of 'slipring run', against a filter in plain C\n"
                            "\n"
                            "  --device D      default: SLIPRING_DEVICE, then auto\n"
@@ -86,6 +88,7 @@ static const struct benchmark {
     {"memory", {bench_memory, bench_memory_cuda}},
     {"claims", {bench_claims}},
     {"kernels", {bench_kernels, bench_kernels_cuda, bench_launch}},
+    {"tune", {bench_tune}},
 };
 
 typedef struct options {

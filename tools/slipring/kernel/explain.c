@@ -19,7 +19,8 @@ static const char help[] = "Usage: slipring kernel explain FILE.cu [NAME] [OPTIO
                            "barriers, and the loads, stores and operations of one thread. They are counted\n"
                            "in the source. A loop counts once if its trip count is not in the source; of a\n"
                            "branch the larger side counts. The arithmetic intensity, in flops per byte of\n"
-                           "global memory, shows whether memory or computation is the limit.\n"
+                           "global memory, shows whether memory or computation is the limit. Macros that the\n"
+                           "source declares tunable are listed, and what 'slipring tune' has chosen.\n"
                            "\n"
                            "  --cc CC              compute capability of an NVIDIA GPU, 75 to 120. Compiles\n"
                            "                       with libnvrtc and shows the kernel's registers, stack,\n"
@@ -159,6 +160,61 @@ static void gpu_json(const on_gpu *gpu, json_t *to)
     }
 }
 
+// ---- what was tuned ------------------------------------------------------------------------------------------------
+
+typedef struct tuned_list {
+    const char *kernel;
+    json_t *to; // NULL: they are printed
+} tuned_list;
+
+static void print_choice(const slr_tuned *tuned)
+{
+    const slr_shape *shape = &tuned->shape;
+    if (*tuned->defines != '\0')
+        say_out("%s, ", tuned->defines);
+    if (shape->block[0] > 0)
+        say_out("block %ux%ux%u, ", shape->block[0], shape->block[1], shape->block[2]);
+    if (shape->vector_width > 0)
+        say_out("vector width %u, ", shape->vector_width);
+    say_out("%.2f times as fast as the default\n", tuned->speedup);
+}
+
+static void show_tuned(void *user, const slr_tuned_entry *entry)
+{
+    const tuned_list *list = user;
+    const slr_tuned *tuned = entry->tuned;
+    const slr_shape *shape = &tuned->shape;
+    if (strcmp(entry->kernel, list->kernel) != 0)
+        return;
+    if (list->to == NULL) {
+        say_out("    tuned for %llu x %llu x %llu threads on %s (%s): ", (unsigned long long)shape->threads[0],
+                (unsigned long long)shape->threads[1], (unsigned long long)shape->threads[2], entry->device,
+                entry->model);
+        if (tuned->is_default)
+            say_out("the default is the fastest\n");
+        else
+            print_choice(tuned);
+        return;
+    }
+    json_array_append_new(
+        list->to, json_pack("{s:[I, I, I], s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:i, s:f, s:f, s:f}", "threads",
+                            (json_int_t)shape->threads[0], (json_int_t)shape->threads[1], (json_int_t)shape->threads[2],
+                            "device", kernel_text(entry->device), "model", kernel_text(entry->model), "compiler",
+                            kernel_text(entry->compiler), "default", (int)tuned->is_default, "exact",
+                            (int)tuned->is_exact, "defines", kernel_text(tuned->defines), "block",
+                            kernel_three_json(shape->block), "vector_width", (int)shape->vector_width, "default_ns",
+                            tuned->default_cost, "tuned_ns", tuned->cost, "speedup", tuned->speedup));
+}
+
+// Where there is no cache folder nothing was tuned.
+static void show_all_tuned(const slr_program *program, const slr_function_info *function, json_t *object)
+{
+    tuned_list list = {function->name, object != NULL ? json_array() : NULL};
+    (void)slr_program_visit_tuned(program, show_tuned, &list);
+    if (object != NULL)
+        json_object_set_new(object, "tuned", list.to);
+}
+
 // ---- a function ----------------------------------------------------------------------------------------------------
 
 // What is not there (a compiler, machine code of a handler) is said in its place, and the rest goes on.
@@ -212,6 +268,7 @@ static int explain_function(const slr_program *program, const slr_function_info 
         kernel_print_function(function);
         print_counts(&what);
         print_gpu(&gpu, given->capability);
+        show_all_tuned(program, function, NULL);
         return EXIT_DONE;
     }
     json_t *object = kernel_function_json(function);
@@ -219,6 +276,7 @@ static int explain_function(const slr_program *program, const slr_function_info 
     json_object_set_new(object, "loops_of_unknown_length", counts_json(&what.loops));
     json_object_set_new(object, "intensity", json_real(what.intensity));
     gpu_json(&gpu, object);
+    show_all_tuned(program, function, object);
     json_array_append_new(to, object);
     return EXIT_DONE;
 }
@@ -238,7 +296,10 @@ static int explain_program(const slr_program *program, const options *given)
     if (end == EXIT_DONE && !found)
         end = kernel_say_missing(program, given->file, given->name, false);
     if (functions != NULL && end == EXIT_DONE)
-        kernel_print_object(json_pack("{s:o, s:O}", "file", kernel_text(given->file), "functions", functions));
+        kernel_print_object(json_pack("{s:o, s:o, s:O}", "file", kernel_text(given->file), "tunables",
+                                      kernel_tunables_json(program), "functions", functions));
+    else if (end == EXIT_DONE)
+        kernel_print_tunables(program);
     json_decref(functions);
     return end;
 }

@@ -74,6 +74,27 @@ int kernel_say_missing(const slr_program *program, const char *file, const char 
     return say_usage("%s has no %s '%s'%s", file, kernels ? "__global__ kernel" : "kernel and no handler", name, guess);
 }
 
+int kernel_say_status(slr_status status)
+{
+    say("%s", slr_error_message());
+    return status == SLR_INVALID || status == SLR_NOT_FOUND       ? EXIT_USAGE
+           : status == SLR_NO_DEVICE || status == SLR_UNSUPPORTED ? EXIT_NO_DEVICE
+                                                                  : EXIT_FAILED;
+}
+
+int kernel_find(slr_program *program, const char *file, const char *name, slr_kernel **kernel, slr_function_info *info)
+{
+    slr_status status = slr_program_get_kernel(program, name, kernel);
+    if (status == SLR_NOT_FOUND)
+        return kernel_say_missing(program, file, name, true);
+    if (status != SLR_OK)
+        return kernel_say_status(status);
+    for (uint32_t i = 0; slr_program_get_function(program, i, info) == SLR_OK; i++)
+        if (info->kind == SLR_FUNCTION_KERNEL && strcmp(info->name, name) == 0)
+            break;
+    return EXIT_DONE;
+}
+
 json_t *kernel_text(const char *text)
 {
     json_t *made = json_string(text);

@@ -6,6 +6,7 @@
 #include "kernel/source_options.h"
 
 #include <slipring/kernel.h>
+#include <slipring/tune.h>
 
 #include <jansson.h>
 
@@ -25,9 +26,23 @@ int kernel_load(slr_device *device, const char *file, const source_options *sour
 /// left out: why, and EXIT_FAILED.
 int kernel_say_missing(const slr_program *program, const char *file, const char *name, bool kernels);
 
+/// Finds a kernel and what the program says of it. Returns an exit code; what is not EXIT_DONE has been said.
+int kernel_find(slr_program *program, const char *file, const char *name, slr_kernel **kernel, slr_function_info *info);
+
+/// Says why a library call failed, whose message names the kernel. What does not exist or cannot be is a wrong command
+/// line.
+int kernel_say_status(slr_status status);
+
 /// A kernel or handler as `kernel list` shows it.
 void kernel_print_function(const slr_function_info *function);
 json_t *kernel_function_json(const slr_function_info *function);
+
+/// The macros of a program that its source declares tunable.
+void kernel_print_tunables(const slr_program *program);
+json_t *kernel_tunables_json(const slr_program *program);
+
+/// Three numbers as an array.
+json_t *kernel_three_json(const uint32_t *three);
 
 /// X, X,Y or X,Y,Z, the value of `option`, to three numbers from 1. Returns -1, or the exit code that a mistake makes.
 int kernel_take_shape(uint32_t *to, const char *option, const char *text);

@@ -57,6 +57,11 @@ static void print_uses(const slr_function_info *function)
         say_out("%sat least %u blocks per multiprocessor", before, function->min_blocks);
         before = ", ";
     }
+    if (function->block[0] > 0) {
+        say_out("%sblock %ux%ux%u for %ux%ux%u items", before, function->block[0], function->block[1],
+                function->block[2], function->items[0], function->items[1], function->items[2]);
+        before = ", ";
+    }
     if (*before == ',')
         putchar('\n');
 }
@@ -73,12 +78,42 @@ void kernel_print_function(const slr_function_info *function)
     print_uses(function);
 }
 
+void kernel_print_tunables(const slr_program *program)
+{
+    slr_tunable tunable;
+    for (uint32_t i = 0; slr_program_get_tunable(program, i, &tunable) == SLR_OK; i++) {
+        say_out("line %u: tunable %s:", tunable.line, tunable.name);
+        for (uint32_t k = 0; k < tunable.value_count; k++)
+            say_out("%s %lld", k > 0 ? "," : "", (long long)tunable.values[k]);
+        say_out(" (now %lld)\n", (long long)tunable.value);
+    }
+}
+
 static void print_skipped(const slr_skipped_info *skipped)
 {
     say_out("%s:%u: skipped: %s '%s': %s\n", skipped->file, skipped->line, skipped->what, skipped->name, skipped->why);
 }
 
 // ---- as JSON -------------------------------------------------------------------------------------------------------
+
+json_t *kernel_tunables_json(const slr_program *program)
+{
+    json_t *all = json_array();
+    slr_tunable tunable;
+    for (uint32_t i = 0; slr_program_get_tunable(program, i, &tunable) == SLR_OK; i++) {
+        json_t *values = json_array();
+        for (uint32_t k = 0; k < tunable.value_count; k++)
+            json_array_append_new(values, json_integer(tunable.values[k]));
+        json_array_append_new(all, json_pack("{s:o, s:o, s:I, s:i}", "name", kernel_text(tunable.name), "values",
+                                             values, "value", (json_int_t)tunable.value, "line", (int)tunable.line));
+    }
+    return all;
+}
+
+json_t *kernel_three_json(const uint32_t *three)
+{
+    return json_pack("[i, i, i]", (int)three[0], (int)three[1], (int)three[2]);
+}
 
 json_t *kernel_function_json(const slr_function_info *function)
 {
@@ -89,12 +124,17 @@ json_t *kernel_function_json(const slr_function_info *function)
                                                     "type", kernel_text(function->types[i]), "buffer",
                                                     (int)parameter->is_buffer, "const", (int)parameter->is_const));
     }
-    return json_pack("{s:o, s:s, s:o, s:i, s:o, s:i, s:b, s:b, s:b, s:i, s:i}", "name", kernel_text(function->name),
-                     "kind", kind_name(function->kind), "file", kernel_text(function->file), "line",
-                     (int)function->line, "parameters", parameters, "shared_bytes", (int)function->shared_bytes,
-                     "extern_shared", (int)function->takes_dynamic_shared, "barriers", (int)function->has_barriers,
-                     "warp_functions", (int)function->has_warp_functions, "max_threads", (int)function->max_threads,
-                     "min_blocks", (int)function->min_blocks);
+    json_t *object = json_pack(
+        "{s:o, s:s, s:o, s:i, s:o, s:i, s:b, s:b, s:b, s:i, s:i}", "name", kernel_text(function->name), "kind",
+        kind_name(function->kind), "file", kernel_text(function->file), "line", (int)function->line, "parameters",
+        parameters, "shared_bytes", (int)function->shared_bytes, "extern_shared", (int)function->takes_dynamic_shared,
+        "barriers", (int)function->has_barriers, "warp_functions", (int)function->has_warp_functions, "max_threads",
+        (int)function->max_threads, "min_blocks", (int)function->min_blocks);
+    if (function->block[0] > 0) {
+        json_object_set_new(object, "block", kernel_three_json(function->block));
+        json_object_set_new(object, "items", kernel_three_json(function->items));
+    }
+    return object;
 }
 
 static json_t *skipped_json(const slr_skipped_info *skipped)
@@ -116,6 +156,10 @@ static void list_program(const slr_program *program, json_t *to)
         else
             json_array_append_new(functions, kernel_function_json(&function));
     }
+    if (to == NULL)
+        kernel_print_tunables(program);
+    else
+        json_object_set_new(to, "tunables", kernel_tunables_json(program));
     slr_skipped_info left_out;
     for (uint32_t i = 0; slr_program_get_skipped(program, i, &left_out) == SLR_OK; i++) {
         if (to == NULL)

@@ -248,28 +248,6 @@ typedef struct launch {
     uint64_t lost;   // of them
 } launch;
 
-// The library's messages name the kernel. What does not exist or cannot be is a wrong command line.
-static int say_status(slr_status status)
-{
-    say("%s", slr_error_message());
-    return status == SLR_INVALID || status == SLR_NOT_FOUND       ? EXIT_USAGE
-           : status == SLR_NO_DEVICE || status == SLR_UNSUPPORTED ? EXIT_NO_DEVICE
-                                                                  : EXIT_FAILED;
-}
-
-static int find_kernel(launch *launch)
-{
-    slr_status status = slr_program_get_kernel(launch->program, launch->options.name, &launch->kernel);
-    if (status == SLR_NOT_FOUND)
-        return kernel_say_missing(launch->program, launch->options.file, launch->options.name, true);
-    if (status != SLR_OK)
-        return say_status(status);
-    for (uint32_t i = 0; slr_program_get_function(launch->program, i, &launch->info) == SLR_OK; i++)
-        if (launch->info.kind == SLR_FUNCTION_KERNEL && strcmp(launch->info.name, launch->options.name) == 0)
-            break;
-    return EXIT_DONE;
-}
-
 // What the kernel prints goes where it would go from CUDA.
 static void take_printed(void *user, const slr_print *print)
 {
@@ -295,7 +273,7 @@ static int prepare(launch *launch)
     if (end == EXIT_DONE)
         end = source_options_require(&options->source, launch->program, options->file);
     if (end == EXIT_DONE)
-        end = find_kernel(launch);
+        end = kernel_find(launch->program, options->file, options->name, &launch->kernel, &launch->info);
     if (end == EXIT_DONE)
         end = kernel_arguments_make(&launch->arguments, launch->device, &launch->info, &options->arguments, true);
     launch->prints = memory_take(options->prints.count + 1, sizeof *launch->prints);
@@ -316,14 +294,14 @@ static int run(launch *launch)
     if (status == SLR_OK)
         status = slr_launch(stream, launch->kernel, shape, launch->arguments.items, launch->arguments.count, NULL);
     if (status != SLR_OK)
-        return say_status(status);
+        return kernel_say_status(status);
     status = slr_stream_finish(stream, UINT64_MAX);
     if (launch->lost > 0)
         say("%llu printfs of kernel %s are lost: the limit is 1 MiB", (unsigned long long)launch->lost, options->name);
     if (status == SLR_OK)
         return EXIT_DONE;
     launch->error = strdup(slr_error_message());
-    return say_status(status);
+    return kernel_say_status(status);
 }
 
 static json_t *report(const launch *launch)

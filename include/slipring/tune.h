@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The tuner: finds the fastest launch of a kernel by measurement, and keeps it for later launches in any process.
+/// Contract: docs/contract/tuning.md.
+#ifndef SLIPRING_TUNE_H
+#define SLIPRING_TUNE_H
+
+#include <slipring/kernel.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- what a source lets change --------------------------------------------------------------------------------------
+
+/// A macro that a source declares tunable: "#pragma slipring tune TILE = 8, 16, 32". The text and array live as long as
+/// the program.
+typedef struct slr_tunable {
+    const char *name;
+    const int64_t *values; ///< ascending
+    uint32_t value_count;
+    uint32_t line; ///< of its declaration
+    int64_t value; ///< that the macro has in this program
+} slr_tunable;
+
+/// The tunable macros of a program, in source order; `index` counts from 0.
+/// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+SLR_API slr_status slr_program_get_tunable(const slr_program *program, uint32_t index, slr_tunable *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_program_get_tunable is a macro for this.
+SLR_API slr_status slr_program_get_tunable_sized(const slr_program *program, uint32_t index, slr_tunable *out,
+                                                 size_t bytes);
+#define slr_program_get_tunable(program, index, out)                                                                   \
+    slr_program_get_tunable_sized((program), (index), (out), sizeof(slr_tunable))
+
+// ---- tuning ---------------------------------------------------------------------------------------------------------
+
+/// What is to be small.
+typedef enum slr_tune_metric {
+    SLR_TUNE_TIME = 1,   ///< median time of one launch
+    SLR_TUNE_THROUGHPUT, ///< median time per launch of 16 in a row
+    SLR_TUNE_TAIL,       ///< 99th percentile of the time of one launch, of at least 100
+    SLR_TUNE_ENERGY      ///< not measured on any device: UNSUPPORTED, unless `measure` is given
+} slr_tune_metric;
+
+/// The order in which candidates are tried.
+typedef enum slr_tune_strategy {
+    SLR_TUNE_MODEL = 1,  ///< the default: by a cost model, which learns from each measurement
+    SLR_TUNE_EXHAUSTIVE, ///< all
+    SLR_TUNE_RANDOM,     ///< drawn by the seed
+    SLR_TUNE_LOCAL       ///< from neighbour to neighbour, downhill, from the default and then from drawn places
+} slr_tune_strategy;
+
+typedef enum slr_tune_state {
+    SLR_TUNE_MEASURED = 1,
+    SLR_TUNE_REFUSED, ///< it cannot be launched: block, shared memory, registers
+    SLR_TUNE_WRONG,   ///< its results differ from the default's
+    SLR_TUNE_FAILED   ///< it does not compile, or it faulted
+} slr_tune_state;
+
+/// A set of flags.
+typedef enum slr_tune_flag {
+    SLR_TUNE_DISCARD = 1,     ///< the result is not kept for later launches
+    SLR_TUNE_KEEP_MACROS = 2, ///< the macros stay as they are
+    SLR_TUNE_KEEP_BLOCK = 4,  ///< the block stays slipring's choice
+    SLR_TUNE_KEEP_WIDTH = 8   ///< the vector width stays the device's choice
+} slr_tune_flag;
+
+/// A launch that was tried.
+typedef struct slr_tune_candidate {
+    const char *defines; ///< "TILE=16 ROWS=2"; "": the source as it is
+    slr_shape shape;     ///< its block, grid and vector width
+    slr_tune_state state;
+    uint32_t is_default;
+    double cost;         ///< ns per launch by the metric, or what `measure` gave; the least of the first samples
+    double predicted;    ///< what the model expected, in its own unit; 0: nothing
+    const char *why;     ///< of one that was not measured: the reason; else ""
+    uint32_t evaluation; ///< from 1
+    uint32_t most;       ///< evaluations in all, as far as is known
+    uint32_t space;      ///< candidates that the constraints allow, or that were drawn
+} slr_tune_candidate;
+
+/// Called after each candidate, on the caller's thread.
+typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
+
+/// Measures one sample in place of the device's events: energy, or a made-up cost in a test. The candidate has been
+/// checked; its kernel and arguments are ready to launch.
+typedef slr_status slr_tune_meter(void *user, slr_stream *stream, slr_kernel *kernel,
+                                  const slr_tune_candidate *candidate, double *cost);
+
+typedef struct slr_tune_desc {
+    uint32_t struct_size;
+    uint32_t metric;      ///< slr_tune_metric; default: TIME
+    uint32_t strategy;    ///< slr_tune_strategy; default: MODEL
+    uint32_t evaluations; ///< at most; default: all for EXHAUSTIVE, else a tenth of the candidates, at least 12
+    uint64_t budget_ns;   ///< of time, kept to within one candidate; default: 60 s per problem
+    uint64_t seed;        ///< of all that is drawn
+    uint32_t repeats;     ///< samples of a candidate before the next round; default: 5
+    uint32_t flags;       ///< slr_tune_flag
+    /// A result may differ from the default's by this much, relative to the larger magnitude. Default 0: bit for bit.
+    /// A choice that is not bit for bit is used only by programs with slr_program_desc.tuned = SLR_TUNED_ANY.
+    double tolerance;
+    slr_tune_watcher *watch; ///< or NULL
+    slr_tune_meter *measure; ///< or NULL
+    void *user;              ///< of both
+} slr_tune_desc;
+#ifdef __cplusplus
+static inline slr_tune_desc slr_tune_desc_init(void)
+{
+    slr_tune_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_TUNE_DESC_INIT slr_tune_desc_init()
+#else
+#define SLR_TUNE_DESC_INIT                                                                                             \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_tune_desc)                                                                 \
+    }
+#endif
+
+/// What to tune for: a launch's threads and arguments. A block that the shape sets stays.
+typedef struct slr_tune_problem {
+    slr_shape shape;
+    const slr_arg *args;
+    uint32_t arg_count;
+} slr_tune_problem;
+
+#define SLR_TUNED_DEFINES_BYTES 256
+
+/// The choice for a problem.
+typedef struct slr_tuned {
+    slr_shape shape;                           ///< as it is launched: block and grid set
+    char defines[SLR_TUNED_DEFINES_BYTES];     ///< "TILE=16 ROWS=2"; "": the source as it is
+    uint32_t is_default;                       ///< 1: no candidate was faster beyond doubt, or none is known
+    uint32_t is_exact;                         ///< 1: the results are the default's, bit for bit
+    double default_cost, cost;                 ///< ns per launch, or what `measure` gave; measured in turn
+    double speedup, speedup_low, speedup_high; ///< default_cost / cost, and its 95 % interval
+    uint32_t space;                            ///< candidates that the constraints allow, or that were drawn
+    uint32_t evaluations, refused, wrong, failed;
+    uint32_t metric; ///< slr_tune_metric
+    uint64_t spent_ns;
+    char reason[256]; ///< a sentence: why this choice
+} slr_tuned;
+
+/// Tunes a kernel for each of `count` problems, one after the other: `out` has room for as many.
+///
+/// Candidates are the combinations of the source's tunable macros, of the block if neither shape nor source says it,
+/// and of the vector width where the device has it. The results of each are compared with the default's. The best are
+/// measured in turn with the default, and the worse half is dropped until one is left. It is chosen if the 95 %
+/// interval of its speed-up is above 1. Buffers are restored afterwards.
+///
+/// Threads: any, while no other work uses the buffers.  Blocks: until done, see budget_ns.
+/// Errors: INVALID (NULL, a wrong argument; the default fails), UNSUPPORTED (energy; a raw program), WRONG_STATE (the
+///   source file has changed since it was loaded), COMPILE, NO_MEMORY, and those of the default's launch.
+SLR_API slr_status slr_tune(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count,
+                            const slr_tune_desc *desc, slr_tuned *out);
+
+/// The same for results of `bytes` bytes each (docs/contract/abi.md). slr_tune is a macro for this.
+SLR_API slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count,
+                                  const slr_tune_desc *desc, slr_tuned *out, size_t bytes);
+#define slr_tune(kernel, problems, count, desc, out)                                                                   \
+    slr_tune_sized((kernel), (problems), (count), (desc), (out), sizeof(slr_tuned))
+
+/// The choice that a launch of this shape uses: what was tuned for its threads, else the default.
+/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL, an impossible shape).
+SLR_API slr_status slr_kernel_get_tuned(slr_kernel *kernel, slr_shape shape, slr_tuned *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_kernel_get_tuned is a macro for this.
+SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shape, slr_tuned *out, size_t bytes);
+#define slr_kernel_get_tuned(kernel, shape, out) slr_kernel_get_tuned_sized((kernel), (shape), (out), sizeof(slr_tuned))
+
+/// A choice in the cache folder. The text is valid during the call.
+typedef struct slr_tuned_entry {
+    const char *kernel, *device; ///< `device`: the name that opens it
+    const char *model, *compiler, *driver;
+    const slr_tuned *tuned; ///< of its shape: threads, block and vector width
+} slr_tuned_entry;
+
+typedef void slr_tuned_visitor(void *user, const slr_tuned_entry *entry);
+
+/// Visits what was tuned for this program's source, on all devices, by this version of the library.
+/// Threads: any.  Blocks: while it reads files.  Owns: nothing.
+/// Errors: INVALID (NULL), NOT_FOUND (no cache folder), SYSTEM, NO_MEMORY.
+SLR_API slr_status slr_program_visit_tuned(const slr_program *program, slr_tuned_visitor *visit, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

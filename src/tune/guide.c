@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The next choice to try: the one with the least cost by a model that learns. The logarithm of a cost is that of the
+// prediction, plus a number for each dimension's value, which is fitted to what was measured. With few measurements the
+// numbers stay near 0 and the prediction decides; values that turn out slow are left alone soon.
+#include "tune/search.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { VALUES = 80, PASSES = 4 };
+
+struct model {
+    double base;
+    double effect[SLRI_SPACE_DIMENSIONS][VALUES];
+};
+
+static double log_prediction(const struct slri_trial *trial)
+{
+    return isfinite(trial->predicted) && trial->predicted > 0 ? log(trial->predicted) : 0;
+}
+
+static double estimate(const struct model *model, const struct slri_space *space, const struct slri_trial *trial)
+{
+    uint32_t choice[SLRI_SPACE_DIMENSIONS];
+    double sum = model->base + log_prediction(trial);
+    slri_space_decode(space, trial->code, choice);
+    for (uint32_t i = 0; i < space->dimensions; i++)
+        sum += model->effect[i][choice[i] % VALUES];
+    return sum;
+}
+
+static bool is_sample(const struct slri_trial *trial)
+{
+    return trial->state == SLR_TUNE_MEASURED && trial->cost > 0;
+}
+
+static void fit_base(struct model *model, const struct slri_search *search)
+{
+    double sum = 0;
+    uint32_t count = 0;
+    model->base = 0;
+    for (uint32_t i = 0; i < search->trials; i++)
+        if (is_sample(&search->trial[i])) {
+            sum += log(search->trial[i].cost) - estimate(model, &search->desc->space, &search->trial[i]);
+            ++count;
+        }
+    model->base = count ? sum / count : 0;
+}
+
+// One measurement more, of no effect, is thought to be there for each value: it takes two to believe.
+static void fit_dimension(struct model *model, const struct slri_search *search, uint32_t dimension)
+{
+    const struct slri_space *space = &search->desc->space;
+    double sum[VALUES] = {0};
+    uint32_t count[VALUES] = {0}, choice[SLRI_SPACE_DIMENSIONS];
+    memset(model->effect[dimension], 0, sizeof model->effect[dimension]);
+    for (uint32_t i = 0; i < search->trials; i++) {
+        const struct slri_trial *trial = &search->trial[i];
+        if (!is_sample(trial))
+            continue;
+        slri_space_decode(space, trial->code, choice);
+        sum[choice[dimension] % VALUES] += log(trial->cost) - estimate(model, space, trial);
+        ++count[choice[dimension] % VALUES];
+    }
+    for (uint32_t v = 0; v < VALUES; v++)
+        model->effect[dimension][v] = sum[v] / (count[v] + 1);
+}
+
+struct slri_trial *slri_search_guess(const struct slri_search *search)
+{
+    struct model model = {0};
+    struct slri_trial *best = NULL;
+    double least = 0;
+    for (int pass = 0; pass < PASSES; pass++) {
+        fit_base(&model, search);
+        for (uint32_t i = 0; i < search->desc->space.dimensions; i++)
+            fit_dimension(&model, search, i);
+    }
+    for (uint32_t i = 0; i < search->trials; i++) {
+        if (search->trial[i].state)
+            continue;
+        double cost = estimate(&model, &search->desc->space, &search->trial[i]);
+        if (!best || cost < least) {
+            best = &search->trial[i];
+            least = cost;
+        }
+    }
+    return best;
+}

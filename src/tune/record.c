@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of what was tuned. A writer holds its lock, reads it, and puts the whole new file in its place by a rename:
+// readers need no lock.
+#include "tune/record.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/folder.h"
+#include "base/status.h"
+#include "base/text.h"
+
+#include <slipring/api.h>
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "tuned-"
+#define SUFFIX ".jsonl"
+#define LOCKS ".tuned"
+enum { NAME_BYTES = 64, FILE_BYTES = 8 << 20 };
+static const uint64_t wait_ns = 10000000000u;
+
+// ---- a line --------------------------------------------------------------------------------------------------------
+
+static void put_string(slri_text *to, const char *key, const char *value)
+{
+    slri_text_printf(to, "\"%s\": \"", key);
+    for (const char *at = value; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            slri_text_printf(to, "\\%c", *at);
+        else if ((unsigned char)*at < 0x20)
+            slri_text_printf(to, "\\u%04x", (unsigned char)*at);
+        else
+            slri_text_append(to, at, 1);
+    }
+    slri_text_puts(to, "\", ");
+}
+
+static void put_number(slri_text *to, const char *key, uint64_t value)
+{
+    slri_text_printf(to, "\"%s\": %llu, ", key, (unsigned long long)value);
+}
+
+static void put_three(slri_text *to, const char *key, const uint64_t value[3])
+{
+    slri_text_printf(to, "\"%s\": [%llu, %llu, %llu], ", key, (unsigned long long)value[0],
+                     (unsigned long long)value[1], (unsigned long long)value[2]);
+}
+
+static void put_record(slri_text *to, const struct slri_tuned_place *place, const struct slri_tuned_record *record)
+{
+    const uint64_t block[3] = {record->block[0], record->block[1], record->block[2]};
+    slri_text_puts(to, "{");
+    put_string(to, "source", record->source);
+    put_string(to, "kernel", record->kernel);
+    put_three(to, "threads", record->threads);
+    put_three(to, "block", block);
+    put_number(to, "vector_width", record->vector_width);
+    put_string(to, "defines", record->defines);
+    put_string(to, "metric", record->metric);
+    put_number(to, "exact", record->is_exact);
+    put_number(to, "default_ps", record->default_ps);
+    put_number(to, "tuned_ps", record->tuned_ps);
+    put_number(to, "low_permille", record->low_permille);
+    put_number(to, "high_permille", record->high_permille);
+    put_number(to, "evaluations", record->evaluations);
+    put_string(to, "device", place->device);
+    put_string(to, "model", place->model);
+    put_string(to, "compiler", place->compiler);
+    put_string(to, "driver", place->driver);
+    slri_text_printf(to, "\"version\": \"%s\"}\n", SLR_VERSION);
+}
+
+// Behind `"key": `, or NULL. No value of ours holds an unescaped quotation mark, so that none is taken for a key.
+static const char *find_value(const char *line, const char *key)
+{
+    char quoted[32];
+    int length = snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+    for (const char *at = line; (at = strstr(at, quoted)) != NULL; at += length)
+        if (at[-1] != '\\') // a line starts with a brace
+            return at + length;
+    return NULL;
+}
+
+static bool get_string(const char *line, const char *key, char *to, size_t bytes)
+{
+    const char *at = find_value(line, key);
+    size_t length = 0;
+    if (!at || *at++ != '"')
+        return false;
+    for (; *at && *at != '"'; at++) {
+        unsigned code;
+        char one = *at;
+        if (one == '\\' && (at[1] == '"' || at[1] == '\\'))
+            one = *++at;
+        else if (one == '\\' && sscanf(at, "\\u%4x", &code) == 1 && code < 0x80) {
+            one = (char)code;
+            at += 5;
+        }
+        if (length + 1 == bytes)
+            return false;
+        to[length++] = one;
+    }
+    to[length] = '\0';
+    return *at == '"';
+}
+
+static bool get_number(const char *line, const char *key, uint64_t most, uint64_t *out)
+{
+    const char *at = find_value(line, key);
+    if (!at || !isdigit((unsigned char)*at))
+        return false;
+    *out = strtoull(at, NULL, 10);
+    return *out <= most;
+}
+
+static bool get_three(const char *line, const char *key, uint64_t most, uint64_t out[3])
+{
+    unsigned long long value[3];
+    const char *at = find_value(line, key);
+    if (!at || sscanf(at, "[%llu, %llu, %llu]", &value[0], &value[1], &value[2]) != 3)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        out[i] = value[i];
+        if (value[i] > most)
+            return false;
+    }
+    return true;
+}
+
+static bool get_u32(const char *line, const char *key, uint32_t *out)
+{
+    uint64_t value;
+    bool is_there = get_number(line, key, UINT32_MAX, &value);
+    *out = is_there ? (uint32_t)value : 0;
+    return is_there;
+}
+
+// `line` is terminated where it ends.
+static bool get_record(const char *line, struct slri_tuned_place *place, struct slri_tuned_record *out, char *version,
+                       size_t version_bytes)
+{
+    uint64_t block[3], exact = 0;
+    *out = (struct slri_tuned_record){0};
+    bool whole = *line == '{' && get_string(line, "source", out->source, sizeof out->source) &&
+                 get_string(line, "kernel", out->kernel, sizeof out->kernel) &&
+                 get_three(line, "threads", UINT64_MAX, out->threads) && get_three(line, "block", 1024, block) &&
+                 get_u32(line, "vector_width", &out->vector_width) &&
+                 get_string(line, "defines", out->defines, sizeof out->defines) &&
+                 get_string(line, "metric", out->metric, sizeof out->metric) && get_number(line, "exact", 1, &exact) &&
+                 get_number(line, "default_ps", UINT64_MAX, &out->default_ps) &&
+                 get_number(line, "tuned_ps", UINT64_MAX, &out->tuned_ps) &&
+                 get_number(line, "low_permille", UINT64_MAX, &out->low_permille) &&
+                 get_number(line, "high_permille", UINT64_MAX, &out->high_permille) &&
+                 get_u32(line, "evaluations", &out->evaluations) &&
+                 get_string(line, "device", place->device, sizeof place->device) &&
+                 get_string(line, "model", place->model, sizeof place->model) &&
+                 get_string(line, "compiler", place->compiler, sizeof place->compiler) &&
+                 get_string(line, "driver", place->driver, sizeof place->driver) &&
+                 get_string(line, "version", version, version_bytes);
+    if (!whole)
+        return false;
+    for (int i = 0; i < 3; i++)
+        out->block[i] = (uint32_t)block[i];
+    out->is_exact = exact != 0;
+    return true;
+}
+
+// ---- the file ------------------------------------------------------------------------------------------------------
+
+static slr_status open_tuned_folder(slri_folder **out)
+{
+    char *path;
+    SLRI_TRY(slri_cache_folder(&path));
+    slr_status status = slri_folder_open(path, out);
+    free(path);
+    return status;
+}
+
+// One a device, by what it is called and what it is.
+static void name_file(const struct slri_tuned_place *place, char out[NAME_BYTES])
+{
+    char hex[SLRI_HASH_HEX_BYTES];
+    slri_hash hash;
+    slri_hash_init(&hash);
+    slri_hash_field(&hash, place->device, strlen(place->device));
+    slri_hash_field(&hash, place->model, strlen(place->model));
+    slri_hash_hex(&hash, hex);
+    snprintf(out, NAME_BYTES, PREFIX "%s" SUFFIX, hex);
+}
+
+slr_status slri_tuned_path(const struct slri_tuned_place *place, char **path)
+{
+    char name[NAME_BYTES], *folder;
+    slri_text text = SLRI_TEXT_INIT;
+    name_file(place, name);
+    SLRI_TRY(slri_cache_folder(&folder));
+    slri_text_printf(&text, "%s/%s", folder, name);
+    free(folder);
+    *path = slri_text_take(&text);
+    return *path ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a path");
+}
+
+typedef void each_line(void *user, const char *line, const struct slri_tuned_place *place,
+                       const struct slri_tuned_record *record, bool is_current_version);
+
+// Cuts the text into its lines.
+static void read_lines(char *text, each_line *visit, void *user)
+{
+    for (char *line = text, *next; *line; line = next) {
+        struct slri_tuned_place place;
+        struct slri_tuned_record record;
+        char version[32];
+        next = line + strcspn(line, "\n");
+        if (*next)
+            *next++ = '\0';
+        if (get_record(line, &place, &record, version, sizeof version))
+            visit(user, line, &place, &record, strcmp(version, SLR_VERSION) == 0);
+    }
+}
+
+struct visit_one {
+    const struct slri_tuned_place *place;
+    void (*visit)(void *user, const struct slri_tuned_record *record, bool is_current);
+    void *user;
+};
+
+static void visit_line(void *user, const char *line, const struct slri_tuned_place *place,
+                       const struct slri_tuned_record *record, bool is_current_version)
+{
+    const struct visit_one *one = user;
+    (void)line;
+    one->visit(one->user, record,
+               is_current_version && strcmp(place->compiler, one->place->compiler) == 0 &&
+                   strcmp(place->driver, one->place->driver) == 0);
+}
+
+static slr_status read_file(const slri_folder *folder, const char *name, each_line *visit, void *user)
+{
+    char *text;
+    SLRI_TRY(slri_folder_read(folder, name, FILE_BYTES, true, &text, NULL));
+    read_lines(text, visit, user);
+    free(text);
+    return SLR_OK;
+}
+
+slr_status slri_tuned_visit(const struct slri_tuned_place *place,
+                            void (*visit)(void *user, const struct slri_tuned_record *record, bool is_current),
+                            void *user)
+{
+    char name[NAME_BYTES];
+    slri_folder *folder;
+    struct visit_one one = {place, visit, user};
+    name_file(place, name);
+    SLRI_TRY(open_tuned_folder(&folder));
+    slr_status status = read_file(folder, name, visit_line, &one);
+    slri_folder_close(folder);
+    return status;
+}
+
+struct visit_all {
+    const slri_folder *folder;
+    void (*visit)(void *user, const struct slri_tuned_place *place, const struct slri_tuned_record *record);
+    void *user;
+};
+
+static void visit_any_line(void *user, const char *line, const struct slri_tuned_place *place,
+                           const struct slri_tuned_record *record, bool is_current_version)
+{
+    const struct visit_all *all = user;
+    (void)line;
+    if (is_current_version)
+        all->visit(all->user, place, record);
+}
+
+static void visit_file(void *user, const slri_folder_item *item)
+{
+    const struct visit_all *all = user;
+    size_t length = strlen(item->name), end = sizeof SUFFIX - 1;
+    if (strncmp(item->name, PREFIX, sizeof PREFIX - 1) == 0 && length > end &&
+        strcmp(item->name + length - end, SUFFIX) == 0)
+        (void)read_file(all->folder, item->name, visit_any_line, user); // one that others may write to says nothing
+}
+
+slr_status slri_tuned_visit_all(void (*visit)(void *user, const struct slri_tuned_place *place,
+                                              const struct slri_tuned_record *record),
+                                void *user)
+{
+    struct visit_all all = {NULL, visit, user};
+    slri_folder *folder;
+    SLRI_TRY(open_tuned_folder(&folder));
+    all.folder = folder;
+    slr_status status = slri_folder_list(folder, visit_file, &all);
+    slri_folder_close(folder);
+    return status;
+}
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+struct rewrite {
+    const struct slri_tuned_record *record;
+    slri_text text;
+};
+
+static bool is_for_same(const struct slri_tuned_record *a, const struct slri_tuned_record *b)
+{
+    return strcmp(a->source, b->source) == 0 && strcmp(a->kernel, b->kernel) == 0 &&
+           memcmp(a->threads, b->threads, sizeof a->threads) == 0;
+}
+
+static void keep_line(void *user, const char *line, const struct slri_tuned_place *place,
+                      const struct slri_tuned_record *record, bool is_current_version)
+{
+    struct rewrite *rewrite = user;
+    (void)place;
+    (void)is_current_version;
+    if (!is_for_same(record, rewrite->record))
+        slri_text_printf(&rewrite->text, "%s\n", line);
+}
+
+// With the lock.
+static slr_status write_anew(const slri_folder *folder, const char *name, const struct slri_tuned_place *place,
+                             const struct slri_tuned_record *record)
+{
+    struct rewrite rewrite = {record, SLRI_TEXT_INIT};
+    slr_status status = read_file(folder, name, keep_line, &rewrite);
+    status = status == SLR_NOT_FOUND || status == SLR_INVALID ? SLR_OK : status; // one that is too long begins anew
+    put_record(&rewrite.text, place, record);
+    if (status == SLR_OK && rewrite.text.out_of_memory)
+        status = SLRI_FAIL(NO_MEMORY, "no memory to keep what was tuned");
+    if (status == SLR_OK)
+        status = slri_folder_write(folder, name, slri_text_view(&rewrite.text), rewrite.text.length);
+    slri_text_free(&rewrite.text);
+    return status;
+}
+
+slr_status slri_tuned_keep(const struct slri_tuned_place *place, const struct slri_tuned_record *record)
+{
+    char name[NAME_BYTES];
+    char first[9] = {0};
+    slri_folder *folder;
+    int lock;
+    name_file(place, name);
+    memcpy(first, name + sizeof PREFIX - 1, 8);
+    const uint32_t number = (uint32_t)strtoul(first, NULL, 16);
+    SLRI_TRY(open_tuned_folder(&folder));
+    slr_status status = slri_folder_lock(folder, LOCKS, number, slri_deadline_after(wait_ns), NULL, &lock);
+    if (status == SLR_OK) {
+        status = write_anew(folder, name, place, record);
+        slri_folder_unlock(lock, number);
+    }
+    slri_folder_close(folder);
+    return status;
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of what was tuned, in a cache folder of the test's own.
+#include "tune/record.h"
+
+#include "base/folder.h"
+#include "base/status.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[300];
+static const struct slri_tuned_place place = {"cpu", "a \"model\" \\ of 2\tcores", "cc 12", "avx"};
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/slipring-tuned-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    return setenv("SLIPRING_CACHE_DIR", folder, 1);
+}
+
+static int tear_down(void **state)
+{
+    slri_folder *opened;
+    (void)state;
+    if (slri_folder_open(folder, &opened) != SLR_OK)
+        return -1;
+    slri_folder_discard(opened);
+    return 0;
+}
+
+static struct slri_tuned_record make(const char *kernel, uint64_t n)
+{
+    struct slri_tuned_record record = {.threads = {n, 2, 1},
+                                       .block = {64, 4, 1},
+                                       .vector_width = 8,
+                                       .is_exact = true,
+                                       .default_ps = 12345678901234u,
+                                       .tuned_ps = 777,
+                                       .low_permille = 1100,
+                                       .high_permille = 1900,
+                                       .evaluations = 12};
+    snprintf(record.source, sizeof record.source, "0123456789abcdef0123456789abcdef");
+    snprintf(record.kernel, sizeof record.kernel, "%s", kernel);
+    snprintf(record.defines, sizeof record.defines, "TILE=16 ROWS=-2");
+    snprintf(record.metric, sizeof record.metric, "time");
+    return record;
+}
+
+struct found {
+    struct slri_tuned_record last;
+    uint32_t count, current;
+};
+
+static void note(void *user, const struct slri_tuned_record *record, bool is_current)
+{
+    struct found *found = user;
+    found->last = *record;
+    ++found->count;
+    found->current += is_current;
+}
+
+static struct found look(const struct slri_tuned_place *where)
+{
+    struct found found = {.count = 0};
+    slr_status status = slri_tuned_visit(where, note, &found);
+    assert_true(status == SLR_OK || status == SLR_NOT_FOUND);
+    return found;
+}
+
+static void what_is_kept_is_found_as_it_was(void **state)
+{
+    (void)state;
+    struct slri_tuned_record record = make("matmul", 18446744073709551615u);
+    assert_int_equal(slri_tuned_keep(&place, &record), SLR_OK);
+    struct found found = look(&place);
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.current, 1);
+    assert_memory_equal(&found.last, &record, sizeof record);
+}
+
+static void another_driver_or_compiler_is_not_current_and_another_device_not_there(void **state)
+{
+    (void)state;
+    struct slri_tuned_record record = make("matmul", 1024);
+    struct slri_tuned_place other = place;
+    assert_int_equal(slri_tuned_keep(&place, &record), SLR_OK);
+    snprintf(other.driver, sizeof other.driver, "avx2");
+    assert_int_equal(look(&other).count, 1);
+    assert_int_equal(look(&other).current, 0);
+    other = place;
+    snprintf(other.compiler, sizeof other.compiler, "cc 13");
+    assert_int_equal(look(&other).current, 0);
+    other = place;
+    snprintf(other.device, sizeof other.device, "cuda:0");
+    assert_int_equal(look(&other).count, 0);
+    other = place;
+    snprintf(other.model, sizeof other.model, "another one");
+    assert_int_equal(look(&other).count, 0);
+}
+
+static void a_record_replaces_the_one_for_the_same_problem_only(void **state)
+{
+    (void)state;
+    struct slri_tuned_record first = make("matmul", 1024), second = make("matmul", 2048), again = first;
+    assert_int_equal(slri_tuned_keep(&place, &first), SLR_OK);
+    assert_int_equal(slri_tuned_keep(&place, &second), SLR_OK);
+    again.tuned_ps = 5;
+    assert_int_equal(slri_tuned_keep(&place, &again), SLR_OK);
+    struct found found = look(&place);
+    assert_int_equal(found.count, 2);
+    assert_int_equal(found.last.tuned_ps, 5);
+    assert_int_equal(found.last.threads[0], 1024);
+}
+
+static void write_line(const char *line)
+{
+    char path[600];
+    DIR *opened = opendir(folder);
+    const struct dirent *entry;
+    while ((entry = readdir(opened)))
+        if (strncmp(entry->d_name, "tuned-", 6) == 0) {
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+            FILE *file = fopen(path, "a");
+            fputs(line, file);
+            fclose(file);
+        }
+    closedir(opened);
+}
+
+static void a_damaged_line_is_passed_over(void **state)
+{
+    (void)state;
+    struct slri_tuned_record record = make("matmul", 1024), other = make("reduce", 1);
+    assert_int_equal(slri_tuned_keep(&place, &record), SLR_OK);
+    write_line("{\"source\": \"0123\", \"kernel\": \"x\n{}\n\nnonsense\n{\"source\": 7}\n");
+    assert_int_equal(look(&place).count, 1);
+    assert_int_equal(slri_tuned_keep(&place, &other), SLR_OK); // and goes with the next writing
+    assert_int_equal(look(&place).count, 2);
+}
+
+static void processes_that_write_at_once_lose_nothing(void **state)
+{
+    enum { PROCESSES = 4, RECORDS = 25 };
+    (void)state;
+    for (int p = 0; p < PROCESSES; p++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child > 0)
+            continue;
+        slr_status status = SLR_OK;
+        for (uint64_t i = 0; i < RECORDS && status == SLR_OK; i++) {
+            struct slri_tuned_record record = make("matmul", (uint64_t)p * RECORDS + i);
+            status = slri_tuned_keep(&place, &record);
+        }
+        _exit(status == SLR_OK ? 0 : 1);
+    }
+    for (int p = 0; p < PROCESSES; p++) {
+        int code;
+        assert_true(wait(&code) > 0);
+        assert_int_equal(code, 0);
+    }
+    assert_int_equal(look(&place).count, PROCESSES * RECORDS);
+}
+
+static void count_all(void *user, const struct slri_tuned_place *where, const struct slri_tuned_record *record)
+{
+    assert_string_equal(record->kernel, "matmul");
+    *(uint32_t *)user += strcmp(where->device, "cuda:0") == 0 ? 100 : 1;
+}
+
+static void all_devices_are_visited(void **state)
+{
+    (void)state;
+    struct slri_tuned_record record = make("matmul", 1024);
+    struct slri_tuned_place other = place;
+    uint32_t count = 0;
+    snprintf(other.device, sizeof other.device, "cuda:0");
+    assert_int_equal(slri_tuned_keep(&place, &record), SLR_OK);
+    assert_int_equal(slri_tuned_keep(&other, &record), SLR_OK);
+    assert_int_equal(slri_tuned_visit_all(count_all, &count), SLR_OK);
+    assert_int_equal(count, 101);
+}
+
+int main(void)
+{
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(what_is_kept_is_found_as_it_was),
+        CASE(another_driver_or_compiler_is_not_current_and_another_device_not_there),
+        CASE(a_record_replaces_the_one_for_the_same_problem_only),
+        CASE(a_damaged_line_is_passed_over),
+        CASE(processes_that_write_at_once_lose_nothing),
+        CASE(all_devices_are_visited),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search, over made-up costs.
+#include "tune/search.h"
+
+#include "tune/random.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { JOURNAL = 4096 };
+
+struct world {
+    struct slri_space space;
+    double (*cost)(const uint32_t *choice);
+    uint64_t tried[JOURNAL];
+    uint32_t count, limit; // `limit`: the time is over after so many; 0: never
+};
+
+static double cost_at(const struct world *world, uint64_t code)
+{
+    uint32_t choice[SLRI_SPACE_DIMENSIONS];
+    slri_space_decode(&world->space, code, choice);
+    return world->cost(choice);
+}
+
+static bool allows_all(void *user, uint64_t code)
+{
+    (void)user;
+    (void)code;
+    return true;
+}
+
+static bool allows_even(void *user, uint64_t code)
+{
+    (void)user;
+    return code % 2 == 0;
+}
+
+static slr_tune_state try_it(void *user, struct slri_trial *trial)
+{
+    struct world *world = user;
+    assert_true(world->count < JOURNAL);
+    world->tried[world->count++] = trial->code;
+    trial->cost = cost_at(world, trial->code);
+    return trial->cost > 0 ? SLR_TUNE_MEASURED : SLR_TUNE_WRONG;
+}
+
+static bool is_over(void *user)
+{
+    const struct world *world = user;
+    return world->limit && world->count >= world->limit;
+}
+
+// A model that is off by up to a factor of 2, by the code.
+static double predict_roughly(void *user, uint64_t code)
+{
+    uint64_t state = code;
+    return cost_at(user, code) * exp2((double)slri_tune_pick(&state, 1001) / 1000 - 0.5);
+}
+
+static struct slri_search_desc describe(struct world *world, slr_tune_strategy strategy)
+{
+    return (struct slri_search_desc){.space = world->space,
+                                     .strategy = strategy,
+                                     .seed = 1,
+                                     .user = world,
+                                     .allows = allows_all,
+                                     .tries = try_it,
+                                     .is_over = is_over};
+}
+
+// The valley's floor is at (7, 3, 5).
+static double valley(const uint32_t *choice)
+{
+    double x = choice[0] - 7.0, y = choice[1] - 3.0, z = choice[2] - 5.0;
+    return 1 + x * x + 2 * y * y + 3 * z * z;
+}
+
+static struct world valley_world(void)
+{
+    return (struct world){.space = {3, {10, 8, 9}}, .cost = valley};
+}
+
+static double least_of(const struct slri_search *search)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < search->trials; i++)
+        if (search->trial[i].state == SLR_TUNE_MEASURED && search->trial[i].cost < least)
+            least = search->trial[i].cost;
+    return least;
+}
+
+static double run_once(struct world *world, const struct slri_search_desc *desc)
+{
+    struct slri_search search;
+    assert_int_equal(slri_search_run(desc, &search), SLR_OK);
+    assert_int_equal(search.evaluations, world->count);
+    double least = least_of(&search);
+    slri_search_free(&search);
+    return least;
+}
+
+static void codes_and_choices_are_one_to_one(void **state)
+{
+    (void)state;
+    const struct slri_space space = {3, {3, 4, 5}};
+    assert_int_equal(slri_space_count(&space), 60);
+    for (uint64_t code = 0; code < 60; code++) {
+        uint32_t choice[SLRI_SPACE_DIMENSIONS];
+        slri_space_decode(&space, code, choice);
+        assert_true(choice[0] < 3 && choice[1] < 4 && choice[2] < 5);
+        assert_int_equal(slri_space_encode(&space, choice), code);
+    }
+    struct slri_space large = {.dimensions = 16};
+    for (uint32_t i = 0; i < 16; i++)
+        large.size[i] = 64;
+    assert_true(slri_space_count(&large) == UINT64_MAX);
+}
+
+static void exhaustive_tries_each_once_and_the_default_first(void **state)
+{
+    (void)state;
+    struct world world = valley_world();
+    struct slri_search_desc desc = describe(&world, SLR_TUNE_EXHAUSTIVE);
+    bool seen[720] = {false};
+    desc.start = 123;
+    assert_true(run_once(&world, &desc) == 1);
+    assert_int_equal(world.count, 720);
+    assert_int_equal(world.tried[0], 123);
+    for (uint32_t i = 0; i < world.count; i++) {
+        assert_false(seen[world.tried[i]]);
+        seen[world.tried[i]] = true;
+    }
+}
+
+static void what_is_not_allowed_is_not_tried_except_the_default(void **state)
+{
+    (void)state;
+    struct world world = valley_world();
+    struct slri_search_desc desc = describe(&world, SLR_TUNE_EXHAUSTIVE);
+    desc.start = 5;
+    desc.allows = allows_even;
+    (void)run_once(&world, &desc);
+    assert_int_equal(world.count, 361);
+    for (uint32_t i = 1; i < world.count; i++)
+        assert_int_equal(world.tried[i] % 2, 0);
+}
+
+static void every_strategy_keeps_the_budget(void **state)
+{
+    (void)state;
+    const slr_tune_strategy all[] = {SLR_TUNE_MODEL, SLR_TUNE_EXHAUSTIVE, SLR_TUNE_RANDOM, SLR_TUNE_LOCAL};
+    for (size_t i = 0; i < 4; i++) {
+        struct world world = valley_world();
+        struct slri_search_desc desc = describe(&world, all[i]);
+        desc.evaluations = 17;
+        (void)run_once(&world, &desc);
+        assert_int_equal(world.count, 17);
+        world = valley_world();
+        desc.evaluations = 100;
+        world.limit = 5;
+        (void)run_once(&world, &desc);
+        assert_int_equal(world.count, 5);
+    }
+}
+
+static void a_space_smaller_than_the_budget_is_tried_whole(void **state)
+{
+    (void)state;
+    const slr_tune_strategy all[] = {SLR_TUNE_MODEL, SLR_TUNE_EXHAUSTIVE, SLR_TUNE_RANDOM, SLR_TUNE_LOCAL};
+    for (size_t i = 0; i < 4; i++) {
+        struct world world = {.space = {3, {2, 2, 2}}, .cost = valley};
+        struct slri_search_desc desc = describe(&world, all[i]);
+        (void)run_once(&world, &desc);
+        assert_int_equal(world.count, 8);
+    }
+}
+
+static void the_same_seed_tries_the_same_and_another_one_something_else(void **state)
+{
+    (void)state;
+    struct world a = valley_world(), b = valley_world(), c = valley_world();
+    struct slri_search_desc desc = describe(&a, SLR_TUNE_RANDOM);
+    (void)run_once(&a, &desc);
+    desc = describe(&b, SLR_TUNE_RANDOM);
+    (void)run_once(&b, &desc);
+    desc = describe(&c, SLR_TUNE_RANDOM);
+    desc.seed = 2;
+    (void)run_once(&c, &desc);
+    assert_int_equal(a.count, 72); // a tenth
+    assert_memory_equal(a.tried, b.tried, sizeof a.tried);
+    assert_memory_not_equal(a.tried, c.tried, sizeof a.tried);
+}
+
+static void local_search_walks_down_to_the_floor(void **state)
+{
+    (void)state;
+    struct world world = valley_world();
+    struct slri_search_desc desc = describe(&world, SLR_TUNE_LOCAL);
+    desc.evaluations = 90;
+    assert_true(run_once(&world, &desc) == 1);
+}
+
+// Costs that factors of the dimensions make, as tiles and blocks do, with one combination that is wrong.
+static double product(const uint32_t *choice)
+{
+    static const double a[] = {4, 2, 1, 1.5, 3}, b[] = {1.2, 1, 2.5, 6}, c[] = {3, 1.4, 1, 1.1};
+    if (choice[0] == 2 && choice[1] == 1 && choice[2] == 2)
+        return 0;
+    return a[choice[0]] * b[choice[1]] * c[choice[2]];
+}
+
+static void the_model_finds_nearly_the_best_in_a_tenth_of_the_space(void **state)
+{
+    (void)state;
+    for (int predicts = 0; predicts < 2; predicts++) {
+        struct world world = {.space = {3, {5, 4, 4}}, .cost = product};
+        struct slri_search_desc desc = describe(&world, SLR_TUNE_MODEL);
+        desc.predicts = predicts ? predict_roughly : NULL;
+        desc.evaluations = predicts ? 8 : 20; // without predictions it learns from nothing
+        double least = run_once(&world, &desc);
+        assert_true(least >= 1.1 && 1.1 / least >= 0.9);
+    }
+}
+
+static double predict_some(void *user, uint64_t code)
+{
+    return code == 7 ? INFINITY : code % 2 ? NAN : predict_roughly(user, code);
+}
+
+static void what_cannot_be_comes_last_and_what_is_unknown_in_between(void **state)
+{
+    (void)state;
+    struct world world = valley_world();
+    struct slri_search_desc desc = describe(&world, SLR_TUNE_MODEL);
+    struct slri_search search;
+    desc.predicts = predict_some;
+    desc.evaluations = 40;
+    assert_int_equal(slri_search_run(&desc, &search), SLR_OK);
+    assert_true(search.trial[1].predicted > 1 && search.trial[1].predicted < 400);
+    assert_int_equal(search.trial[7].state, 0);
+    assert_true(least_of(&search) < 10);
+    slri_search_free(&search);
+}
+
+static void a_very_large_space_is_drawn_from_and_holds_the_default(void **state)
+{
+    (void)state;
+    struct world world = {.space = {8, {64, 64, 64, 64, 64, 64, 64, 64}}, .cost = valley};
+    struct slri_search_desc desc = describe(&world, SLR_TUNE_MODEL);
+    struct slri_search search;
+    desc.start = 99999999999u;
+    desc.evaluations = 20;
+    assert_int_equal(slri_search_run(&desc, &search), SLR_OK);
+    assert_true(search.trials > 1000 && search.trials <= SLRI_SEARCH_CANDIDATES);
+    assert_int_equal(world.count, 20);
+    assert_true(world.tried[0] == desc.start);
+    assert_true(slri_search_find(&search, desc.start)->state == SLR_TUNE_MEASURED);
+    slri_search_free(&search);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(codes_and_choices_are_one_to_one),
+        cmocka_unit_test(exhaustive_tries_each_once_and_the_default_first),
+        cmocka_unit_test(what_is_not_allowed_is_not_tried_except_the_default),
+        cmocka_unit_test(every_strategy_keeps_the_budget),
+        cmocka_unit_test(a_space_smaller_than_the_budget_is_tried_whole),
+        cmocka_unit_test(the_same_seed_tries_the_same_and_another_one_something_else),
+        cmocka_unit_test(local_search_walks_down_to_the_floor),
+        cmocka_unit_test(the_model_finds_nearly_the_best_in_a_tenth_of_the_space),
+        cmocka_unit_test(what_cannot_be_comes_last_and_what_is_unknown_in_between),
+        cmocka_unit_test(a_very_large_space_is_drawn_from_and_holds_the_default),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

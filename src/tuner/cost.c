@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a candidate is expected to cost: its counted work, shared among the device's units. Only the order of candidates
+// hangs on it, and what is measured corrects it (tune/guide.c).
+#include "tuner/tuner.h"
+
+#include <slipring/occupancy.h>
+
+#include <math.h>
+
+enum { WARP_LANES = 32, PREDICTING_SHARE = 20 }; // of the budget of time, in percent
+// In instructions of the intermediate form.
+static const double byte_cost = 0.5, block_cost = 400;
+
+// A vector is full only where the code has no shorter one.
+static double cost_of_width(uint32_t width)
+{
+    return width == 1 ? 3 : width == 4 ? 1.3 : 1;
+}
+
+// Lanes of a warp that are there for nothing, and too few warps to hide what memory takes. INFINITY: no block fits.
+static double cost_of_occupancy(const struct slri_tuner_launch *launch, uint32_t arch)
+{
+    slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
+    slr_occupancy occupancy;
+    const uint32_t threads = launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2];
+    desc.capability = arch / 10;
+    desc.block_threads = threads;
+    desc.registers = 32; // before it is compiled: what most kernels have
+    desc.static_shared_bytes = launch->kernel->info.shared_bytes;
+    desc.dynamic_shared_bytes = launch->shape.shared_bytes;
+    if (slr_occupancy_compute(&desc, &occupancy) != SLR_OK)
+        return 1;
+    double waste = ceil((double)threads / WARP_LANES) * WARP_LANES / threads;
+    double share = (double)occupancy.warps / occupancy.max_warps;
+    return occupancy.blocks == 0 ? INFINITY : share < 0.5 ? waste * 0.5 / share : waste;
+}
+
+static double cost_of_launch(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch,
+                             const struct slri_count *count)
+{
+    const slr_shape *shape = &launch->shape;
+    double blocks = (double)shape->grid[0] * shape->grid[1] * shape->grid[2];
+    double units = tuner->units ? tuner->units : 1, rounds = ceil(blocks / units);
+    double work = (double)count->instructions + (double)count->accessed_bytes * byte_cost;
+    double of_block = work / blocks * cost_of_width(shape->vector_width) + block_cost;
+    uint32_t arch = tuner->kernel->program->device->facts.cuda_arch;
+    return rounds * of_block * (arch ? cost_of_occupancy(launch, arch) : 1);
+}
+
+double slri_tuner_predict(void *user, uint64_t code)
+{
+    struct slri_tuner *tuner = user;
+    struct slri_tuner_launch launch;
+    struct slri_count count = {0};
+    double cost = NAN;
+    if (slri_tuner_has_spent(tuner, PREDICTING_SHARE) || slri_tuner_ready(tuner, code, &launch) != SLR_OK)
+        return NAN;
+    if (slri_launch_count(launch.kernel, &launch.shape, tuner->problem->args, &count) == SLR_OK &&
+        count.counted != SLRI_COUNT_UNKNOWN)
+        cost = cost_of_launch(tuner, &launch, &count);
+    slri_tuner_unready(&launch);
+    return cost;
+}

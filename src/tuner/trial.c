@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// A candidate: compiled, launched, compared, measured.
+#include "tuner/tuner.h"
+
+#include "base/clock.h"
+#include "base/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_LAUNCHES = 64, IN_A_ROW = 16, SHORT_NS = 30000 };
+static const uint64_t launch_timeout_ns = 60000000000u;
+
+// ---- ready to launch -----------------------------------------------------------------------------------------------
+
+static uint32_t slot_of(const char *defines)
+{
+    uint32_t hash = 5381; // D. Bernstein's
+    for (const char *at = defines; *at; at++)
+        hash = hash * 33 + (unsigned char)*at;
+    return hash % SLRI_TUNER_VARIANTS;
+}
+
+// The caller gets a hold.
+static slr_status take_program(struct slri_tuner *tuner, const char *defines, slr_program **out)
+{
+    struct slri_tuner_variant *variant = &tuner->variant[slot_of(defines)];
+    if (!*defines) {
+        *out = tuner->kernel->program;
+        slri_program_hold(*out);
+        return SLR_OK;
+    }
+    if (!variant->program || strcmp(variant->defines, defines) != 0) {
+        slr_program_destroy(variant->program);
+        variant->program = NULL;
+        SLRI_TRY(slri_tuned_variant(tuner->kernel->program, defines, &variant->program));
+        snprintf(variant->defines, sizeof variant->defines, "%s", defines);
+    }
+    *out = variant->program;
+    slri_program_hold(*out);
+    return SLR_OK;
+}
+
+slr_status slri_tuner_ready(struct slri_tuner *tuner, uint64_t code, struct slri_tuner_launch *out)
+{
+    bool none;
+    slr_program *program;
+    *out = (struct slri_tuner_launch){.code = code};
+    if (!slri_tuner_decode(tuner, code, out->defines, &out->wanted))
+        return SLRI_FAIL(INVALID, "the names and values of its macros have more than %d characters",
+                         SLRI_TUNED_DEFINES_BYTES - 1);
+    out->shape = out->wanted;
+    SLRI_TRY(take_program(tuner, out->defines, &program));
+    slr_status status = slr_program_get_kernel(program, tuner->kernel->info.name, &out->kernel);
+    slr_program_destroy(program); // the kernel keeps it
+    SLRI_TRY(status);
+    status = slri_shape_settle(out->kernel, &out->shape, &none);
+    if (status != SLR_OK)
+        slri_tuner_unready(out);
+    return status;
+}
+
+void slri_tuner_unready(struct slri_tuner_launch *launch)
+{
+    slr_kernel_destroy(launch->kernel);
+    launch->kernel = NULL;
+}
+
+// ---- launching -----------------------------------------------------------------------------------------------------
+
+static slr_status launch_once(struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
+{
+    return slr_launch(tuner->stream, launch->kernel, launch->shape, tuner->problem->args, tuner->problem->arg_count,
+                      NULL);
+}
+
+// From what the buffers held at first to what the kernel leaves there. The stream works again behind a failure.
+static slr_status run_once(struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
+{
+    SLRI_TRY(slri_tuner_restore(tuner));
+    slr_status status = launch_once(tuner, launch);
+    if (status == SLR_OK)
+        status = slr_stream_finish(tuner->stream, launch_timeout_ns);
+    if (status != SLR_OK) {
+        snprintf(tuner->why, sizeof tuner->why, "%s", slr_error_message());
+        slr_stream_recover(tuner->stream);
+    }
+    return status;
+}
+
+static slr_status time_launches(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, uint32_t launches,
+                                double *ns)
+{
+    int64_t took;
+    SLRI_TRY(slr_event_record(tuner->from, tuner->stream, NULL));
+    for (uint32_t i = 0; i < launches; i++)
+        SLRI_TRY(launch_once(tuner, launch));
+    SLRI_TRY(slr_event_record(tuner->to, tuner->stream, NULL));
+    SLRI_TRY(slr_event_wait(tuner->to, UINT64_MAX));
+    SLRI_TRY(slr_event_elapsed_ns(tuner->from, tuner->to, &took));
+    *ns = took > 0 ? (double)took / launches : 1; // a clock of the device may be coarser than the launch
+    return SLR_OK;
+}
+
+static void describe_launch(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch,
+                            slr_tune_candidate *out)
+{
+    *out = (slr_tune_candidate){.defines = launch->defines,
+                                .shape = launch->shape,
+                                .state = SLR_TUNE_MEASURED,
+                                .is_default = launch->code == tuner->start,
+                                .why = "",
+                                .evaluation = tuner->search.evaluations,
+                                .most = tuner->search.most < tuner->search.trials ? tuner->search.most
+                                                                                  : tuner->search.trials,
+                                .space = tuner->search.trials};
+}
+
+slr_status slri_tuner_sample(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
+{
+    slr_tune_candidate candidate;
+    SLRI_TRY(slri_tuner_restore(tuner));
+    if (!tuner->desc->measure)
+        return time_launches(tuner, launch, tuner->launches, cost);
+    describe_launch(tuner, launch, &candidate);
+    return tuner->desc->measure(tuner->desc->user, tuner->stream, launch->kernel, &candidate, cost);
+}
+
+// ---- candidates ----------------------------------------------------------------------------------------------------
+
+// What is too short for a clock is launched several times for a sample; the same number for all.
+static slr_status choose_launches(struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
+{
+    double ns;
+    tuner->launches = tuner->desc->metric == SLR_TUNE_THROUGHPUT ? IN_A_ROW : 1;
+    if (tuner->desc->measure || tuner->desc->metric != SLR_TUNE_TIME)
+        return SLR_OK;
+    SLRI_TRY(slri_tuner_restore(tuner));
+    SLRI_TRY(time_launches(tuner, launch, 1, &ns));
+    if (ns < SHORT_NS)
+        tuner->launches = ns < (double)SHORT_NS / MOST_LAUNCHES ? MOST_LAUNCHES : (uint32_t)(SHORT_NS / ns) + 1;
+    return SLR_OK;
+}
+
+slr_status slri_tuner_begin(struct slri_tuner *tuner)
+{
+    struct slri_tuner_launch launch;
+    SLRI_TRY(slri_tuner_ready(tuner, tuner->start, &launch));
+    slr_status status = run_once(tuner, &launch);
+    if (status == SLR_OK)
+        status = slri_tuner_expect(tuner);
+    if (status == SLR_OK)
+        status = choose_launches(tuner, &launch);
+    slri_tuner_unready(&launch);
+    return status;
+}
+
+static slr_tune_state refuse(struct slri_tuner *tuner, slr_status status)
+{
+    snprintf(tuner->why, sizeof tuner->why, "%s", slr_error_message());
+    return status == SLR_INVALID || status == SLR_UNSUPPORTED ? SLR_TUNE_REFUSED : SLR_TUNE_FAILED;
+}
+
+slr_tune_state slri_tuner_check(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, bool *is_exact)
+{
+    *is_exact = false;
+    slr_status status = run_once(tuner, launch);
+    if (status != SLR_OK)
+        return status == SLR_INVALID ? SLR_TUNE_REFUSED : SLR_TUNE_FAILED;
+    status = slri_tuner_compare(tuner, is_exact);
+    if (status == SLR_WRONG_STATE && *tuner->why)
+        return SLR_TUNE_WRONG;
+    return status == SLR_OK ? SLR_TUNE_MEASURED : refuse(tuner, status);
+}
+
+static slr_tune_state measure_ready(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
+{
+    bool is_exact;
+    slr_status status = slr_kernel_prepare(launch->kernel, launch->shape);
+    if (status != SLR_OK)
+        return refuse(tuner, status);
+    slr_tune_state state = slri_tuner_check(tuner, launch, &is_exact);
+    if (state != SLR_TUNE_MEASURED)
+        return state;
+    for (uint32_t i = 0; status == SLR_OK && i < tuner->desc->repeats; i++)
+        status = slri_tuner_sample(tuner, launch, &tuner->sample[i]);
+    if (status != SLR_OK)
+        return refuse(tuner, status);
+    // What disturbs a sample only adds to it. These were taken one after the other, so that one disturbance may meet
+    // most of them; the contest takes medians, of samples in turn.
+    *cost = slri_quantile_of(tuner->sample, tuner->desc->repeats, 0);
+    return SLR_TUNE_MEASURED;
+}
+
+static void tell(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, const struct slri_trial *trial,
+                 slr_tune_state state)
+{
+    slr_tune_candidate candidate;
+    tuner->refused += state == SLR_TUNE_REFUSED;
+    tuner->wrong += state == SLR_TUNE_WRONG;
+    tuner->failed += state == SLR_TUNE_FAILED;
+    if (!tuner->desc->watch)
+        return;
+    describe_launch(tuner, launch, &candidate);
+    candidate.state = state;
+    candidate.cost = state == SLR_TUNE_MEASURED ? trial->cost : 0;
+    candidate.predicted = trial->predicted > 0 ? trial->predicted : 0;
+    candidate.why = tuner->why;
+    tuner->desc->watch(tuner->desc->user, &candidate);
+}
+
+slr_tune_state slri_tuner_try(void *user, struct slri_trial *trial)
+{
+    struct slri_tuner *tuner = user;
+    struct slri_tuner_launch launch;
+    *tuner->why = '\0';
+    slr_status status = slri_tuner_ready(tuner, trial->code, &launch);
+    slr_tune_state state = status == SLR_OK ? measure_ready(tuner, &launch, &trial->cost) : refuse(tuner, status);
+    tell(tuner, &launch, trial, state);
+    slri_tuner_unready(&launch);
+    return state;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the tuner share: one problem of one kernel.
+#ifndef SLRI_TUNER_TUNER_H
+#define SLRI_TUNER_TUNER_H
+
+#include "device/kernel.h"
+#include "tune/contest.h"
+#include "tune/search.h"
+
+#include <slipring/event.h>
+#include <slipring/tune.h>
+
+#define SLRI_TUNER_BLOCKS 24u
+#define SLRI_TUNER_VARIANTS 64u
+#define SLRI_TUNER_WHY_BYTES 200
+
+// A buffer that the kernel may write to.
+struct slri_tuner_output {
+    slr_buffer *buffer, *saved; // `saved`: as it was before
+    const slr_parameter *parameter;
+    uint64_t bytes;
+    unsigned char *expected, *found; // of the host: after the default; after a candidate
+};
+
+// The program of one choice of macros; made when it is first wanted.
+struct slri_tuner_variant {
+    char defines[SLRI_TUNED_DEFINES_BYTES];
+    slr_program *program; // NULL: none is here
+};
+
+// A candidate that is ready to launch.
+struct slri_tuner_launch {
+    char defines[SLRI_TUNED_DEFINES_BYTES];
+    slr_kernel *kernel;
+    slr_shape wanted; // as the problem has it, with the chosen block and width
+    slr_shape shape;  // with block and grid
+    uint64_t code;
+};
+
+struct slri_tuner {
+    slr_kernel *kernel;
+    const slr_tune_problem *problem;
+    const slr_tune_desc *desc;
+    slr_stream *stream;
+    slr_event *from, *to;
+    uint64_t begun_ns;
+
+    // space.c: the dimensions are the macros, then the block, then the width; each has its default, too.
+    struct slri_space space;
+    int64_t value[SLRI_SPACE_DIMENSIONS][72];
+    const char *macro[SLRI_SPACE_DIMENSIONS];
+    int64_t now[SLRI_SPACE_DIMENSIONS];
+    uint32_t macros;
+    uint32_t block[SLRI_TUNER_BLOCKS][3];
+    uint32_t width[8];
+    uint64_t start;
+
+    struct slri_tuner_output *output; // one a parameter; those that are not written have no buffer
+    uint32_t outputs;
+    struct slri_tuner_variant variant[SLRI_TUNER_VARIANTS];
+    uint32_t launches; // of a sample
+    uint32_t units;    // of the device
+    double *sample;    // `repeats`
+
+    struct slri_search search;
+    uint32_t refused, wrong, failed;
+    char why[SLRI_TUNER_WHY_BYTES];
+    struct slri_tuner_launch contender[SLRI_CONTENDERS];
+    uint32_t contenders;
+};
+
+// tuner.c: whether so much of the budget of time is gone.
+bool slri_tuner_has_spent(const struct slri_tuner *tuner, uint32_t percent);
+
+// space.c
+slr_status slri_tuner_make_space(struct slri_tuner *tuner);
+// The macros of a choice that differ from the program's, and the shape. False: the macros do not fit the record.
+bool slri_tuner_decode(const struct slri_tuner *tuner, uint64_t code, char defines[SLRI_TUNED_DEFINES_BYTES],
+                       slr_shape *shape);
+
+// compare.c
+slr_status slri_tuner_save(struct slri_tuner *tuner);    // what the buffers hold
+slr_status slri_tuner_restore(struct slri_tuner *tuner); // waits
+slr_status slri_tuner_expect(struct slri_tuner *tuner);  // from now on what they hold is right
+// OK; WRONG_STATE: they hold something else, and tuner->why says what. `is_exact`: bit for bit.
+slr_status slri_tuner_compare(struct slri_tuner *tuner, bool *is_exact);
+void slri_tuner_free_outputs(struct slri_tuner *tuner);
+
+// trial.c
+slr_status slri_tuner_ready(struct slri_tuner *tuner, uint64_t code, struct slri_tuner_launch *out);
+void slri_tuner_unready(struct slri_tuner_launch *launch);
+slr_status slri_tuner_sample(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost);
+// The default: its results are the right ones, and what is wrong with it ends the tuning.
+slr_status slri_tuner_begin(struct slri_tuner *tuner);
+// Runs it once from what the buffers held at first. MEASURED: its results are right; `is_exact`: bit for bit.
+slr_tune_state slri_tuner_check(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, bool *is_exact);
+slr_tune_state slri_tuner_try(void *tuner, struct slri_trial *trial);
+
+// cost.c
+double slri_tuner_predict(void *tuner, uint64_t code);
+
+#endif

@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuner, in the interpreter, with made-up costs: what it chooses, what it throws out, and what later launches do.
+#include "device/device_test.h"
+
+#include <unistd.h>
+
+enum { N = 256 };
+
+static char folder[64];
+static const char *const compiled[] = {"cpu?threads=2", "opencl:0", "cuda:0"};
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/slipring-tuner-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    unsetenv("SLIPRING_TUNED");
+    return setenv("SLIPRING_CACHE_DIR", folder, 1);
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+// ---- a kernel, its arguments, and what is told of it ----------------------------------------------------------------
+
+struct bench {
+    slr_device *device;
+    slr_program *program;
+    slr_kernel *kernel;
+    slr_buffer *x, *y;
+    slr_arg args[3];
+    slr_tune_problem problem;
+    slr_tune_desc desc;
+    slr_tuned tuned;
+    // Of the watcher.
+    uint32_t told, wrong, failed, refused;
+    char why[256], order[2048];
+};
+
+static slr_program *load(struct bench *b, const char *text, slr_tuned_use use)
+{
+    slr_program *program;
+    slr_program_desc desc = SLR_PROGRAM_DESC_INIT;
+    desc.tuned = use;
+    must(slr_program_from_text(b->device, "k.cu", text, &desc, &program));
+    return program;
+}
+
+static void watch(void *user, const slr_tune_candidate *candidate)
+{
+    struct bench *b = user;
+    size_t length = strlen(b->order);
+    ++b->told;
+    b->wrong += candidate->state == SLR_TUNE_WRONG;
+    b->failed += candidate->state == SLR_TUNE_FAILED;
+    b->refused += candidate->state == SLR_TUNE_REFUSED;
+    if (candidate->state != SLR_TUNE_MEASURED)
+        snprintf(b->why, sizeof b->why, "%s: %s", candidate->defines, candidate->why);
+    snprintf(b->order + length, sizeof b->order - length, "%s/%u;", candidate->defines, candidate->shape.block[0]);
+}
+
+static slr_status meter_by_block(void *user, slr_stream *stream, slr_kernel *kernel,
+                                 const slr_tune_candidate *candidate, double *cost)
+{
+    (void)user;
+    (void)stream;
+    (void)kernel;
+    uint32_t block = candidate->shape.block[0];
+    *cost = candidate->is_default ? 10 : block == 128 ? 10 : block == 256 ? 8 : block == 512 ? 9 : 20;
+    return SLR_OK;
+}
+
+// The default costs 10; K=2 1, K=3 5, K=4 7; what has another block more.
+static slr_status meter_by_macro(void *user, slr_stream *stream, slr_kernel *kernel,
+                                 const slr_tune_candidate *candidate, double *cost)
+{
+    (void)user;
+    (void)stream;
+    (void)kernel;
+    static const double costs[] = {[2] = 1, [3] = 5, [4] = 7};
+    int k = 0;
+    bool has_macro = sscanf(candidate->defines, "K=%d", &k) == 1 && k >= 2 && k <= 4;
+    *cost = (has_macro ? costs[k] : 10) + candidate->shape.block[0] / 1e4;
+    return SLR_OK;
+}
+
+static void begin_on(struct bench *b, const char *device, const char *text, slr_tuned_use use, slr_tune_meter *meter)
+{
+    static float numbers[N];
+    *b = (struct bench){.desc = SLR_TUNE_DESC_INIT};
+    must(slr_device_open(device, NULL, &b->device));
+    b->program = load(b, text, use);
+    must(slr_program_get_kernel(b->program, NULL, &b->kernel));
+    must(slr_buffer_create(b->device, N * 4, &b->x));
+    must(slr_buffer_create(b->device, N * 4, &b->y));
+    for (int i = 0; i < N; i++)
+        numbers[i] = (float)(i + 1);
+    must(slr_buffer_write(b->x, 0, numbers, sizeof numbers));
+    b->args[0] = slr_arg_buffer(b->x);
+    b->args[1] = slr_arg_buffer(b->y);
+    b->args[2] = slr_arg_signed(N);
+    b->problem = (slr_tune_problem){SLR_1D(N), b->args, 3};
+    b->desc.strategy = SLR_TUNE_EXHAUSTIVE;
+    b->desc.watch = watch;
+    b->desc.measure = meter;
+    b->desc.user = b;
+}
+
+static void begin(struct bench *b, const char *text, slr_tuned_use use, slr_tune_meter *meter)
+{
+    begin_on(b, "cpu?engine=interpreted", text, use, meter);
+}
+
+static void end(struct bench *b)
+{
+    slr_buffer_destroy(b->x);
+    slr_buffer_destroy(b->y);
+    slr_kernel_destroy(b->kernel);
+    slr_program_destroy(b->program);
+    slr_device_close(b->device);
+}
+
+static slr_stream *stream_of(struct bench *b)
+{
+    slr_stream *stream;
+    must(slr_stream_default(b->device, &stream));
+    return stream;
+}
+
+static float launch_and_read(struct bench *b, slr_program *program, uint64_t threads, int at)
+{
+    slr_kernel *kernel;
+    float y[N];
+    slr_stream *stream = stream_of(b);
+    must(slr_program_get_kernel(program, NULL, &kernel));
+    must(slr_launch(stream, kernel, SLR_1D(threads), b->args, 3, NULL));
+    slr_kernel_destroy(kernel);
+    must(slr_stream_finish(stream, LONG));
+    must(slr_buffer_read(b->y, 0, y, sizeof y));
+    return y[at];
+}
+
+// ---- kernels -------------------------------------------------------------------------------------------------------
+
+static const char plain[] = "__global__ void f(const float *x, float *y, int n)\n"
+                            "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += x[i]; }\n";
+
+#define TUNED                                                                                                          \
+    "#ifndef K\n#define K 1\n#endif\n#pragma slipring tune K = 1, 2, 3, 4\n#pragma slipring require K < 4\n"           \
+    "#pragma slipring block f = 64\n"                                                                                  \
+    "__global__ void f(const float *x, float *y, int n)\n"                                                             \
+    "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
+static const char wrong_at_2[] = TUNED "y[i] = K == 2 ? x[i] + 1 : x[i]; }\n";
+static const char faulty_at_2[] = TUNED "y[K == 2 ? i + 100000 : i] = x[i]; }\n";
+static const char near[] = TUNED "y[i] = x[i] + K / 1024.0f; }\n";
+static const char exact[] = TUNED "y[i] = x[i] * K / K; }\n";
+
+// ---- choices -------------------------------------------------------------------------------------------------------
+
+static void the_block_with_the_least_cost_is_chosen_and_buffers_stay(void **state)
+{
+    (void)state;
+    struct bench b;
+    float y[N];
+    begin(&b, plain, 0, meter_by_block);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.shape.block[0], 256);
+    assert_int_equal(b.tuned.shape.grid[0], 1);
+    assert_int_equal(b.tuned.is_default, 0);
+    assert_int_equal(b.tuned.is_exact, 1);
+    assert_true(b.tuned.speedup == 1.25 && b.tuned.speedup_low == 1.25);
+    assert_true(b.tuned.default_cost == 10 && b.tuned.cost == 8);
+    assert_int_equal(b.tuned.evaluations, 7);
+    assert_int_equal(b.told, 7);
+    must(slr_buffer_read(b.y, 0, y, sizeof y));
+    assert_true(y[0] == 0 && y[N - 1] == 0); // the kernel adds to it
+    end(&b);
+}
+
+static void a_wrong_candidate_is_named_and_thrown_out_though_it_is_fastest(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, wrong_at_2, 0, meter_by_macro);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_string_equal(b.tuned.defines, "K=3");
+    assert_int_equal(b.tuned.wrong, 1);
+    assert_int_equal(b.tuned.space, 3); // K=4 is not allowed
+    assert_int_equal(b.tuned.evaluations, 3);
+    assert_int_equal(b.wrong, 1);
+    assert_string_equal(b.why, "K=2: its result differs from the default's: y[0] is 2, not 1");
+    end(&b);
+}
+
+static void a_candidate_that_faults_is_thrown_out(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, faulty_at_2, 0, meter_by_macro);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_string_equal(b.tuned.defines, "K=3");
+    assert_int_equal(b.failed, 1);
+    assert_non_null(strstr(b.why, "K=2: "));
+    end(&b);
+}
+
+static slr_status meter_alike(void *user, slr_stream *stream, slr_kernel *kernel, const slr_tune_candidate *candidate,
+                              double *cost)
+{
+    (void)user;
+    (void)stream;
+    (void)kernel;
+    (void)candidate;
+    *cost = 10;
+    return SLR_OK;
+}
+
+static void the_default_stays_where_nothing_is_faster(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, exact, 0, meter_alike);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.is_default, 1);
+    assert_string_equal(b.tuned.defines, "");
+    assert_true(b.tuned.speedup == 1);
+    assert_non_null(strstr(b.tuned.reason, "The default stays"));
+    end(&b);
+}
+
+static void the_same_seed_gives_the_same_search(void **state)
+{
+    (void)state;
+    char order[2][2048];
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        begin(&b, plain, 0, meter_by_block);
+        b.desc.strategy = SLR_TUNE_RANDOM;
+        b.desc.evaluations = 5;
+        b.desc.seed = 42;
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        assert_int_equal(b.told, 5);
+        snprintf(order[i], sizeof order[i], "%s", b.order);
+        end(&b);
+    }
+    assert_string_equal(order[0], order[1]);
+}
+
+static void time_is_measured_by_the_device_where_nobody_measures(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, exact, 0, NULL);
+    for (uint32_t metric = SLR_TUNE_TIME; metric <= SLR_TUNE_TAIL; metric++) {
+        b.desc.metric = metric;
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        assert_int_equal(b.tuned.metric, metric);
+        assert_true(b.tuned.default_cost > 0 && b.tuned.cost > 0 && b.tuned.spent_ns > 0);
+    }
+    end(&b);
+}
+
+// By the device's own clock: what it chooses is the machine's affair, that it is right is ours.
+static void every_device_tunes_and_launches_what_it_chose(void **state)
+{
+    (void)state;
+    EACH_HERE(i, compiled)
+    {
+        struct bench b;
+        begin_on(&b, compiled[i], wrong_at_2, 0, NULL);
+        b.desc.repeats = 2;
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        assert_int_equal(b.tuned.evaluations, b.tuned.space);
+        assert_true(b.tuned.wrong >= 1 && b.wrong == b.tuned.wrong);
+        assert_int_equal(b.failed, 0);
+        assert_true(strcmp(b.tuned.defines, "") == 0 || strcmp(b.tuned.defines, "K=3") == 0);
+        assert_true(launch_and_read(&b, b.program, N, N - 1) == N);
+        end(&b);
+    }
+}
+
+// ---- later launches ------------------------------------------------------------------------------------------------
+
+static void a_choice_within_the_tolerance_is_used_only_where_that_is_asked_for(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, near, 0, meter_by_macro);
+    b.desc.tolerance = 0.01;
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_string_equal(b.tuned.defines, "K=2");
+    assert_int_equal(b.tuned.is_exact, 0);
+    assert_true(launch_and_read(&b, b.program, N, 0) == 1 + 1 / 1024.0f);
+    slr_program *any = load(&b, near, SLR_TUNED_ANY), *off = load(&b, near, SLR_TUNED_OFF), *usual = load(&b, near, 0);
+    assert_true(launch_and_read(&b, any, N, 0) == 1 + 2 / 1024.0f); // it is launched, not only found
+    assert_true(launch_and_read(&b, any, N - 1, 0) == 1 + 1 / 1024.0f);
+    assert_true(launch_and_read(&b, off, N, 0) == 1 + 1 / 1024.0f);
+    assert_true(launch_and_read(&b, usual, N, 0) == 1 + 1 / 1024.0f);
+    setenv("SLIPRING_TUNED", "0", 1);
+    slr_program *by_environment = load(&b, near, 0);
+    assert_true(launch_and_read(&b, by_environment, N, 0) == 1 + 1 / 1024.0f);
+    slr_program_destroy(by_environment);
+    slr_program_destroy(any);
+    slr_program_destroy(off);
+    slr_program_destroy(usual);
+    end(&b);
+}
+
+static void an_exact_choice_is_used_by_this_program_and_by_later_ones(void **state)
+{
+    (void)state;
+    struct bench b;
+    slr_kernel *kernel;
+    slr_tuned found;
+    begin(&b, exact, 0, meter_by_macro);
+    must(slr_kernel_get_tuned(b.kernel, SLR_1D(N), &found));
+    assert_int_equal(found.is_default, 1);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    slr_program *later = load(&b, exact, 0);
+    must(slr_program_get_kernel(later, NULL, &kernel));
+    slr_kernel *const both[] = {b.kernel, kernel};
+    for (int i = 0; i < 2; i++) {
+        must(slr_kernel_get_tuned(both[i], SLR_1D(N), &found));
+        assert_int_equal(found.is_default, 0);
+        assert_string_equal(found.defines, "K=2");
+        assert_string_equal(found.reason, "f (tuned: K=2)");
+        must(slr_kernel_get_tuned(both[i], SLR_1D(N + 1), &found));
+        assert_int_equal(found.is_default, 1);
+        must(slr_kernel_get_tuned(both[i], SLR_1D_BLOCKS(N, 64), &found));
+        assert_int_equal(found.is_default, 1);
+    }
+    assert_true(launch_and_read(&b, later, N, 7) == 8);
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(later);
+    slr_program *other = load(&b, wrong_at_2, 0); // another source
+    must(slr_program_get_kernel(other, NULL, &kernel));
+    must(slr_kernel_get_tuned(kernel, SLR_1D(N), &found));
+    assert_int_equal(found.is_default, 1);
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(other);
+    end(&b);
+}
+
+static void choices_for_several_sizes_are_used_each_for_its_own(void **state)
+{
+    (void)state;
+    struct bench b;
+    slr_tuned both[2], found;
+    begin(&b, exact, 0, meter_by_macro);
+    const slr_tune_problem problems[] = {{SLR_1D(N), b.args, 3}, {SLR_1D(N / 2), b.args, 3}};
+    must(slr_tune(b.kernel, problems, 2, &b.desc, both));
+    slr_program *later = load(&b, exact, 0);
+    slr_kernel *kernel;
+    must(slr_program_get_kernel(later, NULL, &kernel));
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(both[i].defines, "K=2");
+        must(slr_kernel_get_tuned(kernel, problems[i].shape, &found));
+        assert_string_equal(found.defines, "K=2");
+        assert_int_equal(found.shape.threads[0], N / (i + 1));
+        assert_true(launch_and_read(&b, later, N / (uint64_t)(i + 1), N / (i + 1) - 1) == N / (i + 1));
+    }
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(later);
+    end(&b);
+}
+
+static void a_discarded_choice_is_not_used(void **state)
+{
+    (void)state;
+    struct bench b;
+    slr_tuned found;
+    begin(&b, exact, 0, meter_by_macro);
+    b.desc.flags = SLR_TUNE_DISCARD;
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.is_default, 0);
+    must(slr_kernel_get_tuned(b.kernel, SLR_1D(N), &found));
+    assert_int_equal(found.is_default, 1);
+    end(&b);
+}
+
+static void a_program_may_go_while_a_tuned_launch_is_on_its_way(void **state)
+{
+    (void)state;
+    struct bench b;
+    slr_kernel *kernel;
+    begin(&b, plain, 0, meter_by_block); // its choice is a kernel of the program itself
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    for (int i = 0; i < 20; i++) {
+        slr_program *program = load(&b, plain, 0);
+        must(slr_program_get_kernel(program, NULL, &kernel));
+        must(slr_launch(stream_of(&b), kernel, SLR_1D(N), b.args, 3, NULL));
+        slr_kernel_destroy(kernel);
+        slr_program_destroy(program);
+    }
+    must(slr_stream_finish(stream_of(&b), LONG));
+    end(&b);
+}
+
+static void the_profile_names_a_tuned_launch(void **state)
+{
+    (void)state;
+    struct bench b;
+    slr_profile_row rows[64];
+    uint32_t count, found = 0;
+    begin(&b, exact, 0, meter_by_macro);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    must(slr_profile_start());
+    (void)launch_and_read(&b, b.program, N, 0);
+    (void)launch_and_read(&b, b.program, N - 1, 0);
+    slr_profile_stop();
+    must(slr_profile_read(rows, 64, &count));
+    for (uint32_t i = 0; i < count && i < 64; i++)
+        if (rows[i].kind == SLR_PROFILE_KERNEL)
+            found += strcmp(rows[i].name, "f (tuned: K=2)") == 0 ? 1 : strcmp(rows[i].name, "f") == 0 ? 10 : 100;
+    assert_int_equal(found, 11);
+    end(&b);
+}
+
+// ---- what a source declares ----------------------------------------------------------------------------------------
+
+static void a_program_tells_its_tunables_and_declared_blocks(void **state)
+{
+    (void)state;
+    struct bench b;
+    slr_tunable tunable;
+    slr_function_info info;
+    begin(&b, exact, 0, NULL);
+    must(slr_program_get_tunable(b.program, 0, &tunable));
+    assert_string_equal(tunable.name, "K");
+    assert_int_equal(tunable.value_count, 4);
+    assert_int_equal(tunable.values[3], 4);
+    assert_int_equal(tunable.value, 1);
+    assert_int_equal(tunable.line, 4);
+    refuses(slr_program_get_tunable(b.program, 1, &tunable), NOT_FOUND, "1 tunable macros; number 1");
+    must(slr_program_get_function(b.program, 0, &info));
+    assert_int_equal(info.block[0], 64);
+    assert_int_equal(info.items[0], 64);
+    end(&b);
+    begin(&b, plain, 0, NULL);
+    gives(slr_program_get_tunable(b.program, 0, &tunable), NOT_FOUND);
+    must(slr_program_get_function(b.program, 0, &info));
+    assert_int_equal(info.block[0], 0);
+    end(&b);
+}
+
+static void items_determine_the_grid_of_a_launch(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "#ifndef PER\n#define PER 4\n#endif\n#pragma slipring block f = 16\n#pragma slipring items f = 16 * PER\n"
+        "__global__ void f(const float *x, float *y, int n)\n{ for (int k = 0; k < PER; k++) {\n"
+        "  int i = (blockIdx.x * PER + k) * blockDim.x + threadIdx.x; if (i < n) y[i] += x[i]; } }\n";
+    struct bench b;
+    slr_tuned found;
+    begin(&b, text, 0, NULL);
+    must(slr_kernel_get_tuned(b.kernel, SLR_1D(N), &found));
+    assert_int_equal(found.shape.block[0], 16);
+    assert_int_equal(found.shape.grid[0], N / 64);
+    assert_true(launch_and_read(&b, b.program, N, N - 1) == N);
+    must(slr_kernel_get_tuned(b.kernel, SLR_1D_BLOCKS(N, 16), &found)); // who says the block says the grid
+    assert_int_equal(found.shape.grid[0], N / 16);
+    end(&b);
+}
+
+// ---- what is refused -----------------------------------------------------------------------------------------------
+
+static void what_cannot_be_tuned_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, plain, 0, NULL);
+    b.desc.metric = SLR_TUNE_ENERGY;
+    refuses(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), UNSUPPORTED, "energy of a launch is not measured");
+    b.desc.measure = meter_by_block;
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    b.desc.metric = 9;
+    refuses(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), INVALID, "metric 9");
+    b.desc.metric = 0;
+    b.desc.tolerance = -1;
+    gives(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), INVALID);
+    b.desc.tolerance = 0;
+    b.problem.arg_count = 2;
+    refuses(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), INVALID, "takes 3 arguments, but a problem has 2");
+    gives(slr_tune(NULL, &b.problem, 1, &b.desc, &b.tuned), INVALID);
+    end(&b);
+}
+
+static void a_file_that_has_changed_is_not_tuned(void **state)
+{
+    (void)state;
+    struct bench b;
+    char path[128];
+    begin(&b, plain, 0, meter_by_macro);
+    snprintf(path, sizeof path, "%s/k.cu", folder);
+    for (int i = 0; i < 2; i++) {
+        slr_kernel *kernel;
+        FILE *file = fopen(path, "w");
+        fputs(exact, file);
+        fclose(file);
+        must(slr_kernel_load(b.device, path, NULL, &kernel));
+        if (i == 1) {
+            file = fopen(path, "a");
+            fputs("// changed\n", file);
+            fclose(file);
+            refuses(slr_tune(kernel, &b.problem, 1, &b.desc, &b.tuned), WRONG_STATE, "has changed since");
+        } else {
+            must(slr_tune(kernel, &b.problem, 1, &b.desc, &b.tuned));
+            assert_string_equal(b.tuned.defines, "K=2");
+        }
+        slr_kernel_destroy(kernel);
+    }
+    end(&b);
+}
+
+static void macros_of_a_program_with_variables_stay(void **state)
+{
+    (void)state;
+    static const char text[] = "__device__ int count;\n" TUNED "{ y[i] = x[i]; count = K; } }\n";
+    struct bench b;
+    begin(&b, text, 0, meter_by_macro);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_string_equal(b.tuned.defines, "");
+    assert_int_equal(b.tuned.space, 1);
+    assert_string_equal(b.tuned.reason, "Nothing else could be measured.");
+    end(&b);
+}
+
+int main(void)
+{
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(the_block_with_the_least_cost_is_chosen_and_buffers_stay),
+        CASE(a_wrong_candidate_is_named_and_thrown_out_though_it_is_fastest),
+        CASE(a_candidate_that_faults_is_thrown_out),
+        CASE(the_default_stays_where_nothing_is_faster),
+        CASE(the_same_seed_gives_the_same_search),
+        CASE(time_is_measured_by_the_device_where_nobody_measures),
+        CASE(every_device_tunes_and_launches_what_it_chose),
+        CASE(a_choice_within_the_tolerance_is_used_only_where_that_is_asked_for),
+        CASE(an_exact_choice_is_used_by_this_program_and_by_later_ones),
+        CASE(choices_for_several_sizes_are_used_each_for_its_own),
+        CASE(a_discarded_choice_is_not_used),
+        CASE(a_program_may_go_while_a_tuned_launch_is_on_its_way),
+        CASE(the_profile_names_a_tuned_launch),
+        CASE(a_program_tells_its_tunables_and_declared_blocks),
+        CASE(items_determine_the_grid_of_a_launch),
+        CASE(what_cannot_be_tuned_is_refused_with_the_reason),
+        CASE(a_file_that_has_changed_is_not_tuned),
+        CASE(macros_of_a_program_with_variables_stay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

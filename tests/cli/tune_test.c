@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring tune` as its users see it: the built program, in a shell, in the interpreter.
+#include "tests/cli/shell.h"
+
+#define ARGUMENTS "--arg n=%n --arg 'x=float[%n]:iota' --arg 'y=float[%n]:zero'"
+#define TUNE "\"$S\" tune k.cu scale --size 256 " ARGUMENTS " --repeats 2 --device 'cpu?engine=interpreted' "
+
+static int set_up(void **state)
+{
+    (void)state;
+    char cache[64];
+    if (shell_begin() != 0)
+        return -1;
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    unsetenv("SLIPRING_TUNED");
+    write_file("k.cu", "#ifndef K\n#define K 1\n#endif\n"
+                       "#pragma slipring tune K = 1, 2, 3, 4, 200\n"
+                       "#pragma slipring require K != 4\n"
+                       "#pragma slipring block scale = 64\n"
+                       "#pragma slipring items scale = 64 * K\n"
+                       "__global__ void scale(const float *x, float *y, int n)\n"
+                       "{\n"
+                       "    for (int k = 0; k < K; k++) {\n"
+                       "        int i = (blockIdx.x * K + k) * 64 + threadIdx.x;\n"
+                       "        if (i < n) y[i] = x[i] * 2 + (K == 3);\n"
+                       "    }\n"
+                       "}\n");
+    return setenv("SLIPRING_CACHE_DIR", cache, 1);
+}
+
+static void tune_reports_the_choice_and_what_was_thrown_out(void **state)
+{
+    (void)state;
+    says(TUNE, 0, "scale 256, by time:\n");
+    says(TUNE, 0, "4 of 4 candidates tried, 0 refused, 1 wrong, 0 failed;");
+    says(TUNE, 0, "    wrong: K=3, block 64x1x1: its result differs from the default's: y[0] is 1, not 0\n");
+    says(TUNE "--json", 0, "\"state\": \"wrong\"");
+    says(TUNE "--json | tr -d ' \\n'", 0, "\"space\":4,\"evaluations\":4,\"refused\":0,\"wrong\":1,\"failed\":0,");
+    says(TUNE "--json --strategy random --evaluations 2 | tr -d ' \\n'", 0, "\"evaluations\":2,");
+    says(TUNE "--keep macros --json | tr -d ' \\n'", 0, "\"space\":1,");
+}
+
+static void each_size_has_its_own_arguments_and_result(void **state)
+{
+    (void)state;
+    says(TUNE "--size 64x2 --json | tr -d ' \\n'", 0, "\"size\":[64,2,1]");
+    says(TUNE "--size 64x2", 0, "scale 64x2, by time:\n");
+}
+
+static void the_choice_is_kept_and_explained_unless_it_is_discarded(void **state)
+{
+    (void)state;
+    gives("rm -rf cache", 0, "");
+    says(TUNE "--discard", 0, "by time");
+    says("ls cache | grep -c tuned; true", 0, "0\n");
+    says(TUNE, 0, "by time");
+    says("ls cache | grep -c '^tuned-.*jsonl$'", 0, "1\n");
+    says("\"$S\" kernel explain k.cu scale", 0, "    tuned for 256 x 1 x 1 threads on cpu?engine=interpreted (");
+    says("\"$S\" kernel explain k.cu scale --json | tr -d ' \\n'", 0, "\"tuned\":[{\"threads\":[256,1,1],");
+    says("\"$S\" kernel explain k.cu scale -D K=2 --json | tr -d ' \\n'", 0, "\"tuned\":[]"); // another source
+}
+
+static void list_and_explain_show_what_a_source_declares(void **state)
+{
+    (void)state;
+    says("\"$S\" kernel list k.cu", 0,
+         "    block 64x1x1 for 64x1x1 items\nline 4: tunable K: 1, 2, 3, 4, 200 (now 1)\n");
+    says("\"$S\" kernel list k.cu --json | tr -d ' \\n'", 0,
+         "\"tunables\":[{\"name\":\"K\",\"values\":[1,2,3,4,200],\"value\":1,\"line\":4}]");
+    says("\"$S\" kernel list k.cu -D K=2 --json | tr -d ' \\n'", 0, "\"block\":[64,1,1],\"items\":[128,1,1]");
+    says("\"$S\" kernel explain k.cu --json | tr -d ' \\n'", 0, "\"tunables\":[{\"name\":\"K\",");
+}
+
+static void the_page_holds_the_search(void **state)
+{
+    (void)state;
+    says(TUNE "--html page.html", 0, "by time");
+    says("grep -c '\"kernel\":\"scale\"' page.html", 0, "1\n");
+    says("grep -c '{{data}}' page.html; true", 0, "0\n");
+    says(TUNE "--html /nowhere/page.html 2>&1", 1, "cannot write '/nowhere/page.html'");
+}
+
+static void what_is_wrong_on_the_command_line_is_said(void **state)
+{
+    (void)state;
+    says("\"$S\" tune k.cu scale 2>&1", 2, "--size is missing");
+    says("\"$S\" tune k.cu 2>&1", 2, "the kernel's NAME is missing");
+    says("\"$S\" tune k.cu scale --size 0 2>&1", 2, "--size: '0' is not N, NxM or NxMxK");
+    says("\"$S\" tune k.cu scale --size 8x8x8x8 2>&1", 2, "--size: '8x8x8x8' is not");
+    says("\"$S\" tune k.cu scael --size 8 2>&1", 2, "'scael'");
+    says("\"$S\" tune k.cu scale --size 8 2>&1", 2, "kernel scale needs --arg 'x=");
+    says("\"$S\" tune k.cu scale --size 8 --strategy modell 2>&1", 2, "model");
+    says("\"$S\" tune k.cu scale --size 8 --keep all 2>&1", 2, "macros");
+    says("\"$S\" tune k.cu scale --size 8 --budget 3 2>&1", 2, "--budget: '3' is not a time");
+    says(TUNE "--metric energy 2>&1", 3, "the energy of a launch is not measured");
+    says("\"$S\" tune none.cu scale --size 8 2>&1", 1, "none.cu");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tune_reports_the_choice_and_what_was_thrown_out),
+        cmocka_unit_test(each_size_has_its_own_arguments_and_result),
+        cmocka_unit_test(the_choice_is_kept_and_explained_unless_it_is_discarded),
+        cmocka_unit_test(list_and_explain_show_what_a_source_declares),
+        cmocka_unit_test(the_page_holds_the_search),
+        cmocka_unit_test(what_is_wrong_on_the_command_line_is_said),
+    };
+    return cmocka_run_group_tests(tests, set_up, shell_end);
+}

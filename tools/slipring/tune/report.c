@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tuning of a kernel came to, for people and as one object.
+#include "tune/tune.h"
+
+#include "kernel/kernel.h"
+#include "memory.h"
+#include "say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *tune_state_name(slr_tune_state state)
+{
+    static const char *const names[] = {[SLR_TUNE_MEASURED] = "measured",
+                                        [SLR_TUNE_REFUSED] = "refused",
+                                        [SLR_TUNE_WRONG] = "wrong",
+                                        [SLR_TUNE_FAILED] = "failed"};
+    return names[state];
+}
+
+void tune_spell_size(const uint64_t size[3], char to[TUNE_SIZE_BYTES])
+{
+    int length = snprintf(to, TUNE_SIZE_BYTES, "%llu", (unsigned long long)size[0]);
+    for (int i = 1; i < 3 && (size[i] > 1 || size[2] > 1); i++)
+        length += snprintf(to + length, TUNE_SIZE_BYTES - (size_t)length, "x%llu", (unsigned long long)size[i]);
+}
+
+void tune_spell_choice(const char *defines, const slr_shape *shape, bool is_default, char to[TUNE_CHOICE_BYTES])
+{
+    char width[32] = "";
+    if (shape->vector_width > 0)
+        snprintf(width, sizeof width, ", vector width %u", shape->vector_width);
+    snprintf(to, TUNE_CHOICE_BYTES, "%s%s%sblock %ux%ux%u%s", is_default ? "default: " : "", defines,
+             *defines != '\0' ? ", " : "", shape->block[0], shape->block[1], shape->block[2], width);
+}
+
+// ---- for people ----------------------------------------------------------------------------------------------------
+
+static int by_cost(const void *a, const void *b)
+{
+    const tune_tried *x = *(const tune_tried *const *)a, *y = *(const tune_tried *const *)b;
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+static void print_best(const tune_options *options, const tune_problem *problem)
+{
+    const tune_tried **best = memory_take(problem->tried_count + 1, sizeof *best);
+    size_t count = 0;
+    for (size_t i = 0; i < problem->tried_count; i++)
+        if (problem->tried[i].state == SLR_TUNE_MEASURED)
+            best[count++] = &problem->tried[i];
+    qsort(best, count, sizeof *best, by_cost);
+    for (size_t i = 0; i < count && i < options->top; i++) {
+        char choice[TUNE_CHOICE_BYTES];
+        tune_spell_choice(best[i]->defines, &best[i]->shape, best[i]->is_default, choice);
+        say_out("    %12.3f us  %s\n", best[i]->cost / 1e3, choice);
+    }
+    free(best);
+}
+
+static void print_thrown_out(const tune_problem *problem)
+{
+    for (size_t i = 0; i < problem->tried_count; i++) {
+        const tune_tried *tried = &problem->tried[i];
+        char choice[TUNE_CHOICE_BYTES];
+        if (tried->state != SLR_TUNE_WRONG && tried->state != SLR_TUNE_FAILED)
+            continue;
+        tune_spell_choice(tried->defines, &tried->shape, tried->is_default, choice);
+        say_out("    %s: %s: %.*s\n", tune_state_name(tried->state), choice, (int)strcspn(tried->why, "\n"),
+                tried->why);
+    }
+}
+
+static void print_tuned(const tune_problem *problem)
+{
+    const slr_tuned *result = &problem->result;
+    char choice[TUNE_CHOICE_BYTES];
+    tune_spell_choice(result->defines, &result->shape, result->is_default, choice);
+    say_out("  %s\n", choice);
+    say_out("  %s%s\n", result->reason, result->is_exact ? "" : " Its results are not the default's bit for bit.");
+    say_out("  default %.3f us, chosen %.3f us; %u of %u candidates tried, %u refused, %u wrong, %u failed; %.1f s\n",
+            result->default_cost / 1e3, result->cost / 1e3, result->evaluations, result->space, result->refused,
+            result->wrong, result->failed, (double)result->spent_ns / 1e9);
+}
+
+void tune_print(const tune_options *options, const tune_problem *problem)
+{
+    char size[TUNE_SIZE_BYTES];
+    tune_spell_size(problem->size, size);
+    say_out("%s %s, by %s:\n", options->name, size, tune_metric_name(problem->result.metric));
+    print_tuned(problem);
+    say_out("  the fastest, by their first samples:\n");
+    print_best(options, problem);
+    print_thrown_out(problem);
+}
+
+// ---- as JSON -------------------------------------------------------------------------------------------------------
+
+static json_t *three_json(uint64_t x, uint64_t y, uint64_t z)
+{
+    return json_pack("[I, I, I]", (json_int_t)x, (json_int_t)y, (json_int_t)z);
+}
+
+static json_t *tried_json(const tune_tried *tried)
+{
+    json_t *object = json_pack("{s:s, s:b, s:o, s:o, s:i}", "state", tune_state_name(tried->state), "default",
+                               (int)tried->is_default, "defines", kernel_text(tried->defines), "block",
+                               three_json(tried->shape.block[0], tried->shape.block[1], tried->shape.block[2]),
+                               "vector_width", (int)tried->shape.vector_width);
+    if (tried->state == SLR_TUNE_MEASURED)
+        json_object_set_new(object, "ns", json_real(tried->cost));
+    else
+        json_object_set_new(object, "why", kernel_text(tried->why));
+    if (tried->predicted > 0)
+        json_object_set_new(object, "predicted", json_real(tried->predicted));
+    return object;
+}
+
+static json_t *problem_json(const tune_problem *problem)
+{
+    const slr_tuned *r = &problem->result;
+    json_t *tried = json_array();
+    for (size_t i = 0; i < problem->tried_count; i++)
+        json_array_append_new(tried, tried_json(&problem->tried[i]));
+    json_t *object = json_pack(
+        "{s:o, s:o, s:o, s:o, s:i, s:b, s:b, s:f, s:f, s:f, s:f, s:f}", "size",
+        three_json(problem->size[0], problem->size[1], problem->size[2]), "defines", kernel_text(r->defines), "block",
+        three_json(r->shape.block[0], r->shape.block[1], r->shape.block[2]), "grid",
+        three_json(r->shape.grid[0], r->shape.grid[1], r->shape.grid[2]), "vector_width", (int)r->shape.vector_width,
+        "default", (int)r->is_default, "exact", (int)r->is_exact, "default_ns", r->default_cost, "tuned_ns", r->cost,
+        "speedup", r->speedup, "speedup_low", r->speedup_low, "speedup_high", r->speedup_high);
+    json_t *more =
+        json_pack("{s:i, s:i, s:i, s:i, s:i, s:I, s:o, s:o}", "space", (int)r->space, "evaluations",
+                  (int)r->evaluations, "refused", (int)r->refused, "wrong", (int)r->wrong, "failed", (int)r->failed,
+                  "spent_ns", (json_int_t)r->spent_ns, "reason", kernel_text(r->reason), "tried", tried);
+    json_object_update(object, more);
+    json_decref(more);
+    return object;
+}
+
+json_t *tune_json(const tune_options *options, const char *device)
+{
+    json_t *problems = json_array();
+    for (uint32_t i = 0; i < options->problem_count; i++)
+        json_array_append_new(problems, problem_json(&options->problems[i]));
+    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "file", kernel_text(options->file), "kernel",
+                     kernel_text(options->name), "device", kernel_text(device), "metric",
+                     tune_metric_name(options->problems[0].result.metric), "strategy",
+                     tune_strategy_name(options->desc.strategy), "problems", problems);
+}
