@@ -17,6 +17,7 @@
 #include <slipring/kernel.h>
 #include <slipring/key.h>
 #include <slipring/keys.h>
+#include <slipring/limits.h>
 #include <slipring/loop.h>
 #include <slipring/metrics.h>
 #include <slipring/occupancy.h>
@@ -30,6 +31,7 @@
 #include <slipring/slice.h>
 #include <slipring/status.h>
 #include <slipring/stream.h>
+#include <slipring/suggest.h>
 #include <slipring/supervisor.h>
 #include <slipring/symbol.h>
 #include <slipring/telemetry.h>

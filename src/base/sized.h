@@ -32,6 +32,7 @@
 
 #define SLRI_SIZED_REPORTS(X)                                                                                          \
     X(slr_backend_info, 280)                                                                                           \
+    X(slr_best_block, 288)                                                                                             \
     X(slr_buffer_info, 128)                                                                                            \
     X(slr_cache_info, 72)                                                                                              \
     X(slr_ceilings, 32)                                                                                                \
@@ -40,6 +41,7 @@
     X(slr_check_launch, 64)                                                                                            \
     X(slr_check_line, 96)                                                                                              \
     X(slr_dead_letter, 32)                                                                                             \
+    X(slr_device_limits, 64)                                                                                           \
     X(slr_device_info, 1816)                                                                                           \
     X(slr_explanation, 208)                                                                                            \
     X(slr_function_info, 64)                                                                                           \
@@ -47,6 +49,7 @@
     X(slr_handler_info, 120)                                                                                           \
     X(slr_heap_stats, 104)                                                                                             \
     X(slr_kernel_info, 32)                                                                                             \
+    X(slr_kernel_occupancy, 248)                                                                                       \
     X(slr_latency, 64)                                                                                                 \
     X(slr_metrics, 264)                                                                                                \
     X(slr_occupancy, 56)                                                                                               \
@@ -55,6 +58,7 @@
     X(slr_resources, 48)                                                                                               \
     X(slr_ring_stats, 720)                                                                                             \
     X(slr_skipped_info, 48)                                                                                            \
+    X(slr_suggestion, 288)                                                                                             \
     X(slr_supervisor_stats, 16)                                                                                        \
     X(slr_trace_stats, 16)
 

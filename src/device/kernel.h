@@ -12,6 +12,8 @@ struct slr_kernel { // its parameters lie behind it
     const struct slri_entry *entry;
     slr_kernel_info info;
     uint32_t holds;
+    // suggest.c's, atomic, for each range of sizes: shared memory, and the block for it in the lower half; 0: none yet.
+    uint64_t chosen[5];
     struct slri_row *row; // observe's; atomic: NULL until it is first counted
 };
 
@@ -26,8 +28,10 @@ void slri_prefetch_free(slr_program *program); // prefetch.c: its streams; what 
 // reflection.c: what the source holds.
 slr_status slri_describe_functions(slr_program *program);
 
-// shape.c: what was not said is chosen: blocks and threads a block. `none`: there is nothing to launch.
-slr_status slri_shape_settle(const slr_kernel *kernel, slr_shape *shape, bool *none);
+// shape.c: what was not said is chosen: blocks and threads a block. `none`: there is nothing to launch. Without `asks`
+// nothing is compiled for that (suggest.h).
+slr_status slri_shape_settle(slr_kernel *kernel, slr_shape *shape, bool *none);
+slr_status slri_shape_settle_by(slr_kernel *kernel, slr_shape *shape, bool asks, bool *none);
 
 // argument.c: the argument as the parameter of the kernel or handler takes it. `room` (8 bytes) receives a number.
 slr_status slri_argument_settle(const slr_program *program, const struct slri_entry *entry, uint32_t index,

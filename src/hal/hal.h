@@ -15,6 +15,7 @@
 
 #include <slipring/devices.h>
 #include <slipring/explain.h>
+#include <slipring/limits.h>
 #include <slipring/metrics.h>
 #include <slipring/ring.h>
 
@@ -514,6 +515,18 @@ struct slri_facts {
     uint64_t hang_timeout_ns;         // a handler that somebody has waited for so long has hung; 0: it does not say
     uint32_t cuda_arch;               // what __CUDA_ARCH__ is for it, 900 for capability 9.0; 0: it is not CUDA's
     struct slri_queue_facts queue;
+    slr_device_limits limits; // of an open device; 0: the driver does not say
+};
+
+// What a kernel that is ready takes of its device. 0: the driver does not say.
+struct slri_kernel_use {
+    uint32_t most_threads;                // of a block
+    uint32_t multiple;                    // that the driver prefers blocks to be of
+    uint32_t registers;                   // of a thread
+    uint32_t capability;                  // where the figures are those of slr_occupancy_compute: 90 is 9.0
+    uint64_t shared_bytes, private_bytes; // static, of a block; of a thread
+    bool counts;                          // the driver says how many blocks are on a unit at once:
+    uint32_t groups;                      // of those that were asked about
 };
 
 // What decides how a ring kernel can be kept going.
@@ -614,6 +627,10 @@ struct slri_backend {
     void (*code_unload)(void *device, void *loaded);
     // Of code that was loaded for that: a kernel for its shape, or a handler for one owner at a time.
     slr_status (*code_kernel)(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
+    // Optional: what it takes, and of blocks of so many threads (0: nobody asks) how many a unit holds. NULL: the host
+    // runs them, one block a core.
+    slr_status (*kernel_use)(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
+                             uint32_t dynamic_bytes, struct slri_kernel_use *out);
     // Optional, and without a device: what a `__global__` kernel takes of one of that compute capability.
     slr_status (*kernel_resources)(const struct slri_module *module, const struct slri_entry *entry,
                                    uint32_t capability, slr_resources *out);

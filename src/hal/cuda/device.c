@@ -395,6 +395,7 @@ const struct slri_backend slri_backend_cuda = {
     .code_load = slri_cuda_code_load,
     .code_unload = slri_cuda_code_unload,
     .code_kernel = slri_cuda_code_kernel,
+    .kernel_use = slri_cuda_kernel_use,
     .kernel_resources = slri_cuda_kernel_resources,
     .ring_plan = slri_cuda_ring_plan,
     .relaunch_create = slri_cuda_relaunch_create,

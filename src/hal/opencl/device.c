@@ -213,6 +213,7 @@ const struct slri_backend slri_backend_opencl = {
     .code_load = slri_cl_code_load,
     .code_unload = slri_cl_code_unload,
     .code_kernel = slri_cl_code_kernel,
+    .kernel_use = slri_cl_kernel_use,
     .ring_plan = slri_cl_ring_plan,
     .shard_prepare = slri_cl_shard_prepare,
     .relaunch_create = slri_cl_relaunch_create,

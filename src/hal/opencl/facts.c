@@ -201,6 +201,7 @@ slr_status slri_cl_ask(const struct slri_cl *cl, slri_cl_platform platform, slri
     ask_text(&q, SLRI_CL_DRIVER_VERSION, facts.driver, sizeof facts.driver);
     ask_number(&q, SLRI_CL_DEVICE_GLOBAL_MEM_SIZE, sizeof facts.memory_bytes, &facts.memory_bytes);
     ask_number(&q, SLRI_CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof facts.most_buffer_bytes, &facts.most_buffer_bytes);
+    ask_number(&q, SLRI_CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof facts.cache_bytes, &facts.cache_bytes);
     ask_number(&q, SLRI_CL_DEVICE_LOCAL_MEM_SIZE, sizeof facts.local_bytes, &facts.local_bytes);
     ask_number(&q, SLRI_CL_DEVICE_MAX_COMPUTE_UNITS, sizeof facts.compute_units, &facts.compute_units);
     ask_number(&q, SLRI_CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof facts.most_group, &facts.most_group);
@@ -320,6 +321,10 @@ slr_status slri_cl_facts(void *device, uint32_t index, struct slri_facts *out, s
                                          .most_pattern = 16,
                                          .faults = SLRI_FAULTS_IN_FIELDS,
                                          .fault_alignment = opencl->facts.base_alignment}, // a part of an object
+                               .limits = {.units = opencl->facts.compute_units,
+                                          .block_threads = (uint32_t)opencl->facts.most_group,
+                                          .block_shared_bytes = opencl->facts.local_bytes,
+                                          .l2_bytes = opencl->facts.cache_bytes},
                                .imports = unified && (opencl->facts.svm & SLRI_CL_SVM_FINE_GRAIN_SYSTEM)};
     if (info)
         describe(opencl, info);
