@@ -35,6 +35,7 @@
 #include <slipring/supervisor.h>
 #include <slipring/symbol.h>
 #include <slipring/telemetry.h>
+#include <slipring/tiling.h>
 #include <slipring/topic.h>
 #include <slipring/trace.h>
 

@@ -28,6 +28,7 @@
     X(slr_route_desc, 24)                                                                                              \
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
+    X(slr_tiling_desc, 88)                                                                                             \
     X(slr_trace_desc, 8)
 
 #define SLRI_SIZED_REPORTS(X)                                                                                          \
@@ -60,6 +61,7 @@
     X(slr_skipped_info, 48)                                                                                            \
     X(slr_suggestion, 288)                                                                                             \
     X(slr_supervisor_stats, 16)                                                                                        \
+    X(slr_tiling, 288)                                                                                                 \
     X(slr_trace_stats, 16)
 
 enum {

@@ -138,6 +138,7 @@ static void no_description_ends_in_padding(void **state)
     CHECK_END(slr_route_desc, outlet)
     CHECK_END(slr_stream_desc, priority)
     CHECK_END(slr_supervisor_desc, user)
+    CHECK_END(slr_tiling_desc, reserved)
     CHECK_END(slr_trace_desc, events_per_thread)
 #undef CHECK_END
 }

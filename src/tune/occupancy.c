@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 
+#include <slipring/limits.h>
 #include <slipring/occupancy.h>
 
 #include <stdbool.h>
@@ -158,19 +159,24 @@ static void compute(const struct capability *c, const slr_occupancy_desc *desc, 
     out->dynamic_shared_left = dynamic_left(c, desc, out->blocks);
 }
 
-static slr_status check(const slr_occupancy_desc *desc, const struct capability **out)
+static slr_status take(uint32_t number, const struct capability **out)
 {
-    if (desc->block_threads == 0 || desc->carveout_percent > 100)
-        return SLRI_FAIL(INVALID, "slr_occupancy_desc: %u threads a block and a carve-out of %u %%",
-                         desc->block_threads, desc->carveout_percent);
-    *out = find(desc->capability);
+    *out = find(number);
     if (!*out)
         return SLRI_FAIL(
             UNSUPPORTED,
             "compute capability %u.%u is not known: 7.0, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0, "
             "12.1 are",
-            desc->capability / 10, desc->capability % 10);
+            number / 10, number % 10);
     return SLR_OK;
+}
+
+static slr_status check(const slr_occupancy_desc *desc, const struct capability **out)
+{
+    if (desc->block_threads == 0 || desc->carveout_percent > 100)
+        return SLRI_FAIL(INVALID, "slr_occupancy_desc: %u threads a block and a carve-out of %u %%",
+                         desc->block_threads, desc->carveout_percent);
+    return take(desc->capability, out);
 }
 
 slr_status slr_occupancy_compute_sized(const slr_occupancy_desc *desc, slr_occupancy *out, size_t bytes)
@@ -236,4 +242,28 @@ slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint32_t mul
 slr_status(slr_occupancy_best)(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out)
 {
     return slr_occupancy_best_sized(desc, multiple, out, SLRI_FIRST_slr_best_block);
+}
+
+// ---- limits --------------------------------------------------------------------------------------------------------
+
+slr_status slr_capability_get_limits_sized(uint32_t capability, slr_device_limits *out, size_t bytes)
+{
+    const struct capability *c;
+    if (!out)
+        return SLRI_FAIL(INVALID, "slr_capability_get_limits: out is NULL");
+    SLRI_TRY(take(capability, &c));
+    const slr_device_limits whole = {.lanes = WARP,
+                                     .capability = capability,
+                                     .block_threads = BLOCK_THREADS,
+                                     .unit_threads = c->threads,
+                                     .unit_blocks = c->blocks,
+                                     .unit_registers = REGISTERS,
+                                     .block_shared_bytes = c->block_kib * KIB,
+                                     .unit_shared_bytes = c->carveout_kib[c->carveouts - 1] * KIB};
+    return SLRI_GIVE_REPORT(slr_device_limits, out, bytes, &whole);
+}
+
+slr_status(slr_capability_get_limits)(uint32_t capability, slr_device_limits *out)
+{
+    return slr_capability_get_limits_sized(capability, out, SLRI_FIRST_slr_device_limits);
 }

@@ -196,7 +196,7 @@ static void check_finds_faults_and_says_what_it_ran(void **state)
 static void what_is_wrong_with_an_argument_is_said(void **state)
 {
     (void)state;
-    says("\"$S\" kernel 2>&1", 2, "check, list, emit, explain, suggest or run");
+    says("\"$S\" kernel 2>&1", 2, "check, list, emit, explain, suggest, tile or run");
     says("\"$S\" kernel dance 2>&1", 2, "no verb 'dance'");
     says("\"$S\" kernel list 2>&1", 2, "FILE.cu is missing");
     says("\"$S\" kernel run axpy.cu 2>&1", 2, "NAME is missing");
@@ -279,6 +279,27 @@ static void suggest_says_the_block_and_why(void **state)
     says("\"$S\" kernel suggest broken.cu k --elements 1 --device cpu 2>&1", 1, "broken.cu:1:");
 }
 
+static void tile_says_how_a_problem_is_cut_and_why(void **state)
+{
+    (void)state;
+    says("\"$S\" kernel tile --product 4,4,4 --cc 90 --units 132", 0, "tile: 4 rows, 4 columns, sums in parts of 4");
+    says("\"$S\" kernel tile --product 4,4,4 --cc 90 --units 132", 0,
+         "-D TILE_M=4 -D TILE_N=4 -D TILE_K=4 -D THREADS=16");
+    says("\"$S\" kernel tile axpy.cu axpy --size 1000000 --device cpu", 0, "block: 512,1,1; grid: 1954,1,1;");
+    says("\"$S\" kernel tile --size 64,64,64 --device cpu --json | tr -d ' \\n'", 0,
+         "\"size\":[64,64,64],\"tile\":{\"m\":");
+    says("\"$S\" kernel tile --size 4,4 --device cpu --json | tr -d ' \\n'", 0, "\"block_threads\":1024,");
+    says("\"$S\" kernel tile --size 0 2>&1", 2, "--size: '0' is not X");
+    says("\"$S\" kernel tile 2>&1", 2, "give one of --size and --product");
+    says("\"$S\" kernel tile --size 4 --product 1,2,3 2>&1", 2, "give one of --size and --product");
+    says("\"$S\" kernel tile axpy.cu --size 4 2>&1", 2, "give FILE.cu and NAME, or neither");
+    says("\"$S\" kernel tile --size 4 --cc 90 2>&1", 2, "--cc and --units: give both");
+    says("\"$S\" kernel tile --size 4 --cc 72 --units 1 2>&1", 2, "7.2 is not known");
+    says("\"$S\" kernel tile --size 4 --bytes 17 --device cpu 2>&1", 2, "element_bytes 17");
+    says("\"$S\" kernel tile axpy.cu axpi --size 4 --device cpu 2>&1", 2, "did you mean 'axpy'?");
+    says("\"$S\" kernel tile --size 4,4,4 --radius 1000 --cc 90 --units 1 2>&1", 3, "no tile fits");
+}
+
 static void emit_says_what_is_wrong(void **state)
 {
     (void)state;
@@ -302,6 +323,7 @@ int main(void)
         cmocka_unit_test(emit_says_what_is_wrong),
         cmocka_unit_test(explain_counts_and_gives_occupancy),
         cmocka_unit_test(suggest_says_the_block_and_why),
+        cmocka_unit_test(tile_says_how_a_problem_is_cut_and_why),
         cmocka_unit_test(run_prints_what_the_kernel_wrote),
         cmocka_unit_test(random_numbers_are_the_same_each_time),
         cmocka_unit_test(a_fault_is_shown_with_line_block_and_thread),
