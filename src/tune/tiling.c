@@ -148,11 +148,14 @@ static bool measure(struct search *s, slr_tiling *t, uint32_t registers, double 
     return true;
 }
 
-// Of the same cost the one with more threads on a unit; of as many the one that is longer along the longer side.
+// Of the same cost the one with more outputs per thread, which reads shared memory less often; then the one with more
+// threads on a unit; then the one that is longer along the longer side.
 static bool is_better(const struct search *s, const slr_tiling *t, double cost, uint32_t resident)
 {
     if (cost != s->best_cost)
         return cost < s->best_cost;
+    if (t->outputs_a_thread != s->best.outputs_a_thread)
+        return t->outputs_a_thread > s->best.outputs_a_thread;
     if (resident != s->best_resident)
         return resident > s->best_resident;
     return s->problem->n >= s->problem->m ? t->tile_n > s->best.tile_n : t->tile_m > s->best.tile_m;

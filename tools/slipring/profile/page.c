@@ -2,40 +2,11 @@
 // `slipring profile --html`: the object that --json prints, in a page that draws it.
 #include "profile/profile.h"
 
-#include "output.h"
-#include "say.h"
-#include "verbs.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "page.h"
 
 extern const char profile_embedded_page[]; // from the build: cmake/SlipringTools.cmake
 
-// As it can stand in a script: no text of the program's can end that.
-static void put_data(FILE *file, const json_t *object)
-{
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    for (const char *at = text; at != NULL && *at != '\0'; at++) {
-        if (*at == '<')
-            fputs("\\u003c", file);
-        else
-            fputc(*at, file);
-    }
-    free(text);
-}
-
 bool profile_write_page(const char *path, json_t *object)
 {
-    static const char mark[] = "{{data}}";
-    const char *at = strstr(profile_embedded_page, mark);
-    FILE *file = fopen(path, "w");
-    if (file == NULL) {
-        say("cannot write '%s': %s", path, strerror(errno));
-        return false;
-    }
-    fwrite(profile_embedded_page, 1, (size_t)(at - profile_embedded_page), file);
-    put_data(file, object);
-    fputs(at + sizeof mark - 1, file);
-    return output_close_stream(file, "--html", path) == EXIT_DONE;
+    return page_write(profile_embedded_page, path, object);
 }
