@@ -112,7 +112,8 @@ SLR_API slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint
 typedef enum slr_occupancy_source {
     SLR_OCCUPANCY_COMPUTED = 1, ///< from the machine code, or from the machine's cores, and known limits
     SLR_OCCUPANCY_DRIVER,       ///< the driver counts the blocks
-    SLR_OCCUPANCY_UNKNOWN       ///< the driver has limits of a block, and no count of blocks
+    SLR_OCCUPANCY_UNKNOWN,      ///< the driver has limits of a block, and no count of blocks
+    SLR_OCCUPANCY_MEASURED ///< as unknown, and the blocks were counted while they ran (slr_kernel_measure_occupancy)
 } slr_occupancy_source;
 
 /// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, a core of a CPU. 0: the driver does not say.
@@ -148,6 +149,21 @@ SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape 
                                                   size_t bytes);
 #define slr_kernel_get_occupancy(kernel, shape, out)                                                                   \
     slr_kernel_get_occupancy_sized((kernel), (shape), (out), sizeof(slr_kernel_occupancy))
+
+/// The same, and where the driver has no count of blocks, it is measured: a kernel with as many threads and as much
+/// shared memory per block counts its blocks while they run. It has other registers than this kernel, and may miss
+/// blocks on a busy device, so that the count is an estimate. `theoretical` stays 0, because nothing says what the
+/// maximum is. Elsewhere as slr_kernel_get_occupancy.
+///
+/// Threads: any.  Blocks: while it compiles and measures.  Owns: nothing.
+/// Errors: as slr_kernel_get_occupancy, and those of a launch.
+SLR_API slr_status slr_kernel_measure_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_kernel_measure_occupancy is a macro for this.
+SLR_API slr_status slr_kernel_measure_occupancy_sized(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out,
+                                                      size_t bytes);
+#define slr_kernel_measure_occupancy(kernel, shape, out)                                                               \
+    slr_kernel_measure_occupancy_sized((kernel), (shape), (out), sizeof(slr_kernel_occupancy))
 
 #ifdef __cplusplus
 }

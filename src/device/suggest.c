@@ -17,7 +17,7 @@
 #define WARP 32u
 #define FLAT SLRI_BLOCK_RANGES // the index of `chosen` for shapes of two and three dimensions
 
-static uint32_t smaller(uint32_t a, uint32_t b) // 0: no limit
+static uint32_t smaller_limit(uint32_t a, uint32_t b) // 0: no limit
 {
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
@@ -44,7 +44,7 @@ static slr_occupancy_desc desc_of(const slr_kernel *kernel, const struct slri_ke
     desc.registers = use->registers;
     desc.static_shared_bytes = use->shared_bytes;
     desc.dynamic_shared_bytes = dynamic_bytes;
-    desc.most_threads = smaller(use->most_threads, kernel->info.max_threads);
+    desc.most_threads = smaller_limit(use->most_threads, kernel->info.max_threads);
     desc.multiprocessors = kernel->program->device->facts.limits.units;
     return desc;
 }
@@ -73,17 +73,17 @@ static slr_status use_of_any_block(slr_kernel *kernel, const slr_shape *shape, u
 }
 
 // In order: what occupancy says, where it is known; the size table. A rule that goes before them is tried first.
-static slr_status choose(slr_kernel *kernel, const slr_shape *shape, bool asks, struct choice *out)
+static slr_status choose_block(slr_kernel *kernel, const slr_shape *shape, bool asks, struct choice *out)
 {
     const slr_device_limits *limits = &kernel->program->device->facts.limits;
     const uint32_t table = is_flat(shape) ? slri_block_by_size(shape->threads[0]) : 256;
     struct slri_kernel_use use = {0};
     slr_best_block best;
     uint32_t block = 0;
-    out->most = smaller(kernel->info.max_threads, limits->block_threads);
+    out->most = smaller_limit(kernel->info.max_threads, limits->block_threads);
     if (asks)
         SLRI_TRY(use_of_any_block(kernel, shape, slri_block_within(table, out->most, 0), &use));
-    out->most = smaller(out->most, use.most_threads);
+    out->most = smaller_limit(out->most, use.most_threads);
     out->by_size = out->block = slri_block_within(table, out->most, use.multiple);
     out->rule = SLR_BLOCK_BY_SIZE;
     if (!use.capability)
@@ -110,7 +110,7 @@ static slr_status choose_once(slr_kernel *kernel, const slr_shape *shape, bool a
         *out = (uint32_t)known;
         return SLR_OK;
     }
-    SLRI_TRY(choose(kernel, shape, asks, &choice));
+    SLRI_TRY(choose_block(kernel, shape, asks, &choice));
     *out = range == FLAT ? choice.most : choice.block;
     if (asks)
         __atomic_store_n(&kernel->chosen[range], (uint64_t)shape->shared_bytes << 32 | *out, __ATOMIC_RELAXED);
@@ -200,7 +200,7 @@ static slr_status fill_occupancy(slr_kernel *kernel, const slr_shape *shape, slr
         .units = limits->units,
         .lanes = limits->lanes,
         .multiple = use.multiple,
-        .block_limit = smaller(smaller(kernel->info.max_threads, limits->block_threads), use.most_threads),
+        .block_limit = smaller_limit(smaller_limit(kernel->info.max_threads, limits->block_threads), use.most_threads),
         .registers = use.registers,
         .shared_bytes = (use.shared_bytes ? use.shared_bytes : kernel->info.shared_bytes) + shape->shared_bytes,
         .most_shared_bytes = limits->block_shared_bytes,
@@ -237,14 +237,14 @@ slr_status(slr_kernel_get_occupancy)(slr_kernel *kernel, slr_shape shape, slr_ke
 
 // ---- suggestions ---------------------------------------------------------------------------------------------------
 
-static slr_status suggest(slr_kernel *kernel, slr_shape shape, slr_suggestion *out)
+static slr_status suggest_block(slr_kernel *kernel, slr_shape shape, slr_suggestion *out)
 {
     const bool is_given = shape.block[0] != 0;
     const uint64_t threads = shape.threads[0];
     slr_kernel_occupancy of;
     struct choice choice = {0};
     bool none;
-    SLRI_TRY(choose(kernel, &shape, true, &choice));
+    SLRI_TRY(choose_block(kernel, &shape, true, &choice));
     SLRI_TRY(slri_shape_settle(kernel, &shape, &none));
     if (none)
         return SLRI_FAIL(INVALID, "slr_kernel_suggest: the shape has no threads");
@@ -269,7 +269,7 @@ slr_status slr_kernel_suggest_sized(slr_kernel *kernel, slr_shape shape, slr_sug
     slr_suggestion whole;
     if (!kernel || !out)
         return SLRI_FAIL(INVALID, "slr_kernel_suggest: %s is NULL", kernel ? "out" : "kernel");
-    SLRI_TRY(suggest(kernel, shape, &whole));
+    SLRI_TRY(suggest_block(kernel, shape, &whole));
     return SLRI_GIVE_REPORT(slr_suggestion, out, bytes, &whole);
 }
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static slr_status check(const slr_tiling_desc *desc)
+static slr_status check_tiling(const slr_tiling_desc *desc)
 {
     if (desc->m == 0 || desc->n == 0)
         return SLRI_FAIL(INVALID, "slr_tiling_desc: m is %llu and n is %llu; expected at least 1",
@@ -47,7 +47,7 @@ static slr_status ask_kernel(const slr_tiling_desc *desc, struct slri_tiling_pro
     return SLR_OK;
 }
 
-static slr_status choose(const slr_tiling_desc *desc, slr_tiling *out)
+static slr_status choose_tile(const slr_tiling_desc *desc, slr_tiling *out)
 {
     struct slri_tiling_problem p = {.m = desc->m,
                                     .n = desc->n,
@@ -90,8 +90,8 @@ slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_tiling *out
     slr_tiling_desc whole;
     slr_tiling made;
     SLRI_TRY(SLRI_TAKE_DESC(slr_tiling_desc, &whole, desc));
-    SLRI_TRY(check(&whole));
-    SLRI_TRY(choose(&whole, &made));
+    SLRI_TRY(check_tiling(&whole));
+    SLRI_TRY(choose_tile(&whole, &made));
     return SLRI_GIVE_REPORT(slr_tiling, out, bytes, &made);
 }
 

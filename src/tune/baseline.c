@@ -112,7 +112,7 @@ static bool all_positive(const double *samples, uint32_t count)
     return true;
 }
 
-static slr_status check(const slr_baseline *b, const double *samples, uint32_t count)
+static slr_status check_baseline(const slr_baseline *b, const double *samples, uint32_t count)
 {
     const char *name = b->operation ? b->operation : "operation";
     if (count == 0)
@@ -130,7 +130,7 @@ static slr_status check(const slr_baseline *b, const double *samples, uint32_t c
     return SLR_OK;
 }
 
-static slr_status compare(const slr_baseline *b, const double *samples, uint32_t count, slr_comparison *c)
+static slr_status compare_samples(const slr_baseline *b, const double *samples, uint32_t count, slr_comparison *c)
 {
     const uint32_t most = count > b->sample_count ? count : b->sample_count;
     double *room = malloc(((size_t)most + DRAWS) * sizeof *room);
@@ -177,8 +177,8 @@ slr_status slr_baseline_compare_sized(const slr_baseline *baseline, const double
                          : !samples ? "samples"
                                     : "out");
     SLRI_TRY(SLRI_TAKE_DESC(slr_baseline, &whole, baseline));
-    SLRI_TRY(check(&whole, samples, count));
-    SLRI_TRY(compare(&whole, samples, count, &made));
+    SLRI_TRY(check_baseline(&whole, samples, count));
+    SLRI_TRY(compare_samples(&whole, samples, count, &made));
     return SLRI_GIVE_REPORT(slr_comparison, out, bytes, &made);
 }
 

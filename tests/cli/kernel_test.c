@@ -270,6 +270,9 @@ static void suggest_says_the_block_and_why(void **state)
          "\"block\":128,\"grid\":8,\"warps\":4,\"rule\":\"sizetable\"");
     says("\"$S\" kernel suggest axpy.cu axpy --elements 9 --cc 90 --registers 32 --json | tr -d ' \\n'", 0,
          "\"by_occupancy\":1024");
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 9 --cc 90 --measure 2>&1", 2,
+         "--measure needs a device that is here");
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 9 --device cpu --measure", 0, "block: 64, 2 warps");
     says("\"$S\" kernel suggest axpy.cu axpy 2>&1", 2, "--elements is missing, or 0");
     says("\"$S\" kernel suggest axpy.cu --elements 1 2>&1", 2, "NAME is missing");
     says("\"$S\" kernel suggest axpy.cu axpi --elements 1 --device cpu 2>&1", 2, "did you mean 'axpy'?");

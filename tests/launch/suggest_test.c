@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Suggested blocks on the devices of this machine: the exact table, the limits of a kernel, and that a launch takes
 // what was suggested.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <slipring/slipring.h>
+#include "tests/launch/engines.h"
 
 #include <stdbool.h>
-#include <string.h>
-
-#define SECOND UINT64_C(1000000000)
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        if ((call) != SLR_OK)                                                                                          \
-            fail_msg("%s:%d: %s", __FILE__, __LINE__, slr_error_message());                                            \
-    } while (0)
 
 static const char source[] =
     "__global__ void block(unsigned *out) {\n"
@@ -155,6 +140,9 @@ static void cpu_fills_its_vectors_or_says_how_far(void **unused)
     CHECK(slr_kernel_get_occupancy(w.kernel, SLR_1D_BLOCKS(0, 3), &of));
     assert_int_equal(of.lanes, 1);
     assert_true(of.theoretical == 1.0);
+    CHECK(slr_kernel_measure_occupancy(w.kernel, SLR_1D_BLOCKS(0, 3), &of)); // it is known: nothing is measured
+    assert_int_equal(of.source, SLR_OCCUPANCY_COMPUTED);
+    assert_int_equal(slr_kernel_measure_occupancy(NULL, SLR_1D(1), &of), SLR_INVALID);
     close_world(&w);
 }
 
@@ -175,6 +163,11 @@ static void opencl_gives_the_drivers_limits_and_no_percentage(void **unused)
     assert_int_equal(of.block_limit, 96);
     assert_true(of.multiple > 0 && of.units > 0 && of.most_shared_bytes > 0);
     assert_non_null(strstr(of.why, "no count of groups"));
+    CHECK(slr_kernel_measure_occupancy(w.kernel, SLR_1D_BLOCKS(0, 64), &of));
+    assert_int_equal(of.source, SLR_OCCUPANCY_MEASURED);
+    assert_true(of.theoretical == 0.0);
+    assert_true(of.groups >= 1 && of.groups <= 32 && of.threads == 64 * of.groups);
+    assert_non_null(strstr(of.why, "without this kernel's registers"));
     close_world(&w);
 }
 

@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planned tiles on the devices of this machine: every element has one thread, and a product of the tile that was
 // planned for it is right.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <slipring/slipring.h>
+#include "tests/launch/engines.h"
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define SECOND UINT64_C(1000000000)
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        if ((call) != SLR_OK)                                                                                          \
-            fail_msg("%s:%d: %s", __FILE__, __LINE__, slr_error_message());                                            \
-    } while (0)
 
 static const char source[] =
     "__global__ void count(unsigned *seen, int x, int y, int z) {\n"

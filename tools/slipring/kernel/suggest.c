@@ -12,32 +12,34 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] = "Usage: slipring kernel suggest FILE.cu NAME --elements N [OPTION]...\n"
-                           "Shows the block that SLR_1D(N) takes on a device, which rule chose it, and the\n"
-                           "occupancy of this block and of blocks of 128, 256 and 512 threads. A launch\n"
-                           "takes the same block.\n"
-                           "\n"
-                           "  --elements N         threads of the launch\n"
-                           "  --device D           default: SLIPRING_DEVICE, else auto\n"
-                           "  --cc CC              instead: an NVIDIA GPU of this compute capability, which\n"
-                           "                       need not be here. Compiles with libnvrtc\n"
-                           "  --registers R        with --cc: registers per thread; nothing is compiled\n"
-                           "  --units U            with --cc: multiprocessors of the GPU\n"
-                           "  --shared BYTES       extern __shared__ memory per block (default 0)\n" SOURCE_HELP
-                           "  --json               prints one JSON object\n"
-                           "\n"
-                           "Example:\n"
-                           "  slipring kernel suggest examples/kernels/saxpy.cu saxpy --elements 1000000 \\\n"
-                           "    --cc 90 --registers 32\n"
-                           "\n"
-                           "Exit code: 1 if the source does not compile, 3 if the device is not here.\n";
+static const char help[] =
+    "Usage: slipring kernel suggest FILE.cu NAME --elements N [OPTION]...\n"
+    "Shows the block that SLR_1D(N) takes on a device, which rule chose it, and the\n"
+    "occupancy of this block and of blocks of 128, 256 and 512 threads. A launch\n"
+    "takes the same block.\n"
+    "\n"
+    "  --elements N         threads of the launch\n"
+    "  --device D           default: SLIPRING_DEVICE, else auto\n"
+    "  --cc CC              instead: an NVIDIA GPU of this compute capability, which\n"
+    "                       need not be here. Compiles with libnvrtc\n"
+    "  --registers R        with --cc: registers per thread; nothing is compiled\n"
+    "  --units U            with --cc: multiprocessors of the GPU\n"
+    "  --shared BYTES       extern __shared__ memory per block (default 0)\n"
+    "  --measure            counts blocks while they run if the driver has no count\n" SOURCE_HELP
+    "  --json               prints one JSON object\n"
+    "\n"
+    "Example:\n"
+    "  slipring kernel suggest examples/kernels/saxpy.cu saxpy --elements 1000000 \\\n"
+    "    --cc 90 --registers 32\n"
+    "\n"
+    "Exit code: 1 if the source does not compile, 3 if the device is not here.\n";
 
 typedef struct options {
     const char *file, *name, *device;
     source_options source;
     uint64_t elements;
     uint32_t capability, registers, units, shared;
-    bool json;
+    bool json, measure;
 } options;
 
 // A block beside the one that is suggested.
@@ -113,7 +115,8 @@ static int ask_device(slr_program *program, const slr_function_info *function, c
         return say_failure(status, function->name);
     status = slr_kernel_suggest(kernel, shape, &out->suggestion);
     if (status == SLR_OK)
-        status = slr_kernel_get_occupancy(kernel, out->suggestion.shape, &out->here);
+        status = given->measure ? slr_kernel_measure_occupancy(kernel, out->suggestion.shape, &out->here)
+                                : slr_kernel_get_occupancy(kernel, out->suggestion.shape, &out->here);
     for (int i = 0; status == SLR_OK && i < BESIDE; i++) {
         slr_kernel_occupancy one;
         slr_shape other = SLR_1D_BLOCKS(given->elements, good_blocks[i]);
@@ -181,13 +184,15 @@ static void show_json(const slr_function_info *function, const options *given, c
     json_object_set_new(object, "by_occupancy", s->by_occupancy ? json_integer(s->by_occupancy) : json_null());
     if (*r->here.why != '\0')
         json_object_set_new(object, "limit", json_string(r->here.why));
+    if (r->here.source == SLR_OCCUPANCY_MEASURED)
+        json_object_set_new(object, "measured_groups", json_integer(r->here.groups));
     json_object_set_new(object, "blocks", others);
     kernel_print_object(object);
 }
 
 // ---- the command line ----------------------------------------------------------------------------------------------
 
-enum { ELEMENTS = 256, DEVICE, CAPABILITY, REGISTERS, UNITS, SHARED, JSON };
+enum { ELEMENTS = 256, DEVICE, CAPABILITY, REGISTERS, UNITS, SHARED, MEASURE, JSON };
 
 static int take_option(int option, char **argv, options *out)
 {
@@ -205,6 +210,9 @@ static int take_option(int option, char **argv, options *out)
         return kernel_take_number("--units", optarg, SLR_U32, &out->units);
     case SHARED:
         return kernel_take_number("--shared", optarg, SLR_U32, &out->shared);
+    case MEASURE:
+        out->measure = true;
+        return -1;
     case JSON:
         out->json = true;
         return -1;
@@ -225,6 +233,7 @@ static int parse(int argc, char **argv, options *out)
                                                  {"registers", required_argument, NULL, REGISTERS},
                                                  {"units", required_argument, NULL, UNITS},
                                                  {"shared", required_argument, NULL, SHARED},
+                                                 {"measure", no_argument, NULL, MEASURE},
                                                  {"json", no_argument, NULL, JSON},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
@@ -241,6 +250,8 @@ static int parse(int argc, char **argv, options *out)
         return say_usage("--elements is missing, or 0");
     if (out->capability != 0 && out->device != NULL)
         return say_usage("--device and --cc: give one of them");
+    if (out->capability != 0 && out->measure)
+        return say_usage("--measure needs a device that is here: no --cc with it");
     if (out->capability == 0 && (out->registers != 0 || out->units != 0))
         return say_usage("--registers and --units are for a GPU that is not here: --cc is missing");
     out->file = argv[optind];
