@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text shim-mutants soak api-stress api-stress-mutants perfetto bench install uninstall asan tsan clang perturb fuzz format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text shim-mutants soak api-stress api-stress-mutants perfetto bench bench-check install uninstall asan tsan clang perturb fuzz format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -85,6 +85,11 @@ bench: ## round trips and throughput, beside other libraries where they are inst
 	@$(call BUILD,release,-DSLIPRING_BUILD_BENCH=ON)
 	build/release/bin/slipring bench latency
 	build/release/bin/slipring bench throughput
+
+BASE ?=
+bench-check: ## whether this tree is slower than an earlier commit, both measured in turn; BASE=commit or file, BENCHES, RUNS
+	@scripts/deps.sh build
+	scripts/bench-check.sh $(BASE)
 
 install: all ## into $(DESTDIR)$(PREFIX)
 	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'

@@ -18,7 +18,7 @@ else()
     set(SLIPRING_HAS_JANSSON 0)
     list(FILTER tool_sources INCLUDE REGEX
         "/(slipring/bench/[a-z_]*|demo/data|device_option|doctor|handoff|json_out|main|measure|memory|names|output|partner|progress|say|utf8)\\.c$")
-    list(FILTER tool_sources EXCLUDE REGEX "/bench/(mailbox|run)\\.c$")
+    list(FILTER tool_sources EXCLUDE REGEX "/bench/(compare[a-z_]*|mailbox|run)\\.c$")
 endif()
 
 set(tool_main ${PROJECT_SOURCE_DIR}/tools/slipring/main.c)
@@ -33,6 +33,7 @@ if(SLIPRING_HAS_JANSSON)
     slipring_embed(slipring_tool_objects tools/slipring/demo/page.html demo_embedded_page)
     slipring_embed(slipring_tool_objects tools/slipring/profile/page.html profile_embedded_page)
     slipring_embed(slipring_tool_objects tools/slipring/tune/page.html tune_embedded_page)
+    slipring_embed(slipring_tool_objects tools/slipring/bench/compare.html bench_embedded_page)
 endif()
 target_link_libraries(slipring_tool_objects PUBLIC slipring_kernels m pthread ${CMAKE_DL_LIBS})
 slipring_glob(hand_texts bench/kernels/hand/*.c bench/kernels/hand/*.cl bench/kernels/hand/*.h) # compiled when measured

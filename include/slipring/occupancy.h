@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Occupancy: the number of a kernel's blocks that run at once on a multiprocessor of an NVIDIA GPU, computed without a
-/// GPU. Contract: docs/contract/kernels.md.
+/// Occupancy: the number of a kernel's blocks that run at once on a multiprocessor. Computed without a GPU for NVIDIA's
+/// compute capabilities, or asked of the device at hand. Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_OCCUPANCY_H
 #define SLIPRING_OCCUPANCY_H
 
+#include <slipring/kernel.h>
 #include <slipring/status.h>
 
 #include <stddef.h>
@@ -23,12 +24,16 @@ typedef enum slr_occupancy_limit {
 
 typedef struct slr_occupancy_desc {
     uint32_t struct_size;
-    uint32_t capability;    ///< compute capability: 90 is 9.0. Known: 75, 80, 86, 89, 90, 100 and 120
-    uint32_t block_threads; ///< 1 to 1,024
-    uint32_t registers;     ///< per thread
+    /// Compute capability: 90 is 9.0. Known: 70, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120 and 121.
+    uint32_t capability;
+    uint32_t block_threads;                             ///< 1 to 1,024. slr_occupancy_best ignores it
+    uint32_t registers;                                 ///< per thread
     uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; above 48 KiB as after the opt-in
     uint32_t barriers;                                  ///< per block. 0: 1, which `__syncthreads` uses
     uint32_t carveout_percent; ///< shared memory's part of the memory shared with L1, from 1; 0: the driver's choice
+    uint32_t most_threads;     ///< limit per block, from `__launch_bounds__`. 0: none
+    uint32_t multiprocessors;  ///< of the GPU, for slr_best_block.grid_min. 0: not given
+    uint64_t dynamic_shared_thread_bytes; ///< dynamic shared memory for each thread of a block, beside the above
 } slr_occupancy_desc;
 #ifdef __cplusplus
 static inline slr_occupancy_desc slr_occupancy_desc_init(void)
@@ -55,6 +60,7 @@ typedef struct slr_occupancy {
     uint32_t registers_allocated;                                       ///< per block
     uint64_t shared_allocated;                                          ///< per block, including the driver's part
     uint64_t dynamic_shared_left; ///< per block: dynamic shared memory up to this size allows as many blocks
+    double theoretical;           ///< 0 to 1: `warps` / `max_warps`
 } slr_occupancy;
 
 /// Computes the occupancy.
@@ -66,6 +72,98 @@ SLR_API slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occ
 /// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_occupancy_compute is a macro for this.
 SLR_API slr_status slr_occupancy_compute_sized(const slr_occupancy_desc *desc, slr_occupancy *out, size_t bytes);
 #define slr_occupancy_compute(desc, out) slr_occupancy_compute_sized((desc), (out), sizeof(slr_occupancy))
+
+// ---- the best block -------------------------------------------------------------------------------------------------
+
+typedef struct slr_block_candidate {
+    uint32_t block_threads;
+    uint32_t blocks; ///< per multiprocessor. 0: such a block cannot be launched
+} slr_block_candidate;
+
+#define SLR_BLOCK_CANDIDATES 33
+
+typedef struct slr_best_block {
+    uint32_t block_threads; ///< 0: no block can be launched
+    uint32_t blocks;        ///< per multiprocessor
+    uint32_t grid_min;      ///< blocks that fill the GPU: `blocks` * slr_occupancy_desc.multiprocessors
+    uint32_t candidate_count;
+    double theoretical;                                   ///< 0 to 1, of that block
+    slr_block_candidate candidates[SLR_BLOCK_CANDIDATES]; ///< every block that was compared, the largest first
+} slr_best_block;
+
+/// Finds the block with the most threads on a multiprocessor. Of several the largest wins. The result is that of
+/// cudaOccMaxPotentialOccupancyBlockSize. `multiple`: blocks are multiples of it, and so is `multiple` of 32; 0: 32.
+/// The kernel's own limit is a candidate too.
+///
+/// Threads: any.  Blocks: no.  Owns: nothing.
+/// Errors: INVALID (a NULL, struct_size, a `multiple` that is not one of 32, a carve-out above 100), UNSUPPORTED (an
+///   unknown capability).
+SLR_API slr_status slr_occupancy_best(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_occupancy_best is a macro for this.
+SLR_API slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out,
+                                            size_t bytes);
+#define slr_occupancy_best(desc, multiple, out)                                                                        \
+    slr_occupancy_best_sized((desc), (multiple), (out), sizeof(slr_best_block))
+
+// ---- a kernel on its device -----------------------------------------------------------------------------------------
+
+/// Where figures of occupancy come from.
+typedef enum slr_occupancy_source {
+    SLR_OCCUPANCY_COMPUTED = 1, ///< from the machine code, or from the machine's cores, and known limits
+    SLR_OCCUPANCY_DRIVER,       ///< the driver counts the blocks
+    SLR_OCCUPANCY_UNKNOWN,      ///< the driver has limits of a block, and no count of blocks
+    SLR_OCCUPANCY_MEASURED ///< as unknown, and the blocks were counted while they ran (slr_kernel_measure_occupancy)
+} slr_occupancy_source;
+
+/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, a core of a CPU. 0: the driver does not say.
+typedef struct slr_kernel_occupancy {
+    uint32_t source;                ///< slr_occupancy_source
+    uint32_t block_threads;         ///< of the shape
+    uint32_t groups, most_groups;   ///< blocks on a unit at once, and the maximum for any kernel
+    uint32_t threads, most_threads; ///< threads on a unit at once, and the maximum
+    uint32_t limits;                ///< slr_occupancy_limit flags: every limit that excludes one more block
+    uint32_t computed_groups;       ///< with SLR_OCCUPANCY_DRIVER: what slr_occupancy_compute says; else 0
+    uint32_t units;
+    uint32_t lanes;             ///< threads that step together: a warp, or the 4-byte lanes of a CPU's vector
+    uint32_t multiple;          ///< the driver prefers blocks that are multiples of it
+    uint32_t block_limit;       ///< most threads per block for this kernel
+    uint32_t registers;         ///< per thread
+    uint32_t best_block;        ///< as slr_occupancy_best; 0: unknown
+    uint64_t shared_bytes;      ///< per block: static and dynamic
+    uint64_t most_shared_bytes; ///< per block, the device's limit
+    uint64_t private_bytes;     ///< per thread: arrays and registers that spilled
+    double theoretical;         ///< 0 to 1; 0 with SLR_OCCUPANCY_UNKNOWN
+    char why[160];              ///< what limits it, in words
+} slr_kernel_occupancy;
+
+/// Gives the occupancy of a kernel on its own device, for a launch of `shape`. If the shape has no block, slipring's
+/// choice is taken (slr_kernel_suggest).
+///
+/// Threads: any.  Blocks: while it compiles.  Owns: nothing.
+/// Errors: INVALID (a NULL; an impossible shape), COMPILE, UNSUPPORTED (the device cannot run such a block), NO_MEMORY.
+SLR_API slr_status slr_kernel_get_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_kernel_get_occupancy is a macro for this.
+SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out,
+                                                  size_t bytes);
+#define slr_kernel_get_occupancy(kernel, shape, out)                                                                   \
+    slr_kernel_get_occupancy_sized((kernel), (shape), (out), sizeof(slr_kernel_occupancy))
+
+/// The same, and where the driver has no count of blocks, it is measured: a kernel with as many threads and as much
+/// shared memory per block counts its blocks while they run. It has other registers than this kernel, and may miss
+/// blocks on a busy device, so that the count is an estimate. `theoretical` stays 0, because nothing says what the
+/// maximum is. Elsewhere as slr_kernel_get_occupancy.
+///
+/// Threads: any.  Blocks: while it compiles and measures.  Owns: nothing.
+/// Errors: as slr_kernel_get_occupancy, and those of a launch.
+SLR_API slr_status slr_kernel_measure_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_kernel_measure_occupancy is a macro for this.
+SLR_API slr_status slr_kernel_measure_occupancy_sized(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out,
+                                                      size_t bytes);
+#define slr_kernel_measure_occupancy(kernel, shape, out)                                                               \
+    slr_kernel_measure_occupancy_sized((kernel), (shape), (out), sizeof(slr_kernel_occupancy))
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #define SLIPRING_SLIPRING_H
 
 #include <slipring/api.h>
+#include <slipring/baseline.h>
 #include <slipring/buffer.h>
 #include <slipring/cache.h>
 #include <slipring/check.h>
@@ -17,6 +18,7 @@
 #include <slipring/kernel.h>
 #include <slipring/key.h>
 #include <slipring/keys.h>
+#include <slipring/limits.h>
 #include <slipring/loop.h>
 #include <slipring/metrics.h>
 #include <slipring/occupancy.h>
@@ -30,9 +32,11 @@
 #include <slipring/slice.h>
 #include <slipring/status.h>
 #include <slipring/stream.h>
+#include <slipring/suggest.h>
 #include <slipring/supervisor.h>
 #include <slipring/symbol.h>
 #include <slipring/telemetry.h>
+#include <slipring/tiling.h>
 #include <slipring/topic.h>
 #include <slipring/trace.h>
 #include <slipring/tune.h>

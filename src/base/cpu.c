@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -102,4 +103,45 @@ uint64_t slri_cpu_memory_available(void)
         if (group[i] < most)
             most = group[i];
     return most;
+}
+
+// ---- vectors and caches --------------------------------------------------------------------------------------------
+
+uint32_t slri_cpu_lanes(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512f") ? 16 : __builtin_cpu_supports("avx") ? 8 : 4; // SSE2 is always there
+#elif defined(__aarch64__)
+    return 4;
+#else
+    return 1;
+#endif
+}
+
+// The word of a small file of the system.
+static bool read_word(uint32_t cache, const char *name, char *out, size_t room)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%u/%s", cache, name);
+    FILE *file = fopen(path, "re");
+    bool found = file && fgets(out, (int)room, file);
+    if (file)
+        fclose(file);
+    return found;
+}
+
+uint64_t slri_cpu_cache_bytes(uint32_t level)
+{
+    char word[32];
+    unsigned number;
+    unsigned long long kib;
+    for (uint32_t i = 0; read_word(i, "level", word, sizeof word); i++) {
+        if (sscanf(word, "%u", &number) != 1 || number != level)
+            continue;
+        if (!read_word(i, "type", word, sizeof word) || strncmp(word, "Instruction", 11) == 0)
+            continue;
+        if (read_word(i, "size", word, sizeof word) && sscanf(word, "%lluK", &kib) == 1)
+            return kib * 1024;
+    }
+    return 0;
 }

@@ -18,4 +18,10 @@ uint64_t slri_cpu_memory_bytes(void);
 /// group: who writes to more of what was only reserved is killed, not told. UINT64_MAX: the system does not say.
 uint64_t slri_cpu_memory_available(void);
 
+/// Lanes of 4 bytes in the widest vector that the CPU computes with. 1: none is known.
+uint32_t slri_cpu_lanes(void);
+
+/// Bytes of the first core's data cache of that level, from 1. 0: the system does not say.
+uint64_t slri_cpu_cache_bytes(uint32_t level);
+
 #endif

@@ -34,9 +34,21 @@ static void memory_that_is_available_is_some_of_the_machines(void **state)
     assert_true(available == UINT64_MAX || available <= slri_cpu_memory_bytes());
 }
 
+static void vectors_and_caches_are_the_machines(void **state)
+{
+    (void)state;
+    uint32_t lanes = slri_cpu_lanes();
+    assert_true(lanes == 1 || lanes == 4 || lanes == 8 || lanes == 16);
+    uint64_t first = slri_cpu_cache_bytes(1), second = slri_cpu_cache_bytes(2);
+    assert_true(first % 1024 == 0 && second % 1024 == 0);
+    assert_true(first == 0 || second == 0 || first < second);
+    assert_int_equal(slri_cpu_cache_bytes(9), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vectors_and_caches_are_the_machines),
         cmocka_unit_test(identity_is_a_model_and_a_hash_and_does_not_change),
         cmocka_unit_test(memory_that_is_available_is_some_of_the_machines),
     };

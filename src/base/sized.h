@@ -14,6 +14,7 @@
 /// X(type, bytes): each such struct, and its size in the first version that had it. These numbers never change, and a
 /// field is only appended past them. A description must not end in padding: a field there would not change its size.
 #define SLRI_SIZED_DESCS(X)                                                                                            \
+    X(slr_baseline, 48)                                                                                                \
     X(slr_buffer_desc, 120)                                                                                            \
     X(slr_check_desc, 64)                                                                                              \
     X(slr_device_desc, 56)                                                                                             \
@@ -28,11 +29,13 @@
     X(slr_route_desc, 24)                                                                                              \
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
+    X(slr_tiling_desc, 88)                                                                                             \
     X(slr_trace_desc, 8)                                                                                               \
     X(slr_tune_desc, 72)
 
 #define SLRI_SIZED_REPORTS(X)                                                                                          \
     X(slr_backend_info, 280)                                                                                           \
+    X(slr_best_block, 288)                                                                                             \
     X(slr_buffer_info, 128)                                                                                            \
     X(slr_cache_info, 72)                                                                                              \
     X(slr_ceilings, 32)                                                                                                \
@@ -40,7 +43,9 @@
     X(slr_check_info, 32)                                                                                              \
     X(slr_check_launch, 64)                                                                                            \
     X(slr_check_line, 96)                                                                                              \
+    X(slr_comparison, 256)                                                                                             \
     X(slr_dead_letter, 32)                                                                                             \
+    X(slr_device_limits, 64)                                                                                           \
     X(slr_device_info, 1816)                                                                                           \
     X(slr_explanation, 208)                                                                                            \
     X(slr_function_info, 64)                                                                                           \
@@ -48,6 +53,7 @@
     X(slr_handler_info, 120)                                                                                           \
     X(slr_heap_stats, 104)                                                                                             \
     X(slr_kernel_info, 32)                                                                                             \
+    X(slr_kernel_occupancy, 248)                                                                                       \
     X(slr_latency, 64)                                                                                                 \
     X(slr_metrics, 264)                                                                                                \
     X(slr_occupancy, 56)                                                                                               \
@@ -56,7 +62,9 @@
     X(slr_resources, 48)                                                                                               \
     X(slr_ring_stats, 720)                                                                                             \
     X(slr_skipped_info, 48)                                                                                            \
+    X(slr_suggestion, 288)                                                                                             \
     X(slr_supervisor_stats, 16)                                                                                        \
+    X(slr_tiling, 288)                                                                                                 \
     X(slr_trace_stats, 16)                                                                                             \
     X(slr_tunable, 32)                                                                                                 \
     X(slr_tuned, 648)

@@ -124,12 +124,13 @@ static void no_description_ends_in_padding(void **state)
 {
     (void)state;
 #define CHECK_END(type, last) assert_int_equal(offsetof(type, last) + sizeof(((type *)NULL)->last), sizeof(type));
+    CHECK_END(slr_baseline, reserved)
     CHECK_END(slr_buffer_desc, reserved)
     CHECK_END(slr_check_desc, messages)
     CHECK_END(slr_device_desc, print_user)
     CHECK_END(slr_emit_desc, reserved)
     CHECK_END(slr_heap_desc, memory_user)
-    CHECK_END(slr_occupancy_desc, carveout_percent)
+    CHECK_END(slr_occupancy_desc, dynamic_shared_thread_bytes)
     CHECK_END(slr_pool_desc, within)
     CHECK_END(slr_prefetch_desc, reserved)
     CHECK_END(slr_print_desc, reserved)
@@ -138,6 +139,7 @@ static void no_description_ends_in_padding(void **state)
     CHECK_END(slr_route_desc, outlet)
     CHECK_END(slr_stream_desc, priority)
     CHECK_END(slr_supervisor_desc, user)
+    CHECK_END(slr_tiling_desc, reserved)
     CHECK_END(slr_trace_desc, events_per_thread)
     CHECK_END(slr_tune_desc, user)
 #undef CHECK_END

@@ -18,6 +18,8 @@ struct slr_kernel { // its parameters lie behind it
     const struct slri_tuned_launch
         *declared;        // how its launches follow the source's macros; NULL: the source does not say
     const char *label;    // of one that a tuned launch uses: what the profile calls it; else NULL
+    // suggest.c's, atomic, for each range of sizes: shared memory, and the block for it in the lower half; 0: none yet.
+    uint64_t chosen[5];
     struct slri_row *row; // observe's; atomic: NULL until it is first counted
 };
 
@@ -35,8 +37,10 @@ slr_status slri_describe_functions(slr_program *program);
 // launch.c: the work of a launch whose shape is settled. Errors: those of its arguments.
 slr_status slri_launch_count(slr_kernel *kernel, const slr_shape *shape, const slr_arg *args, struct slri_count *out);
 
-// shape.c: what was not said is chosen: blocks and threads a block. `none`: there is nothing to launch.
-slr_status slri_shape_settle(const slr_kernel *kernel, slr_shape *shape, bool *none);
+// shape.c: what was not said is chosen: blocks and threads a block. `none`: there is nothing to launch. Without `asks`
+// nothing is compiled for that (suggest.h).
+slr_status slri_shape_settle(slr_kernel *kernel, slr_shape *shape, bool *none);
+slr_status slri_shape_settle_by(slr_kernel *kernel, slr_shape *shape, bool asks, bool *none);
 
 // tuned.c: what was tuned, for launches.
 //

@@ -97,7 +97,7 @@ static slr_status add_shape(struct job *job, slr_kernel *kernel, slr_shape shape
 {
     bool none;
     uint32_t own = kernel->program->level;
-    SLRI_TRY(slri_shape_settle(kernel, &shape, &none));
+    SLRI_TRY(slri_shape_settle_by(kernel, &shape, false, &none));
     for (uint32_t level = 1; level <= LEVELS && !none; ++level) {
         if (optimize != SLR_OPTIMIZE_BOTH && level != (optimize ? optimize : own))
             continue;

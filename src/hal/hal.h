@@ -15,6 +15,7 @@
 
 #include <slipring/devices.h>
 #include <slipring/explain.h>
+#include <slipring/limits.h>
 #include <slipring/metrics.h>
 #include <slipring/ring.h>
 
@@ -530,6 +531,18 @@ struct slri_facts {
     uint32_t owners;         // threads of the host that may own shards of ring kernels; 0: one a core
     slr_ring_mode ring_mode; // that its spec asks for; 0: the best there is
     struct slri_queue_facts queue;
+    slr_device_limits limits; // of an open device; 0: the driver does not say
+};
+
+// What a kernel that is ready takes of its device. 0: the driver does not say.
+struct slri_kernel_use {
+    uint32_t most_threads;                // of a block
+    uint32_t multiple;                    // that the driver prefers blocks to be of
+    uint32_t registers;                   // of a thread
+    uint32_t capability;                  // where the figures are those of slr_occupancy_compute: 90 is 9.0
+    uint64_t shared_bytes, private_bytes; // static, of a block; of a thread
+    bool counts;                          // the driver says how many blocks are on a unit at once:
+    uint32_t groups;                      // of those that were asked about
 };
 
 // What decides how a ring kernel can be kept going.
@@ -622,6 +635,10 @@ struct slri_backend {
     // Of code that was loaded for that: a kernel for its shape, a handler for one owner at a time, or the kernel of
     // batched launches for one ring kernel.
     slr_status (*code_kernel)(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
+    // Optional: what it takes, and of blocks of so many threads (0: nobody asks) how many a unit holds. NULL: the host
+    // runs them, one block a core.
+    slr_status (*kernel_use)(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
+                             uint32_t dynamic_bytes, struct slri_kernel_use *out);
     // Optional, and without a device: what a `__global__` kernel takes of one of that compute capability.
     slr_status (*kernel_resources)(const struct slri_module *module, const struct slri_entry *entry,
                                    uint32_t capability, slr_resources *out);

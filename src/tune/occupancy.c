@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 
+#include <slipring/limits.h>
 #include <slipring/occupancy.h>
 
 #include <stdbool.h>
@@ -60,7 +61,8 @@ static uint32_t warps_of(uint32_t threads)
 
 static uint32_t by_warps(const struct capability *c, const slr_occupancy_desc *desc)
 {
-    return desc->block_threads > BLOCK_THREADS ? 0 : c->threads / WARP / warps_of(desc->block_threads);
+    uint32_t most = desc->most_threads && desc->most_threads < BLOCK_THREADS ? desc->most_threads : BLOCK_THREADS;
+    return desc->block_threads > most ? 0 : c->threads / WARP / warps_of(desc->block_threads);
 }
 
 static uint32_t registers_of_warp(const slr_occupancy_desc *desc)
@@ -89,9 +91,14 @@ static uint64_t carveout(const struct capability *c, uint64_t bytes)
     return c->carveout_kib[at] * KIB;
 }
 
+static uint64_t dynamic_of_block(const slr_occupancy_desc *desc)
+{
+    return desc->dynamic_shared_bytes + desc->dynamic_shared_thread_bytes * desc->block_threads;
+}
+
 static uint64_t shared_of_block(const struct capability *c, const slr_occupancy_desc *desc)
 {
-    uint64_t asked = desc->static_shared_bytes + desc->dynamic_shared_bytes;
+    uint64_t asked = desc->static_shared_bytes + dynamic_of_block(desc);
     return slri_round_up(asked + c->reserved_kib * KIB, c->shared_unit);
 }
 
@@ -106,8 +113,8 @@ static uint64_t shared_of_all(const struct capability *c, const slr_occupancy_de
 static bool fits_block(const struct capability *c, const slr_occupancy_desc *desc)
 {
     const uint64_t most = c->block_kib * KIB;
-    return desc->static_shared_bytes <= STATIC_KIB * KIB &&
-           desc->dynamic_shared_bytes <= most - desc->static_shared_bytes;
+    return desc->static_shared_bytes <= STATIC_KIB * KIB && desc->dynamic_shared_thread_bytes <= most &&
+           dynamic_of_block(desc) <= most - desc->static_shared_bytes;
 }
 
 static uint32_t by_shared(const struct capability *c, const slr_occupancy_desc *desc)
@@ -146,25 +153,30 @@ static void compute(const struct capability *c, const slr_occupancy_desc *desc, 
         out->limits |= each[i] == out->blocks ? 1u << i : 0;
     out->warps = out->blocks * warps_of(desc->block_threads);
     out->max_warps = c->threads / WARP;
+    out->theoretical = (double)out->warps / out->max_warps;
     out->registers_allocated = registers_of_warp(desc) * warps_of(desc->block_threads);
     out->shared_allocated = shared_of_block(c, desc);
     out->dynamic_shared_left = dynamic_left(c, desc, out->blocks);
 }
 
-static slr_status compute_checked(const slr_occupancy_desc *desc, slr_occupancy *out)
+static slr_status take(uint32_t number, const struct capability **out)
 {
-    if (desc->block_threads == 0 || desc->carveout_percent > 100)
-        return SLRI_FAIL(INVALID, "slr_occupancy_desc: %u threads a block and a carve-out of %u %%",
-                         desc->block_threads, desc->carveout_percent);
-    const struct capability *capability = find(desc->capability);
-    if (!capability)
+    *out = find(number);
+    if (!*out)
         return SLRI_FAIL(
             UNSUPPORTED,
             "compute capability %u.%u is not known: 7.0, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0, "
             "12.1 are",
-            desc->capability / 10, desc->capability % 10);
-    compute(capability, desc, out);
+            number / 10, number % 10);
     return SLR_OK;
+}
+
+static slr_status check(const slr_occupancy_desc *desc, const struct capability **out)
+{
+    if (desc->block_threads == 0 || desc->carveout_percent > 100)
+        return SLRI_FAIL(INVALID, "slr_occupancy_desc: %u threads a block and a carve-out of %u %%",
+                         desc->block_threads, desc->carveout_percent);
+    return take(desc->capability, out);
 }
 
 slr_status slr_occupancy_compute_sized(const slr_occupancy_desc *desc, slr_occupancy *out, size_t bytes)
@@ -173,12 +185,85 @@ slr_status slr_occupancy_compute_sized(const slr_occupancy_desc *desc, slr_occup
         return SLRI_FAIL(INVALID, "slr_occupancy_compute: %s is NULL", desc ? "out" : "desc");
     slr_occupancy_desc whole;
     slr_occupancy made = {0};
+    const struct capability *capability;
     SLRI_TRY(SLRI_TAKE_DESC(slr_occupancy_desc, &whole, desc));
-    SLRI_TRY(compute_checked(&whole, &made));
+    SLRI_TRY(check(&whole, &capability));
+    compute(capability, &whole, &made);
     return SLRI_GIVE_REPORT(slr_occupancy, out, bytes, &made);
 }
 
 slr_status(slr_occupancy_compute)(const slr_occupancy_desc *desc, slr_occupancy *out)
 {
     return slr_occupancy_compute_sized(desc, out, SLRI_FIRST_slr_occupancy);
+}
+
+// ---- the best block ------------------------------------------------------------------------------------------------
+
+static void add_candidate(const struct capability *c, slr_occupancy_desc *desc, uint32_t threads, slr_best_block *best)
+{
+    slr_occupancy at = {0};
+    desc->block_threads = threads;
+    compute(c, desc, &at);
+    best->candidates[best->candidate_count++] = (slr_block_candidate){threads, at.blocks};
+    if (at.blocks * threads <= best->blocks * best->block_threads)
+        return; // of as many threads the larger block stays
+    best->block_threads = threads;
+    best->blocks = at.blocks;
+    best->theoretical = at.theoretical;
+}
+
+static void find_best(const struct capability *c, slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *best)
+{
+    uint32_t most = desc->most_threads && desc->most_threads < BLOCK_THREADS ? desc->most_threads : BLOCK_THREADS;
+    if (most % multiple)
+        add_candidate(c, desc, most, best);
+    for (uint32_t threads = most / multiple * multiple; threads; threads -= multiple)
+        add_candidate(c, desc, threads, best);
+    best->grid_min = best->blocks * desc->multiprocessors;
+}
+
+slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out,
+                                    size_t bytes)
+{
+    if (!desc || !out)
+        return SLRI_FAIL(INVALID, "slr_occupancy_best: %s is NULL", desc ? "out" : "desc");
+    if (multiple % WARP)
+        return SLRI_FAIL(INVALID, "slr_occupancy_best: a multiple of %u; expected 0, 32, 64 and so on", multiple);
+    slr_occupancy_desc whole;
+    slr_best_block best = {0};
+    const struct capability *capability;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_occupancy_desc, &whole, desc));
+    whole.block_threads = WARP;
+    SLRI_TRY(check(&whole, &capability));
+    find_best(capability, &whole, multiple ? multiple : WARP, &best);
+    return SLRI_GIVE_REPORT(slr_best_block, out, bytes, &best);
+}
+
+slr_status(slr_occupancy_best)(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out)
+{
+    return slr_occupancy_best_sized(desc, multiple, out, SLRI_FIRST_slr_best_block);
+}
+
+// ---- limits --------------------------------------------------------------------------------------------------------
+
+slr_status slr_capability_get_limits_sized(uint32_t capability, slr_device_limits *out, size_t bytes)
+{
+    const struct capability *c;
+    if (!out)
+        return SLRI_FAIL(INVALID, "slr_capability_get_limits: out is NULL");
+    SLRI_TRY(take(capability, &c));
+    const slr_device_limits whole = {.lanes = WARP,
+                                     .capability = capability,
+                                     .block_threads = BLOCK_THREADS,
+                                     .unit_threads = c->threads,
+                                     .unit_blocks = c->blocks,
+                                     .unit_registers = REGISTERS,
+                                     .block_shared_bytes = c->block_kib * KIB,
+                                     .unit_shared_bytes = c->carveout_kib[c->carveouts - 1] * KIB};
+    return SLRI_GIVE_REPORT(slr_device_limits, out, bytes, &whole);
+}
+
+slr_status(slr_capability_get_limits)(uint32_t capability, slr_device_limits *out)
+{
+    return slr_capability_get_limits_sized(capability, out, SLRI_FIRST_slr_device_limits);
 }

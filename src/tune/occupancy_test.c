@@ -21,7 +21,7 @@
 
 enum { CAPABILITIES = 12 };
 static const uint32_t capabilities[CAPABILITIES] = {70, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121};
-static uint32_t configurations = 3000; // a capability
+static uint32_t configurations = 100000; // a capability
 
 static slr_occupancy_desc desc_of(uint32_t capability, uint32_t threads, uint32_t registers, uint64_t fixed,
                                   uint64_t dynamic)
@@ -111,6 +111,88 @@ static void what_is_left_of_shared_memory_lets_as_many_blocks_in(void **state)
     }
 }
 
+// ---- the best block ------------------------------------------------------------------------------------------------
+
+static slr_best_block best_of(const slr_occupancy_desc *desc)
+{
+    slr_best_block best;
+    assert_int_equal(slr_occupancy_best(desc, 0, &best), SLR_OK);
+    return best;
+}
+
+static void theoretical_is_the_part_of_the_warps_that_are_used(void **state)
+{
+    (void)state;
+    slr_occupancy_desc desc = desc_of(80, 256, 33, 0, 0);
+    assert_true(computed(&desc).theoretical == 0.75);
+    desc.registers = 32;
+    assert_true(computed(&desc).theoretical == 1.0);
+    desc.registers = 256;
+    assert_true(computed(&desc).theoretical == 0.0);
+}
+
+static void best_blocks_known_to_be_right(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t capability, registers, blocks, threads;
+    } rows[] = {
+        {75, 32, 1, 1024}, {80, 32, 2, 1024},  {86, 32, 2, 768},  {89, 32, 2, 768},
+        {90, 32, 2, 1024}, {100, 32, 2, 1024}, {120, 32, 2, 768}, {90, 40, 2, 768},
+        {90, 48, 2, 640},  {90, 64, 1, 1024},  {90, 255, 1, 256},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        slr_occupancy_desc desc = desc_of(rows[i].capability, 0, rows[i].registers, 0, 0);
+        slr_best_block best = best_of(&desc);
+        assert_int_equal(best.block_threads, rows[i].threads);
+        assert_int_equal(best.blocks, rows[i].blocks);
+        assert_int_equal(best.candidate_count, 32);
+        assert_int_equal(best.grid_min, 0);
+    }
+    slr_occupancy_desc desc = desc_of(90, 0, 40, 0, 0);
+    desc.multiprocessors = 132;
+    assert_int_equal(best_of(&desc).grid_min, 264);
+    assert_int_equal((100000 + 767) / best_of(&desc).block_threads, 131);
+}
+
+static void best_block_keeps_to_the_limits_of_the_kernel(void **state)
+{
+    (void)state;
+    slr_occupancy_desc desc = desc_of(90, 0, 32, 0, 0);
+    slr_occupancy one;
+    desc.most_threads = 100;
+    slr_best_block best = best_of(&desc);
+    assert_int_equal(best.candidate_count, 4); // 100, 96, 64, 32
+    assert_int_equal(best.candidates[0].block_threads, 100);
+    assert_int_equal(best.candidates[3].block_threads, 32);
+    assert_true(best.block_threads <= 100);
+    desc.block_threads = 101;
+    assert_int_equal(slr_occupancy_compute(&desc, &one), SLR_OK);
+    assert_int_equal(one.blocks, 0);
+    desc.most_threads = 0;
+    desc.static_shared_bytes = (48 << 10) + 1;
+    best = best_of(&desc);
+    assert_int_equal(best.block_threads, 0);
+    assert_int_equal(best.blocks, 0);
+    assert_int_equal(slr_occupancy_best(&desc, 48, &best), SLR_INVALID);
+    desc.capability = 72;
+    assert_int_equal(slr_occupancy_best(&desc, 0, &best), SLR_UNSUPPORTED);
+    assert_int_equal(slr_occupancy_best(NULL, 0, &best), SLR_INVALID);
+}
+
+// A reduction's: 4 KiB a block of 1,024 and less for a smaller one.
+static void shared_memory_may_grow_with_the_block(void **state)
+{
+    (void)state;
+    slr_occupancy_desc desc = desc_of(86, 0, 32, 0, 0);
+    desc.dynamic_shared_thread_bytes = 100;
+    slr_best_block best = best_of(&desc);
+    desc.block_threads = best.block_threads;
+    assert_int_equal(computed(&desc).shared_allocated, (best.block_threads * 100 + 1024 + 127) / 128 * 128);
+    desc.dynamic_shared_thread_bytes = UINT64_MAX;
+    assert_int_equal(computed(&desc).blocks, 0);
+}
+
 static void what_is_not_known_is_refused(void **state)
 {
     (void)state;
@@ -170,19 +252,26 @@ static bool same_limits(const slr_occupancy *made, unsigned wanted)
                              : ((made->limits ^ wanted) & ~(unsigned)SLR_LIMITED_BY_BARRIERS) == 0;
 }
 
+static cudaOccFuncAttributes attributes_of(const slr_occupancy_desc *desc)
+{
+    cudaOccFuncAttributes function = {0};
+    function.maxThreadsPerBlock = desc->most_threads ? (int)desc->most_threads : INT_MAX;
+    function.numRegs = (int)desc->registers;
+    function.sharedSizeBytes = desc->static_shared_bytes;
+    function.maxDynamicSharedSizeBytes = 1 << 20;
+    function.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+    function.numBlockBarriers = desc->barriers ? (int)desc->barriers : 1;
+    return function;
+}
+
 static void agrees(const slr_occupancy_desc *desc)
 {
     cudaOccDeviceProp properties = properties_of(desc->capability);
-    cudaOccFuncAttributes function = {0};
+    cudaOccFuncAttributes function = attributes_of(desc);
     cudaOccDeviceState device = {0};
     cudaOccResult wanted = {0};
     device.carveoutConfig = desc->carveout_percent ? (int)desc->carveout_percent : SHAREDMEM_CARVEOUT_DEFAULT;
-    function.maxThreadsPerBlock = INT_MAX;
-    function.numRegs = (int)desc->registers;
-    function.sharedSizeBytes = desc->static_shared_bytes;
     function.maxDynamicSharedSizeBytes = desc->dynamic_shared_bytes;
-    function.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
-    function.numBlockBarriers = desc->barriers ? (int)desc->barriers : 1;
     assert_int_equal(cudaOccMaxActiveBlocksPerMultiprocessor(&wanted, &properties, &function, &device,
                                                              (int)desc->block_threads, desc->dynamic_shared_bytes),
                      CUDA_OCC_SUCCESS);
@@ -219,6 +308,53 @@ static void random_configurations_are_as_cudas_header_has_them(void **state)
         }
     }
 }
+
+static uint64_t shared_a_thread;
+
+static size_t shared_of_threads(int threads)
+{
+    return shared_a_thread * (size_t)threads;
+}
+
+static void agrees_on_the_best(const slr_occupancy_desc *desc)
+{
+    cudaOccDeviceProp properties = properties_of(desc->capability);
+    cudaOccFuncAttributes function = attributes_of(desc);
+    cudaOccDeviceState device = {0};
+    int grid = -1, block = -1;
+    device.carveoutConfig = desc->carveout_percent ? (int)desc->carveout_percent : SHAREDMEM_CARVEOUT_DEFAULT;
+    shared_a_thread = desc->dynamic_shared_thread_bytes;
+    assert_int_equal(cudaOccMaxPotentialOccupancyBlockSize(&grid, &block, &properties, &function, &device,
+                                                           shared_a_thread ? shared_of_threads : NULL,
+                                                           desc->dynamic_shared_bytes),
+                     CUDA_OCC_SUCCESS);
+    slr_best_block best = best_of(desc);
+    if (best.block_threads != (uint32_t)block || best.grid_min != (uint32_t)grid)
+        fail_msg("sm_%u, at most %u threads, %u registers, %llu + %llu + %llu n B shared, %u barriers, carve-out %u: "
+                 "%u blocks of %u, cuda_occupancy.h has %d of %d",
+                 desc->capability, desc->most_threads, desc->registers, (unsigned long long)desc->static_shared_bytes,
+                 (unsigned long long)desc->dynamic_shared_bytes, (unsigned long long)desc->dynamic_shared_thread_bytes,
+                 desc->barriers, desc->carveout_percent, best.grid_min, best.block_threads, grid, block);
+}
+
+static void best_block_is_as_cudas_header_has_it(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CAPABILITIES; i++) {
+        for (uint32_t n = 0; n < configurations; n++) {
+            slr_occupancy_desc desc = desc_of(capabilities[i], 0, 1 + below(255), below(2) * below(48 << 10), 0);
+            if (below(2))
+                desc.dynamic_shared_thread_bytes = below(2) * below(300);
+            else
+                desc.dynamic_shared_bytes = below(2) * below(240 << 10);
+            desc.most_threads = below(2) * (1 + below(1024));
+            desc.multiprocessors = 100;
+            desc.barriers = below(4) ? 0 : below(17);
+            desc.carveout_percent = below(3) ? 0 : below(101);
+            agrees_on_the_best(&desc);
+        }
+    }
+}
 #endif
 
 // With a number: so many random configurations a capability.
@@ -232,8 +368,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(limits_are_a_set),
         cmocka_unit_test(what_is_left_of_shared_memory_lets_as_many_blocks_in),
         cmocka_unit_test(what_is_not_known_is_refused),
+        cmocka_unit_test(theoretical_is_the_part_of_the_warps_that_are_used),
+        cmocka_unit_test(best_blocks_known_to_be_right),
+        cmocka_unit_test(best_block_keeps_to_the_limits_of_the_kernel),
+        cmocka_unit_test(shared_memory_may_grow_with_the_block),
 #ifdef HAVE_CUDA_OCCUPANCY
         cmocka_unit_test(random_configurations_are_as_cudas_header_has_them),
+        cmocka_unit_test(best_block_is_as_cudas_header_has_it),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

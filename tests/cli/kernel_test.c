@@ -196,7 +196,7 @@ static void check_finds_faults_and_says_what_it_ran(void **state)
 static void what_is_wrong_with_an_argument_is_said(void **state)
 {
     (void)state;
-    says("\"$S\" kernel 2>&1", 2, "check, list, emit, explain or run");
+    says("\"$S\" kernel 2>&1", 2, "check, list, emit, explain, suggest, tile or run");
     says("\"$S\" kernel dance 2>&1", 2, "no verb 'dance'");
     says("\"$S\" kernel list 2>&1", 2, "FILE.cu is missing");
     says("\"$S\" kernel run axpy.cu 2>&1", 2, "NAME is missing");
@@ -238,7 +238,12 @@ static void explain_counts_and_gives_occupancy(void **state)
     says("\"$S\" kernel explain axpy.cu axpy", 0, "2 loads (8 B), 1 stores (4 B)");
     says("\"$S\" kernel explain axpy.cu", 0, "kernel kinds(");
     says("\"$S\" kernel explain axpy.cu axpy --registers 32 --block 256 --cc 86", 0,
-         "6 blocks, 48 of 48 warps (limited by warps)");
+         "6 blocks, 48 of 48 warps, 100 % (limited by warps)");
+    says("\"$S\" kernel explain axpy.cu axpy --registers 33 --block 256 --cc 80", 0, "6 blocks, 48 of 64 warps, 75 %");
+    says("\"$S\" kernel explain axpy.cu axpy --registers 33 --block 256 --cc 80", 0,
+         "best block for occupancy: 768 threads, 2 blocks, 75 %");
+    says("\"$S\" kernel explain axpy.cu axpy", 0,
+         "SLR_1D takes blocks of 64 below 512 threads, 128 below 1,024, 256 up to 100,000, 512 above (size table)");
     says("\"$S\" kernel explain axpy.cu axpy --registers 65 --block 1024 --cc 90", 0, "it cannot be launched");
     says("\"$S\" kernel explain axpy.cu axpy --registers 32 --block 256 --cc 80 --json | tr -d ' \\n'", 0,
          "\"occupancy\":{\"blocks\":8,");
@@ -253,6 +258,49 @@ static void explain_counts_and_gives_occupancy(void **state)
     says("SLIPRING_NVRTC_LIB=/nowhere \"$S\" kernel explain axpy.cu axpy --cc 72 2>&1", 2, "7.2 is not known");
     says("\"$S\" kernel explain axpy.cu none 2>&1", 2, "no kernel and no handler 'none'");
     says("\"$S\" kernel explain broken.cu 2>&1", 1, "broken.cu:1:");
+}
+
+static void suggest_says_the_block_and_why(void **state)
+{
+    (void)state;
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 1000000 --cc 90 --registers 168", 0, "block: 384, 12 warps");
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 1000000 --cc 90 --registers 168", 0, "a block of 512: 0 %");
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 1023 --device cpu", 0, "why: size table: 128 below 1,024");
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 1023 --device cpu --json | tr -d ' \\n'", 0,
+         "\"block\":128,\"grid\":8,\"warps\":4,\"rule\":\"sizetable\"");
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 9 --cc 90 --registers 32 --json | tr -d ' \\n'", 0,
+         "\"by_occupancy\":1024");
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 9 --cc 90 --measure 2>&1", 2,
+         "--measure needs a device that is here");
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 9 --device cpu --measure", 0, "block: 64, 2 warps");
+    says("\"$S\" kernel suggest axpy.cu axpy 2>&1", 2, "--elements is missing, or 0");
+    says("\"$S\" kernel suggest axpy.cu --elements 1 2>&1", 2, "NAME is missing");
+    says("\"$S\" kernel suggest axpy.cu axpi --elements 1 --device cpu 2>&1", 2, "did you mean 'axpy'?");
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 1 --registers 3 2>&1", 2, "--cc is missing");
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 1 --registers 3 --cc 72 2>&1", 2, "7.2 is not known");
+    says("\"$S\" kernel suggest axpy.cu axpy --elements 1 --cc 90 --device cpu 2>&1", 2, "give one of them");
+    says("\"$S\" kernel suggest broken.cu k --elements 1 --device cpu 2>&1", 1, "broken.cu:1:");
+}
+
+static void tile_says_how_a_problem_is_cut_and_why(void **state)
+{
+    (void)state;
+    says("\"$S\" kernel tile --product 4,4,4 --cc 90 --units 132", 0, "tile: 4 rows, 4 columns, sums in parts of 4");
+    says("\"$S\" kernel tile --product 4,4,4 --cc 90 --units 132", 0,
+         "-D TILE_M=4 -D TILE_N=4 -D TILE_K=4 -D THREADS=16");
+    says("\"$S\" kernel tile axpy.cu axpy --size 1000000 --device cpu", 0, "block: 512,1,1; grid: 1954,1,1;");
+    says("\"$S\" kernel tile --size 64,64,64 --device cpu --json | tr -d ' \\n'", 0,
+         "\"size\":[64,64,64],\"tile\":{\"m\":");
+    says("\"$S\" kernel tile --size 4,4 --device cpu --json | tr -d ' \\n'", 0, "\"block_threads\":1024,");
+    says("\"$S\" kernel tile --size 0 2>&1", 2, "--size: '0' is not X");
+    says("\"$S\" kernel tile 2>&1", 2, "give one of --size and --product");
+    says("\"$S\" kernel tile --size 4 --product 1,2,3 2>&1", 2, "give one of --size and --product");
+    says("\"$S\" kernel tile axpy.cu --size 4 2>&1", 2, "give FILE.cu and NAME, or neither");
+    says("\"$S\" kernel tile --size 4 --cc 90 2>&1", 2, "--cc and --units: give both");
+    says("\"$S\" kernel tile --size 4 --cc 72 --units 1 2>&1", 2, "7.2 is not known");
+    says("\"$S\" kernel tile --size 4 --bytes 17 --device cpu 2>&1", 2, "element_bytes 17");
+    says("\"$S\" kernel tile axpy.cu axpi --size 4 --device cpu 2>&1", 2, "did you mean 'axpy'?");
+    says("\"$S\" kernel tile --size 4,4,4 --radius 1000 --cc 90 --units 1 2>&1", 3, "no tile fits");
 }
 
 static void emit_says_what_is_wrong(void **state)
@@ -277,6 +325,8 @@ int main(void)
         cmocka_unit_test(emit_prints_c_and_cuda_with_the_users_lines),
         cmocka_unit_test(emit_says_what_is_wrong),
         cmocka_unit_test(explain_counts_and_gives_occupancy),
+        cmocka_unit_test(suggest_says_the_block_and_why),
+        cmocka_unit_test(tile_says_how_a_problem_is_cut_and_why),
         cmocka_unit_test(run_prints_what_the_kernel_wrote),
         cmocka_unit_test(random_numbers_are_the_same_each_time),
         cmocka_unit_test(a_fault_is_shown_with_line_block_and_thread),

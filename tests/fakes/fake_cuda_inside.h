@@ -27,6 +27,11 @@ SLRI_NVRTC_REQUIRED(DECLARE_NVRTC)
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, ILLEGAL_ADDRESS = 700, LAUNCH_FAILED = 719 };
 
+static inline uint32_t fake_registers(void)
+{
+    return fake_cuda.registers ? fake_cuda.registers : 32;
+}
+
 // ---- objects -------------------------------------------------------------------------------------------------------
 
 enum kind { CONTEXT = 0x51, STREAM, MEMORY, HOST, REGISTERED, MODULE, GRAPH, EXEC, LINK };

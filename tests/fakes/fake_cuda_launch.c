@@ -17,6 +17,8 @@
 #include "tests/shim/image.h"
 #include "tests/shim/lanes.h"
 
+#include <slipring/occupancy.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -424,11 +426,34 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
     return 0;
 }
 
+// A kernel that stays is a module (cuModuleGetFunction), which begins with its kind; an entry begins with a pointer.
+static bool is_object(slri_cu_function function)
+{
+    enum kind kind;
+    memcpy(&kind, (const void *)function, sizeof kind);
+    return kind == MODULE;
+}
+
+static int32_t blocks_of(const struct slri_entry *entry, uint32_t threads, size_t dynamic_bytes)
+{
+    slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
+    slr_occupancy fits = {0};
+    desc.capability = 90;
+    desc.block_threads = threads;
+    desc.registers = fake_registers();
+    desc.static_shared_bytes = entry->shared_bytes;
+    desc.dynamic_shared_bytes = dynamic_bytes;
+    if (slr_occupancy_compute(&desc, &fits) != SLR_OK)
+        abort();
+    return (int32_t)(fake_cuda.blocks ? fake_cuda.blocks : fits.blocks);
+}
+
 int32_t cuOccupancyMaxActiveBlocksPerMultiprocessor(int32_t *blocks, slri_cu_function function, int32_t block_threads,
                                                     size_t shared_bytes)
 {
     LOCKED(next_in_context("OccupancyMaxActiveBlocksPerMultiprocessor"));
-    (void)function, (void)block_threads, (void)shared_bytes;
     *blocks = 32;
+    if (error == 0 && !is_object(function))
+        *blocks = blocks_of((const void *)function, (uint32_t)block_threads, shared_bytes);
     return error;
 }

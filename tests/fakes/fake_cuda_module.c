@@ -200,9 +200,11 @@ int32_t cuFuncGetAttribute(int32_t *value, int32_t attribute, slri_cu_function f
 {
     LOCKED(next_in_context("FuncGetAttribute"));
     const struct slri_entry *entry = (const void *)function;
-    *value = attribute == SLRI_CU_FUNCTION_SHARED ? (int32_t)entry->shared_bytes
-             : fake_cuda.most_threads             ? (int32_t)fake_cuda.most_threads
-                                                  : 1024;
+    *value = attribute == SLRI_CU_FUNCTION_SHARED      ? (int32_t)entry->shared_bytes
+             : attribute == SLRI_CU_FUNCTION_LOCAL     ? 0
+             : attribute == SLRI_CU_FUNCTION_REGISTERS ? (int32_t)fake_registers()
+             : fake_cuda.most_threads                  ? (int32_t)fake_cuda.most_threads
+                                                       : 1024;
     return error;
 }
 

@@ -246,6 +246,7 @@ int32_t clGetDeviceInfo(slri_cl_device_id id, uint32_t what, size_t room, void *
     case SLRI_CL_DEVICE_GLOBAL_MEM_SIZE:
     case SLRI_CL_DEVICE_MAX_MEM_ALLOC_SIZE:
     case SLRI_CL_DEVICE_LOCAL_MEM_SIZE:
+    case SLRI_CL_DEVICE_GLOBAL_MEM_CACHE_SIZE:
         return answer(&memory, sizeof memory, room, out, bytes);
     default:
         return refuse(-30);
@@ -466,6 +467,29 @@ int32_t clGetKernelSubGroupInfo(slri_cl_kernel kernel, slri_cl_device_id id, uin
     const size_t size = fake_opencl.sub_groups;
     bool fits = is_alive(kernel, KERNEL) && what == SLRI_CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE && in_bytes == 24;
     return fits ? answer(&size, sizeof size, room, out, bytes) : refuse(-30);
+}
+
+// A device of 256 threads a group, in eights; the kernel has no memory of its own.
+int32_t clGetKernelWorkGroupInfo(slri_cl_kernel kernel, slri_cl_device_id id, uint32_t what, size_t room, void *out,
+                                 size_t *bytes)
+{
+    CALL(GetKernelWorkGroupInfo);
+    (void)id;
+    const size_t most = 256, multiple = 8;
+    const uint64_t none = 0;
+    if (!is_alive(kernel, KERNEL))
+        return refuse(-48);
+    switch (what) {
+    case SLRI_CL_KERNEL_WORK_GROUP_SIZE:
+        return answer(&most, sizeof most, room, out, bytes);
+    case SLRI_CL_KERNEL_PREFERRED_MULTIPLE:
+        return answer(&multiple, sizeof multiple, room, out, bytes);
+    case SLRI_CL_KERNEL_LOCAL_MEM_SIZE:
+    case SLRI_CL_KERNEL_PRIVATE_MEM_SIZE:
+        return answer(&none, sizeof none, room, out, bytes);
+    default:
+        return refuse(-30);
+    }
 }
 
 int32_t clSetKernelArg(slri_cl_kernel kernel, uint32_t index, size_t bytes, const void *value)

@@ -42,10 +42,12 @@ static const char exit_codes[] = "Exit codes:\n"
                                  "    0  success\n"
                                  "    1  the work failed: a source does not compile, a row is bad, a device was\n"
                                  "       lost, a file cannot be written; 'kernel check': it found errors;\n"
-                                 "       'cache verify': an entry is damaged; '--replay': a reply differs\n"
+                                 "       'cache verify': an entry is damaged; '--replay': a reply differs;\n"
+                                 "       'bench compare': a row has regressed\n"
                                  "    2  the command line is wrong: an unknown verb, option, value, device,\n"
                                  "       kernel or handler, or an output that is also an input\n"
                                  "    3  the device is missing or cannot run this\n"
+                                 "    4  'bench compare': a row has nothing to be compared with\n"
                                  "  130  interrupted by SIGINT\n"
                                  "  143  interrupted by SIGTERM; 0 if all rows read were handled\n";
 

@@ -6,6 +6,7 @@
 #include "progress.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const double most_change = 1.5; // of the probe within a pair: more, and the cores have moved
 
@@ -71,6 +72,8 @@ static void keep(columns_kept *kept, unsigned row, unsigned figures, const doubl
 static void summarise(columns_kept *kept, unsigned figures, measure_result *out)
 {
     for (unsigned i = 0; i < figures; i++) {
+        memcpy(out->values[i], kept->value[i], out->kept * sizeof *out->values[i]);
+        memcpy(out->floors[i], kept->floor[i], out->kept * sizeof *out->floors[i]);
         out->figures[i] = (measure_figure){median(kept->value[i], out->kept), median(kept->floor[i], out->kept),
                                            median(kept->ratio[i], out->kept)};
     }

@@ -52,6 +52,8 @@ typedef struct measure_result {
     measure_figure figures[MEASURE_FIGURES];
     unsigned kept, tried;
     double probe_ns; // median over the pairs kept
+    // Of the pairs kept, in order: what the medians were taken of.
+    double values[MEASURE_FIGURES][MEASURE_TRIED], floors[MEASURE_FIGURES][MEASURE_TRIED];
 } measure_result;
 
 /// False where a slice failed. Fewer than MEASURE_KEPT may be kept where the machine is restless: see `kept`.

@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "base/sim.h"
 #include "engine/cache.h"
+#include "run/grid.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +69,13 @@ slr_status slri_cpu_facts(void *device, uint32_t index, struct slri_facts *out, 
     if (cpu) {
         out->queue = (struct slri_queue_facts){.threads = cpu->workers, .moves_over = true};
         out->owners = cpu->workers;
+        out->limits = (slr_device_limits){.units = cpu->workers,
+                                          .lanes = cpu->interpreted ? 1 : slri_cpu_lanes(),
+                                          .block_threads = SLRI_BLOCK_MAX_THREADS,
+                                          .unit_blocks = 1,
+                                          .block_shared_bytes = SLRI_GRID_MAX_SHARED_BYTES,
+                                          .l1_bytes = slri_cpu_cache_bytes(1),
+                                          .l2_bytes = slri_cpu_cache_bytes(2)};
     }
     if (info)
         describe(cpu, info);

@@ -165,18 +165,22 @@ struct slri_cu {
     X(integrated, SLRI_CU_INTEGRATED) /* 1: its memory is the host's */                                                \
     X(memory_khz, 36)                                                                                                  \
     X(bus_bits, 37)                                                                                                    \
+    X(unit_threads, 39)                                                                                                \
     X(l2_bytes, 38)                                                                                                    \
     X(copy_engines, 40)                                                                                                \
     X(unified_addressing, 41)                                                                                          \
     X(major, 75)                                                                                                       \
     X(minor, 76)                                                                                                       \
-    X(registers, 82)          /* of a multiprocessor */                                                                \
+    X(unit_shared, 81) /* of a multiprocessor, and the next */                                                         \
+    X(registers, 82)                                                                                                   \
     X(registered_address, 91) /* memory of the process that is registered has the host's address on the device */      \
     X(concurrent_managed, 89) /* host and device may use managed memory at the same time */                            \
     X(shared_most, 97)        /* a block, where it is asked for */
 
 // What older drivers do not know: 0 then.
-#define SLRI_CU_OPTIONAL_ATTRIBUTES(X) X(mps, 133) /* 1: its contexts are shared with other processes through MPS */
+#define SLRI_CU_OPTIONAL_ATTRIBUTES(X)                                                                                 \
+    X(unit_blocks, 106)                                                                                                \
+    X(mps, 133) /* 1: its contexts are shared with other processes through MPS */
 
 #define SLRI_CU_SUCCESS 0
 #define SLRI_CU_INTEGRATED 18
@@ -192,6 +196,8 @@ struct slri_cu {
 #define SLRI_CU_FUNCTION_MOST_THREADS 0 // of a block
 #define SLRI_CU_POINTER_SYNC_MEMOPS 6   // of memory: what the driver does with it is over when the call returns
 #define SLRI_CU_FUNCTION_SHARED 1       // bytes, static
+#define SLRI_CU_FUNCTION_LOCAL 3        // bytes of a thread
+#define SLRI_CU_FUNCTION_REGISTERS 4    // of a thread
 #define SLRI_CU_FUNCTION_MOST_DYNAMIC 8 // bytes of `extern __shared__` memory
 
 // loader.c: opens the driver and starts it, once a process; it stays open. Errors: NO_DEVICE, which says what was not

@@ -185,6 +185,47 @@ slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_c
     return of->module->raw ? SLR_OK : slri_kernel_may_fault(of->module, of->entry, &out->may_fault);
 }
 
+// ---- what a kernel takes: in the context ---------------------------------------------------------------------------
+
+static slr_status ask_use(struct slri_cuda *cuda, const struct slri_ready_kernel *ready, uint32_t threads,
+                          uint32_t dynamic_bytes, struct slri_kernel_use *out)
+{
+    const struct {
+        int32_t attribute, *value;
+    } ask[] = {{SLRI_CU_FUNCTION_MOST_THREADS, &(int32_t){0}},
+               {SLRI_CU_FUNCTION_REGISTERS, &(int32_t){0}},
+               {SLRI_CU_FUNCTION_SHARED, &(int32_t){0}},
+               {SLRI_CU_FUNCTION_LOCAL, &(int32_t){0}}};
+    slri_cu_function function = ready->kernel.native;
+    const char *name = ready->entry->name;
+    int32_t groups = 0;
+    for (size_t i = 0; i < sizeof ask / sizeof *ask; ++i)
+        SLRI_TRY(slri_cuda_check(cuda, "FuncGetAttribute", name,
+                                 cuda->cu->FuncGetAttribute(ask[i].value, ask[i].attribute, function)));
+    if (threads)
+        SLRI_TRY(slri_cuda_check(
+            cuda, "OccupancyMaxActiveBlocksPerMultiprocessor", name,
+            cuda->cu->OccupancyMaxActiveBlocksPerMultiprocessor(&groups, function, (int32_t)threads, dynamic_bytes)));
+    *out = (struct slri_kernel_use){.most_threads = (uint32_t)*ask[0].value,
+                                    .multiple = (uint32_t)cuda->facts.warp,
+                                    .registers = (uint32_t)*ask[1].value,
+                                    .capability = (uint32_t)(cuda->facts.major * 10 + cuda->facts.minor),
+                                    .shared_bytes = (uint64_t)*ask[2].value,
+                                    .private_bytes = (uint64_t)*ask[3].value,
+                                    .counts = threads != 0,
+                                    .groups = (uint32_t)groups};
+    return SLR_OK;
+}
+
+slr_status slri_cuda_kernel_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
+                                uint32_t dynamic_bytes, struct slri_kernel_use *out)
+{
+    SLRI_TRY(slri_cuda_enter(device));
+    slr_status status = ask_use(device, ready, threads, dynamic_bytes, out);
+    slri_cuda_leave(device);
+    return status;
+}
+
 // ---- launching: in the context -------------------------------------------------------------------------------------
 
 int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,

@@ -136,6 +136,8 @@ slr_status slri_cuda_code_load(void *device, const struct slri_code_text *text, 
                                void **loaded);
 void slri_cuda_code_unload(void *device, void *loaded);
 slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
+slr_status slri_cuda_kernel_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
+                                uint32_t dynamic_bytes, struct slri_kernel_use *out);
 // Of a text that something else writes: identity and label.
 slr_status slri_cuda_identify(struct slri_cuda *cuda, struct slri_code_text *text);
 int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,

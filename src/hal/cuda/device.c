@@ -391,6 +391,7 @@ const struct slri_backend slri_backend_cuda = {
     .code_load = slri_cuda_code_load,
     .code_unload = slri_cuda_code_unload,
     .code_kernel = slri_cuda_code_kernel,
+    .kernel_use = slri_cuda_kernel_use,
     .kernel_resources = slri_cuda_kernel_resources,
     .persistent_plan = slri_cuda_persistent_plan,
     .shard_prepare = slri_cuda_shard_prepare,

@@ -228,6 +228,20 @@ static slr_status classify(uint32_t index, slr_device_class *device_class)
     return SLR_OK;
 }
 
+static slr_device_limits limits_of(const struct slri_cu_facts *facts)
+{
+    return (slr_device_limits){.units = (uint32_t)facts->multiprocessors,
+                               .lanes = (uint32_t)facts->warp,
+                               .capability = (uint32_t)(facts->major * 10 + facts->minor),
+                               .block_threads = (uint32_t)facts->block_threads,
+                               .unit_threads = (uint32_t)facts->unit_threads,
+                               .unit_blocks = (uint32_t)facts->unit_blocks,
+                               .unit_registers = (uint32_t)facts->registers,
+                               .block_shared_bytes = (uint64_t)facts->shared_most,
+                               .unit_shared_bytes = (uint64_t)facts->unit_shared,
+                               .l2_bytes = (uint64_t)facts->l2_bytes};
+}
+
 slr_status slri_cuda_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
 {
     static const enum slri_pinning pinning[SLRI_CU_MEMORIES] = {
@@ -247,6 +261,7 @@ slr_status slri_cuda_facts(void *device, uint32_t index, struct slri_facts *out,
         .queue = {.threads = SLRI_CU_MOST_STREAM_THREADS, .most_pattern = 4, .faults = SLRI_FAULTS_PACKED},
         .residents = &cuda->residents,
         .device_class = class_of(cuda->cu, cuda->facts.integrated != 0),
+        .limits = limits_of(&cuda->facts),
         .cuda_arch = (uint32_t)(cuda->facts.major * 100 + cuda->facts.minor * 10)};
     if (info)
         describe(cuda, info);

@@ -65,6 +65,8 @@ typedef struct slri_cl_event_object *slri_cl_event;
     X(slri_cl_kernel, CreateKernel, (slri_cl_program, const char *name, int32_t *error))                               \
     X(int32_t, SetKernelArg, (slri_cl_kernel, uint32_t index, size_t bytes, const void *value))                        \
     X(int32_t, ReleaseKernel, (slri_cl_kernel))                                                                        \
+    X(int32_t, GetKernelWorkGroupInfo,                                                                                 \
+      (slri_cl_kernel, slri_cl_device_id, uint32_t what, size_t room, void *out, size_t *bytes))                       \
     X(int32_t, EnqueueNDRangeKernel,                                                                                   \
       (slri_cl_queue, slri_cl_kernel, uint32_t dimensions, const size_t *offset, const size_t *global,                 \
        const size_t *local, uint32_t waits, const slri_cl_event *, slri_cl_event *))
@@ -149,6 +151,11 @@ struct slri_cl {
 #define SLRI_CL_DEVICE_SVM_CAPABILITIES 0x1053u
 #define SLRI_CL_DEVICE_MAX_NUM_SUB_GROUPS 0x105cu
 #define SLRI_CL_DEVICE_SUB_GROUP_SIZES_INTEL 0x4108u
+#define SLRI_CL_KERNEL_WORK_GROUP_SIZE 0x11b0u
+#define SLRI_CL_KERNEL_LOCAL_MEM_SIZE 0x11b2u
+#define SLRI_CL_KERNEL_PREFERRED_MULTIPLE 0x11b3u
+#define SLRI_CL_KERNEL_PRIVATE_MEM_SIZE 0x11b4u
+#define SLRI_CL_DEVICE_GLOBAL_MEM_CACHE_SIZE 0x101eu
 #define SLRI_CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE 0x2033u
 
 #define SLRI_CL_PROGRAM_BINARY_SIZES 0x1165u

@@ -254,6 +254,36 @@ slr_status slri_cl_code_kernel(void *device, void *loaded, const struct slri_cod
     return SLR_OK;
 }
 
+// OpenCL has no count of the groups that a compute unit holds.
+slr_status slri_cl_kernel_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
+                              uint32_t dynamic_bytes, struct slri_kernel_use *out)
+{
+    struct slri_opencl *opencl = device;
+    const struct native *native = ready->kernel.native;
+    size_t most = 0, multiple = 0;
+    uint64_t local = 0, private = 0;
+    const struct {
+        uint32_t what;
+        size_t bytes;
+        void *out;
+    } ask[] = {{SLRI_CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most},
+               {SLRI_CL_KERNEL_PREFERRED_MULTIPLE, sizeof multiple, &multiple},
+               {SLRI_CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local},
+               {SLRI_CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private, &private}};
+    (void)threads, (void)dynamic_bytes;
+    for (size_t i = 0; i < sizeof ask / sizeof *ask; ++i) {
+        int32_t error =
+            opencl->cl->GetKernelWorkGroupInfo(native->kernel, opencl->id, ask[i].what, ask[i].bytes, ask[i].out, NULL);
+        if (error != SLRI_CL_SUCCESS)
+            return slri_cl_failed(opencl->name, "GetKernelWorkGroupInfo", error);
+    }
+    *out = (struct slri_kernel_use){.most_threads = (uint32_t)most,
+                                    .multiple = (uint32_t)multiple,
+                                    .shared_bytes = local,
+                                    .private_bytes = private};
+    return SLR_OK;
+}
+
 // ---- dispatching ---------------------------------------------------------------------------------------------------
 
 struct arguments { // set in order, up to the first that is refused

@@ -207,6 +207,7 @@ const struct slri_backend slri_backend_opencl = {
     .code_load = slri_cl_code_load,
     .code_unload = slri_cl_code_unload,
     .code_kernel = slri_cl_code_kernel,
+    .kernel_use = slri_cl_kernel_use,
     .persistent_plan = slri_cl_persistent_plan,
     .shard_prepare = slri_cl_shard_prepare,
     .shard_start = slri_cl_shard_start,

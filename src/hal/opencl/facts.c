@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which OpenCL devices are here, and what each can do. Nothing is concluded from a name.
 #include "hal/opencl/opencl.h"
+#include "base/cpu.h"
 #include "base/status.h"
 #include "engine/cache.h"
 
@@ -201,6 +202,7 @@ slr_status slri_cl_ask(const struct slri_cl *cl, slri_cl_platform platform, slri
     ask_text(&q, SLRI_CL_DRIVER_VERSION, facts.driver, sizeof facts.driver);
     ask_number(&q, SLRI_CL_DEVICE_GLOBAL_MEM_SIZE, sizeof facts.memory_bytes, &facts.memory_bytes);
     ask_number(&q, SLRI_CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof facts.most_buffer_bytes, &facts.most_buffer_bytes);
+    ask_number(&q, SLRI_CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof facts.cache_bytes, &facts.cache_bytes);
     ask_number(&q, SLRI_CL_DEVICE_LOCAL_MEM_SIZE, sizeof facts.local_bytes, &facts.local_bytes);
     ask_number(&q, SLRI_CL_DEVICE_MAX_COMPUTE_UNITS, sizeof facts.compute_units, &facts.compute_units);
     ask_number(&q, SLRI_CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof facts.most_group, &facts.most_group);
@@ -297,6 +299,17 @@ static void describe(struct slri_opencl *opencl, slr_device_info *out)
     out->memory_bytes = opencl->facts.memory_bytes;
 }
 
+// A driver that computes on the host's cores has their caches.
+static slr_device_limits limits_of(const struct slri_cl_facts *facts)
+{
+    const bool is_host = facts->device_class == SLR_DEVICE_SOFTWARE;
+    return (slr_device_limits){.units = facts->compute_units,
+                               .block_threads = (uint32_t)facts->most_group,
+                               .block_shared_bytes = facts->local_bytes,
+                               .l1_bytes = is_host ? slri_cpu_cache_bytes(1) : 0,
+                               .l2_bytes = is_host ? slri_cpu_cache_bytes(2) : facts->cache_bytes};
+}
+
 // Threads of streams wait for the device most of their time, so there may be more of them than cores.
 #define MOST_STREAM_THREADS 16
 
@@ -321,6 +334,7 @@ slr_status slri_cl_facts(void *device, uint32_t index, struct slri_facts *out, s
                                          .most_pattern = 16,
                                          .faults = SLRI_FAULTS_IN_FIELDS,
                                          .fault_alignment = opencl->facts.base_alignment}, // a part of an object
+                               .limits = limits_of(&opencl->facts),
                                .imports = unified && (opencl->facts.svm & SLRI_CL_SVM_FINE_GRAIN_SYSTEM)};
     if (info)
         describe(opencl, info);

@@ -15,8 +15,8 @@
 // What a device says of itself, asked once.
 struct slri_cl_facts {
     char name[64], version[96], driver[24], platform[40];
-    uint64_t memory_bytes, most_buffer_bytes, local_bytes, svm; // svm: SLRI_CL_SVM_... bits
-    uint32_t compute_units, base_alignment, opencl;             // opencl: 300 for 3.0
+    uint64_t memory_bytes, most_buffer_bytes, local_bytes, cache_bytes, svm; // svm: SLRI_CL_SVM_... bits
+    uint32_t compute_units, base_alignment, opencl;                          // opencl: 300 for 3.0
     slr_device_class device_class;
     size_t most_group;
     bool fp64, int64_atomics, priorities, host_unified, available, compiler, little_endian, exact_divide;
@@ -189,6 +189,8 @@ slr_status slri_cl_code_build(void *device, const struct slri_code_text *text, s
 slr_status slri_cl_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
                              void **loaded);
 void slri_cl_code_unload(void *device, void *loaded);
+slr_status slri_cl_kernel_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
+                              uint32_t dynamic_bytes, struct slri_kernel_use *out);
 slr_status slri_cl_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 
 // probe.c: how many groups of kernels that never return can run at once, beside ordinary kernels. The first call tries.

@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 
 static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
+                           "       slipring bench compare OLD.json NEW.json [OPTION]...\n"
                            "Measures ring kernels against a floor: the simplest way to do the same work\n"
                            "between two cores.\n"
                            "\n"
@@ -47,6 +48,8 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "  tune         the tuner's choice after a tenth of the candidates, against the\n"
                            "               default and the best of all; takes many minutes the first time\n"
                            "  run          rows per second of 'slipring run', against a filter in plain C\n"
+                           "\n"
+                           "  compare      whether rows of --json files have become slower; its own --help\n"
                            "\n"
                            "  --device D      default: SLIPRING_DEVICE, then auto\n"
                            "  --filter TEXT   only rows whose name contains TEXT\n"
@@ -172,6 +175,16 @@ void bench_verdict(const bench_row *row, char to[BENCH_VERDICT_BYTES])
                  worse ? "worse" : "better");
 }
 
+static void put_samples(json_out *out, const char *key, const double *samples, unsigned count)
+{
+    if (samples == NULL)
+        return;
+    json_out_array(out, key);
+    for (unsigned i = 0; i < count; i++)
+        json_out_real(out, NULL, samples[i]);
+    json_out_end_array(out);
+}
+
 static void put_row(const bench *bench, const bench_row *row)
 {
     char verdict[BENCH_VERDICT_BYTES];
@@ -191,6 +204,8 @@ static void put_row(const bench *bench, const bench_row *row)
     json_out_text(out, "method", row->method);
     if (row->claim != NULL)
         json_out_text(out, "claim", row->claim);
+    put_samples(out, "values", row->values, row->pairs);
+    put_samples(out, "floors", row->floors, row->pairs);
     json_out_end_object(out);
     fflush(out->to); // what is measured stays, whatever comes
 }
@@ -204,6 +219,7 @@ static void add(bench *bench, const bench_row *row)
     added->claim = bench->claim;
     if (bench->json != NULL)
         put_row(bench, added);
+    added->values = added->floors = NULL; // the caller's
 }
 
 bool bench_measure(bench *bench, const bench_case *what)
@@ -222,7 +238,17 @@ bool bench_measure(bench *bench, const bench_case *what)
         return false;
     for (unsigned i = 0; i < what->pair.figures; i++) {
         measure_figure figure = result.figures[i];
-        bench_row row = {what->name, what->stats[i], what->unit, figure.value, figure.floor, figure.ratio, "", NULL};
+        bench_row row = {what->name,
+                         what->stats[i],
+                         what->unit,
+                         figure.value,
+                         figure.floor,
+                         figure.ratio,
+                         "",
+                         NULL,
+                         result.values[i],
+                         figure.floor > 0 ? result.floors[i] : NULL,
+                         result.kept};
         describe(bench, what, &result, &row);
         add(bench, &row);
     }
@@ -242,6 +268,7 @@ static void begin_json(const bench *bench)
     json_out_object(bench->json, NULL);
     json_out_text(bench->json, "bench", bench->name);
     json_out_text(bench->json, "device", bench->info.name);
+    json_out_text(bench->json, "description", bench->info.description);
     json_out_text(bench->json, "version", SLR_VERSION);
     json_out_array(bench->json, "rows");
 }
@@ -438,6 +465,12 @@ static int run(const options *options, bench *bench)
 int verb_bench(int argc, char **argv)
 {
     options options;
+#if SLIPRING_HAS_JANSSON
+    if (argc > 1 && strcmp(argv[1], "compare") == 0) {
+        say_as("bench compare");
+        return bench_compare(argc - 1, argv + 1);
+    }
+#endif
     int end = parse(argc, argv, &options);
     if (end != -1)
         return end;

@@ -16,7 +16,9 @@ typedef struct bench_row {
     const char *name, *stat, *unit;
     double value, floor, ratio;
     char method[BENCH_METHOD_BYTES];
-    const char *claim; // of `bench claims`: what the row is about; else NULL
+    const char *claim;             // of `bench claims`: what the row is about; else NULL
+    const double *values, *floors; // of the pairs kept, while the row is written; NULL: of no pairs
+    unsigned pairs;
 } bench_row;
 
 typedef struct bench {
@@ -99,5 +101,8 @@ bool bench_kernels(bench *bench);
 bool bench_kernels_cuda(bench *bench);
 bool bench_launch(bench *bench);
 bool bench_tune(bench *bench);
+
+/// `slipring bench compare`, with its own argc and argv.
+int bench_compare(int argc, char **argv);
 
 #endif

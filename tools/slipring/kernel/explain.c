@@ -7,7 +7,7 @@
 #include "verbs.h"
 
 #include <slipring/explain.h>
-#include <slipring/occupancy.h>
+#include <slipring/suggest.h>
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -25,8 +25,9 @@ static const char help[] = "Usage: slipring kernel explain FILE.cu [NAME] [OPTIO
                            "  --cc CC              compute capability of an NVIDIA GPU, 75 to 120. Compiles\n"
                            "                       with libnvrtc and shows the kernel's registers, stack,\n"
                            "                       spills, shared and constant memory, and its occupancy:\n"
-                           "                       blocks per multiprocessor and what limits them. No GPU is\n"
-                           "                       needed. Without libnvrtc use --registers\n"
+                           "                       blocks per multiprocessor and what limits them, and its\n"
+                           "                       best block. No GPU is needed. Without libnvrtc use\n"
+                           "                       --registers\n"
                            "  --block B            threads per block (default: from __launch_bounds__, else\n"
                            "                       256)\n"
                            "  --shared BYTES       extern __shared__ memory per block (default 0)\n"
@@ -42,13 +43,20 @@ typedef struct options {
     bool json;
 } options;
 
+// Blocks that SLR_1D takes: for launches of up to so many threads; the last, of more.
+enum { SIZES = 4 };
+static const uint64_t sizes[SIZES] = {511, 1023, 100000, 100001};
+
 // A function on a GPU of the capability asked for.
 typedef struct on_gpu {
     slr_resources resources;
     slr_occupancy occupancy;
+    slr_best_block best;
     bool is_compiled, has_occupancy;
     uint32_t block, registers;
     char why_not[600]; // why it is not compiled
+    slr_suggestion suggested[SIZES];
+    bool has_suggestions;
 } on_gpu;
 
 static const char *const limit_names[] = {"warps", "registers", "shared memory", "blocks", "barriers"};
@@ -88,8 +96,9 @@ static void print_occupancy(const on_gpu *gpu, uint32_t capability)
 {
     const slr_occupancy *o = &gpu->occupancy;
     const char *before = " (limited by ";
-    say_out("    compute capability %u.%u, %u threads, %u registers: %u blocks, %u of %u warps", capability / 10,
-            capability % 10, gpu->block, gpu->registers, o->blocks, o->warps, o->max_warps);
+    say_out("    compute capability %u.%u, %u threads, %u registers: %u blocks, %u of %u warps, %.3g %%",
+            capability / 10, capability % 10, gpu->block, gpu->registers, o->blocks, o->warps, o->max_warps,
+            100 * o->theoretical);
     for (int i = 0; i < 5; i++) {
         if (o->limits >> i & 1) {
             say_out("%s%s", before, limit_names[i]);
@@ -97,6 +106,19 @@ static void print_occupancy(const on_gpu *gpu, uint32_t capability)
         }
     }
     puts(o->blocks == 0 ? "): it cannot be launched" : ")");
+    if (gpu->best.block_threads != 0)
+        say_out("    best block for occupancy: %u threads, %u blocks, %.3g %%\n", gpu->best.block_threads,
+                gpu->best.blocks, 100 * gpu->best.theoretical);
+}
+
+static void print_suggestions(const on_gpu *gpu)
+{
+    static const char *const where[SIZES] = {"below 512 threads", "below 1,024", "up to 100,000", "above"};
+    const char *before = "    SLR_1D takes blocks of ";
+    for (int i = 0; gpu->has_suggestions && i < SIZES; i++, before = ", ")
+        say_out("%s%u %s", before, gpu->suggested[i].shape.block[0], where[i]);
+    if (gpu->has_suggestions)
+        say_out(" (%s)\n", kernel_rule_name(gpu->suggested[0].rule));
 }
 
 static void print_gpu(const on_gpu *gpu, uint32_t capability)
@@ -107,6 +129,7 @@ static void print_gpu(const on_gpu *gpu, uint32_t capability)
         say_out("    compute capability %u.%u: %s\n", capability / 10, capability % 10, gpu->why_not);
     if (gpu->has_occupancy)
         print_occupancy(gpu, capability);
+    print_suggestions(gpu);
 }
 
 // ---- as JSON -------------------------------------------------------------------------------------------------------
@@ -128,9 +151,10 @@ static json_t *occupancy_json(const slr_occupancy *o)
     for (int i = 0; i < 5; i++)
         if (o->limits >> i & 1)
             json_array_append_new(limits, json_string(limit_names[i]));
-    return json_pack("{s:i, s:i, s:i, s:o, s:I, s:I}", "blocks", (int)o->blocks, "warps", (int)o->warps, "max_warps",
-                     (int)o->max_warps, "limited_by", limits, "shared_allocated", (json_int_t)o->shared_allocated,
-                     "dynamic_shared_left", (json_int_t)o->dynamic_shared_left);
+    return json_pack("{s:i, s:i, s:i, s:f, s:o, s:I, s:I}", "blocks", (int)o->blocks, "warps", (int)o->warps,
+                     "max_warps", (int)o->max_warps, "theoretical", o->theoretical, "limited_by", limits,
+                     "shared_allocated", (json_int_t)o->shared_allocated, "dynamic_shared_left",
+                     (json_int_t)o->dynamic_shared_left);
 }
 
 static json_t *resources_json(const slr_resources *r)
@@ -157,7 +181,16 @@ static void gpu_json(const on_gpu *gpu, json_t *to)
         json_object_set_new(object, "block", json_integer(gpu->block));
         json_object_set_new(object, "registers", json_integer(gpu->registers));
         json_object_set_new(to, "occupancy", object);
+        json_object_set_new(to, "best",
+                            json_pack("{s:i, s:i, s:f}", "block", (int)gpu->best.block_threads, "blocks",
+                                      (int)gpu->best.blocks, "theoretical", gpu->best.theoretical));
     }
+    json_t *suggested = json_array();
+    for (int i = 0; gpu->has_suggestions && i < SIZES; i++)
+        json_array_append_new(suggested, json_pack("{s:I, s:i, s:s}", "threads", (json_int_t)sizes[i], "block",
+                                                   (int)gpu->suggested[i].shape.block[0], "rule",
+                                                   kernel_rule_name(gpu->suggested[i].rule)));
+    json_object_set_new(to, "suggested", suggested);
 }
 
 // ---- what was tuned ------------------------------------------------------------------------------------------------
@@ -230,35 +263,54 @@ static slr_status compile(const slr_program *program, const slr_function_info *f
 
 static slr_status compute_occupancy(const slr_function_info *function, const options *given, on_gpu *out)
 {
-    slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
+    slr_occupancy_desc desc =
+        kernel_occupancy_desc(function, given->capability, out->is_compiled ? &out->resources : NULL, given->registers);
     out->block = given->block ? given->block : function->max_threads ? function->max_threads : 256;
-    out->registers = given->registers ? given->registers : out->resources.registers;
-    desc.capability = given->capability;
+    out->registers = desc.registers;
     desc.block_threads = out->block;
-    desc.registers = out->registers;
-    desc.static_shared_bytes = out->is_compiled ? out->resources.shared_bytes : function->shared_bytes;
     desc.dynamic_shared_bytes = given->shared;
-    desc.barriers = out->resources.barriers;
     out->has_occupancy = out->registers != 0;
-    return slr_occupancy_compute(&desc, &out->occupancy); // also where only the capability is looked at
+    slr_status status = slr_occupancy_compute(&desc, &out->occupancy); // also where only the capability is looked at
+    if (status != SLR_OK || !out->has_occupancy)
+        return status;
+    status = slr_occupancy_best(&desc, 0, &out->best);
+    out->has_suggestions = status == SLR_OK && function->kind == SLR_FUNCTION_KERNEL && out->best.block_threads != 0;
+    for (int i = 0; status == SLR_OK && out->has_suggestions && i < SIZES; i++)
+        status = slr_occupancy_suggest(&desc, sizes[i], &out->suggested[i]);
+    return status;
 }
 
-static slr_status look_at_gpu(const slr_program *program, const slr_function_info *function, const options *given,
+// Without a GPU: what this device takes, which has the size table alone.
+static slr_status suggest_here(slr_program *program, const slr_function_info *function, on_gpu *out)
+{
+    slr_kernel *kernel;
+    slr_status status = slr_program_get_kernel(program, function->name, &kernel);
+    if (status != SLR_OK)
+        return status;
+    for (int i = 0; status == SLR_OK && i < SIZES; i++)
+        status = slr_kernel_suggest(kernel, SLR_1D(sizes[i]), &out->suggested[i]);
+    out->has_suggestions = status == SLR_OK;
+    slr_kernel_destroy(kernel);
+    return status;
+}
+
+static slr_status look_at_gpu(slr_program *program, const slr_function_info *function, const options *given,
                               on_gpu *out)
 {
     slr_status status = SLR_OK;
+    if (given->capability == 0)
+        return function->kind == SLR_FUNCTION_KERNEL ? suggest_here(program, function, out) : SLR_OK;
     if (given->registers == 0)
         status = compile(program, function, given, out);
     return status == SLR_OK ? compute_occupancy(function, given, out) : status;
 }
 
-static int explain_function(const slr_program *program, const slr_function_info *function, const options *given,
-                            json_t *to)
+static int explain_function(slr_program *program, const slr_function_info *function, const options *given, json_t *to)
 {
     slr_explanation what;
     on_gpu gpu = {0};
     slr_status status = slr_program_explain(program, function->name, &what);
-    if (status == SLR_OK && given->capability != 0)
+    if (status == SLR_OK)
         status = look_at_gpu(program, function, given, &gpu);
     if (status == SLR_UNSUPPORTED)
         return say_usage("--cc: %s", slr_error_message());
@@ -281,7 +333,7 @@ static int explain_function(const slr_program *program, const slr_function_info 
     return EXIT_DONE;
 }
 
-static int explain_program(const slr_program *program, const options *given)
+static int explain_program(slr_program *program, const options *given)
 {
     json_t *functions = given->json ? json_array() : NULL;
     slr_function_info function;
@@ -308,22 +360,17 @@ static int explain_program(const slr_program *program, const options *given)
 
 enum { REGISTERS = 256, BLOCK, SHARED, CAPABILITY, JSON };
 
-static int take_number(const char *option, const char *text, uint32_t *to)
-{
-    return number_parse(SLR_U32, text, to) ? -1 : say_usage("%s: '%s' is not %s", option, text, number_takes(SLR_U32));
-}
-
 static int take_option(int option, char **argv, options *out)
 {
     switch (option) {
     case REGISTERS:
-        return take_number("--registers", optarg, &out->registers);
+        return kernel_take_number("--registers", optarg, SLR_U32, &out->registers);
     case BLOCK:
-        return take_number("--block", optarg, &out->block);
+        return kernel_take_number("--block", optarg, SLR_U32, &out->block);
     case SHARED:
-        return take_number("--shared", optarg, &out->shared);
+        return kernel_take_number("--shared", optarg, SLR_U32, &out->shared);
     case CAPABILITY:
-        return take_number("--cc", optarg, &out->capability);
+        return kernel_take_number("--cc", optarg, SLR_U32, &out->capability);
     case JSON:
         out->json = true;
         return -1;

@@ -4,6 +4,7 @@
 
 #include "memory.h"
 #include "names.h"
+#include "number.h"
 #include "progress.h"
 #include "say.h"
 #include "subverb.h"
@@ -19,6 +20,8 @@ static const struct subverb verbs[] = {
     {"list", "kernel list", "list kernels and handlers, and skipped code with the reason", kernel_list},
     {"emit", "kernel emit", "translate kernels and handlers to C, CUDA C or OpenCL C", kernel_emit},
     {"explain", "kernel explain", "count a thread's operations; arithmetic intensity, occupancy", kernel_explain},
+    {"suggest", "kernel suggest", "the block for a launch, why, and its occupancy", kernel_suggest},
+    {"tile", "kernel tile", "tile, blocks and threads for a problem of 1 to 3 dimensions", kernel_tile},
     {"run", "kernel run", "launch a kernel once, with checks, and print its results", kernel_run},
 };
 
@@ -93,6 +96,11 @@ int kernel_find(slr_program *program, const char *file, const char *name, slr_ke
         if (info->kind == SLR_FUNCTION_KERNEL && strcmp(info->name, name) == 0)
             break;
     return EXIT_DONE;
+}
+
+int kernel_take_number(const char *option, const char *text, slr_scalar scalar, void *to)
+{
+    return number_parse(scalar, text, to) ? -1 : say_usage("%s: '%s' is not %s", option, text, number_takes(scalar));
 }
 
 json_t *kernel_text(const char *text)

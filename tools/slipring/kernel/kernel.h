@@ -5,7 +5,9 @@
 
 #include "kernel/source_options.h"
 
+#include <slipring/explain.h>
 #include <slipring/kernel.h>
+#include <slipring/suggest.h>
 #include <slipring/tune.h>
 
 #include <jansson.h>
@@ -18,6 +20,8 @@ int kernel_emit(int argc, char **argv);
 int kernel_explain(int argc, char **argv);
 int kernel_list(int argc, char **argv);
 int kernel_run(int argc, char **argv);
+int kernel_suggest(int argc, char **argv);
+int kernel_tile(int argc, char **argv);
 
 /// The program of a file. Returns an exit code; what is not EXIT_DONE has been said.
 int kernel_load(slr_device *device, const char *file, const source_options *source, slr_program **out);
@@ -44,8 +48,19 @@ json_t *kernel_tunables_json(const slr_program *program);
 /// Three numbers as an array.
 json_t *kernel_three_json(const uint32_t *three);
 
+/// What a kernel takes of an NVIDIA GPU: of its machine code, or (`resources` NULL) of its source, with `registers` (0:
+/// the machine code's). Block and dynamic shared memory are the caller's.
+slr_occupancy_desc kernel_occupancy_desc(const slr_function_info *function, uint32_t capability,
+                                         const slr_resources *resources, uint32_t registers);
+
+/// "given", "tuned", "source", "occupancy", "size table".
+const char *kernel_rule_name(uint32_t rule);
+
 /// X, X,Y or X,Y,Z, the value of `option`, to three numbers from 1. Returns -1, or the exit code that a mistake makes.
 int kernel_take_shape(uint32_t *to, const char *option, const char *text);
+
+/// The number that is the value of `option`. Returns -1, or the exit code that a mistake makes.
+int kernel_take_number(const char *option, const char *text, slr_scalar scalar, void *to);
 
 /// A string for JSON, also of bytes that are no UTF-8, each of which becomes U+FFFD.
 json_t *kernel_text(const char *text);

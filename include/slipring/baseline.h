@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Baselines: whether an operation has become slower than it was, or than it must be. Contract:
+/// docs/contract/baseline.md.
+///
+///     slr_baseline baseline = SLR_BASELINE_INIT;
+///     slr_comparison result;
+///     baseline.operation = "vector_add";
+///     baseline.target = 1e9; // elements per second
+///     slr_baseline_compare(&baseline, rates, count, &result);
+///     if (result.verdict == SLR_VERDICT_REGRESSED)
+///         fprintf(stderr, "%s\n", result.why);
+#ifndef SLIPRING_BASELINE_H
+#define SLIPRING_BASELINE_H
+
+#include <slipring/status.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum slr_verdict {
+    SLR_VERDICT_SAME = 1,
+    SLR_VERDICT_REGRESSED,
+    SLR_VERDICT_IMPROVED,
+    SLR_VERDICT_UNDECIDED ///< the samples scatter too much
+} slr_verdict;
+
+/// What is expected of an operation. The library never changes it.
+typedef struct slr_baseline {
+    uint32_t struct_size;
+    uint32_t is_latency;   ///< 0: a throughput, of which more is better. 1: a latency, of which less is better
+    const char *operation; ///< for messages. NULL: "operation"
+    double target;         ///< in the samples' unit. 0: the median of `samples`
+    double tolerance;      ///< relative, above 0 and below 1. 0: 0.1
+    const double *samples; ///< that the target was measured by; NULL: it is exact
+    uint32_t sample_count;
+    uint32_t reserved; ///< ignored
+} slr_baseline;
+#ifdef __cplusplus
+static inline slr_baseline slr_baseline_init(void)
+{
+    slr_baseline baseline = {};
+    baseline.struct_size = (uint32_t)sizeof baseline;
+    return baseline;
+}
+#define SLR_BASELINE_INIT slr_baseline_init()
+#else
+#define SLR_BASELINE_INIT                                                                                              \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_baseline)                                                                  \
+    }
+#endif
+
+typedef struct slr_comparison {
+    uint32_t verdict;  ///< slr_verdict
+    uint32_t reserved; ///< 0
+    double value;      ///< median of the samples
+    double target;     ///< that it was compared with
+    double tolerance;  ///< likewise
+    double speed;      ///< value / target of a throughput, target / value of a latency: below 1 is slower
+    double low, high;  ///< 95 % interval of `speed`, by bootstrap; both are `speed` for one sample and an exact target
+    char why[200];
+} slr_comparison;
+
+/// Compares samples with a baseline. Slower is a `speed` below 1 - tolerance; faster is one above 1 / (1 - tolerance).
+/// One sample and an exact target are compared by these bounds. Otherwise the whole interval must lie beyond a bound,
+/// or between both (SAME); else the result is UNDECIDED. The same samples give the same result.
+///
+/// Threads: any.  Blocks: no.  Owns: nothing.
+/// Errors: INVALID (a NULL; struct_size; no sample; a number that is not finite and above 0; a tolerance outside its
+///   range; neither target nor samples), NO_MEMORY.
+SLR_API slr_status slr_baseline_compare(const slr_baseline *baseline, const double *samples, uint32_t count,
+                                        slr_comparison *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_baseline_compare is a macro for this.
+SLR_API slr_status slr_baseline_compare_sized(const slr_baseline *baseline, const double *samples, uint32_t count,
+                                              slr_comparison *out, size_t bytes);
+#define slr_baseline_compare(baseline, samples, count, out)                                                            \
+    slr_baseline_compare_sized((baseline), (samples), (count), (out), sizeof(slr_comparison))
+
+/// "same", "regressed", "improved", "not decided"; "unknown" for another number.
+SLR_API const char *slr_verdict_name(uint32_t verdict);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

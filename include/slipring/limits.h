@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The limits of a device that decide blocks and tiles. Contract: docs/contract/occupancy.md.
+#ifndef SLIPRING_LIMITS_H
+#define SLIPRING_LIMITS_H
+
+#include <slipring/devices.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, a core of a CPU. All figures come from the driver or
+/// the system. 0: it does not say.
+typedef struct slr_device_limits {
+    uint32_t units;
+    uint32_t lanes;              ///< threads that step together: a warp, or the 4-byte lanes of a CPU's vector
+    uint32_t capability;         ///< compute capability of an NVIDIA GPU: 90 is 9.0
+    uint32_t block_threads;      ///< most threads per block
+    uint32_t unit_threads;       ///< most threads on a unit at once
+    uint32_t unit_blocks;        ///< most blocks on a unit at once
+    uint32_t unit_registers;     ///< of 4 bytes
+    uint32_t reserved;           ///< 0
+    uint64_t block_shared_bytes; ///< most shared memory per block, after the opt-in where there is one
+    uint64_t unit_shared_bytes;
+    uint64_t l1_bytes, l2_bytes; ///< data caches: of a unit, and the next level
+} slr_device_limits;
+
+/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL).
+SLR_API slr_status slr_device_get_limits(const slr_device *device, slr_device_limits *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_device_get_limits is a macro for this.
+SLR_API slr_status slr_device_get_limits_sized(const slr_device *device, slr_device_limits *out, size_t bytes);
+#define slr_device_get_limits(device, out) slr_device_get_limits_sized((device), (out), sizeof(slr_device_limits))
+
+/// The limits of NVIDIA's GPUs of a compute capability: 90 is 9.0. `units` is 0, and so are the caches: these differ
+/// from GPU to GPU.
+///
+/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL), UNSUPPORTED (an unknown capability).
+SLR_API slr_status slr_capability_get_limits(uint32_t capability, slr_device_limits *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_capability_get_limits is a macro for this.
+SLR_API slr_status slr_capability_get_limits_sized(uint32_t capability, slr_device_limits *out, size_t bytes);
+#define slr_capability_get_limits(capability, out)                                                                     \
+    slr_capability_get_limits_sized((capability), (out), sizeof(slr_device_limits))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

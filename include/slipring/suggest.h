@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The block that a launch takes if its shape gives none, and why. Contract: docs/contract/occupancy.md.
+#ifndef SLIPRING_SUGGEST_H
+#define SLIPRING_SUGGEST_H
+
+#include <slipring/kernel.h>
+#include <slipring/occupancy.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What decided the block. A rule of an earlier line goes before one of a later line.
+typedef enum slr_block_rule {
+    SLR_BLOCK_GIVEN = 1,    ///< the shape has a block
+    SLR_BLOCK_BY_OCCUPANCY, ///< the most threads on a multiprocessor, of all blocks up to the size table's
+    SLR_BLOCK_BY_SIZE       ///< the size table: 64 threads below 512, 128 below 1,024, 256 up to 100,000, else 512
+} slr_block_rule;
+
+typedef struct slr_suggestion {
+    slr_shape shape;       ///< with block and grid
+    uint32_t rule;         ///< slr_block_rule
+    uint32_t warps;        ///< of 32 threads, per block
+    uint32_t by_size;      ///< the size table's block, within the limits of kernel and device
+    uint32_t by_occupancy; ///< slr_best_block.block_threads; 0: unknown
+    uint32_t source;       ///< slr_occupancy_source of `theoretical`
+    uint32_t reserved;     ///< 0
+    double theoretical;    ///< occupancy with this block, 0 to 1; 0 with SLR_OCCUPANCY_UNKNOWN
+    char why[200];
+} slr_suggestion;
+
+/// Gives what a launch of `shape` takes. A launch takes the same.
+///
+/// Threads: any.  Blocks: while it compiles.  Owns: nothing.
+/// Errors: INVALID (a NULL; a shape without threads; an impossible shape), COMPILE, UNSUPPORTED, NO_MEMORY.
+SLR_API slr_status slr_kernel_suggest(slr_kernel *kernel, slr_shape shape, slr_suggestion *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_kernel_suggest is a macro for this.
+SLR_API slr_status slr_kernel_suggest_sized(slr_kernel *kernel, slr_shape shape, slr_suggestion *out, size_t bytes);
+#define slr_kernel_suggest(kernel, shape, out)                                                                         \
+    slr_kernel_suggest_sized((kernel), (shape), (out), sizeof(slr_suggestion))
+
+/// Gives what SLR_1D(threads) takes on an NVIDIA GPU that is not here. `desc` is as for slr_occupancy_best.
+///
+/// Threads: any.  Blocks: no.  Owns: nothing.
+/// Errors: INVALID (a NULL, struct_size, no threads, more than 2^31 - 1 blocks), UNSUPPORTED (an unknown capability; a
+///   kernel of which no block can be launched).
+SLR_API slr_status slr_occupancy_suggest(const slr_occupancy_desc *desc, uint64_t threads, slr_suggestion *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_occupancy_suggest is a macro for this.
+SLR_API slr_status slr_occupancy_suggest_sized(const slr_occupancy_desc *desc, uint64_t threads, slr_suggestion *out,
+                                               size_t bytes);
+#define slr_occupancy_suggest(desc, threads, out)                                                                      \
+    slr_occupancy_suggest_sized((desc), (threads), (out), sizeof(slr_suggestion))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

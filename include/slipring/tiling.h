@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Tiles: how a problem of one to three dimensions is cut into blocks that fit a device. Contract:
+/// docs/contract/tiling.md.
+///
+///     slr_tiling tiling;
+///     const uint64_t problem[3] = {width, height, 1};
+///     slr_tiling_plan(kernel, problem, &tiling);
+///     SLR_LAUNCH(stream, kernel, slr_tiling_shape(&tiling), in, out, width, height);
+#ifndef SLIPRING_TILING_H
+#define SLIPRING_TILING_H
+
+#include <slipring/kernel.h>
+#include <slipring/limits.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A problem, and where it runs: `kernel`, else `limits`, else `device` says that. The output has `planes` times `m`
+/// rows of `n` elements.
+typedef struct slr_tiling_desc {
+    uint32_t struct_size;
+    uint32_t element_bytes; ///< 1 to 16. 0: 4
+    uint64_t m, n;          ///< rows; columns, which are adjacent in memory
+    uint64_t k;             ///< of a matrix product: the length of its sums. 0: one thread makes one element
+    uint64_t planes;        ///< 0: 1
+    uint32_t stages;        ///< copies of a tile's input in shared memory. 0: 1
+    uint32_t radius;        ///< of a stencil that keeps its input in shared memory, with k = 0. 0: it uses none
+    uint32_t registers;     ///< per thread. 0: the kernel's, or estimated from a product's outputs per thread
+    uint32_t most_threads;  ///< per block. 0: the limit of kernel and device
+    slr_device *device;
+    slr_kernel *kernel;
+    const slr_device_limits *limits;
+    uint32_t limits_bytes; ///< sizeof(slr_device_limits), where `limits` is given
+    uint32_t reserved;     ///< ignored
+} slr_tiling_desc;
+#ifdef __cplusplus
+static inline slr_tiling_desc slr_tiling_desc_init(void)
+{
+    slr_tiling_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_TILING_DESC_INIT slr_tiling_desc_init()
+#else
+#define SLR_TILING_DESC_INIT                                                                                           \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_tiling_desc)                                                               \
+    }
+#endif
+
+typedef struct slr_tiling {
+    uint32_t tile_m, tile_n, tile_k; ///< outputs of a block, and the part of a sum that is in shared memory at once
+    uint32_t tile_planes;
+    uint32_t threads[3];       ///< of a block, along x (columns), y (rows), z (planes)
+    uint32_t groups[3];        ///< blocks that cover the problem
+    uint32_t outputs_a_thread; ///< at most
+    uint32_t blocks_a_unit;    ///< on a unit at once; 1 where the driver does not say
+    uint64_t shared_bytes;     ///< per block, for the input
+    double waves;              ///< blocks, divided by those that are on the device at once
+    double wave_efficiency;    ///< 0 to 1: the mean work of a unit, divided by the work of the busiest
+    double whole;              ///< 0 to 1: the part of the tiles' elements that are elements of the problem
+    double intensity;          ///< of a product: flops per byte loaded by a block; else: outputs per byte
+    char why[200];
+} slr_tiling;
+
+/// Chooses a tile. No tile is larger than the problem, passes a limit of the device, or is partial where a whole one
+/// costs less; and there are no more blocks than work. The same problem on the same device gives the same tile.
+///
+/// Threads: any.  Blocks: while it compiles (`kernel`), else no.  Owns: nothing.
+/// Errors: INVALID (a NULL, struct_size, no elements, too many for a grid), UNSUPPORTED (no tile fits; nothing says
+///   where it runs), COMPILE, NO_MEMORY.
+SLR_API slr_status slr_tiling_compute(const slr_tiling_desc *desc, slr_tiling *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_tiling_compute is a macro for this.
+SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_tiling *out, size_t bytes);
+#define slr_tiling_compute(desc, out) slr_tiling_compute_sized((desc), (out), sizeof(slr_tiling))
+
+/// The same for a kernel that makes one element per thread, over problem[0] columns, problem[1] rows and problem[2]
+/// planes; 0: 1. A problem of one dimension gets the block of slr_kernel_suggest, or
+/// one block of all its elements where these are fewer.
+/// Threads, Blocks, Owns, Errors: as slr_tiling_compute.
+SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_tiling_plan is a macro for this.
+SLR_API slr_status slr_tiling_plan_sized(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out, size_t bytes);
+#define slr_tiling_plan(kernel, problem, out) slr_tiling_plan_sized((kernel), (problem), (out), sizeof(slr_tiling))
+
+/// Grid and block of a launch. Its shared_bytes are 0: a kernel with `extern __shared__` memory sets them.
+static inline slr_shape slr_tiling_shape(const slr_tiling *tiling)
+{
+    slr_shape shape = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0};
+    for (int i = 0; i < 3; ++i) {
+        shape.block[i] = tiling->threads[i];
+        shape.grid[i] = tiling->groups[i];
+    }
+    return shape;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

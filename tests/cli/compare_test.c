@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring bench compare` on files of known figures: verdicts, exit codes, and what cannot be compared.
+#include "tests/cli/shell.h"
+
+#include <stdint.h>
+
+static uint64_t random_state = 11;
+
+static double scatter(double mean, double part)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return mean * (1 + part * ((double)(random_state >> 11) / 4503599627370496.0 - 1));
+}
+
+// A run with one row of 15 pairs. Value and floor drift together, by up to eight times; their ratio is about `ratio`.
+static void write_run(const char *name, const char *mode, double ratio)
+{
+    FILE *file = fopen(name, mode);
+    char values[1024] = "", floors[1024] = "";
+    for (int i = 0; i < 15; ++i) {
+        double drift = scatter(4.5, 0.7), floor = 100 * drift;
+        snprintf(values + strlen(values), 64, "%s%.6g", i ? ", " : "", scatter(floor * ratio, 0.05));
+        snprintf(floors + strlen(floors), 64, "%s%.6g", i ? ", " : "", floor);
+    }
+    assert_non_null(file);
+    fprintf(
+        file,
+        "{\"bench\": \"latency\", \"device\": \"cpu\", \"description\": \"A, 2 cores\", \"rows\": [{\"name\": \"rtt\", "
+        "\"stat\": \"p50\", \"value\": %.6g, \"unit\": \"ns\", \"floor\": 100, \"ratio\": %.6g, \"better\": \"less\", "
+        "\"values\": [%s], \"floors\": [%s]}]}\n",
+        100 * ratio, ratio, values, floors);
+    fclose(file);
+}
+
+static void write_rate(const char *name, double rate)
+{
+    char text[300];
+    snprintf(text, sizeof text,
+             "{\"bench\": \"add\", \"device\": \"cpu\", \"rows\": [{\"name\": \"vector_add\", \"stat\": \"\", "
+             "\"value\": %.0f, "
+             "\"unit\": \"elements/s\", \"floor\": 0, \"ratio\": 0, \"better\": \"more\"}]}\n",
+             rate);
+    write_file(name, text);
+}
+
+static void one_figure_is_compared_exactly(void **state)
+{
+    (void)state;
+    write_rate("target.json", 1e9);
+    write_rate("below.json", 899999999);
+    write_rate("on.json", 900000000);
+    says("$S bench compare target.json below.json", 1, "1 regressed");
+    says("$S bench compare target.json on.json", 0, "0 regressed, 0 improved, 1 same");
+    says("$S bench compare below.json target.json", 0, "1 improved");
+    says("$S bench compare target.json below.json --tolerance 11", 0, "0 regressed");
+    says("$S bench compare target.json on.json --tolerance 9.9", 1, "1 regressed");
+}
+
+static void a_slower_program_is_found_whatever_the_machine_does(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 20; ++trial) {
+        write_run("old.json", "w", 10);
+        write_run("same.json", "w", 10);
+        write_run("slow.json", "w", 20);
+        says("$S bench compare old.json same.json", 0, "1 same");
+        says("$S bench compare old.json slow.json", 1, "1 regressed");
+    }
+    says("$S bench compare old.json slow.json --json | tr -d ' \n'", 0, "\"unit\":\"xfloor\",\"better\":\"less\"");
+    says("$S bench compare old.json slow.json --json | tr -d ' \n'", 0, "\"verdict\":\"regressed\"");
+    says("$S bench compare old.json slow.json --markdown", 1, "| **regressed** |");
+    says("$S bench compare old.json same.json slow.json --html page.html > /dev/null; grep -c 'const data = {' "
+         "page.html",
+         0, "1\n");
+    says("$S bench compare old.json slow.json --html /nowhere/page.html 2>&1", 1, "/nowhere/page.html");
+}
+
+static void scatter_is_not_decided_and_fails_nothing(void **state)
+{
+    (void)state;
+    write_file("wild.json",
+               "{\"bench\": \"latency\", \"device\": \"cpu\", \"rows\": [{\"name\": \"rtt\", \"stat\": \"p50\", "
+               "\"value\": 12, \"unit\": \"ns\", \"floor\": 0, \"ratio\": 0, \"better\": \"less\", "
+               "\"values\": [5, 30, 8, 40, 12, 9, 33]}]}");
+    says("$S bench compare wild.json wild.json", 0, "1 not decided");
+}
+
+// From three runs on each is a sample: pairs within a run do not say how runs differ.
+static void runs_of_a_file_are_samples(void **state)
+{
+    (void)state;
+    for (int run = 0; run < 4; ++run) {
+        write_run("old.json", run ? "a" : "w", run % 2 ? 8 : 12);
+        write_run("new.json", run ? "a" : "w", run % 2 ? 9 : 13);
+    }
+    says("$S bench compare old.json new.json --json | tr -d ' \n'", 0, "\"old_samples\":4,\"new_samples\":4");
+    says("$S bench compare old.json new.json", 0, "1 not decided");
+}
+
+static void what_has_nothing_beside_it_is_said(void **state)
+{
+    (void)state;
+    write_run("old.json", "w", 10);
+    write_rate("rate.json", 1e9);
+    says("$S bench compare old.json rate.json", 4, "2 in one file alone");
+    says("$S bench compare old.json rate.json", 4, "missing");
+    write_file("other.json",
+               "{\"bench\": \"latency\", \"device\": \"cpu\", \"description\": \"B\", \"rows\": [{\"name\": "
+               "\"rtt\", \"stat\": \"p50\", \"value\": 1000, \"unit\": \"ns\", \"floor\": 100, \"ratio\": 10, "
+               "\"better\": \"less\"}]}");
+    says("$S bench compare old.json other.json 2>&1", 2, "'other.json' has 'rtt' of another device: 'cpu' (B)");
+    says("$S bench compare old.json other.json --any-device", 0, "1 same");
+}
+
+static void mistakes_are_said(void **state)
+{
+    (void)state;
+    write_file("bad.json", "{\"bench\": 1}");
+    write_file("cut.json", "{\"bench\": \"latency\", \"rows\": [");
+    write_file("empty.json", "");
+    write_run("old.json", "w", 10);
+    says("$S bench compare 2>&1", 2, "OLD.json is missing");
+    says("$S bench compare old.json 2>&1", 2, "NEW.json is missing");
+    says("$S bench compare old.json none.json 2>&1", 2, "cannot read 'none.json'");
+    says("$S bench compare old.json bad.json 2>&1", 2, "'bad.json' is not what 'slipring bench NAME --json' prints");
+    says("$S bench compare old.json cut.json 2>&1", 2, "in object 1");
+    says("$S bench compare old.json empty.json 2>&1", 2, "in object 1");
+    says("$S bench compare old.json old.json --tolerance 0 2>&1", 2, "--tolerance: '0' is not a percentage");
+    says("$S bench compare old.json old.json --tolerance ten 2>&1", 2, "--tolerance: 'ten'");
+    says("$S bench compare old.json old.json --json --markdown 2>&1", 2, "give one of them");
+    says("$S bench compare old.json old.json --fast 2>&1", 2, "no option '--fast'");
+}
+
+// What the program itself prints can be compared.
+static void rows_of_a_run_carry_their_samples(void **state)
+{
+    (void)state;
+    says("$S bench latency --filter handoff --small --json > mine.json; cat mine.json", 0, "\"values\": [");
+    says("$S bench compare mine.json mine.json --json | tr -d ' \n'", 0, "\"regressed\":0");
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return shell_begin();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_figure_is_compared_exactly),
+        cmocka_unit_test(a_slower_program_is_found_whatever_the_machine_does),
+        cmocka_unit_test(scatter_is_not_decided_and_fails_nothing),
+        cmocka_unit_test(runs_of_a_file_are_samples),
+        cmocka_unit_test(what_has_nothing_beside_it_is_said),
+        cmocka_unit_test(mistakes_are_said),
+        cmocka_unit_test(rows_of_a_run_carry_their_samples),
+    };
+    return cmocka_run_group_tests(tests, set_up, shell_end);
+}

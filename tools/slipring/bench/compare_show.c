@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdicts on rows: as a table, as Markdown, as an object for JSON and for the page.
+#include "bench/compare.h"
+
+#include "say.h"
+
+#include <stdio.h>
+
+const char *compare_verdict(const compare_row *row)
+{
+    static const char *const otherwise[] = {"", "new", "missing", "neither is better"};
+    return row->end == COMPARE_DECIDED ? slr_verdict_name(row->result.verdict) : otherwise[row->end];
+}
+
+static void summarise_verdicts(const compare *c, char *to, size_t room)
+{
+    snprintf(to, room, "%u regressed, %u improved, %u same, %u not decided, %u in one file alone; tolerance %.3g %%",
+             c->regressed, c->improved, c->same, c->undecided, c->unmatched, 100 * c->tolerance);
+}
+
+// ---- for people ----------------------------------------------------------------------------------------------------
+
+void compare_show_table(const compare *c)
+{
+    char summary[160];
+    printf("%-12s %-24s %-7s %12s %12s %-10s %7s %-16s %s\n", "bench", "row", "stat", "old", "new", "unit", "speed",
+           "95 % interval", "verdict");
+    for (size_t i = 0; i < c->row_count; i++) {
+        const compare_row *row = &c->rows[i];
+        say_out("%-12s %-24s %-7s %12.6g %12.6g %-10s ", row->bench, row->name, row->stat, row->history[0],
+                row->history[c->file_count - 1], row->by_ratio ? "x floor" : row->unit);
+        if (row->end == COMPARE_DECIDED)
+            say_out("%7.3f %.3f to %.3f   ", row->result.speed, row->result.low, row->result.high);
+        else
+            say_out("%7s %-16s ", "", "");
+        say_out("%s\n", compare_verdict(row));
+    }
+    summarise_verdicts(c, summary, sizeof summary);
+    printf("\n%s\nspeed: below 1 is slower. x floor: the row's ratio to the floor that was measured beside it.\n",
+           summary);
+}
+
+void compare_show_markdown(const compare *c)
+{
+    char summary[160];
+    summarise_verdicts(c, summary, sizeof summary);
+    printf("%s\n\n| bench | row | old | new | unit | speed | 95 %% interval | verdict "
+           "|\n|---|---|---|---|---|---|---|---|\n",
+           summary);
+    for (size_t i = 0; i < c->row_count; i++) {
+        const compare_row *row = &c->rows[i];
+        const bool is_bad = row->end == COMPARE_DECIDED && row->result.verdict == SLR_VERDICT_REGRESSED;
+        say_out("| %s | `%s` %s | %.6g | %.6g | %s | ", row->bench, row->name, row->stat, row->history[0],
+                row->history[c->file_count - 1], row->by_ratio ? "x floor" : row->unit);
+        if (row->end == COMPARE_DECIDED)
+            say_out("%.3f | %.3f to %.3f | ", row->result.speed, row->result.low, row->result.high);
+        else
+            say_out("| | ");
+        say_out("%s%s%s |\n", is_bad ? "**" : "", compare_verdict(row), is_bad ? "**" : "");
+    }
+}
+
+// ---- for programs --------------------------------------------------------------------------------------------------
+
+static json_t *row_object(const compare *c, const compare_row *row)
+{
+    json_t *history = json_array();
+    for (unsigned i = 0; i < c->file_count; i++)
+        json_array_append_new(history, row->history[i] > 0 ? json_real(row->history[i]) : json_null());
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:o}", "bench", row->bench, "device", row->device,
+                  "name", row->name, "stat", row->stat, "unit", row->by_ratio ? "x floor" : row->unit, "better",
+                  row->is_latency ? "less" : "more", "old_samples", (int)row->old_samples, "new_samples",
+                  (int)row->new_samples, "verdict", compare_verdict(row), "history", history);
+    if (row->end == COMPARE_DECIDED) {
+        json_object_set_new(object, "old", json_real(row->result.target));
+        json_object_set_new(object, "new", json_real(row->result.value));
+        json_object_set_new(object, "speed", json_real(row->result.speed));
+        json_object_set_new(object, "low", json_real(row->result.low));
+        json_object_set_new(object, "high", json_real(row->result.high));
+        json_object_set_new(object, "why", json_string(row->result.why));
+    }
+    return object;
+}
+
+json_t *compare_object(const compare *c)
+{
+    json_t *files = json_array(), *rows = json_array();
+    for (unsigned i = 0; i < c->file_count; i++)
+        json_array_append_new(files, json_string(c->paths[i]));
+    for (size_t i = 0; i < c->row_count; i++)
+        json_array_append_new(rows, row_object(c, &c->rows[i]));
+    return json_pack("{s:o, s:f, s:i, s:i, s:i, s:i, s:i, s:o}", "files", files, "tolerance", c->tolerance, "regressed",
+                     (int)c->regressed, "improved", (int)c->improved, "same", (int)c->same, "not_decided",
+                     (int)c->undecided, "in_one_file_alone", (int)c->unmatched, "rows", rows);
+}

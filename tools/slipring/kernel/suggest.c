@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring kernel suggest`: the block that a launch takes, why, and the occupancy of this block and of others.
+#include "kernel/kernel.h"
+
+#include "device_option.h"
+#include "number.h"
+#include "say.h"
+#include "verbs.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: slipring kernel suggest FILE.cu NAME --elements N [OPTION]...\n"
+    "Shows the block that SLR_1D(N) takes on a device, which rule chose it, and the\n"
+    "occupancy of this block and of blocks of 128, 256 and 512 threads. A launch\n"
+    "takes the same block.\n"
+    "\n"
+    "  --elements N         threads of the launch\n"
+    "  --device D           default: SLIPRING_DEVICE, else auto\n"
+    "  --cc CC              instead: an NVIDIA GPU of this compute capability, which\n"
+    "                       need not be here. Compiles with libnvrtc\n"
+    "  --registers R        with --cc: registers per thread; nothing is compiled\n"
+    "  --units U            with --cc: multiprocessors of the GPU\n"
+    "  --shared BYTES       extern __shared__ memory per block (default 0)\n"
+    "  --measure            counts blocks while they run if the driver has no count\n" SOURCE_HELP
+    "  --json               prints one JSON object\n"
+    "\n"
+    "Example:\n"
+    "  slipring kernel suggest examples/kernels/saxpy.cu saxpy --elements 1000000 \\\n"
+    "    --cc 90 --registers 32\n"
+    "\n"
+    "Exit code: 1 if the source does not compile, 3 if the device is not here.\n";
+
+typedef struct options {
+    const char *file, *name, *device;
+    source_options source;
+    uint64_t elements;
+    uint32_t capability, registers, units, shared;
+    bool json, measure;
+} options;
+
+// A block beside the one that is suggested.
+typedef struct beside {
+    uint32_t block, groups;
+    double theoretical;
+    bool is_known;
+} beside;
+
+enum { BESIDE = 3 };
+
+typedef struct result {
+    slr_suggestion suggestion;
+    slr_kernel_occupancy here; // on a device
+    beside beside[BESIDE];
+    char device[SLR_DEVICE_NAME_BYTES];
+} result;
+
+static const uint32_t good_blocks[BESIDE] = {128, 256, 512};
+
+slr_occupancy_desc kernel_occupancy_desc(const slr_function_info *function, uint32_t capability,
+                                         const slr_resources *resources, uint32_t registers)
+{
+    slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
+    desc.capability = capability;
+    desc.registers = registers ? registers : resources ? resources->registers : 0;
+    desc.static_shared_bytes = resources ? resources->shared_bytes : function->shared_bytes;
+    desc.barriers = resources ? resources->barriers : 0;
+    desc.most_threads = function->max_threads;
+    return desc;
+}
+
+const char *kernel_rule_name(uint32_t rule)
+{
+    return rule == SLR_BLOCK_GIVEN ? "given" : rule == SLR_BLOCK_BY_OCCUPANCY ? "occupancy" : "size table";
+}
+
+// ---- asking --------------------------------------------------------------------------------------------------------
+
+static int ask_gpu(const slr_program *program, const slr_function_info *function, const options *given, result *out)
+{
+    slr_resources resources;
+    slr_status status = SLR_OK;
+    if (given->registers == 0)
+        status = slr_program_get_resources(program, function->name, given->capability, &resources);
+    if (status != SLR_OK)
+        return say_failure(status, "--cc");
+    slr_occupancy_desc desc =
+        kernel_occupancy_desc(function, given->capability, given->registers ? NULL : &resources, given->registers);
+    desc.dynamic_shared_bytes = given->shared;
+    desc.multiprocessors = given->units;
+    status = slr_occupancy_suggest(&desc, given->elements, &out->suggestion);
+    for (int i = 0; status == SLR_OK && i < BESIDE; i++) {
+        slr_occupancy one;
+        desc.block_threads = good_blocks[i];
+        status = slr_occupancy_compute(&desc, &one);
+        out->beside[i] = (beside){good_blocks[i], one.blocks, one.theoretical, true};
+    }
+    snprintf(out->device, sizeof out->device, "compute capability %u.%u", given->capability / 10,
+             given->capability % 10);
+    return status == SLR_OK            ? EXIT_DONE
+           : status == SLR_UNSUPPORTED ? say_usage("--cc: %s", slr_error_message())
+                                       : say_failure(status, function->name);
+}
+
+static int ask_device(slr_program *program, const slr_function_info *function, const options *given, result *out)
+{
+    slr_kernel *kernel;
+    slr_shape shape = SLR_1D(given->elements);
+    shape.shared_bytes = given->shared;
+    slr_status status = slr_program_get_kernel(program, function->name, &kernel);
+    if (status != SLR_OK)
+        return say_failure(status, function->name);
+    status = slr_kernel_suggest(kernel, shape, &out->suggestion);
+    if (status == SLR_OK)
+        status = given->measure ? slr_kernel_measure_occupancy(kernel, out->suggestion.shape, &out->here)
+                                : slr_kernel_get_occupancy(kernel, out->suggestion.shape, &out->here);
+    for (int i = 0; status == SLR_OK && i < BESIDE; i++) {
+        slr_kernel_occupancy one;
+        slr_shape other = SLR_1D_BLOCKS(given->elements, good_blocks[i]);
+        other.shared_bytes = given->shared;
+        if (good_blocks[i] > out->here.block_limit)
+            continue;
+        status = slr_kernel_get_occupancy(kernel, other, &one);
+        if (status == SLR_OK)
+            out->beside[i] = (beside){good_blocks[i], one.groups, one.theoretical, one.source != SLR_OCCUPANCY_UNKNOWN};
+    }
+    slr_kernel_destroy(kernel);
+    return status == SLR_OK ? EXIT_DONE : say_failure(status, function->name);
+}
+
+// ---- showing -------------------------------------------------------------------------------------------------------
+
+static const char *source_name(uint32_t source)
+{
+    return source == SLR_OCCUPANCY_COMPUTED ? "computed" : source == SLR_OCCUPANCY_DRIVER ? "driver" : "unknown";
+}
+
+static void show_text(const slr_function_info *function, const options *given, const result *r)
+{
+    const slr_suggestion *s = &r->suggestion;
+    say_out("kernel %s, %" PRIu64 " threads on %s\n", function->name, given->elements, r->device);
+    say_out("    block: %u, %u warps; grid: %u\n", s->shape.block[0], s->warps, s->shape.grid[0]);
+    say_out("    why: %s\n", s->why);
+    if (s->source == SLR_OCCUPANCY_UNKNOWN)
+        say_out("    occupancy: unknown\n");
+    else
+        say_out("    occupancy: %.3g %% (%s)\n", 100 * s->theoretical, source_name(s->source));
+    if (*r->here.why != '\0')
+        say_out("    %s\n", r->here.why);
+    say_out("    size table: %u", s->by_size);
+    if (s->by_occupancy != 0)
+        say_out("; most threads on a multiprocessor: %u", s->by_occupancy);
+    putchar('\n');
+    for (int i = 0; i < BESIDE; i++) {
+        if (r->beside[i].is_known)
+            say_out("    a block of %u: %.3g %%\n", r->beside[i].block, 100 * r->beside[i].theoretical);
+    }
+}
+
+static json_t *fraction(double value, bool is_known)
+{
+    return is_known ? json_real(value) : json_null();
+}
+
+static void show_json(const slr_function_info *function, const options *given, const result *r)
+{
+    const slr_suggestion *s = &r->suggestion;
+    json_t *others = json_array();
+    for (int i = 0; i < BESIDE; i++) {
+        if (r->beside[i].block != 0)
+            json_array_append_new(others, json_pack("{s:i, s:i, s:o}", "block", (int)r->beside[i].block, "groups",
+                                                    (int)r->beside[i].groups, "theoretical",
+                                                    fraction(r->beside[i].theoretical, r->beside[i].is_known)));
+    }
+    json_t *object =
+        json_pack("{s:o, s:s, s:s, s:I, s:i, s:i, s:i, s:s, s:s, s:i, s:s, s:o}", "file", kernel_text(given->file),
+                  "kernel", function->name, "device", r->device, "elements", (json_int_t)given->elements, "block",
+                  (int)s->shape.block[0], "grid", (int)s->shape.grid[0], "warps", (int)s->warps, "rule",
+                  kernel_rule_name(s->rule), "why", s->why, "by_size", (int)s->by_size, "source",
+                  source_name(s->source), "theoretical", fraction(s->theoretical, s->source != SLR_OCCUPANCY_UNKNOWN));
+    json_object_set_new(object, "by_occupancy", s->by_occupancy ? json_integer(s->by_occupancy) : json_null());
+    if (*r->here.why != '\0')
+        json_object_set_new(object, "limit", json_string(r->here.why));
+    if (r->here.source == SLR_OCCUPANCY_MEASURED)
+        json_object_set_new(object, "measured_groups", json_integer(r->here.groups));
+    json_object_set_new(object, "blocks", others);
+    kernel_print_object(object);
+}
+
+// ---- the command line ----------------------------------------------------------------------------------------------
+
+enum { ELEMENTS = 256, DEVICE, CAPABILITY, REGISTERS, UNITS, SHARED, MEASURE, JSON };
+
+static int take_option(int option, char **argv, options *out)
+{
+    switch (option) {
+    case ELEMENTS:
+        return kernel_take_number("--elements", optarg, SLR_U64, &out->elements);
+    case DEVICE:
+        out->device = optarg;
+        return -1;
+    case CAPABILITY:
+        return kernel_take_number("--cc", optarg, SLR_U32, &out->capability);
+    case REGISTERS:
+        return kernel_take_number("--registers", optarg, SLR_U32, &out->registers);
+    case UNITS:
+        return kernel_take_number("--units", optarg, SLR_U32, &out->units);
+    case SHARED:
+        return kernel_take_number("--shared", optarg, SLR_U32, &out->shared);
+    case MEASURE:
+        out->measure = true;
+        return -1;
+    case JSON:
+        out->json = true;
+        return -1;
+    case 'h':
+        fputs(help, stdout);
+        return EXIT_DONE;
+    default:
+        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
+    }
+}
+
+static int parse(int argc, char **argv, options *out)
+{
+    static const struct option long_options[] = {SOURCE_LONG,
+                                                 {"elements", required_argument, NULL, ELEMENTS},
+                                                 {"device", required_argument, NULL, DEVICE},
+                                                 {"cc", required_argument, NULL, CAPABILITY},
+                                                 {"registers", required_argument, NULL, REGISTERS},
+                                                 {"units", required_argument, NULL, UNITS},
+                                                 {"shared", required_argument, NULL, SHARED},
+                                                 {"measure", no_argument, NULL, MEASURE},
+                                                 {"json", no_argument, NULL, JSON},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {0}};
+    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
+        int end = take_option(option, argv, out);
+        if (end != -1)
+            return end;
+    }
+    if (argc - optind < 2)
+        return say_usage("%s is missing", optind == argc ? "FILE.cu" : "NAME");
+    if (argc - optind > 2)
+        return say_usage("only one FILE.cu and one NAME are allowed, not also '%s'", argv[optind + 2]);
+    if (out->elements == 0)
+        return say_usage("--elements is missing, or 0");
+    if (out->capability != 0 && out->device != NULL)
+        return say_usage("--device and --cc: give one of them");
+    if (out->capability != 0 && out->measure)
+        return say_usage("--measure needs a device that is here: no --cc with it");
+    if (out->capability == 0 && (out->registers != 0 || out->units != 0))
+        return say_usage("--registers and --units are for a GPU that is not here: --cc is missing");
+    out->file = argv[optind];
+    out->name = argv[optind + 1];
+    return -1;
+}
+
+static int suggest_for(slr_program *program, const options *given, result *r)
+{
+    slr_function_info function;
+    for (uint32_t i = 0; slr_program_get_function(program, i, &function) == SLR_OK; i++) {
+        if (function.kind != SLR_FUNCTION_KERNEL || strcmp(function.name, given->name) != 0)
+            continue;
+        int end = given->capability ? ask_gpu(program, &function, given, r) : ask_device(program, &function, given, r);
+        if (end == EXIT_DONE && given->json)
+            show_json(&function, given, r);
+        else if (end == EXIT_DONE)
+            show_text(&function, given, r);
+        return end;
+    }
+    return kernel_say_missing(program, given->file, given->name, true);
+}
+
+static int suggest_file(const options *given)
+{
+    result r = {0};
+    slr_device *device;
+    slr_program *program;
+    slr_device_info info;
+    int end = device_option_open(given->capability ? KERNEL_DEVICE : given->device, NULL, &device, &info);
+    if (end != EXIT_DONE)
+        return end;
+    snprintf(r.device, sizeof r.device, "%s", info.name);
+    end = kernel_load(device, given->file, &given->source, &program);
+    if (end == EXIT_DONE) {
+        end = suggest_for(program, given, &r);
+        if (end == EXIT_DONE)
+            end = source_options_require(&given->source, program, given->file);
+        slr_program_destroy(program);
+    }
+    slr_device_close(device);
+    return end;
+}
+
+int kernel_suggest(int argc, char **argv)
+{
+    options given = {0};
+    int end = parse(argc, argv, &given);
+    if (end == -1)
+        end = suggest_file(&given);
+    source_options_free(&given.source);
+    return end;
+}
