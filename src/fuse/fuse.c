@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// slr_fuse: a list of operations to a kernel.
+#include "base/sized.h"
+#include "base/status.h"
+#include "device/kernel.h"
+#include "fuse/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The kernel of that source, which its program keeps.
+static slr_status compile(slr_device *device, const struct slri_ops *ops, const struct slri_text *source,
+                          slr_kernel **out, const char **kept)
+{
+    slr_program *program;
+    if (source->out_of_memory)
+        return SLRI_FAIL(NO_MEMORY, "no memory for the source of a fused kernel");
+    SLRI_TRY(slr_program_from_text(device, ops->name, slri_text_view(source), NULL, &program));
+    *kept = slri_region_text(program->region, source->data, source->length);
+    slr_status status = *kept ? slr_program_get_kernel(program, ops->name, out)
+                              : SLRI_FAIL(NO_MEMORY, "no memory for the source of a fused kernel");
+    slr_program_destroy(program); // the kernel keeps it
+    return status;
+}
+
+static slr_status fuse(slr_device *device, const slr_fusion_desc *desc, struct slri_ops *ops, slr_kernel **out,
+                       slr_fusion_info *info)
+{
+    SLRI_TRY(slri_ops_resolve(desc, ops));
+    slri_ops_count(ops, info);
+    struct slri_text source = SLRI_TEXT_INIT;
+    slri_ops_write(ops, &source);
+    slr_status status = compile(device, ops, &source, out, &info->source);
+    info->why_not = "";
+    slri_text_free(&source);
+    return status;
+}
+
+slr_status slr_fuse_sized(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info,
+                          size_t bytes)
+{
+    slr_fusion_desc whole;
+    slr_fusion_info report;
+    if (!device || !desc || !out)
+        return SLRI_FAIL(INVALID, "slr_fuse: %s is NULL", !device ? "device" : desc ? "out" : "desc");
+    SLRI_TRY(SLRI_TAKE_DESC(slr_fusion_desc, &whole, desc));
+    SLRI_TRY(info ? SLRI_CHECK_REPORT(slr_fusion_info, bytes) : SLR_OK);
+    struct slri_ops *ops = calloc(1, sizeof *ops);
+    if (!ops)
+        return SLRI_FAIL(NO_MEMORY, "no memory to fuse %u operations", whole.op_count);
+    slr_status status = fuse(device, &whole, ops, out, &report);
+    free(ops);
+    return status == SLR_OK && info ? SLRI_GIVE_REPORT(slr_fusion_info, info, bytes, &report) : status;
+}
+
+slr_status(slr_fuse)(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info)
+{
+    return slr_fuse_sized(device, desc, out, info, SLRI_FIRST_slr_fusion_info);
+}
