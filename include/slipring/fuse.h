@@ -150,6 +150,78 @@ SLR_API slr_status slr_fuse_sized(slr_device *device, const slr_fusion_desc *des
                                   slr_fusion_info *info, size_t bytes);
 #define slr_fuse(device, desc, out, info) slr_fuse_sized((device), (desc), (out), (info), sizeof(slr_fusion_info))
 
+// ---- from kernels -------------------------------------------------------------------------------------------------
+
+/// A kernel of a program.
+typedef struct slr_fusion_part {
+    slr_program *program;
+    const char *kernel; ///< NULL: the only one
+} slr_fusion_part;
+
+/// Two parameters that are one buffer or number. Parts count from 0. The buffers of `other_part` are then no others' by
+/// their names.
+typedef struct slr_fusion_join {
+    uint32_t part, other_part;
+    const char *parameter, *other;
+} slr_fusion_join;
+
+typedef struct slr_kernel_fusion_desc {
+    uint32_t struct_size;
+    uint32_t part_count;          ///< 2 to 32
+    const slr_fusion_part *parts; ///< in the order in which they would be launched
+    const slr_fusion_join *joins; ///< besides parameters of one name and type, which are one
+    uint32_t join_count;
+    uint32_t keep_count;
+    const char *const *keep; ///< intermediate buffers that are read later, too: they are written
+    const char *name;        ///< of the kernel; NULL: the parts' names with _ between them
+    uint32_t always;         ///< 1: even where a model says that the result is slower
+    uint32_t reserved;       ///< ignored
+} slr_kernel_fusion_desc;
+#ifdef __cplusplus
+static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
+{
+    slr_kernel_fusion_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_KERNEL_FUSION_DESC_INIT slr_kernel_fusion_desc_init()
+#else
+#define SLR_KERNEL_FUSION_DESC_INIT                                                                                    \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_kernel_fusion_desc)                                                        \
+    }
+#endif
+
+/// Makes one kernel of element-wise kernels with one index and one guard, with the same results bit for bit. A buffer
+/// that a part writes and a later part reads is an intermediate: it is neither a parameter nor written, unless `keep`
+/// names it. Without a parameter in common, the only buffer that a part writes is the only one that the next reads.
+///
+/// Threads: any.  Blocks: while it compiles.  Owns: the caller gets the kernel: slr_kernel_destroy. `info` may be NULL.
+/// Errors: INVALID (NULL, a count, programs of different devices), NOT_FOUND (no such kernel, parameter or buffer),
+///   UNSUPPORTED (it would be wrong, or slower by a model: the message gives the reason), NO_MEMORY, COMPILE.
+SLR_API slr_status slr_fuse_kernels(const slr_kernel_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_fuse_kernels is a macro for this.
+SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info,
+                                          size_t bytes);
+#define slr_fuse_kernels(desc, out, info) slr_fuse_kernels_sized((desc), (out), (info), sizeof(slr_fusion_info))
+
+/// Joins adjacent launches of a recorded graph where that gives the same results and is not slower by a model. A buffer
+/// that only the graph holds (the program has destroyed it) and that no other command uses is not written. Every other
+/// buffer has the same bytes afterwards. `info` may be NULL; its figures are the joined launches', `launches` and
+/// `launches_apart` the whole graph's.
+///
+/// A launch with rebindings that make two buffers of a joined kernel one is refused.
+///
+/// Threads: one at a time per graph, and no slr_graph_launch meanwhile.  Blocks: while it compiles.  Owns: nothing.
+/// Errors: INVALID (NULL), WRONG_STATE (recording), NO_MEMORY, COMPILE. Then the graph is as it was. Launches that
+///   cannot be joined are no error: slr_fusion_info.why_not has the reasons.
+SLR_API slr_status slr_graph_fuse(slr_graph *graph, slr_fusion_info *info);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_graph_fuse is a macro for this.
+SLR_API slr_status slr_graph_fuse_sized(slr_graph *graph, slr_fusion_info *info, size_t bytes);
+#define slr_graph_fuse(graph, info) slr_graph_fuse_sized((graph), (info), sizeof(slr_fusion_info))
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,6 +20,7 @@
     X(slr_emit_desc, 32)                                                                                               \
     X(slr_fusion_desc, 56)                                                                                             \
     X(slr_heap_desc, 56)                                                                                               \
+    X(slr_kernel_fusion_desc, 56)                                                                                      \
     X(slr_occupancy_desc, 40)                                                                                          \
     X(slr_pool_desc, 32)                                                                                               \
     X(slr_prefetch_desc, 32)                                                                                           \

@@ -2,22 +2,21 @@
 // slr_fuse: a list of operations to a kernel.
 #include "base/sized.h"
 #include "base/status.h"
-#include "device/kernel.h"
+#include "fuse/fuse.h"
 #include "fuse/ops.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// The kernel of that source, which its program keeps.
-static slr_status compile(slr_device *device, const struct slri_ops *ops, const struct slri_text *source,
-                          slr_kernel **out, const char **kept)
+slr_status slri_fused_compile(slr_device *device, const char *name, const struct slri_text *source, slr_kernel **out,
+                              const char **kept)
 {
     slr_program *program;
     if (source->out_of_memory)
         return SLRI_FAIL(NO_MEMORY, "no memory for the source of a fused kernel");
-    SLRI_TRY(slr_program_from_text(device, ops->name, slri_text_view(source), NULL, &program));
+    SLRI_TRY(slr_program_from_text(device, name, slri_text_view(source), NULL, &program));
     *kept = slri_region_text(program->region, source->data, source->length);
-    slr_status status = *kept ? slr_program_get_kernel(program, ops->name, out)
+    slr_status status = *kept ? slr_program_get_kernel(program, name, out)
                               : SLRI_FAIL(NO_MEMORY, "no memory for the source of a fused kernel");
     slr_program_destroy(program); // the kernel keeps it
     return status;
@@ -30,7 +29,7 @@ static slr_status fuse(slr_device *device, const slr_fusion_desc *desc, struct s
     slri_ops_count(ops, info);
     struct slri_text source = SLRI_TEXT_INIT;
     slri_ops_write(ops, &source);
-    slr_status status = compile(device, ops, &source, out, &info->source);
+    slr_status status = slri_fused_compile(device, ops->name, &source, out, &info->source);
     info->why_not = "";
     slri_text_free(&source);
     return status;

@@ -10,7 +10,6 @@ struct writing {
     const struct slri_ops *ops;
     struct slri_text *out;
     const char *indent; // of the body's lines
-    bool is_loaded[3 * SLRI_OPS_MOST];
 };
 
 static slr_scalar type_of_operand(const struct slri_ops *ops, struct slri_value value)
@@ -41,9 +40,8 @@ static void load(struct writing *w, uint32_t input)
     static const char *const at[] = {
         [SLR_EACH] = "i", [SLR_EACH_COLUMN] = "i % columns", [SLR_EACH_ROW] = "i / columns"};
     const slr_fusion_input *is = &w->ops->input[input];
-    if (is->extent == SLR_NUMBER || w->is_loaded[input])
+    if (is->extent == SLR_NUMBER)
         return;
-    w->is_loaded[input] = true;
     slri_text_printf(w->out, "%sconst %s x%u = in%u[%s];\n", w->indent, slri_scalar_spelling(is->type), input, input,
                      at[is->extent]);
 }
@@ -54,8 +52,6 @@ static void write_step(struct writing *w, uint32_t index)
     char name[3][NAME_BYTES] = {{0}};
     const char *const operand[] = {name[0], name[1], name[2]};
     for (uint32_t k = 0; k < step->operands; ++k) {
-        if (step->operand[k].is_input)
-            load(w, step->operand[k].index);
         name_value(w->ops, step->operand[k], name[k]);
     }
     slri_text_printf(w->out, "%sconst %s v%u = ", w->indent, slri_scalar_spelling(step->type), index);
@@ -71,11 +67,11 @@ static void write_element(struct writing *w, const char *indent, char value[NAME
     const struct slri_ops *ops = w->ops;
     uint32_t steps = ops->steps - (end_of(ops) != NULL);
     w->indent = indent;
+    for (uint32_t i = 0; i < ops->inputs; ++i) // before anything is stored: an output may be an input's buffer
+        load(w, i);
     for (uint32_t i = 0; i < steps; ++i)
         write_step(w, i);
     const struct slri_value result = end_of(ops) ? end_of(ops)->operand[0] : (struct slri_value){false, ops->steps - 1};
-    if (result.is_input)
-        load(w, result.index);
     name_value(ops, result, value);
 }
 
