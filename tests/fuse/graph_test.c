@@ -298,6 +298,18 @@ static void rebinding_that_makes_two_buffers_one_is_refused(void **state)
     fuse(&f);
     const slr_rebinding instead[] = {{f.buffer[0], f.buffer[3]}, {f.buffer[2], f.buffer[3]}};
     refuses(slr_graph_launch(f.graph, f.stream, instead, 2, NULL), INVALID, "__restrict__");
+    slr_buffer *large, *low, *high;
+    must(slr_buffer_create(f.device, 2 * BYTES, &large));
+    must(slr_buffer_slice(large, 0, BYTES, &low));
+    must(slr_buffer_slice(large, 64, BYTES, &high));
+    const slr_rebinding slices[] = {{f.buffer[0], low}, {f.buffer[2], high}};
+    refuses(slr_graph_launch(f.graph, f.stream, slices, 2, NULL), INVALID, "overlap");
+    const slr_rebinding apart[] = {{f.buffer[0], low}, {f.buffer[2], f.buffer[3]}};
+    must(slr_graph_launch(f.graph, f.stream, apart, 2, NULL));
+    must(slr_stream_finish(f.stream, LONG));
+    slr_buffer_destroy(low);
+    slr_buffer_destroy(high);
+    slr_buffer_destroy(large);
     tear_down(&f);
 }
 
