@@ -44,6 +44,8 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "               takes some minutes\n"
                            "  kernels      __global__ kernels over grids, against memory bandwidth, OpenCL,\n"
                            "               OpenBLAS and hand-written loops\n"
+                           "  tune         fused kernels, against a kernel for each operation and a loop\n"
+                           "               written by hand\n"
                            "  run          rows per second of 'slipring run', against a filter in plain C\n"
                            "\n"
                            "  --device D      default: SLIPRING_DEVICE, then auto\n"
@@ -85,6 +87,7 @@ static const struct benchmark {
     {"transfer", {bench_transfer, bench_pinned, bench_copy_cuda}},
     {"memory", {bench_memory, bench_memory_cuda}},
     {"claims", {bench_claims}},
+    {"tune", {bench_fused}},
     {"kernels", {bench_kernels, bench_kernels_cuda, bench_launch}},
 };
 

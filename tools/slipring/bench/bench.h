@@ -98,5 +98,6 @@ bool bench_run(bench *bench);
 bool bench_kernels(bench *bench);
 bool bench_kernels_cuda(bench *bench);
 bool bench_launch(bench *bench);
+bool bench_fused(bench *bench);
 
 #endif
