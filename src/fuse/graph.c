@@ -208,6 +208,12 @@ static bool same_shape(const struct slri_command *a, const struct slri_command *
            memcmp(a->dispatch.block, b->dispatch.block, sizeof a->dispatch.block) == 0;
 }
 
+static bool is_along_x(const struct slri_command *command)
+{
+    const uint32_t *grid = command->dispatch.grid, *block = command->dispatch.block;
+    return grid[1] == 1 && grid[2] == 1 && block[1] == 1 && block[2] == 1;
+}
+
 static slr_status try_group(struct fusing *f, uint32_t first, uint32_t count, struct group *out)
 {
     const struct slri_command *last = command_at(f, first + count - 1);
@@ -219,6 +225,8 @@ static slr_status try_group(struct fusing *f, uint32_t first, uint32_t count, st
         return SLRI_FAIL(UNSUPPORTED, "different grids: %u x %u threads and %u x %u along x",
                          command_at(f, first)->dispatch.grid[0], command_at(f, first)->dispatch.block[0],
                          last->dispatch.grid[0], last->dispatch.block[0]);
+    if (!is_along_x(last))
+        return SLRI_FAIL(UNSUPPORTED, "the grid is not along x alone, so several threads have one element");
     SLRI_TRY(make_group(f, first, count, out));
     mark_unread(f, out);
     SLRI_TRY(slri_join_read(out->join));

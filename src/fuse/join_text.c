@@ -86,26 +86,27 @@ static slr_status write_all_functions(struct joining *j, const char ***name)
 
 // ---- the kernel ----------------------------------------------------------------------------------------------------
 
-static bool is_parameter_of_result(const struct slri_join_object *object)
+static void name_objects(struct joining *j)
 {
-    return !object->is_buffer || object->is_loaded || object->is_stored;
+    for (uint32_t i = 0; i < j->join->objects; ++i) {
+        j->join->object[i].name = slri_name_unique(&j->local, j->join->object[i].name);
+        j->join->object[i].parameter = UINT32_MAX;
+    }
 }
 
-// Nothing else points into the buffers: who launches it with two that are one is refused, for a variable keeps one's
-// element while the other is written.
-static void write_object(struct joining *j, struct slri_join_object *object, uint32_t *parameters)
+// A parameter, if the body has need of it. Nothing else points into the buffers: who launches it with two that are one
+// is refused, for a variable keeps one's element while the other is written.
+static void write_object(struct slri_text *out, struct slri_join_object *object, const char *body, uint32_t *parameters)
 {
-    object->parameter = UINT32_MAX;
-    object->name = slri_name_unique(&j->local, object->name);
-    if (!is_parameter_of_result(object))
+    if (!slri_mentions_name(body, object->name))
         return;
     object->parameter = (*parameters)++;
-    slri_text_printf(j->out, "%s%s%s %s%s", object->parameter ? ", " : "",
+    slri_text_printf(out, "%s%s%s %s%s", object->parameter ? ", " : "",
                      object->is_buffer && !object->is_stored ? "const " : "", slri_kind_source(object->type->kind),
                      object->is_buffer ? "*__restrict__ " : "", object->name);
 }
 
-static void write_head_of_join(struct joining *j)
+static void write_head_of_join(struct joining *j, struct slri_text *out, const char *body)
 {
     const struct slri_join *join = j->join;
     uint32_t parameters = 0, most_threads = 0;
@@ -113,13 +114,13 @@ static void write_head_of_join(struct joining *j)
         uint32_t most = join->part[i].entry->max_threads;
         most_threads = most && (!most_threads || most < most_threads) ? most : most_threads;
     }
-    slri_text_puts(j->out, "__global__ void ");
+    slri_text_puts(out, "__global__ void ");
     if (most_threads)
-        slri_text_printf(j->out, "__launch_bounds__(%u) ", most_threads);
-    slri_text_printf(j->out, "%s(", join->name);
+        slri_text_printf(out, "__launch_bounds__(%u) ", most_threads);
+    slri_text_printf(out, "%s(", join->name);
     for (uint32_t i = 0; i < join->objects; ++i)
-        write_object(j, &join->object[i], &parameters);
-    slri_text_puts(j->out, ")\n{\n");
+        write_object(out, &join->object[i], body, &parameters);
+    slri_text_puts(out, ")\n{\n");
 }
 
 static const char *write_guard(struct joining *j)
@@ -201,13 +202,21 @@ slr_status slri_join_write(struct slri_join *join, struct slri_name_list *names,
     for (uint32_t i = 0; i < join->parts; ++i)
         slri_text_printf(out, "%s %s", i ? "," : "", join->part[i].entry->name);
     slri_text_puts(out, ".\n// For the same bits everywhere compile it with nvcc --fmad=false.\n");
-    write_head_of_join(&j);
+    struct slri_text body = SLRI_TEXT_INIT;
+    j.out = &body;
+    name_objects(&j);
     const char *index = write_guard(&j);
     declare_elements(&j, index);
-    for (uint32_t i = 0; i < join->parts; ++i)
-        SLRI_TRY(write_part(&j, &join->part[i], index, function[i]));
+    slr_status status = SLR_OK;
+    for (uint32_t i = 0; i < join->parts && status == SLR_OK; ++i)
+        status = write_part(&j, &join->part[i], index, function[i]);
     write_results(&j, index);
-    return out->out_of_memory || j.local.out_of_memory || names->out_of_memory
+    write_head_of_join(&j, out, slri_text_view(&body));
+    slri_text_puts(out, slri_text_view(&body));
+    bool lacks = body.out_of_memory;
+    slri_text_free(&body);
+    SLRI_TRY(status);
+    return lacks || out->out_of_memory || j.local.out_of_memory || names->out_of_memory
                ? SLRI_FAIL(NO_MEMORY, "no memory for the source of a fused kernel")
                : SLR_OK;
 }

@@ -405,7 +405,7 @@ static void settle_register(struct printing *p, slri_reg reg)
     r->place = DECLARED;
 }
 
-static bool mentions_name(const char *text, const char *name)
+bool slri_mentions_name(const char *text, const char *name)
 {
     size_t length = strlen(name);
     for (const char *at = text; (at = strstr(at, name)); at += length) {
@@ -421,7 +421,8 @@ static void settle_waiting(struct printing *p, const char *name, bool all)
 {
     for (slri_reg reg = 0; reg < p->function->regs && !p->failed; ++reg) {
         struct printed *r = &p->reg[reg];
-        if (r->place == LATER && !r->is_constant && (all || (name ? mentions_name(r->text, name) : r->reads_memory)))
+        if (r->place == LATER && !r->is_constant &&
+            (all || (name ? slri_mentions_name(r->text, name) : r->reads_memory)))
             settle_register(p, reg);
     }
 }

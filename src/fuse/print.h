@@ -41,6 +41,9 @@ slr_status slri_print_function(const struct slri_module *module, const struct sl
                                const char *const *functions, const char *name, struct slri_name_list *names,
                                struct slri_text *out, char why[200]);
 
+// Whether the text has that identifier.
+bool slri_mentions_name(const char *text, const char *name);
+
 const char *slri_kind_source(enum slri_kind kind); // "unsigned long long"
 
 #endif

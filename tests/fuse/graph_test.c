@@ -412,6 +412,22 @@ static void other_grid_guard_loop_or_index_is_not_joined(void **state)
     }
 }
 
+static void grid_along_y_gives_threads_one_element_and_is_not_joined(void **state)
+{
+    (void)state;
+    for (uint32_t y = 1; y <= 2; ++y) {
+        struct fixture f = set_up();
+        scale_shaped(&f, f.buffer[0], f.buffer[1], N, SLR_GRID_2D(4, y, 256, 1));
+        unary_shaped(&f, "relu", f.buffer[1], f.buffer[2], N, SLR_GRID_2D(4, y, 256, 1));
+        fuse(&f);
+        if (y == 1)
+            joined(&f, 1);
+        else
+            not_joined(&f, 2, "the grid is not along x alone");
+        tear_down(&f);
+    }
+}
+
 static void launches_without_a_buffer_in_common_are_left(void **state)
 {
     (void)state;
@@ -495,6 +511,7 @@ int main(void)
         cmocka_unit_test(barrier_is_not_crossed),
         cmocka_unit_test(command_between_is_not_crossed),
         cmocka_unit_test(other_grid_guard_loop_or_index_is_not_joined),
+        cmocka_unit_test(grid_along_y_gives_threads_one_element_and_is_not_joined),
         cmocka_unit_test(launches_without_a_buffer_in_common_are_left),
         cmocka_unit_test(many_operands_are_left_where_the_model_says_slower),
         cmocka_unit_test(graph_that_records_is_refused),
