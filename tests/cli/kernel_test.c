@@ -291,6 +291,21 @@ static void fuse_prints_one_kernel_that_does_what_two_do(void **state)
          "\"bound\":2.0,");
 }
 
+static void fuse_makes_a_kernel_of_operations(void **state)
+{
+    (void)state;
+    shell("\"$S\" kernel fuse --ops add,multiply,relu --name chain -o ops.cu", &(int){0});
+    says("\"$S\" kernel run ops.cu chain --grid 1 --block 2 --arg 'in0=[2]:iota' --arg 'in1=[2]:iota' "
+         "--arg 'in2=[2]:iota' --arg 'out=[2]' --arg n=2 --print out",
+         0, "out: 0 2\n");
+    says("\"$S\" kernel fuse --ops add,sum --dtype int --json | tr -d ' \\n'", 0, "\"inputs\":2,\"outputs\":1,");
+    says("\"$S\" kernel fuse --ops add,sum,add 2>&1", 1, "step 2 (add) comes after sum");
+    says("\"$S\" kernel fuse --ops add,mul 2>&1", 2, "no operation 'mul'");
+    says("\"$S\" kernel fuse --ops sqrt --dtype int 2>&1", 2, "needs float or double, but gets int");
+    says("\"$S\" kernel fuse --ops add --dtype half 2>&1", 2, "no type 'half'");
+    says("\"$S\" kernel fuse --ops add chain.cu:twice 2>&1", 2, "--ops takes no kernels");
+}
+
 static void fuse_says_why_not_and_what_is_wrong(void **state)
 {
     (void)state;
@@ -319,6 +334,7 @@ int main(void)
         cmocka_unit_test(emit_says_what_is_wrong),
         cmocka_unit_test(explain_counts_and_gives_occupancy),
         cmocka_unit_test(fuse_prints_one_kernel_that_does_what_two_do),
+        cmocka_unit_test(fuse_makes_a_kernel_of_operations),
         cmocka_unit_test(fuse_says_why_not_and_what_is_wrong),
         cmocka_unit_test(run_prints_what_the_kernel_wrote),
         cmocka_unit_test(random_numbers_are_the_same_each_time),

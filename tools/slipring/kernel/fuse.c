@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring kernel fuse`: kernels of files as one kernel, in source.
+#include "kernel/fuse.h"
 #include "kernel/kernel.h"
 
 #include "memory.h"
 #include "output.h"
 #include "say.h"
 #include "verbs.h"
-
-#include <slipring/fuse.h>
 
 #include <errno.h>
 #include <getopt.h>
@@ -16,11 +15,21 @@
 #include <string.h>
 
 static const char help[] = "Usage: slipring kernel fuse A.cu:f B.cu:g... [OPTION]...\n"
+                           "  or:  slipring kernel fuse --ops add,multiply,relu [OPTION]...\n"
                            "Makes one kernel of element-wise kernels that are launched one after the other,\n"
                            "and prints its source: CUDA C for nvcc and for slipring. Its results are the\n"
                            "same bit for bit. Parameters of one name and type are one. A buffer that a\n"
                            "kernel writes and a later one reads is kept in a variable and not written.\n"
                            "\n"
+                           "  --ops LIST           instead of kernels: operations, each on the result before\n"
+                           "                       it and the next inputs. add subtract multiply divide\n"
+                           "                       minimum maximum fma scale scale_bias clamp negate abs\n"
+                           "                       sqrt exp log relu sigmoid tanh gelu silu leaky_relu\n"
+                           "                       select equal not_equal less less_equal greater\n"
+                           "                       greater_equal, and at the end sum largest smallest\n"
+                           "                       softmax\n"
+                           "  --dtype TYPE         of the inputs of --ops: float (default), double, int,\n"
+                           "                       uint, long or ulong\n"
                            "  --join f.y=g.x       the parameter y of f is the parameter x of g; may be\n"
                            "                       repeated. A number instead of a name counts from 0\n"
                            "  --keep y             writes the intermediate buffer y, too; may be repeated\n"
@@ -43,6 +52,9 @@ typedef struct fuse_options {
     run_list joins, keep;
     const char *output;
     bool json;
+    slr_fusion_step *steps; // of --ops
+    uint32_t step_count;
+    slr_scalar dtype;
 } fuse_options;
 
 // One part as the command line names it. The texts are its own.
@@ -147,22 +159,34 @@ static int print_result(const fuse_options *options, const fuse_part *parts, con
     if (status != SLR_OK)
         return say_failure(status, "fused kernel");
     if (options->json)
-        kernel_print_object(json_pack("{s:s, s:o, s:i, s:i, s:i, s:i, s:I, s:I, s:f, s:o}", "name", is.name, "parts",
-                                      parts_json(parts, options->desc.part_count), "inputs", (int)info->inputs,
-                                      "outputs", (int)info->outputs, "launches", (int)info->launches, "launches_apart",
-                                      (int)info->launches_apart, "bytes_an_element", (json_int_t)info->bytes_an_element,
-                                      "bytes_apart", (json_int_t)info->bytes_apart, "bound", info->bound, "source",
-                                      kernel_text(info->source)));
+        kernel_print_object(json_pack("{s:s, s:o?, s:i, s:i, s:i, s:i, s:I, s:I, s:f, s:o}", "name", is.name, "parts",
+                                      parts != NULL ? parts_json(parts, options->desc.part_count) : NULL, "inputs",
+                                      (int)info->inputs, "outputs", (int)info->outputs, "launches", (int)info->launches,
+                                      "launches_apart", (int)info->launches_apart, "bytes_an_element",
+                                      (json_int_t)info->bytes_an_element, "bytes_apart", (json_int_t)info->bytes_apart,
+                                      "bound", info->bound, "source", kernel_text(info->source)));
     else if (options->output == NULL)
         fputs(info->source, stdout);
     return options->output != NULL ? write_source(options->output, info->source) : EXIT_DONE;
 }
 
-static int fuse_loaded(fuse_options *options, const fuse_part *parts)
+static slr_status fuse_steps(const fuse_options *options, slr_device *device, slr_kernel **out, slr_fusion_info *info)
+{
+    slr_fusion_desc desc = SLR_FUSION_DESC_INIT;
+    desc.steps = options->steps;
+    desc.op_count = options->step_count;
+    desc.dtype = options->dtype;
+    desc.name = options->desc.name;
+    return slr_fuse(device, &desc, out, info);
+}
+
+// Of kernels, or (`parts` NULL) of --ops.
+static int fuse_loaded(fuse_options *options, slr_device *device, const fuse_part *parts)
 {
     slr_kernel *kernel;
     slr_fusion_info info;
-    slr_status status = slr_fuse_kernels(&options->desc, &kernel, &info);
+    slr_status status =
+        parts != NULL ? slr_fuse_kernels(&options->desc, &kernel, &info) : fuse_steps(options, device, &kernel, &info);
     if (status == SLR_NOT_FOUND || status == SLR_INVALID)
         return say_usage("%s", slr_error_message());
     if (status != SLR_OK) {
@@ -190,7 +214,7 @@ static int fuse_parts(fuse_options *options, slr_device *device, fuse_part *part
     options->desc.keep = options->keep.items;
     options->desc.keep_count = (uint32_t)options->keep.count;
     if (end == EXIT_DONE)
-        end = fuse_loaded(options, parts);
+        end = fuse_loaded(options, device, parts);
     for (uint32_t i = 0; i < joins; i++) {
         free((void *)join[i].parameter);
         free((void *)join[i].other);
@@ -207,6 +231,11 @@ static int fuse_files(fuse_options *options, char **texts)
     if (status != SLR_OK)
         return say_failure(status, KERNEL_DEVICE);
     uint32_t count = options->desc.part_count;
+    if (count == 0) {
+        int made = fuse_loaded(options, device, NULL);
+        slr_device_close(device);
+        return made;
+    }
     fuse_part *parts = memory_take(count, sizeof *parts);
     for (uint32_t i = 0; i < count; i++)
         parts[i] = split_part(texts[i]);
@@ -231,6 +260,8 @@ static int fuse_files(fuse_options *options, char **texts)
 static int parse(int argc, char **argv, fuse_options *out)
 {
     static const struct option options[] = {SOURCE_LONG,
+                                            {"ops", required_argument, NULL, 'O'},
+                                            {"dtype", required_argument, NULL, 'd'},
                                             {"join", required_argument, NULL, 'J'},
                                             {"keep", required_argument, NULL, 'k'},
                                             {"name", required_argument, NULL, 'n'},
@@ -244,7 +275,12 @@ static int parse(int argc, char **argv, fuse_options *out)
             fputs(help, stdout);
             return EXIT_DONE;
         }
-        if (option == 'J')
+        int end = -1;
+        if (option == 'O' && out->steps == NULL)
+            end = fuse_take_operations(optarg, &out->steps, &out->step_count);
+        else if (option == 'd')
+            end = fuse_take_dtype(optarg, &out->dtype);
+        else if (option == 'J')
             run_list_add(&out->joins, optarg);
         else if (option == 'k')
             run_list_add(&out->keep, optarg);
@@ -258,7 +294,11 @@ static int parse(int argc, char **argv, fuse_options *out)
             out->json = true;
         else if (!source_options_take(&out->source, option, optarg))
             return say_refused_option(option, argv);
+        if (end != -1)
+            return end;
     }
+    if (out->steps != NULL)
+        return optind == argc ? -1 : say_usage("--ops takes no kernels, as '%s' is", argv[optind]);
     if (argc - optind < 2)
         return say_usage("at least two kernels are needed: A.cu:f B.cu:g");
     out->desc.part_count = (uint32_t)(argc - optind);
@@ -274,5 +314,6 @@ int kernel_fuse(int argc, char **argv)
     source_options_free(&options.source);
     free(options.joins.items);
     free(options.keep.items);
+    free(options.steps);
     return end;
 }
