@@ -4,7 +4,7 @@
 
 enum { N = 1000, BYTES = N * 4 };
 
-static const char *const specs[] = {"cpu?engine=interpreted", "cpu?engine=compiled", "opencl:0"};
+static const char *const specs[] = {"cpu?engine=interpreted", "cpu?engine=compiled", "opencl:0", "cuda:0"};
 
 #define INDEX "int i = blockIdx.x * blockDim.x + threadIdx.x;"
 static const char source[] =

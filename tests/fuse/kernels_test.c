@@ -2,7 +2,7 @@
 // Kernels of programs as one kernel, by the names of their parameters.
 #include "device/device_test.h"
 
-static const char *const specs[] = {"cpu?engine=interpreted", "cpu?engine=compiled", "opencl:0"};
+static const char *const specs[] = {"cpu?engine=interpreted", "cpu?engine=compiled", "opencl:0", "cuda:0"};
 
 #define INDEX "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
 static const char source[] =

@@ -2,7 +2,7 @@
 // Lists of operations as one kernel: values, figures, refusals.
 #include "device/device_test.h"
 
-static const char *const specs[] = {"cpu", "cpu?engine=interpreted", "opencl:0"};
+static const char *const specs[] = {"cpu", "cpu?engine=interpreted", "opencl:0", "cuda:0"};
 
 static slr_buffer *make_buffer(slr_device *device, const void *from, size_t bytes)
 {
