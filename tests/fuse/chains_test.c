@@ -46,6 +46,9 @@ static const struct {
     {"double d = p[i]; d = d / 3 + 1e-3; r[i] = (float)d;", "f-f"},
     {"bool b = p[i] > 0 && q[i] > 0 || p[i] < -5; r[i] = b ? p[i] : q[i];", "fff"},
     {"long long w = p[i]; w = w * 1000003 - i; r[i] = (int)(w % 1009);", "i-i"},
+    {"float w = p[i] * 2 + (r[i] = q[i]); r[i] = w - r[i];", "fff"},
+    {"r[i] = r[i]-- * 2 + p[i];", "i-i"},
+    {"float a = p[i], b; b = a * 2 + (a = q[i]); r[i] = a + b;", "fff"},
     {"r[i] = p[(i + 1) % n] - q[0];", "fff"},
 };
 enum { BODIES = sizeof bodies / sizeof *bodies };
