@@ -201,7 +201,11 @@ slr_status slri_join_write(struct slri_join *join, struct slri_name_list *names,
     slri_text_puts(out, "// Fused by slipring:");
     for (uint32_t i = 0; i < join->parts; ++i)
         slri_text_printf(out, "%s %s", i ? "," : "", join->part[i].entry->name);
-    slri_text_puts(out, ".\n// For the same bits everywhere compile it with nvcc --fmad=false.\n");
+    slr_fusion_info info;
+    slri_join_count(join, &info);
+    slri_text_printf(out, ".\n// %llu bytes an element instead of %llu.\n", (unsigned long long)info.bytes_an_element,
+                     (unsigned long long)info.bytes_apart);
+    slri_text_puts(out, "// For the same bits everywhere compile it with nvcc --fmad=false.\n");
     struct slri_text body = SLRI_TEXT_INIT;
     j.out = &body;
     name_objects(&j);

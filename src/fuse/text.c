@@ -103,7 +103,11 @@ static void write_head(struct writing *w)
     slri_text_puts(w->out, "// Fused by slipring:");
     for (uint32_t i = 0; i < ops->steps; ++i)
         slri_text_printf(w->out, "%s %s", i ? "," : "", slri_ops_name(ops->step[i].op));
-    slri_text_puts(w->out, ".\n// For the same bits everywhere compile it with nvcc --fmad=false.\n");
+    slr_fusion_info info;
+    slri_ops_count(ops, &info);
+    slri_text_printf(w->out, ".\n// %llu bytes an element instead of %llu.\n",
+                     (unsigned long long)info.bytes_an_element, (unsigned long long)info.bytes_apart);
+    slri_text_puts(w->out, "// For the same bits everywhere compile it with nvcc --fmad=false.\n");
     bool in_blocks = end && end->axis != SLR_ALONG_COLUMN;
     char bounds[40] = "";
     if (in_blocks)

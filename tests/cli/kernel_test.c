@@ -282,7 +282,7 @@ static void fuse_prints_one_kernel_that_does_what_two_do(void **state)
     says("\"$S\" kernel fuse chain.cu:twice chain.cu:less", 0,
          "__global__ void twice_less(const float *__restrict__ x, int n, float *__restrict__ z)\n");
     shell("\"$S\" kernel fuse chain.cu:twice chain.cu:less --keep y --name both -o both.cu", &(int){0});
-    says("\"$S\" kernel check both.cu", 0, "both.cu:3: kernel both: nothing found");
+    says("\"$S\" kernel check both.cu", 0, "both.cu:4: kernel both: nothing found");
     says("\"$S\" kernel run both.cu both --grid 1 --block 4 --arg 'x=[4]:iota' --arg 'y=[4]' --arg 'z=[4]' --arg n=4 "
          "--print y --print z",
          0, "y: 0 2 4 6\nz: -1 1 3 5\n");
