@@ -8,6 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_identifier(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    size_t length = strlen(name);
+    return length && length < 128 && strchr(letters, name[0]) &&
+           strspn(name + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == length - 1;
+}
+
+slr_status slri_fused_check_name(const char *name)
+{
+    return is_identifier(name)
+               ? SLR_OK
+               : SLRI_FAIL(INVALID, "the fused kernel's name is '%s', which is no name of a function", name);
+}
+
 slr_status slri_fused_compile(slr_device *device, const char *name, const struct slri_text *source, slr_kernel **out,
                               const char **kept)
 {

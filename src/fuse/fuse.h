@@ -10,4 +10,7 @@
 slr_status slri_fused_compile(slr_device *device, const char *name, const struct slri_text *source, slr_kernel **out,
                               const char **kept);
 
+// INVALID: it is no identifier.
+slr_status slri_fused_check_name(const char *name);
+
 #endif

@@ -236,6 +236,8 @@ static slr_status check_desc(const slr_kernel_fusion_desc *desc)
     if (desc->part_count < 2 || desc->part_count > SLRI_JOIN_PARTS || !desc->parts)
         return SLRI_FAIL(INVALID, "slr_kernel_fusion_desc: part_count is %u; expected 2 to %u, and parts",
                          desc->part_count, SLRI_JOIN_PARTS);
+    if (desc->name)
+        SLRI_TRY(slri_fused_check_name(desc->name));
     if ((desc->join_count && !desc->joins) || (desc->keep_count && !desc->keep))
         return SLRI_FAIL(INVALID, "slr_kernel_fusion_desc: a count is not 0 but its array is NULL");
     return SLR_OK;

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "device/device.h"
+#include "fuse/fuse.h"
 
 #include <string.h>
 
@@ -230,14 +231,6 @@ static slr_status take_inputs(const slr_fusion_desc *desc, struct slri_ops *ops)
     return SLR_OK;
 }
 
-static bool is_identifier(const char *name)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    size_t length = strlen(name);
-    return length && length < 128 && strchr(letters, name[0]) &&
-           strspn(name + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == length - 1;
-}
-
 slr_status slri_ops_resolve(const slr_fusion_desc *desc, struct slri_ops *out)
 {
     *out = (struct slri_ops){.name = desc->name ? desc->name : "fused", .dtype = desc->dtype ? desc->dtype : SLR_F32};
@@ -247,8 +240,7 @@ slr_status slri_ops_resolve(const slr_fusion_desc *desc, struct slri_ops *out)
         return SLRI_FAIL(INVALID, "slr_fusion_desc.op_count is %u; expected 1 to %u", desc->op_count, SLRI_OPS_MOST);
     if (!is_wide(out->dtype))
         return SLRI_FAIL(INVALID, "slr_fusion_desc.dtype is %d; expected SLR_I32 to SLR_F64", (int)desc->dtype);
-    if (!is_identifier(out->name))
-        return SLRI_FAIL(INVALID, "slr_fusion_desc.name is '%s', which is no name of a function", out->name);
+    SLRI_TRY(slri_fused_check_name(out->name));
     SLRI_TRY(take_inputs(desc, out));
     struct resolving at = {.ops = out};
     for (uint32_t i = 0; i < desc->op_count; ++i) {

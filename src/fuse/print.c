@@ -272,6 +272,8 @@ static void declare_variables(struct printing *p)
 {
     for (slri_reg reg = 0; reg < p->function->regs; ++reg) {
         struct printed *r = &p->reg[reg];
+        if (r->is_test && r->writes == 1 && r->reads == 1)
+            continue;                     // it becomes the condition
         bool has_value = r->name != NULL; // a parameter: it is assigned, too
         if (r->writes == 0 || slri_print_held(p, reg)->held == SLRI_HELD_INDEX ||
             (is_declared_at_first(r) && !has_value))

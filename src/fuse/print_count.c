@@ -47,6 +47,8 @@ static void count_instr(struct printing *p, const struct slri_instr *instr, uint
         return;
     }
     count_read(p, instr->a, at);
+    if (instr->op == SLRI_OP_LOOP && instr->a != SLRI_NO_REG)
+        p->reg[instr->a].is_test = p->reg[instr->a].reads == 1 && p->reg[instr->a].writes == 0; // so far
     count_read(p, instr->b, at);
     count_read(p, instr->c, at);
     for (uint32_t i = 0; i < instr->args; ++i)

@@ -2,12 +2,18 @@
 // Names of variables and types in source.
 #include "fuse/print.h"
 
+#include "ir/math/functions.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+// By another name of the source, or by a function of the language.
 static bool is_name_taken(const struct slri_name_list *names, const char *name)
 {
+    for (uint32_t i = 0; i < SLRI_MATH_COUNT; ++i)
+        if (strcmp(slri_math_functions[i].name, name) == 0)
+            return true;
     for (uint32_t i = 0; i < names->count; ++i)
         if (strcmp(names->name[i], name) == 0)
             return true;

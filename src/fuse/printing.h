@@ -19,6 +19,7 @@ struct printed { // a register
     uint8_t place;
     uint8_t level; // of LATER: how loosely its operator binds
     bool reads_memory, is_constant;
+    bool is_test; // of a loop, and nothing else
 };
 
 struct printing {

@@ -185,6 +185,9 @@ static void mistakes_are_named(void **state)
     refuses(slr_fuse_kernels(&desc, &kernel, NULL), NOT_FOUND, "no kernel 'none'");
     part[1] = (slr_fusion_part){g.program, "less"};
     refuses(slr_fuse_kernels(&desc, &kernel, NULL), INVALID, "another device");
+    desc.name = "1st";
+    refuses(slr_fuse_kernels(&desc, &kernel, NULL), INVALID, "'1st', which is no name of a function");
+    desc.name = NULL;
     desc.part_count = 1;
     refuses(slr_fuse_kernels(&desc, &kernel, NULL), INVALID, "part_count is 1");
     gives(slr_fuse_kernels(NULL, &kernel, NULL), INVALID);
