@@ -61,6 +61,7 @@ struct launch {
 struct chain {
     struct launch launch[MOST_KERNELS];
     uint32_t launches;
+    bool strides; // grid-stride loops, and fewer threads than elements
     bool is_dropped[BUFFERS];
 };
 
@@ -71,29 +72,35 @@ static uint32_t buffer_of_type(char type)
 
 static void make_chain(struct chain *chain)
 {
+    chain->strides = random_below(3) == 0;
     chain->launches = 2 + random_below(MOST_KERNELS - 1);
     for (uint32_t i = 0; i < chain->launches; ++i) {
         struct launch *launch = &chain->launch[i];
         launch->body = random_below(random_below(8) ? BODIES - 1 : BODIES); // neighbours' elements are rare
         for (int k = 0; k < 3; ++k)
             launch->buffer[k] = buffer_of_type(bodies[launch->body].types[k]);
+        if (launch->body == BODIES - 1) // no thread writes what another reads
+            for (int k = 0; k < 3; ++k)
+                launch->buffer[k] = (launch->buffer[2] + (k == 2 ? 0 : 1 + (uint32_t)k)) % 4;
         launch->number = (float)random_below(100) / 9 - 5;
     }
     for (uint32_t k = 0; k < BUFFERS; ++k)
         chain->is_dropped[k] = random_below(3) == 0;
 }
 
-// A kernel for each body and each of two forms.
+// Two kernels for each body: one element a thread, in one of two forms, and a grid-stride loop.
 static void write_kernels(char *text, size_t room)
 {
     static const char *const frames[] = {
         "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { %s } }\n",
         "int i = threadIdx.x + blockDim.x * blockIdx.x; if (i >= n) return; %s }\n",
+        "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) { %s } }\n",
     };
     size_t at = (size_t)snprintf(text, room, "__device__ float twice(float x) { float y = x; y += x; return y; }\n");
-    for (uint32_t k = 0; k < BODIES; ++k) {
+    for (uint32_t f = 0; f < 2 * BODIES; ++f) {
+        uint32_t k = f / 2;
         static const char *const names[] = {"p", "q", "r"};
-        at += (size_t)snprintf(text + at, room - at, "__global__ void k%u(", k);
+        at += (size_t)snprintf(text + at, room - at, "__global__ void %c%u(", f % 2 ? 's' : 'k', k);
         for (int b = 0; b < 3; ++b) {
             char type = bodies[k].types[b];
             if (type != '-')
@@ -104,7 +111,7 @@ static void write_kernels(char *text, size_t room)
                                        names[b]);
         }
         at += (size_t)snprintf(text + at, room - at, "float s, int n) { ");
-        at += (size_t)snprintf(text + at, room - at, frames[k % 2], bodies[k].text);
+        at += (size_t)snprintf(text + at, room - at, frames[f % 2 ? 2 : k % 2], bodies[k].text);
     }
     assert_true(at < room);
 }
@@ -137,14 +144,14 @@ static void record(slr_stream *stream, slr_program *program, const struct chain 
         slr_kernel *kernel;
         slr_arg args[5];
         uint32_t count = 0;
-        snprintf(name, sizeof name, "k%u", launch->body);
+        snprintf(name, sizeof name, "%c%u", chain->strides ? 's' : 'k', launch->body);
         must(slr_program_get_kernel(program, name, &kernel));
         for (int k = 0; k < 3; ++k)
             if (bodies[launch->body].types[k] != '-')
                 args[count++] = slr_arg_buffer(buffer[launch->buffer[k]]);
         args[count++] = slr_arg_float((double)launch->number);
         args[count++] = slr_arg_signed(N);
-        must(slr_launch(stream, kernel, SLR_GRID(GRID, BLOCK, 0), args, count, NULL));
+        must(slr_launch(stream, kernel, SLR_GRID(chain->strides ? 1 : GRID, BLOCK, 0), args, count, NULL));
         slr_kernel_destroy(kernel);
     }
 }
@@ -196,7 +203,7 @@ static void compare(const struct chain *chain, unsigned char got[BUFFERS][N * 4]
 
 static void play(uint32_t which)
 {
-    static char text[16384], source[65536];
+    static char text[32768], source[65536];
     static unsigned char got[BUFFERS][N * 4], want[BUFFERS][N * 4];
     unsigned long before = 0, after = 0;
     if (!is_here(specs[which]) || (which && SANITIZED) || !chains[which])
