@@ -417,6 +417,20 @@ static bool look_at_access(struct reading *at, const struct slri_instr *instr)
     return true;
 }
 
+// In a function that the body calls, only numbers go in and come out.
+static bool look_in_callee(void *user, const struct slri_instr *instr, uint32_t depth)
+{
+    struct reading *at = user;
+    const char *not = instr->op == SLRI_OP_RETURN ? NULL : why_not_op(instr);
+    (void)depth;
+    if (not )
+        return REFUSE(at, "in a function that it calls: %s", not );
+    if (instr->op == SLRI_OP_LOAD || instr->op == SLRI_OP_STORE)
+        return REFUSE(at, "a function that it calls uses memory");
+    return instr->op != SLRI_OP_CALL ||
+           walk_block(instr->callee->body, 0, instr->callee->body->count, 0, look_in_callee, user);
+}
+
 static bool look_at(void *user, const struct slri_instr *instr, uint32_t depth)
 {
     struct reading *at = user;
@@ -426,11 +440,11 @@ static bool look_at(void *user, const struct slri_instr *instr, uint32_t depth)
         return REFUSE(at, "%s", not );
     if (instr->op == SLRI_OP_LOAD || instr->op == SLRI_OP_STORE)
         return look_at_access(at, instr);
-    if (instr->op == SLRI_OP_CALL)
-        for (uint32_t i = 0; i < instr->args; ++i)
-            if (instr->arg[i].root.kind != SLRI_ROOT_NONE || instr->callee->param[i].is_memory)
-                return REFUSE(at, "it passes pointers to '%s'", instr->callee->name);
-    return true;
+    for (uint32_t i = 0; instr->op == SLRI_OP_CALL && i < instr->args; ++i)
+        if (instr->arg[i].root.kind != SLRI_ROOT_NONE || instr->callee->param[i].is_memory)
+            return REFUSE(at, "it passes pointers to '%s'", instr->callee->name);
+    return instr->op != SLRI_OP_CALL ||
+           walk_block(instr->callee->body, 0, instr->callee->body->count, 0, look_in_callee, user);
 }
 
 // BREAK and CONTINUE of the body itself would leave out what comes after it.

@@ -6,6 +6,12 @@ static const char *const specs[] = {"cpu?engine=interpreted", "cpu?engine=compil
 
 #define INDEX "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
 static const char source[] =
+    "__device__ void positive(float v) { if (v < 0) __trap(); }\n"
+    "__device__ float at(const float *p, int k) { return p[k]; }\n"
+    "__device__ float root(float v) { return sqrtf(v); }\n"
+    "__global__ void traps(const float *y, float *z, int n) { " INDEX "{ positive(y[i]); z[i] = y[i]; } }\n"
+    "__global__ void points(const float *y, float *z, int n) { " INDEX "z[i] = at(y, i); }\n"
+    "__global__ void roots(const float *y, float *z, int n) { " INDEX "z[i] = root(y[i]); }\n"
     "__global__ void twice(const float *x, float *y, int n) { " INDEX "y[i] = 2 * x[i]; }\n"
     "__global__ void less(const float *y, float *z, int n) { " INDEX "z[i] = y[i] - 1; }\n"
     "__global__ void both(const float *a, const float *b, float *c, int m) {\n"
@@ -140,11 +146,14 @@ static void only_buffer_written_is_the_only_one_read(void **state)
 static void kernels_that_are_not_element_wise_are_refused_with_the_reason(void **state)
 {
     (void)state;
-    static const char *const cases[][2] = {{"block", "block: it has a barrier"},
-                                           {"atoms", "atoms: it has atomics or fences"},
-                                           {"plain", "plain: it has no guard"},
-                                           {"halt", "halt: it returns in the middle"},
-                                           {"ints", "ints shares no buffer with what comes before it"}};
+    static const char *const cases[][2] = {
+        {"block", "block: it has a barrier"},
+        {"atoms", "atoms: it has atomics or fences"},
+        {"plain", "plain: it has no guard"},
+        {"halt", "halt: it returns in the middle"},
+        {"traps", "traps: in a function that it calls: it has an assertion or a trap"},
+        {"points", "points: a function that it calls uses memory"},
+        {"ints", "ints shares no buffer with what comes before it"}};
     struct fixture f = set_up(specs[0]);
     slr_kernel *kernel;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -153,7 +162,10 @@ static void kernels_that_are_not_element_wise_are_refused_with_the_reason(void *
         refuses(slr_fuse_kernels(&desc, &kernel, NULL), UNSUPPORTED, cases[i][1]);
     }
     slr_fusion_part part[2];
-    slr_kernel_fusion_desc desc = two(part, &f, "twice", "ints");
+    slr_kernel_fusion_desc desc = two(part, &f, "twice", "roots");
+    must(slr_fuse_kernels(&desc, &kernel, NULL));
+    slr_kernel_destroy(kernel);
+    desc = two(part, &f, "twice", "ints");
     desc.always = 1; // what a model says is left out
     must(slr_fuse_kernels(&desc, &kernel, NULL));
     slr_kernel_destroy(kernel);
