@@ -254,6 +254,18 @@ static bool take_if(struct reading *at, const struct slri_block *top, uint32_t i
     return take_bound(at, top, condition);
 }
 
+// Whether the block only computes numbers for the counter.
+static bool is_for_counter(const struct slri_part *part, const struct slri_block *block, slri_reg counter)
+{
+    for (uint32_t i = 0; i < block->count; ++i) {
+        const struct slri_instr *instr = &block->instr[i];
+        bool computes = instr->op <= SLRI_OP_CONVERT || instr->op == SLRI_OP_BUILTIN;
+        if (!computes || (instr->dst != counter && held_by(part, instr->dst)->writes != 1))
+            return false;
+    }
+    return true;
+}
+
 // for (i = index; i < n; i += stride): the counter is assigned twice.
 static bool take_loop(struct reading *at, const struct slri_block *top, uint32_t i)
 {
@@ -276,7 +288,8 @@ static bool take_loop(struct reading *at, const struct slri_block *top, uint32_t
     const struct slri_block *step = loop->body[2];
     const struct slri_instr *last = step && step->count ? &step->instr[step->count - 1] : NULL;
     if (!last || last->dst != counter || held_after(part, last).held != SLRI_HELD_NEXT ||
-        held_by(part, loop->a)->held != SLRI_HELD_GUARD)
+        held_by(part, loop->a)->held != SLRI_HELD_GUARD || !is_for_counter(part, loop->body[0], counter) ||
+        !is_for_counter(part, step, counter))
         return REFUSE(at, "its loop is not a grid-stride loop: for (i = index; i < n; i += stride)");
     part->form = SLRI_PART_STRIDE;
     part->before = top;

@@ -9,6 +9,11 @@ static const char source[] =
     "__device__ void positive(float v) { if (v < 0) __trap(); }\n"
     "__device__ float at(const float *p, int k) { return p[k]; }\n"
     "__device__ float root(float v) { return sqrtf(v); }\n"
+    "__global__ void turns(const float *y, float *z, int n) {\n"
+    "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; z[i] = y[i], i += gridDim.x * blockDim.x) ; }\n"
+    "__global__ void sums(const float *y, float *z, int n) { float s = 0;\n"
+    "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) { s += y[i]; z[i] = "
+    "s; } }\n"
     "__global__ void traps(const float *y, float *z, int n) { " INDEX "{ positive(y[i]); z[i] = y[i]; } }\n"
     "__global__ void points(const float *y, float *z, int n) { " INDEX "z[i] = at(y, i); }\n"
     "__global__ void roots(const float *y, float *z, int n) { " INDEX "z[i] = root(y[i]); }\n"
@@ -152,6 +157,8 @@ static void kernels_that_are_not_element_wise_are_refused_with_the_reason(void *
         {"plain", "plain: it has no guard"},
         {"halt", "halt: it returns in the middle"},
         {"traps", "traps: in a function that it calls: it has an assertion or a trap"},
+        {"turns", "turns: its loop is not a grid-stride loop"},
+        {"sums", "sums: one element depends on another"},
         {"points", "points: a function that it calls uses memory"},
         {"ints", "ints shares no buffer with what comes before it"}};
     struct fixture f = set_up(specs[0]);
