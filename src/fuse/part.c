@@ -129,7 +129,8 @@ static struct slri_register held_of_equality(const struct slri_register *a, cons
 static struct slri_register held_of_copy(const struct slri_instr *instr, const struct slri_register *a)
 {
     bool moves_words = instr->op == SLRI_OP_MOVE || is_word(instr->kind);
-    bool is_index = a->held >= SLRI_HELD_THREAD && a->held <= SLRI_HELD_NEXT;
+    bool narrows = a->is_wide && instr->op == SLRI_OP_CONVERT && !is_wide_kind(instr->kind);
+    bool is_index = a->held >= SLRI_HELD_THREAD && a->held <= SLRI_HELD_NEXT && !narrows;
     if (moves_words && (is_index || instr->op == SLRI_OP_MOVE))
         return *a;
     return (struct slri_register){.held = SLRI_HELD_ANY};
