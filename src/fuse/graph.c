@@ -214,8 +214,10 @@ static bool is_along_x(const struct slri_command *command)
     return grid[1] == 1 && grid[2] == 1 && block[1] == 1 && block[2] == 1;
 }
 
-static slr_status try_group(struct fusing *f, uint32_t first, uint32_t count, struct group *out)
+// Whether `open` and the command after it may be one group.
+static slr_status try_group(struct fusing *f, const struct group *open, struct group *out)
 {
+    uint32_t first = open->first, count = open->count + 1;
     const struct slri_command *last = command_at(f, first + count - 1);
     if (last->op != SLRI_DISPATCH || command_at(f, first)->op != SLRI_DISPATCH)
         return SLRI_FAIL(UNSUPPORTED, "only launches are joined");
@@ -232,7 +234,7 @@ static slr_status try_group(struct fusing *f, uint32_t first, uint32_t count, st
     SLRI_TRY(slri_join_read(out->join));
     SLRI_TRY(slri_join_plan(out->join, bounds_are_equal(f, out)));
     SLRI_TRY(check_aliasing(out));
-    return slri_join_weigh(out->join);
+    return slri_join_weigh(out->join, open->join ? slri_join_saving(open->join) : 0);
 }
 
 // ---- the kernels ---------------------------------------------------------------------------------------------------
@@ -359,7 +361,7 @@ static slr_status find_groups(struct fusing *f)
     struct group open = {.first = 0, .count = 1};
     for (uint32_t i = 1; i < f->graph->commands; ++i) {
         struct group bigger;
-        slr_status status = try_group(f, open.first, open.count + 1, &bigger);
+        slr_status status = try_group(f, &open, &bigger);
         if (status == SLR_OK) {
             open = bigger;
             continue;

@@ -210,14 +210,21 @@ static uint32_t registers_of_join(const struct slri_join *join)
     return count + most;
 }
 
-slr_status slri_join_weigh(struct slri_join *join)
+uint64_t slri_join_saving(const struct slri_join *join)
+{
+    slr_fusion_info info;
+    slri_join_count(join, &info);
+    return info.bytes_apart > info.bytes_an_element ? info.bytes_apart - info.bytes_an_element : 0;
+}
+
+slr_status slri_join_weigh(struct slri_join *join, uint64_t saving)
 {
     slr_fusion_info info;
     slri_join_count(join, &info);
     uint32_t registers = registers_of_join(join);
     double slowdown = registers > REGISTERS_FOR_HALF ? registers / REGISTERS_FOR_HALF : 1;
     const char *last = join->part[join->parts - 1].entry->name;
-    if (info.bytes_an_element == info.bytes_apart)
+    if (slri_join_saving(join) <= saving)
         return REFUSE_JOIN(join, "%s shares no buffer with what comes before it: nothing would be saved", last);
     if (slowdown >= info.bound)
         return REFUSE_JOIN(join,

@@ -48,8 +48,12 @@ slr_status slri_join_read(struct slri_join *join);
 // compare their indices with are, though they may be different objects. Errors: UNSUPPORTED (`why`), NO_MEMORY.
 slr_status slri_join_plan(struct slri_join *join, bool bounds_are_equal);
 
-// UNSUPPORTED (`why`): one kernel would be slower, as far as a model says.
-slr_status slri_join_weigh(struct slri_join *join);
+// The bytes an element that the result saves.
+uint64_t slri_join_saving(const struct slri_join *join);
+
+// UNSUPPORTED (`why`): one kernel would be slower, as far as a model says, or the last part adds nothing to the
+// `saving` of those before it.
+slr_status slri_join_weigh(struct slri_join *join, uint64_t saving);
 
 void slri_join_count(const struct slri_join *join, slr_fusion_info *out);
 

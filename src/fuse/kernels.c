@@ -212,7 +212,7 @@ static slr_status plan_by_names(struct naming *at, struct slri_text *name)
     SLRI_TRY(keep_as_told(at));
     SLRI_TRY(slri_join_read(at->join));
     SLRI_TRY(slri_join_plan(at->join, false));
-    return at->desc->always ? SLR_OK : slri_join_weigh(at->join);
+    return at->desc->always ? SLR_OK : slri_join_weigh(at->join, 0);
 }
 
 static slr_status make_kernel(struct naming *at, slr_kernel **out, slr_fusion_info *info)

@@ -437,6 +437,13 @@ static void launches_without_a_buffer_in_common_are_left(void **state)
     fuse(&f);
     not_joined(&f, 2, "relu shares no buffer with what comes before it: nothing would be saved");
     tear_down(&f);
+    f = set_up(); // nor does one join others that are joined
+    scale(&f, f.buffer[0], f.buffer[1]);
+    unary(&f, "relu", f.buffer[1], f.buffer[2]);
+    unary(&f, "relu", f.buffer[3], f.buffer[4]);
+    fuse(&f);
+    not_joined(&f, 2, "relu, relu: relu shares no buffer with what comes before it: nothing would be saved");
+    tear_down(&f);
 }
 
 // A kernel of many operands: joined as long as the bytes saved gain more than the registers cost.
