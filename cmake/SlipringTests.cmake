@@ -156,6 +156,13 @@ foreach(memory "" ?memory=mapped)
         SLIPRING_TEST_DEVICE=cuda:0${memory})
 endforeach()
 
+# Fused kernels once more, on a driver that is simulated: their source goes through the emitter for CUDA.
+foreach(name graph kernels ops)
+    slipring_register(tests/cuda/fuse_${name} tests_fuse_${name}_test)
+    set_property(TEST tests/cuda/fuse_${name} APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
+        SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
+endforeach()
+
 # Kernels that stay once more, on a driver that is simulated.
 slipring_register(tests/cuda/persistent tests_opencl_persistent_test)
 set_property(TEST tests/cuda/persistent APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>

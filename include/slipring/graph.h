@@ -58,8 +58,8 @@ SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_in
 ///
 /// Threads: any.  Blocks: no.  Owns: holds the buffers and the graph until done.
 /// Errors: INVALID (NULL; another device; a buffer that was not recorded, is named twice or is too short; two
-///   `__restrict__` parameters of a kernel that become one buffer), WRONG_STATE (recording; a range is mapped),
-///   NO_MEMORY.
+///   `__restrict__` parameters of a kernel that become one buffer, or overlap), WRONG_STATE (recording; a range is
+///   mapped), NO_MEMORY.
 SLR_API slr_status slr_graph_launch(slr_graph *graph, slr_stream *stream, const slr_rebinding *rebindings,
                                     uint32_t rebinding_count, slr_point *out);
 

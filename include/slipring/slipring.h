@@ -13,6 +13,7 @@
 #include <slipring/emit.h>
 #include <slipring/event.h>
 #include <slipring/explain.h>
+#include <slipring/fuse.h>
 #include <slipring/graph.h>
 #include <slipring/heap.h>
 #include <slipring/kernel.h>

@@ -19,7 +19,9 @@
     X(slr_check_desc, 64)                                                                                              \
     X(slr_device_desc, 56)                                                                                             \
     X(slr_emit_desc, 32)                                                                                               \
+    X(slr_fusion_desc, 56)                                                                                             \
     X(slr_heap_desc, 56)                                                                                               \
+    X(slr_kernel_fusion_desc, 56)                                                                                      \
     X(slr_occupancy_desc, 40)                                                                                          \
     X(slr_pool_desc, 32)                                                                                               \
     X(slr_prefetch_desc, 32)                                                                                           \
@@ -49,6 +51,7 @@
     X(slr_device_info, 1816)                                                                                           \
     X(slr_explanation, 208)                                                                                            \
     X(slr_function_info, 64)                                                                                           \
+    X(slr_fusion_info, 56)                                                                                             \
     X(slr_graph_info, 208)                                                                                             \
     X(slr_handler_info, 120)                                                                                           \
     X(slr_heap_stats, 104)                                                                                             \

@@ -9,6 +9,7 @@
 #include "engine/observe.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 slr_status slr_graph_create(slr_device *device, slr_graph **out)
@@ -52,6 +53,8 @@ void slri_graph_release(void *user)
     slri_free(device->allocator, graph->use, graph->use_room * sizeof *graph->use);
     slri_free(device->allocator, graph->link, graph->link_room * sizeof *graph->link);
     slri_free(device->allocator, graph->settling, graph->settling_room * sizeof *graph->settling);
+    free(graph->fused_source);
+    free(graph->not_fused);
     slri_free(device->allocator, graph, sizeof *graph);
     __atomic_fetch_sub(&device->fixtures, 1, __ATOMIC_RELAXED);
     slri_device_release(device);
@@ -92,7 +95,7 @@ static slr_status create_list(slr_graph *graph, struct slri_list **out)
     return slri_list_create(&device->queues, graph->command, graph->commands, out);
 }
 
-static void make_list(slr_graph *graph)
+void slri_graph_make_list(slr_graph *graph)
 {
     struct slri_graph_list *made = slri_alloc(graph->device->allocator, sizeof *made);
     slr_status status = made ? create_list(graph, &made->list) : SLRI_FAIL(NO_MEMORY, "no memory for a graph's list");
@@ -130,7 +133,7 @@ slr_status slr_graph_end(slr_graph *graph)
         graph->stream->recording = NULL;
     slri_queues_unlock();
     if (recording)
-        make_list(graph);
+        slri_graph_make_list(graph);
     slri_queues_lock();
     graph->stream = NULL; // launches may begin
     slri_queues_unlock();
@@ -151,7 +154,8 @@ static slr_status check(const struct slri_work *work)
 }
 
 // Room for `more` behind `used`, in an array that doubles.
-static slr_status make_room(slr_graph *graph, void **array, uint32_t *room, uint32_t used, uint32_t more, size_t size)
+slr_status slri_graph_make_room(slr_graph *graph, void **array, uint32_t *room, uint32_t used, uint32_t more,
+                                size_t size)
 {
     if (used + more <= *room)
         return SLR_OK;
@@ -172,7 +176,7 @@ static bool same_use(const struct slri_buffer_use *a, const struct slri_buffer_u
     return a->buffer == b->buffer && a->offset == b->offset && a->bytes == b->bytes && a->how == b->how;
 }
 
-static void add_use(slr_graph *graph, const struct slri_buffer_use *use)
+void slri_graph_add_use(slr_graph *graph, const struct slri_buffer_use *use)
 {
     for (uint32_t i = 0; i < graph->uses; ++i)
         if (same_use(&graph->use[i], use))
@@ -206,17 +210,18 @@ static void add_command(slr_graph *graph, const struct slri_command *command, co
 slr_status slri_graph_append(slr_graph *graph, const struct slri_work *work)
 {
     SLRI_TRY(check(work));
-    SLRI_TRY(make_room(graph, (void **)&graph->command, &graph->command_room, graph->commands, work->commands,
-                       sizeof *graph->command));
-    SLRI_TRY(make_room(graph, (void **)&graph->use, &graph->use_room, graph->uses, work->uses, sizeof *graph->use));
-    SLRI_TRY(make_room(graph, (void **)&graph->link, &graph->link_room, graph->links, work->commands * work->uses,
-                       sizeof *graph->link));
-    SLRI_TRY(make_room(graph, (void **)&graph->settling, &graph->settling_room, graph->settlings, 1,
-                       sizeof *graph->settling));
+    SLRI_TRY(slri_graph_make_room(graph, (void **)&graph->command, &graph->command_room, graph->commands,
+                                  work->commands, sizeof *graph->command));
+    SLRI_TRY(slri_graph_make_room(graph, (void **)&graph->use, &graph->use_room, graph->uses, work->uses,
+                                  sizeof *graph->use));
+    SLRI_TRY(slri_graph_make_room(graph, (void **)&graph->link, &graph->link_room, graph->links,
+                                  work->commands * work->uses, sizeof *graph->link));
+    SLRI_TRY(slri_graph_make_room(graph, (void **)&graph->settling, &graph->settling_room, graph->settlings, 1,
+                                  sizeof *graph->settling));
     for (uint32_t i = 0; i < work->commands; ++i)
         add_command(graph, &work->command[i], work);
     for (uint32_t i = 0; i < work->uses; ++i)
-        add_use(graph, &work->use[i]);
+        slri_graph_add_use(graph, &work->use[i]);
     if (work->settle)
         graph->settling[graph->settlings++] = (struct slri_graph_settling){work->settle, work->user};
     return SLR_OK;

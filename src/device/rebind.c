@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "device/graph.h"
 
+#include <stdint.h>
 #include <string.h>
 
 // Kept until the launch is done: a dispatch reads its arguments from here.
@@ -132,6 +133,12 @@ static void rebind(struct rebound *rebound, const slr_rebinding *rebindings, uin
     }
 }
 
+static bool have_bytes_in_common(const struct slri_bound *a, const struct slri_bound *b)
+{
+    uintptr_t one = (uintptr_t)a->data, other = (uintptr_t)b->data;
+    return one && other && one < other + b->bytes && other < one + a->bytes;
+}
+
 // What slr_launch has checked holds for the buffers as recorded.
 static slr_status check_restrict(const struct slri_command *command)
 {
@@ -140,11 +147,11 @@ static slr_status check_restrict(const struct slri_command *command)
     for (uint32_t i = 0; i < entry->bindings; ++i)
         for (uint32_t k = 0; k < i; ++k) {
             const struct slri_binding_info *a = &entry->binding[k], *b = &entry->binding[i];
-            if (a->is_buffer && b->is_buffer && bound[i].data && bound[i].data == bound[k].data &&
+            if (a->is_buffer && b->is_buffer && have_bytes_in_common(&bound[i], &bound[k]) &&
                 (a->is_restrict || b->is_restrict) && !(a->is_const && b->is_const))
                 return SLRI_FAIL(INVALID,
-                                 "slr_graph_launch: kernel %s: parameters '%s' and '%s' become the same buffer, and "
-                                 "one is __restrict__",
+                                 "slr_graph_launch: kernel %s: parameters '%s' and '%s' become the same buffer, or "
+                                 "overlap, and one is __restrict__",
                                  entry->name, a->name, b->name);
         }
     return SLR_OK;

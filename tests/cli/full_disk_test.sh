@@ -64,6 +64,7 @@ lost 1 kernel list k.cu
 lost 1 kernel list k.cu --json
 lost 1 kernel emit k.cu scale
 lost 1 kernel explain k.cu --json
+lost 1 kernel fuse --ops add,multiply
 lost 1 kernel run k.cu scale --grid 1 --block 4 --arg n=4 --arg 'x=float[4]:iota' --print x
 lost 1 kernel check k.cu
 lost 1 kernel check wrong.cu

@@ -196,7 +196,7 @@ static void check_finds_faults_and_says_what_it_ran(void **state)
 static void what_is_wrong_with_an_argument_is_said(void **state)
 {
     (void)state;
-    says("\"$S\" kernel 2>&1", 2, "check, list, emit, explain, suggest, tile or run");
+    says("\"$S\" kernel 2>&1", 2, "check, list, emit, explain, fuse, suggest, tile or run");
     says("\"$S\" kernel dance 2>&1", 2, "no verb 'dance'");
     says("\"$S\" kernel list 2>&1", 2, "FILE.cu is missing");
     says("\"$S\" kernel run axpy.cu 2>&1", 2, "NAME is missing");
@@ -315,6 +315,62 @@ static void emit_says_what_is_wrong(void **state)
     says("\"$S\" kernel emit broken.cu 2>&1", 1, "broken.cu:1:");
 }
 
+#define CHAIN                                                                                                          \
+    "__global__ void twice(const float *x, float *y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;"          \
+    " if (i < n) y[i] = 2 * x[i]; }\n"                                                                                 \
+    "__global__ void less(const float *y, float *z, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;"           \
+    " if (i < n) z[i] = y[i] - 1; }\n"                                                                                 \
+    "__global__ void next(const float *y, float *z, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;"           \
+    " if (i < n) z[i] = y[(i + 1) % n]; }\n"
+
+static void fuse_prints_one_kernel_that_does_what_two_do(void **state)
+{
+    (void)state;
+    write_file("chain.cu", CHAIN);
+    says("\"$S\" kernel fuse chain.cu:twice chain.cu:less", 0,
+         "__global__ void twice_less(const float *__restrict__ x, int n, float *__restrict__ z)\n");
+    shell("\"$S\" kernel fuse chain.cu:twice chain.cu:less --keep y --name both -o both.cu", &(int){0});
+    says("\"$S\" kernel check both.cu", 0, "both.cu:4: kernel both: nothing found");
+    says("\"$S\" kernel run both.cu both --grid 1 --block 4 --arg 'x=[4]:iota' --arg 'y=[4]' --arg 'z=[4]' --arg n=4 "
+         "--print y --print z",
+         0, "y: 0 2 4 6\nz: -1 1 3 5\n");
+    says("\"$S\" kernel fuse chain.cu:twice chain.cu:twice --join 0.y=1.x --json | tr -d ' \\n'", 0,
+         "\"inputs\":1,\"outputs\":1,\"launches\":1,\"launches_apart\":2,\"bytes_an_element\":8,\"bytes_apart\":16,"
+         "\"bound\":2.0,");
+}
+
+static void fuse_makes_a_kernel_of_operations(void **state)
+{
+    (void)state;
+    shell("\"$S\" kernel fuse --ops add,multiply,relu --name chain -o ops.cu", &(int){0});
+    says("\"$S\" kernel run ops.cu chain --grid 1 --block 2 --arg 'in0=[2]:iota' --arg 'in1=[2]:iota' "
+         "--arg 'in2=[2]:iota' --arg 'out=[2]' --arg n=2 --print out",
+         0, "out: 0 2\n");
+    says("\"$S\" kernel fuse --ops add,sum --dtype int --json | tr -d ' \\n'", 0, "\"inputs\":2,\"outputs\":1,");
+    says("\"$S\" kernel fuse --ops add,sum,add 2>&1", 1, "step 2 (add) comes after sum");
+    says("\"$S\" kernel fuse --ops add,mul 2>&1", 2, "no operation 'mul'");
+    says("\"$S\" kernel fuse --ops sqrt --dtype int 2>&1", 2, "needs float or double, but gets int");
+    says("\"$S\" kernel fuse --ops add --dtype half 2>&1", 2, "no type 'half'");
+    says("\"$S\" kernel fuse --ops add chain.cu:twice 2>&1", 2, "--ops takes no kernels");
+}
+
+static void fuse_says_why_not_and_what_is_wrong(void **state)
+{
+    (void)state;
+    write_file("chain.cu", CHAIN);
+    says("\"$S\" kernel fuse chain.cu:twice chain.cu:next 2>&1", 1,
+         "not fused: next accesses elements of 'y' that are not its thread's own");
+    says("\"$S\" kernel fuse chain.cu:twice 2>&1", 2, "at least two kernels are needed");
+    says("\"$S\" kernel fuse chain.cu:twice chain.cu:none 2>&1", 2, "no kernel 'none'");
+    says("\"$S\" kernel fuse chain.cu:twice chain.cu:less --keep q 2>&1", 2, "no part has a buffer 'q'");
+    says("\"$S\" kernel fuse chain.cu:twice chain.cu:less --join twice.y=more.y 2>&1", 2,
+         "--join: 'twice.y=more.y' is not");
+    says("\"$S\" kernel fuse chain.cu:twice chain.cu:less --join twice.q=less.y 2>&1", 2, "no parameter 'q'");
+    says("\"$S\" kernel fuse chain.cu:twice chain.cu:less -o chain.cu 2>&1", 2, "is also an input");
+    says("\"$S\" kernel fuse chain.cu:twice chain.cu:less -o /nowhere/x.cu 2>&1", 1, "cannot write '/nowhere/x.cu'");
+    says("\"$S\" kernel fuse broken.cu chain.cu:less 2>&1", 1, "broken.cu:1:");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +383,9 @@ int main(void)
         cmocka_unit_test(explain_counts_and_gives_occupancy),
         cmocka_unit_test(suggest_says_the_block_and_why),
         cmocka_unit_test(tile_says_how_a_problem_is_cut_and_why),
+        cmocka_unit_test(fuse_prints_one_kernel_that_does_what_two_do),
+        cmocka_unit_test(fuse_makes_a_kernel_of_operations),
+        cmocka_unit_test(fuse_says_why_not_and_what_is_wrong),
         cmocka_unit_test(run_prints_what_the_kernel_wrote),
         cmocka_unit_test(random_numbers_are_the_same_each_time),
         cmocka_unit_test(a_fault_is_shown_with_line_block_and_thread),

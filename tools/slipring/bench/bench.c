@@ -47,6 +47,8 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "               OpenBLAS and hand-written loops\n"
                            "  tune         the tuner's choice after a tenth of the candidates, against the\n"
                            "               default and the best of all; takes many minutes the first time\n"
+                           "               and fused kernels, against one for each operation and a\n"
+                           "               loop written by hand\n"
                            "  run          rows per second of 'slipring run', against a filter in plain C\n"
                            "\n"
                            "  compare      whether rows of --json files have become slower; its own --help\n"
@@ -91,7 +93,7 @@ static const struct benchmark {
     {"memory", {bench_memory, bench_memory_cuda}},
     {"claims", {bench_claims}},
     {"kernels", {bench_kernels, bench_kernels_cuda, bench_launch}},
-    {"tune", {bench_tune}},
+    {"tune", {bench_tune, bench_fused}},
 };
 
 typedef struct options {

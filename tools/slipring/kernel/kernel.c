@@ -20,6 +20,7 @@ static const struct subverb verbs[] = {
     {"list", "kernel list", "list kernels and handlers, and skipped code with the reason", kernel_list},
     {"emit", "kernel emit", "translate kernels and handlers to C, CUDA C or OpenCL C", kernel_emit},
     {"explain", "kernel explain", "count a thread's operations; arithmetic intensity, occupancy", kernel_explain},
+    {"fuse", "kernel fuse", "make one kernel of several, in source", kernel_fuse},
     {"suggest", "kernel suggest", "the block for a launch, why, and its occupancy", kernel_suggest},
     {"tile", "kernel tile", "tile, blocks and threads for a problem of 1 to 3 dimensions", kernel_tile},
     {"run", "kernel run", "launch a kernel once, with checks, and print its results", kernel_run},

@@ -18,6 +18,7 @@
 int kernel_check(int argc, char **argv);
 int kernel_emit(int argc, char **argv);
 int kernel_explain(int argc, char **argv);
+int kernel_fuse(int argc, char **argv);
 int kernel_list(int argc, char **argv);
 int kernel_run(int argc, char **argv);
 int kernel_suggest(int argc, char **argv);

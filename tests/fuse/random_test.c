@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random lists of up to 12 operations: the fused kernel on every device against kernels of one operation each, which
+// are written here and run by the interpreter, bit for bit. `tests_fuse_random_test 5000` plays that many on each
+// device, `tests_fuse_random_test 5000 0` on the first.
+#include "device/device_test.h"
+
+#include <math.h>
+
+enum {
+    COLUMNS = 7,
+    ROWS = 29,
+    N = COLUMNS * ROWS,
+    MOST_OPS = 12,
+    MOST_INPUTS = 40,
+    BYTES = N * 8,
+    GRID = 3,
+    BLOCK = 64
+};
+
+static unsigned long lists[3] = {120, 24, 16}; // on the devices below
+static const char *const specs[] = {"cpu?engine=interpreted", "cpu?engine=compiled", "opencl:0"};
+
+// ---- numbers -------------------------------------------------------------------------------------------------------
+
+static uint64_t random_state;
+
+static uint32_t random_below(uint32_t limit)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((random_state >> 33) % limit);
+}
+
+static const struct {
+    slr_scalar scalar;
+    const char *name;
+    uint32_t bytes;
+    const char *suffix; // of functions of floats
+} types[] = {{SLR_F32, "float", 4, "f"},   {SLR_F64, "double", 8, ""},    {SLR_I32, "int", 4, ""},
+             {SLR_U32, "unsigned", 4, ""}, {SLR_I64, "long long", 8, ""}, {SLR_U64, "unsigned long long", 8, ""}};
+enum { TYPES = 6, FLOATS = 2 };
+
+static void fill_random(uint32_t type, void *to, uint32_t count)
+{
+    static const double special[] = {0.0,        -0.0, 1.0, -1.0, 1e-42, 3e38, (double)INFINITY, -(double)INFINITY,
+                                     (double)NAN};
+    for (uint32_t i = 0; i < count; ++i) {
+        double value = ((double)random_below(2000001) - 1000000) / 1000 * (random_below(3) ? 1 : 0.001);
+        if (random_below(12) == 0)
+            value = special[random_below(sizeof special / sizeof *special)];
+        if (type == 0)
+            ((float *)to)[i] = (float)value;
+        else if (type == 1)
+            ((double *)to)[i] = value;
+        else if (types[type].bytes == 4)
+            ((uint32_t *)to)[i] = random_below(4) ? random_below(100) : random_below(0x7fffffff) * 2;
+        else
+            ((uint64_t *)to)[i] = (uint64_t)random_below(0x7fffffff) << random_below(33);
+    }
+}
+
+// ---- a random list -------------------------------------------------------------------------------------------------
+
+struct list {
+    slr_fusion_step step[MOST_OPS];
+    slr_fusion_input input[MOST_INPUTS];
+    uint32_t input_type[MOST_INPUTS], step_type[MOST_OPS], steps, inputs;
+    unsigned char data[MOST_INPUTS][BYTES]; // for each element, whatever the extent is
+    unsigned char result[MOST_OPS][BYTES];  // as the interpreter has it, unfused
+};
+
+static bool is_end(slr_op op)
+{
+    return op >= SLR_OP_SUM && op <= SLR_OP_SOFTMAX;
+}
+
+static uint32_t operands_of(slr_op op)
+{
+    switch (op) {
+    case SLR_OP_FMA:
+    case SLR_OP_SCALE_BIAS:
+    case SLR_OP_CLAMP:
+    case SLR_OP_SELECT:
+        return 3;
+    case SLR_OP_NEGATE:
+    case SLR_OP_ABS:
+    case SLR_OP_SQRT:
+    case SLR_OP_EXP:
+    case SLR_OP_LOG:
+    case SLR_OP_ACTIVATION:
+    case SLR_OP_CAST:
+        return 1;
+    default:
+        return is_end(op) ? 1 : 2;
+    }
+}
+
+static bool needs_floats(slr_op op)
+{
+    return op == SLR_OP_SQRT || op == SLR_OP_EXP || op == SLR_OP_LOG || op == SLR_OP_ACTIVATION ||
+           op == SLR_OP_SOFTMAX || op == SLR_OP_DIVIDE; // integers have no divisor that is never 0
+}
+
+static uint32_t add_input(struct list *list, uint32_t type)
+{
+    uint32_t number = list->inputs++, extent = SLR_EACH + (random_below(3) ? 0 : random_below(4));
+    unsigned char few[BYTES], *to = list->data[number];
+    uint32_t bytes = types[type].bytes;
+    list->input[number] = (slr_fusion_input){types[type].scalar, (slr_extent)extent};
+    list->input_type[number] = type;
+    fill_random(type, few, N);
+    for (uint32_t i = 0; i < N; ++i) {
+        uint32_t from = extent == SLR_EACH          ? i
+                        : extent == SLR_NUMBER      ? 0
+                        : extent == SLR_EACH_COLUMN ? i % COLUMNS
+                                                    : i / COLUMNS;
+        memcpy(to + i * bytes, few + from * bytes, bytes);
+    }
+    return SLR_INPUT(number);
+}
+
+// A value of that type: a step's, an input's, or a new input's.
+static uint32_t pick_value(struct list *list, uint32_t type)
+{
+    for (int tries = 0; tries < 6; ++tries) {
+        uint32_t step = list->steps ? random_below(list->steps) : 0;
+        uint32_t input = list->inputs ? random_below(list->inputs) : 0;
+        if (list->steps && random_below(2) && list->step_type[step] == type)
+            return SLR_STEP(step);
+        if (list->inputs && random_below(3) == 0 && list->input_type[input] == type)
+            return SLR_INPUT(input);
+    }
+    return add_input(list, type);
+}
+
+static uint32_t type_of_value(const struct list *list, uint32_t value)
+{
+    return value >= SLR_STEP(0) ? list->step_type[value - SLR_STEP(0)] : list->input_type[value - 1];
+}
+
+static slr_op pick_op(bool may_end)
+{
+    for (;;) {
+        slr_op op = (slr_op)(1 + random_below(SLR_OP_CAST));
+        if (!is_end(op) || (may_end && random_below(2)))
+            return op;
+    }
+}
+
+static void add_step(struct list *list, bool may_end)
+{
+    slr_fusion_step step = {.op = pick_op(may_end), .keep = random_below(5) == 0};
+    uint32_t type = list->steps && random_below(5) ? list->step_type[list->steps - 1] : random_below(TYPES);
+    if (needs_floats(step.op) && type >= FLOATS)
+        type = random_below(FLOATS);
+    uint32_t result = type;
+    if (step.op == SLR_OP_CAST)
+        result = random_below(TYPES);
+    if (step.op >= SLR_OP_EQUAL && step.op <= SLR_OP_GREATER_EQUAL)
+        result = 2;
+    for (uint32_t k = 0; k < operands_of(step.op); ++k)
+        step.operand[k] = pick_value(list, step.op == SLR_OP_SELECT && k == 0 ? random_below(TYPES) : type);
+    step.type = step.op == SLR_OP_CAST ? types[result].scalar : (slr_scalar)0;
+    if (step.op == SLR_OP_ACTIVATION)
+        step.activation = (slr_activation)(1 + random_below(SLR_LEAKY_RELU));
+    if (is_end(step.op) && step.op != SLR_OP_SOFTMAX)
+        step.axis = (slr_axis)random_below(3);
+    if (step.op == SLR_OP_SOFTMAX)
+        step.axis = SLR_ALONG_ROW;
+    list->step_type[list->steps] = result;
+    list->step[list->steps++] = step;
+}
+
+static void make_list(struct list *list)
+{
+    uint32_t count = 1 + random_below(MOST_OPS);
+    list->steps = list->inputs = 0;
+    while (list->steps < count)
+        add_step(list, list->steps + 1 == count);
+}
+
+// ---- one operation at a time ---------------------------------------------------------------------------------------
+
+static const char *formula_of(const slr_fusion_step *step, uint32_t type, char room[160])
+{
+    static const char *const infix[] = {
+        [SLR_OP_ADD] = "+",         [SLR_OP_SUBTRACT] = "-", [SLR_OP_MULTIPLY] = "*",       [SLR_OP_DIVIDE] = "/",
+        [SLR_OP_SCALE] = "*",       [SLR_OP_EQUAL] = "==",   [SLR_OP_NOT_EQUAL] = "!=",     [SLR_OP_LESS] = "<",
+        [SLR_OP_LESS_EQUAL] = "<=", [SLR_OP_GREATER] = ">",  [SLR_OP_GREATER_EQUAL] = ">=", [SLR_OP_CAST] = NULL};
+    const char *f = types[type].suffix;
+    bool floats = type < FLOATS;
+    if (step->op < sizeof infix / sizeof *infix && infix[step->op]) {
+        snprintf(room, 160, "a[i] %s b[i]", infix[step->op]);
+        return room;
+    }
+    switch (step->op) {
+    case SLR_OP_MINIMUM:
+        snprintf(room, 160, floats ? "fmin%s(a[i], b[i])" : "min(a[i], b[i])%s", f);
+        return room;
+    case SLR_OP_MAXIMUM:
+        snprintf(room, 160, floats ? "fmax%s(a[i], b[i])" : "max(a[i], b[i])%s", f);
+        return room;
+    case SLR_OP_FMA:
+        snprintf(room, 160, floats ? "fma%s(a[i], b[i], c[i])" : "a[i] * b[i] + c[i]%s", f);
+        return room;
+    case SLR_OP_SCALE_BIAS:
+        return "a[i] * b[i] + c[i]";
+    case SLR_OP_CLAMP:
+        snprintf(room, 160, floats ? "fmin%s(fmax%s(a[i], b[i]), c[i])" : "min(max(a[i], b[i]), c[i])%s%s", f, f);
+        return room;
+    case SLR_OP_NEGATE:
+        return "-a[i]";
+    case SLR_OP_ABS:
+        snprintf(room, 160, floats ? "fabs%s(a[i])" : type == 3 || type == 5 ? "a[i]%s" : "abs(a[i])%s", f);
+        return room;
+    case SLR_OP_SQRT:
+        snprintf(room, 160, "sqrt%s(a[i])", f);
+        return room;
+    case SLR_OP_EXP:
+        snprintf(room, 160, "exp%s(a[i])", f);
+        return room;
+    case SLR_OP_LOG:
+        snprintf(room, 160, "log%s(a[i])", f);
+        return room;
+    case SLR_OP_SELECT:
+        return "a[i] != 0 ? b[i] : c[i]";
+    case SLR_OP_CAST:
+        return "a[i]";
+    default:
+        break;
+    }
+    switch (step->activation) {
+    case SLR_RELU:
+        return "a[i] < 0 ? 0 : a[i]";
+    case SLR_SIGMOID:
+        snprintf(room, 160, "1.0%s / (1.0%s + exp%s(-a[i]))", f, f, f);
+        return room;
+    case SLR_TANH:
+        snprintf(room, 160, "tanh%s(a[i])", f);
+        return room;
+    case SLR_GELU:
+        snprintf(room, 160, "0.5%s * a[i] * (1.0%s + erf%s(a[i] * 0.7071067811865476%s))", f, f, f, f);
+        return room;
+    case SLR_SILU:
+        snprintf(room, 160, "a[i] / (1.0%s + exp%s(-a[i]))", f, f);
+        return room;
+    default:
+        snprintf(room, 160, "a[i] < 0 ? 0.01%s * a[i] : a[i]", f);
+        return room;
+    }
+}
+
+static slr_buffer *buffer_of(slr_device *device, const void *bytes)
+{
+    slr_buffer *buffer;
+    must(slr_buffer_create(device, BYTES, &buffer));
+    must(slr_buffer_write(buffer, 0, bytes, BYTES));
+    return buffer;
+}
+
+static const unsigned char *bytes_of_value(const struct list *list, uint32_t value)
+{
+    return value >= SLR_STEP(0) ? list->result[value - SLR_STEP(0)] : list->data[value - 1];
+}
+
+// How many results an end has.
+static uint32_t results_of(const slr_fusion_step *step)
+{
+    if (!is_end(step->op) || step->op == SLR_OP_SOFTMAX)
+        return N;
+    return step->axis == SLR_ALL ? 1 : step->axis == SLR_ALONG_ROW ? ROWS : COLUMNS;
+}
+
+static slr_shape shape_for(const slr_fusion_step *last)
+{
+    return is_end(last->op) ? SLR_GRID(GRID, BLOCK, 0) : SLR_1D_BLOCKS(N, BLOCK);
+}
+
+// An end alone, over what the interpreter has: fusion must not change its order.
+static void run_end(slr_device *device, slr_stream *stream, struct list *list, uint32_t index)
+{
+    slr_fusion_step step = list->step[index];
+    const slr_fusion_input input = {types[type_of_value(list, step.operand[0])].scalar, SLR_EACH};
+    slr_fusion_desc desc = SLR_FUSION_DESC_INIT;
+    static const unsigned char zero[BYTES];
+    slr_buffer *in = buffer_of(device, bytes_of_value(list, step.operand[0])), *out = buffer_of(device, zero);
+    slr_buffer *partial = buffer_of(device, zero), *ticket = buffer_of(device, zero);
+    slr_kernel *kernel;
+    step.operand[0] = SLR_INPUT(0);
+    desc.steps = &step;
+    desc.op_count = 1;
+    desc.inputs = &input;
+    desc.input_count = 1;
+    must(slr_fuse(device, &desc, &kernel, NULL));
+    if (step.axis == SLR_ALL)
+        must(SLR_LAUNCH(stream, kernel, shape_for(&step), in, partial, ticket, out, N));
+    else
+        must(SLR_LAUNCH(stream, kernel, shape_for(&step), in, out, N, COLUMNS));
+    must(slr_stream_finish(stream, LONG));
+    must(slr_buffer_read(out, 0, list->result[index], BYTES));
+    slr_kernel_destroy(kernel);
+    slr_buffer_destroy(in);
+    slr_buffer_destroy(out);
+    slr_buffer_destroy(partial);
+    slr_buffer_destroy(ticket);
+}
+
+static void run_one(slr_device *device, slr_stream *stream, struct list *list, uint32_t index)
+{
+    const slr_fusion_step *step = &list->step[index];
+    uint32_t operands = operands_of(step->op), type[3] = {0};
+    char text[512], formula[160];
+    slr_buffer *in[3], *out = buffer_of(device, list->data[0]);
+    slr_program *program;
+    slr_kernel *kernel;
+    for (uint32_t k = 0; k < 3; ++k) {
+        uint32_t value = step->operand[k < operands ? k : 0];
+        type[k] = type_of_value(list, value);
+        in[k] = buffer_of(device, bytes_of_value(list, value));
+    }
+    snprintf(text, sizeof text,
+             "__global__ void one(const %s *a, const %s *b, const %s *c, %s *r, int n)\n"
+             "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) r[i] = %s; }\n",
+             types[type[0]].name, types[type[1]].name, types[type[2]].name, types[list->step_type[index]].name,
+             formula_of(step, type[0], formula));
+    must(slr_program_from_text(device, "one.cu", text, NULL, &program));
+    must(slr_program_get_kernel(program, NULL, &kernel));
+    must(SLR_LAUNCH(stream, kernel, SLR_1D_BLOCKS(N, BLOCK), in[0], in[1], in[2], out, N));
+    must(slr_stream_finish(stream, LONG));
+    must(slr_buffer_read(out, 0, list->result[index], BYTES));
+    for (uint32_t k = 0; k < 3; ++k)
+        slr_buffer_destroy(in[k]);
+    slr_buffer_destroy(out);
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(program);
+}
+
+// ---- fused ---------------------------------------------------------------------------------------------------------
+
+struct fused {
+    slr_arg arg[MOST_INPUTS + MOST_OPS + 6];
+    slr_buffer *buffer[MOST_INPUTS + MOST_OPS + 6];
+    uint32_t args, buffers;
+};
+
+static slr_buffer *give_buffer(struct fused *f, slr_device *device, const void *bytes)
+{
+    slr_buffer *buffer = buffer_of(device, bytes);
+    f->buffer[f->buffers++] = buffer;
+    f->arg[f->args++] = slr_arg_buffer(buffer);
+    return buffer;
+}
+
+static void give_number(struct fused *f, uint32_t type, const void *bytes)
+{
+    float single;
+    double twice;
+    int32_t narrow;
+    int64_t wide;
+    memcpy(&single, bytes, 4);
+    memcpy(&twice, bytes, 8);
+    memcpy(&narrow, bytes, 4);
+    memcpy(&wide, bytes, 8);
+    f->arg[f->args++] = type == 0   ? slr_arg_float((double)single)
+                        : type == 1 ? slr_arg_float(twice)
+                        : type == 2 ? slr_arg_signed(narrow)
+                        : type == 3 ? slr_arg_unsigned((uint32_t)narrow)
+                        : type == 4 ? slr_arg_signed(wide)
+                                    : slr_arg_unsigned((uint64_t)wide);
+}
+
+static void give_input(struct fused *f, slr_device *device, const struct list *list, uint32_t i)
+{
+    unsigned char few[BYTES] = {0};
+    uint32_t bytes = types[list->input_type[i]].bytes;
+    slr_extent extent = list->input[i].extent;
+    if (extent == SLR_NUMBER) {
+        give_number(f, list->input_type[i], list->data[i]);
+        return;
+    }
+    for (uint32_t k = 0; k < (extent == SLR_EACH_COLUMN ? COLUMNS : extent == SLR_EACH_ROW ? ROWS : N); ++k)
+        memcpy(few + k * bytes, list->data[i] + (extent == SLR_EACH_ROW ? k * COLUMNS : k) * bytes, bytes);
+    give_buffer(f, device, few);
+}
+
+static bool has_columns(const struct list *list)
+{
+    bool has = list->step[list->steps - 1].axis != SLR_ALL;
+    for (uint32_t i = 0; i < list->inputs; ++i)
+        has = has || list->input[i].extent >= SLR_EACH_COLUMN;
+    return has;
+}
+
+// A NaN's bits are one canonical NaN's, but for what is only copied.
+static void compare(const struct list *list, uint32_t step, slr_buffer *buffer, const char *source)
+{
+    unsigned char got[BYTES];
+    uint32_t bytes = results_of(&list->step[step]) * types[list->step_type[step]].bytes;
+    must(slr_buffer_read(buffer, 0, got, BYTES));
+    for (uint32_t i = 0; i < bytes; ++i)
+        if (got[i] != list->result[step][i])
+            fail_msg("byte %u of step %u is %02x, not %02x:\n%s", i, step, got[i], list->result[step][i], source);
+}
+
+// What the checker invents for `columns` may be 0, which divides.
+static void check_fused(slr_kernel *kernel, const struct list *list, const char *source)
+{
+    slr_check *check;
+    slr_check_finding finding;
+    if (has_columns(list))
+        return;
+    must(slr_kernel_check(kernel, NULL, &check));
+    if (slr_check_get_finding(check, 0, &finding) == SLR_OK)
+        fail_msg("line %u: %s\n%s", finding.at.line, finding.message, source);
+    slr_check_destroy(check);
+}
+
+static void run_fused(slr_device *device, slr_stream *stream, const struct list *list, bool is_checked)
+{
+    slr_fusion_desc desc = SLR_FUSION_DESC_INIT;
+    const slr_fusion_step *last = &list->step[list->steps - 1];
+    static const unsigned char zero[BYTES];
+    struct fused f = {.args = 0};
+    slr_kernel *kernel;
+    slr_fusion_info info;
+    slr_buffer *result[MOST_OPS] = {NULL};
+    desc.steps = list->step;
+    desc.op_count = list->steps;
+    desc.inputs = list->input;
+    desc.input_count = list->inputs;
+    must(slr_fuse(device, &desc, &kernel, &info));
+    if (is_checked)
+        check_fused(kernel, list, info.source);
+    for (uint32_t i = 0; i < list->inputs; ++i)
+        give_input(&f, device, list, i);
+    for (uint32_t i = 0; i + 1 < list->steps; ++i)
+        if (list->step[i].keep)
+            result[i] = give_buffer(&f, device, zero);
+    if (is_end(last->op) && last->axis == SLR_ALL) {
+        give_buffer(&f, device, zero);
+        give_buffer(&f, device, zero);
+    }
+    result[list->steps - 1] = give_buffer(&f, device, zero);
+    f.arg[f.args++] = slr_arg_signed(N);
+    if (has_columns(list))
+        f.arg[f.args++] = slr_arg_signed(COLUMNS);
+    must(slr_launch(stream, kernel, shape_for(last), f.arg, f.args, NULL));
+    must(slr_stream_finish(stream, LONG));
+    for (uint32_t i = 0; i < list->steps; ++i)
+        if (result[i])
+            compare(list, i, result[i], info.source);
+    for (uint32_t i = 0; i < f.buffers; ++i)
+        slr_buffer_destroy(f.buffer[i]);
+    slr_kernel_destroy(kernel);
+}
+
+// OpenCL's functions are the device's own (docs/support.md): then the operations alone run there, too.
+static bool has_functions(const struct list *list)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < list->steps; ++i) {
+        slr_op op = list->step[i].op;
+        bool is_plain = op == SLR_OP_ACTIVATION &&
+                        (list->step[i].activation == SLR_RELU || list->step[i].activation == SLR_LEAKY_RELU);
+        has = has || op == SLR_OP_SQRT || op == SLR_OP_EXP || op == SLR_OP_LOG || op == SLR_OP_SOFTMAX ||
+              (op == SLR_OP_ACTIVATION && !is_plain);
+    }
+    return has;
+}
+
+static void play(uint32_t which)
+{
+    static struct list list;
+    if (!is_here(specs[which]) || (which && SANITIZED))
+        return;
+    slr_device *device = open_device(specs[which]), *plain = open_device(specs[0]);
+    slr_stream *stream, *plain_stream;
+    must(slr_stream_create(device, NULL, &stream));
+    must(slr_stream_create(plain, NULL, &plain_stream));
+    random_state = 16 + which;
+    for (unsigned long i = 0; i < lists[which]; ++i) {
+        make_list(&list);
+        bool there = which == 2 && has_functions(&list);
+        for (uint32_t k = 0; k < list.steps; ++k)
+            (is_end(list.step[k].op) ? run_end : run_one)(there ? device : plain, there ? stream : plain_stream, &list,
+                                                          k);
+        run_fused(device, stream, &list, which == 0 && i < 100);
+    }
+    slr_stream_destroy(stream);
+    slr_stream_destroy(plain_stream);
+    slr_device_close(device);
+    slr_device_close(plain);
+}
+
+static void interpreted_lists_give_what_their_operations_give(void **state)
+{
+    (void)state;
+    play(0);
+}
+
+static void compiled_lists_give_what_their_operations_give(void **state)
+{
+    (void)state;
+    play(1);
+}
+
+static void opencl_lists_give_what_their_operations_give(void **state)
+{
+    (void)state;
+    play(2);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 0; argc >= 2 && i < 3; ++i)
+        lists[i] = argc == 3 && atoi(argv[2]) != i ? 0 : strtoul(argv[1], NULL, 10);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interpreted_lists_give_what_their_operations_give),
+        cmocka_unit_test(compiled_lists_give_what_their_operations_give),
+        cmocka_unit_test(opencl_lists_give_what_their_operations_give),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
