@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backends of this build, and the table of what the upper layers do for the lower ones.
+// What the library says of its backends, and the table of what the upper layers do for the lower ones.
 #include "api/api.h"
 
 #include "base/sized.h"
@@ -11,11 +11,8 @@
 
 #include <stdio.h>
 
-static const struct slri_backend *const backends[] = {&slri_backend_cpu, &slri_backend_opencl, &slri_backend_cuda,
-                                                      &slri_backend_null, NULL};
-
 static const struct slri_hooks hooks = {
-    .backends = backends,
+    .backends = slri_backends,
     .store_open = slri_device_heap_open,
     .store_report = slri_device_heap_report,
     .store_reset = slri_device_heap_reset,
@@ -50,12 +47,14 @@ slr_status slr_backend_get_info_sized(uint32_t index, slr_backend_info *out, siz
 {
     if (!out)
         return SLRI_FAIL(INVALID, "slr_backend_get_info: out is NULL");
-    uint32_t count = sizeof backends / sizeof backends[0] - 1;
+    uint32_t count = 0;
+    while (slri_backends[count])
+        ++count;
     if (index >= count)
         return SLRI_FAIL(NOT_FOUND, "there is no backend %u; this library has %u", index, count);
     slr_backend_info whole = {0};
-    snprintf(whole.name, sizeof whole.name, "%s", backends[index]->name);
-    whole.status = backends[index]->probe(false, &whole.devices);
+    snprintf(whole.name, sizeof whole.name, "%s", slri_backends[index]->name);
+    whole.status = slri_backends[index]->probe(false, &whole.devices);
     if (whole.status != SLR_OK)
         snprintf(whole.reason, sizeof whole.reason, "%s", slr_error_message());
     return SLRI_GIVE_REPORT(slr_backend_info, out, bytes, &whole);

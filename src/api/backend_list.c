@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backends of this build. Nothing else is in this file: a test program that brings its own list is linked without
+// it.
+#include "api/api.h"
+
+const struct slri_backend *const slri_backends[] = {&slri_backend_cpu, &slri_backend_opencl, &slri_backend_cuda,
+                                                    &slri_backend_null, NULL};
