@@ -578,6 +578,7 @@ struct slri_backend {
     // Can it run here, and how many devices has it; quick. `automatic`: "auto" asks, so drivers that take long to start
     // and cannot win anything are not started. Where it fails the error message says why.
     slr_status (*probe)(bool automatic, uint32_t *devices);
+    // `allocator` (NULL: malloc) stays until `close` has returned.
     slr_status (*open)(const struct slri_spec *spec, const slr_allocator *allocator, void **device);
     void (*close)(void *device);
     // What a device is. `device` NULL: the one of that number, without opening it, and of the facts the class alone.

@@ -19,7 +19,6 @@ struct slri_cpu_fallback {
 };
 
 struct slri_cpu {
-    slr_allocator allocator_copy;
     const slr_allocator *allocator;
     bool interpreted, engine_was_asked;
     bool has_no_folder; // to compile in: so it is interpreted

@@ -122,10 +122,7 @@ static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *al
         slri_free(allocator, cpu, sizeof *cpu);
         return status;
     }
-    if (allocator) {
-        cpu->allocator_copy = *allocator;
-        cpu->allocator = &cpu->allocator_copy;
-    }
+    cpu->allocator = allocator;
     cpu->workers = workers;
     slri_cpu_crew_init(&cpu->crew, workers - 1, cpu->allocator);
     *device = cpu;
@@ -137,8 +134,7 @@ static void cpu_close(void *device)
     struct slri_cpu *cpu = device;
     slri_cpu_crew_stop(&cpu->crew);
     slri_cpu_fallback_destroy(&cpu->fallback);
-    slr_allocator copy = cpu->allocator_copy;
-    slri_free(cpu->allocator ? &copy : NULL, cpu, sizeof *cpu);
+    slri_free(cpu->allocator, cpu, sizeof *cpu);
 }
 
 const struct slri_backend slri_backend_cpu = {

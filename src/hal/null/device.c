@@ -10,8 +10,7 @@
 #include <string.h>
 
 struct null_device {
-    slr_allocator allocator;
-    bool hooked;
+    const slr_allocator *allocator;
     uint64_t commands, bytes; // atomic
 };
 
@@ -31,10 +30,7 @@ static slr_status null_open(const struct slri_spec *spec, const slr_allocator *a
     struct null_device *null = slri_alloc(allocator, sizeof *null);
     if (!null)
         return SLRI_FAIL(NO_MEMORY, "no memory for a null device");
-    if (allocator) {
-        null->allocator = *allocator;
-        null->hooked = true;
-    }
+    null->allocator = allocator;
     *device = null;
     return SLR_OK;
 }
@@ -42,8 +38,7 @@ static slr_status null_open(const struct slri_spec *spec, const slr_allocator *a
 static void null_close(void *device)
 {
     struct null_device *null = device;
-    slr_allocator allocator = null->allocator;
-    slri_free(null->hooked ? &allocator : NULL, null, sizeof *null);
+    slri_free(null->allocator, null, sizeof *null);
 }
 
 static void describe(const struct null_device *null, slr_device_info *out)
