@@ -51,6 +51,12 @@ slipring_program_settings(slipring_fake_nvml)
 target_include_directories(slipring_fake_nvml PRIVATE src include)
 list(APPEND test_environment SLIPRING_FAKE_NVML=$<TARGET_FILE:slipring_fake_nvml>)
 
+# A backend of the tests' own. Its list of backends goes in the place of the library's: an object comes before an archive.
+slipring_glob(toy_sources tests/fakes/toy/*.c tests/fakes/failing/*.c)
+add_library(slipring_toy OBJECT ${toy_sources})
+slipring_program_settings(slipring_toy)
+target_include_directories(slipring_toy PUBLIC ${PROJECT_SOURCE_DIR} src include)
+
 # One that adds to the OpenCL that is here, where it is.
 find_library(SLIPRING_OPENCL_LOADER NAMES libOpenCL.so.1 OpenCL)
 if(SLIPRING_OPENCL_LOADER)
@@ -115,6 +121,8 @@ function(slipring_add_test file)
         target_link_libraries(${target} PRIVATE slipring_tool_objects)
     elseif(name MATCHES "^(examples/kernels/|tests/kernel/opencl)")
         target_link_libraries(${target} PRIVATE slipring_kernels)
+    elseif(name MATCHES "^tests/failures/")
+        target_link_libraries(${target} PRIVATE slipring_toy)
     elseif(name MATCHES "^tests/shim/")
         target_link_libraries(${target} PRIVATE slipring_shim)
     elseif(name MATCHES "^examples/ward/")
@@ -316,6 +324,15 @@ if(TARGET slipring_cts)
     endif()
 endif()
 
+# All of it on a backend that only the tests have.
+if(TARGET slipring_cts)
+    add_executable(slipring_cts_toy $<TARGET_OBJECTS:slipring_cts> $<TARGET_OBJECTS:slipring_toy>)
+    slipring_program_settings(slipring_cts_toy)
+    target_link_libraries(slipring_cts_toy PRIVATE slipring_internal)
+    set_target_properties(slipring_cts_toy PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    slipring_register(tests/toy/cts slipring_cts_toy --device toy:0 --optimize 1)
+endif()
+
 # The kernels of the suite on a driver that is simulated: emitted, read again, interpreted.
 if(TARGET slipring_cts)
     set(areas launch/,streams/,faults/)
@@ -374,7 +391,7 @@ if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
 endif()
 
 # The longest of some build, begun first, so that the rest runs beside them.
-foreach(name ring/keys tests/check/planted tests/cuda/cts tests/cuda/failure tests/cts/interpreted tests/shim/cts tests/sim/sim)
+foreach(name ring/keys tests/check/planted tests/cuda/cts tests/cuda/failure tests/failures/sweep tests/cts/interpreted tests/shim/cts tests/sim/sim)
     if(TEST ${name})
         set_tests_properties(${name} PROPERTIES COST 100)
     endif()
