@@ -285,8 +285,10 @@ static slr_status quiesce(void *user)
 {
     struct reopening *reopening = user;
     slr_device *device = reopening->device;
-    SLRI_TRY(slri_residents_park(device->facts.residents, reopening->timeout_ns));
-    reopening->is_parked = true;
+    if (device->facts.residents) {
+        SLRI_TRY(slri_residents_park(device->facts.residents, reopening->timeout_ns));
+        reopening->is_parked = true;
+    }
     SLRI_TRY(slri_hooks()->rings_lose(device, reopening->deadline_ns));
     __atomic_fetch_add(&device->opened, 1, __ATOMIC_RELAXED); // nobody else uses the device
     slri_queue_device_lose(&device->queues);

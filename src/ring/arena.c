@@ -12,6 +12,7 @@
 #include "ring/printing.h"
 #include "ring/ring.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static uint32_t instances_of(const slr_ring *ring, uint32_t shard)
@@ -70,12 +71,17 @@ static slr_status create_device_states(slr_ring *ring, struct slri_shard *shard)
     return ring->initial_state && !ring->key_sort ? set_device_states(ring, shard, NULL) : SLR_OK;
 }
 
-// Memory of a mailbox that a device owns.
-static void *reserve(const slr_ring *ring, uint64_t bytes)
+// Memory of a mailbox that a device owns. The status is the device's: it may be lost.
+static slr_status reserve(const slr_ring *ring, const char *what, uint64_t bytes, void **out)
 {
     const slr_device *device = ring->device;
-    void *memory = NULL;
-    return slri_queue_device_memory(&device->queues, SLRI_MEMORY_SHARED, bytes, &memory) == SLR_OK ? memory : NULL;
+    slr_status status = slri_queue_device_memory(&device->queues, SLRI_MEMORY_SHARED, bytes, out);
+    if (status == SLR_OK)
+        return SLR_OK;
+    char why[192];
+    snprintf(why, sizeof why, "%s", slr_error_message());
+    *out = NULL;
+    return slri_fail(status, "ring kernel '%s': no memory for its %s: %s", ring->name, what, why);
 }
 
 static void release(const slr_ring *ring, void *memory, uint64_t bytes)
@@ -91,7 +97,10 @@ static slr_status create_states(slr_ring *ring, struct slri_shard *shard, uint64
     SLRI_TRY(check_initial(ring, bytes));
     if (ring->relaunch)
         return create_device_states(ring, shard);
-    shard->states = ring->mode == SLR_RING_PERSISTENT ? reserve(ring, bytes) : slri_share_bytes(bytes, &shard->share);
+    if (ring->mode == SLR_RING_PERSISTENT)
+        SLRI_TRY(reserve(ring, "states", bytes, (void **)&shard->states));
+    else
+        shard->states = slri_share_bytes(bytes, &shard->share);
     if (!shard->states)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u instances of %u B", ring->name, ring->instances,
                          ring->state_bytes);
@@ -227,9 +236,7 @@ static slr_status create_own(slr_ring *ring, const struct slri_layout *l, struct
     size_t histogram = sizeof(struct slri_histogram);
     unsigned char *latency;
     if (ring->mode == SLR_RING_PERSISTENT) {
-        shard->own = reserve(ring, ring->own_bytes);
-        if (!shard->own)
-            return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox", ring->name);
+        SLRI_TRY(reserve(ring, "owners", ring->own_bytes, (void **)&shard->own));
         latency = (unsigned char *)shard->own + latency_at(ring);
     } else {
         shard->own = (uint32_t *)slri_share_part(&ring->share, SLRI_PART_OWN) + shard->number * l->own;
@@ -321,10 +328,7 @@ static slr_status create_mailbox_on_device(slr_ring *ring)
     if (!slri_share_take(&shape, &ring->share))
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for %u shards and %u ports", ring->name, ring->shards,
                          ring->max_ports);
-    ring->S = reserve(ring, ring->arena_bytes);
-    return ring->S ? SLR_OK
-                   : SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a mailbox of %zu B", ring->name,
-                               ring->arena_bytes);
+    return reserve(ring, "mailbox", ring->arena_bytes, (void **)&ring->S);
 }
 
 static slr_status create_mailbox_here(slr_ring *ring, struct slri_layout *l)

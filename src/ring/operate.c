@@ -9,6 +9,7 @@
 #include "ring/keys.h"
 #include "ring/ring.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // ---- the owner's side ---------------------------------------------------------------------------------------
@@ -150,9 +151,17 @@ static slr_status operate_on_state(slr_ring *ring, struct slri_operation *op, ui
             WRONG_STATE,
             "ring kernel '%s': %s: an abandoned handler still uses the state; restart the ring kernel first",
             ring->name, call);
-    if (status == SLR_OK && op->status != SLR_OK) // the words were told to the owner's thread
-        return slri_fail(op->status, "ring kernel '%s': %s: its device could not copy the state", ring->name, call);
+    if (status == SLR_OK && op->status != SLR_OK) // the owner's thread has the device's message
+        return slri_fail(op->status, "ring kernel '%s': %s: its device could not copy the state: %s", ring->name, call,
+                         op->why);
     return status;
+}
+
+static void note_copy(struct slri_operation *op, slr_status status)
+{
+    op->status = status;
+    if (status != SLR_OK)
+        snprintf(op->why, sizeof op->why, "%s", slr_error_message());
 }
 
 static void copy_out(struct slri_operation *op, struct slri_shard *shard)
@@ -160,7 +169,7 @@ static void copy_out(struct slri_operation *op, struct slri_shard *shard)
     const void *state = slri_shard_state(shard, op->instance);
     op->lost = !state;
     if (state)
-        op->status = slri_shard_load(shard, state, op->to);
+        note_copy(op, slri_shard_load(shard, state, op->to));
 }
 
 static void copy_in(struct slri_operation *op, struct slri_shard *shard)
@@ -168,7 +177,7 @@ static void copy_in(struct slri_operation *op, struct slri_shard *shard)
     void *state = slri_shard_state(shard, op->instance);
     op->lost = !state;
     if (state)
-        op->status = slri_shard_store(shard, state, op->from);
+        note_copy(op, slri_shard_store(shard, state, op->from));
 }
 
 slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns)

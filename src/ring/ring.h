@@ -276,7 +276,8 @@ struct slri_operation {
     void *to;          // what `run` needs
     const void *from;
     bool lost;         // set by `run`: the state is an abandoned handler's
-    slr_status status; // likewise: of the copy
+    slr_status status; // likewise: of the copy, with the reason
+    char why[160];
     // slri_ring_operate's own:
     struct slri_operation *next;
     uint32_t ran; // atomic
