@@ -340,27 +340,6 @@ static void unload(struct loaded *l)
     nothing_is_left("kernels");
 }
 
-static void kernel_is_compiled_once_and_then_found(void **state)
-{
-    (void)state;
-    char folder[] = "/tmp/slipring-cuda-XXXXXX", before[512], command[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(before, sizeof before, "%s", getenv("SLIPRING_CACHE_DIR"));
-    setenv("SLIPRING_CACHE_DIR", folder, 1);
-    for (uint32_t i = 0; i < 2; ++i) {
-        reset();
-        struct loaded l = load("add");
-        must(SLR_LAUNCH(l.stream, l.kernel, SLR_GRID(1, 8, 0), l.buffer, 1));
-        must(SLR_LAUNCH(l.stream, l.kernel, SLR_GRID(1, 16, 0), l.buffer, 1)); // another shape, the same code
-        must(slr_stream_finish(l.stream, LONG));
-        assert_int_equal(fake->compilations, i == 0);
-        unload(&l);
-    }
-    setenv("SLIPRING_CACHE_DIR", before, 1);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
-}
-
 static void block_that_has_too_many_registers_is_refused(void **state)
 {
     (void)state;
@@ -394,7 +373,6 @@ int main(void)
         cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
         cmocka_unit_test(command_that_faults_loses_its_device_and_no_other),
         cmocka_unit_test(lost_device_says_what_happened_first),
-        cmocka_unit_test(kernel_is_compiled_once_and_then_found),
         cmocka_unit_test(block_that_has_too_many_registers_is_refused),
         cmocka_unit_test(kernel_that_reaches_beyond_memory_loses_its_device_and_is_named),
     };

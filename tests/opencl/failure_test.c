@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/kept.h"
-#include "base/thread.h"
 #include "ring/ring.h"
 #include "tests/opencl/fake_library.h"
 
@@ -620,161 +619,6 @@ static void group_that_never_ends_keeps_what_it_may_touch(void **state)
     is_lost_alone(device);
 }
 
-// ---- ring kernels that are relaunched ------------------------------------------------------------------------------
-
-// The fake's kernels do nothing, so a dispatch that is done says of each message that it was handled, without a reply.
-struct ring_trial {
-    slr_device *device;
-    slr_program *program;
-    slr_buffer *table;
-    slr_ring *ring;
-    slr_port *port;
-};
-
-enum { RING_MESSAGES = 80 };
-
-static slr_status launch_trial(const char *spec, struct ring_trial *t)
-{
-    static const char source[] = "struct message { unsigned value; };\n"
-                                 "struct count { unsigned sum; };\n"
-                                 "__ring__ void counts(struct count *self, const struct message *in, const unsigned "
-                                 "*table, int more)\n"
-                                 "{ self->sum += in->value + table[0] + (unsigned)more; ring_reply(self); }\n";
-    static const uint32_t one = 1;
-    char whole[64];
-    snprintf(whole, sizeof whole, "%s&ring=relaunch", spec);
-    slr_device_desc device = SLR_DEVICE_DESC_INIT;
-    device.max_memory_bytes = 4096;
-    slr_status status = slr_device_open(whole, &device, &t->device);
-    TRY_EACH(slr_program_from_text(t->device, "counts.cu", source, NULL, &t->program));
-    TRY_EACH(slr_buffer_create(t->device, 64, &t->table));
-    slr_binding bindings[] = {{.name = "table", .buffer = t->table}, {.name = "more", .scalar = &one, .bytes = 4}};
-    slr_ring_desc desc = SLR_RING_DESC_INIT;
-    desc.program = t->program;
-    desc.bindings = bindings;
-    desc.binding_count = 2;
-    desc.instances = 5;
-    desc.initial_state = &one;
-    TRY_EACH(slr_ring_create(t->device, &desc, &t->ring));
-    TRY_EACH(slr_ring_launch(t->ring));
-    TRY_EACH(slr_port_open(t->device, &t->port));
-    return status;
-}
-
-// Messages, a look at a state, a checkpoint: what of it goes wrong is told, by its call or by the ring kernel's state.
-static void use_trial(struct ring_trial *t)
-{
-    slr_address to;
-    uint32_t sum = 1;
-    must(slr_ring_get_address(t->ring, 0, &to));
-    for (uint32_t i = 0; i < RING_MESSAGES; ++i) {
-        to.instance = i % 5;
-        must(slr_send(t->port, to, &sum, sizeof sum, LONG));
-    }
-    must(slr_ring_activate(t->ring, LONG));
-    slr_status looked = slr_ring_snapshot(t->ring, 3, &sum, sizeof sum, LONG);
-    holds(looked == SLR_OK ? sum == 1 : fake->failed != NULL);
-    slr_status kept = slr_ring_checkpoint(t->ring, LONG);
-    holds(kept == SLR_OK || fake->failed != NULL);
-}
-
-static slr_ring_stats await_trial(slr_ring *ring)
-{
-    slr_ring_stats stats;
-    uint64_t deadline = slri_deadline_after(LONG);
-    do {
-        must(slr_ring_get_stats(ring, &stats));
-        holds(!slri_passed(deadline));
-        slri_sleep_ns(10000);
-    } while (stats.pending != 0 && stats.state != SLR_RING_IN_FAILURE);
-    must(slr_ring_get_stats(ring, &stats));
-    return stats;
-}
-
-static uint32_t doubted, restarted; // messages, and ring kernels that went on behind a failure
-
-static void check_trial(struct ring_trial *t, bool lost)
-{
-    slr_ring_stats stats = await_trial(t->ring);
-    assert_int_equal(stats.mode, SLR_RING_RELAUNCHED);
-    assert_int_equal(stats.accepted, RING_MESSAGES);
-    assert_int_equal(stats.handled + stats.in_doubt + stats.pending, RING_MESSAGES);
-    doubted += stats.in_doubt != 0;
-    if (stats.state != SLR_RING_IN_FAILURE) {
-        assert_int_equal(stats.in_doubt, 0);
-        return;
-    }
-    assert_true(fake->failed && stats.in_doubt != 0);
-    if (!strstr(stats.last_failure, "opencl:0"))
-        fail_msg("'%s'", stats.last_failure);
-    slr_status status = slr_ring_restart(t->ring, SLR_RESTART_INITIAL, LONG);
-    if (status != SLR_OK)
-        return;
-    stats = await_trial(t->ring);
-    if (!lost) {
-        assert_int_equal(stats.handled + stats.in_doubt, RING_MESSAGES);
-        ++restarted;
-    }
-}
-
-static bool ring_fails(const char *spec, bool lost)
-{
-    struct ring_trial t = {0};
-    uint64_t kept_before = slri_kept_bytes();
-    slr_status status = launch_trial(spec, &t);
-    holds(status == SLR_OK || fake->failed != NULL);
-    if (status == SLR_OK) {
-        use_trial(&t);
-        check_trial(&t, lost);
-    }
-    slr_port_close(t.port);
-    slr_ring_destroy(t.ring);
-    slr_program_destroy(t.program);
-    slr_buffer_destroy(t.table);
-    slr_device_close(t.device);
-    check_what_is_left(spec, kept_before);
-    return fake->failed;
-}
-
-static void relaunched_ring_kernel_fails_with_its_device_and_every_message_is_counted(void **state)
-{
-    (void)state;
-    slr_device *cpu = open_device("cpu");
-    slr_buffer *buffer;
-    must(slr_buffer_create(cpu, 4, &buffer));
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; ++i)
-        for (int lost = 0; lost < 2; ++lost) {
-            doubted = restarted = 0;
-            bool came = true;
-            for (uint32_t k = 1; came; ++k) {
-                reset();
-                fake->error = lost ? -2 : -5;
-                fake->fail_at = k;
-                fake->lost = lost != 0;
-                came = ring_fails(specs[i], lost != 0);
-                still_works(cpu, buffer);
-            }
-            assert_true(doubted >= 3); // to give it the dispatch, to flush, to wait
-            assert_true(lost || restarted >= 3);
-        }
-    slr_buffer_destroy(buffer);
-    slr_device_close(cpu);
-}
-
-static void dispatch_that_fails_when_it_is_done_puts_its_messages_in_doubt(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; ++i) {
-        doubted = restarted = 0;
-        uint32_t k = 0;
-        do {
-            reset();
-            fake->fail_event = ++k;
-        } while (ring_fails(specs[i], false));
-        assert_true(doubted >= 1 && restarted == doubted);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -792,8 +636,6 @@ int main(void)
         cmocka_unit_test(group_that_never_ends_keeps_what_it_may_touch),
         cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
         cmocka_unit_test(command_that_fails_when_it_is_done_is_told_by_its_own_error),
-        cmocka_unit_test(relaunched_ring_kernel_fails_with_its_device_and_every_message_is_counted),
-        cmocka_unit_test(dispatch_that_fails_when_it_is_done_puts_its_messages_in_doubt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
