@@ -390,6 +390,8 @@ if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
     set_tests_properties(tests/model/model PROPERTIES TIMEOUT 600 COST 1000)
 endif()
 
+set_tests_properties(tests/failures/sweep PROPERTIES TIMEOUT 600) # a program, run again for each call that may fail
+
 # The longest of some build, begun first, so that the rest runs beside them.
 foreach(name ring/keys tests/check/planted tests/cuda/cts tests/cuda/failure tests/failures/sweep tests/cts/interpreted tests/shim/cts tests/sim/sim)
     if(TEST ${name})
