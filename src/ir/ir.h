@@ -114,8 +114,8 @@ struct slri_where { // a place in the source: file indexes slri_module.file; lin
     X(ADD)   /* dst = a + b, and so on */                                                                              \
     X(SUB)                                                                                                             \
     X(MUL)                                                                                                             \
-    X(DIV) /* integer: faults on zero */                                                                               \
-    X(REM) /* integers only: faults on zero */                                                                         \
+    X(DIV) /* integer: faults on zero; imm: 0, or SLRI_DIVISOR_IS_NOT_ZERO, as a pass has seen to */                   \
+    X(REM) /* integers only; as DIV */                                                                                 \
     X(SHL) /* b has the kind of a; its count is taken modulo the width */                                              \
     X(SHR) /* arithmetic for I32 and I64, logical for U32 and U64 */                                                   \
     X(AND)                                                                                                             \
@@ -144,6 +144,7 @@ struct slri_where { // a place in the source: file indexes slri_module.file; lin
     X(SEND)     /* ring_send: the bytes at (root, a) to instance b (U32), or SLRI_OWN_INSTANCE; imm: slri_sent_bytes,  \
                    slri_sent_outlet; faults past max_sends */                                                          \
     X(INSTANCE) /* dst = U32 number of the instance */                                                                 \
+    X(CLOCK)    /* dst = U64 ticks of the device's counter; 0 where the target has none */                             \
     X(BUILTIN)  /* dst = U32 value of enum slri_builtin imm */                                                         \
     X(BARRIER)  /* all threads of the block come here, then go on; imm: enum slri_barrier; dst, a: see there */        \
     X(WARP)     /* dst = enum slri_warp imm of arg[0..args) in the lanes of one warp */                                \
@@ -163,6 +164,8 @@ enum slri_op {
     SLRI_OP_LIST(SLRI_OP_ENUM)
 #undef SLRI_OP_ENUM
 };
+
+#define SLRI_DIVISOR_IS_NOT_ZERO 1
 
 enum slri_rmw {
     SLRI_RMW_ADD,

@@ -75,6 +75,18 @@ static void expect_problem(struct build *b, const char *part)
     build_close(b);
 }
 
+static void a_clock_gives_64_bits(void **state)
+{
+    struct build b;
+    (void)state;
+    slri_reg one = open_good(&b);
+    build_append(&b, SLRI_OP_CLOCK, SLRI_U64)->dst =
+        slri_function_add_reg(b.module->region, b.function, SLRI_U64, NULL);
+    assert_null(slri_module_verify(b.module));
+    build_append(&b, SLRI_OP_CLOCK, SLRI_U64)->dst = one;
+    expect_problem(&b, "CLOCK: dst: register 1 is I32, not U64");
+}
+
 static void a_module_that_keeps_the_rules_is_accepted(void **state)
 {
     struct build b;
@@ -276,6 +288,7 @@ int main(void)
         cmocka_unit_test(kinds_have_sizes_spellings_and_registers),
         cmocka_unit_test(blocks_and_registers_grow_and_keep_what_they_hold),
         cmocka_unit_test(a_module_that_keeps_the_rules_is_accepted),
+        cmocka_unit_test(a_clock_gives_64_bits),
         cmocka_unit_test(operands_of_wrong_kinds_are_refused),
         cmocka_unit_test(roots_that_are_not_there_are_refused),
         cmocka_unit_test(what_is_read_only_cannot_be_written),

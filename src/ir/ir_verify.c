@@ -76,6 +76,7 @@ static const struct rule rules[] = {
     [SLRI_OP_REPLY] = {.operands = "-o--", .root = READS},
     [SLRI_OP_SEND] = {.operands = "-ou-", .root = READS},
     [SLRI_OP_INSTANCE] = {.operands = "u---"},
+    [SLRI_OP_CLOCK] = {.operands = "?---"},
     [SLRI_OP_BUILTIN] = {.operands = "u---"},
     [SLRI_OP_BARRIER] = {.operands = "..--"},
     [SLRI_OP_WARP] = {.operands = ".---"},
@@ -388,6 +389,8 @@ static bool check_special(struct verifier *v, const struct slri_instr *instr)
     case SLRI_OP_ATOMIC_CAS:
     case SLRI_OP_FENCE:
         return check_order(v, instr);
+    case SLRI_OP_CLOCK:
+        return check_register(v, instr, "dst", instr->dst, SLRI_U64);
     case SLRI_OP_BUILTIN:
         return instr->imm < SLRI_BUILTIN_COUNT || broken(v, instr, "no such builtin");
     case SLRI_OP_BARRIER:

@@ -203,6 +203,7 @@ static bool value_varies(const struct slri_uniform *u, const struct slri_instr *
     case SLRI_OP_ATOMIC_RMW:
     case SLRI_OP_ATOMIC_CAS:
     case SLRI_OP_WARP: // warps differ
+    case SLRI_OP_CLOCK:
         return true;
     case SLRI_OP_BARRIER:
     case SLRI_OP_PRESENT:

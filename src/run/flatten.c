@@ -319,6 +319,8 @@ static enum slri_code_op code_of(const struct flattener *f, const struct slri_in
         return SLRI_CODE_SEND;
     case SLRI_OP_INSTANCE:
         return SLRI_CODE_INSTANCE;
+    case SLRI_OP_CLOCK:
+        return SLRI_CODE_CLOCK;
     case SLRI_OP_BUILTIN:
         return SLRI_CODE_BUILTIN;
     case SLRI_OP_BARRIER:

@@ -39,6 +39,7 @@
     X(REPLY)        /* a reply of the bytes at (root, a) */                                                            \
     X(SEND)         /* imm bytes at (root, a) to instance b of the outlet target */                                    \
     X(INSTANCE)     /* dst = number of the instance */                                                                 \
+    X(CLOCK)        /* dst = 0: it has no counter */                                                                   \
     X(BUILTIN)      /* dst = the thread's builtin imm */                                                               \
     X(BARRIER)      /* enum slri_barrier imm of a; dst: its value */                                                   \
     X(WARP)         /* dst = enum slri_warp imm of the registers arg[b ..], a of them, of `kind` */                    \

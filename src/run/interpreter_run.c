@@ -275,6 +275,9 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
         case SLRI_CODE_INSTANCE:
             reg[in->dst].u32 = thread->call->instance;
             break;
+        case SLRI_CODE_CLOCK:
+            reg[in->dst].u64 = 0;
+            break;
         case SLRI_CODE_BUILTIN:
             reg[in->dst].u32 = thread->builtin[in->imm];
             break;

@@ -5,6 +5,7 @@
 #include "emit/c/emit_c.h"
 #include "emit/c/kernel.h"
 #include "emit/cuda/emit_cuda.h"
+#include "run/batch_test.h"
 #include "run/grid.h"
 #include "lang/kernel.h"
 #include "emit/cuda/same_ir_test.h"
@@ -36,15 +37,15 @@ static void fail(subject *s, const char *why)
 }
 
 // What is emitted as CUDA C is the same program when it is read again.
-static void compare_emitted(subject *s)
+static void compare_emitted(subject *s, const struct slri_module *module)
 {
     struct slri_module *again = NULL;
     slri_text text = SLRI_TEXT_INIT;
-    slr_status status = slri_emit_cuda(s->module, NULL, &text);
+    slr_status status = slri_emit_cuda(module, NULL, &text);
     const struct slri_source source = {.path = "emitted.cu", .text = slri_text_view(&text), .is_emitted = true};
     if (status == SLR_OK)
         status = slri_kernel_compile(&source, &again);
-    char *difference = again ? same_difference(s->module, again) : NULL;
+    char *difference = again ? same_difference(module, again) : NULL;
     if (status != SLR_OK)
         snprintf(s->why, sizeof s->why, "as CUDA C: %.400s", slr_error_message());
     else if (difference)
@@ -76,7 +77,7 @@ void subject_make(subject *s, kind kind)
     if (status != SLR_OK)
         refuse(s, status);
     if (s->module)
-        compare_emitted(s);
+        compare_emitted(s, s->module);
 }
 
 void subject_free(subject *s)
@@ -94,24 +95,31 @@ void subject_free(subject *s)
 // What a kernel is given that its source does not name (kernel/emit_cuda.h).
 #define HIDDEN 3
 
-static bool load_text(subject *s, const char *function)
+static struct shim_image *load_text_of(subject *s, const struct slri_module *module, const char *function)
 {
     slri_text text = SLRI_TEXT_INIT;
-    slr_status status = slri_emit_cuda(s->module, NULL, &text);
+    struct shim_image *image = NULL;
+    slr_status status = slri_emit_cuda(module, NULL, &text);
     struct shim_text compiled = {.text = slri_text_view(&text), .kernel = &function, .kernels = 1};
     if (status == SLR_OK)
-        s->image = shim_image_load(&compiled, 1);
+        image = shim_image_load(&compiled, 1);
     slri_text_free(&text);
-    if (!s->image)
+    if (!image)
         fail(s, "as CUDA C it is not compiled");
+    return image;
+}
+
+static bool load_text(subject *s, const char *function)
+{
+    s->image = load_text_of(s, s->module, function);
     return s->image != NULL;
 }
 
-static enum shim_end run_text(const subject *s, const char *function, const uint32_t grid[3], const uint32_t block[3],
-                              void **parameter)
+static enum shim_end run_text(const struct shim_image *image, const char *function, const uint32_t grid[3],
+                              const uint32_t block[3], void **parameter)
 {
-    const struct shim_launch launch = {.image = s->image,
-                                       .kernel = shim_image_kernel(s->image, function),
+    const struct shim_launch launch = {.image = image,
+                                       .kernel = shim_image_kernel(image, function),
                                        .parameter = parameter,
                                        .grid = {grid[0], grid[1], grid[2]},
                                        .block = {block[0], block[1], block[2]}};
@@ -258,7 +266,7 @@ static bool run_kernel_text(subject *s, const struct slri_bound bound[ARGUMENTS]
         parameter[i] = entry->binding[i].is_buffer ? (void *)&bound[i].data : bound[i].data;
     parameter[ARGUMENTS] = parameter[ARGUMENTS + 1] = &nothing;
     parameter[ARGUMENTS + 2] = &told;
-    if (run_text(s, entry->name, s->program.grid, s->program.block, parameter) != SHIM_DONE || faulted != 0)
+    if (run_text(s->image, entry->name, s->program.grid, s->program.block, parameter) != SHIM_DONE || faulted != 0)
         fail(s, "its CUDA C does not end as it should");
     return s->verdict == 0;
 }
@@ -389,7 +397,7 @@ static void bind_handler(way *w, bool is_block, struct slri_bound bound[ARGUMENT
     *to = (struct slri_bound){g, sizeof *g};
 }
 
-static void handle(way *w, bool is_block, const struct message *message)
+static void handle(way *w, bool is_block, const struct message *message, uint64_t fuel)
 {
     int n = GIVEN_DATA, k = message->b;
     float g = message->f;
@@ -405,7 +413,7 @@ static void handle(way *w, bool is_block, const struct message *message)
                                  .reply_bytes = sizeof *w->reply,
                                  .max_replies = 1,
                                  .instance = 5,
-                                 .fuel = FUEL};
+                                 .fuel = fuel};
     w->fault = w->handler(w->self, &w->call);
 }
 
@@ -451,7 +459,7 @@ static uint32_t handle_text(void *self, struct slri_call *call)
     void *parameter[] = {&call, &result};
     const uint32_t one[] = {1, 1, 1}, block[] = {s->program.kind == BLOCK ? s->module->entry->max_threads : 1, 1, 1};
     snprintf(function, sizeof function, SLRI_ENTRY_SYMBOL_PREFIX "%s", s->module->entry->name);
-    if (run_text(s, function, one, block, parameter) != SHIM_DONE)
+    if (run_text(s->image, function, one, block, parameter) != SHIM_DONE)
         return UINT32_MAX;
     return result;
 }
@@ -462,6 +470,76 @@ static bool is_another_matter(way *text, const way *interpreted, bool is_block)
     text->call.fuel = interpreted->call.fuel;
     return is_block ? text->fault == SLRI_FAULT_FUEL || interpreted->fault == SLRI_FAULT_FUEL
                     : text->fault != 0 && text->fault == interpreted->fault;
+}
+
+static void tell_difference(subject *s, int message, const char *part, const way *a, const way *b)
+{
+    s->verdict = DIFFERS;
+    snprintf(s->why, sizeof s->why, "message %d: %s differs (faults %u and %u, lines %u and %u)", message, part,
+             a->fault, b->fault, a->call.fault_line, b->call.fault_line);
+}
+
+// Whether both do the same with one message; what a fault leaves is forgotten.
+static void run_lowered_once(subject *s, int number, way *lowered, way *interpreted, uint64_t fuel)
+{
+    uint64_t seed = s->number + 1 + (uint64_t)number;
+    struct message message = make_message(&seed);
+    handle(lowered, false, &message, fuel);
+    handle(interpreted, false, &message, fuel);
+    lowered->call.fuel = interpreted->call.fuel;
+    const char *part = difference(lowered, interpreted, false);
+    if (part)
+        tell_difference(s, number, part, lowered, interpreted);
+    if (interpreted->fault == SLRI_FAULT_NONE)
+        return;
+    reset(lowered);
+    reset(interpreted);
+}
+
+struct lowered_text {
+    struct shim_image *image;
+    const struct slri_entry *kernel;
+};
+
+static bool run_lowered_text(void *user, const struct slri_grid *grid)
+{
+    const struct lowered_text *text = user;
+    void *parameter[SLRI_BATCH_BUFFERS + ARGUMENTS];
+    for (uint32_t i = 0; i < grid->args; i++)
+        parameter[i] = text->kernel->binding[i].is_buffer ? (void *)&grid->arg[i].data : grid->arg[i].data;
+    return run_text(text->image, text->kernel->name, grid->grid, grid->block, parameter) == SHIM_DONE;
+}
+
+// A `__ring__` handler, and the kernel that is made of it for batches, interpreted or as CUDA C: each message, then
+// again with fuel for one back edge less than it took.
+static void run_lowered(subject *s, struct slri_interp_thread *thread, bool as_text)
+{
+    static way lowered, interpreted;
+    struct batch batch;
+    if (batch_open(&batch, s->module, s->module->entry) != SLR_OK) {
+        fail(s, slr_error_message());
+        return;
+    }
+    struct lowered_text text = {.kernel = batch.module->entry};
+    if (as_text) {
+        text.image = load_text_of(s, batch.module, text.kernel->name);
+        batch.run = run_lowered_text;
+        batch.user = &text;
+    }
+    lowered = (way){.handler = batch_handle, .self = &batch};
+    interpreted = (way){.handler = slri_interp_handler, .self = thread};
+    reset(&lowered);
+    reset(&interpreted);
+    for (int i = 0; i < MESSAGES && s->verdict == AGREES; i++) {
+        run_lowered_once(s, i, &lowered, &interpreted, FUEL);
+        uint64_t took = FUEL - interpreted.call.fuel;
+        if (s->verdict == AGREES && took != 0)
+            run_lowered_once(s, i, &lowered, &interpreted, took);
+    }
+    shim_image_unload(text.image);
+    if (s->verdict == AGREES)
+        compare_emitted(s, batch.module);
+    batch_close(&batch);
 }
 
 static void run_handler(subject *s, slri_function found, const struct slri_interp *interp)
@@ -480,24 +558,23 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
     s->verdict = AGREES;
     for (int i = 0; i < MESSAGES && s->verdict == AGREES; i++) {
         struct message message = make_message(&seed);
-        handle(&compiled, s->program.kind == BLOCK, &message);
-        handle(&interpreted, s->program.kind == BLOCK, &message);
+        handle(&compiled, s->program.kind == BLOCK, &message, FUEL);
+        handle(&interpreted, s->program.kind == BLOCK, &message, FUEL);
         if (!found && is_another_matter(&compiled, &interpreted, s->program.kind == BLOCK)) {
             reset(&compiled);
             reset(&interpreted);
             continue;
         }
         const char *part = difference(&compiled, &interpreted, s->program.kind == BLOCK);
-        if (part) {
-            s->verdict = DIFFERS;
-            snprintf(s->why, sizeof s->why, "message %d: %s differs (faults %u and %u, lines %u and %u)", i, part,
-                     compiled.fault, interpreted.fault, compiled.call.fault_line, interpreted.call.fault_line);
-        }
+        if (part)
+            tell_difference(s, i, part, &compiled, &interpreted);
         if (compiled.fault != SLRI_FAULT_NONE) {
             reset(&compiled);
             reset(&interpreted);
         }
     }
+    if (s->program.kind == HANDLER && s->verdict == AGREES)
+        run_lowered(s, thread, !found);
     slri_interp_thread_destroy(thread);
 }
 

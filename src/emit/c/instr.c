@@ -45,6 +45,7 @@ static const char *const spelling[] = {
     [SLRI_OP_REPLY] = "if (!slri_reply(call, $p, $B)) $FREPLIES, $l);",
     [SLRI_OP_SEND] = "if (!slri_send(&call->out[$t], $p, $b, $m)) $FSENDS, $l);",
     [SLRI_OP_INSTANCE] = "$d = call->instance;",
+    [SLRI_OP_CLOCK] = "$d = 0;",
     [SLRI_OP_PRESENT] = "$d = $z != 0;",
     [SLRI_OP_TRAP] = "return slri_fault(call, $n, $l);",
 };

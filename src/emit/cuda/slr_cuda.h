@@ -11,6 +11,9 @@
 #define SLRI_MUL(K, a, b) ((a) * (b))
 #define SLRI_DIV(K, a, b, file, line) ((a) / (b))
 #define SLRI_REM(K, a, b, file, line) ((a) % (b))
+#define SLRI_TICKS() __slri_clock()
+#define SLRI_SAFE_DIV(K, a, b) __slri_divide((a) / (b))
+#define SLRI_SAFE_REM(K, a, b) __slri_divide((a) % (b))
 #define SLRI_SHL(K, a, b) ((a) << (b))
 #define SLRI_SHR(K, a, b) ((a) >> (b))
 #define SLRI_TO_I8(a) ((signed char)(a))
@@ -79,6 +82,9 @@ struct __align__(4) slri___nv_bfloat162 { slri_bf16 x, y; };
 #define SLRI_MUL(K, a, b) slri_mul(a, b)
 #define SLRI_DIV(K, a, b, file, line) slri_kernel_div(a, b, slri_faulted, SLRI_FAULTED(1, file, line))
 #define SLRI_REM(K, a, b, file, line) slri_kernel_rem(a, b, slri_faulted, SLRI_FAULTED(1, file, line))
+#define SLRI_TICKS() 0ull
+#define SLRI_SAFE_DIV(K, a, b) slri_div(a, b)
+#define SLRI_SAFE_REM(K, a, b) slri_rem(a, b)
 #define SLRI_SHL(K, a, b) slri_shl(a, b)
 #define SLRI_SHR(K, a, b) ((a) >> ((b) & (8 * sizeof(a) - 1)))
 SLRI_FN int slri_neg(int a) { return (int)(0u - (slri_u32)a); }

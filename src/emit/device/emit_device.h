@@ -58,7 +58,7 @@ struct slri_dialect {
     [SLRI_OP_NE] = "$d$a != $b", [SLRI_OP_LT] = "$d$a < $b", [SLRI_OP_LE] = "$d$a <= $b", [SLRI_OP_GT] = "$d$a > $b",  \
     [SLRI_OP_GE] = "$d$a >= $b", [SLRI_OP_LOAD] = "$d*$p", [SLRI_OP_STORE] = "SLRI_PUT($p, $b)",                       \
     [SLRI_OP_INSTANCE] = "$dring_instance()", [SLRI_OP_BUILTIN] = "$d$u", [SLRI_OP_BARRIER] = "$d$B($a)",              \
-    [SLRI_OP_PRESENT] = "$d($z != 0)"
+    [SLRI_OP_CLOCK] = "$dSLRI_TICKS()", [SLRI_OP_PRESENT] = "$d($z != 0)"
 
 // What a function needs of its caller, by its index in the module.
 struct slri_d_function {

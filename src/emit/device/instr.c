@@ -181,7 +181,7 @@ static bool divides(const struct slri_d_emitter *e, const struct slri_instr *in)
 
 bool slri_d_may_fault(const struct slri_d_emitter *e, const struct slri_instr *in)
 {
-    return in->op == SLRI_OP_TRAP || divides(e, in);
+    return in->op == SLRI_OP_TRAP || (divides(e, in) && in->imm != SLRI_DIVISOR_IS_NOT_ZERO);
 }
 
 // Where C leaves it open what happens, a macro of the prelude says it.
@@ -198,6 +198,8 @@ static const char *spelling_of_arithmetic(struct slri_d_emitter *e, const struct
     if (in->op == SLRI_OP_MUL && is_signed_arithmetic(in))
         return "$dSLRI_MUL($K, $a, $b)";
     if (divides(e, in)) {
+        if (in->imm == SLRI_DIVISOR_IS_NOT_ZERO)
+            return in->op == SLRI_OP_DIV ? "$dSLRI_SAFE_DIV($K, $a, $b)" : "$dSLRI_SAFE_REM($K, $a, $b)";
         if (in->op == SLRI_OP_DIV)
             return in_handler ? "$dSLRI_CHECKED_DIV($K, $a, $b, $l)" : "$dSLRI_DIV($K, $a, $b, $l)";
         return in_handler ? "$dSLRI_CHECKED_REM($K, $a, $b, $l)" : "$dSLRI_REM($K, $a, $b, $l)";

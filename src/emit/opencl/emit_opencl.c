@@ -423,6 +423,7 @@ uint64_t slri_opencl_dump_bytes(const struct slri_module *module)
 void slri_opencl_words(const struct slri_opencl_options *options, struct slri_text *out)
 {
     slri_text_puts(out, options->c11_atomics ? "#define SLRI_C11_ATOMICS\n" : "");
+    slri_text_puts(out, options->has_clock ? "#define SLRI_CLOCK\n" : "");
     slri_text_puts(out, options->svm_scope ? "#define SLRI_SVM_SCOPE\n" : "");
     slri_text_puts(out, options->warps != SLRI_OPENCL_LOCAL_MEMORY ? "#define SLRI_SUB_GROUPS\n" : "");
     slri_text_puts(out, options->warps == SLRI_OPENCL_SUB_GROUPS_OF_32 ? "#define SLRI_SUB_GROUPS_REQUIRED\n" : "");

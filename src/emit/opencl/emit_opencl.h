@@ -43,8 +43,9 @@ enum slri_opencl_warps {
 
 struct slri_opencl_options {
     enum slri_opencl_warps warps;
-    bool c11_atomics;      // OpenCL 3.0's atomic_*_explicit; false: 1.2's, volatile and fences
-    bool svm_scope;        // memory_scope_all_svm_devices is known; false: the system is taken for the device
+    bool c11_atomics; // OpenCL 3.0's atomic_*_explicit; false: 1.2's, volatile and fences
+    bool has_clock;   // the compiler has a counter that is the host's: what CLOCK reads (hal/opencl/device/cl_clock.h)
+    bool svm_scope;   // memory_scope_all_svm_devices is known; false: the system is taken for the device
     const uint32_t *block; // NULL, or the shape of all launches: reqd_work_group_size
 };
 

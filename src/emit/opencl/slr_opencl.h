@@ -19,6 +19,13 @@
 #define SLRI_MUL(K, a, b) slri_mul_##K(a, b)
 #define SLRI_DIV(K, a, b, file, line) slri_kernel_div_##K(a, b, slri_faulted, file, line)
 #define SLRI_REM(K, a, b, file, line) slri_kernel_rem_##K(a, b, slri_faulted, file, line)
+#ifdef SLRI_CLOCK
+#define SLRI_TICKS() ((ulong)__builtin_readcyclecounter())
+#else
+#define SLRI_TICKS() ((ulong)0)
+#endif
+#define SLRI_SAFE_DIV(K, a, b) slri_div_##K(a, b)
+#define SLRI_SAFE_REM(K, a, b) slri_rem_##K(a, b)
 #define SLRI_SHL(K, a, b) slri_shl_##K(a, b)
 #define SLRI_SHR(K, a, b) ((a) >> ((b) & (8 * sizeof(a) - 1)))
 #define SLRI_SIGNED(K, type, utype) \

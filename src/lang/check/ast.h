@@ -66,7 +66,8 @@ enum slri_expr_op {
     SLRI_EXPR_CONST,    // bits
     SLRI_EXPR_VARIABLE, // symbol: VARIABLE, TABLE, SHARED or GLOBAL
     SLRI_EXPR_UNARY,    // instr (NEG, NOT) of left
-    SLRI_EXPR_BINARY,   // instr of left and right, both of the kind of left; also comparisons
+    SLRI_EXPR_BINARY,   // instr of left and right, both of the kind of left; also comparisons. index: of a division 0,
+                        // or SLRI_DIVISOR_IS_NOT_ZERO
     SLRI_EXPR_AND,      // left && right, right || left: short circuits
     SLRI_EXPR_OR,
     SLRI_EXPR_COND,  // left ? right : third
@@ -100,6 +101,7 @@ enum slri_expr_op {
     SLRI_EXPR_LITERAL, // a compound literal: init
     // Of emitted text alone (check_emitted.c):
     SLRI_EXPR_AT,      // right bytes into the object that left is, or points into; not checked
+    SLRI_EXPR_CLOCK,   // the device's counter, a U64
     SLRI_EXPR_OFFSET,  // how far left points into its object
     SLRI_EXPR_EMITTED, // instr (STORE, ZERO, COPY, INDEX) of left, right and third
 };

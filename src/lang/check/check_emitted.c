@@ -7,6 +7,8 @@
 //   __slri_put(p, value)    *p = value, without narrowing it first
 //   __slri_zero(p, bytes)  __slri_copy(to, from, bytes)
 //   __slri_index(i, extent) the fault of an index
+//   __slri_clock()          ticks of the device's counter
+//   __slri_divide(a / b)    the same, or a % b, of a b that is not zero: no fault is looked for
 //   __slri_cas(p, old, new, order, scope)
 //   __slri_assert()         the fault of an assertion
 //   __slri_float(bits) __slri_double(bits)
@@ -86,6 +88,21 @@ static struct slri_expr *make_index(struct slri_unit *unit, const struct slri_to
     return make_memory(unit, name, arg, SLRI_OP_INDEX);
 }
 
+static struct slri_expr *make_divide(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg)
+{
+    (void)unit, (void)name;
+    struct slri_expr *of = arg[0];
+    if (of->op == SLRI_EXPR_BINARY && (of->instr == SLRI_OP_DIV || of->instr == SLRI_OP_REM))
+        of->index = SLRI_DIVISOR_IS_NOT_ZERO;
+    return of;
+}
+
+static struct slri_expr *make_clock(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg)
+{
+    (void)arg;
+    return slri_make(unit, SLRI_EXPR_CLOCK, slri_type_of(unit->types, SLRI_U64), name->where, NULL, NULL);
+}
+
 static struct slri_expr *make_assert(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg)
 {
     (void)arg;
@@ -115,9 +132,10 @@ struct slri_expr *slri_make_emitted_builtin(struct slri_unit *unit, const struct
         uint32_t args;
         struct slri_expr *(*make)(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg);
     } words[] = {
-        {"__slri_at", 2, make_at},       {"__slri_offset", 1, make_offset}, {"__slri_put", 2, make_put},
-        {"__slri_zero", 2, make_zero},   {"__slri_copy", 3, make_copy},     {"__slri_index", 2, make_index},
-        {"__slri_float", 1, make_float}, {"__slri_double", 1, make_double}, {"__slri_assert", 0, make_assert},
+        {"__slri_at", 2, make_at},         {"__slri_offset", 1, make_offset}, {"__slri_put", 2, make_put},
+        {"__slri_zero", 2, make_zero},     {"__slri_copy", 3, make_copy},     {"__slri_index", 2, make_index},
+        {"__slri_float", 1, make_float},   {"__slri_double", 1, make_double}, {"__slri_assert", 0, make_assert},
+        {"__slri_divide", 1, make_divide}, {"__slri_clock", 0, make_clock},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (slri_token_is(name, words[i].name))

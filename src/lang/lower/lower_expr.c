@@ -22,7 +22,10 @@ static slri_reg of_unary(struct slri_body *body, const struct slri_expr *expr)
 static slri_reg of_binary(struct slri_body *body, const struct slri_expr *expr)
 {
     slri_reg a = slri_lower_scalar(body, expr->left), b = slri_lower_scalar(body, expr->right);
-    return slri_emit_arithmetic(body, expr->instr, expr->left->type->kind, a, b, expr->where);
+    slri_reg reg = slri_emit_arithmetic(body, expr->instr, expr->left->type->kind, a, b, expr->where);
+    if (expr->index == SLRI_DIVISOR_IS_NOT_ZERO) // of integers in emitted text: the last instruction divides
+        body->block->instr[body->block->count - 1].imm = expr->index;
+    return reg;
 }
 
 // ---- branches ------------------------------------------------------------------------------------------------------
@@ -172,6 +175,13 @@ static slri_reg of_instance(struct slri_body *body, const struct slri_expr *expr
     return reg;
 }
 
+static slri_reg of_clock(struct slri_body *body, const struct slri_expr *expr)
+{
+    slri_reg reg = slri_emit_reg(body, SLRI_U64, NULL);
+    slri_emit_instr(body, SLRI_OP_CLOCK, SLRI_U64, expr->where)->dst = reg;
+    return reg;
+}
+
 static slri_reg of_builtin(struct slri_body *body, const struct slri_expr *expr)
 {
     slri_reg reg = slri_emit_reg(body, SLRI_U32, NULL);
@@ -294,6 +304,8 @@ static slri_reg scalar_of(struct slri_body *body, const struct slri_expr *expr)
         return slri_lower_exchange(body, expr);
     case SLRI_EXPR_INSTANCE:
         return of_instance(body, expr);
+    case SLRI_EXPR_CLOCK:
+        return of_clock(body, expr);
     case SLRI_EXPR_BUILTIN:
         return of_builtin(body, expr);
     case SLRI_EXPR_WARP:

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel around a handler: a thread goes through a chain of messages, calls the handler on each and writes its
+// record.
+#include "ir/pass/handler_kernel.h"
+
+#include "abi/handler.h"
+#include "abi/relaunch.h"
+#include "base/status.h"
+#include "ir/pass/lower.h"
+#include "ir/type.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---- a record ------------------------------------------------------------------------------------------------------
+
+static slri_reg wide(struct slri_lowering *l, slri_reg word)
+{
+    return slri_lower_convert(l, SLRI_U64, word);
+}
+
+// first + index * stride, all U32, as an offset.
+static slri_reg place(struct slri_lowering *l, slri_reg first, slri_reg index, slri_reg stride)
+{
+    slri_reg distance = slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, wide(l, index), wide(l, stride));
+    return slri_lower_op(l, SLRI_OP_ADD, SLRI_U64, wide(l, first), distance);
+}
+
+static slri_reg add_bytes(struct slri_lowering *l, slri_reg offset, uint64_t bytes)
+{
+    return bytes == 0 ? offset : slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, offset, slri_lower_const(l, SLRI_I64, bytes));
+}
+
+static void put_word(struct slri_lowering *l, slri_reg record, uint32_t word, slri_reg value)
+{
+    slri_lower_store(l, SLRI_U32, slri_lower_root(SLRI_BATCH_RESULTS), add_bytes(l, record, UINT64_C(4) * word), value);
+}
+
+static slri_reg word_of_call(struct slri_lowering *l, uint32_t word)
+{
+    return slri_lower_convert(l, SLRI_U32, slri_lower_get(l, word));
+}
+
+// ---- a message -----------------------------------------------------------------------------------------------------
+
+struct message {
+    slri_reg at, record; // offsets in the batch and in the results
+};
+
+static slri_reg word_of_message(struct slri_lowering *l, const struct message *m, uint32_t word)
+{
+    return slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), add_bytes(l, m->at, UINT64_C(4) * word));
+}
+
+static void begin_call(struct slri_lowering *l, const struct message *m)
+{
+    slri_reg none = slri_lower_const(l, SLRI_U64, 0), half = slri_lower_const(l, SLRI_U64, 32);
+    slri_reg low = wide(l, slri_lower_constant(l, RL_FUEL)), high = wide(l, slri_lower_constant(l, RL_FUEL + 1));
+    high = slri_lower_op(l, SLRI_OP_SHL, SLRI_U64, high, half);
+    slri_lower_put(l, SLRI_CALL_FUEL, slri_lower_op(l, SLRI_OP_OR, SLRI_U64, low, high));
+    for (uint32_t word = SLRI_CALL_FAULT; word <= SLRI_CALL_REPLIES; word++)
+        slri_lower_put(l, word, none);
+    slri_lower_put(l, SLRI_CALL_INSTANCE, wide(l, word_of_message(l, m, RL_INSTANCE)));
+    slri_reg state = word_of_message(l, m, RL_STATE), stride = slri_lower_constant(l, RL_STATE_STRIDE);
+    slri_lower_put(l, SLRI_CALL_STATE, slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, wide(l, state), wide(l, stride)));
+    slri_lower_put(l, SLRI_CALL_MESSAGE, wide(l, add_bytes(l, m->at, RL_PAYLOAD)));
+    slri_lower_put(l, SLRI_CALL_RECORD, wide(l, m->record));
+    for (uint32_t i = 0; i < l->handler->bindings; i++)
+        if (l->handler->binding[i].is_outlet)
+            slri_lower_put(l, SLRI_CALL_SENT + i, none);
+}
+
+static void call_handler(struct slri_lowering *l)
+{
+    struct slri_arg *arg = slri_region_take(l->region, sizeof *arg);
+    l->out_of_memory |= arg == NULL;
+    if (arg)
+        *arg = (struct slri_arg){slri_lower_const(l, SLRI_I64, 0), l->call};
+    struct slri_instr *call = slri_lower_append(l, SLRI_OP_CALL, SLRI_VOID);
+    call->callee = l->made[l->handler->function->index];
+    call->arg = arg;
+    call->args = 1;
+}
+
+// ---- a state that begins anew --------------------------------------------------------------------------------------
+
+// byte `i` of it, from the constants, or 0.
+static void put_initial_byte(struct slri_lowering *l, slri_reg initial, slri_reg state, slri_reg i)
+{
+    slri_reg value = slri_lower_variable(l, SLRI_I32, "value"), none = slri_lower_const(l, SLRI_U32, 0);
+    slri_lower_set_const(l, value, SLRI_I32, 0);
+    struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_NE, SLRI_U32, initial, none), NULL);
+    slri_reg at = slri_lower_convert(l, SLRI_I64, slri_lower_op(l, SLRI_OP_ADD, SLRI_U32, initial, i));
+    slri_reg byte = slri_lower_load(l, SLRI_U8, slri_lower_root(SLRI_BATCH_CONSTANTS), at);
+    slri_lower_set(l, value, SLRI_OP_MOVE, SLRI_I32, byte, SLRI_NO_REG);
+    l->block = behind;
+    at = slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, state, slri_lower_convert(l, SLRI_I64, i));
+    slri_lower_store(l, SLRI_U8, slri_lower_root(SLRI_BATCH_STATES), at, value);
+}
+
+static void begin_state_anew(struct slri_lowering *l)
+{
+    slri_reg bytes = slri_lower_constant(l, RL_STATE_BYTES), initial = slri_lower_constant(l, RL_INITIAL_AT);
+    slri_reg state = slri_lower_convert(l, SLRI_I64, slri_lower_get(l, SLRI_CALL_STATE));
+    slri_reg i = slri_lower_variable(l, SLRI_U32, "i"), one = slri_lower_const(l, SLRI_U32, 1);
+    slri_lower_set_const(l, i, SLRI_U32, 0);
+    struct slri_block *behind = l->block, *body[3];
+    for (int part = 0; part < 3; part++)
+        body[part] = slri_lower_block(l);
+    l->block = body[0];
+    slri_reg goes = slri_lower_op(l, SLRI_OP_LT, SLRI_U32, i, bytes);
+    l->block = body[1];
+    put_initial_byte(l, initial, state, i);
+    l->block = body[2];
+    slri_lower_set(l, i, SLRI_OP_ADD, SLRI_U32, i, one);
+    l->block = behind;
+    struct slri_instr *loop = slri_lower_append(l, SLRI_OP_LOOP, SLRI_VOID);
+    loop->a = goes;
+    memcpy(loop->body, body, sizeof body);
+}
+
+// ---- the kernel ----------------------------------------------------------------------------------------------------
+
+static slri_reg clock_now(struct slri_lowering *l)
+{
+    slri_reg dst = slri_lower_reg(l, SLRI_U64);
+    slri_lower_append(l, SLRI_OP_CLOCK, SLRI_U64)->dst = dst;
+    return dst;
+}
+
+static void put_ticks(struct slri_lowering *l, slri_reg record, slri_reg began)
+{
+    slri_reg took = slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, clock_now(l), began);
+    slri_reg most = slri_lower_const(l, SLRI_U64, RL_MOST_TICKS);
+    struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_GT, SLRI_U64, took, most), NULL);
+    slri_lower_set(l, took, SLRI_OP_MOVE, SLRI_U64, most, SLRI_NO_REG);
+    l->block = behind;
+    put_word(l, record, RL_TICKS, slri_lower_convert(l, SLRI_U32, took));
+}
+
+static void end_call(struct slri_lowering *l, const struct message *m, slri_reg stopped)
+{
+    slri_reg fault = word_of_call(l, SLRI_CALL_FAULT), none = slri_lower_const(l, SLRI_U32, SLRI_FAULT_NONE);
+    put_word(l, m->record, RL_FAULT, fault);
+    put_word(l, m->record, RL_FILE, word_of_call(l, SLRI_CALL_FILE));
+    put_word(l, m->record, RL_LINE, word_of_call(l, SLRI_CALL_LINE));
+    put_word(l, m->record, RL_REPLIES, word_of_call(l, SLRI_CALL_REPLIES));
+    for (uint32_t i = 0; i < l->handler->bindings; i++)
+        if (l->handler->binding[i].is_outlet)
+            put_word(l, m->record, RL_SENT(i), word_of_call(l, SLRI_CALL_SENT + i));
+    struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_NE, SLRI_U32, fault, none), NULL);
+    if (l->handler->state)
+        begin_state_anew(l);
+    slri_lower_set(l, stopped, SLRI_OP_MOVE, SLRI_U32, slri_lower_constant(l, RL_STOPS), SLRI_NO_REG);
+    l->block = behind;
+}
+
+static void handle_message(struct slri_lowering *l, slri_reg at, slri_reg stopped)
+{
+    slri_reg none = slri_lower_const(l, SLRI_U32, 0);
+    slri_reg in = place(l, slri_lower_constant(l, RL_MESSAGES_AT), at, slri_lower_constant(l, RL_MESSAGE_STRIDE));
+    slri_reg record = place(l, none, at, slri_lower_constant(l, RL_RESULT_STRIDE));
+    const struct message m = {slri_lower_convert(l, SLRI_I64, in), slri_lower_convert(l, SLRI_I64, record)};
+    slri_lower_set(l, at, SLRI_OP_MOVE, SLRI_U32, word_of_message(l, &m, RL_NEXT), SLRI_NO_REG);
+    struct slri_block *handles;
+    struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_NE, SLRI_U32, stopped, none), &handles);
+    put_word(l, m.record, RL_FAULT, slri_lower_const(l, SLRI_U32, RL_NOT_RUN));
+    l->block = handles;
+    begin_call(l, &m);
+    slri_reg began = clock_now(l);
+    call_handler(l);
+    put_ticks(l, m.record, began);
+    end_call(l, &m, stopped);
+    l->block = behind;
+}
+
+static slri_reg builtin(struct slri_lowering *l, enum slri_builtin which)
+{
+    slri_reg dst = slri_lower_reg(l, SLRI_U32);
+    struct slri_instr *in = slri_lower_append(l, SLRI_OP_BUILTIN, SLRI_U32);
+    in->dst = dst;
+    in->imm = which;
+    return dst;
+}
+
+// The first message of this thread's chain, or RL_END.
+static slri_reg find_first(struct slri_lowering *l, slri_reg chains)
+{
+    slri_reg before =
+        slri_lower_op(l, SLRI_OP_MUL, SLRI_U32, builtin(l, SLRI_BUILTIN_BLOCK_X), builtin(l, SLRI_BUILTIN_BLOCK_DIM_X));
+    slri_reg chain = slri_lower_op(l, SLRI_OP_ADD, SLRI_U32, before, builtin(l, SLRI_BUILTIN_THREAD_X));
+    slri_reg at = slri_lower_variable(l, SLRI_U32, "at");
+    slri_lower_set_const(l, at, SLRI_U32, RL_END);
+    struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_LT, SLRI_U32, chain, chains), NULL);
+    slri_reg place_of_first = slri_lower_op(l, SLRI_OP_MUL, SLRI_I64, slri_lower_convert(l, SLRI_I64, chain),
+                                            slri_lower_const(l, SLRI_I64, 4));
+    slri_reg first = slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), place_of_first);
+    slri_lower_set(l, at, SLRI_OP_MOVE, SLRI_U32, first, SLRI_NO_REG);
+    l->block = behind;
+    return at;
+}
+
+static void write_kernel(struct slri_lowering *l, slri_reg chains)
+{
+    slri_reg at = find_first(l, chains), stopped = slri_lower_variable(l, SLRI_U32, "stopped");
+    slri_reg end = slri_lower_const(l, SLRI_U32, RL_END);
+    slri_lower_set_const(l, stopped, SLRI_U32, 0);
+    struct slri_block *behind = l->block, *test = slri_lower_block(l), *body = slri_lower_block(l);
+    l->block = test;
+    slri_reg goes = slri_lower_op(l, SLRI_OP_NE, SLRI_U32, at, end);
+    l->block = body;
+    handle_message(l, at, stopped);
+    l->block = behind;
+    struct slri_instr *loop = slri_lower_append(l, SLRI_OP_LOOP, SLRI_VOID);
+    loop->a = goes;
+    loop->body[0] = test;
+    loop->body[1] = body;
+}
+
+// A name that no function has.
+static const char *choose_name(const struct slri_lowering *l)
+{
+    char name[24];
+    bool is_taken = true;
+    for (unsigned number = 0; is_taken; number++) {
+        snprintf(name, sizeof name, "batch_%u", number);
+        is_taken = false;
+        for (uint32_t i = 0; i < l->from->functions; i++)
+            is_taken |= strcmp(l->from->function[i]->name, name) == 0;
+    }
+    return slri_region_text(l->region, name, strlen(name));
+}
+
+static bool make_kernel(struct slri_lowering *l, struct slri_types *types, slri_reg *chains)
+{
+    struct slri_function *made = slri_region_take(l->region, sizeof *made);
+    struct slri_local *call = slri_region_take(l->region, sizeof *call);
+    if (!made || !call)
+        return false;
+    *call = (struct slri_local){
+        "slri_call", slri_type_array(types, slri_type_of(types, SLRI_U64), l->call_bytes / sizeof(uint64_t))};
+    *made = (struct slri_function){.name = choose_name(l),
+                                   .where = l->handler->function->where,
+                                   .local = call,
+                                   .locals = 1,
+                                   .body = slri_block_create(l->region),
+                                   .uses = SLRI_USES_PLACE | l->made[l->handler->function->index]->uses};
+    if (!made->name || !made->body || !call->type)
+        return false;
+    l->source = NULL;
+    l->function = made;
+    l->block = made->body;
+    l->where = made->where;
+    l->call = (struct slri_root){SLRI_ROOT_LOCAL, 0};
+    *chains = slri_lower_reg(l, SLRI_U32);
+    write_kernel(l, *chains);
+    return !l->out_of_memory;
+}
+
+// ---- the module ----------------------------------------------------------------------------------------------------
+
+static const struct slri_binding_info own_bindings[SLRI_BATCH_BUFFERS] = {
+    [SLRI_BATCH_IN] = {.name = "slri_in", .is_buffer = true, .is_const = true, .is_restrict = true, .reg = SLRI_NO_REG},
+    [SLRI_BATCH_RESULTS] = {.name = "slri_results", .is_buffer = true, .is_restrict = true, .reg = SLRI_NO_REG},
+    [SLRI_BATCH_STATES] = {.name = "slri_states", .is_buffer = true, .is_restrict = true, .reg = SLRI_NO_REG},
+    [SLRI_BATCH_CONSTANTS] =
+        {.name = "slri_constants", .is_buffer = true, .is_const = true, .is_restrict = true, .reg = SLRI_NO_REG},
+    [SLRI_BATCH_CHAINS] = {.name = "slri_chains"},
+};
+
+static uint32_t make_bindings(struct slri_lowering *l, struct slri_types *types, struct slri_binding_info *out)
+{
+    uint32_t count = SLRI_BATCH_BUFFERS;
+    for (uint32_t i = 0; i < SLRI_BATCH_BUFFERS; i++) {
+        out[i] = own_bindings[i];
+        out[i].type = slri_type_of(types, SLRI_U32);
+    }
+    for (uint32_t i = 0; i < l->handler->bindings; i++) {
+        const struct slri_binding_info *binding = &l->handler->binding[i];
+        if (!binding->is_buffer || binding->is_outlet)
+            continue;
+        l->binding[i] = count;
+        out[count] = *binding;
+        out[count++].reg = SLRI_NO_REG;
+    }
+    return count;
+}
+
+static bool make_module(struct slri_lowering *l, struct slri_module **out)
+{
+    struct slri_module *module = slri_region_take(l->region, sizeof *module);
+    struct slri_entry *entry = slri_region_take(l->region, sizeof *entry);
+    struct slri_types *types = slri_types_create(l->region);
+    uint32_t most = SLRI_BATCH_BUFFERS + l->handler->bindings;
+    struct slri_binding_info *binding = slri_region_take(l->region, most * sizeof *binding);
+    l->made = slri_region_take(l->region, (l->from->functions + 1) * sizeof *l->made);
+    l->binding = slri_region_take(l->region, most * sizeof *l->binding);
+    slri_reg chains;
+    if (!module || !entry || !types || !binding || !l->made || !l->binding)
+        return false;
+    uint32_t bindings = make_bindings(l, types, binding);
+    if (!slri_lower_functions(l) || !make_kernel(l, types, &chains))
+        return false;
+    binding[SLRI_BATCH_CHAINS].reg = chains;
+    *entry = (struct slri_entry){.name = l->handler->name,
+                                 .kind = SLRI_ENTRY_KERNEL,
+                                 .function = l->function,
+                                 .binding = binding,
+                                 .bindings = bindings,
+                                 .max_threads = SLRI_BATCH_THREADS};
+    *module = *l->from;
+    module->region = l->region;
+    module->entry = entry;
+    module->entries = 1;
+    module->skippeds = module->launches = 0;
+    module->functions = 0;
+    module->function = slri_region_take(l->region, (l->from->functions + 1) * sizeof *module->function);
+    for (uint32_t i = 0; module->function && i < l->from->functions; i++)
+        if (l->made[i])
+            module->function[module->functions++] = l->made[i];
+    if (module->function)
+        module->function[module->functions++] = l->function;
+    *out = module;
+    return module->function != NULL;
+}
+
+slr_status slri_handler_kernel(const struct slri_module *module, const struct slri_entry *handler,
+                               struct slri_module **out)
+{
+    struct slri_lowering l = {.from = module, .handler = handler, .region = slri_region_create()};
+    struct slri_module *made = NULL;
+    if (handler->kind != SLRI_ENTRY_RING || module->raw) {
+        slri_region_destroy(l.region);
+        return SLRI_FAIL(UNSUPPORTED, "'%s' of %s is no __ring__ handler", handler->name, module->name);
+    }
+    if (handler->function->uses & SLRI_USES_PRINT) {
+        slri_region_destroy(l.region);
+        return SLRI_FAIL(UNSUPPORTED,
+                         "%s: the handler '%s' calls printf, which is not supported in handlers on a device",
+                         module->name, handler->name);
+    }
+    l.call_bytes = (SLRI_CALL_SENT + (uint64_t)handler->bindings) * sizeof(uint64_t);
+    if (!l.region || !make_module(&l, &made)) {
+        slri_region_destroy(l.region);
+        return SLRI_FAIL(NO_MEMORY, "no memory to make a kernel of the handler '%s'", handler->name);
+    }
+    const char *broken = slri_module_verify(made);
+    slr_status status =
+        broken ? SLRI_FAIL(INTERNAL, "the kernel of the handler '%s': %s", handler->name, broken) : SLR_OK;
+    if (broken)
+        slri_module_destroy(made);
+    else
+        *out = made;
+    return status;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// A handler's loops and their fuel.
+#include "abi/handler.h"
+#include "ir/counted.h"
+#include "ir/pass/lower.h"
+
+static void lower_edge(struct slri_lowering *l)
+{
+    slri_reg fuel = slri_lower_get(l, SLRI_CALL_FUEL), one = slri_lower_const(l, SLRI_U64, 1);
+    slri_lower_leave_where(l, slri_lower_op(l, SLRI_OP_LE, SLRI_U64, fuel, one), SLRI_FAULT_FUEL);
+    slri_lower_put(l, SLRI_CALL_FUEL, slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, fuel, one));
+}
+
+// body[2] and the back edge.
+static void lower_step(struct slri_lowering *l, const struct slri_instr *loop)
+{
+    slri_lower_instrs(l, loop->body[2]);
+    l->where = loop->where;
+    lower_edge(l);
+}
+
+// body[0], and whether to go on: 0 at a fault, of the step too. Of a do loop the step is in front of it: texts of C
+// have no other place for it.
+static void lower_test(struct slri_lowering *l, const struct slri_instr *loop, slri_reg goes)
+{
+    slri_lower_set_const(l, goes, SLRI_I32, 0);
+    if (loop->do_while)
+        lower_step(l, loop);
+    else
+        slri_lower_leave_at_fault(l);
+    slri_lower_instrs(l, loop->body[0]);
+    slri_reg test = loop->a == SLRI_NO_REG ? slri_lower_const(l, SLRI_I32, 1) : loop->a;
+    slri_lower_set(l, goes, SLRI_OP_MOVE, SLRI_I32, test, SLRI_NO_REG);
+}
+
+// Whose every back edge takes fuel.
+static void put_bounded(struct slri_lowering *l, const struct slri_instr *loop)
+{
+    struct slri_block *behind = l->block;
+    struct slri_instr made = *loop;
+    made.a = slri_lower_variable(l, SLRI_I32, "goes");
+    made.body[1] = slri_lower_into(l, loop->body[1], false);
+    made.body[0] = slri_lower_block(l);
+    made.body[2] = loop->do_while ? NULL : slri_lower_block(l);
+    l->in_test = true;
+    l->block = made.body[0];
+    lower_test(l, loop, made.a);
+    l->block = made.body[2];
+    if (!loop->do_while)
+        lower_step(l, loop);
+    l->in_test = false;
+    l->block = behind;
+    l->where = loop->where;
+    *slri_lower_append(l, SLRI_OP_LOOP, SLRI_VOID) = made;
+    slri_lower_leave_at_fault(l);
+}
+
+// Whose fuel is paid. Its test and step have no fault.
+static void put_paid(struct slri_lowering *l, const struct slri_instr *loop)
+{
+    struct slri_instr made = *loop;
+    made.body[0] = slri_lower_into(l, loop->body[0], true);
+    made.body[1] = slri_lower_into(l, loop->body[1], false);
+    made.body[2] = slri_lower_into(l, loop->body[2], true);
+    l->where = loop->where;
+    *slri_lower_append(l, SLRI_OP_LOOP, SLRI_VOID) = made;
+}
+
+static bool knows_literal(const void *user, slri_reg reg, uint64_t *value)
+{
+    const struct slri_lowering *l = user;
+    if (!slri_lower_is_literal(l, reg, 0, UINT64_MAX))
+        return false;
+    uint64_t bits = l->literal[reg]->imm;
+    *value = slri_kind_bytes(l->literal[reg]->kind) == 4 ? (uint64_t)(int64_t)(int32_t)(uint32_t)bits : bits;
+    return true;
+}
+
+static bool calls_take_fuel(const void *user, const struct slri_function *callee)
+{
+    (void)user;
+    (void)callee;
+    return true; // a body with a call is not written twice
+}
+
+#define PAID_BODY 32u // instructions: they are written twice
+
+static bool may_pay(const struct slri_lowering *l, const struct slri_instr *loop, struct slri_counted *out)
+{
+    const struct slri_counting counting = {knows_literal, calls_take_fuel, l};
+    return loop->body[1]->count <= PAID_BODY && slri_counted_loop(&counting, loop, out);
+}
+
+// How often it runs, or UINT64_MAX if the counter would wrap before it reaches the bound. The test has been done once,
+// for the bound.
+static slri_reg put_trips(struct slri_lowering *l, const struct slri_counted *counted)
+{
+    static const uint64_t most_of[] = {
+        [SLRI_I32] = INT32_MAX, [SLRI_U32] = UINT32_MAX, [SLRI_I64] = INT64_MAX, [SLRI_U64] = UINT64_MAX};
+    static const uint64_t least_of[] = {
+        [SLRI_I32] = (uint64_t)(int64_t)INT32_MIN, [SLRI_I64] = (uint64_t)INT64_MIN, [SLRI_U64] = 0};
+    const bool down = counted->stride < 0;
+    const uint64_t stride = (uint64_t)(down ? -counted->stride : counted->stride), more = counted->inclusive;
+    slri_reg first = down ? counted->bound : counted->induction, last = down ? counted->induction : counted->bound;
+    slri_reg trips = slri_lower_variable(l, SLRI_U64, "trips"), any;
+    slri_lower_set_const(l, trips, SLRI_U64, 0);
+    any = slri_lower_op(l, more ? SLRI_OP_LE : SLRI_OP_LT, counted->kind, first, last);
+    struct slri_block *behind = slri_lower_if(l, any, NULL);
+    slri_reg from = slri_lower_convert(l, SLRI_U64, first), to = slri_lower_convert(l, SLRI_U64, last);
+    slri_reg edge = slri_lower_const(l, SLRI_U64, down ? least_of[counted->kind] : most_of[counted->kind]);
+    slri_reg room =
+        down ? slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, from, edge) : slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, edge, to);
+    slri_reg steps = slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, to, from), one = slri_lower_const(l, SLRI_U64, 1);
+    if (!more)
+        steps = slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, steps, one);
+    if (stride > 1)
+        steps = slri_lower_op(l, SLRI_OP_DIV, SLRI_U64, steps, slri_lower_const(l, SLRI_U64, stride));
+    slri_lower_set(l, trips, SLRI_OP_ADD, SLRI_U64, steps, one);
+    if (stride - 1 + more != 0) {
+        slri_reg needed = slri_lower_const(l, SLRI_U64, stride - 1 + more);
+        slri_lower_if(l, slri_lower_op(l, SLRI_OP_LT, SLRI_U64, room, needed), NULL);
+        slri_lower_set_const(l, trips, SLRI_U64, UINT64_MAX);
+    }
+    l->block = behind;
+    return trips;
+}
+
+// A test of the fuel at each back edge keeps compilers from vectorising. So a loop whose trips are known when it begins
+// pays for all of them then, if there is so much fuel; else it takes the way that faults where it is out.
+void slri_lower_loop(struct slri_lowering *l, const struct slri_instr *loop)
+{
+    struct slri_counted counted;
+    if (!may_pay(l, loop, &counted)) {
+        put_bounded(l, loop);
+        return;
+    }
+    slri_lower_instrs(l, loop->body[0]);
+    l->where = loop->where;
+    slri_reg trips = put_trips(l, &counted), fuel = slri_lower_get(l, SLRI_CALL_FUEL);
+    struct slri_block *other;
+    struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_LT, SLRI_U64, trips, fuel), &other);
+    slri_lower_put(l, SLRI_CALL_FUEL, slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, fuel, trips));
+    put_paid(l, loop);
+    l->block = other;
+    put_bounded(l, loop);
+    l->block = behind;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this pass share: handler_kernel.c the kernel around a handler, handler_function.c a handler's
+// functions, handler_loop.c their loops, lower.c the writing of instructions.
+//
+// All that a message's functions share is a block of words of 8 bytes, the call. It is a local of the kernel, and the
+// last parameter of each function that needs it.
+#ifndef SLRI_IR_PASS_LOWER_H
+#define SLRI_IR_PASS_LOWER_H
+
+#include "ir/ir.h"
+
+enum slri_call_word {
+    SLRI_CALL_FUEL,
+    SLRI_CALL_FAULT, // an enum slri_fault; then, in a word each, its place
+    SLRI_CALL_FILE,
+    SLRI_CALL_LINE,
+    SLRI_CALL_REPLIES, // how many
+    SLRI_CALL_INSTANCE,
+    SLRI_CALL_STATE, // where in the states, the batch and the results this message's lie
+    SLRI_CALL_MESSAGE,
+    SLRI_CALL_RECORD,
+    SLRI_CALL_SENT, // how many, a word a parameter of the handler
+};
+
+struct slri_lowering {
+    struct slri_region *region;
+    const struct slri_module *from;
+    const struct slri_entry *handler;
+    struct slri_function **made; // by the index of the one that it is made of; NULL: not needed
+    bool *shares;                // by the same: whether it takes the call
+    uint32_t *binding;           // of the kernel, by that of the handler
+    uint64_t call_bytes;
+    bool out_of_memory;
+    struct slri_instr lost; // with no memory left, what would be written goes there
+    struct slri_block lost_block;
+    // Of the function being written:
+    const struct slri_function *source; // NULL: the kernel
+    struct slri_function *function;
+    struct slri_block *block; // where instructions go
+    struct slri_where where;
+    struct slri_root call;
+    slri_reg state, message;           // where this message's begin, in a function that reads them
+    bool in_test;                      // of a loop, or in its step, where only IFs may branch
+    const struct slri_instr **literal; // by register: the CONST that a temporary stands for, or NULL
+};
+
+// lower.c. With no memory left they give register 0, and set `out_of_memory`.
+struct slri_instr *slri_lower_append(struct slri_lowering *l, enum slri_op op, enum slri_kind kind);
+slri_reg slri_lower_reg(struct slri_lowering *l, enum slri_kind kind);
+slri_reg slri_lower_variable(struct slri_lowering *l, enum slri_kind kind, const char *name); // that is assigned again
+void slri_lower_set_const(struct slri_lowering *l, slri_reg dst, enum slri_kind kind, uint64_t bits);
+slri_reg slri_lower_const(struct slri_lowering *l, enum slri_kind kind, uint64_t bits);
+void slri_lower_set(struct slri_lowering *l, slri_reg dst, enum slri_op op, enum slri_kind kind, slri_reg a,
+                    slri_reg b);
+slri_reg slri_lower_op(struct slri_lowering *l, enum slri_op op, enum slri_kind kind, slri_reg a, slri_reg b);
+slri_reg slri_lower_convert(struct slri_lowering *l, enum slri_kind kind, slri_reg a);
+slri_reg slri_lower_load(struct slri_lowering *l, enum slri_kind kind, struct slri_root root, slri_reg at);
+void slri_lower_store(struct slri_lowering *l, enum slri_kind kind, struct slri_root root, slri_reg at, slri_reg value);
+struct slri_block *slri_lower_block(struct slri_lowering *l);
+// Appends an IF; gives the block behind it, and leaves `block` in its body. `other`: NULL, or what takes its else.
+struct slri_block *slri_lower_if(struct slri_lowering *l, slri_reg test, struct slri_block **other);
+
+slri_reg slri_lower_get(struct slri_lowering *l, uint32_t word); // of the call: U64
+void slri_lower_put(struct slri_lowering *l, uint32_t word, slri_reg value);
+slri_reg slri_lower_constant(struct slri_lowering *l, uint32_t word); // U32, of the batch's constants
+static inline struct slri_root slri_lower_root(uint32_t binding)
+{
+    return (struct slri_root){SLRI_ROOT_BINDING, binding};
+}
+
+// handler_function.c
+bool slri_lower_functions(struct slri_lowering *l); // all that the handler comes to; false: no memory
+void slri_lower_instrs(struct slri_lowering *l, const struct slri_block *block);
+struct slri_block *slri_lower_into(struct slri_lowering *l, const struct slri_block *block, bool in_test); // a new one
+// What comes next runs only where `bad` is 0; the other way is written by `fault`, of which NONE is another's fault.
+// The second: where the call has a fault.
+void slri_lower_leave_where(struct slri_lowering *l, slri_reg bad, uint32_t fault);
+void slri_lower_leave_at_fault(struct slri_lowering *l);
+bool slri_lower_is_literal(const struct slri_lowering *l, slri_reg reg, uint64_t least, uint64_t most);
+
+// handler_loop.c
+void slri_lower_loop(struct slri_lowering *l, const struct slri_instr *loop);
+
+#endif
