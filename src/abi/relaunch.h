@@ -3,15 +3,16 @@
 // which embeds this file, share the layout. Words are u32, offsets are in bytes, and every record begins at a multiple
 // of 16.
 //
-// The kernel is named RL_KERNEL. Its parameters are, in this order:
+// The kernel's parameters are, in this order:
 //   in:        the first message of each chain, a word each; from RL_MESSAGES_AT on messages. A chain is a list of
 //              messages that are handled one after the other, such as those of one instance; chains run side by side.
 //   results:   one record for each message.
 //   states:    the states of all instances; NULL where the handler has none.
 //   constants: the words below, bindings, and the initial state; written once.
-//   scratch:   memory that the kernel asked for (slri_kernel.batch of hal/hal.h), else NULL.
 //   chains:    a word: how many there are.
-//   Then, of each buffer among the handler's bindings, its address and its length in 8 bytes.
+//   scratch:   only of a __ring_block__ handler, whose kernel is a text of the backend's, named RL_KERNEL: memory that
+//              it asked for (slri_kernel.batch of hal/hal.h).
+//   Then the address of each buffer among the handler's bindings.
 #ifndef SLRI_ABI_RELAUNCH_H
 #define SLRI_ABI_RELAUNCH_H
 
@@ -48,8 +49,8 @@
 #define RL_STATE_BYTES 9 // 0: no state
 #define RL_INITIAL_AT 10 // in the constants, where an instance begins anew; 0: from zero
 #define RL_FUEL 11       // two words, the lower first
-// 16 bytes a binding: a scalar's value; or of an outlet two words, where in a result its first message lies and how far
-// apart they are.
+// 16 bytes a binding: a scalar's value; of a buffer two words, its length in bytes; or of an outlet two words, where in
+// a result its first message lies and how far apart they are.
 #define RL_BINDING(binding) (64 + 16 * (binding))
 
 #endif

@@ -13,6 +13,7 @@
 #include "engine/loss.h"
 #include "engine/stream.h"
 #include "ir/blame.h"
+#include "ir/pass/handler_kernel.h"
 
 // Loaded code. Kernels of one unit differ in their blocks alone.
 struct unit {
@@ -20,6 +21,7 @@ struct unit {
     struct slri_kernel_shape shape; // of a device whose kernels are per shape; else 0
     uint32_t variant;
     uint32_t opened;
+    struct slri_module *lowered; // of a `__ring__` handler: its entry is the kernel; else NULL
     void *loaded;
     bool is_being_made, is_module, is_shared; // `is_module`: without text; `is_shared`: what another such one has
     struct unit *next;
@@ -73,19 +75,28 @@ static struct unit *find_module(const struct slri_code *code)
     return each;
 }
 
+// For whom the unit's text is.
+static struct slri_code_text text_of(const struct slri_code *code, const struct unit *unit)
+{
+    const struct slri_module *module = unit->lowered ? unit->lowered : code->of.module;
+    const struct slri_entry *entry = unit->lowered ? unit->lowered->entry : unit->entry;
+    return (struct slri_code_text){.module = module,
+                                   .entry = entry,
+                                   .name = entry ? entry->name : module->name,
+                                   .file = module->name,
+                                   .shape = unit->shape,
+                                   .variant = unit->variant,
+                                   .is_batched = unit->entry && unit->entry->kind != SLRI_ENTRY_KERNEL};
+}
+
 // Without the lock, but for what the program has already.
 static slr_status load(struct slri_code *code, struct unit *unit, const uint32_t *cancel)
 {
-    const struct slri_module *module = code->of.module;
-    struct slri_code_text text = {.module = module,
-                                  .entry = unit->entry,
-                                  .name = unit->entry ? unit->entry->name : module->name,
-                                  .file = module->name,
-                                  .shape = unit->shape,
-                                  .variant = unit->variant,
-                                  .is_batched = unit->entry && unit->entry->kind != SLRI_ENTRY_KERNEL,
-                                  .cancel = cancel};
     bool was_cached;
+    if (unit->entry && unit->entry->kind == SLRI_ENTRY_RING && !unit->lowered)
+        SLRI_TRY(slri_handler_kernel(code->of.module, unit->entry, &unit->lowered));
+    struct slri_code_text text = text_of(code, unit);
+    text.cancel = cancel;
     slr_status status = code->of.backend->code_write(code->of.device, &text);
     unit->is_module = text.text.length == 0;
     if (status == SLR_OK && unit->is_module) {
@@ -107,6 +118,7 @@ static void take_out(struct slri_code *code, struct unit *unit)
     while (*at != unit)
         at = &(*at)->next;
     *at = unit->next;
+    slri_module_destroy(unit->lowered);
     slri_free(code->of.allocator, unit, sizeof *unit);
 }
 
@@ -323,16 +335,19 @@ void slri_code_handler_end(struct slri_code *code, void *self)
     slri_mutex_unlock(&code->lock);
 }
 
-slr_status slri_code_batched(struct slri_code *code, const struct slri_entry *entry, struct slri_kernel *out)
+slr_status slri_code_batched(struct slri_code *code, const struct slri_entry *entry, struct slri_ready_kernel *out)
 {
-    const struct slri_code_text of = {.module = code->of.module, .entry = entry, .is_batched = true};
-    const struct unit like = {.entry = entry};
+    const struct unit like = {.entry = entry, .shape = {.block = {slri_batch_threads(entry), 1, 1}}};
     struct unit *unit;
     slri_mutex_lock(&code->lock);
     slr_status status = take_unit(code, &like, NULL, &unit);
-    if (status == SLR_OK)
+    if (status == SLR_OK) {
+        const struct slri_code_text of = text_of(code, unit);
+        out->module = of.module;
+        out->entry = of.entry;
         status = slri_loss_seen(code->of.queues->loss,
-                                code->of.backend->code_kernel(code->of.device, unit->loaded, &of, out));
+                                code->of.backend->code_kernel(code->of.device, unit->loaded, &of, &out->kernel));
+    }
     slri_mutex_unlock(&code->lock);
     return status;
 }
@@ -390,6 +405,7 @@ static void destroy_units(struct slri_code *code)
         code->units = unit->next;
         if (!unit->is_shared)
             code->of.backend->code_unload(code->of.device, unit->loaded);
+        slri_module_destroy(unit->lowered);
         slri_free(code->of.allocator, unit, sizeof *unit);
     }
 }

@@ -99,7 +99,7 @@ static slr_status find_kernel(void *device, void *loaded, const struct slri_code
     seen.wrong += loaded == NULL;
     *out = (struct slri_kernel){.native = malloc(1), .release = release, .most_threads = 64};
     out->is_unfit = of->variant < seen.unfit;
-    out->batch.chains = of->is_batched ? 8 : 0;
+    out->batch.has_ticks = of->is_batched;
     if (of->entry->kind == SLRI_ENTRY_RING)
         out->handler = handle;
     return SLR_OK;
@@ -150,19 +150,25 @@ static const struct slri_backend usual = {.name = "counting",
 static struct slri_backend backend;
 static uint32_t opened;
 static struct slri_queue_device queues = {.backend = &backend, .own = {.of = &queues}};
-static struct slri_function plain, counts = {.uses = SLRI_USES_GLOBAL};
+static struct slri_block nothing;
+static struct slri_function plain = {.name = "plain", .body = &nothing}, counts = {.uses = SLRI_USES_GLOBAL};
+static struct slri_function *functions[] = {&plain};
 static struct slri_entry entries[] = {{.name = "adds", .kind = SLRI_ENTRY_KERNEL, .function = &plain},
                                       {.name = "counts", .kind = SLRI_ENTRY_KERNEL, .function = &counts},
-                                      {.name = "hears", .kind = SLRI_ENTRY_RING, .function = &plain}};
+                                      {.name = "hears", .kind = SLRI_ENTRY_RING, .function = &plain},
+                                      {.name = "meets", .kind = SLRI_ENTRY_BLOCK, .function = &plain}};
 #define ADDS (&entries[0])
 #define COUNTS (&entries[1])
 #define HEARS (&entries[2])
+#define MEETS (&entries[3])
 static const unsigned char three[4] = {3};
 static const struct slri_type word = {.kind = SLRI_U32, .bytes = 4};
 static struct slri_global variable = {.name = "variable", .type = &word, .data = three};
 static struct slri_module module = {.name = "some.cu",
                                     .entry = entries,
                                     .entries = sizeof entries / sizeof *entries,
+                                    .function = functions,
+                                    .functions = 1,
                                     .global = &variable,
                                     .globals = 1,
                                     .global_bytes = 4};
@@ -467,7 +473,8 @@ static void note_end(void *device, const struct slri_code *code)
 
 static void each_ring_kernel_has_a_kernel_of_batches_from_one_code(void **state)
 {
-    struct slri_kernel first = {0}, second = {0}, none = {0};
+    struct slri_ready_kernel first = {0}, second = {0}, third = {0};
+    struct slri_kernel none = {0};
     (void)state;
     struct slri_code *code = create();
     slri_code_on_end(code, note_end);
@@ -477,28 +484,35 @@ static void each_ring_kernel_has_a_kernel_of_batches_from_one_code(void **state)
     assert_int_equal(slri_code_batched(code, HEARS, &second), SLR_OK);
     assert_int_equal(seen.batched, 1);
     assert_int_equal(seen.built, 2);
-    assert_int_equal(first.batch.chains, 8);
-    assert_ptr_not_equal(first.native, second.native);
-    slri_code_batched_end(code, &first);
-    slri_code_batched_end(code, &second);
+    assert_true(first.kernel.batch.has_ticks);
+    assert_ptr_not_equal(first.kernel.native, second.kernel.native);
+    assert_int_equal(first.entry->kind, SLRI_ENTRY_KERNEL); // that the pass has made
+    assert_string_equal(first.entry->name, "hears");
+    assert_ptr_equal(first.entry, second.entry);
+    assert_int_equal(slri_code_batched(code, MEETS, &third), SLR_OK);
+    assert_ptr_equal(third.entry, MEETS); // the backend writes what is around it
+    assert_int_equal(seen.batched, 2);
+    slri_code_batched_end(code, &first.kernel);
+    slri_code_batched_end(code, &second.kernel);
+    slri_code_batched_end(code, &third.kernel);
     slri_code_batched_end(code, &none);
-    assert_null(first.native);
-    assert_int_equal(seen.released, 2);
+    assert_null(first.kernel.native);
+    assert_int_equal(seen.released, 3);
     destroy(code);
     assert_int_equal(ends, 1); // before the code goes
-    assert_int_equal(seen.unloaded, 2);
+    assert_int_equal(seen.unloaded, 3);
 }
 
 static void code_of_batches_that_is_refused_gives_no_kernel(void **state)
 {
-    struct slri_kernel kernel = {0};
+    struct slri_ready_kernel ready = {0};
     (void)state;
     struct slri_code *code = create();
     seen.build = SLR_COMPILE;
-    assert_int_equal(slri_code_batched(code, HEARS, &kernel), SLR_COMPILE);
-    assert_null(kernel.native);
-    assert_int_equal(slri_code_batched(code, HEARS, &kernel), SLR_OK); // and the next call tries again
-    slri_code_batched_end(code, &kernel);
+    assert_int_equal(slri_code_batched(code, HEARS, &ready), SLR_COMPILE);
+    assert_null(ready.kernel.native);
+    assert_int_equal(slri_code_batched(code, HEARS, &ready), SLR_OK); // and the next call tries again
+    slri_code_batched_end(code, &ready.kernel);
     destroy(code);
 }
 

@@ -75,7 +75,9 @@ static void write_constants(const struct slri_relaunch *relaunch, unsigned char 
         const uint32_t sent[] = {(uint32_t)sent_at(relaunch, i), (uint32_t)sent_stride(binding)};
         if (binding->is_outlet)
             memcpy(to + RL_BINDING(i), sent, sizeof sent);
-        else if (!binding->is_buffer)
+        else if (binding->is_buffer)
+            memcpy(to + RL_BINDING(i), &desc->bound[i].bytes, sizeof desc->bound[i].bytes);
+        else
             memcpy(to + RL_BINDING(i), desc->bound[i].data, desc->bound[i].bytes);
     }
     if (desc->initial_state)

@@ -5,14 +5,15 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "engine/code.h"
+#include "ir/pass/handler_kernel.h"
 
 #include <stddef.h>
 
 #define HIGHEST_PRIORITY 255u // a launch is short, and somebody waits for each of its messages
 
 struct slri_batch_kernel {
-    struct slri_ready_kernel ready; // its entry is the next
-    struct slri_entry entry;        // parameters as abi/relaunch.h has them
+    struct slri_ready_kernel ready; // its entry is the next, or the kernel that is made of the handler
+    struct slri_entry entry;        // of a `__ring_block__` handler: parameters as abi/relaunch.h has them
     struct slri_function function;  // which uses nothing
     struct slri_bound *bound;       // one a parameter
     size_t bytes;
@@ -38,14 +39,14 @@ static void fill_parameters(const struct slri_relaunch *relaunch, struct slri_ba
     add_parameter(kernel, true, relaunch->results, relaunch->results_bytes);
     add_parameter(kernel, true, relaunch->states, desc->states_bytes * desc->shards);
     add_parameter(kernel, true, relaunch->constants, relaunch->constants_bytes);
-    add_parameter(kernel, true, kernel->scratch, kernel->ready.kernel.batch.scratch_bytes);
     add_parameter(kernel, false, &kernel->chains, sizeof kernel->chains);
+    if (desc->entry->kind == SLRI_ENTRY_BLOCK)
+        add_parameter(kernel, true, kernel->scratch, kernel->ready.kernel.batch.scratch_bytes);
     for (uint32_t i = 0; i < desc->entry->bindings; ++i) {
         const struct slri_binding_info *binding = &desc->entry->binding[i];
         if (!binding->is_buffer || binding->is_outlet)
             continue;
         add_parameter(kernel, true, desc->bound[i].data, desc->bound[i].bytes);
-        add_parameter(kernel, false, (void *)(uintptr_t)&desc->bound[i].bytes, sizeof desc->bound[i].bytes);
     }
 }
 
@@ -54,7 +55,7 @@ static void fill_parameters(const struct slri_relaunch *relaunch, struct slri_ba
 static struct slri_batch_kernel *allocate(const struct slri_relaunch *relaunch)
 {
     const struct slri_entry *handler = relaunch->desc.entry;
-    const uint32_t parameters = RL_PARAMETERS + 2 * handler->bindings;
+    const uint32_t parameters = RL_PARAMETERS + handler->bindings;
     size_t bytes =
         sizeof(struct slri_batch_kernel) + parameters * (sizeof(struct slri_binding_info) + sizeof(struct slri_bound));
     struct slri_batch_kernel *made = slri_alloc(relaunch->of->allocator, bytes);
@@ -64,8 +65,6 @@ static struct slri_batch_kernel *allocate(const struct slri_relaunch *relaunch)
     made->bound = (struct slri_bound *)(void *)(made->parameter + parameters);
     made->entry = (struct slri_entry){
         .name = handler->name, .kind = SLRI_ENTRY_KERNEL, .function = &made->function, .binding = made->parameter};
-    made->ready.module = slri_code_module(relaunch->desc.program);
-    made->ready.entry = &made->entry;
     return made;
 }
 
@@ -77,7 +76,9 @@ slr_status slri_batch_kernel_create(struct slri_relaunch *relaunch)
     if (!kernel)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its kernel", desc->name);
     struct slri_kernel *code = &kernel->ready.kernel;
-    SLRI_TRY(slri_code_batched(desc->program, desc->entry, code));
+    SLRI_TRY(slri_code_batched(desc->program, desc->entry, &kernel->ready));
+    if (desc->entry->kind == SLRI_ENTRY_BLOCK)
+        kernel->ready.entry = &kernel->entry;
     relaunch->has_ticks = code->batch.has_ticks;
     if (code->batch.scratch_bytes)
         SLRI_TRY(slri_queue_device_memory(of, SLRI_MEMORY_DEVICE, code->batch.scratch_bytes, &kernel->scratch));
@@ -107,14 +108,14 @@ void slri_batch_kernel_destroy(struct slri_relaunch *relaunch)
 static struct slri_command dispatch_of(struct slri_relaunch *relaunch)
 {
     struct slri_batch_kernel *kernel = relaunch->kernel;
-    const uint32_t each = kernel->ready.kernel.batch.chains, blocks = (relaunch->chains + each - 1) / each;
+    const struct slri_entry *handler = relaunch->desc.entry;
     kernel->chains = relaunch->chains;
     return (struct slri_command){.op = SLRI_DISPATCH,
                                  .dispatch = {.ready = &kernel->ready,
-                                              .entry = &kernel->entry,
+                                              .entry = kernel->ready.entry,
                                               .bound = kernel->bound,
-                                              .grid = {blocks ? blocks : 1, 1, 1},
-                                              .block = {kernel->ready.kernel.batch.threads, 1, 1}}};
+                                              .grid = {slri_batch_blocks(handler, relaunch->chains), 1, 1},
+                                              .block = {slri_batch_threads(handler), 1, 1}}};
 }
 
 slr_status slri_batch_kernel_launch(struct slri_relaunch *relaunch)

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "engine/code.h"
 #include "engine/loss.h"
+#include "ir/pass/handler_kernel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 
 // ---- a backend -----------------------------------------------------------------------------------------------------
 
-enum { MOST = 8, SHARDS = 2, BATCH = 4 };
+enum { MOST = 8, SHARDS = 2, BATCH = 20 };
 
 static struct {
     struct slri_command command[MOST];
@@ -126,8 +127,6 @@ static slr_status find_kernel(void *device, void *loaded, const struct slri_code
 {
     (void)device, (void)loaded, (void)of;
     out->native = &seen;
-    out->batch.threads = 32;
-    out->batch.chains = 2;
     out->batch.scratch_bytes = seen.scratch_bytes;
     return SLR_OK;
 }
@@ -148,14 +147,23 @@ static const struct slri_backend backend = {.name = "keeping",
 // ---- a ring kernel -------------------------------------------------------------------------------------------------
 
 static uint32_t opened;
-static struct slri_function plain;
+static struct slri_block nothing;
+static struct slri_function plain = {.name = "plain", .body = &nothing};
+static struct slri_function *functions[] = {&plain};
 static const struct slri_type word = {.kind = SLRI_U32, .bytes = 4};
-static struct slri_binding_info binding[] = {{.name = "table", .is_buffer = true, .type = &word},
-                                             {.name = "scale", .type = &word},
+static struct slri_binding_info binding[] = {{.name = "table", .is_buffer = true, .type = &word, .reg = SLRI_NO_REG},
+                                             {.name = "scale", .type = &word, .reg = SLRI_NO_REG},
                                              {.name = "next", .is_outlet = true, .type = &word}};
-static struct slri_entry entry = {
-    .name = "adds", .kind = SLRI_ENTRY_RING, .function = &plain, .binding = binding, .bindings = 3};
-static struct slri_module module = {.name = "some.cu", .entry = &entry, .entries = 1};
+static struct slri_entry entries[] = {
+    {.name = "adds", .kind = SLRI_ENTRY_RING, .function = &plain, .binding = binding, .bindings = 3},
+    {.name = "meets",
+     .kind = SLRI_ENTRY_BLOCK,
+     .function = &plain,
+     .binding = binding,
+     .bindings = 3,
+     .max_threads = 8}};
+static struct slri_module module = {
+    .name = "some.cu", .entry = entries, .entries = 2, .function = functions, .functions = 1};
 static uint32_t table[6], scale = 7;
 static const struct slri_bound bound[] = {{table, sizeof table}, {&scale, sizeof scale}, {0}};
 
@@ -163,6 +171,7 @@ struct world {
     struct slri_queue_device queues;
     struct slri_code *code;
     struct slri_relaunch *relaunch;
+    uint32_t entry; // of the module
 };
 
 static void open_world(struct world *w)
@@ -179,7 +188,7 @@ static struct slri_relaunch_desc describe(const struct world *w)
 {
     return (struct slri_relaunch_desc){.name = "sum",
                                        .program = w->code,
-                                       .entry = &entry,
+                                       .entry = &entries[w->entry],
                                        .bound = bound,
                                        .state_bytes = 8,
                                        .state_stride = 16,
@@ -209,11 +218,12 @@ static void close_world(struct world *w)
     assert_int_equal(seen.queues, 0);
 }
 
-// Three messages in two chains, as slri_relaunch_pack would leave them.
+// Messages of as many instances, as slri_relaunch_pack would leave them.
+enum { PACKED = 40 };
 static void pack(struct slri_relaunch *relaunch)
 {
-    relaunch->messages = 3;
-    relaunch->chains = 3;
+    relaunch->messages = PACKED;
+    relaunch->chains = PACKED;
 }
 
 // ---- tests ---------------------------------------------------------------------------------------------------------
@@ -233,13 +243,13 @@ static void launch_is_a_copy_a_dispatch_and_a_copy(void **state)
     assert_int_equal(seen.calls, 1); // all at once
     assert_int_equal(seen.command[0].op, SLRI_COPY_IN);
     assert_ptr_equal(seen.command[0].copy.device, w.relaunch->in);
-    assert_int_equal(seen.command[0].copy.bytes, w.relaunch->messages_at + 3 * w.relaunch->message_stride);
+    assert_int_equal(seen.command[0].copy.bytes, w.relaunch->messages_at + PACKED * w.relaunch->message_stride);
     assert_int_equal(seen.command[1].op, SLRI_DISPATCH);
-    assert_int_equal(seen.command[1].dispatch.grid[0], 2); // of two chains each
+    assert_int_equal(seen.command[1].dispatch.grid[0], 2); // of 32 chains each
     assert_int_equal(seen.command[1].dispatch.block[0], 32);
     assert_int_equal(seen.command[2].op, SLRI_COPY_OUT);
     assert_ptr_equal(seen.command[2].copy.host, w.relaunch->host_results);
-    assert_int_equal(seen.command[2].copy.bytes, 3 * w.relaunch->result_stride);
+    assert_int_equal(seen.command[2].copy.bytes, PACKED * w.relaunch->result_stride);
     assert_false(seen.extras[0].is_last || seen.extras[1].is_last);
     assert_true(seen.extras[2].is_last);
     close_world(&w);
@@ -259,33 +269,58 @@ static void launch_without_messages_copies_nothing_back(void **state)
     close_world(&w);
 }
 
+// Those that every kernel of batches has.
+static const struct slri_bound *launch_and_see(struct world *w)
+{
+    open_world(w);
+    seen.scratch_bytes = 64;
+    create(w);
+    pack(w->relaunch);
+    slri_relaunch_begin(w->relaunch);
+    assert_int_equal(slri_relaunch_end(w->relaunch), SLR_OK);
+    const struct slri_bound *given = seen.command[1].dispatch.bound;
+    assert_ptr_equal(given[0].data, w->relaunch->in);
+    assert_ptr_equal(given[1].data, w->relaunch->results);
+    assert_ptr_equal(given[2].data, w->relaunch->states);
+    assert_ptr_equal(given[3].data, w->relaunch->constants);
+    assert_int_equal(*(uint32_t *)given[4].data, PACKED);
+    assert_false(seen.command[1].dispatch.entry->binding[4].is_buffer);
+    return given;
+}
+
 static void kernel_gets_records_and_buffers_as_parameters(void **state)
 {
     struct world w = {0};
     (void)state;
-    open_world(&w);
-    seen.scratch_bytes = 64;
-    create(&w);
-    pack(w.relaunch);
-    slri_relaunch_begin(w.relaunch);
-    assert_int_equal(slri_relaunch_end(w.relaunch), SLR_OK);
-    const struct slri_bound *given = seen.command[1].dispatch.bound;
+    const struct slri_bound *given = launch_and_see(&w);
     const struct slri_entry *kernel = seen.command[1].dispatch.ready->entry;
-    assert_int_equal(kernel->bindings, RL_PARAMETERS + 2); // of three bindings one is a buffer
-    assert_ptr_equal(given[0].data, w.relaunch->in);
-    assert_ptr_equal(given[1].data, w.relaunch->results);
-    assert_ptr_equal(given[2].data, w.relaunch->states);
-    assert_ptr_equal(given[3].data, w.relaunch->constants);
-    assert_non_null(given[4].data);
-    assert_int_equal(given[4].bytes, 64);
-    assert_false(kernel->binding[5].is_buffer);
-    assert_int_equal(*(uint32_t *)given[5].data, 3);
-    assert_true(kernel->binding[6].is_buffer);
-    assert_ptr_equal(given[6].data, table);
-    assert_int_equal(*(uint64_t *)given[7].data, sizeof table);
+    assert_int_equal(kernel->kind, SLRI_ENTRY_KERNEL);
+    assert_string_equal(kernel->name, "adds");
+    assert_int_equal(kernel->bindings, SLRI_BATCH_BUFFERS + 1); // of three bindings one is a buffer
+    assert_true(kernel->binding[5].is_buffer);
+    assert_ptr_equal(given[5].data, table);
+    const unsigned char *constants = w.relaunch->constants;
+    uint64_t bytes;
     uint32_t scalar;
-    memcpy(&scalar, (unsigned char *)w.relaunch->constants + RL_BINDING(1), sizeof scalar);
+    memcpy(&bytes, constants + RL_BINDING(0), sizeof bytes);
+    memcpy(&scalar, constants + RL_BINDING(1), sizeof scalar);
+    assert_int_equal(bytes, sizeof table);
     assert_int_equal(scalar, scale);
+    close_world(&w);
+}
+
+static void kernel_around_a_blocks_handler_gets_what_it_works_in(void **state)
+{
+    struct world w = {.entry = 1};
+    (void)state;
+    const struct slri_bound *given = launch_and_see(&w);
+    const struct slri_entry *kernel = seen.command[1].dispatch.ready->entry;
+    assert_int_equal(kernel->bindings, RL_PARAMETERS + 1);
+    assert_non_null(given[5].data);
+    assert_int_equal(given[5].bytes, 64);
+    assert_ptr_equal(given[6].data, table);
+    assert_int_equal(seen.command[1].dispatch.grid[0], PACKED); // of a chain each
+    assert_int_equal(seen.command[1].dispatch.block[0], 8);
     close_world(&w);
 }
 
@@ -375,6 +410,7 @@ int main(void)
         cmocka_unit_test(launch_is_a_copy_a_dispatch_and_a_copy),
         cmocka_unit_test(launch_without_messages_copies_nothing_back),
         cmocka_unit_test(kernel_gets_records_and_buffers_as_parameters),
+        cmocka_unit_test(kernel_around_a_blocks_handler_gets_what_it_works_in),
         cmocka_unit_test(failure_of_a_command_is_the_launch_s),
         cmocka_unit_test(kernel_is_timed_where_somebody_watches),
         cmocka_unit_test(loss_that_a_slot_reports_is_the_device_s),

@@ -54,7 +54,7 @@ struct slri_code_text {
     const char *name, *file;          // of the entry, or the module; of the user's source
     struct slri_kernel_shape shape;   // of a kernel
     uint32_t variant;                 // of a kernel: 0, or more where code_kernel has refused the one before
-    bool is_batched;                  // of a handler: the kernel of its batched launches (abi/relaunch.h)
+    bool is_batched;                  // it is for batched launches (abi/relaunch.h): a kernel, or a block's handler
     const uint32_t *cancel;           // NULL, or set by who wants it no more: WRONG_STATE
     // The writer's. `identity`: of compiler and device, all on which the code depends beside text and options; `label`:
     // for who looks at the cache. Without text nothing is compiled or cached: code_build then makes what is loaded of
@@ -87,9 +87,8 @@ struct slri_kernel {
     bool is_unfit;                               // for this block: the next variant is to be taken
     // Of the kernel of batched launches. It serves one ring kernel, and its buffers stay the same.
     struct {
-        uint32_t threads, chains; // of a block: its threads, and how many chains they handle
-        uint64_t scratch_bytes;   // memory of the device that it works in
-        bool has_ticks;           // results have RL_TICKS, of the counter of base/tick.h
+        uint64_t scratch_bytes; // of a `__ring_block__` handler's: memory of the device that it works in
+        bool has_ticks;         // results have RL_TICKS, of the counter of base/tick.h
     } batch;
 };
 

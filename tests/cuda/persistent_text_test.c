@@ -6,7 +6,9 @@
 #include "hal/cuda/nvrtc.h"
 #include "hal/cuda/relaunch_text.h"
 #include "abi/relaunch.h"
+#include "emit/cuda/emit_cuda.h"
 #include "hal/cuda/resident_text.h"
+#include "ir/pass/handler_kernel.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "lang/kernel.h"
@@ -92,6 +94,17 @@ static const char large[] = "struct message { unsigned value[64]; };\n"
                             "    if (__syncthreads_or(out.value[5] > 9)) ring_reply(&out);\n"
                             "}\n";
 
+// The kernel of batched launches that is made of a `__ring__` handler.
+static slr_status put_batch(const struct slri_module *module, const struct slri_entry *entry, slri_text *out)
+{
+    struct slri_module *made = NULL;
+    slr_status status = slri_handler_kernel(module, entry, &made);
+    if (status == SLR_OK)
+        status = slri_emit_cuda(made, made->entry, out);
+    slri_module_destroy(made);
+    return status;
+}
+
 // What stands around a handler.
 static const struct around {
     slr_status (*put)(const struct slri_module *module, const struct slri_entry *entry, slri_text *out);
@@ -99,7 +112,8 @@ static const struct around {
     const char *const *const option;
 } handled = {slri_cuda_put_stay_handler, NULL, slri_cuda_stay_options},
   staying = {slri_cuda_put_stay_block, SLRI_CU_STAY, slri_nvrtc_options},
-  dispatched = {slri_cuda_put_relaunch, RL_KERNEL, slri_nvrtc_options};
+  batch_of_blocks = {slri_cuda_put_relaunch, RL_KERNEL, slri_nvrtc_options},
+  batch_of_sums = {put_batch, "sums", slri_nvrtc_options}, batch_of_sends = {put_batch, "sends", slri_nvrtc_options};
 
 struct code {
     char *cubin;
@@ -286,9 +300,9 @@ static void kernel_of_blocks_that_stays_compiles_for_each_capability(void **stat
 static void kernel_of_a_dispatch_compiles_for_each_capability(void **state)
 {
     (void)state;
-    compiles_for_each(sums, &dispatched, 32);
-    compiles_for_each(sends, &dispatched, 32);
-    compiles_for_each(block, &dispatched, 64);
+    compiles_for_each(sums, &batch_of_sums, 32);
+    compiles_for_each(sends, &batch_of_sends, 32);
+    compiles_for_each(block, &batch_of_blocks, 64);
 }
 
 int main(void)

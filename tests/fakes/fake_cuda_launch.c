@@ -34,8 +34,7 @@ static __thread struct dispatch_thread {
     const struct slri_entry *handler;
     const unsigned char *constants;
     void **parameter; // those of its buffers
-    uint32_t block, thread, outlets;
-    bool is_block; // the interpreter's handler is a whole block, which its first thread runs
+    uint32_t block, outlets;
 } dispatching;
 
 static uint32_t handle_dispatched(struct slri_call *call)
@@ -58,7 +57,7 @@ static void bind_dispatched(struct slri_bound *bound)
         if (!binding->is_buffer)
             continue;
         bound[i].data = *(void **)*next++;
-        bound[i].bytes = *(uint64_t *)*next++;
+        memcpy(&bound[i].bytes, dispatching.constants + RL_BINDING(i), sizeof bound[i].bytes);
     }
 }
 #define SLR_DISPATCH static void
@@ -67,15 +66,12 @@ static void bind_dispatched(struct slri_bound *bound)
 #define SLR_DISPATCH_CALL(call) handle_dispatched(call)
 #define SLR_HAS_OUTLETS dispatching.outlets
 #define SLR_DISPATCH_MEET() (void)0
-#define SLR_IS_BLOCK dispatching.is_block
-#define SLR_GROUP 32u
-#define SLR_CHAINS 32u
 #define SLR_OUTS 128u
 #define SLR_BINDINGS 128u
 #define SLR_PARAMETERS
 #define SLR_BIND(bound) bind_dispatched(bound);
 #define blockIdx ((struct { uint32_t x; }){dispatching.block})
-#define threadIdx ((struct { uint32_t x; }){dispatching.thread})
+#define threadIdx ((struct { uint32_t x; }){0})
 #include "hal/cuda/device/cu_relaunch.h"
 #undef blockIdx
 #undef threadIdx
@@ -107,25 +103,23 @@ static int32_t run_shim(const struct object *module, const char *name, const uin
     return 0;
 }
 
-static void run_dispatch(const struct object *module, uint32_t grid, uint32_t threads, void **parameter)
+static void run_dispatch(const struct object *module, uint32_t grid, void **parameter)
 {
     uint32_t entry = handler_of(module);
     const struct slri_entry *handler = &module->module->entry[entry];
     dispatching = (struct dispatch_thread){.text = module->text,
                                            .handler = handler,
                                            .constants = *(unsigned char **)parameter[3],
-                                           .parameter = parameter + RL_PARAMETERS,
-                                           .is_block = handler->kind == SLRI_ENTRY_BLOCK};
+                                           .parameter = parameter + RL_PARAMETERS};
     for (uint32_t i = 0; i < handler->bindings; ++i)
         if (handler->binding[i].is_outlet)
             dispatching.outlets = handler->bindings;
     if (slri_interp_thread_create(module->interp, entry, &dispatching.interp) != SLR_OK)
         abort();
-    for (uint32_t i = 0; i < grid * threads; i += dispatching.is_block ? threads : 1) {
-        dispatching.block = i / threads;
-        dispatching.thread = i % threads;
+    for (uint32_t i = 0; i < grid; ++i) { // the interpreter's handler is a whole block, which its first thread runs
+        dispatching.block = i;
         slr_relaunch(*(void **)parameter[0], *(void **)parameter[1], *(void **)parameter[2], *(void **)parameter[3],
-                     *(void **)parameter[4], *(uint32_t *)parameter[5]);
+                     *(uint32_t *)parameter[4], *(void **)parameter[5]);
     }
     slri_interp_thread_destroy(dispatching.interp);
 }
@@ -337,6 +331,8 @@ static struct object *kernel_module(slri_cu_function function)
     return o;
 }
 
+#define CHAINS 4 // of the parameters the only one that is no pointer
+
 static int32_t check_dispatch(slri_cu_stream stream, const struct object *module, const uint32_t size[7],
                               void **parameter, bool *act)
 {
@@ -349,8 +345,8 @@ static int32_t check_dispatch(slri_cu_stream stream, const struct object *module
                 (handler->kind == SLRI_ENTRY_BLOCK ? size[3] == handler->max_threads : size[3] <= 32);
     if (!one || !fits || ((struct object *)(void *)stream)->captured)
         return refuse("LaunchKernel", INVALID_VALUE);
-    for (uint32_t i = 0; i < 5; ++i) {
-        slri_cu_pointer pointer = *(slri_cu_pointer *)parameter[i];
+    for (uint32_t i = 0; i < RL_PARAMETERS; ++i) {
+        slri_cu_pointer pointer = i == CHAINS ? 0 : *(slri_cu_pointer *)parameter[i];
         if (pointer != 0 && !piece_of(pointer, 1))
             return refuse("LaunchKernel", INVALID_VALUE);
     }
@@ -374,7 +370,7 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
         if (act && whole->image)
             return run_shim(whole, "slr_relaunch", size, parameter);
         if (act)
-            run_dispatch(whole, grid_x, block_x, parameter);
+            run_dispatch(whole, grid_x, parameter);
         return error;
     }
     if (whole) {

@@ -49,7 +49,7 @@ slr_status slri_cuda_identify(struct slri_cuda *cuda, struct slri_code_text *tex
 static uint32_t count_parameters(const struct slri_code_text *text)
 {
     uint32_t bindings = text->entry->bindings;
-    return text->is_batched ? RL_PARAMETERS + 2 * bindings : bindings;
+    return text->entry->kind != SLRI_ENTRY_KERNEL ? RL_PARAMETERS + bindings : bindings;
 }
 
 slr_status slri_cuda_code_write(void *device, struct slri_code_text *text)
@@ -60,7 +60,7 @@ slr_status slri_cuda_code_write(void *device, struct slri_code_text *text)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; %d are allowed on '%s'", text->name, count,
                          MOST_PARAMETERS, cuda->name);
     SLRI_TRY(slri_cuda_identify(cuda, text));
-    if (text->is_batched) {
+    if (text->entry->kind != SLRI_ENTRY_KERNEL) {
         text->option = slri_nvrtc_options;
         return slri_cuda_put_relaunch(text->module, text->entry, &text->text);
     }
@@ -109,9 +109,9 @@ static slr_status launch_empty(struct slri_cuda *cuda, const struct slri_code_te
     void *parameter[MOST_PARAMETERS];
     for (uint32_t i = 0; i < MOST_PARAMETERS; ++i)
         parameter[i] = &zero;
-    SLRI_TRY(slri_cuda_check(cuda, "LaunchKernel", text->name,
-                             cuda->cu->LaunchKernel(function, 1, 1, 1, slri_cuda_relaunch_block(text->entry).threads, 1,
-                                                    1, 0, stream, parameter, NULL)));
+    SLRI_TRY(slri_cuda_check(
+        cuda, "LaunchKernel", text->name,
+        cuda->cu->LaunchKernel(function, 1, 1, 1, text->shape.block[0], 1, 1, 0, stream, parameter, NULL)));
     return slri_cuda_check(cuda, "StreamSynchronize", text->name, cuda->cu->StreamSynchronize(stream));
 }
 
@@ -119,8 +119,9 @@ static slr_status launch_empty(struct slri_cuda *cuda, const struct slri_code_te
 static slr_status find_batch(struct slri_cuda *cuda, const struct slri_code_text *text, struct slri_cu_loaded *loaded)
 {
     slri_cu_stream stream;
+    const char *kernel = text->entry->kind != SLRI_ENTRY_KERNEL ? RL_KERNEL : text->entry->name;
     SLRI_TRY(slri_cuda_check(cuda, "ModuleGetFunction", text->name,
-                             cuda->cu->ModuleGetFunction(&loaded->function, loaded->module, RL_KERNEL)));
+                             cuda->cu->ModuleGetFunction(&loaded->function, loaded->module, kernel)));
     SLRI_TRY(slri_cuda_own_stream(cuda, &stream));
     slr_status status = launch_empty(cuda, text, loaded->function, stream);
     cuda->cu->StreamDestroy_v2(stream);
@@ -175,12 +176,8 @@ slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_c
     (void)device;
     out->native = code->function;
     out->most_threads = (uint32_t)code->most_threads;
-    if (of->is_batched) { // a handler's faults are in its results
-        const struct slri_cu_relaunch_block block = slri_cuda_relaunch_block(of->entry);
-        out->batch.threads = block.threads;
-        out->batch.chains = block.chains;
+    if (of->is_batched) // a handler's faults are in its results
         return SLR_OK;
-    }
     // What is raw is not of our emitter.
     return of->module->raw ? SLR_OK : slri_kernel_may_fault(of->module, of->entry, &out->may_fault);
 }

@@ -8,16 +8,14 @@
 
 extern const char slri_embedded_cu_relaunch_h[], slri_embedded_relaunch_h[];
 
-#define WARP 32u
-#define SHARED_BYTES 32768u // of the calls of a block's threads, and their table of bindings
-#define BLOCK_BYTES 64u     // struct slri_block of emit/cuda/slr_cuda_ring.h, and the alignment of the objects
+#define BLOCK_BYTES 64u // struct slri_block of emit/cuda/slr_cuda_ring.h, and the alignment of the objects
 
 static uint32_t count_outs(const struct slri_entry *entry)
 {
     return slri_entry_sends(entry) ? entry->bindings : 0;
 }
 
-static uint64_t bytes_of_chain(const struct slri_entry *entry)
+static uint64_t bytes_of_call(const struct slri_entry *entry)
 {
     return sizeof(struct slri_call) + count_outs(entry) * sizeof(struct slri_out);
 }
@@ -27,29 +25,22 @@ static uint64_t bytes_of_table(const struct slri_entry *entry)
     return entry->bindings * sizeof(struct slri_bound);
 }
 
-struct slri_cu_relaunch_block slri_cuda_relaunch_block(const struct slri_entry *entry)
-{
-    if (entry->kind == SLRI_ENTRY_BLOCK)
-        return (struct slri_cu_relaunch_block){entry->max_threads, 1};
-    uint32_t threads = WARP;
-    while (threads > 1 && threads * bytes_of_chain(entry) + bytes_of_table(entry) > SHARED_BYTES)
-        threads /= 2;
-    return (struct slri_cu_relaunch_block){threads, threads};
-}
-
 // The parameters of its buffers, and what fills its table of bindings.
 static void put_bindings(const struct slri_entry *entry, slri_text *out)
 {
     slri_text_puts(out, "#define SLR_PARAMETERS ");
     for (uint32_t i = 0; i < entry->bindings; ++i)
         if (entry->binding[i].is_buffer && !entry->binding[i].is_outlet)
-            slri_text_printf(out, ", unsigned char *b%u, unsigned long long n%u", i, i);
+            slri_text_printf(out, ", unsigned char *b%u", i);
     slri_text_puts(out, "\n#define SLR_BIND(bound)");
     for (uint32_t i = 0; i < entry->bindings; ++i)
         if (entry->binding[i].is_outlet)
             continue;
         else if (entry->binding[i].is_buffer)
-            slri_text_printf(out, " (bound)[%u].data = b%u; (bound)[%u].bytes = n%u;", i, i, i, i);
+            slri_text_printf(out,
+                             " (bound)[%u].data = b%u; (bound)[%u].bytes = *(const unsigned long long *)(constants + "
+                             "RL_BINDING(%u));",
+                             i, i, i, i);
         else
             slri_text_printf(out, " (bound)[%u].data = (void *)(constants + RL_BINDING(%u)); (bound)[%u].bytes = %llu;",
                              i, i, i, (unsigned long long)entry->binding[i].type->bytes);
@@ -58,9 +49,8 @@ static void put_bindings(const struct slri_entry *entry, slri_text *out)
 
 slr_status slri_cuda_put_relaunch(const struct slri_module *module, const struct slri_entry *entry, slri_text *out)
 {
-    const struct slri_cu_relaunch_block block = slri_cuda_relaunch_block(entry);
     uint32_t outs = count_outs(entry);
-    uint64_t shared = entry->shared_bytes + bytes_of_chain(entry) + BLOCK_BYTES + bytes_of_table(entry);
+    uint64_t shared = entry->shared_bytes + bytes_of_call(entry) + BLOCK_BYTES + bytes_of_table(entry);
     if (shared > SLRI_SHARED_MAX_BYTES)
         return SLRI_FAIL(UNSUPPORTED, "ring kernel %s: %llu bytes of shared memory with its call; a block has %llu",
                          entry->name, (unsigned long long)shared, (unsigned long long)SLRI_SHARED_MAX_BYTES);
@@ -69,9 +59,9 @@ slr_status slri_cuda_put_relaunch(const struct slri_module *module, const struct
                      "#ifndef __SLIPRING__\n"
                      "#line 1 \"slipring: relaunch\"\n"
                      "#define SLR_HANDLER " SLRI_ENTRY_SYMBOL_PREFIX "%s\n"
-                     "#define SLR_IS_BLOCK %d\n#define SLR_GROUP %u\n#define SLR_CHAINS %u\n"
+                     "#define SLR_GROUP %u\n"
                      "#define SLR_OUTLETS %u\n#define SLR_OUTS %u\n",
-                     entry->name, entry->kind == SLRI_ENTRY_BLOCK, block.threads, block.chains, outs, outs ? outs : 1);
+                     entry->name, entry->max_threads, outs, outs ? outs : 1);
     put_bindings(entry, out);
     slri_text_puts(out, slri_embedded_relaunch_h);
     slri_text_puts(out, slri_embedded_cu_relaunch_h);

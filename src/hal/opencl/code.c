@@ -58,10 +58,12 @@ slr_status slri_cl_code_write(void *device, struct slri_code_text *text)
 {
     struct slri_opencl *opencl = device;
     slri_cl_identify(opencl, slri_cl_kernel_options(opencl), text);
-    if (text->is_batched)
-        return slri_cl_put_relaunch(opencl, text->module, text->entry, &text->text);
+    if (text->entry->kind != SLRI_ENTRY_KERNEL)
+        return slri_cl_put_relaunch(opencl, text->module, text->entry, text->shape.block[0], &text->text);
     const struct slri_opencl_options words = {.warps = warps_of(opencl, text->entry, text->variant),
-                                              .c11_atomics = opencl->facts.opencl >= 300};
+                                              .c11_atomics = opencl->facts.opencl >= 300,
+                                              .has_clock = text->is_batched && slri_cl_has_clock(opencl),
+                                              .block = text->is_batched ? text->shape.block : NULL};
     return slri_emit_opencl(text->module, text->entry, &words, &text->text);
 }
 
@@ -192,9 +194,9 @@ static slr_status fill_native(struct slri_opencl *opencl, slri_cl_program progra
     slri_text name = SLRI_TEXT_INIT;
     int32_t error;
     // After its bindings: the program's variables, what it prints, its fault.
-    native->parts = native->is_batched ? RL_PARAMETERS + 2 * entry->bindings : entry->bindings + 3;
+    native->parts = entry->kind != SLRI_ENTRY_KERNEL ? RL_PARAMETERS + entry->bindings : entry->bindings + 3;
     native->part = slri_alloc(opencl->allocator, native->parts * sizeof *native->part);
-    if (native->is_batched)
+    if (entry->kind != SLRI_ENTRY_KERNEL)
         slri_text_puts(&name, RL_KERNEL);
     else
         slri_text_printf(&name, SLRI_OPENCL_KERNEL_PREFIX "%s", entry->name);
@@ -224,12 +226,11 @@ static slr_status make_native(struct slri_opencl *opencl, slri_cl_program progra
     return status;
 }
 
-// Of a batch: a handler's faults are in its results, but it needs memory to write to after one.
+// Of a batch: a handler's faults are in its results. A block's needs memory to write to after one.
 static void describe_batch(struct slri_opencl *opencl, const struct slri_code_text *of, struct slri_kernel *out)
 {
-    out->batch.threads = slri_cl_relaunch_group(of->entry);
-    out->batch.chains = of->entry->kind == SLRI_ENTRY_BLOCK ? 1 : out->batch.threads;
-    out->batch.scratch_bytes = slri_opencl_dump_bytes(of->module);
+    if (of->entry->kind != SLRI_ENTRY_KERNEL)
+        out->batch.scratch_bytes = slri_opencl_dump_bytes(of->module);
     out->batch.has_ticks = slri_cl_has_clock(opencl);
 }
 
@@ -237,7 +238,7 @@ slr_status slri_cl_code_kernel(void *device, void *loaded, const struct slri_cod
 {
     struct slri_opencl *opencl = device;
     const uint32_t *block = of->shape.block;
-    uint64_t threads = of->is_batched ? slri_cl_relaunch_group(of->entry) : (uint64_t)block[0] * block[1] * block[2];
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     struct native *native;
     if (threads > opencl->facts.most_group)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %llu threads; device '%s' has at most %zu", of->entry->name,

@@ -235,10 +235,9 @@ void slri_cl_rings_open(struct slri_opencl *opencl);
 void slri_cl_rings_close(struct slri_opencl *opencl);
 slr_status slri_cl_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
 
-// relaunch_text.c: the kernel of a handler's batched launches.
-uint32_t slri_cl_relaunch_group(const struct slri_entry *entry); // the work-items of a group
+// relaunch_text.c: the kernel of batched launches of a `__ring_block__` handler, in groups of `threads` work-items.
 slr_status slri_cl_put_relaunch(struct slri_opencl *opencl, const struct slri_module *module,
-                                const struct slri_entry *entry, slri_text *out);
+                                const struct slri_entry *entry, uint32_t threads, slri_text *out);
 
 // queue.c
 #define SLRI_CL_MOST_BEGUN 32 // commands that are begun before the first is waited for

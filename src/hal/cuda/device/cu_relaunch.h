@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text for NVRTC: the kernel of one batched launch of a ring kernel. It follows a handler's emitted text and
-// abi/relaunch.h. A thread handles a chain of messages; of a __ring_block__ handler a block does. Before it are defined
-//   SLR_HANDLER, SLR_IS_BLOCK (0 or 1), SLR_GROUP (threads of a block), SLR_CHAINS (chains of a block), SLR_OUTLETS
-//   (the parameters that the handler has after the message where one of them is an outlet, else 0), SLR_OUTS (the same,
-//   at least 1), SLR_BINDINGS (the handler's bindings, at least 1), SLR_PARAMETERS (of its buffers) and SLR_BIND (fills
-//   a table of the bindings).
+// Text for NVRTC: the kernel of one batched launch of a __ring_block__ handler. It follows the handler's emitted text
+// and abi/relaunch.h. A block handles a chain of messages. Before it are defined
+//   SLR_HANDLER, SLR_GROUP (threads of a block), SLR_OUTLETS (the parameters that the handler has after the message
+//   where one of them is an outlet, else 0), SLR_OUTS (the same, at least 1), SLR_BINDINGS (the handler's bindings, at
+//   least 1), SLR_PARAMETERS (of its buffers) and SLR_BIND (fills a table of the bindings).
 // It is C as well as C++: the simulated driver of the tests compiles it, too.
 // clang-format off
 #ifndef SLR_DISPATCH
@@ -72,19 +71,16 @@ SLR_DISPATCH_FN void slr_end_call(const struct slri_call *call, const struct slr
 }
 
 SLR_DISPATCH slr_relaunch(const unsigned char *in, unsigned char *results, unsigned char *states,
-                          const unsigned char *constants, unsigned char *scratch, unsigned chains SLR_PARAMETERS)
+                          const unsigned char *constants, unsigned chains, unsigned char *scratch SLR_PARAMETERS)
 {
-    // Not local memory, which has no atomic operations: a handler counts its replies and sends by them. And the threads
-    // of a block share their call.
-    SLR_DISPATCH_SHARED struct slri_call call[SLR_CHAINS];
-    SLR_DISPATCH_SHARED struct slri_out out[SLR_CHAINS * SLR_OUTS];
+    SLR_DISPATCH_SHARED struct slri_call call; // the threads of a block share their call
+    SLR_DISPATCH_SHARED struct slri_out out[SLR_OUTS];
     SLR_DISPATCH_SHARED struct slri_bound bound[SLR_BINDINGS];
     const unsigned *word = (const unsigned *)constants;
-    unsigned mine = SLR_IS_BLOCK ? 0 : threadIdx.x, leads = !SLR_IS_BLOCK || threadIdx.x == 0, stopped = 0;
-    unsigned chain = SLR_IS_BLOCK ? blockIdx.x : blockIdx.x * SLR_GROUP + threadIdx.x;
-    unsigned at = chain < chains ? ((const unsigned *)in)[chain] : RL_END;
+    unsigned leads = threadIdx.x == 0, stopped = 0;
+    unsigned at = blockIdx.x < chains ? ((const unsigned *)in)[blockIdx.x] : RL_END;
     (void)scratch;
-    if (leads) { // threads with chains of their own all write the same
+    if (leads) {
         SLR_BIND(bound)
     }
     while (at != RL_END) {
@@ -98,12 +94,11 @@ SLR_DISPATCH slr_relaunch(const unsigned char *in, unsigned char *results, unsig
             continue;
         }
         if (leads)
-            slr_begin_call(&call[mine], &out[mine * SLR_OUTS], message, record, states, constants, bound);
-        if (SLR_IS_BLOCK)
-            SLR_DISPATCH_MEET(); // the call is there, and nobody is in the last one any more
-        unsigned fault = SLR_DISPATCH_CALL(&call[mine]); // of a block: the same for all its threads
+            slr_begin_call(&call, out, message, record, states, constants, bound);
+        SLR_DISPATCH_MEET(); // the call is there, and nobody is in the last one any more
+        unsigned fault = SLR_DISPATCH_CALL(&call); // the same for all threads
         if (leads)
-            slr_end_call(&call[mine], &out[mine * SLR_OUTS], fault, (unsigned *)record, constants);
+            slr_end_call(&call, out, fault, (unsigned *)record, constants);
         stopped = fault != 0 && word[RL_STOPS] != 0;
     }
 }

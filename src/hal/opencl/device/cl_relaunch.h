@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text for OpenCL's compiler, behind an emitted handler and abi/relaunch.h: the kernel of one dispatch. Each chain of
-// messages is a work-item's; with SLR_BLOCK it is a work-group's. Before it stand
+// Text for OpenCL's compiler, after an emitted __ring_block__ handler and abi/relaunch.h: the kernel of one batched
+// launch. A work-group handles a chain of messages. Before it are defined
 //   SLR_ENTRY, SLR_BINDINGS (at least 1), SLR_GROUP (work-items of a group), SLR_SHARED (bytes),
-//   SLR_PARAMETERS (`, __global uchar *b0, ulong n0` of each buffer) and SLR_BOUND (an initialiser a binding).
+//   SLR_PARAMETERS (`, __global uchar *b0` of each buffer) and SLR_BOUND (an initialiser a binding).
 // With SLR_CLOCK cl_clock.h stands before it, too, and each message is timed.
 // clang-format off
-#ifdef SLR_BLOCK
 #define SLR_FIRST (get_local_id(0) == 0)
-#define SLR_COUNTS counts
-#define SLR_SHARERS SLR_GROUP // of a message's fuel, in equal parts
-#else
-#define SLR_FIRST true
-#define SLR_COUNTS (counts + get_local_id(0) * (1 + SLR_BINDINGS))
-#define SLR_SHARERS 1
-#endif
 
 // An instance begins anew.
 static void slr_reset(__global uchar *state, __global const uchar *constants)
@@ -25,17 +17,12 @@ static void slr_reset(__global uchar *state, __global const uchar *constants)
 
 SLRI_KERNEL __attribute__((reqd_work_group_size(SLR_GROUP, 1, 1)))
 void slr_relaunch(__global uchar *in, __global uchar *results, __global uchar *states, __global uchar *constants,
-                  __global uchar *dump, uint chains SLR_PARAMETERS)
+                  uint chains, __global uchar *dump SLR_PARAMETERS)
 {
     __global const uint *word = (__global const uint *)constants;
     __local uchar shared[SLR_SHARED] __attribute__((aligned(16)));
-#ifdef SLR_BLOCK
     __local uint counts[1 + SLR_BINDINGS], words[SLRI_BLOCK_WORDS];
     uint chain = get_group_id(0);
-#else
-    __local uint counts[(1 + SLR_BINDINGS) * SLR_GROUP];
-    uint chain = get_global_id(0);
-#endif
     struct slri_bound bound[SLR_BINDINGS] = {SLR_BOUND};
     struct slri_out out[SLR_BINDINGS];
     uint at = chain < chains ? ((__global const uint *)in)[chain] : RL_END;
@@ -60,32 +47,26 @@ void slr_relaunch(__global uchar *in, __global uchar *results, __global uchar *s
         call.reply_mask = 0xffffffff;
         call.reply_stride = word[RL_REPLY_STRIDE];
         call.max_replies = word[RL_MAX_REPLIES];
-        call.replies = SLR_COUNTS;
+        call.replies = counts;
         call.instance = message[RL_INSTANCE];
         call.fault_file = call.fault_line = 0;
-        call.fuel = call.turns = (word[RL_FUEL] | (ulong)word[RL_FUEL + 1] << 32) / SLR_SHARERS;
+        call.fuel = call.turns = (word[RL_FUEL] | (ulong)word[RL_FUEL + 1] << 32) / SLR_GROUP; // in equal parts
         call.dump = dump;
         for (uint i = 0; i < SLR_BINDINGS; ++i) {
             __global const uint *sent = (__global const uint *)(constants + RL_BINDING(i));
             out[i].base = record + sent[0];
             out[i].stride = sent[1];
             out[i].most = word[RL_MAX_SENDS];
-            out[i].count = SLR_COUNTS + 1 + i;
+            out[i].count = counts + 1 + i;
         }
         if (SLR_FIRST)
             for (uint i = 0; i < 1 + SLR_BINDINGS; ++i)
-                SLR_COUNTS[i] = 0;
-#ifdef SLR_BLOCK
+                counts[i] = 0;
         slri_begin_block(shared, SLR_SHARED, words);
-#endif
 #ifdef SLR_CLOCK
         ulong began = slr_ticks();
 #endif
-#ifdef SLR_BLOCK
         uint fault = slri_end_block(&call, SLR_ENTRY(&call, shared), words);
-#else
-        uint fault = SLR_ENTRY(&call, shared);
-#endif
         if (SLR_FIRST) {
 #ifdef SLR_CLOCK
             result[RL_TICKS] = (uint)min(slr_ticks() - began, (ulong)RL_MOST_TICKS);
@@ -93,10 +74,10 @@ void slr_relaunch(__global uchar *in, __global uchar *results, __global uchar *s
             result[RL_FAULT] = fault;
             result[RL_FILE] = call.fault_file;
             result[RL_LINE] = call.fault_line;
-            result[RL_REPLIES] = SLR_COUNTS[0];
+            result[RL_REPLIES] = counts[0];
 #ifdef SLR_OUTLETS
             for (uint i = 0; i < SLR_BINDINGS; ++i)
-                result[RL_SENT(i)] = SLR_COUNTS[1 + i];
+                result[RL_SENT(i)] = counts[1 + i];
 #endif
             if (fault && word[RL_STATE_BYTES])
                 slr_reset(call.state, constants);
