@@ -8,6 +8,7 @@
 #include "emit/c/kernel.h"
 #include "emit/cuda/emit_cuda.h"
 #include "emit/opencl/emit_opencl.h"
+#include "ir/pass/handler_kernel.h"
 #include "run/grid.h"
 
 #include <slipring/emit.h>
@@ -67,6 +68,19 @@ static slr_status emit(const struct slri_module *module, const struct slri_entry
     }
 }
 
+// The kernel of the handler's batched launches.
+static slr_status emit_batched(const struct slri_module *module, const struct slri_entry *handler,
+                               const slr_emit_desc *desc, struct slri_text *out)
+{
+    struct slri_module *made = NULL;
+    if (!handler)
+        return SLRI_FAIL(INVALID, "slr_emit_desc.name is NULL; batched needs the name of a handler");
+    SLRI_TRY(slri_handler_kernel(module, handler, &made));
+    slr_status status = emit(made, made->entry, desc, out);
+    slri_module_destroy(made);
+    return status;
+}
+
 static slr_status check(const slr_program *program, const slr_emit_desc *desc, const char *text, size_t room,
                         const size_t *needed)
 {
@@ -91,7 +105,8 @@ slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *des
     if (program->module->raw)
         return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ source, which slipring does not read", program->module->name);
     struct slri_text made = SLRI_TEXT_INIT;
-    slr_status status = emit(program->module, entry, &whole, &made);
+    slr_status status = whole.batched ? emit_batched(program->module, entry, &whole, &made)
+                                      : emit(program->module, entry, &whole, &made);
     if (status == SLR_OK) {
         *needed = made.length + 1;
         if (*needed <= room)

@@ -47,6 +47,7 @@ END
     is_json 0 kernel list --json "$name"
     is_json 1 kernel list --json "broken $name"
     is_json 0 kernel emit --json "$name" scale
+    is_json 0 kernel emit --json --batched --lang cuda "$name" echo
     is_json 0 kernel explain --json "$name" scale
     is_json 0 kernel run --json "$name" scale --grid 1 --block 1 --arg 'x=float[4]:iota' --arg n=3 --print x
     is_json 1 kernel run --json "$name" scale --grid 1 --block 1 --arg 'x=float[4]:iota' --arg n=4

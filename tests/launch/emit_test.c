@@ -13,7 +13,10 @@ static slr_device *device;
 static slr_program *program;
 
 static const char source[] = "__global__ void first(int *p) { p[threadIdx.x] = 1; }\n"
-                             "__global__ void __launch_bounds__(32) second(int *p) { p[threadIdx.x] = 2; }\n";
+                             "__global__ void __launch_bounds__(32) second(int *p) { p[threadIdx.x] = 2; }\n"
+                             "struct message { int value; };\n"
+                             "__ring__ void third(const struct message *in) { ring_reply(&in->value); }\n"
+                             "__ring_block__ void fourth(const struct message *in) { __syncthreads(); }\n";
 
 static int set_up(void **state)
 {
@@ -77,18 +80,61 @@ static void wrong_arguments_are_named(void **state)
     slr_emit_desc desc = desc_of((slr_language)99, NULL);
     assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_INVALID);
     assert_non_null(strstr(slr_error_message(), "99"));
-    desc = desc_of(SLR_LANGUAGE_CUDA, "third");
+    desc = desc_of(SLR_LANGUAGE_CUDA, "fifth");
     assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_NOT_FOUND);
-    assert_non_null(strstr(slr_error_message(), "'third'"));
+    assert_non_null(strstr(slr_error_message(), "'fifth'"));
     desc.struct_size = 3;
     assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_INVALID);
     assert_int_equal(slr_program_emit(NULL, &desc, NULL, 0, &needed), SLR_INVALID);
     assert_int_equal(slr_program_emit(program, &desc, NULL, 5, &needed), SLR_INVALID);
 }
 
+static void a_handler_becomes_the_kernel_of_its_batched_launches(void **state)
+{
+    (void)state;
+    static const struct {
+        slr_language language;
+        const char *words;
+    } list[] = {{SLR_LANGUAGE_C, "slrk_blocks"},
+                {SLR_LANGUAGE_CUDA, "__global__ void __launch_bounds__(32) third("},
+                {SLR_LANGUAGE_OPENCL, "slrk_third("}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
+        slr_emit_desc desc = desc_of(list[i].language, "third");
+        static char text[1 << 20];
+        size_t needed = 0;
+        desc.batched = 1;
+        assert_int_equal(slr_program_emit(program, &desc, text, sizeof text, &needed), SLR_OK);
+        assert_true(needed <= sizeof text);
+        assert_non_null(strstr(text, list[i].words));
+        assert_null(strstr(text, "slre_third"));
+        desc.batched = 0;
+        desc.name = list[i].language == SLR_LANGUAGE_C ? "first" : "third";
+        assert_int_equal(slr_program_emit(program, &desc, text, sizeof text, &needed), SLR_OK);
+        assert_null(strstr(text, list[i].language == SLR_LANGUAGE_C ? "third" : "slri_chains"));
+    }
+}
+
+static void batched_is_for_a_ring_handler_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        slr_status status;
+    } list[] = {{NULL, SLR_INVALID}, {"first", SLR_UNSUPPORTED}, {"fourth", SLR_UNSUPPORTED}, {"fifth", SLR_NOT_FOUND}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
+        slr_emit_desc desc = desc_of(SLR_LANGUAGE_CUDA, list[i].name);
+        size_t needed = 0;
+        desc.batched = 1;
+        assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), list[i].status);
+        assert_int_equal(needed, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_handler_becomes_the_kernel_of_its_batched_launches),
+        cmocka_unit_test(batched_is_for_a_ring_handler_alone),
         cmocka_unit_test(the_text_is_written_where_it_fits),
         cmocka_unit_test(c_is_for_one_kernel_and_a_block_that_it_allows),
         cmocka_unit_test(wrong_arguments_are_named),

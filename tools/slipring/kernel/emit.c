@@ -25,9 +25,12 @@ static const char help[] =
     "  --lang opencl        OpenCL C 1.2; without NAME all kernels and handlers\n"
     "  --block B            threads per block: X, X,Y or X,Y,Z (default: C 256,\n"
     "                       OpenCL any)\n"
+    "  --batched            instead of the __ring__ handler NAME the kernel of its\n"
+    "                       batched launches\n"
     "  --json               prints one JSON object: file, name, language, text\n" SOURCE_HELP "\n"
     "Example:\n"
     "  slipring kernel emit examples/kernels/saxpy.cu saxpy --lang opencl\n"
+    "  slipring kernel emit examples/send/triage.cu triage --batched --lang cuda\n"
     "\n"
     "Exit code: 1 if the source does not compile, or the language cannot express the\n"
     "kernel.\n";
@@ -100,6 +103,7 @@ static int parse(int argc, char **argv, slr_emit_desc *desc, source_options *sou
     static const struct option options[] = {SOURCE_LONG,
                                             {"lang", required_argument, NULL, 'l'},
                                             {"block", required_argument, NULL, 'b'},
+                                            {"batched", no_argument, NULL, 'B'},
                                             {"json", no_argument, NULL, 'j'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
@@ -113,6 +117,8 @@ static int parse(int argc, char **argv, slr_emit_desc *desc, source_options *sou
             end = take_language(optarg, &desc->language);
         else if (option == 'b')
             end = kernel_take_shape(desc->block, "--block", optarg);
+        else if (option == 'B')
+            desc->batched = 1;
         else if (option == 'j')
             *json = true;
         else if (!source_options_take(source, option, optarg))
@@ -125,6 +131,8 @@ static int parse(int argc, char **argv, slr_emit_desc *desc, source_options *sou
     if (argc - optind > 2)
         return say_usage("only one FILE.cu and one NAME are allowed, not also '%s'", argv[optind + 2]);
     desc->name = argc - optind == 2 ? argv[optind + 1] : NULL;
+    if (desc->batched && !desc->name)
+        return say_usage("--batched needs NAME, a __ring__ handler of %s", argv[optind]);
     return -1;
 }
 
