@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of a handler's batched launches (abi/relaunch.h). Its text is CUDA's, compiled as C for one chain at a
-// time; what it calls is the emitted handler.
+// The kernel of batched launches of a block's handler (abi/relaunch.h). Its text is CUDA's, compiled as C for one chain
+// at a time; what it calls is the emitted handler.
 #include "tests/fakes/toy/toy.h"
 
 #include "abi/relaunch.h"
@@ -11,8 +11,8 @@
 // What the text sees of its launch.
 static __thread struct launch {
     slri_handler *handler;
-    const struct slri_entry *entry;  // the handler
-    const struct slri_bound *buffer; // two parameters each: address, length
+    const struct slri_entry *entry; // the handler
+    const struct slri_bound *buffer;
     const unsigned char *constants;
     uint32_t chain, outs;
 } now;
@@ -28,9 +28,8 @@ static void bind(struct slri_bound *bound)
             bound[i] = (struct slri_bound){(void *)(uintptr_t)(now.constants + RL_BINDING(i)), binding->type->bytes};
             continue;
         }
-        bound[i].data = toy_host(next[0].data);
-        memcpy(&bound[i].bytes, next[1].data, sizeof bound[i].bytes);
-        next += 2;
+        bound[i].data = toy_host(next++->data);
+        memcpy(&bound[i].bytes, now.constants + RL_BINDING(i), sizeof bound[i].bytes);
     }
 }
 
@@ -47,9 +46,6 @@ static uint32_t call_handler(struct slri_call *call)
 #define SLR_DISPATCH_CALL(call) call_handler(call)
 #define SLR_DISPATCH_MEET() (void)0
 #define SLR_HAS_OUTLETS now.outs
-#define SLR_IS_BLOCK 0 // of a block's handler, the emitted function is all its threads
-#define SLR_GROUP 1u
-#define SLR_CHAINS 1u
 #define SLR_OUTS MOST_BINDINGS
 #define SLR_BINDINGS MOST_BINDINGS
 #define SLR_PARAMETERS
@@ -73,13 +69,13 @@ void toy_dispatch_batch(const struct slri_command *command)
     const struct slri_ready_kernel *ready = command->dispatch.ready;
     const struct slri_bound *bound = command->dispatch.bound;
     uint32_t chains;
-    memcpy(&chains, bound[5].data, sizeof chains);
+    memcpy(&chains, bound[4].data, sizeof chains);
     now = (struct launch){.handler = ready->kernel.handler,
                           .entry = ready->kernel.native,
                           .buffer = bound + RL_PARAMETERS,
                           .constants = toy_host(bound[3].data)};
     now.outs = has_outlets(now.entry) ? now.entry->bindings : 0;
     for (now.chain = 0; now.chain < chains; ++now.chain)
-        slr_relaunch(toy_host(bound[0].data), toy_host(bound[1].data), toy_host(bound[2].data), now.constants, NULL,
-                     chains);
+        slr_relaunch(toy_host(bound[0].data), toy_host(bound[1].data), toy_host(bound[2].data), now.constants, chains,
+                     NULL);
 }

@@ -7,11 +7,11 @@
 
 #define MOST_BOUND 127 // parameters of a kernel
 
-// Of a handler's batched launches: all handlers of the module, which the kernel around them calls (batch.c).
+// Of a block's handler in batched launches: all handlers of the module, which the kernel around them calls (batch.c).
 slr_status toy_code_write(void *device, struct slri_code_text *text)
 {
     const struct slri_entry *entry = text->entry;
-    if (text->is_batched)
+    if (entry->kind != SLRI_ENTRY_KERNEL)
         text->entry = NULL;
     slr_status status = slri_cpu_code_write(&((struct toy *)device)->compiler, text);
     text->entry = entry;
@@ -26,7 +26,6 @@ slr_status toy_code_build(void *device, const struct slri_code_text *text, struc
 slr_status toy_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
 {
     out->may_fault = !of->is_batched; // a handler's faults are in its results
-    out->batch.threads = out->batch.chains = 1;
     out->native = (void *)(uintptr_t)of->entry;
     return slri_cpu_code_kernel(device, loaded, of, out);
 }

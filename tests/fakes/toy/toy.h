@@ -37,7 +37,7 @@ slr_status toy_code_build(void *device, const struct slri_code_text *text, struc
 slr_status toy_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 void toy_dispatch(const struct slri_command *command, const struct slri_extras *extras);
 
-// batch.c: a dispatch of a handler's batched launches.
+// batch.c: a dispatch of a block's handler in batched launches.
 void toy_dispatch_batch(const struct slri_command *command);
 
 extern const struct slri_backend slri_backend_toy;
