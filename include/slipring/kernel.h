@@ -64,8 +64,8 @@ typedef struct slr_shape {
 } slr_shape;
 
 /// `n` threads along x. slipring chooses the block: what slr_tune has found or the source declares
-/// (docs/contract/tuning.md); else 64 threads below 512, 128 below 1,024, 256 up to 100,000, else 512, or less, where the
-/// kernel's occupancy is better so. slr_kernel_suggest gives the block and the reason.
+/// (docs/contract/tuning.md); else 64 threads below 512, 128 below 1,024, 256 up to 100,000, else 512, or less, where
+/// the kernel's occupancy is better so. slr_kernel_suggest gives the block and the reason.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};

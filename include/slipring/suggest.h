@@ -15,6 +15,8 @@ extern "C" {
 /// What decided the block. A rule of an earlier line goes before one of a later line.
 typedef enum slr_block_rule {
     SLR_BLOCK_GIVEN = 1,    ///< the shape has a block
+    SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured it for these threads
+    SLR_BLOCK_BY_SOURCE,    ///< the source declares it: #pragma slipring block
     SLR_BLOCK_BY_OCCUPANCY, ///< the most threads on a multiprocessor, of all blocks up to the size table's
     SLR_BLOCK_BY_SIZE       ///< the size table: 64 threads below 512, 128 below 1,024, 256 up to 100,000, else 512
 } slr_block_rule;

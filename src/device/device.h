@@ -41,7 +41,7 @@ struct slr_device {
     struct slr_stream *default_stream;
     struct slri_queue_device queues; // the engine's, with the next
     struct slri_ring_owners owners;
-    struct slri_tuned_known *tuned;  // tuned_records.c's, under its lock: NULL until the first program is loaded
+    struct slri_tuned_known *tuned; // tuned_records.c's, under its lock: NULL until the first program is loaded
     // observe's; atomic: 0 and NULL until they are first asked for.
     uint32_t observed_name;
     struct slri_row *row[SLRI_OPS];

@@ -16,8 +16,8 @@ struct slr_kernel { // its parameters lie behind it
     slr_kernel_info info;
     uint32_t holds;
     const struct slri_tuned_launch
-        *declared;        // how its launches follow the source's macros; NULL: the source does not say
-    const char *label;    // of one that a tuned launch uses: what the profile calls it; else NULL
+        *declared;     // how its launches follow the source's macros; NULL: the source does not say
+    const char *label; // of one that a tuned launch uses: what the profile calls it; else NULL
     // suggest.c's, atomic, for each range of sizes: shared memory, and the block for it in the lower half; 0: none yet.
     uint64_t chosen[5];
     struct slri_row *row; // observe's; atomic: NULL until it is first counted

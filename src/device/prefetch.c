@@ -96,6 +96,7 @@ static slr_status check(const slr_program *program, const slr_prefetch_desc *des
 static slr_status add_shape(struct job *job, slr_kernel *kernel, slr_shape shape, uint32_t optimize)
 {
     bool none;
+    kernel = slri_tuned_settle(kernel, &shape); // as a launch does
     uint32_t own = kernel->program->level;
     SLRI_TRY(slri_shape_settle_by(kernel, &shape, false, &none));
     for (uint32_t level = 1; level <= LEVELS && !none; ++level) {

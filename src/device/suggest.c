@@ -225,6 +225,7 @@ slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape shape, s
         return SLRI_FAIL(INVALID, "slr_kernel_get_occupancy: %s is NULL", kernel ? "out" : "kernel");
     if (shape.threads[0] == 0 && !shape.grid[0])
         shape.grid[0] = shape.grid[1] = shape.grid[2] = 1; // a block alone
+    kernel = slri_tuned_settle(kernel, &shape);
     SLRI_TRY(slri_shape_settle(kernel, &shape, &none));
     SLRI_TRY(fill_occupancy(kernel, &shape, &whole));
     return SLRI_GIVE_REPORT(slr_kernel_occupancy, out, bytes, &whole);
@@ -243,20 +244,31 @@ static slr_status suggest_block(slr_kernel *kernel, slr_shape shape, slr_suggest
     const uint64_t threads = shape.threads[0];
     slr_kernel_occupancy of;
     struct choice choice = {0};
+    const slr_kernel *asked = kernel;
     bool none;
     SLRI_TRY(choose_block(kernel, &shape, true, &choice));
+    const bool is_tuned = slri_tuned_find(kernel, &shape) != NULL;
+    kernel = slri_tuned_settle(kernel, &shape);
+    const bool is_declared = shape.block[0] == 0 && kernel->declared && kernel->declared->block[0];
     SLRI_TRY(slri_shape_settle(kernel, &shape, &none));
     if (none)
         return SLRI_FAIL(INVALID, "slr_kernel_suggest: the shape has no threads");
     SLRI_TRY(fill_occupancy(kernel, &shape, &of));
     *out = (slr_suggestion){.shape = shape,
-                            .rule = is_given ? SLR_BLOCK_GIVEN : choice.rule,
+                            .rule = is_given      ? SLR_BLOCK_GIVEN
+                                    : is_tuned    ? SLR_BLOCK_BY_TUNER
+                                    : is_declared ? SLR_BLOCK_BY_SOURCE
+                                                  : choice.rule,
                             .warps = (of.block_threads + WARP - 1) / WARP,
                             .by_size = choice.by_size,
                             .by_occupancy = choice.by_occupancy,
                             .source = of.source,
                             .theoretical = of.theoretical};
-    if (is_given || is_flat(&shape))
+    if (is_tuned)
+        snprintf(out->why, sizeof out->why, "slr_tune measured %s", kernel->label ? kernel->label : asked->info.name);
+    else if (is_declared)
+        snprintf(out->why, sizeof out->why, "the source declares it: #pragma slipring block");
+    else if (is_given || is_flat(&shape))
         slri_suggestion_explain(out, threads, choice.most);
     else
         snprintf(out->why, sizeof out->why, "32 by 8 threads%s",

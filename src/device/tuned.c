@@ -229,18 +229,22 @@ slr_status slri_tuned_add(slr_program *program, const struct slri_tuned_record *
     return SLR_OK;
 }
 
-// A record that cannot be used any more (its macros are no longer there) leaves the default.
-static void add_records(slr_program *program)
+// A record that cannot be used any more (its macros are no longer there) leaves the default, and a cache folder
+// that is not there as well.
+static slr_status add_records(slr_program *program)
 {
     char source[SLRI_HASH_HEX_BYTES];
     struct slri_tuned_record *record;
     uint32_t count;
     slri_tuned_source(program, source);
-    if (slri_tuned_records(program->device, source, &record, &count) != SLR_OK)
-        return;
+    slr_status status = slri_tuned_records(program->device, source, &record, &count);
+    if (status == SLR_NOT_FOUND)
+        return SLR_OK;
+    SLRI_TRY(status);
     for (uint32_t i = 0; i < count; i++)
         (void)slri_tuned_add(program, &record[i]);
     slri_free(NULL, record, count * sizeof *record);
+    return SLR_OK;
 }
 
 static bool is_turned_off(void)
@@ -269,7 +273,7 @@ slr_status slri_tuned_begin(slr_program *program, const struct slri_source *sour
     else if (program->module->tuning)
         SLRI_TRY(keep_source(program, source));
     if (program->tuned_use != SLR_TUNED_OFF)
-        add_records(program);
+        return add_records(program);
     return SLR_OK;
 }
 
@@ -334,7 +338,7 @@ slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shape, slr_t
         return SLRI_FAIL(INVALID, "slr_kernel_get_tuned: %s is NULL", kernel ? "out" : "kernel");
     slr_tuned whole = {.is_default = 1, .is_exact = 1, .speedup = 1, .speedup_low = 1, .speedup_high = 1};
     const struct slri_choice *choice = slri_tuned_find(kernel, &shape);
-    const slr_kernel *used = slri_tuned_settle(kernel, &shape);
+    slr_kernel *used = slri_tuned_settle(kernel, &shape);
     SLRI_TRY(slri_shape_settle(used, &shape, &none));
     if (choice)
         describe_choice(&choice->record, &whole);

@@ -8,6 +8,7 @@
 #include "tests/fakes/trial.h"
 
 #include "base/status.h"
+#include "device/device.h"
 
 static const char source[] = "struct message { unsigned value; };\n"
                              "struct count { unsigned handled; };\n"
@@ -80,7 +81,7 @@ static slr_status make_all(struct play *p)
 {
     slr_device_info info;
     slr_status status = slr_device_get_info(p->device, &info);
-    if (failing_has(failing.inner, FAILING_host_pin))
+    if (p->device && p->device->facts.has_pinned && !p->device->facts.unified)
         TRY_EACH(pin(p));
     TRY_EACH(slr_stream_create(p->device, NULL, &p->stream));
     TRY_EACH(slr_event_create(p->device, &p->event));

@@ -3,12 +3,19 @@
 // what was suggested.
 #include "tests/launch/engines.h"
 
+#include <slipring/tune.h>
+
 #include <stdbool.h>
 
 static const char source[] =
     "__global__ void block(unsigned *out) {\n"
     "    if (blockIdx.x == 0 && threadIdx.x == 0) { out[0] = blockDim.x; out[1] = gridDim.x; }\n}\n"
     "__launch_bounds__(96) __global__ void bounded(unsigned *out) {\n"
+    "    if (blockIdx.x == 0 && threadIdx.x == 0) { out[0] = blockDim.x; out[1] = gridDim.x; }\n}\n"
+    "__global__ void tunable(unsigned *out, unsigned tells) {\n"
+    "    if (tells && blockIdx.x == 0 && threadIdx.x == 0) { out[0] = blockDim.x; out[1] = gridDim.x; }\n}\n"
+    "#define SIDE 32\n#pragma slipring block declared = SIDE * 3\n"
+    "__global__ void declared(unsigned *out) {\n"
     "    if (blockIdx.x == 0 && threadIdx.x == 0) { out[0] = blockDim.x; out[1] = gridDim.x; }\n}\n";
 
 struct world {
@@ -206,6 +213,58 @@ static void a_gpu_that_is_not_here_is_suggested_for_by_its_occupancy(void **unus
     assert_int_equal(slr_occupancy_suggest(&desc, 1000, &s), SLR_UNSUPPORTED);
 }
 
+// A cost that prefers 64 threads a block, whatever the device does.
+static slr_status prefer_64(void *user, slr_stream *stream, slr_kernel *kernel, const slr_tune_candidate *candidate,
+                            double *cost)
+{
+    (void)user, (void)stream, (void)kernel;
+    *cost = candidate->shape.block[0] == 64 ? 1 : 100;
+    return SLR_OK;
+}
+
+static void what_was_tuned_and_what_the_source_declares_go_before_occupancy_and_size(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < DEVICES; i++) {
+        struct world w;
+        unsigned ran[2];
+        if (!open_world(&w, devices[i], "declared"))
+            continue;
+        slr_suggestion declared = suggested(&w, SLR_1D(4000));
+        assert_int_equal(declared.rule, SLR_BLOCK_BY_SOURCE);
+        assert_int_equal(declared.shape.block[0], 96);
+        launched(&w, SLR_1D(4000), ran);
+        assert_int_equal(ran[0], 96);
+        close_world(&w);
+
+        assert_true(open_world(&w, devices[i], "tunable"));
+        assert_int_not_equal(suggested(&w, SLR_1D(4001)).rule, SLR_BLOCK_BY_TUNER);
+        const slr_arg args[] = {SLR_ARG(w.buffer), SLR_ARG(0u)};
+        const slr_tune_problem problem = {SLR_1D(4001), args, 2};
+        slr_tune_desc desc = SLR_TUNE_DESC_INIT;
+        slr_tuned tuned;
+        desc.measure = prefer_64;
+        desc.strategy = SLR_TUNE_EXHAUSTIVE;
+        desc.flags = SLR_TUNE_KEEP_WIDTH;
+        CHECK(slr_tune(w.kernel, &problem, 1, &desc, &tuned));
+        slr_program_destroy(w.program);
+        slr_kernel_destroy(w.kernel);
+        CHECK(slr_program_from_text(w.device, "suggest.cu", source, NULL, &w.program));
+        CHECK(slr_program_get_kernel(w.program, "tunable", &w.kernel));
+        slr_suggestion found = suggested(&w, SLR_1D(4001)), other = suggested(&w, SLR_1D(4002));
+        assert_int_equal(found.rule, SLR_BLOCK_BY_TUNER);
+        assert_int_equal(found.shape.block[0], 64);
+        assert_non_null(strstr(found.why, "block 64x1x1"));
+        assert_int_not_equal(other.rule, SLR_BLOCK_BY_TUNER);
+        assert_int_equal(suggested(&w, SLR_1D_BLOCKS(4001, 32)).rule, SLR_BLOCK_GIVEN);
+        CHECK(SLR_LAUNCH(w.stream, w.kernel, SLR_1D(4001), w.buffer, 1u));
+        CHECK(slr_stream_finish(w.stream, 60 * SECOND));
+        CHECK(slr_buffer_read(w.buffer, 0, ran, sizeof ran));
+        assert_int_equal(ran[0], 64);
+        close_world(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +272,7 @@ int main(void)
         cmocka_unit_test(a_given_block_wins_and_no_block_passes_the_launch_bounds),
         cmocka_unit_test(cpu_fills_its_vectors_or_says_how_far),
         cmocka_unit_test(opencl_gives_the_drivers_limits_and_no_percentage),
+        cmocka_unit_test(what_was_tuned_and_what_the_source_declares_go_before_occupancy_and_size),
         cmocka_unit_test(a_gpu_that_is_not_here_is_suggested_for_by_its_occupancy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

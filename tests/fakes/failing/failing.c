@@ -135,18 +135,6 @@ static void failing_queue_destroy(void *device, void *queue)
     gone(0);
 }
 
-static slr_status failing_host_pin(void *device, void *memory, uint64_t bytes)
-{
-    MAY_FAIL(host_pin);
-    return made(failing.inner->host_pin(device, memory, bytes), 0);
-}
-
-static void failing_host_unpin(void *device, void *memory)
-{
-    failing.inner->host_unpin(device, memory);
-    gone(0);
-}
-
 static slr_status failing_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user)
 {
     MAY_FAIL(reopen);
@@ -200,6 +188,13 @@ static slr_status failing_code_kernel(void *device, void *loaded, const struct s
     return failing.inner->code_kernel(device, loaded, of, out);
 }
 
+static slr_status failing_kernel_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
+                                     uint32_t dynamic_bytes, struct slri_kernel_use *out)
+{
+    MAY_FAIL(kernel_use);
+    return failing.inner->kernel_use(device, ready, threads, dynamic_bytes, out);
+}
+
 static slr_status failing_persistent_plan(void *device, const struct slri_ring_facts *facts,
                                           struct slri_ring_plan *plan)
 {
@@ -236,7 +231,6 @@ void failing_begin(const struct slri_backend *inner, enum failing_slot slot, uin
     PUT(close)
     PUT(memory_destroy)
     PUT(queue_destroy)
-    PUT(host_unpin)
     PUT(list_destroy)
     PUT(code_unload)
 #undef PUT

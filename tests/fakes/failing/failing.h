@@ -14,13 +14,13 @@
     X(encode)                                                                                                          \
     X(wait)                                                                                                            \
     X(queue_create)                                                                                                    \
-    X(host_pin)                                                                                                        \
     X(reopen)                                                                                                          \
     X(list_create)                                                                                                     \
     X(code_write)                                                                                                      \
     X(code_build)                                                                                                      \
     X(code_load)                                                                                                       \
     X(code_kernel)                                                                                                     \
+    X(kernel_use)                                                                                                      \
     X(persistent_plan)                                                                                                 \
     X(shard_prepare)                                                                                                   \
     X(shard_start)

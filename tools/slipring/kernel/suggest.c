@@ -74,7 +74,12 @@ slr_occupancy_desc kernel_occupancy_desc(const slr_function_info *function, uint
 
 const char *kernel_rule_name(uint32_t rule)
 {
-    return rule == SLR_BLOCK_GIVEN ? "given" : rule == SLR_BLOCK_BY_OCCUPANCY ? "occupancy" : "size table";
+    static const char *const names[] = {[SLR_BLOCK_GIVEN] = "given",
+                                        [SLR_BLOCK_BY_TUNER] = "tuned",
+                                        [SLR_BLOCK_BY_SOURCE] = "source",
+                                        [SLR_BLOCK_BY_OCCUPANCY] = "occupancy",
+                                        [SLR_BLOCK_BY_SIZE] = "size table"};
+    return names[rule];
 }
 
 // ---- asking --------------------------------------------------------------------------------------------------------
