@@ -66,7 +66,7 @@ slr_status slri_tuned_variant(slr_program *program, const char *defines, slr_pro
 // Whether its source allows these macros. Errors: those of reading it.
 slr_status slri_tuned_is_allowed(slr_program *program, const char *defines, bool *is_allowed);
 // What records of this device are for, and the source of this program in hexadecimal digits.
-slr_status slri_tuned_place(slr_device *device, struct slri_tuned_place *out);
+void slri_tuned_place(const slr_device *device, struct slri_tuned_place *out);
 // tuned_records.c: copies of the device's records for a source, to slri_free(). Errors: NOT_FOUND (no folder),
 // NO_MEMORY.
 slr_status slri_tuned_records(slr_device *device, const char *source, struct slri_tuned_record **out, uint32_t *count);

@@ -207,7 +207,7 @@ static slr_status fill_occupancy(slr_kernel *kernel, const slr_shape *shape, slr
         .private_bytes = use.private_bytes};
     if (use.counts)
         fill_counted(kernel, shape, &use, out);
-    else if (!kernel->program->device->backend->kernel_use)
+    else if (kernel->program->device->backend->is_host)
         fill_host(shape, out);
     else
         snprintf(out->why, sizeof out->why,

@@ -253,16 +253,14 @@ static bool is_turned_off(void)
     return wish && strcmp(wish, "0") == 0;
 }
 
-slr_status slri_tuned_place(slr_device *device, struct slri_tuned_place *out)
+void slri_tuned_place(const slr_device *device, struct slri_tuned_place *out)
 {
-    slr_device_info info;
-    SLRI_TRY(slr_device_get_info(device, &info));
+    const struct slri_identity *identity = &device->facts.identity;
     *out = (struct slri_tuned_place){0};
-    memcpy(out->device, info.name, sizeof out->device);
-    memcpy(out->model, info.description, sizeof out->model);
-    memcpy(out->compiler, info.engine, sizeof out->compiler);
-    memcpy(out->driver, info.features, sizeof out->driver);
-    return SLR_OK;
+    snprintf(out->device, sizeof out->device, "%s", *identity->device ? identity->device : device->backend->name);
+    memcpy(out->model, identity->model, sizeof out->model);
+    memcpy(out->compiler, identity->compiler, sizeof out->compiler);
+    memcpy(out->driver, identity->driver, sizeof out->driver);
 }
 
 slr_status slri_tuned_begin(slr_program *program, const struct slri_source *source, const slr_program_desc *desc)

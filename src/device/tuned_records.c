@@ -36,9 +36,8 @@ static slr_status make_known(slr_device *device, struct slri_tuned_known **out)
     if (!known)
         return SLRI_FAIL(NO_MEMORY, "no memory for what was tuned");
     *known = (struct slri_tuned_known){.path = NULL};
-    slr_status status = slri_tuned_place(device, &known->place);
-    if (status == SLR_OK)
-        status = slri_tuned_path(&known->place, &known->path);
+    slri_tuned_place(device, &known->place);
+    slr_status status = slri_tuned_path(&known->place, &known->path);
     if (status != SLR_OK) {
         slri_free(NULL, known, sizeof *known);
         return status;

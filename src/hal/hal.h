@@ -511,6 +511,12 @@ enum slri_memory_kind {
     SLRI_MEMORY_HOST    // only destroyed: memory of the device's allocator, which commands have named
 };
 
+// What the speed of code on an open device depends on, in words. Known without running anything. "": it does not say.
+struct slri_identity {
+    char device[192]; // the name that opens it
+    char model[160], compiler[160], driver[256];
+};
+
 // What a device is and can do, which stays as it is while the device is open.
 struct slri_facts {
     slr_device_class device_class;
@@ -531,6 +537,7 @@ struct slri_facts {
     slr_ring_mode ring_mode; // that its spec asks for; 0: the best there is
     struct slri_queue_facts queue;
     slr_device_limits limits; // of an open device; 0: the driver does not say
+    struct slri_identity identity;
 };
 
 // What a kernel that is ready takes of its device. 0: the driver does not say.

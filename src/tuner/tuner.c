@@ -177,7 +177,7 @@ static slr_status keep_result(struct slri_tuner *tuner, uint32_t winner, const s
     memcpy(record.block, wanted->block, sizeof record.block);
     memcpy(record.defines, result->defines, sizeof record.defines);
     SLRI_TRY(slri_tuned_add(tuner->kernel->program, &record));
-    SLRI_TRY(slri_tuned_place(tuner->kernel->program->device, &place));
+    slri_tuned_place(tuner->kernel->program->device, &place);
     (void)slri_tuned_keep(&place, &record); // without a folder this process alone has it
     return SLR_OK;
 }

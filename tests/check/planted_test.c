@@ -56,15 +56,12 @@ static uint32_t unset_parameter(const struct source *source, const slr_kernel_in
     return UINT32_MAX;
 }
 
-static slr_check *check_file(const char *path, const struct source *source)
+static slr_check *check_kernel(slr_kernel *kernel, const char *path, const struct source *source)
 {
-    slr_kernel *kernel;
     slr_check *check;
     slr_kernel_info info;
     slr_check_desc desc = SLR_CHECK_DESC_INIT;
     slr_check_argument unset = {.is_unset = 1};
-    if (slr_kernel_load(device, path, NULL, &kernel) != SLR_OK)
-        fail_msg("%s", slr_error_message());
     assert_int_equal(slr_kernel_get_info(kernel, &info), SLR_OK);
     unset.parameter = source ? unset_parameter(source, &info) : UINT32_MAX;
     desc.arguments = &unset;
@@ -75,6 +72,14 @@ static slr_check *check_file(const char *path, const struct source *source)
         fail_msg("%s: %s", path, slr_error_message());
     slr_kernel_destroy(kernel);
     return check;
+}
+
+static slr_check *check_file(const char *path, const struct source *source)
+{
+    slr_kernel *kernel;
+    if (slr_kernel_load(device, path, NULL, &kernel) != SLR_OK)
+        fail_msg("%s", slr_error_message());
+    return check_kernel(kernel, path, source);
 }
 
 static int is_kernel_file(const struct dirent *entry)
@@ -152,12 +157,23 @@ static void nothing_is_found_in_their_repaired_twins(void **unused)
 static void expect_no_error(const char *path, const char *name)
 {
     (void)name;
-    slr_check_finding finding;
-    slr_check *check = check_file(path, NULL);
-    for (uint32_t i = 0; slr_check_get_finding(check, i, &finding) == SLR_OK; i++)
-        if (finding.level == SLR_CHECK_ERROR)
-            fail_msg("%s:%u: SLR-C%03u: %s", path, finding.at.line, finding.code, finding.message);
-    slr_check_destroy(check);
+    slr_program *program;
+    slr_function_info function;
+    if (slr_program_load(device, path, NULL, &program) != SLR_OK)
+        fail_msg("%s", slr_error_message());
+    for (uint32_t k = 0; slr_program_get_function(program, k, &function) == SLR_OK; k++) {
+        slr_kernel *kernel;
+        slr_check_finding finding;
+        if (function.kind != SLR_FUNCTION_KERNEL)
+            continue;
+        assert_int_equal(slr_program_get_kernel(program, function.name, &kernel), SLR_OK);
+        slr_check *check = check_kernel(kernel, path, NULL);
+        for (uint32_t i = 0; slr_check_get_finding(check, i, &finding) == SLR_OK; i++)
+            if (finding.level == SLR_CHECK_ERROR)
+                fail_msg("%s:%u: SLR-C%03u: %s", path, finding.at.line, finding.code, finding.message);
+        slr_check_destroy(check);
+    }
+    slr_program_destroy(program);
 }
 
 static void example_kernels_have_no_errors(void **unused)

@@ -10,6 +10,8 @@
 #include "base/status.h"
 #include "device/device.h"
 
+#include <slipring/occupancy.h>
+
 static const char source[] = "struct message { unsigned value; };\n"
                              "struct count { unsigned handled; };\n"
                              "__device__ unsigned launches = 5;\n"
@@ -97,12 +99,14 @@ static slr_status make_all(struct play *p)
 static slr_status submit(struct play *p)
 {
     static const unsigned begin = 7;
+    slr_kernel_occupancy occupancy;
     slr_status status = slr_stream_fill(p->stream, p->a, 0, sizeof p->back, "\1\0\0\0\2\0\0\0", 8, NULL);
     TRY_EACH(slr_stream_fill(p->stream, p->a, 6, 4, "\0\0", 2, NULL));
     TRY_EACH(slr_stream_copy(p->stream, p->b, 0, p->a, 0, sizeof p->back, NULL));
     TRY_EACH(slr_stream_copy(p->stream, p->b, 4, p->b, 0, 32, NULL)); // over itself
     TRY_EACH(slr_stream_write(p->stream, p->b, 0, "\3\0\0\0", 4, NULL));
     TRY_EACH(slr_stream_write_symbol(p->stream, p->program, "launches", 0, &begin, sizeof begin, NULL));
+    TRY_EACH(slr_kernel_get_occupancy(p->add, SLR_GRID(1, WORDS, 0), &occupancy));
     TRY_EACH(SLR_LAUNCH(p->stream, p->add, SLR_GRID(1, WORDS, 0), p->b, 10));
     TRY_EACH(SLR_LAUNCH(p->stream, p->tell, SLR_GRID(1, 1, 0), 3));
     TRY_EACH(slr_event_record(p->event, p->stream, NULL));

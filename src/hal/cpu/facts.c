@@ -60,6 +60,15 @@ static void describe(const struct slri_cpu *cpu, slr_device_info *out)
     out->memory_bytes = slri_cpu_memory_bytes();
 }
 
+static void identify(const struct slri_cpu *cpu, struct slri_identity *out)
+{
+    char identity[SLRI_CPU_IDENTITY_BYTES];
+    slri_cpu_identity(identity);
+    describe_name(cpu, out->device, sizeof out->device);
+    snprintf(out->model, sizeof out->model, "%.100s, %u cores", identity, slri_core_count());
+    describe_engine(cpu, out->compiler, sizeof out->compiler);
+}
+
 slr_status slri_cpu_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
 {
     const struct slri_cpu *cpu = device;
@@ -69,6 +78,7 @@ slr_status slri_cpu_facts(void *device, uint32_t index, struct slri_facts *out, 
     if (cpu) {
         out->queue = (struct slri_queue_facts){.threads = cpu->workers, .moves_over = true};
         out->owners = cpu->workers;
+        identify(cpu, &out->identity);
         out->limits = (slr_device_limits){.units = cpu->workers,
                                           .lanes = cpu->interpreted ? 1 : slri_cpu_lanes(),
                                           .block_threads = SLRI_BLOCK_MAX_THREADS,

@@ -206,6 +206,17 @@ static void describe(const struct slri_cuda *cuda, slr_device_info *out)
     out->memory_bytes = facts->memory_bytes;
 }
 
+static void identify(const struct slri_cuda *cuda, struct slri_identity *out)
+{
+    const struct slri_cu_facts *facts = &cuda->facts;
+    const struct slri_nvrtc *nvrtc;
+    describe_name(cuda, out->device, sizeof out->device);
+    snprintf(out->model, sizeof out->model, "%s, compute capability %d.%d", facts->name, facts->major, facts->minor);
+    if (slri_nvrtc_load(&nvrtc) == SLR_OK)
+        snprintf(out->compiler, sizeof out->compiler, "NVRTC %d.%d", nvrtc->major, nvrtc->minor);
+    snprintf(out->driver, sizeof out->driver, "CUDA %d.%d", cuda->cu->version / 1000, cuda->cu->version / 10 % 100);
+}
+
 static slr_device_class class_of(const struct slri_cu *cu, bool integrated)
 {
     return cu->simulated ? SLR_DEVICE_SOFTWARE : integrated ? SLR_DEVICE_INTEGRATED_GPU : SLR_DEVICE_GPU;
@@ -263,6 +274,7 @@ slr_status slri_cuda_facts(void *device, uint32_t index, struct slri_facts *out,
         .device_class = class_of(cuda->cu, cuda->facts.integrated != 0),
         .limits = limits_of(&cuda->facts),
         .cuda_arch = (uint32_t)(cuda->facts.major * 100 + cuda->facts.minor * 10)};
+    identify(cuda, &out->identity);
     if (info)
         describe(cuda, info);
     return SLR_OK;

@@ -299,6 +299,16 @@ static void describe(struct slri_opencl *opencl, slr_device_info *out)
     out->memory_bytes = opencl->facts.memory_bytes;
 }
 
+static void identify(const struct slri_opencl *opencl, struct slri_identity *out)
+{
+    const struct slri_cl_facts *facts = &opencl->facts;
+    describe_name(opencl, out->device, sizeof out->device);
+    snprintf(out->model, sizeof out->model, "%s, %u compute units", facts->name, facts->compute_units);
+    snprintf(out->compiler, sizeof out->compiler, "%s", facts->platform);
+    snprintf(out->driver, sizeof out->driver, "%s, opencl=%u.%u memory=%s", facts->driver, facts->opencl / 100,
+             facts->opencl / 10 % 10, slri_cl_memory_name(opencl->memory));
+}
+
 // A driver that computes on the host's cores has their caches.
 static slr_device_limits limits_of(const struct slri_cl_facts *facts)
 {
@@ -336,6 +346,7 @@ slr_status slri_cl_facts(void *device, uint32_t index, struct slri_facts *out, s
                                          .fault_alignment = opencl->facts.base_alignment}, // a part of an object
                                .limits = limits_of(&opencl->facts),
                                .imports = unified && (opencl->facts.svm & SLRI_CL_SVM_FINE_GRAIN_SYSTEM)};
+    identify(opencl, &out->identity);
     if (info)
         describe(opencl, info);
     return SLR_OK;
