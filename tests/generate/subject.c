@@ -504,10 +504,13 @@ struct lowered_text {
 static bool run_lowered_text(void *user, const struct slri_grid *grid)
 {
     const struct lowered_text *text = user;
-    void *parameter[SLRI_BATCH_BUFFERS + ARGUMENTS];
+    void *parameter[SLRI_BATCH_BUFFERS + ARGUMENTS + HIDDEN], *nothing = NULL;
+    uint64_t faulted = 0, *told = &faulted; // a division that the pass knows to be safe may take it
     for (uint32_t i = 0; i < grid->args; i++)
         parameter[i] = text->kernel->binding[i].is_buffer ? (void *)&grid->arg[i].data : grid->arg[i].data;
-    return run_text(text->image, text->kernel->name, grid->grid, grid->block, parameter) == SHIM_DONE;
+    parameter[grid->args] = parameter[grid->args + 1] = &nothing;
+    parameter[grid->args + 2] = &told;
+    return run_text(text->image, text->kernel->name, grid->grid, grid->block, parameter) == SHIM_DONE && faulted == 0;
 }
 
 // A `__ring__` handler, and the kernel that is made of it for batches, interpreted or as CUDA C: each message, then
