@@ -27,6 +27,7 @@ struct item {
 struct job {
     size_t bytes;
     slr_device *device;
+    slr_program *program; // held: a kernel that was tuned does not hold it
     uint32_t items;
     struct item item[];
 };
@@ -71,7 +72,9 @@ static void settle(void *user)
     const slr_allocator *allocator = job->device->allocator;
     for (uint32_t i = 0; i < job->items; ++i)
         slri_kernel_release(job->item[i].kernel);
+    slr_program *program = job->program;
     slri_free(allocator, job, job->bytes);
+    slri_program_release(program);
 }
 
 // ---- what is asked for ---------------------------------------------------------------------------------------------
@@ -143,6 +146,8 @@ static slr_status make_job(slr_program *program, const slr_prefetch_desc *desc, 
         return SLRI_FAIL(NO_MEMORY, "no memory to compile %s in advance", program->module->name);
     job->bytes = bytes;
     job->device = program->device;
+    job->program = program;
+    slri_program_hold(program);
     slr_status status = add_kernels(job, program, desc);
     if (status == SLR_OK)
         *out = job;

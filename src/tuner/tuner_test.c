@@ -402,6 +402,24 @@ static void a_program_may_go_while_a_tuned_launch_is_on_its_way(void **state)
     end(&b);
 }
 
+static void a_program_may_go_while_its_tuned_kernel_is_compiled_ahead(void **state)
+{
+    (void)state;
+    struct bench b;
+    const slr_shape shape = SLR_1D(N);
+    slr_prefetch_desc desc = SLR_PREFETCH_DESC_INIT;
+    desc.shapes = &shape;
+    desc.shape_count = 1;
+    begin(&b, plain, 0, meter_by_block);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    for (int i = 0; i < 20; i++) {
+        slr_program *program = load(&b, plain, 0);
+        must(slr_program_prefetch(program, &desc, NULL));
+        slr_program_destroy(program);
+    }
+    end(&b);
+}
+
 static void the_profile_names_a_tuned_launch(void **state)
 {
     (void)state;
@@ -547,6 +565,7 @@ int main(void)
         CASE(choices_for_several_sizes_are_used_each_for_its_own),
         CASE(a_discarded_choice_is_not_used),
         CASE(a_program_may_go_while_a_tuned_launch_is_on_its_way),
+        CASE(a_program_may_go_while_its_tuned_kernel_is_compiled_ahead),
         CASE(the_profile_names_a_tuned_launch),
         CASE(a_program_tells_its_tunables_and_declared_blocks),
         CASE(items_determine_the_grid_of_a_launch),
