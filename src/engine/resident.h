@@ -18,6 +18,7 @@
 
 struct slri_resident;
 
+#define SLRI_RESIDENT_LOOK_NS 100000u // between the poller's looks at groups that run: how late it may wake a thread
 #define SLRI_RESIDENT_END_NS 2000000000ull // a group that has been told to end and has not by then is lost
 
 enum slri_resident_look { SLRI_RESIDENT_RUNS, SLRI_RESIDENT_ENDED, SLRI_RESIDENT_FAILED };

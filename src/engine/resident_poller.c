@@ -8,8 +8,6 @@
 #include "base/status.h"
 #include "engine/owner.h"
 
-#define LOOK_NS 100000u // between looks at groups that run: how late a parked receiver may be woken
-
 static void raise_poller(struct slri_residents *residents)
 {
     __atomic_fetch_add(&residents->rings, 1, __ATOMIC_RELEASE); // what it shall find
@@ -64,7 +62,7 @@ static void poll(void *arg)
         for (struct slri_resident *resident = residents->first; resident; resident = resident->next)
             soon = slri_resident_step(resident) || soon;
         retire(residents);
-        slri_futex_wait(&residents->rings, rings, soon ? slri_deadline_after(LOOK_NS) : SLRI_FOREVER);
+        slri_futex_wait(&residents->rings, rings, soon ? slri_deadline_after(SLRI_RESIDENT_LOOK_NS) : SLRI_FOREVER);
     }
 }
 

@@ -135,7 +135,7 @@ static slr_status call_on(slr_port *port, slr_address to, const void *message, s
     c = slri_connection_of(port, to);
     if (fresh)
         port->call_failures = c->lane->failures_told; // as it was when the lane was taken
-    struct slri_backoff backoff = {.until = *until};
+    struct slri_backoff backoff = {.until = *until, .late_ns = slri_late_ns(c->ring)};
     for (;;) {
         slr_status status = look(port, c, correlation, reply, reply_bytes);
         if (status != SLR_TIMEOUT)
@@ -293,7 +293,7 @@ static void park_shared(struct slri_shared_port *shared, const struct waiter *wa
 
 static slr_status wait_shared(struct slri_shared_port *shared, struct waiter *waiter, uint64_t deadline_ns)
 {
-    struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
+    struct slri_backoff backoff = {.until.deadline_ns = deadline_ns, .late_ns = slri_late_ns(waiter->ring)};
     for (;;) {
         slri_mutex_lock(&shared->lock);
         deliver(shared);

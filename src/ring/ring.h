@@ -39,10 +39,13 @@ slr_status slri_waker_create(const slr_allocator *allocator, struct slri_waker *
 void slri_waker_release(struct slri_waker *waker); // NULL is fine
 void slri_waker_wake(struct slri_waker *waker);    // after a full fence behind what it should see
 
-// One wait with a deadline: spin, then yield, then it is time to park.
+// One wait with a deadline: spin, then yield, then it is time to park. `late_ns`: how late a parked thread may be woken
+// by whoever brings the news. It yields for as long before it parks, so that a park costs at most twice what it saves.
 struct slri_backoff {
     struct slri_until until;
     uint32_t polls;
+    uint64_t late_ns;
+    uint64_t parks_ns; // when it parks; 0: not known yet
 };
 enum slri_wait { SLRI_POLL_AGAIN, SLRI_PARK, SLRI_TOO_LATE };
 enum slri_wait slri_backoff_step(struct slri_backoff *backoff);
@@ -187,6 +190,12 @@ static inline struct slri_lane *slri_lane_at(const slr_ring *ring, uint32_t port
 static inline uint32_t slri_ports_opened(const slr_ring *ring)
 {
     return __atomic_load_n(&ring->ports_opened, __ATOMIC_ACQUIRE);
+}
+
+// How late the ring kernel's owners may wake a thread that waits for them.
+static inline uint64_t slri_late_ns(const slr_ring *ring)
+{
+    return ring->mode == SLR_RING_PERSISTENT ? SLRI_RESIDENT_LOOK_NS : 0;
 }
 
 static inline slr_ring_state slri_ring_state(const slr_ring *ring)
@@ -382,6 +391,7 @@ struct slr_port {
     uint32_t correlation, call_correlation;
     struct slri_kept_reply *kept_first, *kept_last;
     uint32_t call_failures; // of the ring kernel that a call waits for, before it was sent
+    uint64_t late_ns;       // how late it may be woken: the most of the ring kernels that it has been connected to
 };
 
 // Correlations of slr_call have the top bit, those of sends have not, so that a late reply to a call that has given up
