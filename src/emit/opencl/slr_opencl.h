@@ -693,8 +693,7 @@ SLRI_PARTS(double, )
 #define slri_funnel_rc(low, high, n) ((n) < 32 ? slri_funnel_r(low, high, n) : (high))
 SLRI_FN uint slri_perm_byte(ulong bytes, uint selector)
 {
-    uint byte = (uint)(bytes >> 8 * (selector & 7)) & 0xff;
-    return selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte;
+    return (uint)(bytes >> 8 * (selector & 7)) & 0xff;
 }
 SLRI_FN uint slri_byte_perm(uint x, uint y, uint s)
 {

@@ -255,11 +255,11 @@ SLRI_FN slri_u32 slri_funnel_rc(slri_u32 low, slri_u32 high, slri_u32 count)
 {
     return count < 32 ? slri_funnel_r(low, high, count) : high;
 }
-// Bytes of y:x by the selectors' nibbles; bit 3 of one repeats the byte's sign.
+// Bytes of y:x by the lower three bits of the selector's nibbles, as CUDA's Math API says. The fourth bit means a sign to
+// the instruction (PTX's prmt), not to this function: an H100 gives the byte.
 SLRI_FN slri_u32 slri_perm_byte(slri_u64 bytes, slri_u32 selector)
 {
-    slri_u32 byte = (slri_u32)(bytes >> 8 * (selector & 7)) & 0xff;
-    return selector & 8 ? (byte & 0x80 ? 0xff : 0) : byte;
+    return (slri_u32)(bytes >> 8 * (selector & 7)) & 0xff;
 }
 SLRI_FN slri_u32 slri_byte_perm(slri_u32 x, slri_u32 y, slri_u32 s)
 {
