@@ -19,6 +19,7 @@
 /// How a case ended on a device.
 typedef enum cts_result {
     CTS_PASSED = 1,
+    CTS_BOUNDED, ///< passed, not with the same bits: within the bound that the case states
     CTS_FAILED,
     CTS_UNSUPPORTED, ///< the device said so: SLR_UNSUPPORTED
     CTS_HUNG,        ///< past the limit of time: a failure, and the device is not used again
@@ -74,6 +75,7 @@ struct cts {
     slr_device *device;
     const cts_options *options;
     cts_result result;
+    uint64_t ulp;      ///< of CTS_BOUNDED: the most that an element is off, in units in the last place
     char why[600];     ///< when it did not pass
     char note[200];    ///< what it has counted, where it passed
     char printed[600]; ///< what kernels of a host case have printed

@@ -32,6 +32,8 @@ grep -A 1 'planted/is_listed_and_passes' "$folder/planted" | grep -q 'take the l
 if "$cts" --device opencl:0 --filter launch/two > "$folder/opencl" 2>&1 && grep -q 'Portable Computing Language' "$folder/opencl"; then
     areas='language/*,math/*,atomics/*,barriers/*,warps/*,memory/*,launch/*,streams/*'
     "$cts" --device opencl:0 --filter "$areas" > "$folder/opencl" || { cat "$folder/opencl"; fail 'PoCL is not as listed'; }
+    "$cts" --device opencl:0 --filter planted/is_off --verbose > "$folder/off"
+    grep -q 'is_off_by_more_than_its_bound .*failed' "$folder/off" || { cat "$folder/off"; fail 'a bound that is passed is not told'; }
 fi
 
 # ---- the command line

@@ -122,6 +122,17 @@ void cts_print_element(const cts_type *type, const void *at, char *out, size_t b
         snprintf(out, bytes, "%.0f", cts_element(type, at));
 }
 
+uint64_t cts_ulp(const cts_type *type, const void *a, const void *b)
+{
+    double left = cts_element(type, a), right = cts_element(type, b);
+    if (left == right)
+        return 0;
+    if (type->sort != 'f' || isnan(left) || isnan(right) || signbit(left) != signbit(right))
+        return UINT64_MAX;
+    uint64_t x = bits_of(type, a), y = bits_of(type, b);
+    return x > y ? x - y : y - x;
+}
+
 bool cts_same_element(const cts_type *type, const void *a, const void *b)
 {
     if (memcmp(a, b, type->bytes) == 0)

@@ -7,6 +7,7 @@
 /// grid= block=    blocks, and threads a block: X, XxY or XxYxZ (default 1 and 1)
 /// shared=         bytes of `extern __shared__` memory
 /// times=          launches, one behind the other (default 1)
+/// ulp=N abs=X     what floats may be off on a device that has functions of its own: N units in the last place, or X
 /// ends=FAULT      the stream fails with HANDLER_FAULT, and buffers are not compared
 /// p:TYPE[N]=FILL  the next argument, a buffer of N elements: zero (default), iota, random, small, wide, edges, across,
 /// a
@@ -40,7 +41,9 @@ typedef struct cts_argument {
 
 typedef struct cts_launch {
     uint32_t grid[3], block[3], shared_bytes, times;
-    bool faults;
+    bool faults, is_bounded;
+    uint64_t ulp; ///< where it is bounded
+    double off;
     cts_argument arg[CTS_ARGS];
     uint32_t args;
 } cts_launch;
@@ -54,6 +57,8 @@ void cts_fill(const cts_argument *argument, uint32_t seed, void *memory);
 /// One element as text; and whether two hold the same, where any NaN is any other.
 void cts_print_element(const cts_type *type, const void *at, char *out, size_t bytes);
 bool cts_same_element(const cts_type *type, const void *a, const void *b);
+/// How many values of the type lie between two floats; 0 of two zeros, UINT64_MAX where one is NaN or the signs differ.
+uint64_t cts_ulp(const cts_type *type, const void *a, const void *b);
 double cts_element(const cts_type *type, const void *at);
 void cts_set_element(const cts_type *type, void *at, double value);
 

@@ -2,6 +2,7 @@
 // Reading the line of a kernel case.
 #include "kernel_case.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,12 @@ static bool take_word(const char *word, cts_launch *out)
         return sscanf(word + 7, "%u", &out->shared_bytes) == 1;
     if (strncmp(word, "times=", 6) == 0)
         return sscanf(word + 6, "%u", &out->times) == 1;
+    if (strncmp(word, "ulp=", 4) == 0) {
+        out->is_bounded = true;
+        return sscanf(word + 4, "%" SCNu64, &out->ulp) == 1;
+    }
+    if (strncmp(word, "abs=", 4) == 0)
+        return sscanf(word + 4, "%lf", &out->off) == 1;
     out->faults = strcmp(word, "ends=FAULT") == 0;
     return out->faults;
 }

@@ -4,13 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const result_names[CTS_RESULTS] = {
-    [CTS_PASSED] = "passed", [CTS_FAILED] = "failed", [CTS_UNSUPPORTED] = "unsupported", [CTS_HUNG] = "hung"};
+static const char *const result_names[CTS_RESULTS] = {[CTS_PASSED] = "passed",
+                                                      [CTS_BOUNDED] = "bounded",
+                                                      [CTS_FAILED] = "failed",
+                                                      [CTS_UNSUPPORTED] = "unsupported",
+                                                      [CTS_HUNG] = "hung"};
 
 // What is wrong with how a case ended; NULL: nothing, it is what known.c says.
 static const char *what_is_wrong(cts_result result, cts_expectation expected)
 {
-    bool refused = result == CTS_UNSUPPORTED, passed = result == CTS_PASSED;
+    bool refused = result == CTS_UNSUPPORTED, passed = result == CTS_PASSED || result == CTS_BOUNDED;
     switch (expected) {
     case CTS_MUST_REFUSE:
         return refused  ? NULL
@@ -60,7 +63,9 @@ static void print_case(report *out, const cts *c, const char *wrong, const char 
     printf(", \"as_expected\": %s", wrong ? "false" : "true");
     if (wrong)
         print_member(", ", "wrong", wrong);
-    if (c->result != CTS_PASSED)
+    if (c->result == CTS_BOUNDED)
+        printf(", \"ulp\": %llu", (unsigned long long)c->ulp);
+    else if (c->result != CTS_PASSED)
         print_member(", ", "why", c->why);
     if (reason)
         print_member(", ", "known", reason);
@@ -82,7 +87,9 @@ static void say_case(const report *out, const cts *c, const char *wrong, const c
     printf("  %-44s %s", name, result_names[c->result]);
     if (wrong)
         printf("\n    WRONG: it %s", wrong);
-    if (c->result != CTS_PASSED)
+    if (c->result == CTS_BOUNDED)
+        printf(", within %llu ULP", (unsigned long long)c->ulp);
+    else if (c->result != CTS_PASSED)
         printf("%s%s", wrong ? "\n    " : ": ", c->why);
     if (reason && !wrong)
         printf(" (known: %s)", reason);
@@ -152,11 +159,11 @@ void report_device_end(report *out)
 {
     const unsigned *n = out->count;
     if (out->json)
-        printf("],\n   \"passed\": %u, \"unsupported\": %u, \"failed\": %u, \"known_failures\": %u}", n[CTS_PASSED],
-               n[CTS_UNSUPPORTED], n[CTS_FAILED] + n[CTS_HUNG], out->known);
+        printf("],\n   \"passed\": %u, \"bounded\": %u, \"unsupported\": %u, \"failed\": %u, \"known_failures\": %u}",
+               n[CTS_PASSED], n[CTS_BOUNDED], n[CTS_UNSUPPORTED], n[CTS_FAILED] + n[CTS_HUNG], out->known);
     else
-        printf("  %u passed, %u unsupported, %u failed, %u of them known\n", n[CTS_PASSED], n[CTS_UNSUPPORTED],
-               n[CTS_FAILED] + n[CTS_HUNG], out->known);
+        printf("  %u passed, %u within their bounds, %u unsupported, %u failed, %u of them known\n", n[CTS_PASSED],
+               n[CTS_BOUNDED], n[CTS_UNSUPPORTED], n[CTS_FAILED] + n[CTS_HUNG], out->known);
 }
 
 void report_end(report *out)

@@ -43,6 +43,13 @@ __global__ void k(int *out)
     out[threadIdx.x] = 1;
 }
 
+//: is_off_by_more_than_its_bound ulp=0 block=64 a:f32[64]=random out:f32[64]
+#include <math.h>
+__global__ void k(const float *a, float *out)
+{
+    out[threadIdx.x] = expf(a[threadIdx.x] * 60);
+}
+
 //: never_ends block=1 a:i32[1] out:i32[1]
 __global__ void k(const int *a, int *out)
 {
