@@ -17,7 +17,7 @@ if(NOT SLIPRING_WITHOUT_JANSSON)
 else()
     set(SLIPRING_HAS_JANSSON 0)
     list(FILTER tool_sources INCLUDE REGEX
-        "/(slipring/bench/[a-z_]*|demo/data|device_option|doctor|handoff|json_out|main|measure|memory|names|output|partner|progress|say|utf8)\\.c$")
+        "/(slipring/bench/[a-z_]*|demo/data|apart|device_option|doctor|handoff|json_out|main|measure|memory|names|output|partner|progress|say|utf8)\\.c$")
     list(FILTER tool_sources EXCLUDE REGEX "/bench/(compare[a-z_]*|mailbox|run)\\.c$")
 endif()
 

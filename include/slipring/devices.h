@@ -117,6 +117,10 @@ typedef struct slr_backend_info {
     uint32_t devices;  ///< number of devices it has here
 } slr_backend_info;
 
+/// The name of the index'th backend of this library, static text; NULL after the last. It starts no driver.
+/// Threads: any.  Blocks: no.
+SLR_API const char *slr_backend_name(uint32_t index);
+
 /// Opens a device. `spec` is described above; NULL means SLIPRING_DEVICE, or "auto" if that is unset or empty. `desc`
 /// may be NULL. "auto" starts the GPU drivers to query them. If the system shows no GPU, "auto" does not start OpenCL.
 ///

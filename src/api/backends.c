@@ -43,13 +43,24 @@ void slri_api_begin(void)
     slri_hooks_set(&hooks);
 }
 
+static uint32_t backend_count(void)
+{
+    uint32_t count = 0;
+    while (slri_backends[count])
+        ++count;
+    return count;
+}
+
+const char *slr_backend_name(uint32_t index)
+{
+    return index < backend_count() ? slri_backends[index]->name : NULL;
+}
+
 slr_status slr_backend_get_info_sized(uint32_t index, slr_backend_info *out, size_t bytes)
 {
     if (!out)
         return SLRI_FAIL(INVALID, "slr_backend_get_info: out is NULL");
-    uint32_t count = 0;
-    while (slri_backends[count])
-        ++count;
+    uint32_t count = backend_count();
     if (index >= count)
         return SLRI_FAIL(NOT_FOUND, "there is no backend %u; this library has %u", index, count);
     slr_backend_info whole = {0};

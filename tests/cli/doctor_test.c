@@ -105,6 +105,27 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     says("doctor --json", 0, "\"backend\": \"cpu\"");
 }
 
+// A driver whose start ends the process, made here.
+static void doctor_survives_a_driver_that_crashes(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/slipring-doctor-XXXXXX", line[512], library[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(library, sizeof library, "%s/crash.so", folder);
+    snprintf(line, sizeof line,
+             "echo 'void abort(void); __attribute__((constructor)) void start(void) { abort(); }' | "
+             "cc -shared -fPIC -x c - -o %s",
+             library);
+    assert_int_equal(system(line), 0);
+    setenv("SLIPRING_OPENCL_LIB", library, 1);
+    says("doctor", 0, "\nopencl   cannot run here: its driver ended the process: Aborted (signal 6)\n");
+    says("doctor", 0, "\nnull     opens: ");
+    says("doctor --json", 0, "\"reason\": \"its driver ended the process: Aborted (signal 6)\"");
+    unsetenv("SLIPRING_OPENCL_LIB");
+    assert_int_equal(remove(library), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 // A compiler that answers --version as one does, and fails at all else.
 static void doctor_says_why_kernels_are_interpreted(void **state)
 {
@@ -164,6 +185,7 @@ int main(void)
         cmocka_unit_test(what_was_meant_is_guessed),
         cmocka_unit_test(help_and_version_are_verbs_too),
         cmocka_unit_test(doctor_says_what_was_tried_and_that_the_cpu_runs_handlers),
+        cmocka_unit_test(doctor_survives_a_driver_that_crashes),
         cmocka_unit_test(doctor_says_why_kernels_are_interpreted),
         cmocka_unit_test(devices_are_listed_by_the_name_that_opens_them),
         cmocka_unit_test(what_cannot_be_written_is_a_failure),

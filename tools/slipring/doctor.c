@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring doctor` and `slipring devices`: what was tried, what opens, and why the rest does not.
+#include "apart.h"
 #include "json_out.h"
 #include "memory.h"
 #include "say.h"
@@ -223,12 +224,45 @@ static void note_backend(findings *findings, const slr_backend_info *backend)
     }
 }
 
+#define BACKEND_SECONDS 60 // the first start of a driver may compile for some
+
+// In the child: what is known of the backend, as an array.
+static void look_apart(FILE *to, void *context)
+{
+    const uint32_t *index = context;
+    slr_backend_info backend;
+    findings found = {NULL, 0, false};
+    if (slr_backend_get_info(*index, &backend) == SLR_OK)
+        note_backend(&found, &backend);
+    fwrite(found.all, sizeof *found.all, found.count, to);
+    free(found.all);
+}
+
+// A backend in a process of its own: a driver that crashes or hangs is reported, and the others are still tested.
+static void walk_backend(findings *findings, uint32_t index)
+{
+    slr_backend_info backend = {0};
+    snprintf(backend.name, sizeof backend.name, "%s", slr_backend_name(index));
+    apart found;
+    apart_run(look_apart, &index, BACKEND_SECONDS, &found);
+    const seen *all = (const void *)found.data;
+    for (size_t i = 0; i < found.bytes / sizeof *all; i++) {
+        seen *device = add(findings, &backend);
+        *device = all[i];
+        findings->usable = findings->usable || (device->opens && runs_handlers(&device->info));
+    }
+    if (*found.ended) {
+        seen *device = add(findings, &backend);
+        snprintf(device->reason, sizeof device->reason, "its driver %s", found.ended);
+    }
+    free(found.data);
+}
+
 static findings walk(void)
 {
     findings findings = {NULL, 0, false};
-    slr_backend_info backend;
-    for (uint32_t i = 0; slr_backend_get_info(i, &backend) == SLR_OK; i++)
-        note_backend(&findings, &backend);
+    for (uint32_t i = 0; slr_backend_name(i); i++)
+        walk_backend(&findings, i);
     return findings;
 }
 
