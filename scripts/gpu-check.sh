@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gpu-check.sh: what holds on the NVIDIA GPU of this machine. Builds the library, the conformance suite and what measures
 # with a C compiler and CMake alone, without a network; runs them part by part, and writes bench/results/DEVICE.json after
-# each, so that what was seen stays, whatever comes. A part that fails or does not end keeps none of the others from running.
+# each, so that what was seen stays, whatever comes. Parts that are not run now stay there as they were, with their commit. A part that fails or does not end keeps none of the others from running.
 #
 #   suite       the conformance suite's kernels, with the times of their launches
 #   persistent  its ring kernels, as kernels that never return; relaunch: the same, relaunched
@@ -14,7 +14,7 @@
 #
 # GPU_PARTS: some of these ("latency soak"). GPU_DEVICE (cuda:0): which. GPU_SECONDS (500): for all parts together; those
 # for which no time is left are named. GPU_PART_SECONDS: for each at most. GPU_RESULTS: another folder. GPU_BUILD: a folder where all is built already.
-# GPU_SMALL=1: sizes of a test, which measure nothing. SLIPRING_NVRTC_LIB: where NVRTC is, if it is not found.
+# GPU_COMMIT: what the tree is, where git does not say it. GPU_SMALL=1: sizes of a test, which measure nothing. SLIPRING_NVRTC_LIB: where NVRTC is, if it is not found.
 # Exit code: 0 all as it should be, 1 something was not, 3 no GPU that slipring can open.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -81,17 +81,29 @@ close_json() {
     printf '\n%s, "cut": true}\n' "$end" >> "$1"
 }
 
+# The block of a part in the results of an earlier run, without a comma at its end.
+earlier() { # PART
+    [[ -e $folder/earlier ]] || return 0
+    awk -v part="\"$1\": {" '/^"[a-z]+": \{"ended"/ || /^}}$/ { on = index($0, part) == 1 } on' "$folder/earlier" | sed '$s/,$//'
+}
+
 write_results() {
-    local part first=1
+    local part block first=1
     {
         printf '{"device": %s, "version": %s, "commit": %s, "small": %s,\n' "$(printf '%s' "$description" | quoted)" \
-            "$("$bin/slipring" --version | quoted)" "$(git rev-parse --short HEAD 2> /dev/null | quoted)" \
+            "$("$bin/slipring" --version | quoted)" "$(printf '%s' "$commit" | quoted)" \
             "$([[ $small ]] && echo true || echo false)"
         printf ' "doctor": %s,\n "parts": {' "$(quoted < "$folder/doctor")"
         for part in $all_parts; do
-            [[ -e $folder/$part.state ]] || continue
+            block=''
+            [[ -e $folder/$part.state ]] || block=$(earlier "$part")
+            [[ -e $folder/$part.state || $block ]] || continue
             ((first)) || printf ','
             first=0
+            if [[ $block ]]; then
+                printf '\n%s' "$block"
+                continue
+            fi
             printf '\n"%s": {%s, "result":\n' "$part" "$(< "$folder/$part.state")"
             if [[ -s $folder/$part ]]; then cat "$folder/$part"; else echo null; fi
             printf '}'
@@ -110,7 +122,8 @@ part_wanted() {
 }
 
 state() { # PART ENDED SECONDS SAID
-    printf '"ended": "%s", "seconds": %d, "said": %s' "$2" "$3" "$(printf '%s' "$4" | quoted)" > "$folder/$1.state"
+    printf '"ended": "%s", "seconds": %d, "commit": %s, "said": %s' "$2" "$3" "$(printf '%s' "$commit" | quoted)" \
+        "$(printf '%s' "$4" | quoted)" > "$folder/$1.state"
     printf '%4d s  %-10s %s in %d s%s\n' "$((SECONDS - began))" "$1" "$2" "$3" "${4:+: $4}"
     write_results
 }
@@ -168,15 +181,17 @@ if [[ -z $description ]]; then
     exit 3
 fi
 name=$(printf '%s' "${description%%,*}" | sed 's/[^A-Za-z0-9.-]\{1,\}/-/g; s/^-//; s/-$//')
-readonly name description
+commit=${GPU_COMMIT:-$(git rev-parse --short HEAD 2> /dev/null)}
+readonly name description commit
+if [[ -e $results/$name.json ]]; then cp "$results/$name.json" "$folder/earlier"; fi
 echo "gpu-check: $description"
 
 with=$([[ $device == *\?* ]] && echo '&' || echo '?')
 bench latency 60
 bench throughput 90
 part suite 120 "$bin/slipring-cts" --device "$device" --filter "$kernels" --perf --json
-part persistent 90 "$bin/slipring-cts" --device "$device${with}ring=persistent" --filter "$rings" --json
-part relaunch 90 "$bin/slipring-cts" --device "$device${with}ring=relaunch" --filter "$rings" --json
+part persistent 150 "$bin/slipring-cts" --device "$device${with}ring=persistent" --filter "$rings" --json
+part relaunch 120 "$bin/slipring-cts" --device "$device${with}ring=relaunch" --filter "$rings" --json
 part faults 60 "$bin/slipring-cts" --device "$device" --filter faults/ --json
 part deadlocks 90 "$bin/slipring-gpu" deadlocks "$device" "$([[ $small ]] && echo 50 || echo 300)"
 bench claims 150

@@ -23,17 +23,17 @@ table() { # FILE
     function short(x) { return x >= 1e6 ? sprintf("%.1f M", x / 1e6) : x >= 100 ? sprintf("%.0f", x) : sprintf("%.3g", x) }
     /^{"device": "/ { printf "### %s\n\nBy %s at commit %s%s.\n", text("device"), text("version"), text("commit"),
                       /"small": true/ ? ": SIZES OF A TEST, NO FIGURES" : "" }
-    /^"[a-z]*": {"ended": "/ { parts = parts sprintf("| %s | %s | %d s | %s |\n", substr($1, 2, length($1) - 3), text("ended"),
-                               number("seconds"), text("said")) }
-    /"passed": [0-9]*, "unsupported": / { suites = suites sprintf("- %d passed, %d unsupported, %d failed\n", number("passed"),
-                                          number("unsupported"), number("failed")) }
+    /^"[a-z]*": {"ended": "/ { parts = parts sprintf("| %s | %s | %d s | %s | %s |\n", substr($1, 2, length($1) - 3), text("ended"),
+                               number("seconds"), text("commit"), text("said")) }
+    /"passed": [0-9]*, "bounded": / { suites = suites sprintf("- %d passed, %d within their bounds, %d unsupported, %d failed\n",
+                                      number("passed"), number("bounded"), number("unsupported"), number("failed")) }
     /^ *{"name": "/ { rows = rows sprintf("| `%s` | %s | %s | %s | %s | %s |\n", text("name"), text("stat"), short(number("value")),
                       number("floor") != 0 ? short(number("floor")) : "-", text("unit"),
                       number("ratio") != 0 ? sprintf("%.2f", number("ratio")) : "-") }
     /^ *{"call": "/ && /"through": "driver"/ && !/"ended": "(returned|absent)"/ { calls = calls sprintf("| %s | %s | %.0f ms |\n",
                       text("call"), text("ended"), number("ms")) }
     END {
-        printf "\n| part | ended | took | said |\n|---|---|---|---|\n%s", parts
+        printf "\n| part | ended | took | commit | said |\n|---|---|---|---|---|\n%s", parts
         if (suites != "") printf "\nThe suite (kernels, persistent, relaunched, faults):\n\n%s", suites
         if (rows != "") printf "\n| row | stat | value | floor | unit | ratio |\n|---|---|---|---|---|---|\n%s", rows
         if (calls != "") printf "\nCalls of the driver that did not return while a kernel stayed:\n\n| call | ended | after |\n|---|---|---|\n%s", calls

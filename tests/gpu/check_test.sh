@@ -43,6 +43,15 @@ grep -q '"name": "rtt_64B", .*floor: none, by hand in CUDA C++' "$found" || fail
 grep -q '"call": "cuMemAlloc", "through": "driver", "ended": "blocked until parked"' "$found" || fail 'cuMemAlloc blocks there'
 ! grep -q '"through": "slipring", "ended": "blocked' "$found" || fail "a call of slipring's blocks"
 
+# ---- a part alone: what the others told before stays
+before=$(grep -c '"ended": "' "$found")
+GPU_PARTS=faults GPU_COMMIT=later check 0
+is_json
+(($(grep -c '"ended": "' "$found") == before)) || fail 'parts of an earlier run are lost'
+grep -q '"faults": {"ended": "done", .*"commit": "later"' "$found" || fail 'a part does not say its commit'
+grep -q '"latency": {"ended": "done", .*"commit": "later"' "$found" && fail 'an earlier part has a later commit'
+grep -q '{"name": "ring_to_ring"' "$found" || fail 'rows of an earlier part are lost'
+
 # ---- the table of it
 cp "$source_dir/docs/gpu.md" "$folder/gpu.md"
 GPU_TABLE=$folder/gpu.md "$source_dir/scripts/gpu-table.sh" > "$folder/said"
