@@ -30,6 +30,7 @@
 #include <slipring/program.h>
 #include <slipring/ring.h>
 #include <slipring/route.h>
+#include <slipring/serve.h>
 #include <slipring/slice.h>
 #include <slipring/status.h>
 #include <slipring/stream.h>

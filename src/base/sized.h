@@ -29,6 +29,7 @@
     X(slr_program_desc, 48)                                                                                            \
     X(slr_ring_desc, 240)                                                                                              \
     X(slr_route_desc, 24)                                                                                              \
+    X(slr_serve_desc, 48)                                                                                              \
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
     X(slr_tiling_desc, 88)                                                                                             \
@@ -60,10 +61,12 @@
     X(slr_latency, 64)                                                                                                 \
     X(slr_metrics, 264)                                                                                                \
     X(slr_occupancy, 56)                                                                                               \
+    X(slr_place_info, 456)                                                                                             \
     X(slr_pool_stats, 80)                                                                                              \
     X(slr_profile_row, 232)                                                                                            \
     X(slr_resources, 48)                                                                                               \
     X(slr_ring_stats, 720)                                                                                             \
+    X(slr_server_stats, 376)                                                                                           \
     X(slr_skipped_info, 48)                                                                                            \
     X(slr_suggestion, 288)                                                                                             \
     X(slr_supervisor_stats, 16)                                                                                        \

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way in: messages to a frame, the frame to the log, and then to the ring kernel.
+#include "base/clock.h"
+#include "base/status.h"
+#include "cluster/server.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATIENCE_NS = 200 * 1000 }; // for a place in a full mailbox before replies are looked at again
+
+// ---- producers -----------------------------------------------------------------------------------------------------
+
+static slri_head_producer *find_producer(const slr_server *server, uint64_t name)
+{
+    for (uint64_t i = 0; i < server->head.producers; ++i) {
+        if (server->head.producer[i].name == name)
+            return (slri_head_producer *)&server->head.producer[i];
+    }
+    return NULL;
+}
+
+slr_status slri_server_producer(slr_server *server, uint64_t name, uint32_t *at)
+{
+    slri_head_producer *found = find_producer(server, name);
+    if (!found && server->head.producers == SLRI_HEAD_PRODUCERS)
+        return SLRI_FAIL(FULL, "'%s' has %u producers already, which is the limit", server->head.handler,
+                         SLRI_HEAD_PRODUCERS);
+    if (!found) {
+        found = &server->head.producer[server->head.producers++];
+        *found = (slri_head_producer){.name = name, .sum = slri_sum_begin(0)};
+    }
+    *at = (uint32_t)(found - server->head.producer);
+    return SLR_OK;
+}
+
+slr_status slr_server_get_producer(const slr_server *server, uint64_t producer, uint64_t *number)
+{
+    if (!server || !number)
+        return SLRI_FAIL(INVALID, "slr_server_get_producer: %s is NULL", server ? "number" : "server");
+    const slri_head_producer *found = find_producer(server, producer);
+    *number = found ? found->number : 0;
+    return SLR_OK;
+}
+
+// ---- the frame -----------------------------------------------------------------------------------------------------
+
+// What is given to the ring kernel makes its state another one.
+void slri_server_touch(slr_server *server, uint32_t instance)
+{
+    const uint64_t bit = (uint64_t)1 << instance % 64;
+    uint64_t *dirty = &server->dirty[instance / 64], *touched = &server->touched[instance / 64];
+    if (*dirty & bit)
+        return;
+    *dirty |= bit;
+    server->changed[server->changed_count++] = instance;
+    server->touched_count += !(*touched & bit);
+    *touched |= bit;
+}
+
+static slr_status add_new_key(slr_server *server, uint32_t instance, const slr_key *key)
+{
+    size_t bytes;
+    const char *text = slri_keytable_bytes(&server->keys, key, &bytes);
+    slri_frame_key head = {instance, (uint32_t)bytes};
+    size_t need = server->new_bytes + sizeof head + slri_pad(bytes);
+    if (need > server->new_capacity) {
+        unsigned char *grown = realloc(server->new_keys, 2 * need);
+        if (!grown)
+            return SLRI_FAIL(NO_MEMORY, "no memory for a key of %zu B", bytes);
+        server->new_keys = grown;
+        server->new_capacity = 2 * need;
+    }
+    SLRI_TRY(slri_keytable_add(&server->keys, key));
+    unsigned char *to = server->new_keys + server->new_bytes;
+    memset(to, 0, sizeof head + slri_pad(bytes));
+    memcpy(to, &head, sizeof head);
+    if (bytes)
+        memcpy(to + sizeof head, text, bytes);
+    server->new_bytes = need;
+    server->new_count++;
+    return SLR_OK;
+}
+
+static slr_status find_instance(slr_server *server, const slr_key *key, uint32_t *instance)
+{
+    if (!server->head.keys) {
+        *instance = (uint32_t)key->number;
+        return key->number < server->shape.instances
+                   ? SLR_OK
+                   : SLRI_FAIL(INVALID, "'%s' has instances 0 to %u; a message names %" PRIu64, server->head.handler,
+                               server->shape.instances - 1, key->number);
+    }
+    if (server->head.keys == SLR_KEYS_TEXT && (!key->text || key->bytes > server->key_bytes))
+        return SLRI_FAIL(INVALID, "'%s' has text keys of at most %u B; a message has a key of %zu B",
+                         server->head.handler, server->key_bytes, key->bytes);
+    if (slri_keytable_find(&server->keys, key, instance))
+        return SLR_OK;
+    if (server->keys.count == server->shape.instances)
+        return SLRI_FAIL(FULL, "'%s' has %u keys, and slr_ring_desc.instances allows no more", server->head.handler,
+                         server->shape.instances);
+    *instance = server->keys.count;
+    return add_new_key(server, *instance, key);
+}
+
+static void begin_batch(slr_server *server)
+{
+    server->batched = server->batch_sent = server->new_count = 0;
+    server->new_bytes = 0;
+    server->batch_written = false;
+}
+
+static slr_status write_batch(slr_server *server)
+{
+    static const uint32_t zero;
+    slri_head_producer *producer = &server->head.producer[server->producer_at];
+    slri_frame_head head = slri_frame_head_of(&server->shape, SLRI_FRAME_IN);
+    head.producer = server->producer;
+    head.number = producer->number + 1;
+    head.first = server->messages + 1;
+    head.count = server->batched;
+    head.extra = server->new_count;
+    slri_append_part parts[] = {{&head, sizeof head},
+                                {server->instances, server->batched * sizeof *server->instances},
+                                {&zero, server->batched % 2 * sizeof zero},
+                                {server->new_keys, server->new_bytes},
+                                {server->payloads, server->batched * server->step}};
+    const slri_log_engine *engine = server->log->engine;
+    SLRI_TRY(engine->append(server->log, SLRI_LOG_IN, server->in_last, parts, sizeof parts / sizeof *parts));
+    server->in_last++;
+    server->messages += server->batched;
+    producer->number += server->batched;
+    slri_sum_add(&producer->sum, server->payloads, server->batched * server->step);
+    server->batch_written = true;
+    return server->desc.sync == SLR_SYNC_ALWAYS ? engine->sync(server->log, SLRI_LOG_IN) : SLR_OK;
+}
+
+slr_status slri_server_send_rest(slr_server *server, uint64_t deadline_ns)
+{
+    uint64_t patience_ns = 0;
+    while (server->batch_sent < server->batched) {
+        uint32_t now = 0, at = server->batch_sent;
+        slr_status status = slr_send_many(server->port, server->to, server->instances + at,
+                                          server->payloads + at * server->step, server->shape.message_bytes,
+                                          server->batched - at, patience_ns, &now);
+        for (uint32_t i = 0; i < now; ++i)
+            slri_server_touch(server, server->instances[at + i]);
+        server->batch_sent += now;
+        server->sent += now;
+        if (status != SLR_OK && status != SLR_FULL && status != SLR_TIMEOUT)
+            return status;
+        SLRI_TRY(slri_server_pump(server, 0));
+        patience_ns = now == 0 ? PATIENCE_NS : 0;
+        if (server->batch_sent < server->batched && slri_passed(deadline_ns))
+            return SLRI_FAIL(TIMEOUT, "'%s': %u accepted messages wait for a place in its mailbox",
+                             server->head.handler, server->batched - server->batch_sent);
+    }
+    begin_batch(server);
+    return SLR_OK;
+}
+
+slr_status slri_server_send_batch(slr_server *server, uint64_t deadline_ns)
+{
+    if (server->batched == 0)
+        return SLR_OK;
+    if (!server->batch_written)
+        SLRI_TRY(write_batch(server));
+    return slri_server_send_rest(server, deadline_ns);
+}
+
+// ---- the calls -----------------------------------------------------------------------------------------------------
+
+// A message that was accepted before: all of them, from the first on, must be what they were.
+static slr_status skip(slr_server *server, const slri_head_producer *producer, uint64_t number, const void *message)
+{
+    server->stats.repeated++;
+    if (number == 1) {
+        server->again = slri_sum_begin(0);
+        server->again_number = 0;
+    }
+    if (number != server->again_number + 1)
+        return SLR_OK; // not from the first on
+    unsigned char *slot = server->payloads + server->batch_most * server->step; // one more than a frame has
+    memcpy(slot, message, server->shape.message_bytes);
+    slri_sum_add(&server->again, slot, server->step);
+    server->again_number = number;
+    if (number == producer->number && slri_sum_end(&server->again) != slri_sum_end(&producer->sum))
+        return SLRI_FAIL(INVALID,
+                         "the first %" PRIu64 " messages are not those that were accepted before: is this the same "
+                         "input, and are the options that read it the same?",
+                         number);
+    return SLR_OK;
+}
+
+static slr_status check_send(const slr_server *server, const void *message, size_t bytes)
+{
+    if (!server || !message)
+        return SLRI_FAIL(INVALID, "slr_server_send: %s is NULL", server ? "message" : "server");
+    if (bytes != server->shape.message_bytes)
+        return SLRI_FAIL(INVALID, "'%s' has messages of %u B, not of %zu B", server->head.handler,
+                         server->shape.message_bytes, bytes);
+    if (server->unread_count >= SLRI_UNREAD_MAX)
+        return SLRI_FAIL(FULL, "'%s': %u outputs wait for slr_server_receive", server->head.handler,
+                         server->unread_count);
+    return SLR_OK;
+}
+
+slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key, const void *message,
+                           size_t bytes, uint64_t timeout_ns)
+{
+    SLRI_TRY(check_send(server, message, bytes));
+    uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    if (server->batched == server->batch_most || server->batch_written ||
+        (server->batched > 0 && producer != server->producer))
+        SLRI_TRY(slri_server_send_batch(server, deadline_ns));
+    if (server->batched == 0) {
+        SLRI_TRY(slri_server_producer(server, producer, &server->producer_at));
+        server->producer = producer;
+    }
+    const slri_head_producer *known = &server->head.producer[server->producer_at];
+    uint64_t next = known->number + server->batched + 1;
+    if (number > next)
+        return SLRI_FAIL(INVALID, "producer %" PRIu64 " sends message %" PRIu64 ", but its next one is %" PRIu64,
+                         producer, number, next);
+    if (number != 0 && number < next)
+        return skip(server, known, number, message);
+    SLRI_TRY(find_instance(server, &key, &server->instances[server->batched]));
+    memcpy(server->payloads + server->batched * server->step, message, bytes);
+    if (++server->batched < server->batch_most)
+        return SLR_OK;
+    slr_status status = slri_server_send_batch(server, deadline_ns);
+    if (status == SLR_TIMEOUT) // it is accepted, and goes to the ring kernel with the next call
+        return SLR_OK;
+    return status == SLR_OK ? slri_server_snapshot_if_due(server) : status;
+}
+
+slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns)
+{
+    if (!server)
+        return SLRI_FAIL(INVALID, "slr_server_flush: server is NULL");
+    uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    SLRI_TRY(slri_server_send_batch(server, deadline_ns));
+    return slri_server_snapshot_if_due(server);
+}

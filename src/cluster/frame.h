@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the records of the streams hold. Frames that are read are untrusted: every length and number is checked before
+/// it is used.
+#ifndef SLRI_CLUSTER_FRAME_H
+#define SLRI_CLUSTER_FRAME_H
+
+#include <slipring/key.h>
+#include <slipring/status.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum slri_frame_kind {
+    SLRI_FRAME_IN = 1, // instances of the messages, new keys, messages
+    SLRI_FRAME_OUT,    // outputs
+    SLRI_FRAME_SNAP,   // a part of a snapshot: states
+    SLRI_FRAME_DEAD    // messages that faulted
+};
+
+enum { SLRI_FRAME_VERSION = 1, SLRI_FRAME_KEY_MAX = 4096, SLRI_FRAME_MAX = 1 << 20 /* messages */ };
+
+/// The head of each frame. `first` counts messages (in, dead), outputs (out) or snapshots (snap) from 1.
+typedef struct slri_frame_head {
+    uint32_t magic;
+    uint16_t version, kind;
+    uint64_t layout; // hash of what messages, states and replies look like
+    uint64_t producer, number; // of the first message: the sender's count; else 0
+    uint64_t first;
+    uint32_t count, extra; // entries; new keys of an in frame, else 0
+} slri_frame_head;
+
+/// What frames of a ring kernel look like.
+typedef struct slri_frame_shape {
+    uint64_t layout;
+    uint32_t message_bytes, state_bytes, reply_bytes, instances;
+} slri_frame_shape;
+
+/// Fills magic, version and layout.
+slri_frame_head slri_frame_head_of(const slri_frame_shape *shape, enum slri_frame_kind kind);
+
+/// A new key, in front of its bytes, which are padded to 8: it gets the next instance.
+typedef struct slri_frame_key {
+    uint32_t instance, bytes;
+} slri_frame_key;
+
+/// An output, in front of its bytes, which are padded to 8.
+typedef struct slri_frame_output {
+    uint64_t message; // which caused it
+    uint32_t instance;
+    uint16_t index, unused; // of the message's outputs, from 0; 0
+} slri_frame_output;
+
+/// A faulted message, in front of its bytes, which are padded to 8, as is the reason.
+typedef struct slri_frame_letter {
+    uint64_t message;
+    uint32_t instance, reason_bytes;
+} slri_frame_letter;
+
+/// A state, in front of its key and its bytes, each padded to 8.
+typedef struct slri_frame_state {
+    uint32_t instance, key_bytes;
+} slri_frame_state;
+
+/// A frame that has been checked. Pointers lead into the record.
+typedef struct slri_frame {
+    slri_frame_head head;
+    const uint32_t *instances;     // in: of each message
+    const unsigned char *keys;     // in: the new keys
+    const unsigned char *entries;  // in: the messages, in steps of `step`; else the entries
+    size_t step, bytes;            // bytes of the entries
+} slri_frame;
+
+/// Checks a record. Errors: LAYOUT (the layout's hash is another one), INVALID (anything else: says what).
+slr_status slri_frame_read(const slri_frame_shape *shape, enum slri_frame_kind kind, const void *data, size_t bytes,
+                           slri_frame *out);
+
+/// The next new key of a checked frame, from *at on, which starts with 0.
+bool slri_frame_next_key(const slri_frame *frame, size_t *at, slri_frame_key *key, const char **text);
+
+/// The next entry of a checked frame of states, outputs or letters. `*at` starts with 0.
+bool slri_frame_next_state(const slri_frame_shape *shape, const slri_frame *frame, size_t *at, slri_frame_state *state,
+                           const char **key, const void **bytes);
+bool slri_frame_next_output(const slri_frame_shape *shape, const slri_frame *frame, size_t *at,
+                            slri_frame_output *output, const void **bytes);
+bool slri_frame_next_letter(const slri_frame_shape *shape, const slri_frame *frame, size_t *at,
+                            slri_frame_letter *letter);
+
+#endif

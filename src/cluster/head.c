@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The head of a place: which ring kernel it belongs to, and where its snapshot stands.
+#include "base/status.h"
+#include "cluster/server.h"
+#include "ring/ring.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HEAD_MAGIC "\x89SLRPOS\n"
+enum { HEAD_VERSION = 1, HEAD_ORDER = 0x01020304 };
+
+_Static_assert(sizeof(slri_head) <= SLRI_LOG_VALUE_MAX, "the head is one value of the log");
+
+slr_status slri_place_parse(const char *place, const slri_log_engine **engine, const char **rest)
+{
+    if (!place || strncmp(place, "local:", 6) != 0 || place[6] == '\0')
+        return SLRI_FAIL(INVALID, "place '%s' is not local:FOLDER", place ? place : "NULL");
+    *engine = &slri_log_local;
+    *rest = place + 6;
+    return SLR_OK;
+}
+
+static void add_layout(slri_sum *sum, const slr_layout *layout)
+{
+    slri_sum_add(sum, &layout->bytes, sizeof layout->bytes);
+    for (uint32_t i = 0; i < layout->field_count; ++i) {
+        const slr_field *field = &layout->fields[i];
+        uint64_t numbers[] = {(uint64_t)field->scalar, field->count, field->offset,
+                              slri_sum_of(field->is_array, field->name, strlen(field->name))};
+        slri_sum_add(sum, numbers, sizeof numbers);
+    }
+}
+
+static bool find_handler(const slr_ring_desc *desc, slr_handler_info *info)
+{
+    for (uint32_t i = 0; desc->program && slr_program_get_handler(desc->program, i, info) == SLR_OK; ++i) {
+        if (!desc->handler || strcmp(desc->handler, info->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+void slri_head_begin(slri_head *head, const slr_ring *ring, const slr_ring_desc *desc)
+{
+    slr_handler_info info;
+    bool is_kernel = find_handler(desc, &info);
+    *head = (slri_head){.version = HEAD_VERSION,
+                        .order = HEAD_ORDER,
+                        .message_bytes = ring->message_bytes,
+                        .state_bytes = ring->state_bytes,
+                        .reply_bytes = ring->reply_bytes,
+                        .keys = desc->keys,
+                        .snap_first = 1};
+    memcpy(head->magic, HEAD_MAGIC, sizeof head->magic);
+    snprintf(head->handler, sizeof head->handler, "%s", is_kernel ? info.name : ring->name);
+    slri_sum sum = slri_sum_begin(HEAD_VERSION);
+    uint64_t sizes[] = {ring->message_bytes, ring->state_bytes, ring->reply_bytes, desc->keys};
+    slri_sum_add(&sum, sizes, sizeof sizes);
+    if (is_kernel) {
+        add_layout(&sum, &info.message);
+        add_layout(&sum, &info.state);
+        add_layout(&sum, &info.reply);
+    }
+    head->layout = slri_sum_end(&sum);
+}
+
+// A value whose checksum is right may still be another version's.
+slr_status slri_head_check(const slri_head *head, size_t bytes, const char *place)
+{
+    if (bytes != sizeof *head || memcmp(head->magic, HEAD_MAGIC, sizeof head->magic) != 0 ||
+        head->version != HEAD_VERSION || head->order != HEAD_ORDER)
+        return SLRI_FAIL(INVALID, "%s: another version of slipring, or a machine of another byte order, wrote it",
+                         place);
+    bool right = memchr(head->handler, '\0', sizeof head->handler) && head->producers <= SLRI_HEAD_PRODUCERS &&
+                 head->snap_first > 0 && head->snap_last + 1 >= head->snap_first;
+    return right ? SLR_OK : SLRI_FAIL(INVALID, "%s: its head says what no program writes", place);
+}
+
+slr_status slri_head_compare(const slri_head *head, const slri_head *now, const char *place)
+{
+    if (strcmp(head->handler, now->handler) != 0)
+        return SLRI_FAIL(LAYOUT, "%s holds the states of handler '%s', not of '%s': choose another folder", place,
+                         head->handler, now->handler);
+    if (head->keys != now->keys)
+        return SLRI_FAIL(LAYOUT, "%s was begun %s keys of this kind: choose another folder", place,
+                         now->keys ? "without" : "with");
+    if (head->layout != now->layout)
+        return SLRI_FAIL(LAYOUT,
+                         "%s: handler '%s' had messages of %u B, states of %u B and replies of %u B there, and has %u "
+                         "B, %u B and %u B now, or their fields differ. A handler may be replaced by one with the same "
+                         "layouts; for others choose another folder",
+                         place, head->handler, head->message_bytes, head->state_bytes, head->reply_bytes,
+                         now->message_bytes, now->state_bytes, now->reply_bytes);
+    return SLR_OK;
+}

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine that needs no server: a folder with files of records, files of values, and a lock that dies with its
+// process.
+#include "base/append.h"
+#include "base/clock.h"
+#include "base/folder.h"
+#include "base/futex.h"
+#include "base/round.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "cluster/segment.h"
+#include "cluster/sum.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEGMENT_BYTES = 16 << 20, NAME_BYTES = 64, ZEROS = 8 };
+#define LOCK "lock"
+#define HOLDER "holder"
+
+struct stream {
+    uint64_t *firsts; // of the segments, by age; the last one is written to
+    uint32_t count, capacity;
+    uint64_t last;  // sequence
+    int fd;         // of the last segment; -1: none. Under fd_lock
+    uint64_t bytes; // of that segment
+    uint64_t older; // bytes of the others
+    char *path;     // of that segment. Under fd_lock
+    uint32_t dirty; // atomic: something was appended that the disk may not have
+};
+
+struct local {
+    slri_log log;
+    slri_log_desc desc;
+    slri_folder *folder;
+    int lock;
+    struct stream streams[SLRI_LOG_STREAMS];
+    slri_mutex fd_lock; // a segment is not closed while it is synced
+    slri_thread syncer;
+    bool has_syncer;
+    uint32_t stop;        // atomic
+    slr_status sync_failed; // atomic: what the syncer has met
+};
+
+const char *slri_log_stream_name(enum slri_log_stream stream)
+{
+    static const char *const names[SLRI_LOG_STREAMS] = {"in", "out", "snap", "dead"};
+    return names[stream];
+}
+
+static void name_segment(char name[NAME_BYTES], enum slri_log_stream stream, uint64_t first)
+{
+    snprintf(name, NAME_BYTES, "%s-%020" PRIu64 ".log", slri_log_stream_name(stream), first);
+}
+
+static slr_status path_of(const struct local *local, const char *name, char **path)
+{
+    slri_text text = SLRI_TEXT_INIT;
+    slri_text_printf(&text, "%s/%s", slri_folder_path(local->folder), name);
+    *path = slri_text_take(&text);
+    return *path ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a path");
+}
+
+// ---- opening -------------------------------------------------------------------------------------------------------
+
+static slr_status add_segment(struct stream *stream, uint64_t first)
+{
+    if (stream->count == stream->capacity) {
+        uint32_t capacity = stream->capacity ? 2 * stream->capacity : 16;
+        uint64_t *firsts = realloc(stream->firsts, capacity * sizeof *firsts);
+        if (!firsts)
+            return SLRI_FAIL(NO_MEMORY, "no memory for the names of a log's files");
+        stream->firsts = firsts;
+        stream->capacity = capacity;
+    }
+    stream->firsts[stream->count++] = first;
+    return SLR_OK;
+}
+
+struct finding {
+    struct local *local;
+    slr_status status;
+};
+
+static void find_segment(void *user, const slri_folder_item *item)
+{
+    struct finding *finding = user;
+    if (item->is_left_behind && !finding->local->desc.reads_only)
+        (void)slri_folder_delete(finding->local->folder, item->name);
+    for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
+        char name[NAME_BYTES];
+        size_t prefix = strlen(slri_log_stream_name(at));
+        if (strncmp(item->name, slri_log_stream_name(at), prefix) != 0 || item->name[prefix] != '-')
+            continue;
+        uint64_t first = strtoull(item->name + prefix + 1, NULL, 10);
+        name_segment(name, at, first);
+        if (strcmp(name, item->name) == 0 && finding->status == SLR_OK)
+            finding->status = add_segment(&finding->local->streams[at], first);
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t left, right;
+    memcpy(&left, a, sizeof left);
+    memcpy(&right, b, sizeof right);
+    return (left > right) - (left < right);
+}
+
+static slr_status read_segment(const struct local *local, enum slri_log_stream stream, uint64_t first, char **content,
+                               size_t *bytes)
+{
+    char name[NAME_BYTES];
+    name_segment(name, stream, first);
+    return slri_folder_read(local->folder, name, (size_t)1 << 31, false, content, bytes);
+}
+
+static void note_damage(const struct local *local, const char *what)
+{
+    if (local->desc.on_damage)
+        local->desc.on_damage(local->desc.user, what);
+}
+
+static slr_status refuse_damage(const struct local *local, const char *name, size_t at, const char *why)
+{
+    char what[256];
+    snprintf(what, sizeof what, "%s: damage at byte %zu: %s, and records follow", name, at, why);
+    note_damage(local, what);
+    return SLRI_FAIL(INVALID,
+                     "%s/%s. Nothing is read past damage in the middle: restore the folder from a copy, or begin with "
+                     "an empty one",
+                     slri_folder_path(local->folder), what);
+}
+
+// A torn end is cut off; the file itself goes where not even its head is whole.
+static slr_status cut_torn(struct local *local, enum slri_log_stream at, const slri_segment_scan *scan, size_t bytes)
+{
+    struct stream *stream = &local->streams[at];
+    char name[NAME_BYTES], what[256];
+    name_segment(name, at, stream->firsts[stream->count - 1]);
+    snprintf(what, sizeof what, "%s: %zu B at byte %zu are a write that was cut off (%s)%s", name, bytes - scan->good,
+             scan->good, scan->why, local->desc.reads_only ? "" : "; they were removed");
+    note_damage(local, what);
+    if (scan->good == 0) {
+        stream->count--;
+        return local->desc.reads_only ? SLR_OK : slri_folder_delete(local->folder, name);
+    }
+    if (local->desc.reads_only)
+        return SLR_OK;
+    char *path;
+    int fd;
+    uint64_t length;
+    SLRI_TRY(path_of(local, name, &path));
+    slr_status status = slri_append_open(path, &fd, &length);
+    if (status == SLR_OK) {
+        status = slri_append_cut(fd, path, scan->good);
+        slri_append_close(fd);
+    }
+    free(path);
+    return status;
+}
+
+// Reads all segments of a stream once: what they hold must be whole and follow each other.
+static slr_status check_stream(struct local *local, enum slri_log_stream at)
+{
+    struct stream *stream = &local->streams[at];
+    if (stream->count)
+        qsort(stream->firsts, stream->count, sizeof *stream->firsts, by_number);
+    for (uint32_t i = 0; i < stream->count; ++i) {
+        char *content, name[NAME_BYTES];
+        size_t bytes;
+        uint64_t first = stream->firsts[i];
+        bool is_last = i + 1 == stream->count;
+        name_segment(name, at, first);
+        SLRI_TRY(read_segment(local, at, first, &content, &bytes));
+        slri_segment_scan scan = slri_segment_read(content, bytes, 0, NULL, NULL);
+        free(content);
+        if (scan.end == SLRI_SEGMENT_BROKEN || (scan.end == SLRI_SEGMENT_TORN && !is_last))
+            return refuse_damage(local, name, scan.good, scan.why);
+        if (scan.good && (scan.first != first || (i > 0 && first != stream->last + 1)))
+            return refuse_damage(local, name, 0, "its first record is not the one that its name says");
+        if (scan.good)
+            stream->last = scan.last;
+        stream->bytes = scan.good;
+        if (!is_last)
+            stream->older += scan.good;
+        if (scan.end == SLRI_SEGMENT_TORN)
+            SLRI_TRY(cut_torn(local, at, &scan, bytes));
+    }
+    return SLR_OK;
+}
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+static bool is_synced(const struct local *local)
+{
+    return local->desc.sync != SLRI_LOG_SYNC_NEVER;
+}
+
+static slr_status sync_stream(struct local *local, struct stream *stream)
+{
+    if (!is_synced(local) || __atomic_exchange_n(&stream->dirty, 0, __ATOMIC_ACQUIRE) == 0)
+        return SLR_OK;
+    slri_mutex_lock(&local->fd_lock);
+    slr_status status = stream->fd >= 0 ? slri_append_sync(stream->fd, stream->path) : SLR_OK;
+    slri_mutex_unlock(&local->fd_lock);
+    return status;
+}
+
+static void close_segment(struct local *local, struct stream *stream)
+{
+    slri_mutex_lock(&local->fd_lock);
+    slri_append_close(stream->fd);
+    free(stream->path);
+    stream->fd = -1;
+    stream->path = NULL;
+    slri_mutex_unlock(&local->fd_lock);
+}
+
+static slr_status open_segment(struct local *local, enum slri_log_stream at, uint64_t first)
+{
+    struct stream *stream = &local->streams[at];
+    char name[NAME_BYTES], *path;
+    int fd;
+    uint64_t bytes;
+    name_segment(name, at, first);
+    SLRI_TRY(path_of(local, name, &path));
+    slr_status status = slri_append_open(path, &fd, &bytes);
+    if (status != SLR_OK) {
+        free(path);
+        return status;
+    }
+    slri_mutex_lock(&local->fd_lock);
+    stream->fd = fd;
+    stream->path = path;
+    stream->bytes = bytes;
+    slri_mutex_unlock(&local->fd_lock);
+    return SLR_OK;
+}
+
+// The next record goes to a new file.
+static slr_status begin_segment(struct local *local, enum slri_log_stream at)
+{
+    struct stream *stream = &local->streams[at];
+    if (stream->fd >= 0) {
+        SLRI_TRY(sync_stream(local, stream));
+        stream->older += stream->bytes;
+        close_segment(local, stream);
+    }
+    SLRI_TRY(add_segment(stream, stream->last + 1));
+    slr_status status = open_segment(local, at, stream->last + 1);
+    slri_segment_head head = slri_segment_head_of(stream->last + 1);
+    slri_append_part part = {&head, sizeof head};
+    if (status == SLR_OK)
+        status = slri_append_write(stream->fd, stream->path, 0, &part, 1);
+    if (status == SLR_OK && is_synced(local))
+        status = slri_append_sync_folder(slri_folder_path(local->folder));
+    if (status != SLR_OK) { // as if it had not begun: the next try opens it again
+        close_segment(local, stream);
+        stream->count--;
+        return status;
+    }
+    stream->bytes = sizeof head;
+    return SLR_OK;
+}
+
+static slr_status prepare(struct local *local, enum slri_log_stream at)
+{
+    struct stream *stream = &local->streams[at];
+    if (stream->fd >= 0 && stream->bytes < local->desc.segment_bytes)
+        return SLR_OK;
+    if (stream->fd < 0 && stream->count > 0 && stream->bytes < local->desc.segment_bytes)
+        return open_segment(local, at, stream->firsts[stream->count - 1]);
+    return begin_segment(local, at);
+}
+
+static slr_status local_append(slri_log *log, enum slri_log_stream at, uint64_t expected, const slri_append_part *parts,
+                               uint32_t count)
+{
+    static const unsigned char zeros[ZEROS];
+    struct local *local = (struct local *)log;
+    struct stream *stream = &local->streams[at];
+    slri_append_part all[SLRI_APPEND_PARTS];
+    if (expected != stream->last)
+        return SLRI_FAIL(WRONG_STATE, "%s/%s has record %" PRIu64 " as its last one, not %" PRIu64 ": another writer?",
+                         slri_folder_path(local->folder), slri_log_stream_name(at), stream->last, expected);
+    slr_status failed = (slr_status)__atomic_load_n(&local->sync_failed, __ATOMIC_RELAXED);
+    if (failed != SLR_OK)
+        return slri_fail(failed, "%s: an earlier sync to the disk failed", slri_folder_path(local->folder));
+    SLRI_TRY(prepare(local, at));
+    slri_record_head head = slri_record_head_of(stream->last + 1, parts, count);
+    uint64_t padding = slri_round_up(head.bytes, 8) - head.bytes;
+    all[0] = (slri_append_part){&head, sizeof head};
+    memcpy(all + 1, parts, count * sizeof *parts);
+    all[count + 1] = (slri_append_part){zeros, padding};
+    SLRI_TRY(slri_append_write(stream->fd, stream->path, stream->bytes, all, count + 1 + (padding > 0)));
+    stream->bytes += sizeof head + head.bytes + padding;
+    stream->last++;
+    __atomic_store_n(&stream->dirty, 1, __ATOMIC_RELEASE);
+    return SLR_OK;
+}
+
+static slr_status local_sync(slri_log *log, enum slri_log_stream at)
+{
+    struct local *local = (struct local *)log;
+    return sync_stream(local, &local->streams[at]);
+}
+
+// Messages before their outputs: no output is safe whose message is not.
+static void keep_synced(void *user)
+{
+    struct local *local = user;
+    while (__atomic_load_n(&local->stop, __ATOMIC_ACQUIRE) == 0) {
+        slri_futex_wait(&local->stop, 0, slri_deadline_after(local->desc.sync_interval_ns));
+        for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
+            slr_status status = sync_stream(local, &local->streams[at]);
+            if (status != SLR_OK)
+                __atomic_store_n(&local->sync_failed, status, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+// ---- reading -------------------------------------------------------------------------------------------------------
+
+static slr_status local_read(slri_log *log, enum slri_log_stream at, uint64_t first, slri_log_visit *visit, void *user)
+{
+    struct local *local = (struct local *)log;
+    struct stream *stream = &local->streams[at];
+    for (uint32_t i = 0; i < stream->count; ++i) {
+        char *content, name[NAME_BYTES];
+        size_t bytes;
+        if (i + 1 < stream->count && stream->firsts[i + 1] <= first)
+            continue;
+        SLRI_TRY(read_segment(local, at, stream->firsts[i], &content, &bytes));
+        slri_segment_scan scan = slri_segment_read(content, bytes, first, visit, user);
+        free(content);
+        SLRI_TRY(scan.status);
+        name_segment(name, at, stream->firsts[i]);
+        bool torn = scan.end == SLRI_SEGMENT_TORN && i + 1 == stream->count && local->desc.reads_only;
+        if (scan.end != SLRI_SEGMENT_WHOLE && !torn)
+            return refuse_damage(local, name, scan.good, scan.why);
+    }
+    return SLR_OK;
+}
+
+static void local_last(slri_log *log, enum slri_log_stream at, uint64_t *first, uint64_t *last)
+{
+    const struct stream *stream = &((struct local *)log)->streams[at];
+    *last = stream->last;
+    *first = stream->count ? stream->firsts[0] : stream->last + 1;
+}
+
+static uint64_t local_size(slri_log *log, enum slri_log_stream at)
+{
+    const struct stream *stream = &((struct local *)log)->streams[at];
+    return stream->older + (stream->count ? stream->bytes : 0);
+}
+
+// Whole files: what is needed begins in a later one.
+static slr_status local_purge(slri_log *log, enum slri_log_stream at, uint64_t up_to)
+{
+    struct local *local = (struct local *)log;
+    struct stream *stream = &local->streams[at];
+    uint32_t gone = 0;
+    if (up_to >= stream->last && stream->count && stream->bytes > local->desc.segment_bytes / 4)
+        SLRI_TRY(begin_segment(local, at));
+    while (gone + 1 < stream->count && stream->firsts[gone + 1] <= up_to + 1) {
+        char name[NAME_BYTES];
+        name_segment(name, at, stream->firsts[gone++]);
+        SLRI_TRY(slri_folder_delete(local->folder, name));
+    }
+    stream->count -= gone;
+    if (gone)
+        memmove(stream->firsts, stream->firsts + gone, stream->count * sizeof *stream->firsts);
+    if (stream->count == 1)
+        stream->older = 0;
+    return SLR_OK;
+}
+
+struct cutting {
+    uint64_t last, bytes;
+};
+
+static slr_status measure(void *user, const slri_log_record *record)
+{
+    struct cutting *cutting = user;
+    if (record->sequence <= cutting->last)
+        cutting->bytes += sizeof(slri_record_head) + slri_round_up(record->bytes, 8);
+    return SLR_OK;
+}
+
+// The last segment loses its records behind `last`.
+static slr_status cut_segment(struct local *local, enum slri_log_stream at, uint64_t last)
+{
+    struct stream *stream = &local->streams[at];
+    struct cutting cutting = {last, sizeof(slri_segment_head)};
+    uint64_t first = stream->firsts[stream->count - 1];
+    SLRI_TRY(local_read(&local->log, at, first, measure, &cutting));
+    if (stream->fd < 0)
+        SLRI_TRY(open_segment(local, at, first));
+    SLRI_TRY(slri_append_cut(stream->fd, stream->path, cutting.bytes));
+    stream->bytes = cutting.bytes;
+    stream->last = last;
+    return SLR_OK;
+}
+
+static slr_status local_cut(slri_log *log, enum slri_log_stream at, uint64_t last)
+{
+    struct local *local = (struct local *)log;
+    struct stream *stream = &local->streams[at];
+    while (stream->count && (stream->firsts[stream->count - 1] > last + 1 || last > stream->last)) {
+        char name[NAME_BYTES];
+        close_segment(local, stream);
+        name_segment(name, at, stream->firsts[stream->count - 1]);
+        SLRI_TRY(slri_folder_delete(local->folder, name));
+        stream->count--;
+    }
+    if (stream->count && last < stream->last)
+        return cut_segment(local, at, last);
+    stream->last = last;
+    return SLR_OK;
+}
+
+// ---- values --------------------------------------------------------------------------------------------------------
+
+typedef struct value_head {
+    uint64_t revision, bytes, sum;
+} value_head;
+
+static uint64_t value_sum(const value_head *head, const void *value)
+{
+    slri_sum sum = slri_sum_begin(head->revision);
+    slri_sum_add(&sum, &head->bytes, sizeof head->bytes);
+    slri_sum_add(&sum, value, head->bytes);
+    return slri_sum_end(&sum);
+}
+
+static slr_status local_get(slri_log *log, const char *key, void *value, size_t capacity, size_t *bytes,
+                            uint64_t *revision)
+{
+    struct local *local = (struct local *)log;
+    char *content;
+    size_t length;
+    value_head head;
+    SLRI_TRY(slri_folder_read(local->folder, key, sizeof head + SLRI_LOG_VALUE_MAX, false, &content, &length));
+    bool right = length >= sizeof head;
+    if (right)
+        memcpy(&head, content, sizeof head);
+    right = right && head.bytes == length - sizeof head && head.bytes <= capacity &&
+            head.sum == value_sum(&head, content + sizeof head);
+    if (right) {
+        memcpy(value, content + sizeof head, head.bytes);
+        *bytes = head.bytes;
+        *revision = head.revision;
+    }
+    free(content);
+    if (right)
+        return SLR_OK;
+    char what[256];
+    snprintf(what, sizeof what, "%s: its length or checksum is wrong", key);
+    note_damage(local, what);
+    return SLRI_FAIL(INVALID, "%s/%s. Restore the folder from a copy, or begin with an empty one",
+                     slri_folder_path(local->folder), what);
+}
+
+static slr_status local_cas(slri_log *log, const char *key, uint64_t revision, const void *value, size_t bytes)
+{
+    struct local *local = (struct local *)log;
+    struct {
+        value_head head;
+        unsigned char value[SLRI_LOG_VALUE_MAX];
+    } file;
+    size_t length;
+    uint64_t now = 0;
+    slr_status status = local_get(log, key, file.value, sizeof file.value, &length, &now);
+    if (status != SLR_OK && status != SLR_NOT_FOUND)
+        return status;
+    if (now != revision)
+        return SLRI_FAIL(WRONG_STATE, "%s/%s has revision %" PRIu64 ", not %" PRIu64 ": another writer?",
+                         slri_folder_path(local->folder), key, now, revision);
+    file.head = (value_head){.revision = revision + 1, .bytes = bytes};
+    memcpy(file.value, value, bytes);
+    file.head.sum = value_sum(&file.head, file.value);
+    if (is_synced(local)) // what it stands for comes first, and then it is there for good
+        return slri_append_replace(slri_folder_path(local->folder), key, &file, sizeof file.head + bytes);
+    return slri_folder_write(local->folder, key, &file, sizeof file.head + bytes);
+}
+
+// ---- its life ------------------------------------------------------------------------------------------------------
+
+static void local_close(slri_log *log)
+{
+    struct local *local = (struct local *)log;
+    if (local->has_syncer) {
+        __atomic_store_n(&local->stop, 1, __ATOMIC_RELEASE);
+        slri_futex_wake(&local->stop, UINT32_MAX);
+        slri_thread_join(&local->syncer);
+    }
+    for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
+        close_segment(local, &local->streams[at]);
+        free(local->streams[at].firsts);
+    }
+    if (local->lock >= 0)
+        slri_folder_unlock(local->lock, 0);
+    slri_folder_close(local->folder);
+    slri_mutex_destroy(&local->fd_lock);
+    free(local);
+}
+
+// The lock is the operating system's and ends with its process, however that ends; the file only says whose it is.
+static slr_status take_lease(struct local *local)
+{
+    char text[32], *holder;
+    size_t bytes;
+    slr_status status = slri_folder_lock(local->folder, LOCK, 0, 0, NULL, &local->lock);
+    if (status == SLR_OK) {
+        int length = snprintf(text, sizeof text, "%ld", slri_append_process());
+        return slri_folder_write(local->folder, HOLDER, text, (size_t)length);
+    }
+    if (status != SLR_TIMEOUT)
+        return status;
+    status = slri_folder_read(local->folder, HOLDER, sizeof text, false, &holder, &bytes);
+    long process = status == SLR_OK ? strtol(holder, NULL, 10) : 0;
+    if (status == SLR_OK)
+        free(holder);
+    return SLRI_FAIL(WRONG_STATE,
+                     "%s is in use by process %ld: end that one first, or choose another folder. When it ends, the "
+                     "folder is free, whatever ended it",
+                     slri_folder_path(local->folder), process);
+}
+
+static slr_status find_streams(struct local *local)
+{
+    struct finding finding = {local, SLR_OK};
+    slr_status status = slri_folder_list(local->folder, find_segment, &finding);
+    if (status == SLR_OK)
+        status = finding.status;
+    for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS && status == SLR_OK; ++at)
+        status = check_stream(local, at);
+    return status;
+}
+
+static slr_status local_open(const slri_log_desc *desc, slri_log **out)
+{
+    struct local *local = calloc(1, sizeof *local);
+    if (!local)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a log");
+    local->log.engine = &slri_log_local;
+    local->desc = *desc;
+    local->desc.place = NULL; // the caller's
+    local->lock = -1;
+    if (local->desc.segment_bytes == 0)
+        local->desc.segment_bytes = SEGMENT_BYTES;
+    slri_mutex_init(&local->fd_lock);
+    for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at)
+        local->streams[at].fd = -1;
+    slr_status status = slri_folder_open(desc->place, &local->folder);
+    if (status == SLR_OK && !desc->reads_only)
+        status = take_lease(local);
+    if (status == SLR_OK)
+        status = find_streams(local);
+    if (status == SLR_OK && !desc->reads_only && desc->sync == SLRI_LOG_SYNC_INTERVAL) {
+        status = slri_thread_start(&local->syncer, "slr-sync", keep_synced, local);
+        local->has_syncer = status == SLR_OK;
+    }
+    if (status != SLR_OK) {
+        local_close(&local->log);
+        return status;
+    }
+    *out = &local->log;
+    return SLR_OK;
+}
+
+static const char *local_describe(const slri_log *log)
+{
+    static const char *const words[] = {
+        [SLRI_LOG_SYNC_ALWAYS] = "a kill of the process and a power cut",
+        [SLRI_LOG_SYNC_INTERVAL] = "a kill of the process; a power cut loses what the last interval accepted",
+        [SLRI_LOG_SYNC_NEVER] = "a kill of the process; after a power cut the folder may be refused as damaged"};
+    return words[((const struct local *)log)->desc.sync];
+}
+
+const slri_log_engine slri_log_local = {
+    .name = "local",
+    .open = local_open,
+    .close = local_close,
+    .describe = local_describe,
+    .append = local_append,
+    .read_from = local_read,
+    .last = local_last,
+    .purge = local_purge,
+    .cut = local_cut,
+    .sync = local_sync,
+    .get = local_get,
+    .cas = local_cas,
+    .size = local_size,
+};

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a place to a ring kernel that stands where the last process left it.
+#include "base/clock.h"
+#include "base/status.h"
+#include "cluster/server.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static slr_status fail_damage(const slr_server *server, const char *what)
+{
+    return SLRI_FAIL(INVALID,
+                     "%s is damaged: %s. Restore the folder from a copy, or begin with an empty one", server->desc.place,
+                     what);
+}
+
+// ---- states --------------------------------------------------------------------------------------------------------
+
+struct loading {
+    slr_server *server;
+    uint64_t records;
+};
+
+static slr_status load_state(slr_server *server, const slri_frame_state *state, const char *text, const void *bytes)
+{
+    uint32_t instance = state->instance;
+    if (server->head.keys) {
+        slr_key key = slri_keytable_key(&server->keys, text, state->key_bytes);
+        if (!slri_keytable_find(&server->keys, &key, &instance)) {
+            instance = server->keys.count;
+            SLRI_TRY(slri_keytable_add(&server->keys, &key));
+        }
+        if (instance != state->instance)
+            return fail_damage(server, "a snapshot gives a key another instance than the one it has");
+    }
+    const uint64_t bit = (uint64_t)1 << instance % 64;
+    server->touched_count += !(server->touched[instance / 64] & bit);
+    server->touched[instance / 64] |= bit;
+    return server->shape.state_bytes
+               ? slr_ring_restore(server->ring, instance, bytes, server->shape.state_bytes, SLRI_FOREVER)
+               : SLR_OK;
+}
+
+static slr_status load_part(void *user, const slri_log_record *record)
+{
+    struct loading *loading = user;
+    slr_server *server = loading->server;
+    slri_frame frame;
+    slri_frame_state state;
+    const char *key;
+    const void *bytes;
+    size_t at = 0;
+    if (record->sequence > server->head.snap_last)
+        return SLR_OK; // of a snapshot that was not finished
+    SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_SNAP, record->data, record->bytes, &frame));
+    loading->records++;
+    while (slri_frame_next_state(&server->shape, &frame, &at, &state, &key, &bytes))
+        SLRI_TRY(load_state(server, &state, key, bytes));
+    return SLR_OK;
+}
+
+static slr_status load_states(slr_server *server)
+{
+    struct loading loading = {server, 0};
+    const slri_log_engine *engine = server->log->engine;
+    SLRI_TRY(engine->read_from(server->log, SLRI_LOG_SNAP, server->head.snap_first, load_part, &loading));
+    if (loading.records != server->head.snap_last + 1 - server->head.snap_first)
+        return fail_damage(server, "records of the last snapshot are missing");
+    if (server->touched_count != server->head.states)
+        return fail_damage(server, "the last snapshot has fewer states than its head says");
+    return engine->cut(server->log, SLRI_LOG_SNAP, server->head.snap_last);
+}
+
+// ---- messages ------------------------------------------------------------------------------------------------------
+
+// The first pass: nothing is sent yet, and the last message is found.
+static slr_status count_messages(void *user, const slri_log_record *record)
+{
+    slr_server *server = user;
+    slri_frame frame;
+    uint32_t at;
+    SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_IN, record->data, record->bytes, &frame));
+    if (record->sequence <= server->head.in_last)
+        return SLR_OK;
+    SLRI_TRY(slri_server_producer(server, frame.head.producer, &at));
+    slri_head_producer *producer = &server->head.producer[at];
+    if (frame.head.first != server->messages + 1 || frame.head.number != producer->number + 1)
+        return fail_damage(server, "a frame of messages does not follow the one before");
+    server->messages += frame.head.count;
+    server->in_last = record->sequence;
+    producer->number += frame.head.count;
+    slri_sum_add(&producer->sum, frame.entries, frame.bytes);
+    return SLR_OK;
+}
+
+static slr_status find_messages(slr_server *server)
+{
+    uint64_t first, last;
+    const slri_log_engine *engine = server->log->engine;
+    engine->last(server->log, SLRI_LOG_IN, &first, &last);
+    server->in_last = server->head.in_last;
+    server->messages = server->head.messages;
+    if (last < server->head.in_last) // a power cut took messages that the states have
+        return engine->cut(server->log, SLRI_LOG_IN, server->head.in_last);
+    if (first > server->head.in_last + 1)
+        return fail_damage(server, "messages since the last snapshot are missing");
+    return engine->read_from(server->log, SLRI_LOG_IN, server->head.in_last + 1, count_messages, server);
+}
+
+static slr_status add_keys(slr_server *server, const slri_frame *frame)
+{
+    slri_frame_key head;
+    const char *text;
+    uint32_t instance;
+    for (size_t at = 0; slri_frame_next_key(frame, &at, &head, &text);) {
+        slr_key key = slri_keytable_key(&server->keys, text, head.bytes);
+        if (!server->head.keys || head.instance != server->keys.count ||
+            slri_keytable_find(&server->keys, &key, &instance))
+            return fail_damage(server, "a frame gives a key an instance that is not its own");
+        SLRI_TRY(slri_keytable_add(&server->keys, &key));
+    }
+    for (uint32_t i = 0; server->head.keys && i < frame->head.count; ++i) {
+        if (frame->instances[i] >= server->keys.count)
+            return fail_damage(server, "a message is for a key that nobody named");
+    }
+    return SLR_OK;
+}
+
+static slr_status send_again(void *user, const slri_log_record *record)
+{
+    slr_server *server = user;
+    slri_frame frame;
+    SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_IN, record->data, record->bytes, &frame));
+    SLRI_TRY(add_keys(server, &frame));
+    for (uint32_t done = 0; done < frame.head.count;) {
+        uint32_t left = frame.head.count - done;
+        uint32_t count = left < server->batch_most ? left : server->batch_most;
+        memcpy(server->instances, frame.instances + done, count * sizeof *server->instances);
+        memcpy(server->payloads, frame.entries + done * frame.step, count * frame.step);
+        server->batched = count;
+        server->batch_written = true;
+        SLRI_TRY(slri_server_send_rest(server, SLRI_FOREVER));
+        server->stats.replayed += count;
+        done += count;
+    }
+    return SLR_OK;
+}
+
+slr_status slri_server_replay(slr_server *server)
+{
+    server->sent = server->head.messages;
+    server->first_correlation = server->head.messages + 1;
+    return server->log->engine->read_from(server->log, SLRI_LOG_IN, server->head.in_last + 1, send_again, server);
+}
+
+// ---- outputs -------------------------------------------------------------------------------------------------------
+
+// Outputs of messages that a power cut took are no outputs: from that record on all are made again.
+static bool is_known(const slr_server *server, const slri_frame *frame)
+{
+    slri_frame_output output;
+    const void *payload;
+    for (size_t at = 0; slri_frame_next_output(&server->shape, frame, &at, &output, &payload);) {
+        if (output.message > server->messages)
+            return false;
+    }
+    return true;
+}
+
+static slr_status find_outputs(void *user, const slri_log_record *record)
+{
+    slr_server *server = user;
+    slri_frame frame;
+    slri_frame_output output;
+    const void *payload;
+    SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_OUT, record->data, record->bytes, &frame));
+    if (server->out_last + 1 < record->sequence && server->out_record_count > 0)
+        return SLR_OK; // behind one that is not known
+    if (server->out_record_count > 0 && frame.head.first != server->outputs + 1)
+        return fail_damage(server, "a frame of outputs does not follow the one before");
+    if (!is_known(server, &frame)) {
+        server->out_last = server->out_record_count ? server->out_last : record->sequence - 1;
+        return SLR_OK;
+    }
+    SLRI_TRY(slri_server_note_record(server, record->sequence, frame.head.first));
+    server->outputs = frame.head.first - 1;
+    for (size_t at = 0; slri_frame_next_output(&server->shape, &frame, &at, &output, &payload);) {
+        SLRI_TRY(slri_server_note_output(server, &output, ++server->outputs, payload));
+        slri_mark *mark = slri_server_mark(server, output.message);
+        if (!mark)
+            continue; // of a snapshot
+        if (output.index != mark->stored)
+            return fail_damage(server, "an output is missing, or there twice");
+        mark->sum += slri_output_sum(mark->stored++, payload, server->shape.reply_bytes);
+    }
+    server->out_last = record->sequence;
+    return SLR_OK;
+}
+
+static slr_status load_outputs(slr_server *server)
+{
+    const slri_log_engine *engine = server->log->engine;
+    server->out_last = server->head.out_last;
+    server->outputs = server->head.outputs;
+    SLRI_TRY(engine->read_from(server->log, SLRI_LOG_OUT, 1, find_outputs, server));
+    if (server->out_last < server->head.out_last || server->outputs < server->head.outputs) {
+        if (server->released.outputs < server->head.outputs)
+            return fail_damage(server, "outputs that nobody has received are missing");
+        server->out_last = server->head.out_last;
+        server->outputs = server->head.outputs;
+    }
+    return engine->cut(server->log, SLRI_LOG_OUT, server->out_last);
+}
+
+static slr_status find_letters(void *user, const slri_log_record *record)
+{
+    slr_server *server = user;
+    slri_frame frame;
+    slri_frame_letter letter;
+    SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_DEAD, record->data, record->bytes, &frame));
+    for (size_t at = 0; slri_frame_next_letter(&server->shape, &frame, &at, &letter);) {
+        slri_mark *mark = letter.message <= server->messages ? slri_server_mark(server, letter.message) : NULL;
+        if (mark)
+            mark->is_dead = 1;
+    }
+    server->dead_last = record->sequence;
+    return SLR_OK;
+}
+
+// ---- all of it -----------------------------------------------------------------------------------------------------
+
+static slr_status load_head(slr_server *server)
+{
+    const slri_log_engine *engine = server->log->engine;
+    slri_head now = server->head;
+    size_t bytes;
+    slr_status status =
+        engine->get(server->log, SLRI_HEAD_KEY, &server->head, sizeof server->head, &bytes, &server->head_revision);
+    if (status == SLR_NOT_FOUND) { // a new place
+        for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
+            if (engine->size(server->log, at) > 0)
+                return fail_damage(server, "there are records, but no head");
+        }
+        SLRI_TRY(engine->cas(server->log, SLRI_HEAD_KEY, 0, &now, sizeof now));
+        server->head_revision = 1;
+        server->head = now;
+        return SLR_OK;
+    }
+    SLRI_TRY(status);
+    SLRI_TRY(slri_head_check(&server->head, bytes, server->desc.place));
+    return slri_head_compare(&server->head, &now, server->desc.place);
+}
+
+static slr_status load_released(slr_server *server)
+{
+    size_t bytes;
+    slr_status status = server->log->engine->get(server->log, SLRI_RELEASED_KEY, &server->released,
+                                                 sizeof server->released, &bytes, &server->released_revision);
+    server->received_last = server->released.outputs;
+    if (status == SLR_OK && bytes != sizeof server->released)
+        return fail_damage(server, "the value 'released' has another length");
+    return status == SLR_NOT_FOUND ? SLR_OK : status;
+}
+
+slr_status slri_server_recover(slr_server *server)
+{
+    SLRI_TRY(load_head(server));
+    server->handled = server->head.handled;
+    server->faulted = server->head.faulted;
+    SLRI_TRY(load_released(server));
+    SLRI_TRY(load_states(server));
+    SLRI_TRY(find_messages(server));
+    SLRI_TRY(load_outputs(server));
+    return server->log->engine->read_from(server->log, SLRI_LOG_DEAD, 1, find_letters, server);
+}

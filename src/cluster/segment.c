@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the files of streams, whatever a power cut or a disk has made of them.
+#include "cluster/segment.h"
+
+#include "base/round.h"
+#include "cluster/sum.h"
+
+#include <string.h>
+
+#define SEGMENT_MAGIC "\x89SLRLOG\n" // 8 bytes; 0x89: a file that lost its eighth bits is no segment
+enum { SEGMENT_VERSION = 1, SEGMENT_ORDER = 0x01020304, RECORD_MAGIC = 0x67726c73 };
+
+_Static_assert(sizeof(slri_segment_head) == 32 && sizeof(slri_record_head) == 24, "no padding: they are files' bytes");
+
+slri_segment_head slri_segment_head_of(uint64_t first)
+{
+    slri_segment_head head = {.version = SEGMENT_VERSION, .order = SEGMENT_ORDER, .first = first};
+    memcpy(head.magic, SEGMENT_MAGIC, sizeof head.magic);
+    head.sum = slri_sum_of(0, &head, offsetof(slri_segment_head, sum));
+    return head;
+}
+
+slri_record_head slri_record_head_of(uint64_t sequence, const slri_append_part *parts, uint32_t count)
+{
+    slri_record_head head = {.magic = RECORD_MAGIC, .sequence = sequence};
+    for (uint32_t i = 0; i < count; ++i)
+        head.bytes += (uint32_t)parts[i].bytes;
+    slri_sum sum = slri_sum_begin(0);
+    slri_sum_add(&sum, &head, offsetof(slri_record_head, sum));
+    for (uint32_t i = 0; i < count; ++i)
+        slri_sum_add(&sum, parts[i].data, parts[i].bytes);
+    head.sum = slri_sum_end(&sum);
+    return head;
+}
+
+// `expected` 0: any number.
+static const char *check_record(const unsigned char *content, size_t bytes, size_t at, uint64_t expected,
+                                slri_record_head *head)
+{
+    if (bytes - at < sizeof *head)
+        return "the head of a record is cut off";
+    memcpy(head, content + at, sizeof *head);
+    if (head->magic != RECORD_MAGIC)
+        return "no record begins here";
+    if (head->bytes > SLRI_LOG_RECORD_MAX)
+        return "a record is too long";
+    if (bytes - at - sizeof *head < slri_round_up(head->bytes, 8))
+        return "a record is cut off";
+    if (expected != 0 && head->sequence != expected)
+        return "a record has another number than the next one";
+    slri_append_part whole = {content + at + sizeof *head, head->bytes};
+    if (slri_record_head_of(head->sequence, &whole, 1).sum != head->sum)
+        return "a record's checksum is wrong";
+    return NULL;
+}
+
+// Whether a whole record lies behind the damage: then it was no write that was cut off.
+static bool has_record_behind(const unsigned char *content, size_t bytes, size_t at, uint64_t expected)
+{
+    slri_record_head head;
+    for (at = slri_round_up(at + 1, 8); at + sizeof head <= bytes; at += 8) {
+        memcpy(&head.magic, content + at, sizeof head.magic);
+        if (head.magic == RECORD_MAGIC && !check_record(content, bytes, at, 0, &head) && head.sequence > expected)
+            return true;
+    }
+    return false;
+}
+
+static const char *check_head(const void *content, size_t bytes, slri_segment_head *head)
+{
+    if (bytes < sizeof *head)
+        return "its head is cut off";
+    memcpy(head, content, sizeof *head);
+    slri_segment_head right = slri_segment_head_of(head->first);
+    if (memcmp(head->magic, right.magic, sizeof head->magic) != 0)
+        return "it does not begin as a log does";
+    if (head->order != right.order)
+        return "a machine of another byte order wrote it";
+    if (head->version != right.version)
+        return "another version wrote it";
+    return head->sum != right.sum || head->first == 0 ? "the checksum of its head is wrong" : NULL;
+}
+
+slri_segment_scan slri_segment_read(const void *content, size_t bytes, uint64_t from, slri_log_visit *visit, void *user)
+{
+    slri_segment_scan scan = {.status = SLR_OK};
+    slri_segment_head head;
+    slri_record_head record;
+    scan.why = check_head(content, bytes, &head);
+    if (scan.why) {
+        scan.end = has_record_behind(content, bytes, 0, 0) ? SLRI_SEGMENT_BROKEN : SLRI_SEGMENT_TORN;
+        return scan;
+    }
+    scan.first = head.first;
+    scan.last = head.first - 1;
+    scan.good = sizeof head;
+    while (scan.good < bytes && scan.status == SLR_OK) {
+        scan.why = check_record(content, bytes, scan.good, scan.last + 1, &record);
+        if (scan.why) {
+            bool behind = has_record_behind(content, bytes, scan.good, scan.last);
+            scan.end = behind ? SLRI_SEGMENT_BROKEN : SLRI_SEGMENT_TORN;
+            return scan;
+        }
+        slri_log_record seen = {record.sequence, (const unsigned char *)content + scan.good + sizeof record,
+                                record.bytes};
+        if (visit && seen.sequence >= from)
+            scan.status = visit(user, &seen);
+        scan.last = record.sequence;
+        scan.good += sizeof record + slri_round_up(record.bytes, 8);
+    }
+    return scan;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A file of a stream: a head, then records. Whatever is read here may be torn or forged: lengths and sums are checked
+/// before anything is used.
+#ifndef SLRI_CLUSTER_SEGMENT_H
+#define SLRI_CLUSTER_SEGMENT_H
+
+#include "cluster/log.h"
+
+#include <stdbool.h>
+
+typedef struct slri_segment_head {
+    unsigned char magic[8];
+    uint32_t version, order;
+    uint64_t first; // the sequence of its first record
+    uint64_t sum;   // of what stands before it
+} slri_segment_head;
+
+typedef struct slri_record_head {
+    uint32_t magic, bytes; // bytes of the record, padded to 8 behind it
+    uint64_t sequence;
+    uint64_t sum; // of what stands before it, and of the record
+} slri_record_head;
+
+slri_segment_head slri_segment_head_of(uint64_t first);
+slri_record_head slri_record_head_of(uint64_t sequence, const slri_append_part *parts, uint32_t count);
+
+enum slri_segment_end {
+    SLRI_SEGMENT_WHOLE,
+    SLRI_SEGMENT_TORN,  // behind `good` nothing is a record: a write that was cut off
+    SLRI_SEGMENT_BROKEN // behind `good` there is damage, and behind that a record
+};
+
+typedef struct slri_segment_scan {
+    uint64_t first, last; // last = first - 1: no record
+    size_t good;          // bytes up to the end of the last whole record; 0: the head is damaged
+    enum slri_segment_end end;
+    slr_status status;    // of `visit`
+    const char *why;      // what is wrong at `good`
+} slri_segment_scan;
+
+/// Reads a segment. `content` is aligned to 8. Calls `visit` (NULL: does not) for each record from sequence `from` on.
+slri_segment_scan slri_segment_read(const void *content, size_t bytes, uint64_t from, slri_log_visit *visit,
+                                    void *user);
+
+#endif

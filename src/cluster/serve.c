@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server's life: its ring kernel, its log, its memory.
+#include "base/clock.h"
+#include "base/sized.h"
+#include "base/status.h"
+#include "cluster/server.h"
+#include "ring/ring.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FRAME_BYTES = 1 << 16,
+    FRAME_MOST = 1 << 16,
+    SNAPSHOT_MESSAGES = 1 << 20,
+    SNAPSHOT_MOST = 1 << 24,
+    FULL_EVERY = 16,
+    LETTERS = 64,
+    DEFAULT_QUEUE = 4096,
+    DEFAULT_KEYS = 65536,
+    DEFAULT_KEY_BYTES = 60
+};
+#define SECOND_NS 1000000000u
+
+static slr_status take_desc(slr_server *server, const slr_serve_desc *desc)
+{
+    slr_serve_desc *own = &server->desc;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_serve_desc, own, desc));
+    own->sync = own->sync ? own->sync : SLR_SYNC_INTERVAL;
+    own->sync_interval_ns = own->sync_interval_ns ? own->sync_interval_ns : SECOND_NS / 10;
+    own->snapshot_ns = own->snapshot_ns ? own->snapshot_ns : SECOND_NS;
+    own->snapshot_messages = own->snapshot_messages ? own->snapshot_messages : SNAPSHOT_MESSAGES;
+    own->full_every = own->full_every ? own->full_every : FULL_EVERY;
+    if (own->sync > SLR_SYNC_NEVER)
+        return SLRI_FAIL(INVALID, "slr_serve_desc.sync: %u is no slr_sync", own->sync);
+    if (own->snapshot_messages > SNAPSHOT_MOST)
+        return SLRI_FAIL(INVALID, "slr_serve_desc.snapshot_messages: %" PRIu64 " is not 1 to %u",
+                         own->snapshot_messages, SNAPSHOT_MOST);
+    if (own->frame_messages > FRAME_MOST)
+        return SLRI_FAIL(INVALID, "slr_serve_desc.frame_messages: %u is not 1 to %u", own->frame_messages, FRAME_MOST);
+    return SLR_OK;
+}
+
+static slr_status check_ring(const slr_ring_desc *ring)
+{
+    if (ring->main)
+        return SLRI_FAIL(UNSUPPORTED, "slr_serve: a loop takes its messages itself; a server needs a handler");
+    if (ring->overflow != 0 && ring->overflow != SLR_OVERFLOW_BLOCK)
+        return SLRI_FAIL(UNSUPPORTED, "slr_serve: a server drops no message: slr_ring_desc.overflow must be "
+                                      "SLR_OVERFLOW_BLOCK");
+    if (ring->key_limit == SLR_KEY_LIMIT_EVICT_IDLE)
+        return SLRI_FAIL(UNSUPPORTED, "slr_serve: a server keeps the state of every key; SLR_KEY_LIMIT_EVICT_IDLE "
+                                      "drops states");
+    if (ring->keys > SLR_KEYS_TEXT)
+        return SLRI_FAIL(INVALID, "slr_ring_desc.keys: %u is no slr_keys", ring->keys);
+    return SLR_OK;
+}
+
+// The keys are the server's own: the ring kernel has an instance for each, by number.
+static slr_status create_ring(slr_server *server, slr_device *device, const slr_ring_desc *desc)
+{
+    slr_ring_desc own;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_ring_desc, &own, desc));
+    SLRI_TRY(check_ring(&own));
+    uint32_t keys = own.keys;
+    server->key_bytes = own.key_bytes ? own.key_bytes : DEFAULT_KEY_BYTES;
+    if (server->key_bytes > SLRI_FRAME_KEY_MAX)
+        return SLRI_FAIL(INVALID, "slr_ring_desc.key_bytes: %u is not 1 to %u", own.key_bytes, SLRI_FRAME_KEY_MAX);
+    own.keys = own.key_bytes = 0;
+    own.instances = own.instances ? own.instances : keys ? DEFAULT_KEYS : 1;
+    own.queue_size = own.queue_size ? own.queue_size : DEFAULT_QUEUE;
+    own.dead_letters = own.queue_size;
+    server->queue_size = own.queue_size;
+    SLRI_TRY(slr_ring_create(device, &own, &server->ring));
+    own.keys = keys;
+    slri_head_begin(&server->head, server->ring, &own);
+    server->shape = (slri_frame_shape){server->head.layout, server->head.message_bytes, server->head.state_bytes,
+                                       server->head.reply_bytes, own.instances};
+    return slr_ring_launch(server->ring);
+}
+
+static slr_status allocate(slr_server *server)
+{
+    size_t step = slri_pad(server->shape.message_bytes);
+    size_t words = (server->shape.instances + 63) / 64;
+    uint32_t most = (uint32_t)(FRAME_BYTES / (step + sizeof(uint32_t)));
+    server->step = step;
+    server->reply_step = server->shape.reply_bytes ? slri_pad(server->shape.reply_bytes) : 8;
+    server->batch_most = server->desc.frame_messages ? server->desc.frame_messages : most ? most : 1;
+    server->out_capacity = SLRI_OUT_BYTES > 4 * server->reply_step ? SLRI_OUT_BYTES : 4 * server->reply_step;
+    server->instances = calloc(server->batch_most, sizeof *server->instances);
+    server->payloads = calloc(server->batch_most + 1, step); // and one to compare with
+    server->replies = calloc(SLRI_REPLIES, sizeof *server->replies);
+    server->received = calloc(SLRI_REPLIES, server->reply_step);
+    server->out = calloc(1, server->out_capacity);
+    server->letters = calloc(LETTERS, step);
+    server->letter_heads = calloc(LETTERS, sizeof *server->letter_heads);
+    server->dirty = calloc(words, sizeof *server->dirty);
+    server->touched = calloc(words, sizeof *server->touched);
+    server->changed = calloc(server->shape.instances, sizeof *server->changed); // real as it is used
+    if (!server->instances || !server->payloads || !server->replies || !server->received || !server->out ||
+        !server->letters || !server->letter_heads || !server->dirty || !server->touched || !server->changed)
+        return SLRI_FAIL(NO_MEMORY, "slr_serve: no memory for a server of %u instances", server->shape.instances);
+    return slri_keytable_open(&server->keys, server->head.keys);
+}
+
+static void note_damage(void *user, const char *what)
+{
+    slr_server *server = user;
+    snprintf(server->stats.damage, sizeof server->stats.damage, "%s", what);
+}
+
+static slr_status open_log(slr_server *server)
+{
+    static const enum slri_log_sync policies[] = {[SLR_SYNC_INTERVAL] = SLRI_LOG_SYNC_INTERVAL,
+                                                  [SLR_SYNC_ALWAYS] = SLRI_LOG_SYNC_ALWAYS,
+                                                  [SLR_SYNC_NEVER] = SLRI_LOG_SYNC_NEVER};
+    const slri_log_engine *engine;
+    slri_log_desc desc = {.sync = policies[server->desc.sync],
+                          .sync_interval_ns = server->desc.sync_interval_ns,
+                          .on_damage = note_damage,
+                          .user = server};
+    SLRI_TRY(slri_place_parse(server->desc.place, &engine, &desc.place));
+    return engine->open(&desc, &server->log);
+}
+
+static slr_status start(slr_server *server)
+{
+    SLRI_TRY(slr_ring_activate(server->ring, SLRI_FOREVER));
+    SLRI_TRY(slr_ring_get_address(server->ring, 0, &server->to));
+    SLRI_TRY(slr_port_open(server->device, &server->port));
+    server->snapshot_ns = slri_now_ns();
+    SLRI_TRY(slri_server_replay(server));
+    return slri_server_snapshot_if_due(server);
+}
+
+static void release(slr_server *server)
+{
+    slr_port_close(server->port);
+    slr_ring_destroy(server->ring);
+    if (server->log)
+        server->log->engine->close(server->log);
+    slri_keytable_close(&server->keys);
+    free(server->instances);
+    free(server->payloads);
+    free(server->new_keys);
+    free(server->marks);
+    free(server->replies);
+    free(server->received);
+    free(server->out);
+    free(server->out_records);
+    free(server->unread);
+    free(server->unread_payloads);
+    free(server->letters);
+    free(server->letter_heads);
+    free(server->dirty);
+    free(server->touched);
+    free(server->changed);
+    free(server);
+}
+
+static slr_status open_all(slr_server *server, slr_device *device, const slr_ring_desc *ring,
+                           const slr_serve_desc *desc)
+{
+    SLRI_TRY(take_desc(server, desc));
+    const slri_log_engine *engine;
+    const char *rest;
+    SLRI_TRY(slri_place_parse(server->desc.place, &engine, &rest)); // before a compiler is asked for anything
+    SLRI_TRY(create_ring(server, device, ring));
+    SLRI_TRY(allocate(server));
+    SLRI_TRY(open_log(server));
+    SLRI_TRY(slri_server_recover(server));
+    return start(server);
+}
+
+slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, const slr_serve_desc *desc, slr_server **out)
+{
+    if (!device || !ring || !desc || !out)
+        return SLRI_FAIL(INVALID, "slr_serve: %s is NULL",
+                         !device  ? "device"
+                         : !ring  ? "ring"
+                         : !desc  ? "desc"
+                                  : "out");
+    slr_server *server = calloc(1, sizeof *server);
+    if (!server)
+        return SLRI_FAIL(NO_MEMORY, "slr_serve: no memory");
+    server->device = device;
+    slr_status status = open_all(server, device, ring, desc);
+    server->desc.place = NULL; // the caller's
+    if (status != SLR_OK) {
+        release(server);
+        return status;
+    }
+    *out = server;
+    return SLR_OK;
+}
+
+slr_status slr_server_close(slr_server *server, uint64_t timeout_ns)
+{
+    if (!server)
+        return SLR_OK;
+    slr_status status = slri_server_snapshot(server, slri_deadline_after(timeout_ns));
+    char why[512];
+    snprintf(why, sizeof why, "%s", slr_error_message());
+    release(server);
+    return status == SLR_OK ? SLR_OK : slri_fail(status, "%s", why);
+}
+
+slr_ring *slr_server_get_ring(slr_server *server)
+{
+    return server ? server->ring : NULL;
+}
+
+slr_status slr_server_get_state(slr_server *server, slr_key key, void *state, size_t bytes, uint64_t timeout_ns)
+{
+    uint32_t instance = (uint32_t)key.number;
+    if (!server)
+        return SLRI_FAIL(INVALID, "slr_server_get_state: server is NULL");
+    if (server->head.keys && !slri_keytable_find(&server->keys, &key, &instance))
+        return SLRI_FAIL(NOT_FOUND, "'%s' has no such key", server->head.handler);
+    return slr_ring_snapshot(server->ring, instance, state, bytes, timeout_ns);
+}
+
+slr_status slr_server_get_stats_sized(slr_server *server, slr_server_stats *out, size_t bytes)
+{
+    slr_ring_stats ring;
+    if (!server || !out)
+        return SLRI_FAIL(INVALID, "slr_server_get_stats: %s is NULL", server ? "out" : "server");
+    SLRI_TRY(slr_ring_get_stats(server->ring, &ring));
+    slr_server_stats stats = server->stats;
+    stats.accepted = server->messages;
+    stats.handled = server->handled + ring.handled;
+    stats.faulted = server->faulted + ring.faulted;
+    stats.pending = stats.accepted - stats.handled - stats.faulted;
+    stats.buffered = server->batch_written ? 0 : server->batched;
+    stats.outputs = server->outputs;
+    stats.unread = server->unread_count;
+    stats.released = server->released.outputs;
+    stats.keys = server->touched_count;
+    for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at)
+        stats.bytes += server->log->engine->size(server->log, at);
+    return SLRI_GIVE_REPORT(slr_server_stats, out, bytes, &stats);
+}
+
+slr_status(slr_server_get_stats)(slr_server *server, slr_server_stats *out)
+{
+    return slr_server_get_stats_sized(server, out, SLRI_FIRST_slr_server_stats);
+}

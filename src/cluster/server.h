@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A durable ring kernel: what its files share.
+///
+/// Messages are written to the stream `in` before the ring kernel gets them, and outputs to `out` before anybody
+/// receives them. A snapshot is taken when nothing is pending: then the head, one value that is replaced as a whole,
+/// says up to which message the states are known, and those messages are purged. A restart loads the states and sends
+/// the messages behind that again. An output names the message that caused it: one that is stored is not stored again.
+#ifndef SLRI_CLUSTER_SERVER_H
+#define SLRI_CLUSTER_SERVER_H
+
+#include "cluster/frame.h"
+#include "cluster/keytable.h"
+#include "cluster/log.h"
+#include "cluster/sum.h"
+
+#include <slipring/dead_letter.h>
+#include <slipring/port.h>
+#include <slipring/serve.h>
+
+#include <stdbool.h>
+
+enum {
+    SLRI_HEAD_PRODUCERS = 64,
+    SLRI_NOTE_BYTES = 64,
+    SLRI_REPLIES = 256,      // received together
+    SLRI_UNREAD_MAX = 65536, // outputs that wait to be received, before sending is refused
+    SLRI_OUT_BYTES = 1 << 16 // of a frame of outputs
+};
+
+#define SLRI_HEAD_KEY "head"
+#define SLRI_RELEASED_KEY "released"
+
+typedef struct slri_head_producer {
+    uint64_t name, number;
+    slri_sum sum; // of all its messages
+} slri_head_producer;
+
+/// The head: a value of the log.
+typedef struct slri_head {
+    unsigned char magic[8];
+    uint32_t version, order;
+    uint64_t layout;
+    uint32_t message_bytes, state_bytes, reply_bytes, keys;
+    char handler[96];
+    uint64_t in_last, messages;    // the record and the message that the snapshot ends with
+    uint64_t out_last, outputs;    // what was stored then
+    uint64_t dead_last;            // likewise
+    uint64_t snap_first, snap_last; // its records; snap_first is that of the last full one
+    uint64_t snapshots, handled, faulted, states;
+    uint64_t producers;
+    slri_head_producer producer[SLRI_HEAD_PRODUCERS];
+} slri_head;
+
+/// What a consumer no longer needs: another value.
+typedef struct slri_released {
+    uint64_t outputs;
+    unsigned char note[SLRI_NOTE_BYTES];
+} slri_released;
+
+/// A message since the last snapshot.
+typedef struct slri_mark {
+    uint8_t seen, stored; // outputs that came from the ring kernel, and that are in the log
+    uint8_t is_dead;
+    uint8_t unused;
+    uint32_t sum; // of the stored ones, less those that have been seen
+} slri_mark;
+
+typedef struct slri_unread {
+    uint64_t sequence, message;
+    uint32_t instance;
+    uint16_t index, status;
+} slri_unread;
+
+struct slr_server {
+    slr_device *device;
+    slr_ring *ring;
+    slr_port *port;
+    slr_address to;
+    slr_serve_desc desc;
+    slri_log *log;
+    slri_frame_shape shape;
+    uint32_t queue_size, key_bytes;
+    slri_head head;     // of the last snapshot; its producers are those of now
+    uint64_t head_revision, released_revision;
+    slri_released released;
+    slri_keytable keys; // empty without keys
+    uint64_t in_last, out_last, dead_last; // sequences of now
+    uint64_t messages;  // written
+    uint64_t sent;      // of those, given to the ring kernel
+    uint64_t first_correlation; // the message that has the port's number 1
+    // The frame that is being filled, or that is being sent.
+    uint32_t batched, batch_most, batch_sent;
+    bool batch_written;
+    uint64_t producer;
+    uint32_t producer_at; // in the head
+    uint32_t *instances;
+    unsigned char *payloads;
+    size_t step;
+    unsigned char *new_keys;
+    size_t new_bytes, new_capacity;
+    uint32_t new_count;
+    slri_sum again; // of messages that a producer sends again, from number 1 on
+    uint64_t again_number;
+    // Messages since the last snapshot, from head.messages + 1 on.
+    slri_mark *marks;
+    uint64_t mark_count, mark_capacity;
+    // Outputs.
+    slr_reply *replies;
+    unsigned char *received;
+    size_t reply_step;
+    unsigned char *out; // the frame that is being filled
+    size_t out_bytes, out_capacity;
+    uint32_t out_count;
+    uint64_t outputs; // stored
+    uint64_t *out_records; // since the last purge: the first output of each
+    uint64_t out_first; // sequence of the first of them
+    uint32_t out_record_count, out_record_capacity;
+    slri_unread *unread; // a ring; payloads beside
+    unsigned char *unread_payloads;
+    uint32_t unread_at, unread_count, unread_capacity;
+    uint64_t received_last;
+    bool letters_due;
+    unsigned char *letters; // messages of dead letters
+    slr_dead_letter *letter_heads;
+    // States.
+    uint64_t *dirty; // a bit an instance
+    uint32_t *changed;
+    uint32_t changed_count, changed_capacity;
+    uint64_t *touched; // instances without keys that had a message
+    uint64_t touched_count;
+    uint64_t snapshot_ns; // when the last one was
+    uint64_t handled, faulted; // before this process
+    slr_server_stats stats;
+};
+
+// accept.c
+slr_status slri_server_producer(slr_server *server, uint64_t name, uint32_t *at); // FULL
+slr_status slri_server_send_batch(slr_server *server, uint64_t deadline_ns); // writes the frame, and sends it
+slr_status slri_server_send_rest(slr_server *server, uint64_t deadline_ns);  // of a frame that is written
+void slri_server_touch(slr_server *server, uint32_t instance);
+
+// outputs.c
+slr_status slri_server_pump(slr_server *server, uint64_t timeout_ns); // takes what has come, and stores it
+slr_status slri_server_note_output(slr_server *server, const slri_frame_output *output, uint64_t sequence,
+                                   const void *payload);
+slr_status slri_server_note_record(slr_server *server, uint64_t record, uint64_t first);
+slri_mark *slri_server_mark(slr_server *server, uint64_t message); // NULL: no memory, or of a snapshot
+slr_status slri_server_settle(slr_server *server, uint64_t deadline_ns);
+uint32_t slri_output_sum(uint32_t index, const void *payload, size_t bytes);
+
+// snapshot.c
+slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns);
+slr_status slri_server_snapshot_if_due(slr_server *server);
+
+// recover.c
+slr_status slri_server_recover(slr_server *server);
+slr_status slri_server_replay(slr_server *server);
+
+// head.c
+void slri_head_begin(slri_head *head, const slr_ring *ring, const slr_ring_desc *desc);
+slr_status slri_head_check(const slri_head *head, size_t bytes, const char *place);
+slr_status slri_head_compare(const slri_head *head, const slri_head *now, const char *place);
+slr_status slri_place_parse(const char *place, const slri_log_engine **engine, const char **rest);
+
+static inline uint64_t slri_pad(uint64_t bytes)
+{
+    return (bytes + 7) & ~(uint64_t)7;
+}
+
+#endif
