@@ -127,6 +127,10 @@ typedef struct slr_output {
 SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload, size_t capacity,
                                       uint64_t timeout_ns);
 
+/// A file descriptor for poll(2): readable if something has come since the last slr_server_receive that returned
+/// TIMEOUT. Threads: the server's.  Blocks: no.  Errors: SYSTEM, INVALID.
+SLR_API slr_status slr_server_get_fd(slr_server *server, int *out);
+
 /// Outputs up to `sequence` are no longer needed: no later process receives them. `note` (up to 64 bytes) is kept with
 /// that, for slr_server_get_note: for example how long a file was then.
 /// Threads: the server's.  Blocks: for the disk.  Errors: INVALID (not yet received, or before the last one), SYSTEM.

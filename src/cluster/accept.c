@@ -113,17 +113,16 @@ static void begin_batch(slr_server *server)
 
 static slr_status write_batch(slr_server *server)
 {
-    static const uint32_t zero;
     slri_head_producer *producer = &server->head.producer[server->producer_at];
     slri_frame_head head = slri_frame_head_of(&server->shape, SLRI_FRAME_IN);
+    server->instances[server->batched] = 0; // the padding
     head.producer = server->producer;
     head.number = producer->number + 1;
     head.first = server->messages + 1;
     head.count = server->batched;
     head.extra = server->new_count;
     slri_append_part parts[] = {{&head, sizeof head},
-                                {server->instances, server->batched * sizeof *server->instances},
-                                {&zero, server->batched % 2 * sizeof zero},
+                                {server->instances, slri_pad(server->batched * sizeof *server->instances)},
                                 {server->new_keys, server->new_bytes},
                                 {server->payloads, server->batched * server->step}};
     const slri_log_engine *engine = server->log->engine;

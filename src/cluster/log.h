@@ -60,7 +60,8 @@ typedef struct slri_log_engine {
     void (*close)(slri_log *log);
     /// What a record survives, in words.
     const char *(*describe)(const slri_log *log);
-    /// Appends a record behind `expected`, the stream's last sequence. Errors: WRONG_STATE (it is another one), SYSTEM.
+    /// Appends a record behind `expected`, the stream's last sequence. Each part but the last has a multiple of 8
+    /// bytes. Errors: WRONG_STATE (it is another one), SYSTEM.
     slr_status (*append)(slri_log *log, enum slri_log_stream stream, uint64_t expected, const slri_append_part *parts,
                          uint32_t count);
     /// The records from `first` on, in order. Errors: INVALID (damage), those of `visit`.

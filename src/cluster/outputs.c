@@ -166,21 +166,20 @@ static slr_status take_reply(slr_server *server, const slr_reply *reply, const u
 static slr_status store_letter(slr_server *server, const slr_dead_letter *letter, const unsigned char *message,
                                const char *reason)
 {
-    static const unsigned char zeros[8];
+    char text[sizeof((slr_ring_stats *)0)->last_fault] = ""; // padded with zeros
     uint64_t number = message_of(server, letter->correlation);
     slri_mark *mark = slri_server_mark(server, number);
     if (!mark || mark->is_dead)
         return SLR_OK; // stored before the restart
     slri_frame_head head = slri_frame_head_of(&server->shape, SLRI_FRAME_DEAD);
     slri_frame_letter entry = {number, letter->instance, (uint32_t)strlen(reason)};
+    memcpy(text, reason, entry.reason_bytes);
     head.first = server->dead_last + 1;
     head.count = 1;
     slri_append_part parts[] = {{&head, sizeof head},
                                 {&entry, sizeof entry},
-                                {reason, entry.reason_bytes},
-                                {zeros, slri_pad(entry.reason_bytes) - entry.reason_bytes},
-                                {message, server->shape.message_bytes},
-                                {zeros, server->step - server->shape.message_bytes}};
+                                {text, slri_pad(entry.reason_bytes)},
+                                {message, server->step}};
     SLRI_TRY(server->log->engine->append(server->log, SLRI_LOG_DEAD, server->dead_last, parts,
                                          sizeof parts / sizeof *parts));
     server->dead_last++;
@@ -209,12 +208,13 @@ static slr_status take_letters(slr_server *server)
 
 static slr_status take_once(slr_server *server, uint64_t timeout_ns, uint32_t *count)
 {
-    *count = 0;
+    *count = server->came = 0;
     slr_status status = slr_receive_many(server->port, server->replies, server->received, server->reply_step,
                                          SLRI_REPLIES, timeout_ns, count);
     if (status == SLR_TIMEOUT || status == SLR_END)
         return SLR_OK;
     SLRI_TRY(status);
+    server->came = *count;
     for (uint32_t i = 0; i < *count; ++i) {
         if (server->replies[i].status == SLR_OK)
             SLRI_TRY(take_reply(server, &server->replies[i], server->received + i * server->reply_step));
@@ -265,7 +265,7 @@ slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload
 {
     if (!server || !out)
         return SLRI_FAIL(INVALID, "slr_server_receive: %s is NULL", server ? "out" : "server");
-    if (server->unread_count == 0)
+    for (server->came = 1; server->unread_count == 0 && server->came > 0; timeout_ns = 0) // outputs may be stored already
         SLRI_TRY(slri_server_pump(server, timeout_ns));
     if (server->unread_count == 0)
         return SLRI_FAIL(TIMEOUT, "'%s' has no output for slr_server_receive", server->head.handler);
@@ -289,6 +289,13 @@ slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload
     server->unread_at = (at + 1) & (server->unread_capacity - 1);
     server->unread_count--;
     return SLR_OK;
+}
+
+slr_status slr_server_get_fd(slr_server *server, int *out)
+{
+    if (!server)
+        return SLRI_FAIL(INVALID, "slr_server_get_fd: server is NULL");
+    return slr_port_get_fd(server->port, out);
 }
 
 slr_status slr_server_settle(slr_server *server, uint64_t timeout_ns)

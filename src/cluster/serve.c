@@ -90,7 +90,7 @@ static slr_status allocate(slr_server *server)
     server->reply_step = server->shape.reply_bytes ? slri_pad(server->shape.reply_bytes) : 8;
     server->batch_most = server->desc.frame_messages ? server->desc.frame_messages : most ? most : 1;
     server->out_capacity = SLRI_OUT_BYTES > 4 * server->reply_step ? SLRI_OUT_BYTES : 4 * server->reply_step;
-    server->instances = calloc(server->batch_most, sizeof *server->instances);
+    server->instances = calloc(server->batch_most + 1, sizeof *server->instances);
     server->payloads = calloc(server->batch_most + 1, step); // and one to compare with
     server->replies = calloc(SLRI_REPLIES, sizeof *server->replies);
     server->received = calloc(SLRI_REPLIES, server->reply_step);

@@ -120,6 +120,7 @@ struct slr_server {
     uint32_t unread_at, unread_count, unread_capacity;
     uint64_t received_last;
     bool letters_due;
+    uint32_t came; // replies, when they were last taken
     unsigned char *letters; // messages of dead letters
     slr_dead_letter *letter_heads;
     // States.

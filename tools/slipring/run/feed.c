@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One port, one thread: send without waiting, take replies when that is refused, try again.
+#include "run/durable.h"
 #include "run/feed.h"
 
 #include "clock.h"
@@ -35,7 +36,7 @@ static slr_status start(feed *feed, slr_device *device, const slr_ring_desc *des
     return status;
 }
 
-slr_status feed_open(feed *feed, slr_device *device, const slr_ring_desc *desc, const slr_handler_info *handler)
+void feed_allocate(feed *feed, const slr_ring_desc *desc, const slr_handler_info *handler)
 {
     feed->message_bytes = handler->message.bytes;
     feed->reply_stride = handler->reply.bytes > 0 ? (handler->reply.bytes + 7) / 8 * 8 : 8;
@@ -48,13 +49,21 @@ slr_status feed_open(feed *feed, slr_device *device, const slr_ring_desc *desc, 
     feed->lines = memory_take(feed->line_count, sizeof *feed->lines);
     feed->replies = memory_take(TOGETHER, sizeof *feed->replies);
     feed->payloads = memory_take(TOGETHER, feed->reply_stride);
+}
+
+slr_status feed_open(feed *feed, slr_device *device, const slr_ring_desc *desc, const slr_handler_info *handler)
+{
+    feed_allocate(feed, desc, handler);
     return start(feed, device, desc);
 }
 
 void feed_close(feed *feed)
 {
     slr_port_close(feed->port);
-    slr_ring_destroy(feed->ring);
+    if (feed->server != NULL)
+        slr_server_close(feed->server, 0);
+    else
+        slr_ring_destroy(feed->ring);
     free(feed->messages);
     free(feed->instances);
     free(feed->keys);
@@ -98,6 +107,8 @@ static void hand_over(feed *feed, uint32_t count)
 static slr_status take_once(feed *feed, uint64_t timeout_ns, uint32_t *count)
 {
     *count = 0;
+    if (feed->server != NULL)
+        return feed_take_outputs(feed, timeout_ns, count);
     slr_status status =
         slr_receive_many(feed->port, feed->replies, feed->payloads, feed->reply_stride, TOGETHER, timeout_ns, count);
     feed->ended = feed->ended || status == SLR_END;
@@ -123,6 +134,8 @@ static slr_status send_from(feed *feed, uint32_t first, uint64_t timeout_ns, uin
 {
     const unsigned char *messages = feed->messages + first * feed->message_bytes;
     uint32_t count = feed->batched - first;
+    if (feed->server != NULL)
+        return feed_send_durable(feed, first, timeout_ns, sent);
     slr_status status = feed->keys != NULL ? slr_send_many_keys(feed->port, feed->to, feed->keys + first, messages,
                                                                 feed->message_bytes, count, timeout_ns, sent)
                                            : slr_send_many(feed->port, feed->to, feed->instances + first, messages,
@@ -168,6 +181,8 @@ slr_status feed_flush(feed *feed)
 slr_status feed_settle(feed *feed)
 {
     slr_status status = feed_flush(feed);
+    if (feed->server != NULL)
+        return status == SLR_OK ? feed_settle_durable(feed) : status;
     slr_ring_stats stats = {.pending = 1};
     while (status == SLR_OK && stats.pending > 0) {
         status = slr_ring_get_stats(feed->ring, &stats);
@@ -274,6 +289,11 @@ static slr_status take_rest(feed *feed, uint64_t timeout_ns, slr_status before)
 
 slr_status feed_finish(feed *feed, bool drain, slr_ring_stats *stats)
 {
+    if (feed->server != NULL) {
+        slr_status settled = drain ? feed_settle_durable(feed) : SLR_OK;
+        slr_ring_get_stats(feed->ring, stats);
+        return settled;
+    }
     slr_status status = has_ended(feed) ? SLR_OK : slr_ring_close_input(feed->ring);
     if (status != SLR_OK && has_ended(feed)) // meanwhile
         status = SLR_OK;

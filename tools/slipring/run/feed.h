@@ -7,6 +7,7 @@
 
 #include <slipring/keys.h>
 #include <slipring/port.h>
+#include <slipring/serve.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +18,10 @@ typedef void feed_on_reply(void *user, const slr_reply *reply, const unsigned ch
                            uint64_t line);
 
 typedef struct feed {
+    slr_server *server; // of --state, and then its ring kernel; NULL: none
+    uint64_t skipped;   // messages of other inputs, which the server's count has and `accepted` has not
+    slr_output output;  // of the server: what on_reply is called for
+    slr_key (*key_of_instance)(void *user, uint32_t instance); // of the server: that of a message of the batch
     slr_ring *ring;
     slr_port *port;
     slr_address to;

@@ -38,7 +38,10 @@ enum {
     KEY_BYTES,
     KEEP,
     DELIMITER,
-    TOLERANCE
+    TOLERANCE,
+    STATE,
+    SYNC,
+    SNAPSHOT
 };
 
 static const struct option long_options[] = {
@@ -65,6 +68,9 @@ static const struct option long_options[] = {
     {"partial", required_argument, NULL, PARTIAL},
     {"on-error", required_argument, NULL, ON_ERROR},
     {"replies", required_argument, NULL, REPLIES},
+    {"state", required_argument, NULL, STATE},
+    {"sync", required_argument, NULL, SYNC},
+    {"snapshot", required_argument, NULL, SNAPSHOT},
     {"stats", no_argument, NULL, STATS},
     {"json", no_argument, NULL, JSON},
     {"help", no_argument, NULL, 'h'},
@@ -133,6 +139,18 @@ static int take_choice(bool *to, const char *option, const char *text, const cha
     return say_usage("%s: '%s' is neither %s nor %s", option, text, no, yes);
 }
 
+static int take_sync(uint32_t *to, const char *text)
+{
+    static const char *const names[] = {"interval", "always", "never"}; // as slr_sync counts from 1
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *to = i + 1;
+            return -1;
+        }
+    }
+    return say_usage("--sync: '%s' is not always, interval or never", text);
+}
+
 static int take_format(run_options *out, const char *text)
 {
     size_t length = strcspn(text, ":");
@@ -156,6 +174,27 @@ static void choose_formats(run_options *options)
         options->output_format = options->input_format;
 }
 
+// What --state cannot keep, or what makes no sense without it. -1, or an exit code.
+static int check_state(const run_options *options)
+{
+    if (options->state == NULL) {
+        if (options->sync == 0 && options->snapshot_ns == 0)
+            return -1;
+        return say_usage("%s needs --state", options->sync != 0 ? "--sync" : "--snapshot");
+    }
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {{"--record", options->record != NULL},    {"--replay", options->replay != NULL},
+                  {"--ordered", options->ordered},          {"--keep", options->keep.count > 0},
+                  {"--key-limit evict", options->evict}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].given)
+            return say_usage("%s cannot be used with --state", others[i].name);
+    }
+    return -1;
+}
+
 // What options need of each other. -1, or an exit code.
 static int check_together(run_options *options)
 {
@@ -164,8 +203,8 @@ static int check_together(run_options *options)
         return say_usage("--instances %u needs --key", options->instances);
     if (options->key == NULL && (options->evict || options->key_bytes > 0))
         return say_usage("%s: there are no keys without --key", options->evict ? "--key-limit" : "--key-bytes");
-    if (options->key_bytes > 0 && !options->evict)
-        return say_usage("--key-bytes needs --key-limit evict; otherwise a key may have any length");
+    if (options->key_bytes > 0 && !options->evict && options->state == NULL)
+        return say_usage("--key-bytes needs --key-limit evict or --state; otherwise a key may have any length");
     if (options->evict && options->record != NULL)
         return say_usage("--record cannot be used with --key-limit evict: a recording needs a fixed instance per key");
     if (options->shape.delimiter != 0 && options->input_format != csv && options->output_format != csv)
@@ -196,6 +235,12 @@ static int take_option(int option, char **argv, run_options *out)
         return take_text(&out->record, optarg);
     case REPLAY:
         return take_text(&out->replay, optarg);
+    case STATE:
+        return take_text(&out->state, optarg);
+    case SYNC:
+        return take_sync(&out->sync, optarg);
+    case SNAPSHOT:
+        return take_duration(&out->snapshot_ns, "--snapshot", optarg, 1000000, "1ms");
     case TOLERANCE:
         return tolerances_take(&out->tolerances, optarg);
     case WINDOW:
@@ -285,7 +330,7 @@ int run_options_parse(int argc, char **argv, run_options *out)
     if (out->replay == NULL && out->tolerances.count > 0)
         return say_usage("--tolerance needs --replay");
     choose_formats(out);
-    if (check_together(out) != -1)
+    if (check_state(out) != -1 || check_together(out) != -1)
         return EXIT_USAGE;
     if (out->replies == 0)
         out->replies = 1;

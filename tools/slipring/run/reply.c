@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way back of `slipring run`: replies and fault notices to rows and messages, and how a run comes to end.
 #include "interrupt.h"
+#include "run/durable.h"
 #include "run/run.h"
+#include "run/state.h"
 #include "say.h"
 #include "verbs.h"
 
@@ -59,6 +61,8 @@ void run_write_reply(void *user, uint64_t number, uint32_t instance, const unsig
     run *run = user;
     if (run->kept.parts > 0)
         kept_get(&run->kept, number, run->lead);
+    else if (run->feed.server != NULL)
+        run->lead[0] = run_state_key(run);
     else if (run->options.key != NULL)
         run->lead[0] = keys_text(&run->keys, instance);
     writer_row(&run->writer, run->lead, payload);
@@ -85,6 +89,8 @@ void run_on_reply(void *user, const slr_reply *reply, const unsigned char *paylo
 {
     run *run = user;
     run_record_reply(run, number, reply, payload);
+    if (run->feed.server != NULL && run->feed.output.sequence > 0)
+        run->received = run->feed.output.sequence;
     if (reply->status != SLR_OK) {
         report_fault(run, line);
         return;
@@ -123,15 +129,19 @@ void run_close_window(run *run)
 
 void run_catch_up(run *run)
 {
-    if (run->feed.port == NULL)
+    if (run->feed.port == NULL && run->feed.server == NULL)
         return;
     if (run->options.ordered || run->record >= 0) {
         run_close_window(run);
     } else {
         run_check(run, feed_flush(&run->feed));
+        if (run->feed.server != NULL)
+            run_check(run, feed_accept(&run->feed));
         run_check(run, feed_take(&run->feed, 0));
     }
     writer_flush(&run->writer);
     run_check_output(run);
+    if (run->feed.server != NULL)
+        run_keep_state(run);
     run_report_progress(run);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring run`: opens what it needs, in the order in which the user's mistakes are cheapest to find, and closes it.
 #include "run/run.h"
+#include "run/state.h"
 
 #include "device_option.h"
 #include "interrupt.h"
@@ -182,9 +183,10 @@ static int launch(run *run)
     desc.publish_each = strcmp(run->device_info.backend, "cpu") == 0; // what is behind a handler that stays waits alone
     desc.latency_every = run->options.stats || run->options.json ? 1 : 0; // by default for a trace, if there is one
     interrupt_note();
-    slr_status status = feed_open(&run->feed, run->device, &desc, &run->handler);
+    slr_status status = run->options.state != NULL ? run_open_state(run, &desc)
+                                                   : feed_open(&run->feed, run->device, &desc, &run->handler);
     interrupt_deliver();
-    if (status == SLR_OK)
+    if (status == SLR_OK && run->options.state == NULL)
         status = slr_port_get_fd(run->feed.port, &run->port);
     return status == SLR_OK ? EXIT_DONE : say_failure(status, run->handler.name);
 }
@@ -212,7 +214,7 @@ static int code_of(const run *run)
 
 static int stream(run *run)
 {
-    int begun = output_begin(&run->output);
+    int begun = run->options.state != NULL ? run_begin_state_output(run) : output_begin(&run->output);
     if (begun == EXIT_DONE)
         begun = run_begin_recording(run);
     if (begun != EXIT_DONE)
@@ -220,6 +222,7 @@ static int stream(run *run)
     run_report_begin(run);
     run_stream(run);
     run_report_end(run);
+    run_end_state(run);
     return code_of(run);
 }
 

@@ -74,6 +74,12 @@ typedef struct run {
     uint64_t progress_ns;             // when it was last shown
     bool progress;                    // is shown at all
     uint32_t complaints;              // rows and messages that were said to be bad
+    // Of --state:
+    char *state_key; // the key of a message, as it is stored
+    size_t state_key_room;
+    uint64_t received, noted, noted_ns; // outputs that were received, and noted with the folder, and when
+    uint64_t accepted_before;           // messages, by earlier runs
+    bool output_goes_on;                // the output has its header
 } run;
 
 /// Reads what comes before the first record. An exit code.

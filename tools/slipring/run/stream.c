@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "interrupt.h"
 #include "run/run.h"
+#include "run/state.h"
 #include "say.h"
 #include "verbs.h"
 
@@ -84,6 +85,8 @@ static void commit(run *run, uint32_t instance, uint64_t line, const kept_row *k
     if (run->feed.batched > 0)
         return;
     run_check_output(run);
+    if (run->feed.server != NULL)
+        run_keep_state(run);
     run_report_progress(run);
     bool windowed = run->options.ordered || run->record >= 0;
     if ((windowed && run->feed.accepted - run->window_from >= window_of(run)) || kept_is_full(&run->kept))
@@ -156,11 +159,16 @@ static void forget_complete(run *run)
     run->keys = keys;
 }
 
+static bool refuse_long_key(run *run, key_text key)
+{
+    return reader_fail(&run->reader, "key '%.64s...' has %zu bytes; --key-bytes allows %u", key.text, key.bytes,
+                       run->options.key_bytes);
+}
+
 static bool find_evictable(run *run, key_text key, uint32_t *instance)
 {
     if (key.bytes > run->options.key_bytes)
-        return reader_fail(&run->reader, "key '%.64s...' has %zu bytes; --key-bytes allows %u", key.text, key.bytes,
-                           run->options.key_bytes);
+        return refuse_long_key(run, key);
     *instance = 0;
     if (run->reader.records_per_message == 1)
         return true;
@@ -172,6 +180,8 @@ static bool find_evictable(run *run, key_text key, uint32_t *instance)
 
 static bool find_instance(run *run, key_text key, uint32_t *instance)
 {
+    if (run->options.state != NULL && key.bytes > run->options.key_bytes)
+        return refuse_long_key(run, key);
     if (run->options.evict)
         return find_evictable(run, key, instance);
     return run_find_key(run, key, instance) ||
@@ -289,6 +299,8 @@ static void finish(run *run)
     window_empty(&run->window, run_write_reply, run);
     writer_flush(&run->writer);
     run_check_output(run);
+    if (run->feed.server != NULL)
+        run_note_output(run);
     run->counts.end_ns = clock_ns();
 }
 
@@ -300,7 +312,7 @@ void run_stream(run *run)
     run->feed.key_of = run_key_of;
     run->forget_at = FORGET;
     run->feed.give_up = is_interrupted;
-    if (run->handler.reply.bytes > 0)
+    if (run->handler.reply.bytes > 0 && !run->output_goes_on)
         writer_header(&run->writer);
     read_records(run);
     finish(run);
