@@ -3,6 +3,7 @@
 // process.
 #include "base/append.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/folder.h"
 #include "base/futex.h"
 #include "base/round.h"
@@ -21,13 +22,15 @@ enum { SEGMENT_BYTES = 16 << 20, NAME_BYTES = 64, ZEROS = 8 };
 #define LOCK "lock"
 #define HOLDER "holder"
 
+struct segment {
+    uint64_t first, bytes;
+};
+
 struct stream {
-    uint64_t *firsts; // of the segments, by age; the last one is written to
+    struct segment *segments; // by age; the last one is written to
     uint32_t count, capacity;
     uint64_t last;  // sequence
     int fd;         // of the last segment; -1: none. Under fd_lock
-    uint64_t bytes; // of that segment
-    uint64_t older; // bytes of the others
     char *path;     // of that segment. Under fd_lock
     uint32_t dirty; // atomic: something was appended that the disk may not have
 };
@@ -66,17 +69,22 @@ static slr_status path_of(const struct local *local, const char *name, char **pa
 
 // ---- opening -------------------------------------------------------------------------------------------------------
 
+static struct segment *newest(const struct stream *stream)
+{
+    return &stream->segments[stream->count - 1];
+}
+
 static slr_status add_segment(struct stream *stream, uint64_t first)
 {
     if (stream->count == stream->capacity) {
         uint32_t capacity = stream->capacity ? 2 * stream->capacity : 16;
-        uint64_t *firsts = realloc(stream->firsts, capacity * sizeof *firsts);
-        if (!firsts)
+        struct segment *segments = realloc(stream->segments, capacity * sizeof *segments);
+        if (!segments)
             return SLRI_FAIL(NO_MEMORY, "no memory for the names of a log's files");
-        stream->firsts = firsts;
+        stream->segments = segments;
         stream->capacity = capacity;
     }
-    stream->firsts[stream->count++] = first;
+    stream->segments[stream->count++] = (struct segment){.first = first};
     return SLR_OK;
 }
 
@@ -104,10 +112,8 @@ static void find_segment(void *user, const slri_folder_item *item)
 
 static int by_number(const void *a, const void *b)
 {
-    uint64_t left, right;
-    memcpy(&left, a, sizeof left);
-    memcpy(&right, b, sizeof right);
-    return (left > right) - (left < right);
+    const struct segment *left = a, *right = b;
+    return (left->first > right->first) - (left->first < right->first);
 }
 
 static slr_status read_segment(const struct local *local, enum slri_log_stream stream, uint64_t first, char **content,
@@ -140,7 +146,7 @@ static slr_status cut_torn(struct local *local, enum slri_log_stream at, const s
 {
     struct stream *stream = &local->streams[at];
     char name[NAME_BYTES], what[256];
-    name_segment(name, at, stream->firsts[stream->count - 1]);
+    name_segment(name, at, newest(stream)->first);
     snprintf(what, sizeof what, "%s: %zu B at byte %zu are a write that was cut off (%s)%s", name, bytes - scan->good,
              scan->good, scan->why, local->desc.reads_only ? "" : "; they were removed");
     note_damage(local, what);
@@ -168,11 +174,11 @@ static slr_status check_stream(struct local *local, enum slri_log_stream at)
 {
     struct stream *stream = &local->streams[at];
     if (stream->count)
-        qsort(stream->firsts, stream->count, sizeof *stream->firsts, by_number);
+        qsort(stream->segments, stream->count, sizeof *stream->segments, by_number);
     for (uint32_t i = 0; i < stream->count; ++i) {
         char *content, name[NAME_BYTES];
         size_t bytes;
-        uint64_t first = stream->firsts[i];
+        uint64_t first = stream->segments[i].first;
         bool is_last = i + 1 == stream->count;
         name_segment(name, at, first);
         SLRI_TRY(read_segment(local, at, first, &content, &bytes));
@@ -184,9 +190,7 @@ static slr_status check_stream(struct local *local, enum slri_log_stream at)
             return refuse_damage(local, name, 0, "its first record is not the one that its name says");
         if (scan.good)
             stream->last = scan.last;
-        stream->bytes = scan.good;
-        if (!is_last)
-            stream->older += scan.good;
+        stream->segments[i].bytes = scan.good;
         if (scan.end == SLRI_SEGMENT_TORN)
             SLRI_TRY(cut_torn(local, at, &scan, bytes));
     }
@@ -236,7 +240,7 @@ static slr_status open_segment(struct local *local, enum slri_log_stream at, uin
     slri_mutex_lock(&local->fd_lock);
     stream->fd = fd;
     stream->path = path;
-    stream->bytes = bytes;
+    newest(stream)->bytes = bytes;
     slri_mutex_unlock(&local->fd_lock);
     return SLR_OK;
 }
@@ -247,7 +251,6 @@ static slr_status begin_segment(struct local *local, enum slri_log_stream at)
     struct stream *stream = &local->streams[at];
     if (stream->fd >= 0) {
         SLRI_TRY(sync_stream(local, stream));
-        stream->older += stream->bytes;
         close_segment(local, stream);
     }
     SLRI_TRY(add_segment(stream, stream->last + 1));
@@ -263,17 +266,18 @@ static slr_status begin_segment(struct local *local, enum slri_log_stream at)
         stream->count--;
         return status;
     }
-    stream->bytes = sizeof head;
+    newest(stream)->bytes = sizeof head;
     return SLR_OK;
 }
 
 static slr_status prepare(struct local *local, enum slri_log_stream at)
 {
     struct stream *stream = &local->streams[at];
-    if (stream->fd >= 0 && stream->bytes < local->desc.segment_bytes)
+    bool has_room = stream->count > 0 && newest(stream)->bytes < local->desc.segment_bytes;
+    if (has_room && stream->fd >= 0)
         return SLR_OK;
-    if (stream->fd < 0 && stream->count > 0 && stream->bytes < local->desc.segment_bytes)
-        return open_segment(local, at, stream->firsts[stream->count - 1]);
+    if (has_room)
+        return open_segment(local, at, newest(stream)->first);
     return begin_segment(local, at);
 }
 
@@ -296,8 +300,8 @@ static slr_status local_append(slri_log *log, enum slri_log_stream at, uint64_t 
     all[0] = (slri_append_part){&head, sizeof head};
     memcpy(all + 1, parts, count * sizeof *parts);
     all[count + 1] = (slri_append_part){zeros, padding};
-    SLRI_TRY(slri_append_write(stream->fd, stream->path, stream->bytes, all, count + 1 + (padding > 0)));
-    stream->bytes += sizeof head + head.bytes + padding;
+    SLRI_TRY(slri_append_write(stream->fd, stream->path, newest(stream)->bytes, all, count + 1 + (padding > 0)));
+    newest(stream)->bytes += sizeof head + head.bytes + padding;
     stream->last++;
     __atomic_store_n(&stream->dirty, 1, __ATOMIC_RELEASE);
     return SLR_OK;
@@ -332,13 +336,13 @@ static slr_status local_read(slri_log *log, enum slri_log_stream at, uint64_t fi
     for (uint32_t i = 0; i < stream->count; ++i) {
         char *content, name[NAME_BYTES];
         size_t bytes;
-        if (i + 1 < stream->count && stream->firsts[i + 1] <= first)
+        if (i + 1 < stream->count && stream->segments[i + 1].first <= first)
             continue;
-        SLRI_TRY(read_segment(local, at, stream->firsts[i], &content, &bytes));
+        SLRI_TRY(read_segment(local, at, stream->segments[i].first, &content, &bytes));
         slri_segment_scan scan = slri_segment_read(content, bytes, first, visit, user);
         free(content);
         SLRI_TRY(scan.status);
-        name_segment(name, at, stream->firsts[i]);
+        name_segment(name, at, stream->segments[i].first);
         bool torn = scan.end == SLRI_SEGMENT_TORN && i + 1 == stream->count && local->desc.reads_only;
         if (scan.end != SLRI_SEGMENT_WHOLE && !torn)
             return refuse_damage(local, name, scan.good, scan.why);
@@ -350,13 +354,16 @@ static void local_last(slri_log *log, enum slri_log_stream at, uint64_t *first, 
 {
     const struct stream *stream = &((struct local *)log)->streams[at];
     *last = stream->last;
-    *first = stream->count ? stream->firsts[0] : stream->last + 1;
+    *first = stream->count ? stream->segments[0].first : stream->last + 1;
 }
 
 static uint64_t local_size(slri_log *log, enum slri_log_stream at)
 {
     const struct stream *stream = &((struct local *)log)->streams[at];
-    return stream->older + (stream->count ? stream->bytes : 0);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < stream->count; ++i)
+        bytes += stream->segments[i].bytes;
+    return bytes;
 }
 
 // Whole files: what is needed begins in a later one.
@@ -365,18 +372,16 @@ static slr_status local_purge(slri_log *log, enum slri_log_stream at, uint64_t u
     struct local *local = (struct local *)log;
     struct stream *stream = &local->streams[at];
     uint32_t gone = 0;
-    if (up_to >= stream->last && stream->count && stream->bytes > local->desc.segment_bytes / 4)
+    if (up_to >= stream->last && stream->count && newest(stream)->bytes > local->desc.segment_bytes / 4)
         SLRI_TRY(begin_segment(local, at));
-    while (gone + 1 < stream->count && stream->firsts[gone + 1] <= up_to + 1) {
+    while (gone + 1 < stream->count && stream->segments[gone + 1].first <= up_to + 1) {
         char name[NAME_BYTES];
-        name_segment(name, at, stream->firsts[gone++]);
+        name_segment(name, at, stream->segments[gone++].first);
         SLRI_TRY(slri_folder_delete(local->folder, name));
     }
     stream->count -= gone;
     if (gone)
-        memmove(stream->firsts, stream->firsts + gone, stream->count * sizeof *stream->firsts);
-    if (stream->count == 1)
-        stream->older = 0;
+        memmove(stream->segments, stream->segments + gone, stream->count * sizeof *stream->segments);
     return SLR_OK;
 }
 
@@ -397,12 +402,12 @@ static slr_status cut_segment(struct local *local, enum slri_log_stream at, uint
 {
     struct stream *stream = &local->streams[at];
     struct cutting cutting = {last, sizeof(slri_segment_head)};
-    uint64_t first = stream->firsts[stream->count - 1];
+    uint64_t first = newest(stream)->first;
     SLRI_TRY(local_read(&local->log, at, first, measure, &cutting));
     if (stream->fd < 0)
         SLRI_TRY(open_segment(local, at, first));
     SLRI_TRY(slri_append_cut(stream->fd, stream->path, cutting.bytes));
-    stream->bytes = cutting.bytes;
+    newest(stream)->bytes = cutting.bytes;
     stream->last = last;
     return SLR_OK;
 }
@@ -411,10 +416,10 @@ static slr_status local_cut(slri_log *log, enum slri_log_stream at, uint64_t las
 {
     struct local *local = (struct local *)log;
     struct stream *stream = &local->streams[at];
-    while (stream->count && (stream->firsts[stream->count - 1] > last + 1 || last > stream->last)) {
+    while (stream->count && (newest(stream)->first > last + 1 || last > stream->last)) {
         char name[NAME_BYTES];
         close_segment(local, stream);
-        name_segment(name, at, stream->firsts[stream->count - 1]);
+        name_segment(name, at, newest(stream)->first);
         SLRI_TRY(slri_folder_delete(local->folder, name));
         stream->count--;
     }
@@ -501,7 +506,7 @@ static void local_close(slri_log *log)
     }
     for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
         close_segment(local, &local->streams[at]);
-        free(local->streams[at].firsts);
+        free(local->streams[at].segments);
     }
     if (local->lock >= 0)
         slri_folder_unlock(local->lock, 0);
@@ -545,6 +550,8 @@ static slr_status find_streams(struct local *local)
 
 static slr_status local_open(const slri_log_desc *desc, slri_log **out)
 {
+    if (desc->reads_only && !slri_file_is_there(desc->place))
+        return SLRI_FAIL(NOT_FOUND, "there is no folder %s", desc->place);
     struct local *local = calloc(1, sizeof *local);
     if (!local)
         return SLRI_FAIL(NO_MEMORY, "no memory for a log");

@@ -30,6 +30,7 @@ static const struct verb {
     {"cache", "compiled kernels on disk: list, verify, compile ahead, remove", verb_cache, false},
     {"demo", "a heart monitor: many patients on one ring kernel", verb_demo, false},
     {"profile", "run a program and show where its time goes", verb_profile, true},
+    {"state", "what a folder of run --state holds, and whether it is whole", verb_state, false},
     {"trace", "summarise a trace", verb_trace, false},
     {"tune", "find and keep the fastest launch of a kernel, by measurement", verb_tune, false},
 #endif
@@ -60,7 +61,7 @@ static int help(void)
     puts("  help       describe a verb and its options: help VERB; help exit-codes\n"
          "  version    the versions of this command and of its library");
 #if !SLIPRING_HAS_JANSSON
-    puts("\nThis slipring was built without jansson, which run, kernel, cache, demo, profile,\ntrace and tune need.");
+    puts("\nThis slipring was built without jansson, which run, kernel, cache, demo, profile,\nstate, trace and tune need.");
 #endif
     puts("\nExample:\n"
          "  slipring doctor\n"

@@ -21,6 +21,7 @@ int verb_doctor(int argc, char **argv);
 int verb_kernel(int argc, char **argv);
 int verb_profile(int argc, char **argv);
 int verb_run(int argc, char **argv);
+int verb_state(int argc, char **argv);
 int verb_trace(int argc, char **argv);
 int verb_tune(int argc, char **argv);
 

@@ -40,8 +40,8 @@ static const char usage[] = "Usage: slipring run FILE.cu [OPTION]...\n"
                             "                       what one key too many does: refuse makes its row a bad\n"
                             "                       row (default); evict takes the instance of an idle key\n"
                             "                       and drops its state\n"
-                            "  --key-bytes N        maximum bytes of a key with --key-limit evict (1-4092,\n"
-                            "                       default 60)\n"
+                            "  --key-bytes N        maximum bytes of a key with --key-limit evict or --state\n"
+                            "                       (1-4092, default 60)\n"
                             "  --keep COLUMN        copies this column of the input to the replies of its\n"
                             "                       row, unchanged; may be repeated\n";
 
@@ -78,6 +78,16 @@ static const char files[] = "\n"
                             "                       counts and latencies each second, and at the end the\n"
                             "                       figures of --stats. On standard output if --output names\n"
                             "                       a file, else on standard error\n";
+
+static const char kept[] = "\n"
+                            "State\n"
+                            "  --state DIR          keeps states, accepted rows and outputs in this folder: a\n"
+                            "                       run that was killed goes on where it stood, and so does its\n"
+                            "                       --output FILE (docs/contract/state.md)\n"
+                            "  --sync interval|always|never\n"
+                            "                       what a power cut takes of them: at most the last 100 ms\n"
+                            "                       (default), nothing, or perhaps all. A kill takes nothing\n"
+                            "  --snapshot T         time between snapshots of the states (default 1s)\n";
 
 static const char text[] = "\n"
                            "CSV: the first row names the columns. Each field of the message gets the column\n"
@@ -121,7 +131,7 @@ static const char signals[] = "\n"
 
 void run_help(void)
 {
-    static const char *const parts[] = {usage, files, text, signals};
+    static const char *const parts[] = {usage, files, kept, text, signals};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         fputs(parts[i], stdout);
 }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring state show` and `verify`: what a folder of `run --state` holds, and whether all of it is whole.
+#include "json_out.h"
+#include "say.h"
+#include "subverb.h"
+#include "verbs.h"
+
+#include <slipring/serve.h>
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char show_help[] = "Usage: slipring state show DIR [--json]\n"
+                                "Shows what a folder of 'slipring run --state DIR' holds: the handler, how many\n"
+                                "messages were accepted, how many of them are part of the last snapshot (the\n"
+                                "others are handled again at the next start), states, outputs, and bytes.\n"
+                                "Nothing is changed. A folder in use may be shown in the middle of a change.\n"
+                                "\n"
+                                "  --json   prints one JSON object\n"
+                                "\n"
+                                "Example:\n"
+                                "  slipring state show counts/\n";
+
+static const char verify_help[] = "Usage: slipring state verify DIR [--json]\n"
+                                  "Reads all of a folder of 'slipring run --state DIR' and checks it: checksums,\n"
+                                  "lengths, numbers, layout. A write that was cut off at the end of a file is\n"
+                                  "damage that the next start removes; damage before the end makes the start\n"
+                                  "refuse the folder. Nothing is changed.\n"
+                                  "\n"
+                                  "  --json   prints one JSON object\n"
+                                  "\n"
+                                  "Example:\n"
+                                  "  slipring state verify counts/\n"
+                                  "\n"
+                                  "Exit code: 1 if anything is damaged.\n";
+
+static void print_json(const slr_place_info *info, const char *folder)
+{
+    char layout[32];
+    json_out out = {.to = stdout};
+    snprintf(layout, sizeof layout, "%016" PRIx64, info->layout);
+    json_out_object(&out, NULL);
+    json_out_text(&out, "folder", folder);
+    json_out_text(&out, "handler", info->handler);
+    json_out_text(&out, "layout", layout);
+    json_out_integer(&out, "message_bytes", info->message_bytes);
+    json_out_integer(&out, "state_bytes", info->state_bytes);
+    json_out_integer(&out, "reply_bytes", info->reply_bytes);
+    json_out_integer(&out, "accepted", info->accepted);
+    json_out_integer(&out, "position", info->position);
+    json_out_integer(&out, "pending", info->accepted - info->position);
+    json_out_integer(&out, "states", info->states);
+    json_out_integer(&out, "outputs", info->outputs);
+    json_out_integer(&out, "released", info->released);
+    json_out_integer(&out, "dead", info->dead);
+    json_out_integer(&out, "in_bytes", info->in_bytes);
+    json_out_integer(&out, "out_bytes", info->out_bytes);
+    json_out_integer(&out, "state_log_bytes", info->state_log_bytes);
+    json_out_integer(&out, "damages", info->damages);
+    json_out_bool(&out, "usable", info->is_usable != 0);
+    json_out_text(&out, "damage", info->damage);
+    json_out_end_object(&out);
+}
+
+static void print_damage(const slr_place_info *info)
+{
+    if (info->damages == 0)
+        say_out("damage      none\n");
+    else
+        say_out("damage      %s%s\n", info->damage,
+                info->is_usable ? " (the next start removes it)" : " (a start refuses the folder)");
+}
+
+static void print_text(const slr_place_info *info, bool verify)
+{
+    if (!verify) {
+        say_out("handler     %s (layout %016" PRIx64 ")\n", info->handler, info->layout);
+        say_out("bytes       message %u, state %u, reply %u\n", info->message_bytes, info->state_bytes,
+                info->reply_bytes);
+        say_out("accepted    %" PRIu64 " messages\n", info->accepted);
+        say_out("position    %" PRIu64 "; %" PRIu64 " are handled again at the next start\n", info->position,
+                info->accepted - info->position);
+        say_out("states      %" PRIu64 "\n", info->states);
+        say_out("outputs     %" PRIu64 ", of which %" PRIu64 " are released\n", info->outputs, info->released);
+        say_out("faulted     %" PRIu64 "\n", info->dead);
+        say_out("on disk     %" PRIu64 " B of messages, %" PRIu64 " B of outputs, %" PRIu64 " B of states\n",
+                info->in_bytes, info->out_bytes, info->state_log_bytes);
+    }
+    print_damage(info);
+}
+
+static int look(int argc, char **argv, const char *help, bool verify)
+{
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    bool json = false;
+    slr_place_info info;
+    char place[4096];
+    for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return EXIT_DONE;
+        }
+        if (option != 'j')
+            return say_refused_option(option, argv);
+        json = true;
+    }
+    if (argc - optind != 1)
+        return say_usage("%s", argc == optind ? "DIR is missing" : "one DIR, not several");
+    const char *folder = argv[optind];
+    snprintf(place, sizeof place, "%s%s", strncmp(folder, "local:", 6) == 0 ? "" : "local:", folder);
+    slr_status status = slr_place_get_info(place, &info);
+    if (status != SLR_OK)
+        return say_failure(status, folder);
+    if (json)
+        print_json(&info, folder);
+    else
+        print_text(&info, verify);
+    return verify && info.damages > 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int show(int argc, char **argv)
+{
+    return look(argc, argv, show_help, false);
+}
+
+static int verify(int argc, char **argv)
+{
+    return look(argc, argv, verify_help, true);
+}
+
+static const struct subverb verbs[] = {
+    {"show", "state show", "what a folder of --state holds: position, states, outputs, damage", show},
+    {"verify", "state verify", "read and check all of it", verify},
+};
+
+int verb_state(int argc, char **argv)
+{
+    static const char usage[] = "Usage: slipring state VERB DIR [OPTION]...\n"
+                                "Looks at folders of 'slipring run --state DIR'.\n";
+    static const char more[] = "\nExample:\n  slipring state show counts/\n\n"
+                               "'slipring state VERB --help' describes a verb and its options.";
+    return subverb_run(verbs, sizeof verbs / sizeof *verbs, usage, more, argc, argv);
+}
