@@ -231,9 +231,8 @@ slr_status slri_server_pump(slr_server *server, uint64_t timeout_ns)
         SLRI_TRY(take_once(server, timeout_ns, &count));
         timeout_ns = 0;
     } while (count == SLRI_REPLIES);
-    if (server->letters_due)
-        SLRI_TRY(take_letters(server));
-    return store_outputs(server);
+    SLRI_TRY(store_outputs(server));
+    return server->letters_due ? take_letters(server) : SLR_OK;
 }
 
 slr_status slri_server_settle(slr_server *server, uint64_t deadline_ns)

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+// Durable ring kernels: crashes are copies of the folder at some moment, which is what a kill leaves.
+#define _GNU_SOURCE
+#include "slipring/dead_letter.h"
+#include "slipring/device.h"
+#include "slipring/devices.h"
+#include "slipring/serve.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define LONG 10000000000u
+enum { KEYS = 7, PRODUCER = 5, FAULT = 666 };
+
+struct message {
+    uint64_t value;
+    uint32_t fault, pad;
+};
+struct total {
+    uint64_t count, sum;
+};
+
+static char base[64];
+static slr_device *device, *second_device; // names are unique in one device
+static uint32_t times; // what the handler multiplies with: other code, the same layouts
+
+static slr_status add(void *user, const slr_delivery *delivery)
+{
+    struct total *total = delivery->state;
+    struct message message;
+    (void)user;
+    memcpy(&message, delivery->message, sizeof message);
+    if (message.fault == FAULT)
+        return SLR_INVALID;
+    total->count++;
+    total->sum += message.value * times;
+    return slr_reply_to(delivery, total, sizeof *total);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    times = 1;
+    snprintf(base, sizeof base, "/tmp/slipring-serve-XXXXXX");
+    return mkdtemp(base) && slr_device_open("cpu?threads=2", NULL, &device) == SLR_OK &&
+                   slr_device_open("cpu?threads=1", NULL, &second_device) == SLR_OK
+               ? 0
+               : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[128];
+    slr_device_close(device);
+    slr_device_close(second_device);
+    snprintf(command, sizeof command, "rm -rf '%s'", base);
+    return system(command);
+}
+
+static void must(slr_status status)
+{
+    if (status != SLR_OK)
+        fail_msg("%s: %s", slr_status_name(status), slr_error_message());
+}
+
+static void refuses(slr_status status, slr_status expected, const char *says)
+{
+    assert_int_equal(status, expected);
+    if (!strstr(slr_error_message(), says))
+        fail_msg("'%s' is not in: %s", says, slr_error_message());
+}
+
+static slr_ring_desc describe(void)
+{
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "totals";
+    desc.on_message = add;
+    desc.message_bytes = sizeof(struct message);
+    desc.state_bytes = sizeof(struct total);
+    desc.reply_bytes = sizeof(struct total);
+    desc.keys = SLR_KEYS_U64;
+    desc.instances = 100;
+    desc.queue_size = 64;
+    return desc;
+}
+
+static const char *place_of(const char *name)
+{
+    static char place[128];
+    snprintf(place, sizeof place, "local:%s/%s", base, name);
+    return place;
+}
+
+static slr_status try_serve(slr_device *on, const char *name, const slr_ring_desc *ring, slr_server **server)
+{
+    slr_serve_desc desc = SLR_SERVE_DESC_INIT;
+    desc.place = place_of(name);
+    desc.sync = SLR_SYNC_NEVER;
+    desc.snapshot_ns = UINT64_MAX; // when a test says so
+    desc.frame_messages = 5;
+    desc.full_every = 3;
+    return slr_serve(on, ring, &desc, server);
+}
+
+static slr_server *serve_on(slr_device *on, const char *name)
+{
+    slr_server *server = NULL;
+    slr_ring_desc ring = describe();
+    must(try_serve(on, name, &ring, &server));
+    return server;
+}
+
+static slr_server *serve(const char *name)
+{
+    return serve_on(device, name);
+}
+
+// What a kill leaves: all that was written.
+static void copy_folder(const char *from, const char *to)
+{
+    char command[256];
+    snprintf(command, sizeof command, "rm -rf '%s/%s' && cp -rp '%s/%s' '%s/%s'", base, to, base, from, base, to);
+    assert_int_equal(system(command), 0);
+}
+
+static slr_status send_number(slr_server *server, uint64_t number)
+{
+    struct message message = {.value = number * 3};
+    return slr_server_send(server, PRODUCER, number, slr_key_u64(number % KEYS), &message, sizeof message, LONG);
+}
+
+static slr_server_stats stats_of(slr_server *server)
+{
+    slr_server_stats stats;
+    must(slr_server_get_stats(server, &stats));
+    assert_int_equal(stats.accepted, stats.handled + stats.faulted + stats.pending);
+    return stats;
+}
+
+// Outputs so far: of each key 1, 2, 3... in order.
+struct outputs {
+    uint64_t count[KEYS], all, last;
+};
+
+static void take_outputs(slr_server *server, struct outputs *outputs)
+{
+    slr_output output;
+    struct total total;
+    while (slr_server_receive(server, &output, &total, sizeof total, 0) == SLR_OK) {
+        assert_int_equal(output.sequence, outputs->last + 1);
+        assert_int_equal(total.count, outputs->count[output.key.number] + 1);
+        outputs->count[output.key.number]++;
+        outputs->last = output.sequence;
+        outputs->all++;
+    }
+}
+
+static void check_states(slr_server *server, uint64_t messages)
+{
+    struct total total, expected[KEYS] = {{0}};
+    for (uint64_t n = 1; n <= messages; ++n) {
+        expected[n % KEYS].count++;
+        expected[n % KEYS].sum += n * 3;
+    }
+    for (uint64_t key = 0; key < KEYS; ++key) {
+        must(slr_server_get_state(server, slr_key_u64(key), &total, sizeof total, LONG));
+        assert_int_equal(total.count, expected[key].count);
+        assert_int_equal(total.sum, expected[key].sum);
+    }
+}
+
+static void after_a_crash_at_any_message_nothing_is_lost_or_doubled(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 120 };
+    slr_server *server = serve("one");
+    for (uint64_t crash = 1; crash <= MESSAGES; ++crash) {
+        must(send_number(server, crash));
+        if (crash % 17 == 0)
+            must(slr_server_snapshot(server, LONG));
+        if (crash % 5 == 0)
+            must(slr_server_settle(server, LONG)); // so that some outputs are stored, and others are not
+        if (crash % 3 != 0)
+            continue;
+        copy_folder("one", "copy");
+        slr_server *again = serve_on(second_device, "copy");
+        uint64_t accepted;
+        struct outputs outputs = {{0}, 0, 0};
+        must(slr_server_get_producer(again, PRODUCER, &accepted));
+        assert_true(accepted <= crash && accepted + 5 > crash); // but for a frame that was not full
+        for (uint64_t n = 1; n <= MESSAGES; ++n)
+            must(send_number(again, n));
+        must(slr_server_settle(again, LONG));
+        take_outputs(again, &outputs);
+        assert_int_equal(outputs.all, MESSAGES);
+        check_states(again, MESSAGES);
+        slr_server_stats stats = stats_of(again);
+        assert_int_equal(stats.accepted, MESSAGES);
+        assert_int_equal(stats.repeated, accepted);
+        assert_int_equal(stats.pending, 0);
+        assert_int_equal(stats.differing, 0);
+        must(slr_server_close(again, LONG));
+    }
+    must(slr_server_close(server, LONG));
+}
+
+static void a_snapshot_shortens_what_is_handled_again(void **state)
+{
+    (void)state;
+    slr_server *server = serve("one");
+    for (uint64_t n = 1; n <= 100; ++n) {
+        must(send_number(server, n));
+        if (n % 10 == 0)
+            must(slr_server_snapshot(server, LONG)); // full ones and those of changes
+    }
+    for (uint64_t n = 101; n <= 105; ++n)
+        must(send_number(server, n));
+    assert_int_equal(stats_of(server).snapshots, 10);
+    copy_folder("one", "copy");
+    must(slr_server_close(server, LONG));
+    server = serve("copy");
+    assert_int_equal(stats_of(server).replayed, 5);
+    must(slr_server_settle(server, LONG));
+    check_states(server, 105);
+    must(slr_server_close(server, LONG));
+    server = serve("copy"); // closed: nothing is left to do
+    assert_int_equal(stats_of(server).replayed, 0);
+    check_states(server, 105);
+    must(slr_server_close(server, LONG));
+}
+
+static void outputs_that_were_released_do_not_come_again(void **state)
+{
+    (void)state;
+    slr_server *server = serve("one");
+    struct outputs outputs = {{0}, 0, 0};
+    uint64_t note = 77, seen = 0;
+    for (uint64_t n = 1; n <= 50; ++n)
+        must(send_number(server, n));
+    must(slr_server_settle(server, LONG));
+    refuses(slr_server_release(server, 1, NULL, 0), SLR_INVALID, "output 1 is not between 0 and 0");
+    take_outputs(server, &outputs);
+    must(slr_server_release(server, outputs.last, &note, sizeof note));
+    for (uint64_t n = 51; n <= 60; ++n)
+        must(send_number(server, n));
+    must(slr_server_settle(server, LONG));
+    copy_folder("one", "copy"); // nobody has received the last ten
+    must(slr_server_close(server, LONG));
+    server = serve("copy");
+    must(slr_server_get_note(server, &seen, sizeof seen));
+    assert_int_equal(seen, note);
+    take_outputs(server, &outputs);
+    assert_int_equal(outputs.all, 60);
+    must(slr_server_close(server, LONG));
+}
+
+static void repeated_numbers_are_skipped_and_gaps_refused(void **state)
+{
+    (void)state;
+    slr_server *server = serve("one");
+    struct message other = {.value = 1};
+    must(send_number(server, 1));
+    must(send_number(server, 1));
+    must(send_number(server, 2));
+    refuses(send_number(server, 4), SLR_INVALID, "sends message 4, but its next one is 3");
+    must(slr_server_send(server, PRODUCER, 0, slr_key_u64(1), &other, sizeof other, LONG)); // the next one
+    must(slr_server_send(server, 9, 1, slr_key_u64(1), &other, sizeof other, LONG));        // of somebody else
+    must(slr_server_flush(server, LONG));
+    assert_int_equal(stats_of(server).accepted, 4);
+    must(send_number(server, 1));
+    must(send_number(server, 2));
+    refuses(send_number(server, 3), SLR_INVALID, "the first 3 messages are not those that were accepted before");
+    must(slr_server_close(server, LONG));
+}
+
+static void another_layout_is_refused(void **state)
+{
+    (void)state;
+    slr_server *server = serve("one");
+    slr_ring_desc ring = describe();
+    must(send_number(server, 1));
+    must(slr_server_close(server, LONG));
+    ring.state_bytes += 8;
+    refuses(try_serve(device, "one", &ring, &server), SLR_LAYOUT, "states of 16 B");
+    ring = describe();
+    ring.keys = 0;
+    refuses(try_serve(device, "one", &ring, &server), SLR_LAYOUT, "keys of this kind");
+    ring = describe();
+    ring.name = "others";
+    refuses(try_serve(device, "one", &ring, &server), SLR_LAYOUT, "handler 'totals', not of 'others'");
+    server = serve("one"); // and nothing was changed by that
+    assert_int_equal(stats_of(server).accepted, 1);
+    must(slr_server_close(server, LONG));
+}
+
+static void other_code_goes_on_with_the_states_that_are_there(void **state)
+{
+    (void)state;
+    struct total total;
+    slr_server *server = serve("one");
+    must(send_number(server, 1));
+    must(slr_server_settle(server, LONG));
+    copy_folder("one", "copy");
+    must(slr_server_close(server, LONG));
+    times = 2;
+    server = serve("one");
+    must(send_number(server, 2));
+    must(slr_server_settle(server, LONG));
+    must(slr_server_get_state(server, slr_key_u64(1), &total, sizeof total, LONG));
+    assert_int_equal(total.sum, 3); // from the snapshot
+    must(slr_server_get_state(server, slr_key_u64(2), &total, sizeof total, LONG));
+    assert_int_equal(total.sum, 12);
+    must(slr_server_close(server, LONG));
+    server = serve("copy"); // not closed: the message is handled again, by the new code
+    struct outputs outputs = {{0}, 0, 0};
+    take_outputs(server, &outputs);
+    must(slr_server_settle(server, LONG));
+    assert_int_equal(outputs.all, 1);
+    assert_int_equal(stats_of(server).differing, 1);
+    must(slr_server_close(server, LONG));
+}
+
+static void a_message_that_faults_is_a_dead_letter_once(void **state)
+{
+    (void)state;
+    slr_server *server = serve("one");
+    struct message bad = {.fault = FAULT};
+    slr_output output;
+    struct total total;
+    must(send_number(server, 1));
+    must(slr_server_send(server, PRODUCER, 2, slr_key_u64(1), &bad, sizeof bad, LONG));
+    must(slr_server_settle(server, LONG));
+    must(slr_server_receive(server, &output, &total, sizeof total, 0));
+    assert_int_equal(output.status, SLR_OK);
+    must(slr_server_receive(server, &output, &total, sizeof total, 0));
+    assert_int_equal(output.status, SLR_HANDLER_FAULT);
+    assert_int_equal(output.message, 2);
+    assert_int_equal(stats_of(server).faulted, 1);
+    copy_folder("one", "copy");
+    must(slr_server_close(server, LONG));
+    server = serve("copy"); // it is handled again, and faults again
+    must(slr_server_settle(server, LONG));
+    must(slr_server_receive(server, &output, &total, sizeof total, 0));
+    assert_int_equal(slr_server_receive(server, &output, &total, sizeof total, 0), SLR_TIMEOUT);
+    assert_int_equal(stats_of(server).faulted, 1);
+    must(slr_server_close(server, LONG));
+    slr_place_info info;
+    must(slr_place_get_info(place_of("copy"), &info));
+    assert_int_equal(info.dead, 1);
+    assert_int_equal(info.accepted, 2);
+    assert_int_equal(info.position, 2);
+    assert_int_equal(info.damages, 0);
+}
+
+static void one_process_and_one_server_have_a_place(void **state)
+{
+    (void)state;
+    slr_server *server = serve("one"), *second;
+    slr_ring_desc ring = describe();
+    char name[32];
+    snprintf(name, sizeof name, "process %ld", (long)getpid());
+    refuses(try_serve(second_device, "one", &ring, &second), SLR_WRONG_STATE, name);
+    must(slr_server_close(server, LONG));
+    server = serve("one");
+    must(slr_server_close(server, LONG));
+}
+
+static void a_full_disk_accepts_nothing_and_loses_nothing(void **state)
+{
+    (void)state;
+    struct rlimit limit = {8192, RLIM_INFINITY};
+    struct outputs outputs = {{0}, 0, 0};
+    slr_server *server = serve("one");
+    uint64_t sent = 0;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    slr_status status = SLR_OK;
+    while (status == SLR_OK && sent < 10000) {
+        status = send_number(server, sent + 1);
+        sent += status == SLR_OK;
+    }
+    assert_int_equal(status, SLR_SYSTEM);
+    copy_folder("one", "copy"); // and a kill
+    limit.rlim_cur = RLIM_INFINITY;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    must(slr_server_flush(server, LONG)); // room again
+    for (uint64_t n = 1; n <= sent + 10; ++n)
+        must(send_number(server, n));
+    must(slr_server_settle(server, LONG));
+    take_outputs(server, &outputs);
+    assert_int_equal(outputs.all, sent + 10);
+    check_states(server, sent + 10);
+    must(slr_server_close(server, LONG));
+    memset(&outputs, 0, sizeof outputs);
+    server = serve("copy");
+    for (uint64_t n = 1; n <= sent + 10; ++n)
+        must(send_number(server, n));
+    must(slr_server_settle(server, LONG));
+    take_outputs(server, &outputs);
+    assert_int_equal(outputs.all, sent + 10);
+    check_states(server, sent + 10);
+    must(slr_server_close(server, LONG));
+}
+
+static void every_policy_and_sort_of_key_goes_on(void **state)
+{
+    (void)state;
+    for (uint32_t sync = SLR_SYNC_INTERVAL; sync <= SLR_SYNC_NEVER; ++sync) {
+        for (uint32_t keys = 0; keys <= SLR_KEYS_TEXT; ++keys) {
+            char name[32];
+            uint64_t expected = 0;
+            snprintf(name, sizeof name, "p%u-%u", sync, keys);
+            for (uint32_t round = 0; round < 3; ++round) {
+                slr_ring_desc ring = describe();
+                slr_serve_desc desc = SLR_SERVE_DESC_INIT;
+                slr_server *server;
+                struct message message = {.value = 1};
+                struct total total;
+                slr_key key = keys == SLR_KEYS_TEXT ? slr_key_text("anna", 4) : slr_key_u64(3);
+                ring.keys = keys;
+                desc.place = place_of(name);
+                desc.sync = sync;
+                desc.snapshot_messages = 4;
+                must(slr_serve(device, &ring, &desc, &server));
+                for (uint32_t i = 0; i < 10; ++i, ++expected) {
+                    must(slr_server_send(server, 1, 0, key, &message, sizeof message, LONG));
+                    must(slr_server_flush(server, LONG));
+                }
+                must(slr_server_settle(server, LONG));
+                must(slr_server_get_state(server, key, &total, sizeof total, LONG));
+                assert_int_equal(total.sum, expected);
+                assert_true(stats_of(server).snapshots >= 2);
+                must(slr_server_close(server, LONG));
+            }
+        }
+    }
+}
+
+static void wrong_calls_say_what_is_wrong(void **state)
+{
+    (void)state;
+    slr_server *server;
+    slr_serve_desc desc = SLR_SERVE_DESC_INIT;
+    slr_ring_desc ring = describe();
+    struct message message = {0};
+    slr_output output;
+    slr_place_info info;
+    refuses(slr_serve(device, &ring, &desc, &server), SLR_INVALID, "place 'NULL' is not local:FOLDER");
+    desc.place = "nats:x";
+    refuses(slr_serve(device, &ring, &desc, &server), SLR_INVALID, "place 'nats:x' is not local:FOLDER");
+    desc.place = place_of("one");
+    desc.sync = 9;
+    refuses(slr_serve(device, &ring, &desc, &server), SLR_INVALID, "9 is no slr_sync");
+    desc.sync = 0;
+    ring.overflow = SLR_OVERFLOW_DROP_OLDEST;
+    refuses(slr_serve(device, &ring, &desc, &server), SLR_UNSUPPORTED, "drops no message");
+    ring = describe();
+    ring.key_limit = SLR_KEY_LIMIT_EVICT_IDLE;
+    refuses(slr_serve(device, &ring, &desc, &server), SLR_UNSUPPORTED, "EVICT_IDLE drops states");
+    refuses(slr_place_get_info(place_of("none"), &info), SLR_NOT_FOUND, "there is no folder");
+    ring = describe();
+    ring.instances = 1;
+    must(slr_serve(device, &ring, &desc, &server));
+    refuses(slr_server_send(server, 1, 0, slr_key_u64(1), &message, 3, 0), SLR_INVALID, "messages of 16 B, not of 3 B");
+    must(slr_server_send(server, 1, 0, slr_key_u64(1), &message, sizeof message, 0));
+    refuses(slr_server_send(server, 1, 0, slr_key_u64(2), &message, sizeof message, 0), SLR_FULL, "has 1 keys");
+    must(slr_server_settle(server, LONG));
+    refuses(slr_server_receive(server, &output, &message, 3, 0), SLR_INVALID, "room for 3 B");
+    must(slr_server_close(server, LONG));
+    must(slr_server_close(NULL, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(after_a_crash_at_any_message_nothing_is_lost_or_doubled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_snapshot_shortens_what_is_handled_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(outputs_that_were_released_do_not_come_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(repeated_numbers_are_skipped_and_gaps_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_code_goes_on_with_the_states_that_are_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_message_that_faults_is_a_dead_letter_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_process_and_one_server_have_a_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_full_disk_accepts_nothing_and_loses_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_policy_and_sort_of_key_goes_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wrong_calls_say_what_is_wrong, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
