@@ -115,7 +115,8 @@ static slr_status write_batch(slr_server *server)
 {
     slri_head_producer *producer = &server->head.producer[server->producer_at];
     slri_frame_head head = slri_frame_head_of(&server->shape, SLRI_FRAME_IN);
-    server->instances[server->batched] = 0; // the padding
+    server->instances[server->batched] = 0; // the padding, here and behind the messages
+    memset(server->payloads + server->batched * server->step, 0, 8);
     head.producer = server->producer;
     head.number = producer->number + 1;
     head.first = server->messages + 1;
@@ -124,13 +125,13 @@ static slr_status write_batch(slr_server *server)
     slri_append_part parts[] = {{&head, sizeof head},
                                 {server->instances, slri_pad(server->batched * sizeof *server->instances)},
                                 {server->new_keys, server->new_bytes},
-                                {server->payloads, server->batched * server->step}};
+                                {server->payloads, slri_pad(server->batched * server->step)}};
     const slri_log_engine *engine = server->log->engine;
     SLRI_TRY(engine->append(server->log, SLRI_LOG_IN, server->in_last, parts, sizeof parts / sizeof *parts));
     server->in_last++;
     server->messages += server->batched;
     producer->number += server->batched;
-    slri_sum_add(&producer->sum, server->payloads, server->batched * server->step);
+    slri_frame_sum(&producer->sum, server->payloads, server->batched, server->shape.message_bytes);
     server->batch_written = true;
     return server->desc.sync == SLR_SYNC_ALWAYS ? engine->sync(server->log, SLRI_LOG_IN) : SLR_OK;
 }
@@ -180,9 +181,7 @@ static slr_status skip(slr_server *server, const slri_head_producer *producer, u
     }
     if (number != server->again_number + 1)
         return SLR_OK; // not from the first on
-    unsigned char *slot = server->payloads + server->batch_most * server->step; // one more than a frame has
-    memcpy(slot, message, server->shape.message_bytes);
-    slri_sum_add(&server->again, slot, server->step);
+    slri_frame_sum(&server->again, message, 1, server->shape.message_bytes);
     server->again_number = number;
     if (number == producer->number && slri_sum_end(&server->again) != slri_sum_end(&producer->sum))
         return SLRI_FAIL(INVALID,

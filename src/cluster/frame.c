@@ -61,7 +61,6 @@ static slr_status read_in(const slri_frame_shape *shape, const unsigned char *da
 {
     size_t at = 0, keys = 0;
     frame->instances = (const uint32_t *)(const void *)data;
-    frame->step = padded(shape->message_bytes);
     if (!take(&at, bytes, padded((size_t)frame->head.count * sizeof(uint32_t))))
         return refuse("its instances are cut off");
     for (uint32_t i = 0; i < frame->head.count; ++i) {
@@ -73,7 +72,7 @@ static slr_status read_in(const slri_frame_shape *shape, const unsigned char *da
     at += keys;
     frame->entries = data + at;
     frame->bytes = bytes - at;
-    return frame->bytes == frame->head.count * frame->step ? SLR_OK : refuse("it has another length than its count");
+    return frame->bytes == padded((size_t)frame->head.count * shape->message_bytes) ? SLR_OK : refuse("it has another length than its count");
 }
 
 // Bytes of the entry at `data`, of which `bytes` are there; 0: it is not whole or says nonsense.
@@ -140,6 +139,20 @@ slr_status slri_frame_read(const slri_frame_shape *shape, enum slri_frame_kind k
     const unsigned char *rest = (const unsigned char *)data + sizeof out->head;
     return kind == SLRI_FRAME_IN ? read_in(shape, rest, bytes - sizeof out->head, out)
                                  : read_entries(shape, kind, rest, bytes - sizeof out->head, out);
+}
+
+void slri_frame_sum(slri_sum *sum, const unsigned char *messages, uint32_t count, uint32_t bytes)
+{
+    if (bytes % 8 == 0) {
+        slri_sum_add(sum, messages, (size_t)count * bytes);
+        return;
+    }
+    for (; count > 0; --count, messages += bytes) {
+        uint64_t end = 0; // the last bytes as a whole word
+        memcpy(&end, messages + bytes / 8 * 8, bytes % 8);
+        slri_sum_add(sum, messages, bytes / 8 * 8);
+        slri_sum_add(sum, &end, sizeof end);
+    }
 }
 
 bool slri_frame_next_key(const slri_frame *frame, size_t *at, slri_frame_key *key, const char **text)

@@ -4,6 +4,8 @@
 #ifndef SLRI_CLUSTER_FRAME_H
 #define SLRI_CLUSTER_FRAME_H
 
+#include "cluster/sum.h"
+
 #include <slipring/key.h>
 #include <slipring/status.h>
 
@@ -67,13 +69,16 @@ typedef struct slri_frame {
     slri_frame_head head;
     const uint32_t *instances;     // in: of each message
     const unsigned char *keys;     // in: the new keys
-    const unsigned char *entries;  // in: the messages, in steps of `step`; else the entries
-    size_t step, bytes;            // bytes of the entries
+    const unsigned char *entries;  // in: the messages, without gaps, padded to 8 in all; else the entries
+    size_t bytes;                  // of the entries
 } slri_frame;
 
 /// Checks a record. Errors: LAYOUT (the layout's hash is another one), INVALID (anything else: says what).
 slr_status slri_frame_read(const slri_frame_shape *shape, enum slri_frame_kind kind, const void *data, size_t bytes,
                            slri_frame *out);
+
+/// Adds messages to the sum of a producer's: each counts alone, whatever frames they came in.
+void slri_frame_sum(slri_sum *sum, const unsigned char *messages, uint32_t count, uint32_t bytes);
 
 /// The next new key of a checked frame, from *at on, which starts with 0.
 bool slri_frame_next_key(const slri_frame *frame, size_t *at, slri_frame_key *key, const char **text);

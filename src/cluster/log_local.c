@@ -211,6 +211,8 @@ static slr_status sync_stream(struct local *local, struct stream *stream)
     slri_mutex_lock(&local->fd_lock);
     slr_status status = stream->fd >= 0 ? slri_append_sync(stream->fd, stream->path) : SLR_OK;
     slri_mutex_unlock(&local->fd_lock);
+    if (status != SLR_OK) // what the disk has now, nobody knows: nothing is appended to that
+        __atomic_store_n(&local->sync_failed, status, __ATOMIC_RELAXED);
     return status;
 }
 
@@ -319,11 +321,8 @@ static void keep_synced(void *user)
     struct local *local = user;
     while (__atomic_load_n(&local->stop, __ATOMIC_ACQUIRE) == 0) {
         slri_futex_wait(&local->stop, 0, slri_deadline_after(local->desc.sync_interval_ns));
-        for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
-            slr_status status = sync_stream(local, &local->streams[at]);
-            if (status != SLR_OK)
-                __atomic_store_n(&local->sync_failed, status, __ATOMIC_RELAXED);
-        }
+        for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at)
+            (void)sync_stream(local, &local->streams[at]);
     }
 }
 

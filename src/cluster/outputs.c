@@ -46,9 +46,11 @@ uint32_t slri_output_sum(uint32_t index, const void *payload, size_t bytes)
 
 // ---- outputs that wait to be received ------------------------------------------------------------------------------
 
-static slr_status grow_unread(slr_server *server)
+static slr_status grow_unread(slr_server *server, uint32_t least)
 {
-    uint32_t capacity = server->unread_capacity ? 2 * server->unread_capacity : 1024;
+    uint32_t capacity = server->unread_capacity ? server->unread_capacity : 1024;
+    while (capacity < least)
+        capacity *= 2;
     slri_unread *heads = calloc(capacity, sizeof *heads);
     unsigned char *payloads = calloc(capacity, server->reply_step);
     if (!heads || !payloads) {
@@ -71,28 +73,26 @@ static slr_status grow_unread(slr_server *server)
     return SLR_OK;
 }
 
-static slr_status add_unread(slr_server *server, const slri_unread *head, const void *payload)
+static void add_unread(slr_server *server, const slri_unread *head, const void *payload)
 {
-    if (server->unread_count == server->unread_capacity)
-        SLRI_TRY(grow_unread(server));
     uint32_t at = (server->unread_at + server->unread_count++) & (server->unread_capacity - 1);
     server->unread[at] = *head;
     if (payload)
         memcpy(server->unread_payloads + at * server->reply_step, payload, server->shape.reply_bytes);
-    return SLR_OK;
 }
 
-slr_status slri_server_note_output(slr_server *server, const slri_frame_output *output, uint64_t sequence,
-                                   const void *payload)
+void slri_server_note_output(slr_server *server, const slri_frame_output *output, uint64_t sequence,
+                             const void *payload)
 {
     slri_unread head = {sequence, output->message, output->instance, output->index, SLR_OK};
-    return sequence > server->released.outputs ? add_unread(server, &head, payload) : SLR_OK;
+    if (sequence > server->released.outputs)
+        add_unread(server, &head, payload);
 }
 
-slr_status slri_server_note_record(slr_server *server, uint64_t record, uint64_t first)
+slr_status slri_server_reserve(slr_server *server, uint32_t outputs)
 {
-    if (server->out_record_count == 0)
-        server->out_first = record;
+    if (server->unread_capacity - server->unread_count < outputs)
+        SLRI_TRY(grow_unread(server, server->unread_count + outputs));
     if (server->out_record_count == server->out_record_capacity) {
         uint32_t capacity = server->out_record_capacity ? 2 * server->out_record_capacity : 256;
         uint64_t *grown = realloc(server->out_records, capacity * sizeof *grown);
@@ -101,8 +101,14 @@ slr_status slri_server_note_record(slr_server *server, uint64_t record, uint64_t
         server->out_records = grown;
         server->out_record_capacity = capacity;
     }
-    server->out_records[server->out_record_count++] = first;
     return SLR_OK;
+}
+
+void slri_server_note_record(slr_server *server, uint64_t record, uint64_t first)
+{
+    if (server->out_record_count == 0)
+        server->out_first = record;
+    server->out_records[server->out_record_count++] = first;
 }
 
 // ---- storing -------------------------------------------------------------------------------------------------------
@@ -116,19 +122,17 @@ static slr_status store_outputs(slr_server *server)
     head.count = server->out_count;
     slri_append_part parts[] = {{&head, sizeof head}, {server->out, server->out_bytes}};
     const slri_log_engine *engine = server->log->engine;
+    SLRI_TRY(slri_server_reserve(server, server->out_count)); // nothing may fail behind the append
     SLRI_TRY(engine->append(server->log, SLRI_LOG_OUT, server->out_last, parts, 2));
-    server->out_last++;
-    SLRI_TRY(slri_server_note_record(server, server->out_last, head.first));
-    if (server->desc.sync == SLR_SYNC_ALWAYS)
-        SLRI_TRY(engine->sync(server->log, SLRI_LOG_OUT));
+    slri_server_note_record(server, ++server->out_last, head.first);
     const size_t step = sizeof(slri_frame_output) + server->reply_step;
     for (uint32_t i = 0; i < server->out_count; ++i) {
         slri_frame_output output;
         memcpy(&output, server->out + i * step, sizeof output);
-        SLRI_TRY(slri_server_note_output(server, &output, ++server->outputs, server->out + i * step + sizeof output));
+        slri_server_note_output(server, &output, ++server->outputs, server->out + i * step + sizeof output);
     }
     server->out_bytes = server->out_count = 0;
-    return SLR_OK;
+    return server->desc.sync == SLR_SYNC_ALWAYS ? engine->sync(server->log, SLRI_LOG_OUT) : SLR_OK;
 }
 
 // Stored before the restart: the log's counts, and whether this one is the same is noted.
@@ -150,6 +154,8 @@ static slr_status take_reply(slr_server *server, const slr_reply *reply, const u
         compare_stored(server, mark, payload);
         return SLR_OK;
     }
+    if (server->out_bytes + sizeof(slri_frame_output) + server->reply_step > server->out_capacity)
+        SLRI_TRY(store_outputs(server)); // where it fails, the reply is taken again
     slri_frame_output output = {message, reply->from.instance, mark->seen++, 0};
     unsigned char *to = server->out + server->out_bytes;
     memcpy(to, &output, sizeof output);
@@ -157,8 +163,7 @@ static slr_status take_reply(slr_server *server, const slr_reply *reply, const u
     memcpy(to + sizeof output, payload, server->shape.reply_bytes);
     server->out_bytes += sizeof output + server->reply_step;
     server->out_count++;
-    return server->out_bytes + sizeof output + server->reply_step > server->out_capacity ? store_outputs(server)
-                                                                                          : SLR_OK;
+    return SLR_OK;
 }
 
 // ---- messages that faulted -----------------------------------------------------------------------------------------
@@ -179,49 +184,68 @@ static slr_status store_letter(slr_server *server, const slr_dead_letter *letter
     slri_append_part parts[] = {{&head, sizeof head},
                                 {&entry, sizeof entry},
                                 {text, slri_pad(entry.reason_bytes)},
-                                {message, server->step}};
+                                {message, slri_pad(server->step)}};
+    SLRI_TRY(slri_server_reserve(server, 1));
     SLRI_TRY(server->log->engine->append(server->log, SLRI_LOG_DEAD, server->dead_last, parts,
                                          sizeof parts / sizeof *parts));
     server->dead_last++;
     mark->is_dead = 1;
     slri_unread notice = {0, number, letter->instance, 0, SLR_HANDLER_FAULT};
-    return add_unread(server, &notice, NULL);
+    add_unread(server, &notice, NULL);
+    return SLR_OK;
+}
+
+static slr_status store_letters(slr_server *server, const char *reason)
+{
+    const size_t step = slri_pad(server->step);
+    for (; server->letters_at < server->letters_count; server->letters_at++)
+        SLRI_TRY(store_letter(server, &server->letter_heads[server->letters_at],
+                              server->letters + server->letters_at * step, reason));
+    return SLR_OK;
 }
 
 static slr_status take_letters(slr_server *server)
 {
     slr_ring_stats stats;
-    uint32_t taken = LETTERS;
-    server->letters_due = false;
     SLRI_TRY(slr_ring_get_stats(server->ring, &stats));
-    while (taken == LETTERS) {
-        SLRI_TRY(slr_ring_take_dead_letters(server->ring, server->letter_heads, server->letters, server->step, LETTERS,
-                                            &taken));
-        for (uint32_t i = 0; i < taken; ++i)
-            SLRI_TRY(store_letter(server, &server->letter_heads[i], server->letters + i * server->step,
-                                  stats.last_fault));
-    }
+    SLRI_TRY(store_letters(server, stats.last_fault)); // for which there was no room
+    do {
+        server->letters_at = 0;
+        SLRI_TRY(slr_ring_take_dead_letters(server->ring, server->letter_heads, server->letters, slri_pad(server->step),
+                                            LETTERS, &server->letters_count));
+        SLRI_TRY(store_letters(server, stats.last_fault));
+    } while (server->letters_count == LETTERS);
+    server->letters_due = false;
     return SLR_OK;
 }
 
 // ---- taking --------------------------------------------------------------------------------------------------------
 
+// What slr_receive_many gave. Where the log has no room, the rest stays for the next call.
+static slr_status take_replies(slr_server *server)
+{
+    for (; server->replies_at < server->replies_count; server->replies_at++) {
+        const slr_reply *reply = &server->replies[server->replies_at];
+        if (reply->status != SLR_OK)
+            server->letters_due = true;
+        else
+            SLRI_TRY(take_reply(server, reply, server->received + server->replies_at * server->reply_step));
+    }
+    return SLR_OK;
+}
+
 static slr_status take_once(slr_server *server, uint64_t timeout_ns, uint32_t *count)
 {
     *count = server->came = 0;
+    SLRI_TRY(take_replies(server));
     slr_status status = slr_receive_many(server->port, server->replies, server->received, server->reply_step,
                                          SLRI_REPLIES, timeout_ns, count);
     if (status == SLR_TIMEOUT || status == SLR_END)
         return SLR_OK;
     SLRI_TRY(status);
-    server->came = *count;
-    for (uint32_t i = 0; i < *count; ++i) {
-        if (server->replies[i].status == SLR_OK)
-            SLRI_TRY(take_reply(server, &server->replies[i], server->received + i * server->reply_step));
-        else
-            server->letters_due = true;
-    }
-    return SLR_OK;
+    server->came = server->replies_count = *count;
+    server->replies_at = 0;
+    return take_replies(server);
 }
 
 slr_status slri_server_pump(slr_server *server, uint64_t timeout_ns)

@@ -90,7 +90,7 @@ static slr_status count_messages(void *user, const slri_log_record *record)
     server->messages += frame.head.count;
     server->in_last = record->sequence;
     producer->number += frame.head.count;
-    slri_sum_add(&producer->sum, frame.entries, frame.bytes);
+    slri_frame_sum(&producer->sum, frame.entries, frame.head.count, server->shape.message_bytes);
     return SLR_OK;
 }
 
@@ -137,7 +137,7 @@ static slr_status send_again(void *user, const slri_log_record *record)
         uint32_t left = frame.head.count - done;
         uint32_t count = left < server->batch_most ? left : server->batch_most;
         memcpy(server->instances, frame.instances + done, count * sizeof *server->instances);
-        memcpy(server->payloads, frame.entries + done * frame.step, count * frame.step);
+        memcpy(server->payloads, frame.entries + done * server->step, count * server->step);
         server->batched = count;
         server->batch_written = true;
         SLRI_TRY(slri_server_send_rest(server, SLRI_FOREVER));
@@ -183,10 +183,11 @@ static slr_status find_outputs(void *user, const slri_log_record *record)
         server->out_last = server->out_record_count ? server->out_last : record->sequence - 1;
         return SLR_OK;
     }
-    SLRI_TRY(slri_server_note_record(server, record->sequence, frame.head.first));
+    SLRI_TRY(slri_server_reserve(server, frame.head.count));
+    slri_server_note_record(server, record->sequence, frame.head.first);
     server->outputs = frame.head.first - 1;
     for (size_t at = 0; slri_frame_next_output(&server->shape, &frame, &at, &output, &payload);) {
-        SLRI_TRY(slri_server_note_output(server, &output, ++server->outputs, payload));
+        slri_server_note_output(server, &output, ++server->outputs, payload);
         slri_mark *mark = slri_server_mark(server, output.message);
         if (!mark)
             continue; // of a snapshot

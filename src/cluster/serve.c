@@ -83,7 +83,7 @@ static slr_status create_ring(slr_server *server, slr_device *device, const slr_
 
 static slr_status allocate(slr_server *server)
 {
-    size_t step = slri_pad(server->shape.message_bytes);
+    size_t step = server->shape.message_bytes;
     size_t words = (server->shape.instances + 63) / 64;
     uint32_t most = (uint32_t)(FRAME_BYTES / (step + sizeof(uint32_t)));
     server->step = step;
@@ -91,11 +91,11 @@ static slr_status allocate(slr_server *server)
     server->batch_most = server->desc.frame_messages ? server->desc.frame_messages : most ? most : 1;
     server->out_capacity = SLRI_OUT_BYTES > 4 * server->reply_step ? SLRI_OUT_BYTES : 4 * server->reply_step;
     server->instances = calloc(server->batch_most + 1, sizeof *server->instances);
-    server->payloads = calloc(server->batch_most + 1, step); // and one to compare with
+    server->payloads = calloc(server->batch_most + 8, step); // and padding
     server->replies = calloc(SLRI_REPLIES, sizeof *server->replies);
     server->received = calloc(SLRI_REPLIES, server->reply_step);
     server->out = calloc(1, server->out_capacity);
-    server->letters = calloc(LETTERS, step);
+    server->letters = calloc(LETTERS, slri_pad(step));
     server->letter_heads = calloc(LETTERS, sizeof *server->letter_heads);
     server->dirty = calloc(words, sizeof *server->dirty);
     server->touched = calloc(words, sizeof *server->touched);

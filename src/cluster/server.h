@@ -121,6 +121,8 @@ struct slr_server {
     uint64_t received_last;
     bool letters_due;
     uint32_t came; // replies, when they were last taken
+    uint32_t replies_at, replies_count; // those that are not stored yet, where the log had no room
+    uint32_t letters_at, letters_count; // likewise
     unsigned char *letters; // messages of dead letters
     slr_dead_letter *letter_heads;
     // States.
@@ -142,9 +144,10 @@ void slri_server_touch(slr_server *server, uint32_t instance);
 
 // outputs.c
 slr_status slri_server_pump(slr_server *server, uint64_t timeout_ns); // takes what has come, and stores it
-slr_status slri_server_note_output(slr_server *server, const slri_frame_output *output, uint64_t sequence,
-                                   const void *payload);
-slr_status slri_server_note_record(slr_server *server, uint64_t record, uint64_t first);
+slr_status slri_server_reserve(slr_server *server, uint32_t outputs); // room to note a record with so many
+void slri_server_note_output(slr_server *server, const slri_frame_output *output, uint64_t sequence,
+                             const void *payload);
+void slri_server_note_record(slr_server *server, uint64_t record, uint64_t first);
 slri_mark *slri_server_mark(slr_server *server, uint64_t message); // NULL: no memory, or of a snapshot
 slr_status slri_server_settle(slr_server *server, uint64_t deadline_ns);
 uint32_t slri_output_sum(uint32_t index, const void *payload, size_t bytes);

@@ -33,6 +33,12 @@ static bool is_file(int descriptor)
     return fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
 }
 
+// Standard output is never cut, even where it is a file: it is the shell's.
+static bool has_output_file(const run *run)
+{
+    return run->options.output != NULL && is_file(run->output.descriptor);
+}
+
 // ---- keys: their text, behind a byte that says whether it was written as a number ----------------------------------
 
 static slr_key key_of_instance(void *user, uint32_t instance)
@@ -124,28 +130,27 @@ int run_begin_state_output(run *run)
     slr_server_get_note(run->feed.server, &note, sizeof note);
     run->output.begun = true;
     run->noted_ns = clock_ns();
-    if (!is_file(run->output.descriptor))
+    if (!has_output_file(run))
         return EXIT_DONE;
     if (note.is_file == 0)
         note.bytes = 0;
     if (fstat(run->output.descriptor, &about) != 0 || (uint64_t)about.st_size < note.bytes) {
         say("--output: '%s' is shorter than the %" PRIu64 " B that earlier runs have written: give the file that they "
             "wrote, or begin with an empty folder for --state",
-            run->options.output != NULL ? run->options.output : "standard output", note.bytes);
+            run->options.output, note.bytes);
         return EXIT_FAILED;
     }
     run->output_goes_on = note.bytes > 0;
     if (ftruncate(run->output.descriptor, (off_t)note.bytes) == 0 &&
         lseek(run->output.descriptor, (off_t)note.bytes, SEEK_SET) >= 0)
         return EXIT_DONE;
-    say("--output: cannot continue '%s': %s", run->options.output != NULL ? run->options.output : "standard output",
-        strerror(errno));
+    say("--output: cannot continue '%s': %s", run->options.output, strerror(errno));
     return EXIT_FAILED;
 }
 
 void run_note_output(run *run)
 {
-    output_note note = {.is_file = is_file(run->output.descriptor)};
+    output_note note = {.is_file = has_output_file(run)};
     writer_flush(&run->writer);
     run_check_output(run);
     run->noted_ns = clock_ns();

@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `slipring run --state` and `slipring state` as their users see them: what goes on, what is refused, and what is said.
+set -euo pipefail
+tool=${SLIPRING_TOOL:?run by ctest}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+cat > sum.cu << 'END'
+struct row { int a; };
+struct out { int a; long long sum; };
+struct state { long long sum; };
+__ring__ void sum(struct state *state, const struct row *in)
+{
+    struct out out;
+    out.a = in->a / (in->a - 13) * 0 + in->a;
+    state->sum += in->a;
+    out.sum = state->sum;
+    ring_reply(&out);
+}
+END
+sed 's/state->sum += in->a/state->sum += 2 * in->a/' sum.cu > twice.cu
+sed 's/long long sum; };/long long sum; int more; };/' sum.cu > more.cu
+
+fail() {
+    echo "$1"
+    exit 1
+}
+
+# says TEXT: the last command's standard error.
+says() {
+    grep -qF -- "$1" err || fail "'$1' is not in: $(cat err)"
+}
+
+# ends CODE COMMAND...
+ends() {
+    local code=$1 status=0
+    shift
+    "$tool" "$@" > out 2> err || status=$?
+    ((status == code)) || fail "'$*' ends with $status, not $code: $(cat err)"
+}
+
+# A file goes on behind what was accepted; its output too, without a second head.
+printf 'a\n1\n2\n3\n' > in.csv
+ends 0 run sum.cu --input in.csv --output sums.csv --state kept
+printf 'a\n1\n2\n3\n4\n' > in.csv
+ends 0 run sum.cu --input in.csv --output sums.csv --state kept
+says 'goes on behind message 3; that many messages of the input are skipped'
+printf 'a,sum\n1,1\n2,3\n3,6\n4,10\n' | cmp - sums.csv
+
+# What is no file is new from its first row on.
+printf 'a\n5\n' | "$tool" run sum.cu --output sums.csv --state kept 2> err
+says 'the input is no file, and all of it is new'
+printf 'a,sum\n1,1\n2,3\n3,6\n4,10\n5,15\n' | cmp - sums.csv
+
+# Without --output FILE: what is new alone.
+printf 'a\n6\n' | "$tool" run sum.cu --state kept 2> err > out
+printf 'a,sum\n6,21\n' | cmp - out
+
+# Other code, the same layouts: states go on.
+printf 'a\n1\n' | "$tool" run twice.cu --state kept 2> err > out || fail "$(cat err)"
+printf 'a\n0\n' | "$tool" run sum.cu --state kept 2> err > out
+printf 'a,sum\n0,23\n' | cmp - out
+
+# Another layout, another input, a shorter output.
+ends 1 run more.cu --input in.csv --state kept
+says 'states of 8 B'
+printf 'a\n9\n9\n' > other.csv
+ends 0 run sum.cu --input in.csv --output new.csv --state new
+ends 1 run sum.cu --input other.csv --output new.csv --state new
+says 'the input has 2 messages, and 4 were accepted before'
+printf 'a\n9\n9\n9\n9\n9\n' > other.csv
+ends 1 run sum.cu --input other.csv --output new.csv --state new
+says 'the first 4 messages are not those that were accepted before'
+: > new.csv
+ends 1 run sum.cu --input in.csv --output new.csv --state new
+says "'new.csv' is shorter than the"
+
+# A message that faults ends the run, and the next one goes on behind it.
+printf 'a\n1\n13\n2\n' > bad.csv
+ends 1 run sum.cu --input bad.csv --output bad.out --state bad
+says 'the handler faulted'
+ends 0 run sum.cu --input bad.csv --output bad.out --state bad
+printf 'a,sum\n1,1\n2,2\n' | cmp - bad.out
+ends 0 state show bad --json
+grep -q '"dead": 1' out || fail "no dead letter: $(cat out)"
+grep -q '"accepted": 3' out || fail "not 3 messages: $(cat out)"
+
+# Keys come back as they were written.
+cat > keyed.cu << 'END'
+struct row { int a; };
+struct state { int n; };
+__ring__ void keyed(struct state *state, const struct row *in) { int n = ++state->n * 100 + in->a; ring_reply(&n); }
+END
+printf '{"k":7,"a":1}\n{"k":"x y","a":1}\n' | "$tool" run keyed.cu --key k --format ndjson --state keys > out 2> err
+printf '{"k":7,"a":2}\n{"k":"x y","a":2}\n' | "$tool" run keyed.cu --key k --format ndjson --state keys > out 2> err
+grep -qF '{"k":7,"value":202}' out || fail "7 is not there: $(cat out)"
+grep -qF '{"k":"x y","value":202}' out || fail "x y is not there: $(cat out)"
+printf '{"k":"%s","a":2}\n' "$(printf '%070d' 1)" > long.ndjson
+ends 1 run keyed.cu --key k --input long.ndjson --state long
+says '--key-bytes allows 60'
+
+# A second process is refused, and names the first.
+mkfifo pipe
+"$tool" run sum.cu --state kept --output held.csv < pipe 2> held.err &
+holder=$!
+exec 7> pipe
+printf 'a\n1\n' >&7
+for _ in $(seq 200); do [[ -s held.csv ]] && grep -q '^1,' held.csv && break || sleep 0.05; done
+ends 1 run sum.cu --input in.csv --state kept
+says "is in use by process $holder"
+kill -9 "$holder"
+wait "$holder" 2> /dev/null || true
+exec 7>&-
+ends 0 state verify kept
+printf 'a\n0\n' | "$tool" run sum.cu --state kept > out 2> err || fail "after a kill: $(cat err)"
+grep -q '^0,24$' out || fail "the killed run's message is lost: $(cat out)"
+
+# A file may not grow: nothing of the row is accepted, and later all goes on.
+{ echo a; seq 20 40000; } > much.csv
+"$tool" run sum.cu --input much.csv --output much.whole
+status=0
+(trap '' XFSZ; ulimit -f 100; exec "$tool" run sum.cu --input much.csv --output much.out --state full --sync never) 2> err || status=$?
+((status == 1)) || fail "a full disk ends with $status: $(cat err)"
+says 'File too large'
+ends 0 run sum.cu --input much.csv --output much.out --state full
+cmp much.whole much.out
+
+# Damage: at the end it is cut off and said, before that the folder is refused, and verify tells them apart.
+cp -rp full torn
+printf 'xxxxx' >> "$(ls torn/in-*.log | tail -1)"
+ends 1 state verify torn
+grep -q 'the next start removes it' out || fail "$(cat out)"
+cp -p much.out copy.out
+ends 0 run sum.cu --input much.csv --output much.out --state torn
+says 'are a write that was cut off'
+ends 0 state verify torn
+file=$(ls full/out-*.log | tail -1)
+printf 'xxxxx' | dd of="$file" bs=1 seek=100 conv=notrunc status=none
+ends 1 state verify full --json
+grep -q '"usable": false' out || fail "$(cat out)"
+ends 1 run sum.cu --input much.csv --output copy.out --state full
+says 'damage at byte 32'
+
+# What is not possible together.
+for option in --ordered '--record r' '--keep a' '--key a --key-limit evict'; do
+    # shellcheck disable=SC2086
+    ends 2 run sum.cu --state kept $option
+    says 'cannot be used with --state'
+done
+ends 2 run sum.cu --sync always
+says '--sync needs --state'
+ends 2 run sum.cu --state kept --sync often
+says "'often' is not always, interval or never"
+ends 2 state show
+says 'DIR is missing'
+ends 1 state show none
+[[ ! -e none ]] || fail "showing makes a folder"
+echo fine
