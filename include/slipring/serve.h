@@ -31,13 +31,13 @@ typedef enum slr_sync {
 
 typedef struct slr_serve_desc {
     uint32_t struct_size;
-    uint32_t sync;               ///< an slr_sync; default SLR_SYNC_INTERVAL
-    const char *place;           ///< "local:DIR": a folder of this user's, made where it is missing
-    uint64_t sync_interval_ns;   ///< for SLR_SYNC_INTERVAL; default 100 ms
-    uint64_t snapshot_ns;        ///< time between snapshots, looked at in each call; default 1 s
-    uint64_t snapshot_messages;  ///< messages between snapshots at most, up to 16,777,216; default 1,048,576
-    uint32_t full_every;         ///< a snapshot in so many holds all states, the others those that changed; default 16
-    uint32_t frame_messages;     ///< messages written together, up to 65,536; default: what 64 KiB hold
+    uint32_t sync;              ///< an slr_sync; default SLR_SYNC_INTERVAL
+    const char *place;          ///< "local:DIR": a folder of this user's, made where it is missing
+    uint64_t sync_interval_ns;  ///< for SLR_SYNC_INTERVAL; default 100 ms
+    uint64_t snapshot_ns;       ///< time between snapshots, looked at in each call; default 1 s
+    uint64_t snapshot_messages; ///< messages between snapshots at most, up to 16,777,216; default 1,048,576
+    uint32_t full_every;        ///< a snapshot in so many holds all states, the others those that changed; default 16
+    uint32_t frame_messages;    ///< messages written together, up to 65,536; default: what 64 KiB hold
 } slr_serve_desc;
 #ifdef __cplusplus
 static inline slr_serve_desc slr_serve_desc_init(void)
@@ -59,20 +59,20 @@ static inline slr_serve_desc slr_serve_desc_init(void)
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are written
     uint64_t handled;
-    uint64_t faulted;  ///< they are in the log of dead letters, with the reason
-    uint64_t pending;  ///< accepted, and neither handled nor faulted
-    uint64_t buffered; ///< sent, and not yet accepted: slr_server_flush
-    uint64_t repeated; ///< sent again by their producer, and skipped. Of this process
-    uint64_t replayed; ///< handled again by this process, because no snapshot had them
-    uint64_t outputs;  ///< stored
-    uint64_t unread;   ///< stored, and not yet received from this process
-    uint64_t released; ///< the last output that slr_server_release named
-    uint64_t differing; ///< replayed messages whose outputs were not those that are stored; the stored ones count
-    uint64_t keys;     ///< or instances that have had a message
-    uint64_t snapshots; ///< of this process
+    uint64_t faulted;     ///< they are in the log of dead letters, with the reason
+    uint64_t pending;     ///< accepted, and neither handled nor faulted
+    uint64_t buffered;    ///< sent, and not yet accepted: slr_server_flush
+    uint64_t repeated;    ///< sent again by their producer, and skipped. Of this process
+    uint64_t replayed;    ///< handled again by this process, because no snapshot had them
+    uint64_t outputs;     ///< stored
+    uint64_t unread;      ///< stored, and not yet received from this process
+    uint64_t released;    ///< the last output that slr_server_release named
+    uint64_t differing;   ///< replayed messages whose outputs were not those that are stored; the stored ones count
+    uint64_t keys;        ///< or instances that have had a message
+    uint64_t snapshots;   ///< of this process
     uint64_t snapshot_ns; ///< time that they took, all together
-    uint64_t bytes;    ///< of the place
-    char damage[256];  ///< what opening found and repaired: a write that was cut off; "" for nothing
+    uint64_t bytes;       ///< of the place
+    char damage[256];     ///< what opening found and repaired: a write that was cut off; "" for nothing
 } slr_server_stats;
 
 /// Opens the place, restores states, handles again what no snapshot has, and serves. The place is this process's until
@@ -120,7 +120,7 @@ typedef struct slr_output {
     uint32_t bytes;    ///< of the payload
 } slr_output;
 
-/// Receives the next output. It is stored already. The first one of a process is the one behind the last that
+/// Receives the next output. It is stored already. The first one of a process is the one after the last that
 /// slr_server_release named. Outputs of one key come in the order of its messages.
 /// Threads: the server's.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply), RING_FAILED, SYSTEM.
@@ -178,9 +178,9 @@ typedef struct slr_place_info {
     char handler[96];
     uint64_t layout;
     uint32_t message_bytes, state_bytes, reply_bytes, instances;
-    uint64_t accepted;  ///< messages
-    uint64_t position;  ///< messages that are part of the last snapshot
-    uint64_t states;    ///< keys or instances in the snapshot
+    uint64_t accepted; ///< messages
+    uint64_t position; ///< messages that are part of the last snapshot
+    uint64_t states;   ///< keys or instances in the snapshot
     uint64_t outputs, released, dead;
     uint64_t in_bytes, out_bytes, state_log_bytes;
     uint32_t damages;   ///< places that are damaged

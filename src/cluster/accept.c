@@ -141,9 +141,9 @@ slr_status slri_server_send_rest(slr_server *server, uint64_t deadline_ns)
     uint64_t patience_ns = 0;
     while (server->batch_sent < server->batched) {
         uint32_t now = 0, at = server->batch_sent;
-        slr_status status = slr_send_many(server->port, server->to, server->instances + at,
-                                          server->payloads + at * server->step, server->shape.message_bytes,
-                                          server->batched - at, patience_ns, &now);
+        slr_status status =
+            slr_send_many(server->port, server->to, server->instances + at, server->payloads + at * server->step,
+                          server->shape.message_bytes, server->batched - at, patience_ns, &now);
         for (uint32_t i = 0; i < now; ++i)
             slri_server_touch(server, server->instances[at + i]);
         server->batch_sent += now;

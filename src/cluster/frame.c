@@ -72,7 +72,9 @@ static slr_status read_in(const slri_frame_shape *shape, const unsigned char *da
     at += keys;
     frame->entries = data + at;
     frame->bytes = bytes - at;
-    return frame->bytes == padded((size_t)frame->head.count * shape->message_bytes) ? SLR_OK : refuse("it has another length than its count");
+    return frame->bytes == padded((size_t)frame->head.count * shape->message_bytes)
+               ? SLR_OK
+               : refuse("it has another length than its count");
 }
 
 // Bytes of the entry at `data`, of which `bytes` are there; 0: it is not whole or says nonsense.

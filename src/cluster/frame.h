@@ -26,7 +26,7 @@ enum { SLRI_FRAME_VERSION = 1, SLRI_FRAME_KEY_MAX = 4096, SLRI_FRAME_MAX = 1 << 
 typedef struct slri_frame_head {
     uint32_t magic;
     uint16_t version, kind;
-    uint64_t layout; // hash of what messages, states and replies look like
+    uint64_t layout;           // hash of what messages, states and replies look like
     uint64_t producer, number; // of the first message: the sender's count; else 0
     uint64_t first;
     uint32_t count, extra; // entries; new keys of an in frame, else 0
@@ -67,10 +67,10 @@ typedef struct slri_frame_state {
 /// A frame that has been checked. Pointers lead into the record.
 typedef struct slri_frame {
     slri_frame_head head;
-    const uint32_t *instances;     // in: of each message
-    const unsigned char *keys;     // in: the new keys
-    const unsigned char *entries;  // in: the messages, without gaps, padded to 8 in all; else the entries
-    size_t bytes;                  // of the entries
+    const uint32_t *instances;    // in: of each message
+    const unsigned char *keys;    // in: the new keys
+    const unsigned char *entries; // in: the messages, without gaps, padded to 8 in all; else the entries
+    size_t bytes;                 // of the entries
 } slri_frame;
 
 /// Checks a record. Errors: LAYOUT (the layout's hash is another one), INVALID (anything else: says what).

@@ -44,7 +44,7 @@ struct local {
     slri_mutex fd_lock; // a segment is not closed while it is synced
     slri_thread syncer;
     bool has_syncer;
-    uint32_t stop;        // atomic
+    uint32_t stop;          // atomic
     slr_status sync_failed; // atomic: what the syncer has met
 };
 

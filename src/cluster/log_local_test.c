@@ -48,11 +48,8 @@ static void note(void *user, const char *what)
 
 static slr_status open_as(slri_log **log, enum slri_log_sync sync, uint64_t segment_bytes)
 {
-    slri_log_desc desc = {.place = folder,
-                          .sync = sync,
-                          .sync_interval_ns = 1000000,
-                          .segment_bytes = segment_bytes,
-                          .on_damage = note};
+    slri_log_desc desc = {
+        .place = folder, .sync = sync, .sync_interval_ns = 1000000, .segment_bytes = segment_bytes, .on_damage = note};
     return slri_log_local.open(&desc, log);
 }
 

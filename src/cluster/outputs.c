@@ -288,7 +288,8 @@ slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload
 {
     if (!server || !out)
         return SLRI_FAIL(INVALID, "slr_server_receive: %s is NULL", server ? "out" : "server");
-    for (server->came = 1; server->unread_count == 0 && server->came > 0; timeout_ns = 0) // outputs may be stored already
+    for (server->came = 1; server->unread_count == 0 && server->came > 0;
+         timeout_ns = 0) // outputs may be stored already
         SLRI_TRY(slri_server_pump(server, timeout_ns));
     if (server->unread_count == 0)
         return SLRI_FAIL(TIMEOUT, "'%s' has no output for slr_server_receive", server->head.handler);

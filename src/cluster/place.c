@@ -48,9 +48,9 @@ static slr_status look_at(void *user, const slri_log_record *record)
 
 static slr_status look(slri_log *log, const slri_head *head, slr_place_info *info)
 {
-    struct looking looking = {.shape = {head->layout, head->message_bytes, head->state_bytes, head->reply_bytes,
-                                        info->instances},
-                              .info = info};
+    struct looking looking = {
+        .shape = {head->layout, head->message_bytes, head->state_bytes, head->reply_bytes, info->instances},
+        .info = info};
     for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
         looking.kind = (enum slri_frame_kind)(at + 1); // in one order
         SLRI_TRY(log->engine->read_from(log, at, 1, look_at, &looking));
@@ -96,7 +96,8 @@ static slr_status open_and_look(const char *place, slr_place_info *info)
         fill(&head, info);
         status = look(log, &head, info);
     }
-    if (status == SLR_OK && engine->get(log, SLRI_RELEASED_KEY, &released, sizeof released, &bytes, &revision) == SLR_OK)
+    if (status == SLR_OK &&
+        engine->get(log, SLRI_RELEASED_KEY, &released, sizeof released, &bytes, &revision) == SLR_OK)
         info->released = released.outputs;
     engine->close(log);
     if (status != SLR_INVALID)

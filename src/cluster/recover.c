@@ -10,9 +10,8 @@
 
 static slr_status fail_damage(const slr_server *server, const char *what)
 {
-    return SLRI_FAIL(INVALID,
-                     "%s is damaged: %s. Restore the folder from a copy, or begin with an empty one", server->desc.place,
-                     what);
+    return SLRI_FAIL(INVALID, "%s is damaged: %s. Restore the folder from a copy, or begin with an empty one",
+                     server->desc.place, what);
 }
 
 // ---- states --------------------------------------------------------------------------------------------------------

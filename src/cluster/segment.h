@@ -34,8 +34,8 @@ typedef struct slri_segment_scan {
     uint64_t first, last; // last = first - 1: no record
     size_t good;          // bytes up to the end of the last whole record; 0: the head is damaged
     enum slri_segment_end end;
-    slr_status status;    // of `visit`
-    const char *why;      // what is wrong at `good`
+    slr_status status; // of `visit`
+    const char *why;   // what is wrong at `good`
 } slri_segment_scan;
 
 /// Reads a segment. `content` is aligned to 8. Calls `visit` (NULL: does not) for each record from sequence `from` on.

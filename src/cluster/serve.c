@@ -179,10 +179,10 @@ slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, const slr_se
 {
     if (!device || !ring || !desc || !out)
         return SLRI_FAIL(INVALID, "slr_serve: %s is NULL",
-                         !device  ? "device"
-                         : !ring  ? "ring"
-                         : !desc  ? "desc"
-                                  : "out");
+                         !device ? "device"
+                         : !ring ? "ring"
+                         : !desc ? "desc"
+                                 : "out");
     slr_server *server = calloc(1, sizeof *server);
     if (!server)
         return SLRI_FAIL(NO_MEMORY, "slr_serve: no memory");

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Durable ring kernels: crashes are copies of the folder at some moment, which is what a kill leaves.
 #define _GNU_SOURCE
-#include "slipring/dead_letter.h"
-#include "slipring/device.h"
-#include "slipring/devices.h"
-#include "slipring/serve.h"
+
+#include <slipring/devices.h>
+#include <slipring/serve.h>
 
 #include <setjmp.h>
 #include <signal.h>
@@ -30,7 +29,7 @@ struct total {
 
 static char base[64];
 static slr_device *device, *second_device; // names are unique in one device
-static uint32_t times; // what the handler multiplies with: other code, the same layouts
+static uint32_t times;                     // what the handler multiplies with: other code, the same layouts
 
 static slr_status add(void *user, const slr_delivery *delivery)
 {

@@ -42,9 +42,9 @@ typedef struct slri_head {
     uint64_t layout;
     uint32_t message_bytes, state_bytes, reply_bytes, keys;
     char handler[96];
-    uint64_t in_last, messages;    // the record and the message that the snapshot ends with
-    uint64_t out_last, outputs;    // what was stored then
-    uint64_t dead_last;            // likewise
+    uint64_t in_last, messages;     // the record and the message that the snapshot ends with
+    uint64_t out_last, outputs;     // what was stored then
+    uint64_t dead_last;             // likewise
     uint64_t snap_first, snap_last; // its records; snap_first is that of the last full one
     uint64_t snapshots, handled, faulted, states;
     uint64_t producers;
@@ -80,14 +80,14 @@ struct slr_server {
     slri_log *log;
     slri_frame_shape shape;
     uint32_t queue_size, key_bytes;
-    slri_head head;     // of the last snapshot; its producers are those of now
+    slri_head head; // of the last snapshot; its producers are those of now
     uint64_t head_revision, released_revision;
     slri_released released;
-    slri_keytable keys; // empty without keys
+    slri_keytable keys;                    // empty without keys
     uint64_t in_last, out_last, dead_last; // sequences of now
-    uint64_t messages;  // written
-    uint64_t sent;      // of those, given to the ring kernel
-    uint64_t first_correlation; // the message that has the port's number 1
+    uint64_t messages;                     // written
+    uint64_t sent;                         // of those, given to the ring kernel
+    uint64_t first_correlation;            // the message that has the port's number 1
     // The frame that is being filled, or that is being sent.
     uint32_t batched, batch_most, batch_sent;
     bool batch_written;
@@ -111,19 +111,19 @@ struct slr_server {
     unsigned char *out; // the frame that is being filled
     size_t out_bytes, out_capacity;
     uint32_t out_count;
-    uint64_t outputs; // stored
+    uint64_t outputs;      // stored
     uint64_t *out_records; // since the last purge: the first output of each
-    uint64_t out_first; // sequence of the first of them
+    uint64_t out_first;    // sequence of the first of them
     uint32_t out_record_count, out_record_capacity;
     slri_unread *unread; // a ring; payloads beside
     unsigned char *unread_payloads;
     uint32_t unread_at, unread_count, unread_capacity;
     uint64_t received_last;
     bool letters_due;
-    uint32_t came; // replies, when they were last taken
+    uint32_t came;                      // replies, when they were last taken
     uint32_t replies_at, replies_count; // those that are not stored yet, where the log had no room
     uint32_t letters_at, letters_count; // likewise
-    unsigned char *letters; // messages of dead letters
+    unsigned char *letters;             // messages of dead letters
     slr_dead_letter *letter_heads;
     // States.
     uint64_t *dirty; // a bit an instance
@@ -131,15 +131,15 @@ struct slr_server {
     uint32_t changed_count, changed_capacity;
     uint64_t *touched; // instances without keys that had a message
     uint64_t touched_count;
-    uint64_t snapshot_ns; // when the last one was
+    uint64_t snapshot_ns;      // when the last one was
     uint64_t handled, faulted; // before this process
     slr_server_stats stats;
 };
 
 // accept.c
 slr_status slri_server_producer(slr_server *server, uint64_t name, uint32_t *at); // FULL
-slr_status slri_server_send_batch(slr_server *server, uint64_t deadline_ns); // writes the frame, and sends it
-slr_status slri_server_send_rest(slr_server *server, uint64_t deadline_ns);  // of a frame that is written
+slr_status slri_server_send_batch(slr_server *server, uint64_t deadline_ns);      // writes the frame, and sends it
+slr_status slri_server_send_rest(slr_server *server, uint64_t deadline_ns);       // of a frame that is written
 void slri_server_touch(slr_server *server, uint32_t instance);
 
 // outputs.c

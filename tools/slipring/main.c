@@ -61,7 +61,8 @@ static int help(void)
     puts("  help       describe a verb and its options: help VERB; help exit-codes\n"
          "  version    the versions of this command and of its library");
 #if !SLIPRING_HAS_JANSSON
-    puts("\nThis slipring was built without jansson, which run, kernel, cache, demo, profile,\nstate, trace and tune need.");
+    puts("\nThis slipring was built without jansson, which run, kernel, cache, demo, profile,\nstate, trace and tune "
+         "need.");
 #endif
     puts("\nExample:\n"
          "  slipring doctor\n"

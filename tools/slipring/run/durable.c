@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 enum {
-    PRODUCER = 1, // the name of the input's messages
+    PRODUCER = 1,  // the name of the input's messages
     OUTPUTS = 256, // taken together
     LINES_KEPT = 1 << 15,
     NAP_NS = 2 * 1000 * 1000 // until give_up is asked again

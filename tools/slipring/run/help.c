@@ -80,14 +80,14 @@ static const char files[] = "\n"
                             "                       a file, else on standard error\n";
 
 static const char kept[] = "\n"
-                            "State\n"
-                            "  --state DIR          keeps states, accepted rows and outputs in this folder: a\n"
-                            "                       run that was killed goes on where it stood, and so does its\n"
-                            "                       --output FILE (docs/contract/state.md)\n"
-                            "  --sync interval|always|never\n"
-                            "                       what a power cut takes of them: at most the last 100 ms\n"
-                            "                       (default), nothing, or perhaps all. A kill takes nothing\n"
-                            "  --snapshot T         time between snapshots of the states (default 1s)\n";
+                           "State\n"
+                           "  --state DIR          keeps states, accepted rows and outputs in this folder: a\n"
+                           "                       run that was killed goes on where it stood, and so\n"
+                           "                       does its --output FILE (docs/contract/state.md)\n"
+                           "  --sync interval|always|never\n"
+                           "                       what a power cut takes of them: at most the last 100 ms\n"
+                           "                       (default), nothing, or perhaps all. A kill takes nothing\n"
+                           "  --snapshot T         time between snapshots of the states (default 1s)\n";
 
 static const char text[] = "\n"
                            "CSV: the first row names the columns. Each field of the message gets the column\n"

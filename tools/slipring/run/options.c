@@ -185,8 +185,10 @@ static int check_state(const run_options *options)
     const struct {
         const char *name;
         bool given;
-    } others[] = {{"--record", options->record != NULL},    {"--replay", options->replay != NULL},
-                  {"--ordered", options->ordered},          {"--keep", options->keep.count > 0},
+    } others[] = {{"--record", options->record != NULL},
+                  {"--replay", options->replay != NULL},
+                  {"--ordered", options->ordered},
+                  {"--keep", options->keep.count > 0},
                   {"--key-limit evict", options->evict}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given)

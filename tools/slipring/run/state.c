@@ -114,8 +114,7 @@ slr_status run_open_state(run *run, slr_ring_desc *desc)
     run->feed.user = run;
     run->feed.key_of_instance = key_of_instance;
     slr_status status =
-        feed_serve(&run->feed, run->device, desc, &serve, &run->handler, !is_file(run->input),
-                   &run->accepted_before);
+        feed_serve(&run->feed, run->device, desc, &serve, &run->handler, !is_file(run->input), &run->accepted_before);
     if (status != SLR_OK)
         return status;
     say_where(run, run->accepted_before);

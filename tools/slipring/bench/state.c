@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring bench state`: what a durable ring kernel costs beside plain appends to a file of the same folder.
+#define _GNU_SOURCE
+#include "bench/bench.h"
+
+#include "bench/batch.h"
+#include "bench/message.h"
+#include "clock.h"
+#include "memory.h"
+#include "say.h"
+
+#include <slipring/serve.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    MESSAGES = 1 << 17, // of a slice
+    KEYS = 100000,      // whose states a snapshot has
+    SMALL_KEYS = 1000,
+    STATE_BYTES = 64,
+    FRAME_BYTES = 64 << 10, // of a write of the floor, and about those of a frame
+    FRAME_MESSAGES = FRAME_BYTES / (sizeof(bench_message) + sizeof(uint32_t)),
+    KEEP_BYTES = 64 << 20 // after which the floor's file begins again, as the log does
+};
+#define NEVER_NS UINT64_MAX
+
+typedef struct state_bench {
+    bench *bench;
+    slr_device *device;
+    slr_server *server;
+    char folder[64];
+    int file; // the floor's
+    uint64_t written;
+    unsigned char *frame;
+    uint32_t keys, number, expected;
+} state_bench;
+
+static slr_status add(void *user, const slr_delivery *delivery)
+{
+    uint32_t *sum = delivery->state;
+    (void)user;
+    *sum += bench_sum(delivery->message);
+    return SLR_OK;
+}
+
+static slr_status serve(state_bench *state, const char *name, uint32_t keys)
+{
+    char place[96];
+    slr_ring_desc ring = SLR_RING_DESC_INIT;
+    slr_serve_desc desc = SLR_SERVE_DESC_INIT;
+    ring.name = name;
+    ring.on_message = add;
+    ring.message_bytes = sizeof(bench_message);
+    ring.state_bytes = STATE_BYTES;
+    ring.keys = keys > 1 ? SLR_KEYS_U64 : 0;
+    ring.instances = keys;
+    snprintf(place, sizeof place, "local:%s/%s", state->folder, name);
+    desc.place = place;
+    desc.sync = SLR_SYNC_NEVER;
+    desc.snapshot_ns = NEVER_NS;
+    state->keys = keys;
+    return slr_serve(state->device, &ring, &desc, &state->server);
+}
+
+static slr_status send_all(state_bench *state, uint32_t messages, bool handled)
+{
+    slr_status status = SLR_OK;
+    for (uint32_t i = 0; i < messages && status == SLR_OK; i++, state->number++) {
+        bench_message message;
+        bench_fill(&message, state->number);
+        state->expected += bench_sum_of(state->number);
+        status = slr_server_send(state->server, 1, 0, slr_key_u64(state->number % state->keys), &message,
+                                 sizeof message, BENCH_TIMEOUT_NS);
+    }
+    if (status == SLR_OK)
+        status = slr_server_flush(state->server, BENCH_TIMEOUT_NS);
+    return status == SLR_OK && handled ? slr_server_settle(state->server, BENCH_TIMEOUT_NS) : status;
+}
+
+// The log is cut where the floor's file begins again, and in neither is that timed.
+static bool slice(state_bench *state, double *figures, bool handled)
+{
+    uint32_t messages = bench_size(state->bench, MESSAGES);
+    uint64_t begin = clock_ns();
+    slr_status status = send_all(state, messages, handled);
+    figures[0] = bench_per_second(messages, begin);
+    if (status == SLR_OK)
+        status = slr_server_snapshot(state->server, BENCH_TIMEOUT_NS);
+    return status == SLR_OK || bench_failed(status, "state");
+}
+
+static bool handled_slice(void *context, double *figures)
+{
+    return slice(context, figures, true);
+}
+
+static bool accepted_slice(void *context, double *figures)
+{
+    return slice(context, figures, false);
+}
+
+static bool write_bytes(state_bench *state, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        size_t most = bytes - done < FRAME_BYTES ? bytes - done : FRAME_BYTES;
+        ssize_t put = write(state->file, state->frame, most);
+        if (put <= 0) {
+            say("state: cannot write the floor's file");
+            return false;
+        }
+        done += (size_t)put;
+    }
+    state->written += bytes;
+    return true;
+}
+
+static bool begin_again(state_bench *state)
+{
+    if (state->written < KEEP_BYTES)
+        return true;
+    state->written = 0;
+    return ftruncate(state->file, 0) == 0 && lseek(state->file, 0, SEEK_SET) == 0;
+}
+
+static bool append_slice(void *context, double *figures)
+{
+    state_bench *state = context;
+    uint32_t messages = bench_size(state->bench, MESSAGES);
+    uint64_t begin = clock_ns();
+    for (uint32_t i = 0; i < messages; i += FRAME_MESSAGES) {
+        for (uint32_t k = 0; k < FRAME_MESSAGES; k++) // somebody has to write the messages here, too
+            bench_fill((bench_message *)(void *)(state->frame + k * sizeof(bench_message)), i + k);
+        if (!write_bytes(state, FRAME_BYTES))
+            return false;
+    }
+    figures[0] = bench_per_second(messages, begin);
+    return begin_again(state);
+}
+
+// ---- snapshots -----------------------------------------------------------------------------------------------------
+
+static bool snapshot_slice(void *context, double *figures)
+{
+    state_bench *state = context;
+    slr_status status = send_all(state, state->keys, true); // each state is another one now
+    uint64_t begin = clock_ns();
+    if (status == SLR_OK)
+        status = slr_server_snapshot(state->server, BENCH_TIMEOUT_NS);
+    figures[0] = (double)(clock_ns() - begin) / 1e6;
+    return status == SLR_OK || bench_failed(status, "state_snapshot");
+}
+
+static bool copy_slice(void *context, double *figures)
+{
+    state_bench *state = context;
+    uint64_t begin = clock_ns();
+    bool fine = write_bytes(state, (size_t)state->keys * (STATE_BYTES + 2 * sizeof(uint64_t)));
+    figures[0] = (double)(clock_ns() - begin) / 1e6;
+    return begin_again(state) && fine;
+}
+
+// What the states sum up to, all together: nothing was lost or doubled.
+static bool check(state_bench *state)
+{
+    uint32_t sum = 0, of_one[STATE_BYTES / sizeof(uint32_t)];
+    for (uint32_t key = 0; key < state->keys; key++) {
+        if (slr_server_get_state(state->server, slr_key_u64(key), of_one, sizeof of_one, BENCH_TIMEOUT_NS) == SLR_OK)
+            sum += of_one[0];
+    }
+    if (sum == state->expected)
+        return true;
+    say("state: the states sum up to %u, not to %u", sum, state->expected);
+    return false;
+}
+
+static bool end_server(state_bench *state, bool fine)
+{
+    if (state->server == NULL)
+        return fine;
+    fine = check(state) && fine;
+    fine = slr_server_close(state->server, BENCH_TIMEOUT_NS) == SLR_OK && fine;
+    state->server = NULL;
+    state->number = state->expected = 0;
+    return fine;
+}
+
+static bool measure(state_bench *state, const char *server, uint32_t keys, const bench_case *what)
+{
+    if (!bench_wants(state->bench, what->name))
+        return true;
+    slr_status status = serve(state, server, keys);
+    if (status != SLR_OK)
+        return bench_failed(status, what->name);
+    return end_server(state, bench_measure(state->bench, what));
+}
+
+static bool measure_all(state_bench *state)
+{
+    const char *floor = "Floor: 64 KiB at a time written to a file of the same folder, filled with the same messages.";
+    bench_case one_way = {.name = "state_oneway_64B",
+                          .unit = "msg/s",
+                          .stats = {"median"},
+                          .pair = {.value = handled_slice,
+                                   .floor = append_slice,
+                                   .value_context = state,
+                                   .floor_context = state,
+                                   .figures = 1}};
+    bench_case accepted = one_way, snapshot = one_way;
+    char handled_method[320], accepted_method[320];
+    snprintf(handled_method, sizeof handled_method,
+             "Messages of 64 B to a durable ring kernel, local:DIR without fsync, until all are handled. %s", floor);
+    snprintf(accepted_method, sizeof accepted_method,
+             "The same until all are accepted: written. A full mailbox makes it wait for the handler. %s", floor);
+    one_way.method = handled_method;
+    accepted.name = "state_accept_64B";
+    accepted.method = accepted_method;
+    accepted.pair.value = accepted_slice;
+    snapshot.name = "state_snapshot_100k";
+    snapshot.unit = "ms";
+    snapshot.method = "A snapshot of 100,000 keys whose states of 64 B have all changed, while nothing is handled. One "
+                      "each second costs a thousandth of this for each ms. Floor: as many bytes written to a file.";
+    snapshot.pair.value = snapshot_slice;
+    snapshot.pair.floor = copy_slice;
+    uint32_t keys = state->bench->small ? SMALL_KEYS : KEYS;
+    return measure(state, "oneway", 1, &one_way) && measure(state, "accept", 1, &accepted) &&
+           measure(state, "snapshot", keys, &snapshot);
+}
+
+static bool open_all(state_bench *state)
+{
+    const char *parent = getenv("TMPDIR");
+    char path[96];
+    snprintf(state->folder, sizeof state->folder, "%.32s/slipring-state-XXXXXX", parent != NULL ? parent : "/tmp");
+    if (mkdtemp(state->folder) == NULL) {
+        say("state: cannot make the folder %s", state->folder);
+        return false;
+    }
+    snprintf(path, sizeof path, "%s/floor", state->folder);
+    state->file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    state->frame = memory_take(FRAME_BYTES + sizeof(bench_message), 1);
+    slr_status status = slr_device_open("cpu?threads=1", NULL, &state->device);
+    return state->file >= 0 && (status == SLR_OK || bench_failed(status, "state"));
+}
+
+bool bench_state(bench *bench)
+{
+    state_bench state = {.bench = bench, .file = -1};
+    char command[96];
+    bool fine = open_all(&state) && measure_all(&state);
+    slr_device_close(state.device);
+    if (state.file >= 0)
+        close(state.file);
+    free(state.frame);
+    snprintf(command, sizeof command, "rm -rf '%s'", state.folder);
+    return system(command) == 0 && fine;
+}
