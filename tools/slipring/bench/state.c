@@ -37,6 +37,11 @@ typedef struct state_bench {
     uint64_t written;
     unsigned char *frame;
     uint32_t keys, number, expected;
+    slr_ring *plain; // the same ring kernel, without a folder
+    slr_port *port;
+    slr_address to;
+    uint32_t plain_number;
+    bench_message *batch;
 } state_bench;
 
 static slr_status add(void *user, const slr_delivery *delivery)
@@ -47,17 +52,23 @@ static slr_status add(void *user, const slr_delivery *delivery)
     return SLR_OK;
 }
 
-static slr_status serve(state_bench *state, const char *name, uint32_t keys)
+static slr_ring_desc describe(const char *name, uint32_t keys)
 {
-    char place[96];
     slr_ring_desc ring = SLR_RING_DESC_INIT;
-    slr_serve_desc desc = SLR_SERVE_DESC_INIT;
     ring.name = name;
     ring.on_message = add;
     ring.message_bytes = sizeof(bench_message);
     ring.state_bytes = STATE_BYTES;
     ring.keys = keys > 1 ? SLR_KEYS_U64 : 0;
     ring.instances = keys;
+    return ring;
+}
+
+static slr_status serve(state_bench *state, const char *name, uint32_t keys)
+{
+    char place[96];
+    slr_ring_desc ring = describe(name, keys);
+    slr_serve_desc desc = SLR_SERVE_DESC_INIT;
     snprintf(place, sizeof place, "local:%s/%s", state->folder, name);
     desc.place = place;
     desc.sync = SLR_SYNC_NEVER;
@@ -101,6 +112,49 @@ static bool handled_slice(void *context, double *figures)
 static bool accepted_slice(void *context, double *figures)
 {
     return slice(context, figures, false);
+}
+
+// ---- the same ring kernel without a folder -------------------------------------------------------------------------
+
+static slr_status start_plain(state_bench *state)
+{
+    slr_ring_desc ring = describe("plain", 1);
+    slr_status status = slr_ring_create(state->device, &ring, &state->plain);
+    if (status == SLR_OK)
+        status = slr_ring_launch(state->plain);
+    if (status == SLR_OK)
+        status = slr_ring_activate(state->plain, BENCH_TIMEOUT_NS);
+    if (status == SLR_OK)
+        status = slr_ring_get_address(state->plain, 0, &state->to);
+    return status == SLR_OK ? slr_port_open(state->device, &state->port) : status;
+}
+
+static slr_status await_plain(const state_bench *state)
+{
+    slr_ring_stats stats = {.pending = 1};
+    slr_status status = SLR_OK;
+    uint64_t begin = clock_ns();
+    while (status == SLR_OK && stats.pending > 0 && clock_ns() - begin < BENCH_TIMEOUT_NS)
+        status = slr_ring_get_stats(state->plain, &stats);
+    return stats.pending > 0 && status == SLR_OK ? SLR_TIMEOUT : status;
+}
+
+static bool plain_slice(void *context, double *figures)
+{
+    state_bench *state = context;
+    uint32_t messages = bench_size(state->bench, MESSAGES);
+    slr_status status = SLR_OK;
+    uint64_t begin = clock_ns();
+    for (uint32_t i = 0; i < messages && status == SLR_OK; i += FRAME_MESSAGES) {
+        for (uint32_t k = 0; k < FRAME_MESSAGES; k++)
+            bench_fill(&state->batch[k], state->plain_number++);
+        status = slr_send_many(state->port, state->to, NULL, state->batch, sizeof *state->batch, FRAME_MESSAGES,
+                               BENCH_TIMEOUT_NS, NULL);
+    }
+    if (status == SLR_OK)
+        status = await_plain(state);
+    figures[0] = bench_per_second(messages, begin);
+    return status == SLR_OK || bench_failed(status, "state");
 }
 
 static bool write_bytes(state_bench *state, size_t bytes)
@@ -209,7 +263,7 @@ static bool measure_all(state_bench *state)
                                    .value_context = state,
                                    .floor_context = state,
                                    .figures = 1}};
-    bench_case accepted = one_way, snapshot = one_way;
+    bench_case accepted = one_way, snapshot = one_way, beside = one_way;
     char handled_method[320], accepted_method[320];
     snprintf(handled_method, sizeof handled_method,
              "Messages of 64 B to a durable ring kernel, local:DIR without fsync, until all are handled. %s", floor);
@@ -219,6 +273,10 @@ static bool measure_all(state_bench *state)
     accepted.name = "state_accept_64B";
     accepted.method = accepted_method;
     accepted.pair.value = accepted_slice;
+    beside.name = "state_vs_ring_64B";
+    beside.method = "As state_oneway_64B. Floor: the same handler and messages without a folder, slr_send_many of as many "
+                    "as a frame has.";
+    beside.pair.floor = plain_slice;
     snapshot.name = "state_snapshot_100k";
     snapshot.unit = "ms";
     snapshot.method = "A snapshot of 100,000 keys whose states of 64 B have all changed, while nothing is handled. One "
@@ -227,7 +285,7 @@ static bool measure_all(state_bench *state)
     snapshot.pair.floor = copy_slice;
     uint32_t keys = state->bench->small ? SMALL_KEYS : KEYS;
     return measure(state, "oneway", 1, &one_way) && measure(state, "accept", 1, &accepted) &&
-           measure(state, "snapshot", keys, &snapshot);
+           measure(state, "beside", 1, &beside) && measure(state, "snapshot", keys, &snapshot);
 }
 
 static bool open_all(state_bench *state)
@@ -242,7 +300,10 @@ static bool open_all(state_bench *state)
     snprintf(path, sizeof path, "%s/floor", state->folder);
     state->file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     state->frame = memory_take(FRAME_BYTES + sizeof(bench_message), 1);
+    state->batch = memory_take(FRAME_MESSAGES, sizeof *state->batch);
     slr_status status = slr_device_open("cpu?threads=1", NULL, &state->device);
+    if (status == SLR_OK)
+        status = start_plain(state);
     return state->file >= 0 && (status == SLR_OK || bench_failed(status, "state"));
 }
 
@@ -251,10 +312,13 @@ bool bench_state(bench *bench)
     state_bench state = {.bench = bench, .file = -1};
     char command[96];
     bool fine = open_all(&state) && measure_all(&state);
+    slr_port_close(state.port);
+    slr_ring_destroy(state.plain);
     slr_device_close(state.device);
     if (state.file >= 0)
         close(state.file);
     free(state.frame);
+    free(state.batch);
     snprintf(command, sizeof command, "rm -rf '%s'", state.folder);
     return system(command) == 0 && fine;
 }
