@@ -104,13 +104,6 @@ static slr_status find_instance(slr_server *server, const slr_key *key, uint32_t
     return add_new_key(server, *instance, key);
 }
 
-static void begin_batch(slr_server *server)
-{
-    server->batched = server->batch_sent = server->new_count = 0;
-    server->new_bytes = 0;
-    server->batch_written = false;
-}
-
 static slr_status write_batch(slr_server *server)
 {
     slri_head_producer *producer = &server->head.producer[server->producer_at];
@@ -132,41 +125,83 @@ static slr_status write_batch(slr_server *server)
     server->messages += server->batched;
     producer->number += server->batched;
     slri_frame_sum(&producer->sum, server->payloads, server->batched, server->shape.message_bytes);
-    server->batch_written = true;
-    return server->desc.sync == SLR_SYNC_ALWAYS ? engine->sync(server->log, SLRI_LOG_IN) : SLR_OK;
-}
-
-slr_status slri_server_send_rest(slr_server *server, uint64_t deadline_ns)
-{
-    uint64_t patience_ns = 0;
-    while (server->batch_sent < server->batched) {
-        uint32_t now = 0, at = server->batch_sent;
-        slr_status status =
-            slr_send_many(server->port, server->to, server->instances + at, server->payloads + at * server->step,
-                          server->shape.message_bytes, server->batched - at, patience_ns, &now);
-        for (uint32_t i = 0; i < now; ++i)
-            slri_server_touch(server, server->instances[at + i]);
-        server->batch_sent += now;
-        server->sent += now;
-        if (status != SLR_OK && status != SLR_FULL && status != SLR_TIMEOUT)
-            return status;
-        SLRI_TRY(slri_server_pump(server, 0));
-        patience_ns = now == 0 ? PATIENCE_NS : 0;
-        if (server->batch_sent < server->batched && slri_passed(deadline_ns))
-            return SLRI_FAIL(TIMEOUT, "'%s': %u accepted messages wait for a place in its mailbox",
-                             server->head.handler, server->batched - server->batch_sent);
-    }
-    begin_batch(server);
     return SLR_OK;
 }
 
-slr_status slri_server_send_batch(slr_server *server, uint64_t deadline_ns)
+// Memory comes with the first use: a mailbox that keeps up needs two frames.
+slr_status slri_server_open_batch(slr_server *server)
+{
+    slri_batch *batch = &server->batches[(server->batch_first + server->waiting) % server->batch_slots];
+    if (!batch->instances)
+        batch->instances = calloc(server->batch_most + 1, sizeof *batch->instances);
+    if (!batch->payloads)
+        batch->payloads = calloc(server->batch_most + 8, server->step); // and padding
+    if (!batch->instances || !batch->payloads)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a frame of %u messages", server->batch_most);
+    server->instances = batch->instances;
+    server->payloads = batch->payloads;
+    server->batched = server->new_count = 0;
+    server->new_bytes = 0;
+    return SLR_OK;
+}
+
+slr_status slri_server_end_batch(slr_server *server)
+{
+    slri_batch *batch = &server->batches[(server->batch_first + server->waiting) % server->batch_slots];
+    batch->count = server->batched;
+    batch->sent = 0;
+    server->waiting++;
+    return slri_server_open_batch(server);
+}
+
+// What has a place in the mailbox goes there.
+static slr_status send_some(slr_server *server, uint64_t patience_ns)
+{
+    while (server->waiting > 0) {
+        slri_batch *batch = &server->batches[server->batch_first];
+        uint32_t now = 0;
+        slr_status status = slr_send_many(server->port, server->to, batch->instances + batch->sent,
+                                          batch->payloads + batch->sent * server->step, server->shape.message_bytes,
+                                          batch->count - batch->sent, patience_ns, &now);
+        for (uint32_t i = 0; i < now; ++i)
+            slri_server_touch(server, batch->instances[batch->sent + i]);
+        batch->sent += now;
+        server->sent += now;
+        if (status != SLR_OK && status != SLR_FULL && status != SLR_TIMEOUT)
+            return status;
+        if (batch->sent < batch->count)
+            return SLR_OK;
+        server->batch_first = (server->batch_first + 1) % server->batch_slots;
+        server->waiting--;
+        patience_ns = 0;
+    }
+    return SLR_OK;
+}
+
+slr_status slri_server_hand_over(slr_server *server, uint32_t most, uint64_t deadline_ns)
+{
+    SLRI_TRY(send_some(server, 0));
+    SLRI_TRY(slri_server_pump(server, 0));
+    while (server->waiting > most) {
+        if (slri_passed(deadline_ns))
+            return SLRI_FAIL(TIMEOUT, "'%s': %" PRIu64 " accepted messages wait for places in its mailbox",
+                             server->head.handler, server->messages - server->sent);
+        SLRI_TRY(send_some(server, PATIENCE_NS));
+        SLRI_TRY(slri_server_pump(server, 0));
+    }
+    return SLR_OK;
+}
+
+slr_status slri_server_accept(slr_server *server, uint64_t deadline_ns)
 {
     if (server->batched == 0)
         return SLR_OK;
-    if (!server->batch_written)
-        SLRI_TRY(write_batch(server));
-    return slri_server_send_rest(server, deadline_ns);
+    SLRI_TRY(slri_server_hand_over(server, server->batch_slots - 2, deadline_ns)); // a slot for the next frame
+    SLRI_TRY(write_batch(server));
+    slr_status synced =
+        server->desc.sync == SLR_SYNC_ALWAYS ? server->log->engine->sync(server->log, SLRI_LOG_IN) : SLR_OK;
+    SLRI_TRY(slri_server_end_batch(server));
+    return synced;
 }
 
 // ---- the calls -----------------------------------------------------------------------------------------------------
@@ -209,9 +244,8 @@ slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t numbe
 {
     SLRI_TRY(check_send(server, message, bytes));
     uint64_t deadline_ns = slri_deadline_after(timeout_ns);
-    if (server->batched == server->batch_most || server->batch_written ||
-        (server->batched > 0 && producer != server->producer))
-        SLRI_TRY(slri_server_send_batch(server, deadline_ns));
+    if (server->batched == server->batch_most || (server->batched > 0 && producer != server->producer))
+        SLRI_TRY(slri_server_accept(server, deadline_ns));
     if (server->batched == 0) {
         SLRI_TRY(slri_server_producer(server, producer, &server->producer_at));
         server->producer = producer;
@@ -227,8 +261,8 @@ slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t numbe
     memcpy(server->payloads + server->batched * server->step, message, bytes);
     if (++server->batched < server->batch_most)
         return SLR_OK;
-    slr_status status = slri_server_send_batch(server, deadline_ns);
-    if (status == SLR_TIMEOUT) // it is accepted, and goes to the ring kernel with the next call
+    slr_status status = slri_server_accept(server, deadline_ns);
+    if (status == SLR_TIMEOUT) // the next call tries again
         return SLR_OK;
     return status == SLR_OK ? slri_server_snapshot_if_due(server) : status;
 }
@@ -238,6 +272,7 @@ slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns)
     if (!server)
         return SLRI_FAIL(INVALID, "slr_server_flush: server is NULL");
     uint64_t deadline_ns = slri_deadline_after(timeout_ns);
-    SLRI_TRY(slri_server_send_batch(server, deadline_ns));
+    SLRI_TRY(slri_server_accept(server, deadline_ns));
+    SLRI_TRY(slri_server_hand_over(server, 0, deadline_ns));
     return slri_server_snapshot_if_due(server);
 }

@@ -261,7 +261,8 @@ slr_status slri_server_pump(slr_server *server, uint64_t timeout_ns)
 
 slr_status slri_server_settle(slr_server *server, uint64_t deadline_ns)
 {
-    SLRI_TRY(slri_server_send_batch(server, deadline_ns));
+    SLRI_TRY(slri_server_accept(server, deadline_ns));
+    SLRI_TRY(slri_server_hand_over(server, 0, deadline_ns));
     for (;;) {
         slr_ring_stats stats;
         SLRI_TRY(slr_ring_get_stats(server->ring, &stats));
@@ -284,13 +285,27 @@ static void fill_key(const slr_server *server, uint32_t instance, slr_key *out)
     *out = server->head.keys ? server->keys.keys[instance] : slr_key_u64(instance);
 }
 
+// Frames that wait go on meanwhile. Replies may be outputs that are stored already.
+static slr_status await_output(slr_server *server, uint64_t timeout_ns)
+{
+    const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    while (server->unread_count == 0 && server->waiting > 0) {
+        slr_status status = slri_server_hand_over(server, server->waiting - 1, slri_deadline_after(SETTLE_NS));
+        if (status != SLR_OK && status != SLR_TIMEOUT)
+            return status;
+        if (slri_passed(deadline_ns))
+            break;
+    }
+    for (server->came = 1; server->unread_count == 0 && server->came > 0; timeout_ns = 0)
+        SLRI_TRY(slri_server_pump(server, timeout_ns));
+    return SLR_OK;
+}
+
 slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload, size_t capacity, uint64_t timeout_ns)
 {
     if (!server || !out)
         return SLRI_FAIL(INVALID, "slr_server_receive: %s is NULL", server ? "out" : "server");
-    for (server->came = 1; server->unread_count == 0 && server->came > 0;
-         timeout_ns = 0) // outputs may be stored already
-        SLRI_TRY(slri_server_pump(server, timeout_ns));
+    SLRI_TRY(await_output(server, timeout_ns));
     if (server->unread_count == 0)
         return SLRI_FAIL(TIMEOUT, "'%s' has no output for slr_server_receive", server->head.handler);
     const uint32_t at = server->unread_at;

@@ -138,8 +138,8 @@ static slr_status send_again(void *user, const slri_log_record *record)
         memcpy(server->instances, frame.instances + done, count * sizeof *server->instances);
         memcpy(server->payloads, frame.entries + done * server->step, count * server->step);
         server->batched = count;
-        server->batch_written = true;
-        SLRI_TRY(slri_server_send_rest(server, SLRI_FOREVER));
+        SLRI_TRY(slri_server_end_batch(server));
+        SLRI_TRY(slri_server_hand_over(server, server->batch_slots - 2, SLRI_FOREVER));
         server->stats.replayed += count;
         done += count;
     }

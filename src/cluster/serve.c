@@ -90,8 +90,9 @@ static slr_status allocate(slr_server *server)
     server->reply_step = server->shape.reply_bytes ? slri_pad(server->shape.reply_bytes) : 8;
     server->batch_most = server->desc.frame_messages ? server->desc.frame_messages : most ? most : 1;
     server->out_capacity = SLRI_OUT_BYTES > 4 * server->reply_step ? SLRI_OUT_BYTES : 4 * server->reply_step;
-    server->instances = calloc(server->batch_most + 1, sizeof *server->instances);
-    server->payloads = calloc(server->batch_most + 8, step); // and padding
+    size_t frame = server->batch_most * (step + sizeof(uint32_t));
+    server->batch_slots = SLRI_WAITING_BYTES / frame < 2 ? 3 : (uint32_t)(SLRI_WAITING_BYTES / frame) + 1;
+    server->batches = calloc(server->batch_slots, sizeof *server->batches);
     server->replies = calloc(SLRI_REPLIES, sizeof *server->replies);
     server->received = calloc(SLRI_REPLIES, server->reply_step);
     server->out = calloc(1, server->out_capacity);
@@ -100,9 +101,10 @@ static slr_status allocate(slr_server *server)
     server->dirty = calloc(words, sizeof *server->dirty);
     server->touched = calloc(words, sizeof *server->touched);
     server->changed = calloc(server->shape.instances, sizeof *server->changed); // real as it is used
-    if (!server->instances || !server->payloads || !server->replies || !server->received || !server->out ||
+    if (!server->batches || !server->replies || !server->received || !server->out ||
         !server->letters || !server->letter_heads || !server->dirty || !server->touched || !server->changed)
         return SLRI_FAIL(NO_MEMORY, "slr_serve: no memory for a server of %u instances", server->shape.instances);
+    SLRI_TRY(slri_server_open_batch(server));
     return slri_keytable_open(&server->keys, server->head.keys);
 }
 
@@ -143,8 +145,11 @@ static void release(slr_server *server)
     if (server->log)
         server->log->engine->close(server->log);
     slri_keytable_close(&server->keys);
-    free(server->instances);
-    free(server->payloads);
+    for (uint32_t i = 0; server->batches && i < server->batch_slots; ++i) {
+        free(server->batches[i].instances);
+        free(server->batches[i].payloads);
+    }
+    free(server->batches);
     free(server->new_keys);
     free(server->marks);
     free(server->replies);
@@ -234,7 +239,7 @@ slr_status slr_server_get_stats_sized(slr_server *server, slr_server_stats *out,
     stats.handled = server->handled + ring.handled;
     stats.faulted = server->faulted + ring.faulted;
     stats.pending = stats.accepted - stats.handled - stats.faulted;
-    stats.buffered = server->batch_written ? 0 : server->batched;
+    stats.buffered = server->batched;
     stats.outputs = server->outputs;
     stats.unread = server->unread_count;
     stats.released = server->released.outputs;

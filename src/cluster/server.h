@@ -24,7 +24,8 @@ enum {
     SLRI_NOTE_BYTES = 64,
     SLRI_REPLIES = 256,      // received together
     SLRI_UNREAD_MAX = 65536, // outputs that wait to be received, before sending is refused
-    SLRI_OUT_BYTES = 1 << 16 // of a frame of outputs
+    SLRI_OUT_BYTES = 1 << 16,     // of a frame of outputs
+    SLRI_WAITING_BYTES = 16 << 20 // of frames that wait for places in the mailbox
 };
 
 #define SLRI_HEAD_KEY "head"
@@ -71,6 +72,13 @@ typedef struct slri_unread {
     uint16_t index, status;
 } slri_unread;
 
+/// A frame on its way to the ring kernel.
+typedef struct slri_batch {
+    uint32_t *instances;
+    unsigned char *payloads;
+    uint32_t count, sent;
+} slri_batch;
+
 struct slr_server {
     slr_device *device;
     slr_ring *ring;
@@ -88,9 +96,10 @@ struct slr_server {
     uint64_t messages;                     // written
     uint64_t sent;                         // of those, given to the ring kernel
     uint64_t first_correlation;            // the message that has the port's number 1
-    // The frame that is being filled, or that is being sent.
-    uint32_t batched, batch_most, batch_sent;
-    bool batch_written;
+    // Frames that are written and wait for places in the mailbox, and after them the one that is being filled: a ring.
+    slri_batch *batches;
+    uint32_t batch_slots, batch_first, waiting;
+    uint32_t batched, batch_most; // messages of the one that is being filled, whose memory these are:
     uint64_t producer;
     uint32_t producer_at; // in the head
     uint32_t *instances;
@@ -138,8 +147,10 @@ struct slr_server {
 
 // accept.c
 slr_status slri_server_producer(slr_server *server, uint64_t name, uint32_t *at); // FULL
-slr_status slri_server_send_batch(slr_server *server, uint64_t deadline_ns);      // writes the frame, and sends it
-slr_status slri_server_send_rest(slr_server *server, uint64_t deadline_ns);       // of a frame that is written
+slr_status slri_server_open_batch(slr_server *server);                      // that comes after those that wait
+slr_status slri_server_end_batch(slr_server *server); // it waits, and a new one begins
+slr_status slri_server_accept(slr_server *server, uint64_t deadline_ns);    // writes the frame
+slr_status slri_server_hand_over(slr_server *server, uint32_t most, uint64_t deadline_ns); // until `most` wait
 void slri_server_touch(slr_server *server, uint32_t instance);
 
 // outputs.c
