@@ -35,6 +35,8 @@ passes              | evict     | KEEP=2
 passes              | marks     | NC=0
 passes              | marks     | NB=0
 passes              | marks     | NA=2 NB=0 NC=0
+passes              | durable   |
+passes              | durable   | KILLS=4 SNAPSHOTS=3
 passes              | restart   | FAULTS=1
 passes              | restart   | N=1 FAULTS=1 CLOSES=1
 passes              | restart   | N=1 FAULTS=1 RESTARTS=2
@@ -139,6 +141,11 @@ link_is_whole       | marks     | TAKE=RLX
 no_race             | marks     | CLEAR=RLX NC=0
 no_race             | marks     | SET=RLX NC=0
 no_race             | marks     | M_LINK_READ_BEHIND NC=0
+stored_is_accepted  | durable   | M_HANDLED_BEFORE_ACCEPTED
+stored_once         | durable   | M_STORED_AGAIN
+nothing_lost        | durable   | M_NOT_SETTLED
+snapshot_is_whole   | durable   | M_HEAD_FIRST
+no_gap              | durable   | M_PURGE_FIRST
 renewed_at_rest     | restart   | M_RENEWS_AT_ONCE
 renewed_at_rest     | restart   | M_BOTH_RESTART RESTARTS=2 N=3
 renewed_at_rest     | restart   | M_ANSWER_WITHOUT_NUMBER RESTARTS=2 N=3
