@@ -87,6 +87,27 @@ ends 0 state show bad --json
 grep -q '"dead": 1' out || fail "no dead letter: $(cat out)"
 grep -q '"accepted": 3' out || fail "not 3 messages: $(cat out)"
 
+ends 0 run sum.cu --input bad.csv --output bad.out --state bad --json
+grep -q '"state": {"accepted": 3, "handled": 2, "faulted": 1, "outputs": 2,' out || fail "$(cat out)"
+grep -q '"repeated": 3, "replayed": 0,' out || fail "$(cat out)"
+ends 0 run sum.cu --input bad.csv --output bad.out --state bad --stats
+says 'state repeated    3'
+
+# SIGTERM drains, and the next run has nothing to do again.
+mkfifo signalled
+"$tool" run sum.cu --state term --output term.csv < signalled 2> term.err &
+holder=$!
+exec 7> signalled
+printf 'a\n1\n2\n' >&7
+for _ in $(seq 200); do grep -qs '^2,' term.csv && break || sleep 0.05; done
+kill -TERM "$holder"
+wait "$holder" || fail "SIGTERM ends with $?: $(cat term.err)"
+exec 7>&-
+ends 0 state show term --json
+grep -q '"pending": 0' out || fail "$(cat out)"
+printf 'a\n3\n' | "$tool" run sum.cu --state term --output term.csv 2> err
+printf 'a,sum\n1,1\n2,3\n3,6\n' | cmp - term.csv
+
 # Keys come back as they were written.
 cat > keyed.cu << 'END'
 struct row { int a; };

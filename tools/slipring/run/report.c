@@ -73,6 +73,34 @@ void run_report_progress(run *run)
     X(keys, run->options.evict ? run->counts.ring.keys : run->options.key != NULL ? run->keys.count : 0)               \
     X(evicted, run->counts.ring.evicted)
 
+// Those of --state, over all runs of its folder but for the last three.
+#define STATE_COUNTS(X)                                                                                                \
+    X(accepted, stats.accepted)                                                                                        \
+    X(handled, stats.handled)                                                                                          \
+    X(faulted, stats.faulted)                                                                                          \
+    X(outputs, stats.outputs)                                                                                          \
+    X(keys, stats.keys)                                                                                                \
+    X(bytes, stats.bytes)                                                                                              \
+    X(repeated, stats.repeated)                                                                                        \
+    X(replayed, stats.replayed)                                                                                        \
+    X(snapshots, stats.snapshots)
+
+static bool read_state(const run *run, slr_server_stats *stats)
+{
+    return run->feed.server != NULL && slr_server_get_stats(run->feed.server, stats) == SLR_OK;
+}
+
+static json_t *state_json(const slr_server_stats *of)
+{
+    const slr_server_stats stats = *of;
+    json_t *object = json_object();
+#define ADD(name, value) json_object_set_new(object, #name, json_integer((json_int_t)(value)));
+    STATE_COUNTS(ADD)
+#undef ADD
+    json_object_set_new(object, "damage", kernel_text(stats.damage));
+    return object;
+}
+
 // What the ring kernel has counted, where anybody wants to know.
 static void read_ring(run *run)
 {
@@ -105,6 +133,9 @@ static void print_json(const run *run)
 #define ADD(name, value) json_object_set_new(object, #name, json_integer((json_int_t)(value)));
     COUNTS(ADD)
 #undef ADD
+    slr_server_stats stats;
+    if (read_state(run, &stats))
+        json_object_set_new(object, "state", state_json(&stats));
     json_object_set_new(object, "ring", ring_stats_json(run->handler.name, NULL, run->ring_end));
     json_dumpf(object, json_to(run), JSON_REAL_PRECISION(9)); // one line, as those before it
     fputc('\n', json_to(run));
@@ -128,6 +159,12 @@ void run_report_stats(run *run)
 #define PRINT(name, value) fprintf(stderr, "%-17s %" PRIu64 "\n", #name, (uint64_t)(value));
     COUNTS(PRINT)
 #undef PRINT
+    slr_server_stats stats;
+#define PRINT(name, value) fprintf(stderr, "state %-11s %" PRIu64 "\n", #name, (uint64_t)(value));
+    if (read_state(run, &stats)) {
+        STATE_COUNTS(PRINT)
+    }
+#undef PRINT
     fprintf(stderr, "%-17s %.3f\n%-17s %.0f\n%-17s %.0f\n", "seconds", seconds, "rows_per_s",
             per_second(run->counts.rows, seconds), "messages_per_s", per_second(run->counts.ring.accepted, seconds));
     fputc('\n', stderr);
@@ -144,7 +181,8 @@ static void say_first_fault(const run *run)
     char when[64] = "", who[160] = "";
     if (ring->first_fault_ns > 0)
         snprintf(when, sizeof when, " after %.3f s", (double)ring->first_fault_ns / (double)SECOND_NS);
-    if (run->options.key != NULL && !run->options.evict && instance < run->keys.count) {
+    bool is_numbered_here = !run->options.evict && run->options.state == NULL;
+    if (run->options.key != NULL && is_numbered_here && instance < run->keys.count) {
         key_text key = keys_text(&run->keys, instance);
         snprintf(who, sizeof who, ", key '%.*s'", key.bytes < 120 ? (int)key.bytes : 120, key.text);
     }
