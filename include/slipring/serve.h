@@ -94,7 +94,8 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// skipped. 0: the next one. A number above the next one is refused. Numbers from 1 on are compared with what was
 /// accepted, once they reach its end.
 ///
-/// Messages are written in frames, when a frame is full or flushed. Up to 16 MiB of them wait for places in the mailbox.
+/// Messages are written in frames, when a frame is full or flushed. Up to 16 MiB of them wait for places in the
+/// mailbox.
 ///
 /// Threads: the server's.  Blocks: until `timeout_ns` when as many wait, and up to 1 s for a snapshot that is due.
 /// Errors: FULL (65,536 outputs are not received; a key more than instances), TIMEOUT, INVALID (size, a number with a
@@ -103,8 +104,8 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key,
                                    const void *message, size_t bytes, uint64_t timeout_ns);
 
-/// Makes all that was sent accepted: written, and synced to the disk with SLR_SYNC_ALWAYS. Then waits until all of it has a
-/// place in the mailbox; with TIMEOUT some of it still waits for one, accepted, and gets it in a later call.
+/// Makes all that was sent accepted: written, and synced to the disk with SLR_SYNC_ALWAYS. Then waits until all of it
+/// has a place in the mailbox; with TIMEOUT some of it still waits for one, accepted, and gets it in a later call.
 /// Threads: the server's.  Blocks: until `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns);
 

@@ -213,8 +213,9 @@ static slr_status skip(slr_server *server, const slri_head_producer *producer, u
     if (number == 1) {
         server->again = slri_sum_begin(0);
         server->again_number = 0;
+        server->again_producer = producer->name;
     }
-    if (number != server->again_number + 1)
+    if (number != server->again_number + 1 || producer->name != server->again_producer)
         return SLR_OK; // not from the first on
     slri_frame_sum(&server->again, message, 1, server->shape.message_bytes);
     server->again_number = number;

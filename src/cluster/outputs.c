@@ -371,7 +371,8 @@ slr_status slr_server_release(slr_server *server, uint64_t sequence, const void 
     if (bytes)
         memcpy(next.note, note, bytes);
     const slri_log_engine *engine = server->log->engine;
-    SLRI_TRY(engine->sync(server->log, SLRI_LOG_OUT)); // what is released was stored
+    SLRI_TRY(engine->sync(server->log, SLRI_LOG_IN)); // what is released was stored, and its messages
+    SLRI_TRY(engine->sync(server->log, SLRI_LOG_OUT));
     SLRI_TRY(engine->cas(server->log, SLRI_RELEASED_KEY, server->released_revision, &next, sizeof next));
     server->released_revision++;
     server->released = next;

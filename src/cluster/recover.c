@@ -210,6 +210,8 @@ static slr_status load_outputs(slr_server *server)
         server->out_last = server->head.out_last;
         server->outputs = server->head.outputs;
     }
+    if (server->outputs < server->released.outputs)
+        return fail_damage(server, "outputs that were released are missing");
     return engine->cut(server->log, SLRI_LOG_OUT, server->out_last);
 }
 

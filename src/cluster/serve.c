@@ -101,8 +101,8 @@ static slr_status allocate(slr_server *server)
     server->dirty = calloc(words, sizeof *server->dirty);
     server->touched = calloc(words, sizeof *server->touched);
     server->changed = calloc(server->shape.instances, sizeof *server->changed); // real as it is used
-    if (!server->batches || !server->replies || !server->received || !server->out ||
-        !server->letters || !server->letter_heads || !server->dirty || !server->touched || !server->changed)
+    if (!server->batches || !server->replies || !server->received || !server->out || !server->letters ||
+        !server->letter_heads || !server->dirty || !server->touched || !server->changed)
         return SLRI_FAIL(NO_MEMORY, "slr_serve: no memory for a server of %u instances", server->shape.instances);
     SLRI_TRY(slri_server_open_batch(server));
     return slri_keytable_open(&server->keys, server->head.keys);

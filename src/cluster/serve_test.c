@@ -275,6 +275,9 @@ static void repeated_numbers_are_skipped_and_gaps_refused(void **state)
     must(slr_server_send(server, 9, 1, slr_key_u64(1), &other, sizeof other, LONG));        // of somebody else
     must(slr_server_flush(server, LONG));
     assert_int_equal(stats_of(server).accepted, 4);
+    must(send_number(server, 1)); // two of them again, in turns
+    must(slr_server_send(server, 9, 1, slr_key_u64(1), &other, sizeof other, LONG));
+    must(send_number(server, 2));
     must(send_number(server, 1));
     must(send_number(server, 2));
     refuses(send_number(server, 3), SLR_INVALID, "the first 3 messages are not those that were accepted before");
@@ -444,6 +447,69 @@ static void every_policy_and_sort_of_key_goes_on(void **state)
     }
 }
 
+static slr_server *serve_texts(const char *name)
+{
+    slr_ring_desc ring = describe();
+    slr_server *server;
+    ring.keys = SLR_KEYS_TEXT;
+    ring.key_bytes = 200;
+    ring.instances = 30000;
+    ring.queue_size = 4096;
+    must(try_serve(device, name, &ring, &server));
+    return server;
+}
+
+static slr_key text_key(uint32_t number)
+{
+    static char text[200];
+    memset(text, 'a' + (int)(number % 26), sizeof text);
+    int bytes = snprintf(text, sizeof text, "%u", number);
+    text[bytes] = '-';
+    return slr_key_text(text, 20 + number % 180);
+}
+
+static void many_keys_come_back_from_several_parts_and_files(void **state)
+{
+    (void)state;
+    enum { TEXTS = 12000 };
+    slr_server *server = serve_texts("texts");
+    struct total total;
+    slr_key key;
+    for (uint32_t round = 1; round <= 4; ++round) {
+        for (uint32_t i = 0; i < TEXTS; i += round) { // all, then a part of them
+            struct message message = {.value = i};
+            must(slr_server_send(server, 1, 0, text_key(i), &message, sizeof message, LONG));
+            slr_output output;
+            while (slr_server_receive(server, &output, &total, sizeof total, 0) == SLR_OK)
+                assert_int_equal(output.status, SLR_OK);
+        }
+        must(slr_server_snapshot(server, LONG)); // full, two of changes, full
+        slr_place_info info;
+        must(slr_place_get_info(place_of("texts"), &info));
+        assert_int_equal(info.states, TEXTS);
+        assert_int_equal(info.damages, 0);
+        copy_folder("texts", "copy");
+        must(slr_server_close(server, LONG));
+        server = serve_texts("copy");
+        assert_int_equal(stats_of(server).keys, TEXTS);
+        assert_int_equal(stats_of(server).replayed, 0);
+        for (uint32_t i = 0; i < TEXTS; i += 97) {
+            uint64_t count = 0;
+            for (uint32_t r = 1; r <= round; ++r)
+                count += i % r == 0;
+            must(slr_server_get_state(server, text_key(i), &total, sizeof total, LONG));
+            assert_int_equal(total.count, count);
+            assert_int_equal(total.sum, count * i);
+            must(slr_server_get_key(server, i, &key));
+            assert_int_equal(key.bytes, text_key(i).bytes);
+            assert_memory_equal(key.text, text_key(i).text, key.bytes);
+        }
+        must(slr_server_close(server, LONG));
+        server = serve_texts("texts");
+    }
+    must(slr_server_close(server, LONG));
+}
+
 static void wrong_calls_say_what_is_wrong(void **state)
 {
     (void)state;
@@ -491,6 +557,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_process_and_one_server_have_a_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_accepts_nothing_and_loses_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_policy_and_sort_of_key_goes_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(many_keys_come_back_from_several_parts_and_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_calls_say_what_is_wrong, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,8 +22,8 @@
 enum {
     SLRI_HEAD_PRODUCERS = 64,
     SLRI_NOTE_BYTES = 64,
-    SLRI_REPLIES = 256,      // received together
-    SLRI_UNREAD_MAX = 65536, // outputs that wait to be received, before sending is refused
+    SLRI_REPLIES = 256,           // received together
+    SLRI_UNREAD_MAX = 65536,      // outputs that wait to be received, before sending is refused
     SLRI_OUT_BYTES = 1 << 16,     // of a frame of outputs
     SLRI_WAITING_BYTES = 16 << 20 // of frames that wait for places in the mailbox
 };
@@ -109,7 +109,7 @@ struct slr_server {
     size_t new_bytes, new_capacity;
     uint32_t new_count;
     slri_sum again; // of messages that a producer sends again, from number 1 on
-    uint64_t again_number;
+    uint64_t again_number, again_producer;
     // Messages since the last snapshot, from head.messages + 1 on.
     slri_mark *marks;
     uint64_t mark_count, mark_capacity;
@@ -147,9 +147,9 @@ struct slr_server {
 
 // accept.c
 slr_status slri_server_producer(slr_server *server, uint64_t name, uint32_t *at); // FULL
-slr_status slri_server_open_batch(slr_server *server);                      // that comes after those that wait
-slr_status slri_server_end_batch(slr_server *server); // it waits, and a new one begins
-slr_status slri_server_accept(slr_server *server, uint64_t deadline_ns);    // writes the frame
+slr_status slri_server_open_batch(slr_server *server);                            // that comes after those that wait
+slr_status slri_server_end_batch(slr_server *server);                             // it waits, and a new one begins
+slr_status slri_server_accept(slr_server *server, uint64_t deadline_ns);          // writes the frame
 slr_status slri_server_hand_over(slr_server *server, uint32_t most, uint64_t deadline_ns); // until `most` wait
 void slri_server_touch(slr_server *server, uint32_t instance);
 

@@ -5,7 +5,6 @@
 #include "cluster/server.h"
 #include "ring/ring.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +58,6 @@ struct part {
     size_t used, capacity;
     uint32_t count, most;
     uint64_t sequence; // of the last record
-    uint64_t records;
 };
 
 static slr_status write_part(slr_server *server, struct part *part, uint64_t deadline_ns)
@@ -71,7 +69,6 @@ static slr_status write_part(slr_server *server, struct part *part, uint64_t dea
     slri_append_part parts[] = {{&head, sizeof head}, {part->bytes, part->used}};
     SLRI_TRY(server->log->engine->append(server->log, SLRI_LOG_SNAP, part->sequence, parts, 2));
     part->sequence++;
-    part->records++;
     part->used = part->count = 0;
     return SLR_OK;
 }
@@ -171,31 +168,25 @@ slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns)
     uint64_t begin_ns = slri_now_ns();
     const slri_log_engine *engine = server->log->engine;
     bool full = server->head.snapshots % server->desc.full_every == 0;
-    struct part part = {.sequence = server->head.snap_last};
-    slr_status status = write_all(server, full, deadline_ns, &part);
+    uint64_t first, last;
+    engine->last(server->log, SLRI_LOG_SNAP, &first, &last);
+    struct part part = {.sequence = last};
     slri_head next = server->head;
-    if (status == SLR_OK)
-        status = count_handled(server, &next);
-    if (status == SLR_OK)
-        status = sync_all(server);
+    // The records of one that fails stay in the log: the next one has all their states again, and comes later.
+    SLRI_TRY(write_all(server, full, deadline_ns, &part));
+    SLRI_TRY(count_handled(server, &next));
+    SLRI_TRY(sync_all(server));
     next.in_last = server->in_last;
     next.messages = server->messages;
     next.out_last = server->out_last;
     next.outputs = server->outputs;
     next.dead_last = server->dead_last;
     next.states = server->touched_count;
-    next.snap_last += part.records;
+    next.snap_last = part.sequence;
     next.snapshots++;
     if (full)
-        next.snap_first = server->head.snap_last + 1;
-    if (status == SLR_OK)
-        status = engine->cas(server->log, SLRI_HEAD_KEY, server->head_revision, &next, sizeof next);
-    if (status != SLR_OK) { // as if it had not begun; the message of the first failure stays
-        char why[256];
-        snprintf(why, sizeof why, "%s", slr_error_message());
-        (void)engine->cut(server->log, SLRI_LOG_SNAP, server->head.snap_last);
-        return slri_fail(status, "%s", why);
-    }
+        next.snap_first = last + 1;
+    SLRI_TRY(engine->cas(server->log, SLRI_HEAD_KEY, server->head_revision, &next, sizeof next));
     server->head_revision++;
     server->head = next;
     begin_interval(server);

@@ -276,8 +276,9 @@ static bool measure_all(state_bench *state)
     accepted.method = accepted_method;
     accepted.pair.value = accepted_slice;
     beside.name = "state_vs_ring_64B";
-    beside.method = "As state_oneway_64B. Floor: the same handler and messages without a folder, slr_send_many of as many "
-                    "as a frame has.";
+    beside.method =
+        "As state_oneway_64B. Floor: the same handler and messages without a folder, slr_send_many of as many "
+        "as a frame has.";
     beside.pair.floor = plain_slice;
     snapshot.name = "state_snapshot_100k";
     snapshot.unit = "ms";
