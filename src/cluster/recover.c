@@ -59,7 +59,7 @@ static slr_status load_part(void *user, const slri_log_record *record)
     return SLR_OK;
 }
 
-static slr_status load_states(slr_server *server)
+static slr_status load_snapshot(slr_server *server)
 {
     struct loading loading = {server, 0};
     const slri_log_engine *engine = server->log->engine;
@@ -271,7 +271,7 @@ slr_status slri_server_recover(slr_server *server)
     server->handled = server->head.handled;
     server->faulted = server->head.faulted;
     SLRI_TRY(load_released(server));
-    SLRI_TRY(load_states(server));
+    SLRI_TRY(load_snapshot(server));
     SLRI_TRY(find_messages(server));
     SLRI_TRY(load_outputs(server));
     return server->log->engine->read_from(server->log, SLRI_LOG_DEAD, 1, find_letters, server);

@@ -108,7 +108,7 @@ static slr_status allocate(slr_server *server)
     return slri_keytable_open(&server->keys, server->head.keys);
 }
 
-static void note_damage(void *user, const char *what)
+static void keep_damage(void *user, const char *what)
 {
     slr_server *server = user;
     snprintf(server->stats.damage, sizeof server->stats.damage, "%s", what);
@@ -122,7 +122,7 @@ static slr_status open_log(slr_server *server)
     const slri_log_engine *engine;
     slri_log_desc desc = {.sync = policies[server->desc.sync],
                           .sync_interval_ns = server->desc.sync_interval_ns,
-                          .on_damage = note_damage,
+                          .on_damage = keep_damage,
                           .user = server};
     SLRI_TRY(slri_place_parse(server->desc.place, &engine, &desc.place));
     return engine->open(&desc, &server->log);

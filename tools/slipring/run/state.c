@@ -56,7 +56,7 @@ static slr_key key_of_instance(void *user, uint32_t instance)
     return slr_key_text(run->state_key, key.bytes + KEY_PREFIX);
 }
 
-static key_text text_of(const slr_key *key)
+static key_text text_of_stored(const slr_key *key)
 {
     if (key->text == NULL || key->bytes < KEY_PREFIX)
         return (key_text){"", 0, false};
@@ -65,7 +65,7 @@ static key_text text_of(const slr_key *key)
 
 key_text run_state_key(const run *run)
 {
-    return text_of(&run->feed.output.key);
+    return text_of_stored(&run->feed.output.key);
 }
 
 // Keys that an earlier run has seen have their instances here, too.
@@ -76,7 +76,7 @@ static void learn_keys(run *run)
     if (run->options.key == NULL)
         return;
     for (uint32_t i = 0; slr_server_get_key(run->feed.server, i, &key) == SLR_OK; i++)
-        keys_find_or_add(&run->keys, text_of(&key), &instance);
+        keys_find_or_add(&run->keys, text_of_stored(&key), &instance);
 }
 
 // ---- the life ------------------------------------------------------------------------------------------------------
