@@ -447,6 +447,70 @@ static void every_policy_and_sort_of_key_goes_on(void **state)
     }
 }
 
+// The last bytes of a file that holds the first records of a log.
+static void cut_file(const char *name, const char *log, long bytes)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s/%s-%020d.log", base, name, log, 1);
+    FILE *file = fopen(path, "rb+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    assert_int_equal(ftruncate(fileno(file), ftell(file) - bytes), 0);
+    fclose(file);
+}
+
+static void messages_that_a_power_cut_took_come_again_with_their_outputs(void **state)
+{
+    (void)state;
+    uint64_t accepted;
+    struct outputs outputs = {{0}, 0, 0};
+    slr_server *server = serve("one");
+    for (uint64_t n = 1; n <= 20; ++n)
+        must(send_number(server, n));
+    must(slr_server_snapshot(server, LONG));
+    for (uint64_t n = 21; n <= 40; ++n)
+        must(send_number(server, n));
+    must(slr_server_settle(server, LONG));
+    copy_folder("one", "copy");
+    copy_folder("one", "released");
+    copy_folder("one", "outputs");
+    cut_file("copy", "in", 30); // a part of the last frame of five, whose outputs are there
+    slr_server *again = serve_on(second_device, "copy");
+    must(slr_server_get_producer(again, PRODUCER, &accepted));
+    assert_int_equal(accepted, 35);
+    assert_non_null(strstr(stats_of(again).damage, "are a write that was cut off"));
+    for (uint64_t n = 1; n <= 60; ++n)
+        must(send_number(again, n));
+    must(slr_server_settle(again, LONG));
+    take_outputs(again, &outputs);
+    assert_int_equal(outputs.all, 60);
+    check_states(again, 60);
+    must(slr_server_close(again, LONG));
+    must(slr_server_close(server, LONG));
+
+    // Outputs that somebody has cannot be made again: the folder is refused.
+    memset(&outputs, 0, sizeof outputs);
+    server = serve("released");
+    must(slr_server_settle(server, LONG));
+    take_outputs(server, &outputs);
+    must(slr_server_release(server, outputs.last, NULL, 0));
+    copy_folder("released", "copy");
+    must(slr_server_close(server, LONG));
+    cut_file("copy", "in", 30);
+    slr_ring_desc ring = describe();
+    refuses(try_serve(device, "copy", &ring, &server), SLR_INVALID, "outputs that were released are missing");
+
+    // Outputs that nobody has received are made again.
+    memset(&outputs, 0, sizeof outputs);
+    cut_file("outputs", "out", 30);
+    server = serve("outputs");
+    must(slr_server_settle(server, LONG));
+    take_outputs(server, &outputs);
+    assert_int_equal(outputs.all, 40);
+    check_states(server, 40);
+    must(slr_server_close(server, LONG));
+}
+
 static slr_server *serve_texts(const char *name)
 {
     slr_ring_desc ring = describe();
@@ -557,6 +621,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_process_and_one_server_have_a_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_accepts_nothing_and_loses_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_policy_and_sort_of_key_goes_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(messages_that_a_power_cut_took_come_again_with_their_outputs, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(many_keys_come_back_from_several_parts_and_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_calls_say_what_is_wrong, set_up, tear_down),
     };
