@@ -45,27 +45,27 @@ enum slri_spirv_spec { // SpecId
 };
 
 // What a device has beyond bufferDeviceAddress, shaderInt64 and vulkanMemoryModel, which every module needs. X(bit,
-// feature of Vulkan, what a message calls it)
+// feature of Vulkan, what a message calls it, its advice). With SUBGROUPS_OF_32 each subgroup is full, in order, and has
+// ballot and shuffle: then a warp is a subgroup; else it goes through shared memory.
 #define SLRI_SPIRV_FEATURE_LIST(X)                                                                                     \
-    X(INT8, "shaderInt8", "8-bit integers")                                                                            \
-    X(INT16, "shaderInt16", "16-bit integers")                                                                         \
-    X(STORAGE8, "storageBuffer8BitAccess", "8-bit accesses to memory")                                                 \
-    X(STORAGE16, "storageBuffer16BitAccess", "16-bit accesses to memory")                                              \
-    X(FLOAT64, "shaderFloat64", "double precision")                                                                    \
-    X(ATOMICS64, "shaderBufferInt64Atomics", "64-bit atomics")                                                         \
-    X(SHARED_ATOMICS64, "shaderSharedInt64Atomics", "64-bit atomics in shared memory")                                 \
-    X(DEVICE_SCOPE, "vulkanMemoryModelDeviceScope", "atomics for the whole device")                                    \
-    X(SUBGROUPS_OF_32, "subgroupSizeControl", "subgroups of 32 threads, in order") /* each of them full, and with     \
-                       ballot and shuffle: then a warp is a subgroup; else it goes through shared memory */
+    X(INT8, shaderInt8, "8-bit integers", "use int")                                                                   \
+    X(INT16, shaderInt16, "16-bit integers", "use int")                                                                \
+    X(STORAGE8, storageBuffer8BitAccess, "8-bit accesses to memory", "use arrays of int")                              \
+    X(STORAGE16, storageBuffer16BitAccess, "16-bit accesses to memory", "use arrays of int or float")                  \
+    X(FLOAT64, shaderFloat64, "double precision", "use float, and no literal without f")                               \
+    X(ATOMICS64, shaderBufferInt64Atomics, "64-bit atomics", "use 32-bit ones, one for each half")                     \
+    X(SHARED_ATOMICS64, shaderSharedInt64Atomics, "64-bit atomics in shared memory", "use 32-bit ones")                \
+    X(DEVICE_SCOPE, vulkanMemoryModelDeviceScope, "order across the device", "use the scope of a block")               \
+    X(SUBGROUPS_OF_32, subgroupSizeControl, "subgroups of 32 threads", "use shared memory")
 
 enum slri_spirv_feature {
-#define SLRI_SPIRV_FEATURE_BIT(name, feature, words) SLRI_SPIRV_##name##_BIT,
+#define SLRI_SPIRV_FEATURE_BIT(name, feature, words, advice) SLRI_SPIRV_##name##_BIT,
     SLRI_SPIRV_FEATURE_LIST(SLRI_SPIRV_FEATURE_BIT)
 #undef SLRI_SPIRV_FEATURE_BIT
         SLRI_SPIRV_FEATURES
 };
 enum {
-#define SLRI_SPIRV_FEATURE_MASK(name, feature, words) SLRI_SPIRV_##name = 1 << SLRI_SPIRV_##name##_BIT,
+#define SLRI_SPIRV_FEATURE_MASK(name, feature, words, advice) SLRI_SPIRV_##name = 1 << SLRI_SPIRV_##name##_BIT,
     SLRI_SPIRV_FEATURE_LIST(SLRI_SPIRV_FEATURE_MASK)
 #undef SLRI_SPIRV_FEATURE_MASK
 };
