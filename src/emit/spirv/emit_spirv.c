@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "emit/device/faults.h"
 #include "emit/spirv/internal.h"
+#include "ir/math/library.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static uint64_t place_of(const struct slri_entry *entry, uint32_t index, uint64_
     for (uint32_t i = 0; i < entry->bindings; i++) {
         const struct slri_binding_info *binding = &entry->binding[i];
         uint64_t bytes = binding->is_buffer ? 8 : binding->type->bytes;
-        at = align_up(at, binding->is_buffer ? 8 : binding->type->align);
+        uint32_t align = binding->is_buffer ? 8 : binding->type->align;
+        at = align_up(at, binding->type->kind == SLRI_STRUCT && align < 8 ? 8 : align);
         if (i == index)
             return at;
         at += bytes;
@@ -155,18 +157,21 @@ static void reach(struct slri_s *s, const struct slri_function *function);
 static void reaches(struct slri_s *s, const struct slri_instr *in, void *user)
 {
     (void)user;
-    if (in->op == SLRI_OP_CALL)
+    if (in->op == SLRI_OP_CALL) {
         reach(s, in->callee);
+    } else if (slri_s_is_called(s, in)) {
+        s->own = &s->unit[1];
+        reach(s, slri_s_math_function(s, in->imm));
+        s->own = &s->unit[0];
+    }
 }
 
 static void reach(struct slri_s *s, const struct slri_function *function)
 {
-    uint32_t index = 0;
-    while (index < s->module->functions && s->module->function[index] != function)
-        index++;
-    if (index == s->module->functions || s->function_id[index])
+    uint32_t index = slri_s_index_of(s->own, function);
+    if (s->own->function_id[index])
         return;
-    s->function_id[index] = slri_w_id(&s->w);
+    s->own->function_id[index] = slri_w_id(&s->w);
     slri_s_each(s, function->body, reaches, NULL);
 }
 
@@ -218,6 +223,17 @@ static void assemble(struct slri_s *s, uint32_t main, struct slri_spirv *out)
     free(all.word);
 }
 
+static bool prepare_unit(struct slri_s *s, struct slri_s_unit *unit)
+{
+    const struct slri_module *m = unit->module;
+    unit->function_id = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->function_id);
+    unit->local_use = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->local_use);
+    unit->param_use = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->param_use);
+    unit->constant = slri_region_take(s->scratch, (m->constants + 1) * sizeof *unit->constant);
+    unit->constant_use = slri_region_take(s->scratch, (m->constants + 1) * sizeof *unit->constant_use);
+    return unit->function_id && unit->local_use && unit->param_use && unit->constant && unit->constant_use;
+}
+
 static bool prepare(struct slri_s *s)
 {
     const struct slri_module *m = s->module;
@@ -227,12 +243,12 @@ static bool prepare(struct slri_s *s)
     s->file = slri_region_take(s->scratch, (m->files + 1) * sizeof *s->file);
     s->binding = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->binding);
     s->base = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->base);
-    s->function_id = slri_region_take(s->scratch, (m->functions + 1) * sizeof *s->function_id);
     s->shared = slri_region_take(s->scratch, (m->shareds + 1) * sizeof *s->shared);
     s->shared_use = slri_region_take(s->scratch, (m->shareds + 1) * sizeof *s->shared_use);
-    s->constant = slri_region_take(s->scratch, (m->constants + 1) * sizeof *s->constant);
-    s->constant_use = slri_region_take(s->scratch, (m->constants + 1) * sizeof *s->constant_use);
-    return s->constant_use && s->file && s->binding && s->base && s->function_id && s->shared && s->shared_use && s->constant;
+    for (int i = 0; i < 2; i++)
+        if (!prepare_unit(s, &s->unit[i]))
+            return false;
+    return s->file && s->binding && s->base && s->shared && s->shared_use;
 }
 
 static void write_module(struct slri_s *s, struct slri_spirv *out)
@@ -246,20 +262,20 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
         s->file[i] = slri_w_id(&s->w);
         slri_w_put_text(&s->w, &s->w.strings, SLRI_W_String, &s->file[i], 1, s->module->file[i], NULL);
     }
+    s->own = &s->unit[0];
     reach(s, s->entry->function);
-    slri_s_find_shared(s);
+    slri_s_find_uses(s);
     declare_block(s);
     declare_shared(s);
     declare_addresses(s);
     slri_s_host_functions(s);
-    uint32_t main = 0;
-    for (uint32_t i = 0; i < s->module->functions; i++) {
-        if (!s->function_id[i])
-            continue;
-        slri_s_function(s, i);
-        main = s->module->function[i] == s->entry->function ? s->function_id[i] : main;
+    for (int u = 0; u < 2; u++) {
+        s->own = &s->unit[u];
+        for (uint32_t i = 0; i < s->own->module->functions; i++)
+            if (s->own->function_id[i])
+                slri_s_function(s, i);
     }
-    assemble(s, main, out);
+    assemble(s, slri_s_function_id(s, &s->unit[0], s->entry->function), out);
 }
 
 slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_entry *entry,
@@ -273,6 +289,8 @@ slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_e
                                       "handler's batched launches", module->name, entry->name);
     SLRI_TRY(slri_spirv_facts(module, entry, &s.facts));
     s.subgroups = s.options.has & SLRI_SPIRV_SUBGROUPS_OF_32;
+    s.unit[0].module = module;
+    SLRI_TRY(slri_math_library(&s.unit[1].module));
     s.w.out_of_memory = !prepare(&s);
     if (!s.w.out_of_memory)
         write_module(&s, out);

@@ -4,7 +4,7 @@
 
 static void put_line(struct slri_s *s, struct slri_where where)
 {
-    if (where.line == 0 || (s->line == where.line && s->line_file == where.file))
+    if (where.line == 0 || s->own != &s->unit[0] || (s->line == where.line && s->line_file == where.file))
         return;
     s->line = where.line;
     s->line_file = where.file;
@@ -249,13 +249,11 @@ void slri_s_continue(struct slri_s *s)
 static void put_call(struct slri_s *s, const struct slri_instr *in)
 {
     const struct slri_function *callee = in->callee;
-    uint32_t index = 0, count = 3;
+    uint32_t count = 3;
     uint32_t *word = slri_region_take(s->scratch, (2 * (size_t)in->args + 3) * sizeof *word);
     s->w.out_of_memory |= !word;
     if (!word)
         return;
-    while (s->module->function[index] != callee)
-        index++;
     word[0] = slri_s_type(s, callee->result);
     for (uint32_t i = 0; i < in->args; i++) {
         struct slri_root root = in->arg[i].root;
@@ -264,7 +262,7 @@ static void put_call(struct slri_s *s, const struct slri_instr *in)
         word[count++] = slri_s_get(s, in->arg[i].reg);
     }
     word[1] = slri_w_id(&s->w);
-    word[2] = s->function_id[index];
+    word[2] = slri_s_function_id(s, s->own, callee);
     slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, word, count);
     slri_s_set(s, in->dst, word[1]);
 }

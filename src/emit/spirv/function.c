@@ -14,6 +14,20 @@ void slri_s_each(struct slri_s *s, const struct slri_block *block, slri_s_visit 
     }
 }
 
+uint32_t slri_s_index_of(const struct slri_s_unit *unit, const struct slri_function *function)
+{
+    uint32_t index = 0;
+    while (unit->module->function[index] != function)
+        index++;
+    return index;
+}
+
+uint32_t slri_s_function_id(struct slri_s *s, const struct slri_s_unit *unit, const struct slri_function *function)
+{
+    (void)s;
+    return unit->function_id[slri_s_index_of(unit, function)];
+}
+
 // ---- which registers are values ------------------------------------------------------------------------------------
 
 static void counts(struct slri_s *s, const struct slri_instr *in, void *user)
@@ -79,24 +93,32 @@ static void is_given_before(struct slri_s *s, slri_reg reg)
     r->mode = r->assignments > 1 ? SLRI_S_VARIABLE : SLRI_S_VALUE;
 }
 
-static bool find_registers(struct slri_s *s)
+// How often each is assigned, and by what. Gives how many blocks the function has, at most; 0: no memory.
+uint32_t slri_s_count_registers(struct slri_s *s, const struct slri_function *f)
 {
-    const struct slri_function *f = s->function;
+    uint32_t blocks = 2;
+    s->function = f;
     s->reg = slri_region_take(s->scratch, (f->regs + 1) * sizeof *s->reg);
     if (!s->reg)
-        return false;
-    uint32_t blocks = 2;
+        return 0;
     slri_s_each(s, f->body, counts, &blocks);
-    s->is_open = slri_region_take(s->scratch, blocks + 1);
-    s->scopes = 0;
-    if (!s->is_open)
-        return false;
     for (uint32_t i = 0; i < f->params; i++)
         is_given_before(s, f->param[i].reg);
     if (f == s->entry->function)
         for (uint32_t i = 0; i < s->entry->bindings; i++)
             if (!s->entry->binding[i].is_buffer) // a buffer's begins as 0
                 is_given_before(s, s->entry->binding[i].reg);
+    return blocks;
+}
+
+static bool find_registers(struct slri_s *s)
+{
+    const struct slri_function *f = s->function;
+    uint32_t blocks = slri_s_count_registers(s, f);
+    s->is_open = blocks ? slri_region_take(s->scratch, blocks + 1) : NULL;
+    s->scopes = 0;
+    if (!s->is_open)
+        return false;
     look_at(s, f->body, SLRI_NO_REG);
     for (slri_reg reg = 0; reg < f->regs; reg++) {
         struct slri_s_register *r = &s->reg[reg];
@@ -184,14 +206,16 @@ static void begin_function(struct slri_s *s)
 
 // ---- parameters ----------------------------------------------------------------------------------------------------
 
-static uint32_t memory_type(struct slri_s *s, uint64_t bytes)
+static uint32_t memory_type(struct slri_s *s, uint64_t bytes, uint32_t element)
 {
-    return SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, 4), slri_s_u32(s, (uint32_t)((bytes + 3) / 4)));
+    uint32_t count = (uint32_t)((bytes + element - 1) / element);
+    return SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, element), slri_s_u32(s, count ? count : 1));
 }
 
 // A parameter that is memory is two of SPIR-V's: where it is, and how far into it.
-static void begin_parameters(struct slri_s *s, uint32_t id, struct slri_w_part *head)
+static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_part *head)
 {
+    const struct slri_s_use *use = s->own->param_use[index];
     const struct slri_function *f = s->function;
     uint32_t *type = slri_region_take(s->scratch, (4 * (size_t)f->params + 2) * sizeof *type), types = 0;
     s->w.out_of_memory |= !type;
@@ -202,18 +226,18 @@ static void begin_parameters(struct slri_s *s, uint32_t id, struct slri_w_part *
     for (uint32_t i = 0; i < f->params; i++) {
         const struct slri_param *param = &f->param[i];
         if (param->is_memory)
-            type[types++] = slri_s_pointer(s, SLRI_STORAGE_Function, memory_type(s, param->bytes));
+            type[types++] = slri_s_pointer(s, SLRI_STORAGE_Function, memory_type(s, param->bytes, slri_s_element(s, &use[i])));
         type[types++] = slri_s_type(s, f->reg_kind[param->reg]);
     }
     uint32_t signature = slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, types);
-    SLRI_W(&s->w, head, Function, type[0], id, 0, signature);
+    SLRI_W(&s->w, head, Function, type[0], s->own->function_id[index], 0, signature);
     for (uint32_t i = 1; i < types; i++) {
         value[i] = slri_w_id(&s->w);
         SLRI_W(&s->w, head, FunctionParameter, type[i], value[i]);
     }
     for (uint32_t i = 0, at = 1; i < f->params; i++) {
         if (f->param[i].is_memory)
-            s->param[i] = (struct slri_s_array){value[at++], 4, SLRI_STORAGE_Function, false};
+            s->param[i] = (struct slri_s_array){value[at++], slri_s_element(s, &use[i]), SLRI_STORAGE_Function, false};
         if (s->reg[f->param[i].reg].mode != SLRI_S_LITERAL)
             slri_s_set(s, f->param[i].reg, value[at]);
         at++;
@@ -223,7 +247,7 @@ static void begin_parameters(struct slri_s *s, uint32_t id, struct slri_w_part *
 void slri_s_function(struct slri_s *s, uint32_t index)
 {
     struct slri_w_part head = {0};
-    const struct slri_function *f = s->module->function[index];
+    const struct slri_function *f = s->own->module->function[index];
     s->function = f;
     s->w.variables.count = s->w.code.count = 0;
     s->local = slri_region_take(s->scratch, (f->locals + 1) * sizeof *s->local);
@@ -239,8 +263,8 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     s->ended = false;
     slri_s_each(s, f->body, notes_bases, NULL);
     slri_s_each(s, f->body, find_f64, NULL);
-    slri_s_find_locals(s);
-    begin_parameters(s, s->function_id[index], &head);
+    slri_s_find_locals(s, index);
+    begin_parameters(s, index, &head);
     if (f == s->entry->function)
         begin_entry(s);
     begin_function(s);

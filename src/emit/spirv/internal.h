@@ -33,7 +33,14 @@ struct slri_s_array {
 struct slri_s_use {
     uint32_t sizes; // bits: 1, 2, 4, 8 bytes at a time
     uint32_t atomics;
-    bool is_given; // to functions
+};
+
+// The kernel's module, or the math library.
+struct slri_s_unit {
+    const struct slri_module *module;
+    uint32_t *function_id; // by index in the module; 0: not reached
+    struct slri_s_use **local_use, **param_use, *constant_use;
+    struct slri_s_array *constant;
 };
 
 struct slri_s_place {
@@ -64,10 +71,10 @@ struct slri_s {
     uint32_t glsl, push, workgroup_id, local_id, subgroup_lane, block_size[3], *file, arguments;
     uint32_t globals, printed, faulted;   // variables that hold addresses
     uint32_t *binding;                    // likewise, by binding
-    uint32_t *function_id;                // by index in the module; 0: not reached
-    struct slri_s_array *shared, *constant, dynamic, exchange; // exchange: words of a block's functions
+    struct slri_s_unit unit[2], *own;     // own: of the function being looked at or written
+    struct slri_s_array *shared, dynamic, exchange; // exchange: words of a block's functions
     uint32_t fault_function, print_function;
-    struct slri_s_use *shared_use, *constant_use, dynamic_use;
+    struct slri_s_use *shared_use, dynamic_use;
     bool subgroups;
     // Of the function being written:
     const struct slri_function *function;
@@ -123,6 +130,9 @@ void slri_s_set_flag(struct slri_s *s, slri_reg reg, uint32_t flag); // from a b
 uint32_t slri_s_true(struct slri_s *s, slri_reg reg);                // bool: it is not 0
 
 // ---- function.c, flow.c
+uint32_t slri_s_count_registers(struct slri_s *s, const struct slri_function *f);
+uint32_t slri_s_index_of(const struct slri_s_unit *unit, const struct slri_function *function);
+uint32_t slri_s_function_id(struct slri_s *s, const struct slri_s_unit *unit, const struct slri_function *function);
 void slri_s_function(struct slri_s *s, uint32_t index);
 void slri_s_finish_function(struct slri_s *s);
 void slri_s_continue(struct slri_s *s);
@@ -139,10 +149,12 @@ uint32_t slri_s_half_to_float(struct slri_s *s, enum slri_kind kind, uint32_t bi
 uint32_t slri_s_float_to_half(struct slri_s *s, enum slri_kind kind, uint32_t value);             // gives u32
 uint32_t slri_s_to_integer(struct slri_s *s, enum slri_kind from, enum slri_kind to, uint32_t a); // truncates
 void slri_s_math(struct slri_s *s, const struct slri_instr *in);
+bool slri_s_is_called(const struct slri_s *s, const struct slri_instr *in); // a MATH that is a function of the library
+const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_t id);
 
 // ---- memory.c, atomic.c
-void slri_s_find_shared(struct slri_s *s); // how all functions use what all of them see
-void slri_s_find_locals(struct slri_s *s); // of the function: they become arrays
+void slri_s_find_uses(struct slri_s *s);                   // how all functions use their arrays
+void slri_s_find_locals(struct slri_s *s, uint32_t index); // of the function: they become arrays
 void slri_s_array_of(struct slri_s *s, struct slri_s_array *array, uint32_t storage, uint64_t bytes, uint32_t element);
 void slri_s_need_element(struct slri_s *s, uint32_t element); // integers so wide
 uint32_t slri_s_element(const struct slri_s *s, const struct slri_s_use *use);

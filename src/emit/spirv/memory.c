@@ -10,21 +10,19 @@
 
 // ---- how arrays are used -------------------------------------------------------------------------------------------
 
-struct uses {
-    struct slri_s_use *local, *param; // NULL: not asked for
-};
-
-static struct slri_s_use *use_of(struct slri_s *s, const struct uses *uses, struct slri_root root)
+static struct slri_s_use *use_of(struct slri_s *s, uint32_t function, struct slri_root root)
 {
     switch (root.kind) {
     case SLRI_ROOT_LOCAL:
-        return uses->local ? &uses->local[root.index] : NULL;
+        return &s->own->local_use[function][root.index];
+    case SLRI_ROOT_PARAM:
+        return &s->own->param_use[function][root.index];
     case SLRI_ROOT_SHARED:
-        return uses->local ? NULL : &s->shared_use[root.index];
+        return &s->shared_use[root.index];
     case SLRI_ROOT_DYNAMIC:
-        return uses->local ? NULL : &s->dynamic_use;
+        return &s->dynamic_use;
     case SLRI_ROOT_CONST:
-        return uses->local ? NULL : &s->constant_use[root.index];
+        return &s->own->constant_use[root.index];
     default:
         return NULL;
     }
@@ -58,51 +56,108 @@ static bool is_multiple(struct slri_s *s, slri_reg reg, uint64_t of, int depth)
     return depth < 16 && r->assignments == 1 && r->given && is_multiple_of(s, r->given, of, depth + 1);
 }
 
+// Where a root's memory begins, at least.
+static uint32_t align_of(struct slri_s *s, struct slri_root root)
+{
+    bool is_buffer = root.kind == SLRI_ROOT_BINDING && s->entry->binding[root.index].is_buffer;
+    uint32_t align = is_buffer ? s->entry->binding[root.index].type->align : 8;
+    return align > 8 ? 8 : align;
+}
+
+static bool lies_on(struct slri_s *s, struct slri_root root, slri_reg offset, uint32_t step)
+{
+    return align_of(s, root) >= step && is_multiple(s, offset, step, 0);
+}
+
 // Bytes that a copy may take at a time, as far as is known before it runs.
 static uint32_t step_of(struct slri_s *s, const struct slri_instr *in)
 {
-    bool four = in->imm % 4 == 0 && is_multiple(s, in->a, 4, 0);
-    return four && (in->op == SLRI_OP_ZERO || is_multiple(s, in->b, 4, 0)) ? 4 : 1;
+    for (uint32_t step = 8; step > 1; step /= 2)
+        if (in->imm % step == 0 && lies_on(s, in->root, in->a, step) &&
+            (in->op == SLRI_OP_ZERO || lies_on(s, in->root2, in->b, step)))
+            return step;
+    return 1;
 }
+
+struct noted {
+    uint32_t function;
+    bool changed;
+};
 
 static void notes_use(struct slri_s *s, const struct slri_instr *in, void *user)
 {
-    const struct uses *uses = user;
+    const struct noted *noted = user;
     bool is_atomic = in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS;
     bool is_copy = in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO;
-    struct slri_s_use *use = use_of(s, uses, in->root), *from = use_of(s, uses, in->root2);
-    uint32_t bytes = is_copy ? 4 : slri_kind_bytes(in->kind);
-    if (is_copy && uses->local && in->imm % 4 != 0)
-        bytes = 1;
+    struct slri_s_use *use = use_of(s, noted->function, in->root), *from = use_of(s, noted->function, in->root2);
+    uint32_t step = is_copy ? step_of(s, in) : 0;
+    uint32_t bytes = !is_copy ? slri_kind_bytes(in->kind) : step == 8 ? 0 : in->imm % 4 == 0 ? 4 : step;
     if (use)
         use->sizes |= bytes;
     if (use && is_atomic)
         use->atomics |= bytes;
     if (from)
         from->sizes |= bytes;
-    for (uint32_t i = 0; i < in->args; i++) {
-        struct slri_s_use *given = use_of(s, uses, in->arg[i].root);
-        if (given)
-            given->is_given = true;
+}
+
+// What a function is given is used as it uses it; a copy goes as both of its sides can.
+static void join_uses(struct slri_s_use *a, struct slri_s_use *b, bool *changed)
+{
+    uint32_t sizes = a->sizes | b->sizes;
+    *changed |= a->sizes != sizes || b->sizes != sizes;
+    a->sizes = b->sizes = sizes;
+}
+
+static void joins_uses(struct slri_s *s, const struct slri_instr *in, void *user)
+{
+    struct noted *noted = user;
+    for (uint32_t i = 0; in->op == SLRI_OP_CALL && i < in->args; i++) {
+        struct slri_s_use *given = use_of(s, noted->function, in->arg[i].root);
+        if (given && in->callee->param[i].is_memory)
+            join_uses(given, &s->own->param_use[slri_s_index_of(s->own, in->callee)][i], &noted->changed);
+    }
+}
+
+static bool take_uses(struct slri_s *s, uint32_t index)
+{
+    const struct slri_function *f = s->own->module->function[index];
+    s->own->local_use[index] = slri_region_take(s->scratch, (f->locals + 1) * sizeof **s->own->local_use);
+    s->own->param_use[index] = slri_region_take(s->scratch, (f->params + 1) * sizeof **s->own->param_use);
+    return s->own->local_use[index] && s->own->param_use[index];
+}
+
+static void find_uses_of_unit(struct slri_s *s)
+{
+    const struct slri_module *module = s->own->module;
+    for (uint32_t i = 0; i < module->functions; i++)
+        if (s->own->function_id[i])
+            s->w.out_of_memory |= !take_uses(s, i);
+    for (uint32_t i = 0; i < module->functions && !s->w.out_of_memory; i++)
+        if (s->own->function_id[i] && slri_s_count_registers(s, module->function[i]))
+            slri_s_each(s, module->function[i]->body, notes_use, &(struct noted){i, false});
+    struct noted noted = {0, !s->w.out_of_memory};
+    while (noted.changed) {
+        noted.changed = false;
+        for (noted.function = 0; noted.function < module->functions; noted.function++)
+            if (s->own->function_id[noted.function])
+                slri_s_each(s, module->function[noted.function]->body, joins_uses, &noted);
+    }
+}
+
+void slri_s_find_uses(struct slri_s *s)
+{
+    for (int u = 1; u >= 0; u--) {
+        s->own = &s->unit[u];
+        find_uses_of_unit(s);
     }
 }
 
 uint32_t slri_s_element(const struct slri_s *s, const struct slri_s_use *use)
 {
-    if (use->is_given)
-        return 4;
     if (use->sizes == 8 || (use->sizes == 1 && s->options.has & SLRI_SPIRV_INT8) ||
         (use->sizes == 2 && s->options.has & SLRI_SPIRV_INT16))
         return use->sizes;
     return 4;
-}
-
-void slri_s_find_shared(struct slri_s *s)
-{
-    struct uses uses = {0};
-    for (uint32_t i = 0; i < s->module->functions; i++)
-        if (s->function_id[i])
-            slri_s_each(s, s->module->function[i]->body, notes_use, &uses);
 }
 
 void slri_s_array_of(struct slri_s *s, struct slri_s_array *array, uint32_t storage, uint64_t bytes, uint32_t element)
@@ -123,28 +178,22 @@ void slri_s_need_element(struct slri_s *s, uint32_t element)
     s->needs |= element == 1 ? SLRI_SPIRV_INT8 : SLRI_SPIRV_INT16;
 }
 
-void slri_s_find_locals(struct slri_s *s)
+void slri_s_find_locals(struct slri_s *s, uint32_t index)
 {
     const struct slri_function *f = s->function;
-    struct uses uses = {slri_region_take(s->scratch, (f->locals + 1) * sizeof *uses.local), NULL};
-    s->w.out_of_memory |= !uses.local;
-    if (!uses.local)
-        return;
-    slri_s_each(s, f->body, notes_use, &uses);
     for (uint32_t i = 0; i < f->locals; i++)
-        if (uses.local[i].sizes || uses.local[i].is_given)
-            slri_s_array_of(s, &s->local[i], SLRI_STORAGE_Function, f->local[i].type->bytes,
-                            slri_s_element(s, &uses.local[i]));
+        slri_s_array_of(s, &s->local[i], SLRI_STORAGE_Function, f->local[i].type->bytes,
+                        slri_s_element(s, &s->own->local_use[index][i]));
 }
 
 // A table, where it is first read.
 static struct slri_s_array *table_of(struct slri_s *s, uint32_t index)
 {
-    struct slri_s_array *array = &s->constant[index];
-    const struct slri_const *table = &s->module->constant[index];
+    struct slri_s_array *array = &s->own->constant[index];
+    const struct slri_const *table = &s->own->module->constant[index];
     if (array->variable)
         return array;
-    array->element = slri_s_element(s, &s->constant_use[index]);
+    array->element = slri_s_element(s, &s->own->constant_use[index]);
     array->storage = SLRI_STORAGE_Private;
     uint32_t count = (uint32_t)((table->type->bytes + array->element - 1) / array->element);
     uint32_t *id = slri_region_take(s->scratch, (count + 1) * sizeof *id);
@@ -458,6 +507,12 @@ static uint32_t misplaced(struct slri_s *s, const struct slri_s_place *place)
     return place->address ? SLRI_MAKE(s, IAdd, u64, place->address, at) : at;
 }
 
+static uint32_t narrowed(const struct slri_s_place *place, uint32_t step)
+{
+    bool is_narrow = !place->address && place->array.element < 4 && place->array.element < step;
+    return is_narrow ? place->array.element : step;
+}
+
 static void put_copy(struct slri_s *s, const struct slri_instr *in)
 {
     bool zeroes = in->op == SLRI_OP_ZERO;
@@ -465,8 +520,10 @@ static void put_copy(struct slri_s *s, const struct slri_instr *in)
     if (!zeroes)
         from = slri_s_place(s, in, in->root2, in->b);
     const struct slri_s_place *source = zeroes ? NULL : &from;
-    if (step_of(s, in) == 4 || in->imm % 4 != 0) {
-        copy_by(s, &to, source, in->imm, step_of(s, in));
+    uint32_t step = step_of(s, in);
+    if (step >= 4 || in->imm % 4 != 0) {
+        step = narrowed(&to, narrowed(&from, step));
+        copy_by(s, &to, source, in->imm, step);
         return;
     }
     uint32_t u64 = slri_s_uint(s, 8), at = misplaced(s, &to);

@@ -10,11 +10,11 @@
 //   SpecId 0 1 2  threads of a block along x, y, z (WorkgroupSize); each 1 unless given
 //   SpecId 3      words of 4 bytes of `extern __shared__` memory; 4 unless given, never less than 2. Only where the
 //                 kernel uses such memory.
-//   argument block, at a multiple of 16, laid out as a C struct:
+//   argument block, at a multiple of 16, each value at a multiple of its alignment:
 //     for each of the entry's bindings, in their order
 //       a buffer    its device address, 8 bytes; 0 where the launch gives none
 //       a scalar    its value, slri_kind_bytes(type->kind) bytes of it
-//       a struct    its bytes, type->bytes of them, at a multiple of its alignment
+//       a struct    its bytes, type->bytes of them, at a multiple of its alignment and of 8
 //     then, each 8 bytes, the device address of
 //       the program's variables, where entry->function->uses has SLRI_USES_GLOBAL
 //       what this launch prints (engine/printed.h), where it has SLRI_USES_PRINT; 0: nobody hears it
