@@ -23,7 +23,7 @@ static void put_division(struct slri_s *s, const struct slri_instr *in)
     uint32_t by = b, none = 0, negates = 0;
     if (!is_known) {
         none = SLRI_MAKE(s, IEqual, boolean, b, zero);
-        if (in->imm != SLRI_DIVISOR_IS_NOT_ZERO) {
+        if (in->imm != SLRI_DIVISOR_IS_NOT_ZERO && s->fault_function && s->own == &s->unit[0]) {
             uint32_t merge = slri_s_if(s, none);
             slri_s_fault(s, in, SLRI_FAULT_DIVIDE);
             slri_s_end_if(s, merge);

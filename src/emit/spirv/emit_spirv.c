@@ -150,9 +150,29 @@ static void declare_addresses(struct slri_s *s)
         s->faulted = slri_s_variable(s, SLRI_STORAGE_Private, u64, 0);
 }
 
+static bool prepare_unit(struct slri_s *s, struct slri_s_unit *unit)
+{
+    const struct slri_module *m = unit->module;
+    unit->function_id = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->function_id);
+    unit->local_use = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->local_use);
+    unit->param_use = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->param_use);
+    unit->constant = slri_region_take(s->scratch, (m->constants + 1) * sizeof *unit->constant);
+    unit->constant_use = slri_region_take(s->scratch, (m->constants + 1) * sizeof *unit->constant_use);
+    return unit->function_id && unit->local_use && unit->param_use && unit->constant && unit->constant_use;
+}
+
 // ---- which functions -----------------------------------------------------------------------------------------------
 
 static void reach(struct slri_s *s, const struct slri_function *function);
+
+static bool has_library(struct slri_s *s)
+{
+    if (s->unit[1].module || s->refused != SLR_OK)
+        return s->refused == SLR_OK;
+    s->refused = slri_math_library(&s->unit[1].module);
+    s->w.out_of_memory |= s->refused == SLR_OK && !prepare_unit(s, &s->unit[1]);
+    return s->refused == SLR_OK && !s->w.out_of_memory;
+}
 
 static void reaches(struct slri_s *s, const struct slri_instr *in, void *user)
 {
@@ -160,6 +180,8 @@ static void reaches(struct slri_s *s, const struct slri_instr *in, void *user)
     if (in->op == SLRI_OP_CALL) {
         reach(s, in->callee);
     } else if (slri_s_is_called(s, in)) {
+        if (!has_library(s))
+            return;
         s->own = &s->unit[1];
         reach(s, slri_s_math_function(s, in->imm));
         s->own = &s->unit[0];
@@ -223,17 +245,6 @@ static void assemble(struct slri_s *s, uint32_t main, struct slri_spirv *out)
     free(all.word);
 }
 
-static bool prepare_unit(struct slri_s *s, struct slri_s_unit *unit)
-{
-    const struct slri_module *m = unit->module;
-    unit->function_id = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->function_id);
-    unit->local_use = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->local_use);
-    unit->param_use = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->param_use);
-    unit->constant = slri_region_take(s->scratch, (m->constants + 1) * sizeof *unit->constant);
-    unit->constant_use = slri_region_take(s->scratch, (m->constants + 1) * sizeof *unit->constant_use);
-    return unit->function_id && unit->local_use && unit->param_use && unit->constant && unit->constant_use;
-}
-
 static bool prepare(struct slri_s *s)
 {
     const struct slri_module *m = s->module;
@@ -245,10 +256,7 @@ static bool prepare(struct slri_s *s)
     s->base = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->base);
     s->shared = slri_region_take(s->scratch, (m->shareds + 1) * sizeof *s->shared);
     s->shared_use = slri_region_take(s->scratch, (m->shareds + 1) * sizeof *s->shared_use);
-    for (int i = 0; i < 2; i++)
-        if (!prepare_unit(s, &s->unit[i]))
-            return false;
-    return s->file && s->binding && s->base && s->shared && s->shared_use;
+    return prepare_unit(s, &s->unit[0]) && s->file && s->binding && s->base && s->shared && s->shared_use;
 }
 
 static void write_module(struct slri_s *s, struct slri_spirv *out)
@@ -264,6 +272,8 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
     }
     s->own = &s->unit[0];
     reach(s, s->entry->function);
+    if (s->refused != SLR_OK || s->w.out_of_memory)
+        return;
     slri_s_find_uses(s);
     declare_block(s);
     declare_shared(s);
@@ -271,7 +281,7 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
     slri_s_host_functions(s);
     for (int u = 0; u < 2; u++) {
         s->own = &s->unit[u];
-        for (uint32_t i = 0; i < s->own->module->functions; i++)
+        for (uint32_t i = 0; s->own->module && i < s->own->module->functions; i++)
             if (s->own->function_id[i])
                 slri_s_function(s, i);
     }
@@ -290,7 +300,6 @@ slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_e
     SLRI_TRY(slri_spirv_facts(module, entry, &s.facts));
     s.subgroups = s.options.has & SLRI_SPIRV_SUBGROUPS_OF_32;
     s.unit[0].module = module;
-    SLRI_TRY(slri_math_library(&s.unit[1].module));
     s.w.out_of_memory = !prepare(&s);
     if (!s.w.out_of_memory)
         write_module(&s, out);

@@ -148,7 +148,8 @@ void slri_s_find_uses(struct slri_s *s)
 {
     for (int u = 1; u >= 0; u--) {
         s->own = &s->unit[u];
-        find_uses_of_unit(s);
+        if (s->own->module)
+            find_uses_of_unit(s);
     }
 }
 
