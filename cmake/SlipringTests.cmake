@@ -51,6 +51,14 @@ slipring_program_settings(slipring_fake_nvml)
 target_include_directories(slipring_fake_nvml PRIVATE src include)
 list(APPEND test_environment SLIPRING_FAKE_NVML=$<TARGET_FILE:slipring_fake_nvml>)
 
+# One that passes calls on to the Vulkan that is here.
+if(VULKAN_INCLUDE_DIR)
+    add_library(slipring_fake_vulkan MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_vulkan.c)
+    slipring_program_settings(slipring_fake_vulkan)
+    target_link_libraries(slipring_fake_vulkan PRIVATE ${CMAKE_DL_LIBS})
+    list(APPEND test_environment SLIPRING_FAKE_VULKAN=$<TARGET_FILE:slipring_fake_vulkan>)
+endif()
+
 # A backend of the tests' own. Its list of backends goes in the place of the library's: an object comes before an archive.
 slipring_glob(toy_sources tests/fakes/toy/*.c tests/fakes/failing/*.c)
 add_library(slipring_toy OBJECT ${toy_sources})
