@@ -62,10 +62,12 @@ static void declare_block(struct slri_s *s)
 {
     uint32_t u32 = slri_s_uint(s, 4), u64 = slri_s_uint(s, 8);
     uint32_t vector = SLRI_W_ONCE(&s->w, TypeVector, 0, u32, 3);
-    uint32_t push = SLRI_W_ONCE(&s->w, TypeStruct, 0, u64, u32, u32, u32);
+    const uint32_t member[] = {u64, u32, u32, u32, u32, u64, u32}, offset[] = {0, 8, 12, 16, 20, 24, 32};
+    const uint32_t members = s->options.tells_ended_loops ? 7 : 4;
+    uint32_t push = slri_w_once(&s->w, SLRI_W_TypeStruct, 0, member, members);
     SLRI_W(&s->w, &s->w.decorations, Decorate, push, SLRI_DECORATION_Block);
-    for (uint32_t i = 0; i < 4; i++)
-        SLRI_W(&s->w, &s->w.decorations, MemberDecorate, push, i, SLRI_DECORATION_Offset, i ? 4 + 4 * i : 0);
+    for (uint32_t i = 0; i < members; i++)
+        SLRI_W(&s->w, &s->w.decorations, MemberDecorate, push, i, SLRI_DECORATION_Offset, offset[i]);
     s->push = slri_s_variable(s, SLRI_STORAGE_PushConstant, push, 0);
     for (uint32_t i = 0; i < 3; i++) {
         s->block_size[i] = slri_w_id(&s->w);
@@ -285,7 +287,8 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
             if (s->own->function_id[i])
                 slri_s_function(s, i);
     }
-    assemble(s, slri_s_function_id(s, &s->unit[0], s->entry->function), out);
+    const uint32_t kernel = slri_s_function_id(s, &s->unit[0], s->entry->function);
+    assemble(s, s->options.tells_ended_loops ? slri_s_ended_loops(s, kernel) : kernel, out);
 }
 
 slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_entry *entry,

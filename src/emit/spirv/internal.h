@@ -179,4 +179,7 @@ void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault)
 void slri_s_print(struct slri_s *s, const struct slri_instr *in);
 void slri_s_host_functions(struct slri_s *s); // written before all others
 
+// loops.c: an entry point that calls the kernel, and tells where one of its loops was ended.
+uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel);
+
 #endif

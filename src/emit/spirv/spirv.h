@@ -34,8 +34,14 @@
 struct slri_spirv_push {
     uint64_t arguments; // device address
     uint32_t grid[3];   // blocks
+    // For a module that tells of loops which were ended: SLRI_SPIRV_TURNS, the device address of a word, and what is
+    // written there then.
+    uint32_t turns;
+    uint64_t ended;
+    uint32_t number;
 };
-#define SLRI_SPIRV_PUSH_BYTES 20u
+#define SLRI_SPIRV_PUSH_BYTES 36u
+#define SLRI_SPIRV_TURNS 2u
 
 enum slri_spirv_spec { // SpecId
     SLRI_SPIRV_BLOCK_X,
@@ -83,6 +89,9 @@ enum {
 struct slri_spirv_options {
     uint32_t has;            // SLRI_SPIRV_INT8 and so on
     uint32_t float_controls; // SLRI_SPIRV_DENORM_PRESERVE_32 and so on
+    // The driver ends a thread's loops after so many turns, and each loop after that behind its first turn: so behind
+    // the kernel comes a loop of two turns, which notices and tells.
+    bool tells_ended_loops;
 };
 
 #define SLRI_SPIRV_NONE UINT32_MAX

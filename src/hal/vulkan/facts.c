@@ -270,7 +270,7 @@ static void describe_features(const struct slri_vulkan *vulkan, char *out, size_
         uint32_t bit;
         const char *name;
     } feature[] = {
-#define NAME(name, feature, words) {SLRI_SPIRV_##name, feature},
+#define NAME(name, member, ...) {SLRI_SPIRV_##name, #member},
         SLRI_SPIRV_FEATURE_LIST(NAME)
 #undef NAME
     };
