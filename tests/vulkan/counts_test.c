@@ -85,6 +85,8 @@ static void chain_of_launches_has_one_barrier_less_than_launches_and_each_names_
     struct bench b;
     (void)state;
     set_up(&b);
+    must(SLR_LAUNCH(b.stream, b.set, SLR_GRID(1, WORDS, 0), b.buffer[1], b.buffer[0], 0u)); // the device is tried out
+    must(slr_stream_finish(b.stream, LONG));
     vulkan->barriers = vulkan->ranges = vulkan->wide = vulkan->stages = 0;
     vulkan->first = vulkan->last = 0;
     record(&b, true);

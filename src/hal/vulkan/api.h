@@ -62,7 +62,7 @@
     X(CmdBindPipeline)                                                                                                 \
     X(CmdPushConstants)                                                                                                \
     X(CmdDispatch)                                                                                                     \
-    X(CmdDispatchBase)                                                                                                   \
+    X(CmdDispatchBase)                                                                                                 \
     X(CmdCopyBuffer)                                                                                                   \
     X(CmdFillBuffer)                                                                                                   \
     X(CmdPipelineBarrier)                                                                                              \

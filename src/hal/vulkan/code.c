@@ -54,8 +54,7 @@ static slr_status put_module(struct slri_vulkan *vulkan, struct slri_code_text *
     return shared <= vulkan->facts.limits.maxComputeSharedMemorySize
                ? SLR_OK
                : SLRI_FAIL(UNSUPPORTED, "kernel %s takes %llu B of shared memory; device '%s' has %u", text->name,
-                           (unsigned long long)shared, vulkan->name,
-                           vulkan->facts.limits.maxComputeSharedMemorySize);
+                           (unsigned long long)shared, vulkan->name, vulkan->facts.limits.maxComputeSharedMemorySize);
 }
 
 slr_status slri_vk_code_write(void *device, struct slri_code_text *text)

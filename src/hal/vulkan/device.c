@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/gpu_node.h"
 #include "base/status.h"
+#include "engine/ring_mode.h"
 #include "engine/spec.h"
 #include "hal/vulkan/vulkan.h"
 
@@ -41,8 +42,9 @@ static slr_status check_facts(const struct slri_vulkan *vulkan)
 
 static slr_status find(struct slri_vulkan *vulkan, const struct slri_spec *spec)
 {
-    static const char *const known[] = {NULL};
+    static const char *const known[] = {"ring", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
+    SLRI_TRY(slri_ring_mode_choose(spec, vulkan->name, &vulkan->ring_mode));
     SLRI_TRY(slri_vk_load(&vulkan->vk));
     SLRI_TRY(slri_vk_find_device(vulkan->vk, spec, &vulkan->physical));
     slri_vk_ask(vulkan->vk, vulkan->physical, &vulkan->facts);

@@ -3,6 +3,7 @@
 #include "base/cpu.h"
 #include "base/status.h"
 #include "engine/cache.h"
+#include "engine/ring_mode.h"
 #include "hal/vulkan/vulkan.h"
 
 #include <stdio.h>
@@ -61,8 +62,9 @@ static slr_status find_called(const struct slri_vk_instance *vk, const char *id,
     }
     if (found == 1)
         return SLR_OK;
-    return SLRI_FAIL(NO_DEVICE, "%s vulkan:%s among the drivers' %u device%s; give the beginning of a name, "
-                                "or of a UUID as vulkan:UUID-8f2c ('slipring devices' lists them)",
+    return SLRI_FAIL(NO_DEVICE,
+                     "%s vulkan:%s among the drivers' %u device%s; give the beginning of a name, "
+                     "or of a UUID as vulkan:UUID-8f2c ('slipring devices' lists them)",
                      found ? "there is more than one" : "there is no", id, count, count > 1 ? "s" : "");
 }
 
@@ -259,7 +261,7 @@ void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, s
 const char *slri_vk_refuses(const struct slri_vulkan *vulkan)
 {
     const struct slri_vk_facts *facts = &vulkan->facts;
-    return !facts->int64 ? "64-bit integers (shaderInt64)"
+    return !facts->int64   ? "64-bit integers (shaderInt64)"
            : !facts->model ? "Vulkan's memory model (vulkanMemoryModel)"
                            : NULL;
 }
@@ -277,11 +279,16 @@ static void describe_features(const struct slri_vulkan *vulkan, char *out, size_
     const struct slri_vk_facts *facts = &vulkan->facts;
     snprintf(out, room, "vulkan=%u.%u subgroup=%u queues=%u", VK_API_VERSION_MAJOR(facts->api),
              VK_API_VERSION_MINOR(facts->api), facts->subgroup, vulkan->lines);
-    if (facts->int64)
-        snprintf(out + strlen(out), room - strlen(out), " shaderInt64");
+    snprintf(out + strlen(out), room - strlen(out), " id=UUID-%s%s", facts->uuid, facts->int64 ? " shaderInt64" : "");
     for (size_t i = 0; i < sizeof feature / sizeof *feature; ++i)
         if (facts->has & feature[i].bit)
             snprintf(out + strlen(out), room - strlen(out), " %s", feature[i].name);
+}
+
+static void put_name(const struct slri_vulkan *vulkan, char *out, size_t room)
+{
+    const char *mode = vulkan->ring_mode ? slri_ring_mode_name(vulkan->ring_mode) : "";
+    snprintf(out, room, "%s%s%s", vulkan->name, *mode ? "?ring=" : "", mode);
 }
 
 static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
@@ -289,9 +296,8 @@ static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
     const struct slri_vk_facts *facts = &vulkan->facts;
     const char *lacks = slri_vk_refuses(vulkan);
     uint64_t turns = 0;
-    snprintf(out->name, sizeof out->name, "%s", vulkan->name);
-    snprintf(out->description, sizeof out->description, "%s (%.32s %.40s)", facts->name, facts->driver,
-             facts->version);
+    put_name(vulkan, out->name, sizeof out->name);
+    snprintf(out->description, sizeof out->description, "%s (%.32s %.40s)", facts->name, facts->driver, facts->version);
     snprintf(out->engine, sizeof out->engine, "SPIR-V, compiled by the driver");
     slri_cache_describe(out->cache, sizeof out->cache);
     describe_features(vulkan, out->features, sizeof out->features);
@@ -309,7 +315,7 @@ static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
 static void identify(const struct slri_vulkan *vulkan, struct slri_identity *out)
 {
     const struct slri_vk_facts *facts = &vulkan->facts;
-    snprintf(out->device, sizeof out->device, "%s", vulkan->name);
+    put_name(vulkan, out->device, sizeof out->device);
     snprintf(out->model, sizeof out->model, "%s", facts->name);
     snprintf(out->compiler, sizeof out->compiler, "%s", facts->driver);
     snprintf(out->driver, sizeof out->driver, "%s", facts->version);
@@ -349,6 +355,7 @@ slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, s
         return classify(index, &out->device_class);
     *out = (struct slri_facts){.device_class = vulkan->facts.device_class,
                                .has_pinned = true,
+                               .ring_mode = vulkan->ring_mode,
                                .loss = &vulkan->loss,
                                .hang_timeout_ns = SLRI_VK_PATIENCE_S * UINT64_C(1000000000),
                                .queue = {.threads = MOST_STREAM_THREADS,

@@ -50,15 +50,14 @@ static void name_range(struct barrier *barrier, const struct slri_vk_use *before
     barrier->all.srcAccessMask |= from;
     barrier->all.dstAccessMask |= to;
     if (barrier->ranges < MOST_NAMED)
-        barrier->range[barrier->ranges] =
-            (VkBufferMemoryBarrier){.sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
-                                    .srcAccessMask = from,
-                                    .dstAccessMask = to,
-                                    .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                                    .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                                    .buffer = before->buffer,
-                                    .offset = before->at,
-                                    .size = before->bytes};
+        barrier->range[barrier->ranges] = (VkBufferMemoryBarrier){.sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+                                                                  .srcAccessMask = from,
+                                                                  .dstAccessMask = to,
+                                                                  .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                                                  .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                                                  .buffer = before->buffer,
+                                                                  .offset = before->at,
+                                                                  .size = before->bytes};
     ++barrier->ranges;
 }
 
@@ -143,11 +142,11 @@ void slri_vk_flow_list(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, Vk
 
 void slri_vk_flow_to_host(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, VkCommandBuffer commands)
 {
-    struct barrier barrier = {.from = flow->told_by,
-                              .to = VK_PIPELINE_STAGE_HOST_BIT,
-                              .ranges = MOST_NAMED + 1,
-                              .all = {.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-                                      .dstAccessMask = VK_ACCESS_HOST_READ_BIT}};
+    struct barrier barrier = {
+        .from = flow->told_by,
+        .to = VK_PIPELINE_STAGE_HOST_BIT,
+        .ranges = MOST_NAMED + 1,
+        .all = {.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT, .dstAccessMask = VK_ACCESS_HOST_READ_BIT}};
     if (!flow->told_by)
         return;
     put_barrier(vulkan, commands, &barrier);

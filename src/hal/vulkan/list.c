@@ -18,8 +18,8 @@ static slr_status check_part(const struct slri_vulkan *vulkan, const struct slri
     const uintptr_t to = (uintptr_t)command->move.to, from = (uintptr_t)command->move.from;
     return (to > from ? to - from : from - to) >= command->move.bytes
                ? SLR_OK
-               : SLRI_FAIL(UNSUPPORTED,
-                           "device '%s': a copy between overlapping ranges cannot be in a recorded list", vulkan->name);
+               : SLRI_FAIL(UNSUPPORTED, "device '%s': a copy between overlapping ranges cannot be in a recorded list",
+                           vulkan->name);
 }
 
 static bool can_be_one(struct slri_vulkan *vulkan, const struct slri_vk_list *list)

@@ -9,9 +9,8 @@ static struct slri_vk_instance made; // written by `load` alone
 
 static slr_status make_instance(PFN_vkGetInstanceProcAddr find, const char *path, struct slri_vk_instance *out)
 {
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                           .pApplicationName = "slipring",
-                                           .apiVersion = VK_API_VERSION_1_2};
+    const VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "slipring", .apiVersion = VK_API_VERSION_1_2};
     const VkInstanceCreateInfo create = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                          .pApplicationInfo = &application};
 #define FIND(name) PFN_vk##name name = (PFN_vk##name)find(NULL, "vk" #name);

@@ -117,9 +117,9 @@ static bool choose_type(const struct slri_vulkan *vulkan, uint32_t bits, const s
 
 static slr_status make_buffer(struct slri_vulkan *vulkan, bool imports, struct slri_vk_chunk *chunk)
 {
-    const VkExternalMemoryBufferCreateInfo external = {
-        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
-        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+    const VkExternalMemoryBufferCreateInfo external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+                                                       .handleTypes =
+                                                           VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
     const VkBufferCreateInfo create = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                        .pNext = imports ? &external : NULL,
                                        .size = chunk->bytes,
@@ -141,10 +141,10 @@ static slr_status import_types(struct slri_vulkan *vulkan, const void *import, u
 
 static slr_status allocate(struct slri_vulkan *vulkan, const struct wish *wish, struct slri_vk_chunk *chunk)
 {
-    const VkImportMemoryHostPointerInfoEXT import = {
-        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
-        .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT,
-        .pHostPointer = (void *)(uintptr_t)wish->import};
+    const VkImportMemoryHostPointerInfoEXT import = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+                                                     .handleType =
+                                                         VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT,
+                                                     .pHostPointer = (void *)(uintptr_t)wish->import};
     const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                              .pNext = wish->import ? &import : NULL,
                                              .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
@@ -201,8 +201,8 @@ static slr_status make_chunk(struct slri_vulkan *vulkan, const struct wish *wish
 slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, bool is_read, struct slri_vk_chunk *out)
 {
     const struct wish wish = {.must = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                              .wish = is_read ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT
-                                              : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
+                              .wish =
+                                  is_read ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
     *out = (struct slri_vk_chunk){.bytes = bytes};
     return make_chunk(vulkan, &wish, out);
 }
@@ -276,7 +276,7 @@ void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
 {
     struct slri_vulkan *vulkan = device;
     uintptr_t key = (uintptr_t)memory;
-    (void)bytes; // the chunk knows
+    (void)bytes;                     // the chunk knows
     if (slri_is_lost(&vulkan->loss)) // it goes with the device
         return;
     if (kind == SLRI_MEMORY_GIVEN)

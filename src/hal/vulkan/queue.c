@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-#define MOST_SUBMITS 8u      // before the first is waited for
-#define MOST_RECORDED 64u    // commands of one submission
-#define MOST_LISTS 32u       // runs of recorded lists before a wait
-#define MOST_BACKS 256u      // copies out that the host completes
+#define MOST_SUBMITS 8u   // before the first is waited for
+#define MOST_RECORDED 64u // commands of one submission
+#define MOST_LISTS 32u    // runs of recorded lists before a wait
+#define MOST_BACKS 256u   // copies out that the host completes
 #define ARGUMENT_BYTES 262144u
 #define STAGE_BYTES 1048576u // at first; it grows up to the most
 #define MOST_STAGE_BYTES 33554432u
@@ -41,8 +41,8 @@ struct slri_vk_queue {
     struct slri_vk_recorder *list[MOST_LISTS]; // that were run
     uint32_t lists;
 
-    VkQueryPool stamps; // two a submission
-    bool is_timed;      // the open one
+    VkQueryPool stamps;                      // two a submission
+    bool is_timed;                           // the open one
     uint32_t first_timed, last_timed, timed; // submissions; the last counts them
 };
 
@@ -322,9 +322,8 @@ static slr_status make_room(struct slri_vulkan *vulkan, struct slri_vk_queue *qu
 static void copy_part(struct slri_vk_queue *queue, bool in, unsigned char *device, unsigned char *host, uint64_t bytes)
 {
     unsigned char *between = queue->stage.host + queue->staged;
-    struct slri_vk_use use = {.bytes = bytes,
-                              .how = in ? SLRI_VK_WRITES : SLRI_VK_READS,
-                              .stage = VK_PIPELINE_STAGE_TRANSFER_BIT};
+    struct slri_vk_use use = {
+        .bytes = bytes, .how = in ? SLRI_VK_WRITES : SLRI_VK_READS, .stage = VK_PIPELINE_STAGE_TRANSFER_BIT};
     const struct slri_vk_use stage = {.buffer = queue->stage.buffer,
                                       .at = queue->staged,
                                       .bytes = bytes,

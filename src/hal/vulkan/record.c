@@ -90,9 +90,8 @@ static void copy_seen(struct slri_vk_recorder *recorder, const struct slri_comma
 {
     const bool in = command->op == SLRI_COPY_IN;
     const uint64_t bytes = command->copy.bytes;
-    struct slri_vk_use host = {.bytes = bytes,
-                               .how = in ? SLRI_VK_READS : SLRI_VK_WRITES,
-                               .stage = VK_PIPELINE_STAGE_TRANSFER_BIT};
+    struct slri_vk_use host = {
+        .bytes = bytes, .how = in ? SLRI_VK_READS : SLRI_VK_WRITES, .stage = VK_PIPELINE_STAGE_TRANSFER_BIT};
     const struct slri_vk_use device = use_of(recorder->vulkan, command->copy.device, bytes,
                                              in ? SLRI_VK_WRITES : SLRI_VK_READS, VK_PIPELINE_STAGE_TRANSFER_BIT);
     slri_vk_find_seen(recorder->vulkan, command->copy.host, bytes, &host.buffer, &host.at);
@@ -115,8 +114,8 @@ static void move(struct slri_vk_recorder *recorder, const struct slri_command *c
 static void fill(struct slri_vk_recorder *recorder, const struct slri_command *command)
 {
     struct slri_vulkan *vulkan = recorder->vulkan;
-    const struct slri_vk_use to = use_of(vulkan, command->fill.device, command->fill.bytes, SLRI_VK_WRITES,
-                                         VK_PIPELINE_STAGE_TRANSFER_BIT);
+    const struct slri_vk_use to =
+        use_of(vulkan, command->fill.device, command->fill.bytes, SLRI_VK_WRITES, VK_PIPELINE_STAGE_TRANSFER_BIT);
     unsigned char bytes[EDGES];
     uint32_t word;
     for (uint32_t i = 0; i < EDGES; ++i)

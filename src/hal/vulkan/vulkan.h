@@ -23,10 +23,10 @@ struct slri_vk_facts {
     uint32_t family, queues;   // the family that is used, and how many of its queues
     uint32_t stamp_bits;       // of its time stamps; 0: it has none
     uint32_t subgroup, subgroup_least, subgroup_most;
-    uint32_t has, float_controls;              // SLRI_SPIRV_... 
-    bool addresses, int64, timeline, model;    // what every module needs, and every queue
-    bool subgroup_control;                     // a pipeline may ask for subgroups of 32, all of them full
-    bool budget, calibrated;                   // extensions
+    uint32_t has, float_controls;           // SLRI_SPIRV_...
+    bool addresses, int64, timeline, model; // what every module needs, and every queue
+    bool subgroup_control;                  // a pipeline may ask for subgroups of 32, all of them full
+    bool budget, calibrated;                // extensions
 };
 
 // Memory with a buffer over all of it. One that the host sees is known by its address there, too.
@@ -59,7 +59,8 @@ struct slri_vulkan {
     VkDevice device;
     struct slri_vk_facts facts;
     struct slri_loss loss;
-    bool hangs; // atomic: something did not end in time, and what it may touch is never freed
+    slr_ring_mode ring_mode; // that was asked for; 0: the best there is
+    bool hangs;              // atomic: something did not end in time, and what it may touch is never freed
 
     struct slri_vk_line { // one of the family's queues
         VkQueue queue;
@@ -76,10 +77,10 @@ struct slri_vulkan {
     VkPipelineLayout layout;
     slri_mutex code_lock; // of the next
     struct slri_vk_kernel *first_kernel;
-    uint32_t kernels; // so far
+    uint32_t kernels;       // so far
     slri_mutex canary_lock; // of the next two
     bool canary_ran;
-    uint64_t loop_turns; // after so many a loop ends by itself (canary.c); 0: never
+    uint64_t loop_turns;   // after so many a loop ends by itself (canary.c); 0: never
     bool loops_stay_ended; // and each later one behind its first turn, by which a kernel notices
     struct slri_vk_counts counts;
 };
@@ -119,19 +120,23 @@ bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t
                        uint64_t *offset);
 
 // flow.c: what commands that were not waited for read and write, and which barriers that needs.
-enum slri_vk_access { SLRI_VK_READS = 1, SLRI_VK_WRITES = 2, SLRI_VK_TELLS = 4 }; // the last: words of its own, or atomic
+enum slri_vk_access {
+    SLRI_VK_READS = 1,
+    SLRI_VK_WRITES = 2,
+    SLRI_VK_TELLS = 4
+}; // the last: words of its own, or atomic
 struct slri_vk_use {
     VkBuffer buffer;
-    uint64_t at, bytes;      // in it
-    uint32_t how;            // SLRI_VK_READS and so on
+    uint64_t at, bytes;                  // in it
+    uint32_t how;                        // SLRI_VK_READS and so on
     VkPipelineStageFlags stage, seen_by; // of the use; stages that come behind it already
 };
 #define SLRI_VK_MOST_USES 1024u
 struct slri_vk_flow {
     struct slri_vk_use use[SLRI_VK_MOST_USES];
     uint32_t uses;
-    bool is_behind_list;             // of which nobody knows here what it did
-    VkPipelineStageFlags told_by;    // stages that wrote what the host will read
+    bool is_behind_list;              // of which nobody knows here what it did
+    VkPipelineStageFlags told_by;     // stages that wrote what the host will read
     uint64_t barriers, host_barriers; // that were put
 };
 // Puts the barrier that a command with these uses needs behind those before it, and notes them.
@@ -155,7 +160,7 @@ struct slri_vk_recorder {
     } block[SLRI_VK_BLOCKS];
 };
 slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_vulkan *vulkan, uint64_t bytes);
-void slri_vk_recorder_clear(struct slri_vk_recorder *recorder); // of all argument blocks
+void slri_vk_recorder_clear(struct slri_vk_recorder *recorder);      // of all argument blocks
 slr_status slri_vk_recorder_look(struct slri_vk_recorder *recorder); // UNSUPPORTED, where a loop was ended
 void slri_vk_recorder_close(struct slri_vk_recorder *recorder);
 uint64_t slri_vk_record_needs(const struct slri_command *command); // of its memory, at most
@@ -219,7 +224,7 @@ struct slri_vk_kernel {
         VkPipeline pipeline;
         uint32_t dynamic_words;
         struct slri_vk_pipeline *next;
-    } *first;
+    } * first;
     struct slri_vk_kernel *next; // the device's
 };
 // The pipeline for so much dynamic shared memory, made when it is first asked for.
