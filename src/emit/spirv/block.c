@@ -104,7 +104,7 @@ static struct warp look_at_warp(struct slri_s *s)
     w.first = SLRI_MAKE(s, ISub, u32, thread, w.own);
     w.word = SLRI_MAKE(s, ShiftLeftLogical, u32, w.first, slri_s_u32(s, 1));
     uint32_t left = SLRI_MAKE(s, ISub, u32, threads_of_block(s), w.first);
-    left = SLRI_GLSL(s, UMIN, u32, left, all);
+    left = SLRI_GLSL(s, UMin, u32, left, all);
     w.present = SLRI_MAKE(s, ShiftRightLogical, u32, slri_s_u32(s, UINT32_MAX), SLRI_MAKE(s, ISub, u32, all, left));
     return w;
 }
@@ -236,7 +236,7 @@ static void put_reduction(struct slri_s *s, const struct slri_instr *in, const s
     uint32_t value = slri_s_get(s, in->arg[1].reg), takes = has_lane(s, w->mask, w->own);
     struct slri_s_place mine = lent_by(s, w, w->own);
     slri_s_store_bits(s, &mine, 4, slri_s_u32(s, how[which].begin));
-    uint32_t lowest = SLRI_MAKE(s, BitwiseAnd, u32, SLRI_GLSL(s, FIND_LSB, u32, w->mask), slri_s_u32(s, 31));
+    uint32_t lowest = SLRI_MAKE(s, BitwiseAnd, u32, SLRI_GLSL(s, FindILsb, u32, w->mask), slri_s_u32(s, 31));
     struct slri_s_place sum = lent_by(s, w, lowest);
     meet(s, true);
     uint32_t merge = slri_s_if(s, takes);

@@ -157,10 +157,10 @@ static uint32_t odd_of_double(struct slri_s *s, uint32_t a)
 {
     uint32_t f32 = slri_s_float(s, 4), f64 = slri_s_float(s, 8), boolean = slri_s_bool(s);
     uint32_t rounded = SLRI_MAKE(s, FConvert, f32, a), back = SLRI_MAKE(s, FConvert, f64, rounded);
-    uint32_t finite = SLRI_MAKE(s, FOrdLessThanEqual, boolean, SLRI_GLSL(s, FABS, f64, a),
+    uint32_t finite = SLRI_MAKE(s, FOrdLessThanEqual, boolean, SLRI_GLSL(s, FAbs, f64, a),
                                 number(s, SLRI_F64, 3.4028234663852886e38));
     uint32_t inexact = SLRI_MAKE(s, LogicalAnd, boolean, finite, SLRI_MAKE(s, FUnordNotEqual, boolean, back, a));
-    uint32_t grew = SLRI_MAKE(s, FOrdGreaterThan, boolean, SLRI_GLSL(s, FABS, f64, back), SLRI_GLSL(s, FABS, f64, a));
+    uint32_t grew = SLRI_MAKE(s, FOrdGreaterThan, boolean, SLRI_GLSL(s, FAbs, f64, back), SLRI_GLSL(s, FAbs, f64, a));
     return made_odd(s, rounded, inexact, SLRI_MAKE(s, LogicalAnd, boolean, inexact, grew));
 }
 

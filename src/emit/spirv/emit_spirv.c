@@ -226,12 +226,12 @@ static void assemble(struct slri_s *s, uint32_t main, struct slri_spirv *out)
 {
     struct slri_w *w = &s->w;
     struct slri_w_part all = {0};
-    const uint32_t before[2] = {5, main}; // GLCompute
+    const uint32_t before[2] = {SLRI_EXECUTION_GLCompute, main};
     ask_float_controls(s, main);
     SLRI_W(w, &w->modes, ExecutionMode, main, SLRI_MODE_LocalSize, 1, 1, 1); // WorkgroupSize has the last word
     slri_w_append(w, &all, &w->capabilities);
     slri_w_put_text(w, &all, SLRI_W_ExtInstImport, &s->glsl, 1, "GLSL.std.450", NULL);
-    SLRI_W(w, &all, MemoryModel, 5348, 3); // PhysicalStorageBuffer64, Vulkan
+    SLRI_W(w, &all, MemoryModel, SLRI_ADDRESSING_PhysicalStorageBuffer64, SLRI_MODEL_Vulkan);
     slri_w_put_text(w, &all, SLRI_W_EntryPoint, before, 2, s->entry->name, &w->interface);
     const struct slri_w_part *rest[] = {&w->modes, &w->strings, &w->decorations, &w->globals, &w->functions};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)

@@ -95,7 +95,7 @@ uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
     slri_s_make(s, SLRI_W_##op, type, (const uint32_t[]){__VA_ARGS__},                                                 \
                 sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 #define SLRI_DO(s, op, ...) SLRI_W(&(s)->w, &(s)->w.code, op, __VA_ARGS__)
-uint32_t slri_s_glsl(struct slri_s *s, enum slri_w_glsl function, uint32_t type, const uint32_t *operand, size_t count);
+uint32_t slri_s_glsl(struct slri_s *s, uint32_t function, uint32_t type, const uint32_t *operand, size_t count);
 #define SLRI_GLSL(s, function, type, ...)                                                                              \
     slri_s_glsl(s, SLRI_GLSL_##function, type, (const uint32_t[]){__VA_ARGS__},                                        \
                 sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))

@@ -21,7 +21,7 @@ static bool is_primitive(uint64_t id)
 // The highest bit that is set, of 32; UINT32_MAX where none is.
 static uint32_t highest(struct slri_s *s, uint32_t a)
 {
-    return SLRI_GLSL(s, FIND_UMSB, slri_s_uint(s, 4), a);
+    return SLRI_GLSL(s, FindUMsb, slri_s_uint(s, 4), a);
 }
 
 static uint32_t half_of(struct slri_s *s, uint32_t a, bool high)
@@ -46,7 +46,7 @@ static uint32_t leading(struct slri_s *s, uint32_t a)
 static uint32_t first_set(struct slri_s *s, uint32_t a)
 {
     uint32_t u32 = slri_s_uint(s, 4);
-    return SLRI_MAKE(s, IAdd, u32, SLRI_GLSL(s, FIND_LSB, u32, a), slri_s_u32(s, 1));
+    return SLRI_MAKE(s, IAdd, u32, SLRI_GLSL(s, FindILsb, u32, a), slri_s_u32(s, 1));
 }
 
 static uint32_t primitive(struct slri_s *s, const struct slri_instr *in, uint32_t type)
@@ -55,7 +55,7 @@ static uint32_t primitive(struct slri_s *s, const struct slri_instr *in, uint32_
     switch (in->imm) {
     case SLRI_MATH_SQRTF:
     case SLRI_MATH_SQRT:
-        return SLRI_GLSL(s, SQRT, type, a);
+        return SLRI_GLSL(s, Sqrt, type, a);
     case SLRI_MATH_CLZ:
         return leading(s, a);
     case SLRI_MATH_FFS:

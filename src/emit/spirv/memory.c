@@ -322,14 +322,14 @@ static uint32_t bit_of(struct slri_s *s, const struct slri_s_place *place)
 static uint32_t access_of(const struct slri_s_place *place)
 {
     bool is_own = !place->address && place->array.storage != SLRI_STORAGE_Workgroup;
-    return (place->is_volatile ? SLRI_ACCESS_VOLATILE : 0) | (is_own ? 0 : SLRI_ACCESS_NON_PRIVATE);
+    return (place->is_volatile ? SLRI_ACCESS_Volatile : 0) | (is_own ? 0 : SLRI_ACCESS_NonPrivatePointer);
 }
 
 static uint32_t load_whole(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
 {
     uint32_t from = slri_s_reference(s, place, bytes), access = access_of(place);
     if (place->address)
-        return SLRI_MAKE(s, Load, slri_s_uint(s, bytes), from, access | SLRI_ACCESS_ALIGNED, bytes);
+        return SLRI_MAKE(s, Load, slri_s_uint(s, bytes), from, access | SLRI_ACCESS_Aligned, bytes);
     if (access)
         return SLRI_MAKE(s, Load, slri_s_uint(s, bytes), from, access);
     return SLRI_MAKE(s, Load, slri_s_uint(s, bytes), from);
@@ -339,7 +339,7 @@ static void store_whole(struct slri_s *s, const struct slri_s_place *place, uint
 {
     uint32_t to = slri_s_reference(s, place, bytes), access = access_of(place);
     if (place->address)
-        SLRI_DO(s, Store, to, value, access | SLRI_ACCESS_ALIGNED, bytes);
+        SLRI_DO(s, Store, to, value, access | SLRI_ACCESS_Aligned, bytes);
     else if (access)
         SLRI_DO(s, Store, to, value, access);
     else
@@ -424,7 +424,7 @@ uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum sl
     if (bytes < 4)
         bits = widen(s, kind, bits, place->address || place->array.element == bytes);
     if (kind == SLRI_BOOL)
-        return SLRI_GLSL(s, UMIN, slri_s_uint(s, 4), bits, slri_s_u32(s, 1));
+        return SLRI_GLSL(s, UMin, slri_s_uint(s, 4), bits, slri_s_u32(s, 1));
     if (slri_kind_is_half(kind))
         return slri_s_half_to_float(s, kind, bits);
     return slri_kind_is_float(kind) ? SLRI_MAKE(s, Bitcast, slri_s_type(s, kind), bits) : bits;
@@ -435,7 +435,7 @@ static void put_store(struct slri_s *s, const struct slri_s_place *place, enum s
     uint32_t bytes = slri_kind_bytes(kind);
     need_storage(s, place, bytes);
     if (kind == SLRI_BOOL)
-        value = SLRI_GLSL(s, UMIN, slri_s_uint(s, 4), value, slri_s_u32(s, 1));
+        value = SLRI_GLSL(s, UMin, slri_s_uint(s, 4), value, slri_s_u32(s, 1));
     else if (slri_kind_is_half(kind))
         value = slri_s_float_to_half(s, kind, value);
     else if (slri_kind_is_float(kind))

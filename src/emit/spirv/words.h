@@ -6,9 +6,9 @@
 #include "ir/ir.h"
 
 // X(name, number, operands). Operands, for the disassembler: T type of the result, R result, i an id, l a literal, s a
-// string, + ids up to the end, # literals up to the end, and letters of slri_w_names: c capability, x execution mode, S
-// storage class, d decoration, b built-in, m memory operands up to the end, g group operation; p pairs of a literal and
-// an id up to the end; o an opcode and ids.
+// string, o an opcode, N a mask that is None; up to the end + ids, # literals, v a value of the result's type, m memory
+// operands, p pairs of a value and an id, D what a decoration has; and of groups of SLRI_W_NUMBERS A addressing, M memory
+// model, E execution model, x execution mode, c capability, S storage class, d decoration, e function of GLSL.std.450.
 #define SLRI_W_LIST(X)                                                                                                 \
     X(String, 7, "Rs")                                                                                                 \
     X(Line, 8, "ill")                                                                                                  \
@@ -27,12 +27,12 @@
     X(TypeStruct, 30, "R+")                                                                                            \
     X(TypePointer, 32, "RSi")                                                                                          \
     X(TypeFunction, 33, "R+")                                                                                          \
-    X(Constant, 43, "TR#")                                                                                             \
+    X(Constant, 43, "TRv")                                                                                             \
     X(ConstantComposite, 44, "TR+")                                                                                    \
-    X(SpecConstant, 50, "TR#")                                                                                         \
+    X(SpecConstant, 50, "TRv")                                                                                         \
     X(SpecConstantComposite, 51, "TR+")                                                                                \
     X(SpecConstantOp, 52, "TRo+")                                                                                      \
-    X(Function, 54, "TRFi")                                                                                            \
+    X(Function, 54, "TRNi")                                                                                            \
     X(FunctionParameter, 55, "TR")                                                                                     \
     X(FunctionEnd, 56, "")                                                                                             \
     X(FunctionCall, 57, "TR+")                                                                                         \
@@ -42,7 +42,6 @@
     X(AccessChain, 65, "TR+")                                                                                          \
     X(Decorate, 71, "idD")                                                                                             \
     X(MemberDecorate, 72, "ildD")                                                                                      \
-    X(CompositeConstruct, 80, "TR+")                                                                                   \
     X(CompositeExtract, 81, "TRi#")                                                                                    \
     X(ConvertFToU, 109, "TRi")                                                                                         \
     X(ConvertFToS, 110, "TRi")                                                                                         \
@@ -64,9 +63,6 @@
     X(UDiv, 134, "TRii")                                                                                               \
     X(SDiv, 135, "TRii")                                                                                               \
     X(FDiv, 136, "TRii")                                                                                               \
-    X(UMod, 137, "TRii")                                                                                               \
-    X(UMulExtended, 151, "TRii")                                                                                       \
-    X(SMulExtended, 152, "TRii")                                                                                       \
     X(LogicalOr, 166, "TRii")                                                                                          \
     X(LogicalAnd, 167, "TRii")                                                                                         \
     X(LogicalNot, 168, "TRi")                                                                                          \
@@ -94,8 +90,6 @@
     X(BitwiseXor, 198, "TRii")                                                                                         \
     X(BitwiseAnd, 199, "TRii")                                                                                         \
     X(Not, 200, "TRi")                                                                                                 \
-    X(BitReverse, 204, "TRi")                                                                                          \
-    X(BitCount, 205, "TRi")                                                                                            \
     X(ControlBarrier, 224, "iii")                                                                                      \
     X(MemoryBarrier, 225, "ii")                                                                                        \
     X(AtomicLoad, 227, "TRiii")                                                                                        \
@@ -164,7 +158,18 @@ enum slri_w_op {
     X(DECORATION, NoContraction, 42)                                                                                   \
     X(BUILTIN, WorkgroupSize, 25)                                                                                      \
     X(BUILTIN, WorkgroupId, 26)                                                                                        \
-    X(BUILTIN, LocalInvocationId, 27)
+    X(BUILTIN, LocalInvocationId, 27)                                                                                  \
+    X(ADDRESSING, PhysicalStorageBuffer64, 5348)                                                                       \
+    X(MODEL, Vulkan, 3)                                                                                                \
+    X(EXECUTION, GLCompute, 5)                                                                                         \
+    X(GLSL, FAbs, 4)                                                                                                   \
+    X(GLSL, Sqrt, 31)                                                                                                  \
+    X(GLSL, UMin, 38)                                                                                                  \
+    X(GLSL, FindILsb, 73)                                                                                              \
+    X(GLSL, FindUMsb, 75)                                                                                              \
+    X(ACCESS, Volatile, 1)                                                                                             \
+    X(ACCESS, Aligned, 2)                                                                                              \
+    X(ACCESS, NonPrivatePointer, 32)
 
 enum {
 #define SLRI_W_NUMBER(group, name, number) SLRI_##group##_##name = number,
@@ -177,32 +182,12 @@ enum {
     SLRI_SCOPE_IN_WORKGROUP = 2,
     SLRI_SCOPE_IN_SUBGROUP = 3,
     SLRI_SCOPE_IN_QUEUE = 5,
-    SLRI_ACCESS_VOLATILE = 1,
-    SLRI_ACCESS_ALIGNED = 2,
-    SLRI_ACCESS_NON_PRIVATE = 0x20,
     SLRI_SEMANTICS_ACQUIRE = 2,
     SLRI_SEMANTICS_RELEASE = 4,
     SLRI_SEMANTICS_ACQ_REL = 8,
     SLRI_SEMANTICS_MEMORY = 0x40 | 0x100, // of buffers and of the workgroup
     SLRI_SEMANTICS_AVAILABLE = 0x2000,
     SLRI_SEMANTICS_VISIBLE = 0x4000,
-};
-
-// GLSL.std.450, of which only what is exact is used.
-enum slri_w_glsl {
-    SLRI_GLSL_ROUND_EVEN = 2,
-    SLRI_GLSL_TRUNC = 3,
-    SLRI_GLSL_FABS = 4,
-    SLRI_GLSL_FLOOR = 8,
-    SLRI_GLSL_CEIL = 9,
-    SLRI_GLSL_SQRT = 31,
-    SLRI_GLSL_UMIN = 38,
-    SLRI_GLSL_SMIN = 39,
-    SLRI_GLSL_UMAX = 41,
-    SLRI_GLSL_SMAX = 42,
-    SLRI_GLSL_FMA = 50,
-    SLRI_GLSL_FIND_LSB = 73,
-    SLRI_GLSL_FIND_UMSB = 75,
 };
 
 struct slri_w_part {
