@@ -4,6 +4,7 @@
 #include "emit/device/faults.h"
 #include "emit/spirv/internal.h"
 #include "ir/math/library.h"
+#include "ir/pass/level.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -250,9 +251,6 @@ static void assemble(struct slri_s *s, uint32_t main, struct slri_spirv *out)
 static bool prepare(struct slri_s *s)
 {
     const struct slri_module *m = s->module;
-    s->scratch = slri_region_create();
-    if (!s->scratch)
-        return false;
     s->file = slri_region_take(s->scratch, (m->files + 1) * sizeof *s->file);
     s->binding = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->binding);
     s->base = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->base);
@@ -302,9 +300,14 @@ slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_e
                                       "handler's batched launches", module->name, entry->name);
     SLRI_TRY(slri_spirv_facts(module, entry, &s.facts));
     s.subgroups = s.options.has & SLRI_SPIRV_SUBGROUPS_OF_32;
-    s.unit[0].module = module;
-    s.w.out_of_memory = !prepare(&s);
-    if (!s.w.out_of_memory)
+    s.scratch = slri_region_create();
+    s.w.out_of_memory = !s.scratch;
+    if (s.scratch)
+        s.refused = slri_level(module, entry, s.scratch, &s.module, &s.entry);
+    s.unit[0].module = s.module;
+    if (s.refused == SLR_OK && !s.w.out_of_memory)
+        s.w.out_of_memory = !prepare(&s);
+    if (s.refused == SLR_OK && !s.w.out_of_memory)
         write_module(&s, out);
     out->needs = s.needs;
     out->shared_bytes = s.shared_bytes;
