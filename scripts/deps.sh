@@ -20,6 +20,7 @@ test  | header cmocka.h | libcmocka-dev
 test  | command c++ | g++
 test  | command pkg-config | pkg-config
 test  | command spin | spin
+test  | command spirv-val | spirv-tools
 test  | library libOpenCL.so.1 | ocl-icd-libopencl1
 test  | driver pocl | pocl-opencl-icd
 test  | header vulkan/vulkan_core.h | libvulkan-dev

@@ -44,9 +44,10 @@ static inline slr_emit_desc slr_emit_desc_init(void)
 /// `text` may be NULL if `room` is 0. `#line` in the text names the user's source.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (struct_size, language, no name for a language that takes one kernel, or with `batched`; `binary` for
-///   text), NOT_FOUND (no such name), UNSUPPORTED (the language cannot express an operation of the kernel; the message names the place. With
-///   `batched`: that is no `__ring__` handler, or it prints), NO_MEMORY.
+/// Errors: INVALID (struct_size, language, no name for a language that takes one kernel, or with `batched`; `binary`
+/// for
+///   text), NOT_FOUND (no such name), UNSUPPORTED (the language cannot express an operation of the kernel; the message
+///   names the place. With `batched`: that is no `__ring__` handler, or it prints), NO_MEMORY.
 SLR_API slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *desc, char *text, size_t room,
                                     size_t *needed);
 

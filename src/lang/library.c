@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The math library as a program: the library's headers, and a kernel that calls each function, so that each is there.
-#include "ir/math/library.h"
+#include "ir/library.h"
 #include "base/text.h"
 #include "lang/kernel.h"
 

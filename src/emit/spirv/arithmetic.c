@@ -51,9 +51,9 @@ static void put_shift(struct slri_s *s, const struct slri_instr *in)
     uint32_t a = slri_s_get(s, in->a), b = slri_s_get(s, in->b);
     uint32_t of = slri_kind_bytes(s->function->reg_kind[in->b]);
     uint32_t by = SLRI_MAKE(s, BitwiseAnd, slri_s_uint(s, of), b, slri_s_bits(s, of, 8 * bytes - 1));
-    uint32_t result = in->op == SLRI_OP_SHL           ? SLRI_MAKE(s, ShiftLeftLogical, type, a, by)
+    uint32_t result = in->op == SLRI_OP_SHL      ? SLRI_MAKE(s, ShiftLeftLogical, type, a, by)
                       : is_signed_kind(in->kind) ? SLRI_MAKE(s, ShiftRightArithmetic, type, a, by)
-                                                      : SLRI_MAKE(s, ShiftRightLogical, type, a, by);
+                                                 : SLRI_MAKE(s, ShiftRightLogical, type, a, by);
     slri_s_set(s, in->dst, result);
 }
 

@@ -100,8 +100,9 @@ static uint32_t put_rmw(struct slri_s *s, const struct atomic *a)
     const struct slri_instr *in = a->in;
     bool is_float = slri_kind_is_float(in->kind), is_signed = slri_kind_is_signed(in->kind);
     static const enum slri_w_op direct[] = {
-        [SLRI_RMW_ADD] = SLRI_W_AtomicIAdd, [SLRI_RMW_SUB] = SLRI_W_AtomicISub, [SLRI_RMW_AND] = SLRI_W_AtomicAnd,
-        [SLRI_RMW_OR] = SLRI_W_AtomicOr,    [SLRI_RMW_XOR] = SLRI_W_AtomicXor,  [SLRI_RMW_MIN] = SLRI_W_AtomicUMin,
+        [SLRI_RMW_ADD] = SLRI_W_AtomicIAdd, [SLRI_RMW_SUB] = SLRI_W_AtomicISub,
+        [SLRI_RMW_AND] = SLRI_W_AtomicAnd,  [SLRI_RMW_OR] = SLRI_W_AtomicOr,
+        [SLRI_RMW_XOR] = SLRI_W_AtomicXor,  [SLRI_RMW_MIN] = SLRI_W_AtomicUMin,
         [SLRI_RMW_MAX] = SLRI_W_AtomicUMax, [SLRI_RMW_EXCHANGE] = SLRI_W_AtomicExchange};
     uint32_t b = slri_s_get(s, in->b);
     if (in->imm >= SLRI_RMW_INCREMENT || (is_float && in->imm != SLRI_RMW_EXCHANGE))

@@ -32,7 +32,7 @@ uint32_t slri_s_to_integer(struct slri_s *s, enum slri_kind from, enum slri_kind
     double top = is_signed ? 1.0 : 2.0; // the least value above the range
     for (uint32_t i = 1; i < 8 * bytes; i++)
         top *= 2;
-    uint64_t most = is_signed ? (UINT64_C(1) << (8 * bytes - 1)) - 1
+    uint64_t most = is_signed    ? (UINT64_C(1) << (8 * bytes - 1)) - 1
                     : bytes == 8 ? UINT64_MAX
                                  : (UINT64_C(1) << 8 * bytes) - 1;
     uint64_t least = is_signed ? ~most : 0;
@@ -125,8 +125,8 @@ uint32_t slri_s_float_to_half(struct slri_s *s, enum slri_kind kind, uint32_t va
     return SLRI_MAKE(s, Select, u32, is_nan, slri_s_u32(s, 0x7e00), made); // a NaN has no sign
 }
 
-// A wider number as a float that is cut off, and odd in its last place where it was inexact: a second rounding sees that
-// there was more. `back` is the float as such a number again, `grew` whether it has become larger.
+// A wider number as a float that is cut off, and odd in its last place where it was inexact: a second rounding sees
+// that there was more. `back` is the float as such a number again, `grew` whether it has become larger.
 static uint32_t made_odd(struct slri_s *s, uint32_t rounded, uint32_t inexact, uint32_t grew)
 {
     uint32_t u32 = slri_s_uint(s, 4), one = slri_s_u32(s, 1), zero = slri_s_u32(s, 0);
@@ -145,7 +145,8 @@ static uint32_t odd_of_integer(struct slri_s *s, enum slri_kind from, uint32_t a
         a = SLRI_MAKE(s, Select, type, negative, SLRI_MAKE(s, SNegate, type, a), a);
     }
     uint32_t rounded = SLRI_MAKE(s, ConvertUToF, f32, a);
-    uint32_t beyond = SLRI_MAKE(s, FOrdGreaterThanEqual, boolean, rounded, number(s, SLRI_F32, bytes == 8 ? 0x1p64 : 0x1p32));
+    uint32_t beyond =
+        SLRI_MAKE(s, FOrdGreaterThanEqual, boolean, rounded, number(s, SLRI_F32, bytes == 8 ? 0x1p64 : 0x1p32));
     uint32_t back = SLRI_MAKE(s, ConvertFToU, type, SLRI_MAKE(s, Select, f32, beyond, number(s, SLRI_F32, 0), rounded));
     uint32_t inexact = SLRI_MAKE(s, INotEqual, boolean, back, a);
     uint32_t grew = SLRI_MAKE(s, LogicalOr, boolean, beyond, SLRI_MAKE(s, UGreaterThan, boolean, back, a));
@@ -182,8 +183,9 @@ void slri_s_convert(struct slri_s *s, const struct slri_instr *in)
     bool is_float = slri_kind_is_float(from);
     if (in->kind == SLRI_BOOL) {
         uint32_t zero = slri_s_const(s, from, 0);
-        slri_s_set_flag(s, in->dst, is_float ? SLRI_MAKE(s, FUnordNotEqual, boolean, a, zero)
-                                             : SLRI_MAKE(s, INotEqual, boolean, a, zero));
+        slri_s_set_flag(s, in->dst,
+                        is_float ? SLRI_MAKE(s, FUnordNotEqual, boolean, a, zero)
+                                 : SLRI_MAKE(s, INotEqual, boolean, a, zero));
         return;
     }
     uint32_t result;

@@ -107,9 +107,9 @@ static void put_access(struct reader *r)
 
 static void put_operand(struct reader *r, char kind)
 {
-    static const char *const groups[128] = {['A'] = "ADDRESSING", ['M'] = "MODEL",      ['E'] = "EXECUTION",
-                                            ['x'] = "MODE",       ['c'] = "CAP",        ['S'] = "STORAGE",
-                                            ['d'] = "DECORATION", ['e'] = "GLSL"};
+    static const char *const groups[128] = {
+        ['A'] = "ADDRESSING", ['M'] = "MODEL",   ['E'] = "EXECUTION",  ['x'] = "MODE",
+        ['c'] = "CAP",        ['S'] = "STORAGE", ['d'] = "DECORATION", ['e'] = "GLSL"};
     if (kind == 'd')
         r->decoration = *r->at;
     if (groups[(unsigned char)kind])

@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "emit/device/faults.h"
 #include "emit/spirv/internal.h"
-#include "ir/math/library.h"
+#include "ir/library.h"
 #include "ir/pass/level.h"
 
 #include <stdlib.h>
@@ -129,8 +129,8 @@ static void declare_shared(struct slri_s *s)
     }
     if (s->entry->function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER)) { // two words for each thread, in whole warps
         bool is_warp = s->entry->function->uses & SLRI_USES_WARP;
-        uint32_t threads = spec_op(s, SLRI_W_IMul, spec_op(s, SLRI_W_IMul, s->block_size[0], s->block_size[1]),
-                                   s->block_size[2]);
+        uint32_t threads =
+            spec_op(s, SLRI_W_IMul, spec_op(s, SLRI_W_IMul, s->block_size[0], s->block_size[1]), s->block_size[2]);
         uint32_t words = spec_op(s, SLRI_W_IAdd, spec_op(s, SLRI_W_IMul, threads, slri_s_u32(s, 2)), slri_s_u32(s, 64));
         s->exchange.element = 4;
         declare_array(s, &s->exchange, is_warp ? words : slri_s_u32(s, 1));
@@ -206,14 +206,13 @@ static void ask_float_controls(struct slri_s *s, uint32_t main)
 {
     static const struct {
         uint32_t bit, capability, mode, width;
-    } controls[] = {{SLRI_SPIRV_DENORM_PRESERVE_32, SLRI_CAP_DenormPreserve, SLRI_MODE_DenormPreserve, 32},
-                    {SLRI_SPIRV_DENORM_PRESERVE_64, SLRI_CAP_DenormPreserve, SLRI_MODE_DenormPreserve, 64},
-                    {SLRI_SPIRV_ZERO_INF_NAN_32, SLRI_CAP_SignedZeroInfNanPreserve, SLRI_MODE_SignedZeroInfNanPreserve,
-                     32},
-                    {SLRI_SPIRV_ZERO_INF_NAN_64, SLRI_CAP_SignedZeroInfNanPreserve, SLRI_MODE_SignedZeroInfNanPreserve,
-                     64},
-                    {SLRI_SPIRV_ROUND_EVEN_32, SLRI_CAP_RoundingModeRTE, SLRI_MODE_RoundingModeRTE, 32},
-                    {SLRI_SPIRV_ROUND_EVEN_64, SLRI_CAP_RoundingModeRTE, SLRI_MODE_RoundingModeRTE, 64}};
+    } controls[] = {
+        {SLRI_SPIRV_DENORM_PRESERVE_32, SLRI_CAP_DenormPreserve, SLRI_MODE_DenormPreserve, 32},
+        {SLRI_SPIRV_DENORM_PRESERVE_64, SLRI_CAP_DenormPreserve, SLRI_MODE_DenormPreserve, 64},
+        {SLRI_SPIRV_ZERO_INF_NAN_32, SLRI_CAP_SignedZeroInfNanPreserve, SLRI_MODE_SignedZeroInfNanPreserve, 32},
+        {SLRI_SPIRV_ZERO_INF_NAN_64, SLRI_CAP_SignedZeroInfNanPreserve, SLRI_MODE_SignedZeroInfNanPreserve, 64},
+        {SLRI_SPIRV_ROUND_EVEN_32, SLRI_CAP_RoundingModeRTE, SLRI_MODE_RoundingModeRTE, 32},
+        {SLRI_SPIRV_ROUND_EVEN_64, SLRI_CAP_RoundingModeRTE, SLRI_MODE_RoundingModeRTE, 64}};
     for (size_t i = 0; i < sizeof controls / sizeof *controls; i++) {
         if (!(s->options.float_controls & controls[i].bit) ||
             (controls[i].width == 64 && !(s->needs & SLRI_SPIRV_FLOAT64)))
@@ -296,8 +295,10 @@ slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_e
     struct slri_s s = {.module = module, .entry = entry, .options = options ? *options : all};
     *out = (struct slri_spirv){0};
     if (entry->kind != SLRI_ENTRY_KERNEL)
-        return SLRI_FAIL(UNSUPPORTED, "%s: '%s' is a handler; SPIR-V is written of kernels, and of the kernel of a "
-                                      "handler's batched launches", module->name, entry->name);
+        return SLRI_FAIL(UNSUPPORTED,
+                         "%s: '%s' is a handler; SPIR-V is written of kernels, and of the kernel of a "
+                         "handler's batched launches",
+                         module->name, entry->name);
     SLRI_TRY(slri_spirv_facts(module, entry, &s.facts));
     s.subgroups = s.options.has & SLRI_SPIRV_SUBGROUPS_OF_32;
     s.scratch = slri_region_create();

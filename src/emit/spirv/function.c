@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function: which of its registers are values, what it begins with, its end.
 #include "emit/spirv/internal.h"
+#include "ir/math/functions.h"
+
+#include <stdio.h>
 
 void slri_s_each(struct slri_s *s, const struct slri_block *block, slri_s_visit *visit, void *user)
 {
@@ -132,9 +135,44 @@ static bool find_registers(struct slri_s *s)
 
 // ---- what it begins with -------------------------------------------------------------------------------------------
 
+static bool has_f64(const struct slri_function *function)
+{
+    bool any = function->result == SLRI_F64;
+    for (slri_reg reg = 0; reg < function->regs; reg++)
+        any = any || function->reg_kind[reg] == SLRI_F64;
+    return any;
+}
+
+// Those that the library makes of doubles are, wherever they do: in themselves, or in what they call.
+static void looks_for_f64(struct slri_s *s, const struct slri_instr *in, void *user)
+{
+    bool *any = user;
+    if (in->op != SLRI_OP_CALL || *any)
+        return;
+    *any = has_f64(in->callee);
+    slri_s_each(s, in->callee->body, looks_for_f64, any);
+}
+
+static bool math_has_f64(struct slri_s *s, uint64_t id)
+{
+    const struct slri_function *function = slri_s_math_function(s, id);
+    bool any = has_f64(function);
+    slri_s_each(s, function->body, looks_for_f64, &any);
+    return any;
+}
+
 static void find_f64(struct slri_s *s, const struct slri_instr *in, void *user)
 {
     (void)user;
+    if (s->own != &s->unit[0] || s->options.has & SLRI_SPIRV_FLOAT64)
+        return;
+    if (slri_s_is_called(s, in) && math_has_f64(s, in->imm)) {
+        char what[96];
+        snprintf(what, sizeof what, "'%s' works in double precision, which the device has not",
+                 slri_math_functions[in->imm].name);
+        slri_s_refuse(s, in, what, "use functions that are exact in float, or a device with shaderFloat64");
+        return;
+    }
     const slri_reg regs[] = {in->dst, in->a, in->b};
     bool any = in->kind == SLRI_F64;
     for (int i = 0; i < 3; i++)
@@ -177,8 +215,8 @@ static void find_address(struct slri_s *s, uint32_t variable, uint32_t offset)
 static void begin_entry(struct slri_s *s)
 {
     uint32_t u64 = slri_s_uint(s, 8);
-    uint32_t at = SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, u64), s->push,
-                            slri_s_u32(s, 0));
+    uint32_t at =
+        SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, u64), s->push, slri_s_u32(s, 0));
     s->arguments = SLRI_MAKE(s, Load, u64, at);
     for (uint32_t i = 0; i < s->entry->bindings; i++) {
         const struct slri_binding_info *binding = &s->entry->binding[i];
@@ -226,7 +264,8 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
     for (uint32_t i = 0; i < f->params; i++) {
         const struct slri_param *param = &f->param[i];
         if (param->is_memory)
-            type[types++] = slri_s_pointer(s, SLRI_STORAGE_Function, memory_type(s, param->bytes, slri_s_element(s, &use[i])));
+            type[types++] =
+                slri_s_pointer(s, SLRI_STORAGE_Function, memory_type(s, param->bytes, slri_s_element(s, &use[i])));
         type[types++] = slri_s_type(s, f->reg_kind[param->reg]);
     }
     uint32_t signature = slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, types);

@@ -23,7 +23,8 @@ static void write_fault(struct slri_s *s)
     s->fault_function = slri_w_id(&s->w);
     begin_helper(s, s->fault_function, slri_s_void(s), param, 3);
     uint32_t to = SLRI_MAKE(s, Load, slri_s_uint(s, 8), s->faulted);
-    struct slri_s_place place = slri_s_place_at(s, to), file = slri_s_behind(&place, 4), line = slri_s_behind(&place, 8);
+    struct slri_s_place place = slri_s_place_at(s, to), file = slri_s_behind(&place, 4),
+                        line = slri_s_behind(&place, 8);
     uint32_t was = SLRI_MAKE(s, AtomicCompareExchange, u32, slri_s_reference(s, &place, 4),
                              slri_s_scope(s, SLRI_SCOPE_DEVICE), zero, zero, param[0], zero);
     uint32_t merge = slri_s_if(s, SLRI_MAKE(s, IEqual, slri_s_bool(s), was, zero));
@@ -98,15 +99,15 @@ void slri_s_host_functions(struct slri_s *s)
 
 void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault)
 {
-    SLRI_MAKE(s, FunctionCall, slri_s_void(s), s->fault_function, slri_s_u32(s, fault),
-              slri_s_u32(s, in->where.file), slri_s_u32(s, in->where.line));
+    SLRI_MAKE(s, FunctionCall, slri_s_void(s), s->fault_function, slri_s_u32(s, fault), slri_s_u32(s, in->where.file),
+              slri_s_u32(s, in->where.line));
 }
 
 void slri_s_print(struct slri_s *s, const struct slri_instr *in)
 {
     uint32_t u64 = slri_s_uint(s, 8);
-    uint32_t to = SLRI_MAKE(s, FunctionCall, u64, s->print_function, slri_s_u32(s, (uint32_t)in->imm),
-                            slri_s_u32(s, in->args));
+    uint32_t to =
+        SLRI_MAKE(s, FunctionCall, u64, s->print_function, slri_s_u32(s, (uint32_t)in->imm), slri_s_u32(s, in->args));
     uint32_t merge = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), to, slri_s_u64(s, 0)));
     struct slri_s_place place = slri_s_place_at(s, to);
     for (uint32_t i = 0; i < in->args; i++) {

@@ -52,7 +52,7 @@ struct slri_s_place {
     bool is_volatile;
 };
 
-struct slri_s_flow { // what encloses an instruction
+struct slri_s_flow {                  // what encloses an instruction
     uint32_t merge, next;             // labels of BREAK and CONTINUE
     uint32_t continued, fallen, back; // of a switch whose cases fall through: flow.c
 };
@@ -69,9 +69,9 @@ struct slri_s {
     uint64_t shared_bytes;
     // The module's ids.
     uint32_t glsl, push, workgroup_id, local_id, subgroup_lane, block_size[3], *file, arguments;
-    uint32_t globals, printed, faulted;   // variables that hold addresses
-    uint32_t *binding;                    // likewise, by binding
-    struct slri_s_unit unit[2], *own;     // own: of the function being looked at or written
+    uint32_t globals, printed, faulted;             // variables that hold addresses
+    uint32_t *binding;                              // likewise, by binding
+    struct slri_s_unit unit[2], *own;               // own: of the function being looked at or written
     struct slri_s_array *shared, dynamic, exchange; // exchange: words of a block's functions
     uint32_t fault_function, print_function;
     struct slri_s_use *shared_use, dynamic_use;
@@ -165,7 +165,7 @@ uint32_t slri_s_load_bits(struct slri_s *s, const struct slri_s_place *place, ui
 void slri_s_store_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes, uint32_t value);
 uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum slri_kind kind);
 uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes); // a pointer
-void slri_s_memory(struct slri_s *s, const struct slri_instr *in); // LOAD STORE COPY ZERO
+void slri_s_memory(struct slri_s *s, const struct slri_instr *in);                             // LOAD STORE COPY ZERO
 void slri_s_atomic(struct slri_s *s, const struct slri_instr *in);
 uint32_t slri_s_scope(struct slri_s *s, enum slri_scope scope);
 uint32_t slri_s_semantics(struct slri_s *s, bool acquires, bool releases);

@@ -9,8 +9,8 @@ enum { MEMBER_TURNS = 4, MEMBER_ENDED, MEMBER_NUMBER }; // of the push block
 static uint32_t pushed(struct slri_s *s, uint32_t member, uint32_t bytes)
 {
     uint32_t type = slri_s_uint(s, bytes);
-    uint32_t at = SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, type), s->push,
-                            slri_s_u32(s, member));
+    uint32_t at =
+        SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, type), s->push, slri_s_u32(s, member));
     return SLRI_MAKE(s, Load, type, at);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory. What has a device address is reached through a pointer made of it. All else is an array of words: as wide as
-// its accesses where these are alike, else of 4 bytes. A part of a word is put into it; in shared memory by two atomics,
-// so that threads that write its neighbours lose nothing.
+// its accesses where these are alike, else of 4 bytes. A part of a word is put into it; in shared memory by two
+// atomics, so that threads that write its neighbours lose nothing.
 #include "emit/spirv/internal.h"
 
 #include <string.h>
@@ -37,7 +37,8 @@ static bool is_multiple_of(struct slri_s *s, const struct slri_instr *in, uint64
         return in->imm % of == 0;
     case SLRI_OP_MOVE:
     case SLRI_OP_CONVERT:
-        return in->kind != SLRI_BOOL && !slri_kind_is_float(s->function->reg_kind[in->a]) && is_multiple(s, in->a, of, depth);
+        return in->kind != SLRI_BOOL && !slri_kind_is_float(s->function->reg_kind[in->a]) &&
+               is_multiple(s, in->a, of, depth);
     case SLRI_OP_ADD:
     case SLRI_OP_SUB:
         return is_multiple(s, in->a, of, depth) && is_multiple(s, in->b, of, depth);
@@ -208,8 +209,8 @@ static struct slri_s_array *table_of(struct slri_s *s, uint32_t index)
     }
     slri_s_need_element(s, array->element);
     uint32_t type = SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, array->element), slri_s_u32(s, count));
-    array->variable = slri_s_variable(s, SLRI_STORAGE_Private, type,
-                                      slri_w_once(&s->w, SLRI_W_ConstantComposite, type, id, count));
+    array->variable =
+        slri_s_variable(s, SLRI_STORAGE_Private, type, slri_w_once(&s->w, SLRI_W_ConstantComposite, type, id, count));
     return array;
 }
 
@@ -219,8 +220,7 @@ uint32_t slri_s_base(struct slri_s *s, struct slri_root root)
 {
     if (root.kind != SLRI_ROOT_GLOBAL)
         return s->base[root.index];
-    return SLRI_MAKE(s, IAdd, slri_s_uint(s, 8), s->globals_base,
-                     slri_s_u64(s, s->module->global[root.index].offset));
+    return SLRI_MAKE(s, IAdd, slri_s_uint(s, 8), s->globals_base, slri_s_u64(s, s->module->global[root.index].offset));
 }
 
 struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset)
@@ -463,8 +463,8 @@ static uint32_t added(struct slri_s *s, const struct slri_s_place *place, uint32
     return SLRI_MAKE(s, IAdd, slri_s_uint(s, 8), offset_of(s, place), by);
 }
 
-static void copy_in_loop(struct slri_s *s, struct slri_s_place to, struct slri_s_place from, bool zeroes, uint64_t count,
-                         uint32_t bytes)
+static void copy_in_loop(struct slri_s *s, struct slri_s_place to, struct slri_s_place from, bool zeroes,
+                         uint64_t count, uint32_t bytes)
 {
     uint32_t u64 = slri_s_uint(s, 8), counter = slri_s_own(s, u64, 0);
     uint32_t header = slri_s_label(s), body = slri_s_label(s), next = slri_s_label(s), merge = slri_s_label(s);

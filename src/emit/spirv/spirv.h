@@ -51,8 +51,8 @@ enum slri_spirv_spec { // SpecId
 };
 
 // What a device has beyond bufferDeviceAddress, shaderInt64 and vulkanMemoryModel, which every module needs. X(bit,
-// feature of Vulkan, what a message calls it, its advice). With SUBGROUPS_OF_32 each subgroup is full, in order, and has
-// ballot and shuffle: then a warp is a subgroup; else it goes through shared memory.
+// feature of Vulkan, what a message calls it, its advice). With SUBGROUPS_OF_32 each subgroup is full, in order, and
+// has ballot and shuffle: then a warp is a subgroup; else it goes through shared memory.
 #define SLRI_SPIRV_FEATURE_LIST(X)                                                                                     \
     X(INT8, shaderInt8, "8-bit integers", "use int")                                                                   \
     X(INT16, shaderInt16, "16-bit integers", "use int")                                                                \

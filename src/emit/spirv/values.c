@@ -152,8 +152,8 @@ void slri_s_end_if(struct slri_s *s, uint32_t merge)
 void slri_s_refuse(struct slri_s *s, const struct slri_instr *in, const char *what, const char *advice)
 {
     if (s->refused == SLR_OK)
-        s->refused = SLRI_FAIL(UNSUPPORTED, "%s:%u: %s; %s", s->module->file[in->where.file], in->where.line, what,
-                               advice);
+        s->refused =
+            SLRI_FAIL(UNSUPPORTED, "%s:%u: %s; %s", s->module->file[in->where.file], in->where.line, what, advice);
 }
 
 static const struct {

@@ -7,8 +7,9 @@
 
 // X(name, number, operands). Operands, for the disassembler: T type of the result, R result, i an id, l a literal, s a
 // string, o an opcode, N a mask that is None; up to the end + ids, # literals, v a value of the result's type, m memory
-// operands, p pairs of a value and an id, D what a decoration has; and of groups of SLRI_W_NUMBERS A addressing, M memory
-// model, E execution model, x execution mode, c capability, S storage class, d decoration, e function of GLSL.std.450.
+// operands, p pairs of a value and an id, D what a decoration has; and of groups of SLRI_W_NUMBERS A addressing, M
+// memory model, E execution model, x execution mode, c capability, S storage class, d decoration, e function of
+// GLSL.std.450.
 #define SLRI_W_LIST(X)                                                                                                 \
     X(String, 7, "Rs")                                                                                                 \
     X(Line, 8, "ill")                                                                                                  \
@@ -218,7 +219,7 @@ uint32_t slri_w_once(struct slri_w *w, enum slri_w_op op, uint32_t type, const u
     slri_w_once(w, SLRI_W_##op, type, (const uint32_t[]){__VA_ARGS__},                                                 \
                 sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 void slri_w_capability(struct slri_w *w, uint32_t capability); // once each
-void slri_w_list(struct slri_w *w, uint32_t id); // among the ids of the interface
+void slri_w_list(struct slri_w *w, uint32_t id);               // among the ids of the interface
 void slri_w_append(struct slri_w *w, struct slri_w_part *to, const struct slri_w_part *from);
 void slri_w_free_part(struct slri_w_part *part);
 void slri_w_destroy(struct slri_w *w);

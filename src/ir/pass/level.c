@@ -24,8 +24,8 @@ struct level {
     uint32_t *assignments;   // of each register
     slri_reg result;         // of a function that gives one
     // What looking at it has found:
-    bool has_left;    // some threads may have returned from the entry before
-    bool is_needed;   // some place is not reached by all
+    bool has_left;                      // some threads may have returned from the entry before
+    bool is_needed;                     // some place is not reached by all
     const struct slri_instr *in_switch; // what a switch holds that cannot be written so
 };
 
@@ -429,8 +429,7 @@ static void count_assignments(struct level *v, const struct slri_block *block)
 static bool returns_early(const struct slri_block *block)
 {
     for (uint32_t i = 0; i < block->count; i++)
-        if (leaves(&block->instr[i], false, false) &&
-            (block->instr[i].op != SLRI_OP_RETURN || i + 1 < block->count))
+        if (leaves(&block->instr[i], false, false) && (block->instr[i].op != SLRI_OP_RETURN || i + 1 < block->count))
             return true;
     return false;
 }

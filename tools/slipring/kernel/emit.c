@@ -41,7 +41,8 @@ static const char help[] =
 static const struct {
     const char *name;
     slr_language language;
-} languages[] = {{"c", SLR_LANGUAGE_C}, {"cuda", SLR_LANGUAGE_CUDA}, {"opencl", SLR_LANGUAGE_OPENCL}, {"spirv", SLR_LANGUAGE_SPIRV}};
+} languages[] = {
+    {"c", SLR_LANGUAGE_C}, {"cuda", SLR_LANGUAGE_CUDA}, {"opencl", SLR_LANGUAGE_OPENCL}, {"spirv", SLR_LANGUAGE_SPIRV}};
 
 static int take_language(const char *text, slr_language *out)
 {

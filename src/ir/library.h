@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The math library as IR: slr_math.h read by the front end, for targets that are given functions, not text.
-#ifndef SLRI_IR_MATH_LIBRARY_H
-#define SLRI_IR_MATH_LIBRARY_H
+#ifndef SLRI_IR_LIBRARY_H
+#define SLRI_IR_LIBRARY_H
 
 #include "ir/ir.h"
 #include "ir/math/functions.h"
