@@ -20,12 +20,17 @@ struct fake_vulkan *fake_vulkan_words(void)
     return &fake;
 }
 
+static VkDevice device; // the newest
+static PFN_vkDeviceWaitIdle real_DeviceWaitIdle;
+
 static VkResult next_call(const char *name)
 {
     const uint32_t call = __atomic_add_fetch(&fake.calls, 1, __ATOMIC_RELAXED);
     if (call != __atomic_load_n(&fake.fail_at, __ATOMIC_ACQUIRE))
         return VK_SUCCESS;
     fake.failed = name;
+    if (fake.result == VK_ERROR_DEVICE_LOST && device && real_DeviceWaitIdle)
+        real_DeviceWaitIdle(device); // a lost device does nothing more
     return (VkResult)fake.result;
 }
 
@@ -99,18 +104,19 @@ MAY_FAIL(WRAP)
 
 #define WRAP_DESTROY(name, type)                                                                                       \
     static PFN_vk##name real_##name;                                                                                   \
-    static VKAPI_ATTR void VKAPI_CALL our_##name(VkDevice device, type object, const VkAllocationCallbacks *hook)      \
+    static VKAPI_ATTR void VKAPI_CALL our_##name(VkDevice of, type object, const VkAllocationCallbacks *hook)      \
     {                                                                                                                  \
         came(object ? -1 : 0);                                                                                         \
-        real_##name(device, object, hook);                                                                             \
+        real_##name(of, object, hook);                                                                             \
     }
 DESTROYS(WRAP_DESTROY)
 
 static PFN_vkDestroyDevice real_DestroyDevice;
-static VKAPI_ATTR void VKAPI_CALL our_DestroyDevice(VkDevice device, const VkAllocationCallbacks *hook)
+static VKAPI_ATTR void VKAPI_CALL our_DestroyDevice(VkDevice dying, const VkAllocationCallbacks *hook)
 {
     came(-1);
-    real_DestroyDevice(device, hook);
+    device = NULL;
+    real_DestroyDevice(dying, hook);
 }
 
 static PFN_vkCmdPipelineBarrier real_CmdPipelineBarrier;
@@ -152,9 +158,12 @@ static PFN_vkVoidFunction replace(const char *name, PFN_vkVoidFunction real)
 }
 
 static PFN_vkGetDeviceProcAddr real_GetDeviceProcAddr;
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL our_GetDeviceProcAddr(VkDevice device, const char *name)
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL our_GetDeviceProcAddr(VkDevice of, const char *name)
 {
-    return replace(name, real_GetDeviceProcAddr(device, name));
+    device = of;
+    if (strcmp(name, "vkDeviceWaitIdle") == 0)
+        real_DeviceWaitIdle = (PFN_vkDeviceWaitIdle)real_GetDeviceProcAddr(of, name);
+    return replace(name, real_GetDeviceProcAddr(of, name));
 }
 
 SEEN VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char *name);

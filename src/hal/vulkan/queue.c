@@ -26,7 +26,7 @@ struct slri_vk_queue {
     VkSemaphore semaphore;
     uint64_t begun;             // the value of the newest submission
     uint32_t submits, recorded; // since the last wait; in the open command buffer
-    bool is_open;
+    bool is_open, is_spent; // a command buffer; those of the pool were waited for
     struct slri_vk_recorder recorder;
 
     struct slri_vk_chunk stage; // between the host's memory and the device's
@@ -36,7 +36,7 @@ struct slri_vk_queue {
         const unsigned char *from;
         uint64_t bytes;
     } back[MOST_BACKS];
-    uint32_t backs;
+    uint32_t backs, sent_backs; // the latter are of what was submitted
 
     struct slri_vk_recorder *list[MOST_LISTS]; // that were run
     uint32_t lists;
@@ -68,8 +68,10 @@ static slr_status await_begun(struct slri_vulkan *vulkan, struct slri_vk_queue *
     const uint64_t now_ns = slri_now_ns();
     const uint64_t left_ns = deadline_ns == SLRI_FOREVER ? UINT64_MAX : deadline_ns > now_ns ? deadline_ns - now_ns : 0;
     VkResult result = vulkan->call.WaitSemaphores(vulkan->device, &wait, left_ns);
-    if (result != VK_TIMEOUT)
+    if (result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST)
         return slri_vk_check(vulkan, "WaitSemaphores", result);
+    if (result != VK_TIMEOUT && vulkan->call.DeviceWaitIdle(vulkan->device) == VK_SUCCESS)
+        return slri_vk_check(vulkan, "WaitSemaphores", result); // it has no memory to wait, and has ended all
     __atomic_store_n(&vulkan->hangs, true, __ATOMIC_RELAXED);
     return slri_lose(&vulkan->loss, "a command did not end in time");
 }
@@ -144,6 +146,9 @@ static slr_status open_commands(struct slri_vulkan *vulkan, struct slri_vk_queue
                                             .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     if (queue->is_open)
         return SLR_OK;
+    if (queue->is_spent)
+        SLRI_VK_TRY(vulkan, ResetCommandPool, vulkan->device, queue->pool, 0);
+    queue->is_spent = false;
     SLRI_VK_TRY(vulkan, BeginCommandBuffer, queue->commands[queue->submits], &begin);
     queue->recorder.commands = queue->commands[queue->submits];
     queue->recorder.bound = VK_NULL_HANDLE;
@@ -203,8 +208,14 @@ static slr_status submit_open(struct slri_vulkan *vulkan, struct slri_vk_queue *
     queue->is_open = false;
     queue->recorded = 0;
     ++queue->submits;
-    SLRI_VK_TRY(vulkan, EndCommandBuffer, commands);
-    return send(vulkan, queue, commands);
+    slr_status status = slri_vk_check(vulkan, "EndCommandBuffer", vulkan->call.EndCommandBuffer(commands));
+    if (status == SLR_OK)
+        status = send(vulkan, queue, commands);
+    if (status == SLR_OK)
+        queue->sent_backs = queue->backs;
+    else
+        queue->backs = queue->sent_backs; // the others are not done
+    return status;
 }
 
 // ---- waiting -------------------------------------------------------------------------------------------------------
@@ -246,29 +257,34 @@ static slr_status look(struct slri_vk_queue *queue)
 }
 
 // All that was begun has been done: what it used is free.
-static slr_status settle(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
+static slr_status settle(struct slri_vk_queue *queue)
 {
     for (uint32_t i = 0; i < queue->backs; ++i)
         memcpy(queue->back[i].to, queue->back[i].from, queue->back[i].bytes);
-    queue->backs = 0;
+    queue->backs = queue->sent_backs = 0;
     queue->staged = 0;
     if (queue->submits == 0)
         return SLR_OK;
     queue->submits = 0;
-    SLRI_VK_TRY(vulkan, ResetCommandPool, vulkan->device, queue->pool, 0);
+    queue->is_spent = true;
     return look(queue);
 }
 
+// Also where what is open cannot be submitted: what was, is waited for.
 static slr_status finish(struct slri_vulkan *vulkan, struct slri_vk_queue *queue, uint64_t deadline_ns,
                          struct slri_times *times)
 {
-    SLRI_TRY(submit_open(vulkan, queue));
-    if (queue->submits != 0)
-        SLRI_TRY(await_begun(vulkan, queue, deadline_ns));
-    if (times && queue->timed != 0)
-        SLRI_TRY(tell_times(vulkan, queue, times));
+    slr_status status = submit_open(vulkan, queue);
+    if (queue->submits != 0) {
+        slr_status waited = await_begun(vulkan, queue, deadline_ns);
+        queue->backs = waited == SLR_OK ? queue->backs : 0;
+        status = status == SLR_OK ? waited : status;
+    }
+    if (status == SLR_OK && times && queue->timed != 0)
+        status = tell_times(vulkan, queue, times);
     queue->timed = 0;
-    return settle(vulkan, queue);
+    slr_status settled = settle(queue);
+    return status == SLR_OK ? settled : status;
 }
 
 slr_status slri_vk_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times)
