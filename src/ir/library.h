@@ -13,6 +13,10 @@
 // Threads: any. Errors: NO_MEMORY.
 slr_status slri_math_library(const struct slri_module **out);
 
+// The module's kernel calls each function, for whoever tests it: it has an array of each type, in the order of enum
+// slri_math_type, whose first elements are arguments; the result of function id is element SLRI_MATH_RESULT + id.
+#define SLRI_MATH_RESULT 4u
+
 // What the library is made of, beside IR's own instructions: X(id).
 #define SLRI_MATH_PRIMITIVES(X)                                                                                        \
     X(SQRTF)                                                                                                           \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The math library as a program: the library's headers, and a kernel that calls each function, so that each is there.
+// The kernel takes arguments from the first elements of its arrays, and leaves results where nothing else does.
 #include "ir/library.h"
 #include "base/text.h"
 #include "lang/kernel.h"
@@ -27,7 +28,7 @@ static void put_calls(struct slri_text *text)
         const struct slri_math_function *function = &slri_math_functions[id];
         if (!comes_first(id))
             continue;
-        slri_text_printf(text, "    %s[0] = %s(", array[function->result], function->c_function);
+        slri_text_printf(text, "    %s[%u] = %s(", array[function->result], SLRI_MATH_RESULT + id, function->c_function);
         for (unsigned k = 0; k < function->arity; k++)
             slri_text_printf(text, "%s%s[%u]", k ? ", " : "", array[function->args[k]], k);
         slri_text_puts(text, ");\n");
