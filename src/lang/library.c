@@ -28,7 +28,8 @@ static void put_calls(struct slri_text *text)
         const struct slri_math_function *function = &slri_math_functions[id];
         if (!comes_first(id))
             continue;
-        slri_text_printf(text, "    %s[%u] = %s(", array[function->result], SLRI_MATH_RESULT + id, function->c_function);
+        slri_text_printf(text, "    %s[%u] = %s(", array[function->result], SLRI_MATH_RESULT + id,
+                         function->c_function);
         for (unsigned k = 0; k < function->arity; k++)
             slri_text_printf(text, "%s%s[%u]", k ? ", " : "", array[function->args[k]], k);
         slri_text_puts(text, ");\n");

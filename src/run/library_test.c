@@ -29,7 +29,8 @@ static uint64_t draw(uint64_t *seed)
 // Anything, or something of ordinary size, or one of the places where functions differ.
 static double real(uint64_t *seed)
 {
-    static const double places[] = {0.0, -0.0, 1.0, -1.0, 0.5, 3.5, INFINITY, -INFINITY, NAN, 1e-310, 1e300, 1e22, 700.0};
+    static const double places[] = {0.0,       -0.0, 1.0,    -1.0,  0.5,  3.5,  INFINITY,
+                                    -INFINITY, NAN,  1e-310, 1e300, 1e22, 700.0};
     uint64_t bits = draw(seed), which = draw(seed) % 4;
     double value;
     memcpy(&value, &bits, sizeof value);

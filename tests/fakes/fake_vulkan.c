@@ -104,10 +104,10 @@ MAY_FAIL(WRAP)
 
 #define WRAP_DESTROY(name, type)                                                                                       \
     static PFN_vk##name real_##name;                                                                                   \
-    static VKAPI_ATTR void VKAPI_CALL our_##name(VkDevice of, type object, const VkAllocationCallbacks *hook)      \
+    static VKAPI_ATTR void VKAPI_CALL our_##name(VkDevice of, type object, const VkAllocationCallbacks *hook)          \
     {                                                                                                                  \
         came(object ? -1 : 0);                                                                                         \
-        real_##name(of, object, hook);                                                                             \
+        real_##name(of, object, hook);                                                                                 \
     }
 DESTROYS(WRAP_DESTROY)
 

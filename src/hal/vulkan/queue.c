@@ -26,7 +26,7 @@ struct slri_vk_queue {
     VkSemaphore semaphore;
     uint64_t begun;             // the value of the newest submission
     uint32_t submits, recorded; // since the last wait; in the open command buffer
-    bool is_open, is_spent; // a command buffer; those of the pool were waited for
+    bool is_open, is_spent;     // a command buffer; those of the pool were waited for
     struct slri_vk_recorder recorder;
 
     struct slri_vk_chunk stage; // between the host's memory and the device's

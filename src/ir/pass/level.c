@@ -64,19 +64,23 @@ static bool leaves(const struct slri_instr *in, bool breaks, bool continues)
     return false;
 }
 
-// Whether some thread may leave the branch, or a round of the loop, from within.
-static bool has_jumps(const struct slri_instr *loop)
+bool slri_leaves(const struct slri_instr *in)
+{
+    return leaves(in, true, true);
+}
+
+bool slri_has_jumps(const struct slri_instr *branch)
 {
     for (int part = 0; part < 3; part++)
-        for (uint32_t i = 0; loop->body[part] && i < loop->body[part]->count; i++)
-            if (leaves(&loop->body[part]->instr[i], true, true))
+        for (uint32_t i = 0; branch->body[part] && i < branch->body[part]->count; i++)
+            if (slri_leaves(&branch->body[part]->instr[i]))
                 return true;
     return false;
 }
 
 static bool is_plain(const struct slri_instr *in)
 {
-    return !any_waits(in) && !leaves(in, true, true);
+    return !any_waits(in) && !slri_leaves(in);
 }
 
 // ---- whether it is needed ------------------------------------------------------------------------------------------
@@ -96,7 +100,7 @@ static slr_status look_at(struct level *v, const struct slri_block *block, bool 
             return refuse(v, in, "not all threads of the block come here; take the branch around it away");
         v->is_needed |= waits(in) && (v->has_left || (in->op == SLRI_OP_WARP && !is_uniform));
         v->has_left |= in->op == SLRI_OP_RETURN && v->source == v->entry->function && !is_uniform;
-        bool is_bad = (in_switch && waits(in)) || (in->op == SLRI_OP_SWITCH && leaves(in, true, true));
+        bool is_bad = (in_switch && waits(in)) || (in->op == SLRI_OP_SWITCH && slri_leaves(in));
         v->in_switch = is_bad && !v->in_switch ? in : v->in_switch;
         int rounds = in->op == SLRI_OP_LOOP ? 2 : 1; // who has returned in one is missing in the next
         for (int round = 0; round < rounds; round++)
@@ -370,7 +374,7 @@ static void put_call(struct level *v, const struct slri_instr *in)
 static void put_one(struct level *v, const struct slri_instr *in)
 {
     bool is_branch = in->op == SLRI_OP_IF || in->op == SLRI_OP_LOOP;
-    bool is_common = is_branch && !v->here && !has_jumps(in) && slri_uniform_branch(v->uniform, v->source, in);
+    bool is_common = is_branch && !v->here && !slri_has_jumps(in) && slri_uniform_branch(v->uniform, v->source, in);
     v->l.where = in->where;
     if (is_common)
         put_common(v, in);
