@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static uint64_t bits_of(enum slri_kind kind, double value)
+static uint64_t float_bits(enum slri_kind kind, double value)
 {
     float narrow = (float)value;
     uint64_t wide = 0;
@@ -18,7 +18,7 @@ static uint64_t bits_of(enum slri_kind kind, double value)
 
 static uint32_t number(struct slri_s *s, enum slri_kind kind, double value)
 {
-    return slri_s_const(s, kind, bits_of(kind, value));
+    return slri_s_const(s, kind, float_bits(kind, value));
 }
 
 // ---- to integers ---------------------------------------------------------------------------------------------------
