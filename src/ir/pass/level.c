@@ -417,19 +417,6 @@ static void put_level(struct level *v, const struct slri_block *block)
 
 // ---- functions -----------------------------------------------------------------------------------------------------
 
-static void count_given(struct level *v, const struct slri_block *block)
-{
-    for (uint32_t i = 0; block && i < block->count; i++) {
-        const struct slri_instr *in = &block->instr[i];
-        if (in->dst != SLRI_NO_REG)
-            v->assignments[in->dst]++;
-        for (int part = 0; part < 3; part++)
-            count_given(v, in->body[part]);
-        for (uint32_t c = 0; c < in->cases; c++)
-            count_given(v, in->match[c].body);
-    }
-}
-
 static bool returns_early(const struct slri_block *block)
 {
     for (uint32_t i = 0; i < block->count; i++)
@@ -475,7 +462,7 @@ static bool write_function(struct level *v, uint32_t index)
     v->l.made[index] = v->l.function = f;
     v->l.block = f->body;
     v->l.where = from->where;
-    count_given(v, from->body);
+    slri_lower_count(from->body, v->assignments, NULL);
     bool is_entry = from == v->entry->function, jumps = returns_early(from->body);
     struct here own = {0};
     v->here = is_entry && !jumps ? NULL : &own;
