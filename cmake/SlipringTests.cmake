@@ -370,6 +370,18 @@ if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
         --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/,${opencl_kernels})
 endif()
 
+# The suite, and ring kernels, on Vulkan, where a driver is installed.
+file(GLOB vulkan_drivers /usr/share/vulkan/icd.d/lvp_icd*.json)
+if(VULKAN_INCLUDE_DIR AND vulkan_drivers AND NOT SLIPRING_SANITIZE) # its compiler does not run under sanitizers
+    if(TARGET slipring_cts)
+        slipring_register(tests/vulkan/cts slipring_cts --device vulkan:0 --timeout 60)
+    endif()
+    foreach(name batch failure fault keys ring_send route slice slice_own state)
+        slipring_register(tests/vulkan/ring_${name} tests_ring_${name}_test)
+        set_property(TEST tests/vulkan/ring_${name} APPEND PROPERTY ENVIRONMENT "SLIPRING_TEST_RING_DEVICE=vulkan:0")
+    endforeach()
+endif()
+
 # The suite once more, and random programs, on a driver that runs the CUDA text itself, compiled by the host's compiler.
 # ThreadSanitizer does not follow its fibres; once is enough for the others, as above. `make cuda-text` runs all of
 # tests/cuda so.
