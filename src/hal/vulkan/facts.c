@@ -6,10 +6,10 @@
 #include "engine/ring_mode.h"
 #include "hal/vulkan/vulkan.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define MOST_DEVICES 64
 
@@ -40,12 +40,19 @@ static void put_uuid(const unsigned char bytes[VK_UUID_SIZE], char out[37])
         out += sprintf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
 }
 
+static bool begins(const char *text, const char *with)
+{
+    while (*with && tolower((unsigned char)*text) == tolower((unsigned char)*with)) {
+        ++text;
+        ++with;
+    }
+    return *with == '\0';
+}
+
 // "UUID-6d65", the beginning of a device's, or the beginning of its name in any case.
 static bool is_called(const char *id, const struct slri_vk_facts *facts)
 {
-    if (strncasecmp(id, "UUID-", 5) == 0 && id[5] != '\0')
-        return strncasecmp(id + 5, facts->uuid, strlen(id + 5)) == 0;
-    return strncasecmp(id, facts->name, strlen(id)) == 0;
+    return begins(id, "UUID-") && id[5] != '\0' ? begins(facts->uuid, id + 5) : begins(facts->name, id);
 }
 
 static slr_status find_called(const struct slri_vk_instance *vk, const char *id, const VkPhysicalDevice *among,
