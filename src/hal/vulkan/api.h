@@ -77,6 +77,7 @@
 
 struct slri_vk_instance {
     VkInstance instance;
+    PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT GetTimeDomains; // NULL: no driver here has it
 #define FIELD(name) PFN_vk##name name;
     SLRI_VK_OF_INSTANCE(FIELD)
 };

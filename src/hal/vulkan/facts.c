@@ -236,6 +236,18 @@ static uint64_t memory_of(const VkPhysicalDeviceMemoryProperties *memory, uint32
     return most;
 }
 
+// Whether the driver reads its clock and the host's at once.
+static bool has_clocks(const struct slri_vk_instance *vk, VkPhysicalDevice physical)
+{
+    VkTimeDomainEXT domain[16];
+    uint32_t count = 16, found = 0;
+    if (!vk->GetTimeDomains || vk->GetTimeDomains(physical, &count, domain) < VK_SUCCESS)
+        return false;
+    for (uint32_t i = 0; i < count; ++i)
+        found += domain[i] == VK_TIME_DOMAIN_DEVICE_EXT || domain[i] == VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT;
+    return found == 2;
+}
+
 void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
 {
     VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
@@ -260,7 +272,7 @@ void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, s
     out->memory = memory.memoryProperties;
     out->memory_bytes = memory_of(&out->memory, &heap);
     out->budget = extensions.budget;
-    out->calibrated = extensions.calibrated;
+    out->calibrated = extensions.calibrated && has_clocks(vk, physical);
 }
 
 // ---- description ---------------------------------------------------------------------------------------------------

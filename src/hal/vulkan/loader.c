@@ -35,6 +35,8 @@ static slr_status find_all(PFN_vkGetInstanceProcAddr find, const char *path, str
         slri_text_puts(&missing, " vk" #name);
     SLRI_VK_OF_INSTANCE(FIND)
 #undef FIND
+    out->GetTimeDomains = (PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT)find(
+        out->instance, "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT");
     return slri_dl_all_found(SLR_NO_DEVICE, path, "Vulkan 1.2", &missing);
 }
 
