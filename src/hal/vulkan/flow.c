@@ -22,13 +22,13 @@ static bool must_follow(const struct slri_vk_use *before, const struct slri_vk_u
     return both != SLRI_VK_READS && both != SLRI_VK_TELLS && !(before->seen_by & next->stage) && overlap(before, next);
 }
 
-static VkAccessFlags access_of(const struct slri_vk_use *use)
+static VkAccessFlags access_of(VkPipelineStageFlags stage, uint32_t how)
 {
-    const bool copies = use->stage == VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const bool copies = stage == VK_PIPELINE_STAGE_TRANSFER_BIT;
     VkAccessFlags access = 0;
-    if (use->how != SLRI_VK_WRITES)
+    if (how != SLRI_VK_WRITES)
         access |= copies ? VK_ACCESS_TRANSFER_READ_BIT : VK_ACCESS_SHADER_READ_BIT;
-    if (use->how != SLRI_VK_READS)
+    if (how != SLRI_VK_READS)
         access |= copies ? VK_ACCESS_TRANSFER_WRITE_BIT : VK_ACCESS_SHADER_WRITE_BIT;
     return access;
 }
@@ -44,7 +44,9 @@ struct barrier {
 
 static void name_range(struct barrier *barrier, const struct slri_vk_use *before, const struct slri_vk_use *next)
 {
-    const VkAccessFlags from = access_of(before), to = access_of(next);
+    const VkAccessFlags from = access_of(before->stage, before->how);
+    // Both: what comes later in the stage needs no barrier of its own.
+    const VkAccessFlags to = access_of(next->stage, SLRI_VK_READS | SLRI_VK_WRITES);
     barrier->from |= before->stage;
     barrier->to |= next->stage;
     barrier->all.srcAccessMask |= from;
