@@ -57,6 +57,16 @@ static void put_shift(struct slri_s *s, const struct slri_instr *in)
     slri_s_set(s, in->dst, result);
 }
 
+// A 64-bit integer with its sign bit turned over: such numbers are in the order of the signed ones.
+static uint32_t turned(struct slri_s *s, slri_reg reg)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    const struct slri_s_register *r = &s->reg[reg];
+    if (r->mode == SLRI_S_LITERAL)
+        return slri_s_u64(s, (r->given ? r->given->imm : 0) ^ sign);
+    return SLRI_MAKE(s, BitwiseXor, slri_s_uint(s, 8), slri_s_get(s, reg), slri_s_u64(s, sign));
+}
+
 void slri_s_compare(struct slri_s *s, const struct slri_instr *in)
 {
     // By operation, then for unsigned, signed, float.
@@ -68,8 +78,11 @@ void slri_s_compare(struct slri_s *s, const struct slri_instr *in)
         {SLRI_W_UGreaterThan, SLRI_W_SGreaterThan, SLRI_W_FOrdGreaterThan},
         {SLRI_W_UGreaterThanEqual, SLRI_W_SGreaterThanEqual, SLRI_W_FOrdGreaterThanEqual}};
     enum slri_kind kind = s->function->reg_kind[in->a];
-    int column = slri_kind_is_float(kind) ? 2 : is_signed_kind(kind) ? 1 : 0;
-    const uint32_t operand[2] = {slri_s_get(s, in->a), slri_s_get(s, in->b)};
+    // Mesa 22.3 takes the order of a widened int and a constant for that of unsigned numbers. So it sees no such order.
+    bool turns = kind == SLRI_I64 && in->op >= SLRI_OP_LT;
+    int column = slri_kind_is_float(kind) ? 2 : is_signed_kind(kind) && !turns ? 1 : 0;
+    const uint32_t operand[2] = {turns ? turned(s, in->a) : slri_s_get(s, in->a),
+                                 turns ? turned(s, in->b) : slri_s_get(s, in->b)};
     slri_s_set_flag(s, in->dst, slri_s_make(s, table[in->op - SLRI_OP_EQ][column], slri_s_bool(s), operand, 2));
 }
 
