@@ -73,7 +73,7 @@ static bool is_same(const struct slri_w *w, uint32_t at, enum slri_w_op op, uint
     const uint32_t *in = w->globals.word + at;
     uint32_t head = type ? 3 : 2;
     return in[0] == ((head + count) << 16 | (uint32_t)op) && (!type || in[1] == type) &&
-           memcmp(in + head, operand, count * sizeof *operand) == 0;
+           (!count || memcmp(in + head, operand, count * sizeof *operand) == 0);
 }
 
 static void grow(struct slri_w *w)
