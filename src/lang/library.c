@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The math library as a program: the library's headers, and a kernel that calls each function, so that each is there.
 // The kernel takes arguments from the first elements of its arrays, and leaves results where nothing else does.
-#include "ir/library.h"
+#include "lang/library.h"
 #include "base/text.h"
 #include "lang/kernel.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The math library that the front end reads (ir/library.h) gives the bits of the one that the compiler has compiled.
+// The math library that the front end reads (lang/library.h) gives the bits of the one that the compiler has compiled.
 #include "run/grid_test.h"
 
-#include "ir/library.h"
+#include "lang/library.h"
 #include "ir/math/eval.h"
 
 #include <math.h>

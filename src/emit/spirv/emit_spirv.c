@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "emit/device/faults.h"
 #include "emit/spirv/internal.h"
-#include "ir/library.h"
+#include "lang/library.h"
 #include "ir/pass/level.h"
 
 #include <stdlib.h>

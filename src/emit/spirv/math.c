@@ -2,7 +2,7 @@
 // Math: functions of the library as IR, so that the bits are the interpreter's. What these are made of is here.
 // GLSL.std.450's own are used where their result is exact.
 #include "emit/spirv/internal.h"
-#include "ir/library.h"
+#include "lang/library.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The math library as IR: slr_math.h read by the front end, for targets that are given functions, not text.
-#ifndef SLRI_IR_LIBRARY_H
-#define SLRI_IR_LIBRARY_H
+#ifndef SLRI_LANG_LIBRARY_H
+#define SLRI_LANG_LIBRARY_H
 
 #include "ir/ir.h"
 #include "ir/math/functions.h"
@@ -9,7 +9,7 @@
 #include <slipring/status.h>
 
 // A module of which only functions are of interest: slri_math_functions[id].c_function names that of a MATH. Inside of
-// them a MATH is one of SLRI_MATH_PRIMITIVES, and only there. It lasts as long as the process. lang/library.c makes it.
+// them a MATH is one of SLRI_MATH_PRIMITIVES, and only there. It lasts as long as the process.
 // Threads: any. Errors: NO_MEMORY.
 slr_status slri_math_library(const struct slri_module **out);
 
