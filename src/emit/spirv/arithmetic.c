@@ -86,6 +86,24 @@ void slri_s_compare(struct slri_s *s, const struct slri_instr *in)
     slri_s_set_flag(s, in->dst, slri_s_make(s, table[in->op - SLRI_OP_EQ][column], slri_s_bool(s), operand, 2));
 }
 
+// Mesa 22.3 takes a division by what it has folded to 0 for anything. So one by 0 is a product with an infinity of the
+// divisor's sign, which has the same bits. The library divides by no such value.
+static uint32_t divided(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
+{
+    uint32_t type = slri_s_type(s, in->kind), bytes = slri_kind_bytes(in->kind), bits = slri_s_uint(s, bytes);
+    const struct slri_s_register *divisor = &s->reg[in->b];
+    const uint64_t sign = UINT64_C(1) << (8 * bytes - 1), infinity = bytes == 8 ? UINT64_C(0x7ff) << 52 : 0x7f800000;
+    uint32_t quotient = SLRI_MAKE(s, FDiv, type, a, b);
+    bool is_known = divisor->mode == SLRI_S_LITERAL && divisor->given && divisor->given->imm & ~sign;
+    if (is_known || s->own != &s->unit[0])
+        return quotient;
+    uint32_t is_zero = SLRI_MAKE(s, FOrdEqual, slri_s_bool(s), b, slri_s_const(s, in->kind, 0));
+    uint32_t large = SLRI_MAKE(s, BitwiseAnd, bits, SLRI_MAKE(s, Bitcast, bits, b), slri_s_bits(s, bytes, sign));
+    large = SLRI_MAKE(s, BitwiseOr, bits, large, slri_s_bits(s, bytes, infinity));
+    uint32_t product = SLRI_MAKE(s, FMul, type, a, SLRI_MAKE(s, Bitcast, type, large));
+    return SLRI_MAKE(s, Select, type, is_zero, product, quotient);
+}
+
 void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in)
 {
     uint32_t type = slri_s_type(s, in->kind), result = 0;
@@ -120,7 +138,7 @@ void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in)
         result = is_float ? SLRI_MAKE(s, FMul, type, a, b) : SLRI_MAKE(s, IMul, type, a, b);
         break;
     case SLRI_OP_DIV:
-        result = SLRI_MAKE(s, FDiv, type, a, b);
+        result = divided(s, in, a, b);
         break;
     case SLRI_OP_AND:
         result = SLRI_MAKE(s, BitwiseAnd, type, a, b);
