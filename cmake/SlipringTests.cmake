@@ -51,6 +51,14 @@ slipring_program_settings(slipring_fake_nvml)
 target_include_directories(slipring_fake_nvml PRIVATE src include)
 list(APPEND test_environment SLIPRING_FAKE_NVML=$<TARGET_FILE:slipring_fake_nvml>)
 
+# One that passes calls on to the Vulkan that is here.
+if(VULKAN_INCLUDE_DIR)
+    add_library(slipring_fake_vulkan MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_vulkan.c)
+    slipring_program_settings(slipring_fake_vulkan)
+    target_link_libraries(slipring_fake_vulkan PRIVATE ${CMAKE_DL_LIBS})
+    list(APPEND test_environment SLIPRING_FAKE_VULKAN=$<TARGET_FILE:slipring_fake_vulkan>)
+endif()
+
 # A backend of the tests' own. Its list of backends goes in the place of the library's: an object comes before an archive.
 slipring_glob(toy_sources tests/fakes/toy/*.c tests/fakes/failing/*.c)
 add_library(slipring_toy OBJECT ${toy_sources})
@@ -146,6 +154,9 @@ file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/*_test.c ${PROJECT_SOURCE_DIR}/examples/*_test.c ${PROJECT_SOURCE_DIR}/tests/*_test.c)
 if(SLIPRING_HAS_JANSSON)
     file(GLOB_RECURSE tool_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/slipring/*_test.c)
+endif()
+if(NOT VULKAN_INCLUDE_DIR)
+    list(FILTER test_sources EXCLUDE REGEX tests/vulkan/)
 endif()
 foreach(file IN LISTS test_sources tool_tests)
     slipring_add_test(${file})
@@ -360,6 +371,18 @@ if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
     slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch --timeout 30
         --device opencl:0?memory=plain&ring=relaunch
         --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/,${opencl_kernels})
+endif()
+
+# The suite, and ring kernels, on Vulkan, where a driver is installed.
+file(GLOB vulkan_drivers /usr/share/vulkan/icd.d/lvp_icd*.json)
+if(VULKAN_INCLUDE_DIR AND vulkan_drivers AND NOT SLIPRING_SANITIZE) # its compiler does not run under sanitizers
+    if(TARGET slipring_cts)
+        slipring_register(tests/vulkan/cts slipring_cts --device vulkan:0 --timeout 60)
+    endif()
+    foreach(name batch failure fault keys ring_send route slice slice_own state)
+        slipring_register(tests/vulkan/ring_${name} tests_ring_${name}_test)
+        set_property(TEST tests/vulkan/ring_${name} APPEND PROPERTY ENVIRONMENT "SLIPRING_TEST_RING_DEVICE=vulkan:0")
+    endforeach()
 endif()
 
 # The suite once more, and random programs, on a driver that runs the CUDA text itself, compiled by the host's compiler.

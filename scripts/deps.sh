@@ -9,7 +9,7 @@ set -euo pipefail
 
 # target | what shows that it is here | Debian package
 # "command X": X is on PATH. "header H": the C compiler finds H. "library L": the loader finds L. "driver D": OpenCL has D.
-# "python M": python3 imports M.
+# "vulkan D": Vulkan has driver D. "layer L": Vulkan has layer L. "python M": python3 imports M.
 readonly table='
 build | command cc | gcc
 build | command cmake | cmake
@@ -20,8 +20,13 @@ test  | header cmocka.h | libcmocka-dev
 test  | command c++ | g++
 test  | command pkg-config | pkg-config
 test  | command spin | spin
+test  | command spirv-val | spirv-tools
 test  | library libOpenCL.so.1 | ocl-icd-libopencl1
 test  | driver pocl | pocl-opencl-icd
+test  | header vulkan/vulkan_core.h | libvulkan-dev
+test  | library libvulkan.so.1 | libvulkan1
+test  | vulkan lvp_icd | mesa-vulkan-drivers
+test  | layer khronos_validation | vulkan-validationlayers
 bench | command c++ | g++
 bench | header caf/all.hpp | libcaf-dev
 bench | library libmimalloc.so.2 | libmimalloc2.0
@@ -73,6 +78,8 @@ is_here() { # KIND NAME
         library) library_is_here "$2" ;;
         python) python3 -c "import $2" 2> /dev/null ;;
         driver) [[ -e /etc/OpenCL/vendors/$2.icd ]] ;;
+        vulkan) compgen -G "/usr/share/vulkan/icd.d/$2*.json" > /dev/null ;;
+        layer) [[ -e /usr/share/vulkan/explicit_layer.d/VkLayer_$2.json ]] ;;
     esac
 }
 

@@ -10,9 +10,10 @@ extern "C" {
 #endif
 
 typedef enum slr_language {
-    SLR_LANGUAGE_C = 1, ///< C17 for gcc and clang: one kernel for one block shape, or all handlers
-    SLR_LANGUAGE_CUDA,  ///< CUDA C for NVRTC and nvcc. Needs no header; compile with --fmad=false
-    SLR_LANGUAGE_OPENCL ///< OpenCL C 1.2: kernels and handlers
+    SLR_LANGUAGE_C = 1,  ///< C17 for gcc and clang: one kernel for one block shape, or all handlers
+    SLR_LANGUAGE_CUDA,   ///< CUDA C for NVRTC and nvcc. Needs no header; compile with --fmad=false
+    SLR_LANGUAGE_OPENCL, ///< OpenCL C 1.2: kernels and handlers
+    SLR_LANGUAGE_SPIRV   ///< SPIR-V 1.5 for Vulkan 1.2: one kernel; assembly, as spirv-as reads it
 } slr_language;
 
 typedef struct slr_emit_desc {
@@ -22,7 +23,7 @@ typedef struct slr_emit_desc {
     uint32_t block[3];     ///< threads per block. C: 0 means 256 along x, else 1. OpenCL: 0 means any, else required
     uint32_t reserved;     ///< ignored
     uint32_t batched;      ///< 1: the kernel of a `__ring__` handler's batched launches, not the handler
-    uint32_t reserved2;    ///< ignored
+    uint32_t binary;       ///< 1: SPIR-V as its words, without a NUL. Other languages have none
 } slr_emit_desc;
 #ifdef __cplusplus
 static inline slr_emit_desc slr_emit_desc_init(void)
@@ -43,10 +44,10 @@ static inline slr_emit_desc slr_emit_desc_init(void)
 /// `text` may be NULL if `room` is 0. `#line` in the text names the user's source.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (struct_size, language, no name for a language that takes one kernel, or with `batched`), NOT_FOUND
-/// (no
-///   such name), UNSUPPORTED (the language cannot express an operation of the kernel; the message names the place. With
-///   `batched`: that is no `__ring__` handler, or it prints), NO_MEMORY.
+/// Errors: INVALID (struct_size, language, no name for a language that takes one kernel, or with `batched`; `binary`
+/// for
+///   text), NOT_FOUND (no such name), UNSUPPORTED (the language cannot express an operation of the kernel; the message
+///   names the place. With `batched`: that is no `__ring__` handler, or it prints), NO_MEMORY.
 SLR_API slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *desc, char *text, size_t room,
                                     size_t *needed);
 

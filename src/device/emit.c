@@ -8,6 +8,7 @@
 #include "emit/c/kernel.h"
 #include "emit/cuda/emit_cuda.h"
 #include "emit/opencl/emit_opencl.h"
+#include "emit/spirv/spirv.h"
 #include "ir/pass/handler_kernel.h"
 #include "run/grid.h"
 
@@ -53,6 +54,24 @@ static slr_status emit_opencl(const struct slri_module *module, const struct slr
     return slri_emit_opencl(module, entry, &options, out);
 }
 
+static slr_status emit_spirv(const struct slri_module *module, const struct slri_entry *entry,
+                             const slr_emit_desc *desc, struct slri_text *out)
+{
+    struct slri_spirv made;
+    if (!entry && module->entries == 1)
+        entry = &module->entry[0];
+    if (!entry)
+        return SLRI_FAIL(INVALID, "SPIR-V needs the name of one kernel; there are %u in '%s'", module->entries,
+                         module->name);
+    SLRI_TRY(slri_emit_spirv(module, entry, NULL, &made));
+    if (desc->binary)
+        slri_text_append(out, (const char *)made.word, made.words * sizeof *made.word);
+    else
+        slri_spirv_disassemble(made.word, made.words, out);
+    slri_spirv_free(&made);
+    return out->out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name) : SLR_OK;
+}
+
 static slr_status emit(const struct slri_module *module, const struct slri_entry *entry, const slr_emit_desc *desc,
                        struct slri_text *out)
 {
@@ -63,6 +82,8 @@ static slr_status emit(const struct slri_module *module, const struct slri_entry
         return slri_emit_cuda(module, entry, out);
     case SLR_LANGUAGE_OPENCL:
         return emit_opencl(module, entry, desc, out);
+    case SLR_LANGUAGE_SPIRV:
+        return emit_spirv(module, entry, desc, out);
     default:
         return SLRI_FAIL(INVALID, "slr_emit_desc.language is %d, which is not an slr_language", (int)desc->language);
     }
@@ -102,13 +123,15 @@ slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *des
     const struct slri_entry *entry = whole.name ? slri_module_entry(program->module, whole.name) : NULL;
     if (whole.name && !entry)
         return slri_module_no_entry(program->module, whole.name);
+    if (whole.binary && whole.language != SLR_LANGUAGE_SPIRV)
+        return SLRI_FAIL(INVALID, "slr_emit_desc.binary is for SLR_LANGUAGE_SPIRV; the other languages are text");
     if (program->module->raw)
         return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ source, which slipring does not read", program->module->name);
     struct slri_text made = SLRI_TEXT_INIT;
     slr_status status = whole.batched ? emit_batched(program->module, entry, &whole, &made)
                                       : emit(program->module, entry, &whole, &made);
     if (status == SLR_OK) {
-        *needed = made.length + 1;
+        *needed = made.length + (whole.binary ? 0 : 1);
         if (*needed <= room)
             memcpy(text, slri_text_view(&made), *needed);
     }

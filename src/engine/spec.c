@@ -37,11 +37,10 @@ static slr_status parse_index(const char *from, const char *end, const char *spe
     return SLR_OK;
 }
 
-// "GPU-8f2c...": a letter first, and a dash. Who has no such devices is refused later.
+// "GPU-8f2c...", "llvmpipe": a letter first. Who has no such devices is refused later.
 static bool is_id(const char *from, const char *end)
 {
-    bool letter = from < end && ((*from | 32) >= 'a' && (*from | 32) <= 'z');
-    return letter && memchr(from, '-', (size_t)(end - from));
+    return from < end && ((*from | 32) >= 'a' && (*from | 32) <= 'z');
 }
 
 static slr_status parse_device(const char *from, const char *end, const char *spec, struct slri_spec *out)

@@ -661,6 +661,7 @@ struct slri_backend {
     slr_status (*shard_start)(void *device, struct slri_shard *shard);
 };
 
-extern const struct slri_backend slri_backend_cpu, slri_backend_null, slri_backend_opencl, slri_backend_cuda;
+extern const struct slri_backend slri_backend_cpu, slri_backend_null, slri_backend_opencl, slri_backend_cuda,
+    slri_backend_vulkan;
 
 #endif

@@ -229,6 +229,8 @@ static void emit_prints_c_and_cuda_with_the_users_lines(void **state)
     says("\"$S\" kernel emit axpy.cu axpy --lang opencl --block 64 | grep axpy", 0,
          "(64, 1, 1))) void slrk_axpy(float a, ");
     says("\"$S\" kernel emit axpy.cu axpy --lang cuda --json | grep language", 0, "\"language\": \"cuda\"");
+    says("\"$S\" kernel emit axpy.cu axpy --lang spirv | grep EntryPoint", 0, "\"axpy\"");
+    gives("\"$S\" kernel emit axpy.cu axpy --lang spirv --binary | od -An -tx4 -N4", 0, " 07230203\n");
 }
 
 static void explain_counts_and_gives_occupancy(void **state)
@@ -310,6 +312,9 @@ static void emit_says_what_is_wrong(void **state)
     says("\"$S\" kernel emit axpy.cu 2>&1", 2, "C needs the name of one kernel; there are 3");
     says("\"$S\" kernel emit axpy.cu none --lang cuda 2>&1", 2, "no kernel and no handler 'none'");
     says("\"$S\" kernel emit axpy.cu axpy --lang rust 2>&1", 2, "unknown language 'rust'");
+    says("\"$S\" kernel emit axpy.cu --lang spirv 2>&1", 2, "SPIR-V needs the name of one kernel; there are 3");
+    says("\"$S\" kernel emit axpy.cu axpy --binary 2>&1", 2, "--binary is for --lang spirv");
+    says("\"$S\" kernel emit axpy.cu axpy --lang spirv --binary --json 2>&1", 2, "--binary is for --lang spirv");
     says("\"$S\" kernel emit axpy.cu axpy --block 0 2>&1", 2, "--block: '0' is not X");
     says("\"$S\" kernel emit axpy.cu axpy --block 2000 2>&1", 2, "2000");
     says("\"$S\" kernel emit broken.cu 2>&1", 1, "broken.cu:1:");

@@ -10,6 +10,9 @@
 // Reasons of several lines.
 #define NEEDS_HOST "with ring=persistent the device owns the mailbox, and this needs an owner on the host"
 
+#define NO_BLOCKS "`__ring_block__` handlers do not run on Vulkan"
+#define ENDS_LOOPS "some drivers end a thread's loops after 65,535 turns, which is told"
+
 // clang-format off
 const cts_known cts_known_list[] = {
     {"cpu/*", "planted/is_off_by_more_than_its_bound", CTS_MUST_PASS, "its functions are slipring's"},
@@ -22,6 +25,12 @@ const cts_known cts_known_list[] = {
     {"opencl/*/persistent", "overflow/drop_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "overflow/a_dropped_call_says_so", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MAY_REFUSE, "each ring kernel keeps a group of the device"},
+    {"vulkan/SPIR-V", "blocks/*", CTS_MUST_REFUSE, NO_BLOCKS},
+    {"vulkan/SPIR-V", "routes/messages_that_do_not_fit_are_refused", CTS_MUST_REFUSE, NO_BLOCKS},
+    {"vulkan/SPIR-V", "ordering/message_passing_*", CTS_MAY_REFUSE, ENDS_LOOPS},
+    {"vulkan/SPIR-V", "ordering/coherence_of_two_reads", CTS_MAY_REFUSE, ENDS_LOOPS},
+    {"vulkan/SPIR-V", "limits/a_long_loop", CTS_MAY_REFUSE, ENDS_LOOPS},
+    {"vulkan/SPIR-V", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "some devices have 32 KiB"},
     {"cuda/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "references/a_buffer_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "references/a_reply_*", CTS_MUST_REFUSE, NEEDS_HOST},
@@ -39,6 +48,7 @@ static const struct {
     {"cpu/compiled", "`cpu`, compiled"},
     {"cpu/interpreted", "`cpu`, interpreted"},
     {"opencl/pocl/auto", "`opencl:0`, PoCL"},
+    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 

@@ -3,6 +3,7 @@
 // time the program hears of it, nothing is left, nothing is counted twice, and the device goes on: at once, or when it
 // has been reopened.
 #include "tests/fakes/fake_cuda.h"
+#include "tests/fakes/fake_vulkan.h"
 #include "tests/fakes/load.h"
 #include "tests/fakes/toy/toy.h"
 #include "tests/failures/program.h"
@@ -88,7 +89,8 @@ static void check_told(slr_status status, slr_status planted)
         fail_msg("%s: %s, which does not say why: '%s'", doing, slr_status_name(status), slr_error_message());
 }
 
-static struct fake_cuda *driver; // simulated; of the backend that needs one
+static struct fake_cuda *driver;    // simulated; of the backend that needs one
+static struct fake_vulkan *between; // in front of the Vulkan that is here
 
 // A persistent kernel's memory is made by the backend and given back by its upper layers: there the driver counts.
 static void check_nothing_is_left(const struct purse *purse)
@@ -97,6 +99,12 @@ static void check_nothing_is_left(const struct purse *purse)
         if (driver->live != 0 || driver->staying != 0 || driver->wrong != 0 || purse->out != 0)
             fail_msg("%s: %u objects and %u kernels of the driver and %llu B of the allocator are left, %u wrong calls",
                      doing, driver->live, driver->staying, (unsigned long long)purse->out, driver->wrong);
+        return;
+    }
+    if (failing.inner == &slri_backend_vulkan) { // likewise what goes with a lost device
+        if (between->live != 0 || purse->out != 0)
+            fail_msg("%s: %d objects of the driver and %llu B of the allocator are left", doing, between->live,
+                     (unsigned long long)purse->out);
         return;
     }
     if (failing.live != 0 || failing.live_bytes != 0 || purse->out != 0)
@@ -256,6 +264,23 @@ static void each_call_of_each_slot_fails_on_a_device_behind_a_driver(void **stat
         sweep(&(struct subject){&slri_backend_cuda, specs[i], true, SLR_DEVICE_LOST});
 #endif
     }
+}
+
+// A backend whose driver is none of the tests'; where there is one.
+static void each_call_of_each_slot_fails_on_vulkan(void **state)
+{
+    const char *path = getenv("SLIPRING_FAKE_VULKAN"); // not where slipring is built without Vulkan
+    uint32_t devices;
+    (void)state;
+    if (path)
+        setenv("SLIPRING_VULKAN_LIB", path, 1);
+    if (!path || slri_backend_vulkan.probe(false, &devices) != SLR_OK)
+        skip();
+    between = ((struct fake_vulkan * (*)(void)) function_of_fake("SLIPRING_FAKE_VULKAN", "fake_vulkan_words"))();
+    sweep(&(struct subject){&slri_backend_vulkan, "failing:0", true, SLR_NO_MEMORY});
+#ifndef __SANITIZE_THREAD__
+    sweep(&(struct subject){&slri_backend_vulkan, "failing:0", true, SLR_DEVICE_LOST});
+#endif
 }
 
 // The driver comes from the fake for as long as this process lives.
@@ -428,6 +453,7 @@ int main(void)
         cmocka_unit_test(each_call_of_each_slot_fails_on_a_device_with_queues),
         cmocka_unit_test(each_call_of_each_slot_fails_on_a_device_without_queues),
         cmocka_unit_test_setup(each_call_of_each_slot_fails_on_a_device_behind_a_driver, load_driver),
+        cmocka_unit_test(each_call_of_each_slot_fails_on_vulkan),
         cmocka_unit_test(each_call_of_each_slot_fails_while_a_lost_device_is_reopened),
         cmocka_unit_test(each_allocation_fails),
         cmocka_unit_test(what_is_alive_is_counted),

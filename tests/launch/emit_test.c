@@ -73,6 +73,34 @@ static void c_is_for_one_kernel_and_a_block_that_it_allows(void **state)
     assert_non_null(strstr(slr_error_message(), "needs the name"));
 }
 
+static void spirv_is_one_kernel_as_assembly_or_words(void **state)
+{
+    (void)state;
+    static uint32_t words[1 << 14];
+    size_t needed, bytes;
+    slr_emit_desc desc = desc_of(SLR_LANGUAGE_SPIRV, "second");
+    assert_int_equal(slr_program_emit(program, &desc, (char *)words, sizeof words, &needed), SLR_OK);
+    assert_int_equal(strlen((const char *)words) + 1, needed);
+    assert_non_null(strstr((const char *)words, "\"second\""));
+    desc.binary = 1;
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &bytes), SLR_OK);
+    assert_int_equal(slr_program_emit(program, &desc, (char *)words, bytes, &needed), SLR_OK);
+    assert_int_equal(needed, bytes);
+    assert_int_equal(bytes % 4, 0);
+    assert_int_equal(words[0], 0x07230203);
+    desc.name = "third";
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_UNSUPPORTED);
+    desc.batched = 1;
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_OK);
+    desc = desc_of(SLR_LANGUAGE_SPIRV, NULL);
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_INVALID);
+    assert_non_null(strstr(slr_error_message(), "needs the name"));
+    desc = desc_of(SLR_LANGUAGE_CUDA, "second");
+    desc.binary = 1;
+    assert_int_equal(slr_program_emit(program, &desc, NULL, 0, &needed), SLR_INVALID);
+    assert_non_null(strstr(slr_error_message(), "SLR_LANGUAGE_SPIRV"));
+}
+
 static void wrong_arguments_are_named(void **state)
 {
     (void)state;
@@ -137,6 +165,7 @@ int main(void)
         cmocka_unit_test(batched_is_for_a_ring_handler_alone),
         cmocka_unit_test(the_text_is_written_where_it_fits),
         cmocka_unit_test(c_is_for_one_kernel_and_a_block_that_it_allows),
+        cmocka_unit_test(spirv_is_one_kernel_as_assembly_or_words),
         cmocka_unit_test(wrong_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

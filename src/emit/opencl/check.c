@@ -48,7 +48,7 @@ static slr_status check_block(struct check *c, const struct slri_block *block, b
             c->has_left = true;
         if (in_switch && !c->in_switch && slri_opencl_waits(in))
             c->in_switch = in;
-        if (in->op == SLRI_OP_SWITCH && !c->in_switch && slri_opencl_leaves(in))
+        if (in->op == SLRI_OP_SWITCH && !c->in_switch && slri_leaves(in))
             c->in_switch = in;
         SLRI_TRY(check_parts(c, in, in_switch));
     }

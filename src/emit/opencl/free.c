@@ -3,16 +3,6 @@
 // they leave with the others.
 #include "emit/opencl/level.h"
 
-// Whether some thread may leave the loop, or one of its rounds, from within.
-bool slri_opencl_has_jumps(const struct slri_instr *loop)
-{
-    for (int part = 0; part < 3; part++)
-        for (uint32_t i = 0; loop->body[part] && i < loop->body[part]->count; i++)
-            if (slri_opencl_leaves(&loop->body[part]->instr[i]))
-                return true;
-    return false;
-}
-
 // ---- what all may do -----------------------------------------------------------------------------------------------
 
 struct count {
@@ -128,8 +118,7 @@ bool slri_opencl_leave_together(struct slri_opencl_emitter *o, const struct slri
                                 const struct slri_block *around)
 {
     struct certainty c = {o, loop, around, NULL};
-    if (slri_opencl_has_jumps(loop) ||
-        slri_d_traits(&o->e, o->e.c.function)->in_handler) // where a fault leaves a loop, too
+    if (slri_has_jumps(loop) || slri_d_traits(&o->e, o->e.c.function)->in_handler) // where a fault leaves a loop, too
         return false;
     if (!o->here && slri_uniform_branch(o->uniform[o->e.entry - o->e.c.module->entry], o->e.c.function, loop))
         return true;

@@ -6,6 +6,7 @@
 #define SLRI_EMIT_OPENCL_LEVEL_H
 
 #include "emit/device/emit_device.h"
+#include "ir/pass/level.h"
 #include "ir/uniform.h"
 
 struct slri_opencl_options;
@@ -35,11 +36,8 @@ struct slri_opencl_emitter { // the emitter first
 };
 
 bool slri_opencl_waits(const struct slri_instr *in); // it, or what it calls; not what is in it
-// Whether the instruction may go elsewhere than to the next: by a return, or a jump of a branch around it.
-bool slri_opencl_leaves(const struct slri_instr *in);
 
 // emit_opencl_free.c
-bool slri_opencl_has_jumps(const struct slri_instr *loop);
 // Whether threads that are not there may have anything in the register: nothing outside of the branch asks for it.
 bool slri_opencl_is_free(struct slri_opencl_emitter *o, slri_reg reg);
 bool slri_opencl_is_for_all(struct slri_opencl_emitter *o,

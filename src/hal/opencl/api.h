@@ -192,8 +192,6 @@ struct slri_cl {
 // loader.c: opens the library, once a process; it stays open, because its threads do. Errors: NO_DEVICE, which says
 // what was not found.
 slr_status slri_cl_load(const struct slri_cl **out);
-// NULL, or why no device of it can be a GPU: nothing is loaded to find out.
-const char *slri_cl_useless(void);
 // What the user should know of how the library was started; "" where there is nothing.
 const char *slri_cl_load_note(void);
 

@@ -3,6 +3,7 @@
 #include "hal/opencl/opencl.h"
 
 #include "base/alloc.h"
+#include "base/gpu_node.h"
 #include "base/kept.h"
 #include "base/status.h"
 #include "engine/spec.h"
@@ -15,7 +16,7 @@
 static slr_status opencl_probe(bool automatic, uint32_t *devices)
 {
     const struct slri_cl *cl;
-    const char *useless = automatic ? slri_cl_useless() : NULL;
+    const char *useless = automatic ? slri_no_gpu_node("SLIPRING_OPENCL_LIB") : NULL;
     if (useless)
         return SLRI_FAIL(NO_DEVICE, "%s", useless);
     SLRI_TRY(slri_cl_load(&cl));

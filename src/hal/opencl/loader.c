@@ -3,7 +3,6 @@
 #include "hal/opencl/api.h"
 #include "base/dl.h"
 #include "base/environment.h"
-#include "base/file.h"
 #include "base/status.h"
 #include "base/thread.h"
 
@@ -66,21 +65,6 @@ slr_status slri_cl_load(const struct slri_cl **out)
     SLRI_TRY(slri_dl_load_once(&once, load));
     *out = &functions;
     return SLR_OK;
-}
-
-// Linux shows each GPU as one of these. A driver that finds none there is one for the host's cores, and starting such a
-// driver takes as long as a compiler's libraries take to load.
-const char *slri_cl_useless(void)
-{
-    static const char *const nodes[] = {"/dev/dri",      "/dev/kfd",   "/dev/nvidiactl", "/dev/dxg",
-                                        "/dev/kgsl-3d0", "/dev/mali0", "/dev/pvr_sync"};
-    const char *named = slri_environment("SLIPRING_OPENCL_LIB");
-    if (named && *named)
-        return NULL;
-    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; ++i)
-        if (slri_file_is_there(nodes[i]))
-            return NULL;
-    return "no GPU among /dev";
 }
 
 const char *slri_cl_load_note(void)

@@ -12,6 +12,7 @@
 // Laid out by hand: one-line functions stay on a line, a polynomial's rows stay rows.
 // clang-format off
 
+#ifndef SLRI_MATH_SELF // else slr_math_self.h stands in front
 #if defined(__FAST_MATH__) || (defined(__i386__) && !defined(__SSE2_MATH__))
 #error "slr_math.h needs IEEE arithmetic without excess precision: no -ffast-math, on i386 -mfpmath=sse"
 #endif
@@ -30,6 +31,7 @@ typedef __UINT32_TYPE__ slri_u32;
 typedef __INT64_TYPE__ slri_i64;
 typedef __UINT64_TYPE__ slri_u64;
 __extension__ typedef unsigned __int128 slri_u128;
+#endif
 
 // An unevaluated sum hi + lo, |lo| <= ulp(hi)/2.
 struct slri_pair {
@@ -38,12 +40,14 @@ struct slri_pair {
 
 // -------------------------------------------------------------------------------------------------------- bits and NaN
 
+#ifndef SLRI_MATH_SELF
 #define SLRI_BIT_CAST(name, to, from)                                                                                  \
     SLRI_FN to name(from x) { return (union { from in; to out; }){.in = x}.out; }
 SLRI_BIT_CAST(slri_float_as_uint, slri_u32, float)
 SLRI_BIT_CAST(slri_uint_as_float, float, slri_u32)
 SLRI_BIT_CAST(slri_bits, slri_u64, double)
 SLRI_BIT_CAST(slri_from_bits, double, slri_u64)
+#endif
 SLRI_FN slri_i32 slri_float_as_int(float x) { return (slri_i32)slri_float_as_uint(x); }
 SLRI_FN float slri_int_as_float(slri_i32 x) { return slri_uint_as_float((slri_u32)x); }
 SLRI_FN slri_i64 slri_double_as_longlong(double x) { return (slri_i64)slri_bits(x); }
@@ -657,6 +661,18 @@ SLRI_FN struct slri_angle slri_angle64_large(double x)
     const slri_u64 *p = two_over_pi + (at < 17 ? at : 17);
     slri_u64 w2 = p[0] << shift | p[1] >> 1 >> (63 - shift), w1 = p[1] << shift | p[2] >> 1 >> (63 - shift);
     slri_u64 w0 = p[2] << shift | p[3] >> 1 >> (63 - shift);
+#ifdef SLRI_MATH_SELF
+    slri_u64 mid = m * w1, middle = mid + slri_umul64hi(m, w0);
+    slri_u64 high = m * w2 + slri_umul64hi(m, w1) + (middle < mid);
+    slri_u64 quarters = (high + ((slri_u64)1 << 61)) >> 62, rest = high << 2 | middle >> 62, rest_low = middle << 2;
+    slri_u64 turned = rest >> 63, size_low = turned ? 0 - rest_low : rest_low;
+    slri_u64 size_high = turned ? ~rest + (rest_low == 0) : rest;
+    slri_i32 zeros = size_high ? __builtin_clzll(size_high) : 64 + __builtin_clzll(size_low | 1);
+    slri_i32 by = zeros & 127;
+    slri_u64 up_high = by >= 64 ? size_low << (by & 63) : size_high << by | size_low >> 1 >> (63 - by & 63);
+    slri_u64 up_low = by >= 64 ? 0 : size_low << by;
+    slri_u64 top_bits = up_high >> 11, low_bits = (up_high << 42 | up_low >> 22) & 0x1fffffffffffffu;
+#else
     slri_u128 low = (slri_u128)m * w0, mid = (slri_u128)m * w1 + (slri_u64)(low >> 64);
     slri_u64 high = m * w2 + (slri_u64)(mid >> 64);
     slri_u128 turns = (slri_u128)high << 64 | (slri_u64)mid; // in units of 4 quadrants / 2^128
@@ -664,12 +680,15 @@ SLRI_FN struct slri_angle slri_angle64_large(double x)
     slri_u128 rest = turns << 2, size = rest >> 127 ? -rest : rest;
     slri_i32 zeros = size >> 64 ? __builtin_clzll((slri_u64)(size >> 64)) : 64 + __builtin_clzll((slri_u64)size | 1);
     size <<= zeros & 127;
+    slri_u64 top_bits = (slri_u64)(size >> 75), low_bits = (slri_u64)(size >> 22) & 0x1fffffffffffffu;
+    slri_u64 turned = (slri_u64)(rest >> 127), quarters = (slri_u64)(quarter >> 126);
+#endif
     double unit = slri_from_bits((slri_u64)(1023 - 53 - zeros) << 52);
-    double top = (double)(slri_i64)(size >> 75) * unit;
-    double low_part = (double)(slri_i64)((slri_u64)(size >> 22) & 0x1fffffffffffffu) * unit * 0x1p-53;
+    double top = (double)(slri_i64)top_bits * unit;
+    double low_part = (double)(slri_i64)low_bits * unit * 0x1p-53;
     struct slri_pair part = {top, low_part}, half_pi = {SLRI_PI_2, SLRI_PI_2_LOW}, r = slri_pair_mul(part, half_pi);
-    double sign = rest >> 127 ? -1.0 : 1.0;
-    return (struct slri_angle){(slri_u64)(quarter >> 126), r.hi * sign, r.lo * sign};
+    double sign = turned ? -1.0 : 1.0;
+    return (struct slri_angle){quarters, r.hi * sign, r.lo * sign};
 }
 
 // The branch keeps double sin, cos and tan from being vectorised.

@@ -216,12 +216,14 @@ SLRI_FN float slri_normcdff(float x) { return slri_narrow(slri_normcdf((double)x
 
 // --------------------------------------------------------------------------------------------------------- integers
 
+#ifndef SLRI_MATH_SELF
 SLRI_FN slri_i64 slri_mul64hi(slri_i64 a, slri_i64 b)
 {
     slri_u64 high = (slri_u64)((slri_u128)(slri_u64)a * (slri_u64)b >> 64);
     return (slri_i64)(high - (a < 0 ? (slri_u64)b : 0) - (b < 0 ? (slri_u64)a : 0));
 }
 SLRI_FN slri_u64 slri_umul64hi(slri_u64 a, slri_u64 b) { return (slri_u64)((slri_u128)a * b >> 64); }
+#endif
 // The low 24 bits of each; the product's low 32.
 SLRI_FN slri_i32 slri_mul24(slri_i32 a, slri_i32 b)
 {

@@ -341,18 +341,19 @@ void slri_lower_instrs(struct slri_lowering *l, const struct slri_block *block)
 
 // ---- functions -----------------------------------------------------------------------------------------------------
 
-static void count_assignments(const struct slri_block *block, uint32_t *count, const struct slri_instr **last)
+void slri_lower_count(const struct slri_block *block, uint32_t *count, const struct slri_instr **last)
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
         const struct slri_instr *in = &block->instr[i];
         if (in->dst != SLRI_NO_REG) {
             count[in->dst]++;
-            last[in->dst] = in;
+            if (last)
+                last[in->dst] = in;
         }
         for (int part = 0; part < 3; part++)
-            count_assignments(in->body[part], count, last);
+            slri_lower_count(in->body[part], count, last);
         for (uint32_t k = 0; k < in->cases; k++)
-            count_assignments(in->match[k].body, count, last);
+            slri_lower_count(in->match[k].body, count, last);
     }
 }
 
@@ -368,7 +369,7 @@ static bool find_literals(struct slri_lowering *l)
     for (uint32_t i = 0; source == l->handler->function && i < l->handler->bindings; i++)
         if (l->handler->binding[i].reg != SLRI_NO_REG)
             count[l->handler->binding[i].reg]++;
-    count_assignments(source->body, count, l->literal);
+    slri_lower_count(source->body, count, l->literal);
     for (slri_reg reg = 0; reg < source->regs; reg++)
         if (count[reg] != 1 || !l->literal[reg] || l->literal[reg]->op != SLRI_OP_CONST)
             l->literal[reg] = NULL;

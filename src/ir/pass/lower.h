@@ -76,6 +76,8 @@ struct slri_block *slri_lower_into(struct slri_lowering *l, const struct slri_bl
 // The second: where the call has a fault.
 void slri_lower_leave_where(struct slri_lowering *l, slri_reg bad, uint32_t fault);
 void slri_lower_leave_at_fault(struct slri_lowering *l);
+// How often each register is assigned in the block, and, unless NULL, by which instruction last.
+void slri_lower_count(const struct slri_block *block, uint32_t *count, const struct slri_instr **last);
 bool slri_lower_is_literal(const struct slri_lowering *l, slri_reg reg, uint64_t least, uint64_t most);
 
 // handler_loop.c

@@ -69,7 +69,8 @@ const struct slri_token *slri_advance(struct slri_unit *unit)
 
 bool slri_token_is(const struct slri_token *token, const char *text)
 {
-    return (token->kind == SLRI_TOKEN_NAME || token->kind == SLRI_TOKEN_PUNCT) && strcmp(token->text, text) == 0;
+    bool is_word = token->kind == SLRI_TOKEN_NAME || token->kind == SLRI_TOKEN_PUNCT;
+    return is_word && *token->text == *text && strcmp(token->text, text) == 0; // most differ in the first
 }
 
 bool slri_is(const struct slri_unit *unit, const char *text)

@@ -23,6 +23,8 @@ static const char help[] =
     "  --lang cuda          CUDA C for NVRTC (--fmad=false) or nvcc; without NAME all\n"
     "                       kernels and handlers\n"
     "  --lang opencl        OpenCL C 1.2; without NAME all kernels and handlers\n"
+    "  --lang spirv         SPIR-V for Vulkan 1.2 as assembly: one kernel\n"
+    "  --binary             SPIR-V's words instead\n"
     "  --block B            threads per block: X, X,Y or X,Y,Z (default: C 256,\n"
     "                       OpenCL any)\n"
     "  --batched            instead of the __ring__ handler NAME the kernel of its\n"
@@ -31,6 +33,7 @@ static const char help[] =
     "Example:\n"
     "  slipring kernel emit examples/kernels/saxpy.cu saxpy --lang opencl\n"
     "  slipring kernel emit examples/send/triage.cu triage --batched --lang cuda\n"
+    "  slipring kernel emit examples/kernels/scan.cu --lang spirv --binary > scan.spv\n"
     "\n"
     "Exit code: 1 if the source does not compile, or the language cannot express the\n"
     "kernel.\n";
@@ -38,7 +41,8 @@ static const char help[] =
 static const struct {
     const char *name;
     slr_language language;
-} languages[] = {{"c", SLR_LANGUAGE_C}, {"cuda", SLR_LANGUAGE_CUDA}, {"opencl", SLR_LANGUAGE_OPENCL}};
+} languages[] = {
+    {"c", SLR_LANGUAGE_C}, {"cuda", SLR_LANGUAGE_CUDA}, {"opencl", SLR_LANGUAGE_OPENCL}, {"spirv", SLR_LANGUAGE_SPIRV}};
 
 static int take_language(const char *text, slr_language *out)
 {
@@ -48,7 +52,7 @@ static int take_language(const char *text, slr_language *out)
             return -1;
         }
     }
-    return say_usage("--lang: unknown language '%s'; expected c, cuda or opencl", text);
+    return say_usage("--lang: unknown language '%s'; expected c, cuda, opencl or spirv", text);
 }
 
 static const char *language_name(slr_language language)
@@ -70,6 +74,8 @@ static int print_text(const slr_program *program, const slr_emit_desc *desc, con
         kernel_print_object(json_pack("{s:o, s:o?, s:s, s:o}", "file", kernel_text(file), "name",
                                       desc->name != NULL ? kernel_text(desc->name) : NULL, "language",
                                       language_name(desc->language), "text", kernel_text(text)));
+    else if (status == SLR_OK && desc->binary)
+        fwrite(text, 1, bytes, stdout);
     else if (status == SLR_OK)
         fputs(text, stdout);
     free(text);
@@ -104,6 +110,7 @@ static int parse(int argc, char **argv, slr_emit_desc *desc, source_options *sou
                                             {"lang", required_argument, NULL, 'l'},
                                             {"block", required_argument, NULL, 'b'},
                                             {"batched", no_argument, NULL, 'B'},
+                                            {"binary", no_argument, NULL, 'w'},
                                             {"json", no_argument, NULL, 'j'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
@@ -119,6 +126,8 @@ static int parse(int argc, char **argv, slr_emit_desc *desc, source_options *sou
             end = kernel_take_shape(desc->block, "--block", optarg);
         else if (option == 'B')
             desc->batched = 1;
+        else if (option == 'w')
+            desc->binary = 1;
         else if (option == 'j')
             *json = true;
         else if (!source_options_take(source, option, optarg))
@@ -131,6 +140,8 @@ static int parse(int argc, char **argv, slr_emit_desc *desc, source_options *sou
     if (argc - optind > 2)
         return say_usage("only one FILE.cu and one NAME are allowed, not also '%s'", argv[optind + 2]);
     desc->name = argc - optind == 2 ? argv[optind + 1] : NULL;
+    if (desc->binary && (*json || desc->language != SLR_LANGUAGE_SPIRV))
+        return say_usage("--binary is for --lang spirv, without --json");
     if (desc->batched && !desc->name)
         return say_usage("--batched needs NAME, a __ring__ handler of %s", argv[optind]);
     return -1;

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a register gets from others. Where SPIR-V leaves a result open, it is made the IR's.
+#include "emit/spirv/internal.h"
+#include "ir/ir.h"
+
+#include "abi/handler.h"
+
+static bool is_signed_kind(enum slri_kind kind)
+{
+    return kind == SLRI_I32 || kind == SLRI_I64;
+}
+
+// A division by 0 gives 0, one by -1 the negative: INT_MIN stays what it is.
+static void put_division(struct slri_s *s, const struct slri_instr *in)
+{
+    uint32_t type = slri_s_type(s, in->kind), bytes = slri_kind_bytes(in->kind), boolean = slri_s_bool(s);
+    uint32_t a = slri_s_get(s, in->a), b = slri_s_get(s, in->b);
+    uint32_t zero = slri_s_bits(s, bytes, 0), one = slri_s_bits(s, bytes, 1);
+    const struct slri_s_register *divisor = &s->reg[in->b];
+    bool is_known = divisor->mode == SLRI_S_LITERAL && divisor->given && divisor->given->imm >= 1 &&
+                    divisor->given->imm <= INT32_MAX;
+    bool is_rest = in->op == SLRI_OP_REM, is_signed = is_signed_kind(in->kind);
+    uint32_t by = b, none = 0, negates = 0;
+    if (!is_known) {
+        none = SLRI_MAKE(s, IEqual, boolean, b, zero);
+        if (in->imm != SLRI_DIVISOR_IS_NOT_ZERO && s->fault_function && s->own == &s->unit[0]) {
+            uint32_t merge = slri_s_if(s, none);
+            slri_s_fault(s, in, SLRI_FAULT_DIVIDE);
+            slri_s_end_if(s, merge);
+        }
+        by = SLRI_MAKE(s, Select, type, none, one, b);
+    }
+    if (is_signed && !is_known) {
+        negates = SLRI_MAKE(s, IEqual, boolean, b, slri_s_bits(s, bytes, UINT64_MAX));
+        by = SLRI_MAKE(s, Select, type, negates, one, by);
+    }
+    uint32_t result = is_signed ? SLRI_MAKE(s, SDiv, type, a, by) : SLRI_MAKE(s, UDiv, type, a, by);
+    if (is_rest) {
+        result = SLRI_MAKE(s, ISub, type, a, SLRI_MAKE(s, IMul, type, result, by)); // by 1: 0
+    } else if (negates) {
+        result = SLRI_MAKE(s, Select, type, negates, SLRI_MAKE(s, SNegate, type, a), result);
+    }
+    if (none)
+        result = SLRI_MAKE(s, Select, type, none, zero, result);
+    slri_s_set(s, in->dst, result);
+}
+
+static void put_shift(struct slri_s *s, const struct slri_instr *in)
+{
+    uint32_t type = slri_s_type(s, in->kind), bytes = slri_kind_bytes(in->kind);
+    uint32_t a = slri_s_get(s, in->a), b = slri_s_get(s, in->b);
+    uint32_t of = slri_kind_bytes(s->function->reg_kind[in->b]);
+    uint32_t by = SLRI_MAKE(s, BitwiseAnd, slri_s_uint(s, of), b, slri_s_bits(s, of, 8 * bytes - 1));
+    uint32_t result = in->op == SLRI_OP_SHL      ? SLRI_MAKE(s, ShiftLeftLogical, type, a, by)
+                      : is_signed_kind(in->kind) ? SLRI_MAKE(s, ShiftRightArithmetic, type, a, by)
+                                                 : SLRI_MAKE(s, ShiftRightLogical, type, a, by);
+    slri_s_set(s, in->dst, result);
+}
+
+// A 64-bit integer with its sign bit turned over: such numbers are in the order of the signed ones.
+static uint32_t turned(struct slri_s *s, slri_reg reg)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    const struct slri_s_register *r = &s->reg[reg];
+    if (r->mode == SLRI_S_LITERAL)
+        return slri_s_u64(s, (r->given ? r->given->imm : 0) ^ sign);
+    return SLRI_MAKE(s, BitwiseXor, slri_s_uint(s, 8), slri_s_get(s, reg), slri_s_u64(s, sign));
+}
+
+void slri_s_compare(struct slri_s *s, const struct slri_instr *in)
+{
+    // By operation, then for unsigned, signed, float.
+    static const enum slri_w_op table[][3] = {
+        {SLRI_W_IEqual, SLRI_W_IEqual, SLRI_W_FOrdEqual},
+        {SLRI_W_INotEqual, SLRI_W_INotEqual, SLRI_W_FUnordNotEqual},
+        {SLRI_W_ULessThan, SLRI_W_SLessThan, SLRI_W_FOrdLessThan},
+        {SLRI_W_ULessThanEqual, SLRI_W_SLessThanEqual, SLRI_W_FOrdLessThanEqual},
+        {SLRI_W_UGreaterThan, SLRI_W_SGreaterThan, SLRI_W_FOrdGreaterThan},
+        {SLRI_W_UGreaterThanEqual, SLRI_W_SGreaterThanEqual, SLRI_W_FOrdGreaterThanEqual}};
+    enum slri_kind kind = s->function->reg_kind[in->a];
+    // Mesa 22.3 takes the order of a widened int and a constant for that of unsigned numbers. So it sees no such order.
+    bool turns = kind == SLRI_I64 && in->op >= SLRI_OP_LT;
+    int column = slri_kind_is_float(kind) ? 2 : is_signed_kind(kind) && !turns ? 1 : 0;
+    const uint32_t operand[2] = {turns ? turned(s, in->a) : slri_s_get(s, in->a),
+                                 turns ? turned(s, in->b) : slri_s_get(s, in->b)};
+    slri_s_set_flag(s, in->dst, slri_s_make(s, table[in->op - SLRI_OP_EQ][column], slri_s_bool(s), operand, 2));
+}
+
+// Mesa 22.3 takes a division by what it has folded to 0 for anything. So one by 0 is a product with an infinity of the
+// divisor's sign, which has the same bits. The library divides by no such value.
+static uint32_t divided(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
+{
+    uint32_t type = slri_s_type(s, in->kind), bytes = slri_kind_bytes(in->kind), bits = slri_s_uint(s, bytes);
+    const struct slri_s_register *divisor = &s->reg[in->b];
+    const uint64_t sign = UINT64_C(1) << (8 * bytes - 1), infinity = bytes == 8 ? UINT64_C(0x7ff) << 52 : 0x7f800000;
+    uint32_t quotient = SLRI_MAKE(s, FDiv, type, a, b);
+    bool is_known = divisor->mode == SLRI_S_LITERAL && divisor->given && divisor->given->imm & ~sign;
+    if (is_known || s->own != &s->unit[0])
+        return quotient;
+    uint32_t is_zero = SLRI_MAKE(s, FOrdEqual, slri_s_bool(s), b, slri_s_const(s, in->kind, 0));
+    uint32_t large = SLRI_MAKE(s, BitwiseAnd, bits, SLRI_MAKE(s, Bitcast, bits, b), slri_s_bits(s, bytes, sign));
+    large = SLRI_MAKE(s, BitwiseOr, bits, large, slri_s_bits(s, bytes, infinity));
+    uint32_t product = SLRI_MAKE(s, FMul, type, a, SLRI_MAKE(s, Bitcast, type, large));
+    return SLRI_MAKE(s, Select, type, is_zero, product, quotient);
+}
+
+void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in)
+{
+    uint32_t type = slri_s_type(s, in->kind), result = 0;
+    bool is_float = slri_kind_is_float(in->kind);
+    if (in->op >= SLRI_OP_EQ && in->op <= SLRI_OP_GE) {
+        slri_s_compare(s, in);
+        return;
+    }
+    if ((in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM) && !is_float) {
+        put_division(s, in);
+        return;
+    }
+    if (in->op == SLRI_OP_SHL || in->op == SLRI_OP_SHR) {
+        put_shift(s, in);
+        return;
+    }
+    uint32_t a = slri_s_get(s, in->a), b = in->b == SLRI_NO_REG ? 0 : slri_s_get(s, in->b);
+    switch (in->op) {
+    case SLRI_OP_NEG:
+        result = is_float ? SLRI_MAKE(s, FNegate, type, a) : SLRI_MAKE(s, SNegate, type, a);
+        break;
+    case SLRI_OP_NOT:
+        result = SLRI_MAKE(s, Not, type, a);
+        break;
+    case SLRI_OP_ADD:
+        result = is_float ? SLRI_MAKE(s, FAdd, type, a, b) : SLRI_MAKE(s, IAdd, type, a, b);
+        break;
+    case SLRI_OP_SUB:
+        result = is_float ? SLRI_MAKE(s, FSub, type, a, b) : SLRI_MAKE(s, ISub, type, a, b);
+        break;
+    case SLRI_OP_MUL:
+        result = is_float ? SLRI_MAKE(s, FMul, type, a, b) : SLRI_MAKE(s, IMul, type, a, b);
+        break;
+    case SLRI_OP_DIV:
+        result = divided(s, in, a, b);
+        break;
+    case SLRI_OP_AND:
+        result = SLRI_MAKE(s, BitwiseAnd, type, a, b);
+        break;
+    case SLRI_OP_OR:
+        result = SLRI_MAKE(s, BitwiseOr, type, a, b);
+        break;
+    default: // XOR
+        result = SLRI_MAKE(s, BitwiseXor, type, a, b);
+        break;
+    }
+    slri_s_set(s, in->dst, result);
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module around a kernel's functions: what it is given, its memory, its sections in their order.
+#include "base/status.h"
+#include "emit/device/faults.h"
+#include "emit/spirv/internal.h"
+#include "lang/library.h"
+#include "ir/pass/level.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- the argument block --------------------------------------------------------------------------------------------
+
+static uint64_t align_up(uint64_t at, uint64_t align)
+{
+    return (at + align - 1) / align * align;
+}
+
+static uint64_t place_of(const struct slri_entry *entry, uint32_t index, uint64_t *end)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        const struct slri_binding_info *binding = &entry->binding[i];
+        uint64_t bytes = binding->is_buffer ? 8 : binding->type->bytes;
+        uint32_t align = binding->is_buffer ? 8 : binding->type->align;
+        at = align_up(at, binding->type->kind == SLRI_STRUCT && align < 8 ? 8 : align);
+        if (i == index)
+            return at;
+        at += bytes;
+    }
+    *end = align_up(at, 8);
+    return *end;
+}
+
+uint32_t slri_spirv_argument(const struct slri_entry *entry, uint32_t index)
+{
+    uint64_t end;
+    return (uint32_t)place_of(entry, index, &end);
+}
+
+slr_status slri_spirv_facts(const struct slri_module *module, const struct slri_entry *entry,
+                            struct slri_spirv_facts *out)
+{
+    bool may_fault = false;
+    SLRI_TRY(slri_kernel_may_fault(module, entry, &may_fault));
+    uint64_t at = 0;
+    place_of(entry, UINT32_MAX, &at);
+    const uint32_t uses = entry->function->uses;
+    const bool is_given[3] = {uses & SLRI_USES_GLOBAL, uses & SLRI_USES_PRINT, may_fault};
+    uint32_t offset[3];
+    for (int i = 0; i < 3; i++) {
+        offset[i] = is_given[i] ? (uint32_t)at : SLRI_SPIRV_NONE;
+        at += is_given[i] ? 8 : 0;
+    }
+    *out = (struct slri_spirv_facts){at ? (uint32_t)at : 8, offset[0], offset[1], offset[2],
+                                     (uses & SLRI_USES_DYNAMIC) != 0};
+    return SLR_OK;
+}
+
+// ---- the module's own ----------------------------------------------------------------------------------------------
+
+static void declare_block(struct slri_s *s)
+{
+    uint32_t u32 = slri_s_uint(s, 4), u64 = slri_s_uint(s, 8);
+    uint32_t vector = SLRI_W_ONCE(&s->w, TypeVector, 0, u32, 3);
+    const uint32_t member[] = {u64, u32, u32, u32, u32, u64, u32}, offset[] = {0, 8, 12, 16, 20, 24, 32};
+    const uint32_t members = s->options.tells_ended_loops ? 7 : 4;
+    uint32_t push = slri_w_once(&s->w, SLRI_W_TypeStruct, 0, member, members);
+    SLRI_W(&s->w, &s->w.decorations, Decorate, push, SLRI_DECORATION_Block);
+    for (uint32_t i = 0; i < members; i++)
+        SLRI_W(&s->w, &s->w.decorations, MemberDecorate, push, i, SLRI_DECORATION_Offset, offset[i]);
+    s->push = slri_s_variable(s, SLRI_STORAGE_PushConstant, push, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        s->block_size[i] = slri_w_id(&s->w);
+        SLRI_W(&s->w, &s->w.globals, SpecConstant, u32, s->block_size[i], 1);
+        SLRI_W(&s->w, &s->w.decorations, Decorate, s->block_size[i], SLRI_DECORATION_SpecId, SLRI_SPIRV_BLOCK_X + i);
+    }
+    uint32_t size = slri_w_id(&s->w);
+    SLRI_W(&s->w, &s->w.globals, SpecConstantComposite, vector, size, s->block_size[0], s->block_size[1],
+           s->block_size[2]);
+    SLRI_W(&s->w, &s->w.decorations, Decorate, size, SLRI_DECORATION_BuiltIn, SLRI_BUILTIN_WorkgroupSize);
+    s->workgroup_id = slri_s_variable(s, SLRI_STORAGE_Input, vector, 0);
+    SLRI_W(&s->w, &s->w.decorations, Decorate, s->workgroup_id, SLRI_DECORATION_BuiltIn, SLRI_BUILTIN_WorkgroupId);
+    s->local_id = slri_s_variable(s, SLRI_STORAGE_Input, vector, 0);
+    SLRI_W(&s->w, &s->w.decorations, Decorate, s->local_id, SLRI_DECORATION_BuiltIn, SLRI_BUILTIN_LocalInvocationId);
+}
+
+static uint32_t spec_op(struct slri_s *s, enum slri_w_op op, uint32_t a, uint32_t b)
+{
+    uint32_t id = slri_w_id(&s->w);
+    SLRI_W(&s->w, &s->w.globals, SpecConstantOp, slri_s_uint(s, 4), id, op, a, b);
+    return id;
+}
+
+static void declare_array(struct slri_s *s, struct slri_s_array *array, uint32_t length)
+{
+    uint32_t type = SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, array->element), length);
+    array->storage = SLRI_STORAGE_Workgroup;
+    array->variable = slri_s_variable(s, SLRI_STORAGE_Workgroup, type, 0);
+    if (array->element <= 2) {
+        slri_w_capability(&s->w, array->element == 1 ? SLRI_CAP_Int8 : SLRI_CAP_Int16);
+        s->needs |= array->element == 1 ? SLRI_SPIRV_INT8 : SLRI_SPIRV_INT16;
+    }
+}
+
+static void declare_shared(struct slri_s *s)
+{
+    for (uint32_t i = 0; i < s->module->shareds; i++) {
+        if (!slri_entry_has_shared(s->entry, i))
+            continue;
+        struct slri_s_array *array = &s->shared[i];
+        array->element = slri_s_element(s, &s->shared_use[i]);
+        array->has_atomics = s->shared_use[i].atomics != 0;
+        uint64_t count = align_up(s->module->shared[i].type->bytes, array->element) / array->element;
+        declare_array(s, array, slri_s_u32(s, (uint32_t)count));
+        s->shared_bytes += count * array->element;
+    }
+    if (s->facts.has_dynamic) {
+        uint32_t length = slri_w_id(&s->w), four = slri_s_u32(s, 4);
+        SLRI_W(&s->w, &s->w.globals, SpecConstant, slri_s_uint(s, 4), length, 4);
+        SLRI_W(&s->w, &s->w.decorations, Decorate, length, SLRI_DECORATION_SpecId, SLRI_SPIRV_DYNAMIC_WORDS);
+        s->dynamic.element = slri_s_element(s, &s->dynamic_use);
+        s->dynamic.has_atomics = s->dynamic_use.atomics != 0;
+        if (s->dynamic.element < 4)
+            length = spec_op(s, SLRI_W_IMul, length, s->dynamic.element == 1 ? four : slri_s_u32(s, 2));
+        else if (s->dynamic.element == 8)
+            length = spec_op(s, SLRI_W_UDiv, length, slri_s_u32(s, 2));
+        declare_array(s, &s->dynamic, length);
+    }
+    if (s->entry->function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER)) { // two words for each thread, in whole warps
+        bool is_warp = s->entry->function->uses & SLRI_USES_WARP;
+        uint32_t threads =
+            spec_op(s, SLRI_W_IMul, spec_op(s, SLRI_W_IMul, s->block_size[0], s->block_size[1]), s->block_size[2]);
+        uint32_t words = spec_op(s, SLRI_W_IAdd, spec_op(s, SLRI_W_IMul, threads, slri_s_u32(s, 2)), slri_s_u32(s, 64));
+        s->exchange.element = 4;
+        declare_array(s, &s->exchange, is_warp ? words : slri_s_u32(s, 1));
+        s->shared_bytes +=
+            is_warp ? 8 * (uint64_t)(s->entry->max_threads ? s->entry->max_threads : SLRI_BLOCK_MAX_THREADS) + 256 : 4;
+    }
+}
+
+static void declare_addresses(struct slri_s *s)
+{
+    uint32_t u64 = slri_s_uint(s, 8);
+    for (uint32_t i = 0; i < s->entry->bindings; i++)
+        if (s->entry->binding[i].is_buffer || s->entry->binding[i].type->kind == SLRI_STRUCT)
+            s->binding[i] = slri_s_variable(s, SLRI_STORAGE_Private, u64, 0);
+    if (s->facts.globals != SLRI_SPIRV_NONE)
+        s->globals = slri_s_variable(s, SLRI_STORAGE_Private, u64, 0);
+    if (s->facts.printed != SLRI_SPIRV_NONE)
+        s->printed = slri_s_variable(s, SLRI_STORAGE_Private, u64, 0);
+    if (s->facts.faulted != SLRI_SPIRV_NONE)
+        s->faulted = slri_s_variable(s, SLRI_STORAGE_Private, u64, 0);
+}
+
+static bool prepare_unit(struct slri_s *s, struct slri_s_unit *unit)
+{
+    const struct slri_module *m = unit->module;
+    unit->function_id = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->function_id);
+    unit->local_use = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->local_use);
+    unit->param_use = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->param_use);
+    unit->constant = slri_region_take(s->scratch, (m->constants + 1) * sizeof *unit->constant);
+    unit->constant_use = slri_region_take(s->scratch, (m->constants + 1) * sizeof *unit->constant_use);
+    return unit->function_id && unit->local_use && unit->param_use && unit->constant && unit->constant_use;
+}
+
+// ---- which functions -----------------------------------------------------------------------------------------------
+
+static void reach(struct slri_s *s, const struct slri_function *function);
+
+static bool has_library(struct slri_s *s)
+{
+    if (s->unit[1].module || s->refused != SLR_OK)
+        return s->refused == SLR_OK;
+    s->refused = slri_math_library(&s->unit[1].module);
+    s->w.out_of_memory |= s->refused == SLR_OK && !prepare_unit(s, &s->unit[1]);
+    return s->refused == SLR_OK && !s->w.out_of_memory;
+}
+
+static void reaches(struct slri_s *s, const struct slri_instr *in, void *user)
+{
+    (void)user;
+    if (in->op == SLRI_OP_CALL) {
+        reach(s, in->callee);
+    } else if (slri_s_is_called(s, in)) {
+        if (!has_library(s))
+            return;
+        s->own = &s->unit[1];
+        reach(s, slri_s_math_function(s, in->imm));
+        s->own = &s->unit[0];
+    }
+}
+
+static void reach(struct slri_s *s, const struct slri_function *function)
+{
+    uint32_t index = slri_s_index_of(s->own, function);
+    if (s->own->function_id[index])
+        return;
+    s->own->function_id[index] = slri_w_id(&s->w);
+    slri_s_each(s, function->body, reaches, NULL);
+}
+
+// ---- the file ------------------------------------------------------------------------------------------------------
+
+static void ask_float_controls(struct slri_s *s, uint32_t main)
+{
+    static const struct {
+        uint32_t bit, capability, mode, width;
+    } controls[] = {
+        {SLRI_SPIRV_DENORM_PRESERVE_32, SLRI_CAP_DenormPreserve, SLRI_MODE_DenormPreserve, 32},
+        {SLRI_SPIRV_DENORM_PRESERVE_64, SLRI_CAP_DenormPreserve, SLRI_MODE_DenormPreserve, 64},
+        {SLRI_SPIRV_ZERO_INF_NAN_32, SLRI_CAP_SignedZeroInfNanPreserve, SLRI_MODE_SignedZeroInfNanPreserve, 32},
+        {SLRI_SPIRV_ZERO_INF_NAN_64, SLRI_CAP_SignedZeroInfNanPreserve, SLRI_MODE_SignedZeroInfNanPreserve, 64},
+        {SLRI_SPIRV_ROUND_EVEN_32, SLRI_CAP_RoundingModeRTE, SLRI_MODE_RoundingModeRTE, 32},
+        {SLRI_SPIRV_ROUND_EVEN_64, SLRI_CAP_RoundingModeRTE, SLRI_MODE_RoundingModeRTE, 64}};
+    for (size_t i = 0; i < sizeof controls / sizeof *controls; i++) {
+        if (!(s->options.float_controls & controls[i].bit) ||
+            (controls[i].width == 64 && !(s->needs & SLRI_SPIRV_FLOAT64)))
+            continue;
+        slri_w_capability(&s->w, controls[i].capability);
+        SLRI_W(&s->w, &s->w.modes, ExecutionMode, main, controls[i].mode, controls[i].width);
+    }
+}
+
+static void assemble(struct slri_s *s, uint32_t main, struct slri_spirv *out)
+{
+    struct slri_w *w = &s->w;
+    struct slri_w_part all = {0};
+    const uint32_t before[2] = {SLRI_EXECUTION_GLCompute, main};
+    ask_float_controls(s, main);
+    SLRI_W(w, &w->modes, ExecutionMode, main, SLRI_MODE_LocalSize, 1, 1, 1); // WorkgroupSize has the last word
+    slri_w_append(w, &all, &w->capabilities);
+    slri_w_put_text(w, &all, SLRI_W_ExtInstImport, &s->glsl, 1, "GLSL.std.450", NULL);
+    SLRI_W(w, &all, MemoryModel, SLRI_ADDRESSING_PhysicalStorageBuffer64, SLRI_MODEL_Vulkan);
+    slri_w_put_text(w, &all, SLRI_W_EntryPoint, before, 2, s->entry->name, &w->interface);
+    const struct slri_w_part *rest[] = {&w->modes, &w->strings, &w->decorations, &w->globals, &w->functions};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        slri_w_append(w, &all, rest[i]);
+    const uint32_t head[5] = {0x07230203, 0x00010500, 0, w->next + 1, 0};
+    out->words = all.count + 5;
+    out->word = malloc(out->words * sizeof *out->word);
+    w->out_of_memory |= !out->word;
+    if (out->word) {
+        memcpy(out->word, head, sizeof head);
+        memcpy(out->word + 5, all.word, all.count * sizeof *out->word);
+    }
+    free(all.word);
+}
+
+static bool prepare(struct slri_s *s)
+{
+    const struct slri_module *m = s->module;
+    s->file = slri_region_take(s->scratch, (m->files + 1) * sizeof *s->file);
+    s->binding = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->binding);
+    s->base = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->base);
+    s->shared = slri_region_take(s->scratch, (m->shareds + 1) * sizeof *s->shared);
+    s->shared_use = slri_region_take(s->scratch, (m->shareds + 1) * sizeof *s->shared_use);
+    return prepare_unit(s, &s->unit[0]) && s->file && s->binding && s->base && s->shared && s->shared_use;
+}
+
+static void write_module(struct slri_s *s, struct slri_spirv *out)
+{
+    static const uint32_t always[] = {SLRI_CAP_Shader, SLRI_CAP_Int64, SLRI_CAP_VulkanMemoryModel,
+                                      SLRI_CAP_PhysicalStorageBufferAddresses};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        slri_w_capability(&s->w, always[i]);
+    s->glsl = slri_w_id(&s->w);
+    for (uint32_t i = 0; i < s->module->files; i++) {
+        s->file[i] = slri_w_id(&s->w);
+        slri_w_put_text(&s->w, &s->w.strings, SLRI_W_String, &s->file[i], 1, s->module->file[i], NULL);
+    }
+    s->own = &s->unit[0];
+    reach(s, s->entry->function);
+    if (s->refused != SLR_OK || s->w.out_of_memory)
+        return;
+    slri_s_find_uses(s);
+    declare_block(s);
+    declare_shared(s);
+    declare_addresses(s);
+    slri_s_host_functions(s);
+    for (int u = 0; u < 2; u++) {
+        s->own = &s->unit[u];
+        for (uint32_t i = 0; s->own->module && i < s->own->module->functions; i++)
+            if (s->own->function_id[i])
+                slri_s_function(s, i);
+    }
+    const uint32_t kernel = slri_s_function_id(s, &s->unit[0], s->entry->function);
+    assemble(s, s->options.tells_ended_loops ? slri_s_ended_loops(s, kernel) : kernel, out);
+}
+
+slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_entry *entry,
+                           const struct slri_spirv_options *options, struct slri_spirv *out)
+{
+    static const struct slri_spirv_options all = {.has = (1u << SLRI_SPIRV_FEATURES) - 1 - SLRI_SPIRV_SUBGROUPS_OF_32};
+    struct slri_s s = {.module = module, .entry = entry, .options = options ? *options : all};
+    *out = (struct slri_spirv){0};
+    if (entry->kind != SLRI_ENTRY_KERNEL)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "%s: '%s' is a handler; SPIR-V is written of kernels, and of the kernel of a "
+                         "handler's batched launches",
+                         module->name, entry->name);
+    SLRI_TRY(slri_spirv_facts(module, entry, &s.facts));
+    s.subgroups = s.options.has & SLRI_SPIRV_SUBGROUPS_OF_32;
+    s.scratch = slri_region_create();
+    s.w.out_of_memory = !s.scratch;
+    if (s.scratch)
+        s.refused = slri_level(module, entry, s.scratch, &s.module, &s.entry);
+    s.unit[0].module = s.module;
+    if (s.refused == SLR_OK && !s.w.out_of_memory)
+        s.w.out_of_memory = !prepare(&s);
+    if (s.refused == SLR_OK && !s.w.out_of_memory)
+        write_module(&s, out);
+    out->needs = s.needs;
+    out->shared_bytes = s.shared_bytes;
+    slr_status status = s.refused;
+    if (status == SLR_OK && s.w.out_of_memory)
+        status = SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
+    slri_w_destroy(&s.w);
+    slri_region_destroy(s.scratch);
+    if (status != SLR_OK)
+        slri_spirv_free(out);
+    return status;
+}
+
+void slri_spirv_free(struct slri_spirv *spirv)
+{
+    free(spirv->word);
+    *spirv = (struct slri_spirv){0};
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function: which of its registers are values, what it begins with, its end.
+#include "emit/spirv/internal.h"
+#include "ir/math/functions.h"
+
+#include <stdio.h>
+
+void slri_s_each(struct slri_s *s, const struct slri_block *block, slri_s_visit *visit, void *user)
+{
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        visit(s, in, user);
+        for (int part = 0; part < 3; part++)
+            slri_s_each(s, in->body[part], visit, user);
+        for (uint32_t c = 0; c < in->cases; c++)
+            slri_s_each(s, in->match[c].body, visit, user);
+    }
+}
+
+uint32_t slri_s_index_of(const struct slri_s_unit *unit, const struct slri_function *function)
+{
+    uint32_t index = 0;
+    while (unit->module->function[index] != function)
+        index++;
+    return index;
+}
+
+uint32_t slri_s_function_id(struct slri_s *s, const struct slri_s_unit *unit, const struct slri_function *function)
+{
+    (void)s;
+    return unit->function_id[slri_s_index_of(unit, function)];
+}
+
+// ---- which registers are values ------------------------------------------------------------------------------------
+
+static void counts(struct slri_s *s, const struct slri_instr *in, void *user)
+{
+    uint32_t *blocks = user;
+    *blocks += 3 + in->cases;
+    if (in->dst != SLRI_NO_REG) {
+        s->reg[in->dst].assignments++;
+        s->reg[in->dst].given = in;
+    }
+}
+
+static void read_register(struct slri_s *s, slri_reg reg)
+{
+    if (reg == SLRI_NO_REG)
+        return;
+    struct slri_s_register *r = &s->reg[reg];
+    if (r->assignments != 1 || !r->scope || !s->is_open[r->scope])
+        r->mode = r->assignments ? SLRI_S_VARIABLE : SLRI_S_LITERAL;
+}
+
+static void look_at(struct slri_s *s, const struct slri_block *block, slri_reg last);
+
+static void look_at_one(struct slri_s *s, const struct slri_instr *in, uint32_t scope)
+{
+    read_register(s, in->op == SLRI_OP_LOOP ? SLRI_NO_REG : in->a);
+    read_register(s, in->b);
+    read_register(s, in->c);
+    for (uint32_t i = 0; i < in->args; i++)
+        read_register(s, in->arg[i].reg);
+    for (int part = 0; part < 3; part++)
+        if (in->body[part])
+            look_at(s, in->body[part], part == 0 && in->op == SLRI_OP_LOOP ? in->a : SLRI_NO_REG);
+    for (uint32_t c = 0; c < in->cases; c++)
+        look_at(s, in->match[c].body, SLRI_NO_REG);
+    if (in->dst == SLRI_NO_REG)
+        return;
+    struct slri_s_register *r = &s->reg[in->dst];
+    if (r->mode == SLRI_S_UNUSED)
+        r->mode = r->assignments > 1 ? SLRI_S_VARIABLE : in->op == SLRI_OP_CONST ? SLRI_S_LITERAL : SLRI_S_VALUE;
+    r->scope = scope;
+}
+
+// `last` is read at its end.
+static void look_at(struct slri_s *s, const struct slri_block *block, slri_reg last)
+{
+    uint32_t scope = ++s->scopes;
+    s->is_open[scope] = true;
+    for (uint32_t i = 0; i < block->count; i++)
+        look_at_one(s, &block->instr[i], scope);
+    read_register(s, last);
+    s->is_open[scope] = false;
+}
+
+static void is_given_before(struct slri_s *s, slri_reg reg)
+{
+    if (reg == SLRI_NO_REG)
+        return;
+    struct slri_s_register *r = &s->reg[reg];
+    r->given = NULL;
+    r->assignments++;
+    r->scope = 1; // the body's
+    r->mode = r->assignments > 1 ? SLRI_S_VARIABLE : SLRI_S_VALUE;
+}
+
+// How often each is assigned, and by what. Gives how many blocks the function has, at most; 0: no memory.
+uint32_t slri_s_count_registers(struct slri_s *s, const struct slri_function *f)
+{
+    uint32_t blocks = 2;
+    s->function = f;
+    s->reg = slri_region_take(s->scratch, (f->regs + 1) * sizeof *s->reg);
+    if (!s->reg)
+        return 0;
+    slri_s_each(s, f->body, counts, &blocks);
+    for (uint32_t i = 0; i < f->params; i++)
+        is_given_before(s, f->param[i].reg);
+    if (f == s->entry->function)
+        for (uint32_t i = 0; i < s->entry->bindings; i++)
+            if (!s->entry->binding[i].is_buffer) // a buffer's begins as 0
+                is_given_before(s, s->entry->binding[i].reg);
+    return blocks;
+}
+
+static bool find_registers(struct slri_s *s)
+{
+    const struct slri_function *f = s->function;
+    uint32_t blocks = slri_s_count_registers(s, f);
+    s->is_open = blocks ? slri_region_take(s->scratch, blocks + 1) : NULL;
+    s->scopes = 0;
+    if (!s->is_open)
+        return false;
+    look_at(s, f->body, SLRI_NO_REG);
+    for (slri_reg reg = 0; reg < f->regs; reg++) {
+        struct slri_s_register *r = &s->reg[reg];
+        if (r->mode == SLRI_S_VARIABLE)
+            r->id = slri_s_own(s, slri_s_type(s, f->reg_kind[reg]), slri_s_const(s, f->reg_kind[reg], 0));
+        else if (r->mode == SLRI_S_UNUSED)
+            r->mode = SLRI_S_LITERAL;
+    }
+    return true;
+}
+
+// ---- what it begins with -------------------------------------------------------------------------------------------
+
+static bool has_f64(const struct slri_function *function)
+{
+    bool any = function->result == SLRI_F64;
+    for (slri_reg reg = 0; reg < function->regs; reg++)
+        any = any || function->reg_kind[reg] == SLRI_F64;
+    return any;
+}
+
+// Those that the library makes of doubles are, wherever they do: in themselves, or in what they call.
+static void looks_for_f64(struct slri_s *s, const struct slri_instr *in, void *user)
+{
+    bool *any = user;
+    if (in->op != SLRI_OP_CALL || *any)
+        return;
+    *any = has_f64(in->callee);
+    slri_s_each(s, in->callee->body, looks_for_f64, any);
+}
+
+static bool math_has_f64(struct slri_s *s, uint64_t id)
+{
+    const struct slri_function *function = slri_s_math_function(s, id);
+    bool any = has_f64(function);
+    slri_s_each(s, function->body, looks_for_f64, &any);
+    return any;
+}
+
+static void find_f64(struct slri_s *s, const struct slri_instr *in, void *user)
+{
+    (void)user;
+    if (s->own != &s->unit[0] || s->options.has & SLRI_SPIRV_FLOAT64)
+        return;
+    if (slri_s_is_called(s, in) && math_has_f64(s, in->imm)) {
+        char what[96];
+        snprintf(what, sizeof what, "'%s' works in double precision, which the device has not",
+                 slri_math_functions[in->imm].name);
+        slri_s_refuse(s, in, what, "use functions that are exact in float, or a device with shaderFloat64");
+        return;
+    }
+    const slri_reg regs[] = {in->dst, in->a, in->b};
+    bool any = in->kind == SLRI_F64;
+    for (int i = 0; i < 3; i++)
+        any = any || (regs[i] != SLRI_NO_REG && s->function->reg_kind[regs[i]] == SLRI_F64);
+    for (uint32_t i = 0; i < in->args; i++)
+        any = any || s->function->reg_kind[in->arg[i].reg] == SLRI_F64;
+    if (any)
+        slri_s_need(s, SLRI_SPIRV_FLOAT64_BIT, in);
+}
+
+static void note_base(struct slri_s *s, struct slri_root root)
+{
+    if (root.kind == SLRI_ROOT_BINDING)
+        s->base[root.index] = 1;
+    s->uses_globals |= root.kind == SLRI_ROOT_GLOBAL;
+}
+
+static void notes_bases(struct slri_s *s, const struct slri_instr *in, void *user)
+{
+    (void)user;
+    note_base(s, in->root);
+    note_base(s, in->root2);
+}
+
+static uint32_t argument(struct slri_s *s, uint32_t offset, enum slri_kind kind)
+{
+    struct slri_s_place place = slri_s_place_at(s, s->arguments);
+    place = slri_s_behind(&place, offset);
+    return slri_s_load(s, &place, kind);
+}
+
+// In the entry they come from the argument block, and are left for other functions; those read them there.
+static void find_address(struct slri_s *s, uint32_t variable, uint32_t offset)
+{
+    if (offset == SLRI_SPIRV_NONE)
+        return;
+    SLRI_DO(s, Store, variable, argument(s, offset, SLRI_U64));
+}
+
+static void begin_entry(struct slri_s *s)
+{
+    uint32_t u64 = slri_s_uint(s, 8);
+    uint32_t at =
+        SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, u64), s->push, slri_s_u32(s, 0));
+    s->arguments = SLRI_MAKE(s, Load, u64, at);
+    for (uint32_t i = 0; i < s->entry->bindings; i++) {
+        const struct slri_binding_info *binding = &s->entry->binding[i];
+        uint32_t offset = slri_spirv_argument(s->entry, i);
+        if (binding->is_buffer)
+            SLRI_DO(s, Store, s->binding[i], argument(s, offset, SLRI_U64));
+        else if (s->binding[i])
+            SLRI_DO(s, Store, s->binding[i], SLRI_MAKE(s, IAdd, u64, s->arguments, slri_s_u64(s, offset)));
+        else if (binding->reg != SLRI_NO_REG && s->reg[binding->reg].mode != SLRI_S_LITERAL)
+            slri_s_set(s, binding->reg, argument(s, offset, binding->type->kind));
+    }
+    find_address(s, s->globals, s->facts.globals);
+    find_address(s, s->printed, s->facts.printed);
+    find_address(s, s->faulted, s->facts.faulted);
+}
+
+static void begin_function(struct slri_s *s)
+{
+    uint32_t u64 = slri_s_uint(s, 8);
+    for (uint32_t i = 0; i < s->entry->bindings; i++)
+        if (s->base[i])
+            s->base[i] = SLRI_MAKE(s, Load, u64, s->binding[i]);
+    s->globals_base = s->uses_globals ? SLRI_MAKE(s, Load, u64, s->globals) : 0;
+}
+
+// ---- parameters ----------------------------------------------------------------------------------------------------
+
+static uint32_t memory_type(struct slri_s *s, uint64_t bytes, uint32_t element)
+{
+    uint32_t count = (uint32_t)((bytes + element - 1) / element);
+    return SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, element), slri_s_u32(s, count ? count : 1));
+}
+
+// A parameter that is memory is two of SPIR-V's: where it is, and how far into it.
+static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_part *head)
+{
+    const struct slri_s_use *use = s->own->param_use[index];
+    const struct slri_function *f = s->function;
+    uint32_t *type = slri_region_take(s->scratch, (4 * (size_t)f->params + 2) * sizeof *type), types = 0;
+    s->w.out_of_memory |= !type;
+    if (!type)
+        return;
+    uint32_t *value = type + 2 * f->params + 1;
+    type[types++] = slri_s_type(s, f->result);
+    for (uint32_t i = 0; i < f->params; i++) {
+        const struct slri_param *param = &f->param[i];
+        if (param->is_memory)
+            type[types++] =
+                slri_s_pointer(s, SLRI_STORAGE_Function, memory_type(s, param->bytes, slri_s_element(s, &use[i])));
+        type[types++] = slri_s_type(s, f->reg_kind[param->reg]);
+    }
+    uint32_t signature = slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, types);
+    SLRI_W(&s->w, head, Function, type[0], s->own->function_id[index], 0, signature);
+    for (uint32_t i = 1; i < types; i++) {
+        value[i] = slri_w_id(&s->w);
+        SLRI_W(&s->w, head, FunctionParameter, type[i], value[i]);
+    }
+    for (uint32_t i = 0, at = 1; i < f->params; i++) {
+        if (f->param[i].is_memory)
+            s->param[i] = (struct slri_s_array){value[at++], slri_s_element(s, &use[i]), SLRI_STORAGE_Function, false};
+        if (s->reg[f->param[i].reg].mode != SLRI_S_LITERAL)
+            slri_s_set(s, f->param[i].reg, value[at]);
+        at++;
+    }
+}
+
+void slri_s_function(struct slri_s *s, uint32_t index)
+{
+    struct slri_w_part head = {0};
+    const struct slri_function *f = s->own->module->function[index];
+    s->function = f;
+    s->w.variables.count = s->w.code.count = 0;
+    s->local = slri_region_take(s->scratch, (f->locals + 1) * sizeof *s->local);
+    s->param = slri_region_take(s->scratch, (f->params + 1) * sizeof *s->param);
+    s->w.out_of_memory |= !s->local || !s->param || !find_registers(s);
+    if (s->w.out_of_memory)
+        return;
+    for (uint32_t i = 0; i < s->entry->bindings; i++)
+        s->base[i] = 0;
+    s->uses_globals = false;
+    s->flow = (struct slri_s_flow){0};
+    s->line = 0;
+    s->ended = false;
+    slri_s_each(s, f->body, notes_bases, NULL);
+    slri_s_each(s, f->body, find_f64, NULL);
+    slri_s_find_locals(s, index);
+    begin_parameters(s, index, &head);
+    if (f == s->entry->function)
+        begin_entry(s);
+    begin_function(s);
+    slri_s_block(s, f->body);
+    if (!s->ended && f->result == SLRI_VOID)
+        slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
+    else if (!s->ended)
+        SLRI_DO(s, ReturnValue, slri_s_const(s, f->result, 0));
+    slri_w_append(&s->w, &s->w.functions, &head);
+    slri_w_free_part(&head);
+    slri_s_finish_function(s);
+}
+
+// Behind what it begins with: its first block's variables, then all else.
+void slri_s_finish_function(struct slri_s *s)
+{
+    uint32_t label = slri_w_id(&s->w);
+    SLRI_W(&s->w, &s->w.functions, Label, label);
+    slri_w_append(&s->w, &s->w.functions, &s->w.variables);
+    slri_w_append(&s->w, &s->w.functions, &s->w.code);
+    slri_w_put(&s->w, &s->w.functions, SLRI_W_FunctionEnd, NULL, 0);
+    s->w.variables.count = s->w.code.count = 0;
+}

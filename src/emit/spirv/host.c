@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel tells the host: its first fault, and what it prints (engine/printed.h).
+#include "emit/spirv/internal.h"
+
+static void begin_helper(struct slri_s *s, uint32_t id, uint32_t result, const uint32_t *param, uint32_t params)
+{
+    uint32_t type[4] = {result};
+    for (uint32_t i = 0; i < params; i++)
+        type[1 + i] = slri_s_uint(s, 4);
+    uint32_t signature = slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, params + 1);
+    SLRI_W(&s->w, &s->w.functions, Function, result, id, 0, signature);
+    for (uint32_t i = 0; i < params; i++)
+        SLRI_W(&s->w, &s->w.functions, FunctionParameter, type[1 + i], param[i]);
+    s->ended = false;
+    s->w.variables.count = s->w.code.count = 0;
+}
+
+// The first thread's is told; its thread goes on.
+static void write_fault(struct slri_s *s)
+{
+    uint32_t u32 = slri_s_uint(s, 4), zero = slri_s_u32(s, 0);
+    const uint32_t param[3] = {slri_w_id(&s->w), slri_w_id(&s->w), slri_w_id(&s->w)};
+    s->fault_function = slri_w_id(&s->w);
+    begin_helper(s, s->fault_function, slri_s_void(s), param, 3);
+    uint32_t to = SLRI_MAKE(s, Load, slri_s_uint(s, 8), s->faulted);
+    struct slri_s_place place = slri_s_place_at(s, to), file = slri_s_behind(&place, 4),
+                        line = slri_s_behind(&place, 8);
+    uint32_t was = SLRI_MAKE(s, AtomicCompareExchange, u32, slri_s_reference(s, &place, 4),
+                             slri_s_scope(s, SLRI_SCOPE_DEVICE), zero, zero, param[0], zero);
+    uint32_t merge = slri_s_if(s, SLRI_MAKE(s, IEqual, slri_s_bool(s), was, zero));
+    slri_s_store_bits(s, &file, 4, param[1]);
+    slri_s_store_bits(s, &line, 4, param[2]);
+    slri_s_end_if(s, merge);
+    slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
+    slri_s_finish_function(s);
+}
+
+static uint32_t add_at(struct slri_s *s, const struct slri_s_place *place, enum slri_w_op op, uint32_t value)
+{
+    const uint32_t operand[4] = {slri_s_reference(s, place, 4), slri_s_scope(s, SLRI_SCOPE_DEVICE), slri_s_u32(s, 0),
+                                 value};
+    return slri_s_make(s, op, slri_s_uint(s, 4), operand, 4);
+}
+
+// Takes room for a record: gives the address of its values, or 0.
+static void write_print(struct slri_s *s)
+{
+    uint32_t u32 = slri_s_uint(s, 4), u64 = slri_s_uint(s, 8), boolean = slri_s_bool(s), zero = slri_s_u32(s, 0);
+    const uint32_t param[2] = {slri_w_id(&s->w), slri_w_id(&s->w)};
+    s->print_function = slri_w_id(&s->w);
+    begin_helper(s, s->print_function, u64, param, 2);
+    uint32_t result = slri_s_own(s, u64, slri_s_u64(s, 0)), seen = slri_s_own(s, u32, 0);
+    uint32_t to = SLRI_MAKE(s, Load, u64, s->printed);
+    struct slri_s_place used = slri_s_place_at(s, to), lost = slri_s_behind(&used, 4), room = slri_s_behind(&used, 8);
+    uint32_t heard = slri_s_if(s, SLRI_MAKE(s, INotEqual, boolean, to, slri_s_u64(s, 0)));
+    uint32_t words = SLRI_MAKE(s, IAdd, u32, param[1], slri_s_u32(s, 1));
+    SLRI_DO(s, Store, seen, add_at(s, &used, SLRI_W_AtomicIAdd, zero));
+    uint32_t header = slri_s_label(s), body = slri_s_label(s), next = slri_s_label(s), merge = slri_s_label(s);
+    slri_s_branch(s, header);
+    slri_s_begin(s, header);
+    SLRI_DO(s, LoopMerge, merge, next, 0);
+    slri_s_branch(s, body);
+    slri_s_begin(s, body);
+    uint32_t at = SLRI_MAKE(s, Load, u32, seen);
+    uint32_t left = SLRI_MAKE(s, ISub, u32, slri_s_load_bits(s, &room, 4), at);
+    uint32_t full = slri_s_if(s, SLRI_MAKE(s, UGreaterThan, boolean, words, left));
+    add_at(s, &lost, SLRI_W_AtomicIAdd, slri_s_u32(s, 1));
+    slri_s_branch(s, merge);
+    slri_s_begin(s, full);
+    uint32_t was = SLRI_MAKE(s, AtomicCompareExchange, u32, slri_s_reference(s, &used, 4),
+                             slri_s_scope(s, SLRI_SCOPE_DEVICE), zero, zero, SLRI_MAKE(s, IAdd, u32, at, words), at);
+    SLRI_DO(s, Store, seen, was);
+    uint32_t again = slri_s_if(s, SLRI_MAKE(s, IEqual, boolean, was, at));
+    uint32_t bytes = SLRI_MAKE(s, ShiftLeftLogical, u64, SLRI_MAKE(s, UConvert, u64, at), slri_s_u32(s, 3));
+    uint32_t record = SLRI_MAKE(s, IAdd, u64, SLRI_MAKE(s, IAdd, u64, to, slri_s_u64(s, 16)), bytes);
+    struct slri_s_place begin = slri_s_place_at(s, record);
+    uint32_t high = SLRI_MAKE(s, ShiftLeftLogical, u64, SLRI_MAKE(s, UConvert, u64, param[1]), slri_s_u32(s, 32));
+    uint32_t head = SLRI_MAKE(s, BitwiseOr, u64, SLRI_MAKE(s, UConvert, u64, param[0]), high);
+    slri_s_store_bits(s, &begin, 8, head);
+    SLRI_DO(s, Store, result, SLRI_MAKE(s, IAdd, u64, record, slri_s_u64(s, 8)));
+    slri_s_branch(s, merge);
+    slri_s_begin(s, again);
+    slri_s_branch(s, next);
+    slri_s_begin(s, next);
+    slri_s_branch(s, header);
+    slri_s_begin(s, merge);
+    slri_s_end_if(s, heard);
+    SLRI_DO(s, ReturnValue, SLRI_MAKE(s, Load, u64, result));
+    slri_s_finish_function(s);
+}
+
+void slri_s_host_functions(struct slri_s *s)
+{
+    if (s->faulted)
+        write_fault(s);
+    if (s->printed)
+        write_print(s);
+}
+
+void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault)
+{
+    SLRI_MAKE(s, FunctionCall, slri_s_void(s), s->fault_function, slri_s_u32(s, fault), slri_s_u32(s, in->where.file),
+              slri_s_u32(s, in->where.line));
+}
+
+void slri_s_print(struct slri_s *s, const struct slri_instr *in)
+{
+    uint32_t u64 = slri_s_uint(s, 8);
+    uint32_t to =
+        SLRI_MAKE(s, FunctionCall, u64, s->print_function, slri_s_u32(s, (uint32_t)in->imm), slri_s_u32(s, in->args));
+    uint32_t merge = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), to, slri_s_u64(s, 0)));
+    struct slri_s_place place = slri_s_place_at(s, to);
+    for (uint32_t i = 0; i < in->args; i++) {
+        enum slri_kind kind = s->function->reg_kind[in->arg[i].reg];
+        uint32_t bits = slri_s_get(s, in->arg[i].reg), bytes = slri_kind_bytes(kind);
+        if (slri_kind_is_float(kind))
+            bits = SLRI_MAKE(s, Bitcast, slri_s_uint(s, bytes), bits);
+        if (bytes == 4)
+            bits = SLRI_MAKE(s, UConvert, u64, bits);
+        struct slri_s_place value = slri_s_behind(&place, 8 * (uint64_t)i);
+        slri_s_store_bits(s, &value, 8, bits);
+    }
+    slri_s_end_if(s, merge);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the writer's files share: emit_spirv.c the module, function.c a function and its registers, flow.c control flow,
+// arithmetic.c and convert.c what a register gets, memory.c places and accesses, atomic.c, block.c barriers and warps,
+// host.c faults and printf.
+//
+// An integer is unsigned in all types; the instructions say how it is taken. A register that is assigned once, before
+// all its uses, is a value; others are variables of the function.
+#ifndef SLRI_EMIT_SPIRV_INTERNAL_H
+#define SLRI_EMIT_SPIRV_INTERNAL_H
+
+#include "emit/spirv/spirv.h"
+#include "emit/spirv/words.h"
+
+enum slri_s_mode { SLRI_S_UNUSED, SLRI_S_LITERAL, SLRI_S_VALUE, SLRI_S_VARIABLE };
+
+struct slri_s_register {
+    enum slri_s_mode mode;
+    uint32_t id;                    // of the value, of the variable; 0: not yet
+    uint32_t flag;                  // of a value that is 0 or 1: the bool, or 0
+    const struct slri_instr *given; // what assigns it, where one instruction does
+    uint32_t assignments, scope;
+};
+
+// Memory that is an array of words: of a function, of the block, a table.
+struct slri_s_array {
+    uint32_t variable; // 0: not written yet
+    uint32_t element;  // bytes of one: 1, 2, 4 or 8
+    uint32_t storage;
+    bool has_atomics;
+};
+
+// How far the accesses to an array differ, before it is one.
+struct slri_s_use {
+    uint32_t sizes; // bits: 1, 2, 4, 8 bytes at a time
+    uint32_t atomics;
+};
+
+// The kernel's module, or the math library.
+struct slri_s_unit {
+    const struct slri_module *module;
+    uint32_t *function_id; // by index in the module; 0: not reached
+    struct slri_s_use **local_use, **param_use, *constant_use;
+    struct slri_s_array *constant;
+};
+
+struct slri_s_place {
+    uint32_t address; // id of u64; 0: it is an element of `array`
+    struct slri_s_array array;
+    uint32_t offset; // id of u64, in bytes
+    bool is_known;   // `at` is the offset
+    uint64_t at;
+    bool is_volatile;
+};
+
+struct slri_s_flow {                  // what encloses an instruction
+    uint32_t merge, next;             // labels of BREAK and CONTINUE
+    uint32_t continued, fallen, back; // of a switch whose cases fall through: flow.c
+};
+
+struct slri_s {
+    struct slri_w w;
+    const struct slri_module *module;
+    const struct slri_entry *entry;
+    struct slri_spirv_options options;
+    struct slri_spirv_facts facts;
+    struct slri_region *scratch;
+    slr_status refused; // SLR_OK, or the failure whose message is set
+    uint32_t needs;
+    uint64_t shared_bytes;
+    // The module's ids.
+    uint32_t glsl, push, workgroup_id, local_id, subgroup_lane, block_size[3], *file, arguments;
+    uint32_t globals, printed, faulted;             // variables that hold addresses
+    uint32_t *binding;                              // likewise, by binding
+    struct slri_s_unit unit[2], *own;               // own: of the function being looked at or written
+    struct slri_s_array *shared, dynamic, exchange; // exchange: words of a block's functions
+    uint32_t fault_function, print_function;
+    struct slri_s_use *shared_use, dynamic_use;
+    bool subgroups;
+    // Of the function being written:
+    const struct slri_function *function;
+    struct slri_s_register *reg;
+    struct slri_s_array *local, *param;
+    struct slri_s_flow flow;
+    bool *is_open; // scopes, while registers are looked at
+    uint32_t scopes;
+    uint32_t *base, globals_base; // addresses: of bindings, of the program's variables
+    bool uses_globals;
+    uint32_t line_file, line;
+    bool ended; // the block of SPIR-V has
+};
+
+// ---- instructions
+uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand, size_t count);
+#define SLRI_MAKE(s, op, type, ...)                                                                                    \
+    slri_s_make(s, SLRI_W_##op, type, (const uint32_t[]){__VA_ARGS__},                                                 \
+                sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+#define SLRI_DO(s, op, ...) SLRI_W(&(s)->w, &(s)->w.code, op, __VA_ARGS__)
+uint32_t slri_s_glsl(struct slri_s *s, uint32_t function, uint32_t type, const uint32_t *operand, size_t count);
+#define SLRI_GLSL(s, function, type, ...)                                                                              \
+    slri_s_glsl(s, SLRI_GLSL_##function, type, (const uint32_t[]){__VA_ARGS__},                                        \
+                sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+uint32_t slri_s_label(struct slri_s *s);          // an id for one
+void slri_s_begin(struct slri_s *s, uint32_t id); // the block of that label
+void slri_s_branch(struct slri_s *s, uint32_t to);
+// `if (condition) {` and `}`: the label where it ends.
+uint32_t slri_s_if(struct slri_s *s, uint32_t condition);
+void slri_s_end_if(struct slri_s *s, uint32_t merge);
+void slri_s_refuse(struct slri_s *s, const struct slri_instr *in, const char *what, const char *advice);
+// Whether the device has it; else the instruction is refused.
+bool slri_s_need(struct slri_s *s, enum slri_spirv_feature feature, const struct slri_instr *in);
+
+// ---- types and constants
+uint32_t slri_s_void(struct slri_s *s);
+uint32_t slri_s_bool(struct slri_s *s);
+uint32_t slri_s_uint(struct slri_s *s, uint32_t bytes);
+uint32_t slri_s_float(struct slri_s *s, uint32_t bytes);
+uint32_t slri_s_type(struct slri_s *s, enum slri_kind kind); // of a register
+uint32_t slri_s_pointer(struct slri_s *s, uint32_t storage, uint32_t to);
+uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value); // an integer
+uint32_t slri_s_const(struct slri_s *s, enum slri_kind kind, uint64_t bits);
+uint32_t slri_s_u32(struct slri_s *s, uint32_t value);
+uint32_t slri_s_u64(struct slri_s *s, uint64_t value);
+uint32_t slri_s_variable(struct slri_s *s, uint32_t storage, uint32_t type, uint32_t initial); // of the module
+uint32_t slri_s_own(struct slri_s *s, uint32_t type, uint32_t initial);                        // of the function
+
+// ---- registers
+uint32_t slri_s_get(struct slri_s *s, slri_reg reg);
+void slri_s_set(struct slri_s *s, slri_reg reg, uint32_t value);
+void slri_s_set_flag(struct slri_s *s, slri_reg reg, uint32_t flag); // from a bool
+uint32_t slri_s_true(struct slri_s *s, slri_reg reg);                // bool: it is not 0
+
+// ---- function.c, flow.c
+uint32_t slri_s_count_registers(struct slri_s *s, const struct slri_function *f);
+uint32_t slri_s_index_of(const struct slri_s_unit *unit, const struct slri_function *function);
+uint32_t slri_s_function_id(struct slri_s *s, const struct slri_s_unit *unit, const struct slri_function *function);
+void slri_s_function(struct slri_s *s, uint32_t index);
+void slri_s_finish_function(struct slri_s *s);
+void slri_s_continue(struct slri_s *s);
+void slri_s_block(struct slri_s *s, const struct slri_block *block);
+void slri_s_instr(struct slri_s *s, const struct slri_instr *in);
+typedef void slri_s_visit(struct slri_s *s, const struct slri_instr *in, void *user);
+void slri_s_each(struct slri_s *s, const struct slri_block *block, slri_s_visit *visit, void *user);
+
+// ---- arithmetic.c, convert.c, math.c
+void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in);
+void slri_s_compare(struct slri_s *s, const struct slri_instr *in);
+void slri_s_convert(struct slri_s *s, const struct slri_instr *in);
+uint32_t slri_s_half_to_float(struct slri_s *s, enum slri_kind kind, uint32_t bits);              // bits: u32
+uint32_t slri_s_float_to_half(struct slri_s *s, enum slri_kind kind, uint32_t value);             // gives u32
+uint32_t slri_s_to_integer(struct slri_s *s, enum slri_kind from, enum slri_kind to, uint32_t a); // truncates
+void slri_s_math(struct slri_s *s, const struct slri_instr *in);
+bool slri_s_is_called(const struct slri_s *s, const struct slri_instr *in); // a MATH that is a function of the library
+const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_t id);
+
+// ---- memory.c, atomic.c
+void slri_s_find_uses(struct slri_s *s);                   // how all functions use their arrays
+void slri_s_find_locals(struct slri_s *s, uint32_t index); // of the function: they become arrays
+void slri_s_array_of(struct slri_s *s, struct slri_s_array *array, uint32_t storage, uint64_t bytes, uint32_t element);
+void slri_s_need_element(struct slri_s *s, uint32_t element); // integers so wide
+uint32_t slri_s_element(const struct slri_s *s, const struct slri_s_use *use);
+struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset);
+struct slri_s_place slri_s_place_at(struct slri_s *s, uint32_t address);
+struct slri_s_place slri_s_behind(const struct slri_s_place *place, uint64_t bytes);
+uint32_t slri_s_load_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes);
+void slri_s_store_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes, uint32_t value);
+uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum slri_kind kind);
+uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes); // a pointer
+void slri_s_memory(struct slri_s *s, const struct slri_instr *in);                             // LOAD STORE COPY ZERO
+void slri_s_atomic(struct slri_s *s, const struct slri_instr *in);
+uint32_t slri_s_scope(struct slri_s *s, enum slri_scope scope);
+uint32_t slri_s_semantics(struct slri_s *s, bool acquires, bool releases);
+uint32_t slri_s_base(struct slri_s *s, struct slri_root root); // the address where it begins
+
+// ---- block.c, host.c
+void slri_s_barrier(struct slri_s *s, const struct slri_instr *in);
+void slri_s_warp(struct slri_s *s, const struct slri_instr *in);
+uint32_t slri_s_builtin(struct slri_s *s, enum slri_builtin builtin);
+void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault);
+void slri_s_print(struct slri_s *s, const struct slri_instr *in);
+void slri_s_host_functions(struct slri_s *s); // written before all others
+
+// loops.c: an entry point that calls the kernel, and tells where one of its loops was ended.
+uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel);
+
+#endif

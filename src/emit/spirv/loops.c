@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// For a driver that ends a thread's loops after so many turns, and each later one behind its first turn. Nothing in a
+// loop can tell, because to SPIR-V it does not happen. So behind the kernel comes a loop of two turns, which the thread
+// counts; what it takes fewer of says that a loop before it may have been ended.
+#include "emit/spirv/internal.h"
+
+enum { MEMBER_TURNS = 4, MEMBER_ENDED, MEMBER_NUMBER }; // of the push block
+
+static uint32_t pushed(struct slri_s *s, uint32_t member, uint32_t bytes)
+{
+    uint32_t type = slri_s_uint(s, bytes);
+    uint32_t at =
+        SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, type), s->push, slri_s_u32(s, member));
+    return SLRI_MAKE(s, Load, type, at);
+}
+
+// How many turns a loop takes that shall take so many.
+static uint32_t count_turns(struct slri_s *s, uint32_t turns)
+{
+    uint32_t u32 = slri_s_uint(s, 4), taken = slri_s_own(s, u32, slri_s_u32(s, 0));
+    uint32_t header = slri_s_label(s), test = slri_s_label(s), next = slri_s_label(s), merge = slri_s_label(s);
+    slri_s_branch(s, header);
+    slri_s_begin(s, header);
+    SLRI_DO(s, LoopMerge, merge, next, 0);
+    slri_s_branch(s, test);
+    slri_s_begin(s, test);
+    uint32_t more = SLRI_MAKE(s, ULessThan, slri_s_bool(s), SLRI_MAKE(s, Load, u32, taken), turns);
+    SLRI_DO(s, BranchConditional, more, next, merge);
+    slri_s_begin(s, next);
+    SLRI_DO(s, Store, taken, SLRI_MAKE(s, IAdd, u32, SLRI_MAKE(s, Load, u32, taken), slri_s_u32(s, 1)));
+    slri_s_branch(s, header);
+    slri_s_begin(s, merge);
+    return SLRI_MAKE(s, Load, u32, taken);
+}
+
+uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel)
+{
+    const uint32_t type[] = {slri_s_void(s)};
+    const uint32_t main = slri_w_id(&s->w);
+    SLRI_W(&s->w, &s->w.functions, Function, type[0], main, 0, slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, 1));
+    s->ended = false;
+    s->w.variables.count = s->w.code.count = 0;
+    const uint32_t call[] = {type[0], slri_w_id(&s->w), kernel};
+    slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, 3);
+    uint32_t turns = pushed(s, MEMBER_TURNS, 4), taken = count_turns(s, turns);
+    uint32_t merge = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), taken, turns));
+    struct slri_s_place word = slri_s_place_at(s, pushed(s, MEMBER_ENDED, 8));
+    slri_s_store_bits(s, &word, 4, pushed(s, MEMBER_NUMBER, 4));
+    slri_s_end_if(s, merge);
+    slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
+    slri_s_finish_function(s);
+    return main;
+}

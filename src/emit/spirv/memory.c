@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory. What has a device address is reached through a pointer made of it. All else is an array of words: as wide as
+// its accesses where these are alike, else of 4 bytes. A part of a word is put into it; in shared memory by two
+// atomics, so that threads that write its neighbours lose nothing.
+#include "emit/spirv/internal.h"
+
+#include <string.h>
+
+#define UNROLLED 16u // accesses of a copy
+
+// ---- how arrays are used -------------------------------------------------------------------------------------------
+
+static struct slri_s_use *use_of(struct slri_s *s, uint32_t function, struct slri_root root)
+{
+    switch (root.kind) {
+    case SLRI_ROOT_LOCAL:
+        return &s->own->local_use[function][root.index];
+    case SLRI_ROOT_PARAM:
+        return &s->own->param_use[function][root.index];
+    case SLRI_ROOT_SHARED:
+        return &s->shared_use[root.index];
+    case SLRI_ROOT_DYNAMIC:
+        return &s->dynamic_use;
+    case SLRI_ROOT_CONST:
+        return &s->own->constant_use[root.index];
+    default:
+        return NULL;
+    }
+}
+
+static bool is_multiple(struct slri_s *s, slri_reg reg, uint64_t of, int depth);
+
+static bool is_multiple_of(struct slri_s *s, const struct slri_instr *in, uint64_t of, int depth)
+{
+    switch (in->op) {
+    case SLRI_OP_CONST:
+        return in->imm % of == 0;
+    case SLRI_OP_MOVE:
+    case SLRI_OP_CONVERT:
+        return in->kind != SLRI_BOOL && !slri_kind_is_float(s->function->reg_kind[in->a]) &&
+               is_multiple(s, in->a, of, depth);
+    case SLRI_OP_ADD:
+    case SLRI_OP_SUB:
+        return is_multiple(s, in->a, of, depth) && is_multiple(s, in->b, of, depth);
+    case SLRI_OP_MUL:
+        return is_multiple(s, in->a, of, depth) || is_multiple(s, in->b, of, depth);
+    default:
+        return false;
+    }
+}
+
+static bool is_multiple(struct slri_s *s, slri_reg reg, uint64_t of, int depth)
+{
+    const struct slri_s_register *r = &s->reg[reg];
+    if (r->assignments == 0)
+        return true;
+    return depth < 16 && r->assignments == 1 && r->given && is_multiple_of(s, r->given, of, depth + 1);
+}
+
+// Where a root's memory begins, at least.
+static uint32_t align_of(struct slri_s *s, struct slri_root root)
+{
+    bool is_buffer = root.kind == SLRI_ROOT_BINDING && s->entry->binding[root.index].is_buffer;
+    uint32_t align = is_buffer ? s->entry->binding[root.index].type->align : 8;
+    return align > 8 ? 8 : align;
+}
+
+static bool lies_on(struct slri_s *s, struct slri_root root, slri_reg offset, uint32_t step)
+{
+    return align_of(s, root) >= step && is_multiple(s, offset, step, 0);
+}
+
+// Bytes that a copy may take at a time, as far as is known before it runs.
+static uint32_t step_of(struct slri_s *s, const struct slri_instr *in)
+{
+    for (uint32_t step = 8; step > 1; step /= 2)
+        if (in->imm % step == 0 && lies_on(s, in->root, in->a, step) &&
+            (in->op == SLRI_OP_ZERO || lies_on(s, in->root2, in->b, step)))
+            return step;
+    return 1;
+}
+
+struct noted {
+    uint32_t function;
+    bool changed;
+};
+
+static void notes_use(struct slri_s *s, const struct slri_instr *in, void *user)
+{
+    const struct noted *noted = user;
+    bool is_atomic = in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS;
+    bool is_copy = in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO;
+    struct slri_s_use *use = use_of(s, noted->function, in->root), *from = use_of(s, noted->function, in->root2);
+    uint32_t step = is_copy ? step_of(s, in) : 0;
+    uint32_t bytes = !is_copy ? slri_kind_bytes(in->kind) : step == 8 ? 0 : in->imm % 4 == 0 ? 4 : step;
+    if (use)
+        use->sizes |= bytes;
+    if (use && is_atomic)
+        use->atomics |= bytes;
+    if (from)
+        from->sizes |= bytes;
+}
+
+// What a function is given is used as it uses it; a copy goes as both of its sides can.
+static void join_uses(struct slri_s_use *a, struct slri_s_use *b, bool *changed)
+{
+    uint32_t sizes = a->sizes | b->sizes;
+    *changed |= a->sizes != sizes || b->sizes != sizes;
+    a->sizes = b->sizes = sizes;
+}
+
+static void joins_uses(struct slri_s *s, const struct slri_instr *in, void *user)
+{
+    struct noted *noted = user;
+    for (uint32_t i = 0; in->op == SLRI_OP_CALL && i < in->args; i++) {
+        struct slri_s_use *given = use_of(s, noted->function, in->arg[i].root);
+        if (given && in->callee->param[i].is_memory)
+            join_uses(given, &s->own->param_use[slri_s_index_of(s->own, in->callee)][i], &noted->changed);
+    }
+}
+
+static bool take_uses(struct slri_s *s, uint32_t index)
+{
+    const struct slri_function *f = s->own->module->function[index];
+    s->own->local_use[index] = slri_region_take(s->scratch, (f->locals + 1) * sizeof **s->own->local_use);
+    s->own->param_use[index] = slri_region_take(s->scratch, (f->params + 1) * sizeof **s->own->param_use);
+    return s->own->local_use[index] && s->own->param_use[index];
+}
+
+static void find_uses_of_unit(struct slri_s *s)
+{
+    const struct slri_module *module = s->own->module;
+    for (uint32_t i = 0; i < module->functions; i++)
+        if (s->own->function_id[i])
+            s->w.out_of_memory |= !take_uses(s, i);
+    for (uint32_t i = 0; i < module->functions && !s->w.out_of_memory; i++)
+        if (s->own->function_id[i] && slri_s_count_registers(s, module->function[i]))
+            slri_s_each(s, module->function[i]->body, notes_use, &(struct noted){i, false});
+    struct noted noted = {0, !s->w.out_of_memory};
+    while (noted.changed) {
+        noted.changed = false;
+        for (noted.function = 0; noted.function < module->functions; noted.function++)
+            if (s->own->function_id[noted.function])
+                slri_s_each(s, module->function[noted.function]->body, joins_uses, &noted);
+    }
+}
+
+void slri_s_find_uses(struct slri_s *s)
+{
+    for (int u = 1; u >= 0; u--) {
+        s->own = &s->unit[u];
+        if (s->own->module)
+            find_uses_of_unit(s);
+    }
+}
+
+uint32_t slri_s_element(const struct slri_s *s, const struct slri_s_use *use)
+{
+    if (use->sizes == 8 || (use->sizes == 1 && s->options.has & SLRI_SPIRV_INT8) ||
+        (use->sizes == 2 && s->options.has & SLRI_SPIRV_INT16))
+        return use->sizes;
+    return 4;
+}
+
+void slri_s_array_of(struct slri_s *s, struct slri_s_array *array, uint32_t storage, uint64_t bytes, uint32_t element)
+{
+    uint32_t count = (uint32_t)((bytes + element - 1) / element);
+    uint32_t type = SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, element), slri_s_u32(s, count ? count : 1));
+    slri_s_need_element(s, element);
+    array->element = element;
+    array->storage = storage;
+    array->variable = slri_s_own(s, type, 0);
+}
+
+void slri_s_need_element(struct slri_s *s, uint32_t element)
+{
+    if (element > 2)
+        return;
+    slri_w_capability(&s->w, element == 1 ? SLRI_CAP_Int8 : SLRI_CAP_Int16);
+    s->needs |= element == 1 ? SLRI_SPIRV_INT8 : SLRI_SPIRV_INT16;
+}
+
+void slri_s_find_locals(struct slri_s *s, uint32_t index)
+{
+    const struct slri_function *f = s->function;
+    for (uint32_t i = 0; i < f->locals; i++)
+        slri_s_array_of(s, &s->local[i], SLRI_STORAGE_Function, f->local[i].type->bytes,
+                        slri_s_element(s, &s->own->local_use[index][i]));
+}
+
+// A table, where it is first read.
+static struct slri_s_array *table_of(struct slri_s *s, uint32_t index)
+{
+    struct slri_s_array *array = &s->own->constant[index];
+    const struct slri_const *table = &s->own->module->constant[index];
+    if (array->variable)
+        return array;
+    array->element = slri_s_element(s, &s->own->constant_use[index]);
+    array->storage = SLRI_STORAGE_Private;
+    uint32_t count = (uint32_t)((table->type->bytes + array->element - 1) / array->element);
+    uint32_t *id = slri_region_take(s->scratch, (count + 1) * sizeof *id);
+    s->w.out_of_memory |= !id;
+    if (!id)
+        return array;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t value = 0, at = (uint64_t)i * array->element, left = table->type->bytes - at;
+        memcpy(&value, table->data + at, left < array->element ? left : array->element);
+        id[i] = slri_s_bits(s, array->element, value);
+    }
+    slri_s_need_element(s, array->element);
+    uint32_t type = SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, array->element), slri_s_u32(s, count));
+    array->variable =
+        slri_s_variable(s, SLRI_STORAGE_Private, type, slri_w_once(&s->w, SLRI_W_ConstantComposite, type, id, count));
+    return array;
+}
+
+// ---- places --------------------------------------------------------------------------------------------------------
+
+uint32_t slri_s_base(struct slri_s *s, struct slri_root root)
+{
+    if (root.kind != SLRI_ROOT_GLOBAL)
+        return s->base[root.index];
+    return SLRI_MAKE(s, IAdd, slri_s_uint(s, 8), s->globals_base, slri_s_u64(s, s->module->global[root.index].offset));
+}
+
+struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset)
+{
+    struct slri_s_place place = {.is_volatile = in->is_volatile};
+    const struct slri_s_register *r = &s->reg[offset];
+    if (r->mode == SLRI_S_LITERAL) {
+        place.is_known = true;
+        place.at = r->given ? r->given->imm : 0;
+    } else {
+        place.offset = slri_s_get(s, offset);
+    }
+    switch (root.kind) {
+    case SLRI_ROOT_LOCAL:
+        place.array = s->local[root.index];
+        break;
+    case SLRI_ROOT_PARAM:
+        place.array = s->param[root.index];
+        break;
+    case SLRI_ROOT_SHARED:
+        place.array = s->shared[root.index];
+        break;
+    case SLRI_ROOT_DYNAMIC:
+        place.array = s->dynamic;
+        break;
+    case SLRI_ROOT_CONST:
+        place.array = *table_of(s, root.index);
+        break;
+    default:
+        place.address = slri_s_base(s, root);
+        break;
+    }
+    return place;
+}
+
+struct slri_s_place slri_s_place_at(struct slri_s *s, uint32_t address)
+{
+    (void)s;
+    return (struct slri_s_place){.address = address, .is_known = true};
+}
+
+struct slri_s_place slri_s_behind(const struct slri_s_place *place, uint64_t bytes)
+{
+    struct slri_s_place behind = *place;
+    behind.at += bytes;
+    return behind;
+}
+
+// The offset in bytes, of 64 bits.
+static uint32_t offset_of(struct slri_s *s, const struct slri_s_place *place)
+{
+    if (place->is_known)
+        return slri_s_u64(s, place->at);
+    if (!place->at)
+        return place->offset;
+    return SLRI_MAKE(s, IAdd, slri_s_uint(s, 8), place->offset, slri_s_u64(s, place->at));
+}
+
+static uint32_t shift_of(uint32_t element)
+{
+    return element == 8 ? 3 : element == 4 ? 2 : element == 2 ? 1 : 0;
+}
+
+// Where the address has such a number; for an array the element that holds the place.
+uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
+{
+    uint32_t u32 = slri_s_uint(s, 4), u64 = slri_s_uint(s, 8);
+    if (place->address) {
+        bool is_begin = place->is_known && !place->at;
+        uint32_t at = is_begin ? place->address : SLRI_MAKE(s, IAdd, u64, place->address, offset_of(s, place));
+        return SLRI_MAKE(s, ConvertUToPtr, slri_s_pointer(s, SLRI_STORAGE_PhysicalStorageBuffer, slri_s_uint(s, bytes)),
+                         at);
+    }
+    uint32_t index, shift = shift_of(place->array.element);
+    if (place->is_known) {
+        index = slri_s_u32(s, (uint32_t)(place->at >> shift));
+    } else {
+        index = SLRI_MAKE(s, UConvert, u32, offset_of(s, place));
+        if (shift)
+            index = SLRI_MAKE(s, ShiftRightLogical, u32, index, slri_s_u32(s, shift));
+    }
+    uint32_t type = slri_s_pointer(s, place->array.storage, slri_s_uint(s, place->array.element));
+    return SLRI_MAKE(s, AccessChain, type, place->array.variable, index);
+}
+
+// How far the part of a word begins in it, in bits.
+static uint32_t bit_of(struct slri_s *s, const struct slri_s_place *place)
+{
+    uint32_t u32 = slri_s_uint(s, 4);
+    if (place->is_known)
+        return slri_s_u32(s, (uint32_t)(place->at & 3) * 8);
+    uint32_t low = SLRI_MAKE(s, UConvert, u32, offset_of(s, place));
+    low = SLRI_MAKE(s, BitwiseAnd, u32, low, slri_s_u32(s, 3));
+    return SLRI_MAKE(s, ShiftLeftLogical, u32, low, slri_s_u32(s, 3));
+}
+
+// ---- one access ----------------------------------------------------------------------------------------------------
+
+static uint32_t access_of(const struct slri_s_place *place)
+{
+    bool is_own = !place->address && place->array.storage != SLRI_STORAGE_Workgroup;
+    return (place->is_volatile ? SLRI_ACCESS_Volatile : 0) | (is_own ? 0 : SLRI_ACCESS_NonPrivatePointer);
+}
+
+static uint32_t load_whole(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
+{
+    uint32_t from = slri_s_reference(s, place, bytes), access = access_of(place);
+    if (place->address)
+        return SLRI_MAKE(s, Load, slri_s_uint(s, bytes), from, access | SLRI_ACCESS_Aligned, bytes);
+    if (access)
+        return SLRI_MAKE(s, Load, slri_s_uint(s, bytes), from, access);
+    return SLRI_MAKE(s, Load, slri_s_uint(s, bytes), from);
+}
+
+static void store_whole(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes, uint32_t value)
+{
+    uint32_t to = slri_s_reference(s, place, bytes), access = access_of(place);
+    if (place->address)
+        SLRI_DO(s, Store, to, value, access | SLRI_ACCESS_Aligned, bytes);
+    else if (access)
+        SLRI_DO(s, Store, to, value, access);
+    else
+        SLRI_DO(s, Store, to, value);
+}
+
+// An integer of so many bytes.
+uint32_t slri_s_load_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
+{
+    uint32_t u32 = slri_s_uint(s, 4), u64 = slri_s_uint(s, 8);
+    if (place->address || place->array.element == bytes)
+        return load_whole(s, place, bytes);
+    if (bytes == 8) {
+        struct slri_s_place above = slri_s_behind(place, 4);
+        uint32_t low = SLRI_MAKE(s, UConvert, u64, load_whole(s, place, 4));
+        uint32_t high = SLRI_MAKE(s, UConvert, u64, load_whole(s, &above, 4));
+        return SLRI_MAKE(s, BitwiseOr, u64, low, SLRI_MAKE(s, ShiftLeftLogical, u64, high, slri_s_u32(s, 32)));
+    }
+    return SLRI_MAKE(s, ShiftRightLogical, u32, load_whole(s, place, 4), bit_of(s, place)); // and something above
+}
+
+static void store_part(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes, uint32_t value)
+{
+    uint32_t u32 = slri_s_uint(s, 4), bit = bit_of(s, place), mask = slri_s_u32(s, bytes == 1 ? 0xff : 0xffff);
+    uint32_t kept = SLRI_MAKE(s, Not, u32, SLRI_MAKE(s, ShiftLeftLogical, u32, mask, bit));
+    uint32_t put = SLRI_MAKE(s, ShiftLeftLogical, u32, SLRI_MAKE(s, BitwiseAnd, u32, value, mask), bit);
+    if (place->array.storage == SLRI_STORAGE_Workgroup) {
+        uint32_t at = slri_s_reference(s, place, 4), scope = slri_s_u32(s, SLRI_SCOPE_IN_WORKGROUP);
+        SLRI_MAKE(s, AtomicAnd, u32, at, scope, slri_s_u32(s, 0), kept);
+        SLRI_MAKE(s, AtomicOr, u32, at, scope, slri_s_u32(s, 0), put);
+        return;
+    }
+    uint32_t was = SLRI_MAKE(s, BitwiseAnd, u32, load_whole(s, place, 4), kept);
+    store_whole(s, place, 4, SLRI_MAKE(s, BitwiseOr, u32, was, put));
+}
+
+// Of an integer of so many bytes, or of 4 where it is less.
+void slri_s_store_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes, uint32_t value)
+{
+    if (place->address || place->array.element == bytes) {
+        if (bytes < 4)
+            value = SLRI_MAKE(s, UConvert, slri_s_uint(s, bytes), value);
+        store_whole(s, place, bytes, value);
+    } else if (bytes == 8) {
+        uint32_t u32 = slri_s_uint(s, 4), u64 = slri_s_uint(s, 8);
+        struct slri_s_place above = slri_s_behind(place, 4);
+        store_whole(s, place, 4, SLRI_MAKE(s, UConvert, u32, value));
+        uint32_t high = SLRI_MAKE(s, ShiftRightLogical, u64, value, slri_s_u32(s, 32));
+        store_whole(s, &above, 4, SLRI_MAKE(s, UConvert, u32, high));
+    } else {
+        store_part(s, place, bytes, value);
+    }
+}
+
+// ---- registers -----------------------------------------------------------------------------------------------------
+
+static void need_storage(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
+{
+    if (!place->address || bytes > 2)
+        return;
+    slri_w_capability(&s->w, bytes == 1 ? SLRI_CAP_StorageBuffer8BitAccess : SLRI_CAP_StorageBuffer16BitAccess);
+    s->needs |= bytes == 1 ? SLRI_SPIRV_STORAGE8 : SLRI_SPIRV_STORAGE16;
+}
+
+// Of the low bits of a u32, or of an integer of fewer: the register's.
+static uint32_t widen(struct slri_s *s, enum slri_kind kind, uint32_t bits, bool is_narrow)
+{
+    uint32_t u32 = slri_s_uint(s, 4), bytes = slri_kind_bytes(kind);
+    bool is_signed = slri_kind_is_signed(kind);
+    if (is_narrow)
+        return is_signed ? SLRI_MAKE(s, SConvert, u32, bits) : SLRI_MAKE(s, UConvert, u32, bits);
+    uint32_t away = slri_s_u32(s, 32 - 8 * bytes);
+    bits = SLRI_MAKE(s, ShiftLeftLogical, u32, bits, away);
+    return is_signed ? SLRI_MAKE(s, ShiftRightArithmetic, u32, bits, away)
+                     : SLRI_MAKE(s, ShiftRightLogical, u32, bits, away);
+}
+
+uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum slri_kind kind)
+{
+    uint32_t bytes = slri_kind_bytes(kind), bits = slri_s_load_bits(s, place, bytes);
+    need_storage(s, place, bytes);
+    if (bytes < 4)
+        bits = widen(s, kind, bits, place->address || place->array.element == bytes);
+    if (kind == SLRI_BOOL)
+        return SLRI_GLSL(s, UMin, slri_s_uint(s, 4), bits, slri_s_u32(s, 1));
+    if (slri_kind_is_half(kind))
+        return slri_s_half_to_float(s, kind, bits);
+    return slri_kind_is_float(kind) ? SLRI_MAKE(s, Bitcast, slri_s_type(s, kind), bits) : bits;
+}
+
+static void put_store(struct slri_s *s, const struct slri_s_place *place, enum slri_kind kind, uint32_t value)
+{
+    uint32_t bytes = slri_kind_bytes(kind);
+    need_storage(s, place, bytes);
+    if (kind == SLRI_BOOL)
+        value = SLRI_GLSL(s, UMin, slri_s_uint(s, 4), value, slri_s_u32(s, 1));
+    else if (slri_kind_is_half(kind))
+        value = slri_s_float_to_half(s, kind, value);
+    else if (slri_kind_is_float(kind))
+        value = SLRI_MAKE(s, Bitcast, slri_s_uint(s, bytes), value);
+    slri_s_store_bits(s, place, bytes, value);
+}
+
+// ---- copies --------------------------------------------------------------------------------------------------------
+
+static void copy_one(struct slri_s *s, const struct slri_s_place *to, const struct slri_s_place *from, uint32_t bytes)
+{
+    need_storage(s, to, bytes);
+    if (!from) {
+        slri_s_store_bits(s, to, bytes, slri_s_bits(s, bytes < 4 ? 4 : bytes, 0));
+        return;
+    }
+    need_storage(s, from, bytes);
+    uint32_t value = slri_s_load_bits(s, from, bytes);
+    bool is_narrow = bytes < 4 && (from->address || from->array.element == bytes);
+    slri_s_store_bits(s, to, bytes, is_narrow ? SLRI_MAKE(s, UConvert, slri_s_uint(s, 4), value) : value);
+}
+
+static uint32_t added(struct slri_s *s, const struct slri_s_place *place, uint32_t by)
+{
+    return SLRI_MAKE(s, IAdd, slri_s_uint(s, 8), offset_of(s, place), by);
+}
+
+static void copy_in_loop(struct slri_s *s, struct slri_s_place to, struct slri_s_place from, bool zeroes,
+                         uint64_t count, uint32_t bytes)
+{
+    uint32_t u64 = slri_s_uint(s, 8), counter = slri_s_own(s, u64, 0);
+    uint32_t header = slri_s_label(s), body = slri_s_label(s), next = slri_s_label(s), merge = slri_s_label(s);
+    SLRI_DO(s, Store, counter, slri_s_u64(s, 0));
+    slri_s_branch(s, header);
+    slri_s_begin(s, header);
+    SLRI_DO(s, LoopMerge, merge, next, 0);
+    slri_s_branch(s, body);
+    slri_s_begin(s, body);
+    uint32_t at = SLRI_MAKE(s, Load, u64, counter);
+    to.offset = added(s, &to, at);
+    from.offset = zeroes ? 0 : added(s, &from, at);
+    to.is_known = from.is_known = false;
+    to.at = from.at = 0;
+    copy_one(s, &to, zeroes ? NULL : &from, bytes);
+    slri_s_branch(s, next);
+    slri_s_begin(s, next);
+    uint32_t then = SLRI_MAKE(s, IAdd, u64, at, slri_s_u64(s, bytes));
+    SLRI_DO(s, Store, counter, then);
+    SLRI_DO(s, BranchConditional, SLRI_MAKE(s, ULessThan, slri_s_bool(s), then, slri_s_u64(s, count)), header, merge);
+    slri_s_begin(s, merge);
+}
+
+static void copy_by(struct slri_s *s, const struct slri_s_place *to, const struct slri_s_place *from, uint64_t count,
+                    uint32_t bytes)
+{
+    if (count / bytes > UNROLLED) {
+        copy_in_loop(s, *to, from ? *from : *to, !from, count, bytes);
+        return;
+    }
+    for (uint64_t at = 0; at < count; at += bytes) {
+        struct slri_s_place a = slri_s_behind(to, at), b = from ? slri_s_behind(from, at) : a;
+        copy_one(s, &a, from ? &b : NULL, bytes);
+    }
+}
+
+// Whether an address, or an offset, lies on 4 bytes.
+static uint32_t misplaced(struct slri_s *s, const struct slri_s_place *place)
+{
+    uint32_t u64 = slri_s_uint(s, 8), at = offset_of(s, place);
+    return place->address ? SLRI_MAKE(s, IAdd, u64, place->address, at) : at;
+}
+
+static uint32_t narrowed(const struct slri_s_place *place, uint32_t step)
+{
+    bool is_narrow = !place->address && place->array.element < 4 && place->array.element < step;
+    return is_narrow ? place->array.element : step;
+}
+
+static void put_copy(struct slri_s *s, const struct slri_instr *in)
+{
+    bool zeroes = in->op == SLRI_OP_ZERO;
+    struct slri_s_place to = slri_s_place(s, in, in->root, in->a), from = to;
+    if (!zeroes)
+        from = slri_s_place(s, in, in->root2, in->b);
+    const struct slri_s_place *source = zeroes ? NULL : &from;
+    uint32_t step = step_of(s, in);
+    if (step >= 4 || in->imm % 4 != 0) {
+        step = narrowed(&to, narrowed(&from, step));
+        copy_by(s, &to, source, in->imm, step);
+        return;
+    }
+    uint32_t u64 = slri_s_uint(s, 8), at = misplaced(s, &to);
+    if (source)
+        at = SLRI_MAKE(s, BitwiseOr, u64, at, misplaced(s, source));
+    at = SLRI_MAKE(s, BitwiseAnd, u64, at, slri_s_u64(s, 3));
+    uint32_t even = slri_s_label(s), odd = slri_s_label(s), merge = slri_s_label(s);
+    uint32_t is_even = SLRI_MAKE(s, IEqual, slri_s_bool(s), at, slri_s_u64(s, 0));
+    SLRI_DO(s, SelectionMerge, merge, 0);
+    SLRI_DO(s, BranchConditional, is_even, even, odd);
+    slri_s_begin(s, even);
+    copy_by(s, &to, source, in->imm, 4);
+    slri_s_branch(s, merge);
+    slri_s_begin(s, odd);
+    copy_by(s, &to, source, in->imm, 1);
+    slri_s_branch(s, merge);
+    slri_s_begin(s, merge);
+}
+
+void slri_s_memory(struct slri_s *s, const struct slri_instr *in)
+{
+    if (in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO) {
+        put_copy(s, in);
+        return;
+    }
+    struct slri_s_place place = slri_s_place(s, in, in->root, in->a);
+    uint32_t bytes = slri_kind_bytes(in->kind);
+    if (place.address && bytes <= 2)
+        slri_s_need(s, bytes == 1 ? SLRI_SPIRV_STORAGE8_BIT : SLRI_SPIRV_STORAGE16_BIT, in);
+    if (in->op == SLRI_OP_LOAD)
+        slri_s_set(s, in->dst, slri_s_load(s, &place, in->kind));
+    else
+        put_store(s, &place, in->kind, slri_s_get(s, in->b));
+}

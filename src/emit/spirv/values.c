@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types, constants, registers, and the instructions that all others are made of.
+#include "base/status.h"
+#include "emit/spirv/internal.h"
+
+#include <stdio.h>
+
+// ---- types and constants -------------------------------------------------------------------------------------------
+
+uint32_t slri_s_void(struct slri_s *s)
+{
+    return slri_w_once(&s->w, SLRI_W_TypeVoid, 0, NULL, 0);
+}
+
+uint32_t slri_s_bool(struct slri_s *s)
+{
+    return slri_w_once(&s->w, SLRI_W_TypeBool, 0, NULL, 0);
+}
+
+uint32_t slri_s_uint(struct slri_s *s, uint32_t bytes)
+{
+    return SLRI_W_ONCE(&s->w, TypeInt, 0, 8 * bytes, 0);
+}
+
+uint32_t slri_s_float(struct slri_s *s, uint32_t bytes)
+{
+    if (bytes == 8) {
+        slri_w_capability(&s->w, SLRI_CAP_Float64);
+        s->needs |= SLRI_SPIRV_FLOAT64;
+    }
+    return SLRI_W_ONCE(&s->w, TypeFloat, 0, 8 * bytes);
+}
+
+uint32_t slri_s_type(struct slri_s *s, enum slri_kind kind)
+{
+    if (kind == SLRI_VOID)
+        return slri_s_void(s);
+    kind = slri_kind_in_register(kind);
+    return slri_kind_is_float(kind) ? slri_s_float(s, slri_kind_bytes(kind)) : slri_s_uint(s, slri_kind_bytes(kind));
+}
+
+uint32_t slri_s_pointer(struct slri_s *s, uint32_t storage, uint32_t to)
+{
+    return SLRI_W_ONCE(&s->w, TypePointer, 0, storage, to);
+}
+
+static uint32_t make_constant(struct slri_s *s, uint32_t type, uint32_t bytes, uint64_t bits)
+{
+    const uint32_t word[2] = {(uint32_t)bits, (uint32_t)(bits >> 32)};
+    return slri_w_once(&s->w, SLRI_W_Constant, type, word, bytes == 8 ? 2 : 1);
+}
+
+uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value)
+{
+    uint64_t mask = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
+    return make_constant(s, slri_s_uint(s, bytes), bytes, value & mask);
+}
+
+uint32_t slri_s_u32(struct slri_s *s, uint32_t value)
+{
+    return slri_s_bits(s, 4, value);
+}
+
+uint32_t slri_s_u64(struct slri_s *s, uint64_t value)
+{
+    return slri_s_bits(s, 8, value);
+}
+
+uint32_t slri_s_const(struct slri_s *s, enum slri_kind kind, uint64_t bits)
+{
+    uint32_t bytes = slri_kind_bytes(kind);
+    return slri_kind_is_float(kind) ? make_constant(s, slri_s_float(s, bytes), bytes, bits)
+                                    : slri_s_bits(s, bytes, bits);
+}
+
+uint32_t slri_s_variable(struct slri_s *s, uint32_t storage, uint32_t type, uint32_t initial)
+{
+    uint32_t id = slri_w_id(&s->w), pointer = slri_s_pointer(s, storage, type);
+    if (initial)
+        SLRI_W(&s->w, &s->w.globals, Variable, pointer, id, storage, initial);
+    else
+        SLRI_W(&s->w, &s->w.globals, Variable, pointer, id, storage);
+    slri_w_list(&s->w, id);
+    return id;
+}
+
+uint32_t slri_s_own(struct slri_s *s, uint32_t type, uint32_t initial)
+{
+    uint32_t id = slri_w_id(&s->w), pointer = slri_s_pointer(s, SLRI_STORAGE_Function, type);
+    if (initial)
+        SLRI_W(&s->w, &s->w.variables, Variable, pointer, id, SLRI_STORAGE_Function, initial);
+    else
+        SLRI_W(&s->w, &s->w.variables, Variable, pointer, id, SLRI_STORAGE_Function);
+    return id;
+}
+
+// ---- instructions --------------------------------------------------------------------------------------------------
+
+uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand, size_t count)
+{
+    uint32_t word[16] = {type, slri_w_id(&s->w)};
+    for (size_t i = 0; i < count && i < 14; i++)
+        word[2 + i] = operand[i];
+    slri_w_put(&s->w, &s->w.code, op, word, count + 2);
+    if (op == SLRI_W_FAdd || op == SLRI_W_FSub || op == SLRI_W_FMul || op == SLRI_W_FDiv)
+        SLRI_W(&s->w, &s->w.decorations, Decorate, word[1], SLRI_DECORATION_NoContraction);
+    return word[1];
+}
+
+uint32_t slri_s_glsl(struct slri_s *s, uint32_t function, uint32_t type, const uint32_t *operand, size_t count)
+{
+    uint32_t word[8] = {s->glsl, function};
+    for (size_t i = 0; i < count && i < 6; i++)
+        word[2 + i] = operand[i];
+    return slri_s_make(s, SLRI_W_ExtInst, type, word, count + 2);
+}
+
+uint32_t slri_s_label(struct slri_s *s)
+{
+    return slri_w_id(&s->w);
+}
+
+void slri_s_begin(struct slri_s *s, uint32_t id)
+{
+    SLRI_DO(s, Label, id);
+    s->line = 0;
+    s->ended = false;
+}
+
+void slri_s_branch(struct slri_s *s, uint32_t to)
+{
+    if (!s->ended)
+        SLRI_DO(s, Branch, to);
+    s->ended = true;
+}
+
+uint32_t slri_s_if(struct slri_s *s, uint32_t condition)
+{
+    uint32_t merge = slri_s_label(s), then = slri_s_label(s);
+    SLRI_DO(s, SelectionMerge, merge, 0);
+    SLRI_DO(s, BranchConditional, condition, then, merge);
+    slri_s_begin(s, then);
+    return merge;
+}
+
+void slri_s_end_if(struct slri_s *s, uint32_t merge)
+{
+    slri_s_branch(s, merge);
+    slri_s_begin(s, merge);
+}
+
+void slri_s_refuse(struct slri_s *s, const struct slri_instr *in, const char *what, const char *advice)
+{
+    if (s->refused == SLR_OK)
+        s->refused =
+            SLRI_FAIL(UNSUPPORTED, "%s:%u: %s; %s", s->module->file[in->where.file], in->where.line, what, advice);
+}
+
+static const struct {
+    const char *feature, *words, *advice;
+} features[] = {
+#define FEATURE(name, feature, words, advice) {#feature, words, advice},
+    SLRI_SPIRV_FEATURE_LIST(FEATURE)
+#undef FEATURE
+};
+
+bool slri_s_need(struct slri_s *s, enum slri_spirv_feature feature, const struct slri_instr *in)
+{
+    s->needs |= 1u << feature;
+    if (s->options.has >> feature & 1)
+        return true;
+    char what[160];
+    snprintf(what, sizeof what, "the device has no %s (%s)", features[feature].words, features[feature].feature);
+    slri_s_refuse(s, in, what, features[feature].advice);
+    return false;
+}
+
+// ---- registers -----------------------------------------------------------------------------------------------------
+
+uint32_t slri_s_get(struct slri_s *s, slri_reg reg)
+{
+    struct slri_s_register *r = &s->reg[reg];
+    enum slri_kind kind = s->function->reg_kind[reg];
+    switch (r->mode) {
+    case SLRI_S_VARIABLE:
+        return SLRI_MAKE(s, Load, slri_s_type(s, kind), r->id);
+    case SLRI_S_VALUE:
+        return r->id;
+    default: // one that nobody assigns is 0
+        return slri_s_const(s, kind, r->given ? r->given->imm : 0);
+    }
+}
+
+void slri_s_set(struct slri_s *s, slri_reg reg, uint32_t value)
+{
+    if (reg == SLRI_NO_REG)
+        return;
+    struct slri_s_register *r = &s->reg[reg];
+    if (r->mode == SLRI_S_VARIABLE) {
+        SLRI_DO(s, Store, r->id, value);
+    } else if (r->mode == SLRI_S_VALUE) {
+        r->id = value;
+        r->flag = 0;
+    }
+}
+
+void slri_s_set_flag(struct slri_s *s, slri_reg reg, uint32_t flag)
+{
+    if (reg == SLRI_NO_REG)
+        return;
+    uint32_t value = SLRI_MAKE(s, Select, slri_s_uint(s, 4), flag, slri_s_u32(s, 1), slri_s_u32(s, 0));
+    slri_s_set(s, reg, value);
+    if (s->reg[reg].mode == SLRI_S_VALUE)
+        s->reg[reg].flag = flag;
+}
+
+uint32_t slri_s_true(struct slri_s *s, slri_reg reg)
+{
+    if (s->reg[reg].mode == SLRI_S_VALUE && s->reg[reg].flag)
+        return s->reg[reg].flag;
+    return SLRI_MAKE(s, INotEqual, slri_s_bool(s), slri_s_get(s, reg), slri_s_u32(s, 0));
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/spirv/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t slri_w_id(struct slri_w *w)
+{
+    return ++w->next;
+}
+
+static bool make_room(struct slri_w *w, struct slri_w_part *part, size_t words)
+{
+    if (part->count + words <= part->room)
+        return !w->out_of_memory;
+    size_t room = (part->count + words) * 2 + 64;
+    uint32_t *larger = realloc(part->word, room * sizeof *larger);
+    w->out_of_memory |= !larger;
+    if (!larger)
+        return false;
+    part->word = larger;
+    part->room = room;
+    return true;
+}
+
+static void put_all(struct slri_w *w, struct slri_w_part *part, const uint32_t *word, size_t count)
+{
+    if (count == 0 || !make_room(w, part, count))
+        return;
+    memcpy(part->word + part->count, word, count * sizeof *word);
+    part->count += count;
+}
+
+void slri_w_put(struct slri_w *w, struct slri_w_part *part, enum slri_w_op op, const uint32_t *operand, size_t count)
+{
+    put_all(w, part, &(uint32_t){(uint32_t)(count + 1) << 16 | (uint32_t)op}, 1);
+    put_all(w, part, operand, count);
+}
+
+void slri_w_put_text(struct slri_w *w, struct slri_w_part *part, enum slri_w_op op, const uint32_t *before,
+                     size_t count, const char *text, const struct slri_w_part *behind)
+{
+    size_t length = strlen(text), words = length / 4 + 1, ids = behind ? behind->count : 0;
+    put_all(w, part, &(uint32_t){(uint32_t)(1 + count + words + ids) << 16 | (uint32_t)op}, 1);
+    put_all(w, part, before, count);
+    for (size_t at = 0; at < words; at++) {
+        uint32_t word = 0;
+        for (size_t byte = 0; byte < 4 && at * 4 + byte < length; byte++)
+            word |= (uint32_t)(unsigned char)text[at * 4 + byte] << 8 * byte;
+        put_all(w, part, &word, 1);
+    }
+    if (behind)
+        put_all(w, part, behind->word, behind->count);
+}
+
+void slri_w_append(struct slri_w *w, struct slri_w_part *to, const struct slri_w_part *from)
+{
+    put_all(w, to, from->word, from->count);
+}
+
+static uint32_t hash(enum slri_w_op op, uint32_t type, const uint32_t *operand, uint32_t count)
+{
+    uint32_t h = ((uint32_t)op * 31 + type) * 0x9e3779b1u;
+    for (uint32_t i = 0; i < count; i++)
+        h = (h ^ operand[i]) * 0x01000193u;
+    return h ^ h >> 15;
+}
+
+// The instruction at `at` of the globals: a type has its result first, a constant its type.
+static bool is_same(const struct slri_w *w, uint32_t at, enum slri_w_op op, uint32_t type, const uint32_t *operand,
+                    uint32_t count)
+{
+    const uint32_t *in = w->globals.word + at;
+    uint32_t head = type ? 3 : 2;
+    return in[0] == ((head + count) << 16 | (uint32_t)op) && (!type || in[1] == type) &&
+           (!count || memcmp(in + head, operand, count * sizeof *operand) == 0);
+}
+
+static void grow(struct slri_w *w)
+{
+    uint32_t slots = w->slots ? 2 * w->slots : 256;
+    uint32_t *larger = calloc(slots, sizeof *larger);
+    w->out_of_memory |= !larger;
+    if (!larger)
+        return;
+    for (uint32_t i = 0; i < w->slots; i++) {
+        if (!w->slot[i])
+            continue;
+        const uint32_t *in = w->globals.word + w->slot[i] - 1;
+        enum slri_w_op op = (enum slri_w_op)(in[0] & 0xffff);
+        bool is_type = op < SLRI_W_Constant;
+        uint32_t head = is_type ? 2 : 3, at = hash(op, is_type ? 0 : in[1], in + head, (in[0] >> 16) - head);
+        while (larger[at % slots])
+            at++;
+        larger[at % slots] = w->slot[i];
+    }
+    free(w->slot);
+    w->slot = larger;
+    w->slots = slots;
+}
+
+uint32_t slri_w_once(struct slri_w *w, enum slri_w_op op, uint32_t type, const uint32_t *operand, uint32_t count)
+{
+    if (2 * w->used >= w->slots)
+        grow(w);
+    if (w->out_of_memory)
+        return 1;
+    uint32_t at = hash(op, type, operand, count);
+    for (; w->slot[at % w->slots]; at++)
+        if (is_same(w, w->slot[at % w->slots] - 1, op, type, operand, count))
+            return w->globals.word[w->slot[at % w->slots] - 1 + (type ? 2 : 1)];
+    uint32_t id = slri_w_id(w), where = (uint32_t)w->globals.count;
+    put_all(w, &w->globals, &(uint32_t){(count + (type ? 3 : 2)) << 16 | (uint32_t)op}, 1);
+    if (type)
+        put_all(w, &w->globals, &type, 1);
+    put_all(w, &w->globals, &id, 1);
+    put_all(w, &w->globals, operand, count);
+    w->slot[at % w->slots] = where + 1;
+    w->used++;
+    return id;
+}
+
+void slri_w_capability(struct slri_w *w, uint32_t capability)
+{
+    for (size_t at = 0; at < w->capabilities.count; at += 2)
+        if (w->capabilities.word[at + 1] == capability)
+            return;
+    slri_w_put(w, &w->capabilities, SLRI_W_Capability, &capability, 1);
+}
+
+void slri_w_destroy(struct slri_w *w)
+{
+    struct slri_w_part *all[] = {&w->capabilities, &w->modes,     &w->strings, &w->decorations, &w->globals,
+                                 &w->functions,    &w->variables, &w->code,    &w->interface};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]->word);
+    free(w->slot);
+}
+
+void slri_w_list(struct slri_w *w, uint32_t id)
+{
+    put_all(w, &w->interface, &id, 1);
+}
+
+void slri_w_free_part(struct slri_w_part *part)
+{
+    free(part->word);
+    *part = (struct slri_w_part){0};
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code: a SPIR-V module of a kernel, and its pipeline for a block. What is kept on disk is what the driver's pipeline
+// cache has of it; the module is written anew, which takes less time than reading it.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "emit/device/faults.h"
+#include "engine/code.h"
+#include "hal/vulkan/vulkan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+static slr_status check_block(const struct slri_vulkan *vulkan, const struct slri_code_text *text)
+{
+    const VkPhysicalDeviceLimits *limits = &vulkan->facts.limits;
+    const uint32_t *block = text->shape.block;
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    const char *lacks = slri_vk_refuses(vulkan);
+    if (lacks)
+        return SLRI_FAIL(UNSUPPORTED, "kernel %s: device '%s' (%s) lacks %s, and runs no kernels", text->name,
+                         vulkan->name, vulkan->facts.name, lacks);
+    if (text->entry->kind == SLRI_ENTRY_BLOCK)
+        return SLRI_FAIL(UNSUPPORTED, "%s: device '%s' runs no `__ring_block__` handlers; write a `__ring__` handler",
+                         text->name, vulkan->name);
+    for (int i = 0; i < 3; ++i)
+        if (block[i] > limits->maxComputeWorkGroupSize[i] || threads > limits->maxComputeWorkGroupInvocations)
+            return SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %u x %u x %u threads; device '%s' has at most %u",
+                             text->name, block[0], block[1], block[2], vulkan->name,
+                             limits->maxComputeWorkGroupInvocations);
+    return SLR_OK;
+}
+
+// The features that the module asks for, then the module.
+static slr_status put_module(struct slri_vulkan *vulkan, struct slri_code_text *text)
+{
+    struct slri_spirv_options options = {.has = vulkan->facts.has, .float_controls = vulkan->facts.float_controls};
+    uint64_t turns;
+    SLRI_TRY(slri_vk_count_turns(vulkan, &turns));
+    if (turns != 0 && !vulkan->loops_stay_ended)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' ends loops after %llu turns, and a kernel cannot notice it",
+                         vulkan->name, (unsigned long long)turns);
+    options.tells_ended_loops = turns != 0;
+    struct slri_spirv spirv = {0};
+    if (text->shape.block[0] % 32 != 0) // then its subgroups are not full, or not in order
+        options.has &= ~(uint32_t)SLRI_SPIRV_SUBGROUPS_OF_32;
+    SLRI_TRY(slri_emit_spirv(text->module, text->entry, &options, &spirv));
+    slri_text_append(&text->text, (const char *)&spirv.needs, sizeof spirv.needs);
+    slri_text_append(&text->text, (const char *)spirv.word, spirv.words * sizeof *spirv.word);
+    const uint64_t shared = spirv.shared_bytes;
+    slri_spirv_free(&spirv);
+    return shared <= vulkan->facts.limits.maxComputeSharedMemorySize
+               ? SLR_OK
+               : SLRI_FAIL(UNSUPPORTED, "kernel %s takes %llu B of shared memory; device '%s' has %u", text->name,
+                           (unsigned long long)shared, vulkan->name, vulkan->facts.limits.maxComputeSharedMemorySize);
+}
+
+slr_status slri_vk_code_write(void *device, struct slri_code_text *text)
+{
+    struct slri_vulkan *vulkan = device;
+    const struct slri_vk_facts *facts = &vulkan->facts;
+    const uint32_t *block = text->shape.block;
+    char shape[48], cache[2 * VK_UUID_SIZE + 1];
+    SLRI_TRY(check_block(vulkan, text));
+    snprintf(shape, sizeof shape, "%u,%u,%u", block[0], block[1], block[2]);
+    for (uint32_t i = 0; i < VK_UUID_SIZE; ++i)
+        snprintf(cache + 2 * i, 3, "%02x", facts->cache_id[i]);
+    const char *const fields[] = {facts->name, facts->driver, facts->version, cache, shape};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i)
+        slri_code_identify(text, fields[i]);
+    slri_text_printf(&text->label, "%s\n%s\n%s, %s %s", text->name, text->file, facts->name, facts->driver,
+                     facts->version);
+    return put_module(vulkan, text);
+}
+
+// ---- pipelines -----------------------------------------------------------------------------------------------------
+
+static slr_status make_pipeline(struct slri_vulkan *vulkan, const struct slri_vk_kernel *kernel, uint32_t dynamic_words,
+                                VkPipeline *out)
+{
+    const uint32_t value[] = {kernel->block[0], kernel->block[1], kernel->block[2], dynamic_words};
+    const VkSpecializationMapEntry entry[] = {{SLRI_SPIRV_BLOCK_X, 0, 4},
+                                              {SLRI_SPIRV_BLOCK_Y, 4, 4},
+                                              {SLRI_SPIRV_BLOCK_Z, 8, 4},
+                                              {SLRI_SPIRV_DYNAMIC_WORDS, 12, 4}};
+    const VkSpecializationInfo special = {4, entry, sizeof value, value};
+    const VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT size = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT,
+        .requiredSubgroupSize = 32};
+    const bool has_size = (kernel->needs & SLRI_SPIRV_SUBGROUPS_OF_32) != 0;
+    const VkComputePipelineCreateInfo create = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .pNext = has_size ? &size : NULL,
+                  .flags = has_size ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT : 0,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = kernel->module,
+                  .pName = kernel->name,
+                  .pSpecializationInfo = &special},
+        .layout = vulkan->layout};
+    VkResult result = vulkan->call.CreateComputePipelines(vulkan->device, kernel->cache, 1, &create, NULL, out);
+    if (result == VK_ERROR_UNKNOWN || result == VK_ERROR_INVALID_SHADER_NV) // of the code, not of the device
+        return SLRI_FAIL(COMPILE, "kernel %s: the compiler of device '%s' rejected its SPIR-V (error %d)", kernel->name,
+                         vulkan->name, (int)result);
+    return slri_vk_check(vulkan, "CreateComputePipelines", result);
+}
+
+static slr_status add_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel, uint32_t dynamic_words,
+                               struct slri_vk_pipeline **out)
+{
+    struct slri_vk_pipeline *made = slri_alloc(vulkan->allocator, sizeof *made);
+    if (!made)
+        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", kernel->name);
+    slr_status status = make_pipeline(vulkan, kernel, dynamic_words, &made->pipeline);
+    if (status != SLR_OK) {
+        slri_free(vulkan->allocator, made, sizeof *made);
+        return status;
+    }
+    made->dynamic_words = dynamic_words;
+    made->next = kernel->first;
+    kernel->first = made;
+    *out = made;
+    return SLR_OK;
+}
+
+slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel, uint32_t dynamic_bytes,
+                                 VkPipeline *out)
+{
+    const uint32_t words = dynamic_bytes > 8 ? (dynamic_bytes + 3) / 4 : 2;
+    const uint32_t wanted = kernel->layout.has_dynamic ? words : 0;
+    slr_status status = SLR_OK;
+    slri_mutex_lock(&kernel->lock);
+    struct slri_vk_pipeline *found = kernel->first;
+    while (found && found->dynamic_words != wanted)
+        found = found->next;
+    if (!found) {
+        status = add_pipeline(vulkan, kernel, wanted, &found);
+        slri_vk_count(&vulkan->counts.pipelines);
+    }
+    if (status == SLR_OK)
+        *out = found->pipeline;
+    slri_mutex_unlock(&kernel->lock);
+    return status;
+}
+
+// ---- loading -------------------------------------------------------------------------------------------------------
+
+static slr_status fill_kernel(struct slri_vulkan *vulkan, const struct slri_code_text *text,
+                              const struct slri_blob *blob, struct slri_vk_kernel *kernel)
+{
+    const char *words = slri_text_view(&text->text) + sizeof kernel->needs;
+    const VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                             .codeSize = text->text.length - sizeof kernel->needs,
+                                             .pCode = (const uint32_t *)(const void *)words};
+    const VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                             .initialDataSize = blob->count,
+                                             .pInitialData = blob->bytes};
+    struct slri_vk_pipeline *made;
+    memcpy(&kernel->needs, slri_text_view(&text->text), sizeof kernel->needs);
+    memcpy(kernel->block, text->shape.block, sizeof kernel->block);
+    kernel->name = text->entry->name;
+    SLRI_TRY(slri_spirv_facts(text->module, text->entry, &kernel->layout));
+    SLRI_VK_TRY(vulkan, CreateShaderModule, vulkan->device, &module, NULL, &kernel->module);
+    SLRI_VK_TRY(vulkan, CreatePipelineCache, vulkan->device, &cache, NULL, &kernel->cache);
+    return add_pipeline(vulkan, kernel, kernel->layout.has_dynamic ? 2 : 0, &made);
+}
+
+static slr_status make_kernel(struct slri_vulkan *vulkan, const struct slri_code_text *text,
+                              const struct slri_blob *blob, struct slri_vk_kernel **out)
+{
+    struct slri_vk_kernel *kernel = slri_alloc(vulkan->allocator, sizeof *kernel);
+    if (!kernel)
+        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", text->name);
+    slri_mutex_init(&kernel->lock);
+    slri_mutex_lock(&vulkan->code_lock);
+    kernel->next = vulkan->first_kernel;
+    vulkan->first_kernel = kernel;
+    kernel->number = ++vulkan->kernels;
+    slri_mutex_unlock(&vulkan->code_lock);
+    slr_status status = fill_kernel(vulkan, text, blob, kernel);
+    if (status == SLR_OK)
+        *out = kernel;
+    else
+        slri_vk_code_unload(vulkan, kernel);
+    return status;
+}
+
+// Without what the cache has the pipeline is compiled in each process.
+static void take_cache(struct slri_vulkan *vulkan, const struct slri_vk_kernel *kernel, struct slri_blob *blob)
+{
+    size_t bytes = 0;
+    if (vulkan->call.GetPipelineCacheData(vulkan->device, kernel->cache, &bytes, NULL) != VK_SUCCESS || bytes == 0)
+        return;
+    char *data = malloc(bytes);
+    if (data && vulkan->call.GetPipelineCacheData(vulkan->device, kernel->cache, &bytes, data) == VK_SUCCESS)
+        *blob = (struct slri_blob){.bytes = data, .count = bytes};
+    else
+        free(data);
+}
+
+slr_status slri_vk_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
+{
+    struct slri_vulkan *vulkan = device;
+    const struct slri_blob none = {0};
+    struct slri_vk_kernel *kernel;
+    SLRI_TRY(make_kernel(vulkan, text, &none, &kernel));
+    slri_vk_count(&vulkan->counts.pipelines);
+    take_cache(vulkan, kernel, blob);
+    *loaded = kernel;
+    return SLR_OK;
+}
+
+slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
+                             void **loaded)
+{
+    struct slri_vk_kernel *kernel;
+    SLRI_TRY(make_kernel(device, text, blob, &kernel));
+    *loaded = kernel;
+    return SLR_OK;
+}
+
+// Under the lock of code.
+static void free_objects(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel)
+{
+    const bool frees = !slri_vk_hangs(vulkan);
+    for (struct slri_vk_pipeline *each = kernel->first, *next; each; each = next) {
+        next = each->next;
+        if (frees)
+            vulkan->call.DestroyPipeline(vulkan->device, each->pipeline, NULL);
+        slri_free(vulkan->allocator, each, sizeof *each);
+    }
+    if (frees && kernel->module) {
+        vulkan->call.DestroyPipelineCache(vulkan->device, kernel->cache, NULL);
+        vulkan->call.DestroyShaderModule(vulkan->device, kernel->module, NULL);
+    }
+    kernel->first = NULL;
+    kernel->module = VK_NULL_HANDLE;
+    kernel->cache = VK_NULL_HANDLE;
+}
+
+void slri_vk_code_name(struct slri_vulkan *vulkan, uint32_t number, char *out, size_t room)
+{
+    slri_mutex_lock(&vulkan->code_lock);
+    const struct slri_vk_kernel *each = vulkan->first_kernel;
+    while (each && each->number != number)
+        each = each->next;
+    snprintf(out, room, "%s", each ? each->name : "(unloaded)");
+    slri_mutex_unlock(&vulkan->code_lock);
+}
+
+void slri_vk_code_forget(struct slri_vulkan *vulkan)
+{
+    slri_mutex_lock(&vulkan->code_lock);
+    for (struct slri_vk_kernel *each = vulkan->first_kernel; each; each = each->next)
+        free_objects(vulkan, each);
+    slri_mutex_unlock(&vulkan->code_lock);
+}
+
+void slri_vk_code_unload(void *device, void *loaded)
+{
+    struct slri_vulkan *vulkan = device;
+    struct slri_vk_kernel *kernel = loaded, **place = &vulkan->first_kernel;
+    slri_mutex_lock(&vulkan->code_lock);
+    while (*place != kernel)
+        place = &(*place)->next;
+    *place = kernel->next;
+    free_objects(vulkan, kernel);
+    slri_mutex_unlock(&vulkan->code_lock);
+    slri_mutex_destroy(&kernel->lock);
+    slri_free(vulkan->allocator, kernel, sizeof *kernel);
+}
+
+slr_status slri_vk_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
+{
+    (void)device;
+    out->native = loaded;
+    return of->is_batched ? SLR_OK : slri_kernel_may_fault(of->module, of->entry, &out->may_fault);
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Vulkan devices: opening, closing, the table of functions.
+#include "base/alloc.h"
+#include "base/gpu_node.h"
+#include "base/status.h"
+#include "engine/ring_mode.h"
+#include "engine/spec.h"
+#include "hal/vulkan/vulkan.h"
+
+#include <stdio.h>
+
+static slr_status vulkan_probe(bool automatic, uint32_t *devices)
+{
+    const struct slri_vk_instance *vk;
+    const char *useless = automatic ? slri_no_gpu_node("SLIPRING_VULKAN_LIB") : NULL;
+    if (useless)
+        return SLRI_FAIL(NO_DEVICE, "%s", useless);
+    SLRI_TRY(slri_vk_load(&vk));
+    return slri_vk_count_devices(vk, devices);
+}
+
+slr_status slri_vk_check(struct slri_vulkan *vulkan, const char *call, VkResult result)
+{
+    if (result >= VK_SUCCESS)
+        return SLR_OK;
+    return slri_loss_seen(&vulkan->loss, slri_vk_failed(vulkan->name, call, result));
+}
+
+// ---- opening -------------------------------------------------------------------------------------------------------
+
+// What memory, queues and copies are made of. What kernels need besides is asked of those.
+static slr_status check_facts(const struct slri_vulkan *vulkan)
+{
+    const struct slri_vk_facts *facts = &vulkan->facts;
+    const char *lacks = facts->api < VK_API_VERSION_1_2 ? "Vulkan 1.2"
+                        : facts->queues == 0            ? "queues that compute"
+                        : !facts->timeline              ? "timeline semaphores"
+                        : !facts->addresses             ? "addresses of buffers (bufferDeviceAddress)"
+                                                        : NULL;
+    return lacks ? SLRI_FAIL(NO_DEVICE, "device '%s' (%s) lacks %s", vulkan->name, facts->name, lacks) : SLR_OK;
+}
+
+static slr_status find(struct slri_vulkan *vulkan, const struct slri_spec *spec)
+{
+    static const char *const known[] = {"ring", NULL};
+    SLRI_TRY(slri_spec_check_options(spec, known));
+    SLRI_TRY(slri_ring_mode_choose(spec, vulkan->name, &vulkan->ring_mode));
+    SLRI_TRY(slri_vk_load(&vulkan->vk));
+    SLRI_TRY(slri_vk_find_device(vulkan->vk, spec, &vulkan->physical));
+    slri_vk_ask(vulkan->vk, vulkan->physical, &vulkan->facts);
+    return check_facts(vulkan);
+}
+
+// All features that are used, where the device has them.
+static slr_status create_device(struct slri_vulkan *vulkan)
+{
+    const struct slri_vk_facts *facts = &vulkan->facts;
+    const uint32_t has = facts->has;
+    VkPhysicalDeviceSubgroupSizeControlFeaturesEXT sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT,
+        .subgroupSizeControl = VK_TRUE,
+        .computeFullSubgroups = VK_TRUE};
+    VkPhysicalDeviceVulkan12Features f12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+                                            .pNext = facts->subgroup_control ? &sizes : NULL,
+                                            .storageBuffer8BitAccess = (has & SLRI_SPIRV_STORAGE8) != 0,
+                                            .shaderBufferInt64Atomics = (has & SLRI_SPIRV_ATOMICS64) != 0,
+                                            .shaderSharedInt64Atomics = (has & SLRI_SPIRV_SHARED_ATOMICS64) != 0,
+                                            .shaderInt8 = (has & SLRI_SPIRV_INT8) != 0,
+                                            .timelineSemaphore = VK_TRUE,
+                                            .bufferDeviceAddress = VK_TRUE,
+                                            .vulkanMemoryModel = facts->model,
+                                            .vulkanMemoryModelDeviceScope = (has & SLRI_SPIRV_DEVICE_SCOPE) != 0};
+    VkPhysicalDeviceVulkan11Features f11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
+                                            .pNext = &f12,
+                                            .storageBuffer16BitAccess = (has & SLRI_SPIRV_STORAGE16) != 0};
+    const VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                                .pNext = &f11,
+                                                .features = {.shaderInt64 = facts->int64,
+                                                             .shaderInt16 = (has & SLRI_SPIRV_INT16) != 0,
+                                                             .shaderFloat64 = (has & SLRI_SPIRV_FLOAT64) != 0}};
+    const float priority[] = {1.0f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.0f};
+    const uint32_t most = sizeof vulkan->line / sizeof *vulkan->line;
+    vulkan->lines = facts->queues < most ? facts->queues : most;
+    const VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                            .queueFamilyIndex = facts->family,
+                                            .queueCount = vulkan->lines,
+                                            .pQueuePriorities = vulkan->lines == most ? priority : priority + 1};
+    const char *extension[4];
+    uint32_t extensions = 0;
+    if (facts->import_alignment != 0)
+        extension[extensions++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    if (facts->calibrated)
+        extension[extensions++] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
+    if (facts->budget)
+        extension[extensions++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
+    if (facts->subgroup_control)
+        extension[extensions++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+    const VkDeviceCreateInfo create = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                       .pNext = &features,
+                                       .queueCreateInfoCount = 1,
+                                       .pQueueCreateInfos = &queues,
+                                       .enabledExtensionCount = extensions,
+                                       .ppEnabledExtensionNames = extension};
+    VkResult result = vulkan->vk->CreateDevice(vulkan->physical, &create, NULL, &vulkan->device);
+    return result == VK_SUCCESS ? SLR_OK : slri_vk_failed(vulkan->name, "CreateDevice", result);
+}
+
+static slr_status start(struct slri_vulkan *vulkan)
+{
+    const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, SLRI_SPIRV_PUSH_BYTES};
+    const VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .pushConstantRangeCount = 1,
+                                               .pPushConstantRanges = &push};
+    SLRI_TRY(slri_vk_find_calls(vulkan->vk, vulkan->device, vulkan->name, &vulkan->call));
+    vulkan->facts.calibrated = vulkan->facts.calibrated && vulkan->call.GetCalibratedTimestampsEXT;
+    if (!vulkan->call.GetMemoryHostPointerPropertiesEXT)
+        vulkan->facts.import_alignment = 0;
+    for (uint32_t i = 0; i < vulkan->lines; ++i)
+        vulkan->call.GetDeviceQueue(vulkan->device, vulkan->facts.family, i, &vulkan->line[i].queue);
+    SLRI_VK_TRY(vulkan, CreatePipelineLayout, vulkan->device, &layout, NULL, &vulkan->layout);
+    return SLR_OK;
+}
+
+// Of a device that hangs nothing is freed that it may still touch.
+static void give_up(void *device)
+{
+    struct slri_vulkan *vulkan = device;
+    if (vulkan->own)
+        slri_vk_queue_destroy(vulkan, vulkan->own);
+    vulkan->own = NULL;
+    slri_vk_memory_forget(vulkan);
+    slri_vk_code_forget(vulkan);
+    if (vulkan->device && vulkan->call.DestroyDevice && !slri_vk_hangs(vulkan)) {
+        vulkan->call.DestroyPipelineLayout(vulkan->device, vulkan->layout, NULL);
+        vulkan->call.DestroyDevice(vulkan->device, NULL);
+    }
+    vulkan->layout = VK_NULL_HANDLE;
+    vulkan->device = NULL;
+}
+
+static void init_locks(struct slri_vulkan *vulkan)
+{
+    slri_mutex_init(&vulkan->memory_lock);
+    slri_mutex_init(&vulkan->own_lock);
+    slri_mutex_init(&vulkan->canary_lock);
+    slri_mutex_init(&vulkan->code_lock);
+    for (uint32_t i = 0; i < sizeof vulkan->line / sizeof *vulkan->line; ++i)
+        slri_mutex_init(&vulkan->line[i].lock);
+}
+
+static void vulkan_close(void *device)
+{
+    struct slri_vulkan *vulkan = device;
+    give_up(vulkan);
+    for (uint32_t i = 0; i < sizeof vulkan->line / sizeof *vulkan->line; ++i)
+        slri_mutex_destroy(&vulkan->line[i].lock);
+    slri_mutex_destroy(&vulkan->code_lock);
+    slri_mutex_destroy(&vulkan->canary_lock);
+    slri_mutex_destroy(&vulkan->own_lock);
+    slri_mutex_destroy(&vulkan->memory_lock);
+    slri_loss_destroy(&vulkan->loss);
+    slri_free(vulkan->allocator, vulkan, sizeof *vulkan);
+}
+
+static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
+{
+    struct slri_vulkan *vulkan = slri_alloc(allocator, sizeof *vulkan);
+    if (!vulkan)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a Vulkan device");
+    vulkan->allocator = allocator;
+    if (*spec->id)
+        snprintf(vulkan->name, sizeof vulkan->name, "vulkan:%s", spec->id);
+    else
+        snprintf(vulkan->name, sizeof vulkan->name, "vulkan:%u", spec->index);
+    slri_loss_init(&vulkan->loss, vulkan->name);
+    init_locks(vulkan);
+    slr_status status = find(vulkan, spec);
+    if (status == SLR_OK)
+        status = create_device(vulkan);
+    if (status == SLR_OK)
+        status = start(vulkan);
+    if (status == SLR_OK)
+        *device = vulkan;
+    else
+        vulkan_close(vulkan);
+    return status;
+}
+
+// ---- opening again -------------------------------------------------------------------------------------------------
+
+static slr_status begin_again(void *device, uint64_t deadline_ns)
+{
+    struct slri_vulkan *vulkan = device;
+    (void)deadline_ns; // nothing here waits for long
+    SLRI_TRY(create_device(vulkan));
+    return start(vulkan);
+}
+
+// Another device takes the lost one's place; nothing of that is given to it.
+static slr_status vulkan_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user)
+{
+    static const struct slri_reopening how = {begin_again, give_up};
+    struct slri_vulkan *vulkan = device;
+    SLRI_TRY(quiesce(user));
+    if (slri_vk_hangs(vulkan)) // there is no call that ends what runs
+        return SLRI_FAIL(TIMEOUT, "device '%s' has a command that has not ended", vulkan->name);
+    give_up(vulkan);
+    return slri_loss_reopen(&vulkan->loss, &how, vulkan, deadline_ns);
+}
+
+const struct slri_backend slri_backend_vulkan = {
+    .name = "vulkan",
+    .has_ids = true,
+    .blob_suffix = ".vk.bin",
+    .kernel_per = SLRI_KERNEL_PER_SHAPE,
+    .probe = vulkan_probe,
+    .open = vulkan_open,
+    .close = vulkan_close,
+    .facts = slri_vk_facts,
+    .reopen = vulkan_reopen,
+    .memory_create = slri_vk_memory_create,
+    .memory_destroy = slri_vk_memory_destroy,
+    .encode = slri_vk_encode,
+    .wait = slri_vk_wait,
+    .queue_create = slri_vk_queue_create,
+    .queue_destroy = slri_vk_queue_destroy,
+    .metrics = slri_vk_metrics,
+    .list_create = slri_vk_list_create,
+    .list_destroy = slri_vk_list_destroy,
+    .code_write = slri_vk_code_write,
+    .code_build = slri_vk_code_build,
+    .code_load = slri_vk_code_load,
+    .code_unload = slri_vk_code_unload,
+    .code_kernel = slri_vk_code_kernel,
+};

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which Vulkan devices are here, and what each can do. Nothing is concluded from a name.
+#include "base/cpu.h"
+#include "base/status.h"
+#include "engine/cache.h"
+#include "engine/ring_mode.h"
+#include "hal/vulkan/vulkan.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DEVICES 64
+
+// ---- which ---------------------------------------------------------------------------------------------------------
+
+static slr_status list_all(const struct slri_vk_instance *vk, VkPhysicalDevice found[MOST_DEVICES], uint32_t *out)
+{
+    uint32_t count = MOST_DEVICES;
+    VkResult result = vk->EnumeratePhysicalDevices(vk->instance, &count, found);
+    if (result != VK_SUCCESS && result != VK_INCOMPLETE)
+        return slri_vk_failed("vulkan", "EnumeratePhysicalDevices", result);
+    if (count == 0)
+        return SLRI_FAIL(NO_DEVICE, "a Vulkan library is installed, but no driver shows a device (Debian: "
+                                    "mesa-vulkan-drivers has one for any CPU)");
+    *out = count;
+    return SLR_OK;
+}
+
+slr_status slri_vk_count_devices(const struct slri_vk_instance *vk, uint32_t *out)
+{
+    VkPhysicalDevice found[MOST_DEVICES];
+    return list_all(vk, found, out);
+}
+
+static void put_uuid(const unsigned char bytes[VK_UUID_SIZE], char out[37])
+{
+    for (uint32_t i = 0; i < VK_UUID_SIZE; ++i)
+        out += sprintf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+}
+
+static bool begins(const char *text, const char *with)
+{
+    while (*with && tolower((unsigned char)*text) == tolower((unsigned char)*with)) {
+        ++text;
+        ++with;
+    }
+    return *with == '\0';
+}
+
+// "UUID-6d65", the beginning of a device's, or the beginning of its name in any case.
+static bool is_called(const char *id, const struct slri_vk_facts *facts)
+{
+    return begins(id, "UUID-") && id[5] != '\0' ? begins(facts->uuid, id + 5) : begins(facts->name, id);
+}
+
+static slr_status find_called(const struct slri_vk_instance *vk, const char *id, const VkPhysicalDevice *among,
+                              uint32_t count, VkPhysicalDevice *out)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        struct slri_vk_facts facts;
+        slri_vk_ask(vk, among[i], &facts);
+        if (!is_called(id, &facts))
+            continue;
+        *out = among[i];
+        ++found;
+    }
+    if (found == 1)
+        return SLR_OK;
+    return SLRI_FAIL(NO_DEVICE,
+                     "%s vulkan:%s among the drivers' %u device%s; give the beginning of a name, "
+                     "or of a UUID as vulkan:UUID-8f2c ('slipring devices' lists them)",
+                     found ? "there is more than one" : "there is no", id, count, count > 1 ? "s" : "");
+}
+
+slr_status slri_vk_find_device(const struct slri_vk_instance *vk, const struct slri_spec *spec, VkPhysicalDevice *out)
+{
+    VkPhysicalDevice found[MOST_DEVICES];
+    uint32_t count;
+    SLRI_TRY(list_all(vk, found, &count));
+    if (*spec->id)
+        return find_called(vk, spec->id, found, count, out);
+    if (spec->index >= count)
+        return SLRI_FAIL(NO_DEVICE, "there is no vulkan:%u; Vulkan has %u device%s, from vulkan:0", spec->index, count,
+                         count > 1 ? "s" : "");
+    *out = found[spec->index];
+    return SLR_OK;
+}
+
+// ---- one device ----------------------------------------------------------------------------------------------------
+
+static slr_device_class class_of(VkPhysicalDeviceType type)
+{
+    switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+        return SLR_DEVICE_GPU;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+        return SLR_DEVICE_INTEGRATED_GPU;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+        return SLR_DEVICE_SOFTWARE;
+    default:
+        return SLR_DEVICE_OTHER;
+    }
+}
+
+struct extensions {
+    bool host_memory, budget, calibrated, subgroup_size;
+};
+
+static void ask_extensions(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct extensions *out)
+{
+    const struct {
+        const char *name;
+        bool *has;
+    } wanted[] = {{VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, &out->host_memory},
+                  {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, &out->budget},
+                  {VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME, &out->calibrated},
+                  {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, &out->subgroup_size}};
+    uint32_t count = 0;
+    VkExtensionProperties *list = NULL;
+    if (vk->EnumerateDeviceExtensionProperties(physical, NULL, &count, NULL) == VK_SUCCESS)
+        list = calloc(count + 1, sizeof *list);
+    if (!list)
+        return;
+    if (vk->EnumerateDeviceExtensionProperties(physical, NULL, &count, list) != VK_SUCCESS)
+        count = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        for (size_t k = 0; k < sizeof wanted / sizeof *wanted; ++k)
+            if (strcmp(list[i].extensionName, wanted[k].name) == 0)
+                *wanted[k].has = true;
+    free(list);
+}
+
+#define SUBGROUP_WORDS                                                                                                 \
+    (VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT |                   \
+     VK_SUBGROUP_FEATURE_SHUFFLE_BIT)
+
+static void ask_properties(const struct slri_vk_instance *vk, VkPhysicalDevice physical,
+                           const struct extensions *extensions, struct slri_vk_facts *out)
+{
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+    VkPhysicalDeviceSubgroupSizeControlPropertiesEXT sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT,
+        .pNext = extensions->host_memory ? &host : NULL};
+    VkPhysicalDeviceVulkan12Properties p12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES,
+                                              .pNext = extensions->subgroup_size ? (void *)&sizes : sizes.pNext};
+    VkPhysicalDeviceVulkan11Properties p11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES,
+                                              .pNext = &p12};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &p11};
+    vk->GetPhysicalDeviceProperties2(physical, &all);
+    snprintf(out->driver, sizeof out->driver, "%.*s", (int)sizeof out->driver - 1, p12.driverName);
+    snprintf(out->version, sizeof out->version, "%.*s", (int)sizeof out->version - 1, p12.driverInfo);
+    put_uuid(p11.deviceUUID, out->uuid);
+    memcpy(out->cache_id, all.properties.pipelineCacheUUID, sizeof out->cache_id);
+    out->import_alignment = host.minImportedHostPointerAlignment;
+    out->most_buffer_bytes = p11.maxMemoryAllocationSize;
+    out->subgroup = p11.subgroupSize;
+    out->subgroup_least = sizes.minSubgroupSize;
+    out->subgroup_most = sizes.maxSubgroupSize;
+    out->subgroup_control = (p11.subgroupSupportedOperations & SUBGROUP_WORDS) == SUBGROUP_WORDS &&
+                            (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+                            sizes.minSubgroupSize <= 32 && sizes.maxSubgroupSize >= 32;
+#define CONTROL(has, bit) out->float_controls |= (has) ? (uint32_t)SLRI_SPIRV_##bit : 0u
+    CONTROL(p12.shaderDenormPreserveFloat32, DENORM_PRESERVE_32);
+    CONTROL(p12.shaderDenormPreserveFloat64, DENORM_PRESERVE_64);
+    CONTROL(p12.shaderSignedZeroInfNanPreserveFloat32, ZERO_INF_NAN_32);
+    CONTROL(p12.shaderSignedZeroInfNanPreserveFloat64, ZERO_INF_NAN_64);
+    CONTROL(p12.shaderRoundingModeRTEFloat32, ROUND_EVEN_32);
+    CONTROL(p12.shaderRoundingModeRTEFloat64, ROUND_EVEN_64);
+#undef CONTROL
+}
+
+static void ask_features(const struct slri_vk_instance *vk, VkPhysicalDevice physical,
+                         const struct extensions *extensions, struct slri_vk_facts *out)
+{
+    VkPhysicalDeviceSubgroupSizeControlFeaturesEXT sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
+    VkPhysicalDeviceVulkan12Features f12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+                                            .pNext = extensions->subgroup_size ? &sizes : NULL};
+    VkPhysicalDeviceVulkan11Features f11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
+                                            .pNext = &f12};
+    VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f11};
+    vk->GetPhysicalDeviceFeatures2(physical, &all);
+    out->addresses = f12.bufferDeviceAddress;
+    out->int64 = all.features.shaderInt64;
+    out->timeline = f12.timelineSemaphore;
+    out->model = f12.vulkanMemoryModel;
+    out->subgroup_control &= sizes.subgroupSizeControl && sizes.computeFullSubgroups;
+    const struct {
+        VkBool32 has;
+        uint32_t bit;
+    } feature[] = {{f12.shaderInt8, SLRI_SPIRV_INT8},
+                   {all.features.shaderInt16, SLRI_SPIRV_INT16},
+                   {f12.storageBuffer8BitAccess, SLRI_SPIRV_STORAGE8},
+                   {f11.storageBuffer16BitAccess, SLRI_SPIRV_STORAGE16},
+                   {all.features.shaderFloat64, SLRI_SPIRV_FLOAT64},
+                   {f12.shaderBufferInt64Atomics, SLRI_SPIRV_ATOMICS64},
+                   {f12.shaderSharedInt64Atomics, SLRI_SPIRV_SHARED_ATOMICS64},
+                   {f12.vulkanMemoryModelDeviceScope, SLRI_SPIRV_DEVICE_SCOPE},
+                   {out->subgroup_control, SLRI_SPIRV_SUBGROUPS_OF_32}};
+    for (size_t i = 0; i < sizeof feature / sizeof *feature; ++i)
+        out->has |= feature[i].has ? feature[i].bit : 0;
+}
+
+// A family that computes; best one that does no graphics, which then does not wait for what is drawn.
+static void ask_families(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
+{
+    VkQueueFamilyProperties family[16];
+    uint32_t count = 16;
+    bool is_alone = false;
+    vk->GetPhysicalDeviceQueueFamilyProperties(physical, &count, family);
+    for (uint32_t i = 0; i < count; ++i) {
+        const bool alone = !(family[i].queueFlags & VK_QUEUE_GRAPHICS_BIT);
+        if (!(family[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || (out->queues != 0 && (is_alone || !alone)))
+            continue;
+        is_alone = alone;
+        out->family = i;
+        out->queues = family[i].queueCount;
+        out->stamp_bits = family[i].timestampValidBits;
+    }
+}
+
+// The largest heap that is near the device.
+static uint64_t memory_of(const VkPhysicalDeviceMemoryProperties *memory, uint32_t *heap)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < memory->memoryHeapCount; ++i)
+        if ((memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory->memoryHeaps[i].size > most) {
+            most = memory->memoryHeaps[i].size;
+            *heap = i;
+        }
+    return most;
+}
+
+// Whether the driver reads its clock and the host's at once.
+static bool has_clocks(const struct slri_vk_instance *vk, VkPhysicalDevice physical)
+{
+    VkTimeDomainEXT domain[16];
+    uint32_t count = 16, found = 0;
+    if (!vk->GetTimeDomains || vk->GetTimeDomains(physical, &count, domain) < VK_SUCCESS)
+        return false;
+    for (uint32_t i = 0; i < count; ++i)
+        found += domain[i] == VK_TIME_DOMAIN_DEVICE_EXT || domain[i] == VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT;
+    return found == 2;
+}
+
+void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
+{
+    VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+    VkPhysicalDeviceProperties properties;
+    struct extensions extensions = {0};
+    uint32_t heap = 0;
+    *out = (struct slri_vk_facts){0};
+    vk->GetPhysicalDeviceProperties(physical, &properties);
+    snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1, properties.deviceName);
+    out->api = properties.apiVersion;
+    out->vendor = properties.vendorID;
+    out->device = properties.deviceID;
+    out->limits = properties.limits;
+    out->device_class = class_of(properties.deviceType);
+    ask_families(vk, physical, out);
+    if (out->api < VK_API_VERSION_1_2) // it knows none of what is asked below
+        return;
+    ask_extensions(vk, physical, &extensions);
+    ask_properties(vk, physical, &extensions, out);
+    ask_features(vk, physical, &extensions, out);
+    vk->GetPhysicalDeviceMemoryProperties2(physical, &memory);
+    out->memory = memory.memoryProperties;
+    out->memory_bytes = memory_of(&out->memory, &heap);
+    out->budget = extensions.budget;
+    out->calibrated = extensions.calibrated && has_clocks(vk, physical);
+}
+
+// ---- description ---------------------------------------------------------------------------------------------------
+
+const char *slri_vk_refuses(const struct slri_vulkan *vulkan)
+{
+    const struct slri_vk_facts *facts = &vulkan->facts;
+    return !facts->int64   ? "64-bit integers (shaderInt64)"
+           : !facts->model ? "Vulkan's memory model (vulkanMemoryModel)"
+                           : NULL;
+}
+
+static void describe_features(const struct slri_vulkan *vulkan, char *out, size_t room)
+{
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } feature[] = {
+#define NAME(name, member, ...) {SLRI_SPIRV_##name, #member},
+        SLRI_SPIRV_FEATURE_LIST(NAME)
+#undef NAME
+    };
+    const struct slri_vk_facts *facts = &vulkan->facts;
+    snprintf(out, room, "vulkan=%u.%u subgroup=%u queues=%u", VK_API_VERSION_MAJOR(facts->api),
+             VK_API_VERSION_MINOR(facts->api), facts->subgroup, vulkan->lines);
+    snprintf(out + strlen(out), room - strlen(out), " id=UUID-%s%s", facts->uuid, facts->int64 ? " shaderInt64" : "");
+    for (size_t i = 0; i < sizeof feature / sizeof *feature; ++i)
+        if (facts->has & feature[i].bit)
+            snprintf(out + strlen(out), room - strlen(out), " %s", feature[i].name);
+}
+
+static void put_name(const struct slri_vulkan *vulkan, char *out, size_t room)
+{
+    const char *mode = vulkan->ring_mode ? slri_ring_mode_name(vulkan->ring_mode) : "";
+    snprintf(out, room, "%s%s%s", vulkan->name, *mode ? "?ring=" : "", mode);
+}
+
+static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
+{
+    const struct slri_vk_facts *facts = &vulkan->facts;
+    const char *lacks = slri_vk_refuses(vulkan);
+    uint64_t turns = 0;
+    put_name(vulkan, out->name, sizeof out->name);
+    snprintf(out->description, sizeof out->description, "%s (%.32s %.40s)", facts->name, facts->driver, facts->version);
+    snprintf(out->engine, sizeof out->engine, "SPIR-V, compiled by the driver");
+    slri_cache_describe(out->cache, sizeof out->cache);
+    describe_features(vulkan, out->features, sizeof out->features);
+    out->memory_bytes = facts->memory_bytes;
+    if (lacks) {
+        snprintf(out->engine, sizeof out->engine, "none: the device lacks %s", lacks);
+        return;
+    }
+    if (slri_vk_count_turns(vulkan, &turns) == SLR_OK && turns != 0)
+        snprintf(out->notes, sizeof out->notes,
+                 "the driver ends loops after %llu turns without an error: a kernel that needs more fails",
+                 (unsigned long long)turns);
+}
+
+static void identify(const struct slri_vulkan *vulkan, struct slri_identity *out)
+{
+    const struct slri_vk_facts *facts = &vulkan->facts;
+    put_name(vulkan, out->device, sizeof out->device);
+    snprintf(out->model, sizeof out->model, "%s", facts->name);
+    snprintf(out->compiler, sizeof out->compiler, "%s", facts->driver);
+    snprintf(out->driver, sizeof out->driver, "%s", facts->version);
+}
+
+static slr_device_limits limits_of(const struct slri_vk_facts *facts)
+{
+    const bool is_host = facts->device_class == SLR_DEVICE_SOFTWARE;
+    return (slr_device_limits){.block_threads = facts->limits.maxComputeWorkGroupInvocations,
+                               .block_shared_bytes = facts->limits.maxComputeSharedMemorySize,
+                               .l1_bytes = is_host ? slri_cpu_cache_bytes(1) : 0,
+                               .l2_bytes = is_host ? slri_cpu_cache_bytes(2) : 0};
+}
+
+static slr_status classify(uint32_t index, slr_device_class *out)
+{
+    const struct slri_vk_instance *vk;
+    const struct slri_spec spec = {.index = index};
+    VkPhysicalDevice physical;
+    VkPhysicalDeviceProperties properties;
+    SLRI_TRY(slri_vk_load(&vk));
+    SLRI_TRY(slri_vk_find_device(vk, &spec, &physical));
+    vk->GetPhysicalDeviceProperties(physical, &properties);
+    *out = class_of(properties.deviceType);
+    return SLR_OK;
+}
+
+// Threads of streams wait for the device most of their time, so there may be more of them than cores.
+#define MOST_STREAM_THREADS 16
+#define MOST_BEGUN 256
+
+slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
+{
+    struct slri_vulkan *vulkan = device;
+    *out = (struct slri_facts){0};
+    if (!vulkan)
+        return classify(index, &out->device_class);
+    *out = (struct slri_facts){.device_class = vulkan->facts.device_class,
+                               .has_pinned = true,
+                               .ring_mode = vulkan->ring_mode,
+                               .loss = &vulkan->loss,
+                               .hang_timeout_ns = SLRI_VK_PATIENCE_S * UINT64_C(1000000000),
+                               .queue = {.threads = MOST_STREAM_THREADS,
+                                         .most_begun = MOST_BEGUN,
+                                         .most_pattern = 4,
+                                         .faults = SLRI_FAULTS_IN_FIELDS},
+                               .limits = limits_of(&vulkan->facts)};
+    identify(vulkan, &out->identity);
+    if (info)
+        describe(vulkan, info);
+    return SLR_OK;
+}
+
+// ---- figures -------------------------------------------------------------------------------------------------------
+
+static void add_metric(slr_metrics *out, const char *name, uint64_t value)
+{
+    out->metric[out->count++] = (slr_metric){name, value};
+}
+
+static void add_budget(const struct slri_vulkan *vulkan, slr_metrics *out)
+{
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+    VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+                                                .pNext = &budget};
+    uint32_t heap = 0;
+    vulkan->vk->GetPhysicalDeviceMemoryProperties2(vulkan->physical, &memory);
+    memory_of(&memory.memoryProperties, &heap);
+    add_metric(out, "memory_used_bytes", budget.heapUsage[heap]);
+}
+
+slr_status slri_vk_metrics(const void *device, slr_metrics *out)
+{
+    const struct slri_vulkan *vulkan = device;
+    const struct slri_vk_counts *counts = &vulkan->counts;
+    const struct {
+        const char *name;
+        const uint64_t *counter;
+    } counted[] = {{"barriers", &counts->barriers},
+                   {"host_barriers", &counts->host_barriers},
+                   {"argument_writes", &counts->argument_writes},
+                   {"pipelines", &counts->pipelines},
+                   {"submits", &counts->submits}};
+    *out = (slr_metrics){0};
+    if (vulkan->facts.budget)
+        add_budget(vulkan, out);
+    add_metric(out, "memory_bytes", vulkan->facts.memory_bytes);
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; ++i)
+        add_metric(out, counted[i].name, __atomic_load_n(counted[i].counter, __ATOMIC_RELAXED));
+    return SLR_OK;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory: one buffer over all of each piece. The layers above know a piece of the device's by its device address, and
+// one that the host sees by the host's; both add offsets. Which piece that is must be found for a copy alone.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "hal/vulkan/vulkan.h"
+
+#include <string.h>
+
+// ---- lists of chunks: under their lock -----------------------------------------------------------------------------
+
+// How many begin at or before the address.
+static uint32_t rank_of(const struct slri_vk_chunks *chunks, uint64_t key)
+{
+    uint32_t low = 0, high = chunks->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (chunks->chunk[middle].key <= key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static slr_status make_room(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks)
+{
+    if (chunks->count < chunks->room)
+        return SLR_OK;
+    uint32_t room = chunks->room ? chunks->room * 2 : 16;
+    struct slri_vk_chunk *grown = slri_alloc(vulkan->allocator, room * sizeof *grown);
+    if (!grown)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list of %u pieces of memory", vulkan->name, room);
+    if (chunks->count != 0)
+        memcpy(grown, chunks->chunk, chunks->count * sizeof *grown);
+    slri_free(vulkan->allocator, chunks->chunk, chunks->room * sizeof *grown);
+    chunks->chunk = grown;
+    chunks->room = room;
+    return SLR_OK;
+}
+
+static slr_status insert(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks, const struct slri_vk_chunk *chunk)
+{
+    slri_mutex_lock(&vulkan->memory_lock);
+    slr_status status = make_room(vulkan, chunks);
+    if (status == SLR_OK) {
+        uint32_t at = rank_of(chunks, chunk->key);
+        memmove(chunks->chunk + at + 1, chunks->chunk + at, (chunks->count - at) * sizeof *chunk);
+        chunks->chunk[at] = *chunk;
+        ++chunks->count;
+    }
+    slri_mutex_unlock(&vulkan->memory_lock);
+    return status;
+}
+
+static struct slri_vk_chunk take_out(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks, uint64_t key)
+{
+    slri_mutex_lock(&vulkan->memory_lock);
+    uint32_t at = rank_of(chunks, key) - 1;
+    struct slri_vk_chunk chunk = chunks->chunk[at];
+    --chunks->count;
+    memmove(chunks->chunk + at, chunks->chunk + at + 1, (chunks->count - at) * sizeof chunk);
+    slri_mutex_unlock(&vulkan->memory_lock);
+    return chunk;
+}
+
+static bool find_in(struct slri_vulkan *vulkan, const struct slri_vk_chunks *chunks, uint64_t key, uint64_t bytes,
+                    VkBuffer *buffer, uint64_t *offset)
+{
+    slri_mutex_lock(&vulkan->memory_lock);
+    const uint32_t rank = rank_of(chunks, key);
+    const struct slri_vk_chunk *chunk = &chunks->chunk[rank - 1];
+    const bool is_there = rank != 0 && key - chunk->key <= chunk->bytes && bytes <= chunk->bytes - (key - chunk->key);
+    if (is_there) {
+        *buffer = chunk->buffer;
+        *offset = key - chunk->key;
+    }
+    slri_mutex_unlock(&vulkan->memory_lock);
+    return is_there;
+}
+
+void slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkBuffer *buffer, uint64_t *offset)
+{
+    find_in(vulkan, &vulkan->buffers, (uintptr_t)address, 0, buffer, offset);
+}
+
+bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, VkBuffer *buffer,
+                       uint64_t *offset)
+{
+    return find_in(vulkan, &vulkan->seen, (uintptr_t)address, bytes, buffer, offset);
+}
+
+// ---- pieces --------------------------------------------------------------------------------------------------------
+
+// What memory is to be like. The type that has all of `must`, and most of `wish`.
+struct wish {
+    VkMemoryPropertyFlags must, wish;
+    const void *import; // NULL: new memory
+};
+
+static bool choose_type(const struct slri_vulkan *vulkan, uint32_t bits, const struct wish *wish, uint32_t *out)
+{
+    const VkPhysicalDeviceMemoryProperties *memory = &vulkan->facts.memory;
+    int best = -1;
+    for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
+        const VkMemoryPropertyFlags flags = memory->memoryTypes[i].propertyFlags;
+        const VkMemoryPropertyFlags odd = VK_MEMORY_PROPERTY_PROTECTED_BIT | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT |
+                                          VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD;
+        const int fits = __builtin_popcount(flags & wish->wish);
+        if (!(bits >> i & 1) || (flags & wish->must) != wish->must || (flags & odd) || fits <= best)
+            continue;
+        best = fits;
+        *out = i;
+    }
+    return best >= 0;
+}
+
+static slr_status make_buffer(struct slri_vulkan *vulkan, bool imports, struct slri_vk_chunk *chunk)
+{
+    const VkExternalMemoryBufferCreateInfo external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+                                                       .handleTypes =
+                                                           VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+    const VkBufferCreateInfo create = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                       .pNext = imports ? &external : NULL,
+                                       .size = chunk->bytes,
+                                       .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                                VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                                VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+    SLRI_VK_TRY(vulkan, CreateBuffer, vulkan->device, &create, NULL, &chunk->buffer);
+    return SLR_OK;
+}
+
+static slr_status import_types(struct slri_vulkan *vulkan, const void *import, uint32_t *bits)
+{
+    VkMemoryHostPointerPropertiesEXT types = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    SLRI_VK_TRY(vulkan, GetMemoryHostPointerPropertiesEXT, vulkan->device,
+                VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT, import, &types);
+    *bits &= types.memoryTypeBits;
+    return SLR_OK;
+}
+
+static slr_status allocate(struct slri_vulkan *vulkan, const struct wish *wish, struct slri_vk_chunk *chunk)
+{
+    const VkImportMemoryHostPointerInfoEXT import = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+                                                     .handleType =
+                                                         VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT,
+                                                     .pHostPointer = (void *)(uintptr_t)wish->import};
+    const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                             .pNext = wish->import ? &import : NULL,
+                                             .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+    VkMemoryRequirements needs;
+    vulkan->call.GetBufferMemoryRequirements(vulkan->device, chunk->buffer, &needs);
+    VkMemoryAllocateInfo how = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                .pNext = &flags,
+                                .allocationSize = wish->import ? chunk->bytes : needs.size};
+    if (wish->import)
+        SLRI_TRY(import_types(vulkan, wish->import, &needs.memoryTypeBits));
+    if (!choose_type(vulkan, needs.memoryTypeBits, wish, &how.memoryTypeIndex))
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' has no memory of the kind that is needed", vulkan->name);
+    SLRI_VK_TRY(vulkan, AllocateMemory, vulkan->device, &how, NULL, &chunk->memory);
+    SLRI_VK_TRY(vulkan, BindBufferMemory, vulkan->device, chunk->buffer, chunk->memory, 0);
+    return SLR_OK;
+}
+
+static slr_status fill_chunk(struct slri_vulkan *vulkan, const struct wish *wish, struct slri_vk_chunk *chunk)
+{
+    void *host = NULL;
+    SLRI_TRY(make_buffer(vulkan, wish->import != NULL, chunk));
+    SLRI_TRY(allocate(vulkan, wish, chunk));
+    if (wish->must & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT && !wish->import)
+        SLRI_VK_TRY(vulkan, MapMemory, vulkan->device, chunk->memory, 0, VK_WHOLE_SIZE, 0, &host);
+    chunk->host = host;
+    const VkBufferDeviceAddressInfo of = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                          .buffer = chunk->buffer};
+    chunk->address = vulkan->call.GetBufferDeviceAddress(vulkan->device, &of);
+    return SLR_OK;
+}
+
+void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk)
+{
+    if (slri_vk_hangs(vulkan))
+        return;
+    vulkan->call.DestroyBuffer(vulkan->device, chunk->buffer, NULL);
+    vulkan->call.FreeMemory(vulkan->device, chunk->memory, NULL);
+}
+
+static slr_status make_chunk(struct slri_vulkan *vulkan, const struct wish *wish, struct slri_vk_chunk *chunk)
+{
+    SLRI_TRY(slri_loss_check(&vulkan->loss));
+    if (chunk->bytes > vulkan->facts.most_buffer_bytes)
+        return SLRI_FAIL(NO_MEMORY, "device '%s' has no buffers of %llu B; its longest have %llu B", vulkan->name,
+                         (unsigned long long)chunk->bytes, (unsigned long long)vulkan->facts.most_buffer_bytes);
+    slr_status status = fill_chunk(vulkan, wish, chunk);
+    if (status != SLR_OK) {
+        slri_vk_chunk_free(vulkan, chunk);
+        *chunk = (struct slri_vk_chunk){.bytes = chunk->bytes};
+    }
+    return status;
+}
+
+slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, bool is_read, struct slri_vk_chunk *out)
+{
+    const struct wish wish = {.must = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                              .wish =
+                                  is_read ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
+    *out = (struct slri_vk_chunk){.bytes = bytes};
+    return make_chunk(vulkan, &wish, out);
+}
+
+// ---- kinds ---------------------------------------------------------------------------------------------------------
+
+static slr_status create_buffer(struct slri_vulkan *vulkan, uint64_t bytes, void **memory)
+{
+    const struct wish wish = {.must = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
+    struct slri_vk_chunk chunk = {.bytes = (bytes + 3) / 4 * 4}; // it is zeroed by words
+    SLRI_TRY(make_chunk(vulkan, &wish, &chunk));
+    chunk.key = chunk.address;
+    slr_status status = slri_vk_zero_at_once(vulkan, &chunk);
+    if (status == SLR_OK)
+        status = insert(vulkan, &vulkan->buffers, &chunk);
+    if (status == SLR_OK)
+        *memory = (void *)(uintptr_t)chunk.address;
+    else
+        slri_vk_chunk_free(vulkan, &chunk);
+    return status;
+}
+
+static slr_status keep_seen(struct slri_vulkan *vulkan, struct slri_vk_chunk *chunk, const void *host)
+{
+    chunk->key = (uintptr_t)host;
+    slr_status status = insert(vulkan, &vulkan->seen, chunk);
+    if (status != SLR_OK)
+        slri_vk_chunk_free(vulkan, chunk);
+    return status;
+}
+
+static slr_status create_pinned(struct slri_vulkan *vulkan, uint64_t bytes, void **memory)
+{
+    struct slri_vk_chunk chunk;
+    SLRI_TRY(slri_vk_chunk_make_seen(vulkan, bytes, true, &chunk));
+    memset(chunk.host, 0, bytes);
+    SLRI_TRY(keep_seen(vulkan, &chunk, chunk.host));
+    *memory = chunk.host;
+    return SLR_OK;
+}
+
+// Whole pages, as the driver asks for: those around the application's memory, too.
+static slr_status import_given(struct slri_vulkan *vulkan, uint64_t bytes, const void *memory)
+{
+    const uint64_t page = vulkan->facts.import_alignment;
+    if (page == 0)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot use memory that the application made: its driver lacks %s",
+                         vulkan->name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    const uintptr_t from = (uintptr_t)memory & ~(uintptr_t)(page - 1);
+    const uintptr_t to = ((uintptr_t)memory + bytes + page - 1) & ~(uintptr_t)(page - 1);
+    const struct wish wish = {.must = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                              .import = (const void *)from};
+    struct slri_vk_chunk chunk = {.bytes = to - from};
+    SLRI_TRY(make_chunk(vulkan, &wish, &chunk));
+    return keep_seen(vulkan, &chunk, wish.import);
+}
+
+slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory)
+{
+    switch (kind) {
+    case SLRI_MEMORY_PINNED:
+        return create_pinned(device, bytes, memory);
+    case SLRI_MEMORY_GIVEN:
+        return import_given(device, bytes, *memory);
+    default:
+        return create_buffer(device, bytes, memory);
+    }
+}
+
+void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes)
+{
+    struct slri_vulkan *vulkan = device;
+    uintptr_t key = (uintptr_t)memory;
+    (void)bytes;                     // the chunk knows
+    if (slri_is_lost(&vulkan->loss)) // it goes with the device
+        return;
+    if (kind == SLRI_MEMORY_GIVEN)
+        key &= ~(uintptr_t)(vulkan->facts.import_alignment - 1);
+    const bool is_seen = kind == SLRI_MEMORY_PINNED || kind == SLRI_MEMORY_GIVEN;
+    struct slri_vk_chunk chunk = take_out(vulkan, is_seen ? &vulkan->seen : &vulkan->buffers, key);
+    slri_vk_chunk_free(vulkan, &chunk);
+}
+
+static void forget_list(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks)
+{
+    for (uint32_t i = 0; i < chunks->count; ++i)
+        slri_vk_chunk_free(vulkan, &chunks->chunk[i]);
+    slri_free(vulkan->allocator, chunks->chunk, chunks->room * sizeof *chunks->chunk);
+    *chunks = (struct slri_vk_chunks){0};
+}
+
+void slri_vk_memory_forget(struct slri_vulkan *vulkan)
+{
+    forget_list(vulkan, &vulkan->buffers);
+    forget_list(vulkan, &vulkan->seen);
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands into a command buffer. A kernel finds its arguments at an address of the device: the block of a launch with
+// the same arguments as one before is that one, so there are neither descriptor sets nor writes of them.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "engine/code.h"
+#include "hal/vulkan/vulkan.h"
+
+#include <string.h>
+
+#define ROUND 16u // to which what is in the memory begins
+#define EDGES 16u // bytes that a fill takes of it
+#define MOST_BOUND (127u + 3u)
+
+slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_vulkan *vulkan, uint64_t bytes)
+{
+    recorder->vulkan = vulkan;
+    recorder->memory.bytes = bytes;
+    recorder->shadow = slri_alloc(vulkan->allocator, bytes);
+    recorder->flow = slri_alloc(vulkan->allocator, sizeof *recorder->flow);
+    if (!recorder->shadow || !recorder->flow)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", vulkan->name);
+    SLRI_TRY(slri_vk_chunk_make_seen(vulkan, bytes, false, &recorder->memory));
+    memset(recorder->memory.host, 0, ROUND);
+    recorder->used = ROUND;
+    return SLR_OK;
+}
+
+void slri_vk_recorder_clear(struct slri_vk_recorder *recorder)
+{
+    recorder->used = ROUND;
+    memset(recorder->block, 0, sizeof recorder->block);
+}
+
+slr_status slri_vk_recorder_look(struct slri_vk_recorder *recorder)
+{
+    struct slri_vulkan *vulkan = recorder->vulkan;
+    uint32_t number, none = 0;
+    char name[64];
+    if (vulkan->loop_turns == 0)
+        return SLR_OK;
+    memcpy(&number, recorder->memory.host, sizeof number);
+    if (number == 0)
+        return SLR_OK;
+    memcpy(recorder->memory.host, &none, sizeof none);
+    slri_vk_code_name(vulkan, number, name, sizeof name);
+    return SLRI_FAIL(UNSUPPORTED,
+                     "kernel %s: a thread's loops take more than the %llu turns after which the driver of device '%s' "
+                     "ends them; let each thread do less, or take another device",
+                     name, (unsigned long long)vulkan->loop_turns, vulkan->name);
+}
+
+void slri_vk_recorder_close(struct slri_vk_recorder *recorder)
+{
+    struct slri_vulkan *vulkan = recorder->vulkan;
+    if (!vulkan)
+        return;
+    slri_free(vulkan->allocator, recorder->shadow, recorder->memory.bytes);
+    slri_free(vulkan->allocator, recorder->flow, sizeof *recorder->flow);
+    slri_vk_chunk_free(vulkan, &recorder->memory);
+}
+
+static uint64_t take(struct slri_vk_recorder *recorder, uint64_t bytes)
+{
+    const uint64_t at = recorder->used;
+    recorder->used = at + (bytes + ROUND - 1) / ROUND * ROUND;
+    return at;
+}
+
+static struct slri_vk_use use_of(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, uint32_t how,
+                                 VkPipelineStageFlags stage)
+{
+    struct slri_vk_use use = {.bytes = bytes, .how = how, .stage = stage};
+    slri_vk_find(vulkan, address, &use.buffer, &use.at);
+    return use;
+}
+
+// ---- copies and fills ----------------------------------------------------------------------------------------------
+
+void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_vk_use *from,
+                         const struct slri_vk_use *to)
+{
+    const struct slri_vk_use both[] = {*from, *to};
+    const VkBufferCopy region = {from->at, to->at, from->bytes};
+    slri_vk_flow(recorder->vulkan, recorder->flow, recorder->commands, both, 2);
+    recorder->vulkan->call.CmdCopyBuffer(recorder->commands, from->buffer, to->buffer, 1, &region);
+}
+
+static void copy_seen(struct slri_vk_recorder *recorder, const struct slri_command *command)
+{
+    const bool in = command->op == SLRI_COPY_IN;
+    const uint64_t bytes = command->copy.bytes;
+    struct slri_vk_use host = {
+        .bytes = bytes, .how = in ? SLRI_VK_READS : SLRI_VK_WRITES, .stage = VK_PIPELINE_STAGE_TRANSFER_BIT};
+    const struct slri_vk_use device = use_of(recorder->vulkan, command->copy.device, bytes,
+                                             in ? SLRI_VK_WRITES : SLRI_VK_READS, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    slri_vk_find_seen(recorder->vulkan, command->copy.host, bytes, &host.buffer, &host.at);
+    slri_vk_record_copy(recorder, in ? &host : &device, in ? &device : &host);
+    recorder->flow->told_by |= in ? 0 : VK_PIPELINE_STAGE_TRANSFER_BIT;
+}
+
+static void move(struct slri_vk_recorder *recorder, const struct slri_command *command)
+{
+    struct slri_vulkan *vulkan = recorder->vulkan;
+    const uint64_t bytes = command->move.bytes;
+    const struct slri_vk_use from =
+        use_of(vulkan, command->move.from, bytes, SLRI_VK_READS, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    const struct slri_vk_use to =
+        use_of(vulkan, command->move.to, bytes, SLRI_VK_WRITES, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    slri_vk_record_copy(recorder, &from, &to);
+}
+
+// Vulkan fills whole words. What lies around those is copied from a few bytes of the pattern.
+static void fill(struct slri_vk_recorder *recorder, const struct slri_command *command)
+{
+    struct slri_vulkan *vulkan = recorder->vulkan;
+    const struct slri_vk_use to =
+        use_of(vulkan, command->fill.device, command->fill.bytes, SLRI_VK_WRITES, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    unsigned char bytes[EDGES];
+    uint32_t word;
+    for (uint32_t i = 0; i < EDGES; ++i)
+        bytes[i] = command->fill.pattern[i % command->fill.pattern_bytes];
+    memcpy(&word, bytes, sizeof word);
+    uint64_t head = (4 - to.at % 4) % 4;
+    head = head < to.bytes ? head : to.bytes;
+    const uint64_t words = (to.bytes - head) / 4 * 4, tail = to.bytes - head - words;
+    slri_vk_flow(vulkan, recorder->flow, recorder->commands, &to, 1);
+    if (words != 0)
+        vulkan->call.CmdFillBuffer(recorder->commands, to.buffer, to.at + head, words, word);
+    if (head + tail == 0)
+        return;
+    const uint64_t from = take(recorder, EDGES);
+    memcpy(recorder->memory.host + from, bytes, EDGES);
+    const VkBufferCopy edge[] = {{from, to.at, head}, {from, to.at + head + words, tail}};
+    vulkan->call.CmdCopyBuffer(recorder->commands, recorder->memory.buffer, to.buffer, (head != 0) + (tail != 0),
+                               head != 0 ? edge : edge + 1);
+}
+
+// ---- kernels -------------------------------------------------------------------------------------------------------
+
+static void put_address(unsigned char *block, uint32_t at, const void *address)
+{
+    const uint64_t word = (uintptr_t)address;
+    if (at != SLRI_SPIRV_NONE)
+        memcpy(block + at, &word, sizeof word);
+}
+
+static void put_arguments(const struct slri_command *command, const struct slri_extras *extras,
+                          const struct slri_spirv_facts *layout, unsigned char *block)
+{
+    const struct slri_ready_kernel *ready = command->dispatch.ready;
+    memset(block, 0, layout->argument_bytes + 8);
+    for (uint32_t i = 0; i < ready->entry->bindings; ++i) {
+        const struct slri_bound *bound = &command->dispatch.bound[i];
+        const uint32_t at = slri_spirv_argument(ready->entry, i);
+        if (ready->entry->binding[i].is_buffer)
+            put_address(block, at, bound->data);
+        else
+            memcpy(block + at, bound->data, bound->bytes);
+    }
+    put_address(block, layout->globals, ready->globals);
+    put_address(block, layout->printed, extras->printed);
+    put_address(block, layout->faulted, extras->faulted);
+}
+
+// FNV-1a, over words.
+static uint64_t hash_of(const unsigned char *block, uint64_t bytes)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325), word;
+    for (uint64_t i = 0; i < bytes; i += sizeof word) {
+        memcpy(&word, block + i, sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x100000001b3);
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+// Puts the block at the end of the memory, where it stays unless one like it is there.
+static uint64_t keep_block(struct slri_vk_recorder *recorder, uint64_t bytes)
+{
+    const unsigned char *fresh = recorder->shadow + recorder->used;
+    struct slri_vk_block *block = &recorder->block[hash_of(fresh, bytes) % SLRI_VK_BLOCKS];
+    if (block->bytes == bytes && memcmp(recorder->shadow + block->at, fresh, bytes) == 0)
+        return block->at;
+    *block = (struct slri_vk_block){take(recorder, bytes), bytes};
+    memcpy(recorder->memory.host + block->at, recorder->shadow + block->at, bytes);
+    slri_vk_count(&recorder->vulkan->counts.argument_writes);
+    return block->at;
+}
+
+static uint32_t uses_of(struct slri_vulkan *vulkan, const struct slri_command *command,
+                        const struct slri_extras *extras, struct slri_vk_use *use)
+{
+    const struct slri_ready_kernel *ready = command->dispatch.ready;
+    const struct slri_entry *entry = ready->entry;
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+    uint32_t uses = 0;
+    for (uint32_t i = 0; i < entry->bindings; ++i) {
+        const struct slri_bound *bound = &command->dispatch.bound[i];
+        const uint32_t how = entry->binding[i].is_const ? SLRI_VK_READS : SLRI_VK_READS | SLRI_VK_WRITES;
+        if (entry->binding[i].is_buffer && bound->data && bound->bytes != 0)
+            use[uses++] = use_of(vulkan, bound->data, bound->bytes, how, stage);
+    }
+    if (ready->globals)
+        use[uses++] =
+            use_of(vulkan, ready->globals, ready->module->global_bytes, SLRI_VK_READS | SLRI_VK_WRITES, stage);
+    if (extras->printed)
+        use[uses++] = use_of(vulkan, extras->printed, SLRI_PRINTED_ROOM, SLRI_VK_TELLS, stage);
+    if (extras->faulted)
+        use[uses++] = use_of(vulkan, extras->faulted, sizeof(struct slri_fault_fields), SLRI_VK_TELLS, stage);
+    return uses;
+}
+
+// A grid in parts as large as the device takes; the kernel reads the whole one's size from what it is pushed.
+static void put_grid(struct slri_vk_recorder *recorder, const uint32_t grid[3])
+{
+    const uint32_t *most = recorder->vulkan->facts.limits.maxComputeWorkGroupCount;
+    uint32_t from[3], part[3];
+    for (from[2] = 0; from[2] < grid[2]; from[2] += part[2]) {
+        part[2] = grid[2] - from[2] < most[2] ? grid[2] - from[2] : most[2];
+        for (from[1] = 0; from[1] < grid[1]; from[1] += part[1]) {
+            part[1] = grid[1] - from[1] < most[1] ? grid[1] - from[1] : most[1];
+            for (from[0] = 0; from[0] < grid[0]; from[0] += part[0]) {
+                part[0] = grid[0] - from[0] < most[0] ? grid[0] - from[0] : most[0];
+                recorder->vulkan->call.CmdDispatchBase(recorder->commands, from[0], from[1], from[2], part[0], part[1],
+                                                       part[2]);
+            }
+        }
+    }
+}
+
+static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_command *command,
+                           const struct slri_extras *extras)
+{
+    struct slri_vulkan *vulkan = recorder->vulkan;
+    const struct slri_ready_kernel *ready = command->dispatch.ready;
+    const uint32_t *grid = command->dispatch.grid;
+    struct slri_vk_kernel *kernel = ready->kernel.native;
+    struct slri_vk_use use[MOST_BOUND];
+    VkPipeline pipeline;
+    SLRI_TRY(slri_vk_code_pipeline(vulkan, kernel, command->dispatch.dynamic_bytes, &pipeline));
+    put_arguments(command, extras, &kernel->layout, recorder->shadow + recorder->used);
+    const uint64_t at = keep_block(recorder, (kernel->layout.argument_bytes + 7u) & ~UINT64_C(7));
+    const struct slri_spirv_push push = {.arguments = recorder->memory.address + at,
+                                         .grid = {grid[0], grid[1], grid[2]},
+                                         .turns = SLRI_SPIRV_TURNS,
+                                         .ended = recorder->memory.address,
+                                         .number = kernel->number};
+    slri_vk_flow(vulkan, recorder->flow, recorder->commands, use, uses_of(vulkan, command, extras, use));
+    if (recorder->bound != pipeline)
+        vulkan->call.CmdBindPipeline(recorder->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    recorder->bound = pipeline;
+    vulkan->call.CmdPushConstants(recorder->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                  SLRI_SPIRV_PUSH_BYTES, &push);
+    put_grid(recorder, grid);
+    if (vulkan->loop_turns != 0)
+        recorder->flow->told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+    return SLR_OK;
+}
+
+// ---- all -----------------------------------------------------------------------------------------------------------
+
+bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *command)
+{
+    VkBuffer buffer;
+    uint64_t at;
+    if (command->op == SLRI_COPY_IN || command->op == SLRI_COPY_OUT)
+        return slri_vk_find_seen(vulkan, command->copy.host, command->copy.bytes, &buffer, &at);
+    return command->op == SLRI_COPY || command->op == SLRI_FILL || command->op == SLRI_DISPATCH;
+}
+
+uint64_t slri_vk_record_needs(const struct slri_command *command)
+{
+    if (command->op != SLRI_DISPATCH)
+        return EDGES;
+    const struct slri_entry *entry = command->dispatch.ready->entry;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < entry->bindings; ++i) // each at a multiple of its alignment, at most 16
+        bytes += (entry->binding[i].is_buffer ? sizeof(uint64_t) : command->dispatch.bound[i].bytes) + ROUND;
+    return bytes + 4 * ROUND;
+}
+
+slr_status slri_vk_record(struct slri_vk_recorder *recorder, const struct slri_command *command,
+                          const struct slri_extras *extras)
+{
+    switch (command->op) {
+    case SLRI_COPY:
+        move(recorder, command);
+        return SLR_OK;
+    case SLRI_FILL:
+        fill(recorder, command);
+        return SLR_OK;
+    case SLRI_DISPATCH:
+        return dispatch(recorder, command, extras);
+    default:
+        copy_seen(recorder, command);
+        return SLR_OK;
+    }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this folder share.
+#ifndef SLRI_HAL_VULKAN_VULKAN_H
+#define SLRI_HAL_VULKAN_VULKAN_H
+
+#include "base/thread.h"
+#include "emit/spirv/spirv.h"
+#include "engine/loss.h"
+#include "hal/hal.h"
+#include "hal/vulkan/api.h"
+
+// What a device says of itself, asked once.
+struct slri_vk_facts {
+    char name[64], driver[48], version[48], uuid[37]; // the driver's version is its own text
+    slr_device_class device_class;
+    uint32_t api;            // VK_MAKE_API_VERSION
+    uint32_t vendor, device; // numbers of PCI
+    unsigned char cache_id[VK_UUID_SIZE];
+    VkPhysicalDeviceLimits limits;
+    VkPhysicalDeviceMemoryProperties memory;
+    uint64_t memory_bytes, most_buffer_bytes;
+    uint64_t import_alignment; // of memory that the application made; 0: it cannot be imported
+    uint32_t family, queues;   // the family that is used, and how many of its queues
+    uint32_t stamp_bits;       // of its time stamps; 0: it has none
+    uint32_t subgroup, subgroup_least, subgroup_most;
+    uint32_t has, float_controls;           // SLRI_SPIRV_...
+    bool addresses, int64, timeline, model; // what every module needs, and every queue
+    bool subgroup_control;                  // a pipeline may ask for subgroups of 32, all of them full
+    bool budget, calibrated;                // extensions
+};
+
+// Memory with a buffer over all of it. One that the host sees is known by its address there, too.
+struct slri_vk_chunk {
+    uint64_t key, bytes; // of the list that it is in
+    uint64_t address;    // of the device
+    unsigned char *host; // NULL: the host does not see it
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+};
+
+// Chunks by address.
+struct slri_vk_chunks {
+    struct slri_vk_chunk *chunk;
+    uint32_t count, room;
+};
+
+// Counted since the device was opened; atomic.
+struct slri_vk_counts {
+    uint64_t barriers, host_barriers; // between commands; before the host reads
+    uint64_t argument_writes, pipelines, submits;
+};
+
+struct slri_vulkan {
+    const struct slri_vk_instance *vk;
+    struct slri_vk_calls call;
+    const slr_allocator *allocator;
+    char name[64]; // "vulkan:0"
+    VkPhysicalDevice physical;
+    VkDevice device;
+    struct slri_vk_facts facts;
+    struct slri_loss loss;
+    slr_ring_mode ring_mode; // that was asked for; 0: the best there is
+    bool hangs;              // atomic: something did not end in time, and what it may touch is never freed
+
+    struct slri_vk_line { // one of the family's queues
+        VkQueue queue;
+        slri_mutex lock; // Vulkan's queues are for one thread at a time
+    } line[8];
+    uint32_t lines, next_line; // the second is atomic
+
+    slri_mutex memory_lock;
+    struct slri_vk_chunks buffers, seen; // by the device's address; by the host's
+
+    slri_mutex own_lock; // of the queue that zeroes new memory
+    void *own;
+
+    VkPipelineLayout layout;
+    slri_mutex code_lock; // of the next
+    struct slri_vk_kernel *first_kernel;
+    uint32_t kernels;       // so far
+    slri_mutex canary_lock; // of the next two
+    bool canary_ran;
+    uint64_t loop_turns;   // after so many a loop ends by itself (canary.c); 0: never
+    bool loops_stay_ended; // and each later one behind its first turn, by which a kernel notices
+    struct slri_vk_counts counts;
+};
+
+static inline bool slri_vk_hangs(const struct slri_vulkan *vulkan)
+{
+    return __atomic_load_n(&vulkan->hangs, __ATOMIC_RELAXED);
+}
+
+static inline void slri_vk_count(uint64_t *counter)
+{
+    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+// A call has failed: DEVICE_LOST, where that is what it says, loses the device.
+slr_status slri_vk_check(struct slri_vulkan *vulkan, const char *call, VkResult result);
+#define SLRI_VK_TRY(vulkan, name, ...) SLRI_TRY(slri_vk_check(vulkan, #name, (vulkan)->call.name(__VA_ARGS__)))
+
+// facts.c
+slr_status slri_vk_count_devices(const struct slri_vk_instance *vk, uint32_t *out);
+slr_status slri_vk_find_device(const struct slri_vk_instance *vk, const struct slri_spec *spec, VkPhysicalDevice *out);
+void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out);
+slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
+slr_status slri_vk_metrics(const void *device, slr_metrics *out);
+const char *slri_vk_refuses(const struct slri_vulkan *vulkan); // NULL, or why it compiles no kernel
+
+// memory.c
+slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
+void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
+void slri_vk_memory_forget(struct slri_vulkan *vulkan); // frees all
+// Memory that the host writes and the device reads, or the other way round (`is_read`); in no list.
+slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, bool is_read, struct slri_vk_chunk *out);
+void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
+// The buffer where an address of the device lies, or one of the host (false: it is not page-locked), and the offset.
+void slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkBuffer *buffer, uint64_t *offset);
+bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, VkBuffer *buffer,
+                       uint64_t *offset);
+
+// flow.c: what commands that were not waited for read and write, and which barriers that needs.
+enum slri_vk_access {
+    SLRI_VK_READS = 1,
+    SLRI_VK_WRITES = 2,
+    SLRI_VK_TELLS = 4
+}; // the last: words of its own, or atomic
+struct slri_vk_use {
+    VkBuffer buffer;
+    uint64_t at, bytes;                  // in it
+    uint32_t how;                        // SLRI_VK_READS and so on
+    VkPipelineStageFlags stage, seen_by; // of the use; stages that come behind it already
+};
+#define SLRI_VK_MOST_USES 1024u
+struct slri_vk_flow {
+    struct slri_vk_use use[SLRI_VK_MOST_USES];
+    uint32_t uses;
+    bool is_behind_list;              // of which nobody knows here what it did
+    VkPipelineStageFlags told_by;     // stages that wrote what the host will read
+    uint64_t barriers, host_barriers; // that were put
+};
+// Puts the barrier that a command with these uses needs behind those before it, and notes them.
+void slri_vk_flow(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, VkCommandBuffer commands,
+                  const struct slri_vk_use *use, uint32_t uses);
+void slri_vk_flow_list(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, VkCommandBuffer commands);
+void slri_vk_flow_to_host(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, VkCommandBuffer commands);
+
+// record.c: commands into a command buffer.
+#define SLRI_VK_BLOCKS 64u
+struct slri_vk_recorder {
+    struct slri_vulkan *vulkan;
+    VkCommandBuffer commands;
+    struct slri_vk_flow *flow;
+    VkPipeline bound;
+    struct slri_vk_chunk memory; // the word by which kernels tell of loops, argument blocks, the edges of fills
+    uint64_t used;
+    unsigned char *shadow; // what it holds: the memory itself is slow to read
+    struct slri_vk_block { // argument blocks that are in it, by hash; 0 bytes: none
+        uint64_t at, bytes;
+    } block[SLRI_VK_BLOCKS];
+};
+slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_vulkan *vulkan, uint64_t bytes);
+void slri_vk_recorder_clear(struct slri_vk_recorder *recorder);      // of all argument blocks
+slr_status slri_vk_recorder_look(struct slri_vk_recorder *recorder); // UNSUPPORTED, where a loop was ended
+void slri_vk_recorder_close(struct slri_vk_recorder *recorder);
+uint64_t slri_vk_record_needs(const struct slri_command *command); // of its memory, at most
+slr_status slri_vk_record(struct slri_vk_recorder *recorder, const struct slri_command *command,
+                          const struct slri_extras *extras); // a move, a fill or a dispatch; or a copy of seen memory
+bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *command);
+// Between memory that the host sees and the device's.
+void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_vk_use *from,
+                         const struct slri_vk_use *to);
+
+// queue.c
+#define SLRI_VK_PATIENCE_S 600u
+slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue);
+void slri_vk_queue_destroy(void *device, void *queue);
+slr_status slri_vk_encode(void *device, void *queue, const struct slri_command *command,
+                          const struct slri_extras *extras, uint32_t commands);
+slr_status slri_vk_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times);
+// In a queue of the device's own, and waits.
+slr_status slri_vk_run_once(struct slri_vulkan *vulkan,
+                            void (*put)(struct slri_vulkan *vulkan, VkCommandBuffer commands, void *user), void *user);
+slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, struct slri_vk_chunk *chunk);
+
+// list.c
+struct slri_vk_list {
+    VkCommandBuffer secondary; // NULL: its commands are recorded each time
+    VkCommandPool pool;
+    struct slri_vk_recorder recorder;
+    uint64_t barriers;
+    VkPipelineStageFlags told_by;
+    uint32_t count;
+    size_t bytes;
+    struct slri_vk_part {
+        struct slri_command command;
+        struct slri_extras extras;
+    } part[];
+};
+slr_status slri_vk_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
+                               uint32_t commands, void **list);
+void slri_vk_list_destroy(void *device, void *list);
+
+// code.c
+slr_status slri_vk_code_write(void *device, struct slri_code_text *text);
+slr_status slri_vk_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
+slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
+                             void **loaded);
+void slri_vk_code_unload(void *device, void *loaded);
+void slri_vk_code_name(struct slri_vulkan *vulkan, uint32_t number, char *out, size_t room);
+void slri_vk_code_forget(struct slri_vulkan *vulkan); // what the driver has of it
+slr_status slri_vk_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
+// A kernel for a shape of block: what was loaded.
+struct slri_vk_kernel {
+    struct slri_spirv_facts layout;
+    uint32_t block[3];
+    VkShaderModule module;
+    VkPipelineCache cache;
+    const char *name; // its own
+    uint32_t needs;   // SLRI_SPIRV_...
+    uint32_t number;  // of those of the device, from 1
+    slri_mutex lock;  // of the next
+    struct slri_vk_pipeline {
+        VkPipeline pipeline;
+        uint32_t dynamic_words;
+        struct slri_vk_pipeline *next;
+    } * first;
+    struct slri_vk_kernel *next; // the device's
+};
+// The pipeline for so much dynamic shared memory, made when it is first asked for.
+slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel, uint32_t dynamic_bytes,
+                                 VkPipeline *out);
+
+// canary.c: how many turns a loop may take; 0: as many as it likes.
+slr_status slri_vk_count_turns(struct slri_vulkan *vulkan, uint64_t *out);
+
+#endif

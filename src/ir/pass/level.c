@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/pass/level.h"
+#include "base/status.h"
+#include "ir/pass/lower.h"
+#include "ir/uniform.h"
+
+#include <string.h>
+
+#define WAITS (SLRI_USES_BARRIER | SLRI_USES_WARP)
+
+// A branch around what is being written, the innermost first.
+struct here {
+    const struct here *outer;
+    slri_reg flag;  // who is there
+    bool ends_loop; // CONTINUE leaves it as it is, BREAK clears it, and it is the last that it does
+};
+
+struct level {
+    struct slri_lowering l; // first
+    const struct slri_entry *entry;
+    const struct slri_uniform *uniform;
+    const struct slri_function *source;
+    const struct here *here; // NULL: all threads
+    uint32_t *assignments;   // of each register
+    slri_reg result;         // of a function that gives one
+    // What looking at it has found:
+    bool has_left;                      // some threads may have returned from the entry before
+    bool is_needed;                     // some place is not reached by all
+    const struct slri_instr *in_switch; // what a switch holds that cannot be written so
+};
+
+static bool waits(const struct slri_instr *in)
+{
+    return in->op == SLRI_OP_BARRIER || in->op == SLRI_OP_WARP ||
+           (in->op == SLRI_OP_CALL && (in->callee->uses & WAITS));
+}
+
+static bool any_waits(const struct slri_instr *in)
+{
+    bool any = waits(in);
+    for (int part = 0; part < 3; part++)
+        for (uint32_t i = 0; in->body[part] && i < in->body[part]->count; i++)
+            any = any || any_waits(&in->body[part]->instr[i]);
+    for (uint32_t c = 0; c < in->cases; c++)
+        for (uint32_t i = 0; i < in->match[c].body->count; i++)
+            any = any || any_waits(&in->match[c].body->instr[i]);
+    return any;
+}
+
+// Whether it may go elsewhere than to the next. `breaks`: BREAK leaves what is asked about; `continues`: CONTINUE does.
+static bool leaves(const struct slri_instr *in, bool breaks, bool continues)
+{
+    if (in->op == SLRI_OP_RETURN || (in->op == SLRI_OP_BREAK && breaks) || (in->op == SLRI_OP_CONTINUE && continues))
+        return true;
+    bool is_loop = in->op == SLRI_OP_LOOP, is_switch = in->op == SLRI_OP_SWITCH;
+    for (int part = 0; part < 3; part++)
+        for (uint32_t i = 0; in->body[part] && i < in->body[part]->count; i++)
+            if (leaves(&in->body[part]->instr[i], breaks && !is_loop, continues && !is_loop))
+                return true;
+    for (uint32_t c = 0; c < in->cases; c++)
+        for (uint32_t i = 0; i < in->match[c].body->count; i++)
+            if (leaves(&in->match[c].body->instr[i], breaks && !is_switch, continues))
+                return true;
+    return false;
+}
+
+bool slri_leaves(const struct slri_instr *in)
+{
+    return leaves(in, true, true);
+}
+
+bool slri_has_jumps(const struct slri_instr *branch)
+{
+    for (int part = 0; part < 3; part++)
+        for (uint32_t i = 0; branch->body[part] && i < branch->body[part]->count; i++)
+            if (slri_leaves(&branch->body[part]->instr[i]))
+                return true;
+    return false;
+}
+
+static bool is_plain(const struct slri_instr *in)
+{
+    return !any_waits(in) && !slri_leaves(in);
+}
+
+// ---- whether it is needed ------------------------------------------------------------------------------------------
+
+static slr_status refuse(const struct level *v, const struct slri_instr *in, const char *why)
+{
+    return SLRI_FAIL(UNSUPPORTED, "%s:%u: the device cannot synchronise here: %s", v->l.from->file[in->where.file],
+                     in->where.line, why);
+}
+
+static slr_status look_at(struct level *v, const struct slri_block *block, bool in_switch)
+{
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        bool is_uniform = slri_uniform_flow(v->uniform, v->source, block, i);
+        if (in->op == SLRI_OP_BARRIER && !is_uniform)
+            return refuse(v, in, "not all threads of the block come here; take the branch around it away");
+        v->is_needed |= waits(in) && (v->has_left || (in->op == SLRI_OP_WARP && !is_uniform));
+        v->has_left |= in->op == SLRI_OP_RETURN && v->source == v->entry->function && !is_uniform;
+        bool is_bad = (in_switch && waits(in)) || (in->op == SLRI_OP_SWITCH && slri_leaves(in));
+        v->in_switch = is_bad && !v->in_switch ? in : v->in_switch;
+        int rounds = in->op == SLRI_OP_LOOP ? 2 : 1; // who has returned in one is missing in the next
+        for (int round = 0; round < rounds; round++)
+            for (int part = 0; part < 3; part++)
+                if (in->body[part])
+                    SLRI_TRY(look_at(v, in->body[part], in_switch));
+        for (uint32_t c = 0; c < in->cases; c++)
+            SLRI_TRY(look_at(v, in->match[c].body, true));
+    }
+    return SLR_OK;
+}
+
+static bool is_own(const struct level *v, const struct slri_function *function)
+{
+    for (uint32_t i = 0; i < v->l.from->entries; i++)
+        if (v->l.from->entry[i].function == function)
+            return function == v->entry->function;
+    return true;
+}
+
+static slr_status look_at_all(struct level *v)
+{
+    for (uint32_t i = 0; i < v->l.from->functions; i++) {
+        v->source = v->l.from->function[i];
+        v->has_left = false;
+        if (is_own(v, v->source) && (v->source->uses & WAITS))
+            SLRI_TRY(look_at(v, v->source->body, false));
+    }
+    if (v->is_needed && v->in_switch)
+        return refuse(v, v->in_switch, "a switch around it, and not all threads come the same way; write it with if");
+    return SLR_OK;
+}
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+static struct slri_lowering *of(struct level *v)
+{
+    return &v->l;
+}
+
+static slri_reg is_zero(struct level *v, slri_reg a)
+{
+    slri_reg zero = slri_lower_const(of(v), SLRI_I32, 0);
+    return slri_lower_op(of(v), SLRI_OP_EQ, SLRI_I32, a, zero);
+}
+
+static slri_reg is_true(struct level *v, slri_reg a)
+{
+    slri_reg zero = slri_lower_const(of(v), SLRI_I32, 0);
+    return slri_lower_op(of(v), SLRI_OP_NE, SLRI_I32, a, zero);
+}
+
+static slri_reg both(struct level *v, slri_reg a, slri_reg b)
+{
+    return slri_lower_op(of(v), SLRI_OP_AND, SLRI_I32, a, b);
+}
+
+static slri_reg flag_here(struct level *v)
+{
+    return v->here ? v->here->flag : slri_lower_const(of(v), SLRI_I32, 1);
+}
+
+static slri_reg new_flag(struct level *v, slri_reg value)
+{
+    slri_reg flag = slri_lower_variable(of(v), SLRI_I32, NULL);
+    slri_lower_set(of(v), flag, SLRI_OP_MOVE, SLRI_I32, value, SLRI_NO_REG);
+    return flag;
+}
+
+static struct slri_instr *put_as_it_is(struct level *v, const struct slri_instr *in)
+{
+    struct slri_instr *made = slri_lower_append(of(v), in->op, in->kind);
+    *made = *in;
+    return made;
+}
+
+static void put_level(struct level *v, const struct slri_block *block);
+
+static void put_part(struct level *v, const struct slri_block *block, slri_reg flag)
+{
+    struct here side = {.outer = v->here, .flag = flag};
+    v->here = &side;
+    put_level(v, block);
+    v->here = side.outer;
+}
+
+static void put_if(struct level *v, const struct slri_instr *in)
+{
+    slri_reg here = flag_here(v), first = new_flag(v, both(v, here, is_true(v, in->a)));
+    slri_reg second = in->body[1] ? new_flag(v, both(v, here, is_zero(v, in->a))) : 0;
+    put_part(v, in->body[0], first);
+    if (in->body[1])
+        put_part(v, in->body[1], second);
+}
+
+static struct slri_block *made_of(struct level *v, const struct slri_block *block)
+{
+    struct slri_block *outer = v->l.block, *made = slri_lower_block(of(v));
+    v->l.block = made;
+    put_level(v, block);
+    v->l.block = outer;
+    return made;
+}
+
+// All threads are here, and go the same way.
+static void put_common(struct level *v, const struct slri_instr *in)
+{
+    struct slri_block *body[3] = {NULL};
+    for (int part = 0; part < 3; part++)
+        if (in->body[part])
+            body[part] = made_of(v, in->body[part]);
+    struct slri_instr *made = put_as_it_is(v, in);
+    memcpy(made->body, body, sizeof body);
+}
+
+static void put_test(struct level *v, const struct slri_instr *loop, slri_reg stays)
+{
+    put_level(v, loop->body[0]);
+    if (loop->a != SLRI_NO_REG)
+        slri_lower_set(of(v), stays, SLRI_OP_MOVE, SLRI_I32, both(v, stays, is_true(v, loop->a)), SLRI_NO_REG);
+}
+
+// Who goes on has a flag for the loop; who is in this round another. It goes on while any thread of the block would.
+static void put_loop(struct level *v, const struct slri_instr *loop)
+{
+    struct here stays = {.outer = v->here, .flag = new_flag(v, flag_here(v)), .ends_loop = true};
+    struct slri_block *outer = v->l.block, *body = slri_lower_block(of(v)), *none = slri_lower_block(of(v));
+    v->l.block = body;
+    v->here = &stays;
+    if (!loop->do_while)
+        put_test(v, loop, stays.flag);
+    struct slri_instr *meet = slri_lower_append(of(v), SLRI_OP_BARRIER, SLRI_VOID);
+    slri_reg any = slri_lower_reg(of(v), SLRI_I32);
+    meet->imm = SLRI_BARRIER_OR;
+    meet->a = stays.flag;
+    meet->dst = any;
+    struct slri_block *behind = slri_lower_if(of(v), is_zero(v, any), NULL);
+    slri_lower_append(of(v), SLRI_OP_BREAK, SLRI_VOID);
+    v->l.block = behind;
+    put_part(v, loop->body[1], new_flag(v, stays.flag));
+    if (loop->body[2])
+        put_level(v, loop->body[2]);
+    if (loop->do_while)
+        put_test(v, loop, stays.flag);
+    v->here = stays.outer;
+    v->l.block = outer;
+    struct slri_instr *made = slri_lower_append(of(v), SLRI_OP_LOOP, SLRI_VOID);
+    made->body[0] = none;
+    made->body[1] = body;
+}
+
+// Who is here leaves.
+static void put_jump(struct level *v, const struct slri_instr *in)
+{
+    slri_reg away = is_zero(v, flag_here(v));
+    if (in->op == SLRI_OP_RETURN && in->a != SLRI_NO_REG) {
+        struct slri_block *behind = slri_lower_if(of(v), flag_here(v), NULL);
+        slri_lower_set(of(v), v->result, SLRI_OP_MOVE, v->source->result, in->a, SLRI_NO_REG);
+        v->l.block = behind;
+    }
+    for (const struct here *here = v->here; here; here = here->outer) {
+        if (here->ends_loop && in->op == SLRI_OP_CONTINUE)
+            break;
+        slri_lower_set(of(v), here->flag, SLRI_OP_MOVE, SLRI_I32, both(v, here->flag, away), SLRI_NO_REG);
+        if (here->ends_loop && in->op == SLRI_OP_BREAK)
+            break;
+    }
+}
+
+// ---- where they wait -----------------------------------------------------------------------------------------------
+
+// What it gives is for those who are here.
+static void take_result(struct level *v, struct slri_instr *made)
+{
+    slri_reg dst = made->dst;
+    if (dst == SLRI_NO_REG || !v->here)
+        return;
+    enum slri_kind kind = v->l.function->reg_kind[dst];
+    slri_reg given = slri_lower_reg(of(v), kind);
+    made->dst = given;
+    struct slri_block *behind = slri_lower_if(of(v), v->here->flag, NULL);
+    slri_lower_set(of(v), dst, SLRI_OP_MOVE, kind, given, SLRI_NO_REG);
+    v->l.block = behind;
+}
+
+static void put_barrier(struct level *v, const struct slri_instr *in)
+{
+    bool all = in->imm == SLRI_BARRIER_AND;
+    slri_reg counts = SLRI_NO_REG;
+    if (in->imm != SLRI_BARRIER_SYNC)
+        counts = both(v, flag_here(v), all ? is_zero(v, in->a) : is_true(v, in->a));
+    struct slri_instr *made = put_as_it_is(v, in);
+    made->a = counts;
+    if (!all)
+        return;
+    slri_reg any = slri_lower_reg(of(v), SLRI_I32), dst = in->dst;
+    made->imm = SLRI_BARRIER_OR; // of those who say no
+    made->dst = any;
+    if (dst != SLRI_NO_REG)
+        slri_lower_set(of(v), dst, SLRI_OP_MOVE, SLRI_I32, is_zero(v, any), SLRI_NO_REG);
+}
+
+static struct slri_arg *copied_args(struct level *v, const struct slri_instr *in, uint32_t more)
+{
+    struct slri_arg *arg = slri_region_take(v->l.region, (in->args + more + 1) * sizeof *arg);
+    v->l.out_of_memory |= !arg;
+    if (arg && in->args)
+        memcpy(arg, in->arg, in->args * sizeof *arg);
+    return arg;
+}
+
+static slri_reg ballot_of(struct level *v, slri_reg mask, slri_reg flag)
+{
+    struct slri_instr *ballot = slri_lower_append(of(v), SLRI_OP_WARP, SLRI_U32);
+    struct slri_arg *arg = copied_args(v, &(struct slri_instr){0}, 2);
+    slri_reg dst = slri_lower_reg(of(v), SLRI_U32);
+    if (!arg)
+        return 0;
+    arg[0] = (struct slri_arg){.reg = mask};
+    arg[1] = (struct slri_arg){.reg = flag};
+    ballot->imm = SLRI_WARP_BALLOT;
+    ballot->arg = arg;
+    ballot->args = 2;
+    ballot->dst = dst;
+    return dst;
+}
+
+// Lanes that are not here take no part: nobody's mask has them, and theirs is 0.
+static void put_warp(struct level *v, const struct slri_instr *in)
+{
+    slri_reg here = flag_here(v);
+    if (in->imm == SLRI_WARP_SYNC || !v->here) {
+        put_as_it_is(v, in);
+        return;
+    }
+    bool is_active = in->imm == SLRI_WARP_ACTIVE;
+    slri_reg mask = ballot_of(v, is_active ? slri_lower_const(of(v), SLRI_U32, UINT32_MAX) : in->arg[0].reg, here);
+    if (is_active) {
+        if (in->dst != SLRI_NO_REG)
+            slri_lower_set(of(v), in->dst, SLRI_OP_MOVE, SLRI_U32, mask, SLRI_NO_REG);
+        return;
+    }
+    slri_reg own = slri_lower_op(of(v), SLRI_OP_NEG, SLRI_I32, here, SLRI_NO_REG); // all bits, or none
+    own = slri_lower_convert(of(v), SLRI_U32, own);
+    mask = slri_lower_op(of(v), SLRI_OP_AND, SLRI_U32, mask, own);
+    struct slri_arg *arg = copied_args(v, in, 0);
+    struct slri_instr *made = put_as_it_is(v, in);
+    if (arg)
+        arg[0].reg = mask;
+    made->arg = arg;
+    take_result(v, made);
+}
+
+static void put_call(struct level *v, const struct slri_instr *in)
+{
+    slri_reg here = flag_here(v);
+    struct slri_arg *arg = copied_args(v, in, 1);
+    struct slri_instr *made = put_as_it_is(v, in);
+    for (uint32_t i = 0; i < v->l.from->functions; i++)
+        if (v->l.from->function[i] == in->callee)
+            made->callee = v->l.made[i];
+    if (arg)
+        arg[in->args] = (struct slri_arg){.reg = here};
+    made->arg = arg;
+    made->args = in->args + 1;
+    take_result(v, made);
+}
+
+// ---- a block -------------------------------------------------------------------------------------------------------
+
+static void put_one(struct level *v, const struct slri_instr *in)
+{
+    bool is_branch = in->op == SLRI_OP_IF || in->op == SLRI_OP_LOOP;
+    bool is_common = is_branch && !v->here && !slri_has_jumps(in) && slri_uniform_branch(v->uniform, v->source, in);
+    v->l.where = in->where;
+    if (is_common)
+        put_common(v, in);
+    else if (in->op == SLRI_OP_IF)
+        put_if(v, in);
+    else if (in->op == SLRI_OP_LOOP)
+        put_loop(v, in);
+    else if (in->op == SLRI_OP_BARRIER)
+        put_barrier(v, in);
+    else if (in->op == SLRI_OP_WARP)
+        put_warp(v, in);
+    else if (in->op == SLRI_OP_CALL)
+        put_call(v, in);
+    else
+        put_jump(v, in);
+}
+
+static bool is_for_all(const struct level *v, const struct slri_instr *in)
+{
+    return !v->here || (in->op == SLRI_OP_CONST && v->assignments[in->dst] == 1);
+}
+
+static void put_level(struct level *v, const struct slri_block *block)
+{
+    for (uint32_t i = 0; i < block->count;) {
+        const struct slri_instr *in = &block->instr[i];
+        if (!is_plain(in)) {
+            put_one(v, &block->instr[i++]);
+        } else if (is_for_all(v, in)) {
+            put_as_it_is(v, &block->instr[i++]);
+        } else {
+            v->l.where = in->where;
+            struct slri_block *behind = slri_lower_if(of(v), v->here->flag, NULL);
+            for (; i < block->count && is_plain(&block->instr[i]) && !is_for_all(v, &block->instr[i]); i++)
+                put_as_it_is(v, &block->instr[i]);
+            v->l.block = behind;
+        }
+    }
+}
+
+// ---- functions -----------------------------------------------------------------------------------------------------
+
+static bool returns_early(const struct slri_block *block)
+{
+    for (uint32_t i = 0; i < block->count; i++)
+        if (leaves(&block->instr[i], false, false) && (block->instr[i].op != SLRI_OP_RETURN || i + 1 < block->count))
+            return true;
+    return false;
+}
+
+// The copy may have more registers and a parameter more: the flag of who is there.
+static struct slri_function *copy_of(struct level *v, const struct slri_function *from)
+{
+    struct slri_region *region = v->l.region;
+    struct slri_function *f = slri_region_take(region, sizeof *f);
+    uint32_t room = from->regs + 64;
+    enum slri_kind *kind = slri_region_take(region, room * sizeof *kind);
+    const char **name = slri_region_take(region, room * sizeof *name);
+    struct slri_param *param = slri_region_take(region, (from->params + 1) * sizeof *param);
+    struct slri_block *body = slri_block_create(region);
+    v->assignments = slri_region_take(region, (from->regs + 1) * sizeof *v->assignments);
+    if (!f || !kind || !name || !param || !body || !v->assignments)
+        return NULL;
+    *f = *from;
+    memcpy(kind, from->reg_kind, from->regs * sizeof *kind);
+    memcpy(name, from->reg_name, from->regs * sizeof *name);
+    if (from->params)
+        memcpy(param, from->param, from->params * sizeof *param);
+    f->reg_kind = kind;
+    f->reg_name = name;
+    f->reg_room = room;
+    f->param = param;
+    f->body = body;
+    f->uses |= SLRI_USES_BARRIER;
+    return f;
+}
+
+static bool write_function(struct level *v, uint32_t index)
+{
+    const struct slri_function *from = v->l.from->function[index];
+    struct slri_function *f = copy_of(v, from);
+    if (!f)
+        return false;
+    v->source = from;
+    v->l.made[index] = v->l.function = f;
+    v->l.block = f->body;
+    v->l.where = from->where;
+    slri_lower_count(from->body, v->assignments, NULL);
+    bool is_entry = from == v->entry->function, jumps = returns_early(from->body);
+    struct here own = {0};
+    v->here = is_entry && !jumps ? NULL : &own;
+    if (!is_entry) {
+        slri_reg on = slri_lower_reg(of(v), SLRI_I32);
+        f->param[f->params++] = (struct slri_param){.name = "on", .reg = on};
+        own.flag = new_flag(v, on);
+    } else if (jumps) {
+        own.flag = new_flag(v, slri_lower_const(of(v), SLRI_I32, 1));
+    }
+    v->result = from->result == SLRI_VOID ? SLRI_NO_REG : slri_lower_variable(of(v), from->result, NULL);
+    put_level(v, from->body);
+    if (from->result != SLRI_VOID)
+        slri_lower_append(of(v), SLRI_OP_RETURN, SLRI_VOID)->a = v->result;
+    return !v->l.out_of_memory;
+}
+
+static slr_status write_module(struct level *v, const struct slri_module **out, const struct slri_entry **out_entry)
+{
+    const struct slri_module *from = v->l.from;
+    struct slri_module *m = slri_region_take(v->l.region, sizeof *m);
+    struct slri_entry *e = slri_region_take(v->l.region, sizeof *e);
+    v->l.made = slri_region_take(v->l.region, (from->functions + 1) * sizeof *v->l.made);
+    struct slri_function **function = slri_region_take(v->l.region, (from->functions + 1) * sizeof *function);
+    bool written = m && e && v->l.made && function;
+    for (uint32_t i = 0; written && i < from->functions; i++) {
+        bool is_level = is_own(v, from->function[i]) && (from->function[i]->uses & WAITS);
+        written = !is_level || write_function(v, i);
+        function[i] = is_level ? v->l.made[i] : from->function[i];
+    }
+    if (!written)
+        return SLRI_FAIL(NO_MEMORY, "no memory to make %s level", v->entry->name);
+    *m = *from;
+    *e = *v->entry;
+    for (uint32_t i = 0; i < from->functions; i++)
+        if (from->function[i] == v->entry->function)
+            e->function = function[i];
+    m->function = function;
+    m->entry = e;
+    m->entries = 1;
+    *out = m;
+    *out_entry = e;
+    return SLR_OK;
+}
+
+slr_status slri_level(const struct slri_module *module, const struct slri_entry *entry, struct slri_region *region,
+                      const struct slri_module **out, const struct slri_entry **out_entry)
+{
+    struct level v = {.l = {.region = region, .from = module}, .entry = entry};
+    *out = module;
+    *out_entry = entry;
+    if (!(entry->function->uses & WAITS))
+        return SLR_OK;
+    v.uniform = slri_uniform_create(module, entry, region);
+    if (!v.uniform)
+        return SLRI_FAIL(NO_MEMORY, "no memory to look at %s", entry->name);
+    SLRI_TRY(look_at_all(&v));
+    return v.is_needed ? write_module(&v, out, out_entry) : SLR_OK;
+}

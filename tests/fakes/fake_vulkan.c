@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// See fake_vulkan.h. SLIPRING_FAKE_VULKAN_DROPS=1 leaves out those between commands: for a test that a validation
+// layer notices.
+#include "fake_vulkan.h"
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan_core.h>
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEEN __attribute__((visibility("default")))
+
+static struct fake_vulkan fake;
+
+SEEN struct fake_vulkan *fake_vulkan_words(void);
+struct fake_vulkan *fake_vulkan_words(void)
+{
+    return &fake;
+}
+
+static VkDevice device; // the newest
+static PFN_vkDeviceWaitIdle real_DeviceWaitIdle;
+
+static VkResult next_call(const char *name)
+{
+    const uint32_t call = __atomic_add_fetch(&fake.calls, 1, __ATOMIC_RELAXED);
+    if (call != __atomic_load_n(&fake.fail_at, __ATOMIC_ACQUIRE))
+        return VK_SUCCESS;
+    fake.failed = name;
+    if (fake.result == VK_ERROR_DEVICE_LOST && device && real_DeviceWaitIdle)
+        real_DeviceWaitIdle(device); // a lost device does nothing more
+    return (VkResult)fake.result;
+}
+
+static void came(int32_t objects)
+{
+    __atomic_fetch_add(&fake.live, objects, __ATOMIC_RELAXED);
+}
+
+// Calls that may fail: X(name, parameters, arguments, objects that a success leaves alive).
+#define MAY_FAIL(X)                                                                                                    \
+    X(EnumeratePhysicalDevices, (VkInstance a, uint32_t * b, VkPhysicalDevice * c), (a, b, c), 0)                      \
+    X(CreateDevice, (VkPhysicalDevice a, const VkDeviceCreateInfo *b, const VkAllocationCallbacks *c, VkDevice *d),    \
+      (a, b, c, d), 1)                                                                                                 \
+    X(QueueSubmit, (VkQueue a, uint32_t b, const VkSubmitInfo *c, VkFence d), (a, b, c, d), 0)                         \
+    X(AllocateMemory, (VkDevice a, const VkMemoryAllocateInfo *b, const VkAllocationCallbacks *c, VkDeviceMemory *d),  \
+      (a, b, c, d), 1)                                                                                                 \
+    X(MapMemory, (VkDevice a, VkDeviceMemory b, VkDeviceSize c, VkDeviceSize d, VkMemoryMapFlags e, void **f),         \
+      (a, b, c, d, e, f), 0)                                                                                           \
+    X(CreateBuffer, (VkDevice a, const VkBufferCreateInfo *b, const VkAllocationCallbacks *c, VkBuffer *d),            \
+      (a, b, c, d), 1)                                                                                                 \
+    X(BindBufferMemory, (VkDevice a, VkBuffer b, VkDeviceMemory c, VkDeviceSize d), (a, b, c, d), 0)                   \
+    X(CreateSemaphore, (VkDevice a, const VkSemaphoreCreateInfo *b, const VkAllocationCallbacks *c, VkSemaphore *d),   \
+      (a, b, c, d), 1)                                                                                                 \
+    X(WaitSemaphores, (VkDevice a, const VkSemaphoreWaitInfo *b, uint64_t c), (a, b, c), 0)                            \
+    X(CreateQueryPool, (VkDevice a, const VkQueryPoolCreateInfo *b, const VkAllocationCallbacks *c, VkQueryPool *d),   \
+      (a, b, c, d), 1)                                                                                                 \
+    X(CreateShaderModule,                                                                                              \
+      (VkDevice a, const VkShaderModuleCreateInfo *b, const VkAllocationCallbacks *c, VkShaderModule *d),              \
+      (a, b, c, d), 1)                                                                                                 \
+    X(CreatePipelineCache,                                                                                             \
+      (VkDevice a, const VkPipelineCacheCreateInfo *b, const VkAllocationCallbacks *c, VkPipelineCache *d),            \
+      (a, b, c, d), 1)                                                                                                 \
+    X(CreatePipelineLayout,                                                                                            \
+      (VkDevice a, const VkPipelineLayoutCreateInfo *b, const VkAllocationCallbacks *c, VkPipelineLayout *d),          \
+      (a, b, c, d), 1)                                                                                                 \
+    X(CreateComputePipelines,                                                                                          \
+      (VkDevice a, VkPipelineCache b, uint32_t c, const VkComputePipelineCreateInfo *d,                                \
+       const VkAllocationCallbacks *e, VkPipeline *f),                                                                 \
+      (a, b, c, d, e, f), 1)                                                                                           \
+    X(CreateCommandPool,                                                                                               \
+      (VkDevice a, const VkCommandPoolCreateInfo *b, const VkAllocationCallbacks *c, VkCommandPool *d), (a, b, c, d),  \
+      1)                                                                                                               \
+    X(ResetCommandPool, (VkDevice a, VkCommandPool b, VkCommandPoolResetFlags c), (a, b, c), 0)                        \
+    X(AllocateCommandBuffers, (VkDevice a, const VkCommandBufferAllocateInfo *b, VkCommandBuffer *c), (a, b, c), 0)    \
+    X(BeginCommandBuffer, (VkCommandBuffer a, const VkCommandBufferBeginInfo *b), (a, b), 0)                           \
+    X(EndCommandBuffer, (VkCommandBuffer a), (a), 0)
+
+// X(name, type of what is destroyed)
+#define DESTROYS(X)                                                                                                    \
+    X(DestroyBuffer, VkBuffer)                                                                                         \
+    X(FreeMemory, VkDeviceMemory)                                                                                      \
+    X(DestroySemaphore, VkSemaphore)                                                                                   \
+    X(DestroyQueryPool, VkQueryPool)                                                                                   \
+    X(DestroyShaderModule, VkShaderModule)                                                                             \
+    X(DestroyPipelineCache, VkPipelineCache)                                                                           \
+    X(DestroyPipelineLayout, VkPipelineLayout)                                                                         \
+    X(DestroyPipeline, VkPipeline)                                                                                     \
+    X(DestroyCommandPool, VkCommandPool)
+
+#define WRAP(name, parameters, arguments, objects)                                                                     \
+    static PFN_vk##name real_##name;                                                                                   \
+    static VKAPI_ATTR VkResult VKAPI_CALL our_##name parameters                                                        \
+    {                                                                                                                  \
+        VkResult result = next_call(#name);                                                                            \
+        result = result != VK_SUCCESS ? result : real_##name arguments;                                                \
+        if (result == VK_SUCCESS)                                                                                      \
+            came(objects);                                                                                             \
+        return result;                                                                                                 \
+    }
+MAY_FAIL(WRAP)
+
+#define WRAP_DESTROY(name, type)                                                                                       \
+    static PFN_vk##name real_##name;                                                                                   \
+    static VKAPI_ATTR void VKAPI_CALL our_##name(VkDevice of, type object, const VkAllocationCallbacks *hook)          \
+    {                                                                                                                  \
+        came(object ? -1 : 0);                                                                                         \
+        real_##name(of, object, hook);                                                                                 \
+    }
+DESTROYS(WRAP_DESTROY)
+
+static PFN_vkDestroyDevice real_DestroyDevice;
+static VKAPI_ATTR void VKAPI_CALL our_DestroyDevice(VkDevice dying, const VkAllocationCallbacks *hook)
+{
+    came(-1);
+    device = NULL;
+    real_DestroyDevice(dying, hook);
+}
+
+static PFN_vkCmdPipelineBarrier real_CmdPipelineBarrier;
+static VKAPI_ATTR void VKAPI_CALL our_CmdPipelineBarrier(VkCommandBuffer commands, VkPipelineStageFlags from,
+                                                         VkPipelineStageFlags to, VkDependencyFlags flags,
+                                                         uint32_t wide, const VkMemoryBarrier *all, uint32_t ranges,
+                                                         const VkBufferMemoryBarrier *range, uint32_t images,
+                                                         const VkImageMemoryBarrier *image)
+{
+    const char *drops = getenv("SLIPRING_FAKE_VULKAN_DROPS");
+    ++fake.barriers;
+    fake.wide += wide;
+    fake.ranges += ranges;
+    fake.stages |= from | to;
+    for (uint32_t i = 0; i < ranges; ++i) {
+        fake.first = fake.first == 0 || range[i].size < fake.first ? range[i].size : fake.first;
+        fake.last = range[i].size > fake.last ? range[i].size : fake.last;
+    }
+    if (drops && *drops == '1' && to != VK_PIPELINE_STAGE_HOST_BIT)
+        return;
+    real_CmdPipelineBarrier(commands, from, to, flags, wide, all, ranges, range, images, image);
+}
+
+// ---- finding -------------------------------------------------------------------------------------------------------
+
+static PFN_vkVoidFunction replace(const char *name, PFN_vkVoidFunction real)
+{
+#define TAKE(function, ...)                                                                                            \
+    if (real && strcmp(name, "vk" #function) == 0) {                                                                   \
+        real_##function = (PFN_vk##function)real;                                                                      \
+        return (PFN_vkVoidFunction)our_##function;                                                                     \
+    }
+    MAY_FAIL(TAKE)
+    DESTROYS(TAKE)
+    TAKE(DestroyDevice, )
+    TAKE(CmdPipelineBarrier, )
+#undef TAKE
+    return real;
+}
+
+static PFN_vkGetDeviceProcAddr real_GetDeviceProcAddr;
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL our_GetDeviceProcAddr(VkDevice of, const char *name)
+{
+    device = of;
+    if (strcmp(name, "vkDeviceWaitIdle") == 0)
+        real_DeviceWaitIdle = (PFN_vkDeviceWaitIdle)real_GetDeviceProcAddr(of, name);
+    return replace(name, real_GetDeviceProcAddr(of, name));
+}
+
+SEEN VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char *name);
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char *name)
+{
+    static PFN_vkGetInstanceProcAddr real;
+    if (!real) {
+        void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+        void *found = library ? dlsym(library, "vkGetInstanceProcAddr") : NULL;
+        memcpy(&real, &found, sizeof real);
+    }
+    PFN_vkVoidFunction function = real ? real(instance, name) : NULL;
+    if (function && strcmp(name, "vkGetDeviceProcAddr") == 0) {
+        real_GetDeviceProcAddr = (PFN_vkGetDeviceProcAddr)function;
+        return (PFN_vkVoidFunction)our_GetDeviceProcAddr;
+    }
+    return replace(name, function);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backend gives Vulkan, counted: barriers only where data flows, arguments written once, pipelines kept.
+#define _POSIX_C_SOURCE 200809L
+#include "tests/vulkan/vulkan_test.h"
+
+#include <vulkan/vulkan_core.h>
+
+enum { LAUNCHES = 100, WORDS = 64 };
+
+static const char source[] = "__global__ void set(unsigned *to, const unsigned *from, unsigned n)\n"
+                             "{\n"
+                             "    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                             "    to[i] = from[i] + n;\n"
+                             "}\n";
+
+struct bench {
+    slr_device *device;
+    slr_stream *stream;
+    slr_program *program;
+    slr_kernel *set;
+    slr_buffer *buffer[LAUNCHES + 1];
+    slr_graph *graph;
+};
+
+static void set_up(struct bench *b)
+{
+    *b = (struct bench){0};
+    must(slr_device_open("vulkan:0", NULL, &b->device));
+    must(slr_stream_create(b->device, NULL, &b->stream));
+    must(slr_program_from_text(b->device, "set.cu", source, NULL, &b->program));
+    must(slr_program_get_kernel(b->program, "set", &b->set));
+    for (int i = 0; i <= LAUNCHES; ++i)
+        must(slr_buffer_create(b->device, WORDS * 4, &b->buffer[i]));
+    must(slr_graph_create(b->device, &b->graph));
+}
+
+static void tear_down(struct bench *b)
+{
+    must(slr_stream_finish(b->stream, LONG));
+    slr_graph_destroy(b->graph);
+    for (int i = 0; i <= LAUNCHES; ++i)
+        slr_buffer_destroy(b->buffer[i]);
+    slr_kernel_destroy(b->set);
+    slr_program_destroy(b->program);
+    slr_stream_destroy(b->stream);
+    slr_device_close(b->device);
+}
+
+// `to` and `from` of launch i, by steps: a chain has each launch read what the one before has written.
+static void record(struct bench *b, bool is_chain)
+{
+    must(slr_graph_begin(b->graph, b->stream));
+    for (int i = 0; i < LAUNCHES; ++i)
+        must(SLR_LAUNCH(b->stream, b->set, SLR_GRID(1, WORDS, 0), b->buffer[i + 1], b->buffer[is_chain ? i : 0], 1u));
+    must(slr_graph_end(b->graph));
+}
+
+static uint32_t last_word(struct bench *b, int buffer)
+{
+    uint32_t word;
+    must(slr_buffer_read(b->buffer[buffer], (WORDS - 1) * 4, &word, sizeof word));
+    return word;
+}
+
+static void independent_launches_of_a_list_have_no_barrier_between_them(void **state)
+{
+    struct bench b;
+    slr_graph_info info;
+    (void)state;
+    set_up(&b);
+    record(&b, false);
+    must(slr_graph_get_info(b.graph, &info));
+    assert_int_equal(info.as_one, 1);
+    const uint64_t before = metric(b.device, "barriers");
+    must(slr_graph_launch(b.graph, b.stream, NULL, 0, NULL));
+    must(slr_stream_finish(b.stream, LONG));
+    assert_int_equal(metric(b.device, "barriers") - before, 0);
+    for (int i = 1; i <= LAUNCHES; ++i)
+        assert_int_equal(last_word(&b, i), 1);
+    tear_down(&b);
+}
+
+static void chain_of_launches_has_one_barrier_less_than_launches_and_each_names_the_range(void **state)
+{
+    struct bench b;
+    (void)state;
+    set_up(&b);
+    must(SLR_LAUNCH(b.stream, b.set, SLR_GRID(1, WORDS, 0), b.buffer[1], b.buffer[0], 0u)); // the device is tried out
+    must(slr_stream_finish(b.stream, LONG));
+    vulkan->barriers = vulkan->ranges = vulkan->wide = vulkan->stages = 0;
+    vulkan->first = vulkan->last = 0;
+    record(&b, true);
+    assert_int_equal(vulkan->barriers, LAUNCHES - 1);
+    assert_int_equal(vulkan->ranges, LAUNCHES - 1);
+    assert_int_equal(vulkan->wide, 0);
+    assert_int_equal(vulkan->stages, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
+    assert_int_equal(vulkan->first, WORDS * 4);
+    assert_int_equal(vulkan->last, WORDS * 4);
+    const uint64_t before = metric(b.device, "barriers");
+    must(slr_graph_launch(b.graph, b.stream, NULL, 0, NULL));
+    must(slr_stream_finish(b.stream, LONG));
+    assert_int_equal(metric(b.device, "barriers") - before, LAUNCHES - 1);
+    assert_int_equal(last_word(&b, LAUNCHES), LAUNCHES);
+    tear_down(&b);
+}
+
+static void launch_between_two_copies_has_a_barrier_on_each_side(void **state)
+{
+    struct bench b;
+    uint32_t in[WORDS], out[WORDS];
+    (void)state;
+    set_up(&b);
+    for (uint32_t i = 0; i < WORDS; ++i)
+        in[i] = i;
+    must(SLR_LAUNCH(b.stream, b.set, SLR_GRID(1, WORDS, 0), b.buffer[1], b.buffer[0], 1u)); // made ready
+    must(slr_stream_finish(b.stream, LONG));
+    const uint64_t before = metric(b.device, "barriers");
+    must(slr_stream_write(b.stream, b.buffer[0], 0, in, sizeof in, NULL));
+    must(SLR_LAUNCH(b.stream, b.set, SLR_GRID(1, WORDS, 0), b.buffer[1], b.buffer[0], 7u));
+    must(slr_stream_read(b.stream, b.buffer[1], 0, out, sizeof out, NULL));
+    must(slr_stream_finish(b.stream, LONG));
+    for (uint32_t i = 0; i < WORDS; ++i)
+        assert_int_equal(out[i], i + 7);
+    // Where the three were submitted one by one, the queue's semaphore comes between them.
+    assert_in_range(metric(b.device, "barriers") - before, 0, 2);
+    tear_down(&b);
+}
+
+static uint64_t write_arguments(struct bench *b, uint32_t sets)
+{
+    const uint64_t before = metric(b->device, "argument_writes");
+    for (uint32_t i = 0; i < 1000; ++i)
+        must(SLR_LAUNCH(b->stream, b->set, SLR_GRID(1, WORDS, 0), b->buffer[1], b->buffer[0], i % sets));
+    must(slr_stream_finish(b->stream, LONG));
+    return metric(b->device, "argument_writes") - before;
+}
+
+static void launches_with_the_same_arguments_write_them_once(void **state)
+{
+    struct bench b;
+    (void)state;
+    set_up(&b);
+    assert_int_equal(write_arguments(&b, 1), 1);
+    assert_in_range(write_arguments(&b, 10), 9, 10); // the first set is there
+    assert_int_equal(write_arguments(&b, 10), 0);
+    assert_in_range(write_arguments(&b, 1000), 100, 1000); // more than are remembered
+    tear_down(&b);
+}
+
+static void second_opening_finds_the_pipeline_in_the_cache(void **state)
+{
+    uint64_t made[2];
+    (void)state;
+    for (int i = 0; i < 2; ++i) {
+        struct bench b;
+        set_up(&b);
+        must(SLR_LAUNCH(b.stream, b.set, SLR_GRID(2, 16 + 0, 0), b.buffer[1], b.buffer[0], 1u));
+        must(slr_stream_finish(b.stream, LONG));
+        made[i] = metric(b.device, "pipelines");
+        tear_down(&b);
+    }
+    assert_in_range(made[0], 0, 1); // 0: an earlier run of this test
+    assert_int_equal(made[1], 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(independent_launches_of_a_list_have_no_barrier_between_them),
+        cmocka_unit_test(chain_of_launches_has_one_barrier_less_than_launches_and_each_names_the_range),
+        cmocka_unit_test(launch_between_two_copies_has_a_barrier_on_each_side),
+        cmocka_unit_test(launches_with_the_same_arguments_write_them_once),
+        cmocka_unit_test(second_opening_finds_the_pipeline_in_the_cache),
+    };
+    return load_vulkan() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_VULKAN;
+}
