@@ -8,6 +8,7 @@
 #include "emit/c/kernel.h"
 #include "emit/cuda/emit_cuda.h"
 #include "emit/opencl/emit_opencl.h"
+#include "emit/wgsl/emit_wgsl.h"
 #include "ir/pass/handler_kernel.h"
 #include "run/grid.h"
 
@@ -43,14 +44,33 @@ static slr_status emit_c(const struct slri_module *module, const struct slri_ent
     return slri_emit_c_kernel(module, entry, block, out);
 }
 
+// The shape of all launches, or NULL.
+static const uint32_t *block_of(const slr_emit_desc *desc, uint32_t block[3])
+{
+    for (int i = 0; i < 3; i++)
+        block[i] = desc->block[i] ? desc->block[i] : 1;
+    return desc->block[0] ? block : NULL;
+}
+
 static slr_status emit_opencl(const struct slri_module *module, const struct slri_entry *entry,
                               const slr_emit_desc *desc, struct slri_text *out)
 {
     uint32_t block[3];
-    for (int i = 0; i < 3; i++)
-        block[i] = desc->block[i] ? desc->block[i] : 1;
-    struct slri_opencl_options options = {.block = desc->block[0] ? block : NULL};
+    struct slri_opencl_options options = {.block = block_of(desc, block)};
     return slri_emit_opencl(module, entry, &options, out);
+}
+
+static slr_status emit_wgsl(const struct slri_module *module, const struct slri_entry *entry,
+                            const slr_emit_desc *desc, struct slri_text *out)
+{
+    uint32_t block[3];
+    struct slri_wgsl_options options = {.block = block_of(desc, block)};
+    if (!entry && module->entries == 1)
+        entry = &module->entry[0];
+    if (!entry)
+        return SLRI_FAIL(INVALID, "WGSL needs the name of one kernel; there are %u in '%s'", module->entries,
+                         module->name);
+    return slri_emit_wgsl(module, entry, &options, out);
 }
 
 static slr_status emit(const struct slri_module *module, const struct slri_entry *entry, const slr_emit_desc *desc,
@@ -63,6 +83,8 @@ static slr_status emit(const struct slri_module *module, const struct slri_entry
         return slri_emit_cuda(module, entry, out);
     case SLR_LANGUAGE_OPENCL:
         return emit_opencl(module, entry, desc, out);
+    case SLR_LANGUAGE_WGSL:
+        return emit_wgsl(module, entry, desc, out);
     default:
         return SLRI_FAIL(INVALID, "slr_emit_desc.language is %d, which is not an slr_language", (int)desc->language);
     }

@@ -37,7 +37,7 @@ static const struct slri_type *struct_of(struct slri_words *w, const struct slri
 
 // ---- roots ---------------------------------------------------------------------------------------------------------
 
-struct slri_root slri_words_root(const struct slri_words *w, struct slri_root root)
+struct slri_root slri_words_place(const struct slri_words *w, struct slri_root root)
 {
     if (root.kind == SLRI_ROOT_PARAM)
         root.index = w->now->param[root.index];

@@ -8,7 +8,7 @@ static struct slri_instr *append(struct slri_words *w, enum slri_op op, struct s
                                  uint8_t order, uint8_t scope)
 {
     struct slri_instr *in = slri_lower_append(&w->l, op, SLRI_U32);
-    in->root = slri_words_root(w, root);
+    in->root = slri_words_place(w, root);
     in->a = at;
     in->order = order;
     in->scope = scope;

@@ -123,7 +123,7 @@ static void put_call(struct slri_words *w, const struct slri_instr *in)
     for (uint32_t i = 0; i < in->args; i++) {
         pair value = slri_words_read(w, in->arg[i].reg);
         if (in->callee->param[i].is_memory)
-            put_arg(arg, &args, slri_words_root(w, in->arg[i].root), slri_words_offset(w, slri_words_u32(0)));
+            put_arg(arg, &args, slri_words_place(w, in->arg[i].root), slri_words_offset(w, slri_words_u32(0)));
         put_arg(arg, &args, none, slri_words_reg_of(w, value.low));
         if (callee->reg[in->callee->param[i].reg].high)
             put_arg(arg, &args, none, slri_words_reg_of(w, value.high));
@@ -237,7 +237,7 @@ static void put_same(struct slri_words *w, const struct slri_instr *in)
     to->imm = in->imm;
     to->order = in->order;
     to->scope = in->scope;
-    to->root = slri_words_root(w, in->root);
+    to->root = slri_words_place(w, in->root);
     if (dst != SLRI_NO_REG)
         slri_words_write(w, in->dst, slri_words_one(slri_words_of(w, dst)));
 }

@@ -139,7 +139,7 @@ void slri_words_begin_swap(struct slri_words *w, struct slri_words_swap *swap);
 void slri_words_end_swap(struct slri_words *w, struct slri_words_swap *swap, struct slri_word value);
 
 // words.c
-struct slri_root slri_words_root(const struct slri_words *w, struct slri_root root); // of the made function
+struct slri_root slri_words_place(const struct slri_words *w, struct slri_root root); // of the made function
 struct slri_root slri_words_high_local(struct slri_words *w); // that a call's high word is left in
 
 // words_instr.c

@@ -19,13 +19,13 @@ slri_reg slri_words_offset(struct slri_words *w, word at)
 
 word slri_words_get(struct slri_words *w, struct slri_root root, word at)
 {
-    return slri_words_of(w, slri_lower_load(&w->l, SLRI_U32, slri_words_root(w, root), slri_words_offset(w, at)));
+    return slri_words_of(w, slri_lower_load(&w->l, SLRI_U32, slri_words_place(w, root), slri_words_offset(w, at)));
 }
 
 void slri_words_put(struct slri_words *w, struct slri_root root, word at, word value)
 {
     slri_reg of = slri_words_reg_of(w, slri_words_as(w, SLRI_U32, value));
-    slri_lower_store(&w->l, SLRI_U32, slri_words_root(w, root), slri_words_offset(w, at), of);
+    slri_lower_store(&w->l, SLRI_U32, slri_words_place(w, root), slri_words_offset(w, at), of);
 }
 
 static word next(struct slri_words *w, word at)
