@@ -60,8 +60,8 @@ static slr_status emit_opencl(const struct slri_module *module, const struct slr
     return slri_emit_opencl(module, entry, &options, out);
 }
 
-static slr_status emit_wgsl(const struct slri_module *module, const struct slri_entry *entry,
-                            const slr_emit_desc *desc, struct slri_text *out)
+static slr_status emit_wgsl(const struct slri_module *module, const struct slri_entry *entry, const slr_emit_desc *desc,
+                            struct slri_text *out)
 {
     uint32_t block[3];
     struct slri_wgsl_options options = {.block = block_of(desc, block)};

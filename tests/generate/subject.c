@@ -9,6 +9,7 @@
 #include "run/grid.h"
 #include "lang/kernel.h"
 #include "emit/cuda/same_ir_test.h"
+#include "ir/pass/level.h"
 #include "ir/pass/words.h"
 #include "tests/shim/image.h"
 #include "tests/shim/lanes.h"
@@ -275,10 +276,12 @@ static bool run_kernel_text(subject *s, const struct slri_bound bound[ARGUMENTS]
 // A turn of the bit-by-bit division takes fuel; so does a store of a byte that another thread came before.
 #define WORDS_FUEL ((uint64_t)FUEL * 200)
 
-static slr_status words_of(const struct slri_module *module, struct slri_module **out)
+// Of every other program also level: whatever its threads wait for, all of a block come there.
+static slr_status words_of(const subject *s, const struct slri_module *module, struct slri_module **out)
 {
     const struct slri_words_options options = {.doubles = true};
-    return slri_words_kernel(module, module->entry, &options, out);
+    slr_status status = slri_words_kernel(module, module->entry, &options, out);
+    return status == SLR_OK && s->number % 2 ? slri_level_kernel(*out, "this test") : status;
 }
 
 static bool run_kernel_words(subject *s, const struct slri_bound bound[ARGUMENTS])
@@ -289,7 +292,7 @@ static bool run_kernel_words(subject *s, const struct slri_bound bound[ARGUMENTS
     struct slri_grid_end end = {0};
     memcpy(grid.grid, s->program.grid, sizeof grid.grid);
     memcpy(grid.block, s->program.block, sizeof grid.block);
-    if (words_of(s->module, &module) != SLR_OK || slri_interp_create(module, &interp) != SLR_OK ||
+    if (words_of(s, s->module, &module) != SLR_OK || slri_interp_create(module, &interp) != SLR_OK ||
         slri_interpret_grid(interp, &grid, &end) != SLR_OK)
         fail(s, slr_error_message());
     else if (end.fault != 0)
@@ -557,9 +560,10 @@ static bool run_lowered_words(void *user, const struct slri_grid *grid)
     return slri_interpret_grid(words->interp, &own, &end) == SLR_OK && end.fault == 0;
 }
 
-static bool open_words(const struct batch *batch, struct lowered_words *out)
+static bool open_words(const subject *s, const struct batch *batch, struct lowered_words *out)
 {
-    return words_of(batch->module, &out->module) == SLR_OK && slri_interp_create(out->module, &out->interp) == SLR_OK;
+    return words_of(s, batch->module, &out->module) == SLR_OK &&
+           slri_interp_create(out->module, &out->interp) == SLR_OK;
 }
 
 // A `__ring__` handler, and the kernel that is made of it for batches, interpreted, or as words, or as CUDA C: each
@@ -582,7 +586,7 @@ static void run_lowered(subject *s, struct slri_interp_thread *thread, bool as_t
     if (s->as_words) {
         batch.run = run_lowered_words;
         batch.user = &words;
-        if (!open_words(&batch, &words))
+        if (!open_words(s, &batch, &words))
             fail(s, slr_error_message());
     }
     lowered = (way){.handler = batch_handle, .self = &batch};

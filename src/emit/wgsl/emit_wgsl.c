@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "emit/device/faults.h"
 #include "emit/wgsl/internal.h"
+#include "ir/pass/level.h"
 #include "ir/pass/words.h"
 
 #include <stdio.h>
@@ -14,8 +15,8 @@ extern const char slri_embedded_slr_wgsl_wgsl[];
 void slri_w_refuse(struct slri_w_emitter *e, const struct slri_instr *in, const char *what)
 {
     if (e->refused == SLR_OK)
-        e->refused = SLRI_FAIL(UNSUPPORTED, "%s:%u: WGSL has no %s", e->module->file[in->where.file], in->where.line,
-                               what);
+        e->refused =
+            SLRI_FAIL(UNSUPPORTED, "%s:%u: WGSL has no %s", e->module->file[in->where.file], in->where.line, what);
 }
 
 // ---- what is done to each root -------------------------------------------------------------------------------------
@@ -127,7 +128,8 @@ static uint32_t put_bindings(struct slri_w_emitter *e, struct slri_text *out, bo
     }
     const uint32_t vectors = (slri_w_argument(e, e->entry->bindings) + 3) / 4;
     if (strstr(slri_text_view(e->out), "slri_arg("))
-        slri_text_printf(out, "@group(0) @binding(%u) var<uniform> slri_args: array<vec4<u32>, %u>;\n", number, vectors);
+        slri_text_printf(out, "@group(0) @binding(%u) var<uniform> slri_args: array<vec4<u32>, %u>;\n", number,
+                         vectors);
     uint32_t storage = number;
     if (e->entry->function->uses & SLRI_USES_GLOBAL) {
         put_storage(out, number + 1, true, e->atomic_globals, "slri_globals");
@@ -150,9 +152,18 @@ static void put_workgroup(struct slri_w_emitter *e, struct slri_text *out)
                              e->atomic_shared[i] ? "atomic<u32>" : "u32",
                              (unsigned)(e->module->shared[i].type->bytes / 4), e->module->shared[i].name);
     if (e->entry->function->uses & SLRI_USES_DYNAMIC)
-        slri_text_printf(out, "override slri_dynamic_words: u32 = 4096u;\n"
-                              "var<workgroup> slri_dynamic: array<%s, slri_dynamic_words>;\n",
+        slri_text_printf(out,
+                         "override slri_dynamic_words: u32 = 4096u;\n"
+                         "var<workgroup> slri_dynamic: array<%s, slri_dynamic_words>;\n",
                          e->atomic_dynamic ? "atomic<u32>" : "u32");
+    if (e->entry->function->uses & SLRI_USES_WARP) {
+        const uint32_t *block = e->options ? e->options->block : NULL;
+        if (block)
+            slri_text_printf(out, "const slri_threads: u32 = %uu;\n", block[0] * block[1] * block[2]);
+        else
+            slri_text_puts(out, "override slri_threads: u32 = slri_block_x * slri_block_y * slri_block_z;\n");
+        slri_text_puts(out, "var<workgroup> slri_lanes: array<u32, slri_threads>;\n");
+    }
     if (strstr(slri_text_view(e->out), "slri_count("))
         slri_text_puts(out, "var<workgroup> slri_votes: atomic<u32>;\nvar<workgroup> slri_counted: u32;\n");
 }
@@ -286,7 +297,9 @@ slr_status slri_emit_wgsl(const struct slri_module *module, const struct slri_en
 {
     struct slri_module *words = NULL;
     SLRI_TRY(slri_words_kernel(module, kernel, NULL, &words));
-    slr_status status = emit_words(words, options, out);
+    slr_status status = slri_level_kernel(words, "WGSL");
+    if (status == SLR_OK)
+        status = emit_words(words, options, out);
     slri_module_destroy(words);
     return status;
 }

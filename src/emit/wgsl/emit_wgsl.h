@@ -29,7 +29,7 @@
 #include <slipring/status.h>
 
 #define SLRI_WGSL_KERNEL_PREFIX "slrk_"
-#define SLRI_WGSL_STORAGE_BUFFERS 8   // that every WebGPU device has for one stage
+#define SLRI_WGSL_STORAGE_BUFFERS 8     // that every WebGPU device has for one stage
 #define SLRI_WGSL_WORKGROUP_BYTES 16384 // of workgroup storage, likewise
 #define SLRI_WGSL_BLOCK_THREADS 256
 

@@ -363,7 +363,8 @@ static void put_head(struct slri_w_emitter *e)
     const struct slri_function *function = e->function;
     bool any = slri_w_takes_place(function);
     slri_text_printf(e->out, "fn slrf_%s(%s", function->name,
-                     any ? "slri_thread: vec3<u32>, slri_block: vec3<u32>, slri_grid: vec3<u32>, slri_number: u32" : "");
+                     any ? "slri_thread: vec3<u32>, slri_block: vec3<u32>, slri_grid: vec3<u32>, slri_number: u32"
+                         : "");
     for (uint32_t i = 0; i < function->params; i++) {
         const struct slri_param *param = &function->param[i];
         slri_w_put(e, any ? ", " : "");
@@ -394,11 +395,12 @@ static void put_entry_head(struct slri_w_emitter *e)
         slri_text_printf(e->out, "%u, %u, %u)\n", block[0], block[1], block[2]);
     else
         slri_w_put(e, "slri_block_x, slri_block_y, slri_block_z)\n");
-    slri_text_printf(e->out,
-                     "fn " SLRI_WGSL_KERNEL_PREFIX "%s(@builtin(local_invocation_id) slri_thread: vec3<u32>,\n"
-                     "    @builtin(workgroup_id) slri_block: vec3<u32>, @builtin(num_workgroups) slri_grid: vec3<u32>,\n"
-                     "    @builtin(local_invocation_index) slri_number: u32) {\n",
-                     e->entry->name);
+    slri_text_printf(
+        e->out,
+        "fn " SLRI_WGSL_KERNEL_PREFIX "%s(@builtin(local_invocation_id) slri_thread: vec3<u32>,\n"
+        "    @builtin(workgroup_id) slri_block: vec3<u32>, @builtin(num_workgroups) slri_grid: vec3<u32>,\n"
+        "    @builtin(local_invocation_index) slri_number: u32) {\n",
+        e->entry->name);
     for (uint32_t i = 0; i < e->entry->bindings; i++) {
         const struct slri_binding_info *binding = &e->entry->binding[i];
         if (binding->is_buffer || binding->reg == SLRI_NO_REG || !e->reg[binding->reg].reads)
@@ -422,8 +424,9 @@ static void put_variables(struct slri_w_emitter *e)
 {
     const struct slri_function *function = e->function;
     for (uint32_t i = 0; i < function->locals; i++)
-        slri_text_printf(e->out, "  var slri_l%u: array<u32, %u>;%s%s\n", i, (unsigned)(function->local[i].type->bytes / 4),
-                         function->local[i].name ? " // " : "", function->local[i].name ? function->local[i].name : "");
+        slri_text_printf(e->out, "  var slri_l%u: array<u32, %u>;%s%s\n", i,
+                         (unsigned)(function->local[i].type->bytes / 4), function->local[i].name ? " // " : "",
+                         function->local[i].name ? function->local[i].name : "");
     for (uint32_t i = 0; i < function->regs; i++) {
         if (e->reg[i].is_let || !e->reg[i].writes || function->reg_kind[i] == SLRI_I64 || is_given(e, i))
             continue;

@@ -140,10 +140,10 @@ static void put_store(struct slri_w_emitter *e, const struct slri_instr *in)
 
 // ---- atomics -------------------------------------------------------------------------------------------------------
 
-static const char *const rmw[] = {[SLRI_RMW_ADD] = "atomicAdd",     [SLRI_RMW_SUB] = "atomicSub",
-                                  [SLRI_RMW_AND] = "atomicAnd",     [SLRI_RMW_OR] = "atomicOr",
-                                  [SLRI_RMW_XOR] = "atomicXor",     [SLRI_RMW_MIN] = "atomicMin",
-                                  [SLRI_RMW_MAX] = "atomicMax",     [SLRI_RMW_EXCHANGE] = "atomicExchange"};
+static const char *const rmw[] = {
+    [SLRI_RMW_ADD] = "atomicAdd", [SLRI_RMW_SUB] = "atomicSub",          [SLRI_RMW_AND] = "atomicAnd",
+    [SLRI_RMW_OR] = "atomicOr",   [SLRI_RMW_XOR] = "atomicXor",          [SLRI_RMW_MIN] = "atomicMin",
+    [SLRI_RMW_MAX] = "atomicMax", [SLRI_RMW_EXCHANGE] = "atomicExchange"};
 
 // WGSL's may fail though the word is as expected: then it is done again.
 static void put_cas(struct slri_w_emitter *e, const struct slri_instr *in)
@@ -183,7 +183,7 @@ static void put_atomic(struct slri_w_emitter *e, const struct slri_instr *in)
 
 // ---- by text -------------------------------------------------------------------------------------------------------
 
-// $d "register = "; $a $b registers; $0 $1 $2 arguments.
+// $d "register = "; $a $b registers; $0 to $3 arguments; $K the kind's type.
 void slri_w_spell(struct slri_w_emitter *e, const struct slri_instr *in, const char *text)
 {
     for (; *text; ++text) {
@@ -196,6 +196,8 @@ void slri_w_spell(struct slri_w_emitter *e, const struct slri_instr *in, const c
             slri_w_set(e, in->dst);
         else if (*text == 'a' || *text == 'b')
             slri_w_reg(e, *text == 'a' ? in->a : in->b);
+        else if (*text == 'K')
+            slri_w_put(e, slri_w_type(in->kind));
         else
             slri_w_reg(e, in->arg[*text - '0'].reg);
     }
@@ -303,13 +305,48 @@ static void put_builtin(struct slri_w_emitter *e, const struct slri_instr *in)
 
 static void put_barrier(struct slri_w_emitter *e, const struct slri_instr *in)
 {
-    static const char *const texts[] = {[SLRI_BARRIER_SYNC] = "slri_sync();",
-                                        [SLRI_BARRIER_COUNT] = "$dbitcast<i32>(slri_count($a != 0i, slri_number));",
-                                        [SLRI_BARRIER_AND] =
-                                            "$dselect(0i, 1i, slri_count($a == 0i, slri_number) == 0u);",
-                                        [SLRI_BARRIER_OR] =
-                                            "$dselect(0i, 1i, slri_count($a != 0i, slri_number) != 0u);"};
+    static const char *const texts[] = {
+        [SLRI_BARRIER_SYNC] = "slri_sync();",
+        [SLRI_BARRIER_COUNT] = "$dbitcast<i32>(slri_count($a != 0i, slri_number));",
+        [SLRI_BARRIER_AND] = "$dselect(0i, 1i, slri_count($a == 0i, slri_number) == 0u);",
+        [SLRI_BARRIER_OR] = "$dselect(0i, 1i, slri_count($a != 0i, slri_number) != 0u);"};
     slri_w_spell(e, in, texts[in->imm]);
+}
+
+// Signed numbers in the order of unsigned ones, and back.
+#define SIGN "0x80000000u"
+
+static const char *const warps[SLRI_WARP_COUNT] = {
+    [SLRI_WARP_SYNC] = "slri_sync()",
+    [SLRI_WARP_SHUFFLE] = "bitcast<$K>(slri_shuffle($0, bitcast<u32>($1), $2, $3, slri_number))",
+    [SLRI_WARP_SHUFFLE_UP] = "bitcast<$K>(slri_shuffle_up($0, bitcast<u32>($1), $2, $3, slri_number))",
+    [SLRI_WARP_SHUFFLE_DOWN] = "bitcast<$K>(slri_shuffle_down($0, bitcast<u32>($1), $2, $3, slri_number))",
+    [SLRI_WARP_SHUFFLE_XOR] = "bitcast<$K>(slri_shuffle_xor($0, bitcast<u32>($1), $2, $3, slri_number))",
+    [SLRI_WARP_BALLOT] = "slri_ballot($0, $1 != 0i, slri_number)",
+    [SLRI_WARP_ALL] = "select(0i, 1i, slri_ballot($0, $1 == 0i, slri_number) == 0u)",
+    [SLRI_WARP_ANY] = "select(0i, 1i, slri_ballot($0, $1 != 0i, slri_number) != 0u)",
+    [SLRI_WARP_MATCH] = "slri_match($0, bitcast<u32>($1), slri_number)",
+    [SLRI_WARP_REDUCE_ADD] = "bitcast<$K>(slri_reduce(0u, $0, bitcast<u32>($1), slri_number))",
+    [SLRI_WARP_REDUCE_MIN] = "slri_reduce(1u, $0, $1, slri_number)",
+    [SLRI_WARP_REDUCE_MAX] = "slri_reduce(2u, $0, $1, slri_number)",
+    [SLRI_WARP_REDUCE_AND] = "bitcast<$K>(slri_reduce(3u, $0, bitcast<u32>($1), slri_number))",
+    [SLRI_WARP_REDUCE_OR] = "bitcast<$K>(slri_reduce(4u, $0, bitcast<u32>($1), slri_number))",
+    [SLRI_WARP_REDUCE_XOR] = "bitcast<$K>(slri_reduce(5u, $0, bitcast<u32>($1), slri_number))",
+    [SLRI_WARP_ACTIVE] = "slri_ballot(4294967295u, true, slri_number)",
+};
+
+// All threads of the block come to a warp's functions together: ir/pass/level.h sees to it.
+static void put_warp(struct slri_w_emitter *e, const struct slri_instr *in)
+{
+    const char *text = warps[in->imm];
+    if (in->kind == SLRI_I32 && in->imm == SLRI_WARP_REDUCE_MIN)
+        text = "bitcast<i32>(slri_reduce(1u, $0, bitcast<u32>($1) ^ " SIGN ", slri_number) ^ " SIGN ")";
+    else if (in->kind == SLRI_I32 && in->imm == SLRI_WARP_REDUCE_MAX)
+        text = "bitcast<i32>(slri_reduce(2u, $0, bitcast<u32>($1) ^ " SIGN ", slri_number) ^ " SIGN ")";
+    if (in->dst != SLRI_NO_REG)
+        slri_w_set(e, in->dst);
+    slri_w_spell(e, in, text);
+    slri_w_put(e, ";");
 }
 
 static void put_call(struct slri_w_emitter *e, const struct slri_instr *in)
@@ -317,7 +354,8 @@ static void put_call(struct slri_w_emitter *e, const struct slri_instr *in)
     bool any = slri_w_takes_place(in->callee);
     if (in->dst != SLRI_NO_REG)
         slri_w_set(e, in->dst);
-    slri_text_printf(e->out, "slrf_%s(%s", in->callee->name, any ? "slri_thread, slri_block, slri_grid, slri_number" : "");
+    slri_text_printf(e->out, "slrf_%s(%s", in->callee->name,
+                     any ? "slri_thread, slri_block, slri_grid, slri_number" : "");
     for (uint32_t i = 0; i < in->args; i++) {
         slri_w_put(e, any ? ", " : "");
         any = true;
@@ -406,7 +444,7 @@ void slri_w_instr(struct slri_w_emitter *e, const struct slri_instr *in)
         put_barrier(e, in);
         break;
     case SLRI_OP_WARP:
-        slri_w_refuse(e, in, "functions of a warp");
+        put_warp(e, in);
         break;
     case SLRI_OP_PRESENT:
         put_present(e, in);

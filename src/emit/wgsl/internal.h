@@ -10,11 +10,11 @@
 
 struct slri_w_reg {
     uint32_t writes, reads;
-    uint32_t from;                   // number of the instruction that writes it first
-    uint32_t until;                  // of the last in the block that has it
-    bool is_let;                     // declared where it is written
+    uint32_t from;                    // number of the instruction that writes it first
+    uint32_t until;                   // of the last in the block that has it
+    bool is_let;                      // declared where it is written
     const struct slri_instr *literal; // a CONST that is spelled where it is used
-    slri_reg offset;                 // of the I64 of an access: the U32 it is made of
+    slri_reg offset;                  // of the I64 of an access: the U32 it is made of
 };
 
 struct slri_w_emitter {

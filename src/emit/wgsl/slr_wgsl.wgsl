@@ -110,3 +110,80 @@ fn slri_count(given: bool, thread: u32) -> u32 {
   if (thread == 0u) { slri_counted = atomicLoad(&slri_votes); }
   return workgroupUniformLoad(&slri_counted);
 }
+
+// Each thread gives a word; what the lanes of a warp gave lies from `number & ~31` on until the next time.
+fn slri_give(number: u32, value: u32) {
+  workgroupBarrier();
+  slri_lanes[number] = value;
+  workgroupBarrier();
+}
+
+fn slri_is_in(mask: u32, number: u32, lane: u32) -> bool {
+  return ((mask >> lane) & 1u) != 0u && (number & 0xffffffe0u) + lane < slri_threads;
+}
+
+// The value of a lane that takes part; else the own one. 32 is no lane.
+fn slri_take(mask: u32, value: u32, lane: u32, number: u32) -> u32 {
+  slri_give(number, value);
+  if (lane < 32u && slri_is_in(mask, number, lane & 31u)) { return slri_lanes[(number & 0xffffffe0u) + lane]; }
+  return value;
+}
+
+fn slri_shuffle(mask: u32, value: u32, other: i32, width: i32, number: u32) -> u32 {
+  let low = (number & 31u) & ~(bitcast<u32>(width) - 1u);
+  return slri_take(mask, value, low + (bitcast<u32>(other) & (bitcast<u32>(width) - 1u)), number);
+}
+
+fn slri_shuffle_up(mask: u32, value: u32, by: i32, width: i32, number: u32) -> u32 {
+  let lane = number & 31u; let low = lane & ~(bitcast<u32>(width) - 1u);
+  return slri_take(mask, value, select(lane - bitcast<u32>(by), lane, bitcast<u32>(by) > lane - low), number);
+}
+
+fn slri_shuffle_down(mask: u32, value: u32, by: i32, width: i32, number: u32) -> u32 {
+  let lane = number & 31u; let last = lane | (bitcast<u32>(width) - 1u);
+  return slri_take(mask, value, select(lane + bitcast<u32>(by), lane, bitcast<u32>(by) > last - lane), number);
+}
+
+fn slri_shuffle_xor(mask: u32, value: u32, by: i32, width: i32, number: u32) -> u32 {
+  let lane = number & 31u; let last = lane | (bitcast<u32>(width) - 1u); let other = lane ^ bitcast<u32>(by);
+  return slri_take(mask, value, select(other, lane, other > last), number);
+}
+
+fn slri_ballot(mask: u32, given: bool, number: u32) -> u32 {
+  slri_give(number, select(0u, 1u, given));
+  var lanes = 0u;
+  for (var i = 0u; i < 32u; i++) {
+    if (slri_is_in(mask, number, i)) { lanes |= slri_lanes[(number & 0xffffffe0u) + i] << i; }
+  }
+  return lanes;
+}
+
+fn slri_match(mask: u32, value: u32, number: u32) -> u32 {
+  slri_give(number, value);
+  var lanes = 0u;
+  for (var i = 0u; i < 32u; i++) {
+    if (slri_is_in(mask, number, i)) { lanes |= select(0u, 1u, slri_lanes[(number & 0xffffffe0u) + i] == value) << i; }
+  }
+  return lanes;
+}
+
+// op: 0 add, 1 least, 2 most, 3 and, 4 or, 5 xor
+fn slri_join(op: u32, a: u32, b: u32) -> u32 {
+  switch (op) {
+    case 0u: { return a + b; }
+    case 1u: { return min(a, b); }
+    case 2u: { return max(a, b); }
+    case 3u: { return a & b; }
+    case 4u: { return a | b; }
+    default: { return a ^ b; }
+  }
+}
+
+fn slri_reduce(op: u32, mask: u32, value: u32, number: u32) -> u32 {
+  slri_give(number, value);
+  var joined = value;
+  for (var i = 0u; i < 32u; i++) {
+    if (slri_is_in(mask, number, i) && i != (number & 31u)) { joined = slri_join(op, joined, slri_lanes[(number & 0xffffffe0u) + i]); }
+  }
+  return joined;
+}

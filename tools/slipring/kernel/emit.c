@@ -39,7 +39,8 @@ static const char help[] =
 static const struct {
     const char *name;
     slr_language language;
-} languages[] = {{"c", SLR_LANGUAGE_C}, {"cuda", SLR_LANGUAGE_CUDA}, {"opencl", SLR_LANGUAGE_OPENCL}, {"wgsl", SLR_LANGUAGE_WGSL}};
+} languages[] = {
+    {"c", SLR_LANGUAGE_C}, {"cuda", SLR_LANGUAGE_CUDA}, {"opencl", SLR_LANGUAGE_OPENCL}, {"wgsl", SLR_LANGUAGE_WGSL}};
 
 static int take_language(const char *text, slr_language *out)
 {

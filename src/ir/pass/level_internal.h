@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this pass share: level.c the functions, level_plain.c what a compiler sees.
+#ifndef SLRI_IR_PASS_LEVEL_INTERNAL_H
+#define SLRI_IR_PASS_LEVEL_INTERNAL_H
+
+#include "ir/ir.h"
+
+// Of a function: which registers a compiler sees to be the same in all threads.
+struct slri_plain {
+    const struct slri_entry *entry;
+    const struct slri_function *function;
+    bool *varies; // by register
+    bool jumps;   // some thread returns, and the others need not
+};
+
+bool slri_level_waits(const struct slri_instr *in);  // itself: a barrier, a warp's function, a call of what waits
+bool slri_level_leaves(const struct slri_instr *in); // its jumps go beyond it
+bool slri_level_has(const struct slri_block *block, bool (*is_so)(const struct slri_instr *in));
+
+// False: no memory.
+bool slri_plain_find(struct slri_plain *plain, struct slri_region *region);
+// Whether a compiler sees that all threads come to each wait of the function.
+bool slri_plain_is_level(const struct slri_plain *plain);
+
+#endif

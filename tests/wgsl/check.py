@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""check.py SLIPRING PACKAGE [FILTER]: see README.md."""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+import device
+import suite
+
+SLIPRING, PACKAGE = sys.argv[1], sys.argv[2]
+FILTER = sys.argv[3] if len(sys.argv) > 3 else ""
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+
+
+def slipring(*arguments):
+    done = subprocess.run([SLIPRING, *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr.strip()
+
+
+def emit(path, kernel, block, batched=False):
+    more = ["--batched"] if batched else []
+    if block:
+        more += ["--block", ",".join(str(n) for n in block)]
+    return slipring("kernel", "emit", path, kernel, "--lang", "wgsl", *more)
+
+
+def compile_examples(dev, tally):
+    for path, kernel, batched in suite.example_kernels(os.path.join(ROOT, "examples")):
+        name = f"{os.path.relpath(path, ROOT)}:{kernel}"
+        if FILTER not in name:
+            continue
+        code, text, said = emit(path, kernel, None, batched)
+        if code:
+            tally.refuse(name, said)
+            continue
+        try:
+            dev.compile(text, "slrk_" + kernel, {})
+            tally.good(name, "compiled")
+        except device.Refused as error:
+            tally.wrong(name, f"refused by the compiler: {error}")
+
+
+def interpreted(path, case, folder):
+    """What the interpreter leaves in each buffer."""
+    given = []
+    for argument in case.arguments:
+        if argument.count:
+            name = os.path.join(folder, argument.name + ".bin")
+            with open(name, "wb") as file:
+                file.write(argument.data)
+            given += ["--arg", f"{argument.name}={name}", "--print", argument.name]
+        else:
+            code = suite.TYPES[argument.kind]
+            numbers = [struct.unpack("<" + code, v)[0] for v in argument.data]
+            given += ["--arg", f"{argument.name}=" + ",".join(repr(n) for n in numbers)]
+    code, text, said = slipring("kernel", "run", path, case.kernel, "--grid", ",".join(map(str, case.grid)), "--block",
+                                ",".join(map(str, case.block)), "--shared", str(case.shared), *given, "--json")
+    return (json.loads(text), said) if code == 0 else (None, said)
+
+
+def element(code, width, kind, printed):
+    if kind[0] == "f":
+        return struct.pack("<" + code, float("nan") if printed is None else float(printed))
+    return (int(printed) & (2 ** (8 * width) - 1)).to_bytes(width, "little")
+
+
+def left_by_interpreter(result, case):
+    left = {b["name"]: b["values"] for b in result["buffers"]}
+    out = []
+    for argument in case.arguments:
+        if argument.count:
+            code = suite.TYPES[argument.kind]
+            width = struct.calcsize(code)
+            out.append(b"".join(element(code, width, argument.kind, v) for v in left[argument.name]))
+    return out
+
+
+def run_case(dev, case, tally, folder):
+    path = os.path.join(folder, case.name.replace("/", "_") + ".cu")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(case.source)
+    if max(case.grid) > 65535:
+        tally.skip(case.name, "WebGPU has at most 65,535 blocks along an axis")
+        return
+    code, text, said = emit(path, case.kernel, case.block)
+    if code:
+        tally.refuse(case.name, said)
+        return
+    try:
+        compiled = dev.compile(text, "slrk_" + case.kernel, {"slri_dynamic_words": max(1, (case.shared + 3) // 4)} if "slri_dynamic_words" in text else {})
+    except device.Refused as error:
+        tally.wrong(case.name, f"refused by the compiler: {error}")
+        return
+    result, said = interpreted(path, case, folder)
+    if result is None:
+        tally.skip(case.name, said)
+        return
+    buffers = [a.data for a in case.arguments if a.count]
+    values = [b"".join(a.data) for a in case.arguments if not a.count]
+    left, faulted = dev.run(compiled, buffers, values, [True] * len(buffers), case.grid)
+    expected = left_by_interpreter(result, case)
+    ulps = 4096 if case.name.startswith("math/") else 16
+    bad = [(a.name, suite.same(a.kind, x, y, ulps)) for a, x, y in zip([a for a in case.arguments if a.count], left, expected)]
+    bad = [b for b in bad if b[1]]
+    if faulted[0]:
+        tally.wrong(case.name, f"faults: {faulted}")
+    elif bad:
+        tally.wrong(case.name, f"differs: {bad}")
+    else:
+        tally.good(case.name, "ran")
+
+
+class Tally:
+    def __init__(self):
+        self.count = {"compiled": 0, "ran": 0, "refused": 0, "skipped": 0, "wrong": 0}
+
+    def good(self, _name, how):
+        self.count[how] += 1
+
+    def refuse(self, name, said):
+        self.count["refused"] += 1
+        print(f"refused  {name}: {said.splitlines()[0][:150] if said else '?'}")
+
+    def skip(self, name, said):
+        self.count["skipped"] += 1
+        print(f"skipped  {name}: {said.splitlines()[0][:150] if said else '?'}")
+
+    def wrong(self, name, said):
+        self.count["wrong"] += 1
+        print(f"WRONG    {name}: {said[:600]}")
+
+
+def main():
+    try:
+        dev = device.Device(PACKAGE)
+    except (ImportError, LookupError, OSError, RuntimeError) as error:
+        print(f"skipped: {error}")
+        return 77
+    tally = Tally()
+    compile_examples(dev, tally)
+    with tempfile.TemporaryDirectory() as folder:
+        for case in suite.suite_cases(os.path.join(ROOT, "tests", "cts", "kernels")):
+            if FILTER in case.name:
+                run_case(dev, case, tally, folder)
+    print(f"{PACKAGE} on {dev.name}:", ", ".join(f"{count} {what}" for what, count in tally.count.items()))
+    return 1 if tally.count["wrong"] else 0
+
+
+sys.exit(main())
