@@ -2,6 +2,7 @@
 """check.py SLIPRING PACKAGE [FILTER]: see README.md."""
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -13,6 +14,18 @@ import suite
 SLIPRING, PACKAGE = sys.argv[1], sys.argv[2]
 FILTER = sys.argv[3] if len(sys.argv) > 3 else ""
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+
+
+# What WGSL or a driver leaves open.
+KNOWN = {
+    "limits/a_long_loop": "lavapipe 22 ends a loop after 65,535 turns",
+    "math/sine_and_cosine": "WGSL bounds sin and cos between -pi and pi",
+    "math/sine_of_large_arguments": "WGSL bounds sin and cos between -pi and pi",
+    "math/tangent": "WGSL bounds sin and cos between -pi and pi",
+    "math/atan2_in_all_quadrants": "WGSL does not say what atan2 is of infinities and zeros",
+    "math/powers": "WGSL does not say what pow is of infinities",
+    "math/fused_multiply_add_rounds_once": "fma of WGSL may round twice",
+}
 
 
 def slipring(*arguments):
@@ -89,6 +102,9 @@ def run_case(dev, case, tally, folder):
     if code:
         tally.refuse(case.name, said)
         return
+    if re.search(r"^\s*__device__[^()]*=", case.source, re.M):
+        tally.skip(case.name, "its variables begin with values that only a program gives them")
+        return
     try:
         compiled = dev.compile(text, "slrk_" + case.kernel, {"slri_dynamic_words": max(1, (case.shared + 3) // 4)} if "slri_dynamic_words" in text else {})
     except device.Refused as error:
@@ -107,22 +123,53 @@ def run_case(dev, case, tally, folder):
     bad = [b for b in bad if b[1]]
     if faulted[0]:
         tally.wrong(case.name, f"faults: {faulted}")
+    elif bad and case.name in KNOWN:
+        tally.known(case.name, KNOWN[case.name])
     elif bad:
         tally.wrong(case.name, f"differs: {bad}")
     else:
         tally.good(case.name, "ran")
 
 
+def check_the_check(dev, tally):
+    """An error is told with the line of the source; what computes something else is seen to."""
+    path = os.path.join(ROOT, "examples", "kernels", "saxpy.cu")
+    _, text, _ = emit(path, "saxpy", [64, 1, 1])
+    broken = re.sub(r"(i_\d+) < (n_\d+)", r"\1 < \2 + 1u", text)
+    try:
+        dev.compile(broken, "slrk_saxpy", {})
+        tally.wrong("an error in the text", "is not seen")
+    except device.Refused as error:
+        told = str(error).split(": ")[0]
+        line = next(n for n, l in enumerate(open(path, encoding="utf-8"), 1) if "i < n" in l)
+        if not told.endswith(f"saxpy.cu:{line}"):
+            tally.wrong("an error in the text", f"is told of {told}, not of line {line}")
+    floats = struct.pack("<4f", 1, 2, 3, 4)
+    values = [struct.pack("<f", 2), struct.pack("<i", 4)]
+    for which, expected in ((text, (3, 6, 9, 12)), (text.replace("a_0 * ", "a_0 + "), (4, 6, 8, 10))):
+        left, _ = dev.run(dev.compile(which, "slrk_saxpy", {}), [floats, floats], values, [True, True], [1, 1, 1])
+        if struct.unpack("<4f", left[1]) != expected:
+            tally.wrong("saxpy", f"gives {struct.unpack('<4f', left[1])}, not {expected}")
+
+
 class Tally:
     def __init__(self):
-        self.count = {"compiled": 0, "ran": 0, "refused": 0, "skipped": 0, "wrong": 0}
+        self.count = {"compiled": 0, "ran": 0, "known to differ": 0, "refused": 0, "skipped": 0, "wrong": 0}
 
     def good(self, _name, how):
         self.count[how] += 1
 
+    def known(self, name, said):
+        self.count["known to differ"] += 1
+        print(f"known    {name}: {said}")
+
     def refuse(self, name, said):
+        """By slipring: then it says where."""
+        if not re.search(r"\.cu:\d+: ", said):
+            self.wrong(name, f"refused without a place: {said}")
+            return
         self.count["refused"] += 1
-        print(f"refused  {name}: {said.splitlines()[0][:150] if said else '?'}")
+        print(f"refused  {name}: {said.splitlines()[0].rsplit('.cu:', 1)[-1][:150]}")
 
     def skip(self, name, said):
         self.count["skipped"] += 1
@@ -140,6 +187,7 @@ def main():
         print(f"skipped: {error}")
         return 77
     tally = Tally()
+    check_the_check(dev, tally)
     compile_examples(dev, tally)
     with tempfile.TemporaryDirectory() as folder:
         for case in suite.suite_cases(os.path.join(ROOT, "tests", "cts", "kernels")):

@@ -387,6 +387,7 @@ static bool is_for_all(const struct leveling *v, const struct slri_instr *in)
 
 static void level_block(struct leveling *v, const struct slri_block *block, struct here *here)
 {
+    const struct slri_where where = v->l.where;
     struct slri_block *behind = NULL; // of the IF that is open
     for (uint32_t i = 0; i < block->count && v->refused == SLR_OK; i++) {
         const struct slri_instr *in = &block->instr[i];
@@ -406,6 +407,7 @@ static void level_block(struct leveling *v, const struct slri_block *block, stru
     }
     if (behind)
         v->l.block = behind;
+    v->l.where = where;
 }
 
 // ---- functions -----------------------------------------------------------------------------------------------------

@@ -14,10 +14,12 @@ static struct slri_block *block_of(struct slri_words *w, const struct slri_block
 {
     if (!block)
         return NULL;
+    const struct slri_where where = w->l.where;
     struct slri_block *behind = w->l.block, *made = slri_lower_block(&w->l);
     w->l.block = made;
     slri_words_block(w, block);
     w->l.block = behind;
+    w->l.where = where;
     return made;
 }
 
@@ -160,9 +162,8 @@ static void put_if(struct slri_words *w, const struct slri_instr *in)
 
 static void put_loop(struct slri_words *w, const struct slri_instr *in)
 {
-    struct slri_block *behind = w->l.block, *test = slri_lower_block(&w->l);
+    struct slri_block *behind = w->l.block, *test = block_of(w, in->body[0]);
     w->l.block = test;
-    slri_words_block(w, in->body[0]);
     slri_reg a = in->a == SLRI_NO_REG ? SLRI_NO_REG : low_of(w, in->a);
     w->l.block = behind;
     struct slri_block *body = block_of(w, in->body[1]), *step = block_of(w, in->body[2]);
