@@ -8,7 +8,7 @@
 set -euo pipefail
 
 # target | what shows that it is here | Debian package
-# "command X": X is on PATH. "header H": the C compiler finds H. "library L": the loader finds L. "driver D": OpenCL has D.
+# "command X": X is on PATH. "header H": the C compiler finds H. "library L": the loader finds L. "driver D": OpenCL has D. "vulkan D": Vulkan has D.
 # "python M": python3 imports M.
 readonly table='
 build | command cc | gcc
@@ -22,6 +22,7 @@ test  | command pkg-config | pkg-config
 test  | command spin | spin
 test  | library libOpenCL.so.1 | ocl-icd-libopencl1
 test  | driver pocl | pocl-opencl-icd
+test  | vulkan lvp_icd | mesa-vulkan-drivers
 bench | command c++ | g++
 bench | header caf/all.hpp | libcaf-dev
 bench | library libmimalloc.so.2 | libmimalloc2.0
@@ -33,6 +34,7 @@ perfetto | command python3 | python3-venv
 fuzz  | command clang | clang
 fuzz  | command afl-clang-fast | afl++
 ci    | command abidiff | abigail-tools
+ci    | command chromium | chromium
 ci    | command clang | clang
 ci    | command clang-format | clang-format
 ci    | command oclgrind | oclgrind
@@ -73,6 +75,7 @@ is_here() { # KIND NAME
         library) library_is_here "$2" ;;
         python) python3 -c "import $2" 2> /dev/null ;;
         driver) [[ -e /etc/OpenCL/vendors/$2.icd ]] ;;
+        vulkan) compgen -G "/usr/share/vulkan/icd.d/$2*.json" > /dev/null ;;
     esac
 }
 

@@ -21,9 +21,10 @@ class Argument:
 
 
 class Case:
-    def __init__(self, name, source, kernel, grid, block, shared, arguments, faults):
-        self.name, self.source, self.kernel, self.grid, self.block = name, source, kernel, grid, block
-        self.shared, self.arguments, self.faults = shared, arguments, faults
+    def __init__(self, name, source, kernel, given, arguments):
+        self.name, self.source, self.kernel, self.arguments = name, source, kernel, arguments
+        self.grid, self.block, self.shared = shape(given.get("grid")), shape(given.get("block")), int(given.get("shared", "0"))
+        self.ulp, self.off = int(given.get("ulp", "0")), float(given.get("abs", "0"))
 
 
 def fill(kind, count, how, draw):
@@ -73,8 +74,7 @@ def read_case(area, line, source):
         if match:
             arguments.append(Argument(match[1], match[2], 0, [value(match[2], v) for v in match[3].split(",")]))
     kernel = re.findall(r"__global__[^(]*?\b(\w+)\s*\(", re.sub(r"__launch_bounds__\([^)]*\)", "", source))[-1]
-    return Case(f"{area}/{words[0]}", source, kernel, shape(given.get("grid")), shape(given.get("block")),
-                int(given.get("shared", "0")), arguments, "ends" in given)
+    return Case(f"{area}/{words[0]}", source, kernel, given, arguments)
 
 
 def suite_cases(folder):
@@ -100,8 +100,8 @@ def example_kernels(folder):
     return found
 
 
-def same(kind, a, b, ulps):
-    """How many elements of two memories differ, by more than so many units in the last place of a float."""
+def same(kind, a, b, ulps, off):
+    """How many elements of two memories differ, floats by more than so many units in the last place and by more than `off`."""
     code, width = TYPES[kind], struct.calcsize(TYPES[kind])
     count = min(len(a), len(b)) // width
     if a == b:
@@ -112,5 +112,6 @@ def same(kind, a, b, ulps):
     for x, y in zip(struct.unpack(f"<{count}{code}", a[:count * width]), struct.unpack(f"<{count}{code}", b[:count * width])):
         if x == y or (math.isnan(x) and math.isnan(y)):
             continue
-        wrong += not (math.isfinite(x) and math.isfinite(y) and abs(x - y) <= ulps * 2.0 ** -23 * max(abs(x), abs(y), 2.0 ** -126))
+        least = max(abs(x), abs(y), 2.0 ** -126)
+        wrong += not (math.isfinite(x) and math.isfinite(y) and abs(x - y) <= max(off, ulps * 2.0 ** -23 * least))
     return wrong

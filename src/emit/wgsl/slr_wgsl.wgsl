@@ -80,9 +80,8 @@ fn slri_funnel_rc(low: u32, high: u32, count: u32) -> u32 { return select(slri_f
 fn slri_byte_perm(x: u32, y: u32, s: u32) -> u32 {
   var out = 0u;
   for (var i = 0u; i < 4u; i++) {
-    let which = (s >> (4u * i)) & 15u;
-    let byte = (select(x, y, (which & 4u) != 0u) >> (8u * (which & 3u))) & 0xffu;
-    out |= select(byte, select(0u, 0xffu, (byte & 0x80u) != 0u), (which & 8u) != 0u) << (8u * i);
+    let which = (s >> (4u * i)) & 7u;
+    out |= ((select(x, y, (which & 4u) != 0u) >> (8u * (which & 3u))) & 0xffu) << (8u * i);
   }
   return out;
 }
