@@ -100,18 +100,19 @@ def example_kernels(folder):
     return found
 
 
-def same(kind, a, b, ulps, off):
-    """How many elements of two memories differ, floats by more than so many units in the last place and by more than `off`."""
+def differences(kind, a, b, ulps, off):
+    """The elements in which two memories differ, floats by more than so many units in the last place and than `off`: (at, a, b)."""
     code, width = TYPES[kind], struct.calcsize(TYPES[kind])
-    count = min(len(a), len(b)) // width
     if a == b:
-        return 0
-    if kind[0] != "f":
-        return sum(a[i * width:(i + 1) * width] != b[i * width:(i + 1) * width] for i in range(count))
-    wrong = 0
-    for x, y in zip(struct.unpack(f"<{count}{code}", a[:count * width]), struct.unpack(f"<{count}{code}", b[:count * width])):
-        if x == y or (math.isnan(x) and math.isnan(y)):
+        return []
+    count = min(len(a), len(b)) // width
+    found = []
+    for i, (x, y) in enumerate(zip(struct.unpack(f"<{count}{code}", a[:count * width]), struct.unpack(f"<{count}{code}", b[:count * width]))):
+        if x == y or (kind[0] == "f" and is_near(x, y, max(off, ulps * 2.0 ** -23 * max(abs(x), abs(y), 2.0 ** -126)))):
             continue
-        least = max(abs(x), abs(y), 2.0 ** -126)
-        wrong += not (math.isfinite(x) and math.isfinite(y) and abs(x - y) <= max(off, ulps * 2.0 ** -23 * least))
-    return wrong
+        found.append((i, x, y))
+    return found
+
+
+def is_near(x, y, bound):
+    return (math.isnan(x) and math.isnan(y)) or (math.isfinite(x) and math.isfinite(y) and abs(x - y) <= bound)

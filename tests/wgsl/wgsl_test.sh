@@ -20,14 +20,14 @@ lavapipe=$(first_of /usr/share/vulkan/icd.d/lvp_icd.*.json)
 swiftshader=$(first_of /usr/lib/chromium/vk_swiftshader_icd.json)
 
 ran=0
-run() { # PACKAGE ICD
+run() { # PACKAGE ICD [FILTER]
     local status=0
     [[ -n $2 ]] || return 0
-    VK_ICD_FILENAMES=$2 python3 "$source_dir/tests/wgsl/check.py" "$tool" "$1" || status=$?
+    VK_ICD_FILENAMES=$2 python3 "$source_dir/tests/wgsl/check.py" "$tool" "$1" ${3+"$3"} || status=$?
     ((status == 0 || status == 77)) || exit "$status"
     ((status == 77)) || ran=1
 }
 run wgpu "$lavapipe"
-run wgpu "$swiftshader"
+run wgpu "$swiftshader" warps/
 run wgpudawn "$swiftshader"
 ((ran)) || { echo "skipped: no driver of Vulkan that WebGPU runs on (mesa-vulkan-drivers, chromium)"; exit 77; }

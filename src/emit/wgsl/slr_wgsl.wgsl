@@ -57,6 +57,79 @@ fn slri_pow(x: f32, y: f32) -> f32 {
   return select(select(signed_one, slri_float(0x7fc00000u), x < 0.0 && !is_whole), 1.0, y == 0.0 || x == 1.0);
 }
 
+// 10^x: what x log2(10) loses by its rounding is made good behind.
+fn slri_exp10(x: f32) -> f32 {
+  let y = x * 3.3219280243f;
+  return exp2(y) * (1.0 + 0.69314718f * (fma(x, 3.3219280243f, -y) + x * 7.0595e-8f));
+}
+
+fn slri_log1p(x: f32) -> f32 {
+  let u = 1.0 + x;
+  if (u == 1.0 || x > 1e18f) { return select(x, log(x), x > 1e18f); }
+  return log(u) * (x / (u - 1.0));
+}
+
+fn slri_expm1(x: f32) -> f32 {
+  let u = exp(x);
+  if (abs(x) < 1e-4f) { return x + 0.5 * x * x; }
+  if (x > 20.0 || x < -20.0) { return u - 1.0; }
+  return (u - 1.0) * (x / log(u));
+}
+
+// A remainder is exact: the divisor times a power of two is taken away until nothing of it is left.
+fn slri_fmod(x: f32, y: f32) -> f32 {
+  let by = abs(y);
+  var left = abs(x);
+  if (!(by > 0.0) || !(left < 0x1.fffffep+127f)) { return slri_float(0x7fc00000u); }
+  loop {
+    if (!(left >= by)) { break; }
+    let steps = (bitcast<u32>(left) >> 23u) - (bitcast<u32>(by) >> 23u);
+    var part = by;
+    if (steps > 0u && bitcast<u32>(by) >= 0x00800000u) { part = bitcast<f32>(bitcast<u32>(by) + (steps << 23u)); }
+    if (part > left) { part = part * 0.5; }
+    left = left - part;
+  }
+  return slri_sign_of(left, x);
+}
+
+fn slri_cbrt(x: f32) -> f32 {
+  let a = abs(x);
+  if (!(a > 0.0) || a > 0x1.fffffep+127f) { return x; }
+  let y = exp2(log2(a) / 3.0);
+  return slri_sign_of(y - (y * y * y - a) / (3.0 * y * y), x);
+}
+
+// x minus a multiple of pi/2, in three pieces of which the first two are short enough to be multiplied without an error.
+fn slri_reduce_angle(x: f32, turns: f32) -> f32 {
+  return ((x - turns * 1.5703125f) - turns * 4.837512969970703125e-4f) - turns * 7.54978995489188216e-8f;
+}
+
+fn slri_sin_near(r: f32) -> f32 {
+  let s = r * r;
+  return r + r * s * (-1.6666654611e-1f + s * (8.3321608736e-3f - s * 1.9515295891e-4f));
+}
+
+fn slri_cos_near(r: f32) -> f32 {
+  let s = r * r;
+  return 1.0 - 0.5 * s + s * s * (4.166664568298827e-2f + s * (-1.388731625493765e-3f + s * 2.443315711809948e-5f));
+}
+
+fn slri_sin(x: f32) -> f32 {
+  if (!(abs(x) < 8192.0)) { return sin(x); }
+  let turns = round(x * 0.6366197723675814f); let quarter = i32(turns) & 3i;
+  let r = slri_reduce_angle(x, turns);
+  let part = select(slri_sin_near(r), slri_cos_near(r), (quarter & 1i) == 1i);
+  return select(part, -part, quarter >= 2i);
+}
+
+fn slri_cos(x: f32) -> f32 {
+  if (!(abs(x) < 8192.0)) { return cos(x); }
+  let turns = round(x * 0.6366197723675814f); let quarter = (i32(turns) + 1i) & 3i;
+  let r = slri_reduce_angle(x, turns);
+  let part = select(slri_sin_near(r), slri_cos_near(r), (quarter & 1i) == 1i);
+  return select(part, -part, quarter >= 2i);
+}
+
 fn slri_mul24(a: i32, b: i32) -> i32 { return ((a << 8u) >> 8u) * ((b << 8u) >> 8u); }
 
 fn slri_sad(a: i32, b: i32, sum: u32) -> u32 { return sum + select(bitcast<u32>(b) - bitcast<u32>(a), bitcast<u32>(a) - bitcast<u32>(b), a > b); }

@@ -11,6 +11,8 @@
 slr_status toy_code_write(void *device, struct slri_code_text *text)
 {
     const struct slri_entry *entry = text->entry;
+    if (((struct toy *)device)->words && toy_words_take(text))
+        return SLR_OK; // without a text nothing is compiled
     if (entry->kind != SLRI_ENTRY_KERNEL)
         text->entry = NULL;
     slr_status status = slri_cpu_code_write(&((struct toy *)device)->compiler, text);
@@ -28,10 +30,8 @@ slr_status toy_code_kernel(void *device, void *loaded, const struct slri_code_te
     out->may_fault = !of->is_batched; // a handler's faults are in its results
     out->native = (void *)(uintptr_t)of->entry;
     slr_status status = slri_cpu_code_kernel(device, loaded, of, out);
-    if (status != SLR_OK || !((struct toy *)device)->words || of->entry->kind != SLRI_ENTRY_KERNEL)
-        return status;
-    status = toy_words_kernel(of, out);
-    return status == SLR_UNSUPPORTED ? SLR_OK : status;
+    const bool as_words = status == SLR_OK && ((struct toy *)device)->words && toy_words_take(of);
+    return as_words ? toy_words_kernel(of, out) : status;
 }
 
 // What the kernel is given are addresses of the host: it runs on its cores.

@@ -41,7 +41,8 @@ void toy_dispatch(const struct slri_command *command, const struct slri_extras *
 // batch.c: a dispatch of a block's handler in batched launches.
 void toy_dispatch_batch(const struct slri_command *command);
 
-// words.c: kernels as words. UNSUPPORTED: it has none.
+// words.c: kernels as words, of those that the passes take.
+bool toy_words_take(const struct slri_code_text *of);
 slr_status toy_words_kernel(const struct slri_code_text *of, struct slri_kernel *out);
 void toy_words_dispatch(const struct slri_command *command, const void *native, struct slri_launch *launch);
 

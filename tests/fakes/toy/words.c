@@ -28,13 +28,25 @@ static void release(void *device, void *native)
     free(words);
 }
 
-slr_status toy_words_kernel(const struct slri_code_text *of, struct slri_kernel *out)
+static slr_status words_of(const struct slri_code_text *of, struct slri_module **out)
 {
     static const struct slri_words_options options = {.doubles = true};
+    slr_status status = slri_words_kernel(of->module, of->entry, &options, out);
+    return status == SLR_OK ? slri_level_kernel(*out, "the toy") : status;
+}
+
+bool toy_words_take(const struct slri_code_text *of)
+{
+    struct slri_module *module = NULL;
+    bool taken = of->entry && of->entry->kind == SLRI_ENTRY_KERNEL && words_of(of, &module) == SLR_OK;
+    slri_module_destroy(module);
+    return taken;
+}
+
+slr_status toy_words_kernel(const struct slri_code_text *of, struct slri_kernel *out)
+{
     struct words *words = calloc(1, sizeof *words);
-    slr_status status = words ? slri_words_kernel(of->module, of->entry, &options, &words->module) : SLR_NO_MEMORY;
-    if (status == SLR_OK)
-        status = slri_level_kernel(words->module, "the toy");
+    slr_status status = words ? words_of(of, &words->module) : SLR_NO_MEMORY;
     if (status == SLR_OK)
         status = slri_interp_create(words->module, &words->interp);
     if (status != SLR_OK && words) {
