@@ -44,6 +44,10 @@ def emit(path, kernel, block, batched=False):
     return slipring("kernel", "emit", path, kernel, "--lang", "wgsl", *more)
 
 
+def constants_of(text, shared):
+    return {"slri_dynamic_words": max(1, (shared + 3) // 4)} if "slri_dynamic_words" in text else {}
+
+
 def compile_examples(dev, tally):
     for path, kernel, batched in suite.example_kernels(os.path.join(ROOT, "examples")):
         name = f"{os.path.relpath(path, ROOT)}:{kernel}"
@@ -54,7 +58,7 @@ def compile_examples(dev, tally):
             tally.refuse(name, said)
             continue
         try:
-            dev.compile(text, "slrk_" + kernel, {})
+            dev.compile(text, "slrk_" + kernel, constants_of(text, 1024))
             tally.good(name, "compiled")
         except device.Refused as error:
             tally.wrong(name, f"refused by the compiler: {error}")
@@ -110,7 +114,7 @@ def run_case(dev, case, tally, folder):
         tally.skip(case.name, "its variables begin with values that only a program gives them")
         return
     try:
-        compiled = dev.compile(text, "slrk_" + case.kernel, {"slri_dynamic_words": max(1, (case.shared + 3) // 4)} if "slri_dynamic_words" in text else {})
+        compiled = dev.compile(text, "slrk_" + case.kernel, constants_of(text, case.shared))
     except device.Refused as error:
         tally.wrong(case.name, f"refused by the compiler: {error}")
         return

@@ -9,6 +9,9 @@ tool=${SLIPRING_TOOL:?run by ctest}
 [[ -x $tool ]] || { echo "skipped: the command line is not built"; exit 77; }
 [[ -n ${SLIPRING_WEBGPU_PYTHON-} ]] || { echo "skipped: SLIPRING_WEBGPU_PYTHON does not say where wgpu and wgpudawn are"; exit 77; }
 export PYTHONPATH=$SLIPRING_WEBGPU_PYTHON PYTHONDONTWRITEBYTECODE=1
+XDG_RUNTIME_DIR=$(mktemp -d) # drivers complain where there is none
+export XDG_RUNTIME_DIR
+trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
 
 first_of() { # FILE...: the first that is there
     local file

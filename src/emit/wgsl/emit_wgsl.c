@@ -36,6 +36,7 @@ static void note_instr(struct slri_w_emitter *e, const struct slri_instr *in)
 {
     const struct slri_root root = in->root;
     if (root.kind == SLRI_ROOT_BINDING) {
+        e->used_binding[root.index] |= in->op != SLRI_OP_PRESENT;
         e->written_binding[root.index] |= writes(in->op);
         e->atomic_binding[root.index] |= is_atomic(in);
     } else if (root.kind == SLRI_ROOT_SHARED) {
@@ -65,10 +66,11 @@ static bool find_roots(struct slri_w_emitter *e)
 {
     const struct slri_module *module = e->module;
     e->written_binding = slri_region_take(e->scratch, e->entry->bindings + (size_t)1);
+    e->used_binding = slri_region_take(e->scratch, e->entry->bindings + (size_t)1);
     e->atomic_binding = slri_region_take(e->scratch, e->entry->bindings + (size_t)1);
     e->atomic_shared = slri_region_take(e->scratch, module->shareds + (size_t)1);
     e->used_constant = slri_region_take(e->scratch, module->constants + (size_t)1);
-    if (!e->written_binding || !e->atomic_binding || !e->atomic_shared || !e->used_constant)
+    if (!e->written_binding || !e->used_binding || !e->atomic_binding || !e->atomic_shared || !e->used_constant)
         return false;
     for (uint32_t i = 0; i < module->functions; i++)
         note_block(e, module->function[i]->body);
@@ -118,11 +120,16 @@ static void put_storage(struct slri_text *out, uint32_t number, bool is_written,
 static uint32_t put_bindings(struct slri_w_emitter *e, struct slri_text *out, bool may_fault)
 {
     char name[24];
-    uint32_t number = 0;
+    uint32_t number = 0, storage = 0;
     for (uint32_t i = 0; i < e->entry->bindings; i++) {
         if (!e->entry->binding[i].is_buffer)
             continue;
+        if (!e->used_binding[i]) {
+            ++number;
+            continue;
+        }
         snprintf(name, sizeof name, "slri_b%u", i);
+        ++storage;
         put_storage(out, number++, e->written_binding[i] || e->atomic_binding[i], e->atomic_binding[i], name);
         slri_text_printf(out, " // %s\n", e->entry->binding[i].name);
     }
@@ -130,7 +137,6 @@ static uint32_t put_bindings(struct slri_w_emitter *e, struct slri_text *out, bo
     if (strstr(slri_text_view(e->out), "slri_arg("))
         slri_text_printf(out, "@group(0) @binding(%u) var<uniform> slri_args: array<vec4<u32>, %u>;\n", number,
                          vectors);
-    uint32_t storage = number;
     if (e->entry->function->uses & SLRI_USES_GLOBAL) {
         put_storage(out, number + 1, true, e->atomic_globals, "slri_globals");
         slri_text_puts(out, "\n");
@@ -153,7 +159,7 @@ static void put_workgroup(struct slri_w_emitter *e, struct slri_text *out)
                              (unsigned)(e->module->shared[i].type->bytes / 4), e->module->shared[i].name);
     if (e->entry->function->uses & SLRI_USES_DYNAMIC)
         slri_text_printf(out,
-                         "override slri_dynamic_words: u32 = 4096u;\n"
+                         "override slri_dynamic_words: u32;\n"
                          "var<workgroup> slri_dynamic: array<%s, slri_dynamic_words>;\n",
                          e->atomic_dynamic ? "atomic<u32>" : "u32");
     if (e->entry->function->uses & SLRI_USES_WARP) {
@@ -229,22 +235,23 @@ static void put_helpers(const struct slri_w_emitter *e, struct slri_text *out)
 
 static slr_status check_limits(const struct slri_w_emitter *e, uint32_t storage)
 {
-    const uint32_t given = e->options ? e->options->storage_buffers : 0;
-    const uint32_t most = given ? given : SLRI_WGSL_STORAGE_BUFFERS;
     const uint32_t *block = e->options ? e->options->block : NULL;
     const char *file = e->module->file[e->entry->function->where.file];
     const uint32_t line = e->entry->function->where.line;
-    if (storage > most)
-        return SLRI_FAIL(UNSUPPORTED,
-                         "%s:%u: '%s' needs %u storage buffers, and the device has %u for a kernel; put several arrays "
-                         "into one",
-                         file, line, e->entry->name, storage, most);
-    if (e->entry->shared_bytes > SLRI_WGSL_WORKGROUP_BYTES)
-        return SLRI_FAIL(UNSUPPORTED, "%s:%u: '%s' has %u bytes of shared memory; WebGPU has %u", file, line,
-                         e->entry->name, (unsigned)e->entry->shared_bytes, SLRI_WGSL_WORKGROUP_BYTES);
-    if (block && (uint64_t)block[0] * block[1] * block[2] > SLRI_WGSL_BLOCK_THREADS)
+    if (storage > SLRI_WGSL_STORAGE_BUFFERS)
+        return SLRI_FAIL(
+            UNSUPPORTED,
+            "%s:%u: '%s' needs %u storage buffers, and WebGPU has %u for a kernel; put several arrays into one", file,
+            line, e->entry->name, storage, SLRI_WGSL_STORAGE_BUFFERS);
+    const uint64_t threads = block ? (uint64_t)block[0] * block[1] * block[2] : SLRI_WGSL_BLOCK_THREADS;
+    const uint64_t own = e->entry->function->uses & SLRI_USES_WARP ? 4 * threads + 8 : 8; // what lanes give, and votes
+    if (threads > SLRI_WGSL_BLOCK_THREADS)
         return SLRI_FAIL(UNSUPPORTED, "%s:%u: a block of '%s' has more than the %u threads of WebGPU", file, line,
                          e->entry->name, SLRI_WGSL_BLOCK_THREADS);
+    if (e->entry->shared_bytes + own > SLRI_WGSL_WORKGROUP_BYTES)
+        return SLRI_FAIL(
+            UNSUPPORTED, "%s:%u: '%s' has %u bytes of shared memory, and needs %u for itself; WebGPU has %u", file,
+            line, e->entry->name, (unsigned)e->entry->shared_bytes, (unsigned)own, SLRI_WGSL_WORKGROUP_BYTES);
     return SLR_OK;
 }
 

@@ -10,10 +10,11 @@
 //   then             the program's memory for its variables, where the kernel uses any: a storage buffer
 //   then             where slri_kernel_may_fault, a storage buffer of three words, zero, of which the first thread that
 //                    faults makes enum slri_fault, file and line; it goes on, and what it divides is 0.
-// A binding that is not declared still has its number. For a buffer that is none, bind any memory of its own.
+// What the kernel does not touch is not declared, and still has its number. For a buffer that is none, bind any memory
+// of its own.
 //
 // Where the block has no shape, it is made of the overrides slri_block_x, _y and _z (256, 1, 1). `extern __shared__`
-// memory has slri_dynamic_words words, an override too (4,096).
+// memory has slri_dynamic_words words, an override that must be given.
 //
 // A line `// FILE:LINE` stands above the statements of that line of the source: so a message that names a line of WGSL
 // is about the last such place above it.
@@ -34,14 +35,13 @@
 #define SLRI_WGSL_BLOCK_THREADS 256
 
 struct slri_wgsl_options {
-    const uint32_t *block;    // NULL, or the shape of all launches
-    uint32_t storage_buffers; // that the device has for one stage; 0: SLRI_WGSL_STORAGE_BUFFERS
+    const uint32_t *block; // NULL, or the shape of all launches
 };
 
 // Appends the module of one kernel. `options` NULL: all as 0.
 // Errors: UNSUPPORTED (no kernel; what words.h refuses; a fence, an order of memory or a function that WGSL has not,
-// a barrier that not all threads reach, or more buffers or shared memory than the device has; with the place),
-// NO_MEMORY.
+// a barrier that not all threads reach, or more buffers, shared memory or threads than every device has; with the
+// place), NO_MEMORY.
 slr_status slri_emit_wgsl(const struct slri_module *module, const struct slri_entry *kernel,
                           const struct slri_wgsl_options *options, struct slri_text *out);
 

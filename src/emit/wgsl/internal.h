@@ -28,7 +28,7 @@ struct slri_w_emitter {
     uint32_t depth, switches;
     struct slri_where where; // of the last line
     slr_status refused;
-    bool *atomic_binding, *written_binding, *atomic_shared, *used_constant; // by index
+    bool *atomic_binding, *written_binding, *used_binding, *atomic_shared, *used_constant; // by index
     bool atomic_dynamic, atomic_globals;
 };
 
