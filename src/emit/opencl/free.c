@@ -8,7 +8,7 @@ bool slri_opencl_has_jumps(const struct slri_instr *loop)
 {
     for (int part = 0; part < 3; part++)
         for (uint32_t i = 0; loop->body[part] && i < loop->body[part]->count; i++)
-            if (slri_opencl_leaves(&loop->body[part]->instr[i]))
+            if (slri_instr_leaves(&loop->body[part]->instr[i]))
                 return true;
     return false;
 }

@@ -9,45 +9,17 @@ static struct slri_opencl_emitter *of(struct slri_d_emitter *e)
     return (struct slri_opencl_emitter *)e;
 }
 
-bool slri_opencl_waits(const struct slri_instr *in)
-{
-    bool calls = in->op == SLRI_OP_CALL && (in->callee->uses & (SLRI_USES_BARRIER | SLRI_USES_WARP));
-    return in->op == SLRI_OP_BARRIER || in->op == SLRI_OP_WARP || calls;
-}
-
-// `breaks`: BREAK leaves what is asked about; `continues`: CONTINUE does.
-static bool leaves(const struct slri_instr *in, bool breaks, bool continues)
-{
-    if (in->op == SLRI_OP_RETURN || (in->op == SLRI_OP_BREAK && breaks) || (in->op == SLRI_OP_CONTINUE && continues))
-        return true;
-    bool is_loop = in->op == SLRI_OP_LOOP, is_switch = in->op == SLRI_OP_SWITCH;
-    for (int part = 0; part < 3; part++)
-        for (uint32_t i = 0; in->body[part] && i < in->body[part]->count; i++)
-            if (leaves(&in->body[part]->instr[i], breaks && !is_loop, continues && !is_loop))
-                return true;
-    for (uint32_t c = 0; c < in->cases; c++)
-        for (uint32_t i = 0; i < in->match[c].body->count; i++)
-            if (leaves(&in->match[c].body->instr[i], breaks && !is_switch, continues))
-                return true;
-    return false;
-}
-
-bool slri_opencl_leaves(const struct slri_instr *in)
-{
-    return leaves(in, true, true);
-}
-
 static bool waits_within(const struct slri_c_emitter *c, const struct slri_instr *in, void *user)
 {
     (void)c, (void)user;
-    return slri_opencl_waits(in);
+    return slri_instr_waits(in);
 }
 
 // It can be written as it is, for those who are there.
 static bool is_plain(const struct slri_d_emitter *e, const struct slri_instr *in)
 {
     struct slri_block alone = {(struct slri_instr *)in, 1, 1};
-    return !slri_opencl_leaves(in) && !slri_c_any(&e->c, &alone, waits_within, NULL);
+    return !slri_instr_leaves(in) && !slri_c_any(&e->c, &alone, waits_within, NULL);
 }
 
 // ---- text ----------------------------------------------------------------------------------------------------------

@@ -34,10 +34,6 @@ struct slri_opencl_emitter { // the emitter first
     bool masks;                         // a warp's function is being written, whose mask is slri_mask
 };
 
-bool slri_opencl_waits(const struct slri_instr *in); // it, or what it calls; not what is in it
-// Whether the instruction may go elsewhere than to the next: by a return, or a jump of a branch around it.
-bool slri_opencl_leaves(const struct slri_instr *in);
-
 // emit_opencl_free.c
 bool slri_opencl_has_jumps(const struct slri_instr *loop);
 // Whether threads that are not there may have anything in the register: nothing outside of the branch asks for it.

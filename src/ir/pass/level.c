@@ -138,7 +138,7 @@ static bool leave_together(const struct leveling *v, const struct slri_block *bl
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
         const struct slri_instr *in = &block->instr[i];
-        if (!slri_level_leaves(in))
+        if (!slri_instr_leaves(in))
             continue;
         bool is_branch = in->op == SLRI_OP_IF || in->op == SLRI_OP_LOOP || in->op == SLRI_OP_SWITCH;
         if (is_branch && !slri_uniform_branch(v->uniform, v->l.function, in))
@@ -340,7 +340,7 @@ static void put_call(struct leveling *v, const struct slri_instr *in, struct her
 static bool is_plain(const struct slri_instr *in)
 {
     const struct slri_block alone = {(struct slri_instr *)in, 1, 1};
-    return !slri_level_leaves(in) && !slri_level_has(&alone, slri_level_waits);
+    return !slri_instr_leaves(in) && !slri_level_has(&alone, slri_instr_waits);
 }
 
 static void put_one(struct leveling *v, const struct slri_block *block, uint32_t index, struct here *here)

@@ -13,8 +13,6 @@ struct slri_plain {
     bool jumps;   // some thread returns, and the others need not
 };
 
-bool slri_level_waits(const struct slri_instr *in);  // itself: a barrier, a warp's function, a call of what waits
-bool slri_level_leaves(const struct slri_instr *in); // its jumps go beyond it
 bool slri_level_has(const struct slri_block *block, bool (*is_so)(const struct slri_instr *in));
 
 // False: no memory.

@@ -13,33 +13,6 @@ struct walk {
 
 // ---- instructions --------------------------------------------------------------------------------------------------
 
-bool slri_level_waits(const struct slri_instr *in)
-{
-    bool calls = in->op == SLRI_OP_CALL && (in->callee->uses & (SLRI_USES_BARRIER | SLRI_USES_WARP));
-    return in->op == SLRI_OP_BARRIER || in->op == SLRI_OP_WARP || calls;
-}
-
-static bool leaves(const struct slri_instr *in, bool breaks, bool continues)
-{
-    const bool is_loop = in->op == SLRI_OP_LOOP, is_switch = in->op == SLRI_OP_SWITCH;
-    if (in->op == SLRI_OP_RETURN || (in->op == SLRI_OP_BREAK && breaks) || (in->op == SLRI_OP_CONTINUE && continues))
-        return true;
-    for (int part = 0; part < 3; part++)
-        for (uint32_t i = 0; in->body[part] && i < in->body[part]->count; i++)
-            if (leaves(&in->body[part]->instr[i], breaks && !is_loop, continues && !is_loop))
-                return true;
-    for (uint32_t c = 0; c < in->cases; c++)
-        for (uint32_t i = 0; i < in->match[c].body->count; i++)
-            if (leaves(&in->match[c].body->instr[i], breaks && !is_switch, continues))
-                return true;
-    return false;
-}
-
-bool slri_level_leaves(const struct slri_instr *in)
-{
-    return leaves(in, true, true);
-}
-
 bool slri_level_has(const struct slri_block *block, bool (*is_so)(const struct slri_instr *in))
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
@@ -96,7 +69,7 @@ static bool jumps_apart(const struct walk *walk, const struct slri_block *block,
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
         const struct slri_instr *in = &block->instr[i];
-        if (!slri_level_leaves(in))
+        if (!slri_instr_leaves(in))
             continue;
         const bool is_branch = in->op == SLRI_OP_IF || in->op == SLRI_OP_SWITCH || in->op == SLRI_OP_LOOP;
         if (!is_branch && !together)
@@ -127,7 +100,7 @@ static void visit(struct walk *walk, const struct slri_block *block, bool togeth
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
         const struct slri_instr *in = &block->instr[i];
-        if (walk->looks && !together && slri_level_waits(in) && !walk->unseen)
+        if (walk->looks && !together && slri_instr_waits(in) && !walk->unseen)
             walk->unseen = in;
         if (in->op == SLRI_OP_RETURN && !together && !walk->plain->jumps)
             walk->plain->jumps = walk->changed = true;
