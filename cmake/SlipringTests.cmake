@@ -320,6 +320,7 @@ set_target_properties(slipring_generate PROPERTIES OUTPUT_NAME generate
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 if(NOT SLIPRING_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL GNU) # once is enough; `make generate` runs many
     slipring_register(tests/generate slipring_generate --programs 40 --from 280 --level 0)
+    slipring_register(tests/generate_words slipring_generate --programs 100 --from 240 --level 4)
 endif()
 
 # The conformance suite. Compiling its 200 kernels takes 20 s of a core: `make cts` does, a test only looks at the host cases
@@ -342,6 +343,7 @@ if(TARGET slipring_cts)
     target_link_libraries(slipring_cts_toy PRIVATE slipring_internal)
     set_target_properties(slipring_cts_toy PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     slipring_register(tests/toy/cts slipring_cts_toy --device toy:0 --optimize 1)
+    slipring_register(tests/toy/cts_words slipring_cts_toy --device toy:0?words=1 --optimize 1)
 endif()
 
 # The kernels of the suite on a driver that is simulated: emitted, read again, interpreted.

@@ -38,6 +38,7 @@ perfetto | command python3 | python3-venv
 fuzz  | command clang | clang
 fuzz  | command afl-clang-fast | afl++
 ci    | command abidiff | abigail-tools
+ci    | command chromium | chromium
 ci    | command clang | clang
 ci    | command clang-format | clang-format
 ci    | command oclgrind | oclgrind

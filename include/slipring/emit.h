@@ -13,17 +13,18 @@ typedef enum slr_language {
     SLR_LANGUAGE_C = 1,  ///< C17 for gcc and clang: one kernel for one block shape, or all handlers
     SLR_LANGUAGE_CUDA,   ///< CUDA C for NVRTC and nvcc. Needs no header; compile with --fmad=false
     SLR_LANGUAGE_OPENCL, ///< OpenCL C 1.2: kernels and handlers
-    SLR_LANGUAGE_SPIRV   ///< SPIR-V 1.5 for Vulkan 1.2: one kernel; assembly, as spirv-as reads it
+    SLR_LANGUAGE_SPIRV,  ///< SPIR-V 1.5 for Vulkan 1.2: one kernel; assembly, as spirv-as reads it
+    SLR_LANGUAGE_WGSL    ///< WGSL: one kernel, for WebGPU. Bindings: docs/contract/kernels.md
 } slr_language;
 
 typedef struct slr_emit_desc {
     uint32_t struct_size;
     slr_language language; ///< required
     const char *name;      ///< name of the kernel or handler. NULL: the whole program, if the language allows
-    uint32_t block[3];     ///< threads per block. C: 0 means 256 along x, else 1. OpenCL: 0 means any, else required
-    uint32_t reserved;     ///< ignored
-    uint32_t batched;      ///< 1: the kernel of a `__ring__` handler's batched launches, not the handler
-    uint32_t binary;       ///< 1: SPIR-V as its words, without a NUL. Other languages have none
+    uint32_t block[3]; ///< threads per block. C: 0 means 256 along x, else 1. OpenCL, WGSL: 0 means any, else required
+    uint32_t reserved; ///< ignored
+    uint32_t batched;  ///< 1: the kernel of a `__ring__` handler's batched launches, not the handler
+    uint32_t binary;   ///< 1: SPIR-V as its words, without a NUL. Other languages have none
 } slr_emit_desc;
 #ifdef __cplusplus
 static inline slr_emit_desc slr_emit_desc_init(void)

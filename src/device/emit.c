@@ -9,6 +9,7 @@
 #include "emit/cuda/emit_cuda.h"
 #include "emit/opencl/emit_opencl.h"
 #include "emit/spirv/spirv.h"
+#include "emit/wgsl/emit_wgsl.h"
 #include "ir/pass/handler_kernel.h"
 #include "run/grid.h"
 
@@ -44,25 +45,37 @@ static slr_status emit_c(const struct slri_module *module, const struct slri_ent
     return slri_emit_c_kernel(module, entry, block, out);
 }
 
+// The shape of all launches, or NULL.
+static const uint32_t *block_of(const slr_emit_desc *desc, uint32_t block[3])
+{
+    for (int i = 0; i < 3; i++)
+        block[i] = desc->block[i] ? desc->block[i] : 1;
+    return desc->block[0] ? block : NULL;
+}
+
 static slr_status emit_opencl(const struct slri_module *module, const struct slri_entry *entry,
                               const slr_emit_desc *desc, struct slri_text *out)
 {
     uint32_t block[3];
-    for (int i = 0; i < 3; i++)
-        block[i] = desc->block[i] ? desc->block[i] : 1;
-    struct slri_opencl_options options = {.block = desc->block[0] ? block : NULL};
+    struct slri_opencl_options options = {.block = block_of(desc, block)};
     return slri_emit_opencl(module, entry, &options, out);
+}
+
+// The one that is named, or the only one.
+static slr_status one_kernel(const struct slri_module *module, const char *language, const struct slri_entry **entry)
+{
+    if (!*entry && module->entries == 1)
+        *entry = &module->entry[0];
+    return *entry ? SLR_OK
+                  : SLRI_FAIL(INVALID, "%s needs the name of one kernel; there are %u in '%s'", language,
+                              module->entries, module->name);
 }
 
 static slr_status emit_spirv(const struct slri_module *module, const struct slri_entry *entry,
                              const slr_emit_desc *desc, struct slri_text *out)
 {
     struct slri_spirv made;
-    if (!entry && module->entries == 1)
-        entry = &module->entry[0];
-    if (!entry)
-        return SLRI_FAIL(INVALID, "SPIR-V needs the name of one kernel; there are %u in '%s'", module->entries,
-                         module->name);
+    SLRI_TRY(one_kernel(module, "SPIR-V", &entry));
     SLRI_TRY(slri_emit_spirv(module, entry, NULL, &made));
     if (desc->binary)
         slri_text_append(out, (const char *)made.word, made.words * sizeof *made.word);
@@ -70,6 +83,15 @@ static slr_status emit_spirv(const struct slri_module *module, const struct slri
         slri_spirv_disassemble(made.word, made.words, out);
     slri_spirv_free(&made);
     return out->out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name) : SLR_OK;
+}
+
+static slr_status emit_wgsl(const struct slri_module *module, const struct slri_entry *entry, const slr_emit_desc *desc,
+                            struct slri_text *out)
+{
+    uint32_t block[3];
+    struct slri_wgsl_options options = {.block = block_of(desc, block)};
+    SLRI_TRY(one_kernel(module, "WGSL", &entry));
+    return slri_emit_wgsl(module, entry, &options, out);
 }
 
 static slr_status emit(const struct slri_module *module, const struct slri_entry *entry, const slr_emit_desc *desc,
@@ -84,6 +106,8 @@ static slr_status emit(const struct slri_module *module, const struct slri_entry
         return emit_opencl(module, entry, desc, out);
     case SLR_LANGUAGE_SPIRV:
         return emit_spirv(module, entry, desc, out);
+    case SLR_LANGUAGE_WGSL:
+        return emit_wgsl(module, entry, desc, out);
     default:
         return SLRI_FAIL(INVALID, "slr_emit_desc.language is %d, which is not an slr_language", (int)desc->language);
     }

@@ -141,3 +141,62 @@ slri_reg slri_function_add_reg(struct slri_region *region, struct slri_function 
     reg_name[function->regs] = name;
     return function->regs++;
 }
+
+bool slri_instr_waits(const struct slri_instr *instr)
+{
+    bool calls = instr->op == SLRI_OP_CALL && (instr->callee->uses & (SLRI_USES_BARRIER | SLRI_USES_WARP));
+    return instr->op == SLRI_OP_BARRIER || instr->op == SLRI_OP_WARP || calls;
+}
+
+// `breaks`: BREAK leaves what is asked about; `continues`: CONTINUE does.
+static bool leaves(const struct slri_instr *in, bool breaks, bool continues)
+{
+    if (in->op == SLRI_OP_RETURN || (in->op == SLRI_OP_BREAK && breaks) || (in->op == SLRI_OP_CONTINUE && continues))
+        return true;
+    bool is_loop = in->op == SLRI_OP_LOOP, is_switch = in->op == SLRI_OP_SWITCH;
+    for (int part = 0; part < 3; part++)
+        for (uint32_t i = 0; in->body[part] && i < in->body[part]->count; i++)
+            if (leaves(&in->body[part]->instr[i], breaks && !is_loop, continues && !is_loop))
+                return true;
+    for (uint32_t c = 0; c < in->cases; c++)
+        for (uint32_t i = 0; i < in->match[c].body->count; i++)
+            if (leaves(&in->match[c].body->instr[i], breaks && !is_switch, continues))
+                return true;
+    return false;
+}
+
+bool slri_instr_leaves(const struct slri_instr *instr)
+{
+    return leaves(instr, true, true);
+}
+
+bool slri_instr_returns(const struct slri_instr *instr)
+{
+    return leaves(instr, false, false);
+}
+
+bool slri_instr_has_jumps(const struct slri_instr *branch)
+{
+    for (int part = 0; part < 3; part++)
+        for (uint32_t i = 0; branch->body[part] && i < branch->body[part]->count; i++)
+            if (slri_instr_leaves(&branch->body[part]->instr[i]))
+                return true;
+    return false;
+}
+
+static bool has_wait(const struct slri_instr *in)
+{
+    bool found = slri_instr_waits(in);
+    for (int part = 0; part < 3; part++)
+        for (uint32_t i = 0; in->body[part] && i < in->body[part]->count && !found; i++)
+            found = has_wait(&in->body[part]->instr[i]);
+    for (uint32_t c = 0; c < in->cases; c++)
+        for (uint32_t i = 0; i < in->match[c].body->count && !found; i++)
+            found = has_wait(&in->match[c].body->instr[i]);
+    return found;
+}
+
+bool slri_instr_is_plain(const struct slri_instr *instr)
+{
+    return !slri_instr_leaves(instr) && !has_wait(instr);
+}

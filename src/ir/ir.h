@@ -541,6 +541,17 @@ void slri_module_begin_globals(const struct slri_module *module, unsigned char *
 uint32_t slri_instr_uses(const struct slri_instr *instr);
 uint32_t slri_entry_may_use(enum slri_entry_kind kind);
 
+// Whether threads wait for others there: a barrier, a warp's function, a call of what has one.
+bool slri_instr_waits(const struct slri_instr *instr);
+// Whether an instruction, or one in it, jumps beyond it: by a return, or a jump of a branch around it. Whether by a
+// return.
+bool slri_instr_leaves(const struct slri_instr *instr);
+bool slri_instr_returns(const struct slri_instr *instr);
+// Whether some thread may leave a branch, or one round of a loop, from within.
+bool slri_instr_has_jumps(const struct slri_instr *branch);
+// Whether nobody waits in it, and nothing in it jumps beyond it.
+bool slri_instr_is_plain(const struct slri_instr *instr);
+
 // Building. Each returns NULL or SLRI_NO_REG only when memory has run out.
 struct slri_block *slri_block_create(struct slri_region *region);
 struct slri_instr *slri_block_append(struct slri_region *region, struct slri_block *block, enum slri_op op,

@@ -228,6 +228,8 @@ static void emit_prints_c_and_cuda_with_the_users_lines(void **state)
     gives("\"$S\" kernel emit axpy.cu axpy --lang cuda | grep -c __global__", 0, "1\n");
     says("\"$S\" kernel emit axpy.cu axpy --lang opencl --block 64 | grep axpy", 0,
          "(64, 1, 1))) void slrk_axpy(float a, ");
+    says("\"$S\" kernel emit axpy.cu axpy --lang wgsl --block 64 | grep axpy", 0, "fn slrk_axpy(");
+    says("\"$S\" kernel emit axpy.cu --lang wgsl 2>&1", 2, "WGSL needs the name of one kernel");
     says("\"$S\" kernel emit axpy.cu axpy --lang cuda --json | grep language", 0, "\"language\": \"cuda\"");
     says("\"$S\" kernel emit axpy.cu axpy --lang spirv | grep EntryPoint", 0, "\"axpy\"");
     gives("\"$S\" kernel emit axpy.cu axpy --lang spirv --binary | od -An -tx4 -N4", 0, " 07230203\n");

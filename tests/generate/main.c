@@ -20,6 +20,7 @@ static const char help[] =
     "\n"
     "  --level L     optimisation: 0 (little, compiled twice as fast), 1, 2; default: 1 and 2 in turn\n"
     "                3: not as C, but its CUDA C, compiled by the host's compiler (tests/shim)\n"
+    "                4: not as C, but its words of 32 bits (src/ir/pass/words.h), interpreted\n"
     "  --print       prints the programs and runs nothing\n"
     "  --no-shrink   shows what differs as it was made\n"
     "  --verbose     says why programs were refused\n"
@@ -45,7 +46,7 @@ static kind kind_of(uint64_t seed)
 
 static int level_of(const asked *asked, uint64_t seed)
 {
-    return asked->level <= AS_CUDA ? (int)asked->level : 1 + (int)(seed / BATCH % 2);
+    return asked->level <= AS_WORDS ? (int)asked->level : 1 + (int)(seed / BATCH % 2);
 }
 
 static void begin(subject *s, uint64_t seed)
@@ -62,9 +63,10 @@ static verdict try_alone(subject *s, kind kind, int level)
     slri_dl *library = NULL;
     subject_free(s);
     subject_make(s, kind);
+    s->as_words = level == AS_WORDS;
     if (s->verdict)
         return s->verdict;
-    slr_status status = level == AS_CUDA ? SLR_OK : subjects_compile(&s, 1, level, &library);
+    slr_status status = level >= AS_CUDA ? SLR_OK : subjects_compile(&s, 1, level, &library);
     if (status == SLR_OK)
         subject_run(s, library);
     else {
@@ -186,8 +188,9 @@ static void run_batch(const asked *asked, uint64_t first, unsigned count, tally 
         all[i] = &subjects[i];
         begin(all[i], first + i);
         subject_make(all[i], kind_of(first + i));
+        all[i]->as_words = level == AS_WORDS;
     }
-    slr_status status = level == AS_CUDA ? SLR_OK : subjects_compile(all, count, level, &library);
+    slr_status status = level >= AS_CUDA ? SLR_OK : subjects_compile(all, count, level, &library);
     for (unsigned i = 0; i < count; i++) {
         if (!all[i]->verdict && status == SLR_OK)
             subject_run(all[i], library);

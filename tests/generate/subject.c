@@ -9,6 +9,8 @@
 #include "run/grid.h"
 #include "lang/kernel.h"
 #include "emit/cuda/same_ir_test.h"
+#include "ir/pass/meet.h"
+#include "ir/pass/words.h"
 #include "tests/shim/image.h"
 #include "tests/shim/lanes.h"
 
@@ -271,6 +273,37 @@ static bool run_kernel_text(subject *s, const struct slri_bound bound[ARGUMENTS]
     return s->verdict == 0;
 }
 
+// A turn of the bit-by-bit division takes fuel; so does a store of a byte that another thread came before.
+#define WORDS_FUEL ((uint64_t)FUEL * 200)
+
+// Of every other program the threads also meet: whatever they wait for, all of a block come there.
+static slr_status words_of(const subject *s, const struct slri_module *module, struct slri_module **out)
+{
+    const struct slri_words_options options = {.doubles = true};
+    slr_status status = slri_words_kernel(module, module->entry, &options, out);
+    return status == SLR_OK && s->number % 2 ? slri_meet_kernel(*out, "this test") : status;
+}
+
+static bool run_kernel_words(subject *s, const struct slri_bound bound[ARGUMENTS])
+{
+    struct slri_module *module = NULL;
+    struct slri_interp *interp = NULL;
+    struct slri_grid grid = {.arg = bound, .args = ARGUMENTS, .fuel = WORDS_FUEL};
+    struct slri_grid_end end = {0};
+    memcpy(grid.grid, s->program.grid, sizeof grid.grid);
+    memcpy(grid.block, s->program.block, sizeof grid.block);
+    if (words_of(s, s->module, &module) != SLR_OK || slri_interp_create(module, &interp) != SLR_OK ||
+        slri_interpret_grid(interp, &grid, &end) != SLR_OK)
+        fail(s, slr_error_message());
+    else if (end.fault != 0)
+        snprintf(s->why, sizeof s->why, "its words fault: %u at line %u", end.fault, end.at.where.line);
+    slri_interp_destroy(interp);
+    slri_module_destroy(module);
+    if (end.fault != 0)
+        s->verdict = DIFFERS;
+    return s->verdict == 0;
+}
+
 static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct slri_interp *interp, uint64_t seed)
 {
     static memory compiled, interpreted;
@@ -282,7 +315,7 @@ static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct
     struct slri_launch launch = {.bound = bound, .grid = {g[0], g[1], g[2]}};
     if (blocks)
         blocks(&launch, 0, (uint64_t)g[0] * g[1] * g[2]);
-    else if (!run_kernel_text(s, bound))
+    else if (s->as_words ? !run_kernel_words(s, bound) : !run_kernel_text(s, bound))
         return false;
     bind(&interpreted, bound);
     struct slri_grid grid = {.grid = {g[0], g[1], g[2]}, .arg = bound, .args = ARGUMENTS, .fuel = FUEL};
@@ -513,8 +546,28 @@ static bool run_lowered_text(void *user, const struct slri_grid *grid)
     return run_text(text->image, text->kernel->name, grid->grid, grid->block, parameter) == SHIM_DONE && faulted == 0;
 }
 
-// A `__ring__` handler, and the kernel that is made of it for batches, interpreted or as CUDA C: each message, then
-// again with fuel for one back edge less than it took.
+struct lowered_words {
+    struct slri_module *module;
+    struct slri_interp *interp;
+};
+
+static bool run_lowered_words(void *user, const struct slri_grid *grid)
+{
+    const struct lowered_words *words = user;
+    struct slri_grid own = *grid;
+    struct slri_grid_end end;
+    own.fuel = WORDS_FUEL;
+    return slri_interpret_grid(words->interp, &own, &end) == SLR_OK && end.fault == 0;
+}
+
+static bool open_words(const subject *s, const struct batch *batch, struct lowered_words *out)
+{
+    return words_of(s, batch->module, &out->module) == SLR_OK &&
+           slri_interp_create(out->module, &out->interp) == SLR_OK;
+}
+
+// A `__ring__` handler, and the kernel that is made of it for batches, interpreted, or as words, or as CUDA C: each
+// message, then again with fuel for one back edge less than it took.
 static void run_lowered(subject *s, struct slri_interp_thread *thread, bool as_text)
 {
     static way lowered, interpreted;
@@ -529,6 +582,13 @@ static void run_lowered(subject *s, struct slri_interp_thread *thread, bool as_t
         batch.run = run_lowered_text;
         batch.user = &text;
     }
+    struct lowered_words words = {0};
+    if (s->as_words) {
+        batch.run = run_lowered_words;
+        batch.user = &words;
+        if (!open_words(s, &batch, &words))
+            fail(s, slr_error_message());
+    }
     lowered = (way){.handler = batch_handle, .self = &batch};
     interpreted = (way){.handler = slri_interp_handler, .self = thread};
     reset(&lowered);
@@ -540,6 +600,8 @@ static void run_lowered(subject *s, struct slri_interp_thread *thread, bool as_t
             run_lowered_once(s, i, &lowered, &interpreted, took);
     }
     shim_image_unload(text.image);
+    slri_interp_destroy(words.interp);
+    slri_module_destroy(words.module);
     if (s->verdict == AGREES)
         compare_emitted(s, batch.module);
     batch_close(&batch);
@@ -550,6 +612,11 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
     static way compiled, interpreted;
     struct slri_interp_thread *thread = NULL;
     uint64_t seed = s->number + 1;
+    if (s->as_words && s->program.kind == BLOCK) {
+        s->verdict = REFUSED;
+        snprintf(s->why, sizeof s->why, "a handler of a block is no kernel, of which words are made");
+        return;
+    }
     if (slri_interp_thread_create(interp, 0, &thread) != SLR_OK) {
         fail(s, slr_error_message());
         return;
@@ -559,7 +626,7 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
     reset(&compiled);
     reset(&interpreted);
     s->verdict = AGREES;
-    for (int i = 0; i < MESSAGES && s->verdict == AGREES; i++) {
+    for (int i = 0; i < MESSAGES && s->verdict == AGREES && !s->as_words; i++) {
         struct message message = make_message(&seed);
         handle(&compiled, s->program.kind == BLOCK, &message, FUEL);
         handle(&interpreted, s->program.kind == BLOCK, &message, FUEL);
@@ -577,7 +644,7 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
         }
     }
     if (s->program.kind == HANDLER && s->verdict == AGREES)
-        run_lowered(s, thread, !found);
+        run_lowered(s, thread, !found && !s->as_words);
     slri_interp_thread_destroy(thread);
 }
 
@@ -590,7 +657,7 @@ void subject_run(subject *s, slri_dl *library)
              s->program.kind == KERNEL ? SLRI_KERNEL_SYMBOL "_%u" : SLRI_ENTRY_SYMBOL_PREFIX "p%u", s->number);
     snprintf(function, sizeof function, "%s%s", s->program.kind == KERNEL ? "" : SLRI_ENTRY_SYMBOL_PREFIX,
              s->module->entry->name);
-    if (!library && !load_text(s, function))
+    if (!library && !s->as_words && !load_text(s, function))
         return;
     if ((library && slri_dl_function(library, symbol, &found) != SLR_OK) ||
         slri_interp_create(s->module, &interp) != SLR_OK)

@@ -11,7 +11,7 @@
 #include "run/interpreter.h"
 #include "ir/ir.h"
 
-enum { WHY_BYTES = 1500, AS_CUDA = 3 };
+enum { WHY_BYTES = 1500, AS_CUDA = 3, AS_WORDS = 4 };
 
 typedef enum verdict {
     AGREES = 1,
@@ -27,6 +27,7 @@ typedef struct subject {
     struct slri_module *module; ///< NULL: refused
     slri_text emitted;
     struct shim_image *image; ///< its CUDA C, or NULL
+    bool as_words;            ///< run as words of 32 bits, in place of its C
     verdict verdict;
     char why[WHY_BYTES];
 } subject;
@@ -34,7 +35,8 @@ typedef struct subject {
 /// Makes the program of the tape anew and takes it as far as emitted C. `verdict` is 0 where it can be run.
 void subject_make(subject *s, kind kind);
 
-/// Runs it both ways and sets the verdict. Without a library, its CUDA C (tests/shim) in place of its C.
+/// Runs it both ways and sets the verdict. Without a library, its CUDA C (tests/shim) in place of its C; `as_words`:
+/// what src/ir/pass/words.h makes of it, interpreted.
 void subject_run(subject *s, slri_dl *library);
 
 void subject_free(subject *s);

@@ -40,15 +40,15 @@ static slr_status check_block(struct check *c, const struct slri_block *block, b
         bool is_uniform = slri_uniform_flow(c->uniform, c->function, block, i);
         if (in->op == SLRI_OP_BARRIER && !is_uniform)
             return refuse(c, in, "not all threads of the block come here; take the branch around it away");
-        if (slri_opencl_waits(in)) {
+        if (slri_instr_waits(in)) {
             c->levels |= c->has_left || (in->op == SLRI_OP_WARP && !is_uniform);
             c->parts |= c->has_left;
         }
         if (in->op == SLRI_OP_RETURN && c->is_entry && !is_uniform)
             c->has_left = true;
-        if (in_switch && !c->in_switch && slri_opencl_waits(in))
+        if (in_switch && !c->in_switch && slri_instr_waits(in))
             c->in_switch = in;
-        if (in->op == SLRI_OP_SWITCH && !c->in_switch && slri_leaves(in))
+        if (in->op == SLRI_OP_SWITCH && !c->in_switch && slri_instr_leaves(in))
             c->in_switch = in;
         SLRI_TRY(check_parts(c, in, in_switch));
     }

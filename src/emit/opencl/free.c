@@ -118,7 +118,8 @@ bool slri_opencl_leave_together(struct slri_opencl_emitter *o, const struct slri
                                 const struct slri_block *around)
 {
     struct certainty c = {o, loop, around, NULL};
-    if (slri_has_jumps(loop) || slri_d_traits(&o->e, o->e.c.function)->in_handler) // where a fault leaves a loop, too
+    if (slri_instr_has_jumps(loop) ||
+        slri_d_traits(&o->e, o->e.c.function)->in_handler) // where a fault leaves a loop, too
         return false;
     if (!o->here && slri_uniform_branch(o->uniform[o->e.entry - o->e.c.module->entry], o->e.c.function, loop))
         return true;

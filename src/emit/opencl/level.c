@@ -9,25 +9,6 @@ static struct slri_opencl_emitter *of(struct slri_d_emitter *e)
     return (struct slri_opencl_emitter *)e;
 }
 
-bool slri_opencl_waits(const struct slri_instr *in)
-{
-    bool calls = in->op == SLRI_OP_CALL && (in->callee->uses & (SLRI_USES_BARRIER | SLRI_USES_WARP));
-    return in->op == SLRI_OP_BARRIER || in->op == SLRI_OP_WARP || calls;
-}
-
-static bool waits_within(const struct slri_c_emitter *c, const struct slri_instr *in, void *user)
-{
-    (void)c, (void)user;
-    return slri_opencl_waits(in);
-}
-
-// It can be written as it is, for those who are there.
-static bool is_plain(const struct slri_d_emitter *e, const struct slri_instr *in)
-{
-    struct slri_block alone = {(struct slri_instr *)in, 1, 1};
-    return !slri_leaves(in) && !slri_c_any(&e->c, &alone, waits_within, NULL);
-}
-
 // ---- text ----------------------------------------------------------------------------------------------------------
 
 static void put_name(struct slri_d_emitter *e, const struct slri_level_here *here)
@@ -167,7 +148,7 @@ static void put_way_back(struct slri_d_emitter *e, const struct slri_instr *loop
 static void put_loop(struct slri_opencl_emitter *o, const struct slri_instr *loop)
 {
     struct slri_d_emitter *e = &o->e;
-    bool jumps = slri_has_jumps(loop);
+    bool jumps = slri_instr_has_jumps(loop);
     struct slri_level_here stays = {
         .outer = o->here, .name = ++o->names, .owner = loop, .ends_loop = true, .comes_back = jumps};
     struct slri_level_here round = {.outer = &stays, .name = ++o->names, .owner = loop, .comes_back = true};
@@ -329,13 +310,13 @@ static void put_level(struct slri_opencl_emitter *o, const struct slri_block *bl
         const struct slri_instr *in = &block->instr[i];
         if (is_last(e, block, i) && !o->has_result) {
             put_all(e, block, i++, 1);
-        } else if (!is_plain(e, in)) {
+        } else if (!slri_instr_is_plain(in)) {
             put_one(o, block, i++);
         } else if (!slri_d_is_written(e, in) || slri_opencl_is_for_all(o, in)) {
             put_all(e, block, i++, 1);
         } else {
             uint32_t from = i;
-            while (i < block->count && is_plain(e, &block->instr[i]) &&
+            while (i < block->count && slri_instr_is_plain(&block->instr[i]) &&
                    !(slri_d_is_written(e, &block->instr[i]) && slri_opencl_is_for_all(o, &block->instr[i])))
                 ++i;
             open_for_those_here(e, in->where);

@@ -6,7 +6,6 @@
 #define SLRI_EMIT_OPENCL_LEVEL_H
 
 #include "emit/device/emit_device.h"
-#include "ir/pass/level.h"
 #include "ir/uniform.h"
 
 struct slri_opencl_options;
@@ -34,8 +33,6 @@ struct slri_opencl_emitter { // the emitter first
     bool has_result;                    // some return is not its last instruction
     bool masks;                         // a warp's function is being written, whose mask is slri_mask
 };
-
-bool slri_opencl_waits(const struct slri_instr *in); // it, or what it calls; not what is in it
 
 // emit_opencl_free.c
 // Whether threads that are not there may have anything in the register: nothing outside of the branch asks for it.

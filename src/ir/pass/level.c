@@ -29,60 +29,6 @@ struct level {
     const struct slri_instr *in_switch; // what a switch holds that cannot be written so
 };
 
-static bool waits(const struct slri_instr *in)
-{
-    return in->op == SLRI_OP_BARRIER || in->op == SLRI_OP_WARP ||
-           (in->op == SLRI_OP_CALL && (in->callee->uses & WAITS));
-}
-
-static bool any_waits(const struct slri_instr *in)
-{
-    bool any = waits(in);
-    for (int part = 0; part < 3; part++)
-        for (uint32_t i = 0; in->body[part] && i < in->body[part]->count; i++)
-            any = any || any_waits(&in->body[part]->instr[i]);
-    for (uint32_t c = 0; c < in->cases; c++)
-        for (uint32_t i = 0; i < in->match[c].body->count; i++)
-            any = any || any_waits(&in->match[c].body->instr[i]);
-    return any;
-}
-
-// Whether it may go elsewhere than to the next. `breaks`: BREAK leaves what is asked about; `continues`: CONTINUE does.
-static bool leaves(const struct slri_instr *in, bool breaks, bool continues)
-{
-    if (in->op == SLRI_OP_RETURN || (in->op == SLRI_OP_BREAK && breaks) || (in->op == SLRI_OP_CONTINUE && continues))
-        return true;
-    bool is_loop = in->op == SLRI_OP_LOOP, is_switch = in->op == SLRI_OP_SWITCH;
-    for (int part = 0; part < 3; part++)
-        for (uint32_t i = 0; in->body[part] && i < in->body[part]->count; i++)
-            if (leaves(&in->body[part]->instr[i], breaks && !is_loop, continues && !is_loop))
-                return true;
-    for (uint32_t c = 0; c < in->cases; c++)
-        for (uint32_t i = 0; i < in->match[c].body->count; i++)
-            if (leaves(&in->match[c].body->instr[i], breaks && !is_switch, continues))
-                return true;
-    return false;
-}
-
-bool slri_leaves(const struct slri_instr *in)
-{
-    return leaves(in, true, true);
-}
-
-bool slri_has_jumps(const struct slri_instr *branch)
-{
-    for (int part = 0; part < 3; part++)
-        for (uint32_t i = 0; branch->body[part] && i < branch->body[part]->count; i++)
-            if (slri_leaves(&branch->body[part]->instr[i]))
-                return true;
-    return false;
-}
-
-static bool is_plain(const struct slri_instr *in)
-{
-    return !any_waits(in) && !slri_leaves(in);
-}
-
 // ---- whether it is needed ------------------------------------------------------------------------------------------
 
 static slr_status refuse(const struct level *v, const struct slri_instr *in, const char *why)
@@ -98,9 +44,9 @@ static slr_status look_at(struct level *v, const struct slri_block *block, bool 
         bool is_uniform = slri_uniform_flow(v->uniform, v->source, block, i);
         if (in->op == SLRI_OP_BARRIER && !is_uniform)
             return refuse(v, in, "not all threads of the block come here; take the branch around it away");
-        v->is_needed |= waits(in) && (v->has_left || (in->op == SLRI_OP_WARP && !is_uniform));
+        v->is_needed |= slri_instr_waits(in) && (v->has_left || (in->op == SLRI_OP_WARP && !is_uniform));
         v->has_left |= in->op == SLRI_OP_RETURN && v->source == v->entry->function && !is_uniform;
-        bool is_bad = (in_switch && waits(in)) || (in->op == SLRI_OP_SWITCH && slri_leaves(in));
+        bool is_bad = (in_switch && slri_instr_waits(in)) || (in->op == SLRI_OP_SWITCH && slri_instr_leaves(in));
         v->in_switch = is_bad && !v->in_switch ? in : v->in_switch;
         int rounds = in->op == SLRI_OP_LOOP ? 2 : 1; // who has returned in one is missing in the next
         for (int round = 0; round < rounds; round++)
@@ -113,7 +59,7 @@ static slr_status look_at(struct level *v, const struct slri_block *block, bool 
     return SLR_OK;
 }
 
-static bool is_own(const struct level *v, const struct slri_function *function)
+static bool level_is_own(const struct level *v, const struct slri_function *function)
 {
     for (uint32_t i = 0; i < v->l.from->entries; i++)
         if (v->l.from->entry[i].function == function)
@@ -126,7 +72,7 @@ static slr_status look_at_all(struct level *v)
     for (uint32_t i = 0; i < v->l.from->functions; i++) {
         v->source = v->l.from->function[i];
         v->has_left = false;
-        if (is_own(v, v->source) && (v->source->uses & WAITS))
+        if (level_is_own(v, v->source) && (v->source->uses & WAITS))
             SLRI_TRY(look_at(v, v->source->body, false));
     }
     if (v->is_needed && v->in_switch)
@@ -187,7 +133,7 @@ static void put_part(struct level *v, const struct slri_block *block, slri_reg f
     v->here = side.outer;
 }
 
-static void put_if(struct level *v, const struct slri_instr *in)
+static void level_if(struct level *v, const struct slri_instr *in)
 {
     slri_reg here = flag_here(v), first = new_flag(v, both(v, here, is_true(v, in->a)));
     slri_reg second = in->body[1] ? new_flag(v, both(v, here, is_zero(v, in->a))) : 0;
@@ -224,7 +170,7 @@ static void put_test(struct level *v, const struct slri_instr *loop, slri_reg st
 }
 
 // Who goes on has a flag for the loop; who is in this round another. It goes on while any thread of the block would.
-static void put_loop(struct level *v, const struct slri_instr *loop)
+static void level_loop(struct level *v, const struct slri_instr *loop)
 {
     struct here stays = {.outer = v->here, .flag = new_flag(v, flag_here(v)), .ends_loop = true};
     struct slri_block *outer = v->l.block, *body = slri_lower_block(of(v)), *none = slri_lower_block(of(v));
@@ -329,7 +275,7 @@ static slri_reg ballot_of(struct level *v, slri_reg mask, slri_reg flag)
 }
 
 // Lanes that are not here take no part: nobody's mask has them, and theirs is 0.
-static void put_warp(struct level *v, const struct slri_instr *in)
+static void level_warp(struct level *v, const struct slri_instr *in)
 {
     slri_reg here = flag_here(v);
     if (in->imm == SLRI_WARP_SYNC || !v->here) {
@@ -354,7 +300,7 @@ static void put_warp(struct level *v, const struct slri_instr *in)
     take_result(v, made);
 }
 
-static void put_call(struct level *v, const struct slri_instr *in)
+static void level_call(struct level *v, const struct slri_instr *in)
 {
     slri_reg here = flag_here(v);
     struct slri_arg *arg = copied_args(v, in, 1);
@@ -374,20 +320,21 @@ static void put_call(struct level *v, const struct slri_instr *in)
 static void put_one(struct level *v, const struct slri_instr *in)
 {
     bool is_branch = in->op == SLRI_OP_IF || in->op == SLRI_OP_LOOP;
-    bool is_common = is_branch && !v->here && !slri_has_jumps(in) && slri_uniform_branch(v->uniform, v->source, in);
+    bool is_common =
+        is_branch && !v->here && !slri_instr_has_jumps(in) && slri_uniform_branch(v->uniform, v->source, in);
     v->l.where = in->where;
     if (is_common)
         put_common(v, in);
     else if (in->op == SLRI_OP_IF)
-        put_if(v, in);
+        level_if(v, in);
     else if (in->op == SLRI_OP_LOOP)
-        put_loop(v, in);
+        level_loop(v, in);
     else if (in->op == SLRI_OP_BARRIER)
         put_barrier(v, in);
     else if (in->op == SLRI_OP_WARP)
-        put_warp(v, in);
+        level_warp(v, in);
     else if (in->op == SLRI_OP_CALL)
-        put_call(v, in);
+        level_call(v, in);
     else
         put_jump(v, in);
 }
@@ -401,14 +348,14 @@ static void put_level(struct level *v, const struct slri_block *block)
 {
     for (uint32_t i = 0; i < block->count;) {
         const struct slri_instr *in = &block->instr[i];
-        if (!is_plain(in)) {
+        if (!slri_instr_is_plain(in)) {
             put_one(v, &block->instr[i++]);
         } else if (is_for_all(v, in)) {
             put_as_it_is(v, &block->instr[i++]);
         } else {
             v->l.where = in->where;
             struct slri_block *behind = slri_lower_if(of(v), v->here->flag, NULL);
-            for (; i < block->count && is_plain(&block->instr[i]) && !is_for_all(v, &block->instr[i]); i++)
+            for (; i < block->count && slri_instr_is_plain(&block->instr[i]) && !is_for_all(v, &block->instr[i]); i++)
                 put_as_it_is(v, &block->instr[i]);
             v->l.block = behind;
         }
@@ -420,7 +367,7 @@ static void put_level(struct level *v, const struct slri_block *block)
 static bool returns_early(const struct slri_block *block)
 {
     for (uint32_t i = 0; i < block->count; i++)
-        if (leaves(&block->instr[i], false, false) && (block->instr[i].op != SLRI_OP_RETURN || i + 1 < block->count))
+        if (slri_instr_returns(&block->instr[i]) && (block->instr[i].op != SLRI_OP_RETURN || i + 1 < block->count))
             return true;
     return false;
 }
@@ -489,7 +436,7 @@ static slr_status write_module(struct level *v, const struct slri_module **out, 
     struct slri_function **function = slri_region_take(v->l.region, (from->functions + 1) * sizeof *function);
     bool written = m && e && v->l.made && function;
     for (uint32_t i = 0; written && i < from->functions; i++) {
-        bool is_level = is_own(v, from->function[i]) && (from->function[i]->uses & WAITS);
+        bool is_level = level_is_own(v, from->function[i]) && (from->function[i]->uses & WAITS);
         written = !is_level || write_function(v, i);
         function[i] = is_level ? v->l.made[i] : from->function[i];
     }

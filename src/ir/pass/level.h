@@ -14,9 +14,4 @@
 slr_status slri_level(const struct slri_module *module, const struct slri_entry *entry, struct slri_region *region,
                       const struct slri_module **out, const struct slri_entry **out_entry);
 
-// Whether the instruction may go elsewhere than to the next: by a return, or a jump of a branch around it. Whether some
-// thread may leave a branch, or one round of a loop, from within.
-bool slri_leaves(const struct slri_instr *in);
-bool slri_has_jumps(const struct slri_instr *branch);
-
 #endif

@@ -11,6 +11,8 @@
 slr_status toy_code_write(void *device, struct slri_code_text *text)
 {
     const struct slri_entry *entry = text->entry;
+    if (((struct toy *)device)->words && toy_words_take(text))
+        return SLR_OK; // without a text nothing is compiled
     if (entry->kind != SLRI_ENTRY_KERNEL)
         text->entry = NULL;
     slr_status status = slri_cpu_code_write(&((struct toy *)device)->compiler, text);
@@ -27,7 +29,9 @@ slr_status toy_code_kernel(void *device, void *loaded, const struct slri_code_te
 {
     out->may_fault = !of->is_batched; // a handler's faults are in its results
     out->native = (void *)(uintptr_t)of->entry;
-    return slri_cpu_code_kernel(device, loaded, of, out);
+    slr_status status = slri_cpu_code_kernel(device, loaded, of, out);
+    const bool as_words = status == SLR_OK && ((struct toy *)device)->words && toy_words_take(of);
+    return as_words ? toy_words_kernel(of, out) : status;
 }
 
 // What the kernel is given are addresses of the host: it runs on its cores.
@@ -65,7 +69,10 @@ void toy_dispatch(const struct slri_command *command, const struct slri_extras *
                                  .global = toy_host(ready->globals),
                                  .printed = head ? &printed : NULL};
     bind(command, bound);
-    ready->kernel.blocks(&launch, 0, (uint64_t)grid[0] * grid[1] * grid[2]);
+    if (ready->kernel.release)
+        toy_words_dispatch(command, ready->kernel.native, &launch);
+    else
+        ready->kernel.blocks(&launch, 0, (uint64_t)grid[0] * grid[1] * grid[2]);
     report(&launch, extras->faulted);
     if (head) {
         head->used = (uint32_t)(printed.used / 8);

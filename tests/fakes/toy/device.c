@@ -19,7 +19,7 @@ static slr_status toy_probe(bool automatic, uint32_t *devices)
 
 static slr_status check_spec(const struct slri_spec *spec)
 {
-    static const char *const known[] = {NULL};
+    static const char *const known[] = {"words", NULL};
     const char *path, *version;
     SLRI_TRY(slri_spec_check_options(spec, known));
     if (spec->index != 0)
@@ -35,6 +35,7 @@ static slr_status toy_open(const struct slri_spec *spec, const slr_allocator *al
         return SLRI_FAIL(NO_MEMORY, "no memory for a toy");
     toy->allocator = allocator;
     toy->compiler.engine_was_asked = true; // it never interprets
+    toy->words = spec->options != 0;
     slri_cpu_fallback_init(&toy->compiler.fallback);
     slri_loss_init(&toy->loss, "toy:0");
     *device = toy;

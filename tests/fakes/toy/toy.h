@@ -10,6 +10,7 @@ struct toy {
     const slr_allocator *allocator;
     struct slri_loss loss;
     struct slri_cpu compiler; // by which hal/cpu compiles; it is no device
+    bool words;               // words.c
 };
 
 // memory.c: an address of the device is none of the host's, so the host faults where it touches one.
@@ -39,6 +40,11 @@ void toy_dispatch(const struct slri_command *command, const struct slri_extras *
 
 // batch.c: a dispatch of a block's handler in batched launches.
 void toy_dispatch_batch(const struct slri_command *command);
+
+// words.c: kernels as words, of those that the passes take.
+bool toy_words_take(const struct slri_code_text *of);
+slr_status toy_words_kernel(const struct slri_code_text *of, struct slri_kernel *out);
+void toy_words_dispatch(const struct slri_command *command, const void *native, struct slri_launch *launch);
 
 extern const struct slri_backend slri_backend_toy;
 

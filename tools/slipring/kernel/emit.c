@@ -25,8 +25,9 @@ static const char help[] =
     "  --lang opencl        OpenCL C 1.2; without NAME all kernels and handlers\n"
     "  --lang spirv         SPIR-V for Vulkan 1.2 as assembly: one kernel\n"
     "  --binary             SPIR-V's words instead\n"
+    "  --lang wgsl          WGSL for WebGPU: one kernel\n"
     "  --block B            threads per block: X, X,Y or X,Y,Z (default: C 256,\n"
-    "                       OpenCL any)\n"
+    "                       OpenCL and WGSL any)\n"
     "  --batched            instead of the __ring__ handler NAME the kernel of its\n"
     "                       batched launches\n"
     "  --json               prints one JSON object: file, name, language, text\n" SOURCE_HELP "\n"
@@ -41,8 +42,11 @@ static const char help[] =
 static const struct {
     const char *name;
     slr_language language;
-} languages[] = {
-    {"c", SLR_LANGUAGE_C}, {"cuda", SLR_LANGUAGE_CUDA}, {"opencl", SLR_LANGUAGE_OPENCL}, {"spirv", SLR_LANGUAGE_SPIRV}};
+} languages[] = {{"c", SLR_LANGUAGE_C},
+                 {"cuda", SLR_LANGUAGE_CUDA},
+                 {"opencl", SLR_LANGUAGE_OPENCL},
+                 {"spirv", SLR_LANGUAGE_SPIRV},
+                 {"wgsl", SLR_LANGUAGE_WGSL}};
 
 static int take_language(const char *text, slr_language *out)
 {
@@ -52,7 +56,7 @@ static int take_language(const char *text, slr_language *out)
             return -1;
         }
     }
-    return say_usage("--lang: unknown language '%s'; expected c, cuda, opencl or spirv", text);
+    return say_usage("--lang: unknown language '%s'; expected c, cuda, opencl, spirv or wgsl", text);
 }
 
 static const char *language_name(slr_language language)

@@ -18,7 +18,7 @@
 static const struct subverb verbs[] = {
     {"check", "kernel check", "find races, overruns and slow GPU code, without a GPU", kernel_check},
     {"list", "kernel list", "list kernels and handlers, and skipped code with the reason", kernel_list},
-    {"emit", "kernel emit", "translate kernels and handlers to C, CUDA C or OpenCL C", kernel_emit},
+    {"emit", "kernel emit", "kernels as C, CUDA C, OpenCL C, SPIR-V or WGSL", kernel_emit},
     {"explain", "kernel explain", "count a thread's operations; arithmetic intensity, occupancy", kernel_explain},
     {"fuse", "kernel fuse", "make one kernel of several, in source", kernel_fuse},
     {"suggest", "kernel suggest", "the block for a launch, why, and its occupancy", kernel_suggest},

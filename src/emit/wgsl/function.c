@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function: which registers are declared where they are written, its head, its control flow.
+#include "emit/wgsl/internal.h"
+
+#include <string.h>
+
+// ---- registers -----------------------------------------------------------------------------------------------------
+
+struct scan {
+    struct slri_wgsl_emitter *e;
+    uint32_t number; // of the instruction, in the order of the text
+};
+
+static void note_read(struct scan *s, slri_reg reg, uint32_t number)
+{
+    if (reg == SLRI_NO_REG)
+        return;
+    struct slri_wgsl_reg *at = &s->e->reg[reg];
+    at->reads++;
+    if (at->writes != 1 || number > at->until)
+        at->is_let = false;
+}
+
+static void note_write(struct scan *s, const struct slri_instr *in, uint32_t until)
+{
+    struct slri_wgsl_reg *at = &s->e->reg[in->dst];
+    // Where its statement has a block of its own, it is declared outside.
+    const bool is_inner = in->op == SLRI_OP_ATOMIC_CAS || in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM;
+    at->is_let = at->writes++ == 0 && at->reads == 0 && !is_inner;
+    at->from = s->number;
+    at->until = until;
+    at->literal = at->is_let && in->op == SLRI_OP_CONST ? in : NULL;
+    if (in->op == SLRI_OP_CONVERT && in->kind == SLRI_I64)
+        at->offset = in->a;
+}
+
+static uint32_t count_in(const struct slri_block *block)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        ++count;
+        for (int part = 0; part < 3; part++)
+            count += count_in(in->body[part]);
+        for (uint32_t k = 0; k < in->cases; k++)
+            count += count_in(in->match[k].body);
+    }
+    return count;
+}
+
+// A register that one place writes, and that is read behind it in the same block only, is a `let`. A CONST of such is
+// a literal, wherever it is read.
+static void scan_block(struct scan *s, const struct slri_block *block, slri_reg last)
+{
+    const uint32_t until = s->number + count_in(block);
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        ++s->number;
+        if (in->op != SLRI_OP_LOOP)
+            note_read(s, in->a, s->number);
+        note_read(s, in->b, s->number);
+        note_read(s, in->c, s->number);
+        for (uint32_t k = 0; k < in->args; k++)
+            note_read(s, in->arg[k].reg, s->number);
+        for (int part = 0; part < 3; part++)
+            scan_block(s, in->body[part], in->op == SLRI_OP_LOOP && part == 0 ? in->a : SLRI_NO_REG);
+        for (uint32_t k = 0; k < in->cases; k++)
+            scan_block(s, in->match[k].body, SLRI_NO_REG);
+        if (in->dst != SLRI_NO_REG)
+            note_write(s, in, until);
+    }
+    note_read(s, last, s->number);
+}
+
+static bool find_registers(struct slri_wgsl_emitter *e)
+{
+    struct scan s = {.e = e};
+    const struct slri_function *function = e->function;
+    e->reg = slri_region_take(e->scratch, (function->regs + (size_t)1) * sizeof *e->reg);
+    if (!e->reg)
+        return false;
+    for (uint32_t i = 0; i < function->params; i++)
+        e->reg[function->param[i].reg].writes = 1;
+    for (uint32_t i = 0; e->entry->function == function && i < e->entry->bindings; i++)
+        if (e->entry->binding[i].reg != SLRI_NO_REG)
+            e->reg[e->entry->binding[i].reg].writes = 1;
+    scan_block(&s, function->body, SLRI_NO_REG);
+    return true;
+}
+
+// ---- text ----------------------------------------------------------------------------------------------------------
+
+void slri_wgsl_put(struct slri_wgsl_emitter *e, const char *text)
+{
+    slri_text_puts(e->out, text);
+}
+
+static void put_indent(struct slri_wgsl_emitter *e)
+{
+    for (uint32_t i = 0; i < e->depth; i++)
+        slri_wgsl_put(e, "  ");
+}
+
+void slri_wgsl_line(struct slri_wgsl_emitter *e, struct slri_where where)
+{
+    if (where.line && (where.line != e->where.line || where.file != e->where.file)) {
+        put_indent(e);
+        slri_text_printf(e->out, "// %s:%u\n", e->module->file[where.file], where.line);
+        e->where = where;
+    }
+    put_indent(e);
+}
+
+static void line(struct slri_wgsl_emitter *e, const char *text)
+{
+    put_indent(e);
+    slri_text_printf(e->out, "%s\n", text);
+}
+
+const char *slri_wgsl_type(enum slri_kind kind)
+{
+    return kind == SLRI_F32 ? "f32" : kind == SLRI_U32 ? "u32" : "i32";
+}
+
+void slri_wgsl_set(struct slri_wgsl_emitter *e, slri_reg dst)
+{
+    slri_wgsl_put(e, e->reg[dst].is_let ? "let " : "");
+    slri_wgsl_reg(e, dst);
+    if (e->reg[dst].is_let)
+        slri_text_printf(e->out, ": %s", slri_wgsl_type(e->function->reg_kind[dst]));
+    slri_wgsl_put(e, " = ");
+}
+
+// ---- control flow --------------------------------------------------------------------------------------------------
+
+static void put_block(struct slri_wgsl_emitter *e, const struct slri_block *block);
+
+static void put_condition(struct slri_wgsl_emitter *e, const char *before, slri_reg reg, const char *behind)
+{
+    put_indent(e);
+    slri_wgsl_put(e, before);
+    slri_wgsl_reg(e, reg);
+    slri_text_printf(e->out, "%s\n", behind);
+}
+
+static void put_inner(struct slri_wgsl_emitter *e, const struct slri_block *block)
+{
+    e->depth++;
+    put_block(e, block);
+    e->depth--;
+}
+
+static void put_if(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+{
+    slri_wgsl_spell(e, in, "if ($a != 0i) {\n");
+    put_inner(e, in->body[0]);
+    if (in->body[1] && in->body[1]->count) {
+        line(e, "} else {");
+        put_inner(e, in->body[1]);
+    }
+    put_indent(e);
+    slri_wgsl_put(e, "}");
+}
+
+static void put_loop(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+{
+    const bool has_step = in->body[2] && in->body[2]->count;
+    slri_wgsl_put(e, "loop {\n");
+    e->depth++;
+    if (!in->do_while) {
+        put_block(e, in->body[0]);
+        if (in->a != SLRI_NO_REG)
+            put_condition(e, "if (", in->a, " == 0i) { break; }");
+    }
+    put_block(e, in->body[1]);
+    if (has_step || in->do_while) {
+        line(e, "continuing {");
+        put_inner(e, in->body[2]);
+        e->depth++;
+        if (in->do_while) {
+            put_block(e, in->body[0]);
+            if (in->a != SLRI_NO_REG)
+                put_condition(e, "break if (", in->a, " == 0i);");
+        }
+        e->depth--;
+        line(e, "}");
+    }
+    e->depth--;
+    put_indent(e);
+    slri_wgsl_put(e, "}");
+}
+
+static bool ends(const struct slri_block *block)
+{
+    const enum slri_op last = block->count ? block->instr[block->count - 1].op : SLRI_OP_CONST;
+    return last == SLRI_OP_BREAK || last == SLRI_OP_CONTINUE || last == SLRI_OP_RETURN;
+}
+
+// No case falls into the next one, but those without a body.
+static bool is_simple(const struct slri_instr *in)
+{
+    bool simple = true;
+    for (uint32_t i = 0; i + 1 < in->cases; i++)
+        simple &= !in->match[i].body->count || ends(in->match[i].body);
+    return simple;
+}
+
+static void put_label(struct slri_wgsl_emitter *e, const struct slri_instr *in, const struct slri_case *match)
+{
+    const bool is_signed = e->function->reg_kind[in->a] == SLRI_I32;
+    const int32_t value = (int32_t)(uint32_t)match->value;
+    if (match->is_default)
+        slri_wgsl_put(e, "default");
+    else if (!is_signed)
+        slri_text_printf(e->out, "%uu", (unsigned)match->value);
+    else if (value == INT32_MIN)
+        slri_wgsl_put(e, "-2147483647i - 1i");
+    else
+        slri_text_printf(e->out, "%di", value);
+}
+
+static bool has_default(const struct slri_instr *in)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < in->cases; i++)
+        found |= in->match[i].is_default;
+    return found;
+}
+
+static void open_switch(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+{
+    slri_wgsl_spell(e, in, "switch ($a) {\n");
+    e->depth++;
+}
+
+static void close_switch(struct slri_wgsl_emitter *e, bool needs_default)
+{
+    if (needs_default)
+        line(e, "default: { }");
+    e->depth--;
+    put_indent(e);
+    slri_wgsl_put(e, "}");
+}
+
+static void put_simple_switch(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+{
+    open_switch(e, in);
+    for (uint32_t i = 0; i < in->cases;) {
+        put_indent(e);
+        slri_wgsl_put(e, "case ");
+        put_label(e, in, &in->match[i]);
+        while (i + 1 < in->cases && !in->match[i].body->count) {
+            slri_wgsl_put(e, ", ");
+            put_label(e, in, &in->match[++i]);
+        }
+        slri_wgsl_put(e, ": {\n");
+        put_inner(e, in->match[i++].body);
+        line(e, "}");
+    }
+    close_switch(e, !has_default(in));
+}
+
+// A case that falls into the next: which it is comes first, then all from it on, in the only case of a second switch,
+// which `break` leaves.
+static void put_falling_switch(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+{
+    const uint32_t number = e->switches++;
+    slri_text_printf(e->out, "var slri_case%u: u32 = %uu;\n", number, in->cases);
+    put_indent(e);
+    open_switch(e, in);
+    for (uint32_t i = 0; i < in->cases; i++) {
+        put_indent(e);
+        slri_wgsl_put(e, "case ");
+        put_label(e, in, &in->match[i]);
+        slri_text_printf(e->out, ": { slri_case%u = %uu; }\n", number, i);
+    }
+    close_switch(e, !has_default(in));
+    slri_wgsl_put(e, "\n");
+    line(e, "switch (0i) {");
+    e->depth++;
+    line(e, "default: {");
+    e->depth++;
+    for (uint32_t i = 0; i < in->cases; i++) {
+        put_indent(e);
+        slri_text_printf(e->out, "if (slri_case%u <= %uu) {\n", number, i);
+        put_inner(e, in->match[i].body);
+        line(e, "}");
+    }
+    e->depth--;
+    line(e, "}");
+    e->depth--;
+    put_indent(e);
+    slri_wgsl_put(e, "}");
+}
+
+static void put_return(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+{
+    slri_wgsl_spell(e, in, in->a == SLRI_NO_REG ? "return;" : "return $a;");
+}
+
+static void put_statement(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+{
+    slri_wgsl_line(e, in->where);
+    switch (in->op) {
+    case SLRI_OP_IF:
+        put_if(e, in);
+        break;
+    case SLRI_OP_LOOP:
+        put_loop(e, in);
+        break;
+    case SLRI_OP_SWITCH:
+        if (is_simple(in))
+            put_simple_switch(e, in);
+        else
+            put_falling_switch(e, in);
+        break;
+    case SLRI_OP_BREAK:
+        slri_wgsl_put(e, "break;");
+        break;
+    case SLRI_OP_CONTINUE:
+        slri_wgsl_put(e, "continue;");
+        break;
+    case SLRI_OP_RETURN:
+        put_return(e, in);
+        break;
+    default:
+        slri_wgsl_instr(e, in);
+        break;
+    }
+    slri_wgsl_put(e, "\n");
+}
+
+// What stands behind a jump is never reached, and compilers say so.
+static void put_block(struct slri_wgsl_emitter *e, const struct slri_block *block)
+{
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        if (slri_wgsl_is_written(e, in))
+            put_statement(e, in);
+        if (in->op == SLRI_OP_BREAK || in->op == SLRI_OP_CONTINUE || in->op == SLRI_OP_RETURN)
+            return;
+    }
+}
+
+// ---- a function ----------------------------------------------------------------------------------------------------
+
+bool slri_wgsl_takes_place(const struct slri_function *function)
+{
+    return function->uses & (SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_WARP);
+}
+
+static bool is_param(const struct slri_function *function, slri_reg reg)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < function->params; i++)
+        found |= !function->param[i].is_memory && function->param[i].reg == reg;
+    return found;
+}
+
+// Parameters of WGSL are never assigned: a variable takes each.
+static void put_head(struct slri_wgsl_emitter *e)
+{
+    const struct slri_function *function = e->function;
+    bool any = slri_wgsl_takes_place(function);
+    slri_text_printf(e->out, "fn slrf_%s(%s", function->name,
+                     any ? "slri_thread: vec3<u32>, slri_block: vec3<u32>, slri_grid: vec3<u32>, slri_number: u32"
+                         : "");
+    for (uint32_t i = 0; i < function->params; i++) {
+        const struct slri_param *param = &function->param[i];
+        slri_wgsl_put(e, any ? ", " : "");
+        any = true;
+        if (param->is_memory)
+            slri_text_printf(e->out, "slri_p%u: ptr<function, array<u32, %u>>", i, (unsigned)(param->bytes / 4));
+        else
+            slri_text_printf(e->out, "slri_a%u: %s", i, slri_wgsl_type(function->reg_kind[param->reg]));
+    }
+    slri_wgsl_put(e, ")");
+    if (function->result != SLRI_VOID)
+        slri_text_printf(e->out, " -> %s", slri_wgsl_type(function->result));
+    slri_wgsl_put(e, " {\n");
+    for (uint32_t i = 0; i < function->params; i++) {
+        if (function->param[i].is_memory)
+            continue;
+        slri_wgsl_put(e, "  var ");
+        slri_wgsl_reg(e, function->param[i].reg);
+        slri_text_printf(e->out, ": %s = slri_a%u;\n", slri_wgsl_type(function->reg_kind[function->param[i].reg]), i);
+    }
+}
+
+static void put_entry_head(struct slri_wgsl_emitter *e)
+{
+    const uint32_t *block = e->options ? e->options->block : NULL;
+    slri_wgsl_put(e, "@compute @workgroup_size(");
+    if (block)
+        slri_text_printf(e->out, "%u, %u, %u)\n", block[0], block[1], block[2]);
+    else
+        slri_wgsl_put(e, "slri_block_x, slri_block_y, slri_block_z)\n");
+    slri_text_printf(
+        e->out,
+        "fn " SLRI_WGSL_KERNEL_PREFIX "%s(@builtin(local_invocation_id) slri_thread: vec3<u32>,\n"
+        "    @builtin(workgroup_id) slri_block: vec3<u32>, @builtin(num_workgroups) slri_grid: vec3<u32>,\n"
+        "    @builtin(local_invocation_index) slri_number: u32) {\n",
+        e->entry->name);
+    for (uint32_t i = 0; i < e->entry->bindings; i++) {
+        const struct slri_binding_info *binding = &e->entry->binding[i];
+        if (binding->is_buffer || binding->reg == SLRI_NO_REG || !e->reg[binding->reg].reads)
+            continue;
+        const char *type = slri_wgsl_type(e->function->reg_kind[binding->reg]);
+        slri_wgsl_put(e, "  var ");
+        slri_wgsl_reg(e, binding->reg);
+        slri_text_printf(e->out, ": %s = bitcast<%s>(slri_arg(%uu));\n", type, type, slri_wgsl_argument(e, i));
+    }
+}
+
+static bool is_given(const struct slri_wgsl_emitter *e, slri_reg reg)
+{
+    bool found = is_param(e->function, reg);
+    for (uint32_t i = 0; e->entry->function == e->function && i < e->entry->bindings; i++)
+        found |= e->entry->binding[i].reg == reg;
+    return found;
+}
+
+static void put_variables(struct slri_wgsl_emitter *e)
+{
+    const struct slri_function *function = e->function;
+    for (uint32_t i = 0; i < function->locals; i++)
+        slri_text_printf(e->out, "  var slri_l%u: array<u32, %u>;%s%s\n", i,
+                         (unsigned)(function->local[i].type->bytes / 4), function->local[i].name ? " // " : "",
+                         function->local[i].name ? function->local[i].name : "");
+    for (uint32_t i = 0; i < function->regs; i++) {
+        if (e->reg[i].is_let || !e->reg[i].writes || function->reg_kind[i] == SLRI_I64 || is_given(e, i))
+            continue;
+        slri_wgsl_put(e, "  var ");
+        slri_wgsl_reg(e, i);
+        slri_text_printf(e->out, ": %s;\n", slri_wgsl_type(function->reg_kind[i]));
+    }
+}
+
+void slri_wgsl_function(struct slri_wgsl_emitter *e, const struct slri_function *function)
+{
+    e->function = function;
+    e->where = (struct slri_where){0};
+    e->switches = 0;
+    e->out->out_of_memory |= !find_registers(e);
+    if (e->out->out_of_memory)
+        return;
+    if (function == e->entry->function)
+        put_entry_head(e);
+    else
+        put_head(e);
+    put_variables(e);
+    e->depth = 1;
+    put_block(e, function->body);
+    if (function->result != SLRI_VOID && !ends(function->body))
+        slri_text_printf(e->out, "  return %s();\n", slri_wgsl_type(function->result));
+    slri_wgsl_put(e, "}\n\n");
+}

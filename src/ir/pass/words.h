@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowers a kernel to words of 32 bits, for devices that have no others: WebGPU, and Vulkan without types of 8, 16 and
+// 64 bits. Who runs the result, or writes it as text, needs to know of no other width.
+//
+// What is left in the new module:
+// - Registers are I32, U32 and F32. Two sorts of I64 registers stay, because an access's offset is I64 (ir.h): one that
+//   is written once, by a CONVERT from U32, and only used as the offset of the access behind it; and the offset of a
+//   parameter that is memory, which is 0 and is never read. An emitter uses the U32 in place of the first, and neither
+//   names the second.
+// - LOAD and STORE are of U32, at multiples of 4. There is no COPY, no ZERO and no INDEX. COPY and ZERO became words,
+//   with loops where they are long. CLOCK is 0.
+// - CONVERT is between I32, U32 and F32, and from U32 to the I64 of an access. MATH takes and gives those kinds, and
+//   is never a function of 64 bits. A WARP is of one of those kinds.
+// - Atomics are of U32: LOAD, STORE, CAS, and RMW but INCREMENT and DECREMENT. The others became loops around a CAS.
+// - A value of 64 bits is two registers, low and high; only the low one where nothing asks for the high one, as for
+//   offsets of an access. Functions take both, low first, and give the high one through a parameter that is memory.
+// - A byte or a half is stored in the word that holds it: by a CAS where other threads may store in that word, so that
+//   no neighbour is lost; plainly in a function's own memory.
+// - All memory is words. A buffer, table, local or shared object is as long as before, rounded up to 4 bytes, and
+//   begins at a multiple of 4.
+// - A value given at launch is a scalar of I32, U32 or F32, or a struct of words: of 64 bits two, low first; a narrower
+//   one lies in the low bits of one, the others 0.
+#ifndef SLRI_IR_PASS_WORDS_H
+#define SLRI_IR_PASS_WORDS_H
+
+#include "ir/ir.h"
+
+struct slri_words_options {
+    bool doubles; // registers of F64 stay, with CONVERT and MATH of them; false: they are refused
+};
+
+// A new module whose only entry is the kernel, of the same name. It refers to types, tables, texts and variables of
+// `module`, which must outlive it. `options` NULL: all as 0.
+// Errors: UNSUPPORTED (the entry is no kernel: see handler_kernel.h; doubles, atomics of 64 bits or printf, with the
+// place and what to write instead), NO_MEMORY.
+slr_status slri_words_kernel(const struct slri_module *module, const struct slri_entry *kernel,
+                             const struct slri_words_options *options, struct slri_module **out);
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomics of U32, and loops around a CAS for what a word's own operations are not.
+#include "ir/pass/words_internal.h"
+
+typedef struct slri_word word;
+
+static struct slri_instr *append(struct slri_words *w, enum slri_op op, struct slri_root root, slri_reg at,
+                                 uint8_t order, uint8_t scope)
+{
+    struct slri_instr *in = slri_lower_append(&w->l, op, SLRI_U32);
+    in->root = slri_words_place(w, root);
+    in->a = at;
+    in->order = order;
+    in->scope = scope;
+    return in;
+}
+
+// A failed CAS gives what is there, and the next turn begins with that. The first turn costs no fuel.
+void slri_words_begin_swap(struct slri_words *w, struct slri_words_swap *swap)
+{
+    swap->seen = slri_words_new(w, SLRI_U32);
+    slri_reg at = slri_words_offset(w, swap->at);
+    append(w, SLRI_OP_ATOMIC_LOAD, swap->root, at, SLRI_RELAXED, swap->scope)->dst = swap->seen.reg;
+    swap->behind = w->l.block;
+    struct slri_block *test = slri_lower_block(&w->l), *body = slri_lower_block(&w->l);
+    struct slri_instr *loop = slri_lower_append(&w->l, SLRI_OP_LOOP, SLRI_VOID);
+    loop->body[0] = test;
+    loop->body[1] = body;
+    w->l.block = body;
+}
+
+void slri_words_end_swap(struct slri_words *w, struct slri_words_swap *swap, word value)
+{
+    slri_reg to = slri_words_reg_of(w, value), at = slri_words_offset(w, swap->at);
+    slri_reg now = slri_lower_reg(&w->l, SLRI_U32);
+    struct slri_instr *in = append(w, SLRI_OP_ATOMIC_CAS, swap->root, at, swap->order, swap->scope);
+    in->dst = now;
+    in->b = swap->seen.reg;
+    in->c = to;
+    word same = slri_words_op(w, SLRI_OP_EQ, SLRI_U32, slri_words_of(w, now), swap->seen);
+    struct slri_block *behind = slri_lower_if(&w->l, slri_words_reg_of(w, same), NULL);
+    slri_lower_append(&w->l, SLRI_OP_BREAK, SLRI_VOID);
+    w->l.block = behind;
+    slri_words_set(w, swap->seen, slri_words_of(w, now));
+    w->l.block = swap->behind;
+}
+
+// ---- read-modify-write ---------------------------------------------------------------------------------------------
+
+static bool is_plain(enum slri_kind kind, uint64_t rmw)
+{
+    switch ((enum slri_rmw)rmw) {
+    case SLRI_RMW_EXCHANGE:
+        return true;
+    case SLRI_RMW_MIN:
+    case SLRI_RMW_MAX:
+        return kind == SLRI_U32;
+    case SLRI_RMW_INCREMENT:
+    case SLRI_RMW_DECREMENT:
+        return false;
+    default:
+        return kind != SLRI_F32;
+    }
+}
+
+static word lesser(struct slri_words *w, enum slri_kind kind, word a, word b, word old, word given)
+{
+    word mask = slri_words_mask(w, slri_words_op(w, SLRI_OP_LT, kind, a, b));
+    return slri_words_pick(w, mask, given, old);
+}
+
+// What the word becomes: `old` and the result are its bits.
+static word combined(struct slri_words *w, const struct slri_instr *in, word old, word given)
+{
+    const word one = slri_words_u32(1);
+    word was = slri_words_from_bits(w, in->kind, old), bits = slri_words_bits(w, given);
+    switch ((enum slri_rmw)in->imm) {
+    case SLRI_RMW_ADD:
+    case SLRI_RMW_SUB:
+        return slri_words_bits(
+            w, slri_words_op(w, in->imm == SLRI_RMW_ADD ? SLRI_OP_ADD : SLRI_OP_SUB, in->kind, was, given));
+    case SLRI_RMW_MIN:
+        return lesser(w, in->kind, given, was, old, bits);
+    case SLRI_RMW_MAX:
+        return lesser(w, in->kind, was, given, old, bits);
+    case SLRI_RMW_INCREMENT: {
+        word stays = slri_words_mask(w, SLRI_WORDS_OP(w, LT, old, bits));
+        return SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, ADD, old, one), stays);
+    }
+    default: { // DECREMENT
+        word begins = SLRI_WORDS_OP(w, GT, old, bits);
+        word any = slri_words_op(w, SLRI_OP_OR, SLRI_I32, begins, slri_words_is_zero(w, old));
+        return slri_words_pick(w, slri_words_mask(w, any), bits, SLRI_WORDS_OP(w, SUB, old, one));
+    }
+    }
+}
+
+static void put_rmw(struct slri_words *w, const struct slri_instr *in, word at)
+{
+    word given = slri_words_read(w, in->b).low;
+    word old;
+    if (is_plain(in->kind, in->imm)) {
+        slri_reg by = slri_words_reg_of(w, slri_words_bits(w, given)), offset = slri_words_offset(w, at);
+        slri_reg dst = slri_lower_reg(&w->l, SLRI_U32);
+        struct slri_instr *made = append(w, SLRI_OP_ATOMIC_RMW, in->root, offset, in->order, in->scope);
+        made->dst = dst;
+        made->b = by;
+        made->imm = in->imm;
+        old = slri_words_of(w, dst);
+    } else {
+        struct slri_words_swap swap = {.root = in->root, .at = at, .order = in->order, .scope = in->scope};
+        slri_words_begin_swap(w, &swap);
+        slri_words_end_swap(w, &swap, combined(w, in, swap.seen, given));
+        old = swap.seen;
+    }
+    slri_words_write(w, in->dst, slri_words_one(slri_words_from_bits(w, in->kind, old)));
+}
+
+void slri_words_atomic(struct slri_words *w, const struct slri_instr *in)
+{
+    if (slri_kind_bytes(in->kind) == 8) {
+        slri_words_refuse(w, in, "an atomic of 64 bits is", "use one of 32 bits, or two words and a lock");
+        return;
+    }
+    word at = slri_words_read(w, in->a).low;
+    if (in->op == SLRI_OP_ATOMIC_RMW) {
+        put_rmw(w, in, at);
+        return;
+    }
+    slri_reg b = SLRI_NO_REG, c = SLRI_NO_REG, dst = SLRI_NO_REG;
+    if (in->b != SLRI_NO_REG)
+        b = slri_words_reg_of(w, slri_words_bits(w, slri_words_read(w, in->b).low));
+    if (in->c != SLRI_NO_REG)
+        c = slri_words_reg_of(w, slri_words_bits(w, slri_words_read(w, in->c).low));
+    slri_reg offset = slri_words_offset(w, at);
+    if (in->op != SLRI_OP_ATOMIC_STORE)
+        dst = slri_lower_reg(&w->l, SLRI_U32);
+    struct slri_instr *made = append(w, in->op, in->root, offset, in->order, in->scope);
+    made->dst = dst;
+    made->b = b;
+    made->c = c;
+    if (dst != SLRI_NO_REG)
+        slri_words_write(w, in->dst, slri_words_one(slri_words_from_bits(w, in->kind, slri_words_of(w, dst))));
+}
