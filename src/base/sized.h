@@ -14,16 +14,21 @@
 /// X(type, bytes): each such struct, and its size in the first version that had it. These numbers never change, and a
 /// field is only appended past them. A description must not end in padding: a field there would not change its size.
 #define SLRI_SIZED_DESCS(X)                                                                                            \
+    X(slr_adam_desc, 64)                                                                                               \
     X(slr_baseline, 48)                                                                                                \
     X(slr_buffer_desc, 120)                                                                                            \
     X(slr_check_desc, 64)                                                                                              \
+    X(slr_convolution_desc, 80)                                                                                        \
     X(slr_device_desc, 56)                                                                                             \
     X(slr_emit_desc, 32)                                                                                               \
     X(slr_fusion_desc, 56)                                                                                             \
     X(slr_heap_desc, 56)                                                                                               \
     X(slr_kernel_fusion_desc, 56)                                                                                      \
+    X(slr_matmul_desc, 64)                                                                                             \
     X(slr_occupancy_desc, 40)                                                                                          \
+    X(slr_ops_desc, 24)                                                                                                \
     X(slr_pool_desc, 32)                                                                                               \
+    X(slr_pooling_desc, 56)                                                                                            \
     X(slr_prefetch_desc, 32)                                                                                           \
     X(slr_print_desc, 24)                                                                                              \
     X(slr_program_desc, 48)                                                                                            \
