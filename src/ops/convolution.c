@@ -132,9 +132,12 @@ static slr_status by_columns(const struct call *call, slr_point *out)
     slr_buffer *columns;
     uint64_t elements = column_elements(&call->window);
     SLRI_TRY(slri_ops_workspace(call->ops, 4 * elements, &columns));
-    slr_status status = SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION_COLUMNS, slri_shape_each(elements),
-                                        NULL, slri_arg_of(call->desc.x), slr_arg_buffer(columns),
-                                        slri_arg_window(&call->window), slr_arg_unsigned(elements));
+    const struct slri_window *d = &call->window;
+    uint32_t threads = d->q <= 16 ? 16 : d->q <= 32 ? 32 : 64;
+    slr_shape shape =
+        SLR_GRID_2D((uint32_t)(d->n * d->c * d->r * d->s), ((uint32_t)d->q + threads - 1) / threads, threads, 1);
+    slr_status status = SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION_COLUMNS, shape, NULL,
+                                        slri_arg_of(call->desc.x), slr_arg_buffer(columns), slri_arg_window(d));
     struct slri_product product = product_of(call, columns);
     if (status == SLR_OK)
         status = slri_product_run(call->ops, call->stream, &product, out);
