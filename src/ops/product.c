@@ -89,7 +89,7 @@ static slr_status by_panels(slr_ops *ops, slr_stream *stream, const struct slri_
     return status;
 }
 
-// ---- OpenBLAS's: a task of the stream -------------------------------------------------------------------------------
+// ---- OpenBLAS's: a host function of the stream -------------------------------------------------------------------------------
 
 struct job {
     slr_device *device;
@@ -99,11 +99,11 @@ struct job {
     struct slri_blas_product product[];
 };
 
-static slr_status multiply(void *user)
+static void multiply(void *user, slr_status status)
 {
     const struct job *job = user;
-    slri_blas_multiply(job->product, job->count, job->threads);
-    return SLR_OK;
+    if (status == SLR_OK) // else an earlier command of the stream has failed
+        slri_blas_multiply(job->product, job->count, job->threads);
 }
 
 static void settle(void *user)
@@ -143,7 +143,7 @@ static slr_status by_blas(slr_ops *ops, slr_stream *stream, const struct slri_pr
     struct job *job;
     bool finishes = p->bias || p->pre || p->activation;
     SLRI_TRY(make_job(ops, p, &job));
-    const struct slri_command command = {.op = SLRI_TASK, .task = {multiply, job}};
+    const struct slri_command command = {.op = SLRI_CALL, .call = {multiply, job}};
     const struct slri_buffer_use use[] = {{p->a, 0, p->a->bytes, SLRI_READS, false},
                                           {p->b, 0, p->b->bytes, SLRI_READS, false},
                                           {p->c, 0, p->c->bytes, SLRI_WRITES, false}};
