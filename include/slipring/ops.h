@@ -23,8 +23,10 @@ extern "C" {
 
 // ---- tensors --------------------------------------------------------------------------------------------------------
 
-/// A buffer with type and shape. Its elements are the buffer's first ones; the last dimension is contiguous ("rows").
-/// Images are n, channels, height, width; signals are n, channels, length. At most 2^31 - 1 elements.
+/// A buffer with type and shape. Types are SLR_F32, SLR_F16 and SLR_BF16, one for all of a call; every sum is an
+/// SLR_F32. Exceptions are named: indices and labels are SLR_I32. Its elements are the buffer's first ones; the last
+/// dimension is contiguous ("rows"). Images are n, channels, height, width; signals are n, channels, length. At most
+/// 2^31 - 1 elements.
 typedef struct slr_tensor {
     slr_buffer *buffer;
     slr_scalar dtype;
@@ -322,6 +324,10 @@ SLR_API slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr
                                      const slr_tensor *indices, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
                                               const slr_tensor *dy, const slr_tensor *dtable, slr_point *out);
+
+/// Converts elements between SLR_F32, SLR_F16 and SLR_BF16, rounded to nearest even.
+SLR_API slr_status slr_ops_cast(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *y,
+                                slr_point *out);
 
 // ---- losses: `loss` is one SLR_F32. A gradient is multiplied by `scale`: 1, or what the loss was.
 // ---------------------

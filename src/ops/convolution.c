@@ -26,9 +26,9 @@ static slr_status check_operands(const struct call *call, const char *name)
 {
     const slr_convolution_desc *d = &call->desc;
     char x[SLRI_SHAPE_BYTES], w[SLRI_SHAPE_BYTES];
-    SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"x", d->x, SLR_F32, false},
-                                 {"weights", d->weights, SLR_F32, false}, {"y", d->y, SLR_F32, false},
-                                 {"bias", d->bias, SLR_F32, true}, {"pre", d->pre, SLR_F32, true}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"x", d->x, SLRI_REAL, false},
+                                 {"weights", d->weights, SLRI_REAL, false}, {"y", d->y, SLRI_REAL, false},
+                                 {"bias", d->bias, SLRI_REAL, true}, {"pre", d->pre, SLRI_REAL, true}));
     SLRI_TRY(slri_activation_check(name, d->activation));
     slri_shape_text(d->x->rank, d->x->shape, x);
     slri_shape_text(d->weights->rank, d->weights->shape, w);
@@ -95,10 +95,10 @@ static slr_status begin(struct call *call, const slr_convolution_desc *desc, con
 static slr_status directly(const struct call *call, slr_point *out)
 {
     const slr_convolution_desc *d = &call->desc;
-    return SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION, slri_shape_each(slri_tensor_elements(d->y)),
-                           out, slri_arg_of(d->x), slri_arg_of(d->weights), slri_arg_of(d->bias),
-                           slr_arg_buffer(call->y), slr_arg_buffer(call->pre), slri_arg_window(&call->window),
-                           slr_arg_unsigned(d->activation));
+    return SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION, call->desc.x->dtype,
+                           slri_shape_each(slri_tensor_elements(d->y)), out, slri_arg_of(d->x), slri_arg_of(d->weights),
+                           slri_arg_of(d->bias), slr_arg_buffer(call->y), slr_arg_buffer(call->pre),
+                           slri_arg_window(&call->window), slr_arg_unsigned(d->activation));
 }
 
 static uint64_t column_elements(const struct slri_window *d)
@@ -111,7 +111,8 @@ static struct slri_product product_of(const struct call *call, slr_buffer *colum
 {
     const struct slri_window *d = &call->window;
     const slr_convolution_desc *desc = &call->desc;
-    return (struct slri_product){.m = (uint32_t)(d->k / d->groups),
+    return (struct slri_product){.dtype = desc->x->dtype,
+                                 .m = (uint32_t)(d->k / d->groups),
                                  .n = (uint32_t)(d->p * d->q),
                                  .k = (uint32_t)(d->c / d->groups * d->r * d->s),
                                  .batch = (uint32_t)(d->n * d->groups),
@@ -131,13 +132,13 @@ static slr_status by_columns(const struct call *call, slr_point *out)
 {
     slr_buffer *columns;
     uint64_t elements = column_elements(&call->window);
-    SLRI_TRY(slri_ops_workspace(call->ops, 4 * elements, &columns));
+    SLRI_TRY(slri_ops_workspace(call->ops, slri_scalar_bytes(call->desc.x->dtype) * elements, &columns));
     const struct slri_window *d = &call->window;
     uint32_t threads = d->q <= 16 ? 16 : d->q <= 32 ? 32 : 64;
     slr_shape shape =
         SLR_GRID_2D((uint32_t)(d->n * d->c * d->r * d->s), ((uint32_t)d->q + threads - 1) / threads, threads, 1);
-    slr_status status = SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION_COLUMNS, shape, NULL,
-                                        slri_arg_of(call->desc.x), slr_arg_buffer(columns), slri_arg_window(d));
+    slr_status status = SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION_COLUMNS, call->desc.x->dtype, shape,
+                                        NULL, slri_arg_of(call->desc.x), slr_arg_buffer(columns), slri_arg_window(d));
     struct slri_product product = product_of(call, columns);
     if (status == SLR_OK)
         status = slri_product_run(call->ops, call->stream, &product, out);
@@ -166,8 +167,9 @@ static void fill_pick(const struct call *call, struct slri_pick *out)
                               .flops = 2.0 * (double)results * (double)depth,
                               .count = ALGORITHMS,
                               .run = rehearse};
-    snprintf(out->key, sizeof out->key, "ops.convolution f32 %d>%d/%d %dx%d s%d,%d p%d,%d d%d,%d", d->c, d->k,
-             d->groups, d->r, d->s, d->stride_h, d->stride_w, d->pad_h, d->pad_w, d->dilation_h, d->dilation_w);
+    snprintf(out->key, sizeof out->key, "ops.convolution %s %d>%d/%d %dx%d s%d,%d p%d,%d d%d,%d",
+             slri_real_name(call->desc.x->dtype), d->c, d->k, d->groups, d->r, d->s, d->stride_h, d->stride_w, d->pad_h,
+             d->pad_w, d->dilation_h, d->dilation_w);
     out->contender[COLUMNS] =
         (struct slri_contender){"own.columns",
                                 "own",
@@ -241,8 +243,9 @@ static slr_status check_backward(const struct call *call, const char *name, cons
                                  const slr_tensor *dweights, const slr_tensor *dbias)
 {
     const slr_convolution_desc *d = &call->desc;
-    SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"dy", dy, SLR_F32, false}, {"dx", dx, SLR_F32, true},
-                                 {"dweights", dweights, SLR_F32, true}, {"dbias", dbias, SLR_F32, true}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"x", d->x, SLRI_REAL, false},
+                                 {"dy", dy, SLRI_REAL, false}, {"dx", dx, SLRI_REAL, true},
+                                 {"dweights", dweights, SLRI_REAL, true}, {"dbias", dbias, SLRI_REAL, true}));
     SLRI_TRY(slri_tensor_same(name, "dy", dy, "y", d->y));
     SLRI_TRY(slri_tensor_same(name, "dx", dx, "x", d->x));
     SLRI_TRY(slri_tensor_same(name, "dweights", dweights, "weights", d->weights));
@@ -257,15 +260,15 @@ static slr_status gradients(const struct call *call, slr_buffer *d, const slr_te
 {
     const slr_convolution_desc *desc = &call->desc;
     if (dx)
-        SLRI_TRY(SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION_INPUT,
+        SLRI_TRY(SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION_INPUT, call->desc.x->dtype,
                                  slri_shape_each(slri_tensor_elements(dx)), NULL, slri_arg_of(desc->weights),
                                  slr_arg_buffer(d), slri_arg_of(dx), slri_arg_window(&call->window)));
     if (dweights)
-        SLRI_TRY(SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION_WEIGHTS,
+        SLRI_TRY(SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION_WEIGHTS, call->desc.x->dtype,
                                  slri_shape_each(slri_tensor_elements(dweights)), NULL, slri_arg_of(desc->x),
                                  slr_arg_buffer(d), slri_arg_of(dweights), slri_arg_window(&call->window)));
     if (dbias)
-        SLRI_TRY(SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION_BIAS,
+        SLRI_TRY(SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_CONVOLUTION_BIAS, call->desc.x->dtype,
                                  slri_shape_each(slri_tensor_elements(dbias)), NULL, slr_arg_buffer(d),
                                  slri_arg_of(dbias), slri_arg_window(&call->window)));
     return SLR_OK;
@@ -283,7 +286,7 @@ slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream, const 
     slr_buffer *workspace = NULL;
     slr_status status = SLR_OK;
     if (call.desc.activation) {
-        SLRI_TRY(slri_ops_workspace(ops, 4 * slri_tensor_elements(dy), &workspace));
+        SLRI_TRY(slri_ops_workspace(ops, slri_scalar_bytes(dy->dtype) * slri_tensor_elements(dy), &workspace));
         d.buffer = workspace;
         status = slr_ops_activation_backward(ops, stream, call.desc.activation, call.desc.pre, dy, &d, NULL);
     }

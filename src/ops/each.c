@@ -25,26 +25,59 @@ slr_status slr_ops_activation(slr_ops *ops, slr_stream *stream, slr_activation k
                               const slr_tensor *y, slr_point *out)
 {
     static const char name[] = "slr_ops_activation";
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLR_F32, false}, {"y", y, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"y", y, SLRI_REAL, false}));
     SLRI_TRY(check_kind(name, kind));
     SLRI_TRY(slri_tensor_same(name, "y", y, "x", x));
     uint64_t n = slri_tensor_elements(x);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_ACTIVATION, slri_shape_each(n), out, slri_arg_of(x), slri_arg_of(y),
-                           number(n), number(kind));
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_ACTIVATION, x->dtype, slri_shape_each(n), out, slri_arg_of(x),
+                           slri_arg_of(y), number(n), number(kind));
 }
 
 slr_status slr_ops_activation_backward(slr_ops *ops, slr_stream *stream, slr_activation kind, const slr_tensor *x,
                                        const slr_tensor *dy, const slr_tensor *dx, slr_point *out)
 {
     static const char name[] = "slr_ops_activation_backward";
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLR_F32, false}, {"dy", dy, SLR_F32, false},
-                                 {"dx", dx, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"dy", dy, SLRI_REAL, false},
+                                 {"dx", dx, SLRI_REAL, false}));
     SLRI_TRY(check_kind(name, kind));
     SLRI_TRY(slri_tensor_same(name, "dy", dy, "x", x));
     SLRI_TRY(slri_tensor_same(name, "dx", dx, "x", x));
     uint64_t n = slri_tensor_elements(x);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_ACTIVATION_BACKWARD, slri_shape_each(n), out, slri_arg_of(x),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_ACTIVATION_BACKWARD, x->dtype, slri_shape_each(n), out, slri_arg_of(x),
                            slri_arg_of(dy), slri_arg_of(dx), number(n), number(kind));
+}
+
+// ---- types ----------------------------------------------------------------------------------------------------------
+
+// Between the two small types by floats.
+static slr_status cast_by_floats(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *y, uint64_t n,
+                                 slr_point *out)
+{
+    slr_buffer *floats;
+    SLRI_TRY(slri_ops_workspace(ops, 4 * n, &floats));
+    slr_status status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_TO_FLOAT, x->dtype, slri_shape_each(n), NULL,
+                                        slri_arg_of(x), slr_arg_buffer(floats), number(n));
+    if (status == SLR_OK)
+        status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_FROM_FLOAT, y->dtype, slri_shape_each(n), out,
+                                 slr_arg_buffer(floats), slri_arg_of(y), number(n));
+    slr_buffer_destroy(floats);
+    return status;
+}
+
+slr_status slr_ops_cast(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *y, slr_point *out)
+{
+    static const char name[] = "slr_ops_cast";
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"y", y, SLRI_REAL, false}));
+    SLRI_TRY(slri_tensor_same(name, "y", y, "x", x));
+    if (x->buffer == y->buffer && x->dtype != y->dtype)
+        return SLRI_FAIL(INVALID, "%s: x and y have one buffer, but elements of another length", name);
+    uint64_t n = slri_tensor_elements(x);
+    if (x->dtype != SLR_F32 && y->dtype != SLR_F32)
+        return cast_by_floats(ops, stream, x, y, n, out);
+    return SLRI_OPS_LAUNCH(ops, stream, y->dtype == SLR_F32 ? SLRI_K_TO_FLOAT : SLRI_K_FROM_FLOAT,
+                           y->dtype == SLR_F32 ? x->dtype : y->dtype, slri_shape_each(n), out, slri_arg_of(x),
+                           slri_arg_of(y), number(n));
 }
 
 // ---- embedding ------------------------------------------------------------------------------------------------------
@@ -68,11 +101,11 @@ slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor 
                              const slr_tensor *y, slr_point *out)
 {
     static const char name[] = "slr_ops_embedding";
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"table", table, SLR_F32, false},
-                                 {"indices", indices, SLR_I32, false}, {"y", y, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"table", table, SLRI_REAL, false},
+                                 {"indices", indices, SLR_I32, false}, {"y", y, SLRI_REAL, false}));
     SLRI_TRY(check_embedding(name, table, "table", indices, y, "y"));
     uint64_t n = slri_tensor_elements(y);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_EMBEDDING, slri_shape_each(n), out, slri_arg_of(table),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_EMBEDDING, table->dtype, slri_shape_each(n), out, slri_arg_of(table),
                            slri_arg_of(indices), slri_arg_of(y), number(n), number(table->shape[0]),
                            number(table->shape[1]));
 }
@@ -81,13 +114,13 @@ slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const sl
                                       const slr_tensor *dtable, slr_point *out)
 {
     static const char name[] = "slr_ops_embedding_backward";
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"indices", indices, SLR_I32, false}, {"dy", dy, SLR_F32, false},
-                                 {"dtable", dtable, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"indices", indices, SLR_I32, false}, {"dy", dy, SLRI_REAL, false},
+                                 {"dtable", dtable, SLRI_REAL, false}));
     SLRI_TRY(check_embedding(name, dtable, "dtable", indices, dy, "dy"));
     uint64_t n = slri_tensor_elements(dtable);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_EMBEDDING_BACKWARD, slri_shape_each(n), out, slri_arg_of(indices),
-                           slri_arg_of(dy), slri_arg_of(dtable), number(n), number(slri_tensor_elements(indices)),
-                           number(dtable->shape[1]));
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_EMBEDDING_BACKWARD, dy->dtype, slri_shape_each(n), out,
+                           slri_arg_of(indices), slri_arg_of(dy), slri_arg_of(dtable), number(n),
+                           number(slri_tensor_elements(indices)), number(dtable->shape[1]));
 }
 
 // ---- optimisers -----------------------------------------------------------------------------------------------------
@@ -97,13 +130,13 @@ slr_status slr_ops_sgd(slr_ops *ops, slr_stream *stream, const slr_tensor *weigh
 {
     static const char name[] = "slr_ops_sgd";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"weights", weights, SLR_F32, false},
-                                 {"gradient", gradient, SLR_F32, false}, {"velocity", velocity, SLR_F32, true}));
+                                 {"gradient", gradient, SLRI_REAL, false}, {"velocity", velocity, SLR_F32, true}));
     SLRI_TRY(slri_tensor_same(name, "gradient", gradient, "weights", weights));
     SLRI_TRY(slri_tensor_same(name, "velocity", velocity, "weights", weights));
     if (momentum != 0.0f && !velocity)
         return SLRI_FAIL(INVALID, "%s: momentum is %g, but velocity is NULL", name, (double)momentum);
     uint64_t n = slri_tensor_elements(weights);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SGD, slri_shape_each(n), out, slri_arg_of(weights),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SGD, gradient->dtype, slri_shape_each(n), out, slri_arg_of(weights),
                            slri_arg_of(gradient), slri_arg_of(velocity), number(n), real((double)rate),
                            real((double)momentum), real((double)decay));
 }
@@ -121,7 +154,7 @@ slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam_desc *d
         return SLRI_FAIL(INVALID, "%s: desc is NULL", name);
     SLRI_TRY(SLRI_TAKE_DESC(slr_adam_desc, &d, desc));
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"weights", d.weights, SLR_F32, false},
-                                 {"gradient", d.gradient, SLR_F32, false}, {"mean", d.mean, SLR_F32, false},
+                                 {"gradient", d.gradient, SLRI_REAL, false}, {"mean", d.mean, SLR_F32, false},
                                  {"square", d.square, SLR_F32, false}));
     SLRI_TRY(slri_tensor_same(name, "gradient", d.gradient, "weights", d.weights));
     SLRI_TRY(slri_tensor_same(name, "mean", d.mean, "weights", d.weights));
@@ -133,7 +166,7 @@ slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam_desc *d
         return SLRI_FAIL(INVALID, "%s: beta1 and beta2 are %g and %g; expected numbers between 0 and 1", name,
                          (double)beta1, (double)beta2);
     uint64_t n = slri_tensor_elements(d.weights);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_ADAM, slri_shape_each(n), out, slri_arg_of(d.weights),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_ADAM, d.gradient->dtype, slri_shape_each(n), out, slri_arg_of(d.weights),
                            slri_arg_of(d.gradient), slri_arg_of(d.mean), slri_arg_of(d.square), number(n),
                            real((double)d.rate), real((double)beta1), real((double)beta2), real((double)epsilon),
                            real((double)d.decay), real(1.0 - pow((double)beta1, d.step)),

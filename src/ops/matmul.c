@@ -20,9 +20,9 @@ static uint32_t dimension(const slr_tensor *tensor, uint32_t from_last)
 static slr_status check_operands(const struct call *call, const char *name)
 {
     const slr_matmul_desc *d = &call->desc;
-    SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"a", d->a, SLR_F32, false},
-                                 {"b", d->b, SLR_F32, false}, {"c", d->c, SLR_F32, false},
-                                 {"bias", d->bias, SLR_F32, true}, {"pre", d->pre, SLR_F32, true}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"a", d->a, SLRI_REAL, false},
+                                 {"b", d->b, SLRI_REAL, false}, {"c", d->c, SLRI_REAL, false},
+                                 {"bias", d->bias, SLRI_REAL, true}, {"pre", d->pre, SLRI_REAL, true}));
     SLRI_TRY(slri_activation_check(name, d->activation));
     if (d->a->rank < 2 || d->a->rank > 3 || d->b->rank < 2 || d->b->rank > d->a->rank)
         return SLRI_FAIL(INVALID, "%s: the ranks of a and b are %u and %u; expected 2 and 2, 3 and 3, or 3 and 2", name,
@@ -49,7 +49,8 @@ static slr_status check_shapes(struct call *call, const char *name)
     SLRI_TRY(slri_tensor_shaped(name, "c", d->c, a->rank, a->rank == 3 ? shape : shape + 1, because));
     SLRI_TRY(slri_tensor_shaped(name, "pre", d->pre, a->rank, a->rank == 3 ? shape : shape + 1, because));
     SLRI_TRY(slri_tensor_shaped(name, "bias", d->bias, 1, columns, because));
-    call->product = (struct slri_product){.m = m,
+    call->product = (struct slri_product){.dtype = a->dtype,
+                                          .m = m,
                                           .n = n,
                                           .k = k,
                                           .batch = batch,
@@ -113,7 +114,7 @@ slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const slr_matm
 static slr_status gradient_of_a(const struct call *call, slr_buffer *d, const slr_tensor *da)
 {
     const struct slri_product *f = &call->product;
-    struct slri_product p = {.k = f->n, .batch = f->batch, .alpha = f->alpha, .c = da->buffer};
+    struct slri_product p = {.dtype = f->dtype, .k = f->n, .batch = f->batch, .alpha = f->alpha, .c = da->buffer};
     p.a_count = f->batch, p.b_count = f->b_count;
     if (!f->transpose_a) { // d op(B)^T
         p.m = f->m, p.n = f->k;
@@ -132,7 +133,7 @@ static slr_status gradient_of_b(const struct call *call, slr_buffer *d, const sl
 {
     const struct slri_product *f = &call->product;
     uint32_t matrices = f->b_count, rows = f->m * (f->batch / matrices);
-    struct slri_product p = {.k = rows, .batch = matrices, .alpha = f->alpha, .c = db->buffer};
+    struct slri_product p = {.dtype = f->dtype, .k = rows, .batch = matrices, .alpha = f->alpha, .c = db->buffer};
     p.a_count = p.b_count = matrices;
     if (!f->transpose_b) { // op(A)^T d
         p.m = f->k, p.n = f->n;
@@ -154,7 +155,7 @@ static slr_status gradients(const struct call *call, const slr_tensor *d, const 
     if (!dbias)
         return SLR_OK;
     slr_tensor all =
-        slr_tensor_2d(SLR_F32, d->buffer, (uint64_t)call->product.batch * call->product.m, call->product.n);
+        slr_tensor_2d(d->dtype, d->buffer, (uint64_t)call->product.batch * call->product.m, call->product.n);
     return slr_ops_reduce(call->ops, call->stream, SLR_REDUCE_SUM, 0, &all, dbias, NULL);
 }
 
@@ -162,8 +163,9 @@ static slr_status check_backward(const struct call *call, const char *name, cons
                                  const slr_tensor *db, const slr_tensor *dbias)
 {
     const slr_matmul_desc *d = &call->desc;
-    SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"dc", dc, SLR_F32, false}, {"da", da, SLR_F32, true},
-                                 {"db", db, SLR_F32, true}, {"dbias", dbias, SLR_F32, true}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"a", d->a, SLRI_REAL, false},
+                                 {"dc", dc, SLRI_REAL, false}, {"da", da, SLRI_REAL, true}, {"db", db, SLRI_REAL, true},
+                                 {"dbias", dbias, SLRI_REAL, true}));
     const uint64_t columns[] = {call->product.n};
     char because[32];
     snprintf(because, sizeof because, "%u columns of c", call->product.n);
@@ -191,7 +193,7 @@ slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_m
     slr_buffer *workspace = NULL;
     slr_status status = SLR_OK;
     if (call.desc.activation) {
-        SLRI_TRY(slri_ops_workspace(ops, 4 * slri_tensor_elements(dc), &workspace));
+        SLRI_TRY(slri_ops_workspace(ops, slri_scalar_bytes(dc->dtype) * slri_tensor_elements(dc), &workspace));
         d.buffer = workspace;
         status = slr_ops_activation_backward(ops, stream, call.desc.activation, call.desc.pre, dc, &d, NULL);
     }

@@ -34,6 +34,8 @@ enum slri_ops_source { SLRI_OPS_MATMUL, SLRI_OPS_ROWS, SLRI_OPS_EACH, SLRI_OPS_C
     X(SCAN, ROWS, "scan")                                                                                              \
     X(TOP_K, ROWS, "top_k")                                                                                            \
     X(TOP_K_BACKWARD, ROWS, "top_k_backward")                                                                          \
+    X(TO_FLOAT, EACH, "to_float")                                                                                      \
+    X(FROM_FLOAT, EACH, "from_float")                                                                                  \
     X(ACTIVATION, EACH, "activation")                                                                                  \
     X(ACTIVATION_BACKWARD, EACH, "activation_backward")                                                                \
     X(SQUARE_ERROR, EACH, "square_error")                                                                              \
@@ -59,24 +61,27 @@ enum slri_ops_kernel {
 
 struct slri_picked;
 
+#define SLRI_OPS_TYPES 3          // SLR_F32, SLR_F16, SLR_BF16: T in the sources
+#define SLRI_REAL ((slr_scalar)0) // of an operand: any of these, the same for all of a call
+
 struct slr_ops {
     slr_device *device;
     slr_ops_desc desc; // with the defaults filled in
     slri_mutex lock;
     // Under the lock; made when they are first used.
-    slr_program *program[SLRI_OPS_SOURCES];
-    slr_kernel *kernel[SLRI_OPS_KERNEL_COUNT];
+    slr_program *program[SLRI_OPS_TYPES][SLRI_OPS_SOURCES];
+    slr_kernel *kernel[SLRI_OPS_TYPES][SLRI_OPS_KERNEL_COUNT];
     struct slri_picked *picked;
 };
 
 #define SLRI_OPS_GROUP 64u // as GROUP in the sources
 
-// A launch with the arguments behind `out`, each made by slr_arg_*.
-#define SLRI_OPS_LAUNCH(ops, stream, kernel, shape, out, ...)                                                          \
-    slri_ops_launch((ops), (stream), (kernel), (shape), (const slr_arg[]){__VA_ARGS__},                                \
+// A launch of the kernel for elements of that type, with the arguments after `out`, each made by slr_arg_*.
+#define SLRI_OPS_LAUNCH(ops, stream, kernel, dtype, shape, out, ...)                                                   \
+    slri_ops_launch((ops), (stream), (kernel), (dtype), (shape), (const slr_arg[]){__VA_ARGS__},                       \
                     (uint32_t)(sizeof((const slr_arg[]){__VA_ARGS__}) / sizeof(slr_arg)), (out))
-slr_status slri_ops_launch(slr_ops *ops, slr_stream *stream, enum slri_ops_kernel kernel, slr_shape shape,
-                           const slr_arg *args, uint32_t count, slr_point *out);
+slr_status slri_ops_launch(slr_ops *ops, slr_stream *stream, enum slri_ops_kernel kernel, slr_scalar dtype,
+                           slr_shape shape, const slr_arg *args, uint32_t count, slr_point *out);
 static inline slr_arg slri_arg_of(const slr_tensor *tensor) // NULL is none
 {
     return slr_arg_buffer(tensor ? tensor->buffer : NULL);
@@ -110,7 +115,7 @@ const char *slri_ops_source_name(enum slri_ops_source source);
 struct slri_operand {
     const char *name;
     const slr_tensor *tensor; // NULL: it was not given
-    slr_scalar dtype;         // that it must have
+    slr_scalar dtype;         // that it must have, or SLRI_REAL: the first such one of a call decides for all
     bool may_be_null;
 };
 
@@ -122,6 +127,7 @@ slr_status slri_operands_check(const slr_ops *ops, const slr_stream *stream, con
     slri_operands_check((ops), (stream), (call), (const struct slri_operand[]){__VA_ARGS__},                           \
                         (uint32_t)(sizeof((const struct slri_operand[]){__VA_ARGS__}) / sizeof(struct slri_operand)))
 
+const char *slri_real_name(slr_scalar dtype); // "f32", "f16", "bf16"
 uint64_t slri_tensor_elements(const slr_tensor *tensor);
 // Without the last dimension; its length.
 static inline uint64_t slri_tensor_row(const slr_tensor *tensor)

@@ -103,10 +103,12 @@ void slr_ops_destroy(slr_ops *ops)
     if (!ops)
         return;
     slr_device *device = ops->device;
-    for (int i = 0; i < SLRI_OPS_KERNEL_COUNT; ++i)
-        slr_kernel_destroy(ops->kernel[i]);
-    for (int i = 0; i < SLRI_OPS_SOURCES; ++i)
-        slr_program_destroy(ops->program[i]);
+    for (int type = 0; type < SLRI_OPS_TYPES; ++type) {
+        for (int i = 0; i < SLRI_OPS_KERNEL_COUNT; ++i)
+            slr_kernel_destroy(ops->kernel[type][i]);
+        for (int i = 0; i < SLRI_OPS_SOURCES; ++i)
+            slr_program_destroy(ops->program[type][i]);
+    }
     slri_picked_free(ops);
     slri_mutex_destroy(&ops->lock);
     slri_free(device->allocator, ops, sizeof *ops);
@@ -115,40 +117,50 @@ void slr_ops_destroy(slr_ops *ops)
 
 // ---- launches ------------------------------------------------------------------------------------------------------
 
-// Under the lock.
-static slr_status load(slr_ops *ops, enum slri_ops_source source)
+static const char *const types[SLRI_OPS_TYPES] = {"T=float", "T=half", "T=__nv_bfloat16"};
+
+static int type_of(slr_scalar dtype)
 {
-    if (ops->program[source])
+    return dtype == SLR_F16 ? 1 : dtype == SLR_BF16 ? 2 : 0;
+}
+
+// Under the lock.
+static slr_status load(slr_ops *ops, int type, enum slri_ops_source source)
+{
+    slr_program **program = &ops->program[type][source];
+    if (*program)
         return SLR_OK;
     char name[32], *text = slri_ops_source(source);
     if (!text)
         return SLRI_FAIL(NO_MEMORY, "no memory for the source of operations");
     snprintf(name, sizeof name, "ops/%s.cu", sources[source].name);
-    slr_status status = slr_program_from_text(ops->device, name, text, NULL, &ops->program[source]);
+    slr_program_desc desc = SLR_PROGRAM_DESC_INIT;
+    desc.defines = &types[type], desc.define_count = 1;
+    slr_status status = slr_program_from_text(ops->device, name, text, &desc, program);
     free(text);
     return status;
 }
 
-static slr_status find(slr_ops *ops, enum slri_ops_kernel kernel, slr_kernel **out)
+static slr_status find(slr_ops *ops, int type, enum slri_ops_kernel kernel, slr_kernel **out)
 {
     slr_status status = SLR_OK;
     slri_mutex_lock(&ops->lock);
-    if (!ops->kernel[kernel]) {
-        status = load(ops, kernels[kernel].source);
+    slr_kernel **found = &ops->kernel[type][kernel];
+    if (!*found) {
+        status = load(ops, type, kernels[kernel].source);
         if (status == SLR_OK)
-            status = slr_program_get_kernel(ops->program[kernels[kernel].source], kernels[kernel].name,
-                                            &ops->kernel[kernel]);
+            status = slr_program_get_kernel(ops->program[type][kernels[kernel].source], kernels[kernel].name, found);
     }
-    *out = ops->kernel[kernel];
+    *out = *found;
     slri_mutex_unlock(&ops->lock);
     return status;
 }
 
-slr_status slri_ops_launch(slr_ops *ops, slr_stream *stream, enum slri_ops_kernel kernel, slr_shape shape,
-                           const slr_arg *args, uint32_t count, slr_point *out)
+slr_status slri_ops_launch(slr_ops *ops, slr_stream *stream, enum slri_ops_kernel kernel, slr_scalar dtype,
+                           slr_shape shape, const slr_arg *args, uint32_t count, slr_point *out)
 {
     slr_kernel *found;
-    SLRI_TRY(find(ops, kernel, &found));
+    SLRI_TRY(find(ops, type_of(dtype), kernel, &found));
     return slr_launch(stream, found, shape, args, count, out);
 }
 

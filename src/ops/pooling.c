@@ -76,8 +76,8 @@ static slr_status begin(slr_ops *ops, slr_stream *stream, const slr_pooling_desc
     if (!desc)
         return SLRI_FAIL(INVALID, "%s: desc is NULL", name);
     SLRI_TRY(SLRI_TAKE_DESC(slr_pooling_desc, whole, desc));
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", whole->x, SLR_F32, false}, {"y", whole->y, SLR_F32, false},
-                                 {"indices", whole->indices, SLR_I32, true}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", whole->x, SLRI_REAL, false},
+                                 {"y", whole->y, SLRI_REAL, false}, {"indices", whole->indices, SLR_I32, true}));
     if (whole->kind != SLR_POOL_LARGEST && whole->kind != SLR_POOL_MEAN)
         return SLRI_FAIL(INVALID, "%s: kind is %d; expected SLR_POOL_LARGEST or SLR_POOL_MEAN", name, (int)whole->kind);
     return place(name, whole, window);
@@ -88,8 +88,8 @@ slr_status slr_ops_pooling(slr_ops *ops, slr_stream *stream, const slr_pooling_d
     slr_pooling_desc d;
     struct slri_window window;
     SLRI_TRY(begin(ops, stream, desc, "slr_ops_pooling", &d, &window));
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_POOL, slri_shape_each(slri_tensor_elements(d.y)), out, slri_arg_of(d.x),
-                           slri_arg_of(d.y), slri_arg_of(d.indices), slri_arg_window(&window),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_POOL, d.x->dtype, slri_shape_each(slri_tensor_elements(d.y)), out,
+                           slri_arg_of(d.x), slri_arg_of(d.y), slri_arg_of(d.indices), slri_arg_window(&window),
                            slr_arg_unsigned(d.kind));
 }
 
@@ -100,12 +100,13 @@ slr_status slr_ops_pooling_backward(slr_ops *ops, slr_stream *stream, const slr_
     slr_pooling_desc d;
     struct slri_window window;
     SLRI_TRY(begin(ops, stream, desc, name, &d, &window));
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"dy", dy, SLR_F32, false}, {"dx", dx, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", d.x, SLRI_REAL, false}, {"dy", dy, SLRI_REAL, false},
+                                 {"dx", dx, SLRI_REAL, false}));
     SLRI_TRY(slri_tensor_same(name, "dy", dy, "y", d.y));
     SLRI_TRY(slri_tensor_same(name, "dx", dx, "x", d.x));
     if (d.kind == SLR_POOL_LARGEST && !d.indices)
         return SLRI_FAIL(INVALID, "%s: indices are NULL; the forward call gives them", name);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_POOL_BACKWARD, slri_shape_each(slri_tensor_elements(dx)), out,
-                           slri_arg_of(d.indices), slri_arg_of(dy), slri_arg_of(dx), slri_arg_window(&window),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_POOL_BACKWARD, d.x->dtype, slri_shape_each(slri_tensor_elements(dx)),
+                           out, slri_arg_of(d.indices), slri_arg_of(dy), slri_arg_of(dx), slri_arg_window(&window),
                            slr_arg_unsigned(d.kind));
 }

@@ -37,9 +37,9 @@ static slr_status by_tiles(slr_ops *ops, slr_stream *stream, const struct slri_p
 {
     slr_shape shape = SLR_GRID_2D(strips(p->n, SIDE), strips(p->m, SIDE), SIDE, SIDE);
     shape.grid[2] = p->batch;
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_TILE, shape, out, slr_arg_buffer(p->a), slr_arg_buffer(p->b),
-                           slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias), number(p->m),
-                           number(p->n), number(p->k), number(p->a_count), number(p->b_count),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_TILE, p->dtype, shape, out, slr_arg_buffer(p->a),
+                           slr_arg_buffer(p->b), slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias),
+                           number(p->m), number(p->n), number(p->k), number(p->a_count), number(p->b_count),
                            number(p->transpose_a ? 1 : p->k), number(p->transpose_a ? p->m : 1),
                            number(p->transpose_b ? 1 : p->n), number(p->transpose_b ? p->k : 1),
                            number(p->bias_by_row ? p->a_count * p->m : 0), slr_arg_float((double)p->alpha),
@@ -52,24 +52,24 @@ static uint64_t packed_elements(uint32_t matrices, uint32_t n, uint32_t width, u
 }
 
 // The `n` side of each matrix becomes strips. `contiguous`: that side is the one whose elements lie side by side.
-static slr_status pack(slr_ops *ops, slr_stream *stream, slr_buffer *from, slr_buffer *to, uint32_t matrices,
-                       uint32_t n, uint32_t depth, uint32_t width, bool contiguous)
+static slr_status pack(slr_ops *ops, slr_stream *stream, slr_scalar dtype, slr_buffer *from, slr_buffer *to,
+                       uint32_t matrices, uint32_t n, uint32_t depth, uint32_t width, bool contiguous)
 {
     slr_shape shape = contiguous ? SLR_GRID_2D(strips(n, width), strips(depth, PACK_ROWS), COLUMNS, 1)
                                  : SLR_GRID_2D(strips(depth, PACK_ROWS), strips(n, width), PACK_ROWS, 1);
     shape.grid[2] = matrices;
-    return SLRI_OPS_LAUNCH(ops, stream, contiguous ? SLRI_K_PACK_COLUMNS : SLRI_K_PACK_ROWS, shape, NULL,
+    return SLRI_OPS_LAUNCH(ops, stream, contiguous ? SLRI_K_PACK_COLUMNS : SLRI_K_PACK_ROWS, dtype, shape, NULL,
                            slr_arg_buffer(from), slr_arg_buffer(to), number(n), number(depth), number(width));
 }
 
 static slr_status multiply_packed(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_buffer *a,
                                   slr_buffer *b, slr_point *out)
 {
-    SLRI_TRY(pack(ops, stream, p->a, a, p->a_count, p->m, p->k, ROWS, p->transpose_a));
-    SLRI_TRY(pack(ops, stream, p->b, b, p->b_count, p->n, p->k, COLUMNS, !p->transpose_b));
+    SLRI_TRY(pack(ops, stream, p->dtype, p->a, a, p->a_count, p->m, p->k, ROWS, p->transpose_a));
+    SLRI_TRY(pack(ops, stream, p->dtype, p->b, b, p->b_count, p->n, p->k, COLUMNS, !p->transpose_b));
     slr_shape shape = SLR_GRID_2D(strips(p->m, ROWS), strips(p->n, COLUMNS), LANES, 1);
     shape.grid[2] = p->batch;
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_PANEL, shape, out, slr_arg_buffer(a), slr_arg_buffer(b),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_PANEL, p->dtype, shape, out, slr_arg_buffer(a), slr_arg_buffer(b),
                            slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias), number(p->m),
                            number(p->n), number(p->k), number(p->a_count), number(p->b_count),
                            number(p->bias_by_row ? p->a_count * p->m : 0), slr_arg_float((double)p->alpha),
@@ -89,7 +89,8 @@ static slr_status by_panels(slr_ops *ops, slr_stream *stream, const struct slri_
     return status;
 }
 
-// ---- OpenBLAS's: a host function of the stream -------------------------------------------------------------------------------
+// ---- OpenBLAS's: a host function of the stream
+// -------------------------------------------------------------------------------
 
 struct job {
     slr_device *device;
@@ -155,7 +156,7 @@ static slr_status by_blas(slr_ops *ops, slr_stream *stream, const struct slri_pr
         return status;
     }
     uint32_t elements = p->batch * p->m * p->n;
-    return finishes ? SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_FINISH, slri_shape_each(elements), out,
+    return finishes ? SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_FINISH, p->dtype, slri_shape_each(elements), out,
                                       slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias),
                                       number(elements), number(p->n), number(p->bias_by_row ? p->a_count * p->m : 0),
                                       number((uint32_t)p->activation))
@@ -172,8 +173,10 @@ static slr_status run_by(slr_ops *ops, slr_stream *stream, const struct slri_pro
                                 : by_tiles(ops, stream, product, out);
 }
 
-static const char *why_no_blas(const slr_ops *ops)
+static const char *why_no_blas(const slr_ops *ops, slr_scalar dtype)
 {
+    if (dtype != SLR_F32)
+        return "it multiplies floats alone";
     if (strcmp(ops->device->backend->name, "cpu") != 0)
         return "its memory is the host's, and this device is no cpu";
     return slri_blas_is_there() ? NULL : slri_blas_describe()->why_not;
@@ -187,10 +190,11 @@ static void fill_pick(const slr_ops *ops, const struct slri_product *p, struct s
     bool is_host = ops->device->backend->is_host;
     *out = (struct slri_pick){
         .sizes = {p->m, p->n, p->k}, .flops = 2.0 * p->m * p->n * p->k * p->batch, .count = ALGORITHMS};
-    snprintf(out->key, sizeof out->key, "ops.matmul %s%s f32 x%u/%u/%u%s", p->transpose_a ? "t" : "n",
-             p->transpose_b ? "t" : "n", p->batch, p->a_count, p->b_count,
+    snprintf(out->key, sizeof out->key, "ops.matmul %s%s %s x%u/%u/%u%s", p->transpose_a ? "t" : "n",
+             p->transpose_b ? "t" : "n", slri_real_name(p->dtype), p->batch, p->a_count, p->b_count,
              p->bias || p->pre || p->activation ? " epilogue" : "");
-    out->contender[BLAS] = (struct slri_contender){"openblas.sgemm", "openblas", 0, false, why_no_blas(ops), 0};
+    out->contender[BLAS] =
+        (struct slri_contender){"openblas.sgemm", "openblas", 0, false, why_no_blas(ops, p->dtype), 0};
     out->contender[PANEL] = (struct slri_contender){
         "own.panel", "own", packed, true, packed / 4 > 0x7FFFFFFF ? "packed, it has 2^31 elements or more" : NULL, 0};
     out->contender[TILE] = (struct slri_contender){"own.tile", "own", 0, true, NULL, 0};

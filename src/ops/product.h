@@ -7,6 +7,7 @@
 
 // c[z] = activation(alpha * op(a[z % a_count]) op(b[z % b_count]) + beta * c[z] + bias), for each z below `batch`.
 struct slri_product {
+    slr_scalar dtype; // SLR_F32, SLR_F16 or SLR_BF16; sums are floats
     uint32_t m, n, k, batch, a_count, b_count;
     bool transpose_a, transpose_b;
     bool bias_by_row; // a number a row of all matrices a; else a number a column of c

@@ -21,28 +21,46 @@ static slr_arg real(double value)
     return slr_arg_float((double)(float)value);
 }
 
-static slr_status by_rows(slr_ops *ops, slr_stream *stream, uint32_t kind, slr_buffer *x, slr_buffer *y, uint64_t rows,
-                          uint64_t n, double scale, slr_point *out)
+// y is of floats.
+static slr_status by_rows(slr_ops *ops, slr_stream *stream, slr_scalar dtype, uint32_t kind, slr_buffer *x,
+                          slr_buffer *y, uint64_t rows, uint64_t n, double scale, slr_point *out)
 {
     uint64_t pieces = (n + PIECE - 1) / PIECE;
     slr_shape shape = SLR_GRID_2D((uint32_t)pieces, (uint32_t)rows, SLRI_OPS_GROUP, 1);
     if (pieces == 1)
-        return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_ROW, shape, out, slr_arg_buffer(x), slr_arg_buffer(y),
+        return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_ROW, dtype, shape, out, slr_arg_buffer(x), slr_arg_buffer(y),
                                number(n), number(n), number(kind), real(scale));
     slr_buffer *parts;
     SLRI_TRY(slri_ops_workspace(ops, 4 * pieces * rows, &parts));
     uint32_t of_piece = kind == SLR_REDUCE_MEAN ? (uint32_t)SLR_REDUCE_SUM : kind;
-    slr_status status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_ROW, shape, NULL, slr_arg_buffer(x),
+    slr_status status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_ROW, dtype, shape, NULL, slr_arg_buffer(x),
                                         slr_arg_buffer(parts), number(n), number(PIECE), number(of_piece), real(1));
     if (status == SLR_OK)
-        status = by_rows(ops, stream, kind, parts, y, rows, pieces, scale, out);
+        status = by_rows(ops, stream, SLR_F32, kind, parts, y, rows, pieces, scale, out);
     slr_buffer_destroy(parts);
+    return status;
+}
+
+// The same where y is of another type.
+static slr_status by_rows_into(slr_ops *ops, slr_stream *stream, uint32_t kind, const slr_tensor *x,
+                               const slr_tensor *y, const struct view *view, slr_point *out)
+{
+    double scale = 1.0 / (double)view->n;
+    if (y->dtype == SLR_F32)
+        return by_rows(ops, stream, SLR_F32, kind, x->buffer, y->buffer, view->outer, view->n, scale, out);
+    slr_buffer *floats;
+    SLRI_TRY(slri_ops_workspace(ops, 4 * view->outer, &floats));
+    slr_status status = by_rows(ops, stream, x->dtype, kind, x->buffer, floats, view->outer, view->n, scale, NULL);
+    if (status == SLR_OK)
+        status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_FROM_FLOAT, y->dtype, slri_shape_each(view->outer), out,
+                                 slr_arg_buffer(floats), slri_arg_of(y), number(view->outer));
+    slr_buffer_destroy(floats);
     return status;
 }
 
 static slr_status mean(slr_ops *ops, slr_stream *stream, slr_buffer *x, uint64_t n, slr_buffer *y, slr_point *out)
 {
-    return by_rows(ops, stream, SLR_REDUCE_MEAN, x, y, 1, n, 1.0 / (double)n, out);
+    return by_rows(ops, stream, SLR_F32, SLR_REDUCE_MEAN, x, y, 1, n, 1.0 / (double)n, out);
 }
 
 static slr_status look(const char *name, slr_reduction kind, uint32_t axis, const slr_tensor *x, const slr_tensor *y,
@@ -68,13 +86,13 @@ slr_status slr_ops_reduce(slr_ops *ops, slr_stream *stream, slr_reduction kind, 
 {
     static const char name[] = "slr_ops_reduce";
     struct view view;
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLR_F32, false}, {"y", y, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"y", y, SLRI_REAL, false}));
     SLRI_TRY(look(name, kind, axis, x, y, "y", &view));
     double scale = 1.0 / (double)view.n;
     if (view.inner == 1)
-        return by_rows(ops, stream, kind, x->buffer, y->buffer, view.outer, view.n, scale, out);
+        return by_rows_into(ops, stream, kind, x, y, &view, out);
     uint64_t results = view.outer * view.inner;
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_COLUMN, slri_shape_each(results), out, slri_arg_of(x),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_COLUMN, x->dtype, slri_shape_each(results), out, slri_arg_of(x),
                            slri_arg_of(y), number(view.n), number(view.inner), number(results), number(kind),
                            real(scale));
 }
@@ -85,13 +103,13 @@ slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reducti
 {
     static const char name[] = "slr_ops_reduce_backward";
     struct view view;
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLR_F32, false}, {"y", y, SLR_F32, false},
-                                 {"dy", dy, SLR_F32, false}, {"dx", dx, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"y", y, SLRI_REAL, false},
+                                 {"dy", dy, SLRI_REAL, false}, {"dx", dx, SLRI_REAL, false}));
     SLRI_TRY(look(name, kind, axis, x, dy, "dy", &view));
     SLRI_TRY(slri_tensor_same(name, "dx", dx, "x", x));
     SLRI_TRY(slri_tensor_sized(name, "y", y, view.outer * view.inner, "x", x));
     uint64_t results = view.outer * view.inner;
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_BACKWARD, slri_shape_each(results), out, slri_arg_of(x),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_BACKWARD, x->dtype, slri_shape_each(results), out, slri_arg_of(x),
                            slri_arg_of(y), slri_arg_of(dy), slri_arg_of(dx), number(view.n), number(view.inner),
                            number(results), number(kind), real(1.0 / (double)view.n));
 }
@@ -101,8 +119,8 @@ slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reducti
 static slr_status check_entropy(const slr_ops *ops, const slr_stream *stream, const char *name,
                                 const slr_tensor *logits, const slr_tensor *labels)
 {
-    SLRI_TRY(
-        SLRI_OPERANDS_CHECK(ops, stream, name, {"logits", logits, SLR_F32, false}, {"labels", labels, SLR_I32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"logits", logits, SLRI_REAL, false},
+                                 {"labels", labels, SLR_I32, false}));
     return slri_tensor_sized(name, "labels", labels, slri_tensor_rows(logits), "logits", logits);
 }
 
@@ -123,9 +141,9 @@ slr_status slr_ops_cross_entropy(slr_ops *ops, slr_stream *stream, const slr_ten
     SLRI_TRY(check_loss(ops, stream, name, loss));
     uint64_t rows = slri_tensor_rows(logits);
     SLRI_TRY(slri_ops_workspace(ops, 4 * rows, &losses));
-    slr_status status =
-        SLRI_OPS_LAUNCH(ops, stream, SLRI_K_CROSS_ENTROPY, slri_shape_rows(rows), NULL, slri_arg_of(logits),
-                        slri_arg_of(labels), slr_arg_buffer(losses), number(slri_tensor_row(logits)));
+    slr_status status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_CROSS_ENTROPY, logits->dtype, slri_shape_rows(rows), NULL,
+                                        slri_arg_of(logits), slri_arg_of(labels), slr_arg_buffer(losses),
+                                        number(slri_tensor_row(logits)));
     if (status == SLR_OK)
         status = mean(ops, stream, losses, rows, loss->buffer, out);
     slr_buffer_destroy(losses);
@@ -138,18 +156,19 @@ slr_status slr_ops_cross_entropy_backward(slr_ops *ops, slr_stream *stream, cons
 {
     static const char name[] = "slr_ops_cross_entropy_backward";
     SLRI_TRY(check_entropy(ops, stream, name, logits, labels));
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"dlogits", dlogits, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"logits", logits, SLRI_REAL, false},
+                                 {"dlogits", dlogits, SLRI_REAL, false}));
     SLRI_TRY(slri_tensor_same(name, "dlogits", dlogits, "logits", logits));
     uint64_t rows = slri_tensor_rows(logits);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_CROSS_ENTROPY_BACKWARD, slri_shape_rows(rows), out, slri_arg_of(logits),
-                           slri_arg_of(labels), slri_arg_of(dlogits), number(slri_tensor_row(logits)),
-                           real((double)scale / (double)rows));
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_CROSS_ENTROPY_BACKWARD, logits->dtype, slri_shape_rows(rows), out,
+                           slri_arg_of(logits), slri_arg_of(labels), slri_arg_of(dlogits),
+                           number(slri_tensor_row(logits)), real((double)scale / (double)rows));
 }
 
 static slr_status check_square(const slr_ops *ops, const slr_stream *stream, const char *name, const slr_tensor *x,
                                const slr_tensor *target)
 {
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLR_F32, false}, {"target", target, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"target", target, SLRI_REAL, false}));
     return slri_tensor_same(name, "target", target, "x", x);
 }
 
@@ -162,8 +181,8 @@ slr_status slr_ops_mean_square(slr_ops *ops, slr_stream *stream, const slr_tenso
     SLRI_TRY(check_loss(ops, stream, name, loss));
     uint64_t n = slri_tensor_elements(x);
     SLRI_TRY(slri_ops_workspace(ops, 4 * n, &losses));
-    slr_status status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SQUARE_ERROR, slri_shape_each(n), NULL, slri_arg_of(x),
-                                        slri_arg_of(target), slr_arg_buffer(losses), number(n));
+    slr_status status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SQUARE_ERROR, x->dtype, slri_shape_each(n), NULL,
+                                        slri_arg_of(x), slri_arg_of(target), slr_arg_buffer(losses), number(n));
     if (status == SLR_OK)
         status = mean(ops, stream, losses, n, loss->buffer, out);
     slr_buffer_destroy(losses);
@@ -175,9 +194,9 @@ slr_status slr_ops_mean_square_backward(slr_ops *ops, slr_stream *stream, const 
 {
     static const char name[] = "slr_ops_mean_square_backward";
     SLRI_TRY(check_square(ops, stream, name, x, target));
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"dx", dx, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"dx", dx, SLRI_REAL, false}));
     SLRI_TRY(slri_tensor_same(name, "dx", dx, "x", x));
     uint64_t n = slri_tensor_elements(x);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SQUARE_ERROR_BACKWARD, slri_shape_each(n), out, slri_arg_of(x),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SQUARE_ERROR_BACKWARD, x->dtype, slri_shape_each(n), out, slri_arg_of(x),
                            slri_arg_of(target), slri_arg_of(dx), number(n), real(2.0 * (double)scale / (double)n));
 }

@@ -12,21 +12,21 @@ static slr_arg number(uint64_t n)
 slr_status slr_ops_softmax(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *y, slr_point *out)
 {
     static const char name[] = "slr_ops_softmax";
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLR_F32, false}, {"y", y, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"y", y, SLRI_REAL, false}));
     SLRI_TRY(slri_tensor_same(name, "y", y, "x", x));
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SOFTMAX, slri_shape_rows(slri_tensor_rows(x)), out, slri_arg_of(x),
-                           slri_arg_of(y), number(slri_tensor_row(x)));
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SOFTMAX, x->dtype, slri_shape_rows(slri_tensor_rows(x)), out,
+                           slri_arg_of(x), slri_arg_of(y), number(slri_tensor_row(x)));
 }
 
 slr_status slr_ops_softmax_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *y, const slr_tensor *dy,
                                     const slr_tensor *dx, slr_point *out)
 {
     static const char name[] = "slr_ops_softmax_backward";
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"y", y, SLR_F32, false}, {"dy", dy, SLR_F32, false},
-                                 {"dx", dx, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"y", y, SLRI_REAL, false}, {"dy", dy, SLRI_REAL, false},
+                                 {"dx", dx, SLRI_REAL, false}));
     SLRI_TRY(slri_tensor_same(name, "dy", dy, "y", y));
     SLRI_TRY(slri_tensor_same(name, "dx", dx, "y", y));
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SOFTMAX_BACKWARD, slri_shape_rows(slri_tensor_rows(y)), out,
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SOFTMAX_BACKWARD, y->dtype, slri_shape_rows(slri_tensor_rows(y)), out,
                            slri_arg_of(y), slri_arg_of(dy), slri_arg_of(dx), number(slri_tensor_row(y)));
 }
 
@@ -47,8 +47,8 @@ slr_status slr_ops_layer_norm(slr_ops *ops, slr_stream *stream, const slr_tensor
                               const slr_tensor *scales, slr_point *out)
 {
     static const char name[] = "slr_ops_layer_norm";
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLR_F32, false}, {"gamma", gamma, SLR_F32, false},
-                                 {"beta", beta, SLR_F32, false}, {"y", y, SLR_F32, false},
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"gamma", gamma, SLRI_REAL, false},
+                                 {"beta", beta, SLRI_REAL, false}, {"y", y, SLRI_REAL, false},
                                  {"means", means, SLR_F32, false}, {"scales", scales, SLR_F32, false}));
     SLRI_TRY(slri_tensor_same(name, "y", y, "x", x));
     SLRI_TRY(check_row(name, "gamma", gamma, x));
@@ -57,8 +57,8 @@ slr_status slr_ops_layer_norm(slr_ops *ops, slr_stream *stream, const slr_tensor
     SLRI_TRY(check_column(name, "scales", scales, x));
     if (!(epsilon >= 0.0f))
         return SLRI_FAIL(INVALID, "%s: epsilon is %g; expected 0 or more", name, (double)epsilon);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_LAYER_NORM, slri_shape_rows(slri_tensor_rows(x)), out, slri_arg_of(x),
-                           slri_arg_of(gamma), slri_arg_of(beta), slri_arg_of(y), slri_arg_of(means),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_LAYER_NORM, x->dtype, slri_shape_rows(slri_tensor_rows(x)), out,
+                           slri_arg_of(x), slri_arg_of(gamma), slri_arg_of(beta), slri_arg_of(y), slri_arg_of(means),
                            slri_arg_of(scales), number(slri_tensor_row(x)), slr_arg_float((double)epsilon));
 }
 
@@ -68,10 +68,10 @@ slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream, const s
                                        slr_point *out)
 {
     static const char name[] = "slr_ops_layer_norm_backward";
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLR_F32, false}, {"gamma", gamma, SLR_F32, false},
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"gamma", gamma, SLRI_REAL, false},
                                  {"means", means, SLR_F32, false}, {"scales", scales, SLR_F32, false},
-                                 {"dy", dy, SLR_F32, false}, {"dx", dx, SLR_F32, false},
-                                 {"dgamma", dgamma, SLR_F32, true}, {"dbeta", dbeta, SLR_F32, true}));
+                                 {"dy", dy, SLRI_REAL, false}, {"dx", dx, SLRI_REAL, false},
+                                 {"dgamma", dgamma, SLRI_REAL, true}, {"dbeta", dbeta, SLRI_REAL, true}));
     SLRI_TRY(slri_tensor_same(name, "dy", dy, "x", x));
     SLRI_TRY(slri_tensor_same(name, "dx", dx, "x", x));
     SLRI_TRY(check_row(name, "gamma", gamma, x));
@@ -83,11 +83,11 @@ slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream, const s
         return SLRI_FAIL(INVALID, "%s: one of dgamma and dbeta is NULL; expected both or none", name);
     uint64_t n = slri_tensor_row(x), rows = slri_tensor_rows(x);
     if (dgamma)
-        SLRI_TRY(SLRI_OPS_LAUNCH(ops, stream, SLRI_K_LAYER_NORM_WEIGHTS, slri_shape_each(n), NULL, slri_arg_of(x),
-                                 slri_arg_of(means), slri_arg_of(scales), slri_arg_of(dy), slri_arg_of(dgamma),
-                                 slri_arg_of(dbeta), number(rows), number(n)));
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_LAYER_NORM_BACKWARD, slri_shape_rows(rows), out, slri_arg_of(x),
-                           slri_arg_of(gamma), slri_arg_of(means), slri_arg_of(scales), slri_arg_of(dy),
+        SLRI_TRY(SLRI_OPS_LAUNCH(ops, stream, SLRI_K_LAYER_NORM_WEIGHTS, x->dtype, slri_shape_each(n), NULL,
+                                 slri_arg_of(x), slri_arg_of(means), slri_arg_of(scales), slri_arg_of(dy),
+                                 slri_arg_of(dgamma), slri_arg_of(dbeta), number(rows), number(n)));
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_LAYER_NORM_BACKWARD, x->dtype, slri_shape_rows(rows), out,
+                           slri_arg_of(x), slri_arg_of(gamma), slri_arg_of(means), slri_arg_of(scales), slri_arg_of(dy),
                            slri_arg_of(dx), number(n));
 }
 
@@ -97,14 +97,14 @@ slr_status slr_ops_scan(slr_ops *ops, slr_stream *stream, uint32_t flags, const 
                         slr_point *out)
 {
     static const char name[] = "slr_ops_scan";
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLR_F32, false}, {"y", y, SLR_F32, false}));
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"y", y, SLRI_REAL, false}));
     SLRI_TRY(slri_tensor_same(name, "y", y, "x", x));
     if (flags & ~(SLR_SCAN_REVERSE | SLR_SCAN_EXCLUSIVE))
         return SLRI_FAIL(INVALID, "%s: flags are %#x; expected SLR_SCAN_REVERSE and SLR_SCAN_EXCLUSIVE", name, flags);
     uint64_t rows = slri_tensor_rows(x);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SCAN, slri_shape_each(rows), out, slri_arg_of(x), slri_arg_of(y),
-                           number(rows), number(slri_tensor_row(x)), number((flags & SLR_SCAN_REVERSE) != 0),
-                           number((flags & SLR_SCAN_EXCLUSIVE) != 0));
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SCAN, x->dtype, slri_shape_each(rows), out, slri_arg_of(x),
+                           slri_arg_of(y), number(rows), number(slri_tensor_row(x)),
+                           number((flags & SLR_SCAN_REVERSE) != 0), number((flags & SLR_SCAN_EXCLUSIVE) != 0));
 }
 
 // The shapes of x and of what was taken out of it: the same but for the row, which is no longer than x's.
@@ -124,13 +124,13 @@ slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_tensor *x, 
                          const slr_tensor *indices, slr_point *out)
 {
     static const char name[] = "slr_ops_top_k";
-    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLR_F32, false}, {"values", values, SLR_F32, false},
+    SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"values", values, SLRI_REAL, false},
                                  {"indices", indices, SLR_I32, false}));
     SLRI_TRY(check_taken(name, x, "values", values));
     SLRI_TRY(slri_tensor_same(name, "indices", indices, "values", values));
     uint64_t rows = slri_tensor_rows(x);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_TOP_K, slri_shape_each(rows), out, slri_arg_of(x), slri_arg_of(values),
-                           slri_arg_of(indices), number(rows), number(slri_tensor_row(x)),
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_TOP_K, x->dtype, slri_shape_each(rows), out, slri_arg_of(x),
+                           slri_arg_of(values), slri_arg_of(indices), number(rows), number(slri_tensor_row(x)),
                            number(slri_tensor_row(values)));
 }
 
@@ -139,11 +139,11 @@ slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_te
 {
     static const char name[] = "slr_ops_top_k_backward";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"indices", indices, SLR_I32, false},
-                                 {"dvalues", dvalues, SLR_F32, false}, {"dx", dx, SLR_F32, false}));
+                                 {"dvalues", dvalues, SLRI_REAL, false}, {"dx", dx, SLRI_REAL, false}));
     SLRI_TRY(check_taken(name, dx, "dvalues", dvalues));
     SLRI_TRY(slri_tensor_same(name, "indices", indices, "dvalues", dvalues));
     uint64_t rows = slri_tensor_rows(dx);
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_TOP_K_BACKWARD, slri_shape_each(rows), out, slri_arg_of(indices),
-                           slri_arg_of(dvalues), slri_arg_of(dx), number(rows), number(slri_tensor_row(dx)),
-                           number(slri_tensor_row(dvalues)));
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_TOP_K_BACKWARD, dx->dtype, slri_shape_each(rows), out,
+                           slri_arg_of(indices), slri_arg_of(dvalues), slri_arg_of(dx), number(rows),
+                           number(slri_tensor_row(dx)), number(slri_tensor_row(dvalues)));
 }

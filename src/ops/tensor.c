@@ -24,13 +24,19 @@ uint64_t slri_tensor_elements(const slr_tensor *tensor)
     return elements;
 }
 
+const char *slri_real_name(slr_scalar dtype)
+{
+    return dtype == SLR_F16 ? "f16" : dtype == SLR_BF16 ? "bf16" : "f32";
+}
+
 static const char *type_name(slr_scalar dtype)
 {
     static const char *const names[] = {
         [SLR_BOOL] = "SLR_BOOL", [SLR_I8] = "SLR_I8",   [SLR_U8] = "SLR_U8",   [SLR_I16] = "SLR_I16",
         [SLR_U16] = "SLR_U16",   [SLR_I32] = "SLR_I32", [SLR_U32] = "SLR_U32", [SLR_I64] = "SLR_I64",
-        [SLR_U64] = "SLR_U64",   [SLR_F32] = "SLR_F32", [SLR_F64] = "SLR_F64"};
-    return dtype >= SLR_BOOL && dtype <= SLR_F64 ? names[dtype] : "no slr_scalar";
+        [SLR_U64] = "SLR_U64",   [SLR_F32] = "SLR_F32", [SLR_F64] = "SLR_F64", [SLR_F16] = "SLR_F16",
+        [SLR_BF16] = "SLR_BF16"};
+    return dtype >= SLR_BOOL && dtype <= SLR_BF16 ? names[dtype] : "no slr_scalar";
 }
 
 static slr_status check_shape(const char *call, const struct slri_operand *operand)
@@ -47,12 +53,31 @@ static slr_status check_shape(const char *call, const struct slri_operand *opera
                              slri_shape_text(tensor->rank, tensor->shape, shape));
         elements *= tensor->shape[i];
     }
-    uint64_t bytes = elements * slri_scalar_bytes(operand->dtype);
+    uint64_t bytes = elements * slri_scalar_bytes(tensor->dtype);
     if (bytes > tensor->buffer->bytes)
         return SLRI_FAIL(INVALID, "%s: %s is %s and needs %llu bytes, but its buffer has %llu", call, operand->name,
                          slri_shape_text(tensor->rank, tensor->shape, shape), (unsigned long long)bytes,
                          (unsigned long long)tensor->buffer->bytes);
     return SLR_OK;
+}
+
+// `real`: the first operand whose type decides for others.
+static slr_status check_type(const char *call, const struct slri_operand *operand, const struct slri_operand **real)
+{
+    slr_scalar got = operand->tensor->dtype;
+    if (operand->dtype != SLRI_REAL)
+        return got == operand->dtype ? SLR_OK
+                                     : SLRI_FAIL(INVALID, "%s: the type of %s is %s; expected %s", call, operand->name,
+                                                 type_name(got), type_name(operand->dtype));
+    if (got != SLR_F32 && got != SLR_F16 && got != SLR_BF16)
+        return SLRI_FAIL(INVALID, "%s: the type of %s is %s; expected SLR_F32, SLR_F16 or SLR_BF16", call,
+                         operand->name, type_name(got));
+    if (!*real)
+        *real = operand;
+    return got == (*real)->tensor->dtype
+               ? SLR_OK
+               : SLRI_FAIL(INVALID, "%s: the type of %s is %s, but that of %s is %s", call, operand->name,
+                           type_name(got), (*real)->name, type_name((*real)->tensor->dtype));
 }
 
 slr_status slri_operands_check(const slr_ops *ops, const slr_stream *stream, const char *call,
@@ -62,6 +87,7 @@ slr_status slri_operands_check(const slr_ops *ops, const slr_stream *stream, con
         return SLRI_FAIL(INVALID, "%s: %s is NULL", call, ops ? "stream" : "ops");
     if (stream->device != ops->device)
         return SLRI_FAIL(INVALID, "%s: the stream belongs to another device than the operations", call);
+    const struct slri_operand *real = NULL;
     for (uint32_t i = 0; i < count; ++i) {
         const slr_tensor *tensor = operand[i].tensor;
         if (!tensor && operand[i].may_be_null)
@@ -70,9 +96,7 @@ slr_status slri_operands_check(const slr_ops *ops, const slr_stream *stream, con
             return SLRI_FAIL(INVALID, "%s: %s%s is NULL", call, operand[i].name, tensor ? "'s buffer" : "");
         if (tensor->buffer->device != ops->device)
             return SLRI_FAIL(INVALID, "%s: the buffer of %s belongs to another device", call, operand[i].name);
-        if (tensor->dtype != operand[i].dtype)
-            return SLRI_FAIL(INVALID, "%s: the type of %s is %s; expected %s", call, operand[i].name,
-                             type_name(tensor->dtype), type_name(operand[i].dtype));
+        SLRI_TRY(check_type(call, &operand[i], &real));
         SLRI_TRY(check_shape(call, &operand[i]));
     }
     return SLR_OK;

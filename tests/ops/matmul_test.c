@@ -103,9 +103,10 @@ static void check_forward(struct fixture *f, const struct product *p)
         size_t row = i / p->n;
         double size, v = element(p, (uint32_t)(row / p->m), (uint32_t)(row % p->m), (uint32_t)(i % p->n), &size);
         double bound = 2 * (p->k + 4) * EPS * size;
-        expect_near("c", i, (double)got[i], activated(p->activation, v), 1.2 * bound + 8 * EPS);
+        expect_near("c", i, (double)got[i], activated(p->activation, v),
+                    1.2 * bound + 8 * EPS + 1.01 * unit() * (fabs(v) + fabs(activated(p->activation, v)) + 0x1p-14));
         if (p->has_pre)
-            expect_near("pre", i, (double)pre[i], v, bound);
+            expect_near("pre", i, (double)pre[i], v, bound + 1.01 * unit() * (fabs(v) + 0x1p-14));
     }
     free(got);
     free(pre);
@@ -156,14 +157,17 @@ static void products_are_those_of_double_within_the_bound(void **state)
 {
     (void)state;
     EACH_HERE(i, specs)
-    {
-        check_random(specs[i], NULL, 60); // OpenBLAS where it is there
+    for (int k = 0; k < 3; ++k) {
         slr_ops_desc desc = SLR_OPS_DESC_INIT;
-        desc.deterministic = 1; // panels, on a cpu
-        check_random(specs[i], &desc, 60);
+        int cases = k == 0 ? 40 : 15;
+        type = types[k];
+        check_random(specs[i], NULL, cases); // OpenBLAS where it is there, for floats
+        desc.deterministic = 1;              // panels, on a cpu
+        check_random(specs[i], &desc, cases);
         desc.workspace_bytes = NARROW; // tiles
-        check_random(specs[i], &desc, 60);
+        check_random(specs[i], &desc, cases);
     }
+    type = SLR_F32;
 }
 
 // A planted difference is seen: the bounds are not so wide that all passes.
@@ -237,7 +241,11 @@ static void shapes_that_do_not_fit_are_refused_with_both(void **state)
     refuses(slr_ops_matmul(f.ops, f.stream, &desc, NULL), INVALID,
             "b is [3, 20] and needs 240 bytes, but its buffer has 40");
     fits = slr_tensor_2d(SLR_F64, b.tensor.buffer, 3, 2);
-    refuses(slr_ops_matmul(f.ops, f.stream, &desc, NULL), INVALID, "the type of b is SLR_F64; expected SLR_F32");
+    refuses(slr_ops_matmul(f.ops, f.stream, &desc, NULL), INVALID,
+            "the type of b is SLR_F64; expected SLR_F32, SLR_F16 or SLR_BF16");
+    fits = slr_tensor_2d(SLR_F16, b.tensor.buffer, 3, 2);
+    refuses(slr_ops_matmul(f.ops, f.stream, &desc, NULL), INVALID,
+            "the type of b is SLR_F16, but that of a is SLR_F32");
     fits = slr_tensor_2d(SLR_F32, c.tensor.buffer, 3, 2);
     refuses(slr_ops_matmul(f.ops, f.stream, &desc, NULL), INVALID, "the buffer of c or pre is that of an operand");
     desc.b = NULL;

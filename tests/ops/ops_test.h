@@ -7,6 +7,9 @@
 
 #include <slipring/ops.h>
 
+#include "ir/math/slr_math.h"
+#include "ir/math/slr_half.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,6 +17,15 @@
 #define EPS 0x1p-24 // half a unit in the last place of 1
 
 static const char *const specs[] = {"cpu", "opencl:0"};
+
+// The type of the tensors to come, and half a unit in its last place of 1.
+static slr_scalar type = SLR_F32;
+static const slr_scalar types[] = {SLR_F32, SLR_F16, SLR_BF16};
+
+__attribute__((unused)) static double unit(void)
+{
+    return type == SLR_F16 ? 0x1p-11 : type == SLR_BF16 ? 0x1p-8 : 0;
+}
 
 struct fixture {
     slr_device *device;
@@ -82,21 +94,53 @@ static size_t elements_of(const slr_tensor *tensor)
     return n;
 }
 
+static size_t bytes_of(slr_scalar dtype)
+{
+    return dtype == SLR_F16 || dtype == SLR_BF16 ? 2 : 4;
+}
+
+// Stores the values, rounded to the tensor's type, which they then are.
+__attribute__((unused)) static void store(struct data *data)
+{
+    slr_scalar dtype = data->tensor.dtype;
+    size_t bytes = data->n * bytes_of(dtype);
+    float *floats = malloc(data->n * 4);
+    uint16_t *halves = (uint16_t *)floats;
+    for (size_t i = 0; i < data->n; ++i) {
+        float value = (float)data->value[i];
+        if (dtype == SLR_F32)
+            floats[i] = value;
+        else
+            halves[i] = dtype == SLR_F16 ? slri_f16_to_bits(value) : slri_bf16_to_bits(value);
+        data->value[i] = (double)(dtype == SLR_F32   ? value
+                                  : dtype == SLR_F16 ? slri_f16_from_bits(halves[i])
+                                                     : slri_bf16_from_bits(halves[i]));
+    }
+    must(slr_buffer_write(data->tensor.buffer, 0, floats, bytes));
+    free(floats);
+}
+
 // Of random values.
 __attribute__((unused)) static struct data make(struct fixture *f, uint32_t rank, uint32_t a, uint32_t b, uint32_t c,
                                                 uint32_t d)
 {
-    struct data data = {.tensor = {NULL, SLR_F32, rank, {a, b, c, d}}};
+    struct data data = {.tensor = {NULL, type, rank, {a, b, c, d}}};
     data.n = elements_of(&data.tensor);
     data.value = malloc(data.n * sizeof *data.value);
-    float *values = malloc(data.n * sizeof *values);
-    for (size_t i = 0; i < data.n; ++i) {
+    for (size_t i = 0; i < data.n; ++i)
         data.value[i] = draw_real();
-        values[i] = (float)data.value[i];
-    }
-    must(slr_buffer_create(f->device, data.n * 4, &data.tensor.buffer));
-    must(slr_buffer_write(data.tensor.buffer, 0, values, data.n * 4));
-    free(values);
+    must(slr_buffer_create(f->device, data.n * bytes_of(type), &data.tensor.buffer));
+    store(&data);
+    return data;
+}
+
+// One that is of floats whatever the type is.
+__attribute__((unused)) static struct data make_floats(struct fixture *f, uint32_t n)
+{
+    slr_scalar kept = type;
+    type = SLR_F32;
+    struct data data = make(f, 1, n, 1, 1, 1);
+    type = kept;
     return data;
 }
 
@@ -133,8 +177,14 @@ __attribute__((unused)) static void drop(struct data *data)
 __attribute__((unused)) static float *fetch_floats(struct fixture *f, const struct data *data)
 {
     float *values = malloc(data->n * sizeof *values);
+    uint16_t *halves = malloc(data->n * sizeof *halves);
+    slr_scalar dtype = data->tensor.dtype;
     must(slr_stream_finish(f->stream, LONG));
-    must(slr_buffer_read(data->tensor.buffer, 0, values, data->n * 4));
+    must(
+        slr_buffer_read(data->tensor.buffer, 0, dtype == SLR_F32 ? (void *)values : halves, data->n * bytes_of(dtype)));
+    for (size_t i = 0; i < data->n && dtype != SLR_F32; ++i)
+        values[i] = dtype == SLR_F16 ? slri_f16_from_bits(halves[i]) : slri_bf16_from_bits(halves[i]);
+    free(halves);
     return values;
 }
 
@@ -144,13 +194,15 @@ __attribute__((unused)) static void expect_near(const char *what, size_t i, doub
         fail_msg("%s: element %zu is %.9g, expected %.9g within %.3g", what, i, got, want, bound);
 }
 
-// Each element within `bound`, and `times` EPS of itself.
+// Each element within `bound`, and `times` EPS of itself, and rounded to its type.
 __attribute__((unused)) static void expect(struct fixture *f, const char *what, const struct data *data,
                                            const double *want, double bound, double times)
 {
     float *got = fetch_floats(f, data);
     for (size_t i = 0; i < data->n; ++i)
-        expect_near(what, i, (double)got[i], want[i], bound + times * EPS * fabs(want[i]));
+        expect_near(what, i, (double)got[i], want[i],
+                    bound + (times * EPS + (data->tensor.dtype == SLR_F32 ? 0 : 1.01 * unit())) * fabs(want[i]) +
+                        (data->tensor.dtype == SLR_F16 ? 0x1p-25 : 0));
     free(got);
 }
 
@@ -180,7 +232,7 @@ __attribute__((unused)) static void expect_gradient(struct fixture *f, const cha
             sum += part;
             size += fabs(part);
         }
-        expect_near(name, at, (double)got[at], sum, bound * (size + 1e-3) + 1e-6);
+        expect_near(name, at, (double)got[at], sum, bound * (size + 1e-3) + 1e-6 + unit() * (16 * size + 16));
     }
     free(got);
     free(above);

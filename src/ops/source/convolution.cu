@@ -87,7 +87,7 @@ __global__ void convolution_bias(const T *dy, T *dbias, struct shape d)
 
 // The places that each result reads, as columns: [n][c][r][s][p][q]. A block has a window's element of one channel
 // (blockIdx.x) and as many q as it has threads.
-__global__ void convolution_columns(const T *x, float *columns, struct shape d)
+__global__ void convolution_columns(const T *x, T *columns, struct shape d)
 {
     int lane = threadIdx.x, first = blockIdx.y * blockDim.x, q = first + lane;
     int s = blockIdx.x % d.s, r = blockIdx.x / d.s % d.r, plane = blockIdx.x / (d.r * d.s);
@@ -95,16 +95,16 @@ __global__ void convolution_columns(const T *x, float *columns, struct shape d)
     for (int p = 0; p < d.p; p++) {
         int h = p * d.stride_h - d.pad_h + r * d.dilation_h;
         const T *row = x + (plane * d.h + (h < 0 ? 0 : h < d.h ? h : d.h - 1)) * d.w;
-        float *to = columns + (blockIdx.x * d.p + p) * d.q;
+        T *to = columns + (blockIdx.x * d.p + p) * d.q;
         if (h < 0 || h >= d.h) {
             if (q < d.q)
-                to[q] = 0.0f;
+                to[q] = (T)0.0f;
         } else if (d.stride_w == 1) { // side by side
             if (q < d.q)
-                to[q] = q + shift >= 0 && q + shift < d.w ? (float)row[q + shift] : 0.0f;
+                to[q] = q + shift >= 0 && q + shift < d.w ? row[q + shift] : (T)0.0f;
         } else if (q < d.q) {
             int w = q * d.stride_w + shift;
-            to[q] = w >= 0 && w < d.w ? (float)row[w] : 0.0f;
+            to[q] = w >= 0 && w < d.w ? row[w] : (T)0.0f;
         }
     }
 }

@@ -85,3 +85,19 @@ __global__ void adam(float *w, const T *g, float *mean, float *square, int n, fl
         w[i] = w[i] - rate * (m / first / (sqrtf(v / second) + epsilon) + decay * w[i]);
     }
 }
+
+// ---- types -----------------------------------------------------------------------------------------------------------
+
+__global__ void to_float(const T *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = (float)x[i];
+}
+
+__global__ void from_float(const float *x, T *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = (T)x[i];
+}
