@@ -383,6 +383,74 @@ static inline slr_adam_desc slr_adam_desc_init(void)
 
 SLR_API slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam_desc *desc, slr_point *out);
 
+// ---- loss scaling: gradients that SLR_F16 would lose
+// ------------------------------------------------------------------
+
+/// Multiplies a loss, so that small gradients are numbers in half precision, and divides them again in SLR_F32.
+typedef struct slr_scaler slr_scaler;
+
+typedef struct slr_scaler_desc {
+    uint32_t struct_size;
+    uint32_t growth_interval; ///< good steps until the scale grows; 0: 2,000
+    float initial;            ///< 0: 65,536
+    float growth;             ///< 0: 2; 1 for a fixed scale, with backoff 1
+    float backoff;            ///< of the scale after a step with a gradient that is not finite; 0: 0.5
+    uint32_t reserved;        ///< ignored
+} slr_scaler_desc;
+#ifdef __cplusplus
+static inline slr_scaler_desc slr_scaler_desc_init(void)
+{
+    slr_scaler_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_SCALER_DESC_INIT slr_scaler_desc_init()
+#else
+#define SLR_SCALER_DESC_INIT                                                                                           \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_scaler_desc)                                                               \
+    }
+#endif
+
+typedef struct slr_scaler_info {
+    float scale;         ///< for the gradients to come
+    uint32_t good_steps; ///< since the scale has changed
+    uint64_t steps, skipped;
+} slr_scaler_info;
+
+/// `desc` may be NULL.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the scaler: slr_scaler_destroy, before its operations.
+/// Errors: INVALID (NULL, a number out of range), NO_MEMORY.
+SLR_API slr_status slr_scaler_create(slr_ops *ops, const slr_scaler_desc *desc, slr_scaler **out);
+
+/// Submitted work still runs. NULL is fine.
+/// Threads: any, once.  Blocks: no.
+SLR_API void slr_scaler_destroy(slr_scaler *scaler);
+
+/// to = gradient / scale, in SLR_F32, and whether all of that is finite, in one pass. Call it for each gradient of a
+/// step. `to` may be `gradient` if that is of SLR_F32.
+/// Threads: one at a time per scaler.  Errors: as operations.
+SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, const slr_tensor *gradient,
+                                      const slr_tensor *to, slr_point *out);
+
+/// Appends a step of an optimiser to the stream.
+typedef slr_status slr_scaler_function(void *user, slr_stream *stream);
+
+/// Calls `step` if all gradients since the last step were finite; else the step is skipped, which is no error, and the
+/// scale is reduced. `skipped` (may be NULL) gets 1 or 0.
+///
+/// Threads: one at a time per scaler.  Blocks: until the stream's work is done.  Owns: nothing.
+/// Errors: INVALID (NULL), WRONG_STATE (no slr_scaler_unscale since the last step), those of the stream and of `step`.
+SLR_API slr_status slr_scaler_step(slr_scaler *scaler, slr_stream *stream, slr_scaler_function *step, void *user,
+                                   uint32_t *skipped);
+
+/// Threads: one at a time per scaler.  Blocks: no.  Errors: INVALID (NULL).
+SLR_API slr_status slr_scaler_get_info(const slr_scaler *scaler, slr_scaler_info *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_scaler_get_info is a macro for this.
+SLR_API slr_status slr_scaler_get_info_sized(const slr_scaler *scaler, slr_scaler_info *out, size_t bytes);
+#define slr_scaler_get_info(scaler, out) slr_scaler_get_info_sized((scaler), (out), sizeof(slr_scaler_info))
+
 #ifdef __cplusplus
 }
 #endif

@@ -34,6 +34,7 @@
     X(slr_program_desc, 48)                                                                                            \
     X(slr_ring_desc, 240)                                                                                              \
     X(slr_route_desc, 24)                                                                                              \
+    X(slr_scaler_desc, 24)                                                                                             \
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
     X(slr_tiling_desc, 88)                                                                                             \
@@ -69,6 +70,7 @@
     X(slr_profile_row, 232)                                                                                            \
     X(slr_resources, 48)                                                                                               \
     X(slr_ring_stats, 720)                                                                                             \
+    X(slr_scaler_info, 24)                                                                                             \
     X(slr_skipped_info, 48)                                                                                            \
     X(slr_suggestion, 288)                                                                                             \
     X(slr_supervisor_stats, 16)                                                                                        \

@@ -43,6 +43,7 @@ enum slri_ops_source { SLRI_OPS_MATMUL, SLRI_OPS_ROWS, SLRI_OPS_EACH, SLRI_OPS_C
     X(EMBEDDING, EACH, "embedding")                                                                                    \
     X(EMBEDDING_BACKWARD, EACH, "embedding_backward")                                                                  \
     X(SGD, EACH, "sgd")                                                                                                \
+    X(UNSCALE, EACH, "unscale")                                                                                        \
     X(ADAM, EACH, "adam")                                                                                              \
     X(CONVOLUTION, CONVOLUTION, "convolution")                                                                         \
     X(CONVOLUTION_INPUT, CONVOLUTION, "convolution_input")                                                             \

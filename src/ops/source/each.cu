@@ -101,3 +101,17 @@ __global__ void from_float(const float *x, T *y, int n)
     if (i < n)
         y[i] = (T)x[i];
 }
+
+// ---- loss scaling ----------------------------------------------------------------------------------------------------
+
+// y = x * scale; found[0] becomes 1 where a result is no finite number.
+__global__ void unscale(const T *x, float *y, unsigned *found, int n, float scale)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float v = (float)x[i] * scale;
+        y[i] = v;
+        if (!(fabsf(v) <= 3.402823466e38f))
+            atomicOr(found, 1u);
+    }
+}
