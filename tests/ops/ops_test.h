@@ -16,7 +16,11 @@
 
 #define EPS 0x1p-24 // half a unit in the last place of 1
 
+#if SANITIZED
+static const char *const specs[] = {"cpu"};
+#else
 static const char *const specs[] = {"cpu", "opencl:0"};
+#endif
 
 // The type of the tensors to come, and half a unit in its last place of 1.
 static slr_scalar type = SLR_F32;
