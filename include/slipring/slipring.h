@@ -23,6 +23,7 @@
 #include <slipring/loop.h>
 #include <slipring/metrics.h>
 #include <slipring/occupancy.h>
+#include <slipring/ops.h>
 #include <slipring/pool.h>
 #include <slipring/port.h>
 #include <slipring/print.h>

@@ -14,21 +14,27 @@
 /// X(type, bytes): each such struct, and its size in the first version that had it. These numbers never change, and a
 /// field is only appended past them. A description must not end in padding: a field there would not change its size.
 #define SLRI_SIZED_DESCS(X)                                                                                            \
+    X(slr_adam_desc, 64)                                                                                               \
     X(slr_baseline, 48)                                                                                                \
     X(slr_buffer_desc, 120)                                                                                            \
     X(slr_check_desc, 64)                                                                                              \
+    X(slr_convolution_desc, 80)                                                                                        \
     X(slr_device_desc, 56)                                                                                             \
     X(slr_emit_desc, 32)                                                                                               \
     X(slr_fusion_desc, 56)                                                                                             \
     X(slr_heap_desc, 56)                                                                                               \
     X(slr_kernel_fusion_desc, 56)                                                                                      \
+    X(slr_matmul_desc, 64)                                                                                             \
     X(slr_occupancy_desc, 40)                                                                                          \
+    X(slr_ops_desc, 24)                                                                                                \
     X(slr_pool_desc, 32)                                                                                               \
+    X(slr_pooling_desc, 56)                                                                                            \
     X(slr_prefetch_desc, 32)                                                                                           \
     X(slr_print_desc, 24)                                                                                              \
     X(slr_program_desc, 48)                                                                                            \
     X(slr_ring_desc, 240)                                                                                              \
     X(slr_route_desc, 24)                                                                                              \
+    X(slr_scaler_desc, 24)                                                                                             \
     X(slr_serve_desc, 48)                                                                                              \
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
@@ -66,6 +72,7 @@
     X(slr_profile_row, 232)                                                                                            \
     X(slr_resources, 48)                                                                                               \
     X(slr_ring_stats, 720)                                                                                             \
+    X(slr_scaler_info, 24)                                                                                             \
     X(slr_server_stats, 376)                                                                                           \
     X(slr_skipped_info, 48)                                                                                            \
     X(slr_suggestion, 288)                                                                                             \

@@ -203,9 +203,10 @@ slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *des
 slr_status slri_buffer_check_elements(const slr_buffer *buffer, slr_scalar scalar, const char *what, const char *name,
                                       const char *parameter)
 {
-    static const char *const names[] = {[SLR_BOOL] = "bool", [SLR_I8] = "i8",   [SLR_U8] = "u8",   [SLR_I16] = "i16",
-                                        [SLR_U16] = "u16",   [SLR_I32] = "i32", [SLR_U32] = "u32", [SLR_I64] = "i64",
-                                        [SLR_U64] = "u64",   [SLR_F32] = "f32", [SLR_F64] = "f64"};
+    static const char *const names[] = {
+        [SLR_BOOL] = "bool", [SLR_I8] = "i8",   [SLR_U8] = "u8",    [SLR_I16] = "i16", [SLR_U16] = "u16",
+        [SLR_I32] = "i32",   [SLR_U32] = "u32", [SLR_I64] = "i64",  [SLR_U64] = "u64", [SLR_F32] = "f32",
+        [SLR_F64] = "f64",   [SLR_F16] = "f16", [SLR_BF16] = "bf16"};
     bool differ = (buffer->dtype >= SLR_F32) != (scalar >= SLR_F32) ||
                   slri_scalar_bytes(buffer->dtype) != slri_scalar_bytes(scalar);
     if (buffer->dtype == 0 || scalar == 0 || !differ)
@@ -217,8 +218,8 @@ slr_status slri_buffer_check_elements(const slr_buffer *buffer, slr_scalar scala
 uint32_t slri_scalar_bytes(slr_scalar scalar)
 {
     static const uint8_t bytes[] = {
-        [SLR_BOOL] = 1, [SLR_I8] = 1,  [SLR_U8] = 1,  [SLR_I16] = 2, [SLR_U16] = 2, [SLR_I32] = 4,
-        [SLR_U32] = 4,  [SLR_I64] = 8, [SLR_U64] = 8, [SLR_F32] = 4, [SLR_F64] = 8};
+        [SLR_BOOL] = 1, [SLR_I8] = 1,  [SLR_U8] = 1,  [SLR_I16] = 2, [SLR_U16] = 2, [SLR_I32] = 4, [SLR_U32] = 4,
+        [SLR_I64] = 8,  [SLR_U64] = 8, [SLR_F32] = 4, [SLR_F64] = 8, [SLR_F16] = 2, [SLR_BF16] = 2};
     return (uint32_t)scalar < sizeof bytes ? bytes[scalar] : 0;
 }
 

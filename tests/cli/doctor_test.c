@@ -50,7 +50,8 @@ static void what_was_meant_is_guessed(void **state)
 {
     (void)state;
     says("rnu 2>&1", 2,
-         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, demo, profile, trace, tune, bench; did you "
+         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, demo, ops, profile, trace, tune, bench; did "
+         "you "
          "mean "
          "'run'?");
     says("xyz 2>&1", 2, "no verb 'xyz'; there are: doctor, devices, run,");
@@ -77,6 +78,9 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     (void)state;
     says("doctor", 0, "\ncpu      opens: ");
     says("doctor", 0, "\nnull     opens: ");
+    setenv("SLIPRING_OPENBLAS_LIB", "/nowhere.so", 1);
+    says("doctor", 0, "\nopenblas not used by operations: cannot load /nowhere.so");
+    unsetenv("SLIPRING_OPENBLAS_LIB");
     setenv("SLIPRING_OPENCL_LIB", "/nowhere.so", 1);
     says("doctor", 0, "\nopencl   cannot run here: cannot load /nowhere.so");
     unsetenv("SLIPRING_OPENCL_LIB");

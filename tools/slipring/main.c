@@ -29,6 +29,7 @@ static const struct verb {
     {"kernel", "check, list, translate, explain and run kernels of CUDA C", verb_kernel, false},
     {"cache", "compiled kernels on disk: list, verify, compile ahead, remove", verb_cache, false},
     {"demo", "a heart monitor: many patients on one ring kernel", verb_demo, false},
+    {"ops", "operations of networks: list them, time their algorithms", verb_ops, false},
     {"profile", "run a program and show where its time goes", verb_profile, true},
     {"state", "what a folder of run --state holds, and whether it is whole", verb_state, false},
     {"trace", "summarise a trace", verb_trace, false},
@@ -61,7 +62,7 @@ static int help(void)
     puts("  help       describe a verb and its options: help VERB; help exit-codes\n"
          "  version    the versions of this command and of its library");
 #if !SLIPRING_HAS_JANSSON
-    puts("\nThis slipring was built without jansson, which run, kernel, cache, demo, profile,\nstate, trace and tune "
+    puts("\nThis slipring was built without jansson, which run, kernel, cache, demo, ops,\nprofile, state, trace and tune "
          "need.");
 #endif
     puts("\nExample:\n"

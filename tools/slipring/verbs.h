@@ -19,6 +19,7 @@ int verb_demo(int argc, char **argv);
 int verb_devices(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_kernel(int argc, char **argv);
+int verb_ops(int argc, char **argv);
 int verb_profile(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_state(int argc, char **argv);

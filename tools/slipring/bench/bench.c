@@ -46,6 +46,8 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "               takes some minutes\n"
                            "  kernels      __global__ kernels over grids, against memory bandwidth, OpenCL,\n"
                            "               OpenBLAS and hand-written loops\n"
+                           "  ops          matrix products by slipring and through OpenBLAS, against OpenBLAS\n"
+                           "               called bare; the choice by measurement, against the best\n"
                            "  tune         the tuner's choice after a tenth of the candidates, against the\n"
                            "               default and the best of all; takes many minutes the first time\n"
                            "               and fused kernels, against one for each operation and a\n"
@@ -95,6 +97,7 @@ static const struct benchmark {
     {"memory", {bench_memory, bench_memory_cuda}},
     {"claims", {bench_claims}},
     {"kernels", {bench_kernels, bench_kernels_cuda, bench_launch}},
+    {"ops", {bench_ops}},
     {"tune", {bench_tune, bench_fused}},
 };
 
