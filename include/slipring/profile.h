@@ -77,6 +77,11 @@ typedef struct slr_ceilings {
     double bytes_per_second; ///< a[i] = b[i] + s * c[i] over 192 MiB, or over less if that takes long
     double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
     double launch_ns;                            ///< time per launch of an empty kernel, in a sequence of many
+    double round_trip_ns;                        ///< a launch of an empty kernel, and the wait for its end
+    // A copy of few bytes, and the rate of a large one: slr_buffer_write and slr_buffer_read.
+    double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
+    double branch_per_second; ///< instructions of the intermediate form, of threads that each branch another way
+    double instruction_ns;    ///< the same of one thread, each instruction needing the result of the one before
 } slr_ceilings;
 
 /// What bounds a kernel, by the roofline model (S. Williams and others, "Roofline", 2009). If its intensity is below
