@@ -49,6 +49,12 @@ foreach(text IN LISTS cuda_texts)
     slipring_embed(slipring_tool_objects ${text} cuda_embedded_${symbol})
 endforeach()
 slipring_glob(tune_texts bench/kernels/tune/*.cu) # for the tuner
+slipring_glob(decide_texts bench/kernels/decide/*.cu bench/models/*.json) # work for `slipring decide`, and devices
+foreach(text IN LISTS decide_texts)
+    cmake_path(GET text FILENAME symbol)
+    string(MAKE_C_IDENTIFIER ${symbol} symbol)
+    slipring_embed(slipring_tool_objects ${text} decide_embedded_${symbol})
+endforeach()
 foreach(text IN LISTS tune_texts)
     cmake_path(GET text FILENAME symbol)
     string(MAKE_C_IDENTIFIER ${symbol} symbol)

@@ -80,8 +80,9 @@ typedef struct slr_ceilings {
     double round_trip_ns;                        ///< a launch of an empty kernel, and the wait for its end
     // A copy of few bytes, and the rate of a large one: slr_buffer_write and slr_buffer_read.
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
-    double branch_per_second; ///< instructions of the intermediate form, of threads that each branch another way
-    double instruction_ns;    ///< the same of one thread, each instruction needing the result of the one before
+    double instructions_per_second; ///< of the intermediate form, in regular code over data that caches hold
+    double branch_per_second;       ///< instructions of the intermediate form, of threads that each branch another way
+    double instruction_ns;          ///< the same of one thread, each instruction needing the result of the one before
 } slr_ceilings;
 
 /// What bounds a kernel, by the roofline model (S. Williams and others, "Roofline", 2009). If its intensity is below

@@ -144,6 +144,7 @@ static void no_description_ends_in_padding(void **state)
     CHECK_END(slr_tiling_desc, reserved)
     CHECK_END(slr_trace_desc, events_per_thread)
     CHECK_END(slr_tune_desc, user)
+    CHECK_END(slr_work, user)
 #undef CHECK_END
 }
 

@@ -66,8 +66,8 @@ static slr_status launch(const struct slri_ceilings_bench *b, slr_kernel *kernel
 }
 
 // The shortest of some runs; sooner where they are long.
-static slr_status shortest(const struct slri_ceilings_bench *b, slr_kernel *kernel, uint64_t threads, const slr_arg *args,
-                           uint32_t count, uint64_t *out)
+static slr_status shortest(const struct slri_ceilings_bench *b, slr_kernel *kernel, uint64_t threads,
+                           const slr_arg *args, uint32_t count, uint64_t *out)
 {
     uint64_t begun = slri_now_ns();
     *out = UINT64_MAX;
@@ -167,8 +167,8 @@ static slr_status measure(slr_device *device, bool costs_only, slr_ceilings *out
 #define FORMAT "slipring ceilings 1\nbytes_per_s %llu\nflops_per_s %llu\nflops64_per_s %llu\nlaunch_ns %llu\n"
 #define COSTS                                                                                                          \
     "round_trip_ns %llu\nupload_ns %llu\nupload_bytes_per_s %llu\ndownload_ns %llu\ndownload_bytes_per_s %llu\n"       \
-    "branch_per_s %llu\ninstruction_ps %llu\n"
-enum { PEAKS = 4, FIGURES = 11 };
+    "instructions_per_s %llu\nbranch_per_s %llu\ninstruction_ps %llu\n"
+enum { PEAKS = 4, FIGURES = 12 };
 
 // One a device, a CPU and a version.
 static void name_of(const char *device, char out[CEILINGS_NAME_BYTES])
@@ -212,7 +212,8 @@ bool slri_ceilings_find(const char *device, slr_ceilings *out)
     unsigned long long n[FIGURES] = {0};
     if (!read_text(device, &text))
         return false;
-    int count = sscanf(text, FORMAT COSTS, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9], &n[10]);
+    int count = sscanf(text, FORMAT COSTS, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9], &n[10],
+                       &n[11]);
     free(text);
     if (count < PEAKS || n[0] == 0 || n[1] == 0 || n[2] == 0)
         return false;
@@ -220,21 +221,22 @@ bool slri_ceilings_find(const char *device, slr_ceilings *out)
                           .flops_per_second = (double)n[1],
                           .flops64_per_second = (double)n[2],
                           .launch_ns = (double)n[3]};
-    if (count < FIGURES || n[4] == 0 || n[6] == 0 || n[8] == 0 || n[9] == 0 || n[10] == 0)
+    if (count < FIGURES || n[4] == 0 || n[6] == 0 || n[8] == 0 || n[9] == 0 || n[10] == 0 || n[11] == 0)
         return true; // without the costs
     out->round_trip_ns = (double)n[4];
     out->upload_ns = (double)n[5];
     out->upload_bytes_per_second = (double)n[6];
     out->download_ns = (double)n[7];
     out->download_bytes_per_second = (double)n[8];
-    out->branch_per_second = (double)n[9];
-    out->instruction_ns = (double)n[10] / 1000;
+    out->instructions_per_second = (double)n[9];
+    out->branch_per_second = (double)n[10];
+    out->instruction_ns = (double)n[11] / 1000;
     return true;
 }
 
 static unsigned long long whole(double figure)
 {
-    return (unsigned long long)(figure + 0.5);
+    return (unsigned long long)figure;
 }
 
 // Failing to keep them costs the next process another measurement.
@@ -249,8 +251,8 @@ static void write_file(const char *device, const slr_ceilings *ceilings)
     slri_text_printf(&text, FORMAT COSTS, whole(ceilings->bytes_per_second), whole(ceilings->flops_per_second),
                      whole(ceilings->flops64_per_second), whole(ceilings->launch_ns), whole(ceilings->round_trip_ns),
                      whole(ceilings->upload_ns), whole(ceilings->upload_bytes_per_second), whole(ceilings->download_ns),
-                     whole(ceilings->download_bytes_per_second), whole(ceilings->branch_per_second),
-                     whole(ceilings->instruction_ns * 1000));
+                     whole(ceilings->download_bytes_per_second), whole(ceilings->instructions_per_second),
+                     whole(ceilings->branch_per_second), whole(ceilings->instruction_ns * 1000));
     if (!text.out_of_memory)
         slri_folder_write(folder, name, text.data, text.length);
     slri_text_free(&text);
@@ -279,6 +281,7 @@ static void keep_better(const slr_ceilings *known, slr_ceilings *found)
     found->upload_bytes_per_second = larger(found->upload_bytes_per_second, known->upload_bytes_per_second);
     found->download_ns = smaller(known->download_ns, found->download_ns);
     found->download_bytes_per_second = larger(found->download_bytes_per_second, known->download_bytes_per_second);
+    found->instructions_per_second = larger(found->instructions_per_second, known->instructions_per_second);
     found->branch_per_second = larger(found->branch_per_second, known->branch_per_second);
     found->instruction_ns = smaller(known->instruction_ns, found->instruction_ns);
 }

@@ -27,7 +27,7 @@ static void they_are_measured_once_and_kept(void **state)
     assert_true(second.bytes_per_second <= first.bytes_per_second);
     assert_true(first.round_trip_ns > 0 && first.upload_ns > 0 && first.download_ns > 0);
     assert_true(first.upload_bytes_per_second > 0 && first.download_bytes_per_second > 0);
-    assert_true(first.instruction_ns > 0 && first.branch_per_second > 0);
+    assert_true(first.instruction_ns > 0 && first.branch_per_second > 0 && first.instructions_per_second > 0);
     assert_true(second.instruction_ns > 0 && second.instruction_ns <= first.instruction_ns + 0.001);
     write_ceilings("slipring ceilings 1\\nbytes_per_s 1\\nflops_per_s 2\\nflops64_per_s 3\\nlaunch_ns 4\\n");
     must(slr_profile_ceilings(device, &second));

@@ -8,7 +8,15 @@
 #include "device/kernel.h"
 #include "tune/contest.h"
 
-enum { TRIPS = 31, LARGE_COPIES = 3, SMALL_BYTES = 64, BLOCKS = 64, ENOUGH = 5000000 /* ns */ };
+enum {
+    TRIPS = 31,
+    LARGE_COPIES = 3,
+    SMALL_BYTES = 64,
+    BLOCKS = 64,
+    REGULAR_BLOCKS = 1024,
+    IN_A_ROW = 16,
+    ENOUGH = 5000000 /* ns */
+};
 static const uint64_t large_bytes = (uint64_t)16 << 20;
 static const int first_rounds = 64, most_rounds = 1 << 16;
 
@@ -71,16 +79,21 @@ static slr_status both_ways(const struct slri_ceilings_bench *b, slr_ceilings *o
 // ---- instructions --------------------------------------------------------------------------------------------------
 
 static slr_status shortest_launch(const struct slri_ceilings_bench *b, slr_kernel *kernel, slr_shape shape,
-                                  const slr_arg *args, double *out)
+                                  const slr_arg *args, uint32_t count, double *out)
 {
     for (int i = 0; i < LARGE_COPIES; ++i) {
         uint64_t from = slri_now_ns();
-        SLRI_TRY(slr_launch(b->stream, kernel, shape, args, 3, NULL));
+        SLRI_TRY(slr_launch(b->stream, kernel, shape, args, count, NULL));
         SLRI_TRY(slr_stream_finish(b->stream, SLRI_CEILINGS_TIMEOUT_NS));
         double ns = (double)(slri_now_ns() - from);
         *out = i == 0 || ns < *out ? ns : *out;
     }
     return SLR_OK;
+}
+
+static double less_launch(double ns, double round_trip_ns)
+{
+    return ns > 2 * round_trip_ns ? ns - round_trip_ns : ns;
 }
 
 // Nanoseconds for each counted instruction, of the longest launch that is counted. What a launch costs is taken off,
@@ -92,33 +105,54 @@ static slr_status ns_per_instruction(const struct slri_ceilings_bench *b, slr_ke
     for (int rounds = first_rounds; rounds <= most_rounds && least < ENOUGH; rounds *= 4) {
         const slr_arg args[] = {slr_arg_buffer(b->buffer[0]), slr_arg_buffer(b->buffer[1]), slr_arg_signed(rounds)};
         struct slri_count count;
-        SLRI_TRY(slri_launch_count(kernel, &shape, args, &count));
+        SLRI_TRY(slri_launch_count(kernel, &shape, args, NULL, &count));
         if (count.counted == SLRI_COUNT_UNKNOWN)
             break; // too many to be walked
-        SLRI_TRY(shortest_launch(b, kernel, shape, args, &least));
-        *out = (least > 2 * round_trip_ns ? least - round_trip_ns : least) / (double)count.instructions;
+        SLRI_TRY(shortest_launch(b, kernel, shape, args, 3, &least));
+        *out = less_launch(least, round_trip_ns) / (double)count.instructions;
     }
     return SLR_OK;
 }
 
-// A kernel of the program with so many blocks of so many threads.
-static slr_status instruction(const struct slri_ceilings_bench *b, const char *name, slr_shape shape,
-                              double round_trip_ns, double *out)
+// Launches in a row, so that a device that needs long to begin one is not judged by that.
+static slr_status regular(const struct slri_ceilings_bench *b, slr_kernel *kernel, double *out)
 {
-    slr_kernel *kernel;
-    SLRI_TRY(slr_program_get_kernel(b->program, name, &kernel));
-    slr_status status = ns_per_instruction(b, kernel, shape, round_trip_ns, out);
-    slr_kernel_destroy(kernel);
-    return status;
+    const slr_shape shape = SLR_GRID(REGULAR_BLOCKS, SLRI_CEILINGS_BLOCK, 0);
+    const slr_arg args[] = {slr_arg_buffer(b->buffer[0]), slr_arg_buffer(b->buffer[1]), slr_arg_buffer(b->buffer[2]),
+                            slr_arg_float(3), slr_arg_signed(REGULAR_BLOCKS * SLRI_CEILINGS_BLOCK)};
+    struct slri_count count;
+    double least = 0;
+    SLRI_TRY(slri_launch_count(kernel, &shape, args, NULL, &count));
+    for (int i = 0; i < LARGE_COPIES; ++i) {
+        uint64_t from = slri_now_ns();
+        for (int k = 0; k < IN_A_ROW; ++k)
+            SLRI_TRY(slr_launch(b->stream, kernel, shape, args, 5, NULL));
+        SLRI_TRY(slr_stream_finish(b->stream, SLRI_CEILINGS_TIMEOUT_NS));
+        double ns = (double)(slri_now_ns() - from) / IN_A_ROW;
+        least = i == 0 || ns < least ? ns : least;
+    }
+    *out = (double)count.instructions * 1e9 / least;
+    return SLR_OK;
 }
 
 slr_status slri_ceilings_costs(const struct slri_ceilings_bench *b, slr_ceilings *out)
 {
-    double ns = 0;
+    slr_kernel *walk, *split, *triad;
+    double apart = 0;
     SLRI_TRY(slri_ceilings_run(b, "nothing", round_trip, &out->round_trip_ns));
     SLRI_TRY(both_ways(b, out));
-    SLRI_TRY(instruction(b, "walk", SLR_GRID(1, 1, 0), out->round_trip_ns, &out->instruction_ns));
-    SLRI_TRY(instruction(b, "split", SLR_GRID(BLOCKS, SLRI_CEILINGS_BLOCK, 0), out->round_trip_ns, &ns));
-    out->branch_per_second = ns > 0 ? 1e9 / ns : 0;
-    return SLR_OK;
+    const double trip = out->round_trip_ns;
+    SLRI_TRY(slr_program_get_kernel(b->program, "walk", &walk));
+    slr_status status = ns_per_instruction(b, walk, SLR_GRID(1, 1, 0), trip, &out->instruction_ns);
+    slr_kernel_destroy(walk);
+    SLRI_TRY(status);
+    SLRI_TRY(slr_program_get_kernel(b->program, "split", &split));
+    status = ns_per_instruction(b, split, SLR_GRID(BLOCKS, SLRI_CEILINGS_BLOCK, 0), trip, &apart);
+    slr_kernel_destroy(split);
+    SLRI_TRY(status);
+    out->branch_per_second = apart > 0 ? 1e9 / apart : 0;
+    SLRI_TRY(slr_program_get_kernel(b->program, "triad", &triad));
+    status = regular(b, triad, &out->instructions_per_second);
+    slr_kernel_destroy(triad);
+    return status;
 }

@@ -105,7 +105,8 @@ static void a_kernel_far_from_its_roof_is_named(void **state)
     kernel->instructions = 1000000000;
     kernel->bytes = 350 * 1000 * 1000; // 0.7 GB/s of 10: a transpose computes nothing
     p.has_ceilings = true;
-    p.ceilings = (slr_ceilings){.bytes_per_second = 10e9, .flops_per_second = 50e9, .flops64_per_second = 25e9, .launch_ns = 1000};
+    p.ceilings = (slr_ceilings){
+        .bytes_per_second = 10e9, .flops_per_second = 50e9, .flops64_per_second = 25e9, .launch_ns = 1000};
     assert_true(gives(&p, "far from its roof"));
     kernel->bytes *= 5;
     assert_false(gives(&p, "far from its roof"));
