@@ -18,7 +18,7 @@ else()
     set(SLIPRING_HAS_JANSSON 0)
     list(FILTER tool_sources INCLUDE REGEX
         "/(slipring/bench/[a-z_]*|demo/data|apart|device_option|doctor|handoff|json_out|main|measure|memory|names|output|partner|progress|say|utf8)\\.c$")
-    list(FILTER tool_sources EXCLUDE REGEX "/bench/(compare[a-z_]*|mailbox|run)\\.c$")
+    list(FILTER tool_sources EXCLUDE REGEX "/bench/(compare[a-z_]*|decide|mailbox|run)\\.c$")
 endif()
 
 set(tool_main ${PROJECT_SOURCE_DIR}/tools/slipring/main.c)

@@ -17,7 +17,7 @@
 
 enum { LEAST_SAMPLES = 5 };
 static const uint64_t default_budget_ns = 2000000000u;
-static const double close_ratio = 2, most_scale = 1e6, least_divergence = 1e-9;
+static const double close_ratio = 2, most_scale = 1e6, most_overhead = 0.9, least_divergence = 1e-9;
 
 struct deciding {
     slr_work work;
@@ -25,7 +25,8 @@ struct deciding {
     slr_device_model model[SLR_MOST_CANDIDATES]; // of those that are no plain call
     slr_estimate estimate[SLR_MOST_CANDIDATES];
     struct slri_place place[SLR_MOST_CANDIDATES];
-    double scale[SLR_MOST_CANDIDATES]; // measured kernel, divided by the predicted one
+    double scale[SLR_MOST_CANDIDATES];    // measured kernel, divided by the predicted one
+    double overhead[SLR_MOST_CANDIDATES]; // the same of launches and copies
     bool is_measured[SLR_MOST_CANDIDATES];
     uint32_t count;
     struct slri_work_count counted;
@@ -49,7 +50,7 @@ static slr_status take_candidate(struct deciding *d, uint32_t i)
     const slr_candidate *c = &d->candidate[i];
     if ((c->device != NULL) + (c->model != NULL) + (c->call != NULL) != 1)
         return SLRI_FAIL(INVALID, "candidate %u: give one of device, model and call", i);
-    d->scale[i] = 1;
+    d->scale[i] = d->overhead[i] = 1;
     if (c->device)
         return slri_decide_model(c->device, &d->model[i]);
     if (c->call) {
@@ -138,7 +139,10 @@ static void keep_measured(struct deciding *d, uint32_t i)
     memcpy(sorted, d->place[i].sample, sizeof sorted);
     e->samples = d->place[i].samples;
     e->measured_ns = slri_quantile_of(sorted, e->samples, 0.5);
-    double kernel = e->measured_ns - e->launch_ns - e->copy_ns;
+    // Launches that take less than when they were measured leave the kernel a part.
+    double before = e->launch_ns + e->copy_ns, overhead = fmin(before, most_overhead * e->measured_ns);
+    double kernel = e->measured_ns - overhead;
+    d->overhead[i] = before > 0 ? overhead / before : 1;
     if (e->kernel_ns > 0) // what the count could not know, such as how well it vectorises
         d->scale[i] = fmin(fmax(kernel, e->kernel_ns / most_scale) / e->kernel_ns, most_scale);
 }
@@ -247,7 +251,7 @@ static slr_status cost_at(void *user, double threads, double *first, double *sec
     for (int i = 0; i < 2; ++i) {
         slr_estimate estimate = {0};
         slri_decide_predict(&d->model[at[i]], &figures, d->scale[at[i]], &estimate);
-        ns[i] = estimate.predicted_ns - estimate.wait_ns;
+        ns[i] = estimate.kernel_ns + d->overhead[at[i]] * (estimate.launch_ns + estimate.copy_ns);
     }
     *first = ns[0];
     *second = ns[1];
