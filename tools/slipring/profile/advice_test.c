@@ -80,10 +80,12 @@ static void a_run_that_compiles_is_named(void **state)
 {
     (void)state;
     profile p = make();
-    slr_profile_row *compile = add(&p, SLR_PROFILE_COMPILE, 3, 499 * MS);
+    slr_profile_row *compile = add(&p, SLR_PROFILE_COMPILE, 3, 99 * MS);
     assert_false(gives(&p, "compiling"));
-    p.total[compile->kind].total_ns = 900 * MS;
+    p.total[compile->kind].total_ns = 101 * MS;
     assert_true(gives(&p, "compiling"));
+    p.span_ns = 2000 * MS;
+    assert_false(gives(&p, "compiling"));
 }
 
 static void a_heap_in_pieces_is_named(void **state)
