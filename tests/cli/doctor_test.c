@@ -50,7 +50,7 @@ static void what_was_meant_is_guessed(void **state)
 {
     (void)state;
     says("rnu 2>&1", 2,
-         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, demo, profile, trace, tune, bench; did you "
+         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, decide, demo, profile, trace, tune, bench; did you "
          "mean "
          "'run'?");
     says("xyz 2>&1", 2, "no verb 'xyz'; there are: doctor, devices, run,");
