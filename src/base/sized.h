@@ -32,6 +32,7 @@
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
     X(slr_tiling_desc, 88)                                                                                             \
+    X(slr_timing_desc, 32)                                                                                             \
     X(slr_trace_desc, 8)                                                                                               \
     X(slr_tune_desc, 72)                                                                                               \
     X(slr_work, 216)
@@ -73,6 +74,7 @@
     X(slr_suggestion, 288)                                                                                             \
     X(slr_supervisor_stats, 16)                                                                                        \
     X(slr_tiling, 288)                                                                                                 \
+    X(slr_timing, 120)                                                                                                 \
     X(slr_trace_stats, 16)                                                                                             \
     X(slr_tunable, 32)                                                                                                 \
     X(slr_tuned, 648)

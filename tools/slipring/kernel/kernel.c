@@ -23,6 +23,7 @@ static const struct subverb verbs[] = {
     {"fuse", "kernel fuse", "make one kernel of several, in source", kernel_fuse},
     {"suggest", "kernel suggest", "the block for a launch, why, and its occupancy", kernel_suggest},
     {"tile", "kernel tile", "tile, blocks and threads for a problem of 1 to 3 dimensions", kernel_tile},
+    {"time", "kernel time", "time a kernel: quantiles, rates of bytes and operations", kernel_time},
     {"run", "kernel run", "launch a kernel once, with checks, and print its results", kernel_run},
 };
 

@@ -23,6 +23,7 @@ int kernel_list(int argc, char **argv);
 int kernel_run(int argc, char **argv);
 int kernel_suggest(int argc, char **argv);
 int kernel_tile(int argc, char **argv);
+int kernel_time(int argc, char **argv);
 
 /// The program of a file. Returns an exit code; what is not EXIT_DONE has been said.
 int kernel_load(slr_device *device, const char *file, const source_options *source, slr_program **out);
