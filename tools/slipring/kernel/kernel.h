@@ -64,6 +64,9 @@ int kernel_take_shape(uint32_t *to, const char *option, const char *text);
 /// The number that is the value of `option`. Returns -1, or the exit code that a mistake makes.
 int kernel_take_number(const char *option, const char *text, slr_scalar scalar, void *to);
 
+/// A compute capability, the value of --cc: 90 or 9.0. Returns -1, or the exit code that a mistake makes.
+int kernel_take_capability(const char *text, uint32_t *to);
+
 /// A string for JSON, also of bytes that are no UTF-8, each of which becomes U+FFFD.
 json_t *kernel_text(const char *text);
 
