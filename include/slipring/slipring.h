@@ -9,6 +9,7 @@
 #include <slipring/cache.h>
 #include <slipring/check.h>
 #include <slipring/dead_letter.h>
+#include <slipring/decide.h>
 #include <slipring/devices.h>
 #include <slipring/emit.h>
 #include <slipring/event.h>

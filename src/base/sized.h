@@ -39,14 +39,17 @@
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
     X(slr_tiling_desc, 88)                                                                                             \
+    X(slr_timing_desc, 32)                                                                                             \
     X(slr_trace_desc, 8)                                                                                               \
-    X(slr_tune_desc, 72)
+    X(slr_tune_desc, 72)                                                                                               \
+    X(slr_work, 216)
 
 #define SLRI_SIZED_REPORTS(X)                                                                                          \
     X(slr_backend_info, 280)                                                                                           \
     X(slr_best_block, 288)                                                                                             \
     X(slr_buffer_info, 128)                                                                                            \
     X(slr_cache_info, 72)                                                                                              \
+    X(slr_candidate, 40)                                                                                               \
     X(slr_ceilings, 32)                                                                                                \
     X(slr_check_finding, 128)                                                                                          \
     X(slr_check_info, 32)                                                                                              \
@@ -54,8 +57,11 @@
     X(slr_check_line, 96)                                                                                              \
     X(slr_comparison, 256)                                                                                             \
     X(slr_dead_letter, 32)                                                                                             \
+    X(slr_decision, 496)                                                                                               \
     X(slr_device_limits, 64)                                                                                           \
     X(slr_device_info, 1816)                                                                                           \
+    X(slr_device_model, 176)                                                                                           \
+    X(slr_estimate, 168)                                                                                               \
     X(slr_explanation, 208)                                                                                            \
     X(slr_function_info, 64)                                                                                           \
     X(slr_fusion_info, 56)                                                                                             \
@@ -78,6 +84,7 @@
     X(slr_suggestion, 288)                                                                                             \
     X(slr_supervisor_stats, 16)                                                                                        \
     X(slr_tiling, 288)                                                                                                 \
+    X(slr_timing, 120)                                                                                                 \
     X(slr_trace_stats, 16)                                                                                             \
     X(slr_tunable, 32)                                                                                                 \
     X(slr_tuned, 648)

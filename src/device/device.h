@@ -109,7 +109,7 @@ struct slr_program {
     struct slri_region *region;            // of the infos
     slr_function_info *function;           // one an entry of the module
     slr_tuned_use tuned_use;
-    struct slri_source *source;  // to compile it anew with other macros; NULL: nothing in it is tunable
+    struct slri_source *source;  // to compile it anew, with other macros or elsewhere; NULL: it is raw
     struct slri_choice *choices; // atomic: tuned.c's; only ever grows, so that it is read without a lock
 };
 

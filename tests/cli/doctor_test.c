@@ -50,13 +50,13 @@ static void what_was_meant_is_guessed(void **state)
 {
     (void)state;
     says("rnu 2>&1", 2,
-         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, demo, ops, profile, trace, tune, bench; did "
-         "you "
+         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, decide, demo, ops, profile, state, trace, "
+         "tune, bench; did you "
          "mean "
          "'run'?");
     says("xyz 2>&1", 2, "no verb 'xyz'; there are: doctor, devices, run,");
     says("kernel lsit 2>&1", 2,
-         "no verb 'lsit'; there are: check, list, emit, explain, fuse, suggest, tile, run; did you mean 'list'?");
+         "no verb 'lsit'; there are: check, list, emit, explain, fuse, suggest, tile, time, run; did you mean 'list'?");
     says("cache cleer 2>&1", 2, "; did you mean 'clear'?");
     says("bench latecny 2>&1", 2, "; did you mean 'latency'?");
     says("demo wrad 2>&1", 2, "no demo 'wrad'; there is: ward");

@@ -28,6 +28,7 @@ static const struct verb {
     {"run", "send records (CSV, NDJSON, raw) through a message handler", verb_run, false},
     {"kernel", "check, list, translate, explain and run kernels of CUDA C", verb_kernel, false},
     {"cache", "compiled kernels on disk: list, verify, compile ahead, remove", verb_cache, false},
+    {"decide", "whether work is better done on a GPU or on a CPU, and why", verb_decide, false},
     {"demo", "a heart monitor: many patients on one ring kernel", verb_demo, false},
     {"ops", "operations of networks: list them, time their algorithms", verb_ops, false},
     {"profile", "run a program and show where its time goes", verb_profile, true},
@@ -62,8 +63,8 @@ static int help(void)
     puts("  help       describe a verb and its options: help VERB; help exit-codes\n"
          "  version    the versions of this command and of its library");
 #if !SLIPRING_HAS_JANSSON
-    puts("\nThis slipring was built without jansson, which run, kernel, cache, demo, ops,\nprofile, state, trace and tune "
-         "need.");
+    puts("\nThis slipring was built without jansson, which run, kernel, cache, decide, demo,\nops, profile, state, trace "
+         "and tune need.");
 #endif
     puts("\nExample:\n"
          "  slipring doctor\n"

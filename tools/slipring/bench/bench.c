@@ -51,7 +51,8 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "  tune         the tuner's choice after a tenth of the candidates, against the\n"
                            "               default and the best of all; takes many minutes the first time\n"
                            "               and fused kernels, against one for each operation and a\n"
-                           "               loop written by hand\n"
+                           "               loop written by hand; decisions between GPU and CPU,\n"
+                           "               predicted against measured\n"
                            "  run          rows per second of 'slipring run', against a filter in plain C\n"
                            "\n"
                            "  compare      whether rows of --json files have become slower; its own --help\n"
@@ -98,7 +99,11 @@ static const struct benchmark {
     {"claims", {bench_claims}},
     {"kernels", {bench_kernels, bench_kernels_cuda, bench_launch}},
     {"ops", {bench_ops}},
+#if SLIPRING_HAS_JANSSON
+    {"tune", {bench_tune, bench_fused, bench_decide}},
+#else
     {"tune", {bench_tune, bench_fused}},
+#endif
 };
 
 typedef struct options {
