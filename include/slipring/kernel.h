@@ -113,7 +113,10 @@ typedef enum slr_arg_kind {
     SLR_ARG_UNSIGNED,   ///< u
     SLR_ARG_FLOAT,      ///< f
     SLR_ARG_BUFFER,     ///< buffer
-    SLR_ARG_BYTES       ///< `bytes` bytes at `memory`: a struct by value, copied at the launch
+    SLR_ARG_BYTES,      ///< `bytes` bytes at `memory`: a struct by value, copied at the launch
+    SLR_ARG_SPLIT,      ///< with the next two for slr_cluster_launch only: slr_arg_split
+    SLR_ARG_ITEMS,      ///< slr_arg_items
+    SLR_ARG_FIRST       ///< slr_arg_first
 } slr_arg_kind;
 
 typedef struct slr_arg {

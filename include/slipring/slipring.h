@@ -8,6 +8,7 @@
 #include <slipring/buffer.h>
 #include <slipring/cache.h>
 #include <slipring/check.h>
+#include <slipring/cluster.h>
 #include <slipring/dead_letter.h>
 #include <slipring/devices.h>
 #include <slipring/emit.h>

@@ -14,6 +14,7 @@
 /// X(type, bytes): each such struct, and its size in the first version that had it. These numbers never change, and a
 /// field is only appended past them. A description must not end in padding: a field there would not change its size.
 #define SLRI_SIZED_DESCS(X)                                                                                            \
+    X(slr_balance_desc, 48)                                                                                            \
     X(slr_baseline, 48)                                                                                                \
     X(slr_buffer_desc, 120)                                                                                            \
     X(slr_check_desc, 64)                                                                                              \
@@ -45,6 +46,7 @@
     X(slr_check_info, 32)                                                                                              \
     X(slr_check_launch, 64)                                                                                            \
     X(slr_check_line, 96)                                                                                              \
+    X(slr_cluster_stats, 56)                                                                                           \
     X(slr_comparison, 256)                                                                                             \
     X(slr_dead_letter, 32)                                                                                             \
     X(slr_device_limits, 64)                                                                                           \

@@ -245,6 +245,11 @@ slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes,
         return SLRI_FAIL(INVALID,
                          "slr_buffer_slice: %llu bytes from %llu; expected at least 1 byte at a multiple of %u",
                          (unsigned long long)bytes, (unsigned long long)offset, ALIGNMENT);
+    return slri_buffer_part(buffer, offset, bytes, out);
+}
+
+slr_status slri_buffer_part(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out)
+{
     slr_buffer *slice = slri_alloc(buffer->device->allocator, sizeof *slice);
     if (!slice)
         return SLRI_FAIL(NO_MEMORY, "no memory for a slice of a buffer");

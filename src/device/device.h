@@ -132,6 +132,16 @@ void slri_program_release(slr_program *program);
 
 // INVALID, naming `call` and the range, where it leaves the buffer or that is NULL.
 slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, uint64_t bytes, const char *call);
+// slr_buffer_slice of a range that has been checked, from any byte on: for launches only.
+slr_status slri_buffer_part(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);
+// Whether kernels of the device use the buffer where it lies: it is the device's own, or both devices are the host.
+static inline bool slri_buffer_is_near(const slr_buffer *buffer, const slr_device *device)
+{
+    const slr_device *home = buffer->device;
+    const slr_buffer *root = buffer->parent ? buffer->parent : buffer;
+    return home == device ||
+           (home->backend->is_host && device->backend->is_host && device->facts.unified && slri_buffer_is_one(root));
+}
 uint32_t slri_scalar_bytes(slr_scalar scalar); // 0 for what is no scalar
 // INVALID where both are known and the buffer's dtype has another size, or one is floating and the other not: as a
 // parameter of a kernel or ring kernel (`what` and its name) whose elements are `scalar`; 0: no scalars.

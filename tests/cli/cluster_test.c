@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring cluster` as its users see it: the built program, in a shell.
+#include "tests/cli/shell.h"
+
+static const char saxpy_cu[] = "__global__ void saxpy(float a, const float *x, float *y, int n)\n"
+                               "{\n"
+                               "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                               "    if (i < n)\n"
+                               "        y[i] = a * x[i] + y[i];\n"
+                               "}\n"
+                               "__global__ void divide(int *y, int by, int n)\n"
+                               "{\n"
+                               "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                               "    if (i < n)\n"
+                               "        y[i] = 12 / by;\n"
+                               "}\n";
+
+#define TWO " --devices 'cpu?threads=1,cpu?threads=1' "
+#define SAXPY                                                                                                          \
+    "$S cluster run saxpy.cu saxpy" TWO "--items 10 --arg n=items --arg a=2 --arg 'x=float[10]:iota' "                 \
+    "--arg 'y=float[10]:zero' --split x "
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (shell_begin() != 0)
+        return -1;
+    write_file("saxpy.cu", saxpy_cu);
+    return 0;
+}
+
+static void a_split_shows_who_would_get_how_much(void **state)
+{
+    (void)state;
+    gives("$S cluster split" TWO "--items 7 --weights 2,1", 0,
+          "cpu?threads=1                               5 items from 0\n"
+          "cpu?threads=1                               2 items from 5\n");
+    says("$S cluster split" TWO "--items 1000000 --weights 3,1 --json", 0, "\"items\": 750000");
+    says("$S cluster split" TWO "--items 10 --weights 1,1 --most 3,3 2>&1", 1, "no room for 4 of 10 items");
+    says("$S cluster split" TWO "--items 10 --weights 1 2>&1", 2, "1 numbers for 2 devices");
+    says("$S cluster split" TWO "--items 10 --balance throughput 2>&1", 2, "see 'slipring cluster run'");
+    says("$S cluster split --items 10 2>&1", 2, "--devices is missing");
+    says("$S cluster split --devices cpu,cuda:9 --items 10 2>&1", 3, "cuda");
+}
+
+static void a_run_over_two_devices_gives_what_one_gives(void **state)
+{
+    (void)state;
+    const char *const both = SAXPY "--split y --print y";
+    says(both, 0, "y: 0 2 4 6 8 10 12 14 16 18\n");
+    says(SAXPY "--split y --weights 1,4 --json", 0, "\"items\": 8");
+    says(SAXPY "--split y --passes 3 --print y", 0, "y: 0 6 12 18 24 30 36 42 48 54\n");
+    says(SAXPY "2>&1", 2, "writes parameter 'y'");
+    says(SAXPY "--split z 2>&1", 2, "has no buffer with that name");
+    says("$S cluster run saxpy.cu divide" TWO "--items 4 --arg 'y=int[4]:iota' --arg by=0 --arg n=items --split y 2>&1",
+         1, "device 0 of the cluster");
+    says("$S cluster run saxpy.cu divide" TWO
+         "--items 4 --arg 'y=int[4]:iota' --arg by=4 --arg n=items --split y --print y",
+         0, "y: 3 3 3 3\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_split_shows_who_would_get_how_much),
+        cmocka_unit_test(a_run_over_two_devices_gives_what_one_gives),
+    };
+    return cmocka_run_group_tests(tests, set_up, shell_end);
+}
