@@ -24,6 +24,7 @@
 #include <slipring/loop.h>
 #include <slipring/metrics.h>
 #include <slipring/occupancy.h>
+#include <slipring/peer.h>
 #include <slipring/pool.h>
 #include <slipring/port.h>
 #include <slipring/print.h>

@@ -24,6 +24,7 @@
     X(slr_heap_desc, 56)                                                                                               \
     X(slr_kernel_fusion_desc, 56)                                                                                      \
     X(slr_occupancy_desc, 40)                                                                                          \
+    X(slr_peer_desc, 24)                                                                                               \
     X(slr_pool_desc, 32)                                                                                               \
     X(slr_prefetch_desc, 32)                                                                                           \
     X(slr_print_desc, 24)                                                                                              \
@@ -62,6 +63,7 @@
     X(slr_latency, 64)                                                                                                 \
     X(slr_metrics, 264)                                                                                                \
     X(slr_occupancy, 56)                                                                                               \
+    X(slr_peer_info, 240)                                                                                              \
     X(slr_pool_stats, 80)                                                                                              \
     X(slr_profile_row, 232)                                                                                            \
     X(slr_resources, 48)                                                                                               \

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "device/automatic.h"
 #include "device/given.h"
+#include "device/peer.h"
 #include "engine/loss.h"
 #include "engine/observe.h"
 #include "engine/resident.h"
@@ -59,6 +60,8 @@ slr_device *slri_device_at(uint32_t place)
     slri_mutex_unlock(&places_lock);
     return device;
 }
+
+static uint64_t last_serial; // atomic
 
 static const struct slri_backend *find_backend(const char *name)
 {
@@ -114,6 +117,7 @@ static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *
         return SLRI_FAIL(NO_MEMORY, "no memory for a device");
     device->backend = backend;
     device->holds = 1;
+    device->serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
     if (allocator) {
         device->allocator_copy = *allocator;
         device->allocator = &device->allocator_copy;
@@ -220,6 +224,7 @@ void slri_device_release(slr_device *device)
 {
     if (!slri_let_go(&device->holds))
         return;
+    slri_peer_forget(device);
     slri_streams_free(device);
     slri_store_free(device);
     slri_given_free(device); // after the last buffer

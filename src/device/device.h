@@ -22,6 +22,7 @@ struct slr_device {
     char chosen[256];
     struct slri_facts facts;
     uint32_t opened;   // atomic: how often it was opened again
+    uint64_t serial;   // no other device has or had it
     uint32_t place;    // its index in the table of open devices
     uint32_t holds;    // the user's, and one an object on it; atomic
     uint32_t fixtures; // atomic: graphs and heaps: what would have to be made anew with a device that is opened again

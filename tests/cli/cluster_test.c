@@ -59,11 +59,22 @@ static void a_run_over_two_devices_gives_what_one_gives(void **state)
          0, "y: 3 3 3 3\n");
 }
 
+static void peers_are_direct_or_staged_and_say_why(void **state)
+{
+    (void)state;
+    says("$S cluster peers --devices 'cpu?threads=1,cpu?threads=1'", 0, "direct same    both devices are the host\n");
+    says("$S cluster peers --devices 'cpu?unified=0,cpu?unified=0'", 0, "staged host    neither of");
+    says("$S cluster peers --devices 'cpu?unified=0,cpu' --json", 0, "\"link\": \"host\"");
+    says("$S cluster peers --devices 'cpu?unified=0,cpu' --measure --bytes 65536 --json", 0, "\"bytes_per_second\": ");
+    says("$S cluster peers --devices cpu,cpu --bytes x 2>&1", 2, "--bytes: 'x' is not");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_split_shows_who_would_get_how_much),
         cmocka_unit_test(a_run_over_two_devices_gives_what_one_gives),
+        cmocka_unit_test(peers_are_direct_or_staged_and_say_why),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);
 }

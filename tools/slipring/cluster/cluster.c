@@ -12,6 +12,7 @@
 
 static const struct subverb verbs[] = {
     {"split", "cluster split", "share items out over devices, without a launch", cluster_split},
+    {"peers", "cluster peers", "how bytes get from each device to each other", cluster_peers},
     {"run", "cluster run", "launch a kernel over several devices at once", cluster_run},
 };
 
