@@ -46,9 +46,8 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 #define slr_peer_get_info(from, to, out) slr_peer_get_info_sized((from), (to), (out), sizeof(slr_peer_info))
 
 /// Copies from one device's buffer to another's. `stream` is of one of the two devices; the copy comes after its
-/// earlier work and before its later work. Where another queue than the stream's must work, it is that of the other
-/// device's default stream. Both buffers keep their order with other work, as in slr_stream_copy. On one device it is
-/// slr_stream_copy.
+/// earlier work and before its later work. What the other device must do is done in a stream of its own. Both buffers
+/// keep their order with other work, as in slr_stream_copy. On one device it is slr_stream_copy.
 ///
 /// Threads: any.  Blocks: no.  Owns: holds the buffers until done.
 /// Errors: INVALID (NULL, the range leaves a buffer, a stream of neither device, an unknown way), UNSUPPORTED

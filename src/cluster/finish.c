@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "cluster/launch.h"
-#include "device/stream.h"
+#include "device/peer.h"
 #include "engine/loss.h"
 
 #include <stdio.h>
@@ -76,6 +76,9 @@ static slr_status share_again(struct slri_cluster_launch *launch, uint32_t index
     slr_cluster *cluster = launch->cluster;
     const slr_part *lost = &launch->run[index].part;
     slr_part parts[SLR_CLUSTER_MOST_DEVICES];
+    for (uint32_t k = 0; k < launch->args; ++k) // what could not go home has failed there, too
+        if (slri_cluster_is_buffer(&launch->arg[k]))
+            slri_peer_recover(launch->arg[k].value.buffer->device);
     slri_mutex_lock(&cluster->lock);
     cluster->device[index].stats.lost_items += lost->items;
     slri_mutex_unlock(&cluster->lock);

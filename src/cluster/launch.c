@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-static bool is_buffer(const slr_arg *arg)
-{
-    return (arg->kind == SLR_ARG_BUFFER || arg->kind == SLR_ARG_SPLIT) && arg->value.buffer;
-}
-
 // ---- the record ----------------------------------------------------------------------------------------------------
 
 static size_t bytes_of_args(const slr_arg *args, uint32_t count)
@@ -29,7 +24,7 @@ static void copy_args(struct slri_cluster_launch *launch, const slr_arg *args, c
 {
     for (uint32_t i = 0; i < launch->args; ++i) {
         launch->arg[i] = args[i];
-        if (is_buffer(&args[i]))
+        if (slri_cluster_is_buffer(&args[i]))
             slri_buffer_hold(args[i].value.buffer);
         if (args[i].kind != SLR_ARG_BYTES || !args[i].value.memory)
             continue;
@@ -65,7 +60,7 @@ void slri_cluster_free_launch(struct slri_cluster_launch *launch)
     for (uint32_t i = 0; i < launch->cluster->count; ++i)
         slri_kernel_release(launch->kernel[i]);
     for (uint32_t i = 0; i < launch->args; ++i)
-        if (is_buffer(&launch->arg[i]))
+        if (slri_cluster_is_buffer(&launch->arg[i]))
             slri_buffer_release(launch->arg[i].value.buffer);
     slri_free(NULL, launch, launch->bytes);
 }

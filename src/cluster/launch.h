@@ -28,6 +28,11 @@ struct slri_cluster_launch {
     struct slri_cluster_run run[];
 };
 
+static inline bool slri_cluster_is_buffer(const slr_arg *arg)
+{
+    return (arg->kind == SLR_ARG_BUFFER || arg->kind == SLR_ARG_SPLIT) && arg->value.buffer;
+}
+
 // launch.c: launches the parts, which have been checked. `like`: a launch with the same kernels and arguments.
 slr_status slri_cluster_launch_again(const struct slri_cluster_launch *like, const slr_part *parts);
 void slri_cluster_free_launch(struct slri_cluster_launch *launch);

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/coherence.h"
 #include "device/given.h"
+#include "device/away.h"
 #include "device/store.h"
 #include "device/stream.h"
 
@@ -284,7 +285,11 @@ static void free_root(slr_buffer *buffer)
 
 void slri_buffer_release(slr_buffer *buffer)
 {
-    if (!slri_let_go(&buffer->holds) || (buffer->pool && slri_store_keep(buffer)))
+    if (!slri_let_go(&buffer->holds))
+        return;
+    if (buffer->away)
+        slri_away_drop_of(buffer);
+    if (buffer->pool && slri_store_keep(buffer))
         return;
     slr_device *device = buffer->device;
     slr_buffer *parent = buffer->parent;

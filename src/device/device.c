@@ -10,6 +10,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "device/automatic.h"
+#include "device/away.h"
 #include "device/given.h"
 #include "device/peer.h"
 #include "engine/loss.h"
@@ -126,6 +127,7 @@ static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *
         device->printer = (struct slri_printer){desc->on_print, desc->print_user};
     slri_links_init(&device->streams);
     slri_links_init(&device->given_up);
+    slri_links_init(&device->aways);
     slri_mutex_init(&device->ring_lock);
     slri_mutex_init(&device->prefetch_lock);
     slr_status status = start(device, spec, desc);
@@ -243,6 +245,8 @@ void slr_device_close(slr_device *device)
     if (!device || !slri_streams_close(device))
         return;
     leave_place(device);
+    slri_away_drop_on(device);
+    slri_peer_close(device);
     slri_hooks()->rings_close(device);
     slri_store_report(device);
     slri_observe_flush();
@@ -318,6 +322,8 @@ slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns)
         return SLRI_FAIL(INVALID, "slr_device_reopen: device is NULL");
     struct reopening reopening = {device, timeout_ns, slri_deadline_after(timeout_ns), false};
     SLRI_TRY(check_reopen(device));
+    slri_away_drop_on(device);
+    slri_peer_close(device);
     SLRI_TRY(slri_store_reset(device));
     SLRI_TRY(slri_streams_reset(device));
     slr_status status = device->backend->reopen(device->self, reopening.deadline_ns, quiesce, &reopening);

@@ -114,6 +114,28 @@ static slr_status submit_copy(slr_stream *stream, const struct slri_command *com
     return slri_stream_submit(stream, &work, out);
 }
 
+// The device's own for copies that are asked for on another device's stream: what fails there is no failure of the
+// user's streams.
+static slr_status own_stream(slr_device *device, slr_stream **out)
+{
+    slr_stream *made = NULL;
+    slri_queues_lock();
+    *out = device->peer_stream;
+    slri_queues_unlock();
+    if (*out)
+        return SLR_OK;
+    SLRI_TRY(slr_stream_create(device, NULL, &made));
+    slri_queues_lock();
+    if (!device->peer_stream) { // nobody else was first
+        device->peer_stream = made;
+        made = NULL;
+    }
+    *out = device->peer_stream;
+    slri_queues_unlock();
+    slr_stream_destroy(made);
+    return SLR_OK;
+}
+
 // The source's own queue brings to its memory what only the host has.
 static slr_status make_ready(const struct slri_peer_copy *copy)
 {
@@ -122,7 +144,7 @@ static slr_status make_ready(const struct slri_peer_copy *copy)
     struct slri_work work = {.use = &use, .uses = 1};
     if (slri_buffer_is_one(slri_buffer_root(copy->from)))
         return SLR_OK;
-    SLRI_TRY(slr_stream_default(copy->from->device, &own));
+    SLRI_TRY(own_stream(copy->from->device, &own));
     return slri_stream_submit(own, &work, NULL);
 }
 
@@ -227,7 +249,7 @@ static slr_status stage(const struct stages *s, const struct slri_peer_copy *cop
     return SLR_OK;
 }
 
-static slr_status copy_staged(slr_stream *stream, slr_stream *other, const struct slri_peer_copy *copy, slr_point *out)
+static slr_status copy_staged(slr_stream *stream, slr_stream *other, struct slri_peer_copy *copy, slr_point *out)
 {
     bool is_to = stream->device == copy->to->device;
     struct stages s = {.read = is_to ? other : stream,
@@ -250,6 +272,7 @@ static slr_status copy_staged(slr_stream *stream, slr_stream *other, const struc
         give_staging(own);
     }
     SLRI_TRY(status);
+    copy->pieces = s.chunks;
     slri_peer_count(copy, s.chunks);
     return join_behind(stream, done, out);
 }
@@ -264,7 +287,25 @@ static bool is_recorded(slr_stream *stream)
     return recorded;
 }
 
-slr_status slri_peer_copy(slr_stream *stream, const struct slri_peer_copy *copy, slr_point *out)
+void slri_peer_recover(slr_device *device)
+{
+    slri_queues_lock();
+    slr_stream *stream = device->peer_stream;
+    slri_queues_unlock();
+    if (stream)
+        (void)slr_stream_recover(stream);
+}
+
+void slri_peer_close(slr_device *device)
+{
+    slri_queues_lock();
+    slr_stream *stream = device->peer_stream;
+    device->peer_stream = NULL;
+    slri_queues_unlock();
+    slr_stream_destroy(stream);
+}
+
+slr_status slri_peer_copy(slr_stream *stream, struct slri_peer_copy *copy, slr_point *out)
 {
     slr_device *from = copy->from->device, *to = copy->to->device, *others = stream->device == to ? from : to;
     slr_peer_info info = {0};
@@ -274,7 +315,7 @@ slr_status slri_peer_copy(slr_stream *stream, const struct slri_peer_copy *copy,
         return SLRI_FAIL(UNSUPPORTED, "no direct copy from %s to %s: %s; SLR_PEER_STAGED goes through the host",
                          name_of(from), name_of(to), info.reason);
     if (others != stream->device)
-        SLRI_TRY(slr_stream_default(others, &other));
+        SLRI_TRY(own_stream(others, &other));
     if (is_recorded(stream) || is_recorded(other))
         return SLRI_FAIL(UNSUPPORTED,
                          "a copy between devices cannot be recorded: end the recording of the stream first");
@@ -285,6 +326,7 @@ slr_status slri_peer_copy(slr_stream *stream, const struct slri_peer_copy *copy,
         SLRI_TRY(slr_stream_copy(stream, copy->to, copy->to_offset, copy->from, copy->from_offset, copy->bytes, out));
     else
         SLRI_TRY(copy_direct(stream, stream->device == works ? stream : other, copy, path, out));
+    copy->pieces = 1;
     slri_peer_count(copy, 0);
     return SLR_OK;
 }

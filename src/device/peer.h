@@ -14,11 +14,16 @@ struct slri_peer_copy {
     uint64_t chunk_bytes; // 0: the default
     void *staging;        // NULL: taken
     bool is_move;         // counted as one
+    uint64_t pieces;      // set: as how many it was submitted
 };
 
 // slr_peer_copy of ranges that have been checked.
-slr_status slri_peer_copy(slr_stream *stream, const struct slri_peer_copy *copy, slr_point *out);
+slr_status slri_peer_copy(slr_stream *stream, struct slri_peer_copy *copy, slr_point *out);
 
+// A failure of copies by the device's own stream for them is over; who has asked for them knows of it.
+void slri_peer_recover(slr_device *device);
+
+void slri_peer_close(slr_device *device);  // its stream for copies, before all streams must be gone
 void slri_peer_forget(slr_device *device); // when nothing holds it any more
 
 #endif
