@@ -138,7 +138,7 @@ typedef struct slr_arg {
 /// ahead.
 ///
 /// A buffer of another device is used through a copy on this one: what is old there is moved before the launch, and
-/// what the kernel may have written is moved back behind it (docs/contract/cluster.md).
+/// what the kernel may have written is moved back after it (docs/contract/cluster.md).
 ///
 /// Threads: any.  Blocks: while it compiles, else no.  Owns: holds buffers and kernel until done; `args` is copied.
 /// Errors: INVALID (NULL; wrong count, type or size of an argument; a value out of range; an explicit buffer of another
