@@ -24,12 +24,16 @@ struct slri_cluster_rates *slri_cluster_find_rates(slr_cluster *cluster, const s
     return rates;
 }
 
-// The mean of the new rate and what was known: one pass that something disturbed changes the shares by half of it.
+// The mean of the first parts; then each new part counts for a quarter: a part that something disturbed changes the
+// shares little, and a device that has become slower is known after a few.
+#define MOST_PARTS 4
+
 void slri_cluster_note_rate(struct slri_cluster_rates *rates, uint32_t index, uint64_t items, uint64_t duration_ns)
 {
-    double rate = (double)items * 1e9 / (double)(duration_ns ? duration_ns : 1);
-    double known = rates->rate[index];
-    rates->rate[index] = known > 0 ? (known + rate) / 2 : rate;
+    struct slri_cluster_rate *rate = &rates->rate[index];
+    double measured = (double)items * 1e9 / (double)(duration_ns ? duration_ns : 1);
+    rate->parts += rate->parts < MOST_PARTS;
+    rate->items_per_second += (measured - rate->items_per_second) / (double)rate->parts;
 }
 
 // A device that has not been measured counts as the mean of the others.
@@ -38,12 +42,14 @@ static void weigh_rates(const slr_cluster *cluster, const struct slri_cluster_ra
     double sum = 0, most = 0;
     uint32_t measured = 0;
     for (uint32_t i = 0; rates && i < cluster->count; ++i) {
-        sum += rates->rate[i];
-        measured += rates->rate[i] > 0;
-        most = rates->rate[i] > most ? rates->rate[i] : most;
+        double rate = rates->rate[i].items_per_second;
+        sum += rate;
+        measured += rate > 0;
+        most = rate > most ? rate : most;
     }
     for (uint32_t i = 0; i < cluster->count; ++i) {
-        double rate = measured == 0 ? 1 : rates->rate[i] > 0 ? rates->rate[i] : sum / measured;
+        double known = measured != 0 ? rates->rate[i].items_per_second : 1;
+        double rate = known > 0 ? known : sum / measured;
         double share = rate / (measured == 0 ? 1 : most) * (double)(UINT64_C(1) << RATE_BITS);
         out->weight[i] = share >= 1 ? (uint64_t)share : 1;
     }

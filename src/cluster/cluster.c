@@ -125,7 +125,7 @@ slr_status slr_cluster_get_stats_sized(slr_cluster *cluster, uint32_t index, slr
     SLRI_TRY(check_index(cluster, index, out, "slr_cluster_get_stats"));
     slri_mutex_lock(&cluster->lock);
     slr_cluster_stats whole = cluster->device[index].stats;
-    whole.items_per_second = cluster->last ? cluster->last->rate[index] : 0;
+    whole.items_per_second = cluster->last ? cluster->last->rate[index].items_per_second : 0;
     slri_mutex_unlock(&cluster->lock);
     return SLRI_GIVE_REPORT(slr_cluster_stats, out, bytes, &whole);
 }

@@ -17,11 +17,17 @@ struct slri_cluster_device {
     bool is_lost;            // it gets no more items
 };
 
-// Items a second of one kernel, on each device; 0: not measured yet. Under the cluster's lock.
+// Items a second of one kernel on a device, and of how many parts that is the mean.
+struct slri_cluster_rate {
+    double items_per_second; // 0: not measured yet
+    uint64_t parts;
+};
+
+// Those of all devices. Under the cluster's lock.
 struct slri_cluster_rates {
     struct slri_cluster_rates *next;
     slr_kernel *kernel; // of the first device; held, so that no other gets its address
-    double rate[];
+    struct slri_cluster_rate rate[];
 };
 
 struct slr_cluster {

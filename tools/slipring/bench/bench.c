@@ -49,6 +49,7 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "               default and the best of all; takes many minutes the first time\n"
                            "               and fused kernels, against one for each operation and a\n"
                            "               loop written by hand\n"
+                           "  cluster      two cpu devices as one, and copies between devices\n"
                            "  run          rows per second of 'slipring run', against a filter in plain C\n"
                            "\n"
                            "  compare      whether rows of --json files have become slower; its own --help\n"
@@ -94,6 +95,7 @@ static const struct benchmark {
     {"claims", {bench_claims}},
     {"kernels", {bench_kernels, bench_kernels_cuda, bench_launch}},
     {"tune", {bench_tune, bench_fused}},
+    {"cluster", {bench_cluster}},
 };
 
 typedef struct options {
