@@ -9,6 +9,7 @@
 #include <slipring/cache.h>
 #include <slipring/check.h>
 #include <slipring/cluster.h>
+#include <slipring/cluster_ring.h>
 #include <slipring/dead_letter.h>
 #include <slipring/devices.h>
 #include <slipring/emit.h>

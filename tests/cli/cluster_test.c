@@ -69,12 +69,39 @@ static void peers_are_direct_or_staged_and_say_why(void **state)
     says("$S cluster peers --devices cpu,cpu --bytes x 2>&1", 2, "--bytes: 'x' is not");
 }
 
+static const char counts_cu[] = "struct message { unsigned value; };\n"
+                                "struct count { unsigned handled; };\n"
+                                "__ring__ void counts(struct count *self, const struct message *in)\n"
+                                "{\n"
+                                "    self->handled += 1u / (1u - in->value);\n"
+                                "    ring_reply(&self->handled);\n"
+                                "}\n"
+                                "__ring__ void faults(struct count *self, const struct message *in)\n"
+                                "{\n"
+                                "    self->handled = 1 / in->value;\n"
+                                "}\n";
+
+static void a_handler_is_spread_and_its_counts_add_up(void **state)
+{
+    (void)state;
+    write_file("counts.cu", counts_cu);
+    says("$S cluster ring counts.cu counts" TWO "--instances 5 --messages 50", 0,
+         "cpu?threads=1                            30 accepted         30 handled");
+    says("$S cluster ring counts.cu counts" TWO "--keys 9 --messages 8000 | tail -1", 0,
+         "all                                    8000 accepted       8000 handled");
+    says("$S cluster ring counts.cu counts" TWO "--keys 9 --json", 0, "\"keys\": 9\n");
+    says("$S cluster ring counts.cu faults" TWO "--messages 4 2>&1", 1, "4 messages have faulted");
+    says("$S cluster ring counts.cu counts" TWO "--instances 1 2>&1", 2, "1 instances on 2 devices");
+    says("$S cluster ring counts.cu" TWO "--keys 1 --instances 2 2>&1", 2, "exclude each other");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_split_shows_who_would_get_how_much),
         cmocka_unit_test(a_run_over_two_devices_gives_what_one_gives),
         cmocka_unit_test(peers_are_direct_or_staged_and_say_why),
+        cmocka_unit_test(a_handler_is_spread_and_its_counts_add_up),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);
 }
