@@ -95,6 +95,17 @@ static void a_handler_is_spread_and_its_counts_add_up(void **state)
     says("$S cluster ring counts.cu" TWO "--keys 1 --instances 2 2>&1", 2, "exclude each other");
 }
 
+static void collectives_show_what_each_device_has(void **state)
+{
+    (void)state;
+    says("$S cluster reduce" TWO "--count 3", 0, "cpu?threads=1                    1 3 5\n");
+    says("$S cluster reduce" TWO "--count 3 --op average", 0, "cpu?threads=1                    0.5 1.5 2.5\n");
+    says("$S cluster reduce" TWO "--count 3 --op gather | sed -n 2p", 0, "cpu?threads=1                    1 2 3\n");
+    says("$S cluster reduce" TWO "--count 3 --op broadcast | sed -n 2p", 0, "cpu?threads=1                    0 1 2\n");
+    says("$S cluster reduce" TWO "--count 3 --json", 0, "\"op\": \"sum\"");
+    says("$S cluster reduce" TWO "--op multiply 2>&1", 2, "average");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +113,7 @@ int main(void)
         cmocka_unit_test(a_run_over_two_devices_gives_what_one_gives),
         cmocka_unit_test(peers_are_direct_or_staged_and_say_why),
         cmocka_unit_test(a_handler_is_spread_and_its_counts_add_up),
+        cmocka_unit_test(collectives_show_what_each_device_has),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);
 }

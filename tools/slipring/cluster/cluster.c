@@ -13,6 +13,7 @@
 static const struct subverb verbs[] = {
     {"split", "cluster split", "share items out over devices, without a launch", cluster_split},
     {"peers", "cluster peers", "how bytes get from each device to each other", cluster_peers},
+    {"reduce", "cluster reduce", "reduce, broadcast or gather buffers of all devices", cluster_reduce},
     {"ring", "cluster ring", "spread a handler over devices, by instance or key", cluster_ring},
     {"run", "cluster run", "launch a kernel over several devices at once", cluster_run},
 };

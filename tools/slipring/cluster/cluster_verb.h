@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 int cluster_peers(int argc, char **argv);
+int cluster_reduce(int argc, char **argv);
 int cluster_ring(int argc, char **argv);
 int cluster_run(int argc, char **argv);
 int cluster_split(int argc, char **argv);

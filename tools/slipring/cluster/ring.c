@@ -19,7 +19,7 @@ static const char help[] = "Usage: slipring cluster ring FILE.cu [HANDLER] --dev
                            "instances or keys in turn, and shows what each device has handled.\n"
                            "\n"
                            "  --devices A,B        the devices, with commas between them\n"
-                           "  --instances N        instances, shared out over the devices (default: one each)\n"
+                           "  --instances N        instances of all devices together (default: one each)\n"
                            "  --keys N             sends to the keys 0 to N - 1, each on the device that a\n"
                            "                       hash of it names\n"
                            "  --messages M         how many messages (default 1000)\n" SOURCE_HELP
