@@ -10,6 +10,7 @@
 #include <slipring/check.h>
 #include <slipring/cluster.h>
 #include <slipring/cluster_ring.h>
+#include <slipring/cluster_route.h>
 #include <slipring/collective.h>
 #include <slipring/dead_letter.h>
 #include <slipring/devices.h>

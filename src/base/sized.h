@@ -18,6 +18,7 @@
     X(slr_baseline, 48)                                                                                                \
     X(slr_buffer_desc, 120)                                                                                            \
     X(slr_check_desc, 64)                                                                                              \
+    X(slr_cluster_route_desc, 16)                                                                                      \
     X(slr_device_desc, 56)                                                                                             \
     X(slr_emit_desc, 32)                                                                                               \
     X(slr_fusion_desc, 56)                                                                                             \
@@ -47,6 +48,7 @@
     X(slr_check_info, 32)                                                                                              \
     X(slr_check_launch, 64)                                                                                            \
     X(slr_check_line, 96)                                                                                              \
+    X(slr_cluster_route_stats, 24)                                                                                     \
     X(slr_cluster_stats, 56)                                                                                           \
     X(slr_comparison, 256)                                                                                             \
     X(slr_dead_letter, 32)                                                                                             \

@@ -76,6 +76,10 @@ static const char counts_cu[] = "struct message { unsigned value; };\n"
                                 "    self->handled += 1u / (1u - in->value);\n"
                                 "    ring_reply(&self->handled);\n"
                                 "}\n"
+                                "__ring__ void sums(struct count *self, const struct message *in)\n"
+                                "{\n"
+                                "    self->handled += in->value;\n"
+                                "}\n"
                                 "__ring__ void faults(struct count *self, const struct message *in)\n"
                                 "{\n"
                                 "    self->handled = 1 / in->value;\n"
@@ -90,6 +94,9 @@ static void a_handler_is_spread_and_its_counts_add_up(void **state)
     says("$S cluster ring counts.cu counts" TWO "--keys 9 --messages 8000 | tail -1", 0,
          "all                                    8000 accepted       8000 handled");
     says("$S cluster ring counts.cu counts" TWO "--keys 9 --json", 0, "\"keys\": 9\n");
+    says("$S cluster ring counts.cu counts" TWO "--instances 4 --messages 500 --route sums | tail -1", 0,
+         "cpu?threads=1: sums                     250 accepted        250 handled");
+    says("$S cluster ring counts.cu sums" TWO "--route counts 2>&1", 2, "never replies");
     says("$S cluster ring counts.cu faults" TWO "--messages 4 2>&1", 1, "4 messages have faulted");
     says("$S cluster ring counts.cu counts" TWO "--instances 1 2>&1", 2, "1 instances on 2 devices");
     says("$S cluster ring counts.cu" TWO "--keys 1 --instances 2 2>&1", 2, "exclude each other");

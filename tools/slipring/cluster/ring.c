@@ -8,6 +8,7 @@
 #include "verbs.h"
 
 #include <slipring/cluster_ring.h>
+#include <slipring/cluster_route.h>
 
 #include <getopt.h>
 #include <stdio.h>
@@ -22,7 +23,9 @@ static const char help[] = "Usage: slipring cluster ring FILE.cu [HANDLER] --dev
                            "  --instances N        instances of all devices together (default: one each)\n"
                            "  --keys N             sends to the keys 0 to N - 1, each on the device that a\n"
                            "                       hash of it names\n"
-                           "  --messages M         how many messages (default 1000)\n" SOURCE_HELP
+                           "  --messages M         how many messages (default 1000)\n"
+                           "  --route HANDLER      each device's replies become messages of this handler of\n"
+                           "                       the same file, on the next device\n" SOURCE_HELP
                            "  --json               prints one JSON object\n"
                            "\n"
                            "Example:\n"
@@ -34,13 +37,13 @@ static const char help[] = "Usage: slipring cluster ring FILE.cu [HANDLER] --dev
 #define TIMEOUT_NS 60000000000ull
 
 typedef struct options {
-    const char *file, *handler, *devices;
+    const char *file, *handler, *devices, *route;
     uint32_t instances, keys, messages;
     source_options source;
     bool json;
 } options;
 
-enum { DEVICES = 256, INSTANCES, KEYS, MESSAGES, JSON };
+enum { DEVICES = 256, INSTANCES, KEYS, MESSAGES, ROUTE, JSON };
 
 static const struct option long_options[] = {
     SOURCE_LONG,
@@ -48,6 +51,7 @@ static const struct option long_options[] = {
     {"instances", required_argument, NULL, INSTANCES},
     {"keys", required_argument, NULL, KEYS},
     {"messages", required_argument, NULL, MESSAGES},
+    {"route", required_argument, NULL, ROUTE},
     {"json", no_argument, NULL, JSON},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -65,6 +69,9 @@ static int take_option(int option, char **argv, options *out)
         return kernel_take_number("--keys", optarg, SLR_U32, &out->keys);
     case MESSAGES:
         return kernel_take_number("--messages", optarg, SLR_U32, &out->messages);
+    case ROUTE:
+        out->route = optarg;
+        return -1;
     case JSON:
         out->json = true;
         return -1;
@@ -102,7 +109,48 @@ typedef struct job {
     slr_cluster_ring *ring;
     slr_cluster_port *port;
     uint64_t message_bytes;
+    // With --route: of each device, the ring kernel that the device before it sends to, and the route there.
+    slr_ring *targets[SLR_CLUSTER_MOST_DEVICES];
+    slr_cluster_route *routes[SLR_CLUSTER_MOST_DEVICES];
 } job;
+
+// From the device before it.
+static slr_status make_target(job *job, uint32_t index)
+{
+    uint32_t count = slr_cluster_size(job->cluster), before = (index + count - 1) % count;
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    slr_device *device;
+    slr_ring *from;
+    desc.program = job->programs[index];
+    desc.handler = job->options.route;
+    slr_status status = slr_cluster_get_device(job->cluster, index, &device);
+    if (status == SLR_OK)
+        status = slr_ring_create(device, &desc, &job->targets[index]);
+    if (status == SLR_OK)
+        status = slr_ring_launch(job->targets[index]);
+    if (status == SLR_OK)
+        status = slr_ring_activate(job->targets[index], TIMEOUT_NS);
+    if (status == SLR_OK)
+        status = slr_cluster_ring_get(job->ring, before, &from);
+    if (status == SLR_OK)
+        status = slr_cluster_route_create(from, job->targets[index], NULL, &job->routes[index]);
+    return status;
+}
+
+// What was sent is passed on and handled.
+static slr_status end_targets(job *job)
+{
+    slr_status status = SLR_OK;
+    for (uint32_t i = 0; i < SLR_CLUSTER_MOST_DEVICES; i++) {
+        slr_cluster_route_destroy(job->routes[i], TIMEOUT_NS, NULL);
+        job->routes[i] = NULL;
+        if (job->targets[i] != NULL && status == SLR_OK && slr_ring_get_state(job->targets[i]) == SLR_RING_ACTIVE)
+            status = slr_ring_close_input(job->targets[i]);
+        if (job->targets[i] != NULL && status == SLR_OK)
+            status = slr_ring_wait(job->targets[i], SLR_RING_TERMINATED, TIMEOUT_NS);
+    }
+    return status;
+}
 
 static int prepare(job *job)
 {
@@ -124,6 +172,8 @@ static int prepare(job *job)
         status = slr_cluster_ring_activate(job->ring, TIMEOUT_NS);
     if (status == SLR_OK)
         status = slr_cluster_port_open(job->ring, &job->port);
+    for (uint32_t i = 0; options->route != NULL && i < slr_cluster_size(job->cluster) && status == SLR_OK; i++)
+        status = make_target(job, i);
     return status == SLR_OK ? EXIT_DONE : cluster_say_status(status, "the ring kernel");
 }
 
@@ -162,6 +212,8 @@ static int send_all(job *job)
     free(reply);
     if (status == SLR_OK)
         status = slr_cluster_ring_drain(job->ring, TIMEOUT_NS);
+    if (status == SLR_OK)
+        status = end_targets(job);
     return status == SLR_OK ? EXIT_DONE : cluster_say_status(status, "the messages");
 }
 
@@ -182,10 +234,23 @@ static void show_line(const char *name, const slr_ring_stats *stats, json_t *dev
                 (unsigned long long)stats->faulted, (unsigned long long)stats->replied);
 }
 
+static void show_targets(const job *job, json_t *devices)
+{
+    for (uint32_t i = 0; i < SLR_CLUSTER_MOST_DEVICES; i++) {
+        slr_device_info info;
+        slr_ring_stats stats;
+        char name[SLR_DEVICE_NAME_BYTES + 64];
+        if (job->targets[i] == NULL || slr_ring_get_stats(job->targets[i], &stats) != SLR_OK)
+            continue;
+        snprintf(name, sizeof name, "%s: %.60s", cluster_device_name(job->cluster, i, &info), job->options.route);
+        show_line(name, &stats, devices);
+    }
+}
+
 static int show(const job *job)
 {
     slr_ring_stats stats;
-    json_t *devices = job->options.json ? json_array() : NULL;
+    json_t *devices = job->options.json ? json_array() : NULL, *targets = job->options.json ? json_array() : NULL;
     for (uint32_t i = 0; i < slr_cluster_size(job->cluster); i++) {
         slr_device_info info;
         slr_ring *ring;
@@ -195,10 +260,12 @@ static int show(const job *job)
     slr_status status = slr_cluster_ring_get_stats(job->ring, &stats);
     if (status == SLR_OK && devices == NULL)
         show_line("all", &stats, NULL);
+    show_targets(job, targets);
     if (status == SLR_OK && devices != NULL)
-        kernel_print_object(json_pack("{s:o, s:O, s:o}", "file", kernel_text(job->options.file), "devices", devices,
-                                      "all", stats_json("all", &stats)));
+        kernel_print_object(json_pack("{s:o, s:O, s:o, s:O}", "file", kernel_text(job->options.file), "devices",
+                                      devices, "all", stats_json("all", &stats), "routed", targets));
     json_decref(devices);
+    json_decref(targets);
     if (status != SLR_OK)
         return cluster_say_status(status, "the ring kernel");
     if (stats.handled == stats.accepted)
@@ -220,6 +287,11 @@ int cluster_ring(int argc, char **argv)
         if (end == EXIT_DONE)
             end = show(&job);
     }
+    slr_status ended = end_targets(&job);
+    if (ended != SLR_OK && end == EXIT_DONE)
+        end = cluster_say_status(ended, "--route");
+    for (uint32_t i = 0; i < SLR_CLUSTER_MOST_DEVICES; i++)
+        slr_ring_destroy(job.targets[i]);
     slr_cluster_port_close(job.port);
     slr_cluster_ring_destroy(job.ring);
     for (uint32_t i = 0; i < SLR_CLUSTER_MOST_DEVICES; i++)
