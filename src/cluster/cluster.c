@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static size_t bytes_of(uint32_t count)
+static size_t cluster_bytes(uint32_t count)
 {
     return sizeof(slr_cluster) + count * sizeof(struct slri_cluster_device);
 }
@@ -27,14 +27,14 @@ static void free_rates(slr_cluster *cluster)
 }
 
 // Of one that may not have all its streams. The devices stay open.
-static void take_apart(slr_cluster *cluster)
+static void take_cluster_apart(slr_cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->count; ++i)
         slr_stream_destroy(cluster->device[i].stream);
     slr_stream_destroy(cluster->join);
     free_rates(cluster);
     slri_mutex_destroy(&cluster->lock);
-    slri_free(NULL, cluster, bytes_of(cluster->count));
+    slri_free(NULL, cluster, cluster_bytes(cluster->count));
 }
 
 static slr_status check_devices(slr_device *const *devices, uint32_t count)
@@ -56,7 +56,7 @@ slr_status slr_cluster_create(slr_device *const *devices, uint32_t count, slr_cl
     if (!devices || !out)
         return SLRI_FAIL(INVALID, "slr_cluster_create: %s is NULL", devices ? "out" : "devices");
     SLRI_TRY(check_devices(devices, count));
-    slr_cluster *cluster = slri_alloc(NULL, bytes_of(count));
+    slr_cluster *cluster = slri_alloc(NULL, cluster_bytes(count));
     if (!cluster)
         return SLRI_FAIL(NO_MEMORY, "no memory for a cluster of %u devices", count);
     cluster->count = count;
@@ -70,7 +70,7 @@ slr_status slr_cluster_create(slr_device *const *devices, uint32_t count, slr_cl
     if (status == SLR_OK)
         *out = cluster;
     else
-        take_apart(cluster);
+        take_cluster_apart(cluster);
     return status;
 }
 
@@ -92,7 +92,7 @@ void slr_cluster_destroy(slr_cluster *cluster)
     uint32_t owned = cluster->owns ? cluster->count : 0;
     for (uint32_t i = 0; i < owned; ++i)
         devices[i] = cluster->device[i].device;
-    take_apart(cluster);
+    take_cluster_apart(cluster);
     for (uint32_t i = 0; i < owned; ++i)
         slr_device_close(devices[i]);
 }

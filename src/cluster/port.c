@@ -11,7 +11,7 @@
 #define LOOKS 64u
 #define TURN_NS UINT64_C(100000)
 
-static size_t bytes_of(uint32_t count)
+static size_t port_bytes(uint32_t count)
 {
     const slr_cluster_port *none = NULL;
     return sizeof *none + count * sizeof none->of[0];
@@ -21,7 +21,7 @@ slr_status slr_cluster_port_open(slr_cluster_ring *ring, slr_cluster_port **out)
 {
     if (!ring || !out)
         return SLRI_FAIL(INVALID, "slr_cluster_port_open: %s is NULL", ring ? "out" : "ring");
-    slr_cluster_port *port = slri_alloc(NULL, bytes_of(ring->count));
+    slr_cluster_port *port = slri_alloc(NULL, port_bytes(ring->count));
     if (!port)
         return SLRI_FAIL(NO_MEMORY, "no memory for a port on %u devices", ring->count);
     port->ring = ring;
@@ -42,7 +42,7 @@ void slr_cluster_port_close(slr_cluster_port *port)
     uint32_t count = port->ring->count;
     for (uint32_t i = 0; i < count; ++i)
         slr_port_close(port->of[i].port);
-    slri_free(NULL, port, bytes_of(count));
+    slri_free(NULL, port, port_bytes(count));
 }
 
 // ---- sending -------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@
 
 #define KEYED_INSTANCES 65536u // slr_ring_desc.instances, where nothing is said
 
-static size_t bytes_of(uint32_t count)
+static size_t ring_bytes(uint32_t count)
 {
     return sizeof(slr_cluster_ring) + count * sizeof(struct slri_cluster_ring_part);
 }
@@ -52,7 +52,7 @@ slr_status slr_cluster_ring_create(slr_cluster *cluster, const slr_ring_desc *de
     if (!cluster || !desc || !out)
         return SLRI_FAIL(INVALID, "slr_cluster_ring_create: %s is NULL", !cluster ? "cluster" : !desc ? "desc" : "out");
     SLRI_TRY(SLRI_TAKE_DESC(slr_ring_desc, &whole, desc));
-    slr_cluster_ring *ring = slri_alloc(NULL, bytes_of(cluster->count));
+    slr_cluster_ring *ring = slri_alloc(NULL, ring_bytes(cluster->count));
     if (!ring)
         return SLRI_FAIL(NO_MEMORY, "no memory for a ring kernel on %u devices", cluster->count);
     ring->cluster = cluster;
@@ -75,7 +75,7 @@ void slr_cluster_ring_destroy(slr_cluster_ring *ring)
         return;
     for (uint32_t i = 0; i < ring->count; ++i)
         slr_ring_destroy(ring->part[i].ring);
-    slri_free(NULL, ring, bytes_of(ring->count));
+    slri_free(NULL, ring, ring_bytes(ring->count));
 }
 
 static uint64_t time_left(uint64_t deadline_ns)

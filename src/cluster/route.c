@@ -139,7 +139,7 @@ static slr_status check(const slr_cluster_route_desc *desc, const slr_ring *from
                      to->name, to->message_bytes);
 }
 
-static void take_apart(slr_cluster_route *route)
+static void take_route_apart(slr_cluster_route *route)
 {
     slr_port_close(route->in);
     slr_port_close(route->out);
@@ -176,7 +176,7 @@ slr_status slr_cluster_route_create(slr_ring *from, slr_ring *to, const slr_clus
     if (status == SLR_OK)
         *out = route;
     else
-        take_apart(route);
+        take_route_apart(route);
     return status;
 }
 
@@ -204,5 +204,5 @@ void slr_cluster_route_destroy(slr_cluster_route *route, uint64_t timeout_ns, sl
     slri_thread_join(&route->thread);
     if (stats)
         (void)slr_cluster_route_get_stats(route, stats);
-    take_apart(route);
+    take_route_apart(route);
 }

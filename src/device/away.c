@@ -23,7 +23,7 @@ static struct slri_range within(struct slri_range range, const struct slri_away 
 // ---- their life ----------------------------------------------------------------------------------------------------
 
 // Under the lock: what changes the record can not fail then. No memory for it: the whole copy counts as old.
-static void note(struct slri_away *away, struct slri_range range, uint32_t place, bool moved)
+static void note_away(struct slri_away *away, struct slri_range range, uint32_t place, bool moved)
 {
     if (slri_validity_reserve(&away->valid, NULL, 1) != SLR_OK)
         slri_validity_all(&away->valid, SLRI_AT_HOST);
@@ -38,7 +38,7 @@ void slri_away_written(slr_buffer *root, struct slri_range range)
     ++root->writes;
     for (struct slri_away *away = root->away; away; away = away->next)
         if (overlaps(range, away->range))
-            note(away, within(range, away), SLRI_AT_HOST, false);
+            note_away(away, within(range, away), SLRI_AT_HOST, false);
 }
 
 // Under the lock.
@@ -131,7 +131,7 @@ static slr_status make_away(slr_device *device, slr_buffer *root, struct slri_ra
 }
 
 // Under the lock: one that has the whole range.
-static struct slri_away *find(const slr_device *device, const slr_buffer *root, struct slri_range range)
+static struct slri_away *find_away(const slr_device *device, const slr_buffer *root, struct slri_range range)
 {
     struct slri_away *away = root->away;
     while (away && (away->copy->device != device || range.begin < away->range.begin || range.end > away->range.end ||
@@ -183,10 +183,10 @@ static void use_it(struct far_use *use, const struct slri_away *away)
     use->offset = use->range.begin - away->range.begin;
 }
 
-static slr_status take(slr_device *device, struct far_use *use)
+static slr_status take_away(slr_device *device, struct far_use *use)
 {
     slri_queues_lock();
-    struct slri_away *away = find(device, use->root, use->range), *gone = NULL;
+    struct slri_away *away = find_away(device, use->root, use->range), *gone = NULL;
     if (away)
         use_it(use, away);
     slri_queues_unlock();
@@ -214,7 +214,7 @@ static bool take_old(const struct far_use *use, struct slri_range *rest, struct 
     if (found && away && use->root->bound == 0) {
         found = slri_validity_missing(&away->valid, within(*rest, away), SLRI_AT_DEVICE, run);
         if (found) {
-            note(away, *run, SLRI_AT_DEVICE, true);
+            note_away(away, *run, SLRI_AT_DEVICE, true);
             run->begin += away->range.begin;
             run->end += away->range.begin;
         }
@@ -228,7 +228,7 @@ static void note_use(const struct far_use *use, struct slri_range range, uint32_
 {
     struct slri_away *away = record_of(use);
     if (away)
-        note(away, within(range, away), place, moved);
+        note_away(away, within(range, away), place, moved);
 }
 
 static void forget_run(const struct far_use *use, struct slri_range run)
@@ -335,7 +335,7 @@ static slr_status check_far(const slr_kernel *kernel, const struct far_use *use,
 
 static slr_status take_use(slr_stream *stream, const slr_buffer *buffer, struct far_use *use)
 {
-    SLRI_TRY(take(stream->device, use));
+    SLRI_TRY(take_away(stream->device, use));
     SLRI_TRY(slri_buffer_part(use->copy, use->offset, buffer->bytes, &use->part));
     use->part->dtype = buffer->dtype; // what the parameter is checked against
     return bring(stream, use);

@@ -21,7 +21,7 @@ static slri_mutex lock = SLRI_MUTEX_INIT;
 static struct record *records;
 
 // Under the lock. NULL: there is none, or no memory for one.
-static struct record *find(const slr_device *from, const slr_device *to, bool make)
+static struct record *find_pair(const slr_device *from, const slr_device *to, bool make)
 {
     struct record *record = records;
     while (record && (record->from != from->serial || record->to != to->serial))
@@ -36,7 +36,7 @@ static struct record *find(const slr_device *from, const slr_device *to, bool ma
 void slri_peer_counts(const slr_device *from, const slr_device *to, slr_peer_info *out)
 {
     slri_mutex_lock(&lock);
-    const struct record *record = find(from, to, false);
+    const struct record *record = find_pair(from, to, false);
     if (record)
         *out = record->info;
     slri_mutex_unlock(&lock);
@@ -45,7 +45,7 @@ void slri_peer_counts(const slr_device *from, const slr_device *to, slr_peer_inf
 void slri_peer_count(const struct slri_peer_copy *copy, uint64_t chunks)
 {
     slri_mutex_lock(&lock);
-    struct record *record = find(copy->from->device, copy->to->device, true);
+    struct record *record = find_pair(copy->from->device, copy->to->device, true);
     if (record) {
         slr_peer_info *info = &record->info;
         *(chunks ? &info->staged_copies : &info->direct_copies) += 1;
@@ -126,7 +126,7 @@ slr_status slr_peer_measure(slr_device *from, slr_device *to, slr_peer_way way, 
     drop_pair(&pair);
     SLRI_TRY(status);
     slri_mutex_lock(&lock);
-    struct record *record = find(from, to, true);
+    struct record *record = find_pair(from, to, true);
     if (record && (way == SLR_PEER_ANY || (way == SLR_PEER_STAGED) == (info.staged != 0)))
         record->info.bytes_per_second = rate;
     slri_mutex_unlock(&lock);
