@@ -8,6 +8,10 @@
 #include <slipring/buffer.h>
 #include <slipring/cache.h>
 #include <slipring/check.h>
+#include <slipring/cluster.h>
+#include <slipring/cluster_ring.h>
+#include <slipring/cluster_route.h>
+#include <slipring/collective.h>
 #include <slipring/dead_letter.h>
 #include <slipring/decide.h>
 #include <slipring/devices.h>
@@ -25,6 +29,7 @@
 #include <slipring/metrics.h>
 #include <slipring/occupancy.h>
 #include <slipring/ops.h>
+#include <slipring/peer.h>
 #include <slipring/pool.h>
 #include <slipring/port.h>
 #include <slipring/print.h>

@@ -15,9 +15,11 @@
 /// field is only appended past them. A description must not end in padding: a field there would not change its size.
 #define SLRI_SIZED_DESCS(X)                                                                                            \
     X(slr_adam_desc, 64)                                                                                               \
+    X(slr_balance_desc, 48)                                                                                            \
     X(slr_baseline, 48)                                                                                                \
     X(slr_buffer_desc, 120)                                                                                            \
     X(slr_check_desc, 64)                                                                                              \
+    X(slr_cluster_route_desc, 16)                                                                                      \
     X(slr_convolution_desc, 80)                                                                                        \
     X(slr_device_desc, 56)                                                                                             \
     X(slr_emit_desc, 32)                                                                                               \
@@ -27,6 +29,7 @@
     X(slr_matmul_desc, 64)                                                                                             \
     X(slr_occupancy_desc, 40)                                                                                          \
     X(slr_ops_desc, 24)                                                                                                \
+    X(slr_peer_desc, 24)                                                                                               \
     X(slr_pool_desc, 32)                                                                                               \
     X(slr_pooling_desc, 56)                                                                                            \
     X(slr_prefetch_desc, 32)                                                                                           \
@@ -55,6 +58,8 @@
     X(slr_check_info, 32)                                                                                              \
     X(slr_check_launch, 64)                                                                                            \
     X(slr_check_line, 96)                                                                                              \
+    X(slr_cluster_route_stats, 24)                                                                                     \
+    X(slr_cluster_stats, 56)                                                                                           \
     X(slr_comparison, 256)                                                                                             \
     X(slr_dead_letter, 32)                                                                                             \
     X(slr_decision, 496)                                                                                               \
@@ -73,6 +78,7 @@
     X(slr_latency, 64)                                                                                                 \
     X(slr_metrics, 264)                                                                                                \
     X(slr_occupancy, 56)                                                                                               \
+    X(slr_peer_info, 240)                                                                                              \
     X(slr_place_info, 456)                                                                                             \
     X(slr_pool_stats, 80)                                                                                              \
     X(slr_profile_row, 232)                                                                                            \

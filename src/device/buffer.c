@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/coherence.h"
 #include "device/given.h"
+#include "device/away.h"
 #include "device/store.h"
 #include "device/stream.h"
 
@@ -246,6 +247,11 @@ slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes,
         return SLRI_FAIL(INVALID,
                          "slr_buffer_slice: %llu bytes from %llu; expected at least 1 byte at a multiple of %u",
                          (unsigned long long)bytes, (unsigned long long)offset, ALIGNMENT);
+    return slri_buffer_part(buffer, offset, bytes, out);
+}
+
+slr_status slri_buffer_part(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out)
+{
     slr_buffer *slice = slri_alloc(buffer->device->allocator, sizeof *slice);
     if (!slice)
         return SLRI_FAIL(NO_MEMORY, "no memory for a slice of a buffer");
@@ -280,7 +286,11 @@ static void free_root(slr_buffer *buffer)
 
 void slri_buffer_release(slr_buffer *buffer)
 {
-    if (!slri_let_go(&buffer->holds) || (buffer->pool && slri_store_keep(buffer)))
+    if (!slri_let_go(&buffer->holds))
+        return;
+    if (buffer->away)
+        slri_away_drop_of(buffer);
+    if (buffer->pool && slri_store_keep(buffer))
         return;
     slr_device *device = buffer->device;
     slr_buffer *parent = buffer->parent;

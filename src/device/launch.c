@@ -2,6 +2,7 @@
 // Launching: everything is checked and converted here, then one dispatch is appended to the stream.
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/away.h"
 #include "device/kernel.h"
 #include "engine/code.h"
 #include "engine/observe.h"
@@ -137,6 +138,8 @@ slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, c
     bool none;
     struct kept *kept;
     SLRI_TRY(check(stream, kernel, args, count));
+    if (slri_away_has_far(kernel, args, count))
+        return slri_away_launch(stream, kernel, &shape, args, count, out);
     slr_program *program = kernel->program;
     kernel = slri_tuned_settle(kernel, &shape);
     SLRI_TRY(slri_shape_settle(kernel, &shape, &none));

@@ -15,6 +15,7 @@ enum {
 
 int verb_bench(int argc, char **argv);
 int verb_cache(int argc, char **argv);
+int verb_cluster(int argc, char **argv);
 int verb_decide(int argc, char **argv);
 int verb_demo(int argc, char **argv);
 int verb_devices(int argc, char **argv);

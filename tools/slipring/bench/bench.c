@@ -53,6 +53,7 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "               and fused kernels, against one for each operation and a\n"
                            "               loop written by hand; decisions between GPU and CPU,\n"
                            "               predicted against measured\n"
+                           "  cluster      two cpu devices as one, and copies between devices\n"
                            "  run          rows per second of 'slipring run', against a filter in plain C\n"
                            "\n"
                            "  compare      whether rows of --json files have become slower; its own --help\n"
@@ -104,6 +105,7 @@ static const struct benchmark {
 #else
     {"tune", {bench_tune, bench_fused}},
 #endif
+    {"cluster", {bench_cluster}},
 };
 
 typedef struct options {

@@ -103,6 +103,20 @@ void kernel_spell_size(const uint64_t size[3], char to[KERNEL_SIZE_BYTES]);
 
 void kernel_arguments_free(kernel_arguments *arguments);
 
+/// What --print NAME[:N] asks for.
+typedef struct kernel_print {
+    uint32_t parameter;
+    uint64_t count;
+} kernel_print;
+
+/// Reads the value of --print. Returns an exit code; what is not EXIT_DONE has been said.
+int kernel_take_print(const slr_function_info *kernel, const kernel_arguments *arguments, const char *text,
+                      kernel_print *out);
+
+/// Prints a buffer's first elements: to `buffers` where that is there, else as text. Returns an exit code.
+int kernel_print_buffer(const slr_function_info *kernel, const kernel_arguments *arguments, kernel_print what,
+                        json_t *buffers);
+
 /// The parameter whose name is the `length` characters at `name`, or UINT32_MAX.
 uint32_t kernel_find_parameter(const slr_function_info *kernel, const char *name, size_t length);
 
