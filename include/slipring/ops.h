@@ -291,9 +291,9 @@ SLR_API slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream,
                                                const slr_tensor *dgamma, const slr_tensor *dbeta, slr_point *out);
 
 typedef enum slr_reduction {
-    SLR_REDUCE_SUM = 1,
-    SLR_REDUCE_MEAN,
-    SLR_REDUCE_LARGEST ///< its gradient goes to the first element that has the value
+    SLR_REDUCTION_SUM = 1,
+    SLR_REDUCTION_MEAN,
+    SLR_REDUCTION_LARGEST ///< its gradient goes to the first element that has the value
 } slr_reduction;
 
 #define SLR_EVERY_AXIS 0xFFFFFFFFu

@@ -156,7 +156,7 @@ static slr_status gradients(const struct call *call, const slr_tensor *d, const 
         return SLR_OK;
     slr_tensor all =
         slr_tensor_2d(d->dtype, d->buffer, (uint64_t)call->product.batch * call->product.m, call->product.n);
-    return slr_ops_reduce(call->ops, call->stream, SLR_REDUCE_SUM, 0, &all, dbias, NULL);
+    return slr_ops_reduce(call->ops, call->stream, SLR_REDUCTION_SUM, 0, &all, dbias, NULL);
 }
 
 static slr_status check_backward(const struct call *call, const char *name, const slr_tensor *dc, const slr_tensor *da,

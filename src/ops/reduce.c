@@ -32,7 +32,7 @@ static slr_status by_rows(slr_ops *ops, slr_stream *stream, slr_scalar dtype, ui
                                number(n), number(n), number(kind), real(scale));
     slr_buffer *parts;
     SLRI_TRY(slri_ops_workspace(ops, 4 * pieces * rows, &parts));
-    uint32_t of_piece = kind == SLR_REDUCE_MEAN ? (uint32_t)SLR_REDUCE_SUM : kind;
+    uint32_t of_piece = kind == SLR_REDUCTION_MEAN ? (uint32_t)SLR_REDUCTION_SUM : kind;
     slr_status status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_ROW, dtype, shape, NULL, slr_arg_buffer(x),
                                         slr_arg_buffer(parts), number(n), number(PIECE), number(of_piece), real(1));
     if (status == SLR_OK)
@@ -60,15 +60,15 @@ static slr_status by_rows_into(slr_ops *ops, slr_stream *stream, uint32_t kind, 
 
 static slr_status mean(slr_ops *ops, slr_stream *stream, slr_buffer *x, uint64_t n, slr_buffer *y, slr_point *out)
 {
-    return by_rows(ops, stream, SLR_F32, SLR_REDUCE_MEAN, x, y, 1, n, 1.0 / (double)n, out);
+    return by_rows(ops, stream, SLR_F32, SLR_REDUCTION_MEAN, x, y, 1, n, 1.0 / (double)n, out);
 }
 
 static slr_status look(const char *name, slr_reduction kind, uint32_t axis, const slr_tensor *x, const slr_tensor *y,
                        const char *y_name, struct view *out)
 {
     uint64_t elements = slri_tensor_elements(x);
-    if (kind < SLR_REDUCE_SUM || kind > SLR_REDUCE_LARGEST)
-        return SLRI_FAIL(INVALID, "%s: kind is %d; expected SLR_REDUCE_SUM to SLR_REDUCE_LARGEST", name, (int)kind);
+    if (kind < SLR_REDUCTION_SUM || kind > SLR_REDUCTION_LARGEST)
+        return SLRI_FAIL(INVALID, "%s: kind is %d; expected SLR_REDUCTION_SUM to SLR_REDUCTION_LARGEST", name, (int)kind);
     if (axis != SLR_EVERY_AXIS && axis >= x->rank)
         return SLRI_FAIL(INVALID, "%s: axis is %u; expected one of %u, or SLR_EVERY_AXIS", name, axis, x->rank);
     *out = (struct view){1, elements, 1};

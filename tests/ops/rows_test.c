@@ -94,9 +94,9 @@ static void reduce(const void *what, double *out)
             double v = x[0];
             for (uint32_t i = 1; i < w->n; ++i) {
                 double next = x[(size_t)i * w->inner];
-                v = w->kind == SLR_REDUCE_LARGEST ? fmax(v, next) : v + next;
+                v = w->kind == SLR_REDUCTION_LARGEST ? fmax(v, next) : v + next;
             }
-            *out++ = w->kind == SLR_REDUCE_MEAN ? v / w->n : v;
+            *out++ = w->kind == SLR_REDUCTION_MEAN ? v / w->n : v;
         }
 }
 
@@ -112,17 +112,17 @@ static void check_reduce(struct fixture *f)
     }
     struct data y = make(f, 1, w.rows * w.inner, 1, 1, 1), dy = make_like(f, &y);
     double *want = malloc(y.n * sizeof *want);
-    for (size_t i = 0; i < x.n && w.kind == SLR_REDUCE_LARGEST; ++i)
+    for (size_t i = 0; i < x.n && w.kind == SLR_REDUCTION_LARGEST; ++i)
         x.value[i] = (double)(i * 7919 % 1046527) / 65536; // apart
     store(&x);
     w.x = &x;
     reduce(&w, want);
     uint32_t along = axis < 3 ? axis : SLR_EVERY_AXIS;
     must(slr_ops_reduce(f->ops, f->stream, (slr_reduction)w.kind, along, &x.tensor, &y.tensor, NULL));
-    expect(f, "reduce", &y, want, 2 * EPS * w.n * (w.kind == SLR_REDUCE_SUM ? w.n : 1), 4);
+    expect(f, "reduce", &y, want, 2 * EPS * w.n * (w.kind == SLR_REDUCTION_SUM ? w.n : 1), 4);
     must(slr_ops_reduce_backward(f->ops, f->stream, (slr_reduction)w.kind, along, &x.tensor, &y.tensor, &dy.tensor,
                                  &dx.tensor, NULL));
-    if (x.n < 40000 && (w.kind != SLR_REDUCE_LARGEST || type == SLR_F32)) // halves have ties
+    if (x.n < 40000 && (w.kind != SLR_REDUCTION_LARGEST || type == SLR_F32)) // halves have ties
         expect_gradient(f, "reduce dx", reduce, &w, y.n, &dy, &x, &dx, 1e-5);
     free(want);
     drop(&x), drop(&dx), drop(&y), drop(&dy);
@@ -418,7 +418,7 @@ static void what_is_out_of_range_counts_as_nothing_or_is_refused(void **state)
             "y is [1]; expected [2, 3], because of x [2, 3]");
     refuses(slr_ops_activation(f.ops, f.stream, (slr_activation)7, &x.tensor, &y.tensor, NULL), INVALID,
             "activation is 7");
-    refuses(slr_ops_reduce(f.ops, f.stream, SLR_REDUCE_SUM, 2, &x.tensor, &loss.tensor, NULL), INVALID, "axis is 2");
+    refuses(slr_ops_reduce(f.ops, f.stream, SLR_REDUCTION_SUM, 2, &x.tensor, &loss.tensor, NULL), INVALID, "axis is 2");
     refuses(slr_ops_sgd(f.ops, f.stream, &x.tensor, &y.tensor, NULL, 1, 0.5f, 0, NULL), INVALID, "velocity is NULL");
     refuses(slr_ops_cross_entropy(f.ops, f.stream, &x.tensor, &loss.tensor, &loss.tensor, NULL), INVALID,
             "the type of labels is SLR_F32; expected SLR_I32");
