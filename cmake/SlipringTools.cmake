@@ -18,7 +18,7 @@ else()
     set(SLIPRING_HAS_JANSSON 0)
     list(FILTER tool_sources INCLUDE REGEX
         "/(slipring/bench/[a-z_]*|demo/data|apart|device_option|doctor|handoff|json_out|main|measure|memory|names|output|partner|progress|say|utf8)\\.c$")
-    list(FILTER tool_sources EXCLUDE REGEX "/bench/(compare[a-z_]*|mailbox|run)\\.c$")
+    list(FILTER tool_sources EXCLUDE REGEX "/bench/(compare[a-z_]*|decide|mailbox|run)\\.c$")
 endif()
 
 set(tool_main ${PROJECT_SOURCE_DIR}/tools/slipring/main.c)
@@ -49,6 +49,12 @@ foreach(text IN LISTS cuda_texts)
     slipring_embed(slipring_tool_objects ${text} cuda_embedded_${symbol})
 endforeach()
 slipring_glob(tune_texts bench/kernels/tune/*.cu) # for the tuner
+slipring_glob(decide_texts bench/kernels/decide/*.cu bench/models/*.json) # work for `slipring decide`, and devices
+foreach(text IN LISTS decide_texts)
+    cmake_path(GET text FILENAME symbol)
+    string(MAKE_C_IDENTIFIER ${symbol} symbol)
+    slipring_embed(slipring_tool_objects ${text} decide_embedded_${symbol})
+endforeach()
 foreach(text IN LISTS tune_texts)
     cmake_path(GET text FILENAME symbol)
     string(MAKE_C_IDENTIFIER ${symbol} symbol)

@@ -113,7 +113,10 @@ typedef enum slr_arg_kind {
     SLR_ARG_UNSIGNED,   ///< u
     SLR_ARG_FLOAT,      ///< f
     SLR_ARG_BUFFER,     ///< buffer
-    SLR_ARG_BYTES       ///< `bytes` bytes at `memory`: a struct by value, copied at the launch
+    SLR_ARG_BYTES,      ///< `bytes` bytes at `memory`: a struct by value, copied at the launch
+    SLR_ARG_SPLIT,      ///< with the next two for slr_cluster_launch only: slr_arg_split
+    SLR_ARG_ITEMS,      ///< slr_arg_items
+    SLR_ARG_FIRST       ///< slr_arg_first
 } slr_arg_kind;
 
 typedef struct slr_arg {
@@ -134,9 +137,12 @@ typedef struct slr_arg {
 /// The first launch with a block shape compiles the kernel for that shape (cached on disk). slr_kernel_prepare compiles
 /// ahead.
 ///
+/// A buffer of another device is used through a copy on this one: what is old there is moved before the launch, and
+/// what the kernel may have written is moved back after it (docs/contract/cluster.md).
+///
 /// Threads: any.  Blocks: while it compiles, else no.  Owns: holds buffers and kernel until done; `args` is copied.
-/// Errors: INVALID (NULL; wrong count, type or size of an argument; a value out of range; a buffer of another device;
-///   an impossible block, grid or shared size: the message names the parameter),
+/// Errors: INVALID (NULL; wrong count, type or size of an argument; a value out of range; an explicit buffer of another
+///   device; an impossible block, grid or shared size: the message names the parameter),
 ///   UNSUPPORTED (the device runs no kernels, or not this one: the message gives the reason), COMPILE, NO_MEMORY.
 /// A fault during the run is a failure of the stream (docs/contract/streams.md): HANDLER_FAULT.
 SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Current figures of a device: load, temperature, clocks. Contract: docs/contract/devices.md.
+/// Current figures of a device: load, memory, temperature, clocks. Contract: docs/contract/devices.md.
 #ifndef SLIPRING_METRICS_H
 #define SLIPRING_METRICS_H
 
@@ -27,12 +27,16 @@ typedef struct slr_metrics {
     uint32_t count;
 } slr_metrics;
 
-/// Reads the metrics of the whole GPU, for all its users. On cuda the source is NVIDIA's libnvidia-ml: the library that
-/// SLIPRING_NVML_LIB names, else the driver's. The call does not use CUDA and does not wait for running work.
+/// Reads the metrics of the whole device, for all its users. On cuda the source is NVIDIA's libnvidia-ml: the library
+/// that SLIPRING_NVML_LIB names, else the driver's. On cpu, and on OpenCL devices that compute on the host's cores, the
+/// source is the system's own files. There "busy_percent" is of the cores that this process may use, since the last
+/// reading, or since a device was opened. It is left out before 20 ms have passed. On other OpenCL devices the source
+/// is the GPU's folder in sysfs (amdgpu, i915, xe). The call does not wait for running work.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: UNSUPPORTED (no metrics for this kind of device), NOT_FOUND (the library is missing or does not know the
-///   device: the message says which), INVALID (a NULL).
+/// Errors: UNSUPPORTED (no metrics for this kind of device; an OpenCL device that does not say where it is), NOT_FOUND
+///   (the library is missing or does not know the device, sysfs has nothing of it: the message says which), INVALID (a
+///   NULL).
 SLR_API slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out);
 
 /// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_device_get_metrics is a macro for this.

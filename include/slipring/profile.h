@@ -6,6 +6,7 @@
 #define SLIPRING_PROFILE_H
 
 #include <slipring/devices.h>
+#include <slipring/kernel.h>
 
 #include <stddef.h>
 
@@ -77,6 +78,12 @@ typedef struct slr_ceilings {
     double bytes_per_second; ///< a[i] = b[i] + s * c[i] over 192 MiB, or over less if that takes long
     double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
     double launch_ns;                            ///< time per launch of an empty kernel, in a sequence of many
+    double round_trip_ns;                        ///< a launch of an empty kernel, and the wait for its end
+    // A copy of few bytes, and the rate of a large one: slr_buffer_write and slr_buffer_read.
+    double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
+    double instructions_per_second; ///< of the intermediate form, in regular code over data that caches hold
+    double branch_per_second;       ///< instructions of the intermediate form, of threads that each branch another way
+    double instruction_ns;          ///< the same of one thread, each instruction needing the result of the one before
 } slr_ceilings;
 
 /// What bounds a kernel, by the roofline model (S. Williams and others, "Roofline", 2009). If its intensity is below
@@ -139,6 +146,57 @@ SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_
 /// A kind's name in files: "kernel", "upload", ...; NULL for an unknown kind.
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_profile_kind_name(uint32_t kind);
+
+// ---- one kernel ----------------------------------------------------------------------------------------------------
+
+/// How slr_profile_kernel times. Zero means the default; fields are only appended.
+typedef struct slr_timing_desc {
+    uint32_t struct_size;
+    uint32_t warm_up;    ///< samples that do not count. Default 3
+    uint32_t no_warm_up; ///< 1: none, so that the first sample has compiling and cold caches
+    uint32_t repeats;    ///< samples. Default 31
+    uint32_t launches;   ///< per sample, in a row; more for kernels that are short for the clock. Default 1
+    uint32_t reserved;   ///< ignored
+    uint64_t timeout_ns; ///< of a sample. Default: none
+} slr_timing_desc;
+#ifdef __cplusplus
+static inline slr_timing_desc slr_timing_desc_init(void)
+{
+    slr_timing_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_TIMING_DESC_INIT slr_timing_desc_init()
+#else
+#define SLR_TIMING_DESC_INIT                                                                                           \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_timing_desc)                                                               \
+    }
+#endif
+
+/// Times of one launch, by the device's events.
+typedef struct slr_timing {
+    uint32_t n;       ///< samples
+    uint32_t counted; ///< SLR_COUNTED_...: how accurate `bytes` and `flops` are
+    double min_ns, mean_ns, deviation_ns, p50_ns, p95_ns, p99_ns, max_ns;
+    uint64_t bytes, flops;                     ///< of a launch, as in slr_profile_row
+    double bytes_per_second, flops_per_second; ///< at the median
+    uint32_t grid[3], block[3];                ///< that were launched
+} slr_timing;
+
+/// Times a kernel: some launches that do not count, then samples on a stream of its own. The kernel runs on the
+/// caller's buffers, so they hold what it leaves after all launches. `desc` may be NULL.
+///
+/// Threads: any.  Blocks: while it compiles and runs.  Owns: nothing.
+/// Errors: INVALID (a NULL; more than 1,000,000 samples or launches), TIMEOUT, and those of slr_launch.
+SLR_API slr_status slr_profile_kernel(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
+                                      const slr_timing_desc *desc, slr_timing *out);
+
+/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_profile_kernel is a macro for this.
+SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
+                                            const slr_timing_desc *desc, slr_timing *out, size_t bytes);
+#define slr_profile_kernel(kernel, shape, args, count, desc, out)                                                      \
+    slr_profile_kernel_sized((kernel), (shape), (args), (count), (desc), (out), sizeof(slr_timing))
 
 /// Writes the rows to a file as one JSON object, completely or not at all. `%p` in the path becomes the process ID. If
 /// the path names a device, a pipe, a link or a file with several names, it is written in place and not replaced.

@@ -53,7 +53,7 @@ static inline slr_program_desc slr_program_desc_init(void)
     }
 #endif
 
-/// Scalar types in messages, replies, states and bindings.
+/// Scalar types in messages, replies, states, bindings and buffers.
 typedef enum slr_scalar {
     SLR_BOOL = 1,
     SLR_I8,
@@ -65,7 +65,9 @@ typedef enum slr_scalar {
     SLR_I64,
     SLR_U64,
     SLR_F32,
-    SLR_F64
+    SLR_F64,
+    SLR_F16, ///< half precision: of buffers and tensors alone, as the next
+    SLR_BF16 ///< the upper half of an SLR_F32
 } slr_scalar;
 
 /// One scalar, or array of scalars, of a struct. Nested structs are flattened: "pos.x". An array of structs has entries

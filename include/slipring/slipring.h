@@ -8,7 +8,12 @@
 #include <slipring/buffer.h>
 #include <slipring/cache.h>
 #include <slipring/check.h>
+#include <slipring/cluster.h>
+#include <slipring/cluster_ring.h>
+#include <slipring/cluster_route.h>
+#include <slipring/collective.h>
 #include <slipring/dead_letter.h>
+#include <slipring/decide.h>
 #include <slipring/devices.h>
 #include <slipring/emit.h>
 #include <slipring/event.h>
@@ -23,6 +28,8 @@
 #include <slipring/loop.h>
 #include <slipring/metrics.h>
 #include <slipring/occupancy.h>
+#include <slipring/ops.h>
+#include <slipring/peer.h>
 #include <slipring/pool.h>
 #include <slipring/port.h>
 #include <slipring/print.h>

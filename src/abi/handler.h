@@ -34,7 +34,8 @@ struct slri_bound {
 };
 
 // What one message's handler has sent through one outlet: message n lies at base + n * stride, the instance that it is
-// for first (or UINT32_MAX: the handler's own), then, SLRI_OUT_HEAD bytes on, its bytes.
+// for first (or UINT32_MAX: the handler's own), then, SLRI_OUT_HEAD bytes on, its bytes. `base` and `stride` are
+// multiples of 8.
 #define SLRI_OUT_HEAD 8
 struct slri_out {
     unsigned char *base;
@@ -48,7 +49,8 @@ struct slri_call {
     const void *message; // aligned to 8
     const struct slri_bound *bound;
     // Replies go into slots of a power-of-two ring: reply n of this call is the `reply_bytes` bytes at
-    // reply_base + ((reply_at + n) & reply_mask) * reply_stride. `replies` counts those written; at most max_replies.
+    // reply_base + ((reply_at + n) & reply_mask) * reply_stride, both multiples of 8. `replies` counts those written;
+    // at most max_replies.
     unsigned char *reply_base;
     uint32_t reply_at, reply_mask, reply_stride, reply_bytes;
     uint32_t max_replies, replies;

@@ -51,6 +51,16 @@
 #define MB_RETURN(P, port) (void)0 // says there, too, how many of the port's messages are done with
 #endif
 
+// Or the ports' lists, which messages touch only if they are to wait, lie elsewhere than the rest of P.
+#ifndef MB_LIST
+#define MB_LIST(P, at) P[at]
+#endif
+
+// Or pays for a long text: then for what few messages touch.
+#ifndef MB_APART
+#define MB_APART
+#endif
+
 // Or all of P is one piece: then MBP_PORT.
 #ifndef MB_PORT_OF
 #define MB_PORT_OF(P, port) ((P)[MBP_PORTS] + (port) * (P)[MBP_PORT_STRIDE])
@@ -130,7 +140,7 @@ __device__ void mb_open(MB_ARENA *S, MB_ARENA *P, mb_word shard, mb_word lists, 
 
 // A closed port of which nothing is left in this shard is acknowledged, so that its lanes can go to another. The epoch
 // says which closing was meant.
-__device__ void mb_acknowledge_gone(MB_ARENA *S, MB_ARENA *P)
+MB_APART __device__ void mb_acknowledge_gone(MB_ARENA *S, MB_ARENA *P)
 {
     mb_word open = 0u;
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
@@ -150,7 +160,7 @@ __device__ void mb_acknowledge_gone(MB_ARENA *S, MB_ARENA *P)
 }
 
 // Rereads the port sets after a change. A port that has come back takes its lanes over where they stood.
-__device__ void mb_reread_ports(MB_ARENA *S, MB_ARENA *P, mb_word epoch)
+MB_APART __device__ void mb_reread_ports(MB_ARENA *S, MB_ARENA *P, mb_word epoch)
 {
     P[MBP_EPOCH] = epoch;
     for (mb_word word = 0u; word < MB_SIZE(MB_PORT_WORDS); ++word) {
@@ -162,7 +172,7 @@ __device__ void mb_reread_ports(MB_ARENA *S, MB_ARENA *P, mb_word epoch)
 
 // Obeys a new control word. What was asked for is answered with its number, so that an old answer is never taken for a
 // new one. Close overrides pause.
-__device__ void mb_obey(MB_ARENA *S, MB_ARENA *P, mb_word control)
+MB_APART __device__ void mb_obey(MB_ARENA *S, MB_ARENA *P, mb_word control)
 {
     P[MBP_CONTROL] = control + 1u;
     mb_word command = control & 3u;
@@ -225,7 +235,7 @@ __device__ mb_word mb_letter_slot(const MB_ARENA *S, mb_word owner, mb_word posi
 }
 
 // Copies a message that will not be handled to where the host finds it. Never waits: without room it is only counted.
-__device__ void mb_write_letter(MB_ARENA *S, MB_ARENA *P, mb_word at, mb_word reason)
+MB_APART __device__ void mb_write_letter(MB_ARENA *S, MB_ARENA *P, mb_word at, mb_word reason)
 {
     if (MB_SIZE(MB_LETTERS) == 0u) {
         return;
@@ -263,7 +273,7 @@ __device__ void mb_note_granted(MB_ARENA *P, mb_word port, mb_word head)
 }
 
 // Such credits of a batch of `batch` go back to their ports, and not to all senders. Releases, as in mb_retire.
-__device__ void mb_return_grants(MB_ARENA *S, MB_ARENA *P, mb_word batch)
+MB_APART __device__ void mb_return_grants(MB_ARENA *S, MB_ARENA *P, mb_word batch)
 {
     for (mb_word k = 0u; k < batch; ++k) {
         mb_word port = P[MBP_BATCH(k)];
@@ -415,7 +425,7 @@ __device__ void mb_finish(MB_ARENA *S, MB_ARENA *P)
 
 // After a batch of `batch` was cut to its first `done` and finished: the rest is claimed again, as the
 // next batch's beginning. It stays so while the owner is paused.
-__device__ void mb_keep_rest(MB_ARENA *S, MB_ARENA *P, mb_word done, mb_word batch)
+MB_APART __device__ void mb_keep_rest(MB_ARENA *S, MB_ARENA *P, mb_word done, mb_word batch)
 {
     for (mb_word k = done; k < batch; ++k) {
         P[P[MBP_BATCH(k) + 3u] + MBQ_RESERVED] = 0u;

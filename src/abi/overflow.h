@@ -19,7 +19,7 @@
 // Makes the first message of a port's list the victim if it is before the one found so far.
 __device__ void mb_weigh(const MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word priority)
 {
-    mb_word node = P[mb_lists(P, port) + MBL_FIRST(priority)];
+    mb_word node = MB_LIST(P, mb_lists(P, port) + MBL_FIRST(priority));
     mb_word found = P[MBP_VICTIM_NODE];
     if (found != 0u) {
         mb_word ticket = mb_node(S, P, node) + MB_SIZE(MB_TICKET);
@@ -62,8 +62,8 @@ __device__ void mb_unlink(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word priori
 {
     mb_word q = mb_port(P, port);
     mb_word l = mb_lists(P, port);
-    mb_word next = S[mb_node(S, P, P[l + MBL_FIRST(priority)])];
-    P[l + MBL_FIRST(priority)] = next;
+    mb_word next = S[mb_node(S, P, MB_LIST(P, l + MBL_FIRST(priority)))];
+    MB_LIST(P, l + MBL_FIRST(priority)) = next;
     if (next == 0u) {
         mb_word word = priority >> 5u;
         P[q + MBQ_BITS(word)] &= ~(1u << (priority & 31u));
@@ -132,14 +132,14 @@ __device__ void mb_put_back(MB_ARENA *S, MB_ARENA *P)
     mb_word bit = 1u << (priority & 31u);
     mb_word node = P[MBP_BATCH(0u) + 2u];
     if ((P[q + MBQ_BITS(priority >> 5u)] & bit) != 0u) {
-        S[at] = P[l + MBL_FIRST(priority)];
+        S[at] = MB_LIST(P, l + MBL_FIRST(priority));
     } else {
         S[at] = 0u;
-        P[l + MBL_LAST(priority)] = node;
+        MB_LIST(P, l + MBL_LAST(priority)) = node;
         P[q + MBQ_BITS(priority >> 5u)] |= bit;
         P[q + MBQ_SUMMARY] |= 1u << (priority >> 5u);
     }
-    P[l + MBL_FIRST(priority)] = node;
+    MB_LIST(P, l + MBL_FIRST(priority)) = node;
     P[q + MBQ_WAITING] += 1u;
     P[q + MBQ_RESERVED] = 0u;
     P[MBP_WAITING] += 1u;

@@ -56,13 +56,13 @@ __device__ void mb_pend(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word slot)
     mb_word q = mb_port(P, port);
     mb_word l = mb_lists(P, port);
     if ((P[q + MBQ_BITS(word)] & bit) != 0u) {
-        S[mb_node(S, P, P[l + MBL_LAST(priority)])] = node;
+        S[mb_node(S, P, MB_LIST(P, l + MBL_LAST(priority)))] = node;
     } else {
-        P[l + MBL_FIRST(priority)] = node;
+        MB_LIST(P, l + MBL_FIRST(priority)) = node;
         P[q + MBQ_BITS(word)] |= bit;
         P[q + MBQ_SUMMARY] |= 1u << word;
     }
-    P[l + MBL_LAST(priority)] = node;
+    MB_LIST(P, l + MBL_LAST(priority)) = node;
     P[q + MBQ_WAITING] += 1u;
     P[MBP_WAITING] += 1u;
 }
@@ -146,7 +146,7 @@ __device__ mb_word mb_next_port(const MB_ARENA *S, const MB_ARENA *P, mb_word po
 }
 
 // Moves all that the lanes show into the pending set. The credits bound it.
-__device__ void mb_take_all(MB_ARENA *S, MB_ARENA *P)
+MB_APART __device__ void mb_take_all(MB_ARENA *S, MB_ARENA *P)
 {
     for (mb_word port = mb_next_port(S, P, 0u); port < MB_MAX_PORTS; port = mb_next_port(S, P, port + 1u)) {
         mb_word lane = mb_lane_of(S, P, port);
@@ -241,7 +241,7 @@ __device__ void mb_claim_run(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word pri
 {
     mb_word q = mb_port(P, port);
     mb_word l = mb_lists(P, port);
-    mb_word node = P[l + MBL_FIRST(priority)];
+    mb_word node = MB_LIST(P, l + MBL_FIRST(priority));
     while (node != 0u && P[MBP_BATCH_COUNT] < most && mb_has_room(S, P, port, q) != 0u) {
         mb_word at = mb_node(S, P, node);
         mb_add_to_batch(S, P, port, q, at, node);
@@ -249,7 +249,7 @@ __device__ void mb_claim_run(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word pri
         P[q + MBQ_WAITING] -= 1u;
         P[MBP_WAITING] -= 1u;
     }
-    P[l + MBL_FIRST(priority)] = node;
+    MB_LIST(P, l + MBL_FIRST(priority)) = node;
     if (node == 0u) {
         mb_word word = priority >> 5u;
         P[q + MBQ_BITS(word)] &= ~(1u << (priority & 31u));
@@ -261,7 +261,7 @@ __device__ void mb_claim_run(MB_ARENA *S, MB_ARENA *P, mb_word port, mb_word pri
 
 // Takes a batch from the pending set: the highest priority first, ports of equal priority in turn. A port whose reply
 // lane is full is passed over: it blocks only itself.
-__device__ void mb_claim_pending(MB_ARENA *S, MB_ARENA *P, mb_word most)
+MB_APART __device__ void mb_claim_pending(MB_ARENA *S, MB_ARENA *P, mb_word most)
 {
     mb_word turn = P[MBP_TURN];
     mb_word best = 1u;

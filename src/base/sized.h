@@ -14,42 +14,59 @@
 /// X(type, bytes): each such struct, and its size in the first version that had it. These numbers never change, and a
 /// field is only appended past them. A description must not end in padding: a field there would not change its size.
 #define SLRI_SIZED_DESCS(X)                                                                                            \
+    X(slr_adam_desc, 64)                                                                                               \
+    X(slr_balance_desc, 48)                                                                                            \
     X(slr_baseline, 48)                                                                                                \
     X(slr_buffer_desc, 120)                                                                                            \
     X(slr_check_desc, 64)                                                                                              \
+    X(slr_cluster_route_desc, 16)                                                                                      \
+    X(slr_convolution_desc, 80)                                                                                        \
     X(slr_device_desc, 56)                                                                                             \
     X(slr_emit_desc, 32)                                                                                               \
     X(slr_fusion_desc, 56)                                                                                             \
     X(slr_heap_desc, 56)                                                                                               \
     X(slr_kernel_fusion_desc, 56)                                                                                      \
+    X(slr_matmul_desc, 64)                                                                                             \
     X(slr_occupancy_desc, 40)                                                                                          \
+    X(slr_ops_desc, 24)                                                                                                \
+    X(slr_peer_desc, 24)                                                                                               \
     X(slr_pool_desc, 32)                                                                                               \
+    X(slr_pooling_desc, 56)                                                                                            \
     X(slr_prefetch_desc, 32)                                                                                           \
     X(slr_print_desc, 24)                                                                                              \
     X(slr_program_desc, 48)                                                                                            \
     X(slr_ring_desc, 240)                                                                                              \
     X(slr_route_desc, 24)                                                                                              \
+    X(slr_scaler_desc, 24)                                                                                             \
     X(slr_serve_desc, 48)                                                                                              \
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
     X(slr_tiling_desc, 88)                                                                                             \
+    X(slr_timing_desc, 32)                                                                                             \
     X(slr_trace_desc, 8)                                                                                               \
-    X(slr_tune_desc, 72)
+    X(slr_tune_desc, 72)                                                                                               \
+    X(slr_work, 216)
 
 #define SLRI_SIZED_REPORTS(X)                                                                                          \
     X(slr_backend_info, 280)                                                                                           \
     X(slr_best_block, 288)                                                                                             \
     X(slr_buffer_info, 128)                                                                                            \
     X(slr_cache_info, 72)                                                                                              \
+    X(slr_candidate, 40)                                                                                               \
     X(slr_ceilings, 32)                                                                                                \
     X(slr_check_finding, 128)                                                                                          \
     X(slr_check_info, 32)                                                                                              \
     X(slr_check_launch, 64)                                                                                            \
     X(slr_check_line, 96)                                                                                              \
+    X(slr_cluster_route_stats, 24)                                                                                     \
+    X(slr_cluster_stats, 56)                                                                                           \
     X(slr_comparison, 256)                                                                                             \
     X(slr_dead_letter, 32)                                                                                             \
+    X(slr_decision, 496)                                                                                               \
     X(slr_device_limits, 64)                                                                                           \
     X(slr_device_info, 1816)                                                                                           \
+    X(slr_device_model, 176)                                                                                           \
+    X(slr_estimate, 168)                                                                                               \
     X(slr_explanation, 208)                                                                                            \
     X(slr_function_info, 64)                                                                                           \
     X(slr_fusion_info, 56)                                                                                             \
@@ -61,16 +78,19 @@
     X(slr_latency, 64)                                                                                                 \
     X(slr_metrics, 264)                                                                                                \
     X(slr_occupancy, 56)                                                                                               \
+    X(slr_peer_info, 240)                                                                                              \
     X(slr_place_info, 456)                                                                                             \
     X(slr_pool_stats, 80)                                                                                              \
     X(slr_profile_row, 232)                                                                                            \
     X(slr_resources, 48)                                                                                               \
     X(slr_ring_stats, 720)                                                                                             \
+    X(slr_scaler_info, 24)                                                                                             \
     X(slr_server_stats, 376)                                                                                           \
     X(slr_skipped_info, 48)                                                                                            \
     X(slr_suggestion, 288)                                                                                             \
     X(slr_supervisor_stats, 16)                                                                                        \
     X(slr_tiling, 288)                                                                                                 \
+    X(slr_timing, 120)                                                                                                 \
     X(slr_trace_stats, 16)                                                                                             \
     X(slr_tunable, 32)                                                                                                 \
     X(slr_tuned, 648)

@@ -142,8 +142,10 @@ static void no_description_ends_in_padding(void **state)
     CHECK_END(slr_stream_desc, priority)
     CHECK_END(slr_supervisor_desc, user)
     CHECK_END(slr_tiling_desc, reserved)
+    CHECK_END(slr_timing_desc, timeout_ns)
     CHECK_END(slr_trace_desc, events_per_thread)
     CHECK_END(slr_tune_desc, user)
+    CHECK_END(slr_work, user)
 #undef CHECK_END
 }
 

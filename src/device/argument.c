@@ -124,7 +124,7 @@ static slr_status give_buffer(const struct place *at, const slr_arg *arg, struct
         *out = (struct slri_bound){0};
         return SLR_OK;
     }
-    if (buffer->device != at->program->device)
+    if (buffer->device != at->program->device && !slri_buffer_is_near(buffer, at->program->device))
         return SLRI_FAIL(INVALID, "%s %s: parameter %u '%s': the buffer belongs to another device than the program",
                          what(at), at->entry->name, at->number, at->parameter->name);
     if (buffer->bytes < element->bytes)

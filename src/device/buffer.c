@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/coherence.h"
 #include "device/given.h"
+#include "device/away.h"
 #include "device/store.h"
 #include "device/stream.h"
 
@@ -203,9 +204,10 @@ slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *des
 slr_status slri_buffer_check_elements(const slr_buffer *buffer, slr_scalar scalar, const char *what, const char *name,
                                       const char *parameter)
 {
-    static const char *const names[] = {[SLR_BOOL] = "bool", [SLR_I8] = "i8",   [SLR_U8] = "u8",   [SLR_I16] = "i16",
-                                        [SLR_U16] = "u16",   [SLR_I32] = "i32", [SLR_U32] = "u32", [SLR_I64] = "i64",
-                                        [SLR_U64] = "u64",   [SLR_F32] = "f32", [SLR_F64] = "f64"};
+    static const char *const names[] = {
+        [SLR_BOOL] = "bool", [SLR_I8] = "i8",   [SLR_U8] = "u8",    [SLR_I16] = "i16", [SLR_U16] = "u16",
+        [SLR_I32] = "i32",   [SLR_U32] = "u32", [SLR_I64] = "i64",  [SLR_U64] = "u64", [SLR_F32] = "f32",
+        [SLR_F64] = "f64",   [SLR_F16] = "f16", [SLR_BF16] = "bf16"};
     bool differ = (buffer->dtype >= SLR_F32) != (scalar >= SLR_F32) ||
                   slri_scalar_bytes(buffer->dtype) != slri_scalar_bytes(scalar);
     if (buffer->dtype == 0 || scalar == 0 || !differ)
@@ -217,8 +219,8 @@ slr_status slri_buffer_check_elements(const slr_buffer *buffer, slr_scalar scala
 uint32_t slri_scalar_bytes(slr_scalar scalar)
 {
     static const uint8_t bytes[] = {
-        [SLR_BOOL] = 1, [SLR_I8] = 1,  [SLR_U8] = 1,  [SLR_I16] = 2, [SLR_U16] = 2, [SLR_I32] = 4,
-        [SLR_U32] = 4,  [SLR_I64] = 8, [SLR_U64] = 8, [SLR_F32] = 4, [SLR_F64] = 8};
+        [SLR_BOOL] = 1, [SLR_I8] = 1,  [SLR_U8] = 1,  [SLR_I16] = 2, [SLR_U16] = 2, [SLR_I32] = 4, [SLR_U32] = 4,
+        [SLR_I64] = 8,  [SLR_U64] = 8, [SLR_F32] = 4, [SLR_F64] = 8, [SLR_F16] = 2, [SLR_BF16] = 2};
     return (uint32_t)scalar < sizeof bytes ? bytes[scalar] : 0;
 }
 
@@ -245,6 +247,11 @@ slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes,
         return SLRI_FAIL(INVALID,
                          "slr_buffer_slice: %llu bytes from %llu; expected at least 1 byte at a multiple of %u",
                          (unsigned long long)bytes, (unsigned long long)offset, ALIGNMENT);
+    return slri_buffer_part(buffer, offset, bytes, out);
+}
+
+slr_status slri_buffer_part(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out)
+{
     slr_buffer *slice = slri_alloc(buffer->device->allocator, sizeof *slice);
     if (!slice)
         return SLRI_FAIL(NO_MEMORY, "no memory for a slice of a buffer");
@@ -279,7 +286,11 @@ static void free_root(slr_buffer *buffer)
 
 void slri_buffer_release(slr_buffer *buffer)
 {
-    if (!slri_let_go(&buffer->holds) || (buffer->pool && slri_store_keep(buffer)))
+    if (!slri_let_go(&buffer->holds))
+        return;
+    if (buffer->away)
+        slri_away_drop_of(buffer);
+    if (buffer->pool && slri_store_keep(buffer))
         return;
     slr_device *device = buffer->device;
     slr_buffer *parent = buffer->parent;

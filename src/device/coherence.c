@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory_map.h"
 #include "base/status.h"
+#include "device/away.h"
 #include "device/store.h"
 #include "device/stream.h"
 
@@ -175,6 +176,8 @@ void slri_use_enter(const struct slri_buffer_use *use, struct slri_queue *queue,
             wait[(*waits)++] = (struct slri_after){root->flight[i].queue, root->flight[i].value};
     note_flight(root, queue, value, range, writing);
     bool writes_device = (use->how & (SLRI_WRITES | SLRI_OVERWRITES)) != 0;
+    if (writes_device)
+        slri_away_written(root, range);
     if (!writes_device || !slri_buffer_is_lazy(root))
         return;
     if (root->host)
@@ -235,6 +238,8 @@ void slri_mapping_leave(slr_buffer *root, struct slri_mapping *mapping)
     while (*at != mapping)
         at = &(*at)->next;
     *at = mapping->next;
+    if (mapping->access & (SLR_MAP_WRITE | SLR_MAP_DISCARD))
+        slri_away_written(root, mapping->range);
     slri_queues_unlock();
 }
 

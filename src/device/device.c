@@ -10,7 +10,9 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "device/automatic.h"
+#include "device/away.h"
 #include "device/given.h"
+#include "device/peer.h"
 #include "engine/loss.h"
 #include "engine/observe.h"
 #include "engine/resident.h"
@@ -59,6 +61,8 @@ slr_device *slri_device_at(uint32_t place)
     slri_mutex_unlock(&places_lock);
     return device;
 }
+
+static uint64_t last_serial; // atomic
 
 static const struct slri_backend *find_backend(const char *name)
 {
@@ -114,6 +118,7 @@ static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *
         return SLRI_FAIL(NO_MEMORY, "no memory for a device");
     device->backend = backend;
     device->holds = 1;
+    device->serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
     if (allocator) {
         device->allocator_copy = *allocator;
         device->allocator = &device->allocator_copy;
@@ -122,6 +127,7 @@ static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *
         device->printer = (struct slri_printer){desc->on_print, desc->print_user};
     slri_links_init(&device->streams);
     slri_links_init(&device->given_up);
+    slri_links_init(&device->aways);
     slri_mutex_init(&device->ring_lock);
     slri_mutex_init(&device->prefetch_lock);
     slr_status status = start(device, spec, desc);
@@ -220,6 +226,7 @@ void slri_device_release(slr_device *device)
 {
     if (!slri_let_go(&device->holds))
         return;
+    slri_peer_forget(device);
     slri_streams_free(device);
     slri_store_free(device);
     slri_given_free(device); // after the last buffer
@@ -238,6 +245,8 @@ void slr_device_close(slr_device *device)
     if (!device || !slri_streams_close(device))
         return;
     leave_place(device);
+    slri_away_drop_on(device);
+    slri_peer_close(device);
     slri_hooks()->rings_close(device);
     slri_store_report(device);
     slri_observe_flush();
@@ -313,6 +322,8 @@ slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns)
         return SLRI_FAIL(INVALID, "slr_device_reopen: device is NULL");
     struct reopening reopening = {device, timeout_ns, slri_deadline_after(timeout_ns), false};
     SLRI_TRY(check_reopen(device));
+    slri_away_drop_on(device);
+    slri_peer_close(device);
     SLRI_TRY(slri_store_reset(device));
     SLRI_TRY(slri_streams_reset(device));
     slr_status status = device->backend->reopen(device->self, reopening.deadline_ns, quiesce, &reopening);

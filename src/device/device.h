@@ -22,6 +22,7 @@ struct slr_device {
     char chosen[256];
     struct slri_facts facts;
     uint32_t opened;   // atomic: how often it was opened again
+    uint64_t serial;   // no other device has or had it
     uint32_t place;    // its index in the table of open devices
     uint32_t holds;    // the user's, and one an object on it; atomic
     uint32_t fixtures; // atomic: graphs and heaps: what would have to be made anew with a device that is opened again
@@ -39,6 +40,8 @@ struct slr_device {
     // stream.c's, under the queues' lock.
     struct slri_link streams, given_up; // all of them; of those, the ones destroyed by their owners and not gone
     struct slr_stream *default_stream;
+    struct slr_stream *peer_stream;  // for copies to or from other devices; NULL: none was needed
+    struct slri_link aways;          // copies that it has of other devices' buffers: device/away.h
     struct slri_queue_device queues; // the engine's, with the next
     struct slri_ring_owners owners;
     struct slri_tuned_known *tuned; // tuned_records.c's, under its lock: NULL until the first program is loaded
@@ -78,7 +81,9 @@ struct slr_buffer {
     struct slri_flight *flight;
     uint32_t flights, flight_room;
     struct slri_mapping *mappings;
-    uint32_t bound; // ring kernels that may touch it at any time: the device's bytes are the ones that count
+    struct slri_away *away; // copies on other devices
+    uint64_t writes;        // submissions and maps that have written it
+    uint32_t bound;         // ring kernels that may touch it at any time: the device's bytes are the ones that count
     slri_mutex move_lock;
     struct {
         uint64_t uploads, uploaded_bytes, downloads, downloaded_bytes;
@@ -109,7 +114,7 @@ struct slr_program {
     struct slri_region *region;            // of the infos
     slr_function_info *function;           // one an entry of the module
     slr_tuned_use tuned_use;
-    struct slri_source *source;  // to compile it anew with other macros; NULL: nothing in it is tunable
+    struct slri_source *source;  // to compile it anew, with other macros or elsewhere; NULL: it is raw
     struct slri_choice *choices; // atomic: tuned.c's; only ever grows, so that it is read without a lock
 };
 
@@ -132,6 +137,22 @@ void slri_program_release(slr_program *program);
 
 // INVALID, naming `call` and the range, where it leaves the buffer or that is NULL.
 slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, uint64_t bytes, const char *call);
+// slr_buffer_slice of a range that has been checked, from any byte on: for launches only.
+slr_status slri_buffer_part(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);
+// Whether a kernel's slice may begin there.
+static inline bool slri_is_aligned_for(const slr_device *device, uint64_t offset)
+{
+    return device->facts.alignment <= 1 || offset % device->facts.alignment == 0;
+}
+// Whether kernels of the device use the buffer where it lies: it is the device's own, or both devices are the host.
+static inline bool slri_buffer_is_near(const slr_buffer *buffer, const slr_device *device)
+{
+    const slr_device *home = buffer->device;
+    const slr_buffer *root = buffer->parent ? buffer->parent : buffer;
+    return (home == device && slri_is_aligned_for(device, buffer->offset)) ||
+           (home != device && home->backend->is_host && device->backend->is_host && device->facts.unified &&
+            slri_buffer_is_one(root));
+}
 uint32_t slri_scalar_bytes(slr_scalar scalar); // 0 for what is no scalar
 // INVALID where both are known and the buffer's dtype has another size, or one is floating and the other not: as a
 // parameter of a kernel or ring kernel (`what` and its name) whose elements are `scalar`; 0: no scalars.

@@ -34,8 +34,10 @@ void slri_prefetch_free(slr_program *program); // prefetch.c: its streams; what 
 // reflection.c: what the source holds.
 slr_status slri_describe_functions(slr_program *program);
 
-// launch.c: the work of a launch whose shape is settled. Errors: those of its arguments.
-slr_status slri_launch_count(slr_kernel *kernel, const slr_shape *shape, const slr_arg *args, struct slri_count *out);
+// launch.c: the work of a launch whose shape is settled. `buffer_bytes`: NULL, or the sizes of buffers that are NULL,
+// one an argument. Errors: those of its arguments.
+slr_status slri_launch_count(slr_kernel *kernel, const slr_shape *shape, const slr_arg *args,
+                             const uint64_t *buffer_bytes, struct slri_count *out);
 
 // shape.c: what was not said is chosen: blocks and threads a block. `none`: there is nothing to launch. Without `asks`
 // nothing is compiled for that (suggest.h).
@@ -63,6 +65,8 @@ slr_kernel *slri_tuned_settle(slr_kernel *kernel, slr_shape *shape);
 slr_status slri_tuned_add(slr_program *program, const struct slri_tuned_record *record);
 // The program with more macros, as "TILE=16 ROWS=2", and no choices of its own. "": as it is.
 slr_status slri_tuned_variant(slr_program *program, const char *defines, slr_program **out);
+// The same source for another device, with choices of its own there.
+slr_status slri_program_elsewhere(slr_program *program, slr_device *device, slr_program **out);
 // Whether its source allows these macros. Errors: those of reading it.
 slr_status slri_tuned_is_allowed(slr_program *program, const char *defines, bool *is_allowed);
 // What records of this device are for, and the source of this program in hexadecimal digits.

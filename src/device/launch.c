@@ -2,6 +2,7 @@
 // Launching: everything is checked and converted here, then one dispatch is appended to the stream.
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/away.h"
 #include "device/kernel.h"
 #include "engine/code.h"
 #include "engine/observe.h"
@@ -137,6 +138,8 @@ slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, c
     bool none;
     struct kept *kept;
     SLRI_TRY(check(stream, kernel, args, count));
+    if (slri_away_has_far(kernel, args, count))
+        return slri_away_launch(stream, kernel, &shape, args, count, out);
     slr_program *program = kernel->program;
     kernel = slri_tuned_settle(kernel, &shape);
     SLRI_TRY(slri_shape_settle(kernel, &shape, &none));
@@ -162,13 +165,17 @@ slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape)
     return none ? SLR_OK : prepare(kernel, &shape, &ready);
 }
 
-slr_status slri_launch_count(slr_kernel *kernel, const slr_shape *shape, const slr_arg *args, struct slri_count *out)
+slr_status slri_launch_count(slr_kernel *kernel, const slr_shape *shape, const slr_arg *args,
+                             const uint64_t *buffer_bytes, struct slri_count *out)
 {
     struct kept *kept;
     SLRI_TRY(make_kept(kernel, NULL, &kept));
     slr_status status = fill(kept, args);
     const struct slri_count_launch launch = {kernel->program->module, kernel->entry, shape->grid, shape->block,
                                              kept->bound};
+    for (uint32_t i = 0; status == SLR_OK && buffer_bytes && i < kernel->entry->bindings; ++i)
+        if (kernel->entry->binding[i].is_buffer && !args[i].value.buffer)
+            kept->bound[i].bytes = buffer_bytes[i];
     if (status == SLR_OK)
         slri_count(&launch, out);
     settle(kept);

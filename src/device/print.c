@@ -3,6 +3,8 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "device/device.h"
+#include "ir/math/slr_math.h"
+#include "ir/math/slr_half.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -78,6 +80,22 @@ static void spell_floating(double value, bool is_float, char to[ELEMENT_TEXT])
         spell_digits(value, is_float, to);
 }
 
+// A half is spelled by as few digits as it takes to tell it from the others.
+static void spell_half(uint16_t bits, bool is_bf16, char to[ELEMENT_TEXT])
+{
+    float value = is_bf16 ? slri_bf16_from_bits(bits) : slri_f16_from_bits(bits);
+    spell_floating((double)value, true, to);
+    for (int digits = 1; digits < 6 && isfinite(value) && value != nearbyintf(value); ++digits) {
+        snprintf(to, ELEMENT_TEXT, "%.*g", digits, (double)value);
+        float read = strtof(to, NULL);
+        if ((is_bf16 ? slri_bf16_to_bits(read) : slri_f16_to_bits(read)) == bits)
+            break;
+    }
+    char *point = to + strspn(to, "-+0123456789e");
+    if (*point && isfinite(value))
+        *point = '.';
+}
+
 #define SPELL(type, spell, ...)                                                                                        \
     do {                                                                                                               \
         type value;                                                                                                    \
@@ -110,6 +128,10 @@ static void spell(slr_scalar dtype, const unsigned char *from, char to[ELEMENT_T
         SPELL(float, spell_floating, true, to);
     case SLR_F64:
         SPELL(double, spell_floating, false, to);
+    case SLR_F16:
+        SPELL(uint16_t, spell_half, false, to);
+    case SLR_BF16:
+        SPELL(uint16_t, spell_half, true, to);
     }
 }
 

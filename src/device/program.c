@@ -16,7 +16,8 @@
 
 // ---- describing a handler ------------------------------------------------------------------------------------------
 
-_Static_assert(SLR_BOOL == (int)SLRI_BOOL && SLR_F64 == (int)SLRI_F64, "slr_scalar repeats slri_kind");
+_Static_assert(SLR_BOOL == (int)SLRI_BOOL && SLR_F64 == (int)SLRI_F64 && SLR_BF16 == (int)SLRI_BF16,
+               "slr_scalar repeats slri_kind");
 
 // Collects the fields of a struct, flattened, in a growing array of the region.
 struct fields {

@@ -58,8 +58,9 @@ slr_status slr_stream_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offse
     SLRI_TRY(check_place(stream, from, "slr_stream_copy"));
     SLRI_TRY(slri_buffer_check_range(to, to_offset, bytes, "slr_stream_copy, to"));
     SLRI_TRY(slri_buffer_check_range(from, from_offset, bytes, "slr_stream_copy, from"));
-    struct slri_command command = {.op = SLRI_COPY,
-                                   .move = {slri_buffer_at(to, to_offset), slri_buffer_at(from, from_offset), bytes}};
+    struct slri_command command = {
+        .op = SLRI_COPY,
+        .move = {.to = slri_buffer_at(to, to_offset), .from = slri_buffer_at(from, from_offset), .bytes = bytes}};
     struct slri_buffer_use use[] = {{from, from_offset, bytes, SLRI_READS, false},
                                     {to, to_offset, bytes, SLRI_OVERWRITES, false}};
     return submit_one(stream, &command, use, 2, out);

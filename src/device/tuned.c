@@ -71,11 +71,11 @@ static uint32_t cut_defines(const char *defines, char *room, size_t bytes, const
     return count;
 }
 
-static slr_status load_variant(slr_program *program, const slr_program_desc *desc, slr_program **out)
+static slr_status load_again(slr_program *program, slr_device *device, const slr_program_desc *desc, slr_program **out)
 {
     const struct slri_source *source = program->source;
-    return source->text ? slr_program_from_text(program->device, source->path, source->text, desc, out)
-                        : slr_program_load(program->device, source->path, desc, out);
+    return source->text ? slr_program_from_text(device, source->path, source->text, desc, out)
+                        : slr_program_load(device, source->path, desc, out);
 }
 
 // The macros of the program and those of `defines`, which it points into.
@@ -91,7 +91,7 @@ static slr_status make_macros(const slr_program *program, const char *defines, s
     const char *more[DEFINES];
     const struct slri_source *source = program->source;
     if (!source)
-        return SLRI_FAIL(INVALID, "nothing in '%s' is tunable", program->module->name);
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is a raw program, whose source is not known", program->module->name);
     uint32_t count = cut_defines(defines, out->room, sizeof out->room, more, DEFINES);
     out->count = source->defines + count;
     out->bytes = (out->count + 1) * sizeof *out->all;
@@ -103,7 +103,8 @@ static slr_status make_macros(const slr_program *program, const char *defines, s
     return SLR_OK;
 }
 
-slr_status slri_tuned_variant(slr_program *program, const char *defines, slr_program **out)
+static slr_status make_variant(slr_program *program, slr_device *device, const char *defines, slr_tuned_use use,
+                               slr_program **out)
 {
     struct macros macros;
     SLRI_TRY(make_macros(program, defines, &macros));
@@ -114,10 +115,20 @@ slr_status slri_tuned_variant(slr_program *program, const char *defines, slr_pro
     desc.include_path_count = program->source->includes;
     desc.optimize = program->level;
     desc.debug = program->module->debug;
-    desc.tuned = SLR_TUNED_OFF;
-    slr_status status = load_variant(program, &desc, out);
+    desc.tuned = use;
+    slr_status status = load_again(program, device, &desc, out);
     slri_free(NULL, macros.all, macros.bytes);
     return status;
+}
+
+slr_status slri_tuned_variant(slr_program *program, const char *defines, slr_program **out)
+{
+    return make_variant(program, program->device, defines, SLR_TUNED_OFF, out);
+}
+
+slr_status slri_program_elsewhere(slr_program *program, slr_device *device, slr_program **out)
+{
+    return make_variant(program, device, "", program->tuned_use, out);
 }
 
 slr_status slri_tuned_is_allowed(slr_program *program, const char *defines, bool *is_allowed)
@@ -201,7 +212,7 @@ static bool may_use(const slr_program *program, const struct slri_tuned_record *
 // Variables of a program are one: a variant would have its own.
 static bool fits_program(const slr_program *program, const struct slri_tuned_record *record)
 {
-    return !*record->defines || (program->source && program->module->globals == 0);
+    return !*record->defines || (program->module->tuning && program->module->globals == 0);
 }
 
 slr_status slri_tuned_add(slr_program *program, const struct slri_tuned_record *record)
@@ -268,7 +279,7 @@ slr_status slri_tuned_begin(slr_program *program, const struct slri_source *sour
     program->tuned_use = desc->tuned ? (slr_tuned_use)desc->tuned : is_turned_off() ? SLR_TUNED_OFF : SLR_TUNED_EXACT;
     if (program->module->raw)
         program->tuned_use = SLR_TUNED_OFF;
-    else if (program->module->tuning)
+    else
         SLRI_TRY(keep_source(program, source));
     if (program->tuned_use != SLR_TUNED_OFF)
         return add_records(program);

@@ -16,7 +16,7 @@ static slr_status write(slri_piece_begin *begin, void *user, unsigned char *to, 
 static slr_status copy(slri_piece_begin *begin, void *user, unsigned char *to, const unsigned char *from,
                        uint64_t bytes)
 {
-    const struct slri_command move = {.op = SLRI_COPY, .move = {to, from, bytes}};
+    const struct slri_command move = {.op = SLRI_COPY, .move = {.to = to, .from = from, .bytes = bytes}};
     return begin(user, &move);
 }
 

@@ -139,6 +139,7 @@ struct slri_command {
             void *to;
             const void *from;
             uint64_t bytes;
+            void *from_device; // the backend's, where it is another than the queue's; else NULL
         } move;
         struct {
             void *device;
@@ -569,6 +570,12 @@ struct slri_ring_plan {
     bool has_clock; // of a persistent one: its owners have a clock that is compared with the host's, and time messages
 };
 
+// What a device can do with the memory of another of the same backend.
+struct slri_peer_facts {
+    uint32_t link; // slr_link
+    bool atomics;  // of its kernels work there
+};
+
 struct slri_backend {
     const char *name;
     bool has_ids;                    // its devices have names too, behind the colon
@@ -622,6 +629,9 @@ struct slri_backend {
     void (*shard_reopened)(void *device, struct slri_shard *shard);
     // Optional: what it is doing just now. Errors: NOT_FOUND, where what measures it is not there.
     slr_status (*metrics)(const void *device, slr_metrics *out);
+    // Optional: whether a SLRI_COPY of this device may come from the other's memory, which is then made accessible;
+    // again and again. Errors: UNSUPPORTED, which says why not.
+    slr_status (*peer)(void *device, void *from_device, struct slri_peer_facts *out);
     // Optional, both: commands that will be encoded again and again, as one command SLRI_LIST, by one thread at a time;
     // what they point to stays until it is destroyed, and nothing of it is in a queue then. `extras`: one a command.
     // Errors: UNSUPPORTED, which says what cannot be in one.

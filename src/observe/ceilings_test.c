@@ -25,9 +25,16 @@ static void they_are_measured_once_and_kept(void **state)
     assert_true(first.bytes_per_second > 0 && first.flops_per_second > 0 && first.flops64_per_second > 0);
     assert_true(slri_ceilings_find(DEVICE, &second));
     assert_true(second.bytes_per_second <= first.bytes_per_second);
+    assert_true(first.round_trip_ns > 0 && first.upload_ns > 0 && first.download_ns > 0);
+    assert_true(first.upload_bytes_per_second > 0 && first.download_bytes_per_second > 0);
+    assert_true(first.instruction_ns > 0 && first.branch_per_second > 0 && first.instructions_per_second > 0);
+    assert_true(second.instruction_ns > 0 && second.instruction_ns <= first.instruction_ns + 0.001);
     write_ceilings("slipring ceilings 1\\nbytes_per_s 1\\nflops_per_s 2\\nflops64_per_s 3\\nlaunch_ns 4\\n");
     must(slr_profile_ceilings(device, &second));
     assert_true(second.bytes_per_second == 1 && second.flops_per_second == 2 && second.launch_ns == 4);
+    assert_true(second.round_trip_ns > 0); // what a file lacks is measured, and kept with the rest
+    assert_true(slri_ceilings_find(DEVICE, &first));
+    assert_true(first.bytes_per_second == 1 && first.round_trip_ns > 0);
     must(slr_profile_measure_ceilings(device, &second)); // the better of each
     assert_true(second.bytes_per_second > 1 && second.flops_per_second > 2 && second.launch_ns == 4);
     write_ceilings("slipring ceilings 1\\nbytes_per_s 1\\nflops_per_s 2\\nflops64_per_s 3\\nlaunch_ns 4\\n");

@@ -105,7 +105,8 @@ static void a_kernels_work_is_counted_and_judged(void **state)
     assert_string_equal(row.file, "add.cu");
     assert_int_equal(row.lines[0].line, 1);
     row.total_ns = 1000;
-    const slr_ceilings slow_memory = {1e9, 1e12, 1e12, 0}, slow_arithmetic = {1e12, 1e9, 1e9, 0};
+    const slr_ceilings slow_memory = {.bytes_per_second = 1e9, .flops_per_second = 1e12, .flops64_per_second = 1e12},
+                       slow_arithmetic = {.bytes_per_second = 1e12, .flops_per_second = 1e9, .flops64_per_second = 1e9};
     slr_roofline memory = slr_profile_roofline(&row, &slow_memory);
     assert_int_equal(memory.bound, SLR_BOUND_MEMORY);
     assert_true(memory.reached > 1.79 && memory.reached < 1.80); // 1792 B at 1 B/ns

@@ -14,7 +14,7 @@
 #define MOST_INSTRUCTIONS 400000u // of all threads that are walked: some milliseconds
 #define MOST_THREADS 64u
 #define MOST_LINES 4096u
-#define MOST_BINDINGS 64u
+#define MOST_BINDINGS SLRI_COUNT_BINDINGS
 // Of a handler, after the bindings: its state and its message.
 #define STATE MOST_BINDINGS
 #define MESSAGE (MOST_BINDINGS + 1u)
@@ -477,7 +477,13 @@ static void fill_place(const struct tally *sum, uint32_t place, uint64_t most, u
     uint64_t loaded = scaled(sum->loaded[place], samples, threads);
     uint64_t stored = scaled(sum->stored[place], samples, threads);
     out->accessed_bytes += loaded + stored;
-    out->bytes += (loaded < most ? loaded : most) + (stored < most ? stored : most);
+    out->bytes_in += loaded < most ? loaded : most;
+    out->bytes_out += stored < most ? stored : most;
+    out->bytes = out->bytes_in + out->bytes_out;
+    if (place < MOST_BINDINGS) {
+        out->loads |= (uint64_t)(loaded > 0) << place;
+        out->stores |= (uint64_t)(stored > 0) << place;
+    }
 }
 
 static void fill(const struct slri_count_launch *launch, const struct tally *sum, uint32_t samples, uint64_t threads,

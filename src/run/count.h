@@ -24,6 +24,7 @@ enum slri_counted {
 };
 
 #define SLRI_COUNT_LINES 8
+#define SLRI_COUNT_BINDINGS 64u // the accesses of more are not counted
 
 struct slri_count {
     enum slri_counted counted;
@@ -32,6 +33,8 @@ struct slri_count {
     uint64_t flops, flops64; // additions, multiplications, divisions, math functions (an fma is 2); in double precision
     uint64_t accessed_bytes; // of buffers, by all threads
     uint64_t bytes;          // of the same, of each buffer once in and once out at the most: what must be moved
+    uint64_t bytes_in, bytes_out; // the two parts of that
+    uint64_t loads, stores;       // bit i: of binding i something is read, something is written
     struct {
         uint32_t line;
         float share;          // of the instructions

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { WARP_LANES = 32, PREDICTING_SHARE = 20 }; // of the budget of time, in percent
+enum { WARP_LANES = 32, USUAL_REGISTERS = 32, PREDICTING_SHARE = 20 }; // of the budget of time, in percent
 // In instructions of the intermediate form.
 static const double byte_cost = 0.5, block_cost = 400;
 
@@ -18,14 +18,14 @@ static double cost_of_width(uint32_t width)
 }
 
 // Lanes of a warp that are there for nothing, and too few warps to hide what memory takes. INFINITY: no block fits.
-static double cost_of_occupancy(const struct slri_tuner_launch *launch, uint32_t arch)
+static double cost_of_occupancy(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch, uint32_t arch)
 {
     slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
     slr_occupancy occupancy;
     const uint32_t threads = launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2];
     desc.capability = arch / 10;
     desc.block_threads = threads;
-    desc.registers = 32; // before it is compiled: what most kernels have
+    desc.registers = tuner->registers ? tuner->registers : USUAL_REGISTERS; // it is not compiled yet: the default is
     desc.static_shared_bytes = launch->kernel->info.shared_bytes;
     desc.dynamic_shared_bytes = launch->shape.shared_bytes;
     if (slr_occupancy_compute(&desc, &occupancy) != SLR_OK)
@@ -44,7 +44,7 @@ static double cost_of_launch(const struct slri_tuner *tuner, const struct slri_t
     double work = (double)count->instructions + (double)count->accessed_bytes * byte_cost;
     double of_block = work / blocks * cost_of_width(shape->vector_width) + block_cost;
     uint32_t arch = tuner->kernel->program->device->facts.cuda_arch;
-    return rounds * of_block * (arch ? cost_of_occupancy(launch, arch) : 1);
+    return rounds * of_block * (arch ? cost_of_occupancy(tuner, launch, arch) : 1);
 }
 
 double slri_tuner_predict(void *user, uint64_t code)
@@ -55,7 +55,7 @@ double slri_tuner_predict(void *user, uint64_t code)
     double cost = NAN;
     if (slri_tuner_has_spent(tuner, PREDICTING_SHARE) || slri_tuner_ready(tuner, code, &launch) != SLR_OK)
         return NAN;
-    if (slri_launch_count(launch.kernel, &launch.shape, tuner->problem->args, &count) == SLR_OK &&
+    if (slri_launch_count(launch.kernel, &launch.shape, tuner->problem->args, NULL, &count) == SLR_OK &&
         count.counted != SLRI_COUNT_UNKNOWN)
         cost = cost_of_launch(tuner, &launch, &count);
     slri_tuner_unready(&launch);

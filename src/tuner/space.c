@@ -58,6 +58,16 @@ static void add_macros(struct slri_tuner *tuner, uint64_t *scale)
     }
 }
 
+// Slipring's own choice, which is a candidate already. 0: it is not known.
+static void find_own_block(const struct slri_tuner *tuner, uint32_t block[3])
+{
+    bool none;
+    slr_shape shape = tuner->problem->shape;
+    if (slri_shape_settle(tuner->kernel, &shape, &none) != SLR_OK || none)
+        memset(shape.block, 0, sizeof shape.block);
+    memcpy(block, shape.block, sizeof shape.block);
+}
+
 // 0 is slipring's choice.
 static void add_blocks(struct slri_tuner *tuner, uint64_t *scale)
 {
@@ -68,8 +78,11 @@ static void add_blocks(struct slri_tuner *tuner, uint64_t *scale)
     bool is_line = shape->threads[1] <= 1 && shape->threads[2] <= 1;
     size_t choices = is_said ? 0 : is_line ? sizeof lines / sizeof *lines : sizeof planes / sizeof *planes;
     const uint32_t(*choice)[2] = is_line ? lines : planes;
+    uint32_t own[3];
+    find_own_block(tuner, own);
     for (size_t i = 0; i < choices; i++) {
-        if (choice[i][0] * choice[i][1] > most)
+        bool is_own = choice[i][0] == own[0] && choice[i][1] == own[1] && own[2] == 1;
+        if (choice[i][0] * choice[i][1] > most || is_own)
             continue;
         tuner->block[count][0] = choice[i][0];
         tuner->block[count][1] = choice[i][1];

@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/status.h"
 
+#include <slipring/occupancy.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -142,6 +144,15 @@ static slr_status choose_launches(struct slri_tuner *tuner, const struct slri_tu
     return SLR_OK;
 }
 
+// What the driver says of the compiled default, for the model.
+static void ask_registers(struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
+{
+    slr_kernel_occupancy occupancy;
+    if (tuner->kernel->program->device->facts.cuda_arch &&
+        slr_kernel_get_occupancy(launch->kernel, launch->shape, &occupancy) == SLR_OK)
+        tuner->registers = occupancy.registers;
+}
+
 slr_status slri_tuner_begin(struct slri_tuner *tuner)
 {
     struct slri_tuner_launch launch;
@@ -151,6 +162,8 @@ slr_status slri_tuner_begin(struct slri_tuner *tuner)
         status = slri_tuner_expect(tuner);
     if (status == SLR_OK)
         status = choose_launches(tuner, &launch);
+    if (status == SLR_OK)
+        ask_registers(tuner, &launch);
     slri_tuner_unready(&launch);
     return status;
 }

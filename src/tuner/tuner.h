@@ -58,9 +58,10 @@ struct slri_tuner {
     struct slri_tuner_output *output; // one a parameter; those that are not written have no buffer
     uint32_t outputs;
     struct slri_tuner_variant variant[SLRI_TUNER_VARIANTS];
-    uint32_t launches; // of a sample
-    uint32_t units;    // of the device
-    double *sample;    // `repeats`
+    uint32_t launches;  // of a sample
+    uint32_t units;     // of the device
+    uint32_t registers; // of a thread of the default; 0: the driver does not say
+    double *sample;     // `repeats`
 
     struct slri_search search;
     uint32_t refused, wrong, failed;

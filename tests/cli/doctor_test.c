@@ -50,12 +50,13 @@ static void what_was_meant_is_guessed(void **state)
 {
     (void)state;
     says("rnu 2>&1", 2,
-         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, demo, profile, trace, tune, bench; did you "
+         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, cluster, decide, demo, ops, profile, state, trace, "
+         "tune, bench; did you "
          "mean "
          "'run'?");
     says("xyz 2>&1", 2, "no verb 'xyz'; there are: doctor, devices, run,");
     says("kernel lsit 2>&1", 2,
-         "no verb 'lsit'; there are: check, list, emit, explain, fuse, suggest, tile, run; did you mean 'list'?");
+         "no verb 'lsit'; there are: check, list, emit, explain, fuse, suggest, tile, time, run; did you mean 'list'?");
     says("cache cleer 2>&1", 2, "; did you mean 'clear'?");
     says("bench latecny 2>&1", 2, "; did you mean 'latency'?");
     says("demo wrad 2>&1", 2, "no demo 'wrad'; there is: ward");
@@ -77,6 +78,9 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     (void)state;
     says("doctor", 0, "\ncpu      opens: ");
     says("doctor", 0, "\nnull     opens: ");
+    setenv("SLIPRING_OPENBLAS_LIB", "/nowhere.so", 1);
+    says("doctor", 0, "\nopenblas not used by operations: cannot load /nowhere.so");
+    unsetenv("SLIPRING_OPENBLAS_LIB");
     setenv("SLIPRING_OPENCL_LIB", "/nowhere.so", 1);
     says("doctor", 0, "\nopencl   cannot run here: cannot load /nowhere.so");
     unsetenv("SLIPRING_OPENCL_LIB");

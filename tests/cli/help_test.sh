@@ -36,7 +36,7 @@ awk 'length($0) > 80 { print "--help: " $0; found = 1 } END { exit found }' <<< 
 for verb in $(verbs_of "$top"); do
     [[ $verb != help && $verb != version ]] || continue
     case $verb in
-        kernel | cache | state)
+        kernel | cache | cluster | ops | state)
             look "$verb"
             for inner in $(verbs_of "$("$tool" "$verb" --help)"); do look "$verb" "$inner"; done
             ;;
@@ -46,7 +46,7 @@ for verb in $(verbs_of "$top"); do
         *) look "$verb" ;;
     esac
 done
-((seen == 27)) || fail "$seen helps, not 27: is one not looked at?"
+((seen == 39)) || fail "$seen helps, not 39: is one not looked at?"
 
 # The page of exit codes has those, and no other.
 page=${SLIPRING_SOURCE_DIR:?run by ctest}/docs/contract/exit-codes.md
@@ -61,7 +61,7 @@ cd "$here"
 slipring() { "$tool" "$@"; }
 export tool
 export -f slipring
-for verb in doctor devices run 'kernel list' 'kernel emit' 'kernel explain' 'kernel suggest' 'kernel fuse' 'kernel tile' 'kernel run' 'cache ls'; do
+for verb in doctor devices run 'kernel list' 'kernel emit' 'kernel explain' 'kernel suggest' 'kernel fuse' 'kernel tile' 'kernel time' 'kernel run' 'cache ls' 'cluster split' 'cluster run' 'cluster reduce' 'cluster ring'; do
     read -r -a words <<< "$verb"
     example=$("$tool" "${words[@]}" --help | awk '/^$/ { inside = 0 } inside { print } /^Example:$/ { inside = 1 }')
     [[ $example == '  slipring '* ]] || fail "no example of $verb"

@@ -196,7 +196,7 @@ static void check_finds_faults_and_says_what_it_ran(void **state)
 static void what_is_wrong_with_an_argument_is_said(void **state)
 {
     (void)state;
-    says("\"$S\" kernel 2>&1", 2, "check, list, emit, explain, fuse, suggest, tile or run");
+    says("\"$S\" kernel 2>&1", 2, "check, list, emit, explain, fuse, suggest, tile, time or run");
     says("\"$S\" kernel dance 2>&1", 2, "no verb 'dance'");
     says("\"$S\" kernel list 2>&1", 2, "FILE.cu is missing");
     says("\"$S\" kernel run axpy.cu 2>&1", 2, "NAME is missing");
@@ -244,6 +244,9 @@ static void explain_counts_and_gives_occupancy(void **state)
     says("\"$S\" kernel explain axpy.cu axpy --registers 32 --block 256 --cc 86", 0,
          "6 blocks, 48 of 48 warps, 100 % (limited by warps)");
     says("\"$S\" kernel explain axpy.cu axpy --registers 33 --block 256 --cc 80", 0, "6 blocks, 48 of 64 warps, 75 %");
+    says("\"$S\" kernel explain axpy.cu axpy --registers 33 --block 256 --cc 8.0", 0, "6 blocks, 48 of 64 warps, 75 %");
+    says("\"$S\" kernel explain axpy.cu axpy --registers 33 --block 256 --cc 8.x 2>&1", 2, "such as 90 or 9.0");
+    says("\"$S\" kernel explain axpy.cu axpy --registers 33 --block 256 --cc 8.00 2>&1", 2, "such as 90 or 9.0");
     says("\"$S\" kernel explain axpy.cu axpy --registers 33 --block 256 --cc 80", 0,
          "best block for occupancy: 768 threads, 2 blocks, 75 %");
     says("\"$S\" kernel explain axpy.cu axpy", 0,

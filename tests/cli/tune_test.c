@@ -80,6 +80,20 @@ static void the_page_holds_the_search(void **state)
     says(TUNE "--html /nowhere/page.html 2>&1", 1, "cannot write '/nowhere/page.html'");
 }
 
+#define TIME "\"$S\" kernel time k.cu scale --size 256 " ARGUMENTS " --repeats 4 --device 'cpu?engine=interpreted' "
+
+static void a_kernel_is_timed_by_quantiles(void **state)
+{
+    (void)state;
+    says(TIME, 0, "scale 256 on cpu?engine=interpreted, blocks of 64x1x1, 4 samples:\n  least ");
+    says(TIME, 0, "  2048 bytes, 512 flops a launch: ");
+    says(TIME "--json | tr -d ' \\n'", 0, "\"samples\":4,\"min_ns\":");
+    says(TIME "--warm-up 0 --launches 2 --block 32 --json | tr -d ' \\n'", 0, "\"block\":[32,1,1]");
+    says("\"$S\" kernel time k.cu scale 2>&1", 2, "--size is missing");
+    says("\"$S\" kernel time k.cu 2>&1", 2, "FILE.cu and the kernel's NAME are wanted");
+    says(TIME "--repeats x 2>&1", 2, "--repeats");
+}
+
 static void what_is_wrong_on_the_command_line_is_said(void **state)
 {
     (void)state;
@@ -104,6 +118,7 @@ int main(void)
         cmocka_unit_test(the_choice_is_kept_and_explained_unless_it_is_discarded),
         cmocka_unit_test(list_and_explain_show_what_a_source_declares),
         cmocka_unit_test(the_page_holds_the_search),
+        cmocka_unit_test(a_kernel_is_timed_by_quantiles),
         cmocka_unit_test(what_is_wrong_on_the_command_line_is_said),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);

@@ -38,7 +38,7 @@ static void what_cannot_be_measured_is_left_out_and_a_0_is_a_0(void **state)
     (void)state;
     slr_metrics metrics;
     reset();
-    slr_device *first = open_device("cuda:0"), *second = open_device("cuda:1"), *cpu = open_device("cpu");
+    slr_device *first = open_device("cuda:0"), *second = open_device("cuda:1"), *none = open_device("null");
     uint32_t calls = fake->calls;
     must(slr_device_get_metrics(first, &metrics));
     assert_string_equal(as_text(&metrics), "busy_percent=37 memory_busy_percent=0 memory_used_bytes=268435456 "
@@ -48,11 +48,11 @@ static void what_cannot_be_measured_is_left_out_and_a_0_is_a_0(void **state)
     assert_string_equal(as_text(&metrics), "memory_used_bytes=268435456 memory_bytes=1073741824 temperature_c=41 "
                                            "clock_mhz=1980 memory_clock_mhz=2619");
     assert_int_equal(fake->calls, calls); // CUDA was not asked, which might wait
-    refuses(slr_device_get_metrics(cpu, &metrics), UNSUPPORTED, "'cpu' has no metrics");
+    refuses(slr_device_get_metrics(none, &metrics), UNSUPPORTED, "'null' has no metrics");
     refuses(slr_device_get_metrics(NULL, &metrics), INVALID, "device is NULL");
     slr_device_close(first);
     slr_device_close(second);
-    slr_device_close(cpu);
+    slr_device_close(none);
     reset();
     fake->devices = 3;
     slr_device *third = open_device("cuda:2");

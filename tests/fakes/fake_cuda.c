@@ -123,6 +123,25 @@ int32_t cuDeviceGetAttribute(int32_t *value, int32_t attribute, slri_cu_device d
     return refuse("DeviceGetAttribute", INVALID_VALUE);
 }
 
+static int32_t peer_bit(uint32_t bits, slri_cu_device device, slri_cu_device peer)
+{
+    return device != peer && (bits >> (4 * device + peer) & 1) != 0;
+}
+
+int32_t cuDeviceCanAccessPeer(int32_t *can, slri_cu_device device, slri_cu_device peer)
+{
+    CALL(DeviceCanAccessPeer);
+    *can = peer_bit(fake_cuda.peers, device, peer);
+    return 0;
+}
+
+int32_t cuDeviceGetP2PAttribute(int32_t *value, int32_t attribute, slri_cu_device from, slri_cu_device to)
+{
+    CALL(DeviceGetP2PAttribute);
+    *value = attribute == 3 && peer_bit(fake_cuda.peer_atomics, from, to);
+    return 0;
+}
+
 // ---- contexts ------------------------------------------------------------------------------------------------------
 
 static struct object primary[FAKE_CUDA_MOST_DEVICES];
@@ -143,12 +162,13 @@ static void push(struct object *context)
     stack[depth++] = context;
 }
 
-static int32_t create_context(slri_cu_context *context)
+static int32_t create_context(slri_cu_context *context, slri_cu_device device)
 {
     int32_t error = next_call("CtxCreate_v2");
     if (error != 0)
         return error;
     struct object *made = make(CONTEXT, NULL);
+    made->device = device;
     ++fake_cuda.contexts;
     push(made);
     *context = (slri_cu_context)(void *)made;
@@ -157,8 +177,8 @@ static int32_t create_context(slri_cu_context *context)
 
 int32_t cuCtxCreate_v2(slri_cu_context *context, uint32_t flags, slri_cu_device device)
 {
-    (void)flags, (void)device;
-    LOCKED(create_context(context));
+    (void)flags;
+    LOCKED(create_context(context, device));
     return error;
 }
 

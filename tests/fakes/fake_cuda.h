@@ -50,6 +50,9 @@ struct fake_cuda {
     uint32_t destroyed;      // atomic: contexts whose destruction has begun, so far
     uint32_t separate;       // 1: the device sees mapped memory elsewhere; no managed memory for both at once
     uint32_t registers;      // of a thread, as every kernel says; 0: 32
+    uint32_t peers;          // bit 4 * a + b: device a reaches the memory of device b
+    uint32_t peer_atomics;   // likewise: also by atomic functions
+    uint32_t peer_copies;    // so far
     uint32_t blocks;         // of any kernel on a multiprocessor; 0: as its registers and shared memory let in
 };
 

@@ -25,7 +25,15 @@ SLRI_CU_OPTIONAL(DECLARE)
 #define DECLARE_NVRTC(result, name, parameters) SEEN result nvrtc##name parameters;
 SLRI_NVRTC_REQUIRED(DECLARE_NVRTC)
 
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, ILLEGAL_ADDRESS = 700, LAUNCH_FAILED = 719 };
+enum {
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    INVALID_CONTEXT = 201,
+    PEER_ACCESS_UNSUPPORTED = 217,
+    ILLEGAL_ADDRESS = 700,
+    PEER_ACCESS_ALREADY_ENABLED = 704,
+    LAUNCH_FAILED = 719
+};
 
 static inline uint32_t fake_registers(void)
 {
@@ -52,6 +60,8 @@ struct object {
     struct object *context, *next; // in its context's list
     struct object *first;          // of a context: what is in it
     uint32_t staying;              // of a context: kernels that stay; atomic
+    int32_t device;                // of a context of its own
+    uint32_t reaches;              // of a context: the devices whose memory it may reach; a bit each
     int32_t gone;                  // of a context: the error that ended it
     uint32_t retained;             // of a primary one
     unsigned char *bytes;

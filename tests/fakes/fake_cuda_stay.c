@@ -115,6 +115,8 @@ static void meet(void)
 // Sanitizers know no fences: the words themselves acquire and release.
 #define SLR_PEEK(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 #define SLR_SEEN() (void)0
+#define SLR_LOOK(word) SLR_PEEK(word)
+#define MB_APART
 #define SLR_FLAG(word) __atomic_load_n(fake_gdr_seen(&(word)), __ATOMIC_ACQUIRE)
 #define SLR_ORDER() (void)0
 #define SLR_NEAR_ORDER() (void)0

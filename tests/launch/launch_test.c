@@ -180,8 +180,11 @@ static void wrong_arguments_are_refused_naming_the_parameter(void **unused)
     slr_device *other;
     slr_buffer *elsewhere, *tiny;
     open_world(&w, engines[0]);
-    CHECK(slr_device_open("cpu", NULL, &other));
-    CHECK(slr_buffer_create(other, 64, &elsewhere));
+    slr_buffer_desc desc = SLR_BUFFER_DESC_INIT;
+    desc.bytes = 64;
+    desc.mode = SLR_BUFFER_EXPLICIT; // others come by themselves: tests/cluster/move_test.c
+    CHECK(slr_device_open("cpu?unified=0", NULL, &other));
+    CHECK(slr_buffer_create_with(other, &desc, &elsewhere));
     CHECK(slr_buffer_create(w.device, 2, &tiny));
     slr_kernel *k = kernel_of(&w, "saxpy");
     slr_shape s = SLR_1D(10);
@@ -191,7 +194,7 @@ static void wrong_arguments_are_refused_naming_the_parameter(void **unused)
     REFUSED(SLR_LAUNCH(w.stream, k, s, w.buffer, w.buffer, w.buffer, 1), "parameter 1 'a' is float, and a buffer");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, 3, w.buffer, 1), "parameter 2 'x' is a pointer and takes a buffer, and an");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, elsewhere, w.buffer, 1),
-            "parameter 2 'x': the buffer belongs to another device");
+            "a buffer belongs to another device than the program, and is explicit");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, w.buffer, tiny, 1), "parameter 3 'y': a buffer of 2 bytes");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, w.buffer, w.buffer, (size_t)1 << 31), "parameter 4 'n' is int32_t");
     REFUSED(SLR_LAUNCH(w.stream, k, s, 2.0, w.buffer, w.buffer, 1.0), "parameter 4 'n' is int32_t, and a floating");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// bottlenecks RULE yes|no: a program that has one bottleneck, or does the same work without it. What each is for
-// `slipring profile` to say.
+// bottlenecks RULE yes|no [DEVICE]: a program that has one bottleneck, or does the same work without it. What each is
+// for `slipring profile` to say.
 #include "try.h"
 
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 
 // Each thread takes `rounds` steps.
 static const char source[] = "__global__ void work(float *x, int rounds)\n"
@@ -110,28 +111,291 @@ static void allocations(bool bad)
     finish();
 }
 
+// ---- rules of order, on any device ---------------------------------------------------------------------------------
+
+static void transfers_in_loop(bool bad)
+{
+    for (int i = 0; i < 60; ++i) {
+        if (bad || i == 0)
+            TRY(slr_buffer_write(buffer, 0, host, 4096));
+        launch(4, LONG_ROUNDS);
+        if (bad || i == 59)
+            TRY(slr_buffer_read(buffer, 0, host, 4096));
+    }
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+// For 16 blocks to take about 4 ms, on whatever device this is.
+static int long_rounds(void)
+{
+    uint64_t took = UINT64_MAX;
+    for (int i = 0; i < 3; ++i) {
+        uint64_t from = now_ns();
+        launch(16, 1000);
+        finish();
+        took = now_ns() - from < took ? now_ns() - from : took;
+    }
+    uint64_t rounds = 1000 * UINT64_C(4000000) / took;
+    return rounds < 100 ? 100 : rounds > 1000000 ? 1000000 : (int)rounds;
+}
+
+static void contention(bool bad)
+{
+    const int rounds = long_rounds();
+    enum { STREAMS = 6 };
+    slr_stream *streams[STREAMS];
+    for (int i = 0; i < STREAMS; ++i)
+        TRY(slr_stream_create(device, NULL, &streams[i]));
+    for (int k = 0; k < 10; ++k)
+        for (int i = 0; i < STREAMS; ++i)
+            TRY(SLR_LAUNCH(streams[bad ? i : 0], kernel, SLR_GRID(16, THREADS, 0), buffer, rounds));
+    for (int i = 0; i < STREAMS; ++i) {
+        TRY(slr_stream_finish(streams[i], 60 * SECOND));
+        slr_stream_destroy(streams[i]);
+    }
+}
+
+static void oversubscription(bool bad)
+{
+    slr_stream *streams[20];
+    uint32_t count = bad ? 20 : 2;
+    for (uint32_t i = 0; i < count; ++i) {
+        TRY(slr_stream_create(device, NULL, &streams[i]));
+        TRY(SLR_LAUNCH(streams[i], kernel, SLR_GRID(4, THREADS, 0), buffer, LONG_ROUNDS));
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        TRY(slr_stream_finish(streams[i], 60 * SECOND));
+        slr_stream_destroy(streams[i]);
+    }
+}
+
+static void device_idle(bool bad)
+{
+    const int rounds = long_rounds();
+    const struct timespec pause = {0, 10000000};
+    uint64_t until = now_ns() + (bad ? 300000000 : 1200000000);
+    while (now_ns() < until) {
+        for (int i = 0; i < (bad ? 1 : 8); ++i)
+            launch(16, bad ? 1 : rounds);
+        finish();
+        if (bad)
+            nanosleep(&pause, NULL);
+    }
+}
+
+static void fragmented(bool bad)
+{
+    enum { PIECES = 16, PIECE = 4096 };
+    slr_heap *heap;
+    slr_span spans[PIECES], large;
+    slr_heap_desc desc = SLR_HEAP_DESC_INIT;
+    desc.max_bytes = desc.chunk_bytes = PIECES * PIECE;
+    TRY(slr_heap_create(device, &desc, &heap));
+    for (int i = 0; i < PIECES; ++i)
+        TRY(slr_heap_take(heap, PIECE, 0, &spans[i]));
+    for (int i = 0; i < PIECES; ++i)
+        if (bad ? i % 2 == 0 : i < PIECES / 2)
+            TRY(slr_heap_give(heap, &spans[i]));
+    bool refused = slr_heap_take(heap, 4 * PIECE, 0, &large) != SLR_OK;
+    if (!refused)
+        TRY(slr_heap_give(heap, &large));
+    for (int i = 0; i < PIECES; ++i)
+        if (bad ? i % 2 != 0 : i >= PIECES / 2)
+            TRY(slr_heap_give(heap, &spans[i]));
+    slr_heap_destroy(heap);
+    launch(1, 1);
+    finish();
+}
+
+static void queue_too_large(bool bad)
+{
+    slr_ring *ring;
+    slr_address to;
+    uint32_t word = 0;
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "slow";
+    desc.on_message = slow;
+    desc.message_bytes = sizeof word;
+    desc.queue_size = bad ? 4096 : 8;
+    desc.latency_every = 1;
+    TRY(slr_ring_create(device, &desc, &ring));
+    TRY(slr_ring_launch(ring));
+    TRY(slr_ring_activate(ring, SECOND));
+    TRY(slr_ring_get_address(ring, 0, &to));
+    for (int i = 0; i < 1500; ++i)
+        TRY(slr_send(NULL, to, &word, sizeof word, 10 * SECOND));
+    TRY(slr_ring_close_input(ring));
+    TRY(slr_ring_wait(ring, SLR_RING_TERMINATED, 60 * SECOND));
+    slr_ring_destroy(ring);
+}
+
+// Each block shape is compiled by itself.
+static void compiling(bool bad)
+{
+    (void)bad; // whether the cache has it is the caller's
+    for (uint32_t block = 32; block <= 256; block += 32)
+        TRY(SLR_LAUNCH(stream, kernel, SLR_GRID(1, block, 0), buffer, 1));
+    finish();
+}
+
+// ---- rules of the source: a file of kernels that the report finds again --------------------------------------------
+
+static const char rules_source[] =
+    "__global__ void straight(const float *x, float *y, int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < n) y[i] = x[i] * 2.0f;\n"
+    "}\n"
+    "__global__ void clamped(const float *x, float *y, int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < n) y[i] = x[i] > 1.0f ? 1.0f : x[i];\n"
+    "}\n"
+    "__global__ void strided(const float *x, float *y, int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < n / 32) y[i * 32] = x[i * 32] * 2.0f;\n"
+    "}\n"
+    "__global__ void columns(const float *x, float *y)\n"
+    "{\n"
+    "    __shared__ float tile[32][32];\n"
+    "    int t = threadIdx.x % 32, w = threadIdx.x / 32;\n"
+    "    for (int k = 0; k < 32; k += 8) tile[k + w][t] = x[(k + w) * 32 + t];\n"
+    "    __syncthreads();\n"
+    "    for (int k = 0; k < 32; k += 8) y[blockIdx.x * 1024 + (k + w) * 32 + t] = tile[t][k + w];\n"
+    "}\n"
+    "__global__ void padded(const float *x, float *y)\n"
+    "{\n"
+    "    __shared__ float tile[32][33];\n"
+    "    int t = threadIdx.x % 32, w = threadIdx.x / 32;\n"
+    "    for (int k = 0; k < 32; k += 8) tile[k + w][t] = x[(k + w) * 32 + t];\n"
+    "    __syncthreads();\n"
+    "    for (int k = 0; k < 32; k += 8) y[blockIdx.x * 1024 + (k + w) * 32 + t] = tile[t][k + w];\n"
+    "}\n"
+    "__global__ void apart(const float *x, float *y, int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i >= n) return;\n"
+    "    float v = x[i];\n"
+    "    if (i % 2 == 0) {\n"
+    "        for (int k = 0; k < 50; ++k) v = v * 0.5f + x[i];\n"
+    "    } else {\n"
+    "        for (int k = 0; k < 50; ++k) v = v * 0.25f - x[i];\n"
+    "    }\n"
+    "    y[i] = v;\n"
+    "}\n";
+
+static slr_program *rules_program;
+
+static slr_kernel *rule_kernel(const char *name)
+{
+    slr_kernel *found;
+    if (!rules_program) {
+        FILE *file = fopen("rules.cu", "w");
+        if (!file || fputs(rules_source, file) < 0 || fclose(file) != 0)
+            exit(1);
+        TRY(slr_program_load(device, "rules.cu", NULL, &rules_program));
+    }
+    TRY(slr_program_get_kernel(rules_program, name, &found));
+    return found;
+}
+
+static void run_rule(const char *name, slr_shape shape, bool takes_n)
+{
+    slr_buffer *in, *out;
+    slr_kernel *own = rule_kernel(name);
+    TRY(slr_buffer_create(device, sizeof host, &in));
+    TRY(slr_buffer_create(device, sizeof host, &out));
+    for (int i = 0; i < 10; ++i)
+        TRY(takes_n ? SLR_LAUNCH(stream, own, shape, in, out, BIG) : SLR_LAUNCH(stream, own, shape, in, out));
+    finish();
+    slr_buffer_destroy(in);
+    slr_buffer_destroy(out);
+    slr_kernel_destroy(own);
+}
+
+static void strided_access(bool bad)
+{
+    run_rule(bad ? "strided" : "straight", SLR_1D_BLOCKS(BIG, 256), true);
+}
+
+static void bank_conflicts(bool bad)
+{
+    run_rule(bad ? "columns" : "padded", SLR_GRID(BIG / 1024, 256, 0), false);
+}
+
+static void divergence(bool bad)
+{
+    run_rule(bad ? "apart" : "straight", SLR_1D_BLOCKS(BIG, 256), true);
+}
+
+static void low_occupancy(bool bad)
+{
+    run_rule("straight", SLR_1D_BLOCKS(BIG, bad ? 4 : 256), true);
+}
+
+static void fusable(bool bad)
+{
+    slr_buffer *x, *y;
+    slr_kernel *first = rule_kernel("straight"), *second = rule_kernel("clamped");
+    TRY(slr_buffer_create(device, sizeof host, &x));
+    TRY(slr_buffer_create(device, sizeof host, &y));
+    for (int i = 0; i < 60; ++i) {
+        bool is_first = bad ? i % 2 == 0 : i < 30;
+        TRY(SLR_LAUNCH(stream, is_first ? first : second, SLR_1D(BIG), is_first ? x : y, is_first ? y : x, BIG));
+    }
+    finish();
+    slr_buffer_destroy(x);
+    slr_buffer_destroy(y);
+    slr_kernel_destroy(first);
+    slr_kernel_destroy(second);
+}
+
 static const struct {
     const char *name;
     void (*run)(bool bad);
 } rules[] = {
-    {"transfer-bound", transfer_bound},   {"launch-bound", launch_bound},     {"low utilisation", low_utilisation},
-    {"queue too small", queue_too_small}, {"synchronisation stalls", stalls}, {"allocation in a loop", allocations},
+    {"transfer-bound", transfer_bound},
+    {"launch-bound", launch_bound},
+    {"low utilisation", low_utilisation},
+    {"queue too small", queue_too_small},
+    {"synchronisation stalls", stalls},
+    {"allocation in a loop", allocations},
+    {"transfers in a loop", transfers_in_loop},
+    {"contention", contention},
+    {"oversubscription", oversubscription},
+    {"device idle", device_idle},
+    {"fragmented heap", fragmented},
+    {"queue too large", queue_too_large},
+    {"compiling", compiling},
+    {"strided access", strided_access},
+    {"bank conflicts", bank_conflicts},
+    {"divergence", divergence},
+    {"low occupancy", low_occupancy},
+    {"kernels that could be one", fusable},
 };
 
 int main(int argc, char **argv)
 {
     slr_program *program;
-    TRY(slr_device_open("cpu?engine=interpreted&threads=2&unified=0", NULL, &device));
+    TRY(slr_device_open(argc > 3 ? argv[3] : "cpu?engine=interpreted&threads=2&unified=0", NULL, &device));
     TRY(slr_stream_default(device, &stream));
     TRY(slr_program_from_text(device, "work.cu", source, NULL, &program));
     TRY(slr_program_get_kernel(program, NULL, &kernel));
     TRY(slr_buffer_create(device, sizeof host, &buffer));
-    for (size_t i = 0; i < sizeof rules / sizeof *rules && argc == 3; ++i)
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && argc >= 3; ++i)
         if (strcmp(rules[i].name, argv[1]) == 0)
             rules[i].run(strcmp(argv[2], "yes") == 0);
     slr_buffer_destroy(buffer);
     slr_kernel_destroy(kernel);
     slr_program_destroy(program);
+    slr_program_destroy(rules_program);
     slr_device_close(device);
     return 0;
 }

@@ -20,14 +20,76 @@ static int use(const char *arguments)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static bool advises(const char *rule, const char *how)
+static bool advises_on(const char *rule, const char *how, const char *device)
 {
     char arguments[512], wanted[64];
-    snprintf(arguments, sizeof arguments, "--json -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks '%s' %s", rule, how);
+    snprintf(arguments, sizeof arguments, "--json -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks '%s' %s %s", rule, how,
+             device);
     assert_int_equal(use(arguments), 0);
     assert_non_null(strstr(output, "\"exit_code\": 0"));
     snprintf(wanted, sizeof wanted, "\"rule\": \"%s\"", rule);
     return strstr(output, wanted) != NULL;
+}
+
+static bool advises(const char *rule, const char *how)
+{
+    return advises_on(rule, how, "");
+}
+
+static bool has_opencl(void)
+{
+    return system("\"$SLIPRING_TOOL\" devices | grep -q opencl:0") == 0;
+}
+
+// Both kinds of compiled code.
+static void is_told_from_a_near_miss(const char *rule)
+{
+    assert_true(advises_on(rule, "yes", "cpu"));
+    assert_false(advises_on(rule, "no", "cpu"));
+    if (!has_opencl())
+        return;
+    assert_true(advises_on(rule, "yes", "opencl:0"));
+    assert_false(advises_on(rule, "no", "opencl:0"));
+}
+
+#define COMPILED(test, rule)                                                                                           \
+    static void test(void **state)                                                                                     \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        is_told_from_a_near_miss(rule);                                                                                \
+    }
+COMPILED(copies_for_each_launch_are_named, "transfers in a loop")
+COMPILED(more_kernels_at_once_than_workers_are_named, "contention")
+COMPILED(more_streams_than_workers_serve_are_named, "oversubscription")
+COMPILED(a_device_that_waits_for_the_host_is_named, "device idle")
+COMPILED(a_heap_in_pieces_is_named, "fragmented heap")
+COMPILED(messages_that_grow_old_in_a_mailbox_are_named, "queue too large")
+COMPILED(kernels_that_follow_each_other_are_named, "kernels that could be one")
+COMPILED(accesses_apart_from_each_other_are_named, "strided access")
+COMPILED(columns_of_shared_memory_are_named, "bank conflicts")
+COMPILED(neighbours_that_branch_apart_are_named, "divergence")
+
+// OpenCL does not say how many groups a unit holds.
+static void blocks_that_leave_lanes_empty_are_named(void **state)
+{
+    (void)state;
+    assert_true(advises_on("low occupancy", "yes", "cpu"));
+    assert_non_null(strstr(output, "with blocks of 4 threads its occupancy is"));
+    assert_false(advises_on("low occupancy", "no", "cpu"));
+}
+
+static void a_run_that_compiles_is_named_and_the_next_is_not(void **state)
+{
+    (void)state;
+    const char *before = getenv("SLIPRING_CACHE_DIR");
+    char *kept = before ? strdup(before) : NULL;
+    assert_int_equal(system("mkdir -m 700 fresh"), 0);
+    assert_int_equal(setenv("SLIPRING_CACHE_DIR", "fresh", 1), 0);
+    assert_true(advises_on("compiling", "yes", "cpu"));
+    assert_false(advises_on("compiling", "no", "cpu")); // from the cache
+    if (kept)
+        setenv("SLIPRING_CACHE_DIR", kept, 1);
+    free(kept);
 }
 
 #define RULE(test, rule)                                                                                               \
@@ -100,6 +162,18 @@ int main(void)
         cmocka_unit_test(a_mailbox_that_is_full_is_named),
         cmocka_unit_test(a_wait_for_each_launch_is_named),
         cmocka_unit_test(memory_taken_for_each_launch_is_named),
+        cmocka_unit_test(copies_for_each_launch_are_named),
+        cmocka_unit_test(more_kernels_at_once_than_workers_are_named),
+        cmocka_unit_test(more_streams_than_workers_serve_are_named),
+        cmocka_unit_test(a_device_that_waits_for_the_host_is_named),
+        cmocka_unit_test(a_heap_in_pieces_is_named),
+        cmocka_unit_test(messages_that_grow_old_in_a_mailbox_are_named),
+        cmocka_unit_test(kernels_that_follow_each_other_are_named),
+        cmocka_unit_test(accesses_apart_from_each_other_are_named),
+        cmocka_unit_test(columns_of_shared_memory_are_named),
+        cmocka_unit_test(neighbours_that_branch_apart_are_named),
+        cmocka_unit_test(blocks_that_leave_lanes_empty_are_named),
+        cmocka_unit_test(a_run_that_compiles_is_named_and_the_next_is_not),
         cmocka_unit_test(the_report_has_the_kernel_its_lines_and_its_bound),
         cmocka_unit_test(ceilings_that_a_kernel_exceeds_are_measured_again),
         cmocka_unit_test(the_programs_exit_code_is_reported_and_what_cannot_be_run_is_refused),

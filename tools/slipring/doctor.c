@@ -7,6 +7,7 @@
 #include "verbs.h"
 
 #include <slipring/metrics.h>
+#include <slipring/ops.h>
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -295,6 +296,39 @@ static void put_backends(json_out *out, const findings *findings)
     json_out_end_array(out);
 }
 
+static void print_provider(void *user, const slr_provider *provider)
+{
+    (void)user;
+    say_out("%-8s %s%s\n", provider->name, *provider->why_not ? "not used by operations: " : "for operations: ",
+            *provider->why_not ? provider->why_not : provider->path);
+}
+
+static void put_provider(void *user, const slr_provider *provider)
+{
+    json_out *out = user;
+    json_out_object(out, NULL);
+    json_out_text(out, "name", provider->name);
+    json_out_bool(out, "usable", *provider->why_not == '\0');
+    json_out_text(out, "path", provider->path);
+    json_out_text(out, "reason", provider->why_not);
+    json_out_end_object(out);
+}
+
+// Once the caller looks for all that may be missing. They are never required.
+static void tell_providers(json_out *out)
+{
+    slr_status status;
+    if (out == NULL) {
+        status = slr_ops_visit_providers(print_provider, NULL);
+    } else {
+        json_out_array(out, "providers");
+        status = slr_ops_visit_providers(put_provider, out);
+        json_out_end_array(out);
+    }
+    if (status != SLR_OK)
+        say_failure(status, "providers");
+}
+
 static void print_json(const findings *findings, bool closed)
 {
     json_out out = {.to = stdout};
@@ -310,6 +344,8 @@ static void print_json(const findings *findings, bool closed)
         if (findings->all[i].opens)
             put_device(&out, NULL, &findings->all[i]);
     json_out_end_array(&out);
+    if (closed)
+        tell_providers(&out);
     json_out_end_object(&out);
 }
 
@@ -322,6 +358,8 @@ static int tell(bool json, bool closed)
         print_json(&findings, closed);
     else
         print_text(&findings, closed);
+    if (!json && closed)
+        tell_providers(NULL);
     free(findings.all);
     return findings.usable ? EXIT_DONE : EXIT_NO_DEVICE;
 }

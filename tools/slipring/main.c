@@ -28,7 +28,10 @@ static const struct verb {
     {"run", "send records (CSV, NDJSON, raw) through a message handler", verb_run, false},
     {"kernel", "check, list, translate, explain and run kernels of CUDA C", verb_kernel, false},
     {"cache", "compiled kernels on disk: list, verify, compile ahead, remove", verb_cache, false},
+    {"cluster", "several devices of this machine that share one job", verb_cluster, false},
+    {"decide", "whether work is better done on a GPU or on a CPU, and why", verb_decide, false},
     {"demo", "a heart monitor: many patients on one ring kernel", verb_demo, false},
+    {"ops", "operations of networks: list them, time their algorithms", verb_ops, false},
     {"profile", "run a program and show where its time goes", verb_profile, true},
     {"state", "what a folder of run --state holds, and whether it is whole", verb_state, false},
     {"trace", "summarise a trace", verb_trace, false},
@@ -61,8 +64,8 @@ static int help(void)
     puts("  help       describe a verb and its options: help VERB; help exit-codes\n"
          "  version    the versions of this command and of its library");
 #if !SLIPRING_HAS_JANSSON
-    puts("\nThis slipring was built without jansson, which run, kernel, cache, demo, profile,\nstate, trace and tune "
-         "need.");
+    puts("\nThis slipring was built without jansson, which run, kernel, cache, cluster,\ndecide, demo, ops, profile, state, "
+         "trace and tune need.");
 #endif
     puts("\nExample:\n"
          "  slipring doctor\n"
@@ -166,7 +169,7 @@ static const struct verb *find_verb(const char *name)
 static int unknown_verb(const char *name)
 {
 #if !SLIPRING_HAS_JANSSON
-    static const char *const absent[] = {"run", "kernel", "cache", "demo", "profile", "trace"};
+    static const char *const absent[] = {"run", "kernel", "cache", "cluster", "demo", "profile", "trace"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
         if (strcmp(name, absent[i]) == 0)
             return say_usage("no verb '%s' (this slipring was built without jansson)", name);

@@ -142,6 +142,9 @@ size_t number_print(slr_scalar scalar, const void *from, char *to)
         PRINT(float, print_floating, true, to);
     case SLR_F64:
         PRINT(double, print_floating, false, to);
+    case SLR_F16: // of no message
+    case SLR_BF16:
+        break;
     }
     *to = '\0';
     return 0;

@@ -15,10 +15,13 @@ enum {
 
 int verb_bench(int argc, char **argv);
 int verb_cache(int argc, char **argv);
+int verb_cluster(int argc, char **argv);
+int verb_decide(int argc, char **argv);
 int verb_demo(int argc, char **argv);
 int verb_devices(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_kernel(int argc, char **argv);
+int verb_ops(int argc, char **argv);
 int verb_profile(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_state(int argc, char **argv);

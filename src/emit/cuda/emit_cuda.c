@@ -282,6 +282,7 @@ static const struct slri_dialect cuda = {
     .suffix_i64 = "ll",
     .suffix_u64 = "ull",
     .function = "static __device__ __forceinline__ ",
+    .pays_ahead = true,
     .builtin = {SLRI_BUILTIN_LIST(SLRI_CUDA_BUILTIN)},
     .barrier = {"__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"},
     .order = {"__NV_ATOMIC_RELAXED", "__NV_ATOMIC_ACQUIRE", "__NV_ATOMIC_RELEASE", "__NV_ATOMIC_ACQ_REL",

@@ -34,6 +34,7 @@
 #define SLRI_IN_BLOCK__syncthreads_or(a) __syncthreads_or(a)
 #define SLRI_EDGE(file, line)
 #define SLRI_NO_STEP
+#define SLRI_PAYS(from, to, by) true
 #define SLRI_REPLY(p, file, line) ring_reply(p)
 #define SLRI_SEND(outlet, instance, p, file, line) ring_send_at(outlet, instance, p)
 #else
@@ -116,6 +117,16 @@ SLRI_FN void slri_edge(struct slri_here *here, slri_u32 file, slri_u32 line)
 {
     here->fuel = slri_checked(here, here->fuel > 1, SLRI_FAULT_FUEL, file, line) ? here->fuel - 1 : 0;
 }
+// For all back edges of a loop at once. It leaves as much as they would, one by one, or says that one would find none.
+#define SLRI_PAYS(from, to, by) slri_pays(slri_here, from, to, by)
+SLRI_FN bool slri_pays(struct slri_here *here, long long from, long long to, long long by)
+{
+    slri_u64 trips = from < to ? (slri_u64)(to - from + by - 1) / (slri_u64)by : 0;
+    if (trips >= here->fuel)
+        return false;
+    here->fuel -= trips;
+    return true;
+}
 #define SLRI_GOES(test) (slri_here->turns && (test))
 #define SLRI_GOES_TURN(file, line, test) (slri_turn(slri_here, file, line), slri_here->turns && (test))
 #define SLRI_TURN(file, line) slri_turn(slri_here, file, line),
@@ -192,30 +203,36 @@ SLRI_FN slri_u32 slri_end_block(const struct slri_here *here)
     slri_meet(1);
     return SLRI_GET_WORD(block->fault);
 }
-#define SLRI_REPLY(p, file, line) slri_reply(slri_here, p, sizeof *(p), file, line)
-SLRI_FN void slri_reply(struct slri_here *here, const void *from, slri_u32 bytes, slri_u32 file, slri_u32 line)
+// What is replied and sent is aligned to 8 (abi/handler.h): without that word it would be copied byte by byte.
+#define SLRI_GIVE(to, p) \
+    do { \
+        unsigned char *slri_to = to; \
+        if (slri_to) \
+            memcpy(__builtin_assume_aligned(slri_to, 8), __builtin_assume_aligned(p, __alignof__(*(p))), sizeof *(p)); \
+    } while (0)
+#define SLRI_REPLY(p, file, line) SLRI_GIVE(slri_reply(slri_here, file, line), p)
+SLRI_FN unsigned char *slri_reply(struct slri_here *here, slri_u32 file, slri_u32 line)
 {
     struct slri_call *call = here->call;
     slri_u32 mine = atomicAdd(&call->replies, 1u);
-    if (mine >= call->max_replies) {
-        atomicSub(&call->replies, 1u);
-        slri_fault(here, SLRI_FAULT_REPLIES, file, line);
-        return;
-    }
-    memcpy(call->reply_base + (slri_u64)((call->reply_at + mine) & call->reply_mask) * call->reply_stride, from, bytes);
+    if (mine < call->max_replies)
+        return call->reply_base + (slri_u64)((call->reply_at + mine) & call->reply_mask) * call->reply_stride;
+    atomicSub(&call->replies, 1u);
+    slri_fault(here, SLRI_FAULT_REPLIES, file, line);
+    return 0;
 }
-#define SLRI_SEND(outlet, instance, p, file, line) slri_send(slri_here, outlet, instance, p, sizeof *(p), file, line)
-SLRI_FN void slri_send(struct slri_here *here, struct slri_out *out, slri_u32 instance, const void *from, slri_u32 bytes,
-                       slri_u32 file, slri_u32 line)
+#define SLRI_SEND(outlet, instance, p, file, line) SLRI_GIVE(slri_send(slri_here, outlet, instance, file, line), p)
+SLRI_FN unsigned char *slri_send(struct slri_here *here, struct slri_out *out, slri_u32 instance, slri_u32 file,
+                                 slri_u32 line)
 {
     slri_u32 mine = atomicAdd(&out->count, 1u);
     if (mine >= out->most) {
         atomicSub(&out->count, 1u);
         slri_fault(here, SLRI_FAULT_SENDS, file, line);
-        return;
+        return 0;
     }
     unsigned char *at = out->base + (slri_u64)out->stride * mine;
-    memcpy(at, &instance, 4);
-    memcpy(at + SLRI_OUT_HEAD, from, bytes);
+    memcpy(__builtin_assume_aligned(at, 4), &instance, 4);
+    return at + SLRI_OUT_HEAD;
 }
 #endif

@@ -2,6 +2,7 @@
 // The cpu device: options, opening.
 #include "hal/cpu/cpu.h"
 
+#include "base/machine.h"
 #include "base/alloc.h"
 #include "base/cpu.h"
 #include "base/environment.h"
@@ -125,6 +126,7 @@ static slr_status cpu_open(const struct slri_spec *spec, const slr_allocator *al
     cpu->allocator = allocator;
     cpu->workers = workers;
     slri_cpu_crew_init(&cpu->crew, workers - 1, cpu->allocator);
+    slri_machine_watch();
     *device = cpu;
     return SLR_OK;
 }
@@ -135,6 +137,13 @@ static void cpu_close(void *device)
     slri_cpu_crew_stop(&cpu->crew);
     slri_cpu_fallback_destroy(&cpu->fallback);
     slri_free(cpu->allocator, cpu, sizeof *cpu);
+}
+
+static slr_status cpu_metrics(const void *device, slr_metrics *out)
+{
+    (void)device; // they are the machine's
+    slri_machine_read("/proc", "/sys", out);
+    return SLR_OK;
 }
 
 const struct slri_backend slri_backend_cpu = {
@@ -148,6 +157,7 @@ const struct slri_backend slri_backend_cpu = {
     .open = cpu_open,
     .close = cpu_close,
     .facts = slri_cpu_facts,
+    .metrics = cpu_metrics,
     .memory_create = slri_cpu_memory_create,
     .memory_destroy = slri_cpu_memory_destroy,
     .encode = slri_cpu_encode,

@@ -97,6 +97,14 @@ typedef struct slri_cu_link_object *slri_cu_link; // files of machine code that 
 #define SLRI_CU_OPTIONAL(X)                                                                                            \
     X(int32_t, DeviceGetUuid_v2, (unsigned char uuid[16], slri_cu_device device),                                      \
       (uuid, device)) /* 11.4: tells MIG instances apart */                                                            \
+    X(int32_t, DeviceCanAccessPeer, (int32_t * can, slri_cu_device device, slri_cu_device peer), (can, device, peer))  \
+    X(int32_t, DeviceGetP2PAttribute, (int32_t * value, int32_t attribute, slri_cu_device from, slri_cu_device to),    \
+      (value, attribute, from, to))                                                                                    \
+    X(int32_t, CtxEnablePeerAccess, (slri_cu_context peer, uint32_t flags), (peer, flags))                             \
+    X(int32_t, MemcpyPeerAsync,                                                                                        \
+      (slri_cu_pointer to, slri_cu_context to_context, slri_cu_pointer from, slri_cu_context from_context,             \
+       size_t bytes, slri_cu_stream stream),                                                                           \
+      (to, to_context, from, from_context, bytes, stream))                                                             \
     X(int32_t, DevicePrimaryCtxGetState, (slri_cu_device device, uint32_t * flags, int32_t * active),                  \
       (device, flags, active))                                                                                         \
     X(int32_t, StreamBeginCapture_v2, (slri_cu_stream stream, int32_t mode), (stream, mode))                           \

@@ -109,6 +109,10 @@ bool slri_cuda_is_over(struct slri_cuda *cuda, slri_cu_stream stream);
 // OK, or the failure of a call; notes it where the device is lost by it. `doing`: NULL, or what was done last.
 slr_status slri_cuda_check(struct slri_cuda *cuda, const char *call, const char *doing, int32_t error);
 
+// peer.c
+slr_status slri_cuda_peer(void *device, void *from_device, struct slri_peer_facts *out);
+slr_status slri_cuda_copy_peer(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command);
+
 // memory.c
 extern const char *const slri_cuda_memory_names[SLRI_CU_MEMORIES];
 // Whether the device has it. Errors: UNSUPPORTED.

@@ -384,6 +384,7 @@ const struct slri_backend slri_backend_cuda = {
     .wait = slri_cuda_wait,
     .queue_create = slri_cuda_queue_create,
     .queue_destroy = slri_cuda_queue_destroy,
+    .peer = slri_cuda_peer,
     .list_create = slri_cuda_list_create,
     .list_destroy = slri_cuda_list_destroy,
     .code_write = slri_cuda_code_write,

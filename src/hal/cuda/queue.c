@@ -81,6 +81,8 @@ static slr_status copy_out(struct slri_cuda *cuda, slri_cu_stream stream, const 
 
 static slr_status move(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command)
 {
+    if (command->move.from_device)
+        return slri_cuda_copy_peer(cuda, stream, command);
     return slri_cuda_check(cuda, "MemcpyDtoDAsync", NULL,
                            cuda->cu->MemcpyDtoDAsync_v2(address(command->move.to), address(command->move.from),
                                                         command->move.bytes, stream));

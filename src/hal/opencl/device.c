@@ -2,6 +2,7 @@
 // The OpenCL devices: options, opening, description.
 #include "hal/opencl/opencl.h"
 
+#include "base/machine.h"
 #include "base/alloc.h"
 #include "base/gpu_node.h"
 #include "base/kept.h"
@@ -163,6 +164,7 @@ static slr_status opencl_open(const struct slri_spec *spec, const slr_allocator 
     slri_mutex_init(&opencl->clock_lock);
     slri_mutex_init(&opencl->warps_lock);
     slri_cl_rings_open(opencl);
+    slri_machine_watch();
     *device = opencl;
     return SLR_OK;
 }
@@ -187,6 +189,22 @@ static void opencl_close(void *device)
     free_device(opencl);
 }
 
+// What computes on the host's cores does what they do.
+static slr_status opencl_metrics(const void *device, slr_metrics *out)
+{
+    const struct slri_opencl *opencl = device;
+    char folder[64];
+    if (opencl->facts.device_class == SLR_DEVICE_SOFTWARE) {
+        slri_machine_read("/proc", "/sys", out);
+        return SLR_OK;
+    }
+    if (!*opencl->facts.pci)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' does not say where it is on the bus (cl_khr_pci_bus_info)",
+                         opencl->name);
+    snprintf(folder, sizeof folder, "/sys/bus/pci/devices/%s", opencl->facts.pci);
+    return slri_machine_read_gpu(folder, out);
+}
+
 const struct slri_backend slri_backend_opencl = {
     .name = "opencl",
     .blob_suffix = ".cl.bin",
@@ -197,6 +215,7 @@ const struct slri_backend slri_backend_opencl = {
     .close = opencl_close,
     .facts = slri_cl_facts,
     .reopen = slri_cl_reopen,
+    .metrics = opencl_metrics,
     .memory_create = slri_cl_memory_create,
     .memory_destroy = slri_cl_memory_destroy,
     .encode = slri_cl_encode,

@@ -136,6 +136,14 @@ static void ask_sub_groups(struct question *q, bool sizes, struct slri_cl_facts 
             out->warps = SLRI_OPENCL_SUB_GROUPS_OF_32;
 }
 
+static void ask_place(struct question *q, struct slri_cl_facts *out)
+{
+    uint32_t place[4] = {0}; // domain, bus, device, function
+    ask_number(q, SLRI_CL_DEVICE_PCI_BUS_INFO_KHR, sizeof place, place);
+    snprintf(out->pci, sizeof out->pci, "%04x:%02x:%02x.%x", place[0] & 0xffff, place[1] & 0xff, place[2] & 0xff,
+             place[3] & 0xf);
+}
+
 static void ask_extensions(struct question *q, struct slri_cl_facts *out)
 {
     enum { ROOM = 16384 };
@@ -150,6 +158,8 @@ static void ask_extensions(struct question *q, struct slri_cl_facts *out)
     bool words = has_word(list, "cl_khr_subgroup_ballot") && has_word(list, "cl_khr_subgroup_shuffle");
     bool sizes = has_word(list, "cl_intel_required_subgroup_size");
     out->priorities = has_word(list, "cl_khr_priority_hints");
+    if (has_word(list, "cl_khr_pci_bus_info"))
+        ask_place(q, out);
     free(list);
     if (words && q->error == SLRI_CL_SUCCESS)
         ask_sub_groups(q, sizes, out);

@@ -159,8 +159,6 @@ static void ask_properties(const struct slri_vk_instance *vk, VkPhysicalDevice p
     out->import_alignment = host.minImportedHostPointerAlignment;
     out->most_buffer_bytes = p11.maxMemoryAllocationSize;
     out->subgroup = p11.subgroupSize;
-    out->subgroup_least = sizes.minSubgroupSize;
-    out->subgroup_most = sizes.maxSubgroupSize;
     out->subgroup_control = (p11.subgroupSupportedOperations & SUBGROUP_WORDS) == SUBGROUP_WORDS &&
                             (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
                             sizes.minSubgroupSize <= 32 && sizes.maxSubgroupSize >= 32;
@@ -258,8 +256,6 @@ void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, s
     vk->GetPhysicalDeviceProperties(physical, &properties);
     snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1, properties.deviceName);
     out->api = properties.apiVersion;
-    out->vendor = properties.vendorID;
-    out->device = properties.deviceID;
     out->limits = properties.limits;
     out->device_class = class_of(properties.deviceType);
     ask_families(vk, physical, out);

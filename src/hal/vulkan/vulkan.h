@@ -13,8 +13,7 @@
 struct slri_vk_facts {
     char name[64], driver[48], version[48], uuid[37]; // the driver's version is its own text
     slr_device_class device_class;
-    uint32_t api;            // VK_MAKE_API_VERSION
-    uint32_t vendor, device; // numbers of PCI
+    uint32_t api; // VK_MAKE_API_VERSION
     unsigned char cache_id[VK_UUID_SIZE];
     VkPhysicalDeviceLimits limits;
     VkPhysicalDeviceMemoryProperties memory;
@@ -22,7 +21,7 @@ struct slri_vk_facts {
     uint64_t import_alignment; // of memory that the application made; 0: it cannot be imported
     uint32_t family, queues;   // the family that is used, and how many of its queues
     uint32_t stamp_bits;       // of its time stamps; 0: it has none
-    uint32_t subgroup, subgroup_least, subgroup_most;
+    uint32_t subgroup;
     uint32_t has, float_controls;           // SLRI_SPIRV_...
     bool addresses, int64, timeline, model; // what every module needs, and every queue
     bool subgroup_control;                  // a pipeline may ask for subgroups of 32, all of them full

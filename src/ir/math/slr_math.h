@@ -230,16 +230,21 @@ SLRI_FN struct slri_pair slri_pair_mul(struct slri_pair a, struct slri_pair b)
     return slri_fast_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
 }
 
-// Correctly rounded without the instruction: the product of floats is exact in double, the sum is rounded to odd there
-// (so that rounding it again to float cannot err: Boldo and Melquiond, IEEE Trans. Computers 57(4), 2008).
+// Correctly rounded, by the instruction where the target has it; the machine then decides a NaN, as for a + b. Without:
+// the product of floats is exact in double, the sum is rounded to odd there (so that rounding it again to float cannot
+// err: Boldo and Melquiond, IEEE Trans. Computers 57(4), 2008).
 SLRI_FN float slri_fmaf(float a, float b, float c)
 {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fmaf(a, b, c);
+#else
     struct slri_pair s = slri_two_sum((double)a * b, c);
     slri_u64 bits = slri_bits(s.hi);
     slri_u64 inexact = s.lo > 0.0 || s.lo < 0.0;
     slri_u64 away = (s.lo > 0.0) == (s.hi > 0.0) ? 1u : ~(slri_u64)0;
     bits += (inexact & ~bits) != 0 ? away : 0u;
     return slri_narrow(slri_from_bits(bits));
+#endif
 }
 
 // Exact. Loops over the quotient's bits, 40 at a time, so it is not vectorised.

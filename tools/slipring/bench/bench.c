@@ -46,10 +46,14 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "               takes some minutes\n"
                            "  kernels      __global__ kernels over grids, against memory bandwidth, OpenCL,\n"
                            "               OpenBLAS and hand-written loops\n"
+                           "  ops          matrix products by slipring and through OpenBLAS, against OpenBLAS\n"
+                           "               called bare; the choice by measurement, against the best\n"
                            "  tune         the tuner's choice after a tenth of the candidates, against the\n"
                            "               default and the best of all; takes many minutes the first time\n"
                            "               and fused kernels, against one for each operation and a\n"
-                           "               loop written by hand\n"
+                           "               loop written by hand; decisions between GPU and CPU,\n"
+                           "               predicted against measured\n"
+                           "  cluster      two cpu devices as one, and copies between devices\n"
                            "  run          rows per second of 'slipring run', against a filter in plain C\n"
                            "\n"
                            "  compare      whether rows of --json files have become slower; its own --help\n"
@@ -95,7 +99,13 @@ static const struct benchmark {
     {"memory", {bench_memory, bench_memory_cuda}},
     {"claims", {bench_claims}},
     {"kernels", {bench_kernels, bench_kernels_cuda, bench_launch}},
+    {"ops", {bench_ops}},
+#if SLIPRING_HAS_JANSSON
+    {"tune", {bench_tune, bench_fused, bench_decide}},
+#else
     {"tune", {bench_tune, bench_fused}},
+#endif
+    {"cluster", {bench_cluster}},
 };
 
 typedef struct options {

@@ -103,6 +103,9 @@ bool bench_kernels_cuda(bench *bench);
 bool bench_launch(bench *bench);
 bool bench_tune(bench *bench);
 bool bench_fused(bench *bench);
+bool bench_ops(bench *bench);
+bool bench_decide(bench *bench);
+bool bench_cluster(bench *bench);
 
 /// `slipring bench compare`, with its own argc and argv.
 int bench_compare(int argc, char **argv);

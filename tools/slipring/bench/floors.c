@@ -101,7 +101,7 @@ typedef void sgemm(int order, int trans_a, int trans_b, int m, int n, int k, flo
                    const float *b, int ldb, float beta, float *c, int ldc);
 static sgemm *blas;
 
-bool floors_blas_open(void)
+bool floors_blas_open(int threads)
 {
     void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL); // picks the core's best code when it is loaded
     if (library == NULL)
@@ -110,7 +110,7 @@ bool floors_blas_open(void)
     *(void **)(void *)&set_threads = dlsym(library, "openblas_set_num_threads");
     *(void **)(void *)&blas = dlsym(library, "cblas_sgemm");
     if (set_threads != NULL)
-        set_threads(1);
+        set_threads(threads);
     return blas != NULL;
 }
 

@@ -21,8 +21,8 @@ void floors_triad(halves *halves, partner *partner); ///< STREAM's: a = b + 2 c
 void floors_saxpy(halves *halves, partner *partner); ///< b = 2 a + b
 void floors_sum(halves *halves, partner *partner);   ///< reads a
 
-/// OpenBLAS on one thread, opened when it is here. False: it is not.
-bool floors_blas_open(void);
+/// OpenBLAS on so many threads, opened when it is here. False: it is not.
+bool floors_blas_open(int threads);
 void floors_blas(int side, const float *a, const float *b, float *c);
 
 /// bench/kernels/hand/NAME.c, compiled by the C compiler that is here (SLIPRING_CC, cc) with the flags of compiled

@@ -9,7 +9,12 @@
 
 #include <slipring/slipring.h>
 
-enum { LAUNCHES = 512, WARM_UP = 64 };
+#include <stdlib.h>
+
+enum { LAUNCHES = 512, WARM_UP = 64, SEEN = 32, SEEN_NS = 2000000 };
+
+static const char source[] = "__global__ void empty(void) {}\n"
+                             "__global__ void first(unsigned *word, unsigned number) { *word = number; }\n";
 
 typedef struct launch_bench {
     bench *bench;
@@ -17,6 +22,9 @@ typedef struct launch_bench {
     slr_stream *stream;
     slr_program *program;
     slr_kernel *kernel;
+    slr_kernel *writer; // of a word
+    slr_buffer *buffer;
+    uint32_t *word, number;
     double times[LAUNCHES];
     void (*job)(void *context);
     _Alignas(128) uint32_t asked; // functions handed to the partner
@@ -121,6 +129,66 @@ static bool call_slice(void *context, double *figures)
     return status == SLR_OK || bench_failed(status, "launch_empty");
 }
 
+// The host's view of a word that the kernel writes. Where it changes only once the launch is waited for, the time is 0.
+static slr_status launch_and_see(launch_bench *l, uint32_t number, double *ns)
+{
+    uint64_t start = clock_ns(), until = start + SEEN_NS;
+    *ns = 0;
+    slr_status status = SLR_LAUNCH(l->stream, l->writer, SLR_GRID(1, 1, 0), l->buffer, number);
+    while (status == SLR_OK && *ns == 0 && clock_ns() < until)
+        if (__atomic_load_n(l->word, __ATOMIC_ACQUIRE) == number) // nothing else is read
+            *ns = (double)(clock_ns() - start);
+    return status == SLR_OK ? slr_stream_finish(l->stream, BENCH_TIMEOUT_NS) : status;
+}
+
+static bool first_slice(void *context, double *figures)
+{
+    launch_bench *l = context;
+    slr_status status = SLR_OK;
+    for (uint32_t i = 0; i < SEEN && status == SLR_OK; i++)
+        status = launch_and_see(l, ++l->number, &l->times[i]);
+    measure_sort(l->times, SEEN);
+    figures[0] = measure_quantile(l->times, SEEN, 0.5);
+    return status == SLR_OK || bench_failed(status, "launch_empty_first");
+}
+
+static slr_status make_word(launch_bench *l)
+{
+    slr_buffer_desc desc = SLR_BUFFER_DESC_INIT;
+    l->word = bench_lines(4096);
+    desc.bytes = 4096;
+    desc.import = l->word;
+    return slr_buffer_create_with(l->device, &desc, &l->buffer);
+}
+
+// Where the word is one of both sides; else a row that says that it is not.
+static bool measure_first(launch_bench *l, const char *name, const measure_pair *pair)
+{
+    double seen = 0;
+    bench_case first = {name,
+                        "ns",
+                        {"p50"},
+                        "From the call until the host sees what the kernel's first instruction writes, of a stream "
+                        "that is empty. Floor: as before.",
+                        *pair};
+    first.pair.value = first_slice;
+    if (!bench_wants(l->bench, name))
+        return true;
+    slr_status status = make_word(l);
+    for (int i = 0; i < WARM_UP && status == SLR_OK; i++)
+        status = launch_and_see(l, ++l->number, &seen);
+    bool fine = status == SLR_OK || bench_failed(status, name);
+    if (fine && seen > 0)
+        fine = bench_measure(l->bench, &first);
+    else if (fine)
+        bench_add(l->bench, &(bench_row){.name = name, .stat = "p50", .unit = "ns"},
+                  "Not measured: the host does not see what a kernel of this device writes before the launch is waited "
+                  "for.");
+    slr_buffer_destroy(l->buffer);
+    free(l->word);
+    return fine;
+}
+
 static bool open(launch_bench *l)
 {
     partner_free_caller(l->bench->partner); // the device's threads must not inherit the caller's core
@@ -128,9 +196,11 @@ static bool open(launch_bench *l)
     if (status == SLR_OK)
         status = slr_stream_default(l->device, &l->stream);
     if (status == SLR_OK)
-        status = slr_program_from_text(l->device, "empty.cu", "__global__ void empty(void) {}\n", NULL, &l->program);
+        status = slr_program_from_text(l->device, "empty.cu", source, NULL, &l->program);
     if (status == SLR_OK)
-        status = slr_program_get_kernel(l->program, NULL, &l->kernel);
+        status = slr_program_get_kernel(l->program, "empty", &l->kernel);
+    if (status == SLR_OK)
+        status = slr_program_get_kernel(l->program, "first", &l->writer);
     bool fine = status == SLR_OK ? launch_and_wait(l) : bench_failed(status, "launch_empty");
     partner_move_caller(l->bench->partner, false);
     return fine;
@@ -138,9 +208,11 @@ static bool open(launch_bench *l)
 
 bool bench_launch(bench *bench)
 {
-    static const char finished[] = "launch_empty", together[] = "launch_empty_many", called[] = "launch_empty_call";
+    static const char finished[] = "launch_empty", together[] = "launch_empty_many", called[] = "launch_empty_call",
+                      first[] = "launch_empty_first";
     launch_bench l = {.bench = bench};
-    if (!bench_wants(bench, finished) && !bench_wants(bench, together) && !bench_wants(bench, called))
+    if (!bench_wants(bench, finished) && !bench_wants(bench, together) && !bench_wants(bench, called) &&
+        !bench_wants(bench, first))
         return true;
     measure_pair pair = {
         .value = launch_slice, .floor = hand_off_slice, .value_context = &l, .floor_context = &l, .figures = 1};
@@ -160,7 +232,9 @@ bool bench_launch(bench *bench)
     bench_case call = {
         called, "ns", {"p50"}, "The call of slr_launch alone, of a stream that is empty. Floor: as before.", pair};
     call.pair.value = call_slice;
-    bool fine = open(&l) && bench_measure(bench, &one) && bench_measure(bench, &many) && bench_measure(bench, &call);
+    bool fine = open(&l) && bench_measure(bench, &one) && bench_measure(bench, &many) && bench_measure(bench, &call) &&
+                measure_first(&l, first, &pair);
+    slr_kernel_destroy(l.writer);
     slr_kernel_destroy(l.kernel);
     slr_program_destroy(l.program);
     slr_device_close(l.device);

@@ -92,6 +92,8 @@ static bool is_type(const subject *s, const char *name, size_t length)
 static int make_buffer(const subject *s, slr_device *device, const void *data, uint64_t count, slr_buffer **out)
 {
     uint64_t bytes = count * s->parameter->element_bytes;
+    if (device == NULL)
+        return EXIT_DONE;
     slr_status status = slr_buffer_create(device, bytes, out);
     if (status == SLR_OK && data != NULL)
         status = slr_buffer_write(*out, 0, data, bytes);
@@ -117,7 +119,7 @@ static int take_file(const subject *s, slr_device *device, const char *path, uin
 
 static int generate(const subject *s, slr_device *device, const struct fill *fill, uint64_t count, slr_buffer **out)
 {
-    if (fill->fill == NULL)
+    if (fill->fill == NULL || device == NULL)
         return make_buffer(s, device, NULL, count, out);
     if (s->parameter->scalar == 0)
         return say_usage("--arg %s: elements of type %s can be 'zero' or come from a .bin file, not '%s'",

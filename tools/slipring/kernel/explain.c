@@ -370,7 +370,7 @@ static int take_option(int option, char **argv, options *out)
     case SHARED:
         return kernel_take_number("--shared", optarg, SLR_U32, &out->shared);
     case CAPABILITY:
-        return kernel_take_number("--cc", optarg, SLR_U32, &out->capability);
+        return kernel_take_capability(optarg, &out->capability);
     case JSON:
         out->json = true;
         return -1;

@@ -23,6 +23,7 @@ static const struct subverb verbs[] = {
     {"fuse", "kernel fuse", "make one kernel of several, in source", kernel_fuse},
     {"suggest", "kernel suggest", "the block for a launch, why, and its occupancy", kernel_suggest},
     {"tile", "kernel tile", "tile, blocks and threads for a problem of 1 to 3 dimensions", kernel_tile},
+    {"time", "kernel time", "time a kernel: quantiles, rates of bytes and operations", kernel_time},
     {"run", "kernel run", "launch a kernel once, with checks, and print its results", kernel_run},
 };
 
@@ -102,6 +103,21 @@ int kernel_find(slr_program *program, const char *file, const char *name, slr_ke
 int kernel_take_number(const char *option, const char *text, slr_scalar scalar, void *to)
 {
     return number_parse(scalar, text, to) ? -1 : say_usage("%s: '%s' is not %s", option, text, number_takes(scalar));
+}
+
+int kernel_take_capability(const char *text, uint32_t *to)
+{
+    const char *point = strchr(text, '.');
+    char major[8];
+    uint32_t minor = 0;
+    if (point == NULL && number_parse(SLR_U32, text, to))
+        return -1;
+    snprintf(major, sizeof major, "%.*s", point != NULL && point - text < 4 ? (int)(point - text) : 0, text);
+    if (point == NULL || strlen(point) != 2 || !number_parse(SLR_U32, major, to) ||
+        !number_parse(SLR_U32, point + 1, &minor))
+        return say_usage("--cc: '%s' is not a compute capability such as 90 or 9.0", text);
+    *to = *to * 10 + minor;
+    return -1;
 }
 
 json_t *kernel_text(const char *text)

@@ -23,6 +23,7 @@ int kernel_list(int argc, char **argv);
 int kernel_run(int argc, char **argv);
 int kernel_suggest(int argc, char **argv);
 int kernel_tile(int argc, char **argv);
+int kernel_time(int argc, char **argv);
 
 /// The program of a file. Returns an exit code; what is not EXIT_DONE has been said.
 int kernel_load(slr_device *device, const char *file, const source_options *source, slr_program **out);
@@ -63,6 +64,9 @@ int kernel_take_shape(uint32_t *to, const char *option, const char *text);
 /// The number that is the value of `option`. Returns -1, or the exit code that a mistake makes.
 int kernel_take_number(const char *option, const char *text, slr_scalar scalar, void *to);
 
+/// A compute capability, the value of --cc: 90 or 9.0. Returns -1, or the exit code that a mistake makes.
+int kernel_take_capability(const char *text, uint32_t *to);
+
 /// A string for JSON, also of bytes that are no UTF-8, each of which becomes U+FFFD.
 json_t *kernel_text(const char *text);
 
@@ -81,11 +85,37 @@ typedef struct kernel_arguments {
 } kernel_arguments;
 
 /// Makes an argument for each parameter from NAME=VALUE; those without one are an error if all are needed. Returns an
-/// exit code; what is not EXIT_DONE has been said. In either case to kernel_arguments_free.
+/// exit code; what is not EXIT_DONE has been said. In either case to kernel_arguments_free. `device` NULL: no buffers
+/// are made, and `elements` has their sizes.
 int kernel_arguments_make(kernel_arguments *arguments, slr_device *device, const slr_function_info *kernel,
                           const run_list *given, bool needs_all);
 
+/// The same with the sides of a size for %x, %y and %z, and their product for %n: "a=float[%n]:random". All are needed.
+int kernel_arguments_sized(kernel_arguments *arguments, slr_device *device, const slr_function_info *kernel,
+                           const run_list *given, const uint64_t size[3]);
+
+/// N, NxM or NxMxK, the value of --size. Returns -1, or the exit code that a mistake makes.
+int kernel_take_size(const char *text, uint64_t size[3]);
+
+/// A size as the command line has it: "1024x1024".
+enum { KERNEL_SIZE_BYTES = 64 };
+void kernel_spell_size(const uint64_t size[3], char to[KERNEL_SIZE_BYTES]);
+
 void kernel_arguments_free(kernel_arguments *arguments);
+
+/// What --print NAME[:N] asks for.
+typedef struct kernel_print {
+    uint32_t parameter;
+    uint64_t count;
+} kernel_print;
+
+/// Reads the value of --print. Returns an exit code; what is not EXIT_DONE has been said.
+int kernel_take_print(const slr_function_info *kernel, const kernel_arguments *arguments, const char *text,
+                      kernel_print *out);
+
+/// Prints a buffer's first elements: to `buffers` where that is there, else as text. Returns an exit code.
+int kernel_print_buffer(const slr_function_info *kernel, const kernel_arguments *arguments, kernel_print what,
+                        json_t *buffers);
 
 /// The parameter whose name is the `length` characters at `name`, or UINT32_MAX.
 uint32_t kernel_find_parameter(const slr_function_info *kernel, const char *name, size_t length);

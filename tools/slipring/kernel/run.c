@@ -147,12 +147,8 @@ static int parse(int argc, char **argv, options *out)
 
 // ---- printing ------------------------------------------------------------------------------------------------------
 
-typedef struct print {
-    uint32_t parameter;
-    uint64_t count;
-} print;
-
-static int take_print(const slr_function_info *kernel, const kernel_arguments *arguments, const char *text, print *out)
+int kernel_take_print(const slr_function_info *kernel, const kernel_arguments *arguments, const char *text,
+                      kernel_print *out)
 {
     size_t length = strcspn(text, ":");
     uint32_t p = kernel_find_parameter(kernel, text, length);
@@ -163,7 +159,7 @@ static int take_print(const slr_function_info *kernel, const kernel_arguments *a
                          kernel->parameters[p].name);
     if (arguments->buffers[p] == NULL)
         return say_usage("--print '%s': its argument is NULL", text);
-    *out = (print){p, arguments->elements[p]};
+    *out = (kernel_print){p, arguments->elements[p]};
     if (text[length] == '\0')
         return EXIT_DONE;
     if (number_parse(SLR_U64, text + length + 1, &out->count) && out->count > 0 && out->count <= arguments->elements[p])
@@ -215,8 +211,8 @@ static slr_status add_values(const slr_parameter *parameter, slr_buffer *buffer,
     return status;
 }
 
-// To `buffers` where that is there, else as text.
-static int print_buffer(const slr_function_info *kernel, const kernel_arguments *arguments, print what, json_t *buffers)
+int kernel_print_buffer(const slr_function_info *kernel, const kernel_arguments *arguments, kernel_print what,
+                        json_t *buffers)
 {
     const slr_parameter *parameter = &kernel->parameters[what.parameter];
     slr_buffer *buffer = arguments->buffers[what.parameter];
@@ -242,7 +238,7 @@ typedef struct launch {
     slr_kernel *kernel;
     slr_function_info info;
     kernel_arguments arguments;
-    print *prints;
+    kernel_print *prints;
     char *error;     // of a launch that failed
     json_t *printed; // by the kernel, with --json: a string a printf
     uint64_t lost;   // of them
@@ -278,7 +274,7 @@ static int prepare(launch *launch)
         end = kernel_arguments_make(&launch->arguments, launch->device, &launch->info, &options->arguments, true);
     launch->prints = memory_take(options->prints.count + 1, sizeof *launch->prints);
     for (uint32_t i = 0; i < options->prints.count && end == EXIT_DONE; i++)
-        end = take_print(&launch->info, &launch->arguments, options->prints.items[i], &launch->prints[i]);
+        end = kernel_take_print(&launch->info, &launch->arguments, options->prints.items[i], &launch->prints[i]);
     return end;
 }
 
@@ -324,7 +320,7 @@ static int show(const launch *launch)
     json_t *buffers = options->json ? json_array() : NULL;
     int end = EXIT_DONE;
     for (uint32_t i = 0; i < options->prints.count && launch->error == NULL && end == EXIT_DONE; i++)
-        end = print_buffer(&launch->info, &launch->arguments, launch->prints[i], buffers);
+        end = kernel_print_buffer(&launch->info, &launch->arguments, launch->prints[i], buffers);
     if (options->json) {
         json_t *object = report(launch);
         json_object_set_new(object, "buffers", buffers);

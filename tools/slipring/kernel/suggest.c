@@ -208,7 +208,7 @@ static int take_option(int option, char **argv, options *out)
         out->device = optarg;
         return -1;
     case CAPABILITY:
-        return kernel_take_number("--cc", optarg, SLR_U32, &out->capability);
+        return kernel_take_capability(optarg, &out->capability);
     case REGISTERS:
         return kernel_take_number("--registers", optarg, SLR_U32, &out->registers);
     case UNITS:

@@ -116,7 +116,7 @@ static int take_option(int option, char **argv, options *out)
     case THREADS:
         return kernel_take_number("--threads", optarg, SLR_U32, &out->desc.most_threads);
     case CAPABILITY:
-        return kernel_take_number("--cc", optarg, SLR_U32, &out->capability);
+        return kernel_take_capability(optarg, &out->capability);
     case UNITS:
         return kernel_take_number("--units", optarg, SLR_U32, &out->units);
     case DEVICE:

@@ -80,10 +80,12 @@ static void a_run_that_compiles_is_named(void **state)
 {
     (void)state;
     profile p = make();
-    slr_profile_row *compile = add(&p, SLR_PROFILE_COMPILE, 3, 499 * MS);
+    slr_profile_row *compile = add(&p, SLR_PROFILE_COMPILE, 3, 99 * MS);
     assert_false(gives(&p, "compiling"));
-    p.total[compile->kind].total_ns = 900 * MS;
+    p.total[compile->kind].total_ns = 101 * MS;
     assert_true(gives(&p, "compiling"));
+    p.span_ns = 2000 * MS;
+    assert_false(gives(&p, "compiling"));
 }
 
 static void a_heap_in_pieces_is_named(void **state)
@@ -105,7 +107,8 @@ static void a_kernel_far_from_its_roof_is_named(void **state)
     kernel->instructions = 1000000000;
     kernel->bytes = 350 * 1000 * 1000; // 0.7 GB/s of 10: a transpose computes nothing
     p.has_ceilings = true;
-    p.ceilings = (slr_ceilings){10e9, 50e9, 25e9, 1000};
+    p.ceilings = (slr_ceilings){
+        .bytes_per_second = 10e9, .flops_per_second = 50e9, .flops64_per_second = 25e9, .launch_ns = 1000};
     assert_true(gives(&p, "far from its roof"));
     kernel->bytes *= 5;
     assert_false(gives(&p, "far from its roof"));

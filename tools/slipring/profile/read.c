@@ -145,6 +145,7 @@ static void find_device(profile *out, bool measure)
         out->workers = info.workers;
     if (out->total[SLR_PROFILE_KERNEL].n != 0)
         find_ceilings(device, measure, out);
+    profile_inspect(device, out);
     slr_device_close(device);
 }
 
@@ -224,6 +225,8 @@ bool profile_read(const char *rows, const char *trace, bool measure, profile *ou
     measure_busy(out);
     fill_bins(out);
     find_device(out, measure);
+    profile_measure_contention(out);
+    profile_find_pair(out);
     return true;
 }
 

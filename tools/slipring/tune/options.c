@@ -2,6 +2,7 @@
 // The command line of `slipring tune`.
 #include "tune/tune.h"
 
+#include "kernel/kernel.h"
 #include "memory.h"
 #include "number.h"
 #include "say.h"
@@ -126,23 +127,13 @@ static int take_count(const char *option, const char *text, uint32_t *to)
 
 static int take_size(tune_options *out, const char *text)
 {
-    uint64_t size[3] = {1, 1, 1};
-    const char *rest = text;
-    for (int i = 0; i < 3; i++) {
-        char part[24];
-        size_t length = strcspn(rest, "x");
-        snprintf(part, sizeof part, "%.*s", (int)length, rest);
-        if (length >= sizeof part || !number_parse(SLR_U64, part, &size[i]) || size[i] == 0 || size[i] > UINT32_MAX)
-            break;
-        if (rest[length] == '\0') {
-            out->problems = memory_grow(out->problems, out->problem_count + 1, sizeof *out->problems);
-            out->problems[out->problem_count] = (tune_problem){0};
-            memcpy(out->problems[out->problem_count++].size, size, sizeof size);
-            return -1;
-        }
-        rest += length + 1;
-    }
-    return say_usage("--size: '%s' is not N, NxM or NxMxK with whole numbers from 1 to 4294967295", text);
+    tune_problem problem = {0};
+    int end = kernel_take_size(text, problem.size);
+    if (end != -1)
+        return end;
+    out->problems = memory_grow(out->problems, out->problem_count + 1, sizeof *out->problems);
+    out->problems[out->problem_count++] = problem;
+    return -1;
 }
 
 static int take_search(int option, const char *text, tune_options *out)

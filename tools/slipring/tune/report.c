@@ -18,13 +18,6 @@ const char *tune_state_name(slr_tune_state state)
     return names[state];
 }
 
-void tune_spell_size(const uint64_t size[3], char to[TUNE_SIZE_BYTES])
-{
-    int length = snprintf(to, TUNE_SIZE_BYTES, "%llu", (unsigned long long)size[0]);
-    for (int i = 1; i < 3 && (size[i] > 1 || size[2] > 1); i++)
-        length += snprintf(to + length, TUNE_SIZE_BYTES - (size_t)length, "x%llu", (unsigned long long)size[i]);
-}
-
 void tune_spell_choice(const char *defines, const slr_shape *shape, bool is_default, char to[TUNE_CHOICE_BYTES])
 {
     char width[32] = "";
@@ -85,8 +78,8 @@ static void print_tuned(const tune_problem *problem)
 
 void tune_print(const tune_options *options, const tune_problem *problem)
 {
-    char size[TUNE_SIZE_BYTES];
-    tune_spell_size(problem->size, size);
+    char size[KERNEL_SIZE_BYTES];
+    kernel_spell_size(problem->size, size);
     say_out("%s %s, by %s:\n", options->name, size, tune_metric_name(problem->result.metric));
     print_tuned(problem);
     say_out("  the fastest, by their first samples:\n");

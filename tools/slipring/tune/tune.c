@@ -39,7 +39,7 @@ static void note_tried(void *user, const slr_tune_candidate *candidate)
 {
     tuning *tuning = user;
     tune_problem *problem = tuning->problem;
-    char size[TUNE_SIZE_BYTES];
+    char size[KERNEL_SIZE_BYTES];
     problem->tried = memory_grow(problem->tried, problem->tried_count + 1, sizeof *problem->tried);
     problem->tried[problem->tried_count++] = (tune_tried){.defines = copy_text(candidate->defines),
                                                           .why = copy_text(candidate->why),
@@ -49,49 +49,19 @@ static void note_tried(void *user, const slr_tune_candidate *candidate)
                                                           .cost = candidate->cost,
                                                           .predicted = candidate->predicted};
     problem->space = candidate->space;
-    tune_spell_size(problem->size, size);
+    kernel_spell_size(problem->size, size);
     progress_step("%s %s: %u of %u candidates tried", tuning->options.name, size, candidate->evaluation,
                   candidate->most);
 }
 
 // ---- a problem -----------------------------------------------------------------------------------------------------
 
-// "a=float[%n]:random" with the size's numbers.
-static char *expand(const char *text, const uint64_t size[3])
-{
-    size_t room = strlen(text) * 24 + 1, length = 0;
-    char *made = memory_take(room, 1);
-    for (const char *at = text; *at != '\0'; at++) {
-        const char *side = *at == '%' && at[1] != '\0' ? strchr("xyzn", at[1]) : NULL;
-        if (side == NULL) {
-            made[length++] = *at;
-            continue;
-        }
-        uint64_t number = *side == 'n' ? size[0] * size[1] * size[2] : size[*side - 'x'];
-        length += (size_t)snprintf(made + length, room - length, "%llu", (unsigned long long)number);
-        at++;
-    }
-    return made;
-}
-
-static int make_arguments(tuning *tuning, kernel_arguments *out)
-{
-    const run_list *given = &tuning->options.arguments;
-    run_list expanded = {0};
-    for (uint32_t i = 0; i < given->count; i++)
-        run_list_add(&expanded, expand(given->items[i], tuning->problem->size));
-    int end = kernel_arguments_make(out, tuning->device, &tuning->function, &expanded, true);
-    for (uint32_t i = 0; i < expanded.count; i++)
-        free((char *)expanded.items[i]);
-    free(expanded.items);
-    return end;
-}
-
 static int tune_size(tuning *tuning, tune_problem *problem)
 {
     kernel_arguments arguments = {0};
     tuning->problem = problem;
-    int end = make_arguments(tuning, &arguments);
+    int end = kernel_arguments_sized(&arguments, tuning->device, &tuning->function, &tuning->options.arguments,
+                                     problem->size);
     if (end == EXIT_DONE) {
         slr_tune_desc desc = tuning->options.desc;
         slr_tune_problem what = {.args = arguments.items, .arg_count = arguments.count};

@@ -48,10 +48,6 @@ const char *tune_state_name(slr_tune_state state);
 enum { TUNE_CHOICE_BYTES = 400 };
 void tune_spell_choice(const char *defines, const slr_shape *shape, bool is_default, char to[TUNE_CHOICE_BYTES]);
 
-/// A size as the command line has it: "1024x1024".
-enum { TUNE_SIZE_BYTES = 64 };
-void tune_spell_size(const uint64_t size[3], char to[TUNE_SIZE_BYTES]);
-
 void tune_print(const tune_options *options, const tune_problem *problem);
 json_t *tune_json(const tune_options *options, const char *device);
 

@@ -41,7 +41,7 @@ SLR_FN mb_word slr_near_word(mb_word at)
 SLR_FN mb_word *slr_at(const mb_word *S, mb_word at)
 {
     return (at & MB_NEAR) == 0u ? slr_words((SLRI_ADDRESS)&S[at])
-                                : slr_near(slr_words(slr_team.set.own), slr_near_port(at)) + slr_near_word(at);
+                                : slr_near(SLR_P, slr_near_port(at)) + slr_near_word(at);
 }
 
 // Behind the fence before mb_finish.
@@ -52,7 +52,7 @@ SLR_FN void slr_return(const mb_word *P, mb_word port)
 }
 
 // Behind a change of the port sets, and when a group begins: the device's memory may be another.
-SLR_FN void slr_find_near(const mb_word *S, mb_word *P)
+SLR_APART void slr_find_near(const mb_word *S, mb_word *P)
 {
     SLR_EACH(l) {
         mb_word found = 0u;
@@ -79,11 +79,20 @@ SLR_FN void slr_find_near(const mb_word *S, mb_word *P)
     SLR_MEET();
 }
 
-SLR_FN void slr_copy(mb_word *to, const mb_word *from, SLRI_ADDRESS words)
+// Eight words a lane at once: a lane that stores what it has loaded waits for that before it loads what is next.
+SLR_APART void slr_copy(mb_word *to, const mb_word *from, SLRI_ADDRESS words)
 {
+#define SLR_TAKE(j) mb_word w##j = i + (j)*SLR_LANES < words ? from[i + (j)*SLR_LANES] : 0u;
+#define SLR_PUT(j)                                                                                                     \
+    if (i + (j)*SLR_LANES < words)                                                                                     \
+        to[i + (j)*SLR_LANES] = w##j;
     SLR_EACH(l)
-        for (SLRI_ADDRESS i = l; i < words; i += SLR_LANES)
-            to[i] = from[i];
+        for (SLRI_ADDRESS i = l; i < words; i += 8u * SLR_LANES) {
+            SLR_TAKE(0u) SLR_TAKE(1u) SLR_TAKE(2u) SLR_TAKE(3u) SLR_TAKE(4u) SLR_TAKE(5u) SLR_TAKE(6u) SLR_TAKE(7u)
+            SLR_PUT(0u) SLR_PUT(1u) SLR_PUT(2u) SLR_PUT(3u) SLR_PUT(4u) SLR_PUT(5u) SLR_PUT(6u) SLR_PUT(7u)
+        }
+#undef SLR_TAKE
+#undef SLR_PUT
 }
 
 // Copies a slot to where the lane lies for the host; gives its offset there.
@@ -96,7 +105,7 @@ SLR_FN mb_word slr_bring_slot(mb_word *S, const mb_word *P, mb_word at)
 }
 
 // Of a batch that stays claimed when the group ends: what a judged fault has left of one.
-SLR_FN void slr_bring_batch(mb_word *S, mb_word *P)
+SLR_APART void slr_bring_batch(mb_word *S, mb_word *P)
 {
     for (mb_word k = 0u; k < P[MBP_BATCH_COUNT]; ++k) {
         mb_word at = P[MBP_BATCH(k) + 1u];

@@ -69,7 +69,7 @@ SLR_FN mb_word slr_decide(const mb_word *P)
                : SLR_NOTHING;
 }
 
-SLR_FN void slr_obey_hold(void)
+SLR_APART void slr_obey_hold(void)
 {
     if ((slr_team.word[SLR_HOLD] & 1u) != 0u)
         slr_move_states(0u);
@@ -87,6 +87,7 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
         slr_move_states(0u);
     SLR_FIRST {
         mb_word control = P[MBP_CONTROL];
+        slr_team.own_changed = 1u;
         slr_team.waited = P[MBP_WAITING];
         slr_reserve(S, P);
         slr_team.batch = slr_taken(P, mb_begin(S, P));
@@ -113,6 +114,7 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
         slr_bring_batch(S, P);
         slr_bring_outlets();
         slr_bring_own();
+        slr_leave_own();
         SLR_FIRST {
             slr_team.worked = 1u;
             slr_team.set.left = 1u;
@@ -126,11 +128,12 @@ SLR_FN void slr_serve(struct slri_resident_table *table, mb_word i)
     slr_turn_to(table, i);
     if (slr_team.set.used == 0u || slr_team.set.left != 0u)
         return;
-    mb_word *S = slr_words(slr_team.set.shared), *P = slr_words(slr_team.set.own);
+    mb_word *S = slr_words(slr_team.set.shared), *P = SLR_P;
     SLR_FIRST {
         if (slr_team.heard[i][1] != P[MBP_EPOCH]) { // before the look, so that it finds all ports' lanes
             mb_reread_ports(S, P, slr_team.heard[i][1]);
             slr_team.aimed = 0u;
+            slr_team.own_changed = 1u;
             slr_team.act = 1u;
         } else
             slr_team.act = 0u;
@@ -204,6 +207,7 @@ SLR_KERNEL slr_stay(struct slri_resident_table *table)
     mb_word launch = table->launch, most_idle = table->most_idle, entries = table->entries, idle = 0u;
     SLR_FIRST {
         slr_team.serving = 0;
+        slr_team.is_own = 0u;
         slr_team.answered = blockIdx.x == 0u ? table->answered : 0u; // the first block answers
     }
     for (mb_word i = blockIdx.x; i < entries; i += gridDim.x)
@@ -223,7 +227,9 @@ SLR_KERNEL slr_stay(struct slri_resident_table *table)
             else if (blockIdx.x == 0u && slr_team.word[SLR_ASKED] != slr_team.answered)
                 slr_answer(table);
             idle = slr_note_idle(slr_team.worked, idle, most_idle);
-            slr_team.act = slr_team.word[SLR_STOP] != launch && SLR_LOAD(SLR_BLOCKS->ending) == 0u ? 1u : 0u;
+            slr_team.act = slr_team.word[SLR_STOP] != launch && (slr_team.worked != 0u || SLR_LOAD(SLR_BLOCKS->ending) == 0u)
+                               ? 1u
+                               : 0u;
         }
         SLR_MEET();
     } while (slr_team.act != 0u);

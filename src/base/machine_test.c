@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readings from folders that are made here, and from this machine's.
+#include "base/machine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/slipring-machine-XXXXXX";
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[64];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256], command[320];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(command, sizeof command, "mkdir -p $(dirname %s)", path);
+    assert_int_equal(system(command), 0);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+// -1: it is left out.
+static int64_t value_of(const slr_metrics *metrics, const char *name)
+{
+    for (uint32_t i = 0; i < metrics->count; ++i)
+        if (strcmp(metrics->metric[i].name, name) == 0)
+            return (int64_t)metrics->metric[i].value;
+    return -1;
+}
+
+static slr_metrics read_machine(void)
+{
+    slr_metrics metrics = {0};
+    slri_machine_read(folder, folder, &metrics);
+    return metrics;
+}
+
+// All cores that there may be, each with the same ticks.
+static void write_ticks(unsigned busy, unsigned idle)
+{
+    static char text[1 << 16];
+    size_t length = (size_t)snprintf(text, sizeof text, "cpu  1 2 3 4 5 6 7 8\n");
+    for (int i = 0; i < 512; ++i)
+        length += (size_t)snprintf(text + length, sizeof text - length, "cpu%d %u 0 0 %u 0 0 0 0 0 0\n", i, busy, idle);
+    write_file("stat", text);
+}
+
+static void busy_is_what_has_passed_since_the_last_reading(void **state)
+{
+    (void)state;
+    slr_metrics metrics;
+    write_ticks(100, 100);
+    metrics = read_machine();
+    assert_int_equal(value_of(&metrics, "busy_percent"), -1); // nothing to compare with
+    write_ticks(130, 110);
+    metrics = read_machine();
+    assert_int_equal(value_of(&metrics, "busy_percent"), 75);
+    metrics = read_machine(); // no time has passed
+    assert_int_equal(value_of(&metrics, "busy_percent"), -1);
+    write_ticks(130, 210);
+    metrics = read_machine();
+    assert_int_equal(value_of(&metrics, "busy_percent"), 0); // a 0 is measured
+    write_ticks(0, 0);                                       // counters that begin anew
+    metrics = read_machine();
+    assert_int_equal(value_of(&metrics, "busy_percent"), -1);
+}
+
+static void temperature_and_clock_are_there_where_the_system_says_them(void **state)
+{
+    (void)state;
+    slr_metrics metrics = read_machine();
+    assert_int_equal(value_of(&metrics, "temperature_c"), -1);
+    assert_int_equal(value_of(&metrics, "clock_mhz"), -1);
+    write_file("cpuinfo", "processor : 0\ncpu MHz\t\t: 2596.134\n\nprocessor : 1\ncpu MHz\t\t: 3100.5\n");
+    write_file("class/thermal/thermal_zone0/type", "acpitz\n");
+    write_file("class/thermal/thermal_zone0/temp", "20000\n");
+    metrics = read_machine();
+    assert_int_equal(value_of(&metrics, "clock_mhz"), 3100);
+    assert_int_equal(value_of(&metrics, "temperature_c"), -1); // of the board
+    write_file("class/thermal/thermal_zone1/type", "x86_pkg_temp\n");
+    write_file("class/thermal/thermal_zone1/temp", "54500\n");
+    metrics = read_machine();
+    assert_int_equal(value_of(&metrics, "temperature_c"), 54);
+    assert_true(value_of(&metrics, "memory_bytes") > 0);
+    assert_true(value_of(&metrics, "memory_used_bytes") > 0);
+    assert_true(value_of(&metrics, "memory_used_bytes") < value_of(&metrics, "memory_bytes"));
+}
+
+static void a_gpu_is_read_from_its_own_folder(void **state)
+{
+    (void)state;
+    char gpu[64];
+    slr_metrics metrics = {0};
+    snprintf(gpu, sizeof gpu, "%s/gpu", folder);
+    assert_int_equal(slri_machine_read_gpu(gpu, &metrics), SLR_NOT_FOUND);
+    assert_int_equal(metrics.count, 0);
+    write_file("gpu/gpu_busy_percent", "37\n");
+    write_file("gpu/mem_info_vram_used", "268435456\n");
+    write_file("gpu/mem_info_vram_total", "1073741824\n");
+    write_file("gpu/hwmon/hwmon3/temp1_input", "41000\n");
+    write_file("gpu/hwmon/hwmon3/power1_average", "123456000\n");
+    write_file("gpu/hwmon/hwmon3/freq1_input", "1980000000\n");
+    assert_int_equal(slri_machine_read_gpu(gpu, &metrics), SLR_OK);
+    assert_int_equal(metrics.count, 6);
+    assert_int_equal(value_of(&metrics, "busy_percent"), 37);
+    assert_int_equal(value_of(&metrics, "memory_used_bytes"), 268435456);
+    assert_int_equal(value_of(&metrics, "memory_bytes"), 1073741824);
+    assert_int_equal(value_of(&metrics, "temperature_c"), 41);
+    assert_int_equal(value_of(&metrics, "power_mw"), 123456);
+    assert_int_equal(value_of(&metrics, "clock_mhz"), 1980);
+    assert_int_equal(value_of(&metrics, "memory_busy_percent"), -1);
+    slr_metrics intel = {0};
+    write_file("intel/drm/card1/gt_act_freq_mhz", "1150\n");
+    snprintf(gpu, sizeof gpu, "%s/intel", folder);
+    assert_int_equal(slri_machine_read_gpu(gpu, &intel), SLR_OK);
+    assert_int_equal(intel.count, 1);
+    assert_int_equal(value_of(&intel, "clock_mhz"), 1150);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(busy_is_what_has_passed_since_the_last_reading),
+        cmocka_unit_test(temperature_and_clock_are_there_where_the_system_says_them),
+        cmocka_unit_test(a_gpu_is_read_from_its_own_folder),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/blas.h"
+
+#include "base/dl.h"
+#include "base/status.h"
+#include "base/thread.h"
+
+#include <stdio.h>
+
+enum { ROWS_ARE_CONTIGUOUS = 101, AS_IT_IS = 111, TRANSPOSED = 112 }; // cblas.h
+
+typedef void multiply(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a,
+                      int a_stride, const float *b, int b_stride, float beta, float *c, int c_stride);
+
+// Filled in once, under the lock; then only read.
+static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
+static char path[256], version[160], why_not[512];
+static slr_provider told = {"openblas", path, version, "it was not looked for"};
+static multiply *sgemm;
+static int (*get_threads)(void);
+static void (*set_threads)(int threads);
+
+static slri_mutex calls = SLRI_MUTEX_INIT; // the number of threads is the library's, for all callers
+
+static slr_status load(void)
+{
+    static const char *const places[] = {"libopenblas.so.0", NULL};
+    slri_dl *library;
+    const char *found;
+    slri_text missing = SLRI_TEXT_INIT;
+    SLRI_TRY(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_OPENBLAS_LIB", places, "Debian: libopenblas0-pthread",
+                                &library, &found));
+    sgemm = (multiply *)slri_dl_find(library, "cblas_sgemm", &missing);
+    get_threads = (int (*)(void))slri_dl_find(library, "openblas_get_num_threads", &missing);
+    set_threads = (void (*)(int))slri_dl_find(library, "openblas_set_num_threads", &missing);
+    char *(*config)(void) = (char *(*)(void))slri_dl_find(library, "openblas_get_config", &missing);
+    slr_status status = slri_dl_all_found(SLR_UNSUPPORTED, found, "OpenBLAS", &missing);
+    if (status != SLR_OK) {
+        slri_dl_close(library);
+        return status;
+    }
+    snprintf(path, sizeof path, "%s", found);
+    snprintf(version, sizeof version, "%s", config());
+    return SLR_OK;
+}
+
+const slr_provider *slri_blas_describe(void)
+{
+    static slri_mutex lock = SLRI_MUTEX_INIT;
+    static bool was_asked; // a library that is not there is not looked for again
+    slri_mutex_lock(&lock);
+    if (!was_asked) {
+        was_asked = true;
+        if (slri_dl_load_once(&once, load) != SLR_OK)
+            snprintf(why_not, sizeof why_not, "%s", slr_error_message());
+        told.why_not = why_not;
+    }
+    slri_mutex_unlock(&lock);
+    return &told;
+}
+
+void slri_blas_multiply(const struct slri_blas_product *products, uint32_t count, int threads)
+{
+    slri_mutex_lock(&calls);
+    int before = get_threads();
+    if (before != threads)
+        set_threads(threads);
+    for (uint32_t i = 0; i < count; ++i) {
+        const struct slri_blas_product *p = &products[i];
+        sgemm(ROWS_ARE_CONTIGUOUS, p->transpose_a ? TRANSPOSED : AS_IT_IS, p->transpose_b ? TRANSPOSED : AS_IT_IS, p->m,
+              p->n, p->k, p->alpha, p->a, p->transpose_a ? p->m : p->k, p->b, p->transpose_b ? p->k : p->n, p->beta,
+              p->c, p->n);
+    }
+    if (before != threads)
+        set_threads(before);
+    slri_mutex_unlock(&calls);
+}

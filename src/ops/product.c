@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three algorithms: panels, whose operands are packed first; tiles in shared memory; OpenBLAS.
+#include "ops/product.h"
+
+#include "base/alloc.h"
+#include "device/stream.h"
+#include "ops/blas.h"
+#include "ops/pick.h"
+
+#include <slipring/pool.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BLAS, PANEL, TILE, ALGORITHMS };
+
+// As in source/matmul.cu.
+#define ROWS 12u
+#define COLUMNS 32u
+#define LANES 16u
+#define SIDE 16u
+#define PACK_ROWS 64u
+
+static uint32_t strips(uint32_t n, uint32_t width)
+{
+    return (n + width - 1) / width;
+}
+
+static slr_arg number(uint32_t n)
+{
+    return slr_arg_unsigned(n);
+}
+
+// ---- own ------------------------------------------------------------------------------------------------------------
+
+static slr_status by_tiles(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_point *out)
+{
+    slr_shape shape = SLR_GRID_2D(strips(p->n, SIDE), strips(p->m, SIDE), SIDE, SIDE);
+    shape.grid[2] = p->batch;
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_TILE, p->dtype, shape, out, slr_arg_buffer(p->a),
+                           slr_arg_buffer(p->b), slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias),
+                           number(p->m), number(p->n), number(p->k), number(p->a_count), number(p->b_count),
+                           number(p->transpose_a ? 1 : p->k), number(p->transpose_a ? p->m : 1),
+                           number(p->transpose_b ? 1 : p->n), number(p->transpose_b ? p->k : 1),
+                           number(p->bias_by_row ? p->a_count * p->m : 0), slr_arg_float((double)p->alpha),
+                           slr_arg_float((double)p->beta), number((uint32_t)p->activation));
+}
+
+static uint64_t packed_elements(uint32_t matrices, uint32_t n, uint32_t width, uint32_t depth)
+{
+    return (uint64_t)matrices * strips(n, width) * width * depth;
+}
+
+// The `n` side of each matrix becomes strips. `contiguous`: that side is the one whose elements lie side by side.
+static slr_status pack(slr_ops *ops, slr_stream *stream, slr_scalar dtype, slr_buffer *from, slr_buffer *to,
+                       uint32_t matrices, uint32_t n, uint32_t depth, uint32_t width, bool contiguous)
+{
+    slr_shape shape = contiguous ? SLR_GRID_2D(strips(n, width), strips(depth, PACK_ROWS), COLUMNS, 1)
+                                 : SLR_GRID_2D(strips(depth, PACK_ROWS), strips(n, width), PACK_ROWS, 1);
+    shape.grid[2] = matrices;
+    return SLRI_OPS_LAUNCH(ops, stream, contiguous ? SLRI_K_PACK_COLUMNS : SLRI_K_PACK_ROWS, dtype, shape, NULL,
+                           slr_arg_buffer(from), slr_arg_buffer(to), number(n), number(depth), number(width));
+}
+
+static slr_status multiply_packed(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_buffer *a,
+                                  slr_buffer *b, slr_point *out)
+{
+    SLRI_TRY(pack(ops, stream, p->dtype, p->a, a, p->a_count, p->m, p->k, ROWS, p->transpose_a));
+    SLRI_TRY(pack(ops, stream, p->dtype, p->b, b, p->b_count, p->n, p->k, COLUMNS, !p->transpose_b));
+    slr_shape shape = SLR_GRID_2D(strips(p->m, ROWS), strips(p->n, COLUMNS), LANES, 1);
+    shape.grid[2] = p->batch;
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_PANEL, p->dtype, shape, out, slr_arg_buffer(a), slr_arg_buffer(b),
+                           slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias), number(p->m),
+                           number(p->n), number(p->k), number(p->a_count), number(p->b_count),
+                           number(p->bias_by_row ? p->a_count * p->m : 0), slr_arg_float((double)p->alpha),
+                           slr_arg_float((double)p->beta), number((uint32_t)p->activation));
+}
+
+static slr_status by_panels(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_point *out)
+{
+    slr_buffer *a, *b;
+    SLRI_TRY(slri_ops_workspace(ops, 4 * packed_elements(p->a_count, p->m, ROWS, p->k), &a));
+    slr_status status = slri_ops_workspace(ops, 4 * packed_elements(p->b_count, p->n, COLUMNS, p->k), &b);
+    if (status == SLR_OK) {
+        status = multiply_packed(ops, stream, p, a, b, out);
+        slr_buffer_destroy(b);
+    }
+    slr_buffer_destroy(a);
+    return status;
+}
+
+// ---- OpenBLAS's: a host function of the stream
+// -------------------------------------------------------------------------------
+
+struct job {
+    slr_device *device;
+    size_t bytes;
+    uint32_t count;
+    int threads;
+    struct slri_blas_product product[];
+};
+
+static void multiply(void *user, slr_status status)
+{
+    const struct job *job = user;
+    if (status == SLR_OK) // else an earlier command of the stream has failed
+        slri_blas_multiply(job->product, job->count, job->threads);
+}
+
+static void settle(void *user)
+{
+    struct job *job = user;
+    slri_free(job->device->allocator, job, job->bytes);
+}
+
+static slr_status make_job(slr_ops *ops, const struct slri_product *p, struct job **out)
+{
+    size_t bytes = sizeof(struct job) + p->batch * sizeof(struct slri_blas_product);
+    struct job *job = slri_alloc(ops->device->allocator, bytes);
+    if (!job)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a product of %u matrices", p->batch);
+    uint32_t threads = ops->device->facts.limits.units;
+    *job =
+        (struct job){.device = ops->device, .bytes = bytes, .count = p->batch, .threads = threads ? (int)threads : 1};
+    for (uint32_t z = 0; z < p->batch; ++z)
+        job->product[z] = (struct slri_blas_product){
+            p->transpose_a,
+            p->transpose_b,
+            (int)p->m,
+            (int)p->n,
+            (int)p->k,
+            p->alpha,
+            p->beta,
+            slri_buffer_at(p->a, 4ull * (z % p->a_count) * p->m * p->k),
+            slri_buffer_at(p->b, 4ull * (z % p->b_count) * p->k * p->n),
+            slri_buffer_at(p->c, 4ull * z * p->m * p->n),
+        };
+    *out = job;
+    return SLR_OK;
+}
+
+static slr_status by_blas(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_point *out)
+{
+    struct job *job;
+    bool finishes = p->bias || p->pre || p->activation;
+    SLRI_TRY(make_job(ops, p, &job));
+    const struct slri_command command = {.op = SLRI_CALL, .call = {multiply, job}};
+    const struct slri_buffer_use use[] = {{p->a, 0, p->a->bytes, SLRI_READS, false},
+                                          {p->b, 0, p->b->bytes, SLRI_READS, false},
+                                          {p->c, 0, p->c->bytes, SLRI_WRITES, false}};
+    const struct slri_work work = {
+        .command = &command, .commands = 1, .use = use, .uses = 3, .settle = settle, .user = job};
+    slr_status status = slri_stream_submit(stream, &work, finishes ? NULL : out);
+    if (status != SLR_OK) {
+        settle(job);
+        return status;
+    }
+    uint32_t elements = p->batch * p->m * p->n;
+    return finishes ? SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_FINISH, p->dtype, slri_shape_each(elements), out,
+                                      slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias),
+                                      number(elements), number(p->n), number(p->bias_by_row ? p->a_count * p->m : 0),
+                                      number((uint32_t)p->activation))
+                    : SLR_OK;
+}
+
+// ---- which one ------------------------------------------------------------------------------------------------------
+
+static slr_status run_by(slr_ops *ops, slr_stream *stream, const struct slri_product *product, uint32_t algorithm,
+                         slr_point *out)
+{
+    return algorithm == BLAS    ? by_blas(ops, stream, product, out)
+           : algorithm == PANEL ? by_panels(ops, stream, product, out)
+                                : by_tiles(ops, stream, product, out);
+}
+
+static const char *why_no_blas(const slr_ops *ops, slr_scalar dtype)
+{
+    if (dtype != SLR_F32)
+        return "it multiplies floats alone";
+    if (strcmp(ops->device->backend->name, "cpu") != 0)
+        return "its memory is the host's, and this device is no cpu";
+    return slri_blas_is_there() ? NULL : slri_blas_describe()->why_not;
+}
+
+// Packing costs memory traffic, and vectors of the host need it; a group of a GPU has shared memory.
+static void fill_pick(const slr_ops *ops, const struct slri_product *p, struct slri_pick *out)
+{
+    uint64_t packed =
+        4 * (packed_elements(p->a_count, p->m, ROWS, p->k) + packed_elements(p->b_count, p->n, COLUMNS, p->k));
+    bool is_host = ops->device->backend->is_host;
+    *out = (struct slri_pick){
+        .sizes = {p->m, p->n, p->k}, .flops = 2.0 * p->m * p->n * p->k * p->batch, .count = ALGORITHMS};
+    snprintf(out->key, sizeof out->key, "ops.matmul %s%s %s x%u/%u/%u%s", p->transpose_a ? "t" : "n",
+             p->transpose_b ? "t" : "n", slri_real_name(p->dtype), p->batch, p->a_count, p->b_count,
+             p->bias || p->pre || p->activation ? " epilogue" : "");
+    out->contender[BLAS] =
+        (struct slri_contender){"openblas.sgemm", "openblas", 0, false, why_no_blas(ops, p->dtype), 0};
+    out->contender[PANEL] = (struct slri_contender){
+        "own.panel", "own", packed, true, packed / 4 > 0x7FFFFFFF ? "packed, it has 2^31 elements or more" : NULL, 0};
+    out->contender[TILE] = (struct slri_contender){"own.tile", "own", 0, true, NULL, 0};
+    out->heuristic = is_host ? BLAS : TILE;
+}
+
+// A call into memory that nobody reads.
+struct rehearsal {
+    slr_ops *ops;
+    struct slri_product product;
+};
+
+static slr_status rehearse(void *user, uint32_t algorithm, slr_stream *stream)
+{
+    struct rehearsal *rehearsal = user;
+    return run_by(rehearsal->ops, stream, &rehearsal->product, algorithm, NULL);
+}
+
+static slr_status begin_rehearsal(slr_ops *ops, const struct slri_product *product, struct rehearsal *out)
+{
+    slr_pool *pool;
+    uint64_t elements = (uint64_t)product->batch * product->m * product->n;
+    *out = (struct rehearsal){ops, *product};
+    out->product.c = out->product.pre = NULL;
+    SLRI_TRY(slr_device_get_pool(ops->device, &pool));
+    slr_status status = slr_pool_acquire(pool, elements, SLR_F32, &out->product.c);
+    if (status == SLR_OK && product->pre)
+        status = slr_pool_acquire(pool, elements, SLR_F32, &out->product.pre);
+    return status;
+}
+
+static void end_rehearsal(struct rehearsal *rehearsal)
+{
+    slr_buffer_destroy(rehearsal->product.c);
+    slr_buffer_destroy(rehearsal->product.pre);
+}
+
+slr_status slri_product_run(slr_ops *ops, slr_stream *stream, const struct slri_product *product, slr_point *out)
+{
+    struct slri_pick pick;
+    struct rehearsal rehearsal = {ops, *product};
+    uint32_t algorithm;
+    fill_pick(ops, product, &pick);
+    pick.run = rehearse, pick.user = &rehearsal;
+    if (ops->desc.choice != SLR_CHOICE_BENCHMARK) {
+        SLRI_TRY(slri_pick_choose(ops, stream, &pick, &algorithm));
+        return run_by(ops, stream, product, algorithm, out);
+    }
+    slr_status status = begin_rehearsal(ops, product, &rehearsal);
+    if (status == SLR_OK)
+        status = slri_pick_choose(ops, stream, &pick, &algorithm);
+    end_rehearsal(&rehearsal);
+    return status == SLR_OK ? run_by(ops, stream, product, algorithm, out) : status;
+}
+
+slr_status slri_product_bench(slr_ops *ops, slr_stream *stream, const struct slri_product *product,
+                              slr_algorithm_visitor *visit, void *user)
+{
+    struct slri_pick pick;
+    struct rehearsal rehearsal;
+    fill_pick(ops, product, &pick);
+    slr_status status = begin_rehearsal(ops, product, &rehearsal);
+    pick.run = rehearse, pick.user = &rehearsal;
+    if (status == SLR_OK)
+        status = slri_pick_bench(ops, stream, &pick, visit, user);
+    end_rehearsal(&rehearsal);
+    return status;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring decide` as its users see it: the built program, in a shell. Figures come from models, so that no time is
+// asserted.
+#include "tests/cli/shell.h"
+
+#define MODELS "--model h100 --model cpu2 --predict "
+#define WORKLOAD "\"$S\" decide " MODELS "--workload "
+#define SAXPY "\"$S\" decide k.cu saxpy --arg n=%n --arg a=2 --arg 'x=float[%n]:random' --arg 'y=float[%n]:zero' "
+
+#define MEASURED SAXPY "--size 4096 --device 'cpu?engine=interpreted' --measure --budget 1ns "
+
+static int set_up(void **state)
+{
+    (void)state;
+    char cache[64];
+    if (shell_begin() != 0)
+        return -1;
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    write_file("k.cu", "__global__ void saxpy(float a, const float *x, float *y, int n)\n"
+                       "{\n"
+                       "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                       "    if (i < n) y[i] = a * x[i] + y[i];\n"
+                       "}\n");
+    write_file("call.c", "static float x[4096], y[4096];\n"
+                         "void saxpy(void) { for (int i = 0; i < 4096; i++) y[i] = 2 * x[i] + y[i]; }\n");
+    return setenv("SLIPRING_CACHE_DIR", cache, 1);
+}
+
+// The table by which guides choose: the device, and a figure that decides.
+static void six_workloads_are_decided_as_the_table_has_them(void **state)
+{
+    (void)state;
+    says(WORKLOAD "matrix --json", 0, "\"class\": \"gpu\"");
+    says(WORKLOAD "matrix", 0, "matrix 10000x10000: h100\n");
+    says(WORKLOAD "matrix", 0, "for 2e+12 operations");
+    says(WORKLOAD "sequence --json", 0, "\"class\": \"cpu\"");
+    says(WORKLOAD "sequence", 0, "On h100 copies of 8.19e+03 bytes take 20.3 us");
+    says(WORKLOAD "tensor --json", 0, "\"class\": \"gpu\"");
+    says(WORKLOAD "tensor --json | tr -d ' \\n'", 0, "\"copy_ns\":0.0");
+    says(WORKLOAD "io --json", 0, "\"class\": \"cpu\"");
+    says(WORKLOAD "io", 0, "h100 would be under-utilised");
+    says(WORKLOAD "deep --json", 0, "\"class\": \"gpu\"");
+    says(WORKLOAD "control --json", 0, "\"class\": \"cpu\"");
+    says(WORKLOAD "control", 0, "% of the lanes wait while threads branch");
+    says(WORKLOAD "control --json | grep -o '\"divergence\": 0.[5-9]'", 0, "\"divergence\": 0.");
+}
+
+// Near misses: what makes the difference is taken away.
+static void the_other_device_wins_where_its_reason_is_gone(void **state)
+{
+    (void)state;
+    says(WORKLOAD "matrix --size 16x16 --json", 0, "\"class\": \"cpu\"");
+    says(WORKLOAD "sequence --size 10000000 --resident --json", 0, "\"class\": \"gpu\"");
+    says(
+        "\"$S\" decide k.cu saxpy --size 100000000 --arg n=%n --arg a=2 --arg 'x=float[%n]' --arg 'y=float[%n]' " MODELS
+        "--resident --json",
+        0, "\"class\": \"gpu\"");
+    says(
+        "\"$S\" decide k.cu saxpy --size 100000000 --arg n=%n --arg a=2 --arg 'x=float[%n]' --arg 'y=float[%n]' " MODELS
+        "--json",
+        0, "\"class\": \"cpu\""); // the copies take longer than the sums
+    says(
+        "\"$S\" decide k.cu saxpy --size 100000000 --arg n=%n --arg a=2 --arg 'x=float[%n]' --arg 'y=float[%n]' " MODELS
+        "--resident --wait-share 0.99 --json",
+        0, "\"class\": \"cpu\"");
+}
+
+static void the_crossover_and_the_candidates_are_shown(void **state)
+{
+    (void)state;
+    says(SAXPY MODELS "--size 100000000 --resident", 0, " take as long at ");
+    says(SAXPY MODELS "--size 100000000 --resident --json", 0, "\"crossover_threads\": ");
+    says(SAXPY MODELS "--size 100000000 --resident --json | grep -c '\"name\":'", 0, "3\n"); // with the plain call
+    says(SAXPY MODELS "--size 1000 --json", 0, "\"by\": \"predicted\"");
+    says(SAXPY MODELS "--size 1024 --json", 0, "\"counted\": \"exact\"");
+}
+
+static void arrivals_fill_a_queue(void **state)
+{
+    (void)state;
+    says(SAXPY "--size 1000 --model h100 --model cpu2 --predict --rate 1e9", 0, "overloaded");
+    says(SAXPY "--size 1000 --model h100 --model cpu2 --predict --rate 1e9 --json", 0, "\"p99_ns\": null");
+    says(SAXPY "--size 1000 --model h100 --model cpu2 --predict --rate 10 --json | grep -c '\"p99_ns\": null'; true", 0,
+         "0\n");
+    says(SAXPY "--size 1000 --model h100 --predict --model cpu2 --latency 1ns --json | tr -d ' \\n'", 0,
+         "\"capacity\":");
+}
+
+static void devices_are_measured_and_their_figures_printed(void **state)
+{
+    (void)state;
+    says(MEASURED "--json", 0, "\"by\": \"measured\"");
+    says("cc -shared -fPIC -o call.so call.c && " MEASURED "--call call.so:saxpy", 0, "plain call ");
+    says(MEASURED "--json | grep -c '\"name\":'", 0, "1\n"); // what is only predicted of a plain call is left out
+    says("\"$S\" decide --print-model --device 'cpu?engine=interpreted' > own.json && " SAXPY
+         "--size 1000 --model own.json --predict --json",
+         0, "\"name\": \"cpu?engine=interpreted\"");
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+    (void)state;
+    says("\"$S\" decide k.cu saxpy 2>&1", 2, "--size is missing");
+    says("\"$S\" decide k.cu 2>&1", 2, "the kernel's NAME is missing");
+    says("\"$S\" decide 2>&1", 2, "or --workload");
+    says("\"$S\" decide --workload matrx 2>&1", 2, "matrix");
+    says("\"$S\" decide --print-model 2>&1", 2, "--device is missing");
+    says(SAXPY "--size 10 --model none.json 2>&1", 2, "--model 'none.json': ");
+    says("echo '{}' > empty.json; " SAXPY "--size 10 --model empty.json 2>&1", 2, "\"class\" must be one of gpu");
+    says("\"$S\" decide --print-model --device 'cpu?engine=interpreted' | sed 's/\"units\": [0-9]*/\"units\": 0/' > "
+         "bad.json; " SAXPY "--size 10 --model bad.json 2>&1",
+         2, "\"units\" must be a whole number above 0");
+    says(SAXPY "--size 10 --wait-share 1 2>&1", 2, "--wait-share: '1' is not");
+    says(SAXPY "--size 10 --call none 2>&1", 2, "is not LIBRARY.so:FUNCTION");
+    says(SAXPY "--size 10 --call none.so:f 2>&1", 2, "--call: ");
+    says("\"$S\" decide none.cu saxpy --size 10 2>&1", 1, "none.cu");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(six_workloads_are_decided_as_the_table_has_them),
+        cmocka_unit_test(the_other_device_wins_where_its_reason_is_gone),
+        cmocka_unit_test(the_crossover_and_the_candidates_are_shown),
+        cmocka_unit_test(arrivals_fill_a_queue),
+        cmocka_unit_test(devices_are_measured_and_their_figures_printed),
+        cmocka_unit_test(what_is_wrong_is_said),
+    };
+    return cmocka_run_group_tests(tests, set_up, shell_end);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring cluster`: finds the verb behind it, and what the verbs have in common.
+#include "cluster/cluster_verb.h"
+
+#include "number.h"
+#include "say.h"
+#include "subverb.h"
+#include "verbs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct subverb verbs[] = {
+    {"split", "cluster split", "share items out over devices, without a launch", cluster_split},
+    {"peers", "cluster peers", "how bytes get from each device to each other", cluster_peers},
+    {"reduce", "cluster reduce", "reduce, broadcast or gather buffers of all devices", cluster_reduce},
+    {"ring", "cluster ring", "spread a handler over devices, by instance or key", cluster_ring},
+    {"run", "cluster run", "launch a kernel over several devices at once", cluster_run},
+};
+
+int verb_cluster(int argc, char **argv)
+{
+    static const char usage[] = "Usage: slipring cluster VERB --devices A,B [OPTION]...\n"
+                                "Several devices of this machine that share one job.\n";
+    static const char more[] = "\nExample:\n"
+                               "  slipring cluster split --devices cpu,cpu --items 10 --weights 3,1\n"
+                               "\n'slipring cluster VERB --help' describes a verb and its options.";
+    return subverb_run(verbs, sizeof verbs / sizeof *verbs, usage, more, argc, argv);
+}
+
+int cluster_say_status(slr_status status, const char *what)
+{
+    if (status == SLR_INVALID || status == SLR_NOT_FOUND)
+        return say_usage("%s", slr_error_message());
+    return say_failure(status, what);
+}
+
+int cluster_open(const char *names, slr_cluster **out)
+{
+    if (names == NULL)
+        return say_usage("--devices is missing: the devices, with commas between them");
+    slr_status status = slr_cluster_create_named(names, NULL, out);
+    return status == SLR_OK ? EXIT_DONE : cluster_say_status(status, "--devices");
+}
+
+const char *cluster_device_name(const slr_cluster *cluster, uint32_t index, slr_device_info *room)
+{
+    slr_device *device;
+    if (slr_cluster_get_device(cluster, index, &device) != SLR_OK || slr_device_get_info(device, room) != SLR_OK)
+        return "";
+    return room->name;
+}
+
+static const char *const balances[] = {[SLR_BALANCE_THROUGHPUT] = "throughput",
+                                       [SLR_BALANCE_MEMORY] = "memory",
+                                       [SLR_BALANCE_ROUND_ROBIN] = "round-robin",
+                                       [SLR_BALANCE_LEAST_LOADED] = "least-loaded",
+                                       [SLR_BALANCE_GIVEN] = "given"};
+
+int cluster_take_balance(const char *text, slr_balance *out)
+{
+    for (size_t i = 1; i < sizeof balances / sizeof *balances; i++) {
+        if (strcmp(text, balances[i]) == 0) {
+            *out = (slr_balance)i;
+            return -1;
+        }
+    }
+    return say_unknown("balance", text, &balances[1], sizeof *balances, sizeof balances / sizeof *balances - 1);
+}
+
+const char *cluster_balance_name(slr_balance balance)
+{
+    return balances[balance];
+}
+
+int cluster_take_numbers(const char *option, const char *text, uint64_t *to, uint32_t *count)
+{
+    const char *at = text;
+    for (*count = 0; *count < SLR_CLUSTER_MOST_DEVICES;) {
+        char part[NUMBER_TEXT_MAX];
+        size_t length = strcspn(at, ",");
+        snprintf(part, sizeof part, "%.*s", (int)length, at);
+        if (length >= sizeof part || !number_parse(SLR_U64, part, &to[*count]))
+            return say_usage("%s: '%s' is not %s", option, part, number_takes(SLR_U64));
+        ++*count;
+        if (at[length] == '\0')
+            return -1;
+        at += length + 1;
+    }
+    return say_usage("%s: '%s' has more than %d numbers", option, text, SLR_CLUSTER_MOST_DEVICES);
+}
+
+int cluster_check_count(const char *option, uint32_t numbers, const slr_cluster *cluster)
+{
+    if (numbers == 0 || numbers == slr_cluster_size(cluster))
+        return -1;
+    return say_usage("%s: %u numbers for %u devices", option, numbers, slr_cluster_size(cluster));
+}
+
+json_t *cluster_parts_json(const slr_cluster *cluster, const slr_part *parts)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < slr_cluster_size(cluster); i++) {
+        slr_device_info info;
+        json_array_append_new(array,
+                              json_pack("{s:s, s:I, s:I}", "device", cluster_device_name(cluster, i, &info), "offset",
+                                        (json_int_t)parts[i].offset, "items", (json_int_t)parts[i].items));
+    }
+    return array;
+}

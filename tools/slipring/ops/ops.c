@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring ops`: finds the verb behind it.
+#include "ops/ops.h"
+
+#include "subverb.h"
+#include "verbs.h"
+
+static const struct subverb verbs[] = {
+    {"list", "ops list", "operations, and the libraries that they may use", ops_list},
+    {"bench", "ops bench", "time the algorithms of an operation side by side", ops_bench},
+    {"source", "ops source", "print the kernel source of operations", ops_source},
+};
+
+int verb_ops(int argc, char **argv)
+{
+    static const char usage[] = "Usage: slipring ops VERB [OPTION]...\n"
+                                "Operations of networks on tensors: which there are, and which algorithm is fast.\n";
+    static const char more[] = "\nExample:\n  slipring ops bench matmul --shape 512,512,512\n\n"
+                               "'slipring ops VERB --help' describes a verb and its options.";
+    return subverb_run(verbs, sizeof verbs / sizeof *verbs, usage, more, argc, argv);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice that the order of events gives: what stands between two launches, and what runs at once.
+#include "profile/advice.h"
+
+#include <string.h>
+
+enum { SOME = 50, PAIRS = 20 };
+
+void advice_transfers_in_loop(advising *a)
+{
+    const profile_total *total = a->profile->total, *up = &total[SLR_PROFILE_UPLOAD],
+                        *down = &total[SLR_PROFILE_DOWNLOAD];
+    uint64_t launches = total[SLR_PROFILE_KERNEL].n;
+    uint64_t least = up->n < down->n ? up->n : down->n; // a stream of new data goes one way
+    if (launches < SOME || 10 * least < 9 * launches)
+        return;
+    advice_give(a, "transfers in a loop",
+                "%llu launches came with %llu copies to the device and %llu back, of %.1f KB and %.1f KB on average: "
+                "%.2f ms. What stays the same, or is read by the next launch only, can stay on the device: write it "
+                "before the loop and read it after (slr_buffer_write, slr_buffer_read).",
+                (unsigned long long)launches, (unsigned long long)up->n, (unsigned long long)down->n,
+                (double)up->bytes / 1e3 / (double)up->n, (double)down->bytes / 1e3 / (double)down->n,
+                advice_ms(up->total_ns + down->total_ns));
+}
+
+void advice_contention(advising *a)
+{
+    const profile *p = a->profile;
+    if (p->workers == 0 || 4 * p->contended_ns < p->span_ns || p->span_ns == 0)
+        return;
+    advice_give(a, "contention",
+                "For %.1f ms, %.0f %% of the traced time, more streams and ring kernels had work than %s has workers "
+                "(%u): they took turns, and each waited for the others. Use fewer streams, or launches of more blocks "
+                "on one.",
+                advice_ms(p->contended_ns), advice_percent((double)p->contended_ns, (double)p->span_ns), p->device,
+                p->workers);
+}
+
+static const slr_profile_row *row_of(const profile *p, const char *kernel)
+{
+    for (size_t i = 0; i < p->row_count; i++)
+        if (p->rows[i].kind == SLR_PROFILE_KERNEL && strcmp(p->rows[i].name, kernel) == 0)
+            return &p->rows[i];
+    return NULL;
+}
+
+// Few operations for what it moves, and as many threads: an element each.
+static bool is_light(const slr_profile_row *row)
+{
+    return row->counted != SLR_COUNTED_NOT && row->bytes > 0 && row->intensity < 1 && row->n > 0;
+}
+
+void advice_fusable(advising *a)
+{
+    const profile *p = a->profile;
+    const slr_profile_row *first = row_of(p, p->pair.first), *second = row_of(p, p->pair.second);
+    if (p->pair.n < PAIRS || first == NULL || second == NULL || first == second || !is_light(first) ||
+        !is_light(second) || first->threads / first->n != second->threads / second->n)
+        return;
+    advice_give(a, "kernels that could be one",
+                "'%s' was followed by '%s' on the same stream %llu times, over as many threads (%llu), and both move "
+                "more bytes than they compute: %.1f MB in all. 'slipring kernel fuse FILE:%s FILE:%s' makes one kernel "
+                "of them, or says why not; slr_graph_fuse does it to a recorded list.",
+                first->name, second->name, (unsigned long long)p->pair.n,
+                (unsigned long long)(first->threads / first->n), (double)(first->bytes + second->bytes) / 1e6,
+                first->name, second->name);
+}
+
+static const slr_profile_row *batches_of(const profile *p, const char *ring)
+{
+    for (size_t i = 0; i < p->row_count; i++)
+        if (p->rows[i].kind == SLR_PROFILE_BATCH && p->rows[i].messages > 0 && strcmp(p->rows[i].name, ring) == 0)
+            return &p->rows[i];
+    return NULL;
+}
+
+// So many messages before it, at the median: longer than any burst that a mailbox is for.
+#define DEEP 64u
+
+void advice_queue_too_large(advising *a)
+{
+    const profile *p = a->profile;
+    for (size_t i = 0; i < p->row_count; i++) {
+        const slr_profile_row *row = &p->rows[i], *batches;
+        if (row->kind != SLR_PROFILE_MESSAGE || row->n < ADVICE_MANY || (batches = batches_of(p, row->name)) == NULL)
+            continue;
+        double each_ns = (double)batches->total_ns / (double)batches->messages;
+        if (each_ns <= 0 || (double)row->p50_ns < DEEP * each_ns || row->p50_ns < 1000000)
+            continue;
+        advice_give(a, "queue too large",
+                    "Half of the messages to '%s' took more than %.2f ms, but a handler takes %.1f us: about %.0f "
+                    "messages wait before each. A larger mailbox only makes them older. Lower queue_size, so that "
+                    "senders wait or are rejected, or handle more at once (instances, workers).",
+                    row->name, advice_ms(row->p50_ns), each_ns / 1e3, (double)row->p50_ns / each_ns);
+        return;
+    }
+}
