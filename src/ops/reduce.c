@@ -68,7 +68,8 @@ static slr_status look(const char *name, slr_reduction kind, uint32_t axis, cons
 {
     uint64_t elements = slri_tensor_elements(x);
     if (kind < SLR_REDUCTION_SUM || kind > SLR_REDUCTION_LARGEST)
-        return SLRI_FAIL(INVALID, "%s: kind is %d; expected SLR_REDUCTION_SUM to SLR_REDUCTION_LARGEST", name, (int)kind);
+        return SLRI_FAIL(INVALID, "%s: kind is %d; expected SLR_REDUCTION_SUM to SLR_REDUCTION_LARGEST", name,
+                         (int)kind);
     if (axis != SLR_EVERY_AXIS && axis >= x->rank)
         return SLRI_FAIL(INVALID, "%s: axis is %u; expected one of %u, or SLR_EVERY_AXIS", name, axis, x->rank);
     *out = (struct view){1, elements, 1};

@@ -64,7 +64,8 @@ static int help(void)
     puts("  help       describe a verb and its options: help VERB; help exit-codes\n"
          "  version    the versions of this command and of its library");
 #if !SLIPRING_HAS_JANSSON
-    puts("\nThis slipring was built without jansson, which run, kernel, cache, cluster,\ndecide, demo, ops, profile, state, "
+    puts("\nThis slipring was built without jansson, which run, kernel, cache, cluster,\ndecide, demo, ops, profile, "
+         "state, "
          "trace and tune need.");
 #endif
     puts("\nExample:\n"
