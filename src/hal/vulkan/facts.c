@@ -78,7 +78,7 @@ static slr_status find_called(const struct slri_vk_instance *vk, const char *id,
 slr_status slri_vk_find_device(const struct slri_vk_instance *vk, const struct slri_spec *spec, VkPhysicalDevice *out)
 {
     VkPhysicalDevice found[MOST_DEVICES];
-    uint32_t count;
+    uint32_t count = 0;
     SLRI_TRY(list_all(vk, found, &count));
     if (*spec->id)
         return find_called(vk, spec->id, found, count, out);

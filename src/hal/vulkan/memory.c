@@ -53,10 +53,13 @@ static slr_status insert(struct slri_vulkan *vulkan, struct slri_vk_chunks *chun
     return status;
 }
 
-static struct slri_vk_chunk take_out(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks, uint64_t key)
+static struct slri_vk_chunk take_out(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks, uint64_t key,
+                                     uint64_t given)
 {
     slri_mutex_lock(&vulkan->memory_lock);
     uint32_t at = rank_of(chunks, key) - 1;
+    while (at > 0 && chunks->chunk[at].given != given && chunks->chunk[at - 1].key == key)
+        --at;
     struct slri_vk_chunk chunk = chunks->chunk[at];
     --chunks->count;
     memmove(chunks->chunk + at, chunks->chunk + at + 1, (chunks->count - at) * sizeof chunk);
@@ -70,10 +73,11 @@ static bool find_in(struct slri_vulkan *vulkan, const struct slri_vk_chunks *chu
     slri_mutex_lock(&vulkan->memory_lock);
     const uint32_t rank = rank_of(chunks, key);
     const struct slri_vk_chunk *chunk = &chunks->chunk[rank - 1];
-    const bool is_there = rank != 0 && key - chunk->key <= chunk->bytes && bytes <= chunk->bytes - (key - chunk->key);
+    const uint64_t at = rank != 0 ? chunk->lead + (key - chunk->key) : 0;
+    const bool is_there = rank != 0 && at <= chunk->bytes && bytes <= chunk->bytes - at;
     if (is_there) {
         *buffer = chunk->buffer;
-        *offset = key - chunk->key;
+        *offset = at;
     }
     slri_mutex_unlock(&vulkan->memory_lock);
     return is_there;
@@ -255,9 +259,9 @@ static slr_status import_given(struct slri_vulkan *vulkan, uint64_t bytes, const
     const uintptr_t to = ((uintptr_t)memory + bytes + page - 1) & ~(uintptr_t)(page - 1);
     const struct wish wish = {.must = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
                               .import = (const void *)from};
-    struct slri_vk_chunk chunk = {.bytes = to - from};
+    struct slri_vk_chunk chunk = {.bytes = to - from, .lead = (uintptr_t)memory - from, .given = bytes};
     SLRI_TRY(make_chunk(vulkan, &wish, &chunk));
-    return keep_seen(vulkan, &chunk, wish.import);
+    return keep_seen(vulkan, &chunk, memory);
 }
 
 slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory)
@@ -276,13 +280,11 @@ void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
 {
     struct slri_vulkan *vulkan = device;
     uintptr_t key = (uintptr_t)memory;
-    (void)bytes;                     // the chunk knows
     if (slri_is_lost(&vulkan->loss)) // it goes with the device
         return;
-    if (kind == SLRI_MEMORY_GIVEN)
-        key &= ~(uintptr_t)(vulkan->facts.import_alignment - 1);
+    const uint64_t given = kind == SLRI_MEMORY_GIVEN ? bytes : 0;
     const bool is_seen = kind == SLRI_MEMORY_PINNED || kind == SLRI_MEMORY_GIVEN;
-    struct slri_vk_chunk chunk = take_out(vulkan, is_seen ? &vulkan->seen : &vulkan->buffers, key);
+    struct slri_vk_chunk chunk = take_out(vulkan, is_seen ? &vulkan->seen : &vulkan->buffers, key, given);
     slri_vk_chunk_free(vulkan, &chunk);
 }
 
