@@ -40,15 +40,17 @@ by_key whole.csv > whole.keys
 
 # What a power cut may leave behind the last whole record: a part of the next one.
 tear() {
-    local file
+    local files file
     case $((RANDOM % 4)) in
-    0) file=$(ls state/in-*.log 2> /dev/null | tail -1 || true) ;;
-    1) file=$(ls state/out-*.log 2> /dev/null | tail -1 || true) ;;
-    2) file=$(ls state/snap-*.log 2> /dev/null | tail -1 || true) ;;
+    0) files=(state/in-*.log) ;;
+    1) files=(state/out-*.log) ;;
+    2) files=(state/snap-*.log) ;;
     *) return 0 ;;
     esac
-    [[ -n $file ]] || return 0
-    head -c $((RANDOM % 90 + 1)) "$file" | tail -c +33 >> "$file"
+    file=${files[-1]}
+    [[ -e $file ]] || return 0
+    head -c $((RANDOM % 90 + 1)) "$file" | tail -c +33 > part
+    cat part >> "$file"
     torn=$((torn + 1))
 }
 

@@ -99,7 +99,10 @@ mkfifo signalled
 holder=$!
 exec 7> signalled
 printf 'a\n1\n2\n' >&7
-for _ in $(seq 200); do grep -qs '^2,' term.csv && break || sleep 0.05; done
+for _ in $(seq 200); do
+    if grep -qs '^2,' term.csv; then break; fi
+    sleep 0.05
+done
 kill -TERM "$holder"
 wait "$holder" || fail "SIGTERM ends with $?: $(cat term.err)"
 exec 7>&-
@@ -128,7 +131,10 @@ mkfifo pipe
 holder=$!
 exec 7> pipe
 printf 'a\n1\n' >&7
-for _ in $(seq 200); do [[ -s held.csv ]] && grep -q '^1,' held.csv && break || sleep 0.05; done
+for _ in $(seq 200); do
+    if grep -qs '^1,' held.csv; then break; fi
+    sleep 0.05
+done
 ends 1 run sum.cu --input in.csv --state kept
 says "is in use by process $holder"
 kill -9 "$holder"
@@ -150,14 +156,16 @@ cmp much.whole much.out
 
 # Damage: at the end it is cut off and said, before that the folder is refused, and verify tells them apart.
 cp -rp full torn
-printf 'xxxxx' >> "$(ls torn/in-*.log | tail -1)"
+logs=(torn/in-*.log)
+printf 'xxxxx' >> "${logs[-1]}"
 ends 1 state verify torn
 grep -q 'the next start removes it' out || fail "$(cat out)"
 cp -p much.out copy.out
 ends 0 run sum.cu --input much.csv --output much.out --state torn
 says 'are a write that was cut off'
 ends 0 state verify torn
-file=$(ls full/out-*.log | tail -1)
+logs=(full/out-*.log)
+file=${logs[-1]}
 printf 'xxxxx' | dd of="$file" bs=1 seek=100 conv=notrunc status=none
 ends 1 state verify full --json
 grep -q '"usable": false' out || fail "$(cat out)"
