@@ -38,7 +38,7 @@ void advice_contention(advising *a)
 
 static const slr_profile_row *row_of(const profile *p, const char *kernel)
 {
-    for (size_t i = 0; i < p->row_count; i++)
+    for (size_t i = 0; kernel && i < p->row_count; i++) // a sum may have no name
         if (p->rows[i].kind == SLR_PROFILE_KERNEL && strcmp(p->rows[i].name, kernel) == 0)
             return &p->rows[i];
     return NULL;
