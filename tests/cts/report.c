@@ -24,6 +24,8 @@ static const char *what_is_wrong(cts_result result, cts_expectation expected)
         return !passed && !refused ? NULL
                                    : "does not fail, but tests/cts/known.c lists it as a known failure: take the line "
                                      "out, and renew the matrix in docs/support.md (slipring-cts --matrix)";
+    case CTS_MAY_FAIL:
+        return refused ? "listed as a known failure, and is refused instead" : NULL;
     case CTS_MAY_REFUSE:
         return passed || refused ? NULL : "fails";
     default:
