@@ -106,6 +106,10 @@ slipring_program_settings(slipring_sim)
 target_link_libraries(slipring_sim PRIVATE slipring_sim_objects slipring_internal_points)
 set_target_properties(slipring_sim PROPERTIES OUTPUT_NAME sim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 
+if(SLIPRING_SANITIZE STREQUAL thread)
+    list(APPEND test_environment "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
+endif()
+
 function(slipring_register name)
     add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
     set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
