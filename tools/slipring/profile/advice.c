@@ -157,7 +157,7 @@ static void allocations(advising *a)
         (unsigned long long)kernels->n);
 }
 
-static uint64_t compiling_ns(const profile *p)
+uint64_t profile_compiling_ns(const profile *p)
 {
     return p->total[SLR_PROFILE_COMPILE].total_ns + p->total[SLR_PROFILE_LOAD].total_ns;
 }
@@ -185,7 +185,7 @@ static void idle(advising *a)
 {
     const profile *p = a->profile;
     const profile_total *kernels = &p->total[SLR_PROFILE_KERNEL], *batches = &p->total[SLR_PROFILE_BATCH];
-    uint64_t working_ns = p->span_ns > compiling_ns(p) ? p->span_ns - compiling_ns(p) : 0;
+    uint64_t working_ns = p->span_ns > profile_compiling_ns(p) ? p->span_ns - profile_compiling_ns(p) : 0;
     if (kernels->n + batches->n < SOME_WORK || working_ns < SOME_NS || 2 * p->busy_ns >= working_ns)
         return;
     advice_give(

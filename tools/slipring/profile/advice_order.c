@@ -2,6 +2,8 @@
 // Advice that the order of events gives: what stands between two launches, and what runs at once.
 #include "profile/advice.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SOME = 50, PAIRS = 20 };
@@ -66,32 +68,52 @@ void advice_fusable(advising *a)
                 first->name, second->name);
 }
 
-static const slr_profile_row *batches_of(const profile *p, const char *ring)
+static int by_value(const void *a, const void *b)
 {
-    for (size_t i = 0; i < p->row_count; i++)
-        if (p->rows[i].kind == SLR_PROFILE_BATCH && p->rows[i].messages > 0 && strcmp(p->rows[i].name, ring) == 0)
-            return &p->rows[i];
-    return NULL;
+    double x = ((const trace_sample *)a)->value, y = ((const trace_sample *)b)->value;
+    return (x > y) - (x < y);
 }
 
-// So many messages before it, at the median: longer than any burst that a mailbox is for.
-#define DEEP 64u
+// The messages in a ring kernel's mailbox, as half of its timed messages found them. 0: the trace has none.
+static double median_depth(const profile *p, const char *ring)
+{
+    char name[256];
+    snprintf(name, sizeof name, "depth: %s", ring);
+    for (size_t i = 0; i < p->trace.counter_count; i++) {
+        const trace_counter *c = &p->trace.counters[i];
+        if (strcmp(c->name, name) != 0 || c->sample_count == 0)
+            continue;
+        trace_sample *sorted = malloc(c->sample_count * sizeof *sorted);
+        if (sorted == NULL)
+            return 0;
+        memcpy(sorted, c->samples, c->sample_count * sizeof *sorted);
+        qsort(sorted, c->sample_count, sizeof *sorted, by_value);
+        double median = sorted[c->sample_count / 2].value;
+        free(sorted);
+        return median;
+    }
+    return 0;
+}
 
+// Longer than any burst that a mailbox is for.
+#define DEEP 64
+
+// The depth is counted: time alone would also accuse a short mailbox on a machine with much other work.
 void advice_queue_too_large(advising *a)
 {
     const profile *p = a->profile;
     for (size_t i = 0; i < p->row_count; i++) {
-        const slr_profile_row *row = &p->rows[i], *batches;
-        if (row->kind != SLR_PROFILE_MESSAGE || row->n < ADVICE_MANY || (batches = batches_of(p, row->name)) == NULL)
+        const slr_profile_row *row = &p->rows[i];
+        if (row->kind != SLR_PROFILE_MESSAGE || row->n < ADVICE_MANY || row->p50_ns < 1000000)
             continue;
-        double each_ns = (double)batches->total_ns / (double)batches->messages;
-        if (each_ns <= 0 || (double)row->p50_ns < DEEP * each_ns || row->p50_ns < 1000000)
+        double depth = median_depth(p, row->name);
+        if (depth < DEEP)
             continue;
         advice_give(a, "queue too large",
-                    "Half of the messages to '%s' took more than %.2f ms, but a handler takes %.1f us: about %.0f "
-                    "messages wait before each. A larger mailbox only makes them older. Lower queue_size, so that "
-                    "senders wait or are rejected, or handle more at once (instances, workers).",
-                    row->name, advice_ms(row->p50_ns), each_ns / 1e3, (double)row->p50_ns / each_ns);
+                    "Half of the messages to '%s' took more than %.2f ms, with %.0f messages or more in the mailbox. "
+                    "A larger mailbox only makes them older. Lower queue_size, so that senders wait or are rejected, "
+                    "or handle more at once (instances, workers).",
+                    row->name, advice_ms(row->p50_ns), depth);
         return;
     }
 }

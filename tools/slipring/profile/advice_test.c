@@ -52,6 +52,25 @@ static void senders_that_waited_long_or_often_are_named(void **state)
     assert_true(gives(&p, "queue too small"));
 }
 
+static void a_mailbox_is_too_large_by_its_depth_and_not_by_time_alone(void **state)
+{
+    (void)state;
+    profile p = make();
+    slr_profile_row *messages = add(&p, SLR_PROFILE_MESSAGE, 1500, 30000 * MS);
+    trace_sample samples[3] = {{1, 1500}, {2, 64}, {3, 0}};
+    trace_counter depth[2] = {{.name = "depth: other", .samples = samples, .sample_count = 1},
+                              {.name = "depth: it", .samples = samples, .sample_count = 3}};
+    messages->p50_ns = 20 * MS; // as on a machine whose other programs keep this one waiting
+    assert_false(gives(&p, "queue too large"));
+    p.trace = (trace_file){.counters = depth, .counter_count = 2};
+    assert_true(gives(&p, "queue too large"));
+    samples[1].value = 63;
+    assert_false(gives(&p, "queue too large"));
+    samples[1].value = 64;
+    messages->p50_ns = MS - 1;
+    assert_false(gives(&p, "queue too large"));
+}
+
 static void a_device_that_idles_is_named(void **state)
 {
     (void)state;
@@ -118,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(senders_that_waited_long_or_often_are_named),
+        cmocka_unit_test(a_mailbox_is_too_large_by_its_depth_and_not_by_time_alone),
         cmocka_unit_test(a_device_that_idles_is_named),
         cmocka_unit_test(more_streams_than_workers_can_serve_are_named),
         cmocka_unit_test(a_run_that_compiles_is_named),

@@ -73,6 +73,8 @@ void profile_inspect(slr_device *device, profile *out);
 
 /// order.c: what runs at once, and what follows what.
 void profile_measure_contention(profile *out);
+/// Time in compilers and in loading what they made.
+uint64_t profile_compiling_ns(const profile *p);
 void profile_find_pair(profile *out);
 
 /// The advice that the figures give; how many.

@@ -336,10 +336,12 @@ json_t *profile_json(const profile *p, const char *command, int exit_code, doubl
                              p->ceilings.flops_per_second, "flops64_per_s", p->ceilings.flops64_per_second, "launch_ns",
                              p->ceilings.launch_ns);
     return json_pack(
-        "{s:s, s:o, s:i, s:f, s:o, s:i, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
+        "{s:s, s:o, s:i, s:f, s:o, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, "
+        "s:o}",
         "version", SLR_VERSION, "command", kernel_text(command), "exit_code", exit_code, "wall_s", wall_s, "device",
         kernel_text(p->device), "workers", (int)p->workers, "span_ns", (json_int_t)p->span_ns, "busy_ns",
-        (json_int_t)p->busy_ns, "streams", (int)p->streams, "owners", (int)p->owners, "kernels_ns",
+        (json_int_t)p->busy_ns, "compiling_ns", (json_int_t)profile_compiling_ns(p), "contended_ns",
+        (json_int_t)p->contended_ns, "streams", (int)p->streams, "owners", (int)p->owners, "kernels_ns",
         (json_int_t)p->total[SLR_PROFILE_KERNEL].total_ns, "handlers_ns",
         (json_int_t)p->total[SLR_PROFILE_BATCH].total_ns, "transfers_ns", (json_int_t)moved_ns(p), "waits_ns",
         (json_int_t)p->total[SLR_PROFILE_WAIT].total_ns, "dropped", (json_int_t)p->trace.dropped, "ceilings", ceilings,
