@@ -95,6 +95,39 @@ static void more_streams_than_workers_can_serve_are_named(void **state)
     assert_true(gives(&p, "oversubscription"));
 }
 
+// Kernels of 10 ms, one after the other, whose streams take turns: all streams but one wait.
+static void streams_that_take_turns_contend(void **state)
+{
+    (void)state;
+    enum { STREAMS = 4, SLICES = 40 };
+    char category[] = "kernel";
+    trace_sum sum = {.category = category};
+    trace_track tracks[STREAMS] = {{0}};
+    trace_slice slices[SLICES];
+    for (uint64_t gap_ms = 0; gap_ms <= 5; gap_ms += 5) {
+        for (uint32_t i = 0; i < SLICES; i++)
+            slices[i] = (trace_slice){i * (10 + gap_ms) * MS, 10 * MS, i % STREAMS, 0};
+        profile p = make();
+        p.trace = (trace_file){.tracks = tracks,
+                               .track_count = STREAMS,
+                               .slices = slices,
+                               .slice_count = SLICES,
+                               .sums = &sum,
+                               .sum_count = 1};
+        p.span_ns = SLICES * (10 + gap_ms) * MS;
+        profile_measure_contention(&p);
+        if (gap_ms == 0) // all but the begin, where streams come, and the end, where they go
+            assert_true(p.contended_ns == 360 * MS);
+        else // the device had time for more
+            assert_true(p.contended_ns == 0);
+        assert_true(gives(&p, "contention") == (gap_ms == 0));
+        p.contended_ns = 0;
+        p.workers = STREAMS;
+        profile_measure_contention(&p);
+        assert_true(p.contended_ns == 0);
+    }
+}
+
 static void a_run_that_compiles_is_named(void **state)
 {
     (void)state;
@@ -140,6 +173,7 @@ int main(void)
         cmocka_unit_test(a_mailbox_is_too_large_by_its_depth_and_not_by_time_alone),
         cmocka_unit_test(a_device_that_idles_is_named),
         cmocka_unit_test(more_streams_than_workers_can_serve_are_named),
+        cmocka_unit_test(streams_that_take_turns_contend),
         cmocka_unit_test(a_run_that_compiles_is_named),
         cmocka_unit_test(a_heap_in_pieces_is_named),
         cmocka_unit_test(a_kernel_far_from_its_roof_is_named),
