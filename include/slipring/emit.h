@@ -23,7 +23,7 @@ typedef struct slr_emit_desc {
     const char *name;      ///< name of the kernel or handler. NULL: the whole program, if the language allows
     uint32_t block[3]; ///< threads per block. C: 0 means 256 along x, else 1. OpenCL, WGSL: 0 means any, else required
     uint32_t reserved; ///< ignored
-    uint32_t batched;  ///< 1: the kernel of a `__ring__` handler's batched launches, not the handler
+    uint32_t batched;  ///< 1: the kernel of a handler's batched launches, not the handler; block 0: its own
     uint32_t binary;   ///< 1: SPIR-V as its words, without a NUL. Other languages have none
 } slr_emit_desc;
 #ifdef __cplusplus
@@ -48,7 +48,7 @@ static inline slr_emit_desc slr_emit_desc_init(void)
 /// Errors: INVALID (struct_size, language, no name for a language that takes one kernel, or with `batched`; `binary`
 /// for
 ///   text), NOT_FOUND (no such name), UNSUPPORTED (the language cannot express an operation of the kernel; the message
-///   names the place. With `batched`: that is no `__ring__` handler, or it prints), NO_MEMORY.
+///   names the place. With `batched`: that is no handler, or it prints), NO_MEMORY.
 SLR_API slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *desc, char *text, size_t room,
                                     size_t *needed);
 

@@ -10,14 +10,10 @@
 //   states:    the states of all instances; NULL where the handler has none.
 //   constants: the words below, bindings, and the initial state; written once.
 //   chains:    a word: how many there are.
-//   scratch:   only of a __ring_block__ handler, whose kernel is a text of the backend's, named RL_KERNEL: memory that
-//              it asked for (slri_kernel.batch of hal/hal.h).
 //   Then the address of each buffer among the handler's bindings.
 #ifndef SLRI_ABI_RELAUNCH_H
 #define SLRI_ABI_RELAUNCH_H
 
-#define RL_KERNEL "slr_relaunch"
-#define RL_PARAMETERS 6u   // before those of the handler's buffers
 #define RL_END 0xffffffffu // after the last message of a chain
 
 // ---- a message: four words, then its payload -----------------------------------------------------------------------

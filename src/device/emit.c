@@ -121,7 +121,10 @@ static slr_status emit_batched(const struct slri_module *module, const struct sl
     if (!handler)
         return SLRI_FAIL(INVALID, "slr_emit_desc.name is NULL; batched needs the name of a handler");
     SLRI_TRY(slri_handler_kernel(module, handler, &made));
-    slr_status status = emit(made, made->entry, desc, out);
+    slr_emit_desc whole = *desc;
+    if (whole.block[0] == 0)
+        whole.block[0] = slri_batch_threads(handler);
+    slr_status status = emit(made, made->entry, &whole, out);
     slri_module_destroy(made);
     return status;
 }

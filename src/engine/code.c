@@ -21,7 +21,7 @@ struct unit {
     struct slri_kernel_shape shape; // of a device whose kernels are per shape; else 0
     uint32_t variant;
     uint32_t opened;
-    struct slri_module *lowered; // of a `__ring__` handler: its entry is the kernel; else NULL
+    struct slri_module *lowered; // of a handler: its entry is the kernel; else NULL
     void *loaded;
     bool is_being_made, is_module, is_shared; // `is_module`: without text; `is_shared`: what another such one has
     struct unit *next;
@@ -93,7 +93,7 @@ static struct slri_code_text text_of(const struct slri_code *code, const struct 
 static slr_status load(struct slri_code *code, struct unit *unit, const uint32_t *cancel)
 {
     bool was_cached;
-    if (unit->entry && unit->entry->kind == SLRI_ENTRY_RING && !unit->lowered)
+    if (unit->entry && unit->entry->kind != SLRI_ENTRY_KERNEL && !unit->lowered)
         SLRI_TRY(slri_handler_kernel(code->of.module, unit->entry, &unit->lowered));
     struct slri_code_text text = text_of(code, unit);
     text.cancel = cancel;

@@ -24,7 +24,6 @@ static struct {
     uint32_t commands, calls, waits, memories, queues;
     uint32_t fails_at; // 1 + the command that fails; 0: none
     bool is_lost;      // by that
-    uint64_t scratch_bytes;
 } seen;
 
 static slr_status memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory)
@@ -127,7 +126,6 @@ static slr_status find_kernel(void *device, void *loaded, const struct slri_code
 {
     (void)device, (void)loaded, (void)of;
     out->native = &seen;
-    out->batch.scratch_bytes = seen.scratch_bytes;
     return SLR_OK;
 }
 
@@ -273,7 +271,6 @@ static void launch_without_messages_copies_nothing_back(void **state)
 static const struct slri_bound *launch_and_see(struct world *w)
 {
     open_world(w);
-    seen.scratch_bytes = 64;
     create(w);
     pack(w->relaunch);
     slri_relaunch_begin(w->relaunch);
@@ -309,16 +306,14 @@ static void kernel_gets_records_and_buffers_as_parameters(void **state)
     close_world(&w);
 }
 
-static void kernel_around_a_blocks_handler_gets_what_it_works_in(void **state)
+static void kernel_of_a_blocks_handler_gets_a_block_a_chain(void **state)
 {
     struct world w = {.entry = 1};
     (void)state;
     const struct slri_bound *given = launch_and_see(&w);
     const struct slri_entry *kernel = seen.command[1].dispatch.ready->entry;
-    assert_int_equal(kernel->bindings, RL_PARAMETERS + 1);
-    assert_non_null(given[5].data);
-    assert_int_equal(given[5].bytes, 64);
-    assert_ptr_equal(given[6].data, table);
+    assert_int_equal(kernel->bindings, SLRI_BATCH_BUFFERS + 1);
+    assert_ptr_equal(given[5].data, table);
     assert_int_equal(seen.command[1].dispatch.grid[0], PACKED); // of a chain each
     assert_int_equal(seen.command[1].dispatch.block[0], 8);
     close_world(&w);
@@ -410,7 +405,7 @@ int main(void)
         cmocka_unit_test(launch_is_a_copy_a_dispatch_and_a_copy),
         cmocka_unit_test(launch_without_messages_copies_nothing_back),
         cmocka_unit_test(kernel_gets_records_and_buffers_as_parameters),
-        cmocka_unit_test(kernel_around_a_blocks_handler_gets_what_it_works_in),
+        cmocka_unit_test(kernel_of_a_blocks_handler_gets_a_block_a_chain),
         cmocka_unit_test(failure_of_a_command_is_the_launch_s),
         cmocka_unit_test(kernel_is_timed_where_somebody_watches),
         cmocka_unit_test(loss_that_a_slot_reports_is_the_device_s),

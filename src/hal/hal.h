@@ -87,8 +87,7 @@ struct slri_kernel {
     bool is_unfit;                               // for this block: the next variant is to be taken
     // Of the kernel of batched launches. It serves one ring kernel, and its buffers stay the same.
     struct {
-        uint64_t scratch_bytes; // of a `__ring_block__` handler's: memory of the device that it works in
-        bool has_ticks;         // results have RL_TICKS, of the counter of base/tick.h
+        bool has_ticks; // results have RL_TICKS, of the counter of base/tick.h
     } batch;
 };
 

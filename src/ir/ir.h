@@ -317,10 +317,12 @@ struct slri_block {
 
 // A parameter arrives in a register: the scalar, or a pointer's byte offset. `is_memory`: the function also refers to
 // it as (SLRI_ROOT_PARAM, its index): memory of the caller of `bytes` bytes, whole local or parameter of it.
+// `is_common`: each thread has its own, and what a pass keeps there is the same in all threads of the block that are
+// together.
 struct slri_param {
     const char *name;
     slri_reg reg;
-    bool is_memory;
+    bool is_memory, is_common;
     uint64_t bytes;
 };
 

@@ -34,7 +34,6 @@ struct function {
     bool is_reached, is_entry;
     bool called_apart; // some call is not reached by all threads
     bool result_varies;
-    bool returns_apart; // not the entry: some threads return before others, and wait for them in the caller
 };
 
 struct slri_uniform {
@@ -168,7 +167,7 @@ static bool is_apart(const struct area *area, uint32_t index, const struct area 
 
 static bool flow_varies(const struct function *f, const struct area *area, uint32_t index)
 {
-    return f->called_apart || f->returns_apart || is_apart(area, index, NULL);
+    return f->called_apart || is_apart(area, index, NULL);
 }
 
 static void assign(struct slri_uniform *u, slri_reg reg, bool value_varies, const struct area *area, uint32_t index)
@@ -181,7 +180,7 @@ static bool memory_varies(const struct slri_uniform *u, struct slri_root root)
 {
     if (root.kind == SLRI_ROOT_LOCAL)
         return u->now->local_varies[root.index];
-    return root.kind == SLRI_ROOT_PARAM; // the caller's locals: not followed
+    return root.kind == SLRI_ROOT_PARAM && !u->now->ir->param[root.index].is_common; // others are not followed
 }
 
 // A store to memory of the thread's own.
@@ -236,7 +235,7 @@ static void call(struct slri_uniform *u, const struct slri_instr *in, const stru
     for (uint32_t i = 0; i < in->args; i++) {
         if (varies(u, in->arg[i].reg))
             set(u, &callee->reg[in->callee->param[i].reg].varies);
-        if (in->arg[i].root.kind == SLRI_ROOT_LOCAL)
+        if (in->arg[i].root.kind == SLRI_ROOT_LOCAL && !in->callee->param[i].is_common)
             set(u, &u->now->local_varies[in->arg[i].root.index]);
     }
     assign(u, in->dst, callee->result_varies, area, index);
@@ -287,14 +286,24 @@ static void jump(struct slri_uniform *u, const struct slri_instr *in, struct are
         part(u, target->instr); // some leave the loop: who is in it later is not who was before it
 }
 
-// Threads that return are gone from the function; the entry's do not come back.
-static void leave(struct slri_uniform *u, const struct slri_instr *in, const struct area *area, uint32_t index)
+// Threads that return are gone from the function. The entry's do not come back, others wait in the caller: what comes
+// behind is not reached by all, and a loop around loses some.
+static void leave(struct slri_uniform *u, const struct slri_instr *in, struct area *area, uint32_t index,
+                  const struct target *target)
 {
     bool apart = is_apart(area, index, NULL);
     if (varies(u, in->a) || (apart && in->a != SLRI_NO_REG))
         set(u, &u->now->result_varies);
-    if (apart && !u->now->is_entry)
-        set(u, &u->now->returns_apart);
+    if (!apart || u->now->is_entry)
+        return;
+    for (; target; target = target->outer)
+        if (target->instr->op == SLRI_OP_LOOP)
+            part(u, target->instr);
+    for (; area; index = area->owner, area = area->parent)
+        if (index + 1 < area->tail) {
+            area->tail = index + 1;
+            u->has_changed = true;
+        }
 }
 
 // ---- one round -----------------------------------------------------------------------------------------------------
@@ -331,7 +340,7 @@ static void look_at(struct slri_uniform *u, const struct slri_block *block, stru
             jump(u, in, area, i, target);
             break;
         case SLRI_OP_RETURN:
-            leave(u, in, area, i);
+            leave(u, in, area, i, target);
             break;
         case SLRI_OP_CALL:
             call(u, in, area, i);

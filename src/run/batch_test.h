@@ -140,7 +140,7 @@ static inline uint32_t batch_run(const struct batch *b, struct batch_layout *l, 
         if (b->handler->binding[i].is_buffer && !b->handler->binding[i].is_outlet)
             arg[args++] = l->bound[i];
     const struct slri_grid grid = {.grid = {slri_batch_blocks(b->handler, l->chains), 1, 1},
-                                   .block = {SLRI_BATCH_THREADS, 1, 1},
+                                   .block = {slri_batch_threads(b->handler), 1, 1},
                                    .arg = arg,
                                    .args = args,
                                    .fuel = UINT64_MAX};

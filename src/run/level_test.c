@@ -76,6 +76,32 @@ static void a_level_kernel_does_what_it_did_and_misses_nobody(void **state)
     }
 }
 
+// Masks that only those who are there know, and widths.
+static void lanes_that_are_elsewhere_take_no_part(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        K("unsigned m = __ballot_sync(0xffffffffu, t % 3 != 0); int v = in[t];\n"
+          "if (t % 3) { v = __shfl_xor_sync(m, v, 3, 8); v += __reduce_max_sync(m, v); } out[t] = v;"),
+        K("unsigned m = t < 32 ? 0x00ff00ffu : 0xffu; if (m >> t % 32 & 1) out[t] = __any_sync(m, in[t] > 25) + 1;\n"
+          "else out[t] = -__popc(__activemask());"),
+    };
+    int32_t in[THREADS];
+    for (uint32_t i = 0; i < THREADS; i++)
+        in[i] = (int32_t)(i * 7 % 31);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct slri_module *module = compile_text(texts[i]);
+        const struct slri_entry *entry;
+        const struct slri_module *made = level(module, &entry);
+        assert_ptr_not_equal(made, module);
+        struct ran was = run(module, 0, in), is = run(made, 0, in);
+        assert_int_equal(was.fault, 0);
+        assert_int_equal(is.fault, 0);
+        assert_memory_equal(was.out, is.out, sizeof was.out);
+        slri_module_destroy(module);
+    }
+}
+
 static void a_kernel_whose_threads_all_come_stays_as_it_is(void **state)
 {
     (void)state;
@@ -118,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_level_kernel_does_what_it_did_and_misses_nobody),
+        cmocka_unit_test(lanes_that_are_elsewhere_take_no_part),
         cmocka_unit_test(a_kernel_whose_threads_all_come_stays_as_it_is),
         cmocka_unit_test(what_cannot_be_level_is_refused_with_its_place),
     };

@@ -11,7 +11,6 @@
 #define NO_TOTAL_ORDER "Vulkan's memory model has no sequential consistency: a store may pass a later load"
 #define NEEDS_HOST "with ring=persistent the device owns the mailbox, and this needs an owner on the host"
 
-#define NO_BLOCKS "`__ring_block__` handlers do not run on Vulkan"
 #define ENDS_LOOPS "some drivers end a thread's loops after 65,535 turns, which is told"
 
 // clang-format off
@@ -26,8 +25,6 @@ const cts_known cts_known_list[] = {
     {"opencl/*/persistent", "overflow/drop_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "overflow/a_dropped_call_says_so", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MAY_REFUSE, "each ring kernel keeps a group of the device"},
-    {"vulkan/SPIR-V", "blocks/*", CTS_MUST_REFUSE, NO_BLOCKS},
-    {"vulkan/SPIR-V", "routes/messages_that_do_not_fit_are_refused", CTS_MUST_REFUSE, NO_BLOCKS},
     {"vulkan/SPIR-V", "ordering/store_buffering_by_fences", CTS_MAY_FAIL, NO_TOTAL_ORDER},
     {"vulkan/SPIR-V", "ordering/store_buffering_sequentially_consistent", CTS_MAY_FAIL, NO_TOTAL_ORDER},
     {"vulkan/SPIR-V", "ordering/message_passing_*", CTS_MAY_REFUSE, ENDS_LOOPS},

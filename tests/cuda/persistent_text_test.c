@@ -4,7 +4,6 @@
 #include "tests/kernel/nvrtc.h"
 #include "hal/cuda/cubin.h"
 #include "hal/cuda/nvrtc.h"
-#include "hal/cuda/relaunch_text.h"
 #include "abi/relaunch.h"
 #include "emit/cuda/emit_cuda.h"
 #include "hal/cuda/resident_text.h"
@@ -94,7 +93,7 @@ static const char large[] = "struct message { unsigned value[64]; };\n"
                             "    if (__syncthreads_or(out.value[5] > 9)) ring_reply(&out);\n"
                             "}\n";
 
-// The kernel of batched launches that is made of a `__ring__` handler.
+// The kernel of batched launches that is made of a handler.
 static slr_status put_batch(const struct slri_module *module, const struct slri_entry *entry, slri_text *out)
 {
     struct slri_module *made = NULL;
@@ -112,8 +111,8 @@ static const struct around {
     const char *const *const option;
 } handled = {slri_cuda_put_stay_handler, NULL, slri_cuda_stay_options},
   staying = {slri_cuda_put_stay_block, SLRI_CU_STAY, slri_nvrtc_options},
-  batch_of_blocks = {slri_cuda_put_relaunch, RL_KERNEL, slri_nvrtc_options},
-  batch_of_sums = {put_batch, "sums", slri_nvrtc_options}, batch_of_sends = {put_batch, "sends", slri_nvrtc_options};
+  batch_of_sums = {put_batch, "sums", slri_nvrtc_options}, batch_of_sends = {put_batch, "sends", slri_nvrtc_options},
+  batch_of_blocks = {put_batch, "block", slri_nvrtc_options};
 
 struct code {
     char *cubin;

@@ -74,7 +74,6 @@ struct object {
     bool captured;
     char *text;                  // of a module: its source
     bool stays;                  // of a module: it has the loop of a kernel that stays
-    bool relaunches;             // of a module: it has the kernel of a dispatch
     bool waits_for_null;         // of a stream: it and the NULL stream take turns
     struct object *user;         // of memory: a stream that does not, which may still work on it
     bool copied;                 // of memory: the NULL stream may still copy there
@@ -139,7 +138,7 @@ bool capture(slri_cu_stream stream, const struct node *node);
 
 // ---- a cubin is a mark, its length and the emitted source ----------------------------------------------------------
 
-extern const char slri_embedded_cu_resident_h[], slri_embedded_cu_relaunch_h[];
+extern const char slri_embedded_cu_resident_h[];
 
 #define MARK "fake cubin"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches: of a grid, of a dispatch of a ring kernel that is relaunched, of a kernel that stays.
+// Launches: of a grid, of a kernel that stays.
 #define _POSIX_C_SOURCE 200809L
 #include "fake_cuda_inside.h"
 #include "fake_cuda_stay.h"
 
-#include "abi/relaunch.h"
 #include "engine/printed.h"
 #include "engine/resident_layout.h"
 #include "emit/cuda/emit_cuda.h"
@@ -23,58 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-// ---- dispatches of ring kernels that are relaunched ----------------------------------------------------------------
-//
-// The kernel that NVRTC gets, as C, thread by thread.
-
-static __thread struct dispatch_thread {
-    struct slri_interp_thread *interp;
-    const char *text;
-    const struct slri_entry *handler;
-    const unsigned char *constants;
-    void **parameter; // those of its buffers
-    uint32_t block, outlets;
-} dispatching;
-
-static uint32_t handle_dispatched(struct slri_call *call)
-{
-    fake_check_alignment(call);
-    uint32_t fault = slri_interp_handler(dispatching.interp, call);
-    call->fault_file = 0;
-    call->fault_line = fake_users_line(dispatching.text, call->fault_line);
-    return fault;
-}
-
-static void bind_dispatched(struct slri_bound *bound)
-{
-    void **next = dispatching.parameter;
-    for (uint32_t i = 0; i < dispatching.handler->bindings; ++i) {
-        const struct slri_binding_info *binding = &dispatching.handler->binding[i];
-        if (binding->is_outlet)
-            continue;
-        bound[i] = (struct slri_bound){(void *)(dispatching.constants + RL_BINDING(i)), binding->type->bytes};
-        if (!binding->is_buffer)
-            continue;
-        bound[i].data = *(void **)*next++;
-        memcpy(&bound[i].bytes, dispatching.constants + RL_BINDING(i), sizeof bound[i].bytes);
-    }
-}
-#define SLR_DISPATCH static void
-#define SLR_DISPATCH_FN static
-#define SLR_DISPATCH_SHARED static __thread
-#define SLR_DISPATCH_CALL(call) handle_dispatched(call)
-#define SLR_HAS_OUTLETS dispatching.outlets
-#define SLR_DISPATCH_MEET() (void)0
-#define SLR_OUTS 128u
-#define SLR_BINDINGS 128u
-#define SLR_PARAMETERS
-#define SLR_BIND(bound) bind_dispatched(bound);
-#define blockIdx ((struct { uint32_t x; }){dispatching.block})
-#define threadIdx ((struct { uint32_t x; }){0})
-#include "hal/cuda/device/cu_relaunch.h"
-#undef blockIdx
-#undef threadIdx
 
 static uint32_t handler_of(const struct object *module)
 {
@@ -101,27 +48,6 @@ static int32_t run_shim(const struct object *module, const char *name, const uin
     lose_context(current(), end == SHIM_ACCESS ? ILLEGAL_ADDRESS : LAUNCH_FAILED);
     pthread_mutex_unlock(&lock);
     return 0;
-}
-
-static void run_dispatch(const struct object *module, uint32_t grid, void **parameter)
-{
-    uint32_t entry = handler_of(module);
-    const struct slri_entry *handler = &module->module->entry[entry];
-    dispatching = (struct dispatch_thread){.text = module->text,
-                                           .handler = handler,
-                                           .constants = *(unsigned char **)parameter[3],
-                                           .parameter = parameter + RL_PARAMETERS};
-    for (uint32_t i = 0; i < handler->bindings; ++i)
-        if (handler->binding[i].is_outlet)
-            dispatching.outlets = handler->bindings;
-    if (slri_interp_thread_create(module->interp, entry, &dispatching.interp) != SLR_OK)
-        abort();
-    for (uint32_t i = 0; i < grid; ++i) { // the interpreter's handler is a whole block, which its first thread runs
-        dispatching.block = i;
-        slr_relaunch(*(void **)parameter[0], *(void **)parameter[1], *(void **)parameter[2], *(void **)parameter[3],
-                     *(uint32_t *)parameter[4], *(void **)parameter[5]);
-    }
-    slri_interp_thread_destroy(dispatching.interp);
 }
 
 // ---- kernels that stay ---------------------------------------------------------------------------------------------
@@ -331,29 +257,6 @@ static struct object *kernel_module(slri_cu_function function)
     return o;
 }
 
-#define CHAINS 4 // of the parameters the only one that is no pointer
-
-static int32_t check_dispatch(slri_cu_stream stream, const struct object *module, const uint32_t size[7],
-                              void **parameter, bool *act)
-{
-    int32_t error = next_command("LaunchKernel", stream);
-    if (error != 0)
-        return error;
-    bool one = size[1] == 1 && size[2] == 1 && size[4] == 1 && size[5] == 1 && size[6] == 0;
-    const struct slri_entry *handler = &module->module->entry[handler_of(module)];
-    bool fits = size[0] != 0 && size[3] != 0 &&
-                (handler->kind == SLRI_ENTRY_BLOCK ? size[3] == handler->max_threads : size[3] <= 32);
-    if (!one || !fits || ((struct object *)(void *)stream)->captured)
-        return refuse("LaunchKernel", INVALID_VALUE);
-    for (uint32_t i = 0; i < RL_PARAMETERS; ++i) {
-        slri_cu_pointer pointer = i == CHAINS ? 0 : *(slri_cu_pointer *)parameter[i];
-        if (pointer != 0 && !piece_of(pointer, 1))
-            return refuse("LaunchKernel", INVALID_VALUE);
-    }
-    *act = current()->gone == 0;
-    return 0;
-}
-
 int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
                        uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, slri_cu_stream stream,
                        void **parameter, void **extra)
@@ -363,16 +266,6 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
     struct object *module = NULL;
     (void)extra;
     const struct object *whole = kernel_module(function);
-    if (whole && whole->relaunches) {
-        const uint32_t size[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes};
-        bool act = false;
-        LOCKED(check_dispatch(stream, whole, size, parameter, &act));
-        if (act && whole->image)
-            return run_shim(whole, "slr_relaunch", size, parameter);
-        if (act)
-            run_dispatch(whole, grid_x, parameter);
-        return error;
-    }
     if (whole) {
         bool one = grid_y == 1 && grid_z == 1 && block_y == 1 && block_z == 1 && shared_bytes == 0;
         LOCKED(one ? launch_stay(function, grid_x, block_x, stream, parameter) : refuse(STAY, INVALID_VALUE));

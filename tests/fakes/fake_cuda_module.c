@@ -37,8 +37,6 @@ static void note_kernels(struct parts *parts, const struct slri_module *module)
             kernel[text->kernels++] = module->entry[i].name;
     if (strstr(text->text, slri_embedded_cu_resident_h))
         kernel[text->kernels++] = "slr_stay";
-    if (strstr(text->text, slri_embedded_cu_relaunch_h))
-        kernel[text->kernels++] = "slr_relaunch";
     text->kernel = kernel;
 }
 
@@ -88,7 +86,6 @@ static int32_t load_module(slri_cu_module *module, const struct cubin *cubin)
     made->module = read_source(cubin->text);
     made->text = strdup(cubin->text);
     made->stays = strstr(cubin->text, slri_embedded_cu_resident_h) != NULL; // as it is, to the letter
-    made->relaunches = strstr(cubin->text, slri_embedded_cu_relaunch_h) != NULL;
     if (!made->module || slri_interp_create(made->module, &made->interp) != SLR_OK)
         return 200;
     if (shim_is_on())
@@ -191,7 +188,7 @@ int32_t cuModuleGetFunction(slri_cu_function *function, slri_cu_module module, c
         return error;
     const struct slri_entry *entry = slri_module_entry(object->module, name);
     *function = (slri_cu_function)(uintptr_t)entry;
-    if ((object->stays && strcmp(name, "slr_stay") == 0) || (object->relaunches && strcmp(name, "slr_relaunch") == 0))
+    if (object->stays && strcmp(name, "slr_stay") == 0)
         *function = (slri_cu_function)(void *)object; // what is not of its source
     return *function ? 0 : 500;
 }

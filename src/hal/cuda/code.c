@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels: emitted as CUDA C, compiled by NVRTC for the device, loaded, launched.
-#include "abi/relaunch.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "emit/cuda/emit_cuda.h"
@@ -8,7 +7,6 @@
 #include "engine/code.h"
 #include "hal/cuda/cuda.h"
 #include "hal/cuda/nvrtc.h"
-#include "hal/cuda/relaunch_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,24 +44,14 @@ slr_status slri_cuda_identify(struct slri_cuda *cuda, struct slri_code_text *tex
     return SLR_OK;
 }
 
-static uint32_t count_parameters(const struct slri_code_text *text)
-{
-    uint32_t bindings = text->entry->bindings;
-    return text->entry->kind != SLRI_ENTRY_KERNEL ? RL_PARAMETERS + bindings : bindings;
-}
-
 slr_status slri_cuda_code_write(void *device, struct slri_code_text *text)
 {
     struct slri_cuda *cuda = device;
-    const uint32_t count = count_parameters(text);
+    const uint32_t count = text->entry->bindings;
     if (count > MOST_PARAMETERS)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; %d are allowed on '%s'", text->name, count,
                          MOST_PARAMETERS, cuda->name);
     SLRI_TRY(slri_cuda_identify(cuda, text));
-    if (text->entry->kind != SLRI_ENTRY_KERNEL) {
-        text->option = slri_nvrtc_options;
-        return slri_cuda_put_relaunch(text->module, text->entry, &text->text);
-    }
     return slri_nvrtc_source(text->module, text->entry, &text->text, &text->option);
 }
 
@@ -119,9 +107,8 @@ static slr_status launch_empty(struct slri_cuda *cuda, const struct slri_code_te
 static slr_status find_batch(struct slri_cuda *cuda, const struct slri_code_text *text, struct slri_cu_loaded *loaded)
 {
     slri_cu_stream stream;
-    const char *kernel = text->entry->kind != SLRI_ENTRY_KERNEL ? RL_KERNEL : text->entry->name;
     SLRI_TRY(slri_cuda_check(cuda, "ModuleGetFunction", text->name,
-                             cuda->cu->ModuleGetFunction(&loaded->function, loaded->module, kernel)));
+                             cuda->cu->ModuleGetFunction(&loaded->function, loaded->module, text->entry->name)));
     SLRI_TRY(slri_cuda_own_stream(cuda, &stream));
     slr_status status = launch_empty(cuda, text, loaded->function, stream);
     cuda->cu->StreamDestroy_v2(stream);

@@ -3,7 +3,6 @@
 // are the error message; and `__global__` kernels, dispatched over a grid.
 #include "base/alloc.h"
 #include "base/status.h"
-#include "abi/relaunch.h"
 #include "base/text.h"
 #include "emit/device/faults.h"
 #include "emit/opencl/emit_opencl.h"
@@ -54,13 +53,18 @@ static enum slri_opencl_warps warps_of(struct slri_opencl *opencl, const struct 
     return has_warps && variant == 0 ? slri_cl_warps(opencl) : SLRI_OPENCL_LOCAL_MEMORY;
 }
 
+// A batch's block is known, and it has no variants.
+static enum slri_opencl_warps warps_of_text(struct slri_opencl *opencl, const struct slri_code_text *text)
+{
+    return text->is_batched ? slri_cl_handler_warps(opencl, text->entry, text->shape.block[0])
+                            : warps_of(opencl, text->entry, text->variant);
+}
+
 slr_status slri_cl_code_write(void *device, struct slri_code_text *text)
 {
     struct slri_opencl *opencl = device;
     slri_cl_identify(opencl, slri_cl_kernel_options(opencl), text);
-    if (text->entry->kind != SLRI_ENTRY_KERNEL)
-        return slri_cl_put_relaunch(opencl, text->module, text->entry, text->shape.block[0], &text->text);
-    const struct slri_opencl_options words = {.warps = warps_of(opencl, text->entry, text->variant),
+    const struct slri_opencl_options words = {.warps = warps_of_text(opencl, text),
                                               .c11_atomics = opencl->facts.opencl >= 300,
                                               .has_clock = text->is_batched && slri_cl_has_clock(opencl),
                                               .block = text->is_batched ? text->shape.block : NULL};
@@ -194,12 +198,9 @@ static slr_status fill_native(struct slri_opencl *opencl, slri_cl_program progra
     slri_text name = SLRI_TEXT_INIT;
     int32_t error;
     // After its bindings: the program's variables, what it prints, its fault.
-    native->parts = entry->kind != SLRI_ENTRY_KERNEL ? RL_PARAMETERS + entry->bindings : entry->bindings + 3;
+    native->parts = entry->bindings + 3;
     native->part = slri_alloc(opencl->allocator, native->parts * sizeof *native->part);
-    if (entry->kind != SLRI_ENTRY_KERNEL)
-        slri_text_puts(&name, RL_KERNEL);
-    else
-        slri_text_printf(&name, SLRI_OPENCL_KERNEL_PREFIX "%s", entry->name);
+    slri_text_printf(&name, SLRI_OPENCL_KERNEL_PREFIX "%s", entry->name);
     slr_status status =
         native->part && !name.out_of_memory ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
     if (status == SLR_OK)
@@ -226,14 +227,6 @@ static slr_status make_native(struct slri_opencl *opencl, slri_cl_program progra
     return status;
 }
 
-// Of a batch: a handler's faults are in its results. A block's needs memory to write to after one.
-static void describe_batch(struct slri_opencl *opencl, const struct slri_code_text *of, struct slri_kernel *out)
-{
-    if (of->entry->kind != SLRI_ENTRY_KERNEL)
-        out->batch.scratch_bytes = slri_opencl_dump_bytes(of->module);
-    out->batch.has_ticks = slri_cl_has_clock(opencl);
-}
-
 slr_status slri_cl_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
 {
     struct slri_opencl *opencl = device;
@@ -243,8 +236,8 @@ slr_status slri_cl_code_kernel(void *device, void *loaded, const struct slri_cod
     if (threads > opencl->facts.most_group)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %llu threads; device '%s' has at most %zu", of->entry->name,
                          (unsigned long long)threads, opencl->name, opencl->facts.most_group);
-    if (of->is_batched)
-        describe_batch(opencl, of, out);
+    if (of->is_batched) // a handler's faults are in its results
+        out->batch.has_ticks = slri_cl_has_clock(opencl);
     else
         SLRI_TRY(slri_kernel_may_fault(of->module, of->entry, &out->may_fault));
     SLRI_TRY(make_native(opencl, loaded, of, &native));

@@ -236,10 +236,6 @@ void slri_cl_rings_open(struct slri_opencl *opencl);
 void slri_cl_rings_close(struct slri_opencl *opencl);
 slr_status slri_cl_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
 
-// relaunch_text.c: the kernel of batched launches of a `__ring_block__` handler, in groups of `threads` work-items.
-slr_status slri_cl_put_relaunch(struct slri_opencl *opencl, const struct slri_module *module,
-                                const struct slri_entry *entry, uint32_t threads, slri_text *out);
-
 // queue.c
 #define SLRI_CL_MOST_BEGUN 32 // commands that are begun before the first is waited for
 slr_status slri_cl_queue_create(void *device, uint32_t priority, void **queue);

@@ -22,9 +22,6 @@ static slr_status check_block(const struct slri_vulkan *vulkan, const struct slr
     if (lacks)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: device '%s' (%s) lacks %s, and runs no kernels", text->name,
                          vulkan->name, vulkan->facts.name, lacks);
-    if (text->entry->kind == SLRI_ENTRY_BLOCK)
-        return SLRI_FAIL(UNSUPPORTED, "%s: device '%s' runs no `__ring_block__` handlers; write a `__ring__` handler",
-                         text->name, vulkan->name);
     for (int i = 0; i < 3; ++i)
         if (block[i] > limits->maxComputeWorkGroupSize[i] || threads > limits->maxComputeWorkGroupInvocations)
             return SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %u x %u x %u threads; device '%s' has at most %u",

@@ -92,19 +92,60 @@ static void put_return(struct slri_lowering *l)
     slri_lower_append(l, SLRI_OP_RETURN, result)->a = value;
 }
 
-void slri_lower_leave_where(struct slri_lowering *l, slri_reg bad, uint32_t fault)
+static void put_fault(struct slri_lowering *l, uint32_t fault)
 {
-    struct slri_block *other, *behind = slri_lower_if(l, bad, l->in_test ? &other : NULL);
     const uint64_t words[] = {fault, l->where.file, l->where.line};
     for (uint32_t i = 0; fault != SLRI_FAULT_NONE && i < 3; i++)
         slri_lower_put(l, SLRI_CALL_FAULT + i, slri_lower_const(l, SLRI_U64, words[i]));
+}
+
+void slri_lower_note(struct slri_lowering *l, uint32_t fault)
+{
+    slri_reg before = slri_lower_get(l, SLRI_CALL_FAULT), none = slri_lower_const(l, SLRI_U64, SLRI_FAULT_NONE);
+    struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_EQ, SLRI_U64, before, none), NULL);
+    put_fault(l, fault);
+    l->block = behind;
+}
+
+void slri_lower_leave_where(struct slri_lowering *l, slri_reg bad, uint32_t fault)
+{
+    struct slri_block *other, *behind = slri_lower_if(l, bad, l->in_test && !l->is_block ? &other : NULL);
+    if (l->is_block) {
+        slri_lower_note(l, fault);
+        l->block = behind;
+        return;
+    }
+    put_fault(l, fault);
     if (!l->in_test)
         put_return(l);
     l->block = l->in_test ? other : behind;
 }
 
+// What comes next does not run where `bad`; there dst, if any, is 0. Of a block: where to go on behind that; else NULL.
+static struct slri_block *check(struct slri_lowering *l, slri_reg bad, uint32_t fault, slri_reg dst)
+{
+    if (!l->is_block) {
+        slri_lower_leave_where(l, bad, fault);
+        return NULL;
+    }
+    struct slri_block *other, *behind = slri_lower_if(l, bad, &other);
+    slri_lower_note(l, fault);
+    if (dst != SLRI_NO_REG)
+        slri_lower_set_const(l, dst, l->function->reg_kind[dst], 0);
+    l->block = other;
+    return behind;
+}
+
+static void go_on(struct slri_lowering *l, struct slri_block *behind)
+{
+    if (behind)
+        l->block = behind;
+}
+
 void slri_lower_leave_at_fault(struct slri_lowering *l)
 {
+    if (l->is_block)
+        return;
     slri_reg fault = slri_lower_get(l, SLRI_CALL_FAULT), none = slri_lower_const(l, SLRI_U64, SLRI_FAULT_NONE);
     slri_lower_leave_where(l, slri_lower_op(l, SLRI_OP_NE, SLRI_U64, fault, none), SLRI_FAULT_NONE);
 }
@@ -120,7 +161,8 @@ static void check_index(struct slri_lowering *l, const struct slri_instr *in)
     if (in->imm == 0 || slri_lower_is_literal(l, in->a, 0, in->imm - 1))
         return;
     slri_reg index = slri_lower_convert(l, SLRI_U64, in->a), most = slri_lower_const(l, SLRI_U64, in->imm);
-    slri_lower_leave_where(l, slri_lower_op(l, SLRI_OP_GE, SLRI_U64, index, most), SLRI_FAULT_INDEX);
+    slri_reg bad = slri_lower_op(l, SLRI_OP_GE, SLRI_U64, index, most);
+    go_on(l, check(l, bad, SLRI_FAULT_INDEX, in->a));
 }
 
 // Of an integer's division. Leaves a note in it that its divisor is not zero.
@@ -128,21 +170,35 @@ static void check_divisor(struct slri_lowering *l, struct slri_instr *in)
 {
     if (slri_lower_is_literal(l, in->b, 1, INT32_MAX))
         return;
-    slri_reg zero = slri_lower_const(l, in->kind, 0);
-    slri_lower_leave_where(l, slri_lower_op(l, SLRI_OP_EQ, in->kind, in->b, zero), SLRI_FAULT_DIVIDE);
+    slri_reg zero = slri_lower_const(l, in->kind, 0), is_zero = slri_lower_op(l, SLRI_OP_EQ, in->kind, in->b, zero);
+    if (l->is_block) {
+        slri_reg divisor = slri_lower_variable(l, in->kind, NULL);
+        slri_lower_set(l, divisor, SLRI_OP_MOVE, in->kind, in->b, SLRI_NO_REG);
+        struct slri_block *behind = slri_lower_if(l, is_zero, NULL);
+        slri_lower_note(l, SLRI_FAULT_DIVIDE);
+        slri_lower_set_const(l, divisor, in->kind, 1);
+        l->block = behind;
+        in->b = divisor;
+    } else {
+        slri_lower_leave_where(l, is_zero, SLRI_FAULT_DIVIDE);
+    }
     in->imm = SLRI_DIVISOR_IS_NOT_ZERO;
 }
 
-static void check_count(struct slri_lowering *l, slri_reg count, uint32_t most, uint32_t fault)
+// How many there were before this one, of which there is room for `most`. As check.
+static struct slri_block *take_room(struct slri_lowering *l, uint32_t word, uint32_t most, uint32_t fault,
+                                    slri_reg *count)
 {
+    *count = l->is_block ? slri_lower_block_take(l, word) : slri_lower_get(l, word);
     slri_reg room = slri_lower_convert(l, SLRI_U64, slri_lower_constant(l, most));
-    slri_lower_leave_where(l, slri_lower_op(l, SLRI_OP_GE, SLRI_U64, count, room), fault);
+    return check(l, slri_lower_op(l, SLRI_OP_GE, SLRI_U64, *count, room), fault, SLRI_NO_REG);
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------
 
-// That `bytes` at `at` are in the buffer.
-static void check_access(struct slri_lowering *l, uint32_t buffer, slri_reg at, uint64_t bytes)
+// That `bytes` at `at` are in the buffer. As check.
+static struct slri_block *check_access(struct slri_lowering *l, uint32_t buffer, slri_reg at, uint64_t bytes,
+                                       slri_reg dst)
 {
     slri_reg place = slri_lower_const(l, SLRI_I64, RL_BINDING(buffer));
     slri_reg size = slri_lower_load(l, SLRI_U64, slri_lower_root(SLRI_BATCH_CONSTANTS), place);
@@ -150,20 +206,23 @@ static void check_access(struct slri_lowering *l, uint32_t buffer, slri_reg at, 
     slri_reg left = slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, size, from);
     slri_reg is_behind = slri_lower_op(l, SLRI_OP_GT, SLRI_U64, from, size);
     slri_reg is_short = slri_lower_op(l, SLRI_OP_LT, SLRI_U64, left, wanted);
-    slri_lower_leave_where(l, slri_lower_op(l, SLRI_OP_OR, SLRI_I32, is_behind, is_short), SLRI_FAULT_ACCESS);
+    return check(l, slri_lower_op(l, SLRI_OP_OR, SLRI_I32, is_behind, is_short), SLRI_FAULT_ACCESS, dst);
 }
 
-// The same place of a root that the kernel has.
-static void move_root(struct slri_lowering *l, struct slri_root *root, slri_reg *at, uint64_t bytes)
+// The same place of a root that the kernel has. As check.
+static struct slri_block *move_root(struct slri_lowering *l, struct slri_root *root, slri_reg *at, uint64_t bytes,
+                                    slri_reg dst)
 {
+    struct slri_block *behind = NULL;
     const bool is_state = root->kind == SLRI_ROOT_STATE;
     if (is_state || root->kind == SLRI_ROOT_MESSAGE) {
         *at = slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, is_state ? l->state : l->message, *at);
         *root = slri_lower_root(is_state ? SLRI_BATCH_STATES : SLRI_BATCH_IN);
     } else if (root->kind == SLRI_ROOT_BINDING) {
-        check_access(l, root->index, *at, bytes);
+        behind = check_access(l, root->index, *at, bytes, dst);
         root->index = l->binding[root->index];
     }
+    return behind;
 }
 
 // Where in the results this message's bytes lie that begin `at` behind its record, and `index` strides on.
@@ -188,6 +247,8 @@ static void put_copy(struct slri_lowering *l, slri_reg to, struct slri_root root
 
 static void count_up(struct slri_lowering *l, uint32_t word, slri_reg count)
 {
+    if (l->is_block)
+        return;
     slri_reg one = slri_lower_const(l, SLRI_U64, 1);
     slri_lower_put(l, word, slri_lower_op(l, SLRI_OP_ADD, SLRI_U64, count, one));
 }
@@ -195,25 +256,27 @@ static void count_up(struct slri_lowering *l, uint32_t word, slri_reg count)
 static void lower_reply(struct slri_lowering *l, struct slri_instr in)
 {
     const uint64_t bytes = l->handler->reply->bytes;
-    move_root(l, &in.root, &in.a, bytes);
-    slri_reg count = slri_lower_get(l, SLRI_CALL_REPLIES);
-    check_count(l, count, RL_MAX_REPLIES, SLRI_FAULT_REPLIES);
+    struct slri_block *behind = move_root(l, &in.root, &in.a, bytes, SLRI_NO_REG);
+    slri_reg count;
+    struct slri_block *first_behind = take_room(l, SLRI_CALL_REPLIES, RL_MAX_REPLIES, SLRI_FAULT_REPLIES, &count);
     slri_reg first = slri_lower_constant(l, RL_REPLIES_AT), stride = slri_lower_constant(l, RL_REPLY_STRIDE);
     put_copy(l, place_in_record(l, first, count, stride), in.root, in.a, bytes);
     count_up(l, SLRI_CALL_REPLIES, count);
+    go_on(l, behind ? behind : first_behind);
 }
 
 static void lower_send(struct slri_lowering *l, struct slri_instr in)
 {
     const uint32_t outlet = slri_sent_outlet(&in), words = RL_BINDING(outlet) / 4, sent = SLRI_CALL_SENT + outlet;
-    move_root(l, &in.root, &in.a, slri_sent_bytes(&in));
-    slri_reg count = slri_lower_get(l, sent);
-    check_count(l, count, RL_MAX_SENDS, SLRI_FAULT_SENDS);
+    struct slri_block *behind = move_root(l, &in.root, &in.a, slri_sent_bytes(&in), SLRI_NO_REG);
+    slri_reg count;
+    struct slri_block *first_behind = take_room(l, sent, RL_MAX_SENDS, SLRI_FAULT_SENDS, &count);
     slri_reg first = slri_lower_constant(l, words), stride = slri_lower_constant(l, words + 1);
     slri_reg at = place_in_record(l, first, count, stride), head = slri_lower_const(l, SLRI_I64, SLRI_OUT_HEAD);
     slri_lower_store(l, SLRI_U32, slri_lower_root(SLRI_BATCH_RESULTS), at, in.b);
     put_copy(l, slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, at, head), in.root, in.a, slri_sent_bytes(&in));
     count_up(l, sent, count);
+    go_on(l, behind ? behind : first_behind);
 }
 
 // ---- blocks --------------------------------------------------------------------------------------------
@@ -265,12 +328,14 @@ static void lower_call(struct slri_lowering *l, const struct slri_instr *in)
     const bool shares = l->shares[in->callee->index];
     struct slri_instr made = *in;
     made.callee = l->made[in->callee->index];
-    made.arg = slri_region_take(l->region, (in->args + 1) * sizeof *made.arg);
+    made.arg = slri_region_take(l->region, (in->args + 2) * sizeof *made.arg);
     l->out_of_memory |= made.arg == NULL;
     if (made.arg && in->args)
         memcpy(made.arg, in->arg, in->args * sizeof *made.arg);
     if (made.arg && shares)
         made.arg[made.args++] = (struct slri_arg){slri_lower_const(l, SLRI_I64, 0), l->call};
+    if (made.arg && shares && l->is_block)
+        made.arg[made.args++] = (struct slri_arg){slri_lower_const(l, SLRI_I64, 0), l->common};
     *slri_lower_append(l, SLRI_OP_CALL, SLRI_VOID) = made;
     if (shares)
         slri_lower_leave_at_fault(l);
@@ -285,15 +350,17 @@ static void lower_instance(struct slri_lowering *l, const struct slri_instr *in)
 static void lower_plain(struct slri_lowering *l, struct slri_instr in)
 {
     bool is_present = in.op == SLRI_OP_PRESENT;
+    struct slri_block *behind = NULL;
     uint64_t bytes = in.op == SLRI_OP_COPY || in.op == SLRI_OP_ZERO ? in.imm : slri_kind_bytes(in.kind);
     if (is_present && in.root.kind == SLRI_ROOT_BINDING)
         in.root.index = l->binding[in.root.index];
     else if (!is_present)
-        move_root(l, &in.root, &in.a, bytes);
-    move_root(l, &in.root2, &in.b, bytes);
+        behind = move_root(l, &in.root, &in.a, bytes, in.dst);
+    struct slri_block *behind_second = move_root(l, &in.root2, &in.b, bytes, in.dst);
     if (divides_integers(&in))
         check_divisor(l, &in);
     *slri_lower_append(l, in.op, in.kind) = in;
+    go_on(l, behind ? behind : behind_second);
 }
 
 static void lower_instr(struct slri_lowering *l, const struct slri_instr *in)
@@ -318,6 +385,10 @@ static void lower_instr(struct slri_lowering *l, const struct slri_instr *in)
     case SLRI_OP_TRAP:
         slri_lower_leave_where(l, slri_lower_const(l, SLRI_I32, 1), (uint32_t)in->imm);
         break;
+    case SLRI_OP_BUILTIN:
+        if (!l->is_block || !slri_lower_block_place(l, in))
+            lower_plain(l, *in);
+        break;
     case SLRI_OP_REPLY:
         lower_reply(l, *in);
         break;
@@ -335,8 +406,11 @@ static void lower_instr(struct slri_lowering *l, const struct slri_instr *in)
 
 void slri_lower_instrs(struct slri_lowering *l, const struct slri_block *block)
 {
-    for (uint32_t i = 0; block && i < block->count; i++)
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        l->from_block = block;
+        l->from_index = i;
         lower_instr(l, &block->instr[i]);
+    }
 }
 
 // ---- functions -----------------------------------------------------------------------------------------------------
@@ -387,12 +461,14 @@ static bool copy_registers(struct slri_lowering *l)
     for (slri_reg reg = 0; reg < source->regs; reg++)
         if (slri_function_add_reg(l->region, made, source->reg_kind[reg], source->reg_name[reg]) == SLRI_NO_REG)
             return false;
-    made->param = slri_region_take(l->region, (source->params + 1) * sizeof *made->param);
+    made->param = slri_region_take(l->region, (source->params + 2) * sizeof *made->param);
     made->body = slri_block_create(l->region);
     if (!made->param || !made->body)
         return false;
     if (source->params)
         memcpy(made->param, source->param, source->params * sizeof *made->param);
+    if (l->is_block && (made->uses & SLRI_USES_REPLY))
+        made->uses |= SLRI_USES_SHARED;
     made->uses &= ~(uint32_t)(SLRI_USES_REPLY | SLRI_USES_INSTANCE);
     return true;
 }
@@ -429,6 +505,14 @@ static bool lower_function(struct slri_lowering *l, const struct slri_function *
         l->call = (struct slri_root){SLRI_ROOT_PARAM, made->params};
         made->param[made->params++] = (struct slri_param){
             .name = "slri_call", .reg = slri_lower_reg(l, SLRI_I64), .is_memory = true, .bytes = l->call_bytes};
+    }
+    if (l->shares[source->index] && l->is_block) {
+        l->common = (struct slri_root){SLRI_ROOT_PARAM, made->params};
+        made->param[made->params++] = (struct slri_param){.name = "slri_common",
+                                                          .reg = slri_lower_reg(l, SLRI_I64),
+                                                          .is_memory = true,
+                                                          .is_common = true,
+                                                          .bytes = l->common_bytes};
     }
     l->block = made->body;
     l->where = source->where;

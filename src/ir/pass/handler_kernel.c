@@ -6,6 +6,7 @@
 #include "abi/handler.h"
 #include "abi/relaunch.h"
 #include "base/status.h"
+#include "ir/pass/level.h"
 #include "ir/pass/lower.h"
 #include "ir/type.h"
 
@@ -31,7 +32,7 @@ static slri_reg add_bytes(struct slri_lowering *l, slri_reg offset, uint64_t byt
     return bytes == 0 ? offset : slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, offset, slri_lower_const(l, SLRI_I64, bytes));
 }
 
-static void put_word(struct slri_lowering *l, slri_reg record, uint32_t word, slri_reg value)
+void slri_lower_put_word(struct slri_lowering *l, slri_reg record, uint32_t word, slri_reg value)
 {
     slri_lower_store(l, SLRI_U32, slri_lower_root(SLRI_BATCH_RESULTS), add_bytes(l, record, UINT64_C(4) * word), value);
 }
@@ -43,43 +44,52 @@ static slri_reg word_of_call(struct slri_lowering *l, uint32_t word)
 
 // ---- a message -----------------------------------------------------------------------------------------------------
 
-struct message {
-    slri_reg at, record; // offsets in the batch and in the results
-};
-
-static slri_reg word_of_message(struct slri_lowering *l, const struct message *m, uint32_t word)
+static slri_reg word_of_message(struct slri_lowering *l, const struct slri_lower_message *m, uint32_t word)
 {
     return slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), add_bytes(l, m->at, UINT64_C(4) * word));
 }
 
-static void begin_call(struct slri_lowering *l, const struct message *m)
+// Of a message.
+static slri_reg whole_fuel(struct slri_lowering *l)
 {
-    slri_reg none = slri_lower_const(l, SLRI_U64, 0), half = slri_lower_const(l, SLRI_U64, 32);
-    slri_reg low = wide(l, slri_lower_constant(l, RL_FUEL)), high = wide(l, slri_lower_constant(l, RL_FUEL + 1));
+    slri_reg half = slri_lower_const(l, SLRI_U64, 32), low = wide(l, slri_lower_constant(l, RL_FUEL));
+    slri_reg high = wide(l, slri_lower_constant(l, RL_FUEL + 1));
     high = slri_lower_op(l, SLRI_OP_SHL, SLRI_U64, high, half);
-    slri_lower_put(l, SLRI_CALL_FUEL, slri_lower_op(l, SLRI_OP_OR, SLRI_U64, low, high));
-    for (uint32_t word = SLRI_CALL_FAULT; word <= SLRI_CALL_REPLIES; word++)
+    return slri_lower_op(l, SLRI_OP_OR, SLRI_U64, low, high);
+}
+
+void slri_lower_begin_call(struct slri_lowering *l, const struct slri_lower_message *m, slri_reg fuel)
+{
+    slri_reg none = slri_lower_const(l, SLRI_U64, 0);
+    slri_lower_put(l, SLRI_CALL_FUEL, fuel);
+    for (uint32_t word = SLRI_CALL_FAULT; word <= SLRI_CALL_LINE; word++)
         slri_lower_put(l, word, none);
     slri_lower_put(l, SLRI_CALL_INSTANCE, wide(l, word_of_message(l, m, RL_INSTANCE)));
     slri_reg state = word_of_message(l, m, RL_STATE), stride = slri_lower_constant(l, RL_STATE_STRIDE);
     slri_lower_put(l, SLRI_CALL_STATE, slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, wide(l, state), wide(l, stride)));
     slri_lower_put(l, SLRI_CALL_MESSAGE, wide(l, add_bytes(l, m->at, RL_PAYLOAD)));
     slri_lower_put(l, SLRI_CALL_RECORD, wide(l, m->record));
+    if (l->is_block) {
+        slri_lower_put(l, SLRI_CALL_TURNS, fuel);
+        return;
+    }
+    slri_lower_put(l, SLRI_CALL_REPLIES, none);
     for (uint32_t i = 0; i < l->handler->bindings; i++)
         if (l->handler->binding[i].is_outlet)
             slri_lower_put(l, SLRI_CALL_SENT + i, none);
 }
 
-static void call_handler(struct slri_lowering *l)
+void slri_lower_call_handler(struct slri_lowering *l)
 {
-    struct slri_arg *arg = slri_region_take(l->region, sizeof *arg);
+    const uint32_t args = l->is_block ? 2 : 1;
+    struct slri_arg *arg = slri_region_take(l->region, 2 * sizeof *arg);
     l->out_of_memory |= arg == NULL;
-    if (arg)
-        *arg = (struct slri_arg){slri_lower_const(l, SLRI_I64, 0), l->call};
+    for (uint32_t i = 0; arg && i < args; i++)
+        arg[i] = (struct slri_arg){slri_lower_const(l, SLRI_I64, 0), i == 0 ? l->call : l->common};
     struct slri_instr *call = slri_lower_append(l, SLRI_OP_CALL, SLRI_VOID);
     call->callee = l->made[l->handler->function->index];
     call->arg = arg;
-    call->args = 1;
+    call->args = arg ? args : 0;
 }
 
 // ---- a state that begins anew --------------------------------------------------------------------------------------
@@ -98,7 +108,7 @@ static void put_initial_byte(struct slri_lowering *l, slri_reg initial, slri_reg
     slri_lower_store(l, SLRI_U8, slri_lower_root(SLRI_BATCH_STATES), at, value);
 }
 
-static void begin_state_anew(struct slri_lowering *l)
+void slri_lower_reset_state(struct slri_lowering *l)
 {
     slri_reg bytes = slri_lower_constant(l, RL_STATE_BYTES), initial = slri_lower_constant(l, RL_INITIAL_AT);
     slri_reg state = slri_lower_convert(l, SLRI_I64, slri_lower_get(l, SLRI_CALL_STATE));
@@ -121,60 +131,70 @@ static void begin_state_anew(struct slri_lowering *l)
 
 // ---- the kernel ----------------------------------------------------------------------------------------------------
 
-static slri_reg clock_now(struct slri_lowering *l)
+slri_reg slri_lower_clock(struct slri_lowering *l)
 {
     slri_reg dst = slri_lower_reg(l, SLRI_U64);
     slri_lower_append(l, SLRI_OP_CLOCK, SLRI_U64)->dst = dst;
     return dst;
 }
 
-static void put_ticks(struct slri_lowering *l, slri_reg record, slri_reg began)
+void slri_lower_ticks(struct slri_lowering *l, slri_reg record, slri_reg began)
 {
-    slri_reg took = slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, clock_now(l), began);
+    slri_reg took = slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, slri_lower_clock(l), began);
     slri_reg most = slri_lower_const(l, SLRI_U64, RL_MOST_TICKS);
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_GT, SLRI_U64, took, most), NULL);
     slri_lower_set(l, took, SLRI_OP_MOVE, SLRI_U64, most, SLRI_NO_REG);
     l->block = behind;
-    put_word(l, record, RL_TICKS, slri_lower_convert(l, SLRI_U32, took));
+    slri_lower_put_word(l, record, RL_TICKS, slri_lower_convert(l, SLRI_U32, took));
 }
 
-static void end_call(struct slri_lowering *l, const struct message *m, slri_reg stopped)
+static void end_call(struct slri_lowering *l, const struct slri_lower_message *m, slri_reg stopped)
 {
     slri_reg fault = word_of_call(l, SLRI_CALL_FAULT), none = slri_lower_const(l, SLRI_U32, SLRI_FAULT_NONE);
-    put_word(l, m->record, RL_FAULT, fault);
-    put_word(l, m->record, RL_FILE, word_of_call(l, SLRI_CALL_FILE));
-    put_word(l, m->record, RL_LINE, word_of_call(l, SLRI_CALL_LINE));
-    put_word(l, m->record, RL_REPLIES, word_of_call(l, SLRI_CALL_REPLIES));
+    slri_lower_put_word(l, m->record, RL_FAULT, fault);
+    slri_lower_put_word(l, m->record, RL_FILE, word_of_call(l, SLRI_CALL_FILE));
+    slri_lower_put_word(l, m->record, RL_LINE, word_of_call(l, SLRI_CALL_LINE));
+    slri_lower_put_word(l, m->record, RL_REPLIES, word_of_call(l, SLRI_CALL_REPLIES));
     for (uint32_t i = 0; i < l->handler->bindings; i++)
         if (l->handler->binding[i].is_outlet)
-            put_word(l, m->record, RL_SENT(i), word_of_call(l, SLRI_CALL_SENT + i));
+            slri_lower_put_word(l, m->record, RL_SENT(i), word_of_call(l, SLRI_CALL_SENT + i));
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_NE, SLRI_U32, fault, none), NULL);
     if (l->handler->state)
-        begin_state_anew(l);
+        slri_lower_reset_state(l);
     slri_lower_set(l, stopped, SLRI_OP_MOVE, SLRI_U32, slri_lower_constant(l, RL_STOPS), SLRI_NO_REG);
     l->block = behind;
 }
 
-static void handle_message(struct slri_lowering *l, slri_reg at, slri_reg stopped)
+static void call_once(struct slri_lowering *l, const struct slri_lower_message *m, slri_reg fuel, slri_reg stopped)
+{
+    slri_lower_begin_call(l, m, fuel);
+    slri_reg began = slri_lower_clock(l);
+    slri_lower_call_handler(l);
+    slri_lower_ticks(l, m->record, began);
+    end_call(l, m, stopped);
+}
+
+static void handle_message(struct slri_lowering *l, slri_reg at, slri_reg fuel, slri_reg stopped)
 {
     slri_reg none = slri_lower_const(l, SLRI_U32, 0);
     slri_reg in = place(l, slri_lower_constant(l, RL_MESSAGES_AT), at, slri_lower_constant(l, RL_MESSAGE_STRIDE));
     slri_reg record = place(l, none, at, slri_lower_constant(l, RL_RESULT_STRIDE));
-    const struct message m = {slri_lower_convert(l, SLRI_I64, in), slri_lower_convert(l, SLRI_I64, record)};
+    const struct slri_lower_message m = {slri_lower_convert(l, SLRI_I64, in), slri_lower_convert(l, SLRI_I64, record)};
     slri_lower_set(l, at, SLRI_OP_MOVE, SLRI_U32, word_of_message(l, &m, RL_NEXT), SLRI_NO_REG);
     struct slri_block *handles;
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_NE, SLRI_U32, stopped, none), &handles);
-    put_word(l, m.record, RL_FAULT, slri_lower_const(l, SLRI_U32, RL_NOT_RUN));
+    if (l->is_block)
+        slri_lower_if_first(l);
+    slri_lower_put_word(l, m.record, RL_FAULT, slri_lower_const(l, SLRI_U32, RL_NOT_RUN));
     l->block = handles;
-    begin_call(l, &m);
-    slri_reg began = clock_now(l);
-    call_handler(l);
-    put_ticks(l, m.record, began);
-    end_call(l, &m, stopped);
+    if (l->is_block)
+        slri_lower_block_message(l, &m, fuel, stopped);
+    else
+        call_once(l, &m, fuel, stopped);
     l->block = behind;
 }
 
-static slri_reg builtin(struct slri_lowering *l, enum slri_builtin which)
+slri_reg slri_lower_builtin(struct slri_lowering *l, enum slri_builtin which)
 {
     slri_reg dst = slri_lower_reg(l, SLRI_U32);
     struct slri_instr *in = slri_lower_append(l, SLRI_OP_BUILTIN, SLRI_U32);
@@ -183,12 +203,22 @@ static slri_reg builtin(struct slri_lowering *l, enum slri_builtin which)
     return dst;
 }
 
-// The first message of this thread's chain, or RL_END.
-static slri_reg find_first(struct slri_lowering *l, slri_reg chains)
+// Of this thread, or of the block.
+static slri_reg number_of_chain(struct slri_lowering *l)
 {
-    slri_reg before =
-        slri_lower_op(l, SLRI_OP_MUL, SLRI_U32, builtin(l, SLRI_BUILTIN_BLOCK_X), builtin(l, SLRI_BUILTIN_BLOCK_DIM_X));
-    slri_reg chain = slri_lower_op(l, SLRI_OP_ADD, SLRI_U32, before, builtin(l, SLRI_BUILTIN_THREAD_X));
+    slri_reg block = slri_lower_builtin(l, SLRI_BUILTIN_BLOCK_X);
+    if (l->is_block)
+        return block;
+    slri_reg before = slri_lower_op(l, SLRI_OP_MUL, SLRI_U32, block, slri_lower_builtin(l, SLRI_BUILTIN_BLOCK_DIM_X));
+    return slri_lower_op(l, SLRI_OP_ADD, SLRI_U32, before, slri_lower_builtin(l, SLRI_BUILTIN_THREAD_X));
+}
+
+// The first message of the chain, or RL_END; and the fuel of each thread for a message. No memory need be there where
+// there is no chain.
+static slri_reg find_first(struct slri_lowering *l, slri_reg chains, slri_reg fuel)
+{
+    slri_reg chain = number_of_chain(l);
+    slri_lower_set_const(l, fuel, SLRI_U64, 0);
     slri_reg at = slri_lower_variable(l, SLRI_U32, "at");
     slri_lower_set_const(l, at, SLRI_U32, RL_END);
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_LT, SLRI_U32, chain, chains), NULL);
@@ -196,20 +226,23 @@ static slri_reg find_first(struct slri_lowering *l, slri_reg chains)
                                             slri_lower_const(l, SLRI_I64, 4));
     slri_reg first = slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), place_of_first);
     slri_lower_set(l, at, SLRI_OP_MOVE, SLRI_U32, first, SLRI_NO_REG);
+    slri_reg share = l->is_block ? slri_lower_block_fuel(l, whole_fuel(l)) : whole_fuel(l);
+    slri_lower_set(l, fuel, SLRI_OP_MOVE, SLRI_U64, share, SLRI_NO_REG);
     l->block = behind;
     return at;
 }
 
 static void write_kernel(struct slri_lowering *l, slri_reg chains)
 {
-    slri_reg at = find_first(l, chains), stopped = slri_lower_variable(l, SLRI_U32, "stopped");
+    slri_reg fuel = slri_lower_variable(l, SLRI_U64, "fuel"), at = find_first(l, chains, fuel);
+    slri_reg stopped = slri_lower_variable(l, SLRI_U32, "stopped");
     slri_reg end = slri_lower_const(l, SLRI_U32, RL_END);
     slri_lower_set_const(l, stopped, SLRI_U32, 0);
     struct slri_block *behind = l->block, *test = slri_lower_block(l), *body = slri_lower_block(l);
     l->block = test;
     slri_reg goes = slri_lower_op(l, SLRI_OP_NE, SLRI_U32, at, end);
     l->block = body;
-    handle_message(l, at, stopped);
+    handle_message(l, at, fuel, stopped);
     l->block = behind;
     struct slri_instr *loop = slri_lower_append(l, SLRI_OP_LOOP, SLRI_VOID);
     loop->a = goes;
@@ -233,25 +266,30 @@ static const char *choose_name(const struct slri_lowering *l)
 
 static bool make_kernel(struct slri_lowering *l, struct slri_types *types, slri_reg *chains)
 {
+    const struct slri_type *word = slri_type_of(types, SLRI_U64);
     struct slri_function *made = slri_region_take(l->region, sizeof *made);
-    struct slri_local *call = slri_region_take(l->region, sizeof *call);
+    struct slri_local *call = slri_region_take(l->region, 2 * sizeof *call);
     if (!made || !call)
         return false;
-    *call = (struct slri_local){
-        "slri_call", slri_type_array(types, slri_type_of(types, SLRI_U64), l->call_bytes / sizeof(uint64_t))};
+    call[0] = (struct slri_local){"slri_call", slri_type_array(types, word, l->call_bytes / sizeof(uint64_t))};
+    if (l->is_block)
+        call[1] = (struct slri_local){"slri_common", slri_type_array(types, word, l->common_bytes / sizeof(uint64_t))};
     *made = (struct slri_function){.name = choose_name(l),
                                    .where = l->handler->function->where,
                                    .local = call,
-                                   .locals = 1,
+                                   .locals = l->is_block ? 2 : 1,
                                    .body = slri_block_create(l->region),
                                    .uses = SLRI_USES_PLACE | l->made[l->handler->function->index]->uses};
-    if (!made->name || !made->body || !call->type)
+    if (!made->name || !made->body || !call[0].type || (l->is_block && !call[1].type))
         return false;
+    if (l->is_block)
+        made->uses |= SLRI_USES_BARRIER | SLRI_USES_SHARED;
     l->source = NULL;
     l->function = made;
     l->block = made->body;
     l->where = made->where;
     l->call = (struct slri_root){SLRI_ROOT_LOCAL, 0};
+    l->common = (struct slri_root){SLRI_ROOT_LOCAL, 1};
     *chains = slri_lower_reg(l, SLRI_U32);
     write_kernel(l, *chains);
     return !l->out_of_memory;
@@ -307,7 +345,7 @@ static bool make_module(struct slri_lowering *l, struct slri_module **out)
                                  .function = l->function,
                                  .binding = binding,
                                  .bindings = bindings,
-                                 .max_threads = SLRI_BATCH_THREADS};
+                                 .max_threads = slri_batch_threads(l->handler)};
     *module = *l->from;
     module->region = l->region;
     module->entry = entry;
@@ -321,7 +359,28 @@ static bool make_module(struct slri_lowering *l, struct slri_module **out)
     if (module->function)
         module->function[module->functions++] = l->function;
     *out = module;
-    return module->function != NULL;
+    return module->function != NULL && (!l->is_block || slri_lower_block_shared(l, types, module, entry));
+}
+
+// A block's threads are to come to each place where they wait, before there are faults.
+static slr_status begin_block(struct slri_lowering *l)
+{
+    const struct slri_module *level;
+    const struct slri_entry *entry;
+    const uint64_t shared = l->handler->shared_bytes, most = SLRI_SHARED_MAX_BYTES - slri_lower_block_bytes(l->handler);
+    if (shared > most)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "'%s' has %llu B of __shared__ objects; in batches a __ring_block__ handler has at most %llu",
+                         l->handler->name, (unsigned long long)shared, (unsigned long long)most);
+    SLRI_TRY(slri_level(l->from, l->handler, l->region, &level, &entry));
+    l->from = level;
+    l->handler = entry;
+    l->uniform = slri_uniform_create(level, entry, l->region);
+    l->is_block = true;
+    l->threads = slri_batch_threads(entry);
+    l->call_bytes = SLRI_CALL_INSTANCE * sizeof(uint64_t);
+    l->common_bytes = (SLRI_CALL_TURNS + 1 - SLRI_CALL_INSTANCE) * sizeof(uint64_t);
+    return l->uniform ? SLR_OK : SLR_NO_MEMORY;
 }
 
 slr_status slri_handler_kernel(const struct slri_module *module, const struct slri_entry *handler,
@@ -329,9 +388,9 @@ slr_status slri_handler_kernel(const struct slri_module *module, const struct sl
 {
     struct slri_lowering l = {.from = module, .handler = handler, .region = slri_region_create()};
     struct slri_module *made = NULL;
-    if (handler->kind != SLRI_ENTRY_RING || module->raw) {
+    if (handler->kind == SLRI_ENTRY_KERNEL || module->raw) {
         slri_region_destroy(l.region);
-        return SLRI_FAIL(UNSUPPORTED, "'%s' of %s is no __ring__ handler", handler->name, module->name);
+        return SLRI_FAIL(UNSUPPORTED, "'%s' of %s is no handler", handler->name, module->name);
     }
     if (handler->function->uses & SLRI_USES_PRINT) {
         slri_region_destroy(l.region);
@@ -340,13 +399,19 @@ slr_status slri_handler_kernel(const struct slri_module *module, const struct sl
                          module->name, handler->name);
     }
     l.call_bytes = (SLRI_CALL_SENT + (uint64_t)handler->bindings) * sizeof(uint64_t);
-    if (!l.region || !make_module(&l, &made)) {
+    slr_status status = l.region ? SLR_OK : SLR_NO_MEMORY;
+    if (status == SLR_OK && handler->kind == SLRI_ENTRY_BLOCK)
+        status = begin_block(&l);
+    if (status == SLR_OK && !make_module(&l, &made))
+        status = SLR_NO_MEMORY;
+    if (status != SLR_OK) {
         slri_region_destroy(l.region);
-        return SLRI_FAIL(NO_MEMORY, "no memory to make a kernel of the handler '%s'", handler->name);
+        return status != SLR_NO_MEMORY
+                   ? status
+                   : SLRI_FAIL(NO_MEMORY, "no memory to make a kernel of the handler '%s'", handler->name);
     }
     const char *broken = slri_module_verify(made);
-    slr_status status =
-        broken ? SLRI_FAIL(INTERNAL, "the kernel of the handler '%s': %s", handler->name, broken) : SLR_OK;
+    status = broken ? SLRI_FAIL(INTERNAL, "the kernel of the handler '%s': %s", handler->name, broken) : SLR_OK;
     if (broken)
         slri_module_destroy(made);
     else

@@ -4,37 +4,70 @@
 #include "ir/counted.h"
 #include "ir/pass/lower.h"
 
-static void lower_edge(struct slri_lowering *l)
+static slri_reg none_of(struct slri_lowering *l)
 {
-    slri_reg fuel = slri_lower_get(l, SLRI_CALL_FUEL), one = slri_lower_const(l, SLRI_U64, 1);
-    slri_lower_leave_where(l, slri_lower_op(l, SLRI_OP_LE, SLRI_U64, fuel, one), SLRI_FAULT_FUEL);
-    slri_lower_put(l, SLRI_CALL_FUEL, slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, fuel, one));
+    return slri_lower_const(l, SLRI_U64, 0);
+}
+
+// Of a block: whether its threads all take the loop, and leave it together. Then a fault of one must not end it, as the
+// others wait for it there; what all of them count alike does. So whatever is uniform behind the loop remains so.
+static bool is_common(const struct slri_lowering *l, const struct slri_instr *loop)
+{
+    return l->is_block && slri_uniform_flow(l->uniform, l->source, l->from_block, l->from_index) &&
+           slri_uniform_branch(l->uniform, l->source, loop);
+}
+
+static slri_reg may_go_on(struct slri_lowering *l, uint32_t word)
+{
+    if (word == SLRI_CALL_TURNS)
+        return slri_lower_op(l, SLRI_OP_NE, SLRI_U64, slri_lower_get(l, word), none_of(l));
+    return slri_lower_op(l, SLRI_OP_EQ, SLRI_U64, slri_lower_get(l, SLRI_CALL_FAULT), none_of(l));
+}
+
+static void lower_edge(struct slri_lowering *l, uint32_t word)
+{
+    slri_reg fuel = slri_lower_get(l, word), one = slri_lower_const(l, SLRI_U64, 1);
+    slri_reg is_out = slri_lower_op(l, SLRI_OP_LE, SLRI_U64, fuel, one);
+    if (l->is_block) { // which goes on, with none
+        struct slri_block *behind = slri_lower_if(l, is_out, NULL);
+        slri_lower_note(l, SLRI_FAULT_FUEL);
+        slri_lower_set(l, fuel, SLRI_OP_MOVE, SLRI_U64, one, SLRI_NO_REG);
+        l->block = behind;
+    } else {
+        slri_lower_leave_where(l, is_out, SLRI_FAULT_FUEL);
+    }
+    slri_lower_put(l, word, slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, fuel, one));
 }
 
 // body[2] and the back edge.
-static void lower_step(struct slri_lowering *l, const struct slri_instr *loop)
+static void lower_step(struct slri_lowering *l, const struct slri_instr *loop, uint32_t word)
 {
     slri_lower_instrs(l, loop->body[2]);
     l->where = loop->where;
-    lower_edge(l);
+    lower_edge(l, word);
 }
 
 // body[0], and whether to go on: 0 at a fault, of the step too. Of a do loop the step is in front of it: texts of C
 // have no other place for it.
-static void lower_test(struct slri_lowering *l, const struct slri_instr *loop, slri_reg goes)
+static void lower_test(struct slri_lowering *l, const struct slri_instr *loop, slri_reg goes, uint32_t word)
 {
     slri_lower_set_const(l, goes, SLRI_I32, 0);
     if (loop->do_while)
-        lower_step(l, loop);
+        lower_step(l, loop, word);
     else
         slri_lower_leave_at_fault(l);
     slri_lower_instrs(l, loop->body[0]);
     slri_reg test = loop->a == SLRI_NO_REG ? slri_lower_const(l, SLRI_I32, 1) : loop->a;
-    slri_lower_set(l, goes, SLRI_OP_MOVE, SLRI_I32, test, SLRI_NO_REG);
+    if (l->is_block) {
+        test = slri_lower_op(l, SLRI_OP_NE, SLRI_I32, test, slri_lower_const(l, SLRI_I32, 0));
+        slri_lower_set(l, goes, SLRI_OP_AND, SLRI_I32, test, may_go_on(l, word));
+    } else {
+        slri_lower_set(l, goes, SLRI_OP_MOVE, SLRI_I32, test, SLRI_NO_REG);
+    }
 }
 
 // Whose every back edge takes fuel.
-static void put_bounded(struct slri_lowering *l, const struct slri_instr *loop)
+static void put_bounded(struct slri_lowering *l, const struct slri_instr *loop, uint32_t word)
 {
     struct slri_block *behind = l->block;
     struct slri_instr made = *loop;
@@ -44,10 +77,10 @@ static void put_bounded(struct slri_lowering *l, const struct slri_instr *loop)
     made.body[2] = loop->do_while ? NULL : slri_lower_block(l);
     l->in_test = true;
     l->block = made.body[0];
-    lower_test(l, loop, made.a);
+    lower_test(l, loop, made.a, word);
     l->block = made.body[2];
     if (!loop->do_while)
-        lower_step(l, loop);
+        lower_step(l, loop, word);
     l->in_test = false;
     l->block = behind;
     l->where = loop->where;
@@ -129,19 +162,20 @@ static slri_reg put_trips(struct slri_lowering *l, const struct slri_counted *co
 // pays for all of them then, if there is so much fuel; else it takes the way that faults where it is out.
 void slri_lower_loop(struct slri_lowering *l, const struct slri_instr *loop)
 {
+    const uint32_t word = is_common(l, loop) ? SLRI_CALL_TURNS : SLRI_CALL_FUEL;
     struct slri_counted counted;
     if (!may_pay(l, loop, &counted)) {
-        put_bounded(l, loop);
+        put_bounded(l, loop, word);
         return;
     }
     slri_lower_instrs(l, loop->body[0]);
     l->where = loop->where;
-    slri_reg trips = put_trips(l, &counted), fuel = slri_lower_get(l, SLRI_CALL_FUEL);
+    slri_reg trips = put_trips(l, &counted), fuel = slri_lower_get(l, word);
     struct slri_block *other;
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_LT, SLRI_U64, trips, fuel), &other);
-    slri_lower_put(l, SLRI_CALL_FUEL, slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, fuel, trips));
+    slri_lower_put(l, word, slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, fuel, trips));
     put_paid(l, loop);
     l->block = other;
-    put_bounded(l, loop);
+    put_bounded(l, loop, word);
     l->block = behind;
 }

@@ -258,14 +258,14 @@ static struct slri_arg *copied_args(struct level *v, const struct slri_instr *in
     return arg;
 }
 
-static slri_reg ballot_of(struct level *v, slri_reg mask, slri_reg flag)
+static slri_reg lanes_of(struct level *v, slri_reg flag)
 {
-    struct slri_instr *ballot = slri_lower_append(of(v), SLRI_OP_WARP, SLRI_U32);
+    slri_reg full = slri_lower_const(of(v), SLRI_U32, UINT32_MAX), dst = slri_lower_reg(of(v), SLRI_U32);
+    struct slri_instr *ballot = slri_lower_append(of(v), SLRI_OP_WARP, SLRI_VOID);
     struct slri_arg *arg = copied_args(v, &(struct slri_instr){0}, 2);
-    slri_reg dst = slri_lower_reg(of(v), SLRI_U32);
     if (!arg)
         return 0;
-    arg[0] = (struct slri_arg){.reg = mask};
+    arg[0] = (struct slri_arg){.reg = full};
     arg[1] = (struct slri_arg){.reg = flag};
     ballot->imm = SLRI_WARP_BALLOT;
     ballot->arg = arg;
@@ -274,7 +274,25 @@ static slri_reg ballot_of(struct level *v, slri_reg mask, slri_reg flag)
     return dst;
 }
 
-// Lanes that are not here take no part: nobody's mask has them, and theirs is 0.
+// For those who are here the one register, for the others the other.
+static slri_reg choose(struct level *v, slri_reg here, slri_reg there)
+{
+    enum slri_kind kind = v->l.function->reg_kind[here];
+    slri_reg chosen = slri_lower_variable(of(v), kind, NULL);
+    slri_lower_set(of(v), chosen, SLRI_OP_MOVE, kind, there, SLRI_NO_REG);
+    struct slri_block *behind = slri_lower_if(of(v), flag_here(v), NULL);
+    slri_lower_set(of(v), chosen, SLRI_OP_MOVE, kind, here, SLRI_NO_REG);
+    v->l.block = behind;
+    return chosen;
+}
+
+static bool is_shuffle(const struct slri_instr *in)
+{
+    return in->imm >= SLRI_WARP_SHUFFLE && in->imm <= SLRI_WARP_SHUFFLE_XOR;
+}
+
+// Lanes that are here take part with those of their mask that are; the others with one another, with whatever they
+// have.
 static void level_warp(struct level *v, const struct slri_instr *in)
 {
     slri_reg here = flag_here(v);
@@ -283,19 +301,22 @@ static void level_warp(struct level *v, const struct slri_instr *in)
         return;
     }
     bool is_active = in->imm == SLRI_WARP_ACTIVE;
-    slri_reg mask = ballot_of(v, is_active ? slri_lower_const(of(v), SLRI_U32, UINT32_MAX) : in->arg[0].reg, here);
+    slri_reg lanes = lanes_of(v, here), others, width = SLRI_NO_REG;
     if (is_active) {
         if (in->dst != SLRI_NO_REG)
-            slri_lower_set(of(v), in->dst, SLRI_OP_MOVE, SLRI_U32, mask, SLRI_NO_REG);
+            slri_lower_set(of(v), in->dst, SLRI_OP_MOVE, SLRI_U32, choose(v, lanes, in->dst), SLRI_NO_REG);
         return;
     }
-    slri_reg own = slri_lower_op(of(v), SLRI_OP_NEG, SLRI_I32, here, SLRI_NO_REG); // all bits, or none
-    own = slri_lower_convert(of(v), SLRI_U32, own);
-    mask = slri_lower_op(of(v), SLRI_OP_AND, SLRI_U32, mask, own);
+    others = slri_lower_op(of(v), SLRI_OP_NOT, SLRI_U32, lanes, SLRI_NO_REG);
+    slri_reg mask = choose(v, slri_lower_op(of(v), SLRI_OP_AND, SLRI_U32, in->arg[0].reg, lanes), others);
+    if (is_shuffle(in)) // a width that only those here know would be 0 for the others
+        width = choose(v, in->arg[3].reg, slri_lower_const(of(v), SLRI_I32, SLRI_WARP_THREADS));
     struct slri_arg *arg = copied_args(v, in, 0);
     struct slri_instr *made = put_as_it_is(v, in);
     if (arg)
         arg[0].reg = mask;
+    if (arg && width != SLRI_NO_REG)
+        arg[3].reg = width;
     made->arg = arg;
     take_result(v, made);
 }

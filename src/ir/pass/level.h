@@ -8,7 +8,7 @@
 #include "ir/ir.h"
 
 // A module with the kernel as its entry `out_entry`: the module itself where nothing is to be done, else one that lies
-// in `region` and refers to it. What threads wait in is written so that a lane that is not there has the mask 0.
+// in `region` and refers to it. A lane that is not there takes part in a warp's function with others that are not.
 // Errors: UNSUPPORTED (a barrier that is within a branch on which the block's threads do not agree, or in a switch; the
 // message names the place), NO_MEMORY.
 slr_status slri_level(const struct slri_module *module, const struct slri_entry *entry, struct slri_region *region,

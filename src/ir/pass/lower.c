@@ -95,14 +95,25 @@ struct slri_block *slri_lower_if(struct slri_lowering *l, slri_reg test, struct 
     return behind;
 }
 
+static struct slri_root root_of_word(struct slri_lowering *l, uint32_t word, slri_reg *at)
+{
+    const bool is_common = l->is_block && word >= SLRI_CALL_INSTANCE;
+    *at = slri_lower_const(l, SLRI_I64, UINT64_C(8) * (is_common ? word - SLRI_CALL_INSTANCE : word));
+    return is_common ? l->common : l->call;
+}
+
 slri_reg slri_lower_get(struct slri_lowering *l, uint32_t word)
 {
-    return slri_lower_load(l, SLRI_U64, l->call, slri_lower_const(l, SLRI_I64, UINT64_C(8) * word));
+    slri_reg at;
+    struct slri_root root = root_of_word(l, word, &at);
+    return slri_lower_load(l, SLRI_U64, root, at);
 }
 
 void slri_lower_put(struct slri_lowering *l, uint32_t word, slri_reg value)
 {
-    slri_lower_store(l, SLRI_U64, l->call, slri_lower_const(l, SLRI_I64, UINT64_C(8) * word), value);
+    slri_reg at;
+    struct slri_root root = root_of_word(l, word, &at);
+    slri_lower_store(l, SLRI_U64, root, at, value);
 }
 
 slri_reg slri_lower_constant(struct slri_lowering *l, uint32_t word)

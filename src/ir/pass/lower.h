@@ -1,35 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of this pass share: handler_kernel.c the kernel around a handler, handler_function.c a handler's
-// functions, handler_loop.c their loops, lower.c the writing of instructions.
+// What the files of this pass share: handler_kernel.c the kernel around a handler, handler_block.c what is another's of
+// a `__ring_block__` handler, handler_function.c a handler's functions, handler_loop.c their loops, lower.c the writing
+// of instructions.
 //
 // All that a message's functions share is a block of words of 8 bytes, the call. It is a local of the kernel, and the
-// last parameter of each function that needs it.
+// last parameter of each function that needs it. In a block of threads each has a call, and what is the same in all of
+// them is a block of words of its own, by which uniform.h sees that it is. What they count is in shared memory.
 #ifndef SLRI_IR_PASS_LOWER_H
 #define SLRI_IR_PASS_LOWER_H
 
 #include "ir/ir.h"
+#include "ir/type.h"
+#include "ir/uniform.h"
 
 enum slri_call_word {
     SLRI_CALL_FUEL,
     SLRI_CALL_FAULT, // an enum slri_fault; then, in a word each, its place
     SLRI_CALL_FILE,
     SLRI_CALL_LINE,
-    SLRI_CALL_REPLIES, // how many
-    SLRI_CALL_INSTANCE,
-    SLRI_CALL_STATE, // where in the states, the batch and the results this message's lie
+    SLRI_CALL_INSTANCE, // from here on the same in all threads of a block
+    SLRI_CALL_STATE,    // where in the states, the batch and the results this message's lie
     SLRI_CALL_MESSAGE,
     SLRI_CALL_RECORD,
-    SLRI_CALL_SENT, // how many, a word a parameter of the handler
+    SLRI_CALL_TURNS,   // of a block: what FUEL is, for loops that all threads take alike
+    SLRI_CALL_REPLIES, // how many; of a block, from here on words of 4 bytes behind SLRI_BLOCK_REPLIES
+    SLRI_CALL_SENT,    // how many, a word a parameter of the handler
 };
+
+// What the threads of a block share, each 4 bytes.
+#define SLRI_BLOCK_FIRST 0   // the first thread that has a fault, or UINT32_MAX
+#define SLRI_BLOCK_REPLIES 4 // how many were tried, then the same of what was sent
 
 struct slri_lowering {
     struct slri_region *region;
     const struct slri_module *from;
     const struct slri_entry *handler;
-    struct slri_function **made; // by the index of the one that it is made of; NULL: not needed
-    bool *shares;                // by the same: whether it takes the call
-    uint32_t *binding;           // of the kernel, by that of the handler
-    uint64_t call_bytes;
+    struct slri_function **made;       // by the index of the one that it is made of; NULL: not needed
+    bool *shares;                      // by the same: whether it takes the call
+    uint32_t *binding;                 // of the kernel, by that of the handler
+    uint64_t call_bytes, common_bytes; // common_bytes: 0 where a message has one thread
+    bool is_block;                     // of a `__ring_block__` handler: who has a fault goes on, as others wait for it
+    uint32_t threads;                  // of a block
+    struct slri_uniform *uniform;      // likewise: what is known of the functions of `from`
     bool out_of_memory;
     struct slri_instr lost; // with no memory left, what would be written goes there
     struct slri_block lost_block;
@@ -38,7 +50,9 @@ struct slri_lowering {
     struct slri_function *function;
     struct slri_block *block; // where instructions go
     struct slri_where where;
-    struct slri_root call;
+    const struct slri_block *from_block; // the instruction of `source` that is being lowered
+    uint32_t from_index;
+    struct slri_root call, common;
     slri_reg state, message;           // where this message's begin, in a function that reads them
     bool in_test;                      // of a loop, or in its step, where only IFs may branch
     const struct slri_instr **literal; // by register: the CONST that a temporary stands for, or NULL
@@ -73,12 +87,38 @@ bool slri_lower_functions(struct slri_lowering *l); // all that the handler come
 void slri_lower_instrs(struct slri_lowering *l, const struct slri_block *block);
 struct slri_block *slri_lower_into(struct slri_lowering *l, const struct slri_block *block, bool in_test); // a new one
 // What comes next runs only where `bad` is 0; the other way is written by `fault`, of which NONE is another's fault.
-// The second: where the call has a fault.
+// The second: where the call has a fault. In a block what comes next runs in any case, and a fault is noted.
 void slri_lower_leave_where(struct slri_lowering *l, slri_reg bad, uint32_t fault);
 void slri_lower_leave_at_fault(struct slri_lowering *l);
 // How often each register is assigned in the block, and, unless NULL, by which instruction last.
 void slri_lower_count(const struct slri_block *block, uint32_t *count, const struct slri_instr **last);
 bool slri_lower_is_literal(const struct slri_lowering *l, slri_reg reg, uint64_t least, uint64_t most);
+
+void slri_lower_note(struct slri_lowering *l, uint32_t fault); // in a block, where there is none yet
+
+// handler_kernel.c
+struct slri_lower_message {
+    slri_reg at, record; // offsets in the batch and in the results
+};
+void slri_lower_put_word(struct slri_lowering *l, slri_reg record, uint32_t word, slri_reg value); // of a record: U32
+slri_reg slri_lower_builtin(struct slri_lowering *l, enum slri_builtin which);
+slri_reg slri_lower_clock(struct slri_lowering *l);
+void slri_lower_ticks(struct slri_lowering *l, slri_reg record, slri_reg began);
+void slri_lower_begin_call(struct slri_lowering *l, const struct slri_lower_message *m, slri_reg fuel); // U64
+void slri_lower_call_handler(struct slri_lowering *l);
+void slri_lower_reset_state(struct slri_lowering *l);
+
+// handler_block.c
+uint64_t slri_lower_block_bytes(const struct slri_entry *handler);      // of shared memory, beside the handler's own
+slri_reg slri_lower_block_fuel(struct slri_lowering *l, slri_reg fuel); // of one thread
+void slri_lower_block_message(struct slri_lowering *l, const struct slri_lower_message *m, slri_reg fuel,
+                              slri_reg stopped);
+struct slri_block *slri_lower_if_first(struct slri_lowering *l); // as slri_lower_if: only the block's first thread
+slri_reg slri_lower_block_take(struct slri_lowering *l, uint32_t word); // of REPLIES or SENT: counts up, gives U64
+// Replaces a block's own place in the grid, of which a handler sees one block; false: it is none of these.
+bool slri_lower_block_place(struct slri_lowering *l, const struct slri_instr *in);
+bool slri_lower_block_shared(struct slri_lowering *l, struct slri_types *types, struct slri_module *module,
+                             struct slri_entry *entry);
 
 // handler_loop.c
 void slri_lower_loop(struct slri_lowering *l, const struct slri_instr *loop);

@@ -68,6 +68,13 @@ static void add_param(struct slri_words *w, const char *name, slri_reg reg, uint
             (struct slri_param){.name = name, .reg = reg, .is_memory = bytes != 0, .bytes = bytes};
 }
 
+static void add_memory_param(struct slri_words *w, const struct slri_param *param)
+{
+    add_param(w, param->name, slri_lower_reg(&w->l, SLRI_I64), whole_words(param->bytes));
+    if (w->l.function->param)
+        w->l.function->param[w->l.function->params - 1].is_common = param->is_common;
+}
+
 static void make_param(struct slri_words *w, uint32_t index)
 {
     const struct slri_param *param = &w->source->param[index];
@@ -77,7 +84,7 @@ static void make_param(struct slri_words *w, uint32_t index)
     if (w->now->param)
         w->now->param[index] = w->l.function->params;
     if (param->is_memory)
-        add_param(w, param->name, slri_lower_reg(&w->l, SLRI_I64), whole_words(param->bytes));
+        add_memory_param(w, param);
     at->is.low = slri_words_of(w, slri_lower_variable(&w->l, is_wide ? SLRI_U32 : kind, param->name));
     add_param(w, param->name, at->is.low.reg, 0);
     if (is_wide && at->high) {

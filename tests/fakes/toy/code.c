@@ -7,17 +7,11 @@
 
 #define MOST_BOUND 127 // parameters of a kernel
 
-// Of a block's handler in batched launches: all handlers of the module, which the kernel around them calls (batch.c).
 slr_status toy_code_write(void *device, struct slri_code_text *text)
 {
-    const struct slri_entry *entry = text->entry;
     if (((struct toy *)device)->words && toy_words_take(text))
         return SLR_OK; // without a text nothing is compiled
-    if (entry->kind != SLRI_ENTRY_KERNEL)
-        text->entry = NULL;
-    slr_status status = slri_cpu_code_write(&((struct toy *)device)->compiler, text);
-    text->entry = entry;
-    return status;
+    return slri_cpu_code_write(&((struct toy *)device)->compiler, text);
 }
 
 slr_status toy_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
@@ -55,10 +49,6 @@ static void report(const struct slri_launch *launch, void *word)
 void toy_dispatch(const struct slri_command *command, const struct slri_extras *extras)
 {
     const struct slri_ready_kernel *ready = command->dispatch.ready;
-    if (ready->kernel.handler) {
-        toy_dispatch_batch(command);
-        return;
-    }
     const uint32_t *grid = command->dispatch.grid;
     struct slri_bound bound[MOST_BOUND];
     struct slri_printed_head *head = toy_host(extras->printed);

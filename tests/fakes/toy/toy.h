@@ -39,7 +39,6 @@ slr_status toy_code_kernel(void *device, void *loaded, const struct slri_code_te
 void toy_dispatch(const struct slri_command *command, const struct slri_extras *extras);
 
 // batch.c: a dispatch of a block's handler in batched launches.
-void toy_dispatch_batch(const struct slri_command *command);
 
 // words.c: kernels as words, of those that the passes take.
 bool toy_words_take(const struct slri_code_text *of);

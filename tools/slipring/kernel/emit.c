@@ -28,7 +28,7 @@ static const char help[] =
     "  --lang wgsl          WGSL for WebGPU: one kernel\n"
     "  --block B            threads per block: X, X,Y or X,Y,Z (default: C 256,\n"
     "                       OpenCL and WGSL any)\n"
-    "  --batched            instead of the __ring__ handler NAME the kernel of its\n"
+    "  --batched            instead of the handler NAME the kernel of its\n"
     "                       batched launches\n"
     "  --json               prints one JSON object: file, name, language, text\n" SOURCE_HELP "\n"
     "Example:\n"
@@ -147,7 +147,7 @@ static int parse(int argc, char **argv, slr_emit_desc *desc, source_options *sou
     if (desc->binary && (*json || desc->language != SLR_LANGUAGE_SPIRV))
         return say_usage("--binary is for --lang spirv, without --json");
     if (desc->batched && !desc->name)
-        return say_usage("--batched needs NAME, a __ring__ handler of %s", argv[optind]);
+        return say_usage("--batched needs NAME, a handler of %s", argv[optind]);
     return -1;
 }
 
