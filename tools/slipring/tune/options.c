@@ -14,9 +14,10 @@
 
 static const char help[] = "Usage: slipring tune FILE.cu NAME --size SIZE [OPTION]...\n"
                            "Finds the fastest launch of a kernel by measurement: values of the macros that\n"
-                           "the source declares tunable, the block, the vector width. Each candidate's\n"
-                           "results are compared with the default's. The choice is kept in the cache folder;\n"
-                           "later launches of this source on this device use it.\n"
+                           "the source declares tunable, the block, the vector width, and short branches as\n"
+                           "jumps or without (the macro SLIPRING_SELECT). Each candidate's results are\n"
+                           "compared with the default's. The choice is kept in the cache folder; later\n"
+                           "launches of this source on this device use it.\n"
                            "\n"
                            "  --size SIZE          threads of a launch, as SLR_1D and SLR_2D have them: N,\n"
                            "                       NxM or NxMxK; may be repeated\n"
@@ -32,7 +33,8 @@ static const char help[] = "Usage: slipring tune FILE.cu NAME --size SIZE [OPTIO
                            "  --seed N             of what is drawn (default 0)\n"
                            "  --tolerance T        results may differ by this much, relative (default 0: bit\n"
                            "                       for bit). Later launches then need SLR_TUNED_ANY\n"
-                           "  --keep WHAT          macros, block or width: stays as it is; may be repeated\n"
+                           "  --keep WHAT          macros, block, width or branches: stays as it is; may be\n"
+                           "                       repeated\n"
                            "  --discard            does not store the choice\n"
                            "  --top N              candidates in the table (default 5)\n"
                            "  --html FILE          a page with a plot of the search\n"
@@ -109,10 +111,11 @@ static int take_name(const char *what, const char *text, const char *const *name
 
 static int take_kept(const char *text, uint32_t *flags)
 {
-    static const char *const names[] = {"macros", "block", "width"};
-    static const uint32_t flag[] = {SLR_TUNE_KEEP_MACROS, SLR_TUNE_KEEP_BLOCK, SLR_TUNE_KEEP_WIDTH};
+    static const char *const names[] = {"macros", "block", "width", "branches"};
+    static const uint32_t flag[] = {SLR_TUNE_KEEP_MACROS, SLR_TUNE_KEEP_BLOCK, SLR_TUNE_KEEP_WIDTH,
+                                    SLR_TUNE_KEEP_BRANCHES};
     uint32_t number = 0;
-    int end = take_name("part of a launch", text, names, 3, &number);
+    int end = take_name("part of a launch", text, names, 4, &number);
     if (end == -1)
         *flags |= flag[number - 1];
     return end;
