@@ -57,15 +57,29 @@ static bool is_short(const struct slri_instr *in)
     return in->op == SLRI_OP_IF && cost_of_side(in->body[0]) + cost_of_side(in->body[1]) <= MOST_COST;
 }
 
-static bool block_has_short(const struct slri_block *block)
+// More than a comparison, as the right side of && is one: a jump there costs about as much.
+static bool computes(const struct slri_block *block)
+{
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        enum slri_op op = block->instr[i].op;
+        bool compares = op >= SLRI_OP_EQ && op <= SLRI_OP_GE;
+        if (!compares && op != SLRI_OP_CONST && op != SLRI_OP_MOVE && op != SLRI_OP_CONVERT)
+            return true;
+    }
+    return false;
+}
+
+// `of_worth`: one that computes something.
+static bool block_has_short(const struct slri_block *block, bool of_worth)
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
         const struct slri_instr *in = &block->instr[i];
-        bool found = is_short(in) || (in->op == SLRI_OP_CALL && in->callee->has_short_branches);
+        bool found = is_short(in) && (!of_worth || computes(in->body[0]) || computes(in->body[1]));
+        found = found || (of_worth && in->op == SLRI_OP_CALL && in->callee->has_short_branches);
         for (int part = 0; part < 3 && !found; part++)
-            found = block_has_short(in->body[part]);
+            found = block_has_short(in->body[part], of_worth);
         for (uint32_t c = 0; c < in->cases && !found; c++)
-            found = block_has_short(in->match[c].body);
+            found = block_has_short(in->match[c].body, of_worth);
         if (found)
             return true;
     }
@@ -75,7 +89,7 @@ static bool block_has_short(const struct slri_block *block)
 void slri_select_look(struct slri_module *module)
 {
     for (uint32_t f = 0; f < module->functions; f++)
-        module->function[f]->has_short_branches = block_has_short(module->function[f]->body);
+        module->function[f]->has_short_branches = block_has_short(module->function[f]->body, true);
 }
 
 // ---- writing -------------------------------------------------------------------------------------------------------
@@ -327,7 +341,7 @@ static void write_instr(struct selecting *s, const struct slri_instr *in)
 static void write_block(struct selecting *s, struct slri_block *block)
 {
     struct slri_block *outer = s->out, made = {0};
-    if (!block || !block_has_short(block))
+    if (!block || !block_has_short(block, false))
         return;
     s->out = &made;
     for (uint32_t i = 0; i < block->count && !s->out_of_memory; i++)

@@ -6,7 +6,7 @@
 
 #include "ir/ir.h"
 
-// Sets `has_short_branches` of the module's functions.
+// Sets `has_short_branches` of the module's functions: whether one computes something, which && and || do not.
 void slri_select_look(struct slri_module *module);
 
 // Writes those branches so. False: no memory.
