@@ -8,7 +8,6 @@
 #include "say.h"
 #include "verbs.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
