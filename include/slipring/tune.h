@@ -61,10 +61,11 @@ typedef enum slr_tune_state {
 
 /// A set of flags.
 typedef enum slr_tune_flag {
-    SLR_TUNE_DISCARD = 1,     ///< the result is not kept for later launches
-    SLR_TUNE_KEEP_MACROS = 2, ///< the macros stay as they are
-    SLR_TUNE_KEEP_BLOCK = 4,  ///< the block stays slipring's choice
-    SLR_TUNE_KEEP_WIDTH = 8   ///< the vector width stays the device's choice
+    SLR_TUNE_DISCARD = 1,       ///< the result is not kept for later launches
+    SLR_TUNE_KEEP_MACROS = 2,   ///< the macros stay as they are
+    SLR_TUNE_KEEP_BLOCK = 4,    ///< the block stays slipring's choice
+    SLR_TUNE_KEEP_WIDTH = 8,    ///< the vector width stays the device's choice
+    SLR_TUNE_KEEP_BRANCHES = 16 ///< short branches stay branches, or without jumps if SLIPRING_SELECT says so
 } slr_tune_flag;
 
 /// A launch that was tried.

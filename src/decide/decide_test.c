@@ -33,6 +33,12 @@ static const char source[] = "__global__ void add(const float *x, float *y, int 
                              "    if (i >= n) return;\n"
                              "    while (next[at] != at) { at = next[at]; steps++; }\n"
                              "    out[i] = steps;\n"
+                             "}\n"
+                             "__global__ void every(const float *x, float *y, int n)\n"
+                             "{\n"
+                             "    float sum = 0.0f;\n"
+                             "    for (int k = 0; k < n; k++) sum = sum * x[k & 7] + 1.0f;\n"
+                             "    y[threadIdx.x & 7] = sum;\n"
                              "}\n";
 
 // Of a device that would win if the work were large.
@@ -205,6 +211,41 @@ static void work_that_hangs_on_data_is_interpreted(void **state)
     close_bench(&b);
 }
 
+// Each thread goes on for as long as the launch has threads: far beyond what is walked for a profile.
+static void long_loops_of_known_length_are_counted_in_full(void **state)
+{
+    (void)state;
+    const slr_candidate candidate = {.model = &gpu, .model_bytes = sizeof gpu};
+    uint64_t flops[2];
+    for (int i = 0; i < 2; ++i) {
+        const uint32_t n = i == 0 ? 1000 : 200000;
+        struct bench b = open_bench("cpu?engine=interpreted", "every", 8);
+        set_arguments(&b, 8);
+        b.args[2] = slr_arg_signed(n);
+        decide(&b, &candidate, 1);
+        flops[i] = b.decision.flops;
+        close_bench(&b);
+    }
+    assert_true(flops[0] > 0);
+    assert_int_equal(flops[1], 200 * flops[0]);
+}
+
+// A block that does not end within the limit says nothing of the others.
+static void loops_on_data_that_take_too_long_are_not_guessed(void **state)
+{
+    (void)state;
+    enum { N = 256 };
+    int next[N];
+    const slr_candidate candidate = {.model = &gpu, .model_bytes = sizeof gpu};
+    struct bench b = open_bench("cpu?engine=interpreted", "follow", N);
+    set_arguments(&b, N);
+    for (int i = 0; i < N; ++i)
+        next[i] = (i + 1) % N; // for ever
+    must(slr_buffer_write(b.x, 0, next, sizeof next));
+    refuses(slr_decide(&b.work, &candidate, 1, NULL, &b.decision), UNSUPPORTED, "its work is not known");
+    close_bench(&b);
+}
+
 static slr_status sleep_a_little(void *user)
 {
     uint64_t until = slri_now_ns() + 2 * MS;
@@ -357,6 +398,8 @@ int main(void)
         cmocka_unit_test(a_kernel_is_counted_and_models_are_compared),
         cmocka_unit_test(buffers_that_are_not_there_are_counted),
         cmocka_unit_test(work_that_hangs_on_data_is_interpreted),
+        cmocka_unit_test(long_loops_of_known_length_are_counted_in_full),
+        cmocka_unit_test(loops_on_data_that_take_too_long_are_not_guessed),
         cmocka_unit_test(open_devices_and_plain_calls_are_measured_on_copies),
         cmocka_unit_test(only_what_is_close_is_measured),
         cmocka_unit_test(every_device_that_opens_is_measured),

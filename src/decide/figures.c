@@ -15,6 +15,7 @@ enum {
     WARP_THREADS = 32,
     INTERPRETED_BLOCKS = 2,
     INTERPRETED_STEPS = 20000000,
+    WALKED_STEPS = 20000000,
     INTERPRETED_BYTES = 1 << 28
 };
 
@@ -60,13 +61,12 @@ static bool is_too_large(const slr_work *work)
     return bytes > INTERPRETED_BYTES;
 }
 
-static slr_status interpret(const slr_work *work, const slr_shape *shape, struct interpreted *out)
+static slr_status interpret_blocks(const slr_work *work, const slr_shape *shape, uint32_t left, struct interpreted *out)
 {
     slr_check_desc desc = SLR_CHECK_DESC_INIT;
     slr_check *check;
     slr_check_launch launch;
     slr_check_argument given[SLRI_COUNT_BINDINGS];
-    uint32_t left = INTERPRETED_BLOCKS;
     desc.arguments = given;
     for (uint32_t i = 0; i < work->arg_count && i < SLRI_COUNT_BINDINGS; ++i)
         if (work->args[i].kind != SLR_ARG_BUFFER || work->args[i].value.buffer)
@@ -88,6 +88,17 @@ static slr_status interpret(const slr_work *work, const slr_shape *shape, struct
     }
     slr_check_destroy(check);
     return status;
+}
+
+// Blocks that do not come to their end say nothing of the others; then `out` stays empty.
+static slr_status interpret(const slr_work *work, const slr_shape *shape, struct interpreted *out)
+{
+    SLRI_TRY(interpret_blocks(work, shape, INTERPRETED_BLOCKS, out));
+    if (out->instructions >= INTERPRETED_STEPS)
+        SLRI_TRY(interpret_blocks(work, shape, 1, out));
+    if (out->instructions >= INTERPRETED_STEPS)
+        *out = (struct interpreted){.divergence = out->divergence};
+    return SLR_OK;
 }
 
 static void settle_figure(uint64_t *given, uint64_t counted)
@@ -147,7 +158,7 @@ static slr_status count_kernel(const slr_work *work, struct slri_work_count *out
     if (none)
         return SLRI_FAIL(INVALID, "kernel %s: the work has no threads", work->kernel->info.name);
     uint64_t threads = threads_of(shape.grid, shape.block);
-    SLRI_TRY(slri_launch_count(work->kernel, &shape, work->args, work->buffer_bytes, &count));
+    SLRI_TRY(slri_launch_count(work->kernel, &shape, work->args, work->buffer_bytes, WALKED_STEPS, &count));
     bool is_unknown = count.counted == SLRI_COUNT_UNKNOWN;
     if (count.counted != SLRI_COUNT_EXACT && (is_unknown || work->divergence == 0) && !is_too_large(work)) {
         SLRI_TRY(interpret(work, &shape, &part));
@@ -160,8 +171,11 @@ static slr_status count_kernel(const slr_work *work, struct slri_work_count *out
         count.counted = SLRI_COUNT_SAMPLED;
     }
     if (count.counted == SLRI_COUNT_UNKNOWN && !work->instructions)
-        return SLRI_FAIL(UNSUPPORTED, "kernel %s: its work is not known; give slr_work.instructions",
-                         work->kernel->info.name);
+        return SLRI_FAIL(
+            UNSUPPORTED,
+            "kernel %s: its work is not known: its loops depend on data, and a block of it takes more than "
+            "%d instructions, or its buffers more than %d bytes; give slr_work.instructions",
+            work->kernel->info.name, INTERPRETED_STEPS, INTERPRETED_BYTES);
     f->blocks = (uint64_t)shape.grid[0] * shape.grid[1] * shape.grid[2];
     settle_figure(&f->threads, threads);
     settle_figure(&f->instructions, count.instructions);

@@ -212,7 +212,7 @@ static bool may_use(const slr_program *program, const struct slri_tuned_record *
 // Variables of a program are one: a variant would have its own.
 static bool fits_program(const slr_program *program, const struct slri_tuned_record *record)
 {
-    return !*record->defines || (program->module->tuning && program->module->globals == 0);
+    return !*record->defines || program->module->globals == 0;
 }
 
 slr_status slri_tuned_add(slr_program *program, const struct slri_tuned_record *record)

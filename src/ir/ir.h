@@ -345,9 +345,10 @@ struct slri_function {
     const char **reg_name; // the variable's name in the source, or NULL for a temporary
     uint32_t regs, reg_room;
     struct slri_block *body;
-    uint32_t uses;                     // enum slri_use bits, of this function and of all that it calls
-    uint32_t mark;                     // for passes that follow calls: which pass was here
-    uint32_t index;                    // in the module, as slri_module_verify left it
+    bool has_short_branches; // or a function that it calls; a source may have them without jumps (pass/select.h)
+    uint32_t uses;           // enum slri_use bits, of this function and of all that it calls
+    uint32_t mark;           // for passes that follow calls: which pass was here
+    uint32_t index;          // in the module, as slri_module_verify left it
     uint32_t removed_from, removed_to; // the first lines of its body that #if or its like took away; 0: none
 };
 
@@ -459,6 +460,8 @@ struct slri_const { // a table of the module: `__constant__` or `static const` a
     const unsigned char *data; // type->bytes of them
 };
 
+#define SLRI_SELECT_MACRO "SLIPRING_SELECT" // see slri_module.selects; the tuner sets it
+
 // What the source declares for the tuner, in lines "#pragma slipring ...". NULL in a module without any.
 struct slri_tunable {
     const char *name; // of a macro
@@ -508,6 +511,7 @@ struct slri_module {
     unsigned char source_hash[16]; // of the text and of all it included
     unsigned char own_hash[16];    // the same without what the device defines: __CUDA_ARCH__
     const struct slri_tuning *tuning;
+    bool selects;    // SLIPRING_SELECT is not 0: short branches are without jumps
     const char *raw; // NULL, or CUDA C++ that holds the kernels' code: then their functions are empty (raw.h)
     const char *const *raw_option; // for its compiler, up to NULL
     struct slri_region *region;    // owns every byte of the module

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The front end from end to end: preprocess, parse and check, lower.
+#include "ir/pass/select.h"
 #include "lang/check/advice.h"
 #include "lang/host/host.h"
 #include "lang/lower/lower.h"
@@ -99,6 +100,7 @@ static void finish(const struct slri_front *front, struct slri_module *module)
     module->file = front->file;
     module->files = front->files;
     module->tuning = front->tuning;
+    module->selects = front->selects;
     module->name = front->files ? front->file[0] : "";
     memcpy(module->source_hash, front->source_hash, sizeof module->source_hash);
     memcpy(module->own_hash, front->own_hash, sizeof module->own_hash);
@@ -114,7 +116,8 @@ slr_status slri_kernel_compile(const struct slri_source *source, struct slri_mod
     slr_status status = front.report && module ? compile(&front, module) : no_memory();
     if (status == SLR_OK) {
         finish(&front, module);
-        status = check_module(module);
+        slri_select_look(module);
+        status = module->selects && !slri_select(module) ? no_memory() : check_module(module);
     }
     if (status != SLR_OK) {
         slri_region_destroy(front.region);

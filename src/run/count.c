@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define MOST_INSTRUCTIONS 400000u // of all threads that are walked: some milliseconds
+#define MOST_INSTRUCTIONS 400000u // of all threads that are walked, but for the first where more are allowed
 #define MOST_THREADS 64u
 #define MOST_LINES 4096u
 #define MOST_BINDINGS SLRI_COUNT_BINDINGS
@@ -515,7 +515,7 @@ void slri_count(const struct slri_count_launch *launch, struct slri_count *out)
     if (!walk)
         return;
     walk->launch = launch;
-    walk->left = MOST_INSTRUCTIONS;
+    walk->left = launch->most ? launch->most : MOST_INSTRUCTIONS;
     walk->of_line = (uint64_t *)(walk + 1);
     uint32_t samples = walk_threads(walk, threads, &sum, &alike);
     if (samples != 0) {

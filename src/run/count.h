@@ -14,6 +14,7 @@ struct slri_count_launch {
     const struct slri_entry *entry; // a kernel, or a handler: then a grid of 1 and its block, or 1
     const uint32_t *grid, *block;   // three numbers each
     const struct slri_bound *bound; // one a binding
+    uint64_t most;                  // instructions that are walked; 0: 400,000, some milliseconds
 };
 
 enum slri_counted {

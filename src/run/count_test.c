@@ -22,7 +22,7 @@ static struct work begin(const char *text, uint32_t blocks, uint32_t threads)
 
 static void count(struct work *w)
 {
-    const struct slri_count_launch launch = {w->module, &w->module->entry[0], w->grid, w->block, w->bound};
+    const struct slri_count_launch launch = {w->module, &w->module->entry[0], w->grid, w->block, w->bound, 0};
     assert_int_equal(w->module->entry[0].bindings, w->bounds);
     slri_count(&launch, &w->count);
     slri_module_destroy(w->module);

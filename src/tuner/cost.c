@@ -55,7 +55,7 @@ double slri_tuner_predict(void *user, uint64_t code)
     double cost = NAN;
     if (slri_tuner_has_spent(tuner, PREDICTING_SHARE) || slri_tuner_ready(tuner, code, &launch) != SLR_OK)
         return NAN;
-    if (slri_launch_count(launch.kernel, &launch.shape, tuner->problem->args, NULL, &count) == SLR_OK &&
+    if (slri_launch_count(launch.kernel, &launch.shape, tuner->problem->args, NULL, 0, &count) == SLR_OK &&
         count.counted != SLRI_COUNT_UNKNOWN)
         cost = cost_of_launch(tuner, &launch, &count);
     slri_tuner_unready(&launch);

@@ -41,21 +41,36 @@ static uint32_t list_values(const struct slri_tunable *tunable, int64_t *to, uin
     return count;
 }
 
+static void add_macro(struct slri_tuner *tuner, const struct slri_tunable *tunable, uint64_t *scale)
+{
+    uint32_t start = 0, at = tuner->macros++;
+    tuner->macro[at] = tunable->name;
+    tuner->now[at] = tunable->now;
+    uint32_t count = list_values(tunable, tuner->value[at], &start);
+    add_dimension(tuner, count, start, scale);
+}
+
+// Short branches as they are, or without jumps: a macro that slipring declares for every source.
+static void add_select(struct slri_tuner *tuner, uint64_t *scale)
+{
+    static const int64_t values[] = {0, 1};
+    const struct slri_module *module = tuner->kernel->program->module;
+    bool is_kept = (tuner->desc->flags & SLR_TUNE_KEEP_BRANCHES) || !tuner->kernel->entry->function->has_short_branches;
+    for (uint32_t i = 0; i < tuner->macros; i++)
+        is_kept |= strcmp(tuner->macro[i], SLRI_SELECT_MACRO) == 0; // the source declares it, too
+    if (!is_kept)
+        add_macro(tuner, &(struct slri_tunable){SLRI_SELECT_MACRO, values, 2, module->selects, 0}, scale);
+}
+
 static void add_macros(struct slri_tuner *tuner, uint64_t *scale)
 {
     const struct slri_module *module = tuner->kernel->program->module;
     const struct slri_tuning *tuning = module->tuning;
-    // Variables of a program are one: with other macros it would have others.
-    for (uint32_t i = 0; tuning && i < tuning->tunables; i++) {
-        if (module->globals || (tuner->desc->flags & SLR_TUNE_KEEP_MACROS))
-            break;
-        uint32_t start = 0;
-        tuner->macro[i] = tuning->tunable[i].name;
-        tuner->now[i] = tuning->tunable[i].now;
-        uint32_t count = list_values(&tuning->tunable[i], tuner->value[i], &start);
-        add_dimension(tuner, count, start, scale);
-        tuner->macros = i + 1;
-    }
+    if (module->globals)
+        return; // variables of a program are one: with other macros it would have others
+    for (uint32_t i = 0; tuning && i < tuning->tunables && !(tuner->desc->flags & SLR_TUNE_KEEP_MACROS); i++)
+        add_macro(tuner, &tuning->tunable[i], scale);
+    add_select(tuner, scale);
 }
 
 // Slipring's own choice, which is a candidate already. 0: it is not known.

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPEATS = 5, LEAST_SAMPLES = 15, TAIL_SAMPLES = 100, SEARCH_SHARE = 80, ALL_FLAGS = 15 };
+enum { REPEATS = 5, LEAST_SAMPLES = 15, TAIL_SAMPLES = 100, SEARCH_SHARE = 80, ALL_FLAGS = 31 };
 static const uint64_t default_budget_ns = 60000000000u;
 
 bool slri_tuner_has_spent(const struct slri_tuner *tuner, uint32_t percent)

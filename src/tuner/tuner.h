@@ -45,7 +45,8 @@ struct slri_tuner {
     slr_event *from, *to;
     uint64_t begun_ns;
 
-    // space.c: the dimensions are the macros, then the block, then the width; each has its default, too.
+    // space.c: the dimensions are the macros (SLIPRING_SELECT is the last), then the block, then the width; each has
+    // its default, too.
     struct slri_space space;
     int64_t value[SLRI_SPACE_DIMENSIONS][72];
     const char *macro[SLRI_SPACE_DIMENSIONS];

@@ -266,6 +266,61 @@ static void time_is_measured_by_the_device_where_nobody_measures(void **state)
     end(&b);
 }
 
+static const char branchy[] = "__global__ void f(const float *x, float *y, int n)\n"
+                              "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;\n"
+                              "float v = x[i]; if (v > 9.0f) v = v * 0.5f; y[i] = v; }\n";
+
+static const char and_only[] = "__global__ void f(const float *x, float *y, int n)\n"
+                               "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i > 3 && i < n) y[i] = x[i]; }\n";
+
+static slr_status meter_by_select(void *user, slr_stream *stream, slr_kernel *kernel,
+                                  const slr_tune_candidate *candidate, double *cost)
+{
+    (void)user;
+    (void)stream;
+    (void)kernel;
+    *cost = strcmp(candidate->defines, "SLIPRING_SELECT=1") == 0 ? 4 : 10;
+    return SLR_OK;
+}
+
+static void short_branches_without_a_jump_are_tried_and_used(void **state)
+{
+    (void)state;
+    struct bench b;
+    slr_tuned found;
+    begin(&b, branchy, 0, meter_by_select);
+    b.desc.flags = SLR_TUNE_KEEP_BLOCK;
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.space, 2);
+    assert_int_equal(b.tuned.wrong, 0);
+    assert_string_equal(b.tuned.defines, "SLIPRING_SELECT=1");
+    slr_program *later = load(&b, branchy, 0);
+    slr_kernel *kernel;
+    must(slr_program_get_kernel(later, NULL, &kernel));
+    must(slr_kernel_get_tuned(kernel, SLR_1D(N), &found));
+    assert_string_equal(found.reason, "f (tuned: SLIPRING_SELECT=1)");
+    assert_true(launch_and_read(&b, later, N, 9) == 5);
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(later);
+    end(&b);
+}
+
+static void branches_are_no_choice_where_none_is_short_or_they_are_kept(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, and_only, 0, meter_by_select); // its branches store and compare
+    b.desc.flags = SLR_TUNE_KEEP_BLOCK | SLR_TUNE_DISCARD;
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.space, 1);
+    end(&b);
+    begin(&b, branchy, 0, meter_by_select);
+    b.desc.flags = SLR_TUNE_KEEP_BLOCK | SLR_TUNE_DISCARD | SLR_TUNE_KEEP_BRANCHES;
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.space, 1);
+    end(&b);
+}
+
 // By the device's own clock: what it chooses is the machine's affair, that it is right is ours.
 static void every_device_tunes_and_launches_what_it_chose(void **state)
 {
@@ -558,6 +613,8 @@ int main(void)
         CASE(a_candidate_that_faults_is_thrown_out),
         CASE(the_default_stays_where_nothing_is_faster),
         CASE(the_same_seed_gives_the_same_search),
+        CASE(short_branches_without_a_jump_are_tried_and_used),
+        CASE(branches_are_no_choice_where_none_is_short_or_they_are_kept),
         CASE(time_is_measured_by_the_device_where_nobody_measures),
         CASE(every_device_tunes_and_launches_what_it_chose),
         CASE(a_choice_within_the_tolerance_is_used_only_where_that_is_asked_for),

@@ -165,6 +165,45 @@ static void the_report_has_the_kernel_its_lines_and_its_bound(void **state)
     assert_int_equal(system("grep -q '\"name\":\"work\"' page.html && grep -q '\"name\":\"work\"' kept.json"), 0);
 }
 
+// The first line by time; 0 where the system lets nobody ask where threads are, which is then said.
+static unsigned hottest_line(unsigned first, unsigned second)
+{
+    char arguments[512];
+    unsigned line = 0;
+    snprintf(arguments, sizeof arguments,
+             "--json -- \"$SLIPRING_TOOL\" kernel run hot.cu hot --grid 256 --block 256 --arg first=%u --arg second=%u "
+             "--device cpu --arg 'out=unsigned[65536]:zero'",
+             first, second);
+    assert_int_equal(use(arguments), 0); // compiles
+    assert_int_equal(use(arguments), 0);
+    const char *timed = strstr(output, "\"timed_lines\"");
+    assert_non_null(timed);
+    if (strstr(timed, "\"why_not\": \"the system allows no perf events: ") != NULL)
+        return 0;
+    assert_int_equal(sscanf(strstr(timed, "\"line\": "), "\"line\": %u", &line), 1);
+    assert_true(strstr(timed, "\"file\": \"hot.cu\"") < strstr(timed, "\"line\": "));
+    return line;
+}
+
+// Both loops have as many operations in the source; an argument says which of them is long.
+static void the_line_that_takes_the_time_is_named_whichever_it_is(void **state)
+{
+    (void)state;
+    FILE *file = fopen("hot.cu", "w");
+    assert_non_null(file);
+    fputs("__global__ void hot(unsigned *out, int first, int second)\n{\n"
+          "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    unsigned a = i;\n"
+          "    for (int k = 0; k < first; k++)\n        a = a * 1664525u + 1013904223u;\n"
+          "    for (int k = 0; k < second; k++)\n        a = a * 22695477u + 1u;\n    out[i] = a;\n}\n",
+          file);
+    fclose(file);
+    unsigned first = hottest_line(3000, 3), second = hottest_line(3, 3000);
+    if (first == 0)
+        return;
+    assert_in_range(first, 5, 6);
+    assert_in_range(second, 7, 8);
+}
+
 static void ceilings_that_a_kernel_exceeds_are_measured_again(void **state)
 {
     (void)state;
@@ -222,6 +261,7 @@ int main(void)
         cmocka_unit_test(blocks_that_leave_lanes_empty_are_named),
         cmocka_unit_test(a_run_that_compiles_is_named_and_the_next_is_not),
         cmocka_unit_test(the_report_has_the_kernel_its_lines_and_its_bound),
+        cmocka_unit_test(the_line_that_takes_the_time_is_named_whichever_it_is),
         cmocka_unit_test(ceilings_that_a_kernel_exceeds_are_measured_again),
         cmocka_unit_test(the_programs_exit_code_is_reported_and_what_cannot_be_run_is_refused),
     };

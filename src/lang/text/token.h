@@ -43,6 +43,7 @@ struct slri_front {
     struct slri_removed *removed; // by #if and its like, in the order of tokens
     uint32_t removeds, removed_room;
     struct slri_tuning *tuning; // NULL: the source declares nothing
+    bool selects;               // see slri_module.selects
 };
 
 struct slri_removed {

@@ -6,7 +6,8 @@
 //     #pragma slipring block matmul = TILE, TILE    the threads of a block of kernel matmul
 //     #pragma slipring items matmul = TILE, ROWS    how many of a launch's threads a block does
 //
-// They are read at the end of the source, with the macros as they are then.
+// They are read at the end of the source, with the macros as they are then. So is the macro SLIPRING_SELECT: where it
+// is not 0, short branches are without jumps (ir/pass/select.h).
 #include "lang/text/preprocess.h"
 
 #include <string.h>
@@ -199,8 +200,20 @@ static bool read_line(struct slri_pp *pp, struct slri_tuning *to, const struct s
                                                                       "not tune, require, block or items");
 }
 
+// The macro SLIPRING_SELECT, which other compilers know nothing of.
+static void read_select(struct slri_pp *pp)
+{
+    static const char name[] = SLRI_SELECT_MACRO;
+    struct slri_lexeme use = {.kind = SLRI_LEXEME_NAME, .length = sizeof name - 1, .where = {0, 1, 1}};
+    int64_t value;
+    use.text = slri_intern(pp, name, sizeof name - 1);
+    if (slri_macro_find(pp, use.text) && slri_condition_value(pp, slri_pp_copy(pp, &use, use.where), use.where, &value))
+        pp->front->selects = value != 0;
+}
+
 void slri_tuning_read(struct slri_pp *pp)
 {
+    read_select(pp);
     if (!pp->declared)
         return;
     struct slri_tuning *made = take(pp, sizeof *made);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 extern const char tune_embedded_matmul_cu[], tune_embedded_reduce_cu[], tune_embedded_transpose_cu[],
-    tune_embedded_stencil_cu[], tune_embedded_nbody_cu[], tune_embedded_histogram_cu[];
+    tune_embedded_stencil_cu[], tune_embedded_nbody_cu[], tune_embedded_histogram_cu[], tune_embedded_branches_cu[];
 
 enum { BUFFERS = 4, SHARE = 10, SEED = 1 };
 static const uint64_t search_ns = 900000000000u, tuner_ns = 120000000000u;
@@ -263,11 +263,8 @@ static bool measure_both(tune_bench *t)
     return fine;
 }
 
-static bool tune_kernel(tune_bench *t, const struct tuned_kernel *what)
+static void free_all(tune_bench *t)
 {
-    t->what = what;
-    t->side = t->bench->small ? what->small : what->side;
-    bool fine = say_tune(make_buffers(t), what->name) && say_tune(tune_both(t), what->name) && measure_both(t);
     free_choice(&t->standard);
     free_choice(&t->tuned);
     free_choice(&t->best);
@@ -275,6 +272,36 @@ static bool tune_kernel(tune_bench *t, const struct tuned_kernel *what)
         slr_buffer_destroy(t->buffer[i]);
         t->buffer[i] = NULL;
     }
+}
+
+static bool tune_kernel(tune_bench *t, const struct tuned_kernel *what)
+{
+    t->what = what;
+    t->side = t->bench->small ? what->small : what->side;
+    bool fine = say_tune(make_buffers(t), what->name) && say_tune(tune_both(t), what->name) && measure_both(t);
+    free_all(t);
+    return fine;
+}
+
+// ---- short branches without a jump ---------------------------------------------------------------------------------
+
+static const struct tuned_kernel branches = {"branches", "tune_branches", NULL,  tune_embedded_branches_cu,
+                                             1 << 16,    1 << 10,         false, {WHOLE_IN, REAL_OUT}};
+
+static bool measure_branches(tune_bench *t)
+{
+    t->what = &branches;
+    t->side = t->bench->small ? branches.small : branches.side;
+    slr_shape shape = whole_shape(t);
+    slr_status status = make_buffers(t);
+    if (status == SLR_OK)
+        status = load_choice(t, "", &shape, &t->standard);
+    if (status == SLR_OK)
+        status = load_choice(t, "SLIPRING_SELECT=1", &shape, &t->tuned);
+    bool fine = say_tune(status, branches.name) &&
+                measure_choice(t, branches.row, &t->tuned, &t->standard,
+                               "A branch taken by chance, 100 times a thread: without a jump / as it is.");
+    free_all(t);
     return fine;
 }
 
@@ -298,6 +325,8 @@ bool bench_tune(bench *bench)
             fine = tune_kernel(t, &kernels[i]);
     if (fine)
         add_mean(t);
+    if (fine && bench_wants(bench, branches.row))
+        fine = measure_branches(t);
     slr_stream_destroy(t->stream);
     free(t);
     return fine;

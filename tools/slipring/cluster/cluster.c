@@ -57,11 +57,12 @@ static const char *const balances[] = {[SLR_BALANCE_THROUGHPUT] = "throughput",
                                        [SLR_BALANCE_LEAST_LOADED] = "least-loaded",
                                        [SLR_BALANCE_GIVEN] = "given"};
 
-int cluster_take_balance(const char *text, slr_balance *out)
+int cluster_take_balance(const char *option, const char *text, void *to)
 {
+    (void)option;
     for (size_t i = 1; i < sizeof balances / sizeof *balances; i++) {
         if (strcmp(text, balances[i]) == 0) {
-            *out = (slr_balance)i;
+            *(slr_balance *)to = (slr_balance)i;
             return -1;
         }
     }
@@ -73,16 +74,24 @@ const char *cluster_balance_name(slr_balance balance)
     return balances[balance];
 }
 
-int cluster_take_numbers(const char *option, const char *text, uint64_t *to, uint32_t *count)
+int cluster_take_items(const char *option, const char *text, void *to)
 {
+    cluster_items *items = to;
+    items->is_given = true;
+    return option_take_u64(option, text, &items->count);
+}
+
+int cluster_take_numbers(const char *option, const char *text, void *to)
+{
+    cluster_numbers *numbers = to;
     const char *at = text;
-    for (*count = 0; *count < SLR_CLUSTER_MOST_DEVICES;) {
+    for (numbers->count = 0; numbers->count < SLR_CLUSTER_MOST_DEVICES;) {
         char part[NUMBER_TEXT_MAX];
         size_t length = strcspn(at, ",");
         snprintf(part, sizeof part, "%.*s", (int)length, at);
-        if (length >= sizeof part || !number_parse(SLR_U64, part, &to[*count]))
+        if (length >= sizeof part || !number_parse(SLR_U64, part, &numbers->values[numbers->count]))
             return say_usage("%s: '%s' is not %s", option, part, number_takes(SLR_U64));
-        ++*count;
+        ++numbers->count;
         if (at[length] == '\0')
             return -1;
         at += length + 1;

@@ -3,6 +3,8 @@
 #ifndef CLUSTER_VERB_H
 #define CLUSTER_VERB_H
 
+#include "kernel/option_table.h"
+
 #include <slipring/cluster.h>
 
 #include <jansson.h>
@@ -23,13 +25,23 @@ int cluster_say_status(slr_status status, const char *what);
 /// The name of a device of the cluster, for people.
 const char *cluster_device_name(const slr_cluster *cluster, uint32_t index, slr_device_info *room);
 
-/// "throughput", "memory", "round-robin", "least-loaded" or "given". Returns -1, or the exit code of a mistake.
-int cluster_take_balance(const char *text, slr_balance *out);
+/// For option tables. A slr_balance: "throughput", "memory", "round-robin", "least-loaded" or "given".
+option_take cluster_take_balance;
 const char *cluster_balance_name(slr_balance balance);
 
-/// Whole numbers with commas between them, one for each of up to SLR_CLUSTER_MOST_DEVICES devices. `*count` gets how
-/// many. Returns -1, or the exit code of a mistake.
-int cluster_take_numbers(const char *option, const char *text, uint64_t *to, uint32_t *count);
+/// A cluster_numbers: whole numbers with commas between them, one for each of the devices.
+typedef struct cluster_numbers {
+    uint64_t values[SLR_CLUSTER_MOST_DEVICES];
+    uint32_t count;
+} cluster_numbers;
+option_take cluster_take_numbers;
+
+/// A cluster_items: a number, which may be 0, and that it was given.
+typedef struct cluster_items {
+    uint64_t count;
+    bool is_given;
+} cluster_items;
+option_take cluster_take_items;
 
 /// As many numbers as devices, where the option was given. Returns -1, or the exit code of a mistake.
 int cluster_check_count(const char *option, uint32_t numbers, const slr_cluster *cluster);

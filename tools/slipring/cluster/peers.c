@@ -31,36 +31,17 @@ typedef struct options {
     bool measures, json;
 } options;
 
-enum { DEVICES = 256, MEASURE, BYTES, JSON };
-
-static const struct option long_options[] = {
-    {"devices", required_argument, NULL, DEVICES},
-    {"measure", no_argument, NULL, MEASURE},
-    {"bytes", required_argument, NULL, BYTES},
-    {"json", no_argument, NULL, JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 static int parse(int argc, char **argv, options *out)
 {
     *out = (options){0};
-    for (int option, end = -1; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
-        if (option == DEVICES)
-            out->devices = optarg;
-        else if (option == MEASURE)
-            out->measures = true;
-        else if (option == BYTES)
-            end = kernel_take_number("--bytes", optarg, SLR_U64, &out->bytes);
-        else if (option == JSON)
-            out->json = true;
-        else if (option != 'h')
-            return say_refused_option(option, argv);
-        else
-            return fputs(help, stdout), EXIT_DONE;
-        if (end != -1)
-            return end;
-    }
+    const option_row rows[] = {{"devices", option_take_text, &out->devices},
+                               {"measure", NULL, &out->measures},
+                               {"bytes", option_take_u64, &out->bytes},
+                               {"json", NULL, &out->json},
+                               {0}};
+    int end = option_table_read(argc, argv, rows, NULL, help);
+    if (end != -1)
+        return end;
     return optind < argc ? say_usage("'%s' is no option", argv[optind]) : -1;
 }
 

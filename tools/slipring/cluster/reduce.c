@@ -40,44 +40,28 @@ typedef struct options {
     bool json;
 } options;
 
-enum { DEVICES = 256, OP, COUNT, JSON };
-
-static const struct option long_options[] = {
-    {"devices", required_argument, NULL, DEVICES},
-    {"op", required_argument, NULL, OP},
-    {"count", required_argument, NULL, COUNT},
-    {"json", no_argument, NULL, JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static int take_op(const char *text, uint32_t *out)
+static int take_op(const char *option, const char *text, void *to)
 {
-    for (*out = 1; *out < sizeof ops / sizeof *ops; ++*out)
-        if (strcmp(ops[*out], text) == 0)
+    (void)option;
+    for (uint32_t i = 1; i < sizeof ops / sizeof *ops; ++i)
+        if (strcmp(ops[i], text) == 0) {
+            *(uint32_t *)to = i;
             return -1;
+        }
     return say_unknown("operation", text, &ops[1], sizeof *ops, sizeof ops / sizeof *ops - 1);
 }
 
 static int parse(int argc, char **argv, options *out)
 {
     *out = (options){.op = SLR_REDUCE_SUM, .count = 1 << 20};
-    for (int option, end = -1; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
-        if (option == DEVICES)
-            out->devices = optarg;
-        else if (option == OP)
-            end = take_op(optarg, &out->op);
-        else if (option == COUNT)
-            end = kernel_take_number("--count", optarg, SLR_U32, &out->count);
-        else if (option == JSON)
-            out->json = true;
-        else if (option != 'h')
-            return say_refused_option(option, argv);
-        else
-            return fputs(help, stdout), EXIT_DONE;
-        if (end != -1)
-            return end;
-    }
+    const option_row rows[] = {{"devices", option_take_text, &out->devices},
+                               {"op", take_op, &out->op},
+                               {"count", option_take_u32, &out->count},
+                               {"json", NULL, &out->json},
+                               {0}};
+    int end = option_table_read(argc, argv, rows, NULL, help);
+    if (end != -1)
+        return end;
     if (out->count == 0)
         return say_usage("--count: 0 elements");
     return optind < argc ? say_usage("'%s' is no option", argv[optind]) : -1;

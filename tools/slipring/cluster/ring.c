@@ -43,54 +43,19 @@ typedef struct options {
     bool json;
 } options;
 
-enum { DEVICES = 256, INSTANCES, KEYS, MESSAGES, ROUTE, JSON };
-
-static const struct option long_options[] = {
-    SOURCE_LONG,
-    {"devices", required_argument, NULL, DEVICES},
-    {"instances", required_argument, NULL, INSTANCES},
-    {"keys", required_argument, NULL, KEYS},
-    {"messages", required_argument, NULL, MESSAGES},
-    {"route", required_argument, NULL, ROUTE},
-    {"json", no_argument, NULL, JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static int take_option(int option, char **argv, options *out)
-{
-    switch (option) {
-    case DEVICES:
-        out->devices = optarg;
-        return -1;
-    case INSTANCES:
-        return kernel_take_number("--instances", optarg, SLR_U32, &out->instances);
-    case KEYS:
-        return kernel_take_number("--keys", optarg, SLR_U32, &out->keys);
-    case MESSAGES:
-        return kernel_take_number("--messages", optarg, SLR_U32, &out->messages);
-    case ROUTE:
-        out->route = optarg;
-        return -1;
-    case JSON:
-        out->json = true;
-        return -1;
-    case 'h':
-        fputs(help, stdout);
-        return EXIT_DONE;
-    default:
-        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
-    }
-}
-
 static int parse(int argc, char **argv, options *out)
 {
     *out = (options){.messages = 1000};
-    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
-        int end = take_option(option, argv, out);
-        if (end != -1)
-            return end;
-    }
+    const option_row rows[] = {{"devices", option_take_text, &out->devices},
+                               {"instances", option_take_u32, &out->instances},
+                               {"keys", option_take_u32, &out->keys},
+                               {"messages", option_take_u32, &out->messages},
+                               {"route", option_take_text, &out->route},
+                               {"json", NULL, &out->json},
+                               {0}};
+    int end = option_table_read(argc, argv, rows, &out->source, help);
+    if (end != -1)
+        return end;
     if (argc - optind < 1 || argc - optind > 2)
         return say_usage("expected FILE.cu, and the handler's name if it has several");
     if (out->instances != 0 && out->keys != 0)

@@ -44,84 +44,42 @@ static const char help[] = "Usage: slipring cluster run FILE.cu NAME --devices A
 
 typedef struct options {
     const char *file, *name, *devices;
-    uint64_t items, passes, weights[SLR_CLUSTER_MOST_DEVICES];
-    uint32_t weight_count;
+    cluster_items items;
+    cluster_numbers weights;
+    uint64_t passes;
     slr_balance balance;
     uint64_t granularity;
     run_list arguments, splits, prints;
     source_options source;
-    bool has_items, json;
+    bool json;
 } options;
 
 // ---- the command line ----------------------------------------------------------------------------------------------
 
-enum { DEVICES = 256, ITEMS, ARG, SPLIT, PASSES, BALANCE, WEIGHTS, GRANULARITY, PRINT, JSON };
-
-static const struct option long_options[] = {
-    SOURCE_LONG,
-    {"devices", required_argument, NULL, DEVICES},
-    {"items", required_argument, NULL, ITEMS},
-    {"arg", required_argument, NULL, ARG},
-    {"split", required_argument, NULL, SPLIT},
-    {"passes", required_argument, NULL, PASSES},
-    {"balance", required_argument, NULL, BALANCE},
-    {"weights", required_argument, NULL, WEIGHTS},
-    {"granularity", required_argument, NULL, GRANULARITY},
-    {"print", required_argument, NULL, PRINT},
-    {"json", no_argument, NULL, JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static int take_option(int option, char **argv, options *out)
-{
-    switch (option) {
-    case DEVICES:
-        out->devices = optarg;
-        return -1;
-    case ITEMS:
-        out->has_items = true;
-        return kernel_take_number("--items", optarg, SLR_U64, &out->items);
-    case ARG:
-        return run_list_add(&out->arguments, optarg);
-    case SPLIT:
-        return run_list_add(&out->splits, optarg);
-    case PASSES:
-        return kernel_take_number("--passes", optarg, SLR_U64, &out->passes);
-    case BALANCE:
-        return cluster_take_balance(optarg, &out->balance);
-    case WEIGHTS:
-        return cluster_take_numbers("--weights", optarg, out->weights, &out->weight_count);
-    case GRANULARITY:
-        return kernel_take_number("--granularity", optarg, SLR_U64, &out->granularity);
-    case PRINT:
-        return run_list_add(&out->prints, optarg);
-    case JSON:
-        out->json = true;
-        return -1;
-    case 'h':
-        fputs(help, stdout);
-        return EXIT_DONE;
-    default:
-        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
-    }
-}
-
 static int parse(int argc, char **argv, options *out)
 {
     *out = (options){.passes = 1};
-    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
-        int end = take_option(option, argv, out);
-        if (end != -1)
-            return end;
-    }
+    const option_row rows[] = {{"devices", option_take_text, &out->devices},
+                               {"items", cluster_take_items, &out->items},
+                               {"arg", option_take_list, &out->arguments},
+                               {"split", option_take_list, &out->splits},
+                               {"passes", option_take_u64, &out->passes},
+                               {"balance", cluster_take_balance, &out->balance},
+                               {"weights", cluster_take_numbers, &out->weights},
+                               {"granularity", option_take_u64, &out->granularity},
+                               {"print", option_take_list, &out->prints},
+                               {"json", NULL, &out->json},
+                               {0}};
+    int end = option_table_read(argc, argv, rows, &out->source, help);
+    if (end != -1)
+        return end;
     if (argc - optind != 2)
         return say_usage("expected FILE.cu and the kernel's NAME");
-    if (!out->has_items)
+    if (!out->items.is_given)
         return say_usage("--items is missing");
     if (out->balance == 0)
-        out->balance = out->weight_count ? SLR_BALANCE_GIVEN : SLR_BALANCE_THROUGHPUT;
-    if ((out->balance == SLR_BALANCE_GIVEN) != (out->weight_count != 0))
+        out->balance = out->weights.count ? SLR_BALANCE_GIVEN : SLR_BALANCE_THROUGHPUT;
+    if ((out->balance == SLR_BALANCE_GIVEN) != (out->weights.count != 0))
         return say_usage("--balance given and --weights need each other");
     out->file = argv[optind];
     out->name = argv[optind + 1];
@@ -216,7 +174,7 @@ static int prepare(job *job)
     int end = cluster_open(options->devices, &job->cluster);
     if (end != EXIT_DONE)
         return end;
-    end = cluster_check_count("--weights", options->weight_count, job->cluster);
+    end = cluster_check_count("--weights", options->weights.count, job->cluster);
     if (end != -1)
         return end;
     end = load_all(job);
@@ -256,10 +214,10 @@ static int run_passes(job *job)
     slr_balance_desc desc = SLR_BALANCE_DESC_INIT;
     uint64_t busy = 0, idle = 0;
     desc.granularity = options->granularity;
-    desc.weights = options->weights;
+    desc.weights = options->weights.values;
     desc.kernels = job->kernels;
     for (uint64_t pass = 0; pass < options->passes; pass++) {
-        slr_status status = slr_cluster_balance(job->cluster, options->items, options->balance, &desc, parts);
+        slr_status status = slr_cluster_balance(job->cluster, options->items.count, options->balance, &desc, parts);
         if (status == SLR_OK)
             status =
                 slr_cluster_launch(job->cluster, job->kernels, parts, job->arguments.items, job->arguments.count, NULL);
@@ -315,7 +273,7 @@ static int show(const job *job)
         end = kernel_print_buffer(&job->info, &job->arguments, job->prints[i], buffers);
     if (options->json)
         kernel_print_object(json_pack("{s:o, s:o, s:I, s:s, s:o, s:O, s:o}", "file", kernel_text(options->file),
-                                      "kernel", kernel_text(options->name), "items", (json_int_t)options->items,
+                                      "kernel", kernel_text(options->name), "items", (json_int_t)options->items.count,
                                       "balance", cluster_balance_name(options->balance), "devices", devices_json(job),
                                       "passes", job->passes, "buffers", buffers));
     return end;

@@ -32,86 +32,48 @@ static const char help[] = "Usage: slipring cluster split --devices A,B --items 
 
 typedef struct options {
     const char *devices;
-    uint64_t items, weights[SLR_CLUSTER_MOST_DEVICES], most[SLR_CLUSTER_MOST_DEVICES];
-    uint32_t weight_count, most_count;
+    cluster_items items;
+    cluster_numbers weights, most;
     slr_balance balance; // 0: not given
     slr_balance_desc desc;
-    bool has_items, json;
+    bool json;
 } options;
-
-enum { DEVICES = 256, ITEMS, WEIGHTS, BALANCE, GRANULARITY, MOST, ITEM_BYTES, JSON };
-
-static const struct option long_options[] = {
-    {"devices", required_argument, NULL, DEVICES},
-    {"items", required_argument, NULL, ITEMS},
-    {"weights", required_argument, NULL, WEIGHTS},
-    {"balance", required_argument, NULL, BALANCE},
-    {"most", required_argument, NULL, MOST},
-    {"granularity", required_argument, NULL, GRANULARITY},
-    {"json", no_argument, NULL, JSON},
-    {"item-bytes", required_argument, NULL, ITEM_BYTES},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static int take_option(int option, char **argv, options *out)
-{
-    switch (option) {
-    case DEVICES:
-        out->devices = optarg;
-        return -1;
-    case ITEMS:
-        out->has_items = true;
-        return kernel_take_number("--items", optarg, SLR_U64, &out->items);
-    case WEIGHTS:
-        return cluster_take_numbers("--weights", optarg, out->weights, &out->weight_count);
-    case BALANCE:
-        return cluster_take_balance(optarg, &out->balance);
-    case GRANULARITY:
-        return kernel_take_number("--granularity", optarg, SLR_U64, &out->desc.granularity);
-    case MOST:
-        return cluster_take_numbers("--most", optarg, out->most, &out->most_count);
-    case ITEM_BYTES:
-        return kernel_take_number("--item-bytes", optarg, SLR_U64, &out->desc.item_bytes);
-    case JSON:
-        out->json = true;
-        return -1;
-    case 'h':
-        fputs(help, stdout);
-        return EXIT_DONE;
-    default:
-        return say_refused_option(option, argv);
-    }
-}
 
 static int parse(int argc, char **argv, options *out)
 {
     *out = (options){.desc = SLR_BALANCE_DESC_INIT};
-    for (int option; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
-        int end = take_option(option, argv, out);
-        if (end != -1)
-            return end;
-    }
+    const option_row rows[] = {{"devices", option_take_text, &out->devices},
+                               {"items", cluster_take_items, &out->items},
+                               {"weights", cluster_take_numbers, &out->weights},
+                               {"balance", cluster_take_balance, &out->balance},
+                               {"granularity", option_take_u64, &out->desc.granularity},
+                               {"most", cluster_take_numbers, &out->most},
+                               {"item-bytes", option_take_u64, &out->desc.item_bytes},
+                               {"json", NULL, &out->json},
+                               {0}};
+    int end = option_table_read(argc, argv, rows, NULL, help);
+    if (end != -1)
+        return end;
     if (optind < argc)
         return say_usage("'%s' is no option", argv[optind]);
-    if (!out->has_items)
+    if (!out->items.is_given)
         return say_usage("--items is missing");
     if (out->balance == 0)
-        out->balance = out->weight_count ? SLR_BALANCE_GIVEN : SLR_BALANCE_MEMORY;
-    if ((out->balance == SLR_BALANCE_GIVEN) != (out->weight_count != 0))
+        out->balance = out->weights.count ? SLR_BALANCE_GIVEN : SLR_BALANCE_MEMORY;
+    if ((out->balance == SLR_BALANCE_GIVEN) != (out->weights.count != 0))
         return say_usage("--balance given and --weights need each other");
     if (out->balance == SLR_BALANCE_THROUGHPUT || out->balance == SLR_BALANCE_LEAST_LOADED)
         return say_usage("--balance %s needs launches to measure: see 'slipring cluster run'",
                          cluster_balance_name(out->balance));
-    out->desc.weights = out->weights;
-    out->desc.most = out->most_count ? out->most : NULL;
+    out->desc.weights = out->weights.values;
+    out->desc.most = out->most.count ? out->most.values : NULL;
     return -1;
 }
 
 static void show(const options *options, const slr_cluster *cluster, const slr_part *parts)
 {
     if (options->json) {
-        kernel_print_object(json_pack("{s:I, s:s, s:o}", "items", (json_int_t)options->items, "balance",
+        kernel_print_object(json_pack("{s:I, s:s, s:o}", "items", (json_int_t)options->items.count, "balance",
                                       cluster_balance_name(options->balance), "parts",
                                       cluster_parts_json(cluster, parts)));
         return;
@@ -134,11 +96,11 @@ int cluster_split(int argc, char **argv)
     end = cluster_open(options.devices, &cluster);
     if (end != EXIT_DONE)
         return end;
-    end = cluster_check_count("--weights", options.weight_count, cluster);
+    end = cluster_check_count("--weights", options.weights.count, cluster);
     if (end == -1)
-        end = cluster_check_count("--most", options.most_count, cluster);
+        end = cluster_check_count("--most", options.most.count, cluster);
     if (end == -1) {
-        slr_status status = slr_cluster_balance(cluster, options.items, options.balance, &options.desc, parts);
+        slr_status status = slr_cluster_balance(cluster, options.items.count, options.balance, &options.desc, parts);
         end = status == SLR_OK ? EXIT_DONE : cluster_say_status(status, "the split");
     }
     if (end == EXIT_DONE)

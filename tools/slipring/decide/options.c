@@ -3,6 +3,7 @@
 #include "decide/parts.h"
 
 #include "kernel/kernel.h"
+#include "kernel/option_table.h"
 #include "number.h"
 #include "say.h"
 #include "verbs.h"
@@ -22,7 +23,9 @@ static const char help[] = "Usage: slipring decide FILE.cu NAME --size SIZE [OPT
                            "  --arg NAME=VALUE     as in 'kernel run'. %x, %y and %z are the sides of the\n"
                            "                       size, %n is their product: --arg 'a=float[%n]:random'\n"
                            "  --workload NAME      work that comes with slipring: matrix, sequence, tensor,\n"
-                           "                       io, deep or control\n"
+                           "                       io, deep or control; or one that was held out: gram,\n"
+                           "                       bodies, token, filter, stencil, squares, packets,\n"
+                           "                       lines, dense, normal, sorted, machine\n"
                            "  --device D           a candidate; may be repeated. Default: all that open;\n"
                            "                       with --model: cpu\n"
                            "  --model FILE         a device that is not here: a file, h100 or cpu2; may be\n"
@@ -48,47 +51,6 @@ static const char help[] = "Usage: slipring decide FILE.cu NAME --size SIZE [OPT
                            "  slipring decide examples/kernels/saxpy.cu saxpy --size 1000000 --arg n=%n \\\n"
                            "    --arg a=2 --arg 'x=float[%n]:random' --arg 'y=float[%n]:zero' --model h100\n";
 
-enum {
-    SIZE = 256,
-    ARG,
-    WORKLOAD,
-    DEVICE,
-    MODEL,
-    RATE,
-    LATENCY,
-    RESIDENT,
-    LAUNCHES,
-    WAIT_SHARE,
-    DIVERGENCE,
-    MEASURE,
-    PREDICT,
-    BUDGET,
-    CALL,
-    PRINT_MODEL,
-    JSON
-};
-
-static const struct option long_options[] = {SOURCE_LONG,
-                                             {"size", required_argument, NULL, SIZE},
-                                             {"arg", required_argument, NULL, ARG},
-                                             {"workload", required_argument, NULL, WORKLOAD},
-                                             {"device", required_argument, NULL, DEVICE},
-                                             {"model", required_argument, NULL, MODEL},
-                                             {"rate", required_argument, NULL, RATE},
-                                             {"latency", required_argument, NULL, LATENCY},
-                                             {"resident", no_argument, NULL, RESIDENT},
-                                             {"launches", required_argument, NULL, LAUNCHES},
-                                             {"wait-share", required_argument, NULL, WAIT_SHARE},
-                                             {"divergence", required_argument, NULL, DIVERGENCE},
-                                             {"measure", no_argument, NULL, MEASURE},
-                                             {"predict", no_argument, NULL, PREDICT},
-                                             {"budget", required_argument, NULL, BUDGET},
-                                             {"call", required_argument, NULL, CALL},
-                                             {"print-model", no_argument, NULL, PRINT_MODEL},
-                                             {"json", no_argument, NULL, JSON},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {0}};
-
 static int take_real(const char *option, const char *text, double most, double *to)
 {
     if (number_parse(SLR_F64, text, to) && *to >= 0 && *to <= most)
@@ -97,88 +59,41 @@ static int take_real(const char *option, const char *text, double most, double *
                     : say_usage("%s: '%s' is not a number from 0 to 1", option, text);
 }
 
-static int take_time(const char *option, const char *text, uint64_t *to_ns)
+static int take_rate(const char *option, const char *text, void *to)
 {
-    if (number_parse_duration(text, to_ns) && *to_ns > 0)
+    return take_real(option, text, 1e12, to);
+}
+
+static int take_share(const char *option, const char *text, void *to)
+{
+    return take_real(option, text, 1, to);
+}
+
+static int take_wait_share(const char *option, const char *text, void *to)
+{
+    return take_real(option, text, 0.999999, to);
+}
+
+static int take_time(const char *option, const char *text, void *to_ns)
+{
+    if (number_parse_duration(text, to_ns) && *(uint64_t *)to_ns > 0)
         return -1;
     return say_usage("%s: '%s' is not a time such as 2ms or 1s", option, text);
 }
 
-static int take_launches(const char *text, uint32_t *to)
+static int take_launches(const char *option, const char *text, void *to)
 {
-    if (number_parse(SLR_U32, text, to) && *to > 0)
+    if (number_parse(SLR_U32, text, to) && *(uint32_t *)to > 0)
         return -1;
-    return say_usage("--launches: '%s' is not a whole number from 1", text);
+    return say_usage("%s: '%s' is not a whole number from 1", option, text);
 }
 
-static int take_workload(decide_options *out, const char *name)
+static int take_workload(const char *option, const char *name, void *to)
 {
-    out->workload = decide_find_workload(name);
-    return out->workload != NULL ? -1 : EXIT_USAGE;
-}
-
-static int take_work(int option, const char *text, slr_work *work)
-{
-    switch (option) {
-    case RATE:
-        return take_real("--rate", text, 1e12, &work->calls_per_second);
-    case LATENCY:
-        return take_time("--latency", text, &work->latency_ns);
-    case LAUNCHES:
-        return take_launches(text, &work->launches);
-    case WAIT_SHARE:
-        return take_real("--wait-share", text, 0.999999, &work->wait_share);
-    case DIVERGENCE:
-        return take_real("--divergence", text, 1, &work->divergence);
-    case BUDGET:
-        return take_time("--budget", text, &work->budget_ns);
-    case RESIDENT:
-        work->resident = 1;
-        return -1;
-    default:
-        work->measure = option == MEASURE ? SLR_MEASURE_ALWAYS : SLR_MEASURE_NEVER;
-        return -1;
-    }
-}
-
-static int take_option(int option, char **argv, decide_options *out)
-{
-    switch (option) {
-    case SIZE:
-        return kernel_take_size(optarg, out->size);
-    case ARG:
-        return run_list_add(&out->arguments, optarg);
-    case WORKLOAD:
-        return take_workload(out, optarg);
-    case DEVICE:
-        return run_list_add(&out->devices, optarg);
-    case MODEL:
-        return run_list_add(&out->models, optarg);
-    case CALL:
-        out->call = optarg;
-        return -1;
-    case PRINT_MODEL:
-        out->prints_model = true;
-        return -1;
-    case JSON:
-        out->json = true;
-        return -1;
-    case 'h':
-        fputs(help, stdout);
-        return EXIT_DONE;
-    case RATE:
-    case LATENCY:
-    case RESIDENT:
-    case LAUNCHES:
-    case WAIT_SHARE:
-    case DIVERGENCE:
-    case MEASURE:
-    case PREDICT:
-    case BUDGET:
-        return take_work(option, optarg, &out->work);
-    default:
-        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
-    }
+    const decide_workload *found = decide_find_workload(name);
+    (void)option;
+    *(const decide_workload **)to = found;
+    return found != NULL ? -1 : EXIT_USAGE;
 }
 
 // What the workload says and the command line does not.
@@ -201,11 +116,32 @@ int decide_options_parse(int argc, char **argv, decide_options *out)
 {
     *out = (decide_options){0};
     out->work = (slr_work)SLR_WORK_INIT;
-    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
-        int end = take_option(option, argv, out);
-        if (end != -1)
-            return end;
-    }
+    bool is_resident = false, measures = false, predicts = false;
+    const option_row rows[] = {{"size", option_take_size, out->size},
+                               {"arg", option_take_list, &out->arguments},
+                               {"workload", take_workload, &out->workload},
+                               {"device", option_take_list, &out->devices},
+                               {"model", option_take_list, &out->models},
+                               {"rate", take_rate, &out->work.calls_per_second},
+                               {"latency", take_time, &out->work.latency_ns},
+                               {"resident", NULL, &is_resident},
+                               {"launches", take_launches, &out->work.launches},
+                               {"wait-share", take_wait_share, &out->work.wait_share},
+                               {"divergence", take_share, &out->work.divergence},
+                               {"measure", NULL, &measures},
+                               {"predict", NULL, &predicts},
+                               {"budget", take_time, &out->work.budget_ns},
+                               {"call", option_take_text, &out->call},
+                               {"print-model", NULL, &out->prints_model},
+                               {"json", NULL, &out->json},
+                               {0}};
+    int end = option_table_read(argc, argv, rows, &out->source, help);
+    if (end != -1)
+        return end;
+    if (measures && predicts)
+        return say_usage("--measure and --predict: give one of them");
+    out->work.resident = is_resident;
+    out->work.measure = measures ? SLR_MEASURE_ALWAYS : predicts ? SLR_MEASURE_NEVER : 0;
     int left = argc - optind, wanted = out->workload != NULL || out->prints_model ? 0 : 2;
     if (left < wanted)
         return say_usage(left == 0 ? "FILE.cu and the kernel's NAME are missing, or --workload"

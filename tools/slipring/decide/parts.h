@@ -21,8 +21,6 @@ typedef struct decide_workload {
 
 /// NULL: there is none of that name, which was said.
 const decide_workload *decide_find_workload(const char *name);
-/// By index, until NULL.
-const decide_workload *decide_workload_at(size_t index);
 
 typedef struct decide_options {
     const char *file, *name;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring kernel explain`: what a kernel does, what it takes of a GPU, and how many of its blocks one holds.
 #include "kernel/kernel.h"
+#include "kernel/option_table.h"
 
 #include "number.h"
 #include "say.h"
@@ -358,45 +359,17 @@ static int explain_program(slr_program *program, const options *given)
 
 // ---- the command line ----------------------------------------------------------------------------------------------
 
-enum { REGISTERS = 256, BLOCK, SHARED, CAPABILITY, JSON };
-
-static int take_option(int option, char **argv, options *out)
-{
-    switch (option) {
-    case REGISTERS:
-        return kernel_take_number("--registers", optarg, SLR_U32, &out->registers);
-    case BLOCK:
-        return kernel_take_number("--block", optarg, SLR_U32, &out->block);
-    case SHARED:
-        return kernel_take_number("--shared", optarg, SLR_U32, &out->shared);
-    case CAPABILITY:
-        return kernel_take_capability(optarg, &out->capability);
-    case JSON:
-        out->json = true;
-        return -1;
-    case 'h':
-        fputs(help, stdout);
-        return EXIT_DONE;
-    default:
-        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
-    }
-}
-
 static int parse(int argc, char **argv, options *out)
 {
-    static const struct option long_options[] = {SOURCE_LONG,
-                                                 {"registers", required_argument, NULL, REGISTERS},
-                                                 {"block", required_argument, NULL, BLOCK},
-                                                 {"shared", required_argument, NULL, SHARED},
-                                                 {"cc", required_argument, NULL, CAPABILITY},
-                                                 {"json", no_argument, NULL, JSON},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {0}};
-    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
-        int end = take_option(option, argv, out);
-        if (end != -1)
-            return end;
-    }
+    const option_row rows[] = {{"registers", option_take_u32, &out->registers},
+                               {"block", option_take_u32, &out->block},
+                               {"shared", option_take_u32, &out->shared},
+                               {"cc", option_take_capability, &out->capability},
+                               {"json", NULL, &out->json},
+                               {0}};
+    int end = option_table_read(argc, argv, rows, &out->source, help);
+    if (end != -1)
+        return end;
     if (optind == argc)
         return say_usage("FILE.cu is missing");
     if (argc - optind > 2)

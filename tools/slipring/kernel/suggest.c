@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring kernel suggest`: the block that a launch takes, why, and the occupancy of this block and of others.
 #include "kernel/kernel.h"
+#include "kernel/option_table.h"
 
 #include "device_option.h"
 #include "number.h"
 #include "say.h"
 #include "verbs.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -197,60 +197,22 @@ static void show_json(const slr_function_info *function, const options *given, c
 
 // ---- the command line ----------------------------------------------------------------------------------------------
 
-enum { ELEMENTS = 256, DEVICE, CAPABILITY, REGISTERS, UNITS, SHARED, MEASURE, JSON };
-
-static int take_option(int option, char **argv, options *out)
-{
-    switch (option) {
-    case ELEMENTS:
-        return kernel_take_number("--elements", optarg, SLR_U64, &out->elements);
-    case DEVICE:
-        out->device = optarg;
-        return -1;
-    case CAPABILITY:
-        return kernel_take_capability(optarg, &out->capability);
-    case REGISTERS:
-        return kernel_take_number("--registers", optarg, SLR_U32, &out->registers);
-    case UNITS:
-        return kernel_take_number("--units", optarg, SLR_U32, &out->units);
-    case SHARED:
-        return kernel_take_number("--shared", optarg, SLR_U32, &out->shared);
-    case MEASURE:
-        out->measure = true;
-        return -1;
-    case JSON:
-        out->json = true;
-        return -1;
-    case 'h':
-        fputs(help, stdout);
-        return EXIT_DONE;
-    default:
-        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
-    }
-}
-
 static int parse(int argc, char **argv, options *out)
 {
-    static const struct option long_options[] = {SOURCE_LONG,
-                                                 {"elements", required_argument, NULL, ELEMENTS},
-                                                 {"device", required_argument, NULL, DEVICE},
-                                                 {"cc", required_argument, NULL, CAPABILITY},
-                                                 {"registers", required_argument, NULL, REGISTERS},
-                                                 {"units", required_argument, NULL, UNITS},
-                                                 {"shared", required_argument, NULL, SHARED},
-                                                 {"measure", no_argument, NULL, MEASURE},
-                                                 {"json", no_argument, NULL, JSON},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {0}};
-    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
-        int end = take_option(option, argv, out);
-        if (end != -1)
-            return end;
-    }
-    if (argc - optind < 2)
-        return say_usage("%s is missing", optind == argc ? "FILE.cu" : "NAME");
-    if (argc - optind > 2)
-        return say_usage("only one FILE.cu and one NAME are allowed, not also '%s'", argv[optind + 2]);
+    const option_row rows[] = {{"elements", option_take_u64, &out->elements},
+                               {"device", option_take_text, &out->device},
+                               {"cc", option_take_capability, &out->capability},
+                               {"registers", option_take_u32, &out->registers},
+                               {"units", option_take_u32, &out->units},
+                               {"shared", option_take_u32, &out->shared},
+                               {"measure", NULL, &out->measure},
+                               {"json", NULL, &out->json},
+                               {0}};
+    int end = option_table_read(argc, argv, rows, &out->source, help);
+    if (end == -1)
+        end = option_table_file_and_name(argc, argv, &out->file, &out->name);
+    if (end != -1)
+        return end;
     if (out->elements == 0)
         return say_usage("--elements is missing, or 0");
     if (out->capability != 0 && out->device != NULL)
@@ -259,8 +221,6 @@ static int parse(int argc, char **argv, options *out)
         return say_usage("--measure needs a device that is here: no --cc with it");
     if (out->capability == 0 && (out->registers != 0 || out->units != 0))
         return say_usage("--registers and --units are for a GPU that is not here: --cc is missing");
-    out->file = argv[optind];
-    out->name = argv[optind + 1];
     return -1;
 }
 

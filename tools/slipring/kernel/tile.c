@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring kernel tile`: how a problem is cut into tiles for a device.
 #include "kernel/kernel.h"
+#include "kernel/option_table.h"
 
 #include "device_option.h"
 #include "say.h"
@@ -96,43 +97,6 @@ static void show_json(const options *given, const slr_tiling *t, const char *whe
 
 // ---- the command line ----------------------------------------------------------------------------------------------
 
-enum { SIZE = 256, RADIUS, PRODUCT, BYTES, STAGES, REGISTERS, THREADS, DEVICE, CAPABILITY, UNITS, JSON };
-
-static int take_option(int option, char **argv, options *out)
-{
-    switch (option) {
-    case SIZE:
-        return kernel_take_shape(out->size, "--size", optarg);
-    case PRODUCT:
-        return kernel_take_shape(out->product, "--product", optarg);
-    case RADIUS:
-        return kernel_take_number("--radius", optarg, SLR_U32, &out->desc.radius);
-    case BYTES:
-        return kernel_take_number("--bytes", optarg, SLR_U32, &out->desc.element_bytes);
-    case STAGES:
-        return kernel_take_number("--stages", optarg, SLR_U32, &out->desc.stages);
-    case REGISTERS:
-        return kernel_take_number("--registers", optarg, SLR_U32, &out->desc.registers);
-    case THREADS:
-        return kernel_take_number("--threads", optarg, SLR_U32, &out->desc.most_threads);
-    case CAPABILITY:
-        return kernel_take_capability(optarg, &out->capability);
-    case UNITS:
-        return kernel_take_number("--units", optarg, SLR_U32, &out->units);
-    case DEVICE:
-        out->device = optarg;
-        return -1;
-    case JSON:
-        out->json = true;
-        return -1;
-    case 'h':
-        fputs(help, stdout);
-        return EXIT_DONE;
-    default:
-        return source_options_take(&out->source, option, optarg) ? -1 : say_refused_option(option, argv);
-    }
-}
-
 static int check_together(const options *given, int files)
 {
     if (files != 0 && files != 2)
@@ -150,25 +114,21 @@ static int check_together(const options *given, int files)
 
 static int parse(int argc, char **argv, options *out)
 {
-    static const struct option long_options[] = {SOURCE_LONG,
-                                                 {"size", required_argument, NULL, SIZE},
-                                                 {"radius", required_argument, NULL, RADIUS},
-                                                 {"product", required_argument, NULL, PRODUCT},
-                                                 {"bytes", required_argument, NULL, BYTES},
-                                                 {"stages", required_argument, NULL, STAGES},
-                                                 {"registers", required_argument, NULL, REGISTERS},
-                                                 {"threads", required_argument, NULL, THREADS},
-                                                 {"device", required_argument, NULL, DEVICE},
-                                                 {"cc", required_argument, NULL, CAPABILITY},
-                                                 {"units", required_argument, NULL, UNITS},
-                                                 {"json", no_argument, NULL, JSON},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {0}};
-    for (int option; (option = getopt_long(argc, argv, ":h" SOURCE_SHORT, long_options, NULL)) != -1;) {
-        int end = take_option(option, argv, out);
-        if (end != -1)
-            return end;
-    }
+    const option_row rows[] = {{"size", option_take_shape, out->size},
+                               {"radius", option_take_u32, &out->desc.radius},
+                               {"product", option_take_shape, out->product},
+                               {"bytes", option_take_u32, &out->desc.element_bytes},
+                               {"stages", option_take_u32, &out->desc.stages},
+                               {"registers", option_take_u32, &out->desc.registers},
+                               {"threads", option_take_u32, &out->desc.most_threads},
+                               {"device", option_take_text, &out->device},
+                               {"cc", option_take_capability, &out->capability},
+                               {"units", option_take_u32, &out->units},
+                               {"json", NULL, &out->json},
+                               {0}};
+    int end = option_table_read(argc, argv, rows, &out->source, help);
+    if (end != -1)
+        return end;
     if (argc - optind == 2) {
         out->file = argv[optind];
         out->name = argv[optind + 1];

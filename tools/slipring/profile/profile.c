@@ -3,6 +3,7 @@
 // went.
 #define _GNU_SOURCE
 #include "profile/profile.h"
+#include "profile/sampling.h"
 
 #include "clock.h"
 #include "say.h"
@@ -21,7 +22,8 @@
 static const char help[] = "Usage: slipring profile [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
                            "Runs an unchanged program that uses slipring, and shows where its time goes:\n"
                            "load of streams, kernels and transfers, quantiles and bound of each kernel, the\n"
-                           "hottest source lines, memory, and advice with its evidence.\n"
+                           "hottest source lines, by operations and by measured time, memory, and advice\n"
+                           "with its evidence.\n"
                            "\n"
                            "  --html FILE    writes one self-contained page with all figures, and a timeline\n"
                            "  --trace FILE   writes the trace, for Perfetto (ui.perfetto.dev)\n"
@@ -48,6 +50,7 @@ typedef struct run {
     char *command;
     int exit_code;
     double wall_s;
+    sampling sampling;
 } run;
 
 // ---- the program ---------------------------------------------------------------------------------------------------
@@ -77,28 +80,47 @@ static int code_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); // as a shell says it
 }
 
+// Waits until `gate` is closed at its other end.
+static _Noreturn void become_program(const options *options, const run *run, const int gate[2])
+{
+    char none;
+    close(gate[1]);
+    while (read(gate[0], &none, 1) < 0 && errno == EINTR)
+        continue;
+    close(gate[0]);
+    signal(SIGINT, SIG_DFL);
+    set_path("SLIPRING_TRACE", run->folder, "%p.trace");
+    set_path("SLIPRING_PROFILE", run->folder, "%p.rows");
+    execvp(options->program[0], options->program);
+    say("cannot run '%s': %s", options->program[0], strerror(errno));
+    _exit(127);
+}
+
 // SIGINT is the program's: it ends, and what it left is reported.
 static bool run_program(const options *options, run *run)
 {
-    uint64_t from = clock_ns();
+    int gate[2], status = 0;
+    if (pipe(gate) != 0) {
+        say("cannot run '%s': %s", options->program[0], strerror(errno));
+        return false;
+    }
     signal(SIGINT, SIG_IGN);
     pid_t child = fork();
-    if (child == 0) {
-        signal(SIGINT, SIG_DFL);
-        set_path("SLIPRING_TRACE", run->folder, "%p.trace");
-        set_path("SLIPRING_PROFILE", run->folder, "%p.rows");
-        execvp(options->program[0], options->program);
-        say("cannot run '%s': %s", options->program[0], strerror(errno));
-        _exit(127);
-    }
-    int status = 0;
+    if (child == 0)
+        become_program(options, run, gate);
+    if (child > 0)
+        sampling_begin(&run->sampling, child);
+    uint64_t from = clock_ns();
+    close(gate[0]);
+    close(gate[1]);
     if (child < 0 || waitpid(child, &status, 0) != child) {
         say("cannot run '%s': %s", options->program[0], strerror(errno));
         return false;
     }
+    run->wall_s = (double)(clock_ns() - from) / 1e9;
+    sampling_end(&run->sampling);
     signal(SIGINT, SIG_DFL);
     run->exit_code = code_of(status);
-    run->wall_s = (double)(clock_ns() - from) / 1e9;
     return run->exit_code != 127;
 }
 
@@ -199,6 +221,7 @@ static int report_process(const options *options, const run *run)
     profile profile;
     if (!profile_read(rows, trace, options->measure, &profile))
         return EXIT_FAILED;
+    timed_lines_make(&run->sampling, (uint32_t)process, &profile.timed);
     int code = report(options, run, &profile);
     profile_free(&profile);
     return code;
@@ -206,7 +229,7 @@ static int report_process(const options *options, const run *run)
 
 static int profile_program(const options *options)
 {
-    run run = {"", join(options->program), 0, 0};
+    run run = {.command = join(options->program)};
     const char *tmp = getenv("TMPDIR");
     snprintf(run.folder, sizeof run.folder, "%s/slipring-profile-XXXXXX",
              tmp != NULL && strlen(tmp) < 32 ? tmp : "/tmp");
@@ -218,6 +241,7 @@ static int profile_program(const options *options)
     fflush(stdout);
     int code = run_program(options, &run) ? report_process(options, &run) : EXIT_FAILED;
     remove_folder(run.folder);
+    sampling_free(&run.sampling);
     free(run.command);
     return code;
 }

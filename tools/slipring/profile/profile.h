@@ -3,6 +3,7 @@
 #ifndef PROFILE_H
 #define PROFILE_H
 
+#include "profile/timed_lines.h"
 #include "profile/trace_file.h"
 
 #include <slipring/slipring.h>
@@ -56,6 +57,7 @@ typedef struct profile {
     profile_pair pair;     // the most frequent
     profile_inspection inspection[PROFILE_INSPECTED];
     unsigned inspected;
+    timed_lines timed;
 } profile;
 
 // One piece of advice: which rule, and what it says with its figures.

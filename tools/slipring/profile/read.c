@@ -233,6 +233,7 @@ bool profile_read(const char *rows, const char *trace, bool measure, profile *ou
 void profile_free(profile *profile)
 {
     trace_file_free(&profile->trace);
+    timed_lines_free(&profile->timed);
     free(profile->rows);
     json_decref(profile->rows_text);
     memset(profile, 0, sizeof *profile);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TIMED_LINES = 12, MOST_TIMED_LINES = 100 }; // for people; as an object
+
 static double ms(uint64_t ns)
 {
     return (double)ns / 1e6;
@@ -184,6 +186,23 @@ static void print_lines(const profile *p)
     }
 }
 
+static void print_timed_lines(const profile *p)
+{
+    const timed_lines *t = &p->timed;
+    if (*t->why_not != '\0') {
+        say_out("\nlines by time: not measured; %s\n", t->why_not);
+        return;
+    }
+    say_out("\nlines by time, %llu samples of %d us of processor time; %.1f %% in code without lines:\n",
+            (unsigned long long)t->samples, SAMPLING_PERIOD_US, 100 * share(t->elsewhere, t->samples));
+    if (t->gone * 50 >= t->samples && t->gone != 0)
+        say_out("  %5.1f %%  in kernels that this run compiled; run it again for their lines\n",
+                100 * share(t->gone, t->samples));
+    for (size_t i = 0; i < t->count && i < TIMED_LINES && t->lines[i].samples * 200 >= t->samples; i++)
+        say_out("  %5.1f %%  %s:%u  %s\n", 100 * share(t->lines[i].samples, t->samples), t->lines[i].file,
+                t->lines[i].line, source_line(t->lines[i].file, t->lines[i].line));
+}
+
 static void print_memory(const profile *p)
 {
     for (size_t i = 0; i < p->trace.counter_count; i++) {
@@ -224,6 +243,7 @@ void profile_print(const profile *p, const char *command, int exit_code, double 
     print_owners(p);
     print_others(p);
     print_lines(p);
+    print_timed_lines(p);
     profile_advice advice[PROFILE_ADVICE];
     unsigned count = profile_advise(p, advice);
     say_out("\n%s\n", count != 0 ? "advice:" : "advice: none (no rule found a bottleneck)");
@@ -241,6 +261,21 @@ static json_t *lines_json(const slr_profile_row *row)
                                              (double)row->lines[k].share, "text",
                                              kernel_text(source_line(row->file, row->lines[k].line))));
     return all;
+}
+
+static json_t *timed_lines_json(const timed_lines *t)
+{
+    json_t *all = json_array();
+    if (*t->why_not != '\0')
+        return json_pack("{s:o, s:o}", "why_not", kernel_text(t->why_not), "lines", all);
+    for (size_t i = 0; i < t->count && i < MOST_TIMED_LINES; i++)
+        json_array_append_new(all,
+                              json_pack("{s:o, s:I, s:f, s:o}", "file", kernel_text(t->lines[i].file), "line",
+                                        (json_int_t)t->lines[i].line, "share", share(t->lines[i].samples, t->samples),
+                                        "text", kernel_text(source_line(t->lines[i].file, t->lines[i].line))));
+    return json_pack("{s:I, s:i, s:I, s:f, s:f, s:o}", "samples", (json_int_t)t->samples, "period_us",
+                     SAMPLING_PERIOD_US, "lost", (json_int_t)t->lost, "elsewhere", share(t->elsewhere, t->samples),
+                     "compiled_now", share(t->gone, t->samples), "lines", all);
 }
 
 static json_t *row_json(const profile *p, const slr_profile_row *row)
@@ -337,7 +372,7 @@ json_t *profile_json(const profile *p, const char *command, int exit_code, doubl
                              p->ceilings.launch_ns);
     return json_pack(
         "{s:s, s:o, s:i, s:f, s:o, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, "
-        "s:o}",
+        "s:o, s:o}",
         "version", SLR_VERSION, "command", kernel_text(command), "exit_code", exit_code, "wall_s", wall_s, "device",
         kernel_text(p->device), "workers", (int)p->workers, "span_ns", (json_int_t)p->span_ns, "busy_ns",
         (json_int_t)p->busy_ns, "compiling_ns", (json_int_t)profile_compiling_ns(p), "contended_ns",
@@ -345,5 +380,6 @@ json_t *profile_json(const profile *p, const char *command, int exit_code, doubl
         (json_int_t)p->total[SLR_PROFILE_KERNEL].total_ns, "handlers_ns",
         (json_int_t)p->total[SLR_PROFILE_BATCH].total_ns, "transfers_ns", (json_int_t)moved_ns(p), "waits_ns",
         (json_int_t)p->total[SLR_PROFILE_WAIT].total_ns, "dropped", (json_int_t)p->trace.dropped, "ceilings", ceilings,
-        "rows", rows_json(p), "over_time", bins_json(p), "counters", counters_json(p), "advice", advice_json(p));
+        "rows", rows_json(p), "over_time", bins_json(p), "counters", counters_json(p), "timed_lines",
+        timed_lines_json(&p->timed), "advice", advice_json(p));
 }
