@@ -181,6 +181,10 @@ void slri_s_convert(struct slri_s *s, const struct slri_instr *in)
     enum slri_kind from = s->function->reg_kind[in->a];
     uint32_t a = slri_s_get(s, in->a), boolean = slri_s_bool(s), type = slri_s_type(s, in->kind);
     bool is_float = slri_kind_is_float(from);
+    if (s->words && in->kind == SLRI_I64) { // an offset
+        slri_s_set(s, in->dst, a);
+        return;
+    }
     if (in->kind == SLRI_BOOL) {
         uint32_t zero = slri_s_const(s, from, 0);
         slri_s_set_flag(s, in->dst,

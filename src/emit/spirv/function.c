@@ -3,8 +3,6 @@
 #include "emit/spirv/internal.h"
 #include "ir/math/functions.h"
 
-#include <stdio.h>
-
 void slri_s_each(struct slri_s *s, const struct slri_block *block, slri_s_visit *visit, void *user)
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
@@ -164,13 +162,11 @@ static bool math_has_f64(struct slri_s *s, uint64_t id)
 static void find_f64(struct slri_s *s, const struct slri_instr *in, void *user)
 {
     (void)user;
-    if (s->own != &s->unit[0] || s->options.has & SLRI_SPIRV_FLOAT64)
+    if (s->own != &s->unit[0] || s->words || s->options.has & SLRI_SPIRV_FLOAT64)
         return;
     if (slri_s_is_called(s, in) && math_has_f64(s, in->imm)) {
-        char what[96];
-        snprintf(what, sizeof what, "'%s' works in double precision, which the device has not",
-                 slri_math_functions[in->imm].name);
-        slri_s_refuse(s, in, what, "use functions that are exact in float, or a device with shaderFloat64");
+        if (s->refused == SLR_OK)
+            s->refused = slri_s_math_is_double(s->module, in);
         return;
     }
     const slri_reg regs[] = {in->dst, in->a, in->b};
@@ -209,22 +205,25 @@ static void find_address(struct slri_s *s, uint32_t variable, uint32_t offset)
 {
     if (offset == SLRI_SPIRV_NONE)
         return;
-    SLRI_DO(s, Store, variable, argument(s, offset, SLRI_U64));
+    if (!s->words) {
+        SLRI_DO(s, Store, variable, argument(s, offset, SLRI_U64));
+        return;
+    }
+    uint32_t low = argument(s, offset, SLRI_U32), high = argument(s, offset + 4, SLRI_U32);
+    SLRI_DO(s, Store, variable, SLRI_MAKE(s, CompositeConstruct, slri_s_address(s), low, high));
 }
 
 static void begin_entry(struct slri_s *s)
 {
-    uint32_t u64 = slri_s_uint(s, 8);
-    uint32_t at =
-        SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, u64), s->push, slri_s_u32(s, 0));
-    s->arguments = SLRI_MAKE(s, Load, u64, at);
+    uint32_t address = slri_s_address(s), in_push = slri_s_pointer(s, SLRI_STORAGE_PushConstant, address);
+    s->arguments = SLRI_MAKE(s, Load, address, SLRI_MAKE(s, AccessChain, in_push, s->push, slri_s_u32(s, 0)));
     for (uint32_t i = 0; i < s->entry->bindings; i++) {
         const struct slri_binding_info *binding = &s->entry->binding[i];
-        uint32_t offset = slri_spirv_argument(s->entry, i);
+        uint32_t offset = slri_spirv_argument(s->given, i);
         if (binding->is_buffer)
-            SLRI_DO(s, Store, s->binding[i], argument(s, offset, SLRI_U64));
+            find_address(s, s->binding[i], offset);
         else if (s->binding[i])
-            SLRI_DO(s, Store, s->binding[i], SLRI_MAKE(s, IAdd, u64, s->arguments, slri_s_u64(s, offset)));
+            SLRI_DO(s, Store, s->binding[i], s->arguments);
         else if (binding->reg != SLRI_NO_REG && s->reg[binding->reg].mode != SLRI_S_LITERAL)
             slri_s_set(s, binding->reg, argument(s, offset, binding->type->kind));
     }
@@ -235,11 +234,11 @@ static void begin_entry(struct slri_s *s)
 
 static void begin_function(struct slri_s *s)
 {
-    uint32_t u64 = slri_s_uint(s, 8);
+    uint32_t address = slri_s_address(s);
     for (uint32_t i = 0; i < s->entry->bindings; i++)
         if (s->base[i])
-            s->base[i] = SLRI_MAKE(s, Load, u64, s->binding[i]);
-    s->globals_base = s->uses_globals ? SLRI_MAKE(s, Load, u64, s->globals) : 0;
+            s->base[i] = SLRI_MAKE(s, Load, address, s->binding[i]);
+    s->globals_base = s->uses_globals ? SLRI_MAKE(s, Load, address, s->globals) : 0;
 }
 
 // ---- parameters ----------------------------------------------------------------------------------------------------
