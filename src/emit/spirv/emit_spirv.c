@@ -5,6 +5,7 @@
 #include "emit/spirv/internal.h"
 #include "lang/library.h"
 #include "ir/pass/level.h"
+#include "ir/pass/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -304,12 +305,54 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
     assemble(s, s->options.tells_ended_loops ? slri_s_ended_loops(s, kernel) : kernel, out);
 }
 
+static slr_status write_levelled(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
+                                 struct slri_spirv *out)
+{
+    s->scratch = slri_region_create();
+    s->w.out_of_memory = !s->scratch;
+    if (s->scratch)
+        s->refused = slri_level(module, entry, s->scratch, &s->module, &s->entry);
+    s->unit[0].module = s->module;
+    if (s->refused == SLR_OK && !s->w.out_of_memory)
+        s->w.out_of_memory = !prepare(s);
+    if (s->refused == SLR_OK && !s->w.out_of_memory)
+        write_module(s, out);
+    out->needs = s->needs;
+    out->shared_bytes = s->shared_bytes;
+    slr_status status = s->refused;
+    if (status == SLR_OK && s->w.out_of_memory)
+        status = SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
+    slri_w_destroy(&s->w);
+    slri_region_destroy(s->scratch);
+    return status;
+}
+
+static slr_status write_words(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
+                              struct slri_spirv *out)
+{
+    struct slri_module *words = NULL;
+    SLRI_TRY(slri_words_kernel(module, entry, NULL, &words));
+    slr_status status = write_levelled(s, words, words->entry, out);
+    slri_module_destroy(words);
+    return status;
+}
+
+static slr_status write_linked(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
+                               struct slri_spirv *out)
+{
+    struct slri_module *linked = NULL;
+    SLRI_TRY(slri_s_link(module, entry, &linked));
+    slr_status status = s->words ? write_words(s, linked, linked->entry, out)
+                                 : write_levelled(s, linked, linked->entry, out);
+    slri_module_destroy(linked);
+    return status;
+}
+
 slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_entry *entry,
                            const struct slri_spirv_options *options, struct slri_spirv *out)
 {
     static const struct slri_spirv_options all = {.has = (1u << SLRI_SPIRV_FEATURES) - 1 - SLRI_SPIRV_SUBGROUPS_OF_32};
     struct slri_s s = {.given = entry, .options = options ? *options : all};
-    struct slri_module *words = NULL;
     *out = (struct slri_spirv){0};
     if (entry->kind != SLRI_ENTRY_KERNEL)
         return SLRI_FAIL(UNSUPPORTED,
@@ -319,28 +362,8 @@ slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_e
     SLRI_TRY(slri_spirv_facts(module, entry, &s.facts));
     s.subgroups = s.options.has & SLRI_SPIRV_SUBGROUPS_OF_32;
     s.words = !(s.options.has & SLRI_SPIRV_INT64);
-    if (s.words) {
-        SLRI_TRY(slri_s_words(module, entry, &words));
-        module = words;
-        entry = words->entry;
-    }
-    s.scratch = slri_region_create();
-    s.w.out_of_memory = !s.scratch;
-    if (s.scratch)
-        s.refused = slri_level(module, entry, s.scratch, &s.module, &s.entry);
-    s.unit[0].module = s.module;
-    if (s.refused == SLR_OK && !s.w.out_of_memory)
-        s.w.out_of_memory = !prepare(&s);
-    if (s.refused == SLR_OK && !s.w.out_of_memory)
-        write_module(&s, out);
-    out->needs = s.needs;
-    out->shared_bytes = s.shared_bytes;
-    slr_status status = s.refused;
-    if (status == SLR_OK && s.w.out_of_memory)
-        status = SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
-    slri_w_destroy(&s.w);
-    slri_region_destroy(s.scratch);
-    slri_module_destroy(words);
+    s.is_linked = s.words || !(s.options.has & SLRI_SPIRV_FLOAT64);
+    slr_status status = s.is_linked ? write_linked(&s, module, entry, out) : write_levelled(&s, module, entry, out);
     if (status != SLR_OK)
         slri_spirv_free(out);
     return status;

@@ -133,52 +133,6 @@ static bool find_registers(struct slri_s *s)
 
 // ---- what it begins with -------------------------------------------------------------------------------------------
 
-static bool has_f64(const struct slri_function *function)
-{
-    bool any = function->result == SLRI_F64;
-    for (slri_reg reg = 0; reg < function->regs; reg++)
-        any = any || function->reg_kind[reg] == SLRI_F64;
-    return any;
-}
-
-// Those that the library makes of doubles are, wherever they do: in themselves, or in what they call.
-static void looks_for_f64(struct slri_s *s, const struct slri_instr *in, void *user)
-{
-    bool *any = user;
-    if (in->op != SLRI_OP_CALL || *any)
-        return;
-    *any = has_f64(in->callee);
-    slri_s_each(s, in->callee->body, looks_for_f64, any);
-}
-
-static bool math_has_f64(struct slri_s *s, uint64_t id)
-{
-    const struct slri_function *function = slri_s_math_function(s, id);
-    bool any = has_f64(function);
-    slri_s_each(s, function->body, looks_for_f64, &any);
-    return any;
-}
-
-static void find_f64(struct slri_s *s, const struct slri_instr *in, void *user)
-{
-    (void)user;
-    if (s->own != &s->unit[0] || s->words || s->options.has & SLRI_SPIRV_FLOAT64)
-        return;
-    if (slri_s_is_called(s, in) && math_has_f64(s, in->imm)) {
-        if (s->refused == SLR_OK)
-            s->refused = slri_s_math_is_double(s->module, in);
-        return;
-    }
-    const slri_reg regs[] = {in->dst, in->a, in->b};
-    bool any = in->kind == SLRI_F64;
-    for (int i = 0; i < 3; i++)
-        any = any || (regs[i] != SLRI_NO_REG && s->function->reg_kind[regs[i]] == SLRI_F64);
-    for (uint32_t i = 0; i < in->args; i++)
-        any = any || s->function->reg_kind[in->arg[i].reg] == SLRI_F64;
-    if (any)
-        slri_s_need(s, SLRI_SPIRV_FLOAT64_BIT, in);
-}
-
 static void note_base(struct slri_s *s, struct slri_root root)
 {
     if (root.kind == SLRI_ROOT_BINDING)
@@ -300,7 +254,6 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     s->line = 0;
     s->ended = false;
     slri_s_each(s, f->body, notes_bases, NULL);
-    slri_s_each(s, f->body, find_f64, NULL);
     slri_s_find_locals(s, index);
     begin_parameters(s, index, &head);
     if (f == s->entry->function)

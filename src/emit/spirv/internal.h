@@ -65,6 +65,7 @@ struct slri_s {
     struct slri_spirv_facts facts;
     const struct slri_entry *given; // whose arguments are given
     bool words;                     // no integer has 64 bits: an offset is a u32, an address two
+    bool is_linked;                 // functions of the library are called as any other
     struct slri_region *scratch;
     slr_status refused; // SLR_OK, or the failure whose message is set
     uint32_t needs;
@@ -158,10 +159,9 @@ void slri_s_math(struct slri_s *s, const struct slri_instr *in);
 bool slri_s_is_called(const struct slri_s *s, const struct slri_instr *in); // a MATH that is a function of the library
 const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_t id);
 bool slri_s_is_primitive(uint64_t id); // of the functions of the library
-slr_status slri_s_math_is_double(const struct slri_module *module, const struct slri_instr *in); // refuses it
 
-// ---- library.c: the kernel's words, with the functions of the library that it calls
-slr_status slri_s_words(const struct slri_module *module, const struct slri_entry *entry, struct slri_module **out);
+// ---- link.c: a module with the kernel and all functions of the library that it calls, without doubles
+slr_status slri_s_link(const struct slri_module *module, const struct slri_entry *entry, struct slri_module **out);
 
 // ---- memory.c, atomic.c
 void slri_s_find_uses(struct slri_s *s);                   // how all functions use their arrays

@@ -2,7 +2,6 @@
 // Math: functions of the library as IR, so that the bits are the interpreter's. What these are made of is here.
 // GLSL.std.450's own are used where their result is exact.
 #include "emit/spirv/internal.h"
-#include "base/status.h"
 #include "lang/library.h"
 
 #include <string.h>
@@ -71,7 +70,17 @@ static uint32_t primitive(struct slri_s *s, const struct slri_instr *in, uint32_
         upper = SLRI_MAKE(s, Select, u32, none, slri_s_u32(s, UINT32_MAX - 31), upper); // and 32: 0
         return joined(s, low, first_set(s, low), upper, 32);
     }
-    case SLRI_MATH_POPC: // the next are what words are made of
+    case SLRI_MATH_FABSF: // the next are what words are made of
+        return SLRI_GLSL(s, FAbs, type, a);
+    case SLRI_MATH_TRUNCF:
+        return SLRI_GLSL(s, Trunc, type, a);
+    case SLRI_MATH_MIN_I32:
+        return SLRI_GLSL(s, SMin, type, a, slri_s_get(s, in->arg[1].reg));
+    case SLRI_MATH_MIN_U32:
+        return SLRI_GLSL(s, UMin, type, a, slri_s_get(s, in->arg[1].reg));
+    case SLRI_MATH_MAX_I32:
+        return SLRI_GLSL(s, SMax, type, a, slri_s_get(s, in->arg[1].reg));
+    case SLRI_MATH_POPC:
         return SLRI_MAKE(s, BitCount, u32, a);
     case SLRI_MATH_BREV:
         return SLRI_MAKE(s, BitReverse, u32, a);
@@ -83,14 +92,6 @@ static uint32_t primitive(struct slri_s *s, const struct slri_instr *in, uint32_
     default:
         return SLRI_MAKE(s, Bitcast, type, a);
     }
-}
-
-slr_status slri_s_math_is_double(const struct slri_module *module, const struct slri_instr *in)
-{
-    return SLRI_FAIL(UNSUPPORTED,
-                     "%s:%u: '%s' works in double precision, which the device has not; use functions that are exact in "
-                     "float, or a device with shaderFloat64",
-                     module->file[in->where.file], in->where.line, slri_math_functions[in->imm].name);
 }
 
 const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_t id)
@@ -105,13 +106,13 @@ const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_
 
 bool slri_s_is_called(const struct slri_s *s, const struct slri_instr *in)
 {
-    return in->op == SLRI_OP_MATH && s->own == &s->unit[0] && !s->words;
+    return in->op == SLRI_OP_MATH && s->own == &s->unit[0] && !s->is_linked;
 }
 
 void slri_s_math(struct slri_s *s, const struct slri_instr *in)
 {
     enum slri_kind kind = s->function->reg_kind[in->dst];
-    if (s->own != &s->unit[0] || s->words) {
+    if (s->own != &s->unit[0] || s->is_linked) {
         if (s->words || slri_s_is_primitive(in->imm))
             slri_s_set(s, in->dst, primitive(s, in, slri_s_type(s, kind)));
         return;

@@ -169,9 +169,12 @@ enum slri_w_op {
     X(ADDRESSING, PhysicalStorageBuffer64, 5348)                                                                       \
     X(MODEL, Vulkan, 3)                                                                                                \
     X(EXECUTION, GLCompute, 5)                                                                                         \
+    X(GLSL, Trunc, 3)                                                                                                  \
     X(GLSL, FAbs, 4)                                                                                                   \
     X(GLSL, Sqrt, 31)                                                                                                  \
     X(GLSL, UMin, 38)                                                                                                  \
+    X(GLSL, SMin, 39)                                                                                                  \
+    X(GLSL, SMax, 42)                                                                                                  \
     X(GLSL, FindILsb, 73)                                                                                              \
     X(GLSL, FindUMsb, 75)                                                                                              \
     X(ACCESS, Volatile, 1)                                                                                             \
