@@ -8,7 +8,6 @@
 #include <string.h>
 
 // Reasons of several lines.
-#define NO_TOTAL_ORDER "Vulkan's memory model has no sequential consistency: a store may pass a later load"
 #define NEEDS_HOST "with ring=persistent the device owns the mailbox, and this needs an owner on the host"
 
 #define NO_BLOCKS "`__ring_block__` handlers do not run on Vulkan"
@@ -32,8 +31,6 @@ const cts_known cts_known_list[] = {
     {"opencl/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MAY_REFUSE, "each ring kernel keeps a group of the device"},
     {"vulkan/*", "blocks/*", CTS_MUST_REFUSE, NO_BLOCKS},
     {"vulkan/*", "routes/messages_that_do_not_fit_are_refused", CTS_MUST_REFUSE, NO_BLOCKS},
-    {"vulkan/*", "ordering/store_buffering_by_fences", CTS_MAY_FAIL, NO_TOTAL_ORDER},
-    {"vulkan/*", "ordering/store_buffering_sequentially_consistent", CTS_MAY_FAIL, NO_TOTAL_ORDER},
     {"vulkan/*", "ordering/message_passing_*", CTS_MAY_REFUSE, ENDS_LOOPS},
     {"vulkan/*", "ordering/coherence_of_two_reads", CTS_MAY_REFUSE, ENDS_LOOPS},
     {"vulkan/*", "limits/a_long_loop", CTS_MAY_REFUSE, ENDS_LOOPS},
@@ -83,10 +80,8 @@ const size_t cts_known_count = sizeof cts_known_list / sizeof *cts_known_list;
 static const struct {
     const char *kind, *title;
 } columns[] = {
-    {"cpu/compiled", "`cpu`, compiled"},
-    {"cpu/interpreted", "`cpu`, interpreted"},
-    {"opencl/pocl/auto", "`opencl:0`, PoCL"},
-    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},
+    {"cpu/compiled", "`cpu`, compiled"},         {"cpu/interpreted", "`cpu`, interpreted"},
+    {"opencl/pocl/auto", "`opencl:0`, PoCL"},    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},
     {"vulkan/words", "`vulkan:0`, SwiftShader"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)

@@ -342,8 +342,8 @@ static slr_status write_linked(struct slri_s *s, const struct slri_module *modul
 {
     struct slri_module *linked = NULL;
     SLRI_TRY(slri_s_link(module, entry, &linked));
-    slr_status status = s->words ? write_words(s, linked, linked->entry, out)
-                                 : write_levelled(s, linked, linked->entry, out);
+    slr_status status =
+        s->words ? write_words(s, linked, linked->entry, out) : write_levelled(s, linked, linked->entry, out);
     slri_module_destroy(linked);
     return status;
 }

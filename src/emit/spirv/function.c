@@ -167,10 +167,15 @@ static void find_address(struct slri_s *s, uint32_t variable, uint32_t offset)
     SLRI_DO(s, Store, variable, SLRI_MAKE(s, CompositeConstruct, slri_s_address(s), low, high));
 }
 
-static void begin_entry(struct slri_s *s)
+uint32_t slri_s_arguments(struct slri_s *s)
 {
     uint32_t address = slri_s_address(s), in_push = slri_s_pointer(s, SLRI_STORAGE_PushConstant, address);
-    s->arguments = SLRI_MAKE(s, Load, address, SLRI_MAKE(s, AccessChain, in_push, s->push, slri_s_u32(s, 0)));
+    return SLRI_MAKE(s, Load, address, SLRI_MAKE(s, AccessChain, in_push, s->push, slri_s_u32(s, 0)));
+}
+
+static void begin_entry(struct slri_s *s)
+{
+    s->arguments = slri_s_arguments(s);
     for (uint32_t i = 0; i < s->entry->bindings; i++) {
         const struct slri_binding_info *binding = &s->entry->binding[i];
         uint32_t offset = slri_spirv_argument(s->given, i);

@@ -124,8 +124,8 @@ uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value); // an in
 uint32_t slri_s_const(struct slri_s *s, enum slri_kind kind, uint64_t bits);
 uint32_t slri_s_u32(struct slri_s *s, uint32_t value);
 uint32_t slri_s_u64(struct slri_s *s, uint64_t value);
-uint32_t slri_s_offset(struct slri_s *s, uint64_t bytes); // of 32 bits among words, else of 64
-uint32_t slri_s_address(struct slri_s *s);                // the type of one
+uint32_t slri_s_offset(struct slri_s *s, uint64_t bytes);       // of 32 bits among words, else of 64
+uint32_t slri_s_address(struct slri_s *s);                      // the type of one
 uint32_t slri_s_is_address(struct slri_s *s, uint32_t address); // bool: it is not 0
 uint32_t slri_s_variable(struct slri_s *s, uint32_t storage, uint32_t type, uint32_t initial); // of the module
 uint32_t slri_s_own(struct slri_s *s, uint32_t type, uint32_t initial);                        // of the function
@@ -142,6 +142,7 @@ uint32_t slri_s_index_of(const struct slri_s_unit *unit, const struct slri_funct
 uint32_t slri_s_function_id(struct slri_s *s, const struct slri_s_unit *unit, const struct slri_function *function);
 void slri_s_function(struct slri_s *s, uint32_t index);
 void slri_s_finish_function(struct slri_s *s);
+uint32_t slri_s_arguments(struct slri_s *s); // the address of the argument block
 void slri_s_continue(struct slri_s *s);
 void slri_s_block(struct slri_s *s, const struct slri_block *block);
 void slri_s_instr(struct slri_s *s, const struct slri_instr *in);

@@ -98,8 +98,8 @@ static void link_instr(struct slri_link *l, const struct slri_instr *from)
     if (in.op == SLRI_OP_CALL) {
         in.callee = slri_link_function(l, l->unit, in.callee);
     } else if (is_linked(l, &in)) {
-        in.callee = slri_link_function(
-            l, SLRI_LINK_MATH, slri_link_find(l, SLRI_LINK_MATH, slri_math_functions[in.imm].c_function));
+        in.callee = slri_link_function(l, SLRI_LINK_MATH,
+                                       slri_link_find(l, SLRI_LINK_MATH, slri_math_functions[in.imm].c_function));
         in.op = SLRI_OP_CALL;
         in.kind = SLRI_VOID;
         in.imm = 0;

@@ -21,8 +21,7 @@ static void put_call(struct slri_link *l, const struct slri_instr *in, enum slri
 {
     struct slri_instr call = {.op = SLRI_OP_CALL, .where = in->where, .dst = dst, .a = SLRI_NO_REG};
     call.b = call.c = SLRI_NO_REG;
-    call.callee =
-        slri_link_function(l, SLRI_LINK_SOFT, slri_link_find(l, SLRI_LINK_SOFT, slri_soft_functions[id]));
+    call.callee = slri_link_function(l, SLRI_LINK_SOFT, slri_link_find(l, SLRI_LINK_SOFT, slri_soft_functions[id]));
     call.args = b == SLRI_NO_REG ? 1 : 2;
     call.arg = slri_region_take(l->region, 2 * sizeof *call.arg);
     if (!call.arg || l->refused != SLR_OK) {

@@ -25,7 +25,7 @@
     X(TypeFloat, 22, "Rl")                                                                                             \
     X(TypeVector, 23, "Ril")                                                                                           \
     X(TypeArray, 28, "Rii")                                                                                            \
-    X(TypeRuntimeArray, 29, "Ri")                                                                                       \
+    X(TypeRuntimeArray, 29, "Ri")                                                                                      \
     X(TypeStruct, 30, "R+")                                                                                            \
     X(TypePointer, 32, "RSi")                                                                                          \
     X(TypeFunction, 33, "R+")                                                                                          \
@@ -44,7 +44,7 @@
     X(AccessChain, 65, "TR+")                                                                                          \
     X(Decorate, 71, "idD")                                                                                             \
     X(MemberDecorate, 72, "ildD")                                                                                      \
-    X(CompositeConstruct, 80, "TR+")                                                                                    \
+    X(CompositeConstruct, 80, "TR+")                                                                                   \
     X(CompositeExtract, 81, "TRi#")                                                                                    \
     X(ConvertFToU, 109, "TRi")                                                                                         \
     X(ConvertFToS, 110, "TRi")                                                                                         \

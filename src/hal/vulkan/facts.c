@@ -185,6 +185,8 @@ static void ask_features(const struct slri_vk_instance *vk, VkPhysicalDevice phy
     vk->GetPhysicalDeviceFeatures2(physical, &all);
     out->addresses = f12.bufferDeviceAddress;
     out->timeline = f12.timelineSemaphore;
+    if (!all.features.shaderInt64 && out->most_buffer_bytes > UINT64_C(1) << 32) // offsets are of 32 bits
+        out->most_buffer_bytes = UINT64_C(1) << 32;
     out->model = f12.vulkanMemoryModel;
     out->subgroup_control &= sizes.subgroupSizeControl && sizes.computeFullSubgroups;
     const struct {

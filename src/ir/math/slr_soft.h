@@ -38,7 +38,10 @@ static slri_soft slri_soft_fraction(slri_soft magnitude)
     return (magnitude & (SLRI_SOFT_ONE - 1)) | (magnitude >= SLRI_SOFT_ONE ? SLRI_SOFT_ONE : 0ul);
 }
 
-static slri_soft slri_soft_neg(slri_soft a) { return a ^ SLRI_SOFT_SIGN; }
+static slri_soft slri_soft_neg(slri_soft a)
+{
+    return a ^ SLRI_SOFT_SIGN;
+}
 
 static slri_soft slri_soft_add(slri_soft a, slri_soft b)
 {
@@ -56,9 +59,15 @@ static slri_soft slri_soft_add(slri_soft a, slri_soft b)
     return large > SLRI_SOFT_INF || (small == SLRI_SOFT_INF && differs) ? SLRI_SOFT_NAN : r;
 }
 
-static slri_soft slri_soft_sub(slri_soft a, slri_soft b) { return slri_soft_add(a, b ^ SLRI_SOFT_SIGN); }
+static slri_soft slri_soft_sub(slri_soft a, slri_soft b)
+{
+    return slri_soft_add(a, b ^ SLRI_SOFT_SIGN);
+}
 
-static int slri_soft_zeros(slri_soft fraction) { return __clzll((long)(fraction | 1)) - 11; }
+static int slri_soft_zeros(slri_soft fraction)
+{
+    return __clzll((long)(fraction | 1)) - 11;
+}
 
 static slri_soft slri_soft_mul(slri_soft a, slri_soft b)
 {
@@ -123,14 +132,38 @@ static long slri_soft_key(slri_soft a)
     return a >> 63 ? -magnitude : magnitude;
 }
 
-static int slri_soft_is_number(slri_soft a) { return (a & ~SLRI_SOFT_SIGN) <= SLRI_SOFT_INF; }
-static int slri_soft_ordered(slri_soft a, slri_soft b) { return slri_soft_is_number(a) & slri_soft_is_number(b); }
-static int slri_soft_eq(slri_soft a, slri_soft b) { return slri_soft_ordered(a, b) & (slri_soft_key(a) == slri_soft_key(b)); }
-static int slri_soft_ne(slri_soft a, slri_soft b) { return !slri_soft_eq(a, b); }
-static int slri_soft_lt(slri_soft a, slri_soft b) { return slri_soft_ordered(a, b) & (slri_soft_key(a) < slri_soft_key(b)); }
-static int slri_soft_le(slri_soft a, slri_soft b) { return slri_soft_ordered(a, b) & (slri_soft_key(a) <= slri_soft_key(b)); }
-static int slri_soft_gt(slri_soft a, slri_soft b) { return slri_soft_lt(b, a); }
-static int slri_soft_ge(slri_soft a, slri_soft b) { return slri_soft_le(b, a); }
+static int slri_soft_is_number(slri_soft a)
+{
+    return (a & ~SLRI_SOFT_SIGN) <= SLRI_SOFT_INF;
+}
+static int slri_soft_ordered(slri_soft a, slri_soft b)
+{
+    return slri_soft_is_number(a) & slri_soft_is_number(b);
+}
+static int slri_soft_eq(slri_soft a, slri_soft b)
+{
+    return slri_soft_ordered(a, b) & (slri_soft_key(a) == slri_soft_key(b));
+}
+static int slri_soft_ne(slri_soft a, slri_soft b)
+{
+    return !slri_soft_eq(a, b);
+}
+static int slri_soft_lt(slri_soft a, slri_soft b)
+{
+    return slri_soft_ordered(a, b) & (slri_soft_key(a) < slri_soft_key(b));
+}
+static int slri_soft_le(slri_soft a, slri_soft b)
+{
+    return slri_soft_ordered(a, b) & (slri_soft_key(a) <= slri_soft_key(b));
+}
+static int slri_soft_gt(slri_soft a, slri_soft b)
+{
+    return slri_soft_lt(b, a);
+}
+static int slri_soft_ge(slri_soft a, slri_soft b)
+{
+    return slri_soft_le(b, a);
+}
 
 // ---- to doubles
 
@@ -141,10 +174,22 @@ static slri_soft slri_soft_of(slri_soft sign, slri_soft m)
     return m ? slri_soft_round(sign, 1023 + 63 - zeros, moved >> 1 | (moved & 1)) : sign;
 }
 
-static slri_soft slri_soft_from_u64(slri_soft a) { return slri_soft_of(0, a); }
-static slri_soft slri_soft_from_i64(long a) { return a < 0 ? slri_soft_of(SLRI_SOFT_SIGN, 0 - (slri_soft)a) : slri_soft_of(0, (slri_soft)a); }
-static slri_soft slri_soft_from_u32(unsigned a) { return slri_soft_of(0, a); }
-static slri_soft slri_soft_from_i32(int a) { return slri_soft_from_i64(a); }
+static slri_soft slri_soft_from_u64(slri_soft a)
+{
+    return slri_soft_of(0, a);
+}
+static slri_soft slri_soft_from_i64(long a)
+{
+    return a < 0 ? slri_soft_of(SLRI_SOFT_SIGN, 0 - (slri_soft)a) : slri_soft_of(0, (slri_soft)a);
+}
+static slri_soft slri_soft_from_u32(unsigned a)
+{
+    return slri_soft_of(0, a);
+}
+static slri_soft slri_soft_from_i32(int a)
+{
+    return slri_soft_from_i64(a);
+}
 
 static slri_soft slri_soft_from_f32(float a)
 {
@@ -170,14 +215,38 @@ static long slri_soft_within(slri_soft a, long least, long most) // truncated; N
     return magnitude > SLRI_SOFT_INF ? 0l : r;
 }
 
-static long slri_soft_to_i64(slri_soft a) { return slri_soft_within(a, (long)SLRI_SOFT_SIGN, 0x7fffffffffffffffl); }
-static int slri_soft_to_i32(slri_soft a) { return (int)slri_soft_within(a, -0x80000000l, 0x7fffffffl); }
-static unsigned slri_soft_to_u32(slri_soft a) { return (unsigned)slri_soft_within(a, 0l, 0xffffffffl); }
-static int slri_soft_to_i16(slri_soft a) { return (int)slri_soft_within(a, -0x8000l, 0x7fffl); }
-static int slri_soft_to_u16(slri_soft a) { return (int)slri_soft_within(a, 0l, 0xffffl); }
-static int slri_soft_to_i8(slri_soft a) { return (int)slri_soft_within(a, -0x80l, 0x7fl); }
-static int slri_soft_to_u8(slri_soft a) { return (int)slri_soft_within(a, 0l, 0xffl); }
-static int slri_soft_to_bool(slri_soft a) { return (a & ~SLRI_SOFT_SIGN) != 0; }
+static long slri_soft_to_i64(slri_soft a)
+{
+    return slri_soft_within(a, (long)SLRI_SOFT_SIGN, 0x7fffffffffffffffl);
+}
+static int slri_soft_to_i32(slri_soft a)
+{
+    return (int)slri_soft_within(a, -0x80000000l, 0x7fffffffl);
+}
+static unsigned slri_soft_to_u32(slri_soft a)
+{
+    return (unsigned)slri_soft_within(a, 0l, 0xffffffffl);
+}
+static int slri_soft_to_i16(slri_soft a)
+{
+    return (int)slri_soft_within(a, -0x8000l, 0x7fffl);
+}
+static int slri_soft_to_u16(slri_soft a)
+{
+    return (int)slri_soft_within(a, 0l, 0xffffl);
+}
+static int slri_soft_to_i8(slri_soft a)
+{
+    return (int)slri_soft_within(a, -0x80l, 0x7fl);
+}
+static int slri_soft_to_u8(slri_soft a)
+{
+    return (int)slri_soft_within(a, 0l, 0xffl);
+}
+static int slri_soft_to_bool(slri_soft a)
+{
+    return (a & ~SLRI_SOFT_SIGN) != 0;
+}
 
 static slri_soft slri_soft_to_u64(slri_soft a)
 {
@@ -201,5 +270,11 @@ static float slri_soft_narrow(slri_soft a, int to_odd)
     return __uint_as_float(magnitude > SLRI_SOFT_INF ? 0x7fc00000u : sign | r);
 }
 
-static float slri_soft_to_f32(slri_soft a) { return slri_soft_narrow(a, 0); }
-static float slri_soft_to_odd(slri_soft a) { return slri_soft_narrow(a, 1); } // for who rounds once more, to less
+static float slri_soft_to_f32(slri_soft a)
+{
+    return slri_soft_narrow(a, 0);
+}
+static float slri_soft_to_odd(slri_soft a)
+{
+    return slri_soft_narrow(a, 1);
+} // for who rounds once more, to less

@@ -56,10 +56,26 @@ static uint64_t draw(uint64_t *seed) // splitmix64
 
 static uint64_t some(uint64_t *seed)
 {
-    static const uint64_t edges[] = {0, 1, 2, SLRI_SOFT_ONE - 1, SLRI_SOFT_ONE, SLRI_SOFT_ONE + 1, SLRI_SOFT_INF - 1, SLRI_SOFT_INF,
-                                     SLRI_SOFT_NAN, 0x3ff0000000000000, 0x3fefffffffffffff, 0x41dfffffffc00000, 0x43e0000000000000,
-                                     0x43efffffffffffff, 0x43f0000000000000, 0x36a0000000000000, 0x380fffffe0000000, 0x47efffffe0000000,
-                                     0x47effffff0000000, 0x3690000000000000};
+    static const uint64_t edges[] = {0,
+                                     1,
+                                     2,
+                                     SLRI_SOFT_ONE - 1,
+                                     SLRI_SOFT_ONE,
+                                     SLRI_SOFT_ONE + 1,
+                                     SLRI_SOFT_INF - 1,
+                                     SLRI_SOFT_INF,
+                                     SLRI_SOFT_NAN,
+                                     0x3ff0000000000000,
+                                     0x3fefffffffffffff,
+                                     0x41dfffffffc00000,
+                                     0x43e0000000000000,
+                                     0x43efffffffffffff,
+                                     0x43f0000000000000,
+                                     0x36a0000000000000,
+                                     0x380fffffe0000000,
+                                     0x47efffffe0000000,
+                                     0x47effffff0000000,
+                                     0x3690000000000000};
     const uint64_t random = draw(seed), sign = draw(seed) << 63;
     switch (random % 4) {
     case 0:
