@@ -9,7 +9,15 @@
 #include <string.h>
 
 extern const char slri_embedded_slr_math_self_h[], slri_embedded_slr_math_h[], slri_embedded_slr_math_double_h[];
-extern const char slri_embedded_slr_math_more_h[], slri_embedded_slr_half_h[];
+extern const char slri_embedded_slr_math_more_h[], slri_embedded_slr_half_h[], slri_embedded_slr_soft_h[];
+
+#define HEAD "__global__ void slri_all(float *f, double *d, int *i, unsigned *u, long *l, unsigned long *m)\n{\n"
+
+const char *const slri_soft_functions[SLRI_SOFT_COUNT] = {
+#define NAME(ID, name, result, args) "slri_soft_" #name,
+    SLRI_SOFT_LIST(NAME)
+#undef NAME
+};
 
 static bool comes_first(unsigned id) // of those with its function
 {
@@ -22,8 +30,7 @@ static bool comes_first(unsigned id) // of those with its function
 static void put_calls(struct slri_text *text)
 {
     static const char *const array[] = {"", "f", "d", "i", "u", "l", "m"};
-    slri_text_puts(text, "__global__ void slri_all(float *f, double *d, int *i, unsigned *u, long *l, unsigned long *m)"
-                         "\n{\n");
+    slri_text_puts(text, HEAD);
     for (unsigned id = 0; id < SLRI_MATH_COUNT; id++) {
         const struct slri_math_function *function = &slri_math_functions[id];
         if (!comes_first(id))
@@ -52,19 +59,59 @@ static slr_status make(struct slri_module **out)
     return status;
 }
 
-slr_status slri_math_library(const struct slri_module **out)
+static slr_status make_soft(struct slri_module **out)
 {
-    static _Atomic(struct slri_module *) library;
-    struct slri_module *made = atomic_load(&library), *there = NULL;
+    static const struct {
+        const char *result, *args;
+    } functions[] = {
+#define FUNCTION(ID, name, result, args) {result, args},
+        SLRI_SOFT_LIST(FUNCTION)
+#undef FUNCTION
+    };
+    struct slri_text text = SLRI_TEXT_INIT;
+    slri_text_puts(&text, slri_embedded_slr_soft_h);
+    slri_text_puts(&text, HEAD);
+    for (unsigned id = 0; id < SLRI_SOFT_COUNT; id++) {
+        const char *args = functions[id].args;
+        slri_text_printf(&text, "    %s[%u] = %s(%c[0]", functions[id].result, SLRI_MATH_RESULT + id,
+                         slri_soft_functions[id], args[0]);
+        if (args[1])
+            slri_text_printf(&text, ", %c[1]", args[1]);
+        slri_text_puts(&text, ");\n");
+    }
+    slri_text_puts(&text, "}\n");
+    struct slri_source source = {.path = "slr_soft.h", .text = slri_text_view(&text)};
+    slr_status status = slri_kernel_compile(&source, out);
+    slri_text_free(&text);
+    return status;
+}
+
+// Made once; who comes second throws its own away.
+static slr_status once(_Atomic(struct slri_module *) *library, slr_status (*make_it)(struct slri_module **out),
+                       const struct slri_module **out)
+{
+    struct slri_module *made = atomic_load(library), *there = NULL;
     if (!made) {
-        slr_status status = make(&made);
+        slr_status status = make_it(&made);
         if (status != SLR_OK)
             return status;
-        if (!atomic_compare_exchange_strong(&library, &there, made)) {
+        if (!atomic_compare_exchange_strong(library, &there, made)) {
             slri_module_destroy(made);
             made = there;
         }
     }
     *out = made;
     return SLR_OK;
+}
+
+slr_status slri_math_library(const struct slri_module **out)
+{
+    static _Atomic(struct slri_module *) library;
+    return once(&library, make, out);
+}
+
+slr_status slri_soft_library(const struct slri_module **out)
+{
+    static _Atomic(struct slri_module *) library;
+    return once(&library, make_soft, out);
 }

@@ -8,9 +8,12 @@
 #include <string.h>
 
 // Reasons of several lines.
-#define NO_TOTAL_ORDER "Vulkan's memory model has no sequential consistency: a store may pass a later load"
 #define NEEDS_HOST "with ring=persistent the device owns the mailbox, and this needs an owner on the host"
 
+#define FLUSHES "Vulkan lets a device take subnormal floats for 0"
+#define NO_DOUBLES "without doubles a kernel computes no more than 32 of them, with integers"
+#define NO_ATOMICS_OF_64 "a device with words of 32 bits has no atomics of 64"
+#define NO_PRINTF "printf needs 64-bit integers on Vulkan"
 #define ENDS_LOOPS "some drivers end a thread's loops after 65,535 turns, which is told"
 
 // clang-format off
@@ -25,12 +28,41 @@ const cts_known cts_known_list[] = {
     {"opencl/*/persistent", "overflow/drop_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "overflow/a_dropped_call_says_so", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MAY_REFUSE, "each ring kernel keeps a group of the device"},
-    {"vulkan/SPIR-V", "ordering/store_buffering_by_fences", CTS_MAY_FAIL, NO_TOTAL_ORDER},
-    {"vulkan/SPIR-V", "ordering/store_buffering_sequentially_consistent", CTS_MAY_FAIL, NO_TOTAL_ORDER},
-    {"vulkan/SPIR-V", "ordering/message_passing_*", CTS_MAY_REFUSE, ENDS_LOOPS},
-    {"vulkan/SPIR-V", "ordering/coherence_of_two_reads", CTS_MAY_REFUSE, ENDS_LOOPS},
-    {"vulkan/SPIR-V", "limits/a_long_loop", CTS_MAY_REFUSE, ENDS_LOOPS},
-    {"vulkan/SPIR-V", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "some devices have 32 KiB"},
+    {"vulkan/*", "ordering/message_passing_*", CTS_MAY_REFUSE, ENDS_LOOPS},
+    {"vulkan/*", "ordering/coherence_of_two_reads", CTS_MAY_REFUSE, ENDS_LOOPS},
+    {"vulkan/*", "limits/a_long_loop", CTS_MAY_REFUSE, ENDS_LOOPS},
+    {"vulkan/*", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "some devices have 32 KiB"},
+    {"vulkan/words", "language/float_arithmetic_rounds_once", CTS_MAY_FAIL, FLUSHES},
+    {"vulkan/words", "language/float_comparisons_with_nan", CTS_MAY_FAIL, FLUSHES},
+    {"vulkan/words", "language/subnormal_floats_are_kept", CTS_MAY_FAIL, FLUSHES},
+    {"vulkan/words", "math/rounding_to_integers", CTS_MAY_FAIL, FLUSHES},
+    {"vulkan/words", "math/minimum_and_maximum_pass_over_nan", CTS_MAY_FAIL, FLUSHES},
+    {"vulkan/words", "math/fmod_and_hypot", CTS_MAY_FAIL, FLUSHES},
+    {"vulkan/words", "math/exponentials", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/logarithms", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/sine_and_cosine", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/sine_of_large_arguments", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/tangent", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/inverse_trigonometry", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/atan2_in_all_quadrants", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/hyperbolic_functions", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/powers", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/powers_of_plain_numbers", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/cube_root_and_error_function", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/the_fast_forms", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/double_exponentials_and_logarithms", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/double_trigonometry", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/double_powers_and_tanh", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/floats_are_rounded_as_a_name_says", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/numbers_are_taken_apart", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/doubles_are_taken_apart", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/sine_and_cosine_at_once", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "math/gamma_and_normal_distribution", CTS_MAY_REFUSE, NO_DOUBLES},
+    {"vulkan/words", "atomics/doubles_add_in_any_order", CTS_MUST_REFUSE, NO_ATOMICS_OF_64},
+    {"vulkan/words", "atomics/64_bits_*", CTS_MUST_REFUSE, NO_ATOMICS_OF_64},
+    {"vulkan/words", "memory/variables_keep_what_kernels_and_the_host_write", CTS_MUST_REFUSE, NO_PRINTF},
+    {"vulkan/words", "launch/what_a_kernel_prints_is_told", CTS_MUST_REFUSE, NO_PRINTF},
+    {"vulkan/*", "launch/the_largest_block", CTS_MAY_REFUSE, "some devices have blocks of 256 threads at most"},
     {"cuda/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "references/a_buffer_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "references/a_reply_*", CTS_MUST_REFUSE, NEEDS_HOST},
@@ -45,10 +77,9 @@ const size_t cts_known_count = sizeof cts_known_list / sizeof *cts_known_list;
 static const struct {
     const char *kind, *title;
 } columns[] = {
-    {"cpu/compiled", "`cpu`, compiled"},
-    {"cpu/interpreted", "`cpu`, interpreted"},
-    {"opencl/pocl/auto", "`opencl:0`, PoCL"},
-    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},
+    {"cpu/compiled", "`cpu`, compiled"},         {"cpu/interpreted", "`cpu`, interpreted"},
+    {"opencl/pocl/auto", "`opencl:0`, PoCL"},    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},
+    {"vulkan/words", "`vulkan:0`, SwiftShader"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 

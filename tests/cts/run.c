@@ -119,6 +119,11 @@ slr_status cts_device_open(const char *spec, cts_device *out)
         snprintf(out->kind, sizeof out->kind, "cuda/%s", ring);
         return SLR_OK;
     }
+    if (strcmp(out->info.backend, "vulkan") == 0) { // a device without 64-bit integers runs a kernel's words
+        snprintf(out->kind, sizeof out->kind, "vulkan/%s",
+                 strstr(out->info.features, " shaderInt64") ? "SPIR-V" : "words");
+        return SLR_OK;
+    }
     size_t engine = strcspn(out->info.engine, " ,"); // of "compiled by /usr/bin/cc"
     snprintf(out->kind, sizeof out->kind, "%s/%.*s", out->info.backend, (int)(engine < 15 ? engine : 15),
              out->info.engine);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // generate: random programs of the kernel language, compiled and interpreted; what differs is cut down and shown.
+#include "device.h"
 #include "subject.h"
 
 #include "base/status.h"
@@ -11,7 +12,8 @@
 enum { BATCH = 100, SHRINK_TRIES = 400 };
 
 static const char help[] =
-    "usage: generate [--from SEED] [--programs N] [--level L] [--print] [--no-shrink] [--verbose]\n"
+    "usage: generate [--from SEED] [--programs N] [--level L] [--device SPEC] [--normal] [--print] [--no-shrink] "
+    "[--verbose]\n"
     "\n"
     "Makes N random programs (500), those of seeds SEED (0) and on, kernels and handlers; runs each compiled, 100 a\n"
     "shared object, and interpreted; and compares every bit of what they leave. The first few that differ are cut "
@@ -21,15 +23,18 @@ static const char help[] =
     "  --level L     optimisation: 0 (little, compiled twice as fast), 1, 2; default: 1 and 2 in turn\n"
     "                3: not as C, but its CUDA C, compiled by the host's compiler (tests/shim)\n"
     "                4: not as C, but its words of 32 bits (src/ir/pass/words.h), interpreted\n"
+    "  --device SPEC not as C: kernels are launched on that device, handlers are left out\n"
+    "  --normal      no subnormal number is given to programs, for a device that takes it for 0\n"
     "  --print       prints the programs and runs nothing\n"
     "  --no-shrink   shows what differs as it was made\n"
     "  --verbose     says why programs were refused\n"
     "\n"
-    "Exit code: 0 all agree, 1 some do not, 2 usage.\n";
+    "Exit code: 0 all agree, 1 some do not, 2 usage, 3 no such device.\n";
 
 typedef struct asked {
     uint64_t from, programs, level;
     bool prints, shrinks, verbose;
+    const char *device;
 } asked;
 
 typedef struct tally {
@@ -46,7 +51,7 @@ static kind kind_of(uint64_t seed)
 
 static int level_of(const asked *asked, uint64_t seed)
 {
-    return asked->level <= AS_WORDS ? (int)asked->level : 1 + (int)(seed / BATCH % 2);
+    return asked->device ? AS_DEVICE : asked->level <= AS_WORDS ? (int)asked->level : 1 + (int)(seed / BATCH % 2);
 }
 
 static void begin(subject *s, uint64_t seed)
@@ -235,6 +240,10 @@ static bool understand(char **at, asked *asked)
             asked->shrinks = false;
         else if (strcmp(*at, "--verbose") == 0)
             asked->verbose = true;
+        else if (strcmp(*at, "--normal") == 0)
+            subjects_are_normal = true;
+        else if (strcmp(*at, "--device") == 0 && at[1])
+            asked->device = *++at;
         else if (!to || !number(*++at, to))
             return false;
     }
@@ -254,6 +263,10 @@ int main(int count, char **arguments)
         print_all(&asked);
         return 0;
     }
+    if (asked.device && device_use(asked.device) != SLR_OK) {
+        fprintf(stderr, "%s\n", slr_error_message());
+        return 3;
+    }
     for (uint64_t done = 0; done < asked.programs;) {
         uint64_t first = asked.from + done, to_next = BATCH - first % BATCH;
         unsigned batch = (unsigned)(to_next < asked.programs - done ? to_next : asked.programs - done);
@@ -261,6 +274,8 @@ int main(int count, char **arguments)
         done += batch;
         fflush(stdout);
     }
+    if (asked.device)
+        device_release();
     printf("%u programs agree, %u were refused with a diagnostic, %u differ\n", sum.agree, sum.refused, sum.differ);
     return sum.differ ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a tape to emitted C, and both ways of running it.
 #include "subject.h"
+#include "device.h"
 
 #include "emit/c/emit_c.h"
 #include "emit/c/kernel.h"
@@ -176,15 +177,18 @@ static uint64_t integer(uint64_t *seed)
                              : draw(seed);
 }
 
+bool subjects_are_normal;
+
 static double real(uint64_t *seed)
 {
+    enum { SUBNORMAL_AT = 9 };
     static const double edges[] = {0.0,   -0.0, 1.0,   -1.0,  0.5,  2.5,          NAN,  INFINITY, -INFINITY,
                                    1e-40, 3e38, 1e300, 127.5, -129, 2147483647.5, 1e19, 0.1};
     uint64_t random = draw(seed);
     double part = (double)(int64_t)draw(seed) * 0x1p-63;
-    return random % 3 == 0   ? edges[(random >> 8) % (sizeof edges / sizeof *edges)]
-           : random % 3 == 1 ? part * 100
-                             : ldexp(part, (int)((random >> 8) % 80) - 40);
+    size_t edge = (random >> 8) % (sizeof edges / sizeof *edges);
+    edge += edge == SUBNORMAL_AT && subjects_are_normal;
+    return random % 3 == 0 ? edges[edge] : random % 3 == 1 ? part * 100 : ldexp(part, (int)((random >> 8) % 80) - 40);
 }
 
 static bool same_real(double a, double b)
@@ -330,6 +334,16 @@ static bool run_kernel_words(subject *s, const struct slri_bound bound[ARGUMENTS
     return s->verdict == 0;
 }
 
+static bool run_kernel_there(subject *s, const struct slri_bound bound[ARGUMENTS])
+{
+    slr_status status = device_run(s, bound, ARGUMENTS);
+    if (status == SLR_UNSUPPORTED)
+        refuse(s, status);
+    else if (status != SLR_OK)
+        fail(s, slr_error_message());
+    return s->verdict == 0;
+}
+
 static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct slri_interp *interp, uint64_t seed)
 {
     static memory compiled, interpreted;
@@ -341,7 +355,9 @@ static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct
     struct slri_launch launch = {.bound = bound, .grid = {g[0], g[1], g[2]}};
     if (blocks)
         blocks(&launch, 0, (uint64_t)g[0] * g[1] * g[2]);
-    else if (s->as_words ? !run_kernel_words(s, bound) : !run_kernel_text(s, bound))
+    else if (device_is_used() ? !run_kernel_there(s, bound)
+             : s->as_words    ? !run_kernel_words(s, bound)
+                              : !run_kernel_text(s, bound))
         return false;
     bind(&interpreted, bound);
     struct slri_grid grid = {.grid = {g[0], g[1], g[2]}, .arg = bound, .args = ARGUMENTS, .fuel = FUEL};
@@ -638,9 +654,9 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
     static way compiled, interpreted;
     struct slri_interp_thread *thread = NULL;
     uint64_t seed = s->number + 1;
-    if (s->as_words && s->program.kind == BLOCK) {
+    if (device_is_used() || (s->as_words && s->program.kind == BLOCK)) {
         s->verdict = REFUSED;
-        snprintf(s->why, sizeof s->why, "a handler of a block is no kernel, of which words are made");
+        snprintf(s->why, sizeof s->why, "a handler is no kernel, of which words are made or which a device runs");
         return;
     }
     if (slri_interp_thread_create(interp, 0, &thread) != SLR_OK) {
@@ -683,7 +699,7 @@ void subject_run(subject *s, slri_dl *library)
              s->program.kind == KERNEL ? SLRI_KERNEL_SYMBOL "_%u" : SLRI_ENTRY_SYMBOL_PREFIX "p%u", s->number);
     snprintf(function, sizeof function, "%s%s", s->program.kind == KERNEL ? "" : SLRI_ENTRY_SYMBOL_PREFIX,
              s->module->entry->name);
-    if (!library && !s->as_words && !load_text(s, function))
+    if (!library && !s->as_words && !device_is_used() && !load_text(s, function))
         return;
     if ((library && slri_dl_function(library, symbol, &found) != SLR_OK) ||
         slri_interp_create(s->module, &interp) != SLR_OK)

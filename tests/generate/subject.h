@@ -11,7 +11,7 @@
 #include "run/interpreter.h"
 #include "ir/ir.h"
 
-enum { WHY_BYTES = 1500, AS_CUDA = 3, AS_WORDS = 4 };
+enum { WHY_BYTES = 1500, AS_CUDA = 3, AS_WORDS = 4, AS_DEVICE = 5 };
 
 typedef enum verdict {
     AGREES = 1,
@@ -31,6 +31,9 @@ typedef struct subject {
     verdict verdict;
     char why[WHY_BYTES];
 } subject;
+
+/// No subnormal number is given to programs: some devices take it for 0.
+extern bool subjects_are_normal;
 
 /// Makes the program of the tape anew and takes it as far as emitted C. `verdict` is 0 where it can be run.
 void subject_make(subject *s, kind kind);

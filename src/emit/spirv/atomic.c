@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomics and fences, by Vulkan's memory model: what releases makes available, what acquires makes visible, in buffers
-// and in shared memory. It has no sequential consistency: an operation that asks for it stands between two fences.
-// Its scopes end at the device, so that the system's is the device's.
+// and in shared memory. Its scopes end at the device, so that the system's is the device's.
+//
+// It has no sequential consistency. A fence that asks for it adds 0 to a word that all threads of the launch have, the
+// first of its arguments: of two such one comes first, and who comes second sees all that the first has written. An
+// operation that asks for it stands between two such fences.
 #include "emit/spirv/internal.h"
 
 uint32_t slri_s_scope(struct slri_s *s, enum slri_scope scope)
@@ -38,7 +41,11 @@ static bool releases(const struct slri_instr *in)
 
 static void put_fence(struct slri_s *s, const struct slri_instr *in)
 {
-    if (in->order != SLRI_RELAXED)
+    if (in->order == SLRI_SEQ_CST) {
+        struct slri_s_place word = slri_s_place_at(s, slri_s_arguments(s));
+        SLRI_MAKE(s, AtomicIAdd, slri_s_uint(s, 4), slri_s_reference(s, &word, 4),
+                  slri_s_scope(s, (enum slri_scope)in->scope), slri_s_semantics(s, true, true), slri_s_u32(s, 0));
+    } else if (in->order != SLRI_RELAXED)
         SLRI_DO(s, MemoryBarrier, slri_s_scope(s, (enum slri_scope)in->scope),
                 slri_s_semantics(s, acquires(in), releases(in)));
 }

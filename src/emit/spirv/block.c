@@ -47,8 +47,8 @@ static void meet(struct slri_s *s, bool is_warp)
 
 static struct slri_s_place word_at(struct slri_s *s, uint32_t index) // id of u32
 {
-    uint32_t u64 = slri_s_uint(s, 8);
-    uint32_t at = SLRI_MAKE(s, ShiftLeftLogical, u64, SLRI_MAKE(s, UConvert, u64, index), slri_s_u32(s, 2));
+    uint32_t type = slri_s_uint(s, s->words ? 4 : 8), of = s->words ? index : SLRI_MAKE(s, UConvert, type, index);
+    uint32_t at = SLRI_MAKE(s, ShiftLeftLogical, type, of, slri_s_u32(s, 2));
     return (struct slri_s_place){.array = s->exchange, .offset = at};
 }
 

@@ -176,11 +176,25 @@ static uint32_t to_half(struct slri_s *s, enum slri_kind from, enum slri_kind to
 
 // ---- all of them ---------------------------------------------------------------------------------------------------
 
+// SwiftShader rounds a number above 2^31 twice. Both halves are exact, and their sum is rounded once.
+static uint32_t word_to_float(struct slri_s *s, uint32_t a)
+{
+    uint32_t u32 = slri_s_uint(s, 4), real = slri_s_float(s, 4);
+    uint32_t high = SLRI_MAKE(s, ShiftRightLogical, u32, a, slri_s_u32(s, 16));
+    uint32_t low = SLRI_MAKE(s, BitwiseAnd, u32, a, slri_s_u32(s, 0xffff));
+    high = SLRI_MAKE(s, FMul, real, SLRI_MAKE(s, ConvertUToF, real, high), number(s, SLRI_F32, 65536));
+    return SLRI_MAKE(s, FAdd, real, high, SLRI_MAKE(s, ConvertUToF, real, low));
+}
+
 void slri_s_convert(struct slri_s *s, const struct slri_instr *in)
 {
     enum slri_kind from = s->function->reg_kind[in->a];
     uint32_t a = slri_s_get(s, in->a), boolean = slri_s_bool(s), type = slri_s_type(s, in->kind);
     bool is_float = slri_kind_is_float(from);
+    if (s->words && in->kind == SLRI_I64) { // an offset
+        slri_s_set(s, in->dst, a);
+        return;
+    }
     if (in->kind == SLRI_BOOL) {
         uint32_t zero = slri_s_const(s, from, 0);
         slri_s_set_flag(s, in->dst,
@@ -195,6 +209,8 @@ void slri_s_convert(struct slri_s *s, const struct slri_instr *in)
         result = is_float ? slri_s_to_integer(s, from, in->kind, a) : integer_to_integer(s, from, in->kind, a);
     else if (is_float)
         result = from == in->kind ? a : SLRI_MAKE(s, FConvert, type, a);
+    else if (s->words && from == SLRI_U32)
+        result = word_to_float(s, a);
     else if (slri_kind_is_signed(from))
         result = SLRI_MAKE(s, ConvertSToF, type, a);
     else

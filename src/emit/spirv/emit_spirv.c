@@ -5,6 +5,7 @@
 #include "emit/spirv/internal.h"
 #include "lang/library.h"
 #include "ir/pass/level.h"
+#include "ir/pass/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +22,10 @@ static uint64_t place_of(const struct slri_entry *entry, uint32_t index, uint64_
     uint64_t at = 0;
     for (uint32_t i = 0; i < entry->bindings; i++) {
         const struct slri_binding_info *binding = &entry->binding[i];
-        uint64_t bytes = binding->is_buffer ? 8 : binding->type->bytes;
+        uint64_t bytes = binding->is_buffer ? 8 : align_up(binding->type->bytes, 4);
         uint32_t align = binding->is_buffer ? 8 : binding->type->align;
-        at = align_up(at, binding->type->kind == SLRI_STRUCT && align < 8 ? 8 : align);
+        uint32_t least = !binding->is_buffer && binding->type->kind == SLRI_STRUCT ? 8 : 4;
+        at = align_up(at, align < least ? least : align);
         if (i == index)
             return at;
         at += bytes;
@@ -61,9 +63,9 @@ slr_status slri_spirv_facts(const struct slri_module *module, const struct slri_
 
 static void declare_block(struct slri_s *s)
 {
-    uint32_t u32 = slri_s_uint(s, 4), u64 = slri_s_uint(s, 8);
+    uint32_t u32 = slri_s_uint(s, 4), address = slri_s_address(s);
     uint32_t vector = SLRI_W_ONCE(&s->w, TypeVector, 0, u32, 3);
-    const uint32_t member[] = {u64, u32, u32, u32, u32, u64, u32}, offset[] = {0, 8, 12, 16, 20, 24, 32};
+    const uint32_t member[] = {address, u32, u32, u32, u32, address, u32}, offset[] = {0, 8, 12, 16, 20, 24, 32};
     const uint32_t members = s->options.tells_ended_loops ? 7 : 4;
     uint32_t push = slri_w_once(&s->w, SLRI_W_TypeStruct, 0, member, members);
     SLRI_W(&s->w, &s->w.decorations, Decorate, push, SLRI_DECORATION_Block);
@@ -83,6 +85,17 @@ static void declare_block(struct slri_s *s)
     SLRI_W(&s->w, &s->w.decorations, Decorate, s->workgroup_id, SLRI_DECORATION_BuiltIn, SLRI_BUILTIN_WorkgroupId);
     s->local_id = slri_s_variable(s, SLRI_STORAGE_Input, vector, 0);
     SLRI_W(&s->w, &s->w.decorations, Decorate, s->local_id, SLRI_DECORATION_BuiltIn, SLRI_BUILTIN_LocalInvocationId);
+}
+
+// What an address becomes: a pointer to words, as many as one likes.
+static void declare_words(struct slri_s *s)
+{
+    uint32_t all = slri_w_id(&s->w), array = SLRI_W_ONCE(&s->w, TypeRuntimeArray, 0, slri_s_uint(s, 4));
+    SLRI_W(&s->w, &s->w.decorations, Decorate, array, SLRI_DECORATION_ArrayStride, 4);
+    SLRI_W(&s->w, &s->w.globals, TypeStruct, all, array);
+    SLRI_W(&s->w, &s->w.decorations, Decorate, all, SLRI_DECORATION_Block);
+    SLRI_W(&s->w, &s->w.decorations, MemberDecorate, all, 0, SLRI_DECORATION_Offset, 0);
+    s->all_words = slri_s_pointer(s, SLRI_STORAGE_PhysicalStorageBuffer, all);
 }
 
 static uint32_t spec_op(struct slri_s *s, enum slri_w_op op, uint32_t a, uint32_t b)
@@ -141,16 +154,16 @@ static void declare_shared(struct slri_s *s)
 
 static void declare_addresses(struct slri_s *s)
 {
-    uint32_t u64 = slri_s_uint(s, 8);
+    uint32_t address = slri_s_address(s);
     for (uint32_t i = 0; i < s->entry->bindings; i++)
         if (s->entry->binding[i].is_buffer || s->entry->binding[i].type->kind == SLRI_STRUCT)
-            s->binding[i] = slri_s_variable(s, SLRI_STORAGE_Private, u64, 0);
+            s->binding[i] = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
     if (s->facts.globals != SLRI_SPIRV_NONE)
-        s->globals = slri_s_variable(s, SLRI_STORAGE_Private, u64, 0);
+        s->globals = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
     if (s->facts.printed != SLRI_SPIRV_NONE)
-        s->printed = slri_s_variable(s, SLRI_STORAGE_Private, u64, 0);
+        s->printed = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
     if (s->facts.faulted != SLRI_SPIRV_NONE)
-        s->faulted = slri_s_variable(s, SLRI_STORAGE_Private, u64, 0);
+        s->faulted = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
 }
 
 static bool prepare_unit(struct slri_s *s, struct slri_s_unit *unit)
@@ -260,10 +273,14 @@ static bool prepare(struct slri_s *s)
 
 static void write_module(struct slri_s *s, struct slri_spirv *out)
 {
-    static const uint32_t always[] = {SLRI_CAP_Shader, SLRI_CAP_Int64, SLRI_CAP_VulkanMemoryModel,
-                                      SLRI_CAP_PhysicalStorageBufferAddresses};
+    const uint32_t always[] = {SLRI_CAP_Shader, SLRI_CAP_VulkanMemoryModel, SLRI_CAP_PhysicalStorageBufferAddresses};
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         slri_w_capability(&s->w, always[i]);
+    if (s->words)
+        declare_words(s);
+    else
+        slri_w_capability(&s->w, SLRI_CAP_Int64);
+    s->needs |= s->words ? 0 : SLRI_SPIRV_INT64;
     s->glsl = slri_w_id(&s->w);
     for (uint32_t i = 0; i < s->module->files; i++) {
         s->file[i] = slri_w_id(&s->w);
@@ -288,11 +305,54 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
     assemble(s, s->options.tells_ended_loops ? slri_s_ended_loops(s, kernel) : kernel, out);
 }
 
+static slr_status write_levelled(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
+                                 struct slri_spirv *out)
+{
+    s->scratch = slri_region_create();
+    s->w.out_of_memory = !s->scratch;
+    if (s->scratch)
+        s->refused = slri_level(module, entry, s->scratch, &s->module, &s->entry);
+    s->unit[0].module = s->module;
+    if (s->refused == SLR_OK && !s->w.out_of_memory)
+        s->w.out_of_memory = !prepare(s);
+    if (s->refused == SLR_OK && !s->w.out_of_memory)
+        write_module(s, out);
+    out->needs = s->needs;
+    out->shared_bytes = s->shared_bytes;
+    slr_status status = s->refused;
+    if (status == SLR_OK && s->w.out_of_memory)
+        status = SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
+    slri_w_destroy(&s->w);
+    slri_region_destroy(s->scratch);
+    return status;
+}
+
+static slr_status write_words(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
+                              struct slri_spirv *out)
+{
+    struct slri_module *words = NULL;
+    SLRI_TRY(slri_words_kernel(module, entry, NULL, &words));
+    slr_status status = write_levelled(s, words, words->entry, out);
+    slri_module_destroy(words);
+    return status;
+}
+
+static slr_status write_linked(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
+                               struct slri_spirv *out)
+{
+    struct slri_module *linked = NULL;
+    SLRI_TRY(slri_s_link(module, entry, &linked));
+    slr_status status =
+        s->words ? write_words(s, linked, linked->entry, out) : write_levelled(s, linked, linked->entry, out);
+    slri_module_destroy(linked);
+    return status;
+}
+
 slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_entry *entry,
                            const struct slri_spirv_options *options, struct slri_spirv *out)
 {
     static const struct slri_spirv_options all = {.has = (1u << SLRI_SPIRV_FEATURES) - 1 - SLRI_SPIRV_SUBGROUPS_OF_32};
-    struct slri_s s = {.module = module, .entry = entry, .options = options ? *options : all};
+    struct slri_s s = {.given = entry, .options = options ? *options : all};
     *out = (struct slri_spirv){0};
     if (entry->kind != SLRI_ENTRY_KERNEL)
         return SLRI_FAIL(UNSUPPORTED,
@@ -301,22 +361,9 @@ slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_e
                          module->name, entry->name);
     SLRI_TRY(slri_spirv_facts(module, entry, &s.facts));
     s.subgroups = s.options.has & SLRI_SPIRV_SUBGROUPS_OF_32;
-    s.scratch = slri_region_create();
-    s.w.out_of_memory = !s.scratch;
-    if (s.scratch)
-        s.refused = slri_level(module, entry, s.scratch, &s.module, &s.entry);
-    s.unit[0].module = s.module;
-    if (s.refused == SLR_OK && !s.w.out_of_memory)
-        s.w.out_of_memory = !prepare(&s);
-    if (s.refused == SLR_OK && !s.w.out_of_memory)
-        write_module(&s, out);
-    out->needs = s.needs;
-    out->shared_bytes = s.shared_bytes;
-    slr_status status = s.refused;
-    if (status == SLR_OK && s.w.out_of_memory)
-        status = SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
-    slri_w_destroy(&s.w);
-    slri_region_destroy(s.scratch);
+    s.words = !(s.options.has & SLRI_SPIRV_INT64);
+    s.is_linked = s.words || !(s.options.has & SLRI_SPIRV_FLOAT64);
+    slr_status status = s.is_linked ? write_linked(&s, module, entry, out) : write_levelled(&s, module, entry, out);
     if (status != SLR_OK)
         slri_spirv_free(out);
     return status;

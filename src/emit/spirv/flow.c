@@ -323,8 +323,7 @@ void slri_s_instr(struct slri_s *s, const struct slri_instr *in)
         slri_s_warp(s, in);
         break;
     case SLRI_OP_PRESENT:
-        slri_s_set_flag(s, in->dst,
-                        SLRI_MAKE(s, INotEqual, slri_s_bool(s), slri_s_base(s, in->root), slri_s_u64(s, 0)));
+        slri_s_set_flag(s, in->dst, slri_s_is_address(s, s->base[in->root.index]));
         break;
     case SLRI_OP_PRINT:
         slri_s_print(s, in);

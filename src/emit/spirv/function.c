@@ -3,8 +3,6 @@
 #include "emit/spirv/internal.h"
 #include "ir/math/functions.h"
 
-#include <stdio.h>
-
 void slri_s_each(struct slri_s *s, const struct slri_block *block, slri_s_visit *visit, void *user)
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
@@ -135,54 +133,6 @@ static bool find_registers(struct slri_s *s)
 
 // ---- what it begins with -------------------------------------------------------------------------------------------
 
-static bool has_f64(const struct slri_function *function)
-{
-    bool any = function->result == SLRI_F64;
-    for (slri_reg reg = 0; reg < function->regs; reg++)
-        any = any || function->reg_kind[reg] == SLRI_F64;
-    return any;
-}
-
-// Those that the library makes of doubles are, wherever they do: in themselves, or in what they call.
-static void looks_for_f64(struct slri_s *s, const struct slri_instr *in, void *user)
-{
-    bool *any = user;
-    if (in->op != SLRI_OP_CALL || *any)
-        return;
-    *any = has_f64(in->callee);
-    slri_s_each(s, in->callee->body, looks_for_f64, any);
-}
-
-static bool math_has_f64(struct slri_s *s, uint64_t id)
-{
-    const struct slri_function *function = slri_s_math_function(s, id);
-    bool any = has_f64(function);
-    slri_s_each(s, function->body, looks_for_f64, &any);
-    return any;
-}
-
-static void find_f64(struct slri_s *s, const struct slri_instr *in, void *user)
-{
-    (void)user;
-    if (s->own != &s->unit[0] || s->options.has & SLRI_SPIRV_FLOAT64)
-        return;
-    if (slri_s_is_called(s, in) && math_has_f64(s, in->imm)) {
-        char what[96];
-        snprintf(what, sizeof what, "'%s' works in double precision, which the device has not",
-                 slri_math_functions[in->imm].name);
-        slri_s_refuse(s, in, what, "use functions that are exact in float, or a device with shaderFloat64");
-        return;
-    }
-    const slri_reg regs[] = {in->dst, in->a, in->b};
-    bool any = in->kind == SLRI_F64;
-    for (int i = 0; i < 3; i++)
-        any = any || (regs[i] != SLRI_NO_REG && s->function->reg_kind[regs[i]] == SLRI_F64);
-    for (uint32_t i = 0; i < in->args; i++)
-        any = any || s->function->reg_kind[in->arg[i].reg] == SLRI_F64;
-    if (any)
-        slri_s_need(s, SLRI_SPIRV_FLOAT64_BIT, in);
-}
-
 static void note_base(struct slri_s *s, struct slri_root root)
 {
     if (root.kind == SLRI_ROOT_BINDING)
@@ -209,22 +159,30 @@ static void find_address(struct slri_s *s, uint32_t variable, uint32_t offset)
 {
     if (offset == SLRI_SPIRV_NONE)
         return;
-    SLRI_DO(s, Store, variable, argument(s, offset, SLRI_U64));
+    if (!s->words) {
+        SLRI_DO(s, Store, variable, argument(s, offset, SLRI_U64));
+        return;
+    }
+    uint32_t low = argument(s, offset, SLRI_U32), high = argument(s, offset + 4, SLRI_U32);
+    SLRI_DO(s, Store, variable, SLRI_MAKE(s, CompositeConstruct, slri_s_address(s), low, high));
+}
+
+uint32_t slri_s_arguments(struct slri_s *s)
+{
+    uint32_t address = slri_s_address(s), in_push = slri_s_pointer(s, SLRI_STORAGE_PushConstant, address);
+    return SLRI_MAKE(s, Load, address, SLRI_MAKE(s, AccessChain, in_push, s->push, slri_s_u32(s, 0)));
 }
 
 static void begin_entry(struct slri_s *s)
 {
-    uint32_t u64 = slri_s_uint(s, 8);
-    uint32_t at =
-        SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, u64), s->push, slri_s_u32(s, 0));
-    s->arguments = SLRI_MAKE(s, Load, u64, at);
+    s->arguments = slri_s_arguments(s);
     for (uint32_t i = 0; i < s->entry->bindings; i++) {
         const struct slri_binding_info *binding = &s->entry->binding[i];
-        uint32_t offset = slri_spirv_argument(s->entry, i);
+        uint32_t offset = slri_spirv_argument(s->given, i);
         if (binding->is_buffer)
-            SLRI_DO(s, Store, s->binding[i], argument(s, offset, SLRI_U64));
+            find_address(s, s->binding[i], offset);
         else if (s->binding[i])
-            SLRI_DO(s, Store, s->binding[i], SLRI_MAKE(s, IAdd, u64, s->arguments, slri_s_u64(s, offset)));
+            SLRI_DO(s, Store, s->binding[i], s->arguments);
         else if (binding->reg != SLRI_NO_REG && s->reg[binding->reg].mode != SLRI_S_LITERAL)
             slri_s_set(s, binding->reg, argument(s, offset, binding->type->kind));
     }
@@ -235,11 +193,11 @@ static void begin_entry(struct slri_s *s)
 
 static void begin_function(struct slri_s *s)
 {
-    uint32_t u64 = slri_s_uint(s, 8);
+    uint32_t address = slri_s_address(s);
     for (uint32_t i = 0; i < s->entry->bindings; i++)
         if (s->base[i])
-            s->base[i] = SLRI_MAKE(s, Load, u64, s->binding[i]);
-    s->globals_base = s->uses_globals ? SLRI_MAKE(s, Load, u64, s->globals) : 0;
+            s->base[i] = SLRI_MAKE(s, Load, address, s->binding[i]);
+    s->globals_base = s->uses_globals ? SLRI_MAKE(s, Load, address, s->globals) : 0;
 }
 
 // ---- parameters ----------------------------------------------------------------------------------------------------
@@ -301,7 +259,6 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     s->line = 0;
     s->ended = false;
     slri_s_each(s, f->body, notes_bases, NULL);
-    slri_s_each(s, f->body, find_f64, NULL);
     slri_s_find_locals(s, index);
     begin_parameters(s, index, &head);
     if (f == s->entry->function)

@@ -22,7 +22,7 @@ static void write_fault(struct slri_s *s)
     const uint32_t param[3] = {slri_w_id(&s->w), slri_w_id(&s->w), slri_w_id(&s->w)};
     s->fault_function = slri_w_id(&s->w);
     begin_helper(s, s->fault_function, slri_s_void(s), param, 3);
-    uint32_t to = SLRI_MAKE(s, Load, slri_s_uint(s, 8), s->faulted);
+    uint32_t to = SLRI_MAKE(s, Load, slri_s_address(s), s->faulted);
     struct slri_s_place place = slri_s_place_at(s, to), file = slri_s_behind(&place, 4),
                         line = slri_s_behind(&place, 8);
     uint32_t was = SLRI_MAKE(s, AtomicCompareExchange, u32, slri_s_reference(s, &place, 4),

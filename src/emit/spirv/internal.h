@@ -44,9 +44,9 @@ struct slri_s_unit {
 };
 
 struct slri_s_place {
-    uint32_t address; // id of u64; 0: it is an element of `array`
+    uint32_t address; // id of one; 0: it is an element of `array`
     struct slri_s_array array;
-    uint32_t offset; // id of u64, in bytes
+    uint32_t offset; // id of a number of slri_s_offset's type, in bytes
     bool is_known;   // `at` is the offset
     uint64_t at;
     bool is_volatile;
@@ -63,11 +63,15 @@ struct slri_s {
     const struct slri_entry *entry;
     struct slri_spirv_options options;
     struct slri_spirv_facts facts;
+    const struct slri_entry *given; // whose arguments are given
+    bool words;                     // no integer has 64 bits: an offset is a u32, an address two
+    bool is_linked;                 // functions of the library are called as any other
     struct slri_region *scratch;
     slr_status refused; // SLR_OK, or the failure whose message is set
     uint32_t needs;
     uint64_t shared_bytes;
     // The module's ids.
+    uint32_t all_words; // the type of a pointer to memory as words
     uint32_t glsl, push, workgroup_id, local_id, subgroup_lane, block_size[3], *file, arguments;
     uint32_t globals, printed, faulted;             // variables that hold addresses
     uint32_t *binding;                              // likewise, by binding
@@ -120,6 +124,9 @@ uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value); // an in
 uint32_t slri_s_const(struct slri_s *s, enum slri_kind kind, uint64_t bits);
 uint32_t slri_s_u32(struct slri_s *s, uint32_t value);
 uint32_t slri_s_u64(struct slri_s *s, uint64_t value);
+uint32_t slri_s_offset(struct slri_s *s, uint64_t bytes);       // of 32 bits among words, else of 64
+uint32_t slri_s_address(struct slri_s *s);                      // the type of one
+uint32_t slri_s_is_address(struct slri_s *s, uint32_t address); // bool: it is not 0
 uint32_t slri_s_variable(struct slri_s *s, uint32_t storage, uint32_t type, uint32_t initial); // of the module
 uint32_t slri_s_own(struct slri_s *s, uint32_t type, uint32_t initial);                        // of the function
 
@@ -135,6 +142,7 @@ uint32_t slri_s_index_of(const struct slri_s_unit *unit, const struct slri_funct
 uint32_t slri_s_function_id(struct slri_s *s, const struct slri_s_unit *unit, const struct slri_function *function);
 void slri_s_function(struct slri_s *s, uint32_t index);
 void slri_s_finish_function(struct slri_s *s);
+uint32_t slri_s_arguments(struct slri_s *s); // the address of the argument block
 void slri_s_continue(struct slri_s *s);
 void slri_s_block(struct slri_s *s, const struct slri_block *block);
 void slri_s_instr(struct slri_s *s, const struct slri_instr *in);
@@ -151,6 +159,10 @@ uint32_t slri_s_to_integer(struct slri_s *s, enum slri_kind from, enum slri_kind
 void slri_s_math(struct slri_s *s, const struct slri_instr *in);
 bool slri_s_is_called(const struct slri_s *s, const struct slri_instr *in); // a MATH that is a function of the library
 const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_t id);
+bool slri_s_is_primitive(uint64_t id); // of the functions of the library
+
+// ---- link.c: a module with the kernel and all functions of the library that it calls, without doubles
+slr_status slri_s_link(const struct slri_module *module, const struct slri_entry *entry, struct slri_module **out);
 
 // ---- memory.c, atomic.c
 void slri_s_find_uses(struct slri_s *s);                   // how all functions use their arrays
@@ -169,7 +181,6 @@ void slri_s_memory(struct slri_s *s, const struct slri_instr *in);              
 void slri_s_atomic(struct slri_s *s, const struct slri_instr *in);
 uint32_t slri_s_scope(struct slri_s *s, enum slri_scope scope);
 uint32_t slri_s_semantics(struct slri_s *s, bool acquires, bool releases);
-uint32_t slri_s_base(struct slri_s *s, struct slri_root root); // the address where it begins
 
 // ---- block.c, host.c
 void slri_s_barrier(struct slri_s *s, const struct slri_instr *in);

@@ -6,9 +6,8 @@
 
 enum { MEMBER_TURNS = 4, MEMBER_ENDED, MEMBER_NUMBER }; // of the push block
 
-static uint32_t pushed(struct slri_s *s, uint32_t member, uint32_t bytes)
+static uint32_t pushed(struct slri_s *s, uint32_t member, uint32_t type)
 {
-    uint32_t type = slri_s_uint(s, bytes);
     uint32_t at =
         SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, type), s->push, slri_s_u32(s, member));
     return SLRI_MAKE(s, Load, type, at);
@@ -35,17 +34,17 @@ static uint32_t count_turns(struct slri_s *s, uint32_t turns)
 
 uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel)
 {
-    const uint32_t type[] = {slri_s_void(s)};
+    const uint32_t type[] = {slri_s_void(s)}, u32 = slri_s_uint(s, 4);
     const uint32_t main = slri_w_id(&s->w);
     SLRI_W(&s->w, &s->w.functions, Function, type[0], main, 0, slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, 1));
     s->ended = false;
     s->w.variables.count = s->w.code.count = 0;
     const uint32_t call[] = {type[0], slri_w_id(&s->w), kernel};
     slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, 3);
-    uint32_t turns = pushed(s, MEMBER_TURNS, 4), taken = count_turns(s, turns);
+    uint32_t turns = pushed(s, MEMBER_TURNS, u32), taken = count_turns(s, turns);
     uint32_t merge = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), taken, turns));
-    struct slri_s_place word = slri_s_place_at(s, pushed(s, MEMBER_ENDED, 8));
-    slri_s_store_bits(s, &word, 4, pushed(s, MEMBER_NUMBER, 4));
+    struct slri_s_place word = slri_s_place_at(s, pushed(s, MEMBER_ENDED, slri_s_address(s)));
+    slri_s_store_bits(s, &word, 4, pushed(s, MEMBER_NUMBER, u32));
     slri_s_end_if(s, merge);
     slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
     slri_s_finish_function(s);

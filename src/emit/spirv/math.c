@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static bool is_primitive(uint64_t id)
+bool slri_s_is_primitive(uint64_t id)
 {
     switch (id) {
 #define PRIMITIVE(name) case SLRI_MATH_##name:
@@ -70,6 +70,25 @@ static uint32_t primitive(struct slri_s *s, const struct slri_instr *in, uint32_
         upper = SLRI_MAKE(s, Select, u32, none, slri_s_u32(s, UINT32_MAX - 31), upper); // and 32: 0
         return joined(s, low, first_set(s, low), upper, 32);
     }
+    case SLRI_MATH_FABSF: // the next are what words are made of
+        return SLRI_GLSL(s, FAbs, type, a);
+    case SLRI_MATH_TRUNCF:
+        return SLRI_GLSL(s, Trunc, type, a);
+    case SLRI_MATH_MIN_I32:
+        return SLRI_GLSL(s, SMin, type, a, slri_s_get(s, in->arg[1].reg));
+    case SLRI_MATH_MIN_U32:
+        return SLRI_GLSL(s, UMin, type, a, slri_s_get(s, in->arg[1].reg));
+    case SLRI_MATH_MAX_I32:
+        return SLRI_GLSL(s, SMax, type, a, slri_s_get(s, in->arg[1].reg));
+    case SLRI_MATH_POPC:
+        return SLRI_MAKE(s, BitCount, u32, a);
+    case SLRI_MATH_BREV:
+        return SLRI_MAKE(s, BitReverse, u32, a);
+    case SLRI_MATH_UMULHI: {
+        uint32_t both = SLRI_W_ONCE(&s->w, TypeStruct, 0, u32, u32);
+        uint32_t product = SLRI_MAKE(s, UMulExtended, both, a, slri_s_get(s, in->arg[1].reg));
+        return SLRI_MAKE(s, CompositeExtract, u32, product, 1);
+    }
     default:
         return SLRI_MAKE(s, Bitcast, type, a);
     }
@@ -87,14 +106,14 @@ const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_
 
 bool slri_s_is_called(const struct slri_s *s, const struct slri_instr *in)
 {
-    return in->op == SLRI_OP_MATH && s->own == &s->unit[0];
+    return in->op == SLRI_OP_MATH && s->own == &s->unit[0] && !s->is_linked;
 }
 
 void slri_s_math(struct slri_s *s, const struct slri_instr *in)
 {
     enum slri_kind kind = s->function->reg_kind[in->dst];
-    if (s->own != &s->unit[0]) {
-        if (is_primitive(in->imm))
+    if (s->own != &s->unit[0] || s->is_linked) {
+        if (s->words || slri_s_is_primitive(in->imm))
             slri_s_set(s, in->dst, primitive(s, in, slri_s_type(s, kind)));
         return;
     }

@@ -216,20 +216,34 @@ static struct slri_s_array *table_of(struct slri_s *s, uint32_t index)
 
 // ---- places --------------------------------------------------------------------------------------------------------
 
-uint32_t slri_s_base(struct slri_s *s, struct slri_root root)
+// A struct lies among the arguments, a variable among the program's.
+static void find_base(struct slri_s *s, struct slri_root root, struct slri_s_place *place)
 {
-    if (root.kind != SLRI_ROOT_GLOBAL)
-        return s->base[root.index];
-    return SLRI_MAKE(s, IAdd, slri_s_uint(s, 8), s->globals_base, slri_s_u64(s, s->module->global[root.index].offset));
+    const bool is_global = root.kind == SLRI_ROOT_GLOBAL;
+    place->address = is_global ? s->globals_base : s->base[root.index];
+    if (is_global)
+        place->at += s->module->global[root.index].offset;
+    else if (!s->entry->binding[root.index].is_buffer)
+        place->at += slri_spirv_argument(s->given, root.index);
+}
+
+// Whether an offset is known, which words make by a conversion.
+static bool is_literal(const struct slri_s *s, slri_reg offset, uint64_t *out)
+{
+    const struct slri_s_register *r = &s->reg[offset];
+    if (s->words && r->mode == SLRI_S_VALUE && r->given && r->given->op == SLRI_OP_CONVERT)
+        r = &s->reg[r->given->a];
+    *out = r->given ? r->given->imm : 0;
+    return r->mode == SLRI_S_LITERAL;
 }
 
 struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset)
 {
     struct slri_s_place place = {.is_volatile = in->is_volatile};
-    const struct slri_s_register *r = &s->reg[offset];
-    if (r->mode == SLRI_S_LITERAL) {
+    uint64_t at;
+    if (is_literal(s, offset, &at)) {
         place.is_known = true;
-        place.at = r->given ? r->given->imm : 0;
+        place.at = at;
     } else {
         place.offset = slri_s_get(s, offset);
     }
@@ -250,7 +264,7 @@ struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, 
         place.array = *table_of(s, root.index);
         break;
     default:
-        place.address = slri_s_base(s, root);
+        find_base(s, root, &place);
         break;
     }
     return place;
@@ -269,14 +283,21 @@ struct slri_s_place slri_s_behind(const struct slri_s_place *place, uint64_t byt
     return behind;
 }
 
-// The offset in bytes, of 64 bits.
+// The offset in bytes.
 static uint32_t offset_of(struct slri_s *s, const struct slri_s_place *place)
 {
     if (place->is_known)
-        return slri_s_u64(s, place->at);
+        return slri_s_offset(s, place->at);
     if (!place->at)
         return place->offset;
-    return SLRI_MAKE(s, IAdd, slri_s_uint(s, 8), place->offset, slri_s_u64(s, place->at));
+    return SLRI_MAKE(s, IAdd, slri_s_uint(s, s->words ? 4 : 8), place->offset, slri_s_offset(s, place->at));
+}
+
+// The same of 32 bits, as an index is.
+static uint32_t narrow_offset_of(struct slri_s *s, const struct slri_s_place *place)
+{
+    uint32_t at = offset_of(s, place);
+    return s->words ? at : SLRI_MAKE(s, UConvert, slri_s_uint(s, 4), at);
 }
 
 static uint32_t shift_of(uint32_t element)
@@ -287,20 +308,26 @@ static uint32_t shift_of(uint32_t element)
 // Where the address has such a number; for an array the element that holds the place.
 uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
 {
-    uint32_t u32 = slri_s_uint(s, 4), u64 = slri_s_uint(s, 8);
-    if (place->address) {
+    uint32_t u32 = slri_s_uint(s, 4);
+    if (place->address && !s->words) {
+        uint32_t u64 = slri_s_uint(s, 8);
         bool is_begin = place->is_known && !place->at;
         uint32_t at = is_begin ? place->address : SLRI_MAKE(s, IAdd, u64, place->address, offset_of(s, place));
         return SLRI_MAKE(s, ConvertUToPtr, slri_s_pointer(s, SLRI_STORAGE_PhysicalStorageBuffer, slri_s_uint(s, bytes)),
                          at);
     }
-    uint32_t index, shift = shift_of(place->array.element);
+    uint32_t index, shift = place->address ? 2 : shift_of(place->array.element);
     if (place->is_known) {
         index = slri_s_u32(s, (uint32_t)(place->at >> shift));
     } else {
-        index = SLRI_MAKE(s, UConvert, u32, offset_of(s, place));
+        index = narrow_offset_of(s, place);
         if (shift)
             index = SLRI_MAKE(s, ShiftRightLogical, u32, index, slri_s_u32(s, shift));
+    }
+    if (place->address) {
+        uint32_t all = SLRI_MAKE(s, Bitcast, s->all_words, place->address);
+        return SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PhysicalStorageBuffer, u32), all,
+                         slri_s_u32(s, 0), index);
     }
     uint32_t type = slri_s_pointer(s, place->array.storage, slri_s_uint(s, place->array.element));
     return SLRI_MAKE(s, AccessChain, type, place->array.variable, index);
@@ -312,8 +339,7 @@ static uint32_t bit_of(struct slri_s *s, const struct slri_s_place *place)
     uint32_t u32 = slri_s_uint(s, 4);
     if (place->is_known)
         return slri_s_u32(s, (uint32_t)(place->at & 3) * 8);
-    uint32_t low = SLRI_MAKE(s, UConvert, u32, offset_of(s, place));
-    low = SLRI_MAKE(s, BitwiseAnd, u32, low, slri_s_u32(s, 3));
+    uint32_t low = SLRI_MAKE(s, BitwiseAnd, u32, narrow_offset_of(s, place), slri_s_u32(s, 3));
     return SLRI_MAKE(s, ShiftLeftLogical, u32, low, slri_s_u32(s, 3));
 }
 
@@ -349,10 +375,11 @@ static void store_whole(struct slri_s *s, const struct slri_s_place *place, uint
 // An integer of so many bytes.
 uint32_t slri_s_load_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
 {
-    uint32_t u32 = slri_s_uint(s, 4), u64 = slri_s_uint(s, 8);
+    uint32_t u32 = slri_s_uint(s, 4);
     if (place->address || place->array.element == bytes)
         return load_whole(s, place, bytes);
     if (bytes == 8) {
+        uint32_t u64 = slri_s_uint(s, 8);
         struct slri_s_place above = slri_s_behind(place, 4);
         uint32_t low = SLRI_MAKE(s, UConvert, u64, load_whole(s, place, 4));
         uint32_t high = SLRI_MAKE(s, UConvert, u64, load_whole(s, &above, 4));

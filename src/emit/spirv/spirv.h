@@ -2,6 +2,9 @@
 // The SPIR-V writer: one kernel of a module becomes one SPIR-V 1.5 module, for Vulkan 1.2 and later. No text and no
 // compiler lies between. Memory is reached by address: PhysicalStorageBuffer64, buffer device addresses.
 //
+// A device without 64-bit integers gets the kernel's words (ir/pass/words.h): integers and accesses of 32 bits, an
+// address as two of them. It refuses doubles, atomics of 64 bits and printf, and offsets end at 4 GiB.
+//
 // The interface of a kernel NAME:
 //   entry point   NAME, GLCompute. The module has no descriptor set.
 //   push block    struct slri_spirv_push, SLRI_SPIRV_PUSH_BYTES: the 64-bit device address of the argument block, then
@@ -13,7 +16,7 @@
 //   argument block, at a multiple of 16, each value at a multiple of its alignment:
 //     for each of the entry's bindings, in their order
 //       a buffer    its device address, 8 bytes; 0 where the launch gives none
-//       a scalar    its value, slri_kind_bytes(type->kind) bytes of it
+//       a scalar    its value, at a multiple of 4 at least; what is left of 4 bytes is 0
 //       a struct    its bytes, type->bytes of them, at a multiple of its alignment and of 8
 //     then, each 8 bytes, the device address of
 //       the program's variables, where entry->function->uses has SLRI_USES_GLOBAL
@@ -50,10 +53,11 @@ enum slri_spirv_spec { // SpecId
     SLRI_SPIRV_DYNAMIC_WORDS,
 };
 
-// What a device has beyond bufferDeviceAddress, shaderInt64 and vulkanMemoryModel, which every module needs. X(bit,
+// What a device has beyond bufferDeviceAddress and vulkanMemoryModel, which every module needs. X(bit,
 // feature of Vulkan, what a message calls it, its advice). With SUBGROUPS_OF_32 each subgroup is full, in order, and
 // has ballot and shuffle: then a warp is a subgroup; else it goes through shared memory.
 #define SLRI_SPIRV_FEATURE_LIST(X)                                                                                     \
+    X(INT64, shaderInt64, "64-bit integers", "use int")                                                                \
     X(INT8, shaderInt8, "8-bit integers", "use int")                                                                   \
     X(INT16, shaderInt16, "16-bit integers", "use int")                                                                \
     X(STORAGE8, storageBuffer8BitAccess, "8-bit accesses to memory", "use arrays of int")                              \

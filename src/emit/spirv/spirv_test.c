@@ -143,7 +143,7 @@ static struct tally judge_all(uint32_t has)
     static const char *const patterns[] = {SLIPRING_SOURCE_DIR "/examples/*/*.cu", SLIPRING_SOURCE_DIR "/tests/*/*.cu",
                                            SLIPRING_SOURCE_DIR "/tests/cts/kernels/*.cu"};
     struct tally t = {.has = has};
-    for (size_t p = 0; p < (has ? 3 : 2); p++) {
+    for (size_t p = 0; p < 3; p++) {
         glob_t found;
         assert_int_equal(glob(patterns[p], 0, NULL, &found), 0);
         for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -179,8 +179,11 @@ static void what_a_small_device_gets_is_valid_too(void **state)
         skip();
     struct tally t = judge_all(0);
     assert_int_equal(t.bad, 0);
-    assert_true(t.valid > 20);
+    assert_in_range(t.valid, 250, 1000); // words, and a few doubles by integers
     assert_true(t.refused > 20);
+    t = judge_all(SLRI_SPIRV_INT64 | SLRI_SPIRV_INT8 | SLRI_SPIRV_INT16 | SLRI_SPIRV_STORAGE8 | SLRI_SPIRV_STORAGE16);
+    assert_int_equal(t.bad, 0);
+    assert_in_range(t.valid, 250, 1000); // by address, with doubles by integers
 }
 
 // ---- the interface -------------------------------------------------------------------------------------------------
@@ -222,10 +225,14 @@ static void what_the_device_lacks_is_refused_with_place_and_advice(void **state)
         uint32_t lacks;
         const char *place, *words, *advice;
     } list[] = {
-        {"__global__ void k(double *x)\n{\n    x[0] = 2 * x[1];\n}\n", SLRI_SPIRV_FLOAT64, "k.cu:3:", "shaderFloat64",
+        {"__global__ void k(double *x)\n{\n    atomicAdd(x, 1.0);\n}\n", SLRI_SPIRV_FLOAT64, "k.cu:3:", "shaderFloat64",
          "use float"},
-        {"__global__ void k(float *x)\n{\n    x[0] = x[1];\n    x[0] = expf(x[1]);\n}\n", SLRI_SPIRV_FLOAT64,
-         "k.cu:4:", "'expf'", "exact in float"},
+        {"__global__ void k(float *x)\n{\n    x[0] = x[1];\n    x[0] = sinf(x[1]);\n}\n", SLRI_SPIRV_FLOAT64,
+         "k.cu:4:", "'sinf'", "exact in float"},
+        {"__global__ void k(unsigned long long *x)\n{\n    atomicAdd(x, 1ull);\n}\n", SLRI_SPIRV_INT64,
+         "k.cu:3:", "words of 32 bits", "two words and a lock"},
+        {"__global__ void k(int *x)\n{\n    x[0] = 1;\n    printf(\"%d\", x[1]);\n}\n", SLRI_SPIRV_INT64,
+         "k.cu:4:", "printf", "write to a buffer"},
         {"__global__ void k(char *x)\n{\n    x[0] = 1;\n}\n", SLRI_SPIRV_STORAGE8, "k.cu:3:", "storageBuffer8BitAccess",
          "arrays of int"},
         {"__global__ void k(short *x)\n{\n    x[0] = 1;\n}\n", SLRI_SPIRV_STORAGE16,
@@ -327,11 +334,10 @@ static void lines_orders_and_controls_are_in_it(void **state)
                                         "RoundingModeRTE 32", "OpEntryPoint GLCompute", NULL};
     expect("__global__ void k(float *x)\n{\n    x[0] = x[1] * x[2] + x[3];\n}\n", &some, plain, "DenormPreserve");
     // Acquire and release, with buffers and the workgroup, made available and visible; the whole device's.
-    static const char *const fenced[] = {"OpMemoryBarrier", "OpConstant %5 24904\n", "VulkanMemoryModelDeviceScope",
-                                         NULL};
+    static const char *const fenced[] = {"OpAtomicIAdd", "OpConstant %5 24904\n", "VulkanMemoryModelDeviceScope", NULL};
     expect("__global__ void k(int *x)\n{\n    x[0] = 1;\n    __threadfence();\n    x[1] = 2;\n}\n", &some, fenced,
            "OpControlBarrier");
-    static const char *const block[] = {"OpMemoryBarrier", NULL};
+    static const char *const block[] = {"OpAtomicIAdd", NULL};
     expect("__global__ void k(int *x)\n{\n    x[0] = 1;\n    __threadfence_block();\n    x[1] = 2;\n}\n", &some, block,
            "VulkanMemoryModelDeviceScope");
     static const char *const warp[] = {"GroupNonUniformShuffle", NULL};
@@ -341,6 +347,20 @@ static void lines_orders_and_controls_are_in_it(void **state)
     static const char *const shared[] = {"OpControlBarrier", NULL};
     const struct slri_spirv_options none = {.has = ALL & ~(uint32_t)SLRI_SPIRV_SUBGROUPS_OF_32};
     expect(shuffle, &none, shared, "GroupNonUniform");
+}
+
+static void words_name_nothing_of_64_bits(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "__global__ void k(char *c, const long long *l, double *d, unsigned short h)\n{\n"
+        "    int i = threadIdx.x;\n    c[i] = (char)(l[i] / 3 + h);\n    d[i] = d[i] * 0.5;\n}\n";
+    const struct slri_spirv_options none = {.has = 0}, small = {.has = ALL & ~(uint32_t)SLRI_SPIRV_FLOAT64};
+    static const char *const wanted[] = {"OpTypeRuntimeArray", "OpAtomicCompareExchange", "OpUMulExtended", NULL};
+    static const char *const others[] = {"OpConvertUToPtr", "OpTypeInt 64", NULL};
+    expect(text, &none, wanted, "64 0");
+    expect(text, &none, wanted, "OpCapability Int64");
+    expect(text, &small, others, "Float64");
 }
 
 // ---- spirv-val sees ------------------------------------------------------------------------------------------------
@@ -412,6 +432,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_of_the_tree_and_of_the_suite_is_valid),
         cmocka_unit_test(what_a_small_device_gets_is_valid_too),
+        cmocka_unit_test(words_name_nothing_of_64_bits),
         cmocka_unit_test(arguments_lie_where_the_header_says),
         cmocka_unit_test(what_the_device_lacks_is_refused_with_place_and_advice),
         cmocka_unit_test(handlers_are_refused_and_their_kernels_are_not),

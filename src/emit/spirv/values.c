@@ -36,6 +36,8 @@ uint32_t slri_s_type(struct slri_s *s, enum slri_kind kind)
     if (kind == SLRI_VOID)
         return slri_s_void(s);
     kind = slri_kind_in_register(kind);
+    if (s->words && kind == SLRI_I64) // an offset
+        return slri_s_uint(s, 4);
     return slri_kind_is_float(kind) ? slri_s_float(s, slri_kind_bytes(kind)) : slri_s_uint(s, slri_kind_bytes(kind));
 }
 
@@ -66,9 +68,19 @@ uint32_t slri_s_u64(struct slri_s *s, uint64_t value)
     return slri_s_bits(s, 8, value);
 }
 
+uint32_t slri_s_offset(struct slri_s *s, uint64_t bytes)
+{
+    return slri_s_bits(s, s->words ? 4 : 8, bytes);
+}
+
+uint32_t slri_s_address(struct slri_s *s)
+{
+    return s->words ? SLRI_W_ONCE(&s->w, TypeVector, 0, slri_s_uint(s, 4), 2) : slri_s_uint(s, 8);
+}
+
 uint32_t slri_s_const(struct slri_s *s, enum slri_kind kind, uint64_t bits)
 {
-    uint32_t bytes = slri_kind_bytes(kind);
+    uint32_t bytes = s->words && kind == SLRI_I64 ? 4 : slri_kind_bytes(kind);
     return slri_kind_is_float(kind) ? make_constant(s, slri_s_float(s, bytes), bytes, bits)
                                     : slri_s_bits(s, bytes, bits);
 }
@@ -113,6 +125,16 @@ uint32_t slri_s_glsl(struct slri_s *s, uint32_t function, uint32_t type, const u
     for (size_t i = 0; i < count && i < 6; i++)
         word[2 + i] = operand[i];
     return slri_s_make(s, SLRI_W_ExtInst, type, word, count + 2);
+}
+
+uint32_t slri_s_is_address(struct slri_s *s, uint32_t address)
+{
+    uint32_t boolean = slri_s_bool(s), u32 = slri_s_uint(s, 4);
+    if (!s->words)
+        return SLRI_MAKE(s, INotEqual, boolean, address, slri_s_u64(s, 0));
+    uint32_t low = SLRI_MAKE(s, CompositeExtract, u32, address, 0);
+    uint32_t high = SLRI_MAKE(s, CompositeExtract, u32, address, 1);
+    return SLRI_MAKE(s, INotEqual, boolean, SLRI_MAKE(s, BitwiseOr, u32, low, high), slri_s_u32(s, 0));
 }
 
 uint32_t slri_s_label(struct slri_s *s)

@@ -25,6 +25,7 @@
     X(TypeFloat, 22, "Rl")                                                                                             \
     X(TypeVector, 23, "Ril")                                                                                           \
     X(TypeArray, 28, "Rii")                                                                                            \
+    X(TypeRuntimeArray, 29, "Ri")                                                                                      \
     X(TypeStruct, 30, "R+")                                                                                            \
     X(TypePointer, 32, "RSi")                                                                                          \
     X(TypeFunction, 33, "R+")                                                                                          \
@@ -43,6 +44,7 @@
     X(AccessChain, 65, "TR+")                                                                                          \
     X(Decorate, 71, "idD")                                                                                             \
     X(MemberDecorate, 72, "ildD")                                                                                      \
+    X(CompositeConstruct, 80, "TR+")                                                                                   \
     X(CompositeExtract, 81, "TRi#")                                                                                    \
     X(ConvertFToU, 109, "TRi")                                                                                         \
     X(ConvertFToS, 110, "TRi")                                                                                         \
@@ -64,6 +66,7 @@
     X(UDiv, 134, "TRii")                                                                                               \
     X(SDiv, 135, "TRii")                                                                                               \
     X(FDiv, 136, "TRii")                                                                                               \
+    X(UMulExtended, 151, "TRii")                                                                                       \
     X(LogicalOr, 166, "TRii")                                                                                          \
     X(LogicalAnd, 167, "TRii")                                                                                         \
     X(LogicalNot, 168, "TRi")                                                                                          \
@@ -91,6 +94,8 @@
     X(BitwiseXor, 198, "TRii")                                                                                         \
     X(BitwiseAnd, 199, "TRii")                                                                                         \
     X(Not, 200, "TRi")                                                                                                 \
+    X(BitReverse, 204, "TRi")                                                                                          \
+    X(BitCount, 205, "TRi")                                                                                            \
     X(ControlBarrier, 224, "iii")                                                                                      \
     X(MemoryBarrier, 225, "ii")                                                                                        \
     X(AtomicLoad, 227, "TRiii")                                                                                        \
@@ -154,6 +159,7 @@ enum slri_w_op {
     X(MODE, RoundingModeRTE, 4462)                                                                                     \
     X(DECORATION, SpecId, 1)                                                                                           \
     X(DECORATION, Block, 2)                                                                                            \
+    X(DECORATION, ArrayStride, 6)                                                                                      \
     X(DECORATION, BuiltIn, 11)                                                                                         \
     X(DECORATION, Offset, 35)                                                                                          \
     X(DECORATION, NoContraction, 42)                                                                                   \
@@ -163,9 +169,12 @@ enum slri_w_op {
     X(ADDRESSING, PhysicalStorageBuffer64, 5348)                                                                       \
     X(MODEL, Vulkan, 3)                                                                                                \
     X(EXECUTION, GLCompute, 5)                                                                                         \
+    X(GLSL, Trunc, 3)                                                                                                  \
     X(GLSL, FAbs, 4)                                                                                                   \
     X(GLSL, Sqrt, 31)                                                                                                  \
     X(GLSL, UMin, 38)                                                                                                  \
+    X(GLSL, SMin, 39)                                                                                                  \
+    X(GLSL, SMax, 42)                                                                                                  \
     X(GLSL, FindILsb, 73)                                                                                              \
     X(GLSL, FindUMsb, 75)                                                                                              \
     X(ACCESS, Volatile, 1)                                                                                             \

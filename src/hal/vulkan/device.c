@@ -75,7 +75,7 @@ static slr_status create_device(struct slri_vulkan *vulkan)
                                             .storageBuffer16BitAccess = (has & SLRI_SPIRV_STORAGE16) != 0};
     const VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                                 .pNext = &f11,
-                                                .features = {.shaderInt64 = facts->int64,
+                                                .features = {.shaderInt64 = (has & SLRI_SPIRV_INT64) != 0,
                                                              .shaderInt16 = (has & SLRI_SPIRV_INT16) != 0,
                                                              .shaderFloat64 = (has & SLRI_SPIRV_FLOAT64) != 0}};
     const float priority[] = {1.0f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.0f};

@@ -184,14 +184,16 @@ static void ask_features(const struct slri_vk_instance *vk, VkPhysicalDevice phy
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f11};
     vk->GetPhysicalDeviceFeatures2(physical, &all);
     out->addresses = f12.bufferDeviceAddress;
-    out->int64 = all.features.shaderInt64;
     out->timeline = f12.timelineSemaphore;
+    if (!all.features.shaderInt64 && out->most_buffer_bytes > UINT64_C(1) << 32) // offsets are of 32 bits
+        out->most_buffer_bytes = UINT64_C(1) << 32;
     out->model = f12.vulkanMemoryModel;
     out->subgroup_control &= sizes.subgroupSizeControl && sizes.computeFullSubgroups;
     const struct {
         VkBool32 has;
         uint32_t bit;
-    } feature[] = {{f12.shaderInt8, SLRI_SPIRV_INT8},
+    } feature[] = {{all.features.shaderInt64, SLRI_SPIRV_INT64},
+                   {f12.shaderInt8, SLRI_SPIRV_INT8},
                    {all.features.shaderInt16, SLRI_SPIRV_INT16},
                    {f12.storageBuffer8BitAccess, SLRI_SPIRV_STORAGE8},
                    {f11.storageBuffer16BitAccess, SLRI_SPIRV_STORAGE16},
@@ -276,9 +278,7 @@ void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, s
 const char *slri_vk_refuses(const struct slri_vulkan *vulkan)
 {
     const struct slri_vk_facts *facts = &vulkan->facts;
-    return !facts->int64   ? "64-bit integers (shaderInt64)"
-           : !facts->model ? "Vulkan's memory model (vulkanMemoryModel)"
-                           : NULL;
+    return facts->model ? NULL : "Vulkan's memory model (vulkanMemoryModel)";
 }
 
 static void describe_features(const struct slri_vulkan *vulkan, char *out, size_t room)
@@ -294,7 +294,7 @@ static void describe_features(const struct slri_vulkan *vulkan, char *out, size_
     const struct slri_vk_facts *facts = &vulkan->facts;
     snprintf(out, room, "vulkan=%u.%u subgroup=%u queues=%u", VK_API_VERSION_MAJOR(facts->api),
              VK_API_VERSION_MINOR(facts->api), facts->subgroup, vulkan->lines);
-    snprintf(out + strlen(out), room - strlen(out), " id=UUID-%s%s", facts->uuid, facts->int64 ? " shaderInt64" : "");
+    snprintf(out + strlen(out), room - strlen(out), " id=UUID-%s", facts->uuid);
     for (size_t i = 0; i < sizeof feature / sizeof *feature; ++i)
         if (facts->has & feature[i].bit)
             snprintf(out + strlen(out), room - strlen(out), " %s", feature[i].name);

@@ -22,10 +22,10 @@ struct slri_vk_facts {
     uint32_t family, queues;   // the family that is used, and how many of its queues
     uint32_t stamp_bits;       // of its time stamps; 0: it has none
     uint32_t subgroup;
-    uint32_t has, float_controls;           // SLRI_SPIRV_...
-    bool addresses, int64, timeline, model; // what every module needs, and every queue
-    bool subgroup_control;                  // a pipeline may ask for subgroups of 32, all of them full
-    bool budget, calibrated;                // extensions
+    uint32_t has, float_controls;    // SLRI_SPIRV_...
+    bool addresses, timeline, model; // what every module needs, and every queue
+    bool subgroup_control;           // a pipeline may ask for subgroups of 32, all of them full
+    bool budget, calibrated;         // extensions
 };
 
 // Memory with a buffer over all of it. One that the host sees is known by its address there, too.
