@@ -83,7 +83,7 @@ static slr_status add_new_key(slr_server *server, uint32_t instance, const slr_k
     return SLR_OK;
 }
 
-static slr_status find_instance(slr_server *server, const slr_key *key, uint32_t *instance)
+slr_status slri_server_find_instance(slr_server *server, const slr_key *key, uint32_t *instance)
 {
     if (!server->head.keys) {
         *instance = (uint32_t)key->number;
@@ -258,7 +258,7 @@ slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t numbe
                          producer, number, next);
     if (number != 0 && number < next)
         return skip(server, known, number, message);
-    SLRI_TRY(find_instance(server, &key, &server->instances[server->batched]));
+    SLRI_TRY(slri_server_find_instance(server, &key, &server->instances[server->batched]));
     memcpy(server->payloads + server->batched * server->step, message, bytes);
     if (++server->batched < server->batch_most)
         return SLR_OK;

@@ -470,7 +470,7 @@ static slr_status local_get(slri_log *log, const char *key, void *value, size_t 
                      slri_folder_path(local->folder), what);
 }
 
-static slr_status local_cas(slri_log *log, const char *key, uint64_t revision, const void *value, size_t bytes)
+static slr_status local_cas(slri_log *log, const char *key, uint64_t *revision, const void *value, size_t bytes)
 {
     struct local *local = (struct local *)log;
     struct {
@@ -482,15 +482,18 @@ static slr_status local_cas(slri_log *log, const char *key, uint64_t revision, c
     slr_status status = local_get(log, key, file.value, sizeof file.value, &length, &now);
     if (status != SLR_OK && status != SLR_NOT_FOUND)
         return status;
-    if (now != revision)
+    if (now != *revision)
         return SLRI_FAIL(WRONG_STATE, "%s/%s has revision %" PRIu64 ", not %" PRIu64 ": another writer?",
-                         slri_folder_path(local->folder), key, now, revision);
-    file.head = (value_head){.revision = revision + 1, .bytes = bytes};
+                         slri_folder_path(local->folder), key, now, *revision);
+    file.head = (value_head){.revision = now + 1, .bytes = bytes};
     memcpy(file.value, value, bytes);
     file.head.sum = value_sum(&file.head, file.value);
     if (is_synced(local)) // what it stands for comes first, and then it is there for good
-        return slri_append_replace(slri_folder_path(local->folder), key, &file, sizeof file.head + bytes);
-    return slri_folder_write(local->folder, key, &file, sizeof file.head + bytes);
+        SLRI_TRY(slri_append_replace(slri_folder_path(local->folder), key, &file, sizeof file.head + bytes));
+    else
+        SLRI_TRY(slri_folder_write(local->folder, key, &file, sizeof file.head + bytes));
+    *revision = now + 1;
+    return SLR_OK;
 }
 
 // ---- its life ------------------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ void slri_server_note_output(slr_server *server, const slri_frame_output *output
                              const void *payload)
 {
     slri_unread head = {sequence, output->message, output->instance, output->index, SLR_OK};
-    if (sequence > server->released.outputs)
+    if (sequence > server->released.outputs && !server->follows)
         add_unread(server, &head, payload);
 }
 
@@ -106,6 +106,8 @@ slr_status slri_server_reserve(slr_server *server, uint32_t outputs)
 
 void slri_server_note_record(slr_server *server, uint64_t record, uint64_t first)
 {
+    if (server->follows) // its outputs are received from the log
+        return;
     if (server->out_record_count == 0)
         server->out_first = record;
     server->out_records[server->out_record_count++] = first;
@@ -191,7 +193,8 @@ static slr_status store_letter(slr_server *server, const slr_dead_letter *letter
     server->dead_last++;
     mark->is_dead = 1;
     slri_unread notice = {0, number, letter->instance, 0, SLR_HANDLER_FAULT};
-    add_unread(server, &notice, NULL);
+    if (!server->follows)
+        add_unread(server, &notice, NULL);
     return SLR_OK;
 }
 
@@ -373,8 +376,7 @@ slr_status slr_server_release(slr_server *server, uint64_t sequence, const void 
     const slri_log_engine *engine = server->log->engine;
     SLRI_TRY(engine->sync(server->log, SLRI_LOG_IN)); // what is released was stored, and its messages
     SLRI_TRY(engine->sync(server->log, SLRI_LOG_OUT));
-    SLRI_TRY(engine->cas(server->log, SLRI_RELEASED_KEY, server->released_revision, &next, sizeof next));
-    server->released_revision++;
+    SLRI_TRY(engine->cas(server->log, SLRI_RELEASED_KEY, &server->released_revision, &next, sizeof next));
     server->released = next;
     return purge_outputs(server);
 }
