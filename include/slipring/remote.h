@@ -105,6 +105,8 @@ typedef struct slr_worker_stats {
     uint64_t lost;     ///< partitions that another worker took, or whose servers failed
     uint64_t drained;  ///< partitions that were given to another worker
     uint64_t snapshots;
+    uint64_t replaced;    ///< handlers, by slr_worker_replace
+    uint64_t rolled_back; ///< of those: taken back, because they faulted
     char problem[256]; ///< the last one; "" for none
 } slr_worker_stats;
 
@@ -121,6 +123,13 @@ SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring
 /// nothing to do. A partition that fails is given up and tried again: slr_worker_stats.problem.
 /// Threads: the worker's.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
+
+/// Replaces the handler of this worker, in each of its partitions between two messages, as slr_server_replace. Where it
+/// faults in one before that one's next snapshot, all go back to the handler before, whose program must stay until the
+/// next call or slr_worker_close.
+/// Threads: the worker's.  Blocks: until `timeout_ns`, and for the servers.
+/// Errors: as slr_server_replace. Then the handler before goes on in all partitions.
+SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *ring, uint64_t timeout_ns);
 
 /// Threads: the worker's.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_worker_get_stats(slr_worker *worker, slr_worker_stats *out);

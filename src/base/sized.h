@@ -99,7 +99,7 @@
     X(slr_trace_stats, 16)                                                                                             \
     X(slr_tunable, 32)                                                                                                 \
     X(slr_tuned, 648)                                                                                                  \
-    X(slr_worker_stats, 360)
+    X(slr_worker_stats, 376)
 
 enum {
 #define SLRI_FIRST_BYTES(type, bytes) SLRI_FIRST_##type = (bytes),

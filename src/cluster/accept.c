@@ -104,7 +104,7 @@ slr_status slri_server_find_instance(slr_server *server, const slr_key *key, uin
     return add_new_key(server, *instance, key);
 }
 
-static slr_status write_batch(slr_server *server)
+slr_status slri_server_write_batch(slr_server *server)
 {
     slri_head_producer *producer = &server->head.producer[server->producer_at];
     slri_frame_head head = slri_frame_head_of(&server->shape, SLRI_FRAME_IN);
@@ -197,7 +197,9 @@ slr_status slri_server_accept(slr_server *server, uint64_t deadline_ns)
     if (server->batched == 0)
         return SLR_OK;
     SLRI_TRY(slri_server_hand_over(server, server->batch_slots - 2, deadline_ns)); // a slot for the next frame
-    SLRI_TRY(write_batch(server));
+    if (server->batched == 0) // a handler that faulted was taken back meanwhile
+        return SLR_OK;
+    SLRI_TRY(slri_server_write_batch(server));
     slr_status synced =
         server->desc.sync == SLR_SYNC_ALWAYS ? server->log->engine->sync(server->log, SLRI_LOG_IN) : SLR_OK;
     SLRI_TRY(slri_server_end_batch(server));

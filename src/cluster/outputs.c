@@ -115,7 +115,7 @@ void slri_server_note_record(slr_server *server, uint64_t record, uint64_t first
 
 // ---- storing -------------------------------------------------------------------------------------------------------
 
-static slr_status store_outputs(slr_server *server)
+slr_status slri_server_store(slr_server *server)
 {
     if (server->out_count == 0)
         return SLR_OK;
@@ -157,7 +157,9 @@ static slr_status take_reply(slr_server *server, const slr_reply *reply, const u
         return SLR_OK;
     }
     if (server->out_bytes + sizeof(slri_frame_output) + server->reply_step > server->out_capacity)
-        SLRI_TRY(store_outputs(server)); // where it fails, the reply is taken again
+        SLRI_TRY(slri_server_store(server)); // where it fails, the reply is taken again
+    if (server->trial.is_on) // another handler may have to make the same again
+        mark->sum += slri_output_sum(mark->seen, payload, server->shape.reply_bytes);
     slri_frame_output output = {message, reply->from.instance, mark->seen++, 0};
     unsigned char *to = server->out + server->out_bytes;
     memcpy(to, &output, sizeof output);
@@ -211,6 +213,10 @@ static slr_status take_letters(slr_server *server)
 {
     slr_ring_stats stats;
     SLRI_TRY(slr_ring_get_stats(server->ring, &stats));
+    if (server->trial.is_on && stats.faulted > 0) { // the handler before it may do better
+        server->letters_due = false;
+        return slri_server_go_back(server);
+    }
     SLRI_TRY(store_letters(server, stats.last_fault)); // for which there was no room
     do {
         server->letters_at = 0;
@@ -258,7 +264,7 @@ slr_status slri_server_pump(slr_server *server, uint64_t timeout_ns)
         SLRI_TRY(take_once(server, timeout_ns, &count));
         timeout_ns = 0;
     } while (count == SLRI_REPLIES);
-    SLRI_TRY(store_outputs(server));
+    SLRI_TRY(slri_server_store(server));
     return server->letters_due ? take_letters(server) : SLR_OK;
 }
 
@@ -273,8 +279,12 @@ slr_status slri_server_settle(slr_server *server, uint64_t deadline_ns)
         SLRI_TRY(slri_server_pump(server, stats.pending > 0 ? SETTLE_NS : 0));
         if (stats.state == SLR_RING_IN_FAILURE)
             return SLRI_FAIL(RING_FAILED, "'%s' has failed: %s", server->head.handler, stats.last_failure);
-        if (stats.pending == 0)
-            return take_letters(server);
+        if (stats.pending == 0) {
+            const slr_ring *ring = server->ring;
+            SLRI_TRY(take_letters(server));
+            if (ring == server->ring)
+                return SLR_OK;
+        }
         if (slri_passed(deadline_ns))
             return SLRI_FAIL(TIMEOUT, "'%s': %" PRIu64 " messages are not handled yet", server->head.handler,
                              stats.pending);

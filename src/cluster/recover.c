@@ -59,7 +59,7 @@ static slr_status load_part(void *user, const slri_log_record *record)
     return SLR_OK;
 }
 
-static slr_status load_snapshot(slr_server *server)
+slr_status slri_server_load_snapshot(slr_server *server)
 {
     struct loading loading = {server, 0};
     const slri_log_engine *engine = server->log->engine;
@@ -118,10 +118,11 @@ static slr_status add_keys(slr_server *server, const slri_frame *frame)
     uint32_t instance;
     for (size_t at = 0; slri_frame_next_key(frame, &at, &head, &text);) {
         slr_key key = slri_keytable_key(&server->keys, text, head.bytes);
-        if (!server->head.keys || head.instance != server->keys.count ||
-            slri_keytable_find(&server->keys, &key, &instance))
+        bool is_there = server->head.keys && slri_keytable_find(&server->keys, &key, &instance);
+        if (!server->head.keys || head.instance != (is_there ? instance : server->keys.count))
             return fail_damage(server, "a frame gives a key an instance that is not its own");
-        SLRI_TRY(slri_keytable_add(&server->keys, &key));
+        if (!is_there)
+            SLRI_TRY(slri_keytable_add(&server->keys, &key));
     }
     for (uint32_t i = 0; server->head.keys && i < frame->head.count; ++i) {
         if (frame->instances[i] >= server->keys.count)
@@ -154,6 +155,11 @@ slr_status slri_server_replay(slr_server *server)
 {
     server->sent = server->head.messages;
     server->first_correlation = server->head.messages + 1;
+    return slri_server_send_again(server);
+}
+
+slr_status slri_server_send_again(slr_server *server)
+{
     if (server->follows) // its messages come from there in any case
         return SLR_OK;
     return server->log->engine->read_from(server->log, SLRI_LOG_IN, server->head.in_last + 1, send_again, server);
@@ -286,7 +292,7 @@ slr_status slri_server_recover(slr_server *server)
     if (server->follows)
         SLRI_TRY(fence(server));
     SLRI_TRY(load_released(server));
-    SLRI_TRY(load_snapshot(server));
+    SLRI_TRY(slri_server_load_snapshot(server));
     if (server->follows)
         return slri_server_load_stored(server);
     SLRI_TRY(find_messages(server));

@@ -43,7 +43,7 @@ static slr_status take_desc(slr_server *server, const slr_serve_desc *desc)
     return SLR_OK;
 }
 
-static slr_status check_ring(const slr_ring_desc *ring)
+slr_status slri_server_check_ring(const slr_ring_desc *ring)
 {
     if (ring->main)
         return SLRI_FAIL(UNSUPPORTED, "slr_serve: a loop takes its messages itself; a server needs a handler");
@@ -63,7 +63,7 @@ static slr_status create_ring(slr_server *server, slr_device *device, const slr_
 {
     slr_ring_desc own;
     SLRI_TRY(SLRI_TAKE_DESC(slr_ring_desc, &own, desc));
-    SLRI_TRY(check_ring(&own));
+    SLRI_TRY(slri_server_check_ring(&own));
     uint32_t keys = own.keys;
     server->key_bytes = own.key_bytes ? own.key_bytes : DEFAULT_KEY_BYTES;
     if (server->key_bytes > SLRI_FRAME_KEY_MAX)
@@ -140,6 +140,7 @@ static slr_status start(slr_server *server)
 
 static void release(slr_server *server)
 {
+    slri_server_end_trial(server);
     slr_port_close(server->port);
     slr_ring_destroy(server->ring);
     if (server->log)

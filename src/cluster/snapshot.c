@@ -190,6 +190,7 @@ slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns)
     SLRI_TRY(engine->cas(server->log, SLRI_HEAD_KEY, &server->head_revision, &next, sizeof next));
     server->head = next;
     server->next_is_full = false;
+    slri_server_end_trial(server);
     begin_interval(server);
     server->stats.snapshots++;
     server->snapshot_ns = slri_now_ns();

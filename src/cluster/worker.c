@@ -35,7 +35,7 @@ static slr_status take_worker_desc(slr_worker *worker, const slr_worker_desc *de
 }
 
 // What this ring kernel looks like: one is made for a moment.
-static slr_status describe_ring(slr_device *device, const slr_ring_desc *desc, slri_head *head)
+slr_status slri_worker_describe(slr_device *device, const slr_ring_desc *desc, slri_head *head)
 {
     slr_ring *ring;
     slr_ring_desc plain = *desc;
@@ -48,7 +48,7 @@ static slr_status describe_ring(slr_device *device, const slr_ring_desc *desc, s
     return SLR_OK;
 }
 
-static slr_status compare_name(const slr_worker *worker, const slri_head *now)
+slr_status slri_worker_compare(const slr_worker *worker, const slri_head *now)
 {
     const slri_manifest *manifest = &worker->manifest;
     slri_head head = {.layout = manifest->layout,
@@ -76,7 +76,7 @@ static slr_status enter_name(slr_worker *worker)
 {
     slri_head now;
     uint64_t revision = 0;
-    SLRI_TRY(describe_ring(worker->device, &worker->ring, &now));
+    SLRI_TRY(slri_worker_describe(worker->device, &worker->ring, &now));
     SLRI_TRY(slri_nats_make_values(worker->nats));
     slr_status status = slri_manifest_read(worker->nats, &worker->manifest);
     if (status == SLR_NOT_FOUND) {
@@ -87,7 +87,7 @@ static slr_status enter_name(slr_worker *worker)
             status = slri_manifest_read(worker->nats, &worker->manifest);
     }
     SLRI_TRY(status);
-    return compare_name(worker, &now);
+    return slri_worker_compare(worker, &now);
 }
 
 // ---- partitions ----------------------------------------------------------------------------------------------------
@@ -112,14 +112,20 @@ static void add_counts(slr_worker *worker, slr_server *server)
     worker->stats.refused += server->refused;
 }
 
+void slri_worker_part_name(const slr_worker *worker, uint32_t partition, char out[SLRI_PART_NAME])
+{
+    snprintf(out, SLRI_PART_NAME, "%.100s.%u", worker->ring_name ? worker->ring_name : worker->manifest.handler,
+             partition);
+}
+
 static slr_status open_server(slr_worker *worker, uint32_t partition, slr_server **out)
 {
     slr_serve_desc serve = SLR_SERVE_DESC_INIT;
     slri_log_desc log = {.nats = worker->nats, .partition = partition};
     slr_server_stats stats;
     slr_ring_desc ring = worker->ring;
-    char name[160];
-    snprintf(name, sizeof name, "%.100s.%u", ring.name ? ring.name : worker->manifest.handler, partition);
+    char name[SLRI_PART_NAME];
+    slri_worker_part_name(worker, partition, name);
     ring.name = name; // unique on the device, and of C handlers what their states belong to
     serve.place = worker->nats->name;
     serve.sync = SLR_SYNC_NEVER; // an acknowledgement says what is stored
@@ -230,13 +236,16 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
             uint32_t records = 0;
             if (!server)
                 continue;
-            if (slri_server_follow(server, 0, &records) != SLR_OK) {
+            slr_status status = slri_server_follow(server, 0, &records);
+            worker->stats.records += records;
+            is_busy = is_busy || records > 0;
+            if (server->stats.rolled_back > 0)
+                slri_worker_go_back(worker);
+            if (status != SLR_OK) {
                 note_problem(worker, i);
                 give_up(worker, i);
             } else
                 is_waiting = is_waiting || server->waiting || slri_server_is_behind(server);
-            worker->stats.records += records;
-            is_busy = is_busy || records > 0;
         }
         if (is_busy || slri_passed(deadline_ns))
             return SLR_OK;
@@ -255,7 +264,7 @@ static void release_worker(slr_worker *worker)
     free(worker);
 }
 
-static char *copy_text(const char *text)
+char *slri_worker_copy(const char *text)
 {
     size_t bytes = text ? strlen(text) + 1 : 0;
     char *copy = text ? malloc(bytes) : NULL;
@@ -268,8 +277,8 @@ static char *copy_text(const char *text)
 static slr_status keep_ring(slr_worker *worker, const slr_ring_desc *ring)
 {
     SLRI_TRY(SLRI_TAKE_DESC(slr_ring_desc, &worker->ring, ring));
-    worker->ring_name = copy_text(worker->ring.name);
-    worker->handler = copy_text(worker->ring.handler);
+    worker->ring_name = slri_worker_copy(worker->ring.name);
+    worker->handler = slri_worker_copy(worker->ring.handler);
     if ((worker->ring.name && !worker->ring_name) || (worker->ring.handler && !worker->handler))
         return SLRI_FAIL(NO_MEMORY, "slr_worker_open: no memory");
     worker->ring.name = worker->ring_name;

@@ -6,7 +6,7 @@
 #include "base/thread.h"
 #include "cluster/name.h"
 
-enum { SLRI_PEERS = 256 };
+enum { SLRI_PEERS = 256, SLRI_PART_NAME = 128 };
 
 /// A partition, as this worker sees it.
 typedef struct slri_part {
@@ -25,8 +25,9 @@ typedef struct slri_peer {
 
 struct slr_worker {
     slr_device *device;
-    slr_ring_desc ring;
+    slr_ring_desc ring, ring_before; // before: of the handler that the last replacement took away
     char *ring_name, *handler;
+    bool has_before;
     slr_worker_desc desc;
     slri_nats *nats;
     slri_manifest manifest;
@@ -41,6 +42,16 @@ struct slr_worker {
     uint32_t stop; // atomic
     slr_worker_stats stats;
 };
+
+// worker.c
+void slri_worker_part_name(const slr_worker *worker, uint32_t partition, char out[SLRI_PART_NAME]);
+slr_status slri_worker_describe(slr_device *device, const slr_ring_desc *desc, slri_head *head);
+slr_status slri_worker_compare(const slr_worker *worker, const slri_head *now);
+char *slri_worker_copy(const char *text);
+
+// worker_replace.c
+/// A new handler has faulted in one partition, and was taken back there: the others follow.
+void slri_worker_go_back(slr_worker *worker);
 
 // lease.c
 slr_status slri_worker_enter(slr_worker *worker); // makes it known, and keeps it so on a thread
