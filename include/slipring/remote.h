@@ -107,7 +107,7 @@ typedef struct slr_worker_stats {
     uint64_t snapshots;
     uint64_t replaced;    ///< handlers, by slr_worker_replace
     uint64_t rolled_back; ///< of those: taken back, because they faulted
-    char problem[256]; ///< the last one; "" for none
+    char problem[256];    ///< the last one; "" for none
 } slr_worker_stats;
 
 /// Begins to serve a name. Its ring kernel is made once for each partition; slr_ring_desc.instances is the maximum
@@ -180,6 +180,8 @@ typedef struct slr_sender_stats {
     uint64_t frames;   ///< published
     uint64_t again;    ///< of those: once more, because no answer came or there was no room
     uint64_t full;     ///< answers that there was no room
+    uint32_t keys;     ///< of the name: an slr_keys, or 0
+    uint32_t partitions;
 } slr_sender_stats;
 
 /// Finds the name, which a worker has begun to serve.

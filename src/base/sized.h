@@ -89,7 +89,7 @@
     X(slr_resources, 48)                                                                                               \
     X(slr_ring_stats, 720)                                                                                             \
     X(slr_scaler_info, 24)                                                                                             \
-    X(slr_sender_stats, 48)                                                                                            \
+    X(slr_sender_stats, 56)                                                                                            \
     X(slr_server_stats, 376)                                                                                           \
     X(slr_skipped_info, 48)                                                                                            \
     X(slr_suggestion, 288)                                                                                             \

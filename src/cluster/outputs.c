@@ -158,7 +158,7 @@ static slr_status take_reply(slr_server *server, const slr_reply *reply, const u
     }
     if (server->out_bytes + sizeof(slri_frame_output) + server->reply_step > server->out_capacity)
         SLRI_TRY(slri_server_store(server)); // where it fails, the reply is taken again
-    if (server->trial.is_on) // another handler may have to make the same again
+    if (server->trial.is_on)                 // another handler may have to make the same again
         mark->sum += slri_output_sum(mark->seen, payload, server->shape.reply_bytes);
     slri_frame_output output = {message, reply->from.instance, mark->seen++, 0};
     unsigned char *to = server->out + server->out_bytes;

@@ -472,6 +472,8 @@ slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_stats *out,
 {
     if (!sender || !out)
         return SLRI_FAIL(INVALID, "slr_sender_get_stats: %s is NULL", sender ? "out" : "sender");
+    sender->stats.keys = sender->manifest.keys;
+    sender->stats.partitions = sender->manifest.partitions;
     return SLRI_GIVE_REPORT(slr_sender_stats, out, bytes, &sender->stats);
 }
 

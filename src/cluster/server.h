@@ -178,7 +178,7 @@ slr_status slri_server_hand_over(slr_server *server, uint32_t most, uint64_t dea
 void slri_server_touch(slr_server *server, uint32_t instance);
 
 // outputs.c
-slr_status slri_server_store(slr_server *server);                      // what was taken
+slr_status slri_server_store(slr_server *server);                     // what was taken
 slr_status slri_server_pump(slr_server *server, uint64_t timeout_ns); // takes what has come, and stores it
 slr_status slri_server_reserve(slr_server *server, uint32_t outputs); // room to note a record with so many
 void slri_server_note_output(slr_server *server, const slri_frame_output *output, uint64_t sequence,

@@ -24,7 +24,10 @@ enum {
         {"credentials", required_argument, NULL, REMOTE_CREDENTIALS}, {"nkey", required_argument, NULL, REMOTE_NKEY},  \
         {"tls-ca", required_argument, NULL, REMOTE_TLS_CA},                                                            \
         {"tls-certificate", required_argument, NULL, REMOTE_TLS_CERTIFICATE},                                          \
-        {"tls-key", required_argument, NULL, REMOTE_TLS_KEY}, {"anonymous", no_argument, NULL, REMOTE_ANONYMOUS}
+        {"tls-key", required_argument, NULL, REMOTE_TLS_KEY},                                                          \
+    {                                                                                                                  \
+        "anonymous", no_argument, NULL, REMOTE_ANONYMOUS                                                               \
+    }
 
 #define REMOTE_HELP                                                                                                    \
     "  --cluster URL,..     NATS servers with JetStream: nats://HOST:PORT, tls://HOST:PORT\n"                          \

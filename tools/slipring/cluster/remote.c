@@ -101,10 +101,8 @@ static void print_text(const slr_remote_info *info)
 
 int cluster_show(int argc, char **argv)
 {
-    static const struct option known[] = {REMOTE_LONG,
-                                          {"json", no_argument, NULL, JSON},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        REMOTE_LONG, {"json", no_argument, NULL, JSON}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     options options;
     slr_remote_info info;
     int end = parse(argc, argv, show_help, known, &options);

@@ -14,36 +14,34 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: slipring serve FILE.cu --cluster URL --name NAME [OPTION]...\n"
-    "Handles the messages of a name, together with other machines that serve it. Its\n"
-    "keys are divided into partitions; the workers share them, and take over those of\n"
-    "a worker that ends. SIGTERM: hands its partitions over and exits with 0.\n"
-    "\n" REMOTE_HELP
-    "  --ring HANDLER       the handler, where the file has several\n"
-    "  --device NAME        where it runs (default auto)\n"
-    "  --keys text|number|none\n"
-    "                       what a key is (default text)\n"
-    "  --key-bytes N        maximum bytes of a text (default 60)\n"
-    "  --instances N        maximum keys of a partition (default 65536)\n"
-    "  --partitions N       of the name, for its first worker (default 64)\n"
-    "  --capacity N         frames that a partition holds, likewise (default 65536)\n"
-    "  --lease T            silence after which a worker is taken for gone, likewise\n"
-    "                       (default 3s)\n"
-    "  --replicas N         copies that the servers keep, likewise: 1, 3 or 5 (default 1)\n"
-    "  --snapshot T         time between snapshots of a partition (default 1s)\n" SOURCE_HELP
-    "  --json               prints one JSON object at the end\n"
-    "\n"
-    "Example:\n"
-    "  slipring serve examples/run/average.cu --cluster nats://127.0.0.1:4222 \\\n"
-    "    --name average --partitions 8\n"
-    "\n"
-    "SIGHUP: reads the file again, and replaces the handler between two messages. What\n"
-    "does not compile, or has another layout, is refused, and one that faults is taken\n"
-    "back.\n"
-    "\n"
-    "Exit code: 0 after SIGTERM with all handed over; 1 if the source does not compile\n"
-    "or the servers cannot be reached at the start.\n";
+static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name NAME [OPTION]...\n"
+                           "Handles the messages of a name, together with other machines that serve it. Its\n"
+                           "keys are divided into partitions; the workers share them, and take over those of\n"
+                           "a worker that ends. SIGTERM: hands its partitions over and exits with 0.\n"
+                           "\n" REMOTE_HELP "  --ring HANDLER       the handler, where the file has several\n"
+                           "  --device NAME        where it runs (default auto)\n"
+                           "  --keys text|number|none\n"
+                           "                       what a key is (default text)\n"
+                           "  --key-bytes N        maximum bytes of a text (default 60)\n"
+                           "  --instances N        maximum keys of a partition (default 65536)\n"
+                           "  --partitions N       of the name, for its first worker (default 64)\n"
+                           "  --capacity N         frames that a partition holds, likewise (default 65536)\n"
+                           "  --lease T            silence after which a worker is taken for gone, likewise\n"
+                           "                       (default 3s)\n"
+                           "  --replicas N         copies that the servers keep, likewise: 1, 3 or 5 (default 1)\n"
+                           "  --snapshot T         time between snapshots of a partition (default 1s)\n" SOURCE_HELP
+                           "  --json               prints one JSON object at the end\n"
+                           "\n"
+                           "Example:\n"
+                           "  slipring serve examples/run/average.cu --cluster nats://127.0.0.1:4222 \\\n"
+                           "    --name average --partitions 8\n"
+                           "\n"
+                           "SIGHUP: reads the file again, and replaces the handler between two messages. What\n"
+                           "does not compile, or has another layout, is refused, and one that faults is taken\n"
+                           "back.\n"
+                           "\n"
+                           "Exit code: 0 after SIGTERM with all handed over; 1 if the source does not compile\n"
+                           "or the servers cannot be reached at the start.\n";
 
 #define CLOSE_NS 30000000000ull
 #define TURN_NS 100000000ull
@@ -257,8 +255,9 @@ int verb_serve(int argc, char **argv)
         end = kernel_load(device, options.file, &options.source, &programs[0]);
         options.ring.program = programs[0];
         options.ring.handler = options.handler;
-        slr_status status =
-            end == EXIT_DONE ? slr_worker_open(device, &options.ring, &options.where, &options.worker, &worker) : SLR_OK;
+        slr_status status = end == EXIT_DONE
+                                ? slr_worker_open(device, &options.ring, &options.where, &options.worker, &worker)
+                                : SLR_OK;
         if (status != SLR_OK)
             end = remote_option_say(status, options.where.name);
         struct sigaction again = {.sa_handler = on_reload};
