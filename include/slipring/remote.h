@@ -40,7 +40,7 @@ typedef struct slr_remote_desc {
     const char *tls_ca;      ///< a file of certificates that servers are checked with; NULL: those of the system
     const char *tls_certificate, *tls_key; ///< files that show who we are; NULL: none
     uint64_t timeout_ns;                   ///< for an answer of a server; default 5 s
-    uint32_t allow_anonymous;              ///< 1: servers of other machines need not be told who we are
+    uint32_t allow_anonymous;              ///< 1: servers of other machines need not know who we are
     uint32_t reserved;
 } slr_remote_desc;
 #ifdef __cplusplus
@@ -193,7 +193,7 @@ SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sende
 /// Sends a message to the instance of a key, or to instance `key.number` where the ring kernel has no keys. It is
 /// copied, and goes out when its frame is full or slr_sender_flush is called.
 /// Threads: the sender's.  Blocks: until `timeout_ns` while too much is in flight.
-/// Errors: FULL (the partition has no room: its worker is behind), TIMEOUT, INVALID (size, a text that is too long).
+/// Errors: FULL (the partition has no room: its worker does not keep up), TIMEOUT, INVALID (size, a text that is too long).
 SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message, size_t bytes,
                                    uint64_t timeout_ns);
 

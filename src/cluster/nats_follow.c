@@ -132,6 +132,10 @@ slr_status slri_nats_follow(slri_nats_follower *follower, const char *stream, ui
                 follower->next = 0;
             return SLR_OK;
         }
+        if (status == SLRI_NATS_NO_RESPONDERS) { // the consumer is gone
+            follower->next = 0;
+            return SLR_OK;
+        }
         if (status)
             return slri_nats_fail(follower->nats, status, "following a stream");
         slr_status taken = take_message(follower, message, visit, user);

@@ -180,8 +180,8 @@ static slr_status take_answers(slr_sender *sender, uint64_t timeout_ns)
         natsMsg *message;
         char text[512];
         int status = api->natsSubscription_NextMsg(&message, sender->acks, (int64_t)(timeout_ns / MS));
-        if (status == SLRI_NATS_TIMEOUT)
-            return SLR_OK;
+        if (status == SLRI_NATS_TIMEOUT || status == SLRI_NATS_NO_RESPONDERS) // nobody says for which frame: it comes
+            return SLR_OK;                                                    // again, as those without an answer
         if (status)
             return slri_nats_fail(sender->nats, status, "answers");
         const char *at = api->natsMsg_GetSubject(message) + strlen(sender->inbox) + 1;

@@ -283,6 +283,13 @@ int main(int argc, char **argv)
         nats_close(&servers);
         return 77;
     }
+    slr_remote_info info;
+    slr_remote_desc remote = where(servers.list);
+    if (slr_remote_get_info(&remote, &info) == SLR_UNSUPPORTED) {
+        printf("skipped: %s\n", slr_error_message());
+        nats_close(&servers);
+        return 77;
+    }
     int bad = play(kills, messages);
     nats_close(&servers);
     for (uint32_t i = 0; i < KEYS; ++i)
