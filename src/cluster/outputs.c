@@ -235,6 +235,8 @@ static slr_status take_replies(slr_server *server)
 {
     for (; server->replies_at < server->replies_count; server->replies_at++) {
         const slr_reply *reply = &server->replies[server->replies_at];
+        if (reply->status != SLR_OK && server->trial.is_on) // replies after it may have missed what it does
+            return slri_server_go_back(server);
         if (reply->status != SLR_OK)
             server->letters_due = true;
         else
