@@ -246,9 +246,9 @@ slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t numbe
                            size_t bytes, uint64_t timeout_ns)
 {
     SLRI_TRY(check_send(server, message, bytes));
-    uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    // The clock is read where a frame ends, not for each message.
     if (server->batched == server->batch_most || (server->batched > 0 && producer != server->producer))
-        SLRI_TRY(slri_server_accept(server, deadline_ns));
+        SLRI_TRY(slri_server_accept(server, slri_deadline_after(timeout_ns)));
     if (server->batched == 0) {
         SLRI_TRY(slri_server_producer(server, producer, &server->producer_at));
         server->producer = producer;
@@ -264,7 +264,7 @@ slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t numbe
     memcpy(server->payloads + server->batched * server->step, message, bytes);
     if (++server->batched < server->batch_most)
         return SLR_OK;
-    slr_status status = slri_server_accept(server, deadline_ns);
+    slr_status status = slri_server_accept(server, slri_deadline_after(timeout_ns));
     if (status == SLR_TIMEOUT) // the next call tries again
         return SLR_OK;
     return status == SLR_OK ? slri_server_snapshot_if_due(server) : status;

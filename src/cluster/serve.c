@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    FRAME_BYTES = 1 << 16,
+    FRAME_BYTES = (1 << 16) - 128, // with the heads of a frame and of a record whole pages (log_local.c)
     FRAME_MOST = 1 << 16,
     SNAPSHOT_MESSAGES = 1 << 20,
     SNAPSHOT_MOST = 1 << 24,
