@@ -21,6 +21,7 @@ test  | command c++ | g++
 test  | command pkg-config | pkg-config
 test  | command spin | spin
 test  | command spirv-val | spirv-tools
+test  | library libnats.so.3.4 | libnats3.4
 test  | library libOpenCL.so.1 | ocl-icd-libopencl1
 test  | driver pocl | pocl-opencl-icd
 test  | header vulkan/vulkan_core.h | libvulkan-dev

@@ -73,6 +73,8 @@ typedef struct slr_server_stats {
     uint64_t snapshot_ns; ///< time that they took, all together
     uint64_t bytes;       ///< of the place
     char damage[256];     ///< what opening found and repaired: a write that was cut off; "" for nothing
+    uint64_t replaced;    ///< handlers, by slr_server_replace
+    uint64_t rolled_back; ///< of those: taken back, because they faulted
 } slr_server_stats;
 
 /// Opens the place, restores states, handles again what no snapshot has, and serves. The place is this process's until
@@ -161,7 +163,17 @@ SLR_API slr_status slr_server_get_key(const slr_server *server, uint32_t instanc
 SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *state, size_t bytes,
                                         uint64_t timeout_ns);
 
-/// The ring kernel, to look at. Borrowed; sending to it directly is not durable.
+/// Replaces the handler between two messages: settles, writes a snapshot, and goes on with a ring kernel of `ring`,
+/// which has the program of the new one. Messages, states and replies must have the same layouts, and the handler the
+/// same name. Until the next snapshot it is on trial: where it faults, the handler before it goes on from here, with
+/// the messages since then; outputs that were stored stay. That one's program must stay until slr_server_close.
+///
+/// Threads: the server's.  Blocks: until `timeout_ns`, and for the disk.
+/// Errors: LAYOUT (another layout or handler: names both), WRONG_STATE (one is on trial), those of slr_ring_create and
+///   slr_server_snapshot. Then the handler before goes on.
+SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
+
+/// The ring kernel, to look at. Borrowed until slr_server_replace; sending to it directly is not durable.
 SLR_API slr_ring *slr_server_get_ring(slr_server *server);
 
 /// Threads: the server's.  Blocks: no.  Errors: INVALID.

@@ -35,6 +35,7 @@
 #include <slipring/print.h>
 #include <slipring/profile.h>
 #include <slipring/program.h>
+#include <slipring/remote.h>
 #include <slipring/ring.h>
 #include <slipring/route.h>
 #include <slipring/serve.h>

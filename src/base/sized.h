@@ -35,9 +35,11 @@
     X(slr_prefetch_desc, 32)                                                                                           \
     X(slr_print_desc, 24)                                                                                              \
     X(slr_program_desc, 48)                                                                                            \
+    X(slr_remote_desc, 80)                                                                                             \
     X(slr_ring_desc, 240)                                                                                              \
     X(slr_route_desc, 24)                                                                                              \
     X(slr_scaler_desc, 24)                                                                                             \
+    X(slr_sender_desc, 40)                                                                                             \
     X(slr_serve_desc, 48)                                                                                              \
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
@@ -45,7 +47,8 @@
     X(slr_timing_desc, 32)                                                                                             \
     X(slr_trace_desc, 8)                                                                                               \
     X(slr_tune_desc, 72)                                                                                               \
-    X(slr_work, 216)
+    X(slr_work, 216)                                                                                                   \
+    X(slr_worker_desc, 40)
 
 #define SLRI_SIZED_REPORTS(X)                                                                                          \
     X(slr_backend_info, 280)                                                                                           \
@@ -82,9 +85,11 @@
     X(slr_place_info, 456)                                                                                             \
     X(slr_pool_stats, 80)                                                                                              \
     X(slr_profile_row, 232)                                                                                            \
+    X(slr_remote_info, 208)                                                                                            \
     X(slr_resources, 48)                                                                                               \
     X(slr_ring_stats, 720)                                                                                             \
     X(slr_scaler_info, 24)                                                                                             \
+    X(slr_sender_stats, 56)                                                                                            \
     X(slr_server_stats, 376)                                                                                           \
     X(slr_skipped_info, 48)                                                                                            \
     X(slr_suggestion, 288)                                                                                             \
@@ -93,7 +98,8 @@
     X(slr_timing, 120)                                                                                                 \
     X(slr_trace_stats, 16)                                                                                             \
     X(slr_tunable, 32)                                                                                                 \
-    X(slr_tuned, 648)
+    X(slr_tuned, 648)                                                                                                  \
+    X(slr_worker_stats, 376)
 
 enum {
 #define SLRI_FIRST_BYTES(type, bytes) SLRI_FIRST_##type = (bytes),

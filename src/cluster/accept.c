@@ -83,7 +83,7 @@ static slr_status add_new_key(slr_server *server, uint32_t instance, const slr_k
     return SLR_OK;
 }
 
-static slr_status find_instance(slr_server *server, const slr_key *key, uint32_t *instance)
+slr_status slri_server_find_instance(slr_server *server, const slr_key *key, uint32_t *instance)
 {
     if (!server->head.keys) {
         *instance = (uint32_t)key->number;
@@ -104,7 +104,7 @@ static slr_status find_instance(slr_server *server, const slr_key *key, uint32_t
     return add_new_key(server, *instance, key);
 }
 
-static slr_status write_batch(slr_server *server)
+slr_status slri_server_write_batch(slr_server *server)
 {
     slri_head_producer *producer = &server->head.producer[server->producer_at];
     slri_frame_head head = slri_frame_head_of(&server->shape, SLRI_FRAME_IN);
@@ -197,7 +197,9 @@ slr_status slri_server_accept(slr_server *server, uint64_t deadline_ns)
     if (server->batched == 0)
         return SLR_OK;
     SLRI_TRY(slri_server_hand_over(server, server->batch_slots - 2, deadline_ns)); // a slot for the next frame
-    SLRI_TRY(write_batch(server));
+    if (server->batched == 0) // a handler that faulted was taken back meanwhile
+        return SLR_OK;
+    SLRI_TRY(slri_server_write_batch(server));
     slr_status synced =
         server->desc.sync == SLR_SYNC_ALWAYS ? server->log->engine->sync(server->log, SLRI_LOG_IN) : SLR_OK;
     SLRI_TRY(slri_server_end_batch(server));
@@ -244,9 +246,9 @@ slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t numbe
                            size_t bytes, uint64_t timeout_ns)
 {
     SLRI_TRY(check_send(server, message, bytes));
-    uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    // The clock is read where a frame ends, not for each message.
     if (server->batched == server->batch_most || (server->batched > 0 && producer != server->producer))
-        SLRI_TRY(slri_server_accept(server, deadline_ns));
+        SLRI_TRY(slri_server_accept(server, slri_deadline_after(timeout_ns)));
     if (server->batched == 0) {
         SLRI_TRY(slri_server_producer(server, producer, &server->producer_at));
         server->producer = producer;
@@ -258,11 +260,11 @@ slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t numbe
                          producer, number, next);
     if (number != 0 && number < next)
         return skip(server, known, number, message);
-    SLRI_TRY(find_instance(server, &key, &server->instances[server->batched]));
+    SLRI_TRY(slri_server_find_instance(server, &key, &server->instances[server->batched]));
     memcpy(server->payloads + server->batched * server->step, message, bytes);
     if (++server->batched < server->batch_most)
         return SLR_OK;
-    slr_status status = slri_server_accept(server, deadline_ns);
+    slr_status status = slri_server_accept(server, slri_deadline_after(timeout_ns));
     if (status == SLR_TIMEOUT) // the next call tries again
         return SLR_OK;
     return status == SLR_OK ? slri_server_snapshot_if_due(server) : status;

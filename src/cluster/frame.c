@@ -77,6 +77,54 @@ static slr_status read_in(const slri_frame_shape *shape, const unsigned char *da
                : refuse("it has another length than its count");
 }
 
+// The lengths of texts are bounded one by one, so that their sum cannot overflow.
+static slr_status take_texts(const slri_frame *frame, size_t *at, size_t bytes)
+{
+    size_t sum = 0;
+    for (uint32_t i = 0; i < frame->head.count; ++i) {
+        uint32_t length;
+        memcpy(&length, frame->keys + i * sizeof length, sizeof length);
+        if (length > SLRI_FRAME_KEY_MAX)
+            return refuse("a key is too long");
+        sum += length;
+    }
+    return take(at, bytes, padded(sum)) ? SLR_OK : refuse("its keys are cut off");
+}
+
+static slr_status read_sent(const slri_frame_shape *shape, const unsigned char *data, size_t bytes, slri_frame *frame)
+{
+    const bool is_text = frame->head.extra == SLR_KEYS_TEXT;
+    size_t at = 0;
+    if (frame->head.extra > SLR_KEYS_TEXT || frame->head.number == 0 ||
+        frame->head.number > UINT64_MAX - frame->head.count)
+        return refuse("its kind of key or its number is out of range");
+    frame->keys = data;
+    if (!take(&at, bytes, padded(frame->head.count * (is_text ? sizeof(uint32_t) : sizeof(uint64_t)))))
+        return refuse("its keys are cut off");
+    frame->texts = (const char *)data + at;
+    if (is_text)
+        SLRI_TRY(take_texts(frame, &at, bytes));
+    frame->entries = data + at;
+    frame->bytes = bytes - at;
+    return frame->bytes == padded((size_t)frame->head.count * shape->message_bytes)
+               ? SLR_OK
+               : refuse("it has another length than its count");
+}
+
+slr_key slri_frame_sent_key(const slri_frame *frame, uint32_t index, size_t *text)
+{
+    uint64_t number;
+    uint32_t length;
+    if (frame->head.extra != SLR_KEYS_TEXT) {
+        memcpy(&number, frame->keys + index * sizeof number, sizeof number);
+        return slr_key_u64(number);
+    }
+    memcpy(&length, frame->keys + index * sizeof length, sizeof length);
+    slr_key key = slr_key_text(frame->texts + *text, length);
+    *text += length;
+    return key;
+}
+
 // Bytes of the entry at `data`, of which `bytes` are there; 0: it is not whole or says nonsense.
 static size_t entry_bytes(const slri_frame_shape *shape, enum slri_frame_kind kind, const unsigned char *data,
                           size_t bytes)
@@ -139,8 +187,10 @@ slr_status slri_frame_read(const slri_frame_shape *shape, enum slri_frame_kind k
     if (out->head.count > SLRI_FRAME_MAX || out->head.first == 0)
         return refuse("its count or its number is out of range");
     const unsigned char *rest = (const unsigned char *)data + sizeof out->head;
-    return kind == SLRI_FRAME_IN ? read_in(shape, rest, bytes - sizeof out->head, out)
-                                 : read_entries(shape, kind, rest, bytes - sizeof out->head, out);
+    bytes -= sizeof out->head;
+    return kind == SLRI_FRAME_IN     ? read_in(shape, rest, bytes, out)
+           : kind == SLRI_FRAME_SENT ? read_sent(shape, rest, bytes, out)
+                                     : read_entries(shape, kind, rest, bytes, out);
 }
 
 void slri_frame_sum(slri_sum *sum, const unsigned char *messages, uint32_t count, uint32_t bytes)

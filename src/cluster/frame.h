@@ -17,7 +17,8 @@ enum slri_frame_kind {
     SLRI_FRAME_IN = 1, // instances of the messages, new keys, messages
     SLRI_FRAME_OUT,    // outputs
     SLRI_FRAME_SNAP,   // a part of a snapshot: states
-    SLRI_FRAME_DEAD    // messages that faulted
+    SLRI_FRAME_DEAD,   // messages that faulted
+    SLRI_FRAME_SENT    // messages from another machine: keys, messages
 };
 
 enum { SLRI_FRAME_VERSION = 1, SLRI_FRAME_KEY_MAX = 4096, SLRI_FRAME_MAX = 1 << 20 /* messages */ };
@@ -29,7 +30,7 @@ typedef struct slri_frame_head {
     uint64_t layout;           // hash of what messages, states and replies look like
     uint64_t producer, number; // of the first message: the sender's count; else 0
     uint64_t first;
-    uint32_t count, extra; // entries; new keys of an in frame, else 0
+    uint32_t count, extra; // entries; new keys of an in frame, the slr_keys of a sent one, else 0
 } slri_frame_head;
 
 /// What frames of a ring kernel look like.
@@ -68,8 +69,9 @@ typedef struct slri_frame_state {
 typedef struct slri_frame {
     slri_frame_head head;
     const uint32_t *instances;    // in: of each message
-    const unsigned char *keys;    // in: the new keys
-    const unsigned char *entries; // in: the messages, without gaps, padded to 8 in all; else the entries
+    const unsigned char *keys;    // in: the new keys; sent: each message's number, or the length of its text
+    const char *texts;            // sent: without gaps
+    const unsigned char *entries; // in, sent: the messages, without gaps, padded to 8 in all; else the entries
     size_t bytes;                 // of the entries
 } slri_frame;
 
@@ -82,6 +84,10 @@ void slri_frame_sum(slri_sum *sum, const unsigned char *messages, uint32_t count
 
 /// The next new key of a checked frame, from *at on, which starts with 0.
 bool slri_frame_next_key(const slri_frame *frame, size_t *at, slri_frame_key *key, const char **text);
+
+/// The key of message `index` of a checked sent frame. `*text` starts with 0, for message 0: each text follows the one
+/// before.
+slr_key slri_frame_sent_key(const slri_frame *frame, uint32_t index, size_t *text);
 
 /// The next entry of a checked frame of states, outputs or letters. `*at` starts with 0.
 bool slri_frame_next_state(const slri_frame_shape *shape, const slri_frame *frame, size_t *at, slri_frame_state *state,

@@ -33,19 +33,44 @@ static void add_layout(slri_sum *sum, const slr_layout *layout)
     }
 }
 
-static bool find_handler(const slr_ring_desc *desc, slr_handler_info *info)
+static bool find_handler(const slr_program *program, const char *name, slr_handler_info *info)
 {
-    for (uint32_t i = 0; desc->program && slr_program_get_handler(desc->program, i, info) == SLR_OK; ++i) {
-        if (!desc->handler || strcmp(desc->handler, info->name) == 0)
+    for (uint32_t i = 0; program && slr_program_get_handler(program, i, info) == SLR_OK; ++i) {
+        if (!name || strcmp(name, info->name) == 0)
             return true;
     }
     return false;
 }
 
+// `info`: NULL for a handler in C.
+static uint64_t hash_layout(uint32_t message_bytes, uint32_t state_bytes, uint32_t reply_bytes, uint32_t keys,
+                            const slr_handler_info *info)
+{
+    slri_sum sum = slri_sum_begin(HEAD_VERSION);
+    uint64_t sizes[] = {message_bytes, state_bytes, reply_bytes, keys};
+    slri_sum_add(&sum, sizes, sizeof sizes);
+    if (info) {
+        add_layout(&sum, &info->message);
+        add_layout(&sum, &info->state);
+        add_layout(&sum, &info->reply);
+    }
+    return slri_sum_end(&sum);
+}
+
+slr_status slri_head_layout_of(const slr_program *program, const char *handler, uint32_t keys, uint64_t *layout)
+{
+    slr_handler_info info;
+    if (!find_handler(program, handler, &info))
+        return SLRI_FAIL(NOT_FOUND, "the program has no handler '%s'", handler ? handler : "");
+    *layout =
+        hash_layout((uint32_t)info.message.bytes, (uint32_t)info.state.bytes, (uint32_t)info.reply.bytes, keys, &info);
+    return SLR_OK;
+}
+
 void slri_head_begin(slri_head *head, const slr_ring *ring, const slr_ring_desc *desc)
 {
     slr_handler_info info;
-    bool is_kernel = find_handler(desc, &info);
+    bool is_kernel = find_handler(desc->program, desc->handler, &info);
     *head = (slri_head){.version = HEAD_VERSION,
                         .order = HEAD_ORDER,
                         .message_bytes = ring->message_bytes,
@@ -55,15 +80,8 @@ void slri_head_begin(slri_head *head, const slr_ring *ring, const slr_ring_desc 
                         .snap_first = 1};
     memcpy(head->magic, HEAD_MAGIC, sizeof head->magic);
     snprintf(head->handler, sizeof head->handler, "%s", is_kernel ? info.name : ring->name);
-    slri_sum sum = slri_sum_begin(HEAD_VERSION);
-    uint64_t sizes[] = {ring->message_bytes, ring->state_bytes, ring->reply_bytes, desc->keys};
-    slri_sum_add(&sum, sizes, sizeof sizes);
-    if (is_kernel) {
-        add_layout(&sum, &info.message);
-        add_layout(&sum, &info.state);
-        add_layout(&sum, &info.reply);
-    }
-    head->layout = slri_sum_end(&sum);
+    head->layout =
+        hash_layout(ring->message_bytes, ring->state_bytes, ring->reply_bytes, desc->keys, is_kernel ? &info : NULL);
 }
 
 // A value whose checksum is right may still be another version's.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the protocol of durable ring kernels needs of an engine: streams of records that are only appended to, a few
-/// named values with compare-and-set, and a lease. One table of functions an engine: files (log_local.c).
+/// named values with compare-and-set, and a lease. One table of functions an engine: files (log_local.c), NATS
+/// JetStream (log_nats.c).
 #ifndef SLRI_CLUSTER_LOG_H
 #define SLRI_CLUSTER_LOG_H
 
@@ -50,6 +51,8 @@ typedef struct slri_log_desc {
     uint64_t reads_only; // 1: takes no lease, changes nothing
     slri_log_on_damage *on_damage;
     void *user;
+    struct slri_nats *nats; // of log_nats.c, instead of the place: a connection, and a part of a name
+    uint32_t partition;
 } slri_log_desc;
 
 typedef struct slri_log_engine {
@@ -77,10 +80,15 @@ typedef struct slri_log_engine {
     slr_status (*sync)(slri_log *log, enum slri_log_stream stream);
     /// A named value and its revision. Errors: NOT_FOUND, INVALID (damage), SYSTEM.
     slr_status (*get)(slri_log *log, const char *key, void *value, size_t capacity, size_t *bytes, uint64_t *revision);
-    /// Sets it where its revision is still `revision` (0: there is none). Errors: WRONG_STATE (it is another one).
-    slr_status (*cas)(slri_log *log, const char *key, uint64_t revision, const void *value, size_t bytes);
+    /// Sets it where its revision is still `*revision` (0: there is none), which becomes the new one. Errors:
+    /// WRONG_STATE (it is another one).
+    slr_status (*cas)(slri_log *log, const char *key, uint64_t *revision, const void *value, size_t bytes);
     /// Bytes that a stream takes.
     uint64_t (*size)(slri_log *log, enum slri_log_stream stream);
+    /// The records of `in` from `first` on that others append, `most` of them; waits for the first until `timeout_ns`.
+    /// NULL where only the process with the lease appends.
+    slr_status (*follow)(slri_log *log, uint64_t first, uint32_t most, slri_log_visit *visit, void *user,
+                         uint64_t timeout_ns);
 } slri_log_engine;
 
 extern const slri_log_engine slri_log_local;

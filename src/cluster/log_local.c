@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEGMENT_BYTES = 16 << 20, NAME_BYTES = 64, ZEROS = 8 };
+enum { SEGMENT_BYTES = 16 << 20, NAME_BYTES = 64 };
 #define LOCK "lock"
 #define HOLDER "holder"
 
@@ -283,13 +283,22 @@ static slr_status prepare(struct local *local, enum slri_log_stream at)
     return begin_segment(local, at);
 }
 
+// Where a long record begins and ends with a page, it costs half. The gap before it, or after it: 0, or room for a
+// filler; and little beside the record.
+static uint64_t gap_to_page(uint64_t at, uint64_t record_bytes)
+{
+    uint64_t gap = slri_round_up(at, SLRI_SEGMENT_PAGE) - at;
+    return gap >= sizeof(slri_record_head) && gap <= record_bytes / 8 ? gap : 0;
+}
+
 static slr_status local_append(slri_log *log, enum slri_log_stream at, uint64_t expected, const slri_append_part *parts,
                                uint32_t count)
 {
-    static const unsigned char zeros[ZEROS];
+    static const unsigned char zeros[SLRI_SEGMENT_PAGE];
     struct local *local = (struct local *)log;
     struct stream *stream = &local->streams[at];
     slri_append_part all[SLRI_APPEND_PARTS];
+    uint32_t used = 0;
     if (expected != stream->last)
         return SLRI_FAIL(WRONG_STATE, "%s/%s has record %" PRIu64 " as its last one, not %" PRIu64 ": another writer?",
                          slri_folder_path(local->folder), slri_log_stream_name(at), stream->last, expected);
@@ -298,12 +307,24 @@ static slr_status local_append(slri_log *log, enum slri_log_stream at, uint64_t 
         return slri_fail(failed, "%s: an earlier sync to the disk failed", slri_folder_path(local->folder));
     SLRI_TRY(prepare(local, at));
     slri_record_head head = slri_record_head_of(stream->last + 1, parts, count);
-    uint64_t padding = slri_round_up(head.bytes, 8) - head.bytes;
-    all[0] = (slri_append_part){&head, sizeof head};
-    memcpy(all + 1, parts, count * sizeof *parts);
-    all[count + 1] = (slri_append_part){zeros, padding};
-    SLRI_TRY(slri_append_write(stream->fd, stream->path, newest(stream)->bytes, all, count + 1 + (padding > 0)));
-    newest(stream)->bytes += sizeof head + head.bytes + padding;
+    uint64_t padding = slri_round_up(head.bytes, 8) - head.bytes, record = sizeof head + head.bytes + padding;
+    uint64_t begin = newest(stream)->bytes, before = gap_to_page(begin, record);
+    uint64_t after = gap_to_page(begin + before + record, record);
+    slri_record_head fillers[2] = {slri_filler_head_of(before), slri_filler_head_of(after)};
+    if (before) {
+        all[used++] = (slri_append_part){&fillers[0], sizeof head};
+        all[used++] = (slri_append_part){zeros, before - sizeof head};
+    }
+    all[used++] = (slri_append_part){&head, sizeof head};
+    memcpy(all + used, parts, count * sizeof *parts);
+    used += count;
+    all[used++] = (slri_append_part){zeros, padding};
+    if (after) {
+        all[used++] = (slri_append_part){&fillers[1], sizeof head};
+        all[used++] = (slri_append_part){zeros, after - sizeof head};
+    }
+    SLRI_TRY(slri_append_write(stream->fd, stream->path, begin, all, used));
+    newest(stream)->bytes = begin + before + record + after;
     stream->last++;
     __atomic_store_n(&stream->dirty, 1, __ATOMIC_RELEASE);
     return SLR_OK;
@@ -385,24 +406,29 @@ static slr_status local_purge(slri_log *log, enum slri_log_stream at, uint64_t u
 }
 
 struct cutting {
-    uint64_t last, bytes;
+    const char *content;
+    uint64_t last, bytes; // bytes: where the first record after `last` begins
 };
 
-static slr_status measure(void *user, const slri_log_record *record)
+static slr_status find_cut(void *user, const slri_log_record *record)
 {
     struct cutting *cutting = user;
-    if (record->sequence <= cutting->last)
-        cutting->bytes += sizeof(slri_record_head) + slri_round_up(record->bytes, 8);
+    if (record->sequence == cutting->last + 1)
+        cutting->bytes = (uint64_t)((const char *)record->data - cutting->content) - sizeof(slri_record_head);
     return SLR_OK;
 }
 
-// The last segment loses its records behind `last`.
+// The last segment loses its records after `last`, of which there are some.
 static slr_status cut_segment(struct local *local, enum slri_log_stream at, uint64_t last)
 {
     struct stream *stream = &local->streams[at];
-    struct cutting cutting = {last, sizeof(slri_segment_head)};
+    char *content;
+    size_t bytes;
     uint64_t first = newest(stream)->first;
-    SLRI_TRY(local_read(&local->log, at, first, measure, &cutting));
+    SLRI_TRY(read_segment(local, at, first, &content, &bytes));
+    struct cutting cutting = {content, last, bytes};
+    (void)slri_segment_read(content, bytes, first, find_cut, &cutting);
+    free(content);
     if (stream->fd < 0)
         SLRI_TRY(open_segment(local, at, first));
     SLRI_TRY(slri_append_cut(stream->fd, stream->path, cutting.bytes));
@@ -470,7 +496,7 @@ static slr_status local_get(slri_log *log, const char *key, void *value, size_t 
                      slri_folder_path(local->folder), what);
 }
 
-static slr_status local_cas(slri_log *log, const char *key, uint64_t revision, const void *value, size_t bytes)
+static slr_status local_cas(slri_log *log, const char *key, uint64_t *revision, const void *value, size_t bytes)
 {
     struct local *local = (struct local *)log;
     struct {
@@ -482,15 +508,18 @@ static slr_status local_cas(slri_log *log, const char *key, uint64_t revision, c
     slr_status status = local_get(log, key, file.value, sizeof file.value, &length, &now);
     if (status != SLR_OK && status != SLR_NOT_FOUND)
         return status;
-    if (now != revision)
+    if (now != *revision)
         return SLRI_FAIL(WRONG_STATE, "%s/%s has revision %" PRIu64 ", not %" PRIu64 ": another writer?",
-                         slri_folder_path(local->folder), key, now, revision);
-    file.head = (value_head){.revision = revision + 1, .bytes = bytes};
+                         slri_folder_path(local->folder), key, now, *revision);
+    file.head = (value_head){.revision = now + 1, .bytes = bytes};
     memcpy(file.value, value, bytes);
     file.head.sum = value_sum(&file.head, file.value);
     if (is_synced(local)) // what it stands for comes first, and then it is there for good
-        return slri_append_replace(slri_folder_path(local->folder), key, &file, sizeof file.head + bytes);
-    return slri_folder_write(local->folder, key, &file, sizeof file.head + bytes);
+        SLRI_TRY(slri_append_replace(slri_folder_path(local->folder), key, &file, sizeof file.head + bytes));
+    else
+        SLRI_TRY(slri_folder_write(local->folder, key, &file, sizeof file.head + bytes));
+    *revision = now + 1;
+    return SLR_OK;
 }
 
 // ---- its life ------------------------------------------------------------------------------------------------------

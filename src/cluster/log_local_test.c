@@ -275,10 +275,10 @@ static void values_are_set_only_over_the_revision_that_was_seen(void **state)
     size_t bytes;
     uint64_t revision;
     assert_int_equal(slri_log_local.get(log, "head", value, sizeof value, &bytes, &revision), SLR_NOT_FOUND);
-    assert_int_equal(slri_log_local.cas(log, "head", 1, "no", 3), SLR_WRONG_STATE);
-    assert_int_equal(slri_log_local.cas(log, "head", 0, "one", 4), SLR_OK);
-    assert_int_equal(slri_log_local.cas(log, "head", 0, "no", 3), SLR_WRONG_STATE);
-    assert_int_equal(slri_log_local.cas(log, "head", 1, "two", 4), SLR_OK);
+    assert_int_equal(slri_log_local.cas(log, "head", &(uint64_t){1}, "no", 3), SLR_WRONG_STATE);
+    assert_int_equal(slri_log_local.cas(log, "head", &(uint64_t){0}, "one", 4), SLR_OK);
+    assert_int_equal(slri_log_local.cas(log, "head", &(uint64_t){0}, "no", 3), SLR_WRONG_STATE);
+    assert_int_equal(slri_log_local.cas(log, "head", &(uint64_t){1}, "two", 4), SLR_OK);
     assert_int_equal(slri_log_local.get(log, "head", value, sizeof value, &bytes, &revision), SLR_OK);
     assert_int_equal(revision, 2);
     assert_string_equal(value, "two");
@@ -293,7 +293,7 @@ static void a_changed_value_is_refused(void **state)
     char value[16];
     size_t bytes;
     uint64_t revision;
-    assert_int_equal(slri_log_local.cas(log, "head", 0, "value", 6), SLR_OK);
+    assert_int_equal(slri_log_local.cas(log, "head", &(uint64_t){0}, "value", 6), SLR_OK);
     snprintf(path, sizeof path, "%s/head", folder);
     for (off_t at = 0; at < 30; ++at) {
         unsigned char byte;

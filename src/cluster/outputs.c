@@ -85,7 +85,7 @@ void slri_server_note_output(slr_server *server, const slri_frame_output *output
                              const void *payload)
 {
     slri_unread head = {sequence, output->message, output->instance, output->index, SLR_OK};
-    if (sequence > server->released.outputs)
+    if (sequence > server->released.outputs && !server->follows)
         add_unread(server, &head, payload);
 }
 
@@ -106,6 +106,8 @@ slr_status slri_server_reserve(slr_server *server, uint32_t outputs)
 
 void slri_server_note_record(slr_server *server, uint64_t record, uint64_t first)
 {
+    if (server->follows) // its outputs are received from the log
+        return;
     if (server->out_record_count == 0)
         server->out_first = record;
     server->out_records[server->out_record_count++] = first;
@@ -113,7 +115,7 @@ void slri_server_note_record(slr_server *server, uint64_t record, uint64_t first
 
 // ---- storing -------------------------------------------------------------------------------------------------------
 
-static slr_status store_outputs(slr_server *server)
+slr_status slri_server_store(slr_server *server)
 {
     if (server->out_count == 0)
         return SLR_OK;
@@ -155,7 +157,9 @@ static slr_status take_reply(slr_server *server, const slr_reply *reply, const u
         return SLR_OK;
     }
     if (server->out_bytes + sizeof(slri_frame_output) + server->reply_step > server->out_capacity)
-        SLRI_TRY(store_outputs(server)); // where it fails, the reply is taken again
+        SLRI_TRY(slri_server_store(server)); // where it fails, the reply is taken again
+    if (server->trial.is_on)                 // another handler may have to make the same again
+        mark->sum += slri_output_sum(mark->seen, payload, server->shape.reply_bytes);
     slri_frame_output output = {message, reply->from.instance, mark->seen++, 0};
     unsigned char *to = server->out + server->out_bytes;
     memcpy(to, &output, sizeof output);
@@ -191,7 +195,8 @@ static slr_status store_letter(slr_server *server, const slr_dead_letter *letter
     server->dead_last++;
     mark->is_dead = 1;
     slri_unread notice = {0, number, letter->instance, 0, SLR_HANDLER_FAULT};
-    add_unread(server, &notice, NULL);
+    if (!server->follows)
+        add_unread(server, &notice, NULL);
     return SLR_OK;
 }
 
@@ -208,6 +213,10 @@ static slr_status take_letters(slr_server *server)
 {
     slr_ring_stats stats;
     SLRI_TRY(slr_ring_get_stats(server->ring, &stats));
+    if (server->trial.is_on && stats.faulted > 0) { // the handler before it may do better
+        server->letters_due = false;
+        return slri_server_go_back(server);
+    }
     SLRI_TRY(store_letters(server, stats.last_fault)); // for which there was no room
     do {
         server->letters_at = 0;
@@ -226,6 +235,8 @@ static slr_status take_replies(slr_server *server)
 {
     for (; server->replies_at < server->replies_count; server->replies_at++) {
         const slr_reply *reply = &server->replies[server->replies_at];
+        if (reply->status != SLR_OK && server->trial.is_on) // replies after it may have missed what it does
+            return slri_server_go_back(server);
         if (reply->status != SLR_OK)
             server->letters_due = true;
         else
@@ -255,7 +266,7 @@ slr_status slri_server_pump(slr_server *server, uint64_t timeout_ns)
         SLRI_TRY(take_once(server, timeout_ns, &count));
         timeout_ns = 0;
     } while (count == SLRI_REPLIES);
-    SLRI_TRY(store_outputs(server));
+    SLRI_TRY(slri_server_store(server));
     return server->letters_due ? take_letters(server) : SLR_OK;
 }
 
@@ -270,8 +281,12 @@ slr_status slri_server_settle(slr_server *server, uint64_t deadline_ns)
         SLRI_TRY(slri_server_pump(server, stats.pending > 0 ? SETTLE_NS : 0));
         if (stats.state == SLR_RING_IN_FAILURE)
             return SLRI_FAIL(RING_FAILED, "'%s' has failed: %s", server->head.handler, stats.last_failure);
-        if (stats.pending == 0)
-            return take_letters(server);
+        if (stats.pending == 0) {
+            const slr_ring *ring = server->ring;
+            SLRI_TRY(take_letters(server));
+            if (ring == server->ring)
+                return SLR_OK;
+        }
         if (slri_passed(deadline_ns))
             return SLRI_FAIL(TIMEOUT, "'%s': %" PRIu64 " messages are not handled yet", server->head.handler,
                              stats.pending);
@@ -373,8 +388,7 @@ slr_status slr_server_release(slr_server *server, uint64_t sequence, const void 
     const slri_log_engine *engine = server->log->engine;
     SLRI_TRY(engine->sync(server->log, SLRI_LOG_IN)); // what is released was stored, and its messages
     SLRI_TRY(engine->sync(server->log, SLRI_LOG_OUT));
-    SLRI_TRY(engine->cas(server->log, SLRI_RELEASED_KEY, server->released_revision, &next, sizeof next));
-    server->released_revision++;
+    SLRI_TRY(engine->cas(server->log, SLRI_RELEASED_KEY, &server->released_revision, &next, sizeof next));
     server->released = next;
     return purge_outputs(server);
 }

@@ -59,7 +59,7 @@ static slr_status load_part(void *user, const slri_log_record *record)
     return SLR_OK;
 }
 
-static slr_status load_snapshot(slr_server *server)
+slr_status slri_server_load_snapshot(slr_server *server)
 {
     struct loading loading = {server, 0};
     const slri_log_engine *engine = server->log->engine;
@@ -68,7 +68,11 @@ static slr_status load_snapshot(slr_server *server)
         return fail_damage(server, "records of the last snapshot are missing");
     if (server->touched_count != server->head.states)
         return fail_damage(server, "the last snapshot has fewer states than its head says");
-    return engine->cut(server->log, SLRI_LOG_SNAP, server->head.snap_last);
+    SLRI_TRY(engine->cut(server->log, SLRI_LOG_SNAP, server->head.snap_last));
+    uint64_t first, last;
+    engine->last(server->log, SLRI_LOG_SNAP, &first, &last);
+    server->next_is_full = last != server->head.snap_last; // an engine that cannot cut
+    return SLR_OK;
 }
 
 // ---- messages ------------------------------------------------------------------------------------------------------
@@ -114,10 +118,11 @@ static slr_status add_keys(slr_server *server, const slri_frame *frame)
     uint32_t instance;
     for (size_t at = 0; slri_frame_next_key(frame, &at, &head, &text);) {
         slr_key key = slri_keytable_key(&server->keys, text, head.bytes);
-        if (!server->head.keys || head.instance != server->keys.count ||
-            slri_keytable_find(&server->keys, &key, &instance))
+        bool is_there = server->head.keys && slri_keytable_find(&server->keys, &key, &instance);
+        if (!server->head.keys || head.instance != (is_there ? instance : server->keys.count))
             return fail_damage(server, "a frame gives a key an instance that is not its own");
-        SLRI_TRY(slri_keytable_add(&server->keys, &key));
+        if (!is_there)
+            SLRI_TRY(slri_keytable_add(&server->keys, &key));
     }
     for (uint32_t i = 0; server->head.keys && i < frame->head.count; ++i) {
         if (frame->instances[i] >= server->keys.count)
@@ -150,6 +155,13 @@ slr_status slri_server_replay(slr_server *server)
 {
     server->sent = server->head.messages;
     server->first_correlation = server->head.messages + 1;
+    return slri_server_send_again(server);
+}
+
+slr_status slri_server_send_again(slr_server *server)
+{
+    if (server->follows) // its messages come from there in any case
+        return SLR_OK;
     return server->log->engine->read_from(server->log, SLRI_LOG_IN, server->head.in_last + 1, send_again, server);
 }
 
@@ -241,11 +253,11 @@ static slr_status load_head(slr_server *server)
         engine->get(server->log, SLRI_HEAD_KEY, &server->head, sizeof server->head, &bytes, &server->head_revision);
     if (status == SLR_NOT_FOUND) { // a new place
         for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
-            if (engine->size(server->log, at) > 0)
+            if (engine->size(server->log, at) > 0 && !(server->follows && at == SLRI_LOG_IN))
                 return fail_damage(server, "there are records, but no head");
         }
-        SLRI_TRY(engine->cas(server->log, SLRI_HEAD_KEY, 0, &now, sizeof now));
-        server->head_revision = 1;
+        server->head_revision = 0;
+        SLRI_TRY(engine->cas(server->log, SLRI_HEAD_KEY, &server->head_revision, &now, sizeof now));
         server->head = now;
         return SLR_OK;
     }
@@ -265,13 +277,24 @@ static slr_status load_released(slr_server *server)
     return status == SLR_NOT_FOUND ? SLR_OK : status;
 }
 
+// From here on no process that had the place before can make a snapshot of it.
+static slr_status fence(slr_server *server)
+{
+    return server->log->engine->cas(server->log, SLRI_HEAD_KEY, &server->head_revision, &server->head,
+                                    sizeof server->head);
+}
+
 slr_status slri_server_recover(slr_server *server)
 {
     SLRI_TRY(load_head(server));
     server->handled = server->head.handled;
     server->faulted = server->head.faulted;
+    if (server->follows)
+        SLRI_TRY(fence(server));
     SLRI_TRY(load_released(server));
-    SLRI_TRY(load_snapshot(server));
+    SLRI_TRY(slri_server_load_snapshot(server));
+    if (server->follows)
+        return slri_server_load_stored(server);
     SLRI_TRY(find_messages(server));
     SLRI_TRY(load_outputs(server));
     return server->log->engine->read_from(server->log, SLRI_LOG_DEAD, 1, find_letters, server);

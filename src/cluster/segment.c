@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SEGMENT_MAGIC "\x89SLRLOG\n" // 8 bytes; 0x89: a file that lost its eighth bits is no segment
-enum { SEGMENT_VERSION = 1, SEGMENT_ORDER = 0x01020304, RECORD_MAGIC = 0x67726c73 };
+enum { SEGMENT_VERSION = 2, SEGMENT_ORDER = 0x01020304, RECORD_MAGIC = 0x67726c73, FILLER_MAGIC = 0x70726c73 };
 
 _Static_assert(sizeof(slri_segment_head) == 32 && sizeof(slri_record_head) == 24, "no padding: they are files' bytes");
 
@@ -31,6 +31,26 @@ slri_record_head slri_record_head_of(uint64_t sequence, const slri_append_part *
         slri_sum_add(&sum, parts[i].data, parts[i].bytes);
     head.sum = slri_sum_end(&sum);
     return head;
+}
+
+slri_record_head slri_filler_head_of(uint64_t bytes)
+{
+    slri_record_head head = {.magic = FILLER_MAGIC, .bytes = (uint32_t)(bytes - sizeof head)};
+    head.sum = slri_sum_of(0, &head, offsetof(slri_record_head, sum));
+    return head;
+}
+
+// Bytes of the filler at `at`; 0: there is none, or it is not whole.
+static size_t filler_bytes(const unsigned char *content, size_t bytes, size_t at)
+{
+    slri_record_head head;
+    if (bytes - at < sizeof head)
+        return 0;
+    memcpy(&head, content + at, sizeof head);
+    if (head.magic != FILLER_MAGIC || head.bytes % 8 != 0 || head.bytes >= SLRI_SEGMENT_PAGE ||
+        bytes - at - sizeof head < head.bytes || head.sum != slri_filler_head_of(sizeof head + head.bytes).sum)
+        return 0;
+    return sizeof head + head.bytes;
 }
 
 // `expected` 0: any number.
@@ -76,8 +96,10 @@ static const char *check_head(const void *content, size_t bytes, slri_segment_he
         return "it does not begin as a log does";
     if (head->order != right.order)
         return "a machine of another byte order wrote it";
-    if (head->version != right.version)
+    if (head->version == 0 || head->version > right.version) // version 1 had no fillers
         return "another version wrote it";
+    right.version = head->version;
+    right.sum = slri_sum_of(0, &right, offsetof(slri_segment_head, sum));
     return head->sum != right.sum || head->first == 0 ? "the checksum of its head is wrong" : NULL;
 }
 
@@ -95,6 +117,11 @@ slri_segment_scan slri_segment_read(const void *content, size_t bytes, uint64_t 
     scan.last = head.first - 1;
     scan.good = sizeof head;
     while (scan.good < bytes && scan.status == SLR_OK) {
+        size_t filler = filler_bytes(content, bytes, scan.good);
+        if (filler) {
+            scan.good += filler;
+            continue;
+        }
         scan.why = check_record(content, bytes, scan.good, scan.last + 1, &record);
         if (scan.why) {
             bool behind = has_record_behind(content, bytes, scan.good, scan.last);

@@ -22,6 +22,11 @@ typedef struct slri_record_head {
 } slri_record_head;
 
 slri_segment_head slri_segment_head_of(uint64_t first);
+/// The head of what fills a gap of `bytes` bytes between two records, with zeros after it: a write of whole pages costs
+/// half of one that begins and ends in the middle of a page.
+enum { SLRI_SEGMENT_PAGE = 4096 };
+slri_record_head slri_filler_head_of(uint64_t bytes);
+
 slri_record_head slri_record_head_of(uint64_t sequence, const slri_append_part *parts, uint32_t count);
 
 enum slri_segment_end {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    FRAME_BYTES = 1 << 16,
+    FRAME_BYTES = (1 << 16) - 128, // with the heads of a frame and of a record whole pages (log_local.c)
     FRAME_MOST = 1 << 16,
     SNAPSHOT_MESSAGES = 1 << 20,
     SNAPSHOT_MOST = 1 << 24,
@@ -43,7 +43,7 @@ static slr_status take_desc(slr_server *server, const slr_serve_desc *desc)
     return SLR_OK;
 }
 
-static slr_status check_ring(const slr_ring_desc *ring)
+slr_status slri_server_check_ring(const slr_ring_desc *ring)
 {
     if (ring->main)
         return SLRI_FAIL(UNSUPPORTED, "slr_serve: a loop takes its messages itself; a server needs a handler");
@@ -63,7 +63,7 @@ static slr_status create_ring(slr_server *server, slr_device *device, const slr_
 {
     slr_ring_desc own;
     SLRI_TRY(SLRI_TAKE_DESC(slr_ring_desc, &own, desc));
-    SLRI_TRY(check_ring(&own));
+    SLRI_TRY(slri_server_check_ring(&own));
     uint32_t keys = own.keys;
     server->key_bytes = own.key_bytes ? own.key_bytes : DEFAULT_KEY_BYTES;
     if (server->key_bytes > SLRI_FRAME_KEY_MAX)
@@ -114,7 +114,7 @@ static void keep_damage(void *user, const char *what)
     snprintf(server->stats.damage, sizeof server->stats.damage, "%s", what);
 }
 
-static slr_status open_log(slr_server *server)
+static slr_status open_place(slr_server *server)
 {
     static const enum slri_log_sync policies[] = {[SLR_SYNC_INTERVAL] = SLRI_LOG_SYNC_INTERVAL,
                                                   [SLR_SYNC_ALWAYS] = SLRI_LOG_SYNC_ALWAYS,
@@ -140,6 +140,7 @@ static slr_status start(slr_server *server)
 
 static void release(slr_server *server)
 {
+    slri_server_end_trial(server);
     slr_port_close(server->port);
     slr_ring_destroy(server->ring);
     if (server->log)
@@ -167,17 +168,42 @@ static void release(slr_server *server)
 }
 
 static slr_status open_all(slr_server *server, slr_device *device, const slr_ring_desc *ring,
-                           const slr_serve_desc *desc)
+                           const slr_serve_desc *desc, const slri_log_engine *engine, const slri_log_desc *log)
 {
-    SLRI_TRY(take_desc(server, desc));
-    const slri_log_engine *engine;
+    const slri_log_engine *known;
     const char *rest;
-    SLRI_TRY(slri_place_parse(server->desc.place, &engine, &rest)); // before a compiler is asked for anything
+    SLRI_TRY(take_desc(server, desc));
+    if (!engine)
+        SLRI_TRY(slri_place_parse(server->desc.place, &known, &rest)); // before a compiler is asked for anything
     SLRI_TRY(create_ring(server, device, ring));
     SLRI_TRY(allocate(server));
-    SLRI_TRY(open_log(server));
+    SLRI_TRY(engine ? engine->open(log, &server->log) : open_place(server));
+    server->follows = server->log->engine->follow != NULL;
     SLRI_TRY(slri_server_recover(server));
     return start(server);
+}
+
+slr_status slri_serve(slr_device *device, const slr_ring_desc *ring, const slr_serve_desc *desc,
+                      const slri_log_engine *engine, const slri_log_desc *log, slr_server **out)
+{
+    slr_server *server = calloc(1, sizeof *server);
+    if (!server)
+        return SLRI_FAIL(NO_MEMORY, "slr_serve: no memory");
+    server->device = device;
+    slr_status status = open_all(server, device, ring, desc, engine, log);
+    server->desc.place = NULL; // the caller's
+    if (status != SLR_OK) {
+        release(server);
+        return status;
+    }
+    *out = server;
+    return SLR_OK;
+}
+
+void slri_server_abandon(slr_server *server)
+{
+    if (server)
+        release(server);
 }
 
 slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, const slr_serve_desc *desc, slr_server **out)
@@ -188,18 +214,7 @@ slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, const slr_se
                          : !ring ? "ring"
                          : !desc ? "desc"
                                  : "out");
-    slr_server *server = calloc(1, sizeof *server);
-    if (!server)
-        return SLRI_FAIL(NO_MEMORY, "slr_serve: no memory");
-    server->device = device;
-    slr_status status = open_all(server, device, ring, desc);
-    server->desc.place = NULL; // the caller's
-    if (status != SLR_OK) {
-        release(server);
-        return status;
-    }
-    *out = server;
-    return SLR_OK;
+    return slri_serve(device, ring, desc, NULL, NULL, out);
 }
 
 slr_status slr_server_close(slr_server *server, uint64_t timeout_ns)

@@ -79,6 +79,21 @@ typedef struct slri_batch {
     uint32_t count, sent;
 } slri_batch;
 
+/// Counts of other processes, and of other workers.
+typedef struct slri_server_begun {
+    uint64_t handled, faulted, outputs;
+} slri_server_begun;
+
+/// While a new handler is tried: what it goes back to. The ring kernel before it stands where the last snapshot does.
+typedef struct slri_trial {
+    bool is_on;
+    slr_ring *ring;
+    slr_port *port;
+    slr_address to;
+    uint64_t first_correlation, handled, faulted;
+    slri_head head; // at the snapshot between the two
+} slri_trial;
+
 struct slr_server {
     slr_device *device;
     slr_ring *ring;
@@ -86,6 +101,9 @@ struct slr_server {
     slr_address to;
     slr_serve_desc desc;
     slri_log *log;
+    bool follows; // others append to `in`: follow.c
+    slri_trial trial;
+    uint32_t generation; // of handlers: a ring kernel's name is unique on its device
     slri_frame_shape shape;
     uint32_t queue_size, key_bytes;
     slri_head head; // of the last snapshot; its producers are those of now
@@ -140,6 +158,10 @@ struct slr_server {
     uint32_t changed_count, changed_capacity;
     uint64_t *touched; // instances without keys that had a message
     uint64_t touched_count;
+    bool next_is_full;         // records behind the last snapshot are void
+    uint64_t stored_until;     // of a server that follows: the last message with an output that was stored before
+    slri_server_begun begun;   // when this one opened
+    uint64_t refused, gaps;    // likewise: frames that are none, messages whose number is not the next one
     uint64_t snapshot_ns;      // when the last one was
     uint64_t handled, faulted; // before this process
     slr_server_stats stats;
@@ -148,12 +170,15 @@ struct slr_server {
 // accept.c
 slr_status slri_server_producer(slr_server *server, uint64_t name, uint32_t *at); // FULL
 slr_status slri_server_open_batch(slr_server *server);                            // that comes after those that wait
+slr_status slri_server_write_batch(slr_server *server);                           // to the log alone
 slr_status slri_server_end_batch(slr_server *server);                             // it waits, and a new one begins
-slr_status slri_server_accept(slr_server *server, uint64_t deadline_ns);          // writes the frame
+slr_status slri_server_find_instance(slr_server *server, const slr_key *key, uint32_t *instance);
+slr_status slri_server_accept(slr_server *server, uint64_t deadline_ns);                   // writes the frame
 slr_status slri_server_hand_over(slr_server *server, uint32_t most, uint64_t deadline_ns); // until `most` wait
 void slri_server_touch(slr_server *server, uint32_t instance);
 
 // outputs.c
+slr_status slri_server_store(slr_server *server);                     // what was taken
 slr_status slri_server_pump(slr_server *server, uint64_t timeout_ns); // takes what has come, and stores it
 slr_status slri_server_reserve(slr_server *server, uint32_t outputs); // room to note a record with so many
 void slri_server_note_output(slr_server *server, const slri_frame_output *output, uint64_t sequence,
@@ -163,6 +188,13 @@ slri_mark *slri_server_mark(slr_server *server, uint64_t message); // NULL: no m
 slr_status slri_server_settle(slr_server *server, uint64_t deadline_ns);
 uint32_t slri_output_sum(uint32_t index, const void *payload, size_t bytes);
 
+// replace.c
+/// As slr_server_replace, for the server's own name.
+slr_status slri_server_replace(slr_server *server, const slr_ring_desc *ring, const char *name, uint64_t deadline_ns);
+/// Goes back to the handler before, and sends it the messages since the snapshot again. Nothing without a trial.
+slr_status slri_server_go_back(slr_server *server);
+void slri_server_end_trial(slr_server *server); // the new one stays
+
 // snapshot.c
 slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns);
 slr_status slri_server_snapshot_if_due(slr_server *server);
@@ -170,9 +202,28 @@ slr_status slri_server_snapshot_if_due(slr_server *server);
 // recover.c
 slr_status slri_server_recover(slr_server *server);
 slr_status slri_server_replay(slr_server *server);
+slr_status slri_server_send_again(slr_server *server); // messages since the snapshot
+slr_status slri_server_load_snapshot(slr_server *server);
+
+// follow.c
+slr_status slri_server_load_stored(slr_server *server); // outputs and letters behind the snapshot
+/// Takes records that others have appended, hands over, stores outputs, makes a snapshot where one is due. Waits for
+/// the first record until `timeout_ns`. WRONG_STATE, TIMEOUT: the log is lost, the server only to be abandoned.
+slr_status slri_server_follow(slr_server *server, uint64_t timeout_ns, uint32_t *records);
+/// Whether messages that it has taken are not handled yet.
+bool slri_server_is_behind(const slr_server *server);
+
+// serve.c
+/// As slr_serve, with a log that is described by more than a place.
+slr_status slri_serve(slr_device *device, const slr_ring_desc *ring, const slr_serve_desc *desc,
+                      const slri_log_engine *engine, const slri_log_desc *log, slr_server **out);
+slr_status slri_server_check_ring(const slr_ring_desc *ring); // whether it can be served
+/// Ends it without a snapshot.
+void slri_server_abandon(slr_server *server);
 
 // head.c
 void slri_head_begin(slri_head *head, const slr_ring *ring, const slr_ring_desc *desc);
+slr_status slri_head_layout_of(const slr_program *program, const char *handler, uint32_t keys, uint64_t *layout);
 slr_status slri_head_check(const slri_head *head, size_t bytes, const char *place);
 slr_status slri_head_compare(const slri_head *head, const slri_head *now, const char *place);
 slr_status slri_place_parse(const char *place, const slri_log_engine **engine, const char **rest);

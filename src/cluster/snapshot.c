@@ -163,11 +163,12 @@ static slr_status purge_all(const slr_server *server)
 slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns)
 {
     SLRI_TRY(slri_server_settle(server, deadline_ns));
-    if (server->messages == server->head.messages)
+    // Not while messages are missing whose outputs are stored: what is stored would be forgotten.
+    if (server->in_last == server->head.in_last || server->messages < server->stored_until)
         return SLR_OK;
     uint64_t begin_ns = slri_now_ns();
     const slri_log_engine *engine = server->log->engine;
-    bool full = server->head.snapshots % server->desc.full_every == 0;
+    bool full = server->next_is_full || server->head.snapshots % server->desc.full_every == 0;
     uint64_t first, last;
     engine->last(server->log, SLRI_LOG_SNAP, &first, &last);
     struct part part = {.sequence = last};
@@ -186,9 +187,10 @@ slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns)
     next.snapshots++;
     if (full)
         next.snap_first = last + 1;
-    SLRI_TRY(engine->cas(server->log, SLRI_HEAD_KEY, server->head_revision, &next, sizeof next));
-    server->head_revision++;
+    SLRI_TRY(engine->cas(server->log, SLRI_HEAD_KEY, &server->head_revision, &next, sizeof next));
     server->head = next;
+    server->next_is_full = false;
+    slri_server_end_trial(server);
     begin_interval(server);
     server->stats.snapshots++;
     server->snapshot_ns = slri_now_ns();
@@ -200,7 +202,7 @@ slr_status slri_server_snapshot_if_due(slr_server *server)
 {
     uint64_t since = server->messages - server->head.messages;
     if (since < server->desc.snapshot_messages &&
-        (since == 0 || slri_now_ns() - server->snapshot_ns < server->desc.snapshot_ns))
+        (server->in_last == server->head.in_last || slri_now_ns() - server->snapshot_ns < server->desc.snapshot_ns))
         return SLR_OK;
     // Where handlers take longer, the next call tries again.
     slr_status status = slri_server_snapshot(server, slri_deadline_after(PATIENCE_NS));

@@ -24,6 +24,7 @@ int verb_kernel(int argc, char **argv);
 int verb_ops(int argc, char **argv);
 int verb_profile(int argc, char **argv);
 int verb_run(int argc, char **argv);
+int verb_serve(int argc, char **argv);
 int verb_state(int argc, char **argv);
 int verb_trace(int argc, char **argv);
 int verb_tune(int argc, char **argv);

@@ -12,6 +12,8 @@
 
 static const struct subverb verbs[] = {
     {"split", "cluster split", "share items out over devices, without a launch", cluster_split},
+    {"show", "cluster show", "what the servers hold of a name that machines share", cluster_show},
+    {"outputs", "cluster outputs", "the stored outputs of such a name", cluster_outputs},
     {"peers", "cluster peers", "how bytes get from each device to each other", cluster_peers},
     {"reduce", "cluster reduce", "reduce, broadcast or gather buffers of all devices", cluster_reduce},
     {"ring", "cluster ring", "spread a handler over devices, by instance or key", cluster_ring},
@@ -21,7 +23,8 @@ static const struct subverb verbs[] = {
 int verb_cluster(int argc, char **argv)
 {
     static const char usage[] = "Usage: slipring cluster VERB --devices A,B [OPTION]...\n"
-                                "Several devices of this machine that share one job.\n";
+                                "       slipring cluster show|outputs --cluster URL --name NAME [OPTION]...\n"
+                                "Several devices of this machine that share one job, or machines that do.\n";
     static const char more[] = "\nExample:\n"
                                "  slipring cluster split --devices cpu,cpu --items 10 --weights 3,1\n"
                                "\n'slipring cluster VERB --help' describes a verb and its options.";

@@ -2,6 +2,7 @@
 // One port, one thread: send without waiting, take replies when that is refused, try again.
 #include "run/durable.h"
 #include "run/feed.h"
+#include "run/remote.h"
 
 #include "clock.h"
 #include "memory.h"
@@ -62,6 +63,8 @@ void feed_close(feed *feed)
     slr_port_close(feed->port);
     if (feed->server != NULL)
         slr_server_close(feed->server, 0);
+    else if (feed->sender != NULL)
+        slr_sender_close(feed->sender, 0);
     else
         slr_ring_destroy(feed->ring);
     free(feed->messages);
@@ -107,6 +110,8 @@ static void hand_over(feed *feed, uint32_t count)
 static slr_status take_once(feed *feed, uint64_t timeout_ns, uint32_t *count)
 {
     *count = 0;
+    if (feed->sender != NULL)
+        return SLR_OK;
     if (feed->server != NULL)
         return feed_take_outputs(feed, timeout_ns, count);
     slr_status status =
@@ -134,6 +139,8 @@ static slr_status send_from(feed *feed, uint32_t first, uint64_t timeout_ns, uin
 {
     const unsigned char *messages = feed->messages + first * feed->message_bytes;
     uint32_t count = feed->batched - first;
+    if (feed->sender != NULL)
+        return feed_send_remote(feed, first, sent);
     if (feed->server != NULL)
         return feed_send_durable(feed, first, timeout_ns, sent);
     slr_status status = feed->keys != NULL ? slr_send_many_keys(feed->port, feed->to, feed->keys + first, messages,
@@ -181,6 +188,8 @@ slr_status feed_flush(feed *feed)
 slr_status feed_settle(feed *feed)
 {
     slr_status status = feed_flush(feed);
+    if (feed->sender != NULL)
+        return status == SLR_OK ? feed_flush_remote(feed) : status;
     if (feed->server != NULL)
         return status == SLR_OK ? feed_settle_durable(feed) : status;
     slr_ring_stats stats = {.pending = 1};
@@ -289,6 +298,11 @@ static slr_status take_rest(feed *feed, uint64_t timeout_ns, slr_status before)
 
 slr_status feed_finish(feed *feed, bool drain, slr_ring_stats *stats)
 {
+    if (feed->sender != NULL) {
+        slr_status flushed = drain ? feed_flush_remote(feed) : SLR_OK;
+        feed_count_remote(feed, stats);
+        return flushed;
+    }
     if (feed->server != NULL) {
         slr_status settled = drain ? feed_settle_durable(feed) : SLR_OK;
         slr_ring_get_stats(feed->ring, stats);

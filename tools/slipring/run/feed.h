@@ -7,6 +7,7 @@
 
 #include <slipring/keys.h>
 #include <slipring/port.h>
+#include <slipring/remote.h>
 #include <slipring/serve.h>
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ typedef struct feed {
     uint64_t skipped;   // messages of other inputs, which the server's count has and `accepted` has not
     slr_output output;  // of the server: what on_reply is called for
     slr_key (*key_of_instance)(void *user, uint32_t instance); // of the server: that of a message of the batch
+    slr_sender *sender;                                        // of --cluster, instead of a ring kernel; NULL: none
     slr_ring *ring;
     slr_port *port;
     slr_address to;

@@ -89,6 +89,13 @@ static const char kept[] = "\n"
                            "                       (default), nothing, or perhaps all. A kill takes nothing\n"
                            "  --snapshot T         time between snapshots of the states (default 1s)\n";
 
+static const char remote[] = "\n"
+                             "Other machines\n"
+                             "  The rows become messages of a name that 'slipring serve' serves; their replies\n"
+                             "  are read by 'slipring cluster outputs'.\n" REMOTE_HELP
+                             "  --producer N         a number for this input: a run that was killed is given all\n"
+                             "                       of it again, and what was accepted is skipped\n";
+
 static const char text[] = "\n"
                            "CSV: the first row names the columns. Each field of the message gets the column\n"
                            "with its name. Unused columns are listed once on standard error. An array of N\n"
@@ -131,7 +138,7 @@ static const char signals[] = "\n"
 
 void run_help(void)
 {
-    static const char *const parts[] = {usage, files, kept, text, signals};
+    static const char *const parts[] = {usage, files, kept, remote, text, signals};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         fputs(parts[i], stdout);
 }

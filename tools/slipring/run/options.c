@@ -26,6 +26,7 @@ enum {
     ON_ERROR,
     REPLIES,
     STATS,
+    PRODUCER,
     JSON,
     FORMAT,
     WINDOW,
@@ -68,6 +69,8 @@ static const struct option long_options[] = {
     {"partial", required_argument, NULL, PARTIAL},
     {"on-error", required_argument, NULL, ON_ERROR},
     {"replies", required_argument, NULL, REPLIES},
+    REMOTE_LONG,
+    {"producer", required_argument, NULL, PRODUCER},
     {"state", required_argument, NULL, STATE},
     {"sync", required_argument, NULL, SYNC},
     {"snapshot", required_argument, NULL, SNAPSHOT},
@@ -197,6 +200,28 @@ static int check_state(const run_options *options)
     return -1;
 }
 
+// What makes no sense where rows go to other machines, or without that. -1, or an exit code.
+static int check_remote(const run_options *options)
+{
+    if (options->where.servers == NULL)
+        return options->where.name == NULL && options->producer == 0
+                   ? -1
+                   : say_usage("%s needs --cluster", options->producer ? "--producer" : "--name");
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {{"--state", options->state != NULL},     {"--record", options->record != NULL},
+                  {"--replay", options->replay != NULL},   {"--ordered", options->ordered},
+                  {"--keep", options->keep.count > 0},     {"--key-limit evict", options->evict},
+                  {"--output", options->output != NULL},   {"--stats", options->stats},
+                  {"--instances", options->instances > 0}, {"--replies", options->replies > 0}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].given)
+            return say_usage("%s cannot be used with --cluster: the workers have what it is about", others[i].name);
+    }
+    return remote_option_check(&options->where);
+}
+
 // What options need of each other. -1, or an exit code.
 static int check_together(run_options *options)
 {
@@ -237,6 +262,10 @@ static int take_option(int option, char **argv, run_options *out)
         return take_text(&out->record, optarg);
     case REPLAY:
         return take_text(&out->replay, optarg);
+    case PRODUCER:
+        return number_parse(SLR_U64, optarg, &out->producer) && out->producer > 0
+                   ? -1
+                   : say_usage("--producer: '%s' is not a number from 1", optarg);
     case STATE:
         return take_text(&out->state, optarg);
     case SYNC:
@@ -283,7 +312,7 @@ static int take_option(int option, char **argv, run_options *out)
         run_help();
         return EXIT_DONE;
     default:
-        return say_refused_option(option, argv);
+        return remote_option_take(&out->where, option, optarg) ? -1 : say_refused_option(option, argv);
     }
 }
 
@@ -316,7 +345,7 @@ static int check_replay(const run_options *options)
 
 int run_options_parse(int argc, char **argv, run_options *out)
 {
-    *out = (run_options){.drain_ns = 10 * SECOND_NS};
+    *out = (run_options){.drain_ns = 10 * SECOND_NS, .where = SLR_REMOTE_DESC_INIT};
     int option;
     while ((option = getopt_long(argc, argv, ":gD:I:h", long_options, NULL)) != -1) {
         int end = take_option(option, argv, out);
@@ -332,8 +361,10 @@ int run_options_parse(int argc, char **argv, run_options *out)
     if (out->replay == NULL && out->tolerances.count > 0)
         return say_usage("--tolerance needs --replay");
     choose_formats(out);
-    if (check_state(out) != -1 || check_together(out) != -1)
+    if (check_remote(out) != -1 || check_state(out) != -1 || check_together(out) != -1)
         return EXIT_USAGE;
+    if (out->where.servers != NULL) // a key has no instance here
+        out->instances = UINT32_MAX;
     if (out->replies == 0)
         out->replies = 1;
     if (out->key_bytes == 0)

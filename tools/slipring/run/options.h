@@ -3,6 +3,7 @@
 #ifndef RUN_OPTIONS_H
 #define RUN_OPTIONS_H
 
+#include "remote_option.h"
 #include "run/format.h"
 #include "tolerance.h"
 
@@ -25,9 +26,11 @@ typedef struct run_options {
     const char *ring, *device, *key; // NULL where not given
     const char *input, *output;      // NULL: standard input, standard output
     const char *record, *replay;     // NULL where not given
-    const char *state;               // the folder of --state, NULL where not given
-    uint32_t sync;                   // an slr_sync; 0: not given
-    uint64_t snapshot_ns;            // likewise
+    slr_remote_desc where;           // --cluster and what belongs to it
+    uint64_t producer;
+    const char *state;    // the folder of --state, NULL where not given
+    uint32_t sync;        // an slr_sync; 0: not given
+    uint64_t snapshot_ns; // likewise
     run_list bindings, defines, includes;
     tolerances tolerances; // of a replay
     const format *input_format, *output_format;

@@ -129,7 +129,7 @@ void run_close_window(run *run)
 
 void run_catch_up(run *run)
 {
-    if (run->feed.port == NULL && run->feed.server == NULL)
+    if (run->feed.port == NULL && run->feed.server == NULL && run->feed.sender == NULL)
         return;
     if (run->options.ordered || run->record >= 0) {
         run_close_window(run);
@@ -137,6 +137,8 @@ void run_catch_up(run *run)
         run_check(run, feed_flush(&run->feed));
         if (run->feed.server != NULL)
             run_check(run, feed_accept(&run->feed));
+        else if (run->feed.sender != NULL)
+            run_check(run, feed_settle(&run->feed));
         run_check(run, feed_take(&run->feed, 0));
     }
     writer_flush(&run->writer);

@@ -104,7 +104,7 @@ static json_t *state_json(const slr_server_stats *of)
 // What the ring kernel has counted, where anybody wants to know.
 static void read_ring(run *run)
 {
-    if (run->ring_end != NULL || !(run->options.stats || run->options.json))
+    if (run->ring_end != NULL || run->feed.ring == NULL || !(run->options.stats || run->options.json))
         return;
     run->ring_end = memory_take(1, sizeof *run->ring_end);
     ring_stats_read(run->feed.ring, run->ring_end);
@@ -117,7 +117,7 @@ static FILE *json_to(const run *run)
 
 void run_report_begin(run *run)
 {
-    if (run->options.json)
+    if (run->options.json && run->feed.ring != NULL)
         run->watch = run_watch_start(run->feed.ring, run->handler.name, json_to(run));
 }
 
@@ -136,7 +136,8 @@ static void print_json(const run *run)
     slr_server_stats stats;
     if (read_state(run, &stats))
         json_object_set_new(object, "state", state_json(&stats));
-    json_object_set_new(object, "ring", ring_stats_json(run->handler.name, NULL, run->ring_end));
+    if (run->ring_end != NULL)
+        json_object_set_new(object, "ring", ring_stats_json(run->handler.name, NULL, run->ring_end));
     json_dumpf(object, json_to(run), JSON_REAL_PRECISION(9)); // one line, as those before it
     fputc('\n', json_to(run));
     json_decref(object);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring run`: opens what it needs, in the order in which the user's mistakes are cheapest to find, and closes it.
 #include "run/run.h"
+
+#include "run/remote.h"
 #include "run/state.h"
 
 #include "device_option.h"
@@ -183,10 +185,11 @@ static int launch(run *run)
     desc.publish_each = strcmp(run->device_info.backend, "cpu") == 0; // what is behind a handler that stays waits alone
     desc.latency_every = run->options.stats || run->options.json ? 1 : 0; // by default for a trace, if there is one
     interrupt_note();
-    slr_status status = run->options.state != NULL ? run_open_state(run, &desc)
-                                                   : feed_open(&run->feed, run->device, &desc, &run->handler);
+    slr_status status = run->options.where.servers != NULL ? run_open_remote(run)
+                        : run->options.state != NULL       ? run_open_state(run, &desc)
+                                                           : feed_open(&run->feed, run->device, &desc, &run->handler);
     interrupt_deliver();
-    if (status == SLR_OK && run->options.state == NULL)
+    if (status == SLR_OK && run->feed.port != NULL)
         status = slr_port_get_fd(run->feed.port, &run->port);
     return status == SLR_OK ? EXIT_DONE : say_failure(status, run->handler.name);
 }

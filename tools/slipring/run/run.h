@@ -74,6 +74,7 @@ typedef struct run {
     uint64_t progress_ns;             // when it was last shown
     bool progress;                    // is shown at all
     uint32_t complaints;              // rows and messages that were said to be bad
+    bool keys_are_numbers;            // of the name of --cluster
     // Of --state:
     char *state_key; // the key of a message, as it is stored
     size_t state_key_room;

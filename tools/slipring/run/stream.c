@@ -3,6 +3,7 @@
 // in feed.c.
 #include "clock.h"
 #include "interrupt.h"
+#include "run/remote.h"
 #include "run/run.h"
 #include "run/state.h"
 #include "say.h"
@@ -182,6 +183,8 @@ static bool find_instance(run *run, key_text key, uint32_t *instance)
 {
     if (run->options.state != NULL && key.bytes > run->options.key_bytes)
         return refuse_long_key(run, key);
+    if (!run_check_remote_key(run, key))
+        return false;
     if (run->options.evict)
         return find_evictable(run, key, instance);
     return run_find_key(run, key, instance) ||

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server whose messages others append: a part of a name that machines share. What it takes in is a function of the
+// log alone: who handles a record again does with it what the first one did.
+#include "base/status.h"
+#include "cluster/server.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    RECORDS = 64,           // taken together
+    RECORD_BYTES = 1 << 20, // longer ones are no frames of a sender
+    AHEAD_MOST = 1 << 25,   // messages that a stored output may be ahead of the snapshot
+    BATCHES_OF_RECORD = 20  // that one record can fill: they wait for places in the mailbox
+};
+
+// ---- what is stored behind the snapshot ----------------------------------------------------------------------------
+
+static slri_mark *mark_of(slr_server *server, uint64_t message)
+{
+    if (message <= server->head.messages || message - server->head.messages > AHEAD_MOST)
+        return NULL;
+    server->stored_until = message > server->stored_until ? message : server->stored_until;
+    return slri_server_mark(server, message);
+}
+
+static slr_status refuse_stored(const slri_log_record *record)
+{
+    return SLRI_FAIL(INVALID,
+                     "output record %" PRIu64 " does not follow the one before, or names a message that cannot "
+                     "be",
+                     record->sequence);
+}
+
+static slr_status take_outputs(void *user, const slri_log_record *record)
+{
+    slr_server *server = user;
+    slri_frame frame;
+    slri_frame_output output;
+    const void *payload;
+    SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_OUT, record->data, record->bytes, &frame));
+    if (frame.head.first != server->outputs + 1)
+        return refuse_stored(record);
+    for (size_t at = 0; slri_frame_next_output(&server->shape, &frame, &at, &output, &payload);) {
+        slri_mark *mark = mark_of(server, output.message);
+        if (!mark || output.index != mark->stored)
+            return refuse_stored(record);
+        mark->sum += slri_output_sum(mark->stored++, payload, server->shape.reply_bytes);
+    }
+    server->outputs += frame.head.count;
+    server->out_last = record->sequence;
+    return SLR_OK;
+}
+
+static slr_status take_stored_letters(void *user, const slri_log_record *record)
+{
+    slr_server *server = user;
+    slri_frame frame;
+    slri_frame_letter letter;
+    SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_DEAD, record->data, record->bytes, &frame));
+    for (size_t at = 0; slri_frame_next_letter(&server->shape, &frame, &at, &letter);) {
+        slri_mark *mark = mark_of(server, letter.message);
+        if (!mark)
+            return refuse_stored(record);
+        mark->is_dead = 1;
+    }
+    server->dead_last = record->sequence;
+    return SLR_OK;
+}
+
+slr_status slri_server_load_stored(slr_server *server)
+{
+    const slri_log_engine *engine = server->log->engine;
+    server->in_last = server->head.in_last;
+    server->messages = server->head.messages;
+    server->out_last = server->head.out_last;
+    server->outputs = server->head.outputs;
+    server->dead_last = server->head.dead_last;
+    SLRI_TRY(engine->cut(server->log, SLRI_LOG_IN, server->in_last));
+    SLRI_TRY(engine->cut(server->log, SLRI_LOG_OUT, server->out_last));
+    SLRI_TRY(engine->read_from(server->log, SLRI_LOG_OUT, server->out_last + 1, take_outputs, server));
+    return engine->read_from(server->log, SLRI_LOG_DEAD, server->dead_last + 1, take_stored_letters, server);
+}
+
+// ---- messages ------------------------------------------------------------------------------------------------------
+
+// The table knows the last ones. The newest is at its end; where it is full, the oldest makes room.
+static slri_head_producer *find_sender(slr_server *server, uint64_t name)
+{
+    slri_head *head = &server->head;
+    slri_head_producer found = {.name = name, .sum = slri_sum_begin(0)};
+    uint64_t at = 0;
+    while (at < head->producers && head->producer[at].name != name)
+        ++at;
+    if (at < head->producers)
+        found = head->producer[at];
+    else if (head->producers < SLRI_HEAD_PRODUCERS)
+        ++head->producers;
+    else
+        at = 0;
+    memmove(&head->producer[at], &head->producer[at + 1], (head->producers - 1 - at) * sizeof found);
+    head->producer[head->producers - 1] = found;
+    return &head->producer[head->producers - 1];
+}
+
+static slr_status take_message(slr_server *server, const slri_frame *frame, uint32_t index, const slr_key *key)
+{
+    SLRI_TRY(slri_server_find_instance(server, key, &server->instances[server->batched]));
+    memcpy(server->payloads + server->batched * server->step, frame->entries + index * server->step, server->step);
+    if (++server->batched == server->batch_most) {
+        server->messages += server->batched;
+        SLRI_TRY(slri_server_end_batch(server));
+    }
+    return SLR_OK;
+}
+
+static slr_status take_frame(slr_server *server, const slri_frame *frame)
+{
+    slri_head_producer *sender = find_sender(server, frame->head.producer);
+    size_t text = 0;
+    for (uint32_t i = 0; i < frame->head.count; ++i) {
+        slr_key key = slri_frame_sent_key(frame, i, &text);
+        uint64_t number = frame->head.number + i;
+        if (number != sender->number + 1) {
+            server->stats.repeated += number <= sender->number;
+            server->gaps += number > sender->number;
+            continue;
+        }
+        SLRI_TRY(take_message(server, frame, i, &key));
+        sender->number = number;
+    }
+    return SLR_OK;
+}
+
+static bool are_keys_right(const slr_server *server, const slri_frame *frame)
+{
+    size_t text = 0;
+    if (frame->head.extra != server->head.keys)
+        return false;
+    for (uint32_t i = 0; i < frame->head.count; ++i) {
+        slr_key key = slri_frame_sent_key(frame, i, &text);
+        if (server->head.keys ? key.bytes > server->key_bytes : key.number >= server->shape.instances)
+            return false;
+    }
+    return true;
+}
+
+static slr_status take_record(void *user, const slri_log_record *record)
+{
+    slr_server *server = user;
+    slri_frame frame;
+    if (record->sequence != server->in_last + 1)
+        return SLRI_FAIL(INVALID, "message record %" PRIu64 " came behind %" PRIu64, record->sequence, server->in_last);
+    slr_status status = record->bytes > RECORD_BYTES
+                            ? SLR_INVALID
+                            : slri_frame_read(&server->shape, SLRI_FRAME_SENT, record->data, record->bytes, &frame);
+    if (status == SLR_OK && are_keys_right(server, &frame))
+        SLRI_TRY(take_frame(server, &frame));
+    else
+        server->refused++;
+    server->in_last = record->sequence;
+    return SLR_OK;
+}
+
+// What is batched has no frame of its own to be written: it is in the log.
+static slr_status end_batch(slr_server *server)
+{
+    if (server->batched == 0)
+        return SLR_OK;
+    server->messages += server->batched;
+    return slri_server_end_batch(server);
+}
+
+slr_status slri_server_follow(slr_server *server, uint64_t timeout_ns, uint32_t *records)
+{
+    const uint64_t before = server->in_last;
+    uint32_t most = 0;
+    if (server->waiting + BATCHES_OF_RECORD < server->batch_slots)
+        most = (server->batch_slots - 1 - server->waiting) / BATCHES_OF_RECORD;
+    most = most < RECORDS ? most : RECORDS;
+    if (most)
+        SLRI_TRY(server->log->engine->follow(server->log, server->in_last + 1, most, take_record, server,
+                                             server->waiting ? 0 : timeout_ns));
+    *records = (uint32_t)(server->in_last - before);
+    SLRI_TRY(end_batch(server));
+    slr_status status = slri_server_hand_over(server, 0, 0);
+    if (status != SLR_OK && status != SLR_TIMEOUT)
+        return status;
+    return slri_server_snapshot_if_due(server);
+}
+
+bool slri_server_is_behind(const slr_server *server)
+{
+    slr_ring_stats stats;
+    return slr_ring_get_stats(server->ring, &stats) == SLR_OK && stats.pending > 0;
+}

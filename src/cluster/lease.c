@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who has which partition. A worker writes a value of its own again and again; a partition's value names its worker.
+// Where a worker's value has not moved for a lease, on the clock of the one who looks, its partitions are free. Two
+// workers may think for a while that they have the same one: the snapshot's head and the sequences of the outputs
+// decide (recover.c, log_nats.c), not this file.
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/status.h"
+#include "cluster/worker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BEATS = 3, FORGET_LEASES = 10 };
+
+static void key_of(char out[64], const char *kind, const char *which)
+{
+    snprintf(out, 64, "%s.%s", kind, which);
+}
+
+static void owner_key(char out[64], uint32_t partition)
+{
+    snprintf(out, 64, "owner.%u", partition);
+}
+
+// ---- being alive ---------------------------------------------------------------------------------------------------
+
+static slr_status beat(slr_worker *worker, uint64_t *revision)
+{
+    char key[64];
+    uint64_t now = slri_now_ns(), old;
+    size_t bytes;
+    key_of(key, "worker", worker->id);
+    slr_status status = slri_nats_cas(worker->nats, key, revision, &now, sizeof now);
+    if (status != SLR_WRONG_STATE) // an answer that was lost, or a value that somebody removed
+        return status;
+    *revision = 0;
+    if (slri_nats_get(worker->nats, key, &old, sizeof old, &bytes, revision) != SLR_OK)
+        *revision = 0;
+    return slri_nats_cas(worker->nats, key, revision, &now, sizeof now);
+}
+
+static void keep_beating(void *user)
+{
+    slr_worker *worker = user;
+    uint64_t revision = 0;
+    while (__atomic_load_n(&worker->stop, __ATOMIC_ACQUIRE) == 0) {
+        (void)beat(worker, &revision); // without a server nobody is alive, and the next beat tries again
+        slri_futex_wait(&worker->stop, 0, slri_deadline_after(worker->manifest.lease_ns / BEATS));
+    }
+}
+
+slr_status slri_worker_enter(slr_worker *worker)
+{
+    uint64_t revision = 0;
+    struct slri_key_secret random;
+    slri_key_secret_make(&random);
+    snprintf(worker->id, sizeof worker->id, "%016" PRIx64, random.word[0]);
+    worker->first = (uint32_t)(random.word[1] % worker->manifest.partitions);
+    SLRI_TRY(beat(worker, &revision));
+    slr_status status = slri_thread_start(&worker->beating, "slr-lease", keep_beating, worker);
+    worker->has_beating = status == SLR_OK;
+    return status;
+}
+
+void slri_worker_leave(slr_worker *worker)
+{
+    char key[64];
+    if (!worker->has_beating)
+        return;
+    __atomic_store_n(&worker->stop, 1, __ATOMIC_RELEASE);
+    slri_futex_wake(&worker->stop, UINT32_MAX);
+    slri_thread_join(&worker->beating);
+    worker->has_beating = false;
+    key_of(key, "worker", worker->id);
+    (void)slri_nats_drop(worker->nats, key); // else the others forget it in time
+}
+
+// ---- looking -------------------------------------------------------------------------------------------------------
+
+static slri_peer *find_peer(slr_worker *worker, const char *id)
+{
+    for (uint32_t i = 0; i < worker->peers; ++i) {
+        if (strcmp(worker->peer[i].id, id) == 0)
+            return &worker->peer[i];
+    }
+    return NULL;
+}
+
+static void see_worker(slr_worker *worker, const char *id, uint64_t revision)
+{
+    if (strlen(id) >= SLRI_WORKER_ID || strcmp(id, worker->id) == 0)
+        return;
+    slri_peer *peer = find_peer(worker, id);
+    if (!peer && worker->peers == SLRI_PEERS)
+        return;
+    if (!peer) {
+        peer = &worker->peer[worker->peers++];
+        *peer = (slri_peer){.moved_ns = slri_now_ns()};
+        memcpy(peer->id, id, strlen(id) + 1);
+    } else if (peer->revision != revision)
+        peer->moved_ns = slri_now_ns();
+    peer->revision = revision;
+    peer->is_listed = 1;
+}
+
+static void see_owner(slr_worker *worker, const char *number, const void *value, size_t bytes, uint64_t revision)
+{
+    char *end;
+    unsigned long partition = strtoul(number, &end, 10);
+    if (*end || partition >= worker->manifest.partitions || bytes != sizeof(slri_owner))
+        return;
+    slri_part *part = &worker->parts[partition];
+    if (revision < part->revision)
+        return; // an older one, from a replica that is behind
+    part->revision = revision;
+    memcpy(&part->owner, value, sizeof part->owner);
+    part->owner.worker[SLRI_WORKER_ID - 1] = '\0';
+}
+
+static void see_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
+{
+    if (strncmp(key, "worker.", 7) == 0)
+        see_worker(user, key + 7, revision);
+    else if (strncmp(key, "owner.", 6) == 0)
+        see_owner(user, key + 6, value, bytes, revision);
+}
+
+static bool is_alive(const slr_worker *worker, const slri_peer *peer)
+{
+    return peer->is_listed && slri_now_ns() - peer->moved_ns < worker->manifest.lease_ns;
+}
+
+static void forget(slr_worker *worker)
+{
+    for (uint32_t i = worker->peers; i-- > 0;) {
+        slri_peer *peer = &worker->peer[i];
+        char key[64];
+        if (peer->is_listed && slri_now_ns() - peer->moved_ns < FORGET_LEASES * worker->manifest.lease_ns)
+            continue;
+        key_of(key, "worker", peer->id);
+        if (peer->is_listed)
+            (void)slri_nats_drop(worker->nats, key);
+        *peer = worker->peer[--worker->peers];
+    }
+}
+
+slr_status slri_worker_look(slr_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->peers; ++i)
+        worker->peer[i].is_listed = 0;
+    SLRI_TRY(slri_nats_values(worker->nats, "worker.*", "owner.*", see_value, worker));
+    forget(worker);
+    worker->stats.workers = 1;
+    for (uint32_t i = 0; i < worker->peers; ++i)
+        worker->stats.workers += is_alive(worker, &worker->peer[i]);
+    worker->looked_ns = slri_now_ns();
+    return SLR_OK;
+}
+
+// ---- having --------------------------------------------------------------------------------------------------------
+
+uint32_t slri_worker_share(const slr_worker *worker)
+{
+    uint32_t live = worker->stats.workers ? worker->stats.workers : 1;
+    return worker->is_ending ? 0 : (worker->manifest.partitions + live - 1) / live;
+}
+
+bool slri_worker_is_free(const slr_worker *worker, uint32_t partition)
+{
+    const slri_part *part = &worker->parts[partition];
+    if (part->server || slri_now_ns() < part->retry_ns)
+        return false;
+    if (!part->owner.worker[0] || strcmp(part->owner.worker, worker->id) == 0)
+        return true;
+    const slri_peer *peer = find_peer((slr_worker *)worker, part->owner.worker);
+    return !peer || !is_alive(worker, peer);
+}
+
+static bool set_owner(slr_worker *worker, uint32_t partition, const char *id)
+{
+    char key[64];
+    slri_part *part = &worker->parts[partition];
+    slri_owner owner = {""};
+    memcpy(owner.worker, id, strlen(id) + 1);
+    owner_key(key, partition);
+    if (slri_nats_cas(worker->nats, key, &part->revision, &owner, sizeof owner) != SLR_OK)
+        return false;
+    part->owner = owner;
+    return true;
+}
+
+bool slri_worker_claim(slr_worker *worker, uint32_t partition)
+{
+    return set_owner(worker, partition, worker->id);
+}
+
+void slri_worker_unclaim(slr_worker *worker, uint32_t partition)
+{
+    (void)set_owner(worker, partition, ""); // not ours any more: then it needs no release
+}

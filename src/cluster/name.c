@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is written down of a name, and what its servers hold of it.
+#include "cluster/name.h"
+
+#include "base/sized.h"
+#include "base/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MANIFEST_MAGIC "\x89SLRNAM\n"
+enum { MANIFEST_VERSION = 1, MANIFEST_ORDER = 0x01020304 };
+
+void slri_manifest_begin(slri_manifest *manifest, const slri_head *head, const slr_worker_desc *desc, uint32_t replicas)
+{
+    *manifest = (slri_manifest){.version = MANIFEST_VERSION,
+                                .order = MANIFEST_ORDER,
+                                .layout = head->layout,
+                                .message_bytes = head->message_bytes,
+                                .state_bytes = head->state_bytes,
+                                .reply_bytes = head->reply_bytes,
+                                .keys = head->keys,
+                                .partitions = desc->partitions,
+                                .replicas = replicas,
+                                .capacity = desc->capacity,
+                                .lease_ns = desc->lease_ns};
+    memcpy(manifest->magic, MANIFEST_MAGIC, sizeof manifest->magic);
+    memcpy(manifest->handler, head->handler, sizeof manifest->handler);
+}
+
+slr_status slri_manifest_read(slri_nats *nats, slri_manifest *out)
+{
+    size_t bytes;
+    uint64_t revision;
+    slr_status status = slri_nats_get(nats, SLRI_MANIFEST_KEY, out, sizeof *out, &bytes, &revision);
+    if (status == SLR_NOT_FOUND)
+        return SLRI_FAIL(NOT_FOUND,
+                         "nobody has served the name '%s' on these servers: start a worker ('slipring serve')",
+                         nats->name);
+    SLRI_TRY(status);
+    bool right = bytes == sizeof *out && memcmp(out->magic, MANIFEST_MAGIC, sizeof out->magic) == 0 &&
+                 out->version == MANIFEST_VERSION && out->order == MANIFEST_ORDER && out->partitions > 0 &&
+                 out->partitions <= SLRI_NAME_PARTITIONS && out->keys <= SLR_KEYS_TEXT && out->message_bytes > 0 &&
+                 out->lease_ns > 0 && memchr(out->handler, '\0', sizeof out->handler);
+    return right ? SLR_OK
+                 : SLRI_FAIL(INVALID, "the name '%s' was begun by another version of slipring, or by something else",
+                             nats->name);
+}
+
+uint32_t slri_partition_of(const slri_manifest *manifest, const slr_key *key)
+{
+    static const struct slri_key_secret fixed = {{0x736c697072696e67, 0x706172746974696f}}; // "slipring", "partitio"
+    uint64_t hash =
+        key->text ? slri_key_hash_bytes(&fixed, key->text, key->bytes) : slri_key_hash_u64(&fixed, key->number);
+    return (uint32_t)(hash % manifest->partitions);
+}
+
+slr_status slri_partition_head(slri_nats *nats, uint32_t partition, slri_head *out, uint64_t *revision)
+{
+    char key[48];
+    size_t bytes;
+    snprintf(key, sizeof key, "%u." SLRI_HEAD_KEY, partition);
+    SLRI_TRY(slri_nats_get(nats, key, out, sizeof *out, &bytes, revision));
+    return slri_head_check(out, bytes, nats->name);
+}
+
+// ---- looking -------------------------------------------------------------------------------------------------------
+
+struct counting {
+    uint32_t workers, owned;
+};
+
+static void count_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
+{
+    struct counting *counting = user;
+    (void)revision;
+    if (strncmp(key, "worker.", 7) == 0)
+        counting->workers++;
+    else if (bytes == sizeof(slri_owner) && ((const char *)value)[0])
+        counting->owned++;
+}
+
+static slr_status add_partition(slri_nats *nats, uint32_t partition, slr_remote_info *info)
+{
+    slri_head head;
+    uint64_t revision, first, last, bytes;
+    slr_status status = slri_partition_head(nats, partition, &head, &revision);
+    if (status == SLR_NOT_FOUND)
+        memset(&head, 0, sizeof head);
+    else
+        SLRI_TRY(status);
+    info->messages += head.messages;
+    info->states += head.states;
+    info->handled += head.handled;
+    info->faulted += head.faulted;
+    for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
+        char stream[SLRI_NATS_SUBJECT];
+        slri_nats_stream_name(nats, at, partition, stream);
+        SLRI_TRY(slri_nats_stream_state(nats, stream, &first, &last, &bytes));
+        info->bytes += bytes;
+        if (at == SLRI_LOG_IN)
+            info->waiting += last > head.in_last ? last - head.in_last : 0;
+    }
+    info->outputs += head.outputs;
+    return SLR_OK;
+}
+
+static slr_status look_at_name(slri_nats *nats, slr_remote_info *info)
+{
+    slri_manifest manifest;
+    struct counting counting = {0, 0};
+    SLRI_TRY(slri_manifest_read(nats, &manifest));
+    memcpy(info->handler, manifest.handler, sizeof info->handler);
+    info->layout = manifest.layout;
+    info->message_bytes = manifest.message_bytes;
+    info->state_bytes = manifest.state_bytes;
+    info->reply_bytes = manifest.reply_bytes;
+    info->keys = manifest.keys;
+    info->partitions = manifest.partitions;
+    info->capacity = manifest.capacity;
+    info->lease_ns = manifest.lease_ns;
+    SLRI_TRY(slri_nats_values(nats, "worker.*", "owner.*", count_value, &counting));
+    info->workers = counting.workers;
+    info->owned = counting.owned;
+    for (uint32_t i = 0; i < manifest.partitions; ++i)
+        SLRI_TRY(add_partition(nats, i, info));
+    return SLR_OK;
+}
+
+slr_status slr_remote_get_info_sized(const slr_remote_desc *where, slr_remote_info *out, size_t bytes)
+{
+    slr_remote_info info = {0};
+    slri_nats *nats;
+    if (!where || !out)
+        return SLRI_FAIL(INVALID, "slr_remote_get_info: %s is NULL", where ? "out" : "where");
+    SLRI_TRY(SLRI_CHECK_REPORT(slr_remote_info, bytes));
+    SLRI_TRY(slri_nats_open(where, &nats));
+    slr_status status = look_at_name(nats, &info);
+    slri_nats_close(nats);
+    SLRI_TRY(status);
+    return SLRI_GIVE_REPORT(slr_remote_info, out, bytes, &info);
+}
+
+slr_status(slr_remote_get_info)(const slr_remote_desc *where, slr_remote_info *out)
+{
+    return slr_remote_get_info_sized(where, out, SLRI_FIRST_slr_remote_info);
+}

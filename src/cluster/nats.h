@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A connection with NATS servers, and what the protocol needs of JetStream: requests, streams, values with
+/// compare-and-set. Any thread may use a connection.
+#ifndef SLRI_CLUSTER_NATS_H
+#define SLRI_CLUSTER_NATS_H
+
+#include "cluster/log.h"
+#include "cluster/nats_api.h"
+
+#include <slipring/remote.h>
+
+typedef struct slri_nats {
+    const slri_nats_api *api;
+    natsConnection *connection;
+    char name[SLR_REMOTE_NAME_BYTES];
+    uint64_t timeout_ns;
+    uint32_t replicas;
+    uint32_t level; // of the server's JetStream interface
+} slri_nats;
+
+/// Connects, and asks whether the server is new enough. Errors: UNSUPPORTED (no libnats; a server that is too old),
+/// INVALID (a field), SYSTEM (no connection), TIMEOUT.
+slr_status slri_nats_open(const slr_remote_desc *desc, slri_nats **out);
+void slri_nats_close(slri_nats *nats);
+
+/// Fails with what libnats says of `status`.
+slr_status slri_nats_fail(const slri_nats *nats, int status, const char *what);
+
+/// Sends a request and waits for its answer. `header` (may be NULL) gets `value`. Errors: NOT_FOUND (nobody answers on
+/// this subject), TIMEOUT, SYSTEM.
+slr_status slri_nats_request(slri_nats *nats, const char *subject, const char *header, const char *value,
+                             const void *data, size_t bytes, natsMsg **reply);
+
+/// Request of JetStream's interface: `$JS.API.` is put in front, and the answer's error becomes a status: NOT_FOUND,
+/// FULL, WRONG_STATE (another last sequence), SYSTEM. `answer` (may be NULL) gets the text, cut to `capacity`.
+slr_status slri_nats_ask(slri_nats *nats, const char *subject, const char *request, char *answer, size_t capacity);
+
+/// The status of an answer's text. Gives `*sequence` where it has one. `what` is for the message.
+slr_status slri_nats_answer(const char *text, const char *what, uint64_t *sequence);
+
+/// The number behind `"name":` in an answer, 0 where it is missing.
+uint64_t slri_nats_number(const char *text, const char *name);
+
+/// The number of a header; false where it has none.
+bool slri_nats_header(const slri_nats *nats, natsMsg *message, const char *name, uint64_t *number);
+
+/// Makes a stream of one subject; one that is there stays. `most`: records, 0: no limit.
+slr_status slri_nats_make_stream(slri_nats *nats, const char *stream, const char *subject, uint64_t most);
+/// Likewise the values of a name.
+slr_status slri_nats_make_values(slri_nats *nats);
+
+/// The names of a partition's stream: "slr-NAME-in-3" and "slr.NAME.in.3".
+enum { SLRI_NATS_SUBJECT = 160 };
+void slri_nats_stream_name(const slri_nats *nats, enum slri_log_stream stream, uint32_t partition,
+                           char out[SLRI_NATS_SUBJECT]);
+void slri_nats_stream_subject(const slri_nats *nats, enum slri_log_stream stream, uint32_t partition,
+                              char out[SLRI_NATS_SUBJECT]);
+
+/// A named value and its revision. Errors: NOT_FOUND, INVALID (longer than `capacity`), SYSTEM, TIMEOUT.
+slr_status slri_nats_get(slri_nats *nats, const char *key, void *value, size_t capacity, size_t *bytes,
+                         uint64_t *revision);
+/// Sets it where its revision is still `*revision` (0: there is none), which becomes the new one. Errors: WRONG_STATE.
+slr_status slri_nats_cas(slri_nats *nats, const char *key, uint64_t *revision, const void *value, size_t bytes);
+/// Removes it.
+slr_status slri_nats_drop(slri_nats *nats, const char *key);
+
+/// Calls `visit` for each value whose key matches one of the patterns ("worker.*"), with its revision as the sequence.
+typedef void slri_nats_on_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision);
+slr_status slri_nats_values(slri_nats *nats, const char *pattern, const char *other, slri_nats_on_value *visit,
+                            void *user);
+
+/// First and last sequence and bytes of a stream. A stream that is not there has none.
+slr_status slri_nats_stream_state(slri_nats *nats, const char *stream, uint64_t *first, uint64_t *last,
+                                  uint64_t *bytes);
+
+/// Reads the records [first, last] of a stream in order. Errors: TIMEOUT (they do not come), those of `visit`.
+slr_status slri_nats_read(slri_nats *nats, const char *stream, uint64_t first, uint64_t last, slri_log_visit *visit,
+                          void *user);
+
+/// Follows a stream: a consumer of JetStream that is asked for so many records at a time. All zero but `nats` at first.
+typedef struct slri_nats_follower {
+    slri_nats *nats;
+    natsSubscription *subscription;
+    char *inbox, consumer[32];
+    uint64_t next;     // sequence; 0: no consumer
+    uint32_t expected; // of the request
+    uint32_t made;     // consumers
+    uint64_t until_ns; // then the request has ended, whatever was heard of it
+    void *buffer;      // a record, aligned
+    size_t capacity;
+} slri_nats_follower;
+
+/// Calls `visit` for `most` records from `first` on, which follows the last one that it was called for. Waits for the
+/// first until `timeout_ns`; OK also where none came. Errors: NOT_FOUND (no such stream), those of `visit`, SYSTEM.
+slr_status slri_nats_follow(slri_nats_follower *follower, const char *stream, uint64_t first, uint32_t most,
+                            slri_log_visit *visit, void *user, uint64_t timeout_ns);
+void slri_nats_follower_end(slri_nats_follower *follower);
+
+/// What a log of this engine belongs to: slri_log_desc.nats.
+extern const slri_log_engine slri_log_nats;
+
+#endif

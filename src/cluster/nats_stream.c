@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams and values of JetStream, by its requests.
+#include "cluster/nats.h"
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/thread.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANSWER = 8192, READ_BATCH = 256, READ_BYTES = 8 << 20, NO_MESSAGES = 404, END_OF_BATCH = 204 };
+#define MS 1000000u
+#define RETRY_NS 20000000u
+
+void slri_nats_stream_name(const slri_nats *nats, enum slri_log_stream stream, uint32_t partition,
+                           char out[SLRI_NATS_SUBJECT])
+{
+    snprintf(out, SLRI_NATS_SUBJECT, "slr-%s-%s-%u", nats->name, slri_log_stream_name(stream), partition);
+}
+
+void slri_nats_stream_subject(const slri_nats *nats, enum slri_log_stream stream, uint32_t partition,
+                              char out[SLRI_NATS_SUBJECT])
+{
+    snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.%s.%u", nats->name, slri_log_stream_name(stream), partition);
+}
+
+slr_status slri_nats_make_stream(slri_nats *nats, const char *stream, const char *subject, uint64_t most)
+{
+    char request[512], where[SLRI_NATS_SUBJECT + 16], limit[48] = "";
+    snprintf(where, sizeof where, "STREAM.INFO.%s", stream);
+    slr_status status = slri_nats_ask(nats, where, "", NULL, 0);
+    if (status != SLR_NOT_FOUND)
+        return status;
+    if (most)
+        snprintf(limit, sizeof limit, ",\"max_msgs\":%" PRIu64, most);
+    snprintf(request, sizeof request,
+             "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\",\"storage\":\"file\",\"discard\":\"new\","
+             "\"num_replicas\":%u,\"allow_direct\":true%s}",
+             stream, subject, nats->replicas, limit);
+    snprintf(where, sizeof where, "STREAM.CREATE.%s", stream);
+    return slri_nats_ask(nats, where, request, NULL, 0);
+}
+
+slr_status slri_nats_make_values(slri_nats *nats)
+{
+    char request[512], where[SLRI_NATS_SUBJECT];
+    snprintf(where, sizeof where, "STREAM.INFO.KV_slr-%s", nats->name);
+    slr_status status = slri_nats_ask(nats, where, "", NULL, 0);
+    if (status != SLR_NOT_FOUND)
+        return status;
+    snprintf(request, sizeof request,
+             "{\"name\":\"KV_slr-%s\",\"subjects\":[\"$KV.slr-%s.>\"],\"retention\":\"limits\",\"storage\":\"file\","
+             "\"discard\":\"new\",\"num_replicas\":%u,\"allow_direct\":true,\"allow_rollup_hdrs\":true,"
+             "\"deny_delete\":true,\"max_msgs_per_subject\":1}",
+             nats->name, nats->name, nats->replicas);
+    snprintf(where, sizeof where, "STREAM.CREATE.KV_slr-%s", nats->name);
+    return slri_nats_ask(nats, where, request, NULL, 0);
+}
+
+slr_status slri_nats_stream_state(slri_nats *nats, const char *stream, uint64_t *first, uint64_t *last, uint64_t *bytes)
+{
+    char answer[ANSWER], where[SLRI_NATS_SUBJECT + 16];
+    *first = 1;
+    *last = *bytes = 0;
+    snprintf(where, sizeof where, "STREAM.INFO.%s", stream);
+    slr_status status = slri_nats_ask(nats, where, "", answer, sizeof answer);
+    if (status == SLR_NOT_FOUND)
+        return SLR_OK;
+    SLRI_TRY(status);
+    const char *state = strstr(answer, "\"state\":");
+    if (!state)
+        return SLRI_FAIL(SYSTEM, "NATS: stream %s: an answer without a state", stream);
+    *last = slri_nats_number(state, "last_seq");
+    *first = slri_nats_number(state, "messages") ? slri_nats_number(state, "first_seq") : *last + 1;
+    *bytes = slri_nats_number(state, "bytes");
+    return SLR_OK;
+}
+
+// ---- values --------------------------------------------------------------------------------------------------------
+
+slr_status slri_nats_get(slri_nats *nats, const char *key, void *value, size_t capacity, size_t *bytes,
+                         uint64_t *revision)
+{
+    char subject[2 * SLRI_NATS_SUBJECT];
+    natsMsg *reply;
+    uint64_t code;
+    snprintf(subject, sizeof subject, "$JS.API.DIRECT.GET.KV_slr-%s.$KV.slr-%s.%s", nats->name, nats->name, key);
+    slr_status status = slri_nats_request(nats, subject, NULL, NULL, "", 0, &reply);
+    if (status == SLR_NOT_FOUND)
+        return SLRI_FAIL(NOT_FOUND, "nothing was ever served under the name '%s' there", nats->name);
+    SLRI_TRY(status);
+    *bytes = (size_t)nats->api->natsMsg_GetDataLength(reply);
+    if (slri_nats_header(nats, reply, "Status", &code))
+        status = SLRI_FAIL(NOT_FOUND, "'%s' has no value '%s'", nats->name, key);
+    else if (!slri_nats_header(nats, reply, "Nats-Sequence", revision) || *bytes > capacity)
+        status =
+            SLRI_FAIL(INVALID, "the value '%s' of '%s' is no value of slipring: it has %zu B", key, nats->name, *bytes);
+    else if (*bytes)
+        memcpy(value, nats->api->natsMsg_GetData(reply), *bytes);
+    nats->api->natsMsg_Destroy(reply);
+    return status;
+}
+
+slr_status slri_nats_cas(slri_nats *nats, const char *key, uint64_t *revision, const void *value, size_t bytes)
+{
+    char subject[SLRI_NATS_SUBJECT], expected[24], text[512];
+    natsMsg *reply;
+    snprintf(subject, sizeof subject, "$KV.slr-%s.%s", nats->name, key);
+    snprintf(expected, sizeof expected, "%" PRIu64, *revision);
+    SLRI_TRY(slri_nats_request(nats, subject, "Nats-Expected-Last-Subject-Sequence", expected, value, bytes, &reply));
+    size_t length = (size_t)nats->api->natsMsg_GetDataLength(reply);
+    length = length < sizeof text - 1 ? length : sizeof text - 1;
+    memcpy(text, nats->api->natsMsg_GetData(reply), length);
+    text[length] = '\0';
+    nats->api->natsMsg_Destroy(reply);
+    uint64_t next;
+    SLRI_TRY(slri_nats_answer(text, subject, &next));
+    *revision = next;
+    return SLR_OK;
+}
+
+slr_status slri_nats_drop(slri_nats *nats, const char *key)
+{
+    char where[SLRI_NATS_SUBJECT], request[2 * SLRI_NATS_SUBJECT];
+    snprintf(where, sizeof where, "STREAM.PURGE.KV_slr-%s", nats->name);
+    snprintf(request, sizeof request, "{\"filter\":\"$KV.slr-%s.%s\"}", nats->name, key);
+    return slri_nats_ask(nats, where, request, NULL, 0);
+}
+
+// ---- many answers --------------------------------------------------------------------------------------------------
+
+typedef struct answers {
+    natsSubscription *subscription;
+    char *inbox;
+} answers;
+
+static slr_status ask_many(slri_nats *nats, const char *stream, const char *request, answers *out)
+{
+    char subject[SLRI_NATS_SUBJECT + 32];
+    const slri_nats_api *api = nats->api;
+    *out = (answers){0};
+    snprintf(subject, sizeof subject, "$JS.API.DIRECT.GET.%s", stream);
+    int status = api->natsInbox_Create(&out->inbox);
+    status = status ? status : api->natsConnection_SubscribeSync(&out->subscription, nats->connection, out->inbox);
+    status = status ? status : api->natsSubscription_SetPendingLimits(out->subscription, INT_MAX, INT_MAX);
+    status = status ? status
+                    : api->natsConnection_PublishRequest(nats->connection, subject, out->inbox, request,
+                                                         (int)strlen(request));
+    return status ? slri_nats_fail(nats, status, subject) : SLR_OK;
+}
+
+static void end_answers(const slri_nats *nats, answers *all)
+{
+    if (all->subscription)
+        nats->api->natsSubscription_Destroy(all->subscription);
+    if (all->inbox)
+        nats->api->natsInbox_Destroy(all->inbox);
+}
+
+// The next one of a batch, which is the caller's. NULL with OK: it was the last one. NOT_FOUND: there are none.
+static slr_status next_answer(slri_nats *nats, const answers *all, natsMsg **out)
+{
+    uint64_t code;
+    int status = nats->api->natsSubscription_NextMsg(out, all->subscription, (int64_t)(nats->timeout_ns / MS));
+    if (status)
+        return slri_nats_fail(nats, status, "a batch of records");
+    if (!slri_nats_header(nats, *out, "Status", &code))
+        return SLR_OK;
+    nats->api->natsMsg_Destroy(*out);
+    *out = NULL;
+    return code == END_OF_BATCH ? SLR_OK : SLRI_FAIL(NOT_FOUND, "NATS: no such records (%" PRIu64 ")", code);
+}
+
+slr_status slri_nats_values(slri_nats *nats, const char *pattern, const char *other, slri_nats_on_value *visit,
+                            void *user)
+{
+    char stream[SLRI_NATS_SUBJECT], request[3 * SLRI_NATS_SUBJECT], prefix[SLRI_NATS_SUBJECT];
+    answers all;
+    natsMsg *message = NULL;
+    snprintf(stream, sizeof stream, "KV_slr-%s", nats->name);
+    snprintf(prefix, sizeof prefix, "$KV.slr-%s.", nats->name);
+    snprintf(request, sizeof request, "{\"multi_last\":[\"%s%s\",\"%s%s\"],\"batch\":2048}", prefix, pattern, prefix,
+             other);
+    slr_status status = ask_many(nats, stream, request, &all);
+    while (status == SLR_OK) {
+        const char *subject;
+        uint64_t revision;
+        status = next_answer(nats, &all, &message);
+        if (status != SLR_OK || !message)
+            break;
+        if (nats->api->natsMsgHeader_Get(message, "Nats-Subject", &subject) == SLRI_NATS_OK &&
+            strncmp(subject, prefix, strlen(prefix)) == 0 &&
+            slri_nats_header(nats, message, "Nats-Sequence", &revision))
+            visit(user, subject + strlen(prefix), nats->api->natsMsg_GetData(message),
+                  (size_t)nats->api->natsMsg_GetDataLength(message), revision);
+        nats->api->natsMsg_Destroy(message);
+    }
+    end_answers(nats, &all);
+    return status == SLR_NOT_FOUND ? SLR_OK : status;
+}
+
+// ---- reading -------------------------------------------------------------------------------------------------------
+
+struct reading {
+    slri_nats *nats;
+    const char *stream;
+    uint64_t next, last;
+    slri_log_visit *visit;
+    void *user;
+    void *aligned; // what libnats gives is not
+    size_t capacity;
+};
+
+static slr_status visit_message(struct reading *reading, natsMsg *message)
+{
+    slri_log_record record;
+    const slri_nats_api *api = reading->nats->api;
+    if (!slri_nats_header(reading->nats, message, "Nats-Sequence", &record.sequence) ||
+        record.sequence < reading->next || record.sequence > reading->last)
+        return SLR_OK;
+    if (record.sequence != reading->next)
+        return SLRI_FAIL(INVALID, "stream %s lacks record %" PRIu64 ": the next one is %" PRIu64, reading->stream,
+                         reading->next, record.sequence);
+    record.bytes = (size_t)api->natsMsg_GetDataLength(message);
+    if (record.bytes > reading->capacity || !reading->aligned) {
+        free(reading->aligned);
+        reading->capacity = 2 * record.bytes + 4096;
+        reading->aligned = malloc(reading->capacity);
+        if (!reading->aligned)
+            return SLRI_FAIL(NO_MEMORY, "no memory for a record of %zu B", record.bytes);
+    }
+    if (record.bytes)
+        memcpy(reading->aligned, api->natsMsg_GetData(message), record.bytes);
+    record.data = reading->aligned;
+    SLRI_TRY(reading->visit(reading->user, &record));
+    reading->next++;
+    return SLR_OK;
+}
+
+static slr_status read_batch(struct reading *reading)
+{
+    char request[128];
+    answers all;
+    natsMsg *message = NULL;
+    snprintf(request, sizeof request, "{\"seq\":%" PRIu64 ",\"batch\":%d,\"max_bytes\":%d}", reading->next, READ_BATCH,
+             READ_BYTES);
+    slr_status status = ask_many(reading->nats, reading->stream, request, &all);
+    while (status == SLR_OK) {
+        status = next_answer(reading->nats, &all, &message);
+        if (status != SLR_OK || !message)
+            break;
+        status = visit_message(reading, message);
+        reading->nats->api->natsMsg_Destroy(message);
+    }
+    end_answers(reading->nats, &all);
+    return status;
+}
+
+slr_status slri_nats_read(slri_nats *nats, const char *stream, uint64_t first, uint64_t last, slri_log_visit *visit,
+                          void *user)
+{
+    struct reading reading = {nats, stream, first, last, visit, user, NULL, 0};
+    const uint64_t deadline_ns = slri_deadline_after(nats->timeout_ns);
+    slr_status status = SLR_OK;
+    while (reading.next <= last && status == SLR_OK) {
+        uint64_t before = reading.next;
+        status = read_batch(&reading);
+        // Another replica may answer, which does not have all yet.
+        if ((status == SLR_NOT_FOUND || reading.next == before) && !slri_passed(deadline_ns)) {
+            slri_sleep_ns(RETRY_NS);
+            status = SLR_OK;
+        } else if (reading.next == before && status == SLR_OK)
+            status = SLRI_FAIL(TIMEOUT, "stream %s does not give record %" PRIu64, stream, before);
+    }
+    free(reading.aligned);
+    return status;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// A receiver: the stored outputs of all partitions of a name.
+#include "cluster/name.h"
+
+#include "base/clock.h"
+#include "base/sized.h"
+#include "base/status.h"
+#include "base/thread.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAP_NS = 500 * 1000, ABSENT_NS = 100 * 1000 * 1000 };
+
+typedef struct in_part {
+    slri_nats_follower follower;
+    char stream[SLRI_NATS_SUBJECT];
+    uint64_t next, retry_ns;
+    unsigned char *record; // the one that is being read
+    size_t capacity, at;
+    slri_frame frame;
+    uint32_t taken; // outputs of it
+} in_part;
+
+struct slr_receiver {
+    slri_nats *nats;
+    slri_manifest manifest;
+    slri_frame_shape shape;
+    in_part *parts;
+    uint32_t turn;
+};
+
+struct keeping {
+    const slr_receiver *receiver;
+    in_part *part;
+};
+
+static slr_status keep_record(void *user, const slri_log_record *record)
+{
+    const struct keeping *keeping = user;
+    in_part *part = keeping->part;
+    if (record->bytes > part->capacity) {
+        free(part->record);
+        part->capacity = 2 * record->bytes;
+        part->record = malloc(part->capacity);
+        if (!part->record) {
+            part->capacity = 0;
+            return SLRI_FAIL(NO_MEMORY, "no memory for a record of %zu B", record->bytes);
+        }
+    }
+    memcpy(part->record, record->data, record->bytes);
+    SLRI_TRY(slri_frame_read(&keeping->receiver->shape, SLRI_FRAME_OUT, part->record, record->bytes, &part->frame));
+    part->next = record->sequence + 1;
+    part->at = 0;
+    part->taken = 0;
+    return SLR_OK;
+}
+
+static bool has_output(const in_part *part)
+{
+    return part->frame.entries && part->at < part->frame.bytes;
+}
+
+static slr_status follow_part(slr_receiver *receiver, in_part *part)
+{
+    struct keeping keeping = {receiver, part};
+    if (part->retry_ns && slri_now_ns() < part->retry_ns)
+        return SLR_OK;
+    part->retry_ns = 0;
+    if (part->next == 0) {
+        uint64_t last, bytes;
+        SLRI_TRY(slri_nats_stream_state(receiver->nats, part->stream, &part->next, &last, &bytes));
+    }
+    slr_status status = slri_nats_follow(&part->follower, part->stream, part->next, 1, keep_record, &keeping, 0);
+    if (status != SLR_NOT_FOUND)
+        return status;
+    part->next = 0; // there is no such stream yet
+    part->retry_ns = slri_now_ns() + ABSENT_NS;
+    return SLR_OK;
+}
+
+static in_part *find_output(slr_receiver *receiver, slr_status *status)
+{
+    for (uint32_t i = 0; i < receiver->manifest.partitions; ++i) {
+        in_part *part = &receiver->parts[(receiver->turn + i) % receiver->manifest.partitions];
+        if (!has_output(part))
+            *status = follow_part(receiver, part);
+        if (*status != SLR_OK)
+            return NULL;
+        if (has_output(part)) {
+            receiver->turn = (receiver->turn + i) % receiver->manifest.partitions;
+            return part;
+        }
+    }
+    return NULL;
+}
+
+slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,
+                                size_t capacity, uint64_t timeout_ns)
+{
+    slri_frame_output output;
+    const void *bytes;
+    slr_status status = SLR_OK;
+    in_part *part;
+    if (!receiver || !out)
+        return SLRI_FAIL(INVALID, "slr_receiver_receive: %s is NULL", receiver ? "out" : "receiver");
+    if (capacity < receiver->shape.reply_bytes || (receiver->shape.reply_bytes && !payload))
+        return SLRI_FAIL(INVALID, "'%s' has outputs of %u B; slr_receiver_receive was given room for %zu B",
+                         receiver->nats->name, receiver->shape.reply_bytes, payload ? capacity : 0);
+    const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    while (!(part = find_output(receiver, &status))) {
+        SLRI_TRY(status);
+        if (slri_passed(deadline_ns))
+            return SLRI_FAIL(TIMEOUT, "'%s' has no output that was not received", receiver->nats->name);
+        slri_sleep_ns(NAP_NS);
+    }
+    (void)slri_frame_next_output(&receiver->shape, &part->frame, &part->at, &output, &bytes);
+    *out = (slr_output){.sequence = part->frame.head.first + part->taken++,
+                        .message = output.message,
+                        .instance = output.instance,
+                        .index = output.index,
+                        .status = SLR_OK,
+                        .bytes = receiver->shape.reply_bytes};
+    if (out->bytes)
+        memcpy(payload, bytes, out->bytes);
+    if (partition)
+        *partition = (uint32_t)(part - receiver->parts);
+    return SLR_OK;
+}
+
+static slr_status release_part(slr_receiver *receiver, uint32_t partition)
+{
+    const in_part *part = &receiver->parts[partition];
+    slri_head head;
+    uint64_t revision;
+    char where[SLRI_NATS_SUBJECT + 16], request[64];
+    if (part->next == 0)
+        return SLR_OK;
+    uint64_t received = has_output(part) ? part->next - 2 : part->next - 1;
+    slr_status status = slri_partition_head(receiver->nats, partition, &head, &revision);
+    if (status == SLR_NOT_FOUND)
+        return SLR_OK;
+    SLRI_TRY(status);
+    received = received < head.out_last ? received : head.out_last; // a worker that takes over needs the others
+    if (received == 0)
+        return SLR_OK;
+    snprintf(where, sizeof where, "STREAM.PURGE.%s", part->stream);
+    snprintf(request, sizeof request, "{\"seq\":%llu}", (unsigned long long)received + 1);
+    status = slri_nats_ask(receiver->nats, where, request, NULL, 0);
+    return status == SLR_NOT_FOUND ? SLR_OK : status;
+}
+
+slr_status slr_receiver_release(slr_receiver *receiver)
+{
+    if (!receiver)
+        return SLRI_FAIL(INVALID, "slr_receiver_release: receiver is NULL");
+    for (uint32_t i = 0; i < receiver->manifest.partitions; ++i)
+        SLRI_TRY(release_part(receiver, i));
+    return SLR_OK;
+}
+
+void slr_receiver_close(slr_receiver *receiver)
+{
+    if (!receiver)
+        return;
+    for (uint32_t i = 0; receiver->parts && i < receiver->manifest.partitions; ++i) {
+        slri_nats_follower_end(&receiver->parts[i].follower);
+        free(receiver->parts[i].record);
+    }
+    free(receiver->parts);
+    slri_nats_close(receiver->nats);
+    free(receiver);
+}
+
+slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out)
+{
+    if (!where || !out)
+        return SLRI_FAIL(INVALID, "slr_receiver_open: %s is NULL", where ? "out" : "where");
+    slr_receiver *receiver = calloc(1, sizeof *receiver);
+    if (!receiver)
+        return SLRI_FAIL(NO_MEMORY, "slr_receiver_open: no memory");
+    slr_status status = slri_nats_open(where, &receiver->nats);
+    if (status == SLR_OK)
+        status = slri_manifest_read(receiver->nats, &receiver->manifest);
+    receiver->shape = slri_manifest_shape(&receiver->manifest);
+    if (status == SLR_OK) {
+        receiver->parts = calloc(receiver->manifest.partitions, sizeof *receiver->parts);
+        status = receiver->parts ? SLR_OK : SLRI_FAIL(NO_MEMORY, "slr_receiver_open: no memory");
+    }
+    if (status != SLR_OK) {
+        slr_receiver_close(receiver);
+        return status;
+    }
+    for (uint32_t i = 0; i < receiver->manifest.partitions; ++i) {
+        receiver->parts[i].follower.nats = receiver->nats;
+        slri_nats_stream_name(receiver->nats, SLRI_LOG_OUT, i, receiver->parts[i].stream);
+    }
+    *out = receiver;
+    return SLR_OK;
+}

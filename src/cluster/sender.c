@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sender: frames of messages to the partitions of a name. Frames that are not acknowledged stay here, in order. Where
+// one fails, it and all of its partition behind it are sent again: a worker takes each number once, and none before the
+// one that precedes it.
+#include "cluster/name.h"
+
+#include "base/clock.h"
+#include "base/sized.h"
+#include "base/status.h"
+#include "base/thread.h"
+#include "ring/ring.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAME_BYTES = 1 << 16, FRAME_BYTES_MOST = 1 << 19, FRAMES_MOST = 64, INBOX_BYTES = 128 };
+#define IN_FLIGHT_BYTES ((uint64_t)16 << 20)
+#define MS 1000000u
+#define PAUSE_NS 5000000u // before a partition that had no room is tried again
+#define ANSWER_NS 3000000000u
+
+typedef struct sent_frame {
+    struct sent_frame *next;
+    uint64_t id;      // of the last time that it was published; 0: it is to be published
+    uint64_t sent_ns; // then
+    uint64_t number;  // of its first message
+    uint32_t count;
+    bool is_stored;
+    size_t bytes;
+    unsigned char data[];
+} sent_frame;
+
+typedef struct out_part {
+    uint64_t number;        // of the last message that was given to it
+    uint64_t known;         // accepted before this sender was opened
+    sent_frame *head, *end; // not accepted, in order
+    uint32_t frames;
+    uint64_t resume_ns; // not before this
+    bool is_full;
+    // The frame that is being filled.
+    uint32_t batched;
+    unsigned char *keys, *messages;
+    char *texts;
+    size_t text_bytes, text_capacity;
+} out_part;
+
+struct slr_sender {
+    slri_nats *nats;
+    slri_manifest manifest;
+    slri_frame_shape shape;
+    uint64_t producer, in_flight_most, in_flight, next_id;
+    uint32_t batch_most, frames; // frames of all partitions
+    size_t key_step;
+    out_part *parts;
+    natsSubscription *acks;
+    char *inbox;
+    slr_sender_stats stats;
+};
+
+// ---- frames --------------------------------------------------------------------------------------------------------
+
+static slr_status publish_frame(slr_sender *sender, uint32_t partition, sent_frame *frame)
+{
+    char subject[SLRI_NATS_SUBJECT], reply[INBOX_BYTES];
+    slri_nats_stream_subject(sender->nats, SLRI_LOG_IN, partition, subject);
+    sender->stats.again += frame->sent_ns != 0;
+    sender->stats.frames++;
+    frame->id = ++sender->next_id;
+    frame->sent_ns = slri_now_ns();
+    frame->is_stored = false;
+    snprintf(reply, sizeof reply, "%s.%u.%" PRIu64, sender->inbox, partition, frame->id);
+    int status = sender->nats->api->natsConnection_PublishRequest(sender->nats->connection, subject, reply, frame->data,
+                                                                  (int)frame->bytes);
+    return status ? slri_nats_fail(sender->nats, status, subject) : SLR_OK;
+}
+
+// What could not be published goes out again, in order, when the partition resumes.
+static slr_status publish_part(slr_sender *sender, uint32_t partition)
+{
+    out_part *part = &sender->parts[partition];
+    if (part->resume_ns && slri_now_ns() < part->resume_ns)
+        return SLR_OK;
+    part->resume_ns = 0;
+    for (sent_frame *frame = part->head; frame; frame = frame->next) {
+        if (frame->id == 0)
+            SLRI_TRY(publish_frame(sender, partition, frame));
+    }
+    return SLR_OK;
+}
+
+static void pull_back(out_part *part, sent_frame *from)
+{
+    for (sent_frame *frame = from; frame; frame = frame->next) {
+        frame->id = 0;
+        frame->is_stored = false;
+    }
+    part->resume_ns = slri_now_ns() + PAUSE_NS;
+}
+
+static slr_status end_frame(slr_sender *sender, uint32_t partition)
+{
+    out_part *part = &sender->parts[partition];
+    if (part->batched == 0)
+        return SLR_OK;
+    const size_t keys = slri_pad(part->batched * sender->key_step), texts = slri_pad(part->text_bytes),
+                 messages = slri_pad((size_t)part->batched * sender->shape.message_bytes);
+    slri_frame_head head = slri_frame_head_of(&sender->shape, SLRI_FRAME_SENT);
+    const size_t bytes = sizeof head + keys + texts + messages;
+    sent_frame *frame = calloc(1, sizeof *frame + bytes); // zeros: padding
+    if (!frame)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a frame of %zu B", bytes);
+    head.producer = sender->producer;
+    head.number = frame->number = part->number - part->batched + 1;
+    head.first = 1;
+    head.count = frame->count = part->batched;
+    head.extra = sender->manifest.keys;
+    frame->bytes = bytes;
+    memcpy(frame->data, &head, sizeof head);
+    memcpy(frame->data + sizeof head, part->keys, part->batched * sender->key_step);
+    if (part->text_bytes)
+        memcpy(frame->data + sizeof head + keys, part->texts, part->text_bytes);
+    memcpy(frame->data + sizeof head + keys + texts, part->messages,
+           (size_t)part->batched * sender->shape.message_bytes);
+    if (part->end)
+        part->end->next = frame;
+    else
+        part->head = frame;
+    part->end = frame;
+    part->frames++;
+    sender->frames++;
+    sender->in_flight += bytes;
+    part->batched = 0;
+    part->text_bytes = 0;
+    return publish_part(sender, partition);
+}
+
+// ---- answers -------------------------------------------------------------------------------------------------------
+
+static void pop_stored(slr_sender *sender, out_part *part)
+{
+    while (part->head && part->head->is_stored) {
+        sent_frame *frame = part->head;
+        part->head = frame->next;
+        if (!part->head)
+            part->end = NULL;
+        part->frames--;
+        sender->frames--;
+        sender->in_flight -= frame->bytes;
+        sender->stats.accepted += frame->count;
+        free(frame);
+    }
+}
+
+static void take_answer(slr_sender *sender, out_part *part, uint64_t id, const char *text)
+{
+    sent_frame *frame = part->head;
+    while (frame && frame->id != id)
+        frame = frame->next;
+    if (!frame)
+        return; // of an earlier time
+    slr_status status = text[0] ? slri_nats_answer(text, "a frame", NULL) : SLR_NOT_FOUND;
+    if (status == SLR_OK) {
+        frame->is_stored = true;
+        part->is_full = false;
+        pop_stored(sender, part);
+        return;
+    }
+    part->is_full = status == SLR_FULL;
+    sender->stats.full += part->is_full;
+    pull_back(part, frame);
+}
+
+static slr_status take_answers(slr_sender *sender, uint64_t timeout_ns)
+{
+    const slri_nats_api *api = sender->nats->api;
+    for (;;) {
+        natsMsg *message;
+        char text[512];
+        int status = api->natsSubscription_NextMsg(&message, sender->acks, (int64_t)(timeout_ns / MS));
+        if (status == SLRI_NATS_TIMEOUT || status == SLRI_NATS_NO_RESPONDERS) // nobody says for which frame: it comes
+            return SLR_OK;                                                    // again, as those without an answer
+        if (status)
+            return slri_nats_fail(sender->nats, status, "answers");
+        const char *at = api->natsMsg_GetSubject(message) + strlen(sender->inbox) + 1;
+        char *end;
+        unsigned long partition = strtoul(at, &end, 10);
+        size_t bytes = (size_t)api->natsMsg_GetDataLength(message);
+        bytes = bytes < sizeof text - 1 ? bytes : sizeof text - 1;
+        if (bytes)
+            memcpy(text, api->natsMsg_GetData(message), bytes);
+        text[bytes] = '\0';
+        if (*end == '.' && partition < sender->manifest.partitions)
+            take_answer(sender, &sender->parts[partition], strtoull(end + 1, NULL, 10), text);
+        api->natsMsg_Destroy(message);
+        timeout_ns = 0;
+    }
+}
+
+// Answers that do not come, and partitions that may go on.
+static slr_status look_after(slr_sender *sender)
+{
+    const uint64_t now_ns = slri_now_ns();
+    for (uint32_t i = 0; i < sender->manifest.partitions; ++i) {
+        out_part *part = &sender->parts[i];
+        if (part->head && part->head->id && now_ns - part->head->sent_ns > ANSWER_NS)
+            pull_back(part, part->head);
+        if (part->resume_ns)
+            SLRI_TRY(publish_part(sender, i));
+    }
+    return SLR_OK;
+}
+
+static slr_status fail_waiting(const slr_sender *sender, const out_part *part)
+{
+    bool is_full = part && part->is_full;
+    for (uint32_t i = 0; !part && i < sender->manifest.partitions; ++i)
+        is_full = is_full || (sender->parts[i].head && sender->parts[i].is_full);
+    if (is_full)
+        return SLRI_FAIL(FULL,
+                         "'%s': a partition has %" PRIu64 " frames that no snapshot has yet, and takes no more: its "
+                         "worker is behind or missing",
+                         sender->nats->name, sender->manifest.capacity);
+    return SLRI_FAIL(TIMEOUT, "'%s': %u frames are not accepted yet", sender->nats->name, sender->frames);
+}
+
+static slr_status wait_once(slr_sender *sender)
+{
+    SLRI_TRY(take_answers(sender, 2 * MS));
+    return look_after(sender);
+}
+
+// ---- opening -------------------------------------------------------------------------------------------------------
+
+struct finding_number {
+    const slr_sender *sender;
+    uint64_t number;
+};
+
+static slr_status find_number(void *user, const slri_log_record *record)
+{
+    struct finding_number *finding = user;
+    slri_frame frame;
+    if (slri_frame_read(&finding->sender->shape, SLRI_FRAME_SENT, record->data, record->bytes, &frame) != SLR_OK ||
+        frame.head.producer != finding->sender->producer || frame.head.number > finding->number + 1)
+        return SLR_OK;
+    uint64_t last = frame.head.number + frame.head.count - 1;
+    finding->number = last > finding->number ? last : finding->number;
+    return SLR_OK;
+}
+
+// What a partition has of this producer: its snapshot, and the records behind that.
+static slr_status find_known(slr_sender *sender, uint32_t partition, uint64_t *known)
+{
+    slri_head head;
+    uint64_t revision, first, last, bytes;
+    char stream[SLRI_NATS_SUBJECT];
+    slr_status status = slri_partition_head(sender->nats, partition, &head, &revision);
+    if (status == SLR_NOT_FOUND)
+        memset(&head, 0, sizeof head);
+    else
+        SLRI_TRY(status);
+    struct finding_number finding = {sender, 0};
+    for (uint64_t i = 0; i < head.producers; ++i) {
+        if (head.producer[i].name == sender->producer)
+            finding.number = head.producer[i].number;
+    }
+    slri_nats_stream_name(sender->nats, SLRI_LOG_IN, partition, stream);
+    SLRI_TRY(slri_nats_stream_state(sender->nats, stream, &first, &last, &bytes));
+    first = head.in_last + 1 > first ? head.in_last + 1 : first;
+    if (first <= last)
+        SLRI_TRY(slri_nats_read(sender->nats, stream, first, last, find_number, &finding));
+    *known = finding.number;
+    return SLR_OK;
+}
+
+static slr_status compare_layout(const slr_sender *sender, const slr_sender_desc *desc)
+{
+    uint64_t layout;
+    if (!desc->program)
+        return SLR_OK;
+    SLRI_TRY(slri_head_layout_of(desc->program, desc->handler, sender->manifest.keys, &layout));
+    return layout == sender->manifest.layout
+               ? SLR_OK
+               : SLRI_FAIL(LAYOUT, "'%s' is served by handler '%s' with other messages, states or replies",
+                           sender->nats->name, sender->manifest.handler);
+}
+
+static slr_status open_parts(slr_sender *sender, const slr_sender_desc *desc)
+{
+    const size_t message = sender->shape.message_bytes;
+    uint32_t bytes = desc->frame_bytes ? desc->frame_bytes : FRAME_BYTES;
+    if (bytes > FRAME_BYTES_MOST)
+        return SLRI_FAIL(INVALID, "slr_sender_desc.frame_bytes: %u is more than %d", bytes, FRAME_BYTES_MOST);
+    sender->key_step = sender->manifest.keys == SLR_KEYS_TEXT ? sizeof(uint32_t) : sizeof(uint64_t);
+    sender->batch_most = (uint32_t)(bytes / (message + sender->key_step));
+    sender->batch_most = sender->batch_most ? sender->batch_most : 1;
+    sender->in_flight_most = desc->in_flight ? desc->in_flight : IN_FLIGHT_BYTES;
+    sender->producer = desc->producer;
+    if (sender->producer == 0) {
+        struct slri_key_secret random;
+        slri_key_secret_make(&random);
+        sender->producer = random.word[0] | 1;
+    }
+    sender->parts = calloc(sender->manifest.partitions, sizeof *sender->parts);
+    if (!sender->parts)
+        return SLRI_FAIL(NO_MEMORY, "slr_sender_open: no memory");
+    for (uint32_t i = 0; i < sender->manifest.partitions && desc->producer; ++i)
+        SLRI_TRY(find_known(sender, i, &sender->parts[i].known));
+    return SLR_OK;
+}
+
+static slr_status subscribe_answers(slr_sender *sender)
+{
+    const slri_nats_api *api = sender->nats->api;
+    char all[INBOX_BYTES];
+    int status = api->natsInbox_Create(&sender->inbox);
+    if (status)
+        return slri_nats_fail(sender->nats, status, "an inbox");
+    snprintf(all, sizeof all, "%s.>", sender->inbox);
+    status = api->natsConnection_SubscribeSync(&sender->acks, sender->nats->connection, all);
+    status = status ? status : api->natsSubscription_SetPendingLimits(sender->acks, INT_MAX, INT_MAX);
+    return status ? slri_nats_fail(sender->nats, status, "a subscription") : SLR_OK;
+}
+
+static void release_sender(slr_sender *sender)
+{
+    for (uint32_t i = 0; sender->parts && i < sender->manifest.partitions; ++i) {
+        out_part *part = &sender->parts[i];
+        while (part->head) {
+            sent_frame *frame = part->head;
+            part->head = frame->next;
+            free(frame);
+        }
+        free(part->keys);
+        free(part->messages);
+        free(part->texts);
+    }
+    free(sender->parts);
+    if (sender->acks)
+        sender->nats->api->natsSubscription_Destroy(sender->acks);
+    if (sender->inbox)
+        sender->nats->api->natsInbox_Destroy(sender->inbox);
+    slri_nats_close(sender->nats);
+    free(sender);
+}
+
+slr_status slr_sender_open(const slr_remote_desc *where, const slr_sender_desc *desc, slr_sender **out)
+{
+    static const slr_sender_desc plain = SLR_SENDER_DESC_INIT;
+    slr_sender_desc own;
+    if (!where || !out)
+        return SLRI_FAIL(INVALID, "slr_sender_open: %s is NULL", where ? "out" : "where");
+    SLRI_TRY(SLRI_TAKE_DESC(slr_sender_desc, &own, desc ? desc : &plain));
+    slr_sender *sender = calloc(1, sizeof *sender);
+    if (!sender)
+        return SLRI_FAIL(NO_MEMORY, "slr_sender_open: no memory");
+    slr_status status = slri_nats_open(where, &sender->nats);
+    if (status == SLR_OK)
+        status = slri_manifest_read(sender->nats, &sender->manifest);
+    sender->shape = slri_manifest_shape(&sender->manifest);
+    if (status == SLR_OK)
+        status = compare_layout(sender, &own);
+    if (status == SLR_OK)
+        status = open_parts(sender, &own);
+    if (status == SLR_OK)
+        status = subscribe_answers(sender);
+    if (status != SLR_OK) {
+        release_sender(sender);
+        return status;
+    }
+    *out = sender;
+    return SLR_OK;
+}
+
+// ---- the calls -----------------------------------------------------------------------------------------------------
+
+static slr_status check_message(const slr_sender *sender, const slr_key *key, const void *message, size_t bytes)
+{
+    if (!sender || !message)
+        return SLRI_FAIL(INVALID, "slr_sender_send: %s is NULL", sender ? "message" : "sender");
+    if (bytes != sender->shape.message_bytes)
+        return SLRI_FAIL(INVALID, "'%s' has messages of %u B, not of %zu B", sender->nats->name,
+                         sender->shape.message_bytes, bytes);
+    bool is_text = sender->manifest.keys == SLR_KEYS_TEXT;
+    if (is_text ? !key->text || key->bytes > SLRI_FRAME_KEY_MAX : key->text != NULL)
+        return SLRI_FAIL(INVALID, "'%s' has keys that are %s", sender->nats->name,
+                         is_text ? "texts of at most 4,096 B" : "numbers");
+    return SLR_OK;
+}
+
+static slr_status reserve_message(const slr_sender *sender, out_part *part, const slr_key *key)
+{
+    if (!part->keys)
+        part->keys = calloc(sender->batch_most, sender->key_step);
+    if (!part->messages)
+        part->messages = calloc(sender->batch_most, sender->shape.message_bytes);
+    if (key->text && part->text_bytes + key->bytes > part->text_capacity) {
+        size_t capacity = 2 * (part->text_bytes + key->bytes) + 64;
+        char *grown = realloc(part->texts, capacity);
+        if (!grown)
+            return SLRI_FAIL(NO_MEMORY, "no memory for keys");
+        part->texts = grown;
+        part->text_capacity = capacity;
+    }
+    return part->keys && part->messages ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a frame");
+}
+
+static void put_message(const slr_sender *sender, out_part *part, const slr_key *key, const void *message)
+{
+    const size_t bytes = sender->shape.message_bytes;
+    uint32_t length = (uint32_t)key->bytes;
+    if (sender->manifest.keys == SLR_KEYS_TEXT) {
+        memcpy(part->keys + part->batched * sizeof length, &length, sizeof length);
+        if (length)
+            memcpy(part->texts + part->text_bytes, key->text, length);
+        part->text_bytes += length;
+    } else
+        memcpy(part->keys + part->batched * sizeof key->number, &key->number, sizeof key->number);
+    memcpy(part->messages + part->batched * bytes, message, bytes);
+    part->batched++;
+    part->number++;
+}
+
+slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message, size_t bytes, uint64_t timeout_ns)
+{
+    SLRI_TRY(check_message(sender, &key, message, bytes));
+    uint32_t partition = slri_partition_of(&sender->manifest, &key);
+    out_part *part = &sender->parts[partition];
+    if (part->number < part->known) { // it was accepted when it was sent first
+        part->number++;
+        sender->stats.sent++;
+        sender->stats.skipped++;
+        return SLR_OK;
+    }
+    SLRI_TRY(reserve_message(sender, part, &key));
+    if (part->batched == sender->batch_most || part->text_bytes + key.bytes > FRAME_BYTES_MOST) {
+        const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+        SLRI_TRY(take_answers(sender, 0));
+        SLRI_TRY(look_after(sender));
+        while (part->frames >= FRAMES_MOST || sender->in_flight >= sender->in_flight_most) {
+            if (slri_passed(deadline_ns))
+                return fail_waiting(sender, part);
+            SLRI_TRY(wait_once(sender));
+        }
+        SLRI_TRY(end_frame(sender, partition));
+    }
+    put_message(sender, part, &key, message);
+    sender->stats.sent++;
+    return SLR_OK;
+}
+
+slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns)
+{
+    if (!sender)
+        return SLRI_FAIL(INVALID, "slr_sender_flush: sender is NULL");
+    const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    for (uint32_t i = 0; i < sender->manifest.partitions; ++i)
+        SLRI_TRY(end_frame(sender, i));
+    SLRI_TRY(take_answers(sender, 0));
+    while (sender->frames > 0) {
+        if (slri_passed(deadline_ns))
+            return fail_waiting(sender, NULL);
+        SLRI_TRY(wait_once(sender));
+    }
+    return SLR_OK;
+}
+
+slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_stats *out, size_t bytes)
+{
+    if (!sender || !out)
+        return SLRI_FAIL(INVALID, "slr_sender_get_stats: %s is NULL", sender ? "out" : "sender");
+    sender->stats.keys = sender->manifest.keys;
+    sender->stats.partitions = sender->manifest.partitions;
+    return SLRI_GIVE_REPORT(slr_sender_stats, out, bytes, &sender->stats);
+}
+
+slr_status(slr_sender_get_stats)(slr_sender *sender, slr_sender_stats *out)
+{
+    return slr_sender_get_stats_sized(sender, out, SLRI_FIRST_slr_sender_stats);
+}
+
+slr_status slr_sender_close(slr_sender *sender, uint64_t timeout_ns)
+{
+    if (!sender)
+        return SLR_OK;
+    slr_status status = slr_sender_flush(sender, timeout_ns);
+    char why[256];
+    snprintf(why, sizeof why, "%s", status == SLR_OK ? "" : slr_error_message());
+    release_sender(sender);
+    return status == SLR_OK ? SLR_OK : slri_fail(status, "%s", why);
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker's life: a server for each partition that it has, all of them in turn.
+#include "cluster/worker.h"
+
+#include "base/clock.h"
+#include "base/sized.h"
+#include "base/status.h"
+#include "ring/ring.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_PARTITIONS = 64, LOOKS = 3, IDLE_NAP_NS = 300 * 1000, BUSY_NAP_NS = 20 * 1000 };
+#define DEFAULT_CAPACITY 65536u
+#define SECOND_NS 1000000000u
+
+// ---- the name ------------------------------------------------------------------------------------------------------
+
+static slr_status take_worker_desc(slr_worker *worker, const slr_worker_desc *desc)
+{
+    static const slr_worker_desc plain = SLR_WORKER_DESC_INIT;
+    slr_worker_desc *own = &worker->desc;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_worker_desc, own, desc ? desc : &plain));
+    own->partitions = own->partitions ? own->partitions : DEFAULT_PARTITIONS;
+    own->capacity = own->capacity ? own->capacity : DEFAULT_CAPACITY;
+    own->lease_ns = own->lease_ns ? own->lease_ns : 3ull * SECOND_NS;
+    if (own->partitions > SLRI_NAME_PARTITIONS)
+        return SLRI_FAIL(INVALID, "slr_worker_desc.partitions: %u is not 1 to %d", own->partitions,
+                         SLRI_NAME_PARTITIONS);
+    if (own->lease_ns < SECOND_NS / 10)
+        return SLRI_FAIL(INVALID, "slr_worker_desc.lease_ns: %" PRIu64 " is less than 100 ms", own->lease_ns);
+    return SLR_OK;
+}
+
+// What this ring kernel looks like: one is made for a moment.
+slr_status slri_worker_describe(slr_device *device, const slr_ring_desc *desc, slri_head *head)
+{
+    slr_ring *ring;
+    slr_ring_desc plain = *desc;
+    plain.keys = plain.key_bytes = 0;
+    plain.instances = 1;
+    SLRI_TRY(slr_ring_create(device, &plain, &ring));
+    plain.keys = desc->keys;
+    slri_head_begin(head, ring, &plain);
+    slr_ring_destroy(ring);
+    return SLR_OK;
+}
+
+slr_status slri_worker_compare(const slr_worker *worker, const slri_head *now)
+{
+    const slri_manifest *manifest = &worker->manifest;
+    slri_head head = {.layout = manifest->layout,
+                      .message_bytes = manifest->message_bytes,
+                      .state_bytes = manifest->state_bytes,
+                      .reply_bytes = manifest->reply_bytes,
+                      .keys = manifest->keys};
+    memcpy(head.handler, manifest->handler, sizeof head.handler);
+    return slri_head_compare(&head, now, worker->nats->name);
+}
+
+static slr_status make_streams(slr_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
+        char stream[SLRI_NATS_SUBJECT], subject[SLRI_NATS_SUBJECT];
+        slri_nats_stream_name(worker->nats, SLRI_LOG_IN, i, stream);
+        slri_nats_stream_subject(worker->nats, SLRI_LOG_IN, i, subject);
+        SLRI_TRY(slri_nats_make_stream(worker->nats, stream, subject, worker->manifest.capacity));
+    }
+    return SLR_OK;
+}
+
+// The first worker writes it down. The streams come before that: who finds the manifest finds them.
+static slr_status enter_name(slr_worker *worker)
+{
+    slri_head now;
+    uint64_t revision = 0;
+    SLRI_TRY(slri_worker_describe(worker->device, &worker->ring, &now));
+    SLRI_TRY(slri_nats_make_values(worker->nats));
+    slr_status status = slri_manifest_read(worker->nats, &worker->manifest);
+    if (status == SLR_NOT_FOUND) {
+        slri_manifest_begin(&worker->manifest, &now, &worker->desc, worker->nats->replicas);
+        SLRI_TRY(make_streams(worker));
+        status = slri_nats_cas(worker->nats, SLRI_MANIFEST_KEY, &revision, &worker->manifest, sizeof worker->manifest);
+        if (status == SLR_WRONG_STATE) // another one was first
+            status = slri_manifest_read(worker->nats, &worker->manifest);
+    }
+    SLRI_TRY(status);
+    return slri_worker_compare(worker, &now);
+}
+
+// ---- partitions ----------------------------------------------------------------------------------------------------
+
+static void note_problem(slr_worker *worker, uint32_t partition)
+{
+    snprintf(worker->stats.problem, sizeof worker->stats.problem, "partition %u: %.220s", partition,
+             slr_error_message());
+}
+
+static void add_counts(slr_worker *worker, slr_server *server)
+{
+    slr_server_stats stats;
+    if (slr_server_get_stats(server, &stats) != SLR_OK)
+        return;
+    worker->stats.handled += stats.handled - server->begun.handled;
+    worker->stats.faulted += stats.faulted - server->begun.faulted;
+    worker->stats.outputs += stats.outputs - server->begun.outputs;
+    worker->stats.repeated += stats.repeated;
+    worker->stats.snapshots += stats.snapshots;
+    worker->stats.gaps += server->gaps;
+    worker->stats.refused += server->refused;
+}
+
+void slri_worker_part_name(const slr_worker *worker, uint32_t partition, char out[SLRI_PART_NAME])
+{
+    snprintf(out, SLRI_PART_NAME, "%.100s.%u", worker->ring_name ? worker->ring_name : worker->manifest.handler,
+             partition);
+}
+
+static slr_status open_server(slr_worker *worker, uint32_t partition, slr_server **out)
+{
+    slr_serve_desc serve = SLR_SERVE_DESC_INIT;
+    slri_log_desc log = {.nats = worker->nats, .partition = partition};
+    slr_server_stats stats;
+    slr_ring_desc ring = worker->ring;
+    char name[SLRI_PART_NAME];
+    slri_worker_part_name(worker, partition, name);
+    ring.name = name; // unique on the device, and of C handlers what their states belong to
+    serve.place = worker->nats->name;
+    serve.sync = SLR_SYNC_NEVER; // an acknowledgement says what is stored
+    serve.snapshot_ns = worker->desc.snapshot_ns;
+    serve.full_every = worker->desc.full_every;
+    SLRI_TRY(slri_serve(worker->device, &ring, &serve, &slri_log_nats, &log, out));
+    if (slr_server_get_stats(*out, &stats) == SLR_OK)
+        (*out)->begun = (slri_server_begun){stats.handled, stats.faulted, stats.outputs};
+    return SLR_OK;
+}
+
+static void give_up(slr_worker *worker, uint32_t partition)
+{
+    slri_part *part = &worker->parts[partition];
+    add_counts(worker, part->server);
+    slri_server_abandon(part->server);
+    part->server = NULL;
+    part->retry_ns = slri_now_ns() + worker->manifest.lease_ns / LOOKS;
+    worker->owned--;
+    worker->stats.lost++;
+}
+
+static slr_status drain(slr_worker *worker, uint32_t partition, uint64_t timeout_ns)
+{
+    slri_part *part = &worker->parts[partition];
+    slr_server *server = part->server;
+    slr_status status = slr_server_snapshot(server, timeout_ns);
+    if (status != SLR_OK)
+        note_problem(worker, partition);
+    add_counts(worker, server);
+    slri_server_abandon(server);
+    part->server = NULL;
+    worker->owned--;
+    worker->stats.drained++;
+    slri_worker_unclaim(worker, partition);
+    return status;
+}
+
+static void take_partition(slr_worker *worker, uint32_t partition)
+{
+    slri_part *part = &worker->parts[partition];
+    if (!slri_worker_claim(worker, partition)) {
+        part->retry_ns = slri_now_ns() + worker->manifest.lease_ns / LOOKS;
+        return;
+    }
+    if (open_server(worker, partition, &part->server) == SLR_OK) {
+        worker->owned++;
+        worker->stats.taken++;
+        return;
+    }
+    note_problem(worker, partition);
+    part->server = NULL;
+    part->retry_ns = slri_now_ns() + worker->manifest.lease_ns / LOOKS;
+    slri_worker_unclaim(worker, partition);
+}
+
+// One at a time, so that those that it has go on meanwhile.
+static bool take_one(slr_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->manifest.partitions && worker->owned < slri_worker_share(worker); ++i) {
+        uint32_t partition = (worker->first + i) % worker->manifest.partitions;
+        if (!slri_worker_is_free(worker, partition))
+            continue;
+        take_partition(worker, partition);
+        return true;
+    }
+    return false;
+}
+
+// Another worker has taken what was ours, or is to get some of it.
+static void give_back(slr_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
+        if (worker->parts[i].server && strcmp(worker->parts[i].owner.worker, worker->id) != 0)
+            give_up(worker, i);
+    }
+    for (uint32_t i = worker->manifest.partitions; i-- > 0 && worker->owned > slri_worker_share(worker);) {
+        uint32_t partition = (worker->first + i) % worker->manifest.partitions;
+        if (worker->parts[partition].server)
+            (void)drain(worker, partition, SECOND_NS);
+    }
+}
+
+static void look(slr_worker *worker)
+{
+    if (worker->looked_ns && slri_now_ns() - worker->looked_ns < worker->manifest.lease_ns / LOOKS)
+        return;
+    if (slri_worker_look(worker) != SLR_OK) { // no server: later
+        snprintf(worker->stats.problem, sizeof worker->stats.problem, "%.250s", slr_error_message());
+        worker->looked_ns = slri_now_ns();
+        return;
+    }
+    give_back(worker);
+}
+
+// ---- the calls -----------------------------------------------------------------------------------------------------
+
+slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
+{
+    if (!worker)
+        return SLRI_FAIL(INVALID, "slr_worker_turn: worker is NULL");
+    const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    for (;;) {
+        look(worker);
+        bool is_busy = take_one(worker), is_waiting = false;
+        for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
+            slr_server *server = worker->parts[i].server;
+            uint32_t records = 0;
+            if (!server)
+                continue;
+            slr_status status = slri_server_follow(server, 0, &records);
+            worker->stats.records += records;
+            is_busy = is_busy || records > 0;
+            if (server->stats.rolled_back > 0)
+                slri_worker_go_back(worker);
+            if (status != SLR_OK) {
+                note_problem(worker, i);
+                give_up(worker, i);
+            } else
+                is_waiting = is_waiting || server->waiting || slri_server_is_behind(server);
+        }
+        if (is_busy || slri_passed(deadline_ns))
+            return SLR_OK;
+        slri_sleep_ns(is_waiting ? BUSY_NAP_NS : IDLE_NAP_NS);
+    }
+}
+
+static void release_worker(slr_worker *worker)
+{
+    if (worker->nats)
+        slri_worker_leave(worker);
+    slri_nats_close(worker->nats);
+    free(worker->parts);
+    free(worker->ring_name);
+    free(worker->handler);
+    free(worker);
+}
+
+char *slri_worker_copy(const char *text)
+{
+    size_t bytes = text ? strlen(text) + 1 : 0;
+    char *copy = text ? malloc(bytes) : NULL;
+    if (copy)
+        memcpy(copy, text, bytes);
+    return copy;
+}
+
+// The ring kernels are made later: what the description borrows is kept.
+static slr_status keep_ring(slr_worker *worker, const slr_ring_desc *ring)
+{
+    SLRI_TRY(SLRI_TAKE_DESC(slr_ring_desc, &worker->ring, ring));
+    worker->ring_name = slri_worker_copy(worker->ring.name);
+    worker->handler = slri_worker_copy(worker->ring.handler);
+    if ((worker->ring.name && !worker->ring_name) || (worker->ring.handler && !worker->handler))
+        return SLRI_FAIL(NO_MEMORY, "slr_worker_open: no memory");
+    worker->ring.name = worker->ring_name;
+    worker->ring.handler = worker->handler;
+    return SLR_OK;
+}
+
+static slr_status open_worker(slr_worker *worker, const slr_ring_desc *ring, const slr_remote_desc *where,
+                              const slr_worker_desc *desc)
+{
+    SLRI_TRY(take_worker_desc(worker, desc));
+    SLRI_TRY(keep_ring(worker, ring));
+    SLRI_TRY(slri_nats_open(where, &worker->nats));
+    SLRI_TRY(enter_name(worker));
+    worker->parts = calloc(worker->manifest.partitions, sizeof *worker->parts);
+    if (!worker->parts)
+        return SLRI_FAIL(NO_MEMORY, "slr_worker_open: no memory");
+    worker->nats->replicas = worker->manifest.replicas; // of streams that are made later
+    SLRI_TRY(slri_worker_enter(worker));
+    return SLR_OK;
+}
+
+slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
+                           const slr_worker_desc *desc, slr_worker **out)
+{
+    if (!device || !ring || !where || !out)
+        return SLRI_FAIL(INVALID, "slr_worker_open: %s is NULL",
+                         !device  ? "device"
+                         : !ring  ? "ring"
+                         : !where ? "where"
+                                  : "out");
+    slr_worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
+        return SLRI_FAIL(NO_MEMORY, "slr_worker_open: no memory");
+    worker->device = device;
+    slr_status status = open_worker(worker, ring, where, desc);
+    if (status != SLR_OK) {
+        release_worker(worker);
+        return status;
+    }
+    *out = worker;
+    return SLR_OK;
+}
+
+slr_status slr_worker_close(slr_worker *worker, uint64_t timeout_ns)
+{
+    const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    slr_status status = SLR_OK;
+    if (!worker)
+        return SLR_OK;
+    worker->is_ending = true;
+    for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
+        uint64_t now_ns = slri_now_ns();
+        slr_status drained =
+            !worker->parts[i].server ? SLR_OK : drain(worker, i, deadline_ns > now_ns ? deadline_ns - now_ns : 0);
+        status = status == SLR_OK ? drained : status;
+    }
+    char why[256];
+    snprintf(why, sizeof why, "%s", worker->stats.problem);
+    release_worker(worker);
+    return status == SLR_OK ? SLR_OK : slri_fail(status, "%s", why);
+}
+
+slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out, size_t bytes)
+{
+    if (!worker || !out)
+        return SLRI_FAIL(INVALID, "slr_worker_get_stats: %s is NULL", worker ? "out" : "worker");
+    const slr_worker_stats before = worker->stats;
+    for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
+        if (worker->parts[i].server)
+            add_counts(worker, worker->parts[i].server);
+    }
+    slr_worker_stats stats = worker->stats;
+    worker->stats = before;
+    stats.partitions = worker->manifest.partitions;
+    stats.owned = worker->owned;
+    return SLRI_GIVE_REPORT(slr_worker_stats, out, bytes, &stats);
+}
+
+slr_status(slr_worker_get_stats)(slr_worker *worker, slr_worker_stats *out)
+{
+    return slr_worker_get_stats_sized(worker, out, SLRI_FIRST_slr_worker_stats);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A worker: what its files share. lease.c decides which partitions it has, worker.c handles their messages.
+#ifndef SLRI_CLUSTER_WORKER_H
+#define SLRI_CLUSTER_WORKER_H
+
+#include "base/thread.h"
+#include "cluster/name.h"
+
+enum { SLRI_PEERS = 256, SLRI_PART_NAME = 128 };
+
+/// A partition, as this worker sees it.
+typedef struct slri_part {
+    slr_server *server; // NULL: not ours
+    slri_owner owner;
+    uint64_t revision; // of the owner's value; 0: there is none
+    uint64_t retry_ns; // not before this
+} slri_part;
+
+/// Another worker: alive while its revision moves on our clock.
+typedef struct slri_peer {
+    char id[SLRI_WORKER_ID];
+    uint64_t revision, moved_ns;
+    uint32_t is_listed; // in the last look
+} slri_peer;
+
+struct slr_worker {
+    slr_device *device;
+    slr_ring_desc ring, ring_before; // before: of the handler that the last replacement took away
+    char *ring_name, *handler;
+    bool has_before;
+    slr_worker_desc desc;
+    slri_nats *nats;
+    slri_manifest manifest;
+    char id[SLRI_WORKER_ID];
+    slri_part *parts;
+    uint32_t owned, peers, first; // first: where looking for partitions begins
+    slri_peer peer[SLRI_PEERS];
+    uint64_t looked_ns;
+    bool is_ending; // takes none
+    slri_thread beating;
+    bool has_beating;
+    uint32_t stop; // atomic
+    slr_worker_stats stats;
+};
+
+// worker.c
+void slri_worker_part_name(const slr_worker *worker, uint32_t partition, char out[SLRI_PART_NAME]);
+slr_status slri_worker_describe(slr_device *device, const slr_ring_desc *desc, slri_head *head);
+slr_status slri_worker_compare(const slr_worker *worker, const slri_head *now);
+char *slri_worker_copy(const char *text);
+
+// worker_replace.c
+/// A new handler has faulted in one partition, and was taken back there: the others follow.
+void slri_worker_go_back(slr_worker *worker);
+
+// lease.c
+slr_status slri_worker_enter(slr_worker *worker); // makes it known, and keeps it so on a thread
+void slri_worker_leave(slr_worker *worker);       // the contrary
+slr_status slri_worker_look(slr_worker *worker);  // who is alive, who has what
+bool slri_worker_claim(slr_worker *worker, uint32_t partition);
+void slri_worker_unclaim(slr_worker *worker, uint32_t partition);
+uint32_t slri_worker_share(const slr_worker *worker); // partitions that it should have
+bool slri_worker_is_free(const slr_worker *worker, uint32_t partition);
+
+#endif

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names that machines share, with one NATS server of this test. Workers take their turns in the test's own thread.
+#define _GNU_SOURCE
+
+#include "nats_server.h"
+
+#include "cluster/name.h"
+
+#include <slipring/devices.h>
+#include <slipring/remote.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define LONG 60000000000u
+enum { KEYS = 40, PARTITIONS = 3, MARK = 777 };
+
+struct message {
+    uint64_t key, value;
+};
+struct total {
+    uint64_t key, count, sum;
+};
+
+static nats_servers servers;
+static slr_device *device;
+static unsigned names; // each test has a name of its own
+static char name[SLR_REMOTE_NAME_BYTES];
+
+static slr_status count(const slr_delivery *delivery)
+{
+    struct total *total = delivery->state;
+    struct message message;
+    memcpy(&message, delivery->message, sizeof message);
+    total->key = message.key;
+    total->count++;
+    total->sum = total->sum * 31 + message.value;
+    return slr_reply_to(delivery, total, sizeof *total);
+}
+
+static slr_status add(void *user, const slr_delivery *delivery)
+{
+    (void)user;
+    return count(delivery);
+}
+
+static slr_status add_but_one(void *user, const slr_delivery *delivery)
+{
+    struct message message;
+    (void)user;
+    memcpy(&message, delivery->message, sizeof message);
+    return message.value == MARK ? SLR_INVALID : count(delivery);
+}
+
+static void must(slr_status status)
+{
+    if (status != SLR_OK)
+        fail_msg("%s: %s", slr_status_name(status), slr_error_message());
+}
+
+static void refuses(slr_status status, slr_status expected, const char *says)
+{
+    assert_int_equal(status, expected);
+    if (!strstr(slr_error_message(), says))
+        fail_msg("'%s' is not in: %s", says, slr_error_message());
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(name, sizeof name, "test%u", names++);
+    return slr_device_open("cpu?threads=1", NULL, &device) == SLR_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    slr_device_close(device);
+    return 0;
+}
+
+static slr_remote_desc where(void)
+{
+    slr_remote_desc desc = SLR_REMOTE_DESC_INIT;
+    desc.servers = servers.list;
+    desc.name = name;
+    return desc;
+}
+
+static slr_ring_desc describe(slr_on_message *handler)
+{
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.name = "totals";
+    desc.on_message = handler;
+    desc.message_bytes = sizeof(struct message);
+    desc.state_bytes = desc.reply_bytes = sizeof(struct total);
+    desc.keys = SLR_KEYS_U64;
+    desc.instances = 100;
+    desc.queue_size = 64;
+    return desc;
+}
+
+static slr_status try_work(slr_device *on, const slr_ring_desc *ring, uint64_t capacity, slr_worker **worker)
+{
+    slr_remote_desc remote = where();
+    slr_worker_desc desc = SLR_WORKER_DESC_INIT;
+    desc.partitions = PARTITIONS;
+    desc.capacity = capacity;
+    desc.lease_ns = 1000000000;
+    desc.snapshot_ns = 20000000;
+    return slr_worker_open(on, ring, &remote, &desc, worker);
+}
+
+static slr_worker *work(slr_device *on, uint64_t capacity)
+{
+    slr_worker *worker = NULL;
+    slr_ring_desc ring = describe(add);
+    must(try_work(on, &ring, capacity, &worker));
+    return worker;
+}
+
+static slr_worker_stats stats_of(slr_worker *worker)
+{
+    slr_worker_stats stats;
+    must(slr_worker_get_stats(worker, &stats));
+    return stats;
+}
+
+static slr_sender *open_sender(uint64_t producer)
+{
+    slr_sender *sender = NULL;
+    slr_remote_desc remote = where();
+    slr_sender_desc desc = SLR_SENDER_DESC_INIT;
+    desc.producer = producer;
+    desc.frame_bytes = 400;
+    must(slr_sender_open(&remote, &desc, &sender));
+    return sender;
+}
+
+static void send_range(slr_sender *sender, uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; ++i) {
+        struct message message = {i % KEYS, i};
+        must(slr_sender_send(sender, slr_key_u64(message.key), &message, sizeof message, LONG));
+    }
+    must(slr_sender_flush(sender, LONG));
+}
+
+static void turn_until(slr_worker *worker, uint64_t handled)
+{
+    while (stats_of(worker).handled + stats_of(worker).faulted < handled)
+        must(slr_worker_turn(worker, 1000000));
+}
+
+// Each key has counted to its end, once.
+static void expect_outputs(uint64_t messages)
+{
+    slr_receiver *receiver;
+    slr_remote_desc remote = where();
+    slr_output output;
+    struct total total;
+    uint64_t counts[KEYS] = {0}, all = 0;
+    must(slr_receiver_open(&remote, &receiver));
+    while (all < messages) {
+        must(slr_receiver_receive(receiver, &output, NULL, &total, sizeof total, LONG));
+        assert_int_equal(total.count, ++counts[total.key]);
+        all++;
+    }
+    refuses(slr_receiver_receive(receiver, &output, NULL, &total, sizeof total, 50000000), SLR_TIMEOUT, "no output");
+    refuses(slr_receiver_receive(receiver, &output, NULL, &total, 3, 0), SLR_INVALID, "room for 3 B");
+    slr_receiver_close(receiver);
+}
+
+static void messages_come_once_and_outputs_in_order_of_their_key(void **state)
+{
+    (void)state;
+    slr_worker *worker = work(device, 0);
+    slr_sender *sender = open_sender(0);
+    send_range(sender, 0, 1000);
+    turn_until(worker, 1000);
+    must(slr_sender_close(sender, LONG));
+    must(slr_worker_close(worker, LONG));
+    expect_outputs(1000);
+    slr_remote_info info;
+    slr_remote_desc remote = where();
+    must(slr_remote_get_info(&remote, &info));
+    assert_int_equal(info.messages, 1000);
+    assert_int_equal(info.states, KEYS);
+    assert_int_equal(info.waiting, 0);
+    assert_int_equal(info.owned, 0);
+    assert_int_equal(info.workers, 0);
+    assert_string_equal(info.handler, "totals");
+}
+
+static void a_sender_that_begins_again_doubles_nothing(void **state)
+{
+    (void)state;
+    slr_worker *worker = work(device, 0);
+    slr_sender *sender = open_sender(5);
+    slr_sender_stats stats;
+    send_range(sender, 0, 300);
+    must(slr_sender_close(sender, 0));
+    turn_until(worker, 300); // of some partitions a snapshot says it, of others the stream
+    sender = open_sender(5);
+    send_range(sender, 0, 500);
+    must(slr_sender_get_stats(sender, &stats));
+    assert_int_equal(stats.skipped, 300);
+    assert_int_equal(stats.accepted, 200);
+    must(slr_sender_close(sender, 0));
+    turn_until(worker, 500);
+    assert_int_equal(stats_of(worker).handled, 500);
+    must(slr_worker_close(worker, LONG));
+    expect_outputs(500);
+}
+
+static void a_full_partition_refuses_and_loses_nothing(void **state)
+{
+    (void)state;
+    slr_worker *worker = work(device, 2); // frames
+    slr_sender *sender = open_sender(0);
+    slr_status status = SLR_OK;
+    uint64_t sent = 0;
+    for (; status == SLR_OK && sent < 100000; sent += status == SLR_OK) {
+        struct message message = {sent % KEYS, sent};
+        status = slr_sender_send(sender, slr_key_u64(message.key), &message, sizeof message, 20000000);
+    }
+    assert_int_equal(status, SLR_FULL);
+    assert_int_equal(slr_sender_flush(sender, 0), SLR_FULL);
+    do
+        must(slr_worker_turn(worker, 1000000));
+    while ((status = slr_sender_flush(sender, 1000000)) != SLR_OK);
+    turn_until(worker, sent);
+    must(slr_sender_close(sender, 0));
+    must(slr_worker_close(worker, LONG));
+    expect_outputs(sent);
+}
+
+static void workers_share_partitions_and_take_over(void **state)
+{
+    (void)state;
+    slr_device *other;
+    must(slr_device_open("cpu?threads=1", NULL, &other));
+    slr_worker *one = work(device, 0);
+    while (stats_of(one).owned < PARTITIONS)
+        must(slr_worker_turn(one, 1000000));
+    slr_worker *two = work(other, 0);
+    while (stats_of(two).owned == 0 || stats_of(one).owned + stats_of(two).owned < PARTITIONS) {
+        must(slr_worker_turn(one, 1000000));
+        must(slr_worker_turn(two, 1000000));
+    }
+    slr_sender *sender = open_sender(0);
+    send_range(sender, 0, 400);
+    while (stats_of(one).handled + stats_of(two).handled < 400) {
+        must(slr_worker_turn(one, 1000000));
+        must(slr_worker_turn(two, 1000000));
+    }
+    assert_true(stats_of(one).drained > 0);
+    must(slr_worker_close(one, LONG)); // in peace: what it had is free at once
+    send_range(sender, 400, 600);
+    while (stats_of(two).owned < PARTITIONS || stats_of(two).handled < 200)
+        must(slr_worker_turn(two, 1000000));
+    must(slr_sender_close(sender, LONG));
+    must(slr_worker_close(two, LONG));
+    slr_device_close(other);
+    expect_outputs(600);
+}
+
+static void records_that_are_no_frames_are_refused(void **state)
+{
+    (void)state;
+    slr_worker *worker = work(device, 0);
+    slr_remote_desc remote = where();
+    slri_nats *nats;
+    natsMsg *reply;
+    char subject[SLRI_NATS_SUBJECT];
+    unsigned char junk[600];
+    slri_manifest manifest;
+    must(slri_nats_open(&remote, &nats));
+    must(slri_manifest_read(nats, &manifest));
+    slri_frame_shape shape = slri_manifest_shape(&manifest);
+    slri_frame_head head = slri_frame_head_of(&shape, SLRI_FRAME_SENT);
+    head.first = head.number = 1;
+    head.extra = SLR_KEYS_U64;
+    head.count = 1000000; // more than there is
+    memset(junk, 0xff, sizeof junk);
+    slri_nats_stream_subject(nats, SLRI_LOG_IN, 1, subject);
+    for (uint32_t i = 0; i < 4; ++i) {
+        memcpy(junk, &head, i > 1 ? sizeof head : 4);
+        head.layout += i == 2; // of another handler
+        must(slri_nats_request(nats, subject, NULL, NULL, junk, i == 0 ? 0 : sizeof junk, &reply));
+        nats->api->natsMsg_Destroy(reply);
+    }
+    slri_nats_close(nats);
+    slr_sender *sender = open_sender(0);
+    send_range(sender, 0, 200);
+    turn_until(worker, 200);
+    assert_int_equal(stats_of(worker).refused, 4);
+    must(slr_sender_close(sender, LONG));
+    must(slr_worker_close(worker, LONG));
+    expect_outputs(200);
+}
+
+static void another_layout_is_refused(void **state)
+{
+    (void)state;
+    slr_worker *worker = work(device, 0), *second;
+    slr_ring_desc ring = describe(add);
+    ring.state_bytes = 64;
+    refuses(try_work(device, &ring, 0, &second), SLR_LAYOUT, "states of 24 B");
+    assert_int_equal(slr_worker_replace(worker, &ring, LONG), SLR_LAYOUT);
+    slr_sender *sender = open_sender(0);
+    struct message message = {0, 0};
+    refuses(slr_sender_send(sender, slr_key_u64(0), &message, 3, 0), SLR_INVALID, "messages of 16 B, not of 3 B");
+    refuses(slr_sender_send(sender, slr_key_text("a", 1), &message, sizeof message, 0), SLR_INVALID, "numbers");
+    must(slr_sender_close(sender, 0));
+    must(slr_worker_close(worker, LONG));
+}
+
+static void a_handler_is_replaced_and_taken_back_where_it_faults(void **state)
+{
+    (void)state;
+    slr_worker *worker = work(device, 0);
+    slr_sender *sender = open_sender(0);
+    slr_ring_desc ring = describe(add_but_one);
+    send_range(sender, 0, 200);
+    turn_until(worker, 200);
+    must(slr_worker_replace(worker, &ring, LONG));
+    assert_int_equal(stats_of(worker).replaced, 1);
+    send_range(sender, MARK, MARK + 1); // faults, and is handled by the one before
+    while (stats_of(worker).rolled_back == 0)
+        must(slr_worker_turn(worker, 1000000));
+    send_range(sender, 200, 300);
+    turn_until(worker, 301);
+    assert_int_equal(stats_of(worker).faulted, 0);
+    must(slr_sender_close(sender, 0));
+    must(slr_worker_close(worker, LONG));
+    expect_outputs(301);
+}
+
+// ---- who we are ----------------------------------------------------------------------------------------------------
+
+static void secrets_and_strangers_are_refused(void **state)
+{
+    (void)state;
+    slr_sender *sender;
+    slr_remote_desc remote = where();
+    refuses(slr_sender_open(&remote, NULL, &sender), SLR_NOT_FOUND, "nobody has served");
+    remote.servers = "nats://me:secret@127.0.0.1:4222";
+    refuses(slr_sender_open(&remote, NULL, &sender), SLR_INVALID, "put them into a file");
+    assert_null(strstr(slr_error_message(), "secret"));
+    remote.servers = "nats://192.0.2.1:4222";
+    refuses(slr_sender_open(&remote, NULL, &sender), SLR_INVALID, "nothing says who we are");
+    remote.servers = "http://localhost";
+    refuses(slr_sender_open(&remote, NULL, &sender), SLR_INVALID, "is not nats://HOST:PORT");
+    remote = where();
+    remote.name = "a.b";
+    refuses(slr_sender_open(&remote, NULL, &sender), SLR_INVALID, "letters, digits");
+    remote = where();
+    remote.credentials = "/nowhere/at/all";
+    assert_int_not_equal(slr_sender_open(&remote, NULL, &sender), SLR_OK);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+// The pair is that of NATS' own documentation.
+static void an_nkey_of_a_file_opens_a_guarded_server(void **state)
+{
+    (void)state;
+    static const char public_key[] = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4",
+                      seed[] = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
+    char configuration[96], key[96], text[256];
+    slr_remote_desc remote = where();
+    slr_remote_info info;
+    nats_servers guarded;
+    snprintf(configuration, sizeof configuration, "%s/guarded.conf", servers.folder);
+    snprintf(key, sizeof key, "%s/nkey", servers.folder);
+    snprintf(text, sizeof text, "authorization: { users: [ { nkey: %s } ] }\n", public_key);
+    write_file(configuration, text);
+    snprintf(text, sizeof text, "%s\n%s\n", public_key, seed);
+    write_file(key, text);
+    assert_true(nats_open(&guarded, 1, configuration));
+    remote.servers = guarded.list;
+    refuses(slr_remote_get_info(&remote, &info), SLR_SYSTEM, "no connection");
+    remote.nkey = key;
+    refuses(slr_remote_get_info(&remote, &info), SLR_NOT_FOUND, "nobody has served"); // it was let in
+    write_file(key, seed);
+    refuses(slr_remote_get_info(&remote, &info), SLR_INVALID, "public NKey");
+    assert_null(strstr(slr_error_message(), seed));
+    nats_close(&guarded);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(messages_come_once_and_outputs_in_order_of_their_key, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_sender_that_begins_again_doubles_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_full_partition_refuses_and_loses_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(workers_share_partitions_and_take_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(records_that_are_no_frames_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_handler_is_replaced_and_taken_back_where_it_faults, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(secrets_and_strangers_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_nkey_of_a_file_opens_a_guarded_server, set_up, tear_down),
+    };
+    const slri_nats_api *api;
+    if (slri_nats_api_get(&api) != SLR_OK) {
+        printf("skipped: %s\n", slr_error_message());
+        return 77;
+    }
+    bool is_here = nats_open(&servers, 1, NULL);
+    int bad = is_here ? cmocka_run_group_tests(tests, NULL, NULL) : 77;
+    nats_close(&servers);
+    return bad;
+}
