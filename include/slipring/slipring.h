@@ -4,6 +4,7 @@
 #define SLIPRING_SLIPRING_H
 
 #include <slipring/api.h>
+#include <slipring/autocast.h>
 #include <slipring/baseline.h>
 #include <slipring/buffer.h>
 #include <slipring/cache.h>
@@ -24,6 +25,7 @@
 #include <slipring/kernel.h>
 #include <slipring/key.h>
 #include <slipring/keys.h>
+#include <slipring/layers.h>
 #include <slipring/limits.h>
 #include <slipring/loop.h>
 #include <slipring/metrics.h>
