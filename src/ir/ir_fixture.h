@@ -92,7 +92,8 @@ BUILD_UNUSED slri_reg build_reg(struct build *b, enum slri_kind kind, const char
 BUILD_UNUSED slri_reg build_param(struct build *b, enum slri_kind kind, const char *name, uint64_t memory_bytes)
 {
     slri_reg reg = build_reg(b, kind, name);
-    b->function->param[b->function->params++] = (struct slri_param){name, reg, memory_bytes != 0, memory_bytes};
+    b->function->param[b->function->params++] =
+        (struct slri_param){.name = name, .reg = reg, .is_memory = memory_bytes != 0, .bytes = memory_bytes};
     return reg;
 }
 
