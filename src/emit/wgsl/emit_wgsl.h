@@ -36,11 +36,14 @@
 
 struct slri_wgsl_options {
     const uint32_t *block; // NULL, or the shape of all launches
+    bool writes_all;       // every buffer is `read_write`: then a launch may give the same memory twice
+    // What a device has of it; 0: what every device has, as above.
+    uint32_t storage_buffers, workgroup_bytes, block_threads;
 };
 
 // Appends the module of one kernel. `options` NULL: all as 0.
 // Errors: UNSUPPORTED (no kernel; what words.h refuses; a fence, an order of memory or a function that WGSL has not,
-// a barrier that not all threads reach, or more buffers, shared memory or threads than every device has; with the
+// a barrier that not all threads reach, or more buffers, shared memory or threads than the device has; with the
 // place), NO_MEMORY.
 slr_status slri_emit_wgsl(const struct slri_module *module, const struct slri_entry *kernel,
                           const struct slri_wgsl_options *options, struct slri_text *out);
