@@ -7,6 +7,8 @@
 //   then             a uniform buffer, where the kernel takes values or asks whether a buffer is there: words, rounded
 //                    up to 16 bytes. Word 0 has bit i set where buffer i is there; then each value in the kernel's
 //                    order, as words (words.h).
+//                    With `in_parts` behind them, where the kernel asks for its place: the first block of the part
+//                    along x, y, z, then the whole grid.
 //   then             the program's memory for its variables, where the kernel uses any: a storage buffer
 //   then             where slri_kernel_may_fault, a storage buffer of three words, zero, of which the first thread that
 //                    faults makes enum slri_fault, file and line; it goes on, and what it divides is 0.
@@ -33,10 +35,12 @@
 #define SLRI_WGSL_STORAGE_BUFFERS 8     // that every WebGPU device has for one stage
 #define SLRI_WGSL_WORKGROUP_BYTES 16384 // of workgroup storage, likewise
 #define SLRI_WGSL_BLOCK_THREADS 256
+#define SLRI_WGSL_PART_WORDS 6
 
 struct slri_wgsl_options {
     const uint32_t *block; // NULL, or the shape of all launches
     bool writes_all;       // every buffer is `read_write`: then a launch may give the same memory twice
+    bool in_parts;         // a grid may be launched in parts: six more words, see below
     // What a device has of it; 0: what every device has, as above.
     uint32_t storage_buffers, workgroup_bytes, block_threads;
 };

@@ -41,6 +41,7 @@ slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
     const struct slri_wgsl_options options = {
         .block = text->shape.block,
         .writes_all = true,
+        .in_parts = true,
         .storage_buffers = storage < SLRI_WG_MOST_ENTRIES - 3 ? storage : SLRI_WG_MOST_ENTRIES - 3,
         .workgroup_bytes = facts->limits.maxComputeWorkgroupStorageSize,
         .block_threads = facts->limits.maxComputeInvocationsPerWorkgroup};

@@ -8,6 +8,7 @@
 #include "hal/webgpu/webgpu.h"
 
 #define ARGUMENT_BYTES 262144u
+#define SHADOW_BYTES (ARGUMENT_BYTES + 64u) // also for what a kernel does not ask for
 #define MOST_PART 33554432u // of a copy or fill by slipring's own kernels
 #define TOOL_THREADS 256u
 
@@ -26,7 +27,7 @@ static slr_status make_stamps(struct slri_wg_recorder *recorder)
 slr_status slri_wg_recorder_open(struct slri_wg_recorder *recorder, struct slri_webgpu *webgpu)
 {
     recorder->webgpu = webgpu;
-    recorder->shadow = slri_alloc(webgpu->allocator, ARGUMENT_BYTES);
+    recorder->shadow = slri_alloc(webgpu->allocator, SHADOW_BYTES);
     recorder->groups = slri_alloc(webgpu->allocator, SLRI_WG_GROUPS * sizeof *recorder->groups);
     if (!recorder->shadow || !recorder->groups)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", webgpu->name);
@@ -50,7 +51,7 @@ void slri_wg_recorder_close(struct slri_wg_recorder *recorder)
     slri_wg_buffer_free(webgpu, recorder->args);
     slri_wg_buffer_free(webgpu, recorder->scratch);
     slri_free(webgpu->allocator, recorder->groups, SLRI_WG_GROUPS * sizeof *recorder->groups);
-    slri_free(webgpu->allocator, recorder->shadow, ARGUMENT_BYTES);
+    slri_free(webgpu->allocator, recorder->shadow, SHADOW_BYTES);
 }
 
 slr_status slri_wg_recorder_begin(struct slri_wg_recorder *recorder)
@@ -109,7 +110,11 @@ static uint64_t needs(const struct slri_wg_recorder *recorder, const struct slri
     if (command->op != SLRI_DISPATCH) // at most two jobs of a kernel of slipring's own for each part
         return round_up(recorder, 16) * 2 * (slri_command_bytes(command) / MOST_PART + 1);
     const struct slri_wg_kernel *kernel = command->dispatch.ready->kernel.native;
-    return round_up(recorder, kernel->uniform_bytes);
+    const uint64_t most = recorder->webgpu->facts.limits.maxComputeWorkgroupsPerDimension;
+    uint64_t parts = 1;
+    for (int i = 0; i < 3; ++i)
+        parts *= (command->dispatch.grid[i] + most - 1) / most;
+    return round_up(recorder, kernel->uniform_bytes) * parts;
 }
 
 bool slri_wg_recorder_has_room(const struct slri_wg_recorder *recorder, const struct slri_command *command)
@@ -236,9 +241,9 @@ static slr_status put_launch(struct slri_wg_recorder *recorder, const struct slr
     return SLR_OK;
 }
 
-// Words (emit_wgsl.h): which buffers are there, then each value.
+// Words (emit_wgsl.h): which buffers are there, each value, and the place of a part of the grid.
 static void put_values(const struct slri_wg_recorder *recorder, const struct slri_command *command,
-                       uint32_t uniform_bytes)
+                       uint32_t uniform_bytes, const uint32_t from[3])
 {
     const struct slri_entry *entry = command->dispatch.ready->entry;
     unsigned char *block = recorder->shadow + recorder->used;
@@ -256,6 +261,8 @@ static void put_values(const struct slri_wg_recorder *recorder, const struct slr
         }
     }
     memcpy(block, &there, sizeof there);
+    memcpy(block + at, from, 3 * sizeof *from);
+    memcpy(block + at + 3 * sizeof *from, command->dispatch.grid, 3 * sizeof *from);
 }
 
 // What stands for the binding of that number; for a buffer that is not there, memory that nobody reads.
@@ -293,28 +300,45 @@ static slr_status find_range(struct slri_wg_recorder *recorder, const struct slr
     return SLR_OK;
 }
 
+// A grid in parts as large as the device takes.
+static slr_status put_grid(struct slri_wg_recorder *recorder, const struct slri_command *command,
+                           WGPUComputePipeline pipeline, struct slri_wg_group *wanted)
+{
+    const uint32_t *grid = command->dispatch.grid;
+    const uint32_t most = recorder->webgpu->facts.limits.maxComputeWorkgroupsPerDimension;
+    const struct slri_wg_kernel *kernel = command->dispatch.ready->kernel.native;
+    uint32_t from[3], part[3];
+    for (from[2] = 0; from[2] < grid[2]; from[2] += part[2]) {
+        part[2] = grid[2] - from[2] < most ? grid[2] - from[2] : most;
+        for (from[1] = 0; from[1] < grid[1]; from[1] += part[1]) {
+            part[1] = grid[1] - from[1] < most ? grid[1] - from[1] : most;
+            for (from[0] = 0; from[0] < grid[0]; from[0] += part[0]) {
+                part[0] = grid[0] - from[0] < most ? grid[0] - from[0] : most;
+                if (kernel->uniform_bytes != 0)
+                    put_values(recorder, command, kernel->uniform_bytes, from);
+                SLRI_TRY(put_launch(recorder, kernel, pipeline, wanted, part));
+            }
+        }
+    }
+    return SLR_OK;
+}
+
 static slr_status dispatch(struct slri_wg_recorder *recorder, const struct slri_command *command,
                            const struct slri_extras *extras)
 {
     struct slri_webgpu *webgpu = recorder->webgpu;
-    const uint32_t *grid = command->dispatch.grid, most = webgpu->facts.limits.maxComputeWorkgroupsPerDimension;
     struct slri_wg_kernel *kernel = command->dispatch.ready->kernel.native;
     struct slri_wg_group wanted;
     WGPUComputePipeline pipeline;
     wanted.group = NULL;
     wanted.ranges = 0;
-    if (grid[0] > most || grid[1] > most || grid[2] > most)
-        return SLRI_FAIL(UNSUPPORTED, "kernel %s: a grid of %u x %u x %u blocks; device '%s' has at most %u each way",
-                         kernel->name, grid[0], grid[1], grid[2], webgpu->name, most);
     SLRI_TRY(slri_wg_code_pipeline(webgpu, kernel, command->dispatch.dynamic_bytes, &pipeline));
     for (uint32_t i = 0; i < kernel->layout->count; ++i)
         if (!kernel->layout->entry[i].is_uniform)
             SLRI_TRY(find_range(recorder, command, extras, kernel->layout->entry[i].binding,
                                 &wanted.range[wanted.ranges++]));
     SLRI_TRY(begin_pass(recorder, extras->wants_times));
-    if (kernel->uniform_bytes != 0)
-        put_values(recorder, command, kernel->uniform_bytes);
-    return put_launch(recorder, kernel, pipeline, &wanted, grid);
+    return put_grid(recorder, command, pipeline, &wanted);
 }
 
 // ---- copies and fills ----------------------------------------------------------------------------------------------
