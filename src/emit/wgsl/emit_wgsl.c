@@ -149,6 +149,11 @@ static uint32_t put_bindings(struct slri_wgsl_emitter *e, struct slri_text *out,
         slri_text_puts(out, "\n");
         storage++;
     }
+    if (strstr(slri_text_view(e->out), "slri_tell_ended(")) {
+        put_storage(out, number + 3, true, true, "slri_ended");
+        slri_text_puts(out, "\n");
+        storage++;
+    }
     return storage;
 }
 
@@ -275,6 +280,8 @@ static slr_status put_module(struct slri_wgsl_emitter *e, struct slri_text *out)
     SLRI_TRY(slri_kernel_may_fault(e->module, e->entry, &may_fault));
     for (uint32_t i = 0; i < e->module->functions; i++)
         slri_wgsl_function(e, e->module->function[i]);
+    if (e->options && e->options->tells_ended_loops)
+        slri_wgsl_entry_around(e);
     SLRI_TRY(e->refused);
     slri_text_printf(&head, "// %s of %s\n", e->entry->name, e->module->name);
     if (!(e->options && e->options->block))

@@ -40,7 +40,10 @@
 struct slri_wgsl_options {
     const uint32_t *block; // NULL, or the shape of all launches
     bool writes_all;       // every buffer is `read_write`: then a launch may give the same memory twice
-    bool in_parts;         // a grid may be launched in parts: six more words, see below
+    // The driver ends a thread's loops after so many turns, and each loop after that behind its first turn: so behind
+    // the kernel comes a loop of two turns, which tells in a storage buffer of a word, behind that of faults.
+    bool tells_ended_loops;
+    bool in_parts; // a grid may be launched in parts: six more words, see below
     // What a device has of it; 0: what every device has, as above.
     uint32_t storage_buffers, workgroup_bytes, block_threads;
 };

@@ -35,18 +35,24 @@ static slr_status check_block(const struct slri_webgpu *webgpu, const struct slr
 
 slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
 {
-    const struct slri_webgpu *webgpu = device;
+    struct slri_webgpu *webgpu = device;
     const struct slri_wg_facts *facts = &webgpu->facts;
     const uint32_t storage = facts->limits.maxStorageBuffersPerShaderStage;
+    uint64_t turns;
+    SLRI_TRY(check_block(webgpu, text));
+    SLRI_TRY(slri_wg_count_turns(webgpu, &turns));
+    if (turns != 0 && !webgpu->loops_stay_ended)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' ends loops after %llu turns, and a kernel cannot notice it",
+                         webgpu->name, (unsigned long long)turns);
     const struct slri_wgsl_options options = {
+        .tells_ended_loops = turns != 0,
         .block = text->shape.block,
         .writes_all = true,
         .in_parts = true,
-        .storage_buffers = storage < SLRI_WG_MOST_ENTRIES - 3 ? storage : SLRI_WG_MOST_ENTRIES - 3,
+        .storage_buffers = storage < SLRI_WG_MOST_ENTRIES - 1 ? storage : SLRI_WG_MOST_ENTRIES - 1,
         .workgroup_bytes = facts->limits.maxComputeWorkgroupStorageSize,
         .block_threads = facts->limits.maxComputeInvocationsPerWorkgroup};
     char version[16];
-    SLRI_TRY(check_block(webgpu, text));
     text->is_unkept = true;
     snprintf(version, sizeof version, "%08x", webgpu->lib->version);
     const char *const fields[] = {facts->name, facts->driver, facts->backend, version};
@@ -242,6 +248,7 @@ static slr_status fill_kernel(struct slri_webgpu *webgpu, const char *text, stru
     SLRI_TRY(slri_loss_check(&webgpu->loss));
     read_bindings(text, &wanted, &kernel->uniform_bytes);
     kernel->has_dynamic = strstr(text, "override slri_dynamic_words") != NULL;
+    kernel->tells = strstr(text, " slri_ended: ") != NULL;
     slri_mutex_lock(&webgpu->code_lock);
     slr_status status = share_layout(webgpu, &wanted, &kernel->layout);
     slri_mutex_unlock(&webgpu->code_lock);
@@ -331,7 +338,7 @@ void slri_wg_code_forget(struct slri_webgpu *webgpu)
 
 slr_status slri_wg_code_tool(struct slri_webgpu *webgpu, enum slri_wg_tool tool, struct slri_wg_kernel **out)
 {
-    static const char *const name[SLRI_WG_TOOLS] = {"copy", "fill"};
+    static const char *const name[SLRI_WG_TOOLS] = {"copy", "fill", "count"};
     slr_status status = SLR_OK;
     slri_mutex_lock(&webgpu->tool_lock);
     if (!webgpu->tool[tool])

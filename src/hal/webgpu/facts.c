@@ -123,10 +123,11 @@ static void put_version(const struct slri_webgpu *webgpu, char *out, size_t room
              version & 0xff);
 }
 
-static void describe(const struct slri_webgpu *webgpu, slr_device_info *out)
+static void describe(struct slri_webgpu *webgpu, slr_device_info *out)
 {
     const struct slri_wg_facts *facts = &webgpu->facts;
     char version[48];
+    uint64_t turns = 0;
     put_name(webgpu, out->name, sizeof out->name);
     put_version(webgpu, version, sizeof version);
     snprintf(out->description, sizeof out->description, "%s (%s, %.48s)", facts->name, facts->backend, facts->driver);
@@ -136,6 +137,10 @@ static void describe(const struct slri_webgpu *webgpu, slr_device_info *out)
              facts->limits.maxStorageBuffersPerShaderStage, facts->limits.minStorageBufferOffsetAlignment,
              (unsigned long long)facts->limits.maxStorageBufferBindingSize,
              facts->has_stamps ? " timestamp-query" : "");
+    if (slri_wg_count_turns(webgpu, &turns) == SLR_OK && turns != 0)
+        snprintf(out->notes, sizeof out->notes,
+                 "the driver ends loops after %llu turns without an error: a kernel that needs more fails",
+                 (unsigned long long)turns);
 }
 
 static void identify(const struct slri_webgpu *webgpu, struct slri_identity *out)

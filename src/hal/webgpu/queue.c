@@ -14,6 +14,7 @@
 #define STAGE_BYTES 1048576u
 #define MOST_PART 33554432u // of a copy at once
 #define STAMP_BYTES (2u * SLRI_WG_MOST_PASSES * 8u)
+#define TAIL_BYTES (STAMP_BYTES + 16u) // of a read-back buffer: behind the stamps the word by which kernels tell
 #define END_NS UINT64_C(2000000000) // for what a lost device still does
 #define PATIENCE_NS (SLRI_WG_PATIENCE_S * UINT64_C(1000000000))
 
@@ -31,7 +32,8 @@ struct slri_wg_queue {
         WGPUSubmissionIndex index;
         uint32_t state, stamped; // `state` is the library's while it is PENDING
         bool is_mapped;
-        WGPUBuffer read; // NULL: none yet
+        const char *told_by; // NULL, or a kernel that tells of loops
+        WGPUBuffer read;     // NULL: none yet
         uint64_t read_bytes, read_used;
     } submit[MOST_SUBMITS];
 
@@ -124,11 +126,24 @@ static slr_status grow_read(struct slri_webgpu *webgpu, struct submit *submit, u
         room *= 2;
     if (submit->read_bytes >= room)
         return SLR_OK;
-    SLRI_TRY(slri_wg_buffer_make(webgpu, room + STAMP_BYTES, WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst,
+    SLRI_TRY(slri_wg_buffer_make(webgpu, room + TAIL_BYTES, WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst,
                                  &larger));
     slri_wg_buffer_free(webgpu, submit->read);
     submit->read = larger;
     submit->read_bytes = room;
+    return SLR_OK;
+}
+
+static slr_status take_word(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, struct submit *submit)
+{
+    struct slri_wg_recorder *recorder = &queue->recorder;
+    submit->told_by = recorder->told_by;
+    recorder->told_by = NULL;
+    if (!submit->told_by)
+        return SLR_OK;
+    SLRI_TRY(grow_read(webgpu, submit, 1));
+    webgpu->lib->CommandEncoderCopyBufferToBuffer(recorder->encoder, recorder->ended, 0, submit->read,
+                                                  submit->read_bytes + STAMP_BYTES, 16);
     return SLR_OK;
 }
 
@@ -156,6 +171,8 @@ static slr_status end_commands(struct slri_webgpu *webgpu, struct slri_wg_queue 
         return SLR_OK;
     slri_wg_recorder_end_pass(recorder);
     slr_status status = take_stamps(webgpu, queue, &queue->submit[queue->submits]);
+    if (status == SLR_OK)
+        status = take_word(webgpu, queue, &queue->submit[queue->submits]);
     *out = webgpu->lib->CommandEncoderFinish(recorder->encoder, NULL);
     webgpu->lib->CommandEncoderRelease(recorder->encoder);
     recorder->encoder = NULL;
@@ -177,13 +194,14 @@ static slr_status send(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, 
     submit->index = lib->QueueSubmitForIndex(webgpu->queue, commands ? 1 : 0, &commands);
     SLRI_TRY(slri_wg_check(webgpu, "QueueSubmitForIndex"));
     slri_wg_count(&webgpu->counts.submits, 1);
-    submit->is_mapped = submit->read_used != 0 || submit->stamped != 0;
+    const bool has_tail = submit->stamped != 0 || submit->told_by;
+    submit->is_mapped = submit->read_used != 0 || has_tail;
     submit->state = PENDING;
     ++queue->submits;
     if (submit->is_mapped) {
         const WGPUBufferMapCallbackInfo then = {
             .mode = WGPUCallbackMode_AllowSpontaneous, .callback = note_mapped, .userdata1 = submit};
-        const uint64_t bytes = submit->stamped != 0 ? submit->read_bytes + STAMP_BYTES : submit->read_used;
+        const uint64_t bytes = has_tail ? submit->read_bytes + TAIL_BYTES : submit->read_used;
         slri_wg_count(&webgpu->counts.maps, 1);
         lib->BufferMapAsync(submit->read, WGPUMapMode_Read, 0, bytes, then);
         return slri_wg_check(webgpu, "BufferMapAsync");
@@ -276,6 +294,26 @@ static slr_status bring_back(struct slri_webgpu *webgpu, struct slri_wg_queue *q
     return SLR_OK;
 }
 
+// Whether the driver has ended a loop of what was submitted.
+static slr_status look(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
+{
+    static const uint32_t none[4];
+    for (uint32_t i = 0; i < queue->submits; ++i) {
+        const struct submit *submit = &queue->submit[i];
+        const uint32_t *word = submit->told_by ? webgpu->lib->BufferGetConstMappedRange(
+                                                     submit->read, submit->read_bytes + STAMP_BYTES, 16)
+                                               : NULL;
+        if (!word || *word == 0)
+            continue;
+        webgpu->lib->QueueWriteBuffer(webgpu->queue, queue->recorder.ended, 0, none, sizeof none);
+        return SLRI_FAIL(UNSUPPORTED,
+                         "kernel %s, or one before it: a thread's loops take more than the %llu turns after which the "
+                         "driver of device '%s' ends them; let each thread do less, or take another device",
+                         submit->told_by, (unsigned long long)webgpu->loop_turns, webgpu->name);
+    }
+    return SLR_OK;
+}
+
 static void settle(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
 {
     for (uint32_t i = 0; i < queue->submits; ++i) {
@@ -283,6 +321,7 @@ static void settle(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
         if (submit->is_mapped && __atomic_load_n(&submit->state, __ATOMIC_ACQUIRE) == DONE)
             webgpu->lib->BufferUnmap(submit->read);
         submit->stamped = 0;
+        submit->told_by = NULL;
         submit->is_mapped = false;
     }
     for (uint32_t i = 0; i < MOST_SUBMITS; ++i)
@@ -302,6 +341,8 @@ static slr_status finish(struct slri_webgpu *webgpu, struct slri_wg_queue *queue
         waited = bring_back(webgpu, queue);
     if (waited == SLR_OK && times)
         tell_times(webgpu, queue, times);
+    if (waited == SLR_OK)
+        waited = look(webgpu, queue);
     if (!slri_wg_hangs(webgpu))
         settle(webgpu, queue);
     return status == SLR_OK ? waited : status;
@@ -487,4 +528,16 @@ slr_status slri_wg_encode(void *device, void *queue, const struct slri_command *
     for (uint32_t i = 0; i < commands; ++i)
         SLRI_TRY(encode_one(webgpu, queue, &command[i], &extras[i]));
     return SLR_OK;
+}
+
+slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const void *to, uint32_t turns,
+                               uint32_t few)
+{
+    struct slri_wg_range range = {.bytes = 16};
+    const struct slri_wg_chunk chunk = slri_wg_find(webgpu, to, &range.at);
+    const uint32_t job[4] = {0, turns, few, 0};
+    range.buffer = chunk.buffer;
+    range.serial = chunk.serial;
+    queue->is_open = true;
+    return slri_wg_record_tool(&queue->recorder, SLRI_WG_TOOL_COUNT, &range, NULL, job, 1);
 }

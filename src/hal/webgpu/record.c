@@ -33,6 +33,10 @@ slr_status slri_wg_recorder_open(struct slri_wg_recorder *recorder, struct slri_
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", webgpu->name);
     SLRI_TRY(slri_wg_buffer_make(webgpu, ARGUMENT_BYTES, WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst,
                                  &recorder->args));
+    SLRI_TRY(slri_wg_buffer_make(webgpu, 16,
+                                 WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst,
+                                 &recorder->ended));
+    recorder->ended_serial = slri_wg_serial(webgpu);
     return make_stamps(recorder);
 }
 
@@ -50,6 +54,7 @@ void slri_wg_recorder_close(struct slri_wg_recorder *recorder)
         webgpu->lib->QuerySetRelease(recorder->stamps);
     slri_wg_buffer_free(webgpu, recorder->args);
     slri_wg_buffer_free(webgpu, recorder->scratch);
+    slri_wg_buffer_free(webgpu, recorder->ended);
     slri_free(webgpu->allocator, recorder->groups, SLRI_WG_GROUPS * sizeof *recorder->groups);
     slri_free(webgpu->allocator, recorder->shadow, SHADOW_BYTES);
 }
@@ -282,6 +287,8 @@ static slr_status find_range(struct slri_wg_recorder *recorder, const struct slr
     if (binding == number + 2)
         bound = (struct slri_bound){extras->faulted, sizeof(struct slri_fault_fields)};
     *out = (struct slri_wg_range){.buffer = webgpu->none, .bytes = 16};
+    if (binding == number + 3)
+        *out = (struct slri_wg_range){recorder->ended, recorder->ended_serial, 0, 16};
     if (!bound.data || bound.bytes == 0)
         return SLR_OK;
     const struct slri_wg_chunk chunk = slri_wg_find(webgpu, bound.data, &out->at);
@@ -338,6 +345,7 @@ static slr_status dispatch(struct slri_wg_recorder *recorder, const struct slri_
             SLRI_TRY(find_range(recorder, command, extras, kernel->layout->entry[i].binding,
                                 &wanted.range[wanted.ranges++]));
     SLRI_TRY(begin_pass(recorder, extras->wants_times));
+    recorder->told_by = kernel->tells ? kernel->name : recorder->told_by;
     return put_grid(recorder, command, pipeline, &wanted);
 }
 
@@ -354,28 +362,38 @@ static struct slri_wg_range bind_around(const struct slri_wg_recorder *recorder,
     return around;
 }
 
+slr_status slri_wg_record_tool(struct slri_wg_recorder *recorder, enum slri_wg_tool tool,
+                               const struct slri_wg_range *to, const struct slri_wg_range *from, const uint32_t job[4],
+                               uint32_t blocks)
+{
+    struct slri_webgpu *webgpu = recorder->webgpu;
+    const uint32_t grid[3] = {blocks, 1, 1};
+    struct slri_wg_group wanted = {.ranges = 2};
+    struct slri_wg_kernel *kernel;
+    WGPUComputePipeline pipeline;
+    SLRI_TRY(slri_wg_code_tool(webgpu, tool, &kernel));
+    SLRI_TRY(slri_wg_code_pipeline(webgpu, kernel, 0, &pipeline));
+    SLRI_TRY(begin_pass(recorder, false));
+    wanted.range[0] = *to;
+    wanted.range[1] = from ? *from : (struct slri_wg_range){.buffer = webgpu->none, .bytes = 16};
+    memcpy(recorder->shadow + recorder->used, job, 4 * sizeof *job);
+    return put_launch(recorder, kernel, pipeline, &wanted, grid);
+}
+
 // `from` NULL: a fill by `pattern`.
 static slr_status run_tool(struct slri_wg_recorder *recorder, const struct slri_wg_range *from,
                            const struct slri_wg_range *to, uint32_t pattern)
 {
-    struct slri_webgpu *webgpu = recorder->webgpu;
-    struct slri_wg_kernel *kernel;
-    WGPUComputePipeline pipeline;
-    SLRI_TRY(slri_wg_code_tool(webgpu, from ? SLRI_WG_TOOL_COPY : SLRI_WG_TOOL_FILL, &kernel));
-    SLRI_TRY(slri_wg_code_pipeline(webgpu, kernel, 0, &pipeline));
-    SLRI_TRY(begin_pass(recorder, false));
     for (uint64_t done = 0; done < to->bytes; done += MOST_PART) {
         const uint64_t left = to->bytes - done, bytes = left < MOST_PART ? left : MOST_PART;
-        struct slri_wg_group wanted = {.ranges = 2};
-        wanted.range[0] = bind_around(recorder, to, to->at + done, bytes);
-        wanted.range[1] = (struct slri_wg_range){.buffer = webgpu->none, .bytes = 16};
+        const struct slri_wg_range around = bind_around(recorder, to, to->at + done, bytes);
+        struct slri_wg_range source = {0};
         if (from)
-            wanted.range[1] = bind_around(recorder, from, from->at + done, bytes);
-        const uint32_t job[4] = {(uint32_t)(to->at + done - wanted.range[0].at), (uint32_t)bytes,
-                                 from ? (uint32_t)(from->at + done - wanted.range[1].at) : 0, pattern};
-        const uint32_t blocks[3] = {(uint32_t)(bytes / 4 / TOOL_THREADS + 2), 1, 1};
-        memcpy(recorder->shadow + recorder->used, job, sizeof job);
-        SLRI_TRY(put_launch(recorder, kernel, pipeline, &wanted, blocks));
+            source = bind_around(recorder, from, from->at + done, bytes);
+        const uint32_t job[4] = {(uint32_t)(to->at + done - around.at), (uint32_t)bytes,
+                                 from ? (uint32_t)(from->at + done - source.at) : 0, pattern};
+        SLRI_TRY(slri_wg_record_tool(recorder, from ? SLRI_WG_TOOL_COPY : SLRI_WG_TOOL_FILL, &around,
+                                     from ? &source : NULL, job, (uint32_t)(bytes / 4 / TOOL_THREADS + 2)));
     }
     return SLR_OK;
 }

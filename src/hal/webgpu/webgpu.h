@@ -30,7 +30,7 @@ struct slri_wg_counts {
 };
 
 // Which bindings kernels have; those with the same ones share it.
-#define SLRI_WG_MOST_ENTRIES 67u // 64 storage buffers and the three others
+#define SLRI_WG_MOST_ENTRIES 65u // 64 storage buffers and the values
 struct slri_wg_layout {
     uint32_t count;
     struct slri_wg_entry {
@@ -46,6 +46,7 @@ struct slri_wg_layout {
 enum slri_wg_tool {
     SLRI_WG_TOOL_COPY,
     SLRI_WG_TOOL_FILL,
+    SLRI_WG_TOOL_COUNT, // turns of a loop (canary.c)
     SLRI_WG_TOOLS
 };
 
@@ -74,6 +75,10 @@ struct slri_webgpu {
     slri_mutex tool_lock; // of the next
     struct slri_wg_kernel *tool[SLRI_WG_TOOLS];
 
+    slri_mutex canary_lock; // of the next two
+    bool canary_ran;
+    uint64_t loop_turns;   // after so many a loop ends by itself (canary.c); 0: never
+    bool loops_stay_ended; // and each later one behind its first turn, by which a kernel notices
     struct slri_wg_counts counts;
 };
 
@@ -122,7 +127,7 @@ struct slri_wg_chunk slri_wg_find(struct slri_webgpu *webgpu, const void *addres
 struct slri_wg_kernel {
     const char *name;       // its own
     uint32_t uniform_bytes; // 0: it takes none
-    bool has_dynamic;
+    bool has_dynamic, tells; // the latter: of loops that the driver has ended
     WGPUShaderModule module;
     struct slri_wg_layout *layout;
     slri_mutex lock; // of the next
@@ -177,6 +182,10 @@ struct slri_wg_recorder {
     WGPUBuffer scratch; // what moves by way of it
     uint64_t scratch_bytes, scratch_serial;
 
+    WGPUBuffer ended;       // the word by which kernels tell of loops
+    uint64_t ended_serial;
+    const char *told_by;    // NULL, or the last kernel of the open submission that may have
+
     WGPUQuerySet stamps; // NULL: the device has none
     uint32_t stamped;    // passes of the open submission
 };
@@ -189,6 +198,10 @@ void slri_wg_recorder_end_pass(struct slri_wg_recorder *recorder);
 void slri_wg_recorder_send(struct slri_wg_recorder *recorder); // values, before a submission
 slr_status slri_wg_record(struct slri_wg_recorder *recorder, const struct slri_command *command,
                           const struct slri_extras *extras); // a move, a fill or a dispatch
+// A kernel of slipring's own: it writes `to`, and reads from there (NULL: nothing). `job`: as in bytes.wgsl.
+slr_status slri_wg_record_tool(struct slri_wg_recorder *recorder, enum slri_wg_tool tool,
+                               const struct slri_wg_range *to, const struct slri_wg_range *from, const uint32_t job[4],
+                               uint32_t blocks);
 // Between two buffers, from any byte to any byte. Both have whole words around.
 slr_status slri_wg_record_copy(struct slri_wg_recorder *recorder, const struct slri_wg_range *from,
                                const struct slri_wg_range *to);
@@ -201,6 +214,12 @@ void slri_wg_queues_forget(struct slri_webgpu *webgpu); // once the library's de
 slr_status slri_wg_encode(void *device, void *queue, const struct slri_command *command,
                           const struct slri_extras *extras, uint32_t commands);
 slr_status slri_wg_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times);
+
+slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const void *to, uint32_t turns,
+                               uint32_t few); // dispatches SLRI_WG_TOOL_COUNT
+
+// canary.c: how many turns a loop may take; 0: as many as it likes.
+slr_status slri_wg_count_turns(struct slri_webgpu *webgpu, uint64_t *out);
 
 // list.c
 struct slri_wg_list {
