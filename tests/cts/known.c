@@ -20,6 +20,7 @@
 #define NO_PRINTS "kernels on WebGPU do not print"
 #define NO_WGSL_FUNCTION "WGSL has no such function"
 #define NO_WGSL_BLOCKS "`__ring_block__` handlers do not run on WebGPU"
+#define MAY_FLUSH "a device of WGSL may take numbers below 2^-126 for others"
 #define WGSL_BOUNDS "WGSL's own bounds of its functions are wider"
 
 // clang-format off
@@ -74,6 +75,7 @@ const cts_known cts_known_list[] = {
     {"webgpu/WGSL", "blocks/*", CTS_MUST_REFUSE, NO_WGSL_BLOCKS},
     {"webgpu/WGSL", "routes/messages_that_do_not_fit_are_refused", CTS_MUST_REFUSE, NO_WGSL_BLOCKS},
     {"webgpu/WGSL", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "some devices have 16 or 32 KiB"},
+    {"webgpu/WGSL", "launch/the_largest_block", CTS_MAY_REFUSE, "some devices have blocks of 256 threads"},
     {"webgpu/WGSL", "limits/a_long_loop", CTS_MAY_REFUSE, ENDS_LOOPS},
     {"webgpu/WGSL", "language/float_comparisons_with_nan", CTS_MAY_FAIL, "a compiler of WGSL may take it that there is no NaN"},
     {"webgpu/WGSL", "math/sine_and_cosine", CTS_MAY_FAIL, "WGSL bounds sin and cos from -pi to pi alone"},
@@ -81,7 +83,12 @@ const cts_known cts_known_list[] = {
     {"webgpu/WGSL", "math/tangent", CTS_MAY_FAIL, "WGSL bounds sin and cos from -pi to pi alone"},
     {"webgpu/WGSL", "math/atan2_in_all_quadrants", CTS_MAY_FAIL, "WGSL does not say what atan2 is of zeros and infinities"},
     {"webgpu/WGSL", "math/powers", CTS_MAY_FAIL, "WGSL does not say what pow is of infinities and NaN"},
-    {"webgpu/WGSL", "math/logarithms", CTS_MAY_FAIL, "a device of WGSL may take numbers below 2^-126 for others"},
+    {"webgpu/WGSL", "language/subnormal_floats_are_kept", CTS_MAY_FAIL, MAY_FLUSH},
+    {"webgpu/WGSL", "language/float_arithmetic_rounds_once", CTS_MAY_FAIL, MAY_FLUSH},
+    {"webgpu/WGSL", "math/logarithms", CTS_MAY_FAIL, MAY_FLUSH},
+    {"webgpu/WGSL", "math/rounding_to_integers", CTS_MAY_FAIL, MAY_FLUSH},
+    {"webgpu/WGSL", "math/minimum_and_maximum_pass_over_nan", CTS_MAY_FAIL, MAY_FLUSH},
+    {"webgpu/WGSL", "math/exponentials", CTS_MAY_FAIL, "WGSL does not say what exp is of infinities and NaN"},
     {"webgpu/WGSL", "math/fmod_and_hypot", CTS_MAY_FAIL, "WGSL's length may overflow on its way, and small numbers may be 0"},
     {"webgpu/WGSL", "math/fused_multiply_add_rounds_once", CTS_MAY_FAIL, "WGSL's fma may round twice"},
     {"cuda/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
@@ -96,6 +103,7 @@ const cts_known cts_known_list[] = {
 static const cts_bound bounds[] = {
     {"webgpu/WGSL", "math/exponentials", 4096, 1e-38, WGSL_BOUNDS},
     {"webgpu/WGSL", "math/powers_of_plain_numbers", 4096, 1e-38, WGSL_BOUNDS},
+    {"webgpu/WGSL", "math/hyperbolic_functions", 4096, 1e-38, WGSL_BOUNDS},
     {"webgpu/WGSL", "math/inverse_trigonometry", 4096, 1e-38, WGSL_BOUNDS},
 };
 // clang-format on

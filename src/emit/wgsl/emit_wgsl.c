@@ -134,7 +134,9 @@ static uint32_t put_bindings(struct slri_wgsl_emitter *e, struct slri_text *out,
         put_storage(out, number++, is_written, e->atomic_binding[i], name);
         slri_text_printf(out, " // %s\n", e->entry->binding[i].name);
     }
-    const uint32_t more = e->options && e->options->in_parts ? SLRI_WGSL_PART_WORDS : 0;
+    const bool has_bases = e->options && e->options->has_bases;
+    const bool in_parts = e->options && e->options->in_parts;
+    const uint32_t more = (in_parts || has_bases ? SLRI_WGSL_PART_WORDS : 0) + (has_bases ? number : 0);
     const uint32_t vectors = (slri_wgsl_argument(e, e->entry->bindings) + more + 3) / 4;
     if (strstr(slri_text_view(e->out), "slri_arg("))
         slri_text_printf(out, "@group(0) @binding(%u) var<uniform> slri_args: array<vec4<u32>, %u>;\n", number,

@@ -8,7 +8,8 @@
 //                    up to 16 bytes. Word 0 has bit i set where buffer i is there; then each value in the kernel's
 //                    order, as words (words.h).
 //                    With `in_parts` behind them, where the kernel asks for its place: the first block of the part
-//                    along x, y, z, then the whole grid.
+//                    along x, y, z, then the whole grid. With `has_bases`, behind six that are there then, too: how
+//                    many words of each buffer's binding lie before it.
 //   then             the program's memory for its variables, where the kernel uses any: a storage buffer
 //   then             where slri_kernel_may_fault, a storage buffer of three words, zero, of which the first thread that
 //                    faults makes enum slri_fault, file and line; it goes on, and what it divides is 0.
@@ -43,7 +44,8 @@ struct slri_wgsl_options {
     // The driver ends a thread's loops after so many turns, and each loop after that behind its first turn: so behind
     // the kernel comes a loop of two turns, which tells in a storage buffer of a word, behind that of faults.
     bool tells_ended_loops;
-    bool in_parts; // a grid may be launched in parts: six more words, see below
+    bool in_parts;  // a grid may be launched in parts: six more words, as above
+    bool has_bases; // a buffer's binding may begin before it: a word more for each, as above
     // What a device has of it; 0: what every device has, as above.
     uint32_t storage_buffers, workgroup_bytes, block_threads;
 };

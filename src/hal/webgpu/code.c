@@ -49,6 +49,7 @@ slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
         .block = text->shape.block,
         .writes_all = true,
         .in_parts = true,
+        .has_bases = facts->limits.minStorageBufferOffsetAlignment > SLRI_WG_SLICE_ALIGNMENT,
         .storage_buffers = storage < SLRI_WG_MOST_ENTRIES - 1 ? storage : SLRI_WG_MOST_ENTRIES - 1,
         .workgroup_bytes = facts->limits.maxComputeWorkgroupStorageSize,
         .block_threads = facts->limits.maxComputeInvocationsPerWorkgroup};

@@ -8,7 +8,7 @@
 #include "hal/webgpu/webgpu.h"
 
 #define ARGUMENT_BYTES 262144u
-#define SHADOW_BYTES (ARGUMENT_BYTES + 64u) // also for what a kernel does not ask for
+#define SHADOW_BYTES (ARGUMENT_BYTES + 512u) // also for what a kernel does not ask for
 #define MOST_PART 33554432u // of a copy or fill by slipring's own kernels
 #define TOOL_THREADS 256u
 
@@ -246,7 +246,23 @@ static slr_status put_launch(struct slri_wg_recorder *recorder, const struct slr
     return SLR_OK;
 }
 
-// Words (emit_wgsl.h): which buffers are there, each value, and the place of a part of the grid.
+// Behind the values: how many words of each buffer's binding lie before it.
+static void put_bases(const struct slri_wg_recorder *recorder, const struct slri_command *command, unsigned char *out)
+{
+    const struct slri_entry *entry = command->dispatch.ready->entry;
+    const uint32_t step = recorder->webgpu->facts.limits.minStorageBufferOffsetAlignment;
+    if (step <= SLRI_WG_SLICE_ALIGNMENT)
+        return;
+    for (uint32_t i = 0; i < entry->bindings; ++i) {
+        const uint32_t words = (uint32_t)((uintptr_t)command->dispatch.bound[i].data % step / 4);
+        if (!entry->binding[i].is_buffer)
+            continue;
+        memcpy(out, &words, sizeof words);
+        out += sizeof words;
+    }
+}
+
+// Words (emit_wgsl.h): which buffers are there, each value, the place of a part of the grid, where buffers begin.
 static void put_values(const struct slri_wg_recorder *recorder, const struct slri_command *command,
                        uint32_t uniform_bytes, const uint32_t from[3])
 {
@@ -268,6 +284,7 @@ static void put_values(const struct slri_wg_recorder *recorder, const struct slr
     memcpy(block, &there, sizeof there);
     memcpy(block + at, from, 3 * sizeof *from);
     memcpy(block + at + 3 * sizeof *from, command->dispatch.grid, 3 * sizeof *from);
+    put_bases(recorder, command, block + at + 6 * sizeof *from);
 }
 
 // What stands for the binding of that number; for a buffer that is not there, memory that nobody reads.
@@ -294,12 +311,9 @@ static slr_status find_range(struct slri_wg_recorder *recorder, const struct slr
     const struct slri_wg_chunk chunk = slri_wg_find(webgpu, bound.data, &out->at);
     out->buffer = chunk.buffer;
     out->serial = chunk.serial;
-    out->bytes = (bound.bytes + 3) / 4 * 4;
-    if (out->at % limits->minStorageBufferOffsetAlignment != 0)
-        return SLRI_FAIL(UNSUPPORTED,
-                         "kernel %s: a slice begins at byte %llu; device '%s' takes memory at multiples of %u",
-                         ready->entry->name, (unsigned long long)out->at, webgpu->name,
-                         limits->minStorageBufferOffsetAlignment);
+    const uint64_t lead = out->at % limits->minStorageBufferOffsetAlignment; // a slice, or 0
+    out->at -= lead;
+    out->bytes = (lead + bound.bytes + 3) / 4 * 4;
     if (out->bytes > limits->maxStorageBufferBindingSize)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: a buffer of %llu B; kernels of device '%s' take at most %llu B",
                          ready->entry->name, (unsigned long long)out->bytes, webgpu->name,

@@ -17,6 +17,8 @@ struct slri_wg_facts {
     WGPULimits limits;
 };
 
+#define SLRI_WG_SLICE_ALIGNMENT 64u // where buffers of the front half may begin
+
 // Memory with a buffer over all of it.
 struct slri_wg_chunk {
     WGPUBuffer buffer; // NULL: none
