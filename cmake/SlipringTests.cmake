@@ -59,6 +59,13 @@ if(VULKAN_INCLUDE_DIR)
     list(APPEND test_environment SLIPRING_FAKE_VULKAN=$<TARGET_FILE:slipring_fake_vulkan>)
 endif()
 
+# One that passes calls on to the wgpu-native that SLIPRING_WEBGPU_PYTHON has.
+add_library(slipring_fake_webgpu MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_webgpu.c)
+slipring_program_settings(slipring_fake_webgpu)
+target_include_directories(slipring_fake_webgpu PRIVATE ${PROJECT_SOURCE_DIR} src include)
+target_link_libraries(slipring_fake_webgpu PRIVATE ${CMAKE_DL_LIBS})
+list(APPEND test_environment SLIPRING_FAKE_WEBGPU=$<TARGET_FILE:slipring_fake_webgpu>)
+
 # A backend of the tests' own. Its list of backends goes in the place of the library's: an object comes before an archive.
 slipring_glob(toy_sources tests/fakes/toy/*.c tests/fakes/failing/*.c)
 add_library(slipring_toy OBJECT ${toy_sources})
@@ -134,7 +141,7 @@ function(slipring_add_test file)
     if(SLIPRING_SANITIZE STREQUAL thread AND name IN_LIST one_thread)
         return()
     endif()
-    if(SLIPRING_SANITIZE STREQUAL thread AND name MATCHES "^tests/vulkan/") # it sees no locks of the driver's threads
+    if(SLIPRING_SANITIZE STREQUAL thread AND name MATCHES "^tests/(vulkan|webgpu)/") # it sees no locks of the driver's threads
         return()
     endif()
     string(REPLACE / _ target ${name}_test)

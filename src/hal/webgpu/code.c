@@ -173,10 +173,11 @@ static slr_status refuse_text(const struct slri_webgpu *webgpu, const char *name
 }
 
 // What was heard of a text, and of the device.
-static slr_status check_text(struct slri_webgpu *webgpu, const struct slri_wg_kernel *kernel, const char *text)
+static slr_status check_text(struct slri_webgpu *webgpu, const char *call, const struct slri_wg_kernel *kernel,
+                             const char *text)
 {
     const char *words = slri_wg_refusal();
-    SLRI_TRY(slri_loss_check(&webgpu->loss));
+    SLRI_TRY(slri_wg_check(webgpu, call));
     return words ? refuse_text(webgpu, kernel->name, text, words) : SLR_OK;
 }
 
@@ -196,7 +197,7 @@ static slr_status make_pipeline(struct slri_webgpu *webgpu, const struct slri_wg
     *out = webgpu->lib->DeviceCreateComputePipeline(webgpu->device, &how);
     slri_text_free(&name);
     slri_wg_count(&webgpu->counts.pipelines, 1);
-    slr_status status = check_text(webgpu, kernel, text);
+    slr_status status = check_text(webgpu, "DeviceCreateComputePipeline", kernel, text);
     return status == SLR_OK && !*out ? SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", kernel->name) : status;
 }
 
@@ -255,7 +256,7 @@ static slr_status fill_kernel(struct slri_webgpu *webgpu, const char *text, stru
     slri_mutex_unlock(&webgpu->code_lock);
     SLRI_TRY(status);
     kernel->module = webgpu->lib->DeviceCreateShaderModule(webgpu->device, &how);
-    SLRI_TRY(check_text(webgpu, kernel, text));
+    SLRI_TRY(check_text(webgpu, "DeviceCreateShaderModule", kernel, text));
     return add_pipeline(webgpu, kernel, text, kernel->has_dynamic ? 1 : 0, &made);
 }
 

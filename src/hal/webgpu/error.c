@@ -52,7 +52,7 @@ void slri_wg_lost(const WGPUDevice *device, uint32_t reason, WGPUStringView mess
 
 const char *slri_wg_refusal(void)
 {
-    if (heard.type == 0)
+    if (heard.type != WGPUErrorType_Validation)
         return NULL;
     heard.type = 0;
     return heard.text;

@@ -508,8 +508,11 @@ static slr_status encode_one(struct slri_webgpu *webgpu, struct slri_wg_queue *q
 {
     if (command->op == SLRI_LIST) {
         const struct slri_wg_list *list = command->list;
-        for (uint32_t i = 0; i < list->count; ++i)
-            SLRI_TRY(encode_one(webgpu, queue, &list->part[i].command, &list->part[i].extras));
+        for (uint32_t i = 0; i < list->count; ++i) {
+            struct slri_extras part = list->part[i].extras;
+            part.wants_times = extras->wants_times;
+            SLRI_TRY(encode_one(webgpu, queue, &list->part[i].command, &part));
+        }
     } else {
         SLRI_TRY(make_ready(webgpu, queue, command));
         queue->is_open = true;
@@ -517,7 +520,8 @@ static slr_status encode_one(struct slri_webgpu *webgpu, struct slri_wg_queue *q
                  : command->op == SLRI_COPY_OUT ? copy_out(webgpu, queue, command)
                                                 : slri_wg_record(&queue->recorder, command, extras));
     }
-    return ++queue->recorded >= MOST_RECORDED || extras->is_last ? submit_open(webgpu, queue) : SLR_OK;
+    queue->recorded += command->op != SLRI_LIST;
+    return queue->recorded >= MOST_RECORDED || extras->is_last ? submit_open(webgpu, queue) : SLR_OK;
 }
 
 slr_status slri_wg_encode(void *device, void *queue, const struct slri_command *command,

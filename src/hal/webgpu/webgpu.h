@@ -105,7 +105,7 @@ void slri_wg_lost(const WGPUDevice *device, uint32_t reason, WGPUStringView mess
 // Of this thread's calls since it was last asked: OK, NO_MEMORY, DEVICE_LOST, or INTERNAL (the library found a call invalid).
 // `call` is the last of them.
 slr_status slri_wg_check(struct slri_webgpu *webgpu, const char *call);
-// The same, where a refusal is about a text: gives its words, or NULL where nothing was refused.
+// Before that, where a refusal is about a text: its words, or NULL where nothing was refused.
 const char *slri_wg_refusal(void);
 
 // facts.c
