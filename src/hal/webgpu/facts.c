@@ -75,7 +75,7 @@ static slr_status ask(const struct slri_wg_library *lib, uint32_t index, WGPUAda
     *out = (struct slri_wg_facts){0};
     if (lib->AdapterGetInfo(adapter, &info) != WGPUStatus_Success ||
         lib->AdapterGetLimits(adapter, &out->limits) != WGPUStatus_Success)
-        return SLRI_FAIL(NO_DEVICE, "device 'webgpu:%u' does not say what it is", index);
+        return SLRI_FAIL(NO_DEVICE, "device 'webgpu:%u' does not say what it is (wgpuAdapterGetInfo, wgpuAdapterGetLimits)", index);
     const char *backend = backend_name(info.backendType);
     put_view(info.device, out->name, sizeof out->name);
     put_view(info.description, out->driver, sizeof out->driver);

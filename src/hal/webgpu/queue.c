@@ -261,49 +261,62 @@ static slr_status await_begun(struct slri_webgpu *webgpu, struct slri_wg_queue *
     return SLR_OK;
 }
 
-// From the first pass to the last one; the device's clock is not the host's, so it ends now.
-static void tell_times(const struct slri_webgpu *webgpu, const struct slri_wg_queue *queue, struct slri_times *times)
+static slr_status read_back(struct slri_webgpu *webgpu, const struct submit *submit, uint64_t at, uint64_t bytes,
+                            const void **out)
 {
-    uint64_t from = UINT64_MAX, to = 0;
+    *out = webgpu->lib->BufferGetConstMappedRange(submit->read, at, bytes);
+    return *out ? SLR_OK : slri_lose(&webgpu->loss, "wgpuBufferGetConstMappedRange gives nothing");
+}
+
+// From the first pass to the last one; the device's clock is not the host's, so it ends now.
+static slr_status tell_times(struct slri_webgpu *webgpu, const struct slri_wg_queue *queue, struct slri_times *times)
+{
+    uint64_t from = UINT64_MAX, to = 0, tick[2 * SLRI_WG_MOST_PASSES];
     for (uint32_t i = 0; i < queue->submits; ++i) {
         const struct submit *submit = &queue->submit[i];
-        const uint64_t *tick = submit->stamped == 0 ? NULL
-                                                    : webgpu->lib->BufferGetConstMappedRange(
-                                                          submit->read, submit->read_bytes, 16 * submit->stamped);
-        for (uint32_t k = 0; tick && k < submit->stamped; ++k) {
+        const void *stamps;
+        if (submit->stamped == 0)
+            continue;
+        SLRI_TRY(read_back(webgpu, submit, submit->read_bytes, 16 * (uint64_t)submit->stamped, &stamps));
+        memcpy(tick, stamps, 16 * (size_t)submit->stamped);
+        for (uint32_t k = 0; k < submit->stamped; ++k) {
             from = tick[2 * k] < from ? tick[2 * k] : from;
             to = tick[2 * k + 1] > to ? tick[2 * k + 1] : to;
         }
     }
     if (to < from)
-        return;
+        return SLR_OK;
     times->to_ns = slri_now_ns();
     times->from_ns = times->to_ns - (uint64_t)((double)(to - from) * (double)webgpu->facts.ns_a_tick);
+    return SLR_OK;
 }
 
-static slr_status bring_back(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
+static slr_status bring_back(struct slri_webgpu *webgpu, const struct slri_wg_queue *queue)
 {
     for (uint32_t i = 0; i < queue->backs; ++i) {
         const struct back *back = &queue->back[i];
-        const unsigned char *from = webgpu->lib->BufferGetConstMappedRange(
-            queue->submit[back->submit].read, back->at / 8 * 8, (back->at % 8 + back->bytes + 3) / 4 * 4);
-        if (!from)
-            return slri_lose(&webgpu->loss, "what was copied out cannot be read");
-        memcpy(back->to, from + back->at % 8, back->bytes);
+        const uint64_t lead = back->at % 8;
+        const void *from;
+        SLRI_TRY(read_back(webgpu, &queue->submit[back->submit], back->at - lead, (lead + back->bytes + 3) / 4 * 4,
+                           &from));
+        memcpy(back->to, (const unsigned char *)from + lead, back->bytes);
     }
     return SLR_OK;
 }
 
 // Whether the driver has ended a loop of what was submitted.
-static slr_status look(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
+static slr_status look(struct slri_webgpu *webgpu, const struct slri_wg_queue *queue)
 {
     static const uint32_t none[4];
     for (uint32_t i = 0; i < queue->submits; ++i) {
         const struct submit *submit = &queue->submit[i];
-        const uint32_t *word = submit->told_by ? webgpu->lib->BufferGetConstMappedRange(
-                                                     submit->read, submit->read_bytes + STAMP_BYTES, 16)
-                                               : NULL;
-        if (!word || *word == 0)
+        const void *told;
+        uint32_t word;
+        if (!submit->told_by)
+            continue;
+        SLRI_TRY(read_back(webgpu, submit, submit->read_bytes + STAMP_BYTES, 16, &told));
+        memcpy(&word, told, sizeof word);
+        if (word == 0)
             continue;
         webgpu->lib->QueueWriteBuffer(webgpu->queue, queue->recorder.ended, 0, none, sizeof none);
         return SLRI_FAIL(UNSUPPORTED,
@@ -340,7 +353,7 @@ static slr_status finish(struct slri_webgpu *webgpu, struct slri_wg_queue *queue
     if (waited == SLR_OK)
         waited = bring_back(webgpu, queue);
     if (waited == SLR_OK && times)
-        tell_times(webgpu, queue, times);
+        waited = tell_times(webgpu, queue, times);
     if (waited == SLR_OK)
         waited = look(webgpu, queue);
     if (!slri_wg_hangs(webgpu))

@@ -198,6 +198,16 @@ static slr_status make_group(struct slri_wg_recorder *recorder, struct slri_wg_g
     return slri_wg_check(webgpu, "DeviceCreateBindGroup");
 }
 
+// The next one that is made may have its address: what the pass has is none of those any more.
+static void release_group(struct slri_wg_recorder *recorder, struct slri_wg_group *group)
+{
+    if (!group->group)
+        return;
+    recorder->webgpu->lib->BindGroupRelease(group->group);
+    recorder->group = recorder->group == group->group ? NULL : recorder->group;
+    group->group = NULL;
+}
+
 // The one that the queue keeps of these ranges. What it displaces stays with the encoders that have it.
 static slr_status find_group(struct slri_wg_recorder *recorder, const struct slri_wg_group *wanted, WGPUBindGroup *out)
 {
@@ -207,14 +217,11 @@ static slr_status find_group(struct slri_wg_recorder *recorder, const struct slr
                UINT64_C(0x9e3779b97f4a7c15);
     struct slri_wg_group *place = &recorder->groups[(hash >> 32) % SLRI_WG_GROUPS];
     if (!is_same_group(place, wanted)) {
-        if (place->group)
-            recorder->webgpu->lib->BindGroupRelease(place->group);
+        release_group(recorder, place);
         *place = *wanted;
         slr_status status = make_group(recorder, place);
-        if (status != SLR_OK && place->group)
-            recorder->webgpu->lib->BindGroupRelease(place->group);
         if (status != SLR_OK) {
-            place->group = NULL;
+            release_group(recorder, place);
             return status;
         }
     }
