@@ -414,6 +414,27 @@ if(VULKAN_INCLUDE_DIR AND vulkan_drivers AND NOT SLIPRING_SANITIZE) # its compil
     endforeach()
 endif()
 
+# The same on WebGPU: on the wgpu-native of SLIPRING_WEBGPU_PYTHON over each driver of Vulkan that runs on the host's cores.
+set(webgpu_library $ENV{SLIPRING_WEBGPU_PYTHON}/wgpu/resources/libwgpu_native-release.so)
+file(GLOB swiftshader /usr/lib/chromium/vk_swiftshader_icd.json)
+if(EXISTS ${webgpu_library} AND vulkan_drivers AND NOT SLIPRING_SANITIZE)
+    set(webgpu_environment SLIPRING_WEBGPU_LIB=${webgpu_library} XDG_RUNTIME_DIR=${PROJECT_BINARY_DIR})
+    if(TARGET slipring_cts)
+        slipring_register(tests/webgpu/cts slipring_cts --device webgpu:0 --timeout 60)
+        set_property(TEST tests/webgpu/cts APPEND PROPERTY ENVIRONMENT ${webgpu_environment} VK_ICD_FILENAMES=${vulkan_drivers})
+        if(swiftshader)
+            slipring_register(tests/webgpu/cts_swiftshader slipring_cts --device webgpu:0 --timeout 60)
+            set_property(TEST tests/webgpu/cts_swiftshader APPEND PROPERTY ENVIRONMENT ${webgpu_environment}
+                VK_ICD_FILENAMES=${swiftshader})
+        endif()
+    endif()
+    foreach(name batch failure fault keys ring_send route slice slice_own state)
+        slipring_register(tests/webgpu/ring_${name} tests_ring_${name}_test)
+        set_property(TEST tests/webgpu/ring_${name} APPEND PROPERTY ENVIRONMENT ${webgpu_environment}
+            "SLIPRING_TEST_RING_DEVICE=webgpu:0")
+    endforeach()
+endif()
+
 # The suite once more, and random programs, on a driver that runs the CUDA text itself, compiled by the host's compiler.
 # ThreadSanitizer does not follow its fibres; once is enough for the others, as above. `make cuda-text` runs all of
 # tests/cuda so.
