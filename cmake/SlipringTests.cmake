@@ -423,12 +423,13 @@ if(EXISTS ${webgpu_library} AND vulkan_drivers AND NOT SLIPRING_SANITIZE)
         slipring_register(tests/webgpu/cts slipring_cts --device webgpu:0 --timeout 60)
         set_property(TEST tests/webgpu/cts APPEND PROPERTY ENVIRONMENT ${webgpu_environment} VK_ICD_FILENAMES=${vulkan_drivers})
         if(swiftshader)
-            slipring_register(tests/webgpu/cts_swiftshader slipring_cts --device webgpu:0 --timeout 60)
+            slipring_register(tests/webgpu/cts_swiftshader slipring_cts --device webgpu:0 --timeout 60
+                --filter language/,math/,barriers/,warps/,atomics/,parameters/,launch/) # it compiles slowly: not all
             set_property(TEST tests/webgpu/cts_swiftshader APPEND PROPERTY ENVIRONMENT ${webgpu_environment}
                 VK_ICD_FILENAMES=${swiftshader})
         endif()
     endif()
-    foreach(name batch failure fault keys ring_send route slice slice_own state)
+    foreach(name batch failure fault keys ring_send route slice_own state) # `slice` has doubles
         slipring_register(tests/webgpu/ring_${name} tests_ring_${name}_test)
         set_property(TEST tests/webgpu/ring_${name} APPEND PROPERTY ENVIRONMENT ${webgpu_environment}
             "SLIPRING_TEST_RING_DEVICE=webgpu:0")
