@@ -222,8 +222,8 @@ DO(CommandEncoderClearBuffer, (WGPUCommandEncoder a, WGPUBuffer b, uint64_t c, u
 DO(CommandEncoderResolveQuerySet,
    (WGPUCommandEncoder a, WGPUQuerySet b, uint32_t c, uint32_t d, WGPUBuffer e, uint64_t f), (a, b, c, d, e, f))
 DO(ComputePassEncoderSetPipeline, (WGPUComputePassEncoder a, WGPUComputePipeline b), (a, b))
-DO(ComputePassEncoderSetBindGroup,
-   (WGPUComputePassEncoder a, uint32_t b, WGPUBindGroup c, size_t d, const uint32_t *e), (a, b, c, d, e))
+DO(ComputePassEncoderSetBindGroup, (WGPUComputePassEncoder a, uint32_t b, WGPUBindGroup c, size_t d, const uint32_t *e),
+   (a, b, c, d, e))
 DO(ComputePassEncoderDispatchWorkgroups, (WGPUComputePassEncoder a, uint32_t b, uint32_t c, uint32_t d), (a, b, c, d))
 DO(ComputePassEncoderEnd, (WGPUComputePassEncoder a), (a))
 DO(BufferUnmap, (WGPUBuffer a), (a))

@@ -267,9 +267,9 @@ static slr_status check_limits(const struct slri_wgsl_emitter *e, uint32_t stora
         return SLRI_FAIL(UNSUPPORTED, "%s:%u: a block of '%s' has more than the %u threads of WebGPU", file, line,
                          e->entry->name, most_threads);
     if (e->entry->shared_bytes + own > most_bytes)
-        return SLRI_FAIL(
-            UNSUPPORTED, "%s:%u: '%s' has %u bytes of shared memory, and needs %u for itself; WebGPU has %u", file,
-            line, e->entry->name, (unsigned)e->entry->shared_bytes, (unsigned)own, most_bytes);
+        return SLRI_FAIL(UNSUPPORTED,
+                         "%s:%u: '%s' has %u bytes of shared memory, and needs %u for itself; WebGPU has %u", file,
+                         line, e->entry->name, (unsigned)e->entry->shared_bytes, (unsigned)own, most_bytes);
     return SLR_OK;
 }
 

@@ -391,10 +391,11 @@ static void put_head(struct slri_wgsl_emitter *e)
 static void put_place(struct slri_wgsl_emitter *e)
 {
     const uint32_t at = slri_wgsl_argument(e, e->entry->bindings);
-    slri_text_printf(e->out, "  let slri_block = slri_group + vec3<u32>(slri_arg(%uu), slri_arg(%uu), slri_arg(%uu));\n", at,
+    slri_text_printf(e->out,
+                     "  let slri_block = slri_group + vec3<u32>(slri_arg(%uu), slri_arg(%uu), slri_arg(%uu));\n", at,
                      at + 1, at + 2);
-    slri_text_printf(e->out, "  let slri_grid = vec3<u32>(slri_arg(%uu), slri_arg(%uu), slri_arg(%uu));\n", at + 3, at + 4,
-                     at + 5);
+    slri_text_printf(e->out, "  let slri_grid = vec3<u32>(slri_arg(%uu), slri_arg(%uu), slri_arg(%uu));\n", at + 3,
+                     at + 4, at + 5);
 }
 
 static void put_entry_point(struct slri_wgsl_emitter *e)
@@ -406,12 +407,11 @@ static void put_entry_point(struct slri_wgsl_emitter *e)
         slri_text_printf(e->out, "%u, %u, %u)\n", block[0], block[1], block[2]);
     else
         slri_wgsl_put(e, "slri_block_x, slri_block_y, slri_block_z)\n");
-    slri_text_printf(
-        e->out,
-        "fn " SLRI_WGSL_KERNEL_PREFIX "%s(@builtin(local_invocation_id) slri_thread: vec3<u32>,\n"
-        "    @builtin(workgroup_id) %s: vec3<u32>, @builtin(num_workgroups) %s: vec3<u32>,\n"
-        "    @builtin(local_invocation_index) slri_number: u32) {\n",
-        e->entry->name, in_parts ? "slri_group" : "slri_block", in_parts ? "slri_groups" : "slri_grid");
+    slri_text_printf(e->out,
+                     "fn " SLRI_WGSL_KERNEL_PREFIX "%s(@builtin(local_invocation_id) slri_thread: vec3<u32>,\n"
+                     "    @builtin(workgroup_id) %s: vec3<u32>, @builtin(num_workgroups) %s: vec3<u32>,\n"
+                     "    @builtin(local_invocation_index) slri_number: u32) {\n",
+                     e->entry->name, in_parts ? "slri_group" : "slri_block", in_parts ? "slri_groups" : "slri_grid");
     if (in_parts)
         put_place(e);
 }

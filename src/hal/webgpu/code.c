@@ -68,8 +68,7 @@ slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
 static void add_entry(struct slri_wg_layout *layout, const char *number, bool is_uniform)
 {
     if (layout->count < SLRI_WG_MOST_ENTRIES)
-        layout->entry[layout->count++] =
-            (struct slri_wg_entry){(uint32_t)strtoul(number, NULL, 10), is_uniform};
+        layout->entry[layout->count++] = (struct slri_wg_entry){(uint32_t)strtoul(number, NULL, 10), is_uniform};
 }
 
 // "@group(0) @binding(N) var<storage, ...", and "...var<uniform> slri_args: array<vec4<u32>, COUNT>".
@@ -97,12 +96,12 @@ static slr_status fill_layout(struct slri_webgpu *webgpu, struct slri_wg_layout 
 {
     WGPUBindGroupLayoutEntry entry[SLRI_WG_MOST_ENTRIES];
     for (uint32_t i = 0; i < layout->count; ++i)
-        entry[i] = (WGPUBindGroupLayoutEntry){
-            .binding = layout->entry[i].binding,
-            .visibility = WGPUShaderStage_Compute,
-            .buffer = {.type = layout->entry[i].is_uniform ? WGPUBufferBindingType_Uniform
-                                                           : WGPUBufferBindingType_Storage,
-                       .hasDynamicOffset = layout->entry[i].is_uniform}};
+        entry[i] =
+            (WGPUBindGroupLayoutEntry){.binding = layout->entry[i].binding,
+                                       .visibility = WGPUShaderStage_Compute,
+                                       .buffer = {.type = layout->entry[i].is_uniform ? WGPUBufferBindingType_Uniform
+                                                                                      : WGPUBufferBindingType_Storage,
+                                                  .hasDynamicOffset = layout->entry[i].is_uniform}};
     const WGPUBindGroupLayoutDescriptor group = {.entryCount = layout->count, .entries = entry};
     layout->group = webgpu->lib->DeviceCreateBindGroupLayout(webgpu->device, &group);
     SLRI_TRY(slri_wg_check(webgpu, "DeviceCreateBindGroupLayout"));

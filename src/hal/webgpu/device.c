@@ -43,14 +43,13 @@ static slr_status request_device(struct slri_webgpu *webgpu, WGPUAdapter adapter
 {
     const uint32_t stamps = WGPUFeatureName_TimestampQuery;
     struct answer answer = {0};
-    const WGPUDeviceDescriptor how = {
-        .requiredFeatureCount = webgpu->facts.has_stamps ? 1 : 0,
-        .requiredFeatures = &stamps,
-        .requiredLimits = &webgpu->facts.limits,
-        .deviceLostCallbackInfo = {.mode = WGPUCallbackMode_AllowSpontaneous,
-                                   .callback = slri_wg_lost,
-                                   .userdata1 = webgpu},
-        .uncapturedErrorCallbackInfo = {.callback = slri_wg_heard, .userdata1 = webgpu}};
+    const WGPUDeviceDescriptor how = {.requiredFeatureCount = webgpu->facts.has_stamps ? 1 : 0,
+                                      .requiredFeatures = &stamps,
+                                      .requiredLimits = &webgpu->facts.limits,
+                                      .deviceLostCallbackInfo = {.mode = WGPUCallbackMode_AllowSpontaneous,
+                                                                 .callback = slri_wg_lost,
+                                                                 .userdata1 = webgpu},
+                                      .uncapturedErrorCallbackInfo = {.callback = slri_wg_heard, .userdata1 = webgpu}};
     const WGPURequestDeviceCallbackInfo then = {
         .mode = WGPUCallbackMode_AllowSpontaneous, .callback = take_device, .userdata1 = &answer};
     webgpu->lib->AdapterRequestDevice(adapter, &how, then);

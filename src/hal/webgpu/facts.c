@@ -49,8 +49,9 @@ static slr_status list_adapters(const struct slri_wg_library *lib, WGPUAdapter a
 {
     const size_t there = lib->InstanceEnumerateAdapters(lib->instance, NULL, NULL);
     if (there == 0)
-        return SLRI_FAIL(NO_DEVICE, "%s finds no adapter: it needs a driver of Vulkan, Metal or D3D12 (Debian: "
-                                    "mesa-vulkan-drivers)",
+        return SLRI_FAIL(NO_DEVICE,
+                         "%s finds no adapter: it needs a driver of Vulkan, Metal or D3D12 (Debian: "
+                         "mesa-vulkan-drivers)",
                          lib->path);
     if (there > MOST_ADAPTERS)
         return SLRI_FAIL(NO_DEVICE, "%s finds %zu adapters; slipring lists at most %u", lib->path, there,
@@ -75,7 +76,8 @@ static slr_status ask(const struct slri_wg_library *lib, uint32_t index, WGPUAda
     *out = (struct slri_wg_facts){0};
     if (lib->AdapterGetInfo(adapter, &info) != WGPUStatus_Success ||
         lib->AdapterGetLimits(adapter, &out->limits) != WGPUStatus_Success)
-        return SLRI_FAIL(NO_DEVICE, "device 'webgpu:%u' does not say what it is (wgpuAdapterGetInfo, wgpuAdapterGetLimits)", index);
+        return SLRI_FAIL(
+            NO_DEVICE, "device 'webgpu:%u' does not say what it is (wgpuAdapterGetInfo, wgpuAdapterGetLimits)", index);
     const char *backend = backend_name(info.backendType);
     put_view(info.device, out->name, sizeof out->name);
     put_view(info.description, out->driver, sizeof out->driver);

@@ -17,7 +17,8 @@ static slr_status check_version(slri_dl *library, const char *path, uint32_t *ou
         return SLRI_FAIL(NO_DEVICE, "%s is no wgpu-native: it lacks wgpuGetVersion", path);
     *out = get_version();
     if (*out >> 24 != SLRI_WG_GENERATION)
-        return SLRI_FAIL(NO_DEVICE, "%s is wgpu-native %u.%u; slipring calls version %u, and others differ in their structures",
+        return SLRI_FAIL(NO_DEVICE,
+                         "%s is wgpu-native %u.%u; slipring calls version %u, and others differ in their structures",
                          path, *out >> 24, *out >> 16 & 0xff, SLRI_WG_GENERATION);
     return SLR_OK;
 }
@@ -26,8 +27,7 @@ static slr_status find_all(slri_dl *library, const char *path, struct slri_wg_li
 {
     slri_text missing = SLRI_TEXT_INIT;
     SLRI_TRY(check_version(library, path, &out->version));
-#define FIND(result, name, parameters)                                                                                 \
-    out->name = (result(*) parameters)slri_dl_find(library, "wgpu" #name, &missing);
+#define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "wgpu" #name, &missing);
     SLRI_WG_FUNCTIONS(FIND)
 #undef FIND
     SLRI_TRY(slri_dl_all_found(SLR_NO_DEVICE, path, "wgpu-native", &missing));

@@ -113,9 +113,9 @@ slr_status slri_wg_memory_create(void *device, enum slri_memory_kind kind, uint6
     uint32_t place;
     (void)kind; // it has one
     SLRI_TRY(take_place(webgpu, whole ? whole : STEP, &place));
-    slr_status status = slri_wg_buffer_make(
-        webgpu, whole ? whole : STEP, WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst,
-        &buffer);
+    slr_status status =
+        slri_wg_buffer_make(webgpu, whole ? whole : STEP,
+                            WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, &buffer);
     (void)exchange(webgpu, place, status == SLR_OK ? buffer : NULL, status == SLR_OK);
     if (status == SLR_OK)
         *memory = (void *)(((uintptr_t)place + 1) << OFFSET_BITS);

@@ -15,7 +15,7 @@
 #define MOST_PART 33554432u // of a copy at once
 #define STAMP_BYTES (2u * SLRI_WG_MOST_PASSES * 8u)
 #define TAIL_BYTES (STAMP_BYTES + 16u) // of a read-back buffer: behind the stamps the word by which kernels tell
-#define END_NS UINT64_C(2000000000) // for what a lost device still does
+#define END_NS UINT64_C(2000000000)    // for what a lost device still does
 #define PATIENCE_NS (SLRI_WG_PATIENCE_S * UINT64_C(1000000000))
 
 enum state { // of a submission; atomic
@@ -126,8 +126,8 @@ static slr_status grow_read(struct slri_webgpu *webgpu, struct submit *submit, u
         room *= 2;
     if (submit->read_bytes >= room)
         return SLR_OK;
-    SLRI_TRY(slri_wg_buffer_make(webgpu, room + TAIL_BYTES, WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst,
-                                 &larger));
+    SLRI_TRY(
+        slri_wg_buffer_make(webgpu, room + TAIL_BYTES, WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, &larger));
     slri_wg_buffer_free(webgpu, submit->read);
     submit->read = larger;
     submit->read_bytes = room;
@@ -297,8 +297,8 @@ static slr_status bring_back(struct slri_webgpu *webgpu, const struct slri_wg_qu
         const struct back *back = &queue->back[i];
         const uint64_t lead = back->at % 8;
         const void *from;
-        SLRI_TRY(read_back(webgpu, &queue->submit[back->submit], back->at - lead, (lead + back->bytes + 3) / 4 * 4,
-                           &from));
+        SLRI_TRY(
+            read_back(webgpu, &queue->submit[back->submit], back->at - lead, (lead + back->bytes + 3) / 4 * 4, &from));
         memcpy(back->to, (const unsigned char *)from + lead, back->bytes);
     }
     return SLR_OK;
@@ -487,8 +487,7 @@ static slr_status copy_out(struct slri_webgpu *webgpu, struct slri_wg_queue *que
         struct submit *submit = &queue->submit[queue->submits];
         const struct slri_wg_range from = {chunk.buffer, chunk.serial, at - lead, words};
         const struct slri_wg_range to = {submit->read, 0, submit->read_used, words};
-        queue->back[queue->backs++] =
-            (struct back){host, submit->read_used + lead, bytes, queue->submits};
+        queue->back[queue->backs++] = (struct back){host, submit->read_used + lead, bytes, queue->submits};
         submit->read_used += (words + 7) / 8 * 8;
         queue->is_open = true;
         SLRI_TRY(slri_wg_record_copy(&queue->recorder, &from, &to));

@@ -9,7 +9,7 @@
 
 #define ARGUMENT_BYTES 262144u
 #define SHADOW_BYTES (ARGUMENT_BYTES + 512u) // also for what a kernel does not ask for
-#define MOST_PART 33554432u // of a copy or fill by slipring's own kernels
+#define MOST_PART 33554432u                  // of a copy or fill by slipring's own kernels
 #define TOOL_THREADS 256u
 
 // ---- life ----------------------------------------------------------------------------------------------------------
@@ -33,9 +33,8 @@ slr_status slri_wg_recorder_open(struct slri_wg_recorder *recorder, struct slri_
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", webgpu->name);
     SLRI_TRY(slri_wg_buffer_make(webgpu, ARGUMENT_BYTES, WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst,
                                  &recorder->args));
-    SLRI_TRY(slri_wg_buffer_make(webgpu, 16,
-                                 WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst,
-                                 &recorder->ended));
+    SLRI_TRY(slri_wg_buffer_make(
+        webgpu, 16, WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, &recorder->ended));
     recorder->ended_serial = slri_wg_serial(webgpu);
     return make_stamps(recorder);
 }
@@ -442,8 +441,7 @@ static slr_status grow_scratch(struct slri_wg_recorder *recorder, uint64_t bytes
     if (bytes <= recorder->scratch_bytes)
         return SLR_OK;
     SLRI_TRY(slri_wg_buffer_make(recorder->webgpu, bytes,
-                                 WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst,
-                                 &larger));
+                                 WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, &larger));
     if (recorder->scratch) // an encoder may still name it
         recorder->webgpu->lib->BufferRelease(recorder->scratch);
     recorder->scratch = larger;

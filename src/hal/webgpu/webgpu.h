@@ -102,8 +102,8 @@ static inline WGPUStringView slri_wg_text(const char *text)
 // error.c: errors of a call, which the library reports before that returns.
 void slri_wg_heard(const WGPUDevice *device, uint32_t type, WGPUStringView message, void *webgpu, void *unused);
 void slri_wg_lost(const WGPUDevice *device, uint32_t reason, WGPUStringView message, void *webgpu, void *unused);
-// Of this thread's calls since it was last asked: OK, NO_MEMORY, DEVICE_LOST, or INTERNAL (the library found a call invalid).
-// `call` is the last of them.
+// Of this thread's calls since it was last asked: OK, NO_MEMORY, DEVICE_LOST, or INTERNAL (the library found a call
+// invalid). `call` is the last of them.
 slr_status slri_wg_check(struct slri_webgpu *webgpu, const char *call);
 // Before that, where a refusal is about a text: its words, or NULL where nothing was refused.
 const char *slri_wg_refusal(void);
@@ -122,13 +122,13 @@ void slri_wg_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
 void slri_wg_memory_forget(struct slri_webgpu *webgpu); // frees all
 slr_status slri_wg_buffer_make(struct slri_webgpu *webgpu, uint64_t bytes, WGPUFlags usage, WGPUBuffer *out);
 void slri_wg_buffer_free(struct slri_webgpu *webgpu, WGPUBuffer buffer); // NULL is fine
-uint64_t slri_wg_serial(struct slri_webgpu *webgpu); // the next one
+uint64_t slri_wg_serial(struct slri_webgpu *webgpu);                     // the next one
 struct slri_wg_chunk slri_wg_find(struct slri_webgpu *webgpu, const void *address, uint64_t *offset);
 
 // code.c
 struct slri_wg_kernel {
-    const char *name;       // its own
-    uint32_t uniform_bytes; // 0: it takes none
+    const char *name;        // its own
+    uint32_t uniform_bytes;  // 0: it takes none
     bool has_dynamic, tells; // the latter: of loops that the driver has ended
     WGPUShaderModule module;
     struct slri_wg_layout *layout;
@@ -184,9 +184,9 @@ struct slri_wg_recorder {
     WGPUBuffer scratch; // what moves by way of it
     uint64_t scratch_bytes, scratch_serial;
 
-    WGPUBuffer ended;       // the word by which kernels tell of loops
+    WGPUBuffer ended; // the word by which kernels tell of loops
     uint64_t ended_serial;
-    const char *told_by;    // NULL, or the last kernel of the open submission that may have
+    const char *told_by; // NULL, or the last kernel of the open submission that may have
 
     WGPUQuerySet stamps; // NULL: the device has none
     uint32_t stamped;    // passes of the open submission
