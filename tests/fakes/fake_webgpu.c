@@ -57,8 +57,10 @@ static void came(int32_t objects)
 static bool fails(const char *name)
 {
     const uint32_t call = __atomic_add_fetch(&fake.calls, 1, __ATOMIC_RELAXED);
-    if (call != __atomic_load_n(&fake.fail_at, __ATOMIC_ACQUIRE))
+    const bool is_named = fake.fail_name && strcmp(fake.fail_name, name) == 0;
+    if (call != __atomic_load_n(&fake.fail_at, __ATOMIC_ACQUIRE) && !is_named)
         return false;
+    fake.fail_name = NULL;
     fake.failed = name;
     return true;
 }
@@ -66,7 +68,8 @@ static bool fails(const char *name)
 // As the library does: before the call returns.
 static void report(const char *name)
 {
-    const WGPUStringView words = {name, strlen(name)};
+    const char *said = fake.words ? fake.words : name;
+    const WGPUStringView words = {said, strlen(said)};
     if (fake.error == 0) {
         if (losses.callback)
             losses.callback(&newest, 1, words, losses.userdata1, losses.userdata2);
@@ -78,7 +81,6 @@ static void report(const char *name)
 // X(result, name, parameters, arguments): gives an object.
 #define MAKERS(X)                                                                                                      \
     X(WGPUBuffer, DeviceCreateBuffer, (WGPUDevice a, const WGPUBufferDescriptor *b), (a, b))                           \
-    X(WGPUShaderModule, DeviceCreateShaderModule, (WGPUDevice a, const WGPUShaderModuleDescriptor *b), (a, b))         \
     X(WGPUBindGroupLayout, DeviceCreateBindGroupLayout, (WGPUDevice a, const WGPUBindGroupLayoutDescriptor *b),        \
       (a, b))                                                                                                          \
     X(WGPUPipelineLayout, DeviceCreatePipelineLayout, (WGPUDevice a, const WGPUPipelineLayoutDescriptor *b), (a, b))   \
@@ -103,6 +105,19 @@ static void report(const char *name)
     }
 MAKERS(MAKER)
 
+SEEN WGPUShaderModule wgpuDeviceCreateShaderModule(WGPUDevice device, const WGPUShaderModuleDescriptor *how);
+WGPUShaderModule wgpuDeviceCreateShaderModule(WGPUDevice device, const WGPUShaderModuleDescriptor *how)
+{
+    const WGPUShaderSourceWGSL *source = (const void *)how->nextInChain;
+    snprintf(fake.source, sizeof fake.source, "%.*s", (int)source->code.length, source->code.data);
+    if (fails("DeviceCreateShaderModule")) {
+        report("DeviceCreateShaderModule");
+        return NULL;
+    }
+    came(1);
+    return real.DeviceCreateShaderModule(device, how);
+}
+
 SEEN void wgpuQueueWriteBuffer(WGPUQueue queue, WGPUBuffer buffer, uint64_t at, const void *data, size_t bytes);
 void wgpuQueueWriteBuffer(WGPUQueue queue, WGPUBuffer buffer, uint64_t at, const void *data, size_t bytes)
 {
@@ -124,8 +139,6 @@ WGPUSubmissionIndex wgpuQueueSubmitForIndex(WGPUQueue queue, size_t count, const
 SEEN WGPUBool wgpuDevicePoll(WGPUDevice device, WGPUBool wait, const WGPUSubmissionIndex *index);
 WGPUBool wgpuDevicePoll(WGPUDevice device, WGPUBool wait, const WGPUSubmissionIndex *index)
 {
-    if (fake.keeps_busy)
-        return 0;
     if (fails("DevicePoll"))
         report("DevicePoll");
     return real.DevicePoll(device, wait, index);
@@ -137,7 +150,6 @@ WGPUFuture wgpuBufferMapAsync(WGPUBuffer buffer, WGPUFlags mode, size_t at, size
                               WGPUBufferMapCallbackInfo then)
 {
     const WGPUStringView none = {NULL, 0};
-    __atomic_fetch_add(&fake.maps, 1, __ATOMIC_RELAXED);
     if (!fails("BufferMapAsync"))
         return real.BufferMapAsync(buffer, mode, at, bytes, then);
     report("BufferMapAsync");

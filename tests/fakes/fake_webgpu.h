@@ -15,8 +15,9 @@ struct fake_webgpu {
     int32_t live;        // objects not yet released
     uint32_t backend;    // 0, or what adapters say theirs is
     uint32_t version;    // 0, or what wgpuGetVersion gives
-    uint32_t keeps_busy; // 1: nothing that is submitted ends
-    uint32_t maps;       // that were begun
+    const char *fail_name; // NULL, or the next call of that name fails
+    char source[8192];     // of the newest shader module, cut to that
+    const char *words;     // of which the library then says this; NULL: the name
 };
 
 #endif

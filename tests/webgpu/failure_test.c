@@ -142,6 +142,54 @@ static void null_adapter_is_refused_and_another_is_not(void **state)
     slr_device_close(device);
 }
 
+// ---- the compiler --------------------------------------------------------------------------------------------------
+
+static const char wrong[] = "__global__ void set(unsigned *to)\n"
+                            "{\n"
+                            "    to[0] = 1;\n"
+                            "    to[1] = 2;\n"
+                            "    to[2] = 3;\n"
+                            "}\n";
+
+// The number of the line of the emitted text that holds these words.
+static int line_of(const char *text, const char *words)
+{
+    int line = 1;
+    const char *end = strstr(text, words);
+    assert_non_null(end);
+    for (; text < end; ++text)
+        line += *text == '\n';
+    return line;
+}
+
+static void message_of_the_compiler_names_the_line_of_the_source(void **state)
+{
+    struct play p = {0};
+    char words[96];
+    slr_kernel *set;
+    (void)state;
+    must(slr_device_open("webgpu:0", NULL, &p.device));
+    must(slr_stream_create(p.device, NULL, &p.stream));
+    must(slr_buffer_create(p.device, 64, &p.a));
+    must(slr_program_from_text(p.device, "wrong.cu", wrong, NULL, &p.program));
+    must(slr_program_get_kernel(p.program, "set", &set));
+    must(SLR_LAUNCH(p.stream, set, SLR_GRID(1, 64, 0), p.a)); // and with it, what the device is asked at first
+    must(slr_stream_finish(p.stream, LONG));
+    const int line = line_of(webgpu->source, "wrong.cu:4") + 1; // the statement below
+    snprintf(words, sizeof words, "Caused by:\n  made up\n  wgsl:%d:3\n", line);
+    webgpu->words = words;
+    webgpu->error = VALIDATION;
+    webgpu->fail_name = "DeviceCreateShaderModule";
+    assert_int_equal(SLR_LAUNCH(p.stream, set, SLR_GRID(1, 32, 0), p.a), SLR_COMPILE);
+    check_message("wrong.cu:4: kernel set: the compiler of device 'webgpu:0' rejected its WGSL: made up", "launch",
+                  __FILE__, __LINE__);
+    webgpu->words = NULL;
+    must(SLR_LAUNCH(p.stream, set, SLR_GRID(1, 32, 0), p.a));
+    slr_kernel_destroy(set);
+    leave(&p);
+    slr_device_close(p.device);
+}
+
 int main(int argc, char **argv)
 {
     each = argc > 1 && strcmp(argv[1], "all") == 0;
@@ -150,6 +198,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_call_is_refused),
         cmocka_unit_test(each_call_finds_the_device_lost),
         cmocka_unit_test(null_adapter_is_refused_and_another_is_not),
+        cmocka_unit_test(message_of_the_compiler_names_the_line_of_the_source),
     };
     return load_webgpu() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_WEBGPU;
 }

@@ -12,11 +12,10 @@
 
 static struct fake_webgpu *webgpu; // NULL: there is none
 
-// Before anything else of a test program. False: no wgpu-native is here, or no adapter.
-static inline bool load_webgpu(void)
+// Before anything else of a test program. False: no wgpu-native is here.
+static inline bool find_webgpu(void)
 {
     const char *folder = getenv("SLIPRING_WEBGPU_PYTHON"), *fake = getenv("SLIPRING_FAKE_WEBGPU");
-    slr_device *device;
     char path[1024];
     if (!folder || !*folder || !fake)
         return false;
@@ -28,7 +27,14 @@ static inline bool load_webgpu(void)
     setenv("FAKE_WEBGPU_REAL", path, 1);
     setenv("SLIPRING_WEBGPU_LIB", fake, 1);
     webgpu = ((struct fake_webgpu * (*)(void)) function_of_fake("SLIPRING_FAKE_WEBGPU", "fake_webgpu_words"))();
-    if (slr_device_open("webgpu:0", NULL, &device) != SLR_OK)
+    return true;
+}
+
+// False: or no adapter.
+static inline bool load_webgpu(void)
+{
+    slr_device *device;
+    if (!find_webgpu() || slr_device_open("webgpu:0", NULL, &device) != SLR_OK)
         return false;
     slr_device_close(device);
     return true;
