@@ -39,7 +39,6 @@ SLRI_WG_OBJECTS(OBJECT)
 #undef OBJECT
 
 enum {
-    WGPUBackendType_Undefined = 0,
     WGPUBackendType_Null = 1,
     WGPUBackendType_D3D11 = 3,
     WGPUBackendType_D3D12 = 4,
@@ -54,7 +53,6 @@ enum {
 
     WGPUErrorType_Validation = 2,
     WGPUErrorType_OutOfMemory = 3,
-    WGPUErrorType_Internal = 4,
 
     WGPUDeviceLostReason_Destroyed = 2,
 
@@ -309,7 +307,6 @@ typedef struct WGPUComputePassDescriptor {
 // X(result, name, parameters)
 #define SLRI_WG_FUNCTIONS(X)                                                                                           \
     X(WGPUInstance, CreateInstance, (const void *descriptor))                                                          \
-    X(void, InstanceRelease, (WGPUInstance))                                                                           \
     X(size_t, InstanceEnumerateAdapters, (WGPUInstance, const void *options, WGPUAdapter *adapters))                   \
     X(uint32_t, AdapterGetInfo, (WGPUAdapter, WGPUAdapterInfo *))                                                      \
     X(void, AdapterInfoFreeMembers, (WGPUAdapterInfo))                                                                 \
