@@ -19,6 +19,7 @@
 #define PATIENCE_NS (SLRI_WG_PATIENCE_S * UINT64_C(1000000000))
 
 enum state { // of a submission; atomic
+    NONE,
     PENDING,
     DONE,
     FAILED
@@ -61,7 +62,7 @@ static void free_queue(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
     slri_wg_buffer_free(webgpu, queue->resolved);
     slri_free(webgpu->allocator, queue->stage_shadow, queue->stage_bytes);
     bool is_written = false;
-    for (uint32_t i = 0; i < queue->submits; ++i)
+    for (uint32_t i = 0; i < MOST_SUBMITS; ++i)
         is_written |= __atomic_load_n(&queue->submit[i].state, __ATOMIC_ACQUIRE) == PENDING;
     if (!is_written) {
         slri_free(webgpu->allocator, queue, sizeof *queue);
@@ -166,13 +167,16 @@ static slr_status take_stamps(struct slri_webgpu *webgpu, struct slri_wg_queue *
 static slr_status end_commands(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, WGPUCommandBuffer *out)
 {
     struct slri_wg_recorder *recorder = &queue->recorder;
+    struct submit *submit = &queue->submit[queue->submits];
+    submit->stamped = 0;
+    submit->told_by = NULL;
     *out = NULL;
     if (!recorder->encoder)
         return SLR_OK;
     slri_wg_recorder_end_pass(recorder);
-    slr_status status = take_stamps(webgpu, queue, &queue->submit[queue->submits]);
+    slr_status status = take_stamps(webgpu, queue, submit);
     if (status == SLR_OK)
-        status = take_word(webgpu, queue, &queue->submit[queue->submits]);
+        status = take_word(webgpu, queue, submit);
     *out = webgpu->lib->CommandEncoderFinish(recorder->encoder, NULL);
     webgpu->lib->CommandEncoderRelease(recorder->encoder);
     recorder->encoder = NULL;
@@ -333,8 +337,6 @@ static void settle(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
         struct submit *submit = &queue->submit[i];
         if (submit->is_mapped && __atomic_load_n(&submit->state, __ATOMIC_ACQUIRE) == DONE)
             webgpu->lib->BufferUnmap(submit->read);
-        submit->stamped = 0;
-        submit->told_by = NULL;
         submit->is_mapped = false;
     }
     for (uint32_t i = 0; i < MOST_SUBMITS; ++i)
