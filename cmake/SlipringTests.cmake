@@ -429,7 +429,7 @@ if(EXISTS ${webgpu_library} AND vulkan_drivers AND NOT SLIPRING_SANITIZE)
                 VK_ICD_FILENAMES=${swiftshader})
         endif()
     endif()
-    foreach(name batch failure fault keys ring_send route slice_own state) # `slice` has doubles
+    foreach(name batch failure fault route slice_own state) # `slice` has doubles; the suite has the others
         slipring_register(tests/webgpu/ring_${name} tests_ring_${name}_test)
         set_property(TEST tests/webgpu/ring_${name} APPEND PROPERTY ENVIRONMENT ${webgpu_environment}
             "SLIPRING_TEST_RING_DEVICE=webgpu:0")
