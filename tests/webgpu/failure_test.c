@@ -103,19 +103,19 @@ static void sweep(uint32_t error, uint32_t from, uint32_t step)
 static void each_call_finds_no_memory(void **state)
 {
     (void)state;
-    sweep(OUT_OF_MEMORY, 2, 5);
+    sweep(OUT_OF_MEMORY, 2, 9);
 }
 
 static void each_call_is_refused(void **state)
 {
     (void)state;
-    sweep(VALIDATION, 4, 11);
+    sweep(VALIDATION, 4, 17);
 }
 
 static void each_call_finds_the_device_lost(void **state)
 {
     (void)state;
-    sweep(LOST, 1, 4);
+    sweep(LOST, 1, 6);
 }
 
 // ---- adapters and versions -----------------------------------------------------------------------------------------
