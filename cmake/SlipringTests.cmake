@@ -59,6 +59,13 @@ if(VULKAN_INCLUDE_DIR)
     list(APPEND test_environment SLIPRING_FAKE_VULKAN=$<TARGET_FILE:slipring_fake_vulkan>)
 endif()
 
+# One that passes calls on to the wgpu-native that SLIPRING_WEBGPU_PYTHON has.
+add_library(slipring_fake_webgpu MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_webgpu.c)
+slipring_program_settings(slipring_fake_webgpu)
+target_include_directories(slipring_fake_webgpu PRIVATE ${PROJECT_SOURCE_DIR} src include)
+target_link_libraries(slipring_fake_webgpu PRIVATE ${CMAKE_DL_LIBS})
+list(APPEND test_environment SLIPRING_FAKE_WEBGPU=$<TARGET_FILE:slipring_fake_webgpu>)
+
 # A backend of the tests' own. Its list of backends goes in the place of the library's: an object comes before an archive.
 slipring_glob(toy_sources tests/fakes/toy/*.c tests/fakes/failing/*.c)
 add_library(slipring_toy OBJECT ${toy_sources})
@@ -134,8 +141,11 @@ function(slipring_add_test file)
     if(SLIPRING_SANITIZE STREQUAL thread AND name IN_LIST one_thread)
         return()
     endif()
-    # One pass of it takes minutes there; what the driver's own threads do is in tests/tsan.supp.
-    if(SLIPRING_SANITIZE STREQUAL thread AND name STREQUAL "tests/vulkan/failure")
+    # One pass of them takes minutes there; what the driver's own threads do is in tests/tsan.supp.
+    if(SLIPRING_SANITIZE STREQUAL thread AND name MATCHES "^tests/(vulkan/failure|webgpu/)")
+        return()
+    endif()
+    if(SLIPRING_SANITIZE AND name STREQUAL tests/webgpu/failure) # lavapipe leaks 48 bytes a device, which is opened often
         return()
     endif()
     string(REPLACE / _ target ${name}_test)
@@ -422,6 +432,28 @@ if(VULKAN_INCLUDE_DIR AND EXISTS ${vulkan_words} AND TARGET slipring_cts AND NOT
         set_property(TEST tests/vulkan/generate_words APPEND PROPERTY ENVIRONMENT VK_ICD_FILENAMES=${vulkan_words}
             VK_DRIVER_FILES=${vulkan_words})
     endif()
+endif()
+
+# The same on WebGPU: on the wgpu-native of SLIPRING_WEBGPU_PYTHON over each driver of Vulkan that runs on the host's cores.
+set(webgpu_library $ENV{SLIPRING_WEBGPU_PYTHON}/wgpu/resources/libwgpu_native-release.so)
+file(GLOB swiftshader /usr/lib/chromium/vk_swiftshader_icd.json)
+if(EXISTS ${webgpu_library} AND vulkan_drivers AND NOT SLIPRING_SANITIZE)
+    set(webgpu_environment SLIPRING_WEBGPU_LIB=${webgpu_library} XDG_RUNTIME_DIR=${PROJECT_BINARY_DIR})
+    if(TARGET slipring_cts)
+        slipring_register(tests/webgpu/cts slipring_cts --device webgpu:0 --timeout 60)
+        set_property(TEST tests/webgpu/cts APPEND PROPERTY ENVIRONMENT ${webgpu_environment} VK_ICD_FILENAMES=${vulkan_drivers})
+        if(swiftshader)
+            slipring_register(tests/webgpu/cts_swiftshader slipring_cts --device webgpu:0 --timeout 60
+                --filter language/,math/,barriers/,warps/,atomics/,parameters/,launch/) # it compiles slowly: not all
+            set_property(TEST tests/webgpu/cts_swiftshader APPEND PROPERTY ENVIRONMENT ${webgpu_environment}
+                VK_ICD_FILENAMES=${swiftshader})
+        endif()
+    endif()
+    foreach(name batch failure fault route slice_own state) # `slice` has doubles; the suite has the others
+        slipring_register(tests/webgpu/ring_${name} tests_ring_${name}_test)
+        set_property(TEST tests/webgpu/ring_${name} APPEND PROPERTY ENVIRONMENT ${webgpu_environment}
+            "SLIPRING_TEST_RING_DEVICE=webgpu:0")
+    endforeach()
 endif()
 
 # The suite once more, and random programs, on a driver that runs the CUDA text itself, compiled by the host's compiler.

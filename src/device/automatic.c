@@ -21,9 +21,12 @@ const char *slri_device_class_name(uint32_t device_class)
     return device_class < sizeof name / sizeof *name && name[device_class] ? name[device_class] : "not said";
 }
 
-static void note(slri_text *why, const char *name, const char *reason)
+void slri_note_refusal(slri_text *why, const char *name, const char *reason)
 {
-    slri_text_printf(why, "%s%s: %s", why->length ? "; " : "", name, reason);
+    slri_text others = *why;
+    *why = (slri_text)SLRI_TEXT_INIT;
+    slri_text_printf(why, "%s: %s%s%s", name, reason, others.length ? "; " : "", slri_text_view(&others));
+    slri_text_free(&others);
 }
 
 // Behind those of its class and of better ones.
@@ -41,7 +44,7 @@ static void add_backend(const struct slri_backend *backend, struct slri_candidat
 {
     uint32_t devices = 0;
     if (backend->probe(true, &devices) != SLR_OK) {
-        note(why, backend->name, slr_error_message());
+        slri_note_refusal(why, backend->name, slr_error_message());
         return;
     }
     for (uint32_t i = 0; i < devices; ++i) {
@@ -49,7 +52,7 @@ static void add_backend(const struct slri_backend *backend, struct slri_candidat
         snprintf(candidate.spec, sizeof candidate.spec, devices > 1 || i > 0 ? "%s:%u" : "%s", backend->name, i);
         struct slri_facts facts = {0};
         if (backend->facts(NULL, i, &facts, NULL) != SLR_OK) {
-            note(why, candidate.spec, slr_error_message());
+            slri_note_refusal(why, candidate.spec, slr_error_message());
         } else if (facts.device_class != SLR_DEVICE_NOTHING) { // which nobody means by "auto"
             candidate.device_class = facts.device_class;
             insert(out, &candidate);

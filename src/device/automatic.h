@@ -18,6 +18,10 @@ struct slri_candidates {
     uint32_t count;
 };
 
+// Why one is not taken, in front of the others: who has little room shows what was tried last, and a vendor's own
+// backend, which is asked last.
+void slri_note_refusal(slri_text *why, const char *name, const char *reason);
+
 // All that can be asked what they are, the best first; those of one class in the order of the backends. `why` is told
 // of each backend and device that is none of them.
 void slri_find_candidates(struct slri_candidates *out, slri_text *why);

@@ -188,7 +188,7 @@ static slr_status open_best(const struct slri_candidates *found, const slr_devic
                      slri_device_class_name(candidate->device_class), why->length ? "; not " : "", slri_text_view(why));
             return SLR_OK;
         }
-        slri_text_printf(why, "%s%s: %s", why->length ? "; " : "", candidate->spec, slr_error_message());
+        slri_note_refusal(why, candidate->spec, slr_error_message());
         if (candidate->device_class == SLR_DEVICE_CPU && status != SLR_NO_DEVICE)
             return status; // which is no matter of the device
     }

@@ -53,6 +53,14 @@ typedef struct cts_known {
     const char *reason; ///< one sentence, for who reads the support matrix
 } cts_known;
 
+/// What floats may be off in a case on a kind of device, where the case's own line allows less.
+typedef struct cts_bound {
+    const char *device, *what;
+    uint64_t ulp;
+    double off;
+    const char *reason;
+} cts_bound;
+
 /// An open device. When a case hangs on it, it is abandoned and opened anew.
 typedef struct cts_device {
     const char *spec;
@@ -144,6 +152,9 @@ extern const size_t cts_known_count;
 
 /// What is expected of a case on a kind of device; `entry` (may be NULL) gets the line of the list, or NULL.
 cts_expectation cts_expected(const char *kind, const cts_case *what, const cts_known **entry);
+
+/// NULL, or the wider bound of a case on a kind of device.
+const cts_bound *cts_bound_of(const char *kind, const cts_case *what);
 
 /// The support matrix, area by device, as docs/support.md has it.
 void cts_print_matrix(void);

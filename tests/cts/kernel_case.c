@@ -132,14 +132,17 @@ static void check_expected(cts *c, const cts_argument *a, const unsigned char *d
 // Whether an element that differs is within the case's bound. A cpu runs slipring's own functions: it has none.
 static bool is_within(cts *c, const cts_launch *what, const cts_type *type, const void *data, const void *wanted)
 {
-    if (!what->is_bounded || strncmp(c->on->kind, "cpu/", 4) == 0)
+    const cts_bound *wider = cts_bound_of(c->on->kind, c->what);
+    if ((!what->is_bounded && !wider) || strncmp(c->on->kind, "cpu/", 4) == 0)
         return false;
+    const uint64_t most = wider && wider->ulp > what->ulp ? wider->ulp : what->ulp;
+    const double most_off = wider && wider->off > what->off ? wider->off : what->off;
     uint64_t ulp = cts_ulp(type, data, wanted);
     double off = fabs(cts_element(type, data) - cts_element(type, wanted));
-    if (ulp > what->ulp && !(off <= what->off))
+    if (ulp > most && !(off <= most_off))
         return false;
     c->result = CTS_BOUNDED;
-    if (c->ulp < ulp && ulp <= what->ulp)
+    if (c->ulp < ulp && ulp <= most)
         c->ulp = ulp;
     return true;
 }

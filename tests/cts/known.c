@@ -16,6 +16,14 @@
 #define NO_PRINTF "printf needs 64-bit integers on Vulkan"
 #define ENDS_LOOPS "some drivers end a thread's loops after 65,535 turns, which is told"
 
+#define NO_WGSL_DOUBLES "WGSL has no double"
+#define NO_WIDE_ATOMICS "WGSL has no atomics of 64 bits"
+#define NO_ORDERS "WGSL's atomics order nothing else, and it has no fences"
+#define NO_PRINTS "kernels on WebGPU do not print"
+#define NO_WGSL_FUNCTION "WGSL has no such function"
+#define MAY_FLUSH "a device of WGSL may take numbers below 2^-126 for others"
+#define WGSL_BOUNDS "WGSL's own bounds of its functions are wider"
+
 // clang-format off
 const cts_known cts_known_list[] = {
     {"cpu/*", "planted/is_off_by_more_than_its_bound", CTS_MUST_PASS, "its functions are slipring's"},
@@ -63,6 +71,52 @@ const cts_known cts_known_list[] = {
     {"vulkan/words", "memory/variables_keep_what_kernels_and_the_host_write", CTS_MUST_REFUSE, NO_PRINTF},
     {"vulkan/words", "launch/what_a_kernel_prints_is_told", CTS_MUST_REFUSE, NO_PRINTF},
     {"vulkan/*", "launch/the_largest_block", CTS_MAY_REFUSE, "some devices have blocks of 256 threads at most"},
+    {"webgpu/WGSL", "memory/copies_of_floats", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "launch/numbers_of_every_type", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "launch/numbers_are_converted_where_nothing_is_lost", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "launch/what_a_kernel_prints_is_told", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "atomics/doubles_*", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "barriers/dynamic_beside_static_shared_memory", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "barriers/shared_structs_and_mixed_types", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "language/double_*", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "mailboxes/structs_keep_the_hosts_layout", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "math/classification", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "math/double_*", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "math/floats_are_rounded_as_a_name_says", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "math/doubles_*", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "math/sine_and_cosine_at_once", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "math/gamma_*", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "math/bits_of_doubles_and_back", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "math/overloads_*", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "parameters/vectors_of_every_width", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "warps/shuffles_of_every_type", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
+    {"webgpu/WGSL", "memory/variables_keep_*", CTS_MUST_REFUSE, NO_PRINTS},
+    {"webgpu/WGSL", "atomics/64_bits_*", CTS_MUST_REFUSE, NO_WIDE_ATOMICS},
+    {"webgpu/WGSL", "atomics/exchange_hands_every_value_on_once", CTS_MUST_REFUSE, NO_ORDERS},
+    {"webgpu/WGSL", "atomics/orders_and_scopes", CTS_MUST_REFUSE, NO_ORDERS},
+    {"webgpu/WGSL", "atomics/compare_exchange_tells_what_it_found", CTS_MUST_REFUSE, NO_ORDERS},
+    {"webgpu/WGSL", "barriers/the_last_block_sums_up", CTS_MUST_REFUSE, NO_ORDERS},
+    {"webgpu/WGSL", "memory/fences_between_writes", CTS_MUST_REFUSE, NO_ORDERS},
+    {"webgpu/WGSL", "ordering/*", CTS_MUST_REFUSE, NO_ORDERS},
+    {"webgpu/WGSL", "math/cube_root_and_error_function", CTS_MUST_REFUSE, NO_WGSL_FUNCTION},
+    {"webgpu/WGSL", "math/numbers_are_taken_apart", CTS_MUST_REFUSE, NO_WGSL_FUNCTION},
+    {"webgpu/WGSL", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "some devices have 16 or 32 KiB"},
+    {"webgpu/WGSL", "launch/the_largest_block", CTS_MAY_REFUSE, "some devices have blocks of 256 threads"},
+    {"webgpu/WGSL", "limits/a_long_loop", CTS_MAY_REFUSE, ENDS_LOOPS},
+    {"webgpu/WGSL", "language/float_comparisons_with_nan", CTS_MAY_FAIL, "a compiler of WGSL may take it that there is no NaN"},
+    {"webgpu/WGSL", "math/sine_and_cosine", CTS_MAY_FAIL, "WGSL bounds sin and cos from -pi to pi alone"},
+    {"webgpu/WGSL", "math/sine_of_large_arguments", CTS_MAY_FAIL, "WGSL bounds sin and cos from -pi to pi alone"},
+    {"webgpu/WGSL", "math/tangent", CTS_MAY_FAIL, "WGSL bounds sin and cos from -pi to pi alone"},
+    {"webgpu/WGSL", "math/atan2_in_all_quadrants", CTS_MAY_FAIL, "WGSL does not say what atan2 is of zeros and infinities"},
+    {"webgpu/WGSL", "math/powers", CTS_MAY_FAIL, "WGSL does not say what pow is of infinities and NaN"},
+    {"webgpu/WGSL", "language/subnormal_floats_are_kept", CTS_MAY_FAIL, MAY_FLUSH},
+    {"webgpu/WGSL", "language/float_arithmetic_rounds_once", CTS_MAY_FAIL, MAY_FLUSH},
+    {"webgpu/WGSL", "math/logarithms", CTS_MAY_FAIL, MAY_FLUSH},
+    {"webgpu/WGSL", "math/rounding_to_integers", CTS_MAY_FAIL, MAY_FLUSH},
+    {"webgpu/WGSL", "math/minimum_and_maximum_pass_over_nan", CTS_MAY_FAIL, MAY_FLUSH},
+    {"webgpu/WGSL", "math/exponentials", CTS_MAY_FAIL, "WGSL does not say what exp is of infinities and NaN"},
+    {"webgpu/WGSL", "math/fmod_and_hypot", CTS_MAY_FAIL, "WGSL's length may overflow on its way, and small numbers may be 0"},
+    {"webgpu/WGSL", "math/fused_multiply_add_rounds_once", CTS_MAY_FAIL, "WGSL's fma may round twice"},
     {"cuda/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "references/a_buffer_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "references/a_reply_*", CTS_MUST_REFUSE, NEEDS_HOST},
@@ -70,8 +124,26 @@ const cts_known cts_known_list[] = {
     {"cuda/persistent", "overflow/drop_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "overflow/a_dropped_call_says_so", CTS_MUST_REFUSE, NEEDS_HOST},
 };
+
+// "webgpu/..." has the bounds that WGSL gives its functions.
+static const cts_bound bounds[] = {
+    {"webgpu/WGSL", "math/exponentials", 4096, 1e-38, WGSL_BOUNDS},
+    {"webgpu/WGSL", "math/powers_of_plain_numbers", 4096, 1e-38, WGSL_BOUNDS},
+    {"webgpu/WGSL", "math/hyperbolic_functions", 4096, 1e-38, WGSL_BOUNDS},
+    {"webgpu/WGSL", "math/inverse_trigonometry", 4096, 1e-38, WGSL_BOUNDS},
+};
 // clang-format on
 const size_t cts_known_count = sizeof cts_known_list / sizeof *cts_known_list;
+
+const cts_bound *cts_bound_of(const char *kind, const cts_case *what)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s/%s", what->area, what->name);
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+        if (fnmatch(bounds[i].device, kind, 0) == 0 && fnmatch(bounds[i].what, name, 0) == 0)
+            return &bounds[i];
+    return NULL;
+}
 
 // The columns of the matrix.
 static const struct {
@@ -79,7 +151,7 @@ static const struct {
 } columns[] = {
     {"cpu/compiled", "`cpu`, compiled"},         {"cpu/interpreted", "`cpu`, interpreted"},
     {"opencl/pocl/auto", "`opencl:0`, PoCL"},    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},
-    {"vulkan/words", "`vulkan:0`, SwiftShader"},
+    {"vulkan/words", "`vulkan:0`, SwiftShader"}, {"webgpu/WGSL", "`webgpu:0`, wgpu-native"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 
@@ -123,7 +195,7 @@ static cell count(const char *area, const char *kind)
         made.passing += expected == CTS_MUST_PASS;
         made.depending += expected == CTS_MAY_REFUSE;
         made.failing += expected == CTS_MUST_FAIL || expected == CTS_MAY_FAIL;
-        made.bounded += strncmp(kind, "cpu/", 4) != 0 && states_bound(&cases[i]);
+        made.bounded += strncmp(kind, "cpu/", 4) != 0 && (states_bound(&cases[i]) || cts_bound_of(kind, &cases[i]));
     }
     return made;
 }

@@ -46,6 +46,7 @@ struct play {
     int back[WORDS];
     bool hosted; // its ring kernel's handler is a function of the host
     bool was_lost;
+    bool is_mute; // kernels of the device do not print
 };
 
 static char printed[64]; // by `tell`
@@ -108,7 +109,8 @@ static slr_status submit(struct play *p)
     TRY_EACH(slr_stream_write_symbol(p->stream, p->program, "launches", 0, &begin, sizeof begin, NULL));
     TRY_EACH(slr_kernel_get_occupancy(p->add, SLR_GRID(1, WORDS, 0), &occupancy));
     TRY_EACH(SLR_LAUNCH(p->stream, p->add, SLR_GRID(1, WORDS, 0), p->b, 10));
-    TRY_EACH(SLR_LAUNCH(p->stream, p->tell, SLR_GRID(1, 1, 0), 3));
+    if (!p->is_mute)
+        TRY_EACH(SLR_LAUNCH(p->stream, p->tell, SLR_GRID(1, 1, 0), 3));
     TRY_EACH(slr_event_record(p->event, p->stream, NULL));
     TRY_EACH(slr_stream_call(p->stream, note, p, NULL));
     TRY_EACH(slr_stream_read(p->stream, p->b, 0, p->back, sizeof p->back, NULL));
@@ -126,7 +128,7 @@ static void check_submitted(const struct play *p)
     holds(p->back[15] == 12 && p->back[9] == 12);
     holds(p->launches == 8);
     holds(p->calls == 1 && p->told == SLR_OK);
-    holds(strcmp(printed, "n is 3\n") == 0);
+    holds(strcmp(printed, p->is_mute ? "" : "n is 3\n") == 0);
 }
 
 // A fault of the kernel is none of the device's.

@@ -130,10 +130,14 @@ static uint32_t put_bindings(struct slri_wgsl_emitter *e, struct slri_text *out,
         }
         snprintf(name, sizeof name, "slri_b%u", i);
         ++storage;
-        put_storage(out, number++, e->written_binding[i] || e->atomic_binding[i], e->atomic_binding[i], name);
+        const bool is_written = e->written_binding[i] || e->atomic_binding[i] || (e->options && e->options->writes_all);
+        put_storage(out, number++, is_written, e->atomic_binding[i], name);
         slri_text_printf(out, " // %s\n", e->entry->binding[i].name);
     }
-    const uint32_t vectors = (slri_wgsl_argument(e, e->entry->bindings) + 3) / 4;
+    const bool has_bases = e->options && e->options->has_bases;
+    const bool in_parts = e->options && e->options->in_parts;
+    const uint32_t more = (in_parts || has_bases ? SLRI_WGSL_PART_WORDS : 0) + (has_bases ? number : 0);
+    const uint32_t vectors = (slri_wgsl_argument(e, e->entry->bindings) + more + 3) / 4;
     if (strstr(slri_text_view(e->out), "slri_arg("))
         slri_text_printf(out, "@group(0) @binding(%u) var<uniform> slri_args: array<vec4<u32>, %u>;\n", number,
                          vectors);
@@ -144,6 +148,11 @@ static uint32_t put_bindings(struct slri_wgsl_emitter *e, struct slri_text *out,
     }
     if (may_fault) {
         put_storage(out, number + 2, true, true, "slri_faulted");
+        slri_text_puts(out, "\n");
+        storage++;
+    }
+    if (strstr(slri_text_view(e->out), "slri_tell_ended(")) {
+        put_storage(out, number + 3, true, true, "slri_ended");
         slri_text_puts(out, "\n");
         storage++;
     }
@@ -233,25 +242,34 @@ static void put_helpers(const struct slri_wgsl_emitter *e, struct slri_text *out
 
 // ---- what a device has not -----------------------------------------------------------------------------------------
 
+static uint32_t most(uint32_t of_device, uint32_t of_all)
+{
+    return of_device ? of_device : of_all;
+}
+
 static slr_status check_limits(const struct slri_wgsl_emitter *e, uint32_t storage)
 {
-    const uint32_t *block = e->options ? e->options->block : NULL;
+    const struct slri_wgsl_options none = {0}, *options = e->options ? e->options : &none;
+    const uint32_t *block = options->block;
+    const uint32_t most_storage = most(options->storage_buffers, SLRI_WGSL_STORAGE_BUFFERS);
+    const uint32_t most_bytes = most(options->workgroup_bytes, SLRI_WGSL_WORKGROUP_BYTES);
+    const uint32_t most_threads = most(options->block_threads, SLRI_WGSL_BLOCK_THREADS);
     const char *file = e->module->file[e->entry->function->where.file];
     const uint32_t line = e->entry->function->where.line;
-    if (storage > SLRI_WGSL_STORAGE_BUFFERS)
+    if (storage > most_storage)
         return SLRI_FAIL(
             UNSUPPORTED,
             "%s:%u: '%s' needs %u storage buffers, and WebGPU has %u for a kernel; put several arrays into one", file,
-            line, e->entry->name, storage, SLRI_WGSL_STORAGE_BUFFERS);
+            line, e->entry->name, storage, most_storage);
     const uint64_t threads = block ? (uint64_t)block[0] * block[1] * block[2] : SLRI_WGSL_BLOCK_THREADS;
     const uint64_t own = e->entry->function->uses & SLRI_USES_WARP ? 4 * threads + 8 : 8; // what lanes give, and votes
-    if (threads > SLRI_WGSL_BLOCK_THREADS)
+    if (threads > most_threads)
         return SLRI_FAIL(UNSUPPORTED, "%s:%u: a block of '%s' has more than the %u threads of WebGPU", file, line,
-                         e->entry->name, SLRI_WGSL_BLOCK_THREADS);
-    if (e->entry->shared_bytes + own > SLRI_WGSL_WORKGROUP_BYTES)
-        return SLRI_FAIL(
-            UNSUPPORTED, "%s:%u: '%s' has %u bytes of shared memory, and needs %u for itself; WebGPU has %u", file,
-            line, e->entry->name, (unsigned)e->entry->shared_bytes, (unsigned)own, SLRI_WGSL_WORKGROUP_BYTES);
+                         e->entry->name, most_threads);
+    if (e->entry->shared_bytes + own > most_bytes)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "%s:%u: '%s' has %u bytes of shared memory, and needs %u for itself; WebGPU has %u", file,
+                         line, e->entry->name, (unsigned)e->entry->shared_bytes, (unsigned)own, most_bytes);
     return SLR_OK;
 }
 
@@ -264,6 +282,8 @@ static slr_status put_module(struct slri_wgsl_emitter *e, struct slri_text *out)
     SLRI_TRY(slri_kernel_may_fault(e->module, e->entry, &may_fault));
     for (uint32_t i = 0; i < e->module->functions; i++)
         slri_wgsl_function(e, e->module->function[i]);
+    if (e->options && e->options->tells_ended_loops)
+        slri_wgsl_entry_around(e);
     SLRI_TRY(e->refused);
     slri_text_printf(&head, "// %s of %s\n", e->entry->name, e->module->name);
     if (!(e->options && e->options->block))

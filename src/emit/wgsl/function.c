@@ -387,20 +387,50 @@ static void put_head(struct slri_wgsl_emitter *e)
     }
 }
 
-static void put_entry_head(struct slri_wgsl_emitter *e)
+// Of a grid in parts: the place of this part is among the values.
+static void put_place(struct slri_wgsl_emitter *e)
+{
+    const uint32_t at = slri_wgsl_argument(e, e->entry->bindings);
+    slri_text_printf(e->out,
+                     "  let slri_block = slri_group + vec3<u32>(slri_arg(%uu), slri_arg(%uu), slri_arg(%uu));\n", at,
+                     at + 1, at + 2);
+    slri_text_printf(e->out, "  let slri_grid = vec3<u32>(slri_arg(%uu), slri_arg(%uu), slri_arg(%uu));\n", at + 3,
+                     at + 4, at + 5);
+}
+
+static void put_entry_point(struct slri_wgsl_emitter *e)
 {
     const uint32_t *block = e->options ? e->options->block : NULL;
+    const bool in_parts = e->options && e->options->in_parts && slri_wgsl_takes_place(e->entry->function);
     slri_wgsl_put(e, "@compute @workgroup_size(");
     if (block)
         slri_text_printf(e->out, "%u, %u, %u)\n", block[0], block[1], block[2]);
     else
         slri_wgsl_put(e, "slri_block_x, slri_block_y, slri_block_z)\n");
-    slri_text_printf(
-        e->out,
-        "fn " SLRI_WGSL_KERNEL_PREFIX "%s(@builtin(local_invocation_id) slri_thread: vec3<u32>,\n"
-        "    @builtin(workgroup_id) slri_block: vec3<u32>, @builtin(num_workgroups) slri_grid: vec3<u32>,\n"
-        "    @builtin(local_invocation_index) slri_number: u32) {\n",
-        e->entry->name);
+    slri_text_printf(e->out,
+                     "fn " SLRI_WGSL_KERNEL_PREFIX "%s(@builtin(local_invocation_id) slri_thread: vec3<u32>,\n"
+                     "    @builtin(workgroup_id) %s: vec3<u32>, @builtin(num_workgroups) %s: vec3<u32>,\n"
+                     "    @builtin(local_invocation_index) slri_number: u32) {\n",
+                     e->entry->name, in_parts ? "slri_group" : "slri_block", in_parts ? "slri_groups" : "slri_grid");
+    if (in_parts)
+        put_place(e);
+}
+
+void slri_wgsl_entry_around(struct slri_wgsl_emitter *e)
+{
+    const bool has_loops = strstr(slri_text_view(e->out), "loop {") != NULL;
+    put_entry_point(e);
+    slri_wgsl_put(e, "  slri_kernel(slri_thread, slri_block, slri_grid, slri_number);\n");
+    slri_wgsl_put(e, has_loops ? "  slri_tell_ended(slri_grid.x);\n}\n" : "}\n");
+}
+
+static void put_entry_head(struct slri_wgsl_emitter *e)
+{
+    if (e->options && e->options->tells_ended_loops)
+        slri_wgsl_put(e, "fn slri_kernel(slri_thread: vec3<u32>, slri_block: vec3<u32>, slri_grid: vec3<u32>, "
+                         "slri_number: u32) {\n");
+    else
+        put_entry_point(e);
     for (uint32_t i = 0; i < e->entry->bindings; i++) {
         const struct slri_binding_info *binding = &e->entry->binding[i];
         if (binding->is_buffer || binding->reg == SLRI_NO_REG || !e->reg[binding->reg].reads)

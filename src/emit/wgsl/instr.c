@@ -100,12 +100,25 @@ static void put_word(struct slri_wgsl_emitter *e, struct slri_root root, slri_re
         slri_text_printf(e->out, ") + %" PRIu32 "u", base);
 }
 
+static uint32_t buffer_number(const struct slri_wgsl_emitter *e, uint32_t binding)
+{
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < binding; i++)
+        number += e->entry->binding[i].is_buffer;
+    return number;
+}
+
 static void put_place(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     put_root(e, in->root);
+    const bool has_base = e->options && e->options->has_bases && in->root.kind == SLRI_ROOT_BINDING;
     slri_wgsl_put(e, "[");
+    if (has_base)
+        slri_text_printf(e->out, "slri_arg(%uu) + (",
+                         slri_wgsl_argument(e, e->entry->bindings) + SLRI_WGSL_PART_WORDS +
+                             buffer_number(e, in->root.index));
     put_word(e, in->root, in->a);
-    slri_wgsl_put(e, "]");
+    slri_wgsl_put(e, has_base ? ")]" : "]");
 }
 
 static bool is_given(const struct slri_wgsl_emitter *e, struct slri_root root)
@@ -367,14 +380,6 @@ static void put_call(struct slri_wgsl_emitter *e, const struct slri_instr *in)
             slri_wgsl_reg(e, in->arg[i].reg);
     }
     slri_wgsl_put(e, ");");
-}
-
-static uint32_t buffer_number(const struct slri_wgsl_emitter *e, uint32_t binding)
-{
-    uint32_t number = 0;
-    for (uint32_t i = 0; i < binding; i++)
-        number += e->entry->binding[i].is_buffer;
-    return number;
 }
 
 static void put_present(struct slri_wgsl_emitter *e, const struct slri_instr *in)

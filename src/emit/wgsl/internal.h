@@ -39,6 +39,7 @@ uint32_t slri_wgsl_argument(const struct slri_wgsl_emitter *e, uint32_t binding)
 
 // function.c
 void slri_wgsl_function(struct slri_wgsl_emitter *e, const struct slri_function *function);
+void slri_wgsl_entry_around(struct slri_wgsl_emitter *e); // the entry point, where the kernel is a function of its own
 void slri_wgsl_line(struct slri_wgsl_emitter *e, struct slri_where where); // begins a line
 void slri_wgsl_put(struct slri_wgsl_emitter *e, const char *text);
 void slri_wgsl_reg(struct slri_wgsl_emitter *e, slri_reg reg);

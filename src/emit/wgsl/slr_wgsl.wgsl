@@ -170,6 +170,14 @@ fn slri_fault(kind: u32, file: u32, line: u32) {
   }
 }
 
+// Behind the kernel of a driver that ends loops: whether it has ended those of this thread. No compiler knows `blocks`.
+fn slri_tell_ended(blocks: u32) {
+  let wanted = 2u + (blocks >> 31u);
+  var turns = 0u;
+  loop { if (turns >= wanted) { break; } turns++; }
+  if (turns < 2u) { atomicStore(&slri_ended[0], 1u); }
+}
+
 fn slri_sync() { workgroupBarrier(); storageBarrier(); }
 
 // How many threads of the block gave true; the same in all, and compilers know that it is.

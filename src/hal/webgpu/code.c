@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code: a WGSL module of a kernel for a block, and its pipelines. The library gives nothing that could be kept on disk,
+// so each process compiles. What a kernel's bindings are is read from its text.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "emit/device/faults.h"
+#include "emit/wgsl/emit_wgsl.h"
+#include "engine/code.h"
+#include "hal/webgpu/webgpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const char slri_embedded_bytes_wgsl[];
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+static slr_status check_block(const struct slri_webgpu *webgpu, const struct slri_code_text *text)
+{
+    const WGPULimits *limits = &webgpu->facts.limits;
+    const uint32_t most[3] = {limits->maxComputeWorkgroupSizeX, limits->maxComputeWorkgroupSizeY,
+                              limits->maxComputeWorkgroupSizeZ};
+    const uint32_t *block = text->shape.block;
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    for (int i = 0; i < 3; ++i)
+        if (block[i] > most[i] || threads > limits->maxComputeInvocationsPerWorkgroup)
+            return SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %u x %u x %u threads; device '%s' has at most %u",
+                             text->name, block[0], block[1], block[2], webgpu->name,
+                             limits->maxComputeInvocationsPerWorkgroup);
+    return SLR_OK;
+}
+
+slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
+{
+    struct slri_webgpu *webgpu = device;
+    const struct slri_wg_facts *facts = &webgpu->facts;
+    const uint32_t storage = facts->limits.maxStorageBuffersPerShaderStage;
+    uint64_t turns;
+    SLRI_TRY(check_block(webgpu, text));
+    SLRI_TRY(slri_wg_count_turns(webgpu, &turns));
+    if (turns != 0 && !webgpu->loops_stay_ended)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' ends loops after %llu turns, and a kernel cannot notice it",
+                         webgpu->name, (unsigned long long)turns);
+    const struct slri_wgsl_options options = {
+        .tells_ended_loops = turns != 0,
+        .block = text->shape.block,
+        .writes_all = true,
+        .in_parts = true,
+        .has_bases = facts->limits.minStorageBufferOffsetAlignment > SLRI_WG_SLICE_ALIGNMENT,
+        .storage_buffers = storage < SLRI_WG_MOST_ENTRIES - 1 ? storage : SLRI_WG_MOST_ENTRIES - 1,
+        .workgroup_bytes = facts->limits.maxComputeWorkgroupStorageSize,
+        .block_threads = facts->limits.maxComputeInvocationsPerWorkgroup};
+    char version[16];
+    text->is_unkept = true;
+    snprintf(version, sizeof version, "%08x", webgpu->lib->version);
+    const char *const fields[] = {facts->name, facts->driver, facts->backend, version};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i)
+        slri_code_identify(text, fields[i]);
+    slri_text_printf(&text->label, "%s\n%s\n%s, %s", text->name, text->file, facts->name, facts->driver);
+    return slri_emit_wgsl(text->module, text->entry, &options, &text->text);
+}
+
+// ---- what a text declares ------------------------------------------------------------------------------------------
+
+static void add_entry(struct slri_wg_layout *layout, const char *number, bool is_uniform)
+{
+    if (layout->count < SLRI_WG_MOST_ENTRIES)
+        layout->entry[layout->count++] = (struct slri_wg_entry){(uint32_t)strtoul(number, NULL, 10), is_uniform};
+}
+
+// "@group(0) @binding(N) var<storage, ...", and "...var<uniform> slri_args: array<vec4<u32>, COUNT>".
+static void read_bindings(const char *text, struct slri_wg_layout *layout, uint32_t *uniform_bytes)
+{
+    static const char before[] = "@group(0) @binding(", args[] = "array<vec4<u32>, ";
+    for (const char *at = strstr(text, before); at; at = strstr(at + 1, before)) {
+        const char *number = at + sizeof before - 1, *space = strchr(number, ' ');
+        const bool is_uniform = strncmp(space, " var<uniform>", 13) == 0;
+        add_entry(layout, number, is_uniform);
+        if (is_uniform)
+            *uniform_bytes = 16 * (uint32_t)strtoul(strstr(space, args) + sizeof args - 1, NULL, 10);
+    }
+}
+
+static bool is_same(const struct slri_wg_layout *a, const struct slri_wg_layout *b)
+{
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; same && i < a->count; ++i)
+        same = a->entry[i].binding == b->entry[i].binding && a->entry[i].is_uniform == b->entry[i].is_uniform;
+    return same;
+}
+
+static slr_status fill_layout(struct slri_webgpu *webgpu, struct slri_wg_layout *layout)
+{
+    WGPUBindGroupLayoutEntry entry[SLRI_WG_MOST_ENTRIES];
+    for (uint32_t i = 0; i < layout->count; ++i)
+        entry[i] =
+            (WGPUBindGroupLayoutEntry){.binding = layout->entry[i].binding,
+                                       .visibility = WGPUShaderStage_Compute,
+                                       .buffer = {.type = layout->entry[i].is_uniform ? WGPUBufferBindingType_Uniform
+                                                                                      : WGPUBufferBindingType_Storage,
+                                                  .hasDynamicOffset = layout->entry[i].is_uniform}};
+    const WGPUBindGroupLayoutDescriptor group = {.entryCount = layout->count, .entries = entry};
+    layout->group = webgpu->lib->DeviceCreateBindGroupLayout(webgpu->device, &group);
+    SLRI_TRY(slri_wg_check(webgpu, "DeviceCreateBindGroupLayout"));
+    slri_wg_count(&webgpu->counts.bind_group_layouts, 1);
+    const WGPUPipelineLayoutDescriptor pipeline = {.bindGroupLayoutCount = 1, .bindGroupLayouts = &layout->group};
+    layout->pipeline = webgpu->lib->DeviceCreatePipelineLayout(webgpu->device, &pipeline);
+    return slri_wg_check(webgpu, "DeviceCreatePipelineLayout");
+}
+
+static void free_layout(struct slri_webgpu *webgpu, struct slri_wg_layout *layout)
+{
+    if (layout->pipeline && !slri_wg_hangs(webgpu))
+        webgpu->lib->PipelineLayoutRelease(layout->pipeline);
+    if (layout->group && !slri_wg_hangs(webgpu))
+        webgpu->lib->BindGroupLayoutRelease(layout->group);
+    slri_free(webgpu->allocator, layout, sizeof *layout);
+}
+
+// Under the lock of code. The device keeps it as long as it is open.
+static slr_status share_layout(struct slri_webgpu *webgpu, const struct slri_wg_layout *wanted,
+                               struct slri_wg_layout **out)
+{
+    struct slri_wg_layout *found = webgpu->first_layout;
+    while (found && !is_same(found, wanted))
+        found = found->next;
+    *out = found;
+    if (found)
+        return SLR_OK;
+    struct slri_wg_layout *made = slri_alloc(webgpu->allocator, sizeof *made);
+    if (!made)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a layout", webgpu->name);
+    *made = *wanted;
+    slr_status status = fill_layout(webgpu, made);
+    if (status != SLR_OK) {
+        free_layout(webgpu, made);
+        return status;
+    }
+    made->next = webgpu->first_layout;
+    webgpu->first_layout = made;
+    *out = made;
+    return SLR_OK;
+}
+
+// ---- messages of the compiler --------------------------------------------------------------------------------------
+
+// The place of the user's source that a line of a text is about: the last comment `// FILE:LINE` above it. "": none.
+static void find_place(const char *text, unsigned long line, char *out, size_t room)
+{
+    snprintf(out, room, "%s", "");
+    for (unsigned long at = 1; at <= line && *text; ++at) {
+        const size_t length = strcspn(text, "\n");
+        const char *start = text + strspn(text, " "), *end = text + length, *digits = end;
+        while (digits > start && digits[-1] >= '0' && digits[-1] <= '9')
+            --digits;
+        if (strncmp(start, "// ", 3) == 0 && digits < end && digits > start + 4 && digits[-1] == ':')
+            snprintf(out, room, "%.*s: ", (int)(end - start - 3), start + 3);
+        text = *end ? end + 1 : end;
+    }
+}
+
+static slr_status refuse_text(const struct slri_webgpu *webgpu, const char *name, const char *text, const char *words)
+{
+    const char *at = strstr(words, "wgsl:");
+    char place[256];
+    find_place(text, at ? strtoul(at + 5, NULL, 10) : 0, place, sizeof place);
+    return SLRI_FAIL(COMPILE, "%skernel %s: the compiler of device '%s' rejected its WGSL: %s", place, name,
+                     webgpu->name, words);
+}
+
+// What was heard of a text, and of the device.
+static slr_status check_text(struct slri_webgpu *webgpu, const char *call, const struct slri_wg_kernel *kernel,
+                             const char *text)
+{
+    const char *words = slri_wg_refusal();
+    SLRI_TRY(slri_wg_check(webgpu, call));
+    return words ? refuse_text(webgpu, kernel->name, text, words) : SLR_OK;
+}
+
+// ---- pipelines -----------------------------------------------------------------------------------------------------
+
+static slr_status make_pipeline(struct slri_webgpu *webgpu, const struct slri_wg_kernel *kernel, const char *text,
+                                uint32_t dynamic_words, WGPUComputePipeline *out)
+{
+    const WGPUConstantEntry words = {.key = slri_wg_text("slri_dynamic_words"), .value = dynamic_words};
+    slri_text name = SLRI_TEXT_INIT;
+    slri_text_printf(&name, SLRI_WGSL_KERNEL_PREFIX "%s", kernel->name);
+    const WGPUComputePipelineDescriptor how = {.layout = kernel->layout->pipeline,
+                                               .compute = {.module = kernel->module,
+                                                           .entryPoint = slri_wg_text(slri_text_view(&name)),
+                                                           .constantCount = kernel->has_dynamic,
+                                                           .constants = &words}};
+    *out = webgpu->lib->DeviceCreateComputePipeline(webgpu->device, &how);
+    slri_text_free(&name);
+    slri_wg_count(&webgpu->counts.pipelines, 1);
+    slr_status status = check_text(webgpu, "DeviceCreateComputePipeline", kernel, text);
+    return status == SLR_OK && !*out ? SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", kernel->name) : status;
+}
+
+static slr_status add_pipeline(struct slri_webgpu *webgpu, struct slri_wg_kernel *kernel, const char *text,
+                               uint32_t dynamic_words, struct slri_wg_pipeline **out)
+{
+    struct slri_wg_pipeline *made = slri_alloc(webgpu->allocator, sizeof *made);
+    if (!made)
+        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", kernel->name);
+    slr_status status = make_pipeline(webgpu, kernel, text, dynamic_words, &made->pipeline);
+    if (status != SLR_OK) {
+        if (made->pipeline)
+            webgpu->lib->ComputePipelineRelease(made->pipeline);
+        slri_free(webgpu->allocator, made, sizeof *made);
+        return status;
+    }
+    made->dynamic_words = dynamic_words;
+    made->next = kernel->first;
+    kernel->first = made;
+    *out = made;
+    return SLR_OK;
+}
+
+slr_status slri_wg_code_pipeline(struct slri_webgpu *webgpu, struct slri_wg_kernel *kernel, uint32_t dynamic_bytes,
+                                 WGPUComputePipeline *out)
+{
+    const uint32_t words = dynamic_bytes > 4 ? (dynamic_bytes + 3) / 4 : 1;
+    const uint32_t wanted = kernel->has_dynamic ? words : 0;
+    slr_status status = SLR_OK;
+    slri_mutex_lock(&kernel->lock);
+    struct slri_wg_pipeline *found = kernel->first;
+    while (found && found->dynamic_words != wanted)
+        found = found->next;
+    if (!found)
+        status = add_pipeline(webgpu, kernel, "", wanted, &found);
+    if (status == SLR_OK)
+        *out = found->pipeline;
+    slri_mutex_unlock(&kernel->lock);
+    return status;
+}
+
+// ---- loading -------------------------------------------------------------------------------------------------------
+
+static slr_status fill_kernel(struct slri_webgpu *webgpu, const char *text, struct slri_wg_kernel *kernel)
+{
+    const WGPUShaderSourceWGSL source = {{NULL, WGPUSType_ShaderSourceWGSL}, slri_wg_text(text)};
+    const WGPUShaderModuleDescriptor how = {.nextInChain = (WGPUChainedStruct *)(uintptr_t)&source.chain};
+    struct slri_wg_layout wanted = {0};
+    struct slri_wg_pipeline *made;
+    SLRI_TRY(slri_loss_check(&webgpu->loss));
+    read_bindings(text, &wanted, &kernel->uniform_bytes);
+    kernel->has_dynamic = strstr(text, "override slri_dynamic_words") != NULL;
+    kernel->tells = strstr(text, " slri_ended: ") != NULL;
+    slri_mutex_lock(&webgpu->code_lock);
+    slr_status status = share_layout(webgpu, &wanted, &kernel->layout);
+    slri_mutex_unlock(&webgpu->code_lock);
+    SLRI_TRY(status);
+    kernel->module = webgpu->lib->DeviceCreateShaderModule(webgpu->device, &how);
+    SLRI_TRY(check_text(webgpu, "DeviceCreateShaderModule", kernel, text));
+    return add_pipeline(webgpu, kernel, text, kernel->has_dynamic ? 1 : 0, &made);
+}
+
+static slr_status make_kernel(struct slri_webgpu *webgpu, const char *name, const char *text,
+                              struct slri_wg_kernel **out)
+{
+    struct slri_wg_kernel *kernel = slri_alloc(webgpu->allocator, sizeof *kernel);
+    if (!kernel)
+        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", name);
+    slri_mutex_init(&kernel->lock);
+    kernel->name = name;
+    slri_mutex_lock(&webgpu->code_lock);
+    kernel->next = webgpu->first_kernel;
+    webgpu->first_kernel = kernel;
+    slri_mutex_unlock(&webgpu->code_lock);
+    slr_status status = fill_kernel(webgpu, text, kernel);
+    if (status == SLR_OK)
+        *out = kernel;
+    else
+        slri_wg_code_unload(webgpu, kernel);
+    return status;
+}
+
+slr_status slri_wg_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
+{
+    struct slri_wg_kernel *kernel;
+    (void)blob; // it stays empty
+    SLRI_TRY(make_kernel(device, text->entry->name, slri_text_view(&text->text), &kernel));
+    *loaded = kernel;
+    return SLR_OK;
+}
+
+// Under the lock of code.
+static void free_objects(struct slri_webgpu *webgpu, struct slri_wg_kernel *kernel)
+{
+    const bool frees = !slri_wg_hangs(webgpu);
+    for (struct slri_wg_pipeline *each = kernel->first, *next; each; each = next) {
+        next = each->next;
+        if (frees)
+            webgpu->lib->ComputePipelineRelease(each->pipeline);
+        slri_free(webgpu->allocator, each, sizeof *each);
+    }
+    if (frees && kernel->module)
+        webgpu->lib->ShaderModuleRelease(kernel->module);
+    kernel->first = NULL;
+    kernel->module = NULL;
+    kernel->layout = NULL;
+}
+
+void slri_wg_code_unload(void *device, void *loaded)
+{
+    struct slri_webgpu *webgpu = device;
+    struct slri_wg_kernel *kernel = loaded, **place = &webgpu->first_kernel;
+    slri_mutex_lock(&webgpu->code_lock);
+    while (*place != kernel)
+        place = &(*place)->next;
+    *place = kernel->next;
+    free_objects(webgpu, kernel);
+    slri_mutex_unlock(&webgpu->code_lock);
+    slri_mutex_destroy(&kernel->lock);
+    slri_free(webgpu->allocator, kernel, sizeof *kernel);
+}
+
+void slri_wg_code_forget(struct slri_webgpu *webgpu)
+{
+    for (int i = 0; i < SLRI_WG_TOOLS; ++i) {
+        if (webgpu->tool[i])
+            slri_wg_code_unload(webgpu, webgpu->tool[i]);
+        webgpu->tool[i] = NULL;
+    }
+    slri_mutex_lock(&webgpu->code_lock);
+    for (struct slri_wg_kernel *each = webgpu->first_kernel; each; each = each->next)
+        free_objects(webgpu, each);
+    for (struct slri_wg_layout *each = webgpu->first_layout, *next; each; each = next) {
+        next = each->next;
+        free_layout(webgpu, each);
+    }
+    webgpu->first_layout = NULL;
+    slri_mutex_unlock(&webgpu->code_lock);
+}
+
+slr_status slri_wg_code_tool(struct slri_webgpu *webgpu, enum slri_wg_tool tool, struct slri_wg_kernel **out)
+{
+    static const char *const name[SLRI_WG_TOOLS] = {"copy", "fill", "count"};
+    slr_status status = SLR_OK;
+    slri_mutex_lock(&webgpu->tool_lock);
+    if (!webgpu->tool[tool])
+        status = make_kernel(webgpu, name[tool], slri_embedded_bytes_wgsl, &webgpu->tool[tool]);
+    *out = webgpu->tool[tool];
+    slri_mutex_unlock(&webgpu->tool_lock);
+    return status;
+}
+
+slr_status slri_wg_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
+{
+    (void)device;
+    out->native = loaded;
+    return of->is_batched ? SLR_OK : slri_kernel_may_fault(of->module, of->entry, &out->may_fault);
+}

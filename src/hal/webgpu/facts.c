@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The adapters: which there are, which are refused, what they say of themselves; figures of an open device.
+#include "base/cpu.h"
+#include "base/status.h"
+#include "engine/cache.h"
+#include "engine/ring_mode.h"
+#include "hal/webgpu/webgpu.h"
+
+#include <stdio.h>
+
+#define MOST_ADAPTERS 32u
+
+// ---- adapters ------------------------------------------------------------------------------------------------------
+
+static const struct {
+    uint32_t type;
+    const char *name;
+} backends[] = {{WGPUBackendType_D3D12, "D3D12"},   {WGPUBackendType_D3D11, "D3D11"},
+                {WGPUBackendType_Metal, "Metal"},   {WGPUBackendType_Vulkan, "Vulkan"},
+                {WGPUBackendType_OpenGL, "OpenGL"}, {WGPUBackendType_OpenGLES, "OpenGL ES"}};
+
+static const char *backend_name(uint32_t type)
+{
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; ++i)
+        if (backends[i].type == type)
+            return backends[i].name;
+    return NULL;
+}
+
+static void put_view(WGPUStringView view, char *out, size_t room)
+{
+    const size_t length = !view.data ? 0 : view.length == SIZE_MAX ? strlen(view.data) : view.length;
+    snprintf(out, room, "%.*s", (int)(length < room ? length : room - 1), length ? view.data : "");
+}
+
+static slr_device_class class_of(uint32_t type)
+{
+    switch (type) {
+    case WGPUAdapterType_DiscreteGPU:
+        return SLR_DEVICE_GPU;
+    case WGPUAdapterType_IntegratedGPU:
+        return SLR_DEVICE_INTEGRATED_GPU;
+    default:
+        return SLR_DEVICE_SOFTWARE;
+    }
+}
+
+static slr_status list_adapters(const struct slri_wg_library *lib, WGPUAdapter adapter[MOST_ADAPTERS], uint32_t *count)
+{
+    const size_t there = lib->InstanceEnumerateAdapters(lib->instance, NULL, NULL);
+    if (there == 0)
+        return SLRI_FAIL(NO_DEVICE,
+                         "%s finds no adapter: it needs a driver of Vulkan, Metal or D3D12 (Debian: "
+                         "mesa-vulkan-drivers)",
+                         lib->path);
+    if (there > MOST_ADAPTERS)
+        return SLRI_FAIL(NO_DEVICE, "%s finds %zu adapters; slipring lists at most %u", lib->path, there,
+                         MOST_ADAPTERS);
+    *count = (uint32_t)lib->InstanceEnumerateAdapters(lib->instance, NULL, adapter);
+    return SLR_OK;
+}
+
+slr_status slri_wg_count_devices(const struct slri_wg_library *lib, uint32_t *out)
+{
+    WGPUAdapter adapter[MOST_ADAPTERS];
+    SLRI_TRY(list_adapters(lib, adapter, out));
+    for (uint32_t i = 0; i < *out; ++i)
+        lib->AdapterRelease(adapter[i]);
+    return SLR_OK;
+}
+
+// An adapter that only pretends to compute answers every call, and with wrong results.
+static slr_status ask(const struct slri_wg_library *lib, uint32_t index, WGPUAdapter adapter, struct slri_wg_facts *out)
+{
+    WGPUAdapterInfo info = {0};
+    *out = (struct slri_wg_facts){0};
+    if (lib->AdapterGetInfo(adapter, &info) != WGPUStatus_Success ||
+        lib->AdapterGetLimits(adapter, &out->limits) != WGPUStatus_Success)
+        return SLRI_FAIL(
+            NO_DEVICE, "device 'webgpu:%u' does not say what it is (wgpuAdapterGetInfo, wgpuAdapterGetLimits)", index);
+    const char *backend = backend_name(info.backendType);
+    put_view(info.device, out->name, sizeof out->name);
+    put_view(info.description, out->driver, sizeof out->driver);
+    snprintf(out->backend, sizeof out->backend, "%s", backend ? backend : "");
+    out->device_class = class_of(info.adapterType);
+    out->has_stamps = lib->AdapterHasFeature(adapter, WGPUFeatureName_TimestampQuery) != 0;
+    out->limits.nextInChain = NULL;
+    const uint32_t type = info.backendType;
+    lib->AdapterInfoFreeMembers(info);
+    if (backend)
+        return SLR_OK;
+    return type == WGPUBackendType_Null
+               ? SLRI_FAIL(NO_DEVICE, "device 'webgpu:%u' is a Null adapter, which computes nothing", index)
+               : SLRI_FAIL(NO_DEVICE, "device 'webgpu:%u' has a backend that is not known (%u)", index, type);
+}
+
+slr_status slri_wg_find_adapter(const struct slri_wg_library *lib, uint32_t index, WGPUAdapter *out,
+                                struct slri_wg_facts *facts)
+{
+    WGPUAdapter adapter[MOST_ADAPTERS];
+    uint32_t count;
+    SLRI_TRY(list_adapters(lib, adapter, &count));
+    slr_status status = index < count ? ask(lib, index, adapter[index], facts)
+                                      : SLRI_FAIL(NO_DEVICE, "device 'webgpu:%u': there are only %u", index, count);
+    for (uint32_t i = 0; i < count; ++i)
+        if (i != index || status != SLR_OK)
+            lib->AdapterRelease(adapter[i]);
+    if (status == SLR_OK)
+        *out = adapter[index];
+    return status;
+}
+
+// ---- description ---------------------------------------------------------------------------------------------------
+
+static void put_name(const struct slri_webgpu *webgpu, char *out, size_t room)
+{
+    const char *mode = webgpu->ring_mode ? slri_ring_mode_name(webgpu->ring_mode) : "";
+    snprintf(out, room, "%s%s%s", webgpu->name, *mode ? "?ring=" : "", mode);
+}
+
+static void put_version(const struct slri_webgpu *webgpu, char *out, size_t room)
+{
+    const uint32_t version = webgpu->lib->version;
+    snprintf(out, room, "wgpu-native %u.%u.%u.%u", version >> 24, version >> 16 & 0xff, version >> 8 & 0xff,
+             version & 0xff);
+}
+
+static void describe(struct slri_webgpu *webgpu, slr_device_info *out)
+{
+    const struct slri_wg_facts *facts = &webgpu->facts;
+    char version[48];
+    uint64_t turns = 0;
+    put_name(webgpu, out->name, sizeof out->name);
+    put_version(webgpu, version, sizeof version);
+    snprintf(out->description, sizeof out->description, "%s (%s, %.48s)", facts->name, facts->backend, facts->driver);
+    snprintf(out->engine, sizeof out->engine, "WGSL, compiled by %s", version);
+    slri_cache_describe(out->cache, sizeof out->cache);
+    snprintf(out->features, sizeof out->features, "storage_buffers=%u storage_alignment=%u binding_bytes=%llu%s",
+             facts->limits.maxStorageBuffersPerShaderStage, facts->limits.minStorageBufferOffsetAlignment,
+             (unsigned long long)facts->limits.maxStorageBufferBindingSize,
+             facts->has_stamps ? " timestamp-query" : "");
+    if (slri_wg_count_turns(webgpu, &turns) == SLR_OK && turns != 0)
+        snprintf(out->notes, sizeof out->notes,
+                 "the driver ends loops after %llu turns without an error: a kernel that needs more fails",
+                 (unsigned long long)turns);
+}
+
+static void identify(const struct slri_webgpu *webgpu, struct slri_identity *out)
+{
+    put_name(webgpu, out->device, sizeof out->device);
+    snprintf(out->model, sizeof out->model, "%s", webgpu->facts.name);
+    put_version(webgpu, out->compiler, sizeof out->compiler);
+    snprintf(out->driver, sizeof out->driver, "%s %s", webgpu->facts.backend, webgpu->facts.driver);
+}
+
+static slr_device_limits limits_of(const struct slri_wg_facts *facts)
+{
+    const bool is_host = facts->device_class == SLR_DEVICE_SOFTWARE;
+    return (slr_device_limits){.block_threads = facts->limits.maxComputeInvocationsPerWorkgroup,
+                               .block_shared_bytes = facts->limits.maxComputeWorkgroupStorageSize,
+                               .l1_bytes = is_host ? slri_cpu_cache_bytes(1) : 0,
+                               .l2_bytes = is_host ? slri_cpu_cache_bytes(2) : 0};
+}
+
+static slr_status classify(uint32_t index, slr_device_class *out)
+{
+    const struct slri_wg_library *lib;
+    struct slri_wg_facts facts;
+    WGPUAdapter adapter;
+    SLRI_TRY(slri_wg_load(&lib));
+    SLRI_TRY(slri_wg_find_adapter(lib, index, &adapter, &facts));
+    lib->AdapterRelease(adapter);
+    *out = facts.device_class;
+    return SLR_OK;
+}
+
+#define MOST_STREAM_THREADS 16
+#define MOST_BEGUN 256
+
+slr_status slri_wg_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
+{
+    struct slri_webgpu *webgpu = device;
+    *out = (struct slri_facts){0};
+    if (!webgpu)
+        return classify(index, &out->device_class);
+    *out = (struct slri_facts){.device_class = webgpu->facts.device_class,
+                               .ring_mode = webgpu->ring_mode,
+                               .loss = &webgpu->loss,
+                               .hang_timeout_ns = SLRI_WG_PATIENCE_S * UINT64_C(1000000000),
+                               .queue = {.threads = MOST_STREAM_THREADS,
+                                         .most_begun = MOST_BEGUN,
+                                         .most_pattern = 4,
+                                         .moves_over = true,
+                                         .faults = SLRI_FAULTS_IN_FIELDS,
+                                         .fault_alignment = webgpu->facts.limits.minStorageBufferOffsetAlignment},
+                               .limits = limits_of(&webgpu->facts)};
+    identify(webgpu, &out->identity);
+    if (info)
+        describe(webgpu, info);
+    return SLR_OK;
+}
+
+// ---- figures -------------------------------------------------------------------------------------------------------
+
+slr_status slri_wg_metrics(const void *device, slr_metrics *out)
+{
+    const struct slri_webgpu *webgpu = device;
+    const struct slri_wg_counts *counts = &webgpu->counts;
+    const struct {
+        const char *name;
+        const uint64_t *counter;
+    } counted[] = {{"bind_groups", &counts->bind_groups},
+                   {"bind_group_layouts", &counts->bind_group_layouts},
+                   {"bind_group_sets", &counts->bind_group_sets},
+                   {"passes", &counts->passes},
+                   {"pipelines", &counts->pipelines},
+                   {"submits", &counts->submits},
+                   {"timestamp_resolves", &counts->timestamp_resolves},
+                   {"maps", &counts->maps}};
+    *out = (slr_metrics){0};
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; ++i)
+        out->metric[out->count++] =
+            (slr_metric){counted[i].name, __atomic_load_n(counted[i].counter, __ATOMIC_RELAXED)};
+    return SLR_OK;
+}

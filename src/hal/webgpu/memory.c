@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory. WebGPU has no addresses, so a piece gets one that means its place in a table and an offset: the layers above
+// add to it, and nobody follows it. A new buffer is zero.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "hal/webgpu/webgpu.h"
+
+#define OFFSET_BITS 40
+#define FIRST_ROOM 64u
+#define STEP 16u // of lengths
+
+// ---- buffers -------------------------------------------------------------------------------------------------------
+
+slr_status slri_wg_buffer_make(struct slri_webgpu *webgpu, uint64_t bytes, WGPUFlags usage, WGPUBuffer *out)
+{
+    const WGPUBufferDescriptor how = {.usage = usage, .size = bytes};
+    const uint64_t most = webgpu->facts.limits.maxBufferSize;
+    SLRI_TRY(slri_loss_check(&webgpu->loss));
+    if (bytes > most)
+        return SLRI_FAIL(NO_MEMORY, "device '%s' has no buffers of %llu B; its longest have %llu B", webgpu->name,
+                         (unsigned long long)bytes, (unsigned long long)most);
+    WGPUBuffer made = webgpu->lib->DeviceCreateBuffer(webgpu->device, &how);
+    slr_status status = slri_wg_check(webgpu, "DeviceCreateBuffer");
+    if (status == SLR_OK && !made)
+        status = SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a buffer of %llu B", webgpu->name,
+                           (unsigned long long)bytes);
+    if (status == SLR_OK)
+        *out = made;
+    else if (made)
+        webgpu->lib->BufferRelease(made);
+    return status;
+}
+
+void slri_wg_buffer_free(struct slri_webgpu *webgpu, WGPUBuffer buffer)
+{
+    if (!buffer || slri_wg_hangs(webgpu))
+        return;
+    webgpu->lib->BufferDestroy(buffer); // bind groups that are kept still name it
+    webgpu->lib->BufferRelease(buffer);
+}
+
+// ---- the table: under its lock -------------------------------------------------------------------------------------
+
+static slr_status find_place(struct slri_webgpu *webgpu, uint32_t *out)
+{
+    uint32_t place = 0;
+    while (place < webgpu->chunks && webgpu->chunk[place].bytes != 0)
+        ++place;
+    *out = place;
+    if (place < webgpu->chunks)
+        return SLR_OK;
+    const uint32_t room = webgpu->chunks != 0 ? webgpu->chunks * 2 : FIRST_ROOM;
+    struct slri_wg_chunk *grown = slri_alloc(webgpu->allocator, room * sizeof *grown);
+    if (!grown)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list of %u pieces of memory", webgpu->name, room);
+    if (webgpu->chunks != 0)
+        memcpy(grown, webgpu->chunk, webgpu->chunks * sizeof *grown);
+    slri_free(webgpu->allocator, webgpu->chunk, webgpu->chunks * sizeof *grown);
+    webgpu->chunk = grown;
+    webgpu->chunks = room;
+    return SLR_OK;
+}
+
+static slr_status take_place(struct slri_webgpu *webgpu, uint64_t bytes, uint32_t *out)
+{
+    slri_mutex_lock(&webgpu->memory_lock);
+    slr_status status = find_place(webgpu, out);
+    if (status == SLR_OK)
+        webgpu->chunk[*out] = (struct slri_wg_chunk){.bytes = bytes, .serial = ++webgpu->serials};
+    slri_mutex_unlock(&webgpu->memory_lock);
+    return status;
+}
+
+uint64_t slri_wg_serial(struct slri_webgpu *webgpu)
+{
+    slri_mutex_lock(&webgpu->memory_lock);
+    const uint64_t serial = ++webgpu->serials;
+    slri_mutex_unlock(&webgpu->memory_lock);
+    return serial;
+}
+
+static WGPUBuffer exchange(struct slri_webgpu *webgpu, uint32_t place, WGPUBuffer buffer, bool is_kept)
+{
+    slri_mutex_lock(&webgpu->memory_lock);
+    WGPUBuffer before = webgpu->chunk[place].buffer;
+    webgpu->chunk[place].buffer = buffer;
+    webgpu->chunk[place].bytes = is_kept ? webgpu->chunk[place].bytes : 0;
+    slri_mutex_unlock(&webgpu->memory_lock);
+    return before;
+}
+
+static uint32_t place_of(const void *address)
+{
+    return (uint32_t)((uintptr_t)address >> OFFSET_BITS) - 1;
+}
+
+struct slri_wg_chunk slri_wg_find(struct slri_webgpu *webgpu, const void *address, uint64_t *offset)
+{
+    *offset = (uintptr_t)address & ((UINT64_C(1) << OFFSET_BITS) - 1);
+    slri_mutex_lock(&webgpu->memory_lock);
+    struct slri_wg_chunk found = webgpu->chunk[place_of(address)];
+    slri_mutex_unlock(&webgpu->memory_lock);
+    return found;
+}
+
+// ---- pieces --------------------------------------------------------------------------------------------------------
+
+slr_status slri_wg_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory)
+{
+    struct slri_webgpu *webgpu = device;
+    const uint64_t whole = (bytes + STEP - 1) / STEP * STEP;
+    WGPUBuffer buffer;
+    uint32_t place;
+    (void)kind; // it has one
+    SLRI_TRY(take_place(webgpu, whole ? whole : STEP, &place));
+    slr_status status =
+        slri_wg_buffer_make(webgpu, whole ? whole : STEP,
+                            WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, &buffer);
+    (void)exchange(webgpu, place, status == SLR_OK ? buffer : NULL, status == SLR_OK);
+    if (status == SLR_OK)
+        *memory = (void *)(((uintptr_t)place + 1) << OFFSET_BITS);
+    return status;
+}
+
+void slri_wg_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes)
+{
+    struct slri_webgpu *webgpu = device;
+    (void)kind, (void)bytes;
+    if (slri_is_lost(&webgpu->loss)) // it goes with the device
+        return;
+    slri_wg_buffer_free(webgpu, exchange(webgpu, place_of(memory), NULL, false));
+}
+
+void slri_wg_memory_forget(struct slri_webgpu *webgpu)
+{
+    for (uint32_t i = 0; i < webgpu->chunks; ++i)
+        slri_wg_buffer_free(webgpu, webgpu->chunk[i].buffer);
+    slri_wg_buffer_free(webgpu, webgpu->none);
+    slri_free(webgpu->allocator, webgpu->chunk, webgpu->chunks * sizeof *webgpu->chunk);
+    webgpu->chunk = NULL;
+    webgpu->chunks = 0;
+    webgpu->none = NULL;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this folder share.
+#ifndef SLRI_HAL_WEBGPU_WEBGPU_H
+#define SLRI_HAL_WEBGPU_WEBGPU_H
+
+#include "base/thread.h"
+#include "engine/loss.h"
+#include "hal/hal.h"
+#include "hal/webgpu/api.h"
+
+// What an adapter says of itself, asked once.
+struct slri_wg_facts {
+    char name[64], driver[96], backend[16]; // the last: of the adapter, "Vulkan"
+    slr_device_class device_class;
+    bool has_stamps;
+    float ns_a_tick;
+    WGPULimits limits;
+};
+
+#define SLRI_WG_SLICE_ALIGNMENT 64u // where buffers of the front half may begin
+
+// Memory with a buffer over all of it.
+struct slri_wg_chunk {
+    WGPUBuffer buffer; // NULL: none
+    uint64_t bytes;    // a multiple of 16
+    uint64_t serial;   // no two of a device have the same
+};
+
+// Counted since the device was opened; atomic.
+struct slri_wg_counts {
+    uint64_t bind_groups, bind_group_layouts, bind_group_sets, passes, pipelines, submits, timestamp_resolves, maps;
+};
+
+// Which bindings kernels have; those with the same ones share it.
+#define SLRI_WG_MOST_ENTRIES 65u // 64 storage buffers and the values
+struct slri_wg_layout {
+    uint32_t count;
+    struct slri_wg_entry {
+        uint32_t binding;
+        bool is_uniform;
+    } entry[SLRI_WG_MOST_ENTRIES];
+    WGPUBindGroupLayout group;
+    WGPUPipelineLayout pipeline;
+    struct slri_wg_layout *next; // the device's
+};
+
+// Kernels of slipring's own, for what WebGPU copies and fills at whole words alone.
+enum slri_wg_tool {
+    SLRI_WG_TOOL_COPY,
+    SLRI_WG_TOOL_FILL,
+    SLRI_WG_TOOL_COUNT, // turns of a loop (canary.c)
+    SLRI_WG_TOOLS
+};
+
+struct slri_webgpu {
+    const struct slri_wg_library *lib;
+    const slr_allocator *allocator;
+    char name[64]; // "webgpu:0"
+    uint32_t index;
+    WGPUDevice device;
+    WGPUQueue queue;
+    struct slri_wg_facts facts;
+    struct slri_loss loss;
+    slr_ring_mode ring_mode; // that was asked for; 0: the best there is
+    bool hangs;              // atomic: something did not end in time
+
+    slri_mutex memory_lock; // of the next five
+    struct slri_wg_chunk *chunk;
+    uint32_t chunks; // room
+    uint64_t serials;
+    struct slri_wg_queue *buried; // queues whose states the library may still write, until the device has gone
+    WGPUBuffer none;              // what a kernel gets in place of a buffer that is not there
+
+    slri_mutex code_lock; // of the next two
+    struct slri_wg_layout *first_layout;
+    struct slri_wg_kernel *first_kernel;
+    slri_mutex tool_lock; // of the next
+    struct slri_wg_kernel *tool[SLRI_WG_TOOLS];
+
+    slri_mutex canary_lock; // of the next two
+    bool canary_ran;
+    uint64_t loop_turns;   // after so many a loop ends by itself (canary.c); 0: never
+    bool loops_stay_ended; // and each later one behind its first turn, by which a kernel notices
+    struct slri_wg_counts counts;
+};
+
+static inline void slri_wg_count(uint64_t *counter, uint64_t by)
+{
+    __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
+}
+
+static inline bool slri_wg_hangs(const struct slri_webgpu *webgpu)
+{
+    return __atomic_load_n(&webgpu->hangs, __ATOMIC_RELAXED);
+}
+
+static inline WGPUStringView slri_wg_text(const char *text)
+{
+    return (WGPUStringView){text, strlen(text)};
+}
+
+// error.c: errors of a call, which the library reports before that returns.
+void slri_wg_heard(const WGPUDevice *device, uint32_t type, WGPUStringView message, void *webgpu, void *unused);
+void slri_wg_lost(const WGPUDevice *device, uint32_t reason, WGPUStringView message, void *webgpu, void *unused);
+// Of this thread's calls since it was last asked: OK, NO_MEMORY, DEVICE_LOST, or INTERNAL (the library found a call
+// invalid). `call` is the last of them.
+slr_status slri_wg_check(struct slri_webgpu *webgpu, const char *call);
+// Before that, where a refusal is about a text: its words, or NULL where nothing was refused.
+const char *slri_wg_refusal(void);
+
+// facts.c
+slr_status slri_wg_count_devices(const struct slri_wg_library *lib, uint32_t *out);
+// The adapter is the caller's to release.
+slr_status slri_wg_find_adapter(const struct slri_wg_library *lib, uint32_t index, WGPUAdapter *out,
+                                struct slri_wg_facts *facts);
+slr_status slri_wg_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
+slr_status slri_wg_metrics(const void *device, slr_metrics *out);
+
+// memory.c: the address of a piece is its place in the device's table, above 40 bits for an offset.
+slr_status slri_wg_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
+void slri_wg_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
+void slri_wg_memory_forget(struct slri_webgpu *webgpu); // frees all
+slr_status slri_wg_buffer_make(struct slri_webgpu *webgpu, uint64_t bytes, WGPUFlags usage, WGPUBuffer *out);
+void slri_wg_buffer_free(struct slri_webgpu *webgpu, WGPUBuffer buffer); // NULL is fine
+uint64_t slri_wg_serial(struct slri_webgpu *webgpu);                     // the next one
+struct slri_wg_chunk slri_wg_find(struct slri_webgpu *webgpu, const void *address, uint64_t *offset);
+
+// code.c
+struct slri_wg_kernel {
+    const char *name;        // its own
+    uint32_t uniform_bytes;  // 0: it takes none
+    bool has_dynamic, tells; // the latter: of loops that the driver has ended
+    WGPUShaderModule module;
+    struct slri_wg_layout *layout;
+    slri_mutex lock; // of the next
+    struct slri_wg_pipeline {
+        WGPUComputePipeline pipeline;
+        uint32_t dynamic_words;
+        struct slri_wg_pipeline *next;
+    } * first;
+    struct slri_wg_kernel *next; // the device's
+};
+slr_status slri_wg_code_write(void *device, struct slri_code_text *text);
+slr_status slri_wg_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
+void slri_wg_code_unload(void *device, void *loaded);
+slr_status slri_wg_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
+void slri_wg_code_forget(struct slri_webgpu *webgpu); // what the library has of it
+slr_status slri_wg_code_pipeline(struct slri_webgpu *webgpu, struct slri_wg_kernel *kernel, uint32_t dynamic_bytes,
+                                 WGPUComputePipeline *out);
+slr_status slri_wg_code_tool(struct slri_webgpu *webgpu, enum slri_wg_tool tool, struct slri_wg_kernel **out);
+
+// record.c: commands into a command encoder.
+#define SLRI_WG_BLOCKS 64u
+#define SLRI_WG_GROUPS 64u
+#define SLRI_WG_MOST_PASSES 64u // of one submission, that are timed
+struct slri_wg_range {
+    WGPUBuffer buffer;
+    uint64_t serial, at, bytes;
+};
+struct slri_wg_group {
+    const struct slri_wg_layout *layout;
+    WGPUBindGroup group; // NULL: none
+    uint64_t uniform_bytes;
+    uint32_t ranges; // of storage
+    struct slri_wg_range range[SLRI_WG_MOST_ENTRIES];
+};
+struct slri_wg_recorder {
+    struct slri_webgpu *webgpu;
+    WGPUCommandEncoder encoder; // NULL: nothing is recorded
+    WGPUComputePassEncoder pass;
+    bool pass_is_timed;
+    WGPUComputePipeline pipeline; // of the pass, and the next two
+    WGPUBindGroup group;
+    uint32_t group_at;
+
+    WGPUBuffer args; // values of launches
+    unsigned char *shadow;
+    uint64_t used, sent;
+    struct slri_wg_block { // values that are in it, by hash; 0 bytes: none
+        uint64_t at, bytes;
+    } block[SLRI_WG_BLOCKS];
+    struct slri_wg_group *groups; // SLRI_WG_GROUPS, by hash
+
+    WGPUBuffer scratch; // what moves by way of it
+    uint64_t scratch_bytes, scratch_serial;
+
+    WGPUBuffer ended; // the word by which kernels tell of loops
+    uint64_t ended_serial;
+    const char *told_by; // NULL, or the last kernel of the open submission that may have
+
+    WGPUQuerySet stamps; // NULL: the device has none
+    uint32_t stamped;    // passes of the open submission
+};
+slr_status slri_wg_recorder_open(struct slri_wg_recorder *recorder, struct slri_webgpu *webgpu);
+void slri_wg_recorder_close(struct slri_wg_recorder *recorder);
+bool slri_wg_recorder_has_room(const struct slri_wg_recorder *recorder, const struct slri_command *command);
+void slri_wg_recorder_clear(struct slri_wg_recorder *recorder); // of all values: nothing that names them is under way
+slr_status slri_wg_recorder_begin(struct slri_wg_recorder *recorder); // an encoder, where there is none
+void slri_wg_recorder_end_pass(struct slri_wg_recorder *recorder);
+void slri_wg_recorder_send(struct slri_wg_recorder *recorder); // values, before a submission
+slr_status slri_wg_record(struct slri_wg_recorder *recorder, const struct slri_command *command,
+                          const struct slri_extras *extras); // a move, a fill or a dispatch
+// A kernel of slipring's own: it writes `to`, and reads from there (NULL: nothing). `job`: as in bytes.wgsl.
+slr_status slri_wg_record_tool(struct slri_wg_recorder *recorder, enum slri_wg_tool tool,
+                               const struct slri_wg_range *to, const struct slri_wg_range *from, const uint32_t job[4],
+                               uint32_t blocks);
+// Between two buffers, from any byte to any byte. Both have whole words around.
+slr_status slri_wg_record_copy(struct slri_wg_recorder *recorder, const struct slri_wg_range *from,
+                               const struct slri_wg_range *to);
+
+// queue.c
+#define SLRI_WG_PATIENCE_S 600u
+slr_status slri_wg_queue_create(void *device, uint32_t priority, void **queue);
+void slri_wg_queue_destroy(void *device, void *queue);
+void slri_wg_queues_forget(struct slri_webgpu *webgpu); // once the library's device has gone
+slr_status slri_wg_encode(void *device, void *queue, const struct slri_command *command,
+                          const struct slri_extras *extras, uint32_t commands);
+slr_status slri_wg_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times);
+
+slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const void *to, uint32_t turns,
+                               uint32_t few); // dispatches SLRI_WG_TOOL_COUNT
+
+// canary.c: how many turns a loop may take; 0: as many as it likes.
+slr_status slri_wg_count_turns(struct slri_webgpu *webgpu, uint64_t *out);
+
+// list.c
+struct slri_wg_list {
+    uint32_t count;
+    size_t bytes;
+    struct slri_wg_part {
+        struct slri_command command;
+        struct slri_extras extras;
+    } part[];
+};
+slr_status slri_wg_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
+                               uint32_t commands, void **list);
+void slri_wg_list_destroy(void *device, void *list);
+
+#endif

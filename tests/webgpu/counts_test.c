@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backend gives WebGPU, counted: bind groups and layouts made once, set once a pass; time stamps resolved and
+// mapped once for many launches; nothing that is not asked for.
+#define _POSIX_C_SOURCE 200809L
+#include "tests/webgpu/webgpu_test.h"
+
+enum { WORDS = 64, MANY = 1000, FEW = 64 };
+
+// Without loops, which some drivers end, and of which kernels then tell by a word that is read back.
+static const char source[] = "__global__ void set(unsigned *to, const unsigned *from, unsigned n)\n"
+                             "{\n"
+                             "    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                             "    to[i] = from[i] + n;\n"
+                             "}\n"
+                             "__global__ void twice(unsigned *to, const unsigned *from, unsigned n)\n"
+                             "{\n"
+                             "    to[threadIdx.x] = from[threadIdx.x] * 2u + n;\n"
+                             "}\n";
+
+struct bench {
+    slr_device *device;
+    slr_stream *stream;
+    slr_program *program;
+    slr_kernel *set, *twice;
+    slr_buffer *from, *to, *other;
+};
+
+static void set_up(struct bench *b)
+{
+    *b = (struct bench){0};
+    must(slr_device_open("webgpu:0", NULL, &b->device));
+    must(slr_stream_create(b->device, NULL, &b->stream));
+    must(slr_program_from_text(b->device, "set.cu", source, NULL, &b->program));
+    must(slr_program_get_kernel(b->program, "set", &b->set));
+    must(slr_program_get_kernel(b->program, "twice", &b->twice));
+    must(slr_buffer_create(b->device, WORDS * 4, &b->from));
+    must(slr_buffer_create(b->device, WORDS * 4, &b->to));
+    must(slr_buffer_create(b->device, WORDS * 4, &b->other));
+    must(SLR_LAUNCH(b->stream, b->set, SLR_GRID(1, WORDS, 0), b->other, b->from, 0u)); // it is ready, and tried out
+    must(slr_stream_finish(b->stream, LONG));
+}
+
+static void tear_down(struct bench *b)
+{
+    must(slr_stream_finish(b->stream, LONG));
+    slr_buffer_destroy(b->other);
+    slr_buffer_destroy(b->to);
+    slr_buffer_destroy(b->from);
+    slr_kernel_destroy(b->twice);
+    slr_kernel_destroy(b->set);
+    slr_program_destroy(b->program);
+    slr_stream_destroy(b->stream);
+    slr_device_close(b->device);
+}
+
+struct counts {
+    uint64_t groups, layouts, sets, passes, resolves, maps;
+};
+
+static struct counts count(const struct bench *b)
+{
+    return (struct counts){.groups = metric(b->device, "bind_groups"),
+                           .layouts = metric(b->device, "bind_group_layouts"),
+                           .sets = metric(b->device, "bind_group_sets"),
+                           .passes = metric(b->device, "passes"),
+                           .resolves = metric(b->device, "timestamp_resolves"),
+                           .maps = metric(b->device, "maps")};
+}
+
+static void launches_with_equal_arguments_make_one_bind_group_which_is_set_once_a_pass(void **state)
+{
+    struct bench b;
+    uint32_t last;
+    (void)state;
+    set_up(&b);
+    const struct counts before = count(&b);
+    for (uint32_t i = 0; i < MANY; ++i)
+        must(SLR_LAUNCH(b.stream, b.set, SLR_GRID(1, WORDS, 0), b.to, b.from, 7u));
+    must(slr_stream_finish(b.stream, LONG));
+    const struct counts after = count(&b);
+    assert_int_equal(after.groups - before.groups, 1);
+    assert_int_equal(after.layouts, 1); // kernels of slipring's own, which count a driver's loops, have that too
+    assert_int_equal(after.sets - before.sets, after.passes - before.passes);
+    assert_int_equal(after.resolves, 0);
+    assert_int_equal(after.maps, before.maps); // nothing was copied out
+    must(slr_buffer_read(b.to, (WORDS - 1) * 4, &last, sizeof last));
+    assert_int_equal(last, 7);
+    assert_int_equal(count(&b).maps - after.maps, 1);
+    tear_down(&b);
+}
+
+static void other_values_share_the_bind_group_and_other_buffers_do_not(void **state)
+{
+    struct bench b;
+    (void)state;
+    set_up(&b);
+    const struct counts before = count(&b);
+    for (uint32_t i = 0; i < 10; ++i)
+        must(SLR_LAUNCH(b.stream, b.set, SLR_GRID(1, WORDS, 0), b.to, b.from, i));
+    must(slr_stream_finish(b.stream, LONG));
+    const struct counts values = count(&b);
+    assert_int_equal(values.groups - before.groups, 1);
+    assert_int_equal(values.sets - before.sets, 10);
+    must(SLR_LAUNCH(b.stream, b.set, SLR_GRID(1, WORDS, 0), b.from, b.to, 0u));
+    must(slr_stream_finish(b.stream, LONG));
+    assert_int_equal(count(&b).groups - values.groups, 1);
+    tear_down(&b);
+}
+
+static void kernels_of_one_signature_share_a_layout(void **state)
+{
+    struct bench b;
+    (void)state;
+    set_up(&b);
+    const struct counts before = count(&b);
+    must(SLR_LAUNCH(b.stream, b.twice, SLR_GRID(1, WORDS, 0), b.to, b.from, 1u));
+    must(slr_stream_finish(b.stream, LONG));
+    assert_int_equal(count(&b).layouts - before.layouts, 0);
+    tear_down(&b);
+}
+
+static void profiled_launches_are_resolved_and_mapped_once(void **state)
+{
+    struct bench b;
+    slr_graph *graph;
+    slr_event *from, *to;
+    int64_t ns = 0;
+    (void)state;
+    set_up(&b);
+    must(slr_event_create(b.device, &from));
+    must(slr_event_create(b.device, &to));
+    must(slr_graph_create(b.device, &graph));
+    must(slr_graph_begin(graph, b.stream));
+    for (uint32_t i = 0; i < FEW; ++i)
+        must(SLR_LAUNCH(b.stream, b.set, SLR_GRID(1, WORDS, 0), b.to, b.from, 7u));
+    must(slr_graph_end(graph));
+    const struct counts before = count(&b);
+    must(slr_event_record(from, b.stream, NULL));
+    must(slr_graph_launch(graph, b.stream, NULL, 0, NULL));
+    must(slr_event_record(to, b.stream, NULL));
+    must(slr_stream_finish(b.stream, LONG));
+    must(slr_event_elapsed_ns(from, to, &ns));
+    assert_true(ns > 0);
+    const struct counts after = count(&b);
+    assert_int_equal(after.resolves - before.resolves, 1);
+    assert_int_equal(after.maps - before.maps, 1);
+    slr_event_destroy(from);
+    slr_event_destroy(to);
+    slr_graph_destroy(graph);
+    tear_down(&b);
+}
+
+static void message_is_written_handled_and_mapped_in_one_submission(void **state)
+{
+    struct bench b;
+    uint32_t in[WORDS], out[WORDS];
+    (void)state;
+    set_up(&b);
+    for (uint32_t i = 0; i < WORDS; ++i)
+        in[i] = i;
+    slr_graph *graph;
+    must(slr_graph_create(b.device, &graph));
+    must(slr_graph_begin(graph, b.stream));
+    must(slr_stream_write(b.stream, b.from, 0, in, sizeof in, NULL));
+    must(SLR_LAUNCH(b.stream, b.set, SLR_GRID(1, WORDS, 0), b.to, b.from, 7u));
+    must(slr_stream_read(b.stream, b.to, 0, out, sizeof out, NULL));
+    must(slr_graph_end(graph));
+    const uint64_t submits = metric(b.device, "submits"), maps = metric(b.device, "maps");
+    must(slr_graph_launch(graph, b.stream, NULL, 0, NULL));
+    must(slr_stream_finish(b.stream, LONG));
+    assert_int_equal(metric(b.device, "submits") - submits, 1);
+    assert_int_equal(metric(b.device, "maps") - maps, 1);
+    for (uint32_t i = 0; i < WORDS; ++i)
+        assert_int_equal(out[i], i + 7);
+    slr_graph_destroy(graph);
+    tear_down(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches_with_equal_arguments_make_one_bind_group_which_is_set_once_a_pass),
+        cmocka_unit_test(other_values_share_the_bind_group_and_other_buffers_do_not),
+        cmocka_unit_test(kernels_of_one_signature_share_a_layout),
+        cmocka_unit_test(profiled_launches_are_resolved_and_mapped_once),
+        cmocka_unit_test(message_is_written_handled_and_mapped_in_one_submission),
+    };
+    return load_webgpu() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_WEBGPU;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A library of another generation is refused, and none of its calls is made; the right one is taken behind that.
+#define _POSIX_C_SOURCE 200809L
+#include "tests/webgpu/webgpu_test.h"
+
+static void another_generation_is_refused(void **state)
+{
+    slr_device *device;
+    (void)state;
+    webgpu->version = UINT32_C(28) << 24 | UINT32_C(3) << 16;
+    assert_int_equal(slr_device_open("webgpu:0", NULL, &device), SLR_NO_DEVICE);
+    check_message("is wgpu-native 28.3; slipring calls version 29", "slr_device_open", __FILE__, __LINE__);
+    assert_int_equal(webgpu->calls, 0);
+    webgpu->version = 0;
+    if (slr_device_open("webgpu:0", NULL, &device) == SLR_OK) // else no adapter is here
+        slr_device_close(device);
+    else
+        check_message("adapter", "slr_device_open", __FILE__, __LINE__);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(another_generation_is_refused)};
+    return find_webgpu() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_WEBGPU;
+}
