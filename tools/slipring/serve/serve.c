@@ -36,12 +36,12 @@ static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name N
                            "  slipring serve examples/ward/ward.cu --cluster nats://127.0.0.1:4222 \\\n"
                            "    --name ward --partitions 8\n"
                            "\n"
-                           "SIGHUP: reads the file again, and replaces the handler between two messages. What\n"
-                           "does not compile, or has another layout, is refused, and one that faults is taken\n"
-                           "back.\n"
+                           "SIGHUP: reads the file again, and replaces the handler between two messages.\n"
+                           "What does not compile, or has another layout, is refused, and one that faults\n"
+                           "is taken back.\n"
                            "\n"
-                           "Exit code: 0 after SIGTERM with all handed over; 1 if the source does not compile\n"
-                           "or the servers cannot be reached at the start.\n";
+                           "Exit code: 0 after SIGTERM with all handed over; 1 if the source does not\n"
+                           "compile, or the servers cannot be reached at the start.\n";
 
 #define CLOSE_NS 30000000000ull
 #define TURN_NS 100000000ull
