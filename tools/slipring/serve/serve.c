@@ -28,7 +28,7 @@ static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name N
                            "  --capacity N         frames that a partition holds, likewise (default 65536)\n"
                            "  --lease T            silence after which a worker is taken for gone, likewise\n"
                            "                       (default 3s)\n"
-                           "  --replicas N         copies that the servers keep, likewise: 1 (default), 3 or 5\n"
+                           "  --replicas N         copies that the servers keep: 1 (default), 3 or 5\n"
                            "  --snapshot T         time between snapshots of a partition (default 1s)\n" SOURCE_HELP
                            "  --json               prints one JSON object at the end\n"
                            "\n"
