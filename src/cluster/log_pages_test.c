@@ -147,7 +147,16 @@ static void a_filler_that_was_cut_off_takes_no_record(void **state)
     assert_true(damages > 0);
 }
 
-// Negative twin: a byte of a filler's head is no filler, and a record after it is not read past that.
+static void put_byte(long at, int byte)
+{
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    assert_int_equal(fputc(byte, file), byte);
+    assert_int_equal(fclose(file), 0);
+}
+
+// Negative twin: in its length, and in its zeros. No record is read past it.
 static void damage_in_a_filler_is_named(void **state)
 {
     (void)state;
@@ -155,13 +164,15 @@ static void damage_in_a_filler_is_named(void **state)
     append(log, 1);
     append(log, 2);
     slri_log_local.close(log);
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, sizeof(slri_segment_head) + 4, SEEK_SET), 0); // its length
-    assert_int_equal(fputc(0x55, file), 0x55);
-    assert_int_equal(fclose(file), 0);
+    put_byte(1000, 1);
     assert_int_equal(try_open(&log), SLR_INVALID);
     assert_int_equal(damages, 1);
+    put_byte(1000, 0);
+    assert_int_equal(try_open(&log), SLR_OK);
+    slri_log_local.close(log);
+    put_byte(sizeof(slri_segment_head) + 4, 0x55);
+    assert_int_equal(try_open(&log), SLR_INVALID);
+    assert_int_equal(damages, 2);
 }
 
 int main(void)

@@ -43,12 +43,14 @@ slri_record_head slri_filler_head_of(uint64_t bytes)
 // Bytes of the filler at `at`; 0: there is none, or it is not whole.
 static size_t filler_bytes(const unsigned char *content, size_t bytes, size_t at)
 {
+    static const unsigned char zeros[SLRI_SEGMENT_PAGE];
     slri_record_head head;
     if (bytes - at < sizeof head)
         return 0;
     memcpy(&head, content + at, sizeof head);
     if (head.magic != FILLER_MAGIC || head.bytes % 8 != 0 || head.bytes >= SLRI_SEGMENT_PAGE ||
-        bytes - at - sizeof head < head.bytes || head.sum != slri_filler_head_of(sizeof head + head.bytes).sum)
+        bytes - at - sizeof head < head.bytes || head.sum != slri_filler_head_of(sizeof head + head.bytes).sum ||
+        memcmp(content + at + sizeof head, zeros, head.bytes) != 0)
         return 0;
     return sizeof head + head.bytes;
 }

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_PARTITIONS = 64, LOOKS = 3, IDLE_NAP_NS = 300 * 1000, BUSY_NAP_NS = 20 * 1000 };
+enum { DEFAULT_PARTITIONS = 64, IDLE_NAP_NS = 300 * 1000, BUSY_NAP_NS = 20 * 1000 };
 #define DEFAULT_CAPACITY 65536u
 #define SECOND_NS 1000000000u
+#define LOOK_NS 300000000u // what was given back in peace is taken after that at the latest
 
 // ---- the name ------------------------------------------------------------------------------------------------------
 
@@ -90,6 +91,12 @@ static slr_status enter_name(slr_worker *worker)
     return slri_worker_compare(worker, &now);
 }
 
+static uint64_t look_ns(const slr_worker *worker)
+{
+    uint64_t third = worker->manifest.lease_ns / 3;
+    return third < LOOK_NS ? third : LOOK_NS;
+}
+
 // ---- partitions ----------------------------------------------------------------------------------------------------
 
 static void note_problem(slr_worker *worker, uint32_t partition)
@@ -143,7 +150,7 @@ static void give_up(slr_worker *worker, uint32_t partition)
     add_counts(worker, part->server);
     slri_server_abandon(part->server);
     part->server = NULL;
-    part->retry_ns = slri_now_ns() + worker->manifest.lease_ns / LOOKS;
+    part->retry_ns = slri_now_ns() + look_ns(worker);
     worker->owned--;
     worker->stats.lost++;
 }
@@ -168,7 +175,7 @@ static void take_partition(slr_worker *worker, uint32_t partition)
 {
     slri_part *part = &worker->parts[partition];
     if (!slri_worker_claim(worker, partition)) {
-        part->retry_ns = slri_now_ns() + worker->manifest.lease_ns / LOOKS;
+        part->retry_ns = slri_now_ns() + look_ns(worker);
         return;
     }
     if (open_server(worker, partition, &part->server) == SLR_OK) {
@@ -178,7 +185,7 @@ static void take_partition(slr_worker *worker, uint32_t partition)
     }
     note_problem(worker, partition);
     part->server = NULL;
-    part->retry_ns = slri_now_ns() + worker->manifest.lease_ns / LOOKS;
+    part->retry_ns = slri_now_ns() + look_ns(worker);
     slri_worker_unclaim(worker, partition);
 }
 
@@ -211,7 +218,7 @@ static void give_back(slr_worker *worker)
 
 static void look(slr_worker *worker)
 {
-    if (worker->looked_ns && slri_now_ns() - worker->looked_ns < worker->manifest.lease_ns / LOOKS)
+    if (worker->looked_ns && slri_now_ns() - worker->looked_ns < look_ns(worker))
         return;
     if (slri_worker_look(worker) != SLR_OK) { // no server: later
         snprintf(worker->stats.problem, sizeof worker->stats.problem, "%.250s", slr_error_message());

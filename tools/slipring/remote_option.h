@@ -30,7 +30,8 @@ enum {
     }
 
 #define REMOTE_HELP                                                                                                    \
-    "  --cluster URL,..     NATS servers with JetStream: nats://HOST:PORT, tls://HOST:PORT\n"                          \
+    "  --cluster URL,..     NATS servers with JetStream, as nats://HOST:PORT or\n"                                     \
+    "                       tls://HOST:PORT\n"                                                                         \
     "  --name NAME          the name that the workers of a handler share\n"                                            \
     "  --credentials FILE   who we are: a file of NATS credentials\n"                                                  \
     "  --nkey FILE          or a file with a public NKey and its seed, one a line\n"                                   \

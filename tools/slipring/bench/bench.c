@@ -46,7 +46,7 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "               takes some minutes\n"
                            "  kernels      __global__ kernels over grids, against memory bandwidth, OpenCL,\n"
                            "               OpenBLAS and hand-written loops\n"
-                           "  ops          matrix products by slipring and through OpenBLAS, against OpenBLAS\n"
+                           "  ops          matrix products by slipring and through OpenBLAS, beside OpenBLAS\n"
                            "               called bare; the choice by measurement, against the best\n"
                            "  tune         the tuner's choice after a tenth of the candidates, against the\n"
                            "               default and the best of all; takes many minutes the first time\n"
@@ -105,7 +105,7 @@ static const struct benchmark {
 #else
     {"tune", {bench_tune, bench_fused}},
 #endif
-    {"cluster", {bench_cluster}},
+    {"cluster", {bench_cluster, bench_remote}},
 };
 
 typedef struct options {

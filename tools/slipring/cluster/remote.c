@@ -17,7 +17,7 @@ static const char show_help[] = "Usage: slipring cluster show --cluster URL --na
                                 "\n" REMOTE_HELP "  --json               prints one JSON object\n"
                                 "\n"
                                 "Example:\n"
-                                "  slipring cluster show --cluster nats://127.0.0.1:4222 --name average\n"
+                                "  slipring cluster show --cluster nats://127.0.0.1:4222 --name ward\n"
                                 "\n"
                                 "Exit code: 1 if nobody has served the name, or no server answers.\n";
 
@@ -30,7 +30,7 @@ static const char outputs_help[] =
     "  --release            removes from the servers what was written\n"
     "\n"
     "Example:\n"
-    "  slipring cluster outputs --cluster nats://127.0.0.1:4222 --name average\n"
+    "  slipring cluster outputs --cluster nats://127.0.0.1:4222 --name ward\n"
     "\n"
     "Exit code: 1 if nobody has served the name, or no server answers.\n";
 

@@ -93,8 +93,8 @@ static const char remote[] = "\n"
                              "Other machines\n"
                              "  The rows become messages of a name that 'slipring serve' serves; their replies\n"
                              "  are read by 'slipring cluster outputs'.\n" REMOTE_HELP
-                             "  --producer N         a number for this input: a run that was killed is given all\n"
-                             "                       of it again, and what was accepted is skipped\n";
+                             "  --producer N         a number for this input: after a kill all of it is sent\n"
+                             "                       again, and what was accepted is skipped\n";
 
 static const char text[] = "\n"
                            "CSV: the first row names the columns. Each field of the message gets the column\n"

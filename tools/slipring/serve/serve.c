@@ -28,20 +28,20 @@ static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name N
                            "  --capacity N         frames that a partition holds, likewise (default 65536)\n"
                            "  --lease T            silence after which a worker is taken for gone, likewise\n"
                            "                       (default 3s)\n"
-                           "  --replicas N         copies that the servers keep, likewise: 1, 3 or 5 (default 1)\n"
+                           "  --replicas N         copies that the servers keep: 1 (default), 3 or 5\n"
                            "  --snapshot T         time between snapshots of a partition (default 1s)\n" SOURCE_HELP
                            "  --json               prints one JSON object at the end\n"
                            "\n"
                            "Example:\n"
-                           "  slipring serve examples/run/average.cu --cluster nats://127.0.0.1:4222 \\\n"
-                           "    --name average --partitions 8\n"
+                           "  slipring serve examples/ward/ward.cu --cluster nats://127.0.0.1:4222 \\\n"
+                           "    --name ward --partitions 8\n"
                            "\n"
-                           "SIGHUP: reads the file again, and replaces the handler between two messages. What\n"
-                           "does not compile, or has another layout, is refused, and one that faults is taken\n"
-                           "back.\n"
+                           "SIGHUP: reads the file again, and replaces the handler between two messages.\n"
+                           "What does not compile, or has another layout, is refused, and one that faults\n"
+                           "is taken back.\n"
                            "\n"
-                           "Exit code: 0 after SIGTERM with all handed over; 1 if the source does not compile\n"
-                           "or the servers cannot be reached at the start.\n";
+                           "Exit code: 0 after SIGTERM with all handed over; 1 if the source does not\n"
+                           "compile, or the servers cannot be reached at the start.\n";
 
 #define CLOSE_NS 30000000000ull
 #define TURN_NS 100000000ull

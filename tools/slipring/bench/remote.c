@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring bench cluster`, over machines: durable messages through NATS JetStream beside raw JetStream, on this
+// machine's loopback. The server is a process of this benchmark.
+#define _GNU_SOURCE
+#include "bench/bench.h"
+
+#include "bench/batch.h"
+#include "bench/message.h"
+#include "clock.h"
+#include "memory.h"
+#include "say.h"
+
+#include <slipring/remote.h>
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    MESSAGES = 1 << 16,    // of a slice
+    FRAME_BYTES = 1 << 16, // of the sender, and of a raw publish
+    FRAME_MESSAGES = FRAME_BYTES / (sizeof(bench_message) + sizeof(uint64_t)),
+    IN_FLIGHT = 64, // raw publishes, as the sender has
+    WAIT_MS = 20
+};
+
+// Of libnats, what the floor needs. Types are opaque here.
+typedef struct raw {
+    void *library, *connection, *answers;
+    char inbox[64];
+    int (*connect)(void **connection, const char *url);
+    int (*publish)(void *connection, const char *subject, const char *reply, const void *data, int bytes);
+    int (*subscribe)(void **subscription, void *connection, const char *subject);
+    int (*next)(void **message, void *subscription, int64_t ms);
+    void (*end_message)(void *message);
+    void (*end_subscription)(void *subscription);
+    void (*end_connection)(void *connection);
+} raw;
+
+typedef struct remote_bench {
+    bench *bench;
+    raw raw;
+    pid_t server;
+    char folder[64], url[64];
+    slr_device *device;
+    slr_worker *worker;
+    slr_sender *sender;
+    pthread_t turning;
+    bool turns;
+    uint32_t stop;    // atomic
+    uint64_t handled; // atomic
+    uint64_t sent;
+    unsigned char *frame;
+} remote_bench;
+
+// ---- the server ----------------------------------------------------------------------------------------------------
+
+static bool is_listening(uint16_t port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    bool is = descriptor >= 0 && connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return is;
+}
+
+static uint16_t free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    bool is = descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, length) == 0 &&
+              getsockname(descriptor, (struct sockaddr *)&address, &length) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return is ? ntohs(address.sin_port) : 0;
+}
+
+static bool start_server(remote_bench *remote, const char *program)
+{
+    char port[16], store[80];
+    uint16_t number = free_port();
+    const char *parent = getenv("TMPDIR");
+    snprintf(remote->folder, sizeof remote->folder, "%.32s/slipring-nats-XXXXXX", parent != NULL ? parent : "/tmp");
+    if (number == 0 || mkdtemp(remote->folder) == NULL)
+        return false;
+    snprintf(port, sizeof port, "%u", number);
+    snprintf(store, sizeof store, "%s/store", remote->folder);
+    snprintf(remote->url, sizeof remote->url, "nats://127.0.0.1:%u", number);
+    remote->server = fork();
+    if (remote->server == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (freopen("/dev/null", "w", stderr) == NULL)
+            _exit(127);
+        execl(program, program, "-a", "127.0.0.1", "-p", port, "-js", "-sd", store, (char *)NULL);
+        _exit(127);
+    }
+    uint64_t begin = clock_ns();
+    while (remote->server > 0 && clock_ns() - begin < 2 * BENCH_TIMEOUT_NS) {
+        if (is_listening(number))
+            return true;
+        usleep(WAIT_MS * 1000);
+    }
+    return false;
+}
+
+// ---- raw JetStream -------------------------------------------------------------------------------------------------
+
+static bool find_raw(raw *raw)
+{
+    const char *named = getenv("SLIPRING_NATS_LIB");
+    raw->library = dlopen(named != NULL ? named : "libnats.so.3.4", RTLD_NOW | RTLD_LOCAL);
+    if (raw->library == NULL)
+        return false;
+    const struct {
+        void *to;
+        const char *name;
+    } functions[] = {{&raw->connect, "natsConnection_ConnectTo"},
+                     {&raw->publish, "natsConnection_PublishRequest"},
+                     {&raw->subscribe, "natsConnection_SubscribeSync"},
+                     {&raw->next, "natsSubscription_NextMsg"},
+                     {&raw->end_message, "natsMsg_Destroy"},
+                     {&raw->end_subscription, "natsSubscription_Destroy"},
+                     {&raw->end_connection, "natsConnection_Destroy"}};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        void *found = dlsym(raw->library, functions[i].name);
+        if (found == NULL)
+            return false;
+        memcpy(functions[i].to, &found, sizeof found);
+    }
+    return true;
+}
+
+static bool await_answer(raw *raw)
+{
+    void *message;
+    if (raw->next(&message, raw->answers, 5000) != 0)
+        return false;
+    raw->end_message(message);
+    return true;
+}
+
+static bool ask_raw(raw *raw, const char *subject, const char *request)
+{
+    return raw->publish(raw->connection, subject, raw->inbox, request, (int)strlen(request)) == 0 && await_answer(raw);
+}
+
+static bool open_raw(remote_bench *remote)
+{
+    raw *raw = &remote->raw;
+    snprintf(raw->inbox, sizeof raw->inbox, "_INBOX.bench.%d", (int)getpid());
+    return raw->connect(&raw->connection, remote->url) == 0 &&
+           raw->subscribe(&raw->answers, raw->connection, raw->inbox) == 0 &&
+           ask_raw(raw, "$JS.API.STREAM.CREATE.raw",
+                   "{\"name\":\"raw\",\"subjects\":[\"raw\"],\"retention\":\"limits\",\"storage\":\"file\","
+                   "\"discard\":\"new\",\"max_msgs\":65536,\"num_replicas\":1,\"allow_direct\":true}");
+}
+
+static bool raw_slice(void *context, double *figures)
+{
+    remote_bench *remote = context;
+    raw *raw = &remote->raw;
+    uint32_t messages = bench_size(remote->bench, MESSAGES), waiting = 0;
+    bool fine = true;
+    uint64_t begin = clock_ns();
+    for (uint32_t i = 0; i < messages && fine; i += FRAME_MESSAGES) {
+        for (uint32_t k = 0; k < FRAME_MESSAGES; k++) // somebody has to write the messages here, too
+            bench_fill((bench_message *)(void *)(remote->frame + k * sizeof(bench_message)), i + k);
+        fine = raw->publish(raw->connection, "raw", raw->inbox, remote->frame, FRAME_BYTES) == 0;
+        if (fine && ++waiting == IN_FLIGHT) {
+            fine = await_answer(raw);
+            waiting--;
+        }
+    }
+    for (; waiting > 0 && fine; waiting--)
+        fine = await_answer(raw);
+    figures[0] = bench_per_second(messages, begin);
+    fine = fine && ask_raw(raw, "$JS.API.STREAM.PURGE.raw", "");
+    if (!fine)
+        say("cluster: raw JetStream does not answer");
+    return fine;
+}
+
+// ---- slipring ------------------------------------------------------------------------------------------------------
+
+static slr_status add(void *user, const slr_delivery *delivery)
+{
+    uint32_t *sum = delivery->state;
+    (void)user;
+    *sum += bench_sum(delivery->message);
+    return SLR_OK;
+}
+
+static void *turn(void *argument)
+{
+    remote_bench *remote = argument;
+    slr_worker_stats stats;
+    while (__atomic_load_n(&remote->stop, __ATOMIC_ACQUIRE) == 0) {
+        slr_worker_turn(remote->worker, 1000000);
+        if (slr_worker_get_stats(remote->worker, &stats) == SLR_OK)
+            __atomic_store_n(&remote->handled, stats.handled, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+static slr_status open_ends(remote_bench *remote)
+{
+    slr_remote_desc where = SLR_REMOTE_DESC_INIT;
+    slr_worker_desc worker = SLR_WORKER_DESC_INIT;
+    slr_sender_desc sender = SLR_SENDER_DESC_INIT;
+    slr_ring_desc ring = SLR_RING_DESC_INIT;
+    where.servers = remote->url;
+    where.name = "bench";
+    worker.partitions = 1;
+    sender.frame_bytes = FRAME_BYTES;
+    ring.name = "add";
+    ring.on_message = add;
+    ring.message_bytes = sizeof(bench_message);
+    ring.state_bytes = sizeof(uint64_t);
+    ring.keys = SLR_KEYS_U64;
+    ring.instances = 1024;
+    slr_status status = slr_worker_open(remote->device, &ring, &where, &worker, &remote->worker);
+    if (status == SLR_OK) {
+        remote->turns = pthread_create(&remote->turning, NULL, turn, remote) == 0;
+        status = slr_sender_open(&where, &sender, &remote->sender);
+    }
+    return status;
+}
+
+static slr_status send_messages(remote_bench *remote, uint32_t messages)
+{
+    slr_status status = SLR_OK;
+    for (uint32_t i = 0; i < messages && status == SLR_OK; i++) {
+        bench_message message;
+        bench_fill(&message, (uint32_t)remote->sent++);
+        status = slr_sender_send(remote->sender, slr_key_u64(i % 1000), &message, sizeof message, BENCH_TIMEOUT_NS);
+    }
+    return status == SLR_OK ? slr_sender_flush(remote->sender, BENCH_TIMEOUT_NS) : status;
+}
+
+static slr_status await_handled(const remote_bench *remote)
+{
+    uint64_t begin = clock_ns();
+    while (__atomic_load_n(&remote->handled, __ATOMIC_ACQUIRE) < remote->sent) {
+        if (clock_ns() - begin > 4 * BENCH_TIMEOUT_NS)
+            return SLR_TIMEOUT;
+        usleep(100);
+    }
+    return SLR_OK;
+}
+
+static bool remote_slice(remote_bench *remote, double *figures, bool handled)
+{
+    uint32_t messages = bench_size(remote->bench, MESSAGES);
+    uint64_t begin = clock_ns();
+    slr_status status = send_messages(remote, messages);
+    if (!handled)
+        figures[0] = bench_per_second(messages, begin);
+    if (status == SLR_OK)
+        status = await_handled(remote);
+    if (handled)
+        figures[0] = bench_per_second(messages, begin);
+    return status == SLR_OK || bench_failed(status, "cluster");
+}
+
+static bool accepted_remote_slice(void *context, double *figures)
+{
+    return remote_slice(context, figures, false);
+}
+
+static bool handled_remote_slice(void *context, double *figures)
+{
+    return remote_slice(context, figures, true);
+}
+
+static bool measure_remote(remote_bench *remote)
+{
+    bench_case handled = {.name = "remote_oneway_64B",
+                          .unit = "msg/s",
+                          .stats = {"median"},
+                          .method = "Messages of 64 B to a name of one partition on nats-server, loopback, until a "
+                                    "worker of this process has handled them all. Floor: libnats publishes 64 KiB of "
+                                    "the same messages at a time to a like stream, 64 in flight, until all are "
+                                    "acknowledged.",
+                          .pair = {.value = handled_remote_slice,
+                                   .floor = raw_slice,
+                                   .value_context = remote,
+                                   .floor_context = remote,
+                                   .figures = 1,
+                                   .any = true}};
+    bench_case accepted = handled;
+    accepted.name = "remote_accept_64B";
+    accepted.method = "The same until all are accepted: acknowledged by the server. The worker goes on meanwhile. Same "
+                      "floor.";
+    accepted.pair.value = accepted_remote_slice;
+    return bench_measure(remote->bench, &handled) && bench_measure(remote->bench, &accepted);
+}
+
+static void end_remote(remote_bench *remote)
+{
+    char command[96];
+    slr_sender_close(remote->sender, 0);
+    __atomic_store_n(&remote->stop, 1, __ATOMIC_RELEASE);
+    if (remote->turns)
+        pthread_join(remote->turning, NULL);
+    slr_worker_close(remote->worker, BENCH_TIMEOUT_NS);
+    slr_device_close(remote->device);
+    if (remote->raw.answers != NULL)
+        remote->raw.end_subscription(remote->raw.answers);
+    if (remote->raw.connection != NULL)
+        remote->raw.end_connection(remote->raw.connection);
+    if (remote->server > 0) {
+        kill(remote->server, SIGKILL);
+        waitpid(remote->server, NULL, 0);
+    }
+    free(remote->frame);
+    snprintf(command, sizeof command, "rm -rf '%s'", remote->folder);
+    if (remote->folder[0] != '\0' && system(command) != 0)
+        say("cluster: %s stays", remote->folder);
+}
+
+bool bench_remote(bench *bench)
+{
+    remote_bench remote = {.bench = bench};
+    const char *program = getenv("SLIPRING_NATS_SERVER");
+    if (!bench_wants(bench, "remote_oneway_64B") && !bench_wants(bench, "remote_accept_64B"))
+        return true;
+    if (program == NULL || access(program, X_OK) != 0 || !find_raw(&remote.raw)) {
+        say("cluster: rows over machines are left out: %s", remote.raw.library == NULL && program != NULL
+                                                                ? "libnats is not here"
+                                                                : "SLIPRING_NATS_SERVER names no nats-server");
+        return true;
+    }
+    remote.frame = memory_take(FRAME_BYTES + sizeof(bench_message), 1);
+    bool fine = start_server(&remote, program) && open_raw(&remote);
+    if (!fine)
+        say("cluster: %s does not start, or does not answer", program);
+    slr_status status = fine ? slr_device_open("cpu?threads=1", NULL, &remote.device) : SLR_OK;
+    if (fine && status == SLR_OK)
+        status = open_ends(&remote);
+    fine = fine && (status == SLR_OK || bench_failed(status, "cluster")) && measure_remote(&remote);
+    end_remote(&remote);
+    return fine;
+}
