@@ -45,11 +45,7 @@ bool slri_lower_block_place(struct slri_lowering *l, const struct slri_instr *in
 
 slri_reg slri_lower_block_fuel(struct slri_lowering *l, slri_reg fuel)
 {
-    slri_reg share = slri_lower_reg(l, SLRI_U64), threads = number(l, SLRI_U64, l->threads);
-    slri_lower_set(l, share, SLRI_OP_DIV, SLRI_U64, fuel, threads);
-    if (l->block->count)
-        l->block->instr[l->block->count - 1].imm = SLRI_DIVISOR_IS_NOT_ZERO;
-    return share;
+    return slri_lower_op(l, SLRI_OP_DIV, SLRI_U64, fuel, number(l, SLRI_U64, l->threads));
 }
 
 // ---- what they share -----------------------------------------------------------------------------------------------
