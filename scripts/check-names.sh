@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-clean='abi api emit emit/cuda emit/opencl emit/spirv fuse hal/null ir ir/pass lang/host'
+clean='abi api emit emit/cuda emit/opencl fuse hal/null ir ir/pass lang/host'
 [[ ${1:-} == --all ]] && clean=$(find src -type d -printf '%P\n' | sort)
 
 found=0
